@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tmesis: finds code that was meant to be atomic and was cut apart by another thread.
+ *
+ * This is the one public header of libtmesis. The flow is
+ *
+ *     context ── names, settings that everything shares, the last error
+ *        ├── reader    a trace in any known format, as batches of events
+ *        ├── writer    the same events out again
+ *        └── analysis  events in, one result per engine out
+ *
+ * Conventions
+ * - Functions that can fail return TMS_OK (0) or a negative code of TMS_ERRORS; the sentence
+ *   for a person is tms_error(context). The library never prints and never exits.
+ * - Objects are opaque and belong to the caller until their _free/_close; they must not
+ *   outlive their context. Strings returned belong to the library, and live as long as the
+ *   object they were asked of, unless stated otherwise.
+ * - There are no globals: contexts are independent, and different threads may use different
+ *   contexts at the same time. One context and all that belongs to it is for one thread at a
+ *   time.
+ * - Costs are stated where they are not constant.
+ */
+#ifndef TMESIS_TMESIS_H
+#define TMESIS_TMESIS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TMS_VERSION_MAJOR 0
+#define TMS_VERSION_MINOR 1
+#define TMS_VERSION_PATCH 0
+
+/* The version of the library that is linked, "0.1.0". */
+const char *tms_version(void);
+
+/* ---- errors --------------------------------------------------------------------------- */
+
+/* X(name, code, meaning) */
+#define TMS_ERRORS(X)                                                                          \
+    X(OK, 0, "no error")                                                                       \
+    X(ERR_MEMORY, -1, "out of memory")                                                         \
+    X(ERR_IO, -2, "a file could not be opened, read or written")                               \
+    X(ERR_SYNTAX, -3, "the input is not of the format it should have")                         \
+    X(ERR_MALFORMED, -4, "the events do not make a well-formed trace")                         \
+    X(ERR_FORMAT, -5, "the format is unknown, or can't do what was asked")                     \
+    X(ERR_ARGUMENT, -6, "an argument is out of its documented range")                          \
+    X(ERR_LIMIT, -7, "a limit of this implementation was reached")
+
+enum tms_code {
+#define X(name, code, meaning) TMS_##name = code,
+    TMS_ERRORS(X)
+#undef X
+};
+
+/* The meaning of a code, never NULL. */
+const char *tms_strerror(int code);
+
+/* ---- context -------------------------------------------------------------------------- */
+
+struct tms_context;
+
+/*
+ * Called for what is wrong but does not end the work: skipped events of a lenient run, a
+ * truncated file, a pattern that matches nothing. `message` is one sentence without a line
+ * end, and lives during the call only.
+ */
+typedef void tms_complain(void *user, const char *message);
+
+/* NULL when memory is short. `complain` may be NULL. */
+struct tms_context *tms_context_new(tms_complain *complain, void *user);
+void tms_context_free(struct tms_context *context);
+
+/* The last failure as a sentence, "" if there was none; overwritten by the next failure. */
+const char *tms_error(const struct tms_context *context);
+
+/* ---- names ---------------------------------------------------------------------------- */
+
+/* What names stand for. Each class counts its ids 1, 2, 3 … by itself; 0 is "no name". */
+#define TMS_CLASSES(X)                                                                         \
+    X(NONE, "nothing")                                                                         \
+    X(THREAD, "thread")                                                                        \
+    X(VARIABLE, "variable")                                                                    \
+    X(LOCK, "lock")                                                                            \
+    X(LABEL, "label") /* of blocks and functions */                                            \
+    X(CONDITION, "condition variable")                                                         \
+    X(BARRIER, "barrier")                                                                      \
+    X(OBJECT, "object") /* of alloc, free and escape */                                        \
+    X(LOCATION, "location")
+
+enum tms_class {
+#define X(name, text) TMS_CLASS_##name,
+    TMS_CLASSES(X)
+#undef X
+        TMS_CLASS_COUNT
+};
+
+const char *tms_class_text(enum tms_class cls);
+
+/*
+ * The id of a name, made if it is new: > 0, or a negative code. Names are not empty. A
+ * location that is a plain decimal number below 2^31 ("17", not "017") takes no memory: its
+ * id is TMS_LOCATION_NUMBER + 17.
+ */
+int64_t tms_intern(struct tms_context *context, enum tms_class cls, const char *name, size_t length);
+
+#define TMS_LOCATION_NUMBER 0x80000000u
+
+/*
+ * The name behind an id, "" for 0 and for ids never given out. A number location has no
+ * stored text: it is written into `buffer` (TMS_NUMBER_SIZE bytes), which may be NULL when
+ * cls is not TMS_CLASS_LOCATION.
+ */
+#define TMS_NUMBER_SIZE 12
+const char *tms_name(const struct tms_context *context, enum tms_class cls, uint32_t id, char *buffer);
+
+/* How many ids of a class were given out. */
+uint32_t tms_name_count(const struct tms_context *context, enum tms_class cls);
+
+/* ---- events --------------------------------------------------------------------------- */
+
+/* X(name, text in traces, class of the operand). begin and end may do without operand. */
+#define TMS_EVENT_KINDS(X)                                                                     \
+    X(BEGIN, "begin", LABEL)                                                                   \
+    X(END, "end", LABEL)                                                                       \
+    X(READ, "r", VARIABLE)                                                                     \
+    X(WRITE, "w", VARIABLE)                                                                    \
+    X(UPDATE, "u", VARIABLE) /* atomic read-modify-write */                                    \
+    X(ACQUIRE, "acq", LOCK)                                                                    \
+    X(RELEASE, "rel", LOCK)                                                                    \
+    X(SHARED_ACQUIRE, "racq", LOCK)                                                            \
+    X(SHARED_RELEASE, "rrel", LOCK)                                                            \
+    X(FORK, "fork", THREAD)                                                                    \
+    X(JOIN, "join", THREAD)                                                                    \
+    X(WAIT, "wait", CONDITION)                                                                 \
+    X(ARRIVE, "arrive", BARRIER)                                                               \
+    X(DEPART, "depart", BARRIER)                                                               \
+    X(ESCAPE, "escape", OBJECT)                                                                \
+    X(ALLOC, "alloc", OBJECT)                                                                  \
+    X(FREE, "free", OBJECT)                                                                    \
+    X(ENTER, "enter", LABEL)                                                                   \
+    X(EXIT, "exit", LABEL)
+
+enum tms_event_kind {
+#define X(name, text, cls) TMS_EVENT_##name,
+    TMS_EVENT_KINDS(X)
+#undef X
+        TMS_EVENT_COUNT
+};
+
+const char *tms_event_text(enum tms_event_kind kind);
+enum tms_class tms_event_class(enum tms_event_kind kind);
+
+/* One event. Its number, counted from 1, is its position in the trace and is not stored. */
+struct tms_event {
+    uint32_t thread;   /* TMS_CLASS_THREAD */
+    uint32_t target;   /* of the class tms_event_class(kind); 0 for a block without label */
+    uint32_t location; /* TMS_CLASS_LOCATION, 0 if unknown */
+    uint8_t kind;      /* enum tms_event_kind */
+    uint8_t reserved[3];
+};
+
+/* ---- traces in ------------------------------------------------------------------------ */
+
+struct tms_reader;
+
+struct tms_reader_settings {
+    const char *format; /* "std", "rr", "regiontrack", "tms"; NULL: look at the content */
+    bool lenient;       /* complain about what can't be read, skip it, go on */
+};
+void tms_reader_settings_init(struct tms_reader_settings *settings);
+
+/*
+ * Opens a trace; "-" is standard input. Plain, gzip and zstd input are told apart by
+ * content. Memory is bounded by the names in the trace. `settings` may be NULL.
+ */
+int tms_reader_open(struct tms_context *context, const char *path,
+                    const struct tms_reader_settings *settings, struct tms_reader **out);
+
+/*
+ * The next events: their number (> 0) with *events set, 0 at the end of the trace, or a
+ * negative code. *events belongs to the reader and lives until the next call.
+ */
+int64_t tms_reader_next(struct tms_reader *reader, const struct tms_event **events);
+
+/*
+ * Where event `index` of the last batch stands, as "FILE:LINE" or "FILE, event N": for
+ * messages. Lives until the next call.
+ */
+const char *tms_reader_where(struct tms_reader *reader, size_t index);
+
+const char *tms_reader_path(const struct tms_reader *reader);
+const char *tms_reader_format(const struct tms_reader *reader);
+
+/* Bytes taken from the file so far, and its size if it has one, else 0: for progress. */
+uint64_t tms_reader_position(const struct tms_reader *reader, uint64_t *size);
+
+/* What was lost so far: NULL, or a sentence (a file cut off, skipped lines). */
+const char *tms_reader_loss(const struct tms_reader *reader);
+
+void tms_reader_close(struct tms_reader *reader);
+
+/* ---- traces out ----------------------------------------------------------------------- */
+
+struct tms_writer;
+
+struct tms_writer_settings {
+    const char *format;      /* NULL: by the extension of the path */
+    const char *compression; /* "none", "gz", "zst"; NULL: by the extension. Not for tms. */
+    int level;               /* zstd or gzip level, 0: the format's default */
+};
+void tms_writer_settings_init(struct tms_writer_settings *settings);
+
+/* Creates or overwrites a trace file; "-" is standard output. */
+int tms_writer_open(struct tms_context *context, const char *path,
+                    const struct tms_writer_settings *settings, struct tms_writer **out);
+int tms_writer_write(struct tms_writer *writer, const struct tms_event *events, size_t count);
+
+/* Finishes the file and frees the writer, also when it returns an error. */
+int tms_writer_close(struct tms_writer *writer);
+
+/* The formats there are: NULL after the last. */
+struct tms_format_info {
+    const char *name;
+    const char *extension; /* with the dot */
+    const char *summary;
+    bool reads, writes;
+};
+const struct tms_format_info *tms_format_info(size_t index);
+
+/* ---- engines -------------------------------------------------------------------------- */
+
+#define TMS_ENGINE_FLAGS(X)                                                                    \
+    X(EXACT, 1, "exact")           /* its verdict is that of the definition */                  \
+    X(AT_EVENT, 2, "at-event")     /* names the very event that closes the first cycle */       \
+    X(BLAMES, 4, "blames")         /* names the transactions that are not atomic, exactly */    \
+    X(WITNESS, 8, "witness")       /* every violation carries its cycle */                      \
+    X(PREDICTIVE, 16, "predictive") /* speaks of schedules other than the observed one */       \
+    X(BOUNDED, 32, "bounded")      /* memory does not grow with the length of the trace */      \
+    X(SMALL, 64, "small-traces")   /* refuses traces beyond a documented size */
+
+enum tms_engine_flag {
+#define X(name, value, text) TMS_ENGINE_##name = value,
+    TMS_ENGINE_FLAGS(X)
+#undef X
+};
+
+struct tms_engine_info {
+    const char *name;
+    const char *summary;   /* one line */
+    const char *paper;     /* where the algorithm is published or documented */
+    const char *guarantee; /* what its answer means, a sentence for reports */
+    const char *reports;   /* when a violation is found: "at the event", … */
+    const char *time;      /* complexity */
+    const char *memory;
+    unsigned flags;
+};
+
+/* The engines there are, in the order of preference; NULL after the last. */
+const struct tms_engine_info *tms_engine_info(size_t index);
+
+/* ---- analysis ------------------------------------------------------------------------- */
+
+#define TMS_SPLITS(X)                                                                          \
+    X(WAIT, 1, "wait")                                                                         \
+    X(BARRIER, 2, "barrier")                                                                   \
+    X(FORK, 4, "fork")                                                                         \
+    X(JOIN, 8, "join")
+
+enum tms_split {
+#define X(name, value, text) TMS_SPLIT_##name = value,
+    TMS_SPLITS(X)
+#undef X
+};
+
+struct tms_settings {
+    const char *engines;      /* comma-separated names, "all", or "" for none (validate only) */
+    bool blame;               /* which transactions are themselves not atomic */
+    bool all;                 /* list every violation, don't group them by pattern */
+    bool first;               /* stop at the first violation */
+    bool lenient;             /* skip what is not well-formed, and say so */
+    unsigned split;           /* enum tms_split, what cuts a block in two */
+    uint64_t max_violations;  /* list at most so many findings per engine; 0: no limit */
+};
+/* Defaults: engine frontier, blame, grouped, the whole trace, strict, split at wait and barrier. */
+void tms_settings_init(struct tms_settings *settings);
+
+struct tms_analysis;
+
+int tms_analysis_new(struct tms_context *context, const struct tms_settings *settings,
+                     struct tms_analysis **out);
+
+/* Takes in a whole trace, or what is left of it, and finishes. */
+int tms_analysis_read(struct tms_analysis *analysis, struct tms_reader *reader);
+
+/*
+ * Takes in some events by hand; the ids in them come from tms_intern. Event kinds and ids
+ * are checked. `reader` says where they came from, for messages, if they are the last batch
+ * of a reader, and is NULL otherwise. Returns 1 when the analysis wants no more (see
+ * tms_settings.first), else 0 or a negative code. No allocation per event.
+ */
+int tms_analysis_feed(struct tms_analysis *analysis, const struct tms_event *events, size_t count,
+                      struct tms_reader *reader);
+
+/* No more events will come; results are there afterwards. */
+int tms_analysis_finish(struct tms_analysis *analysis);
+
+void tms_analysis_free(struct tms_analysis *analysis);
+
+/* ---- results -------------------------------------------------------------------------- */
+
+/* Whole-trace counts. Only what was used in an event counts, not every interned name. */
+struct tms_trace_summary {
+    uint64_t events;
+    uint64_t threads, variables, locks;
+    uint64_t transactions; /* outermost blocks */
+    uint64_t unary;        /* events outside any block */
+    uint64_t skipped;      /* events that a lenient run left out */
+    double seconds;        /* from the first event to the finish, engines included */
+};
+
+#define TMS_VERDICTS(X)                                                                        \
+    X(SERIALIZABLE, "serializable")                                                            \
+    X(VIOLATION, "violation")                                                                  \
+    X(INCOMPLETE, "incomplete")
+
+enum tms_verdict {
+#define X(name, text) TMS_VERDICT_##name,
+    TMS_VERDICTS(X)
+#undef X
+};
+const char *tms_verdict_text(enum tms_verdict verdict);
+
+/* Why one event of a step must come before the other. */
+#define TMS_EDGE_KINDS(X)                                                                      \
+    X(READ_WRITE, "read-write")                                                                \
+    X(WRITE_READ, "write-read")                                                                \
+    X(WRITE_WRITE, "write-write")                                                              \
+    X(LOCK, "lock")                                                                            \
+    X(FORK, "fork")                                                                            \
+    X(JOIN, "join")                                                                            \
+    X(BARRIER, "barrier")                                                                      \
+    X(PROGRAM_ORDER, "program-order")
+
+enum tms_edge_kind {
+#define X(name, text) TMS_EDGE_##name,
+    TMS_EDGE_KINDS(X)
+#undef X
+};
+const char *tms_edge_text(enum tms_edge_kind kind);
+
+#define TMS_EVIDENCE(X)                                                                        \
+    X(OBSERVED, "observed")                                                                    \
+    X(PREDICTED, "predicted")                                                                  \
+    X(POTENTIAL, "potential")
+
+enum tms_evidence {
+#define X(name, text) TMS_EVIDENCE_##name,
+    TMS_EVIDENCE(X)
+#undef X
+};
+const char *tms_evidence_text(enum tms_evidence evidence);
+
+/* A transaction. A unary one is a single event outside any block: begin_event is that event. */
+struct tms_transaction {
+    uint64_t begin_event;
+    uint32_t thread;
+    uint32_t label; /* TMS_CLASS_LABEL, 0 if the block has none */
+    bool unary;
+};
+
+/* One step of a cycle: the event `first` of `from` conflicts with the later `second` of `to`. */
+struct tms_step {
+    struct tms_transaction from, to;
+    uint64_t first_event, second_event;
+    uint32_t first_location, second_location;
+    uint32_t on;         /* what they conflict on, of class on_class; 0 for program order */
+    uint8_t on_class;    /* enum tms_class */
+    uint8_t kind;        /* enum tms_edge_kind */
+    uint8_t first_kind;  /* enum tms_event_kind */
+    uint8_t second_kind;
+};
+
+/* A violation, or all those of one static pattern. */
+struct tms_finding {
+    const char *id;    /* "AV-3f2a91": from names only, the same from run to run */
+    const char *kind;  /* "cycle" for the exact engines */
+    enum tms_evidence evidence;
+    uint64_t count;    /* how many violations it stands for; what follows is the first of them */
+    uint64_t event;    /* the event that closed the cycle */
+    uint32_t thread;   /* of that event */
+    bool not_atomic;   /* the transaction itself is not atomic; meaningless without blame */
+    struct tms_transaction transaction; /* the one the cycle was closed into */
+    const struct tms_step *cycle;       /* starts and ends at `transaction`; may be NULL */
+    size_t cycle_length;
+};
+
+/* A number that an engine keeps about itself, for --stats. */
+struct tms_counter {
+    const char *name;
+    const char *meaning;
+    uint64_t value;
+};
+
+struct tms_result {
+    const struct tms_engine_info *engine;
+    enum tms_verdict verdict;
+    bool complete;          /* nothing was lost on the way */
+    bool blamed;            /* not_atomic of the findings means something */
+    uint64_t first_violation_event; /* 0: none */
+    const struct tms_finding *findings; /* by event */
+    size_t finding_count;
+    uint64_t unlisted;      /* findings beyond max_violations */
+    uint64_t violations;    /* transactions into which a cycle was closed, or which are blamed */
+    uint64_t closing_edges; /* all the edges that would have closed a cycle */
+    double seconds;         /* spent in the engine */
+    uint64_t memory_bytes;  /* most that the engine held */
+    const struct tms_counter *counters;
+    size_t counter_count;
+};
+
+void tms_analysis_summary(const struct tms_analysis *analysis, struct tms_trace_summary *out);
+
+/* Result of the index-th engine, in the order of settings.engines; NULL after the last. */
+const struct tms_result *tms_analysis_result(const struct tms_analysis *analysis, size_t index);
+
+/* Why the verdicts are incomplete: NULL, or a sentence. */
+const char *tms_analysis_loss(const struct tms_analysis *analysis);
+
+/* ---- reports -------------------------------------------------------------------------- */
+
+/* Receives the text of a report in pieces; returns false to stop (a write error). */
+typedef bool tms_sink(void *user, const char *text, size_t length);
+
+struct tms_report_settings {
+    const char *path;   /* of the trace, as the user named it */
+    const char *format; /* of the trace */
+    bool color;         /* terminal colours in text */
+    bool stats;         /* engine counters in text; JSON always has them */
+    bool quiet;         /* the verdict line only */
+};
+void tms_report_settings_init(struct tms_report_settings *settings);
+
+/*
+ * Writes a finished analysis as "text" or "json" (one object, with a line end). Cost: the
+ * number of findings.
+ */
+int tms_report(const struct tms_analysis *analysis, const char *kind,
+               const struct tms_report_settings *settings, tms_sink *sink, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The context: names, the last error, and where complaints go. Everything else in the library
+ * is created from one and reaches the names through it.
+ */
+#ifndef TMS_BASE_CONTEXT_H
+#define TMS_BASE_CONTEXT_H
+
+#include <stdarg.h>
+
+#include "base/memory.h"
+#include "base/names.h"
+#include "tmesis/tmesis.h"
+
+#define TMS_MESSAGE_SIZE 1024
+
+struct tms_context {
+    struct tms_memory memory;
+    struct tms_names names[TMS_CLASS_COUNT]; /* [TMS_CLASS_NONE] stays empty */
+    tms_complain *complain;
+    void *user;
+    char error[TMS_MESSAGE_SIZE];
+};
+
+/* Records the sentence for a failure and returns its code: `return tms_fail(…)`. */
+__attribute__((format(printf, 3, 4))) int tms_fail(struct tms_context *context, int code,
+                                                    const char *format, ...);
+
+/* The failure that needs no words of its own. */
+int tms_fail_memory(struct tms_context *context);
+
+/* Hands a sentence to the user's complain function, if there is one. */
+__attribute__((format(printf, 2, 3))) void tms_warn(struct tms_context *context,
+                                                     const char *format, ...);
+
+/* The location id of a plain decimal number below 2^31 without leading zeros, else 0. */
+uint32_t tms_location_number(const char *text, size_t length);
+
+#endif

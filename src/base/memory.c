@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counted allocation; see memory.h. */
+#include "base/memory.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int refused(struct tms_memory *memory)
+{
+    return memory->fail_after != 0 && --memory->fail_after == 0;
+}
+
+void *tms_resize(struct tms_memory *memory, void *block, size_t old_count, size_t new_count,
+                 size_t size)
+{
+    size_t new_bytes;
+    size_t old_bytes = old_count * size;
+
+    assert(size > 0);
+    if (__builtin_mul_overflow(new_count, size, &new_bytes) || new_bytes == 0) {
+        return NULL;
+    }
+    if (refused(memory)) {
+        memory->fail_after = 1; /* once out of memory, always out of memory */
+        return NULL;
+    }
+    /* calloc hands out untouched zero pages, so a large table costs only what is used of it. */
+    void *grown = block == NULL ? calloc(1, new_bytes) : realloc(block, new_bytes);
+    if (grown == NULL) {
+        return NULL;
+    }
+    if (block != NULL && new_bytes > old_bytes) {
+        memset((char *)grown + old_bytes, 0, new_bytes - old_bytes);
+    }
+    memory->bytes += new_bytes - old_bytes;
+    if (memory->bytes > memory->peak) {
+        memory->peak = memory->bytes;
+    }
+    return grown;
+}
+
+void tms_release(struct tms_memory *memory, void *block, size_t count, size_t size)
+{
+    if (block != NULL) {
+        assert(memory->bytes >= count * size);
+        memory->bytes -= count * size;
+        free(block);
+    }
+}
+
+size_t tms_capacity(size_t capacity, size_t wanted, size_t least)
+{
+    if (capacity < least) {
+        capacity = least;
+    }
+    while (capacity < wanted) {
+        capacity *= 2;
+    }
+    return capacity;
+}

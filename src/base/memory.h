@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory with a bill: every engine and every table counts what it holds, so that reports can
+ * state the most it held, and so that a failing allocation can be provoked in tests.
+ *
+ * Arrays grow by doubling and never per event. A failure is returned, nothing is changed.
+ */
+#ifndef TMS_BASE_MEMORY_H
+#define TMS_BASE_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct tms_memory {
+    uint64_t bytes; /* held now */
+    uint64_t peak;  /* most ever held */
+    uint64_t fail_after; /* tests: allocations that still succeed; 0: no limit */
+};
+
+/*
+ * Changes a block from `old_count` to `new_count` elements of `size` bytes; new elements are
+ * zero. NULL on failure or overflow, with the old block untouched.
+ */
+void *tms_resize(struct tms_memory *memory, void *block, size_t old_count, size_t new_count,
+                 size_t size);
+
+/* Gives a block of `count` elements back. NULL is fine. */
+void tms_release(struct tms_memory *memory, void *block, size_t count, size_t size);
+
+/* The next capacity that holds `wanted`: doubles from `capacity`, at least `least`. */
+size_t tms_capacity(size_t capacity, size_t wanted, size_t least);
+
+#endif

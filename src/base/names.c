@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Name tables; names.h has the layout. */
+#include "base/names.h"
+
+#include <assert.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "tmesis/tmesis.h"
+
+#define TABLE_LEAST 64
+#define TEXTS_LEAST 32
+#define CHUNK_LEAST 4096
+#define CHUNK_MOST (1u << 20)
+#define LONG_NAME 63u
+
+struct key {
+    uint64_t head;
+    uint64_t hash;
+    uint32_t mark;
+};
+
+static inline uint64_t mix(uint64_t word)
+{
+    word *= 0x9e3779b97f4a7c15u;
+    return word ^ (word >> 29);
+}
+
+static inline struct key make_key(uint64_t head, const char *name, size_t length)
+{
+    struct key key = {.head = head};
+    uint32_t short_length = length < LONG_NAME ? (uint32_t)length : LONG_NAME;
+
+    key.hash = length <= 8 ? mix(head + length) : XXH3_64bits(name, length);
+    key.mark = ((uint32_t)(key.hash >> 38) << 6) | short_length;
+    return key;
+}
+
+static inline uint64_t load_head(const char *name, size_t length)
+{
+    uint64_t head = 0;
+
+    memcpy(&head, name, length < 8 ? length : 8);
+    return head;
+}
+
+static inline uint64_t load_head_padded(const char *name, size_t length)
+{
+    uint64_t head;
+
+    memcpy(&head, name, 8);
+    return length >= 8 ? head : head & ((UINT64_C(1) << (8 * length)) - 1);
+}
+
+static inline bool entry_is(const struct tms_names *names, const struct tms_name_entry *entry,
+                            const struct key *key, const char *name, size_t length)
+{
+    if (entry->head != key->head || entry->mark != key->mark) {
+        return false;
+    }
+    if (length <= 8) {
+        return true;
+    }
+    const struct tms_text *text = &names->texts[entry->id];
+    return text->length == length && memcmp(text->text, name, length) == 0;
+}
+
+/* The entry of a name, or the free one where it belongs. */
+static inline struct tms_name_entry *probe(const struct tms_names *names, const struct key *key,
+                                           const char *name, size_t length)
+{
+    size_t at = key->hash & names->mask;
+
+    while (names->table[at].id != 0 && !entry_is(names, &names->table[at], key, name, length)) {
+        at = (at + 1) & names->mask;
+    }
+    return &names->table[at];
+}
+
+static bool new_chunk(struct tms_names *names, size_t need)
+{
+    size_t size = names->chunk_size < CHUNK_MOST ? names->chunk_size * 2 : CHUNK_MOST;
+
+    size = size < CHUNK_LEAST ? CHUNK_LEAST : size;
+    size = size < need + 2 * sizeof(size_t) ? need + 2 * sizeof(size_t) : size;
+    char *chunk = tms_resize(names->memory, NULL, 0, size, 1);
+    if (chunk == NULL) {
+        return false;
+    }
+    memcpy(chunk, &names->chunk, sizeof(names->chunk));
+    memcpy(chunk + sizeof(char *), &names->chunk_size, sizeof(size_t));
+    names->chunk = chunk;
+    names->chunk_size = size;
+    names->chunk_used = sizeof(char *) + sizeof(size_t);
+    return true;
+}
+
+static const char *keep_text(struct tms_names *names, const char *name, size_t length)
+{
+    if (names->chunk_size - names->chunk_used < length + 1 && !new_chunk(names, length + 1)) {
+        return NULL;
+    }
+    char *text = names->chunk + names->chunk_used;
+    memcpy(text, name, length);
+    text[length] = '\0';
+    names->chunk_used += length + 1;
+    return text;
+}
+
+static bool grow_table(struct tms_names *names)
+{
+    size_t size = names->table == NULL ? TABLE_LEAST : (names->mask + 1) * 2;
+    struct tms_name_entry *table = tms_resize(names->memory, NULL, 0, size, sizeof(*table));
+
+    if (table == NULL) {
+        return false;
+    }
+    for (uint32_t id = 1; id <= names->count; id++) {
+        const struct tms_text *text = &names->texts[id];
+        struct key key = make_key(load_head(text->text, text->length), text->text, text->length);
+        size_t at = key.hash & (size - 1);
+        while (table[at].id != 0) {
+            at = (at + 1) & (size - 1);
+        }
+        table[at] = (struct tms_name_entry){key.head, key.mark, id};
+    }
+    tms_release(names->memory, names->table, names->table == NULL ? 0 : names->mask + 1,
+                sizeof(*table));
+    names->table = table;
+    names->mask = size - 1;
+    return true;
+}
+
+static bool reserve(struct tms_names *names)
+{
+    if ((size_t)names->count + 2 > names->capacity) {
+        size_t capacity = tms_capacity(names->capacity, (size_t)names->count + 2, TEXTS_LEAST);
+        struct tms_text *texts = tms_resize(names->memory, names->texts, names->capacity, capacity,
+                                            sizeof(*texts));
+        if (texts == NULL) {
+            return false;
+        }
+        names->texts = texts;
+        names->capacity = capacity;
+    }
+    /* At most half full, so that a probe is short. */
+    return ((size_t)names->count + 1) * 2 <= names->mask || grow_table(names);
+}
+
+static int64_t add(struct tms_names *names, const struct key *key, const char *name, size_t length)
+{
+    if (names->count >= INT32_MAX - 1) {
+        return TMS_ERR_LIMIT;
+    }
+    if (!reserve(names)) {
+        return TMS_ERR_MEMORY;
+    }
+    const char *text = keep_text(names, name, length);
+    if (text == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    uint32_t id = ++names->count;
+    names->texts[id] = (struct tms_text){text, (uint32_t)length};
+    *probe(names, key, name, length) = (struct tms_name_entry){key->head, key->mark, id};
+    return id;
+}
+
+static inline int64_t intern(struct tms_names *names, uint64_t head, const char *name,
+                             size_t length)
+{
+    struct key key = make_key(head, name, length);
+    const struct tms_name_entry *entry = probe(names, &key, name, length);
+
+    return __builtin_expect(entry->id != 0, 1) ? entry->id : add(names, &key, name, length);
+}
+
+int64_t tms_names_intern(struct tms_names *names, const char *name, size_t length)
+{
+    assert(length > 0 && length <= INT32_MAX);
+    return intern(names, load_head(name, length), name, length);
+}
+
+int64_t tms_names_intern_padded(struct tms_names *names, const char *name, size_t length)
+{
+    assert(length > 0 && length <= INT32_MAX);
+    return intern(names, load_head_padded(name, length), name, length);
+}
+
+uint32_t tms_names_find(const struct tms_names *names, const char *name, size_t length)
+{
+    struct key key = make_key(load_head(name, length), name, length);
+
+    return probe(names, &key, name, length)->id;
+}
+
+int tms_names_init(struct tms_names *names, struct tms_memory *memory)
+{
+    *names = (struct tms_names){.memory = memory};
+    if (!reserve(names)) {
+        tms_names_clear(names);
+        return TMS_ERR_MEMORY;
+    }
+    names->texts[0] = (struct tms_text){"", 0};
+    return TMS_OK;
+}
+
+void tms_names_clear(struct tms_names *names)
+{
+    if (names->memory == NULL) {
+        return;
+    }
+    while (names->chunk != NULL) {
+        char *before;
+        size_t size_before;
+        memcpy(&before, names->chunk, sizeof(before));
+        memcpy(&size_before, names->chunk + sizeof(char *), sizeof(size_before));
+        tms_release(names->memory, names->chunk, names->chunk_size, 1);
+        names->chunk = before;
+        names->chunk_size = size_before;
+    }
+    tms_release(names->memory, names->texts, names->capacity, sizeof(*names->texts));
+    tms_release(names->memory, names->table, names->table == NULL ? 0 : names->mask + 1,
+                sizeof(*names->table));
+    *names = (struct tms_names){0};
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an engine has to provide, and what it may ask of its host.
+ *
+ * An engine is a `const struct tms_engine` with named initializers in a file of its own and
+ * one line in registry.c. It gets operations (op.h), keeps its own state, and hands every
+ * violation to its host; it never learns where events come from or how findings are shown.
+ */
+#ifndef TMS_ENGINE_ENGINE_H
+#define TMS_ENGINE_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "engine/op.h"
+#include "tmesis/tmesis.h"
+
+/* One violation as an engine found it; the host copies it. */
+struct tms_violation {
+    const char *kind; /* "cycle" for the exact engines */
+    enum tms_evidence evidence;
+    uint64_t event;
+    uint32_t thread;
+    bool not_atomic;
+    struct tms_transaction transaction;
+    const struct tms_step *cycle; /* NULL if the engine has none */
+    size_t cycle_length;
+};
+
+/* What the library gives to a running engine. */
+struct tms_host {
+    struct tms_context *context;          /* for names */
+    const struct tms_settings *settings;
+    struct tms_memory memory;             /* every allocation of the engine goes through it */
+    int failed;                           /* sticky: set by tms_host_fail, seen after the batch */
+    uint64_t first_violation_event;       /* 0: none yet; see tms_host_first */
+    uint64_t closing_edges;               /* counted by the engine */
+    struct tms_findings *findings;
+};
+
+struct tms_engine {
+    struct tms_engine_info info;
+    size_t state_size;
+
+    /* Before the first operation; the state is zero. */
+    int (*create)(void *state, struct tms_host *host);
+    /* Per operation, by kind; NULL: the engine does not care. */
+    void (*on[TMS_OP_COUNT])(void *state, const struct tms_op *op);
+    /* Instead of `on`, for engines that look ahead: must mean the same. NULL: none. */
+    void (*batch)(void *state, const struct tms_op *ops, size_t count);
+    /* After the last operation, also after tms_settings.first stopped the run. */
+    void (*finish)(void *state);
+    /* Fills up to `room` counters, returns how many there are. NULL: none. */
+    size_t (*stats)(const void *state, struct tms_counter *counters, size_t room);
+    /* Also after a failed create. */
+    void (*destroy)(void *state);
+};
+
+#define TMS_COUNTERS_MOST 16
+
+/* The engine can't go on; the batch is finished by returning from callbacks at once. */
+void tms_host_fail(struct tms_host *host, int code);
+
+/* A cycle was closed at this event: only the first call counts. Cheap. */
+static inline void tms_host_first(struct tms_host *host, uint64_t event)
+{
+    if (host->first_violation_event == 0) {
+        host->first_violation_event = event;
+    }
+}
+
+/* Takes in a violation: grouped by pattern, or listed, as the settings say. Copies. */
+void tms_host_violation(struct tms_host *host, const struct tms_violation *violation);
+
+/* The engines, ending with NULL. */
+extern const struct tms_engine *const tms_engines[];
+
+/* NULL if there is none of that name. */
+const struct tms_engine *tms_engine_find(const char *name, size_t length);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The findings of one engine: violations grouped by static pattern, with ids that stay the
+ * same from run to run.
+ *
+ * A pattern is the sequence, along the cycle, of labels, edge kinds and names of what the
+ * steps conflict on, with the flag not_atomic; no thread names, addresses, lines or event
+ * numbers. Its 128-bit hash is the key; the id shows the first 24 bits, and more of them
+ * where two patterns of one result would share an id.
+ */
+#ifndef TMS_ENGINE_FINDINGS_H
+#define TMS_ENGINE_FINDINGS_H
+
+#include "engine/engine.h"
+
+struct tms_findings;
+
+struct tms_findings *tms_findings_new(struct tms_context *context,
+                                      const struct tms_settings *settings,
+                                      struct tms_memory *memory);
+void tms_findings_free(struct tms_findings *findings);
+
+/* TMS_OK or TMS_ERR_MEMORY. */
+int tms_findings_add(struct tms_findings *findings, const struct tms_violation *violation);
+
+/*
+ * Sorts by event, gives the ids, applies max_violations. The array belongs to the findings.
+ * Call once, after the last add.
+ */
+int tms_findings_close(struct tms_findings *findings, const struct tms_finding **list,
+                       size_t *count, uint64_t *unlisted);
+
+/* Violations taken in so far. */
+uint64_t tms_findings_total(const struct tms_findings *findings);
+
+#endif
