@@ -30,6 +30,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+/* The library hides everything that is not declared here. */
+#pragma GCC visibility push(default)
 
 #define TMS_VERSION_MAJOR 0
 #define TMS_VERSION_MINOR 1
@@ -313,7 +315,7 @@ void tms_analysis_free(struct tms_analysis *analysis);
 
 /* ---- results -------------------------------------------------------------------------- */
 
-/* Whole-trace counts. Only what was used in an event counts, not every interned name. */
+/* Whole-trace counts; threads, variables and locks are the names known to the context. */
 struct tms_trace_summary {
     uint64_t events;
     uint64_t threads, variables, locks;
@@ -410,6 +412,7 @@ struct tms_result {
     const struct tms_engine_info *engine;
     enum tms_verdict verdict;
     bool complete;          /* nothing was lost on the way */
+    const char *loss;       /* if something was: a sentence, else NULL */
     bool blamed;            /* not_atomic of the findings means something */
     uint64_t first_violation_event; /* 0: none */
     const struct tms_finding *findings; /* by event */
@@ -428,7 +431,7 @@ void tms_analysis_summary(const struct tms_analysis *analysis, struct tms_trace_
 /* Result of the index-th engine, in the order of settings.engines; NULL after the last. */
 const struct tms_result *tms_analysis_result(const struct tms_analysis *analysis, size_t index);
 
-/* Why the verdicts are incomplete: NULL, or a sentence. */
+/* Why no verdict can be complete: NULL, or a sentence (skipped events, a trace cut off). */
 const char *tms_analysis_loss(const struct tms_analysis *analysis);
 
 /* ---- reports -------------------------------------------------------------------------- */
@@ -451,6 +454,14 @@ void tms_report_settings_init(struct tms_report_settings *settings);
  */
 int tms_report(const struct tms_analysis *analysis, const char *kind,
                const struct tms_report_settings *settings, tms_sink *sink, void *user);
+
+#pragma GCC visibility pop
+/*
+ * Writes a JSON string, quotes included, as the "json" report does: names are bytes, and what
+ * is not UTF-8 in them becomes U+FFFD. `text` is readable up to a zero byte, at `length` or
+ * behind it. False when the sink said so.
+ */
+bool tms_json_string(const char *text, size_t length, tms_sink *sink, void *user);
 
 #ifdef __cplusplus
 }

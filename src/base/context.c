@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define STRINGIFY(x) #x
+#define STRINGIFY(x)     #x
 #define VERSION(a, b, c) STRINGIFY(a) "." STRINGIFY(b) "." STRINGIFY(c)
 
 const char *tms_version(void)
@@ -154,7 +154,7 @@ uint32_t tms_name_count(const struct tms_context *context, enum tms_class cls)
         size_t index = (size_t)value;                                                              \
         return index < sizeof(texts) / sizeof(texts[0]) ? texts[index] : "?";                      \
     }
-#define SECOND(name, text) text,
+#define SECOND(name, text)               text,
 #define SECOND_OF_THREE(name, text, cls) text,
 
 TEXT_OF(tms_class_text, enum tms_class, TMS_CLASSES, SECOND)

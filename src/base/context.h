@@ -24,14 +24,14 @@ struct tms_context {
 
 /* Records the sentence for a failure and returns its code: `return tms_fail(…)`. */
 __attribute__((format(printf, 3, 4))) int tms_fail(struct tms_context *context, int code,
-                                                    const char *format, ...);
+                                                   const char *format, ...);
 
 /* The failure that needs no words of its own. */
 int tms_fail_memory(struct tms_context *context);
 
 /* Hands a sentence to the user's complain function, if there is one. */
-__attribute__((format(printf, 2, 3))) void tms_warn(struct tms_context *context,
-                                                     const char *format, ...);
+__attribute__((format(printf, 2, 3))) void tms_warn(struct tms_context *context, const char *format,
+                                                    ...);
 
 /* The location id of a plain decimal number below 2^31 without leading zeros, else 0. */
 uint32_t tms_location_number(const char *text, size_t length);

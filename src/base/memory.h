@@ -8,12 +8,13 @@
 #ifndef TMS_BASE_MEMORY_H
 #define TMS_BASE_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct tms_memory {
-    uint64_t bytes; /* held now */
-    uint64_t peak;  /* most ever held */
+    uint64_t bytes;      /* held now */
+    uint64_t peak;       /* most ever held */
     uint64_t fail_after; /* tests: allocations that still succeed; 0: no limit */
 };
 
@@ -26,6 +27,16 @@ void *tms_resize(struct tms_memory *memory, void *block, size_t old_count, size_
 
 /* Gives a block of `count` elements back. NULL is fine. */
 void tms_release(struct tms_memory *memory, void *block, size_t count, size_t size);
+
+/*
+ * Sees to it that an array holds `wanted` elements: `array` is the address of the pointer to
+ * its first one. Grows by doubling, at least to `least`. False when memory is short.
+ */
+#define TMS_RESERVE(memory, array, capacity, wanted, least)                                        \
+    ((wanted) <= *(capacity) ||                                                                    \
+     tms_reserve(memory, array, capacity, wanted, least, sizeof(**(array))))
+bool tms_reserve(struct tms_memory *memory, void *array, size_t *capacity, size_t wanted,
+                 size_t least, size_t size);
 
 /* The next capacity that holds `wanted`: doubles from `capacity`, at least `least`. */
 size_t tms_capacity(size_t capacity, size_t wanted, size_t least);

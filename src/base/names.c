@@ -11,29 +11,12 @@
 #define TABLE_LEAST 64
 #define TEXTS_LEAST 32
 #define CHUNK_LEAST 4096
-#define CHUNK_MOST (1u << 20)
-#define LONG_NAME 63u
+#define CHUNK_MOST  (1u << 20)
+#define LONG_NAME   63u
 
-struct key {
-    uint64_t head;
-    uint64_t hash;
-    uint32_t mark;
-};
-
-static inline uint64_t mix(uint64_t word)
+uint64_t tms_names_hash_long(const char *name, size_t length)
 {
-    word *= 0x9e3779b97f4a7c15u;
-    return word ^ (word >> 29);
-}
-
-static inline struct key make_key(uint64_t head, const char *name, size_t length)
-{
-    struct key key = {.head = head};
-    uint32_t short_length = length < LONG_NAME ? (uint32_t)length : LONG_NAME;
-
-    key.hash = length <= 8 ? mix(head + length) : XXH3_64bits(name, length);
-    key.mark = ((uint32_t)(key.hash >> 38) << 6) | short_length;
-    return key;
+    return XXH3_64bits(name, length);
 }
 
 static inline uint64_t load_head(const char *name, size_t length)
@@ -44,16 +27,8 @@ static inline uint64_t load_head(const char *name, size_t length)
     return head;
 }
 
-static inline uint64_t load_head_padded(const char *name, size_t length)
-{
-    uint64_t head;
-
-    memcpy(&head, name, 8);
-    return length >= 8 ? head : head & ((UINT64_C(1) << (8 * length)) - 1);
-}
-
 static inline bool entry_is(const struct tms_names *names, const struct tms_name_entry *entry,
-                            const struct key *key, const char *name, size_t length)
+                            const struct tms_name_key *key, const char *name, size_t length)
 {
     if (entry->head != key->head || entry->mark != key->mark) {
         return false;
@@ -66,7 +41,7 @@ static inline bool entry_is(const struct tms_names *names, const struct tms_name
 }
 
 /* The entry of a name, or the free one where it belongs. */
-static inline struct tms_name_entry *probe(const struct tms_names *names, const struct key *key,
+static inline struct tms_name_entry *probe(const struct tms_names *names, const struct tms_name_key *key,
                                            const char *name, size_t length)
 {
     size_t at = key->hash & names->mask;
@@ -107,6 +82,18 @@ static const char *keep_text(struct tms_names *names, const char *name, size_t l
     return text;
 }
 
+/* A short name's hash is made from the entry itself: no visit to the text. */
+static uint64_t hash_of(const struct tms_names *names, const struct tms_name_entry *entry)
+{
+    size_t length = entry->mark & TMS_LONG_NAME;
+
+    if (length == TMS_LONG_NAME) {
+        length = names->texts[entry->id].length;
+    }
+    return tms_names_key_of(entry->head, names->texts[entry->id].text, length).hash;
+}
+
+/* In the order of the old table, which is nearly that of the new one: both are walked through. */
 static bool grow_table(struct tms_names *names)
 {
     size_t size = names->table == NULL ? TABLE_LEAST : (names->mask + 1) * 2;
@@ -115,14 +102,16 @@ static bool grow_table(struct tms_names *names)
     if (table == NULL) {
         return false;
     }
-    for (uint32_t id = 1; id <= names->count; id++) {
-        const struct tms_text *text = &names->texts[id];
-        struct key key = make_key(load_head(text->text, text->length), text->text, text->length);
-        size_t at = key.hash & (size - 1);
+    for (size_t i = 0; names->table != NULL && i <= names->mask; i++) {
+        const struct tms_name_entry *entry = &names->table[i];
+        if (entry->id == 0) {
+            continue;
+        }
+        size_t at = hash_of(names, entry) & (size - 1);
         while (table[at].id != 0) {
             at = (at + 1) & (size - 1);
         }
-        table[at] = (struct tms_name_entry){key.head, key.mark, id};
+        table[at] = *entry;
     }
     tms_release(names->memory, names->table, names->table == NULL ? 0 : names->mask + 1,
                 sizeof(*table));
@@ -135,8 +124,8 @@ static bool reserve(struct tms_names *names)
 {
     if ((size_t)names->count + 2 > names->capacity) {
         size_t capacity = tms_capacity(names->capacity, (size_t)names->count + 2, TEXTS_LEAST);
-        struct tms_text *texts = tms_resize(names->memory, names->texts, names->capacity, capacity,
-                                            sizeof(*texts));
+        struct tms_text *texts =
+            tms_resize(names->memory, names->texts, names->capacity, capacity, sizeof(*texts));
         if (texts == NULL) {
             return false;
         }
@@ -147,7 +136,7 @@ static bool reserve(struct tms_names *names)
     return ((size_t)names->count + 1) * 2 <= names->mask || grow_table(names);
 }
 
-static int64_t add(struct tms_names *names, const struct key *key, const char *name, size_t length)
+static int64_t add(struct tms_names *names, const struct tms_name_key *key, const char *name, size_t length)
 {
     if (names->count >= INT32_MAX - 1) {
         return TMS_ERR_LIMIT;
@@ -165,30 +154,25 @@ static int64_t add(struct tms_names *names, const struct key *key, const char *n
     return id;
 }
 
-static inline int64_t intern(struct tms_names *names, uint64_t head, const char *name,
-                             size_t length)
+int64_t tms_names_intern_further(struct tms_names *names, const struct tms_name_key *key,
+                                 const char *name, size_t length)
 {
-    struct key key = make_key(head, name, length);
-    const struct tms_name_entry *entry = probe(names, &key, name, length);
+    const struct tms_name_entry *entry = probe(names, key, name, length);
 
-    return __builtin_expect(entry->id != 0, 1) ? entry->id : add(names, &key, name, length);
+    assert(length > 0 && length <= INT32_MAX);
+    return __builtin_expect(entry->id != 0, 1) ? entry->id : add(names, key, name, length);
 }
 
 int64_t tms_names_intern(struct tms_names *names, const char *name, size_t length)
 {
-    assert(length > 0 && length <= INT32_MAX);
-    return intern(names, load_head(name, length), name, length);
-}
+    struct tms_name_key key = tms_names_key_of(load_head(name, length), name, length);
 
-int64_t tms_names_intern_padded(struct tms_names *names, const char *name, size_t length)
-{
-    assert(length > 0 && length <= INT32_MAX);
-    return intern(names, load_head_padded(name, length), name, length);
+    return tms_names_intern_further(names, &key, name, length);
 }
 
 uint32_t tms_names_find(const struct tms_names *names, const char *name, size_t length)
 {
-    struct key key = make_key(load_head(name, length), name, length);
+    struct tms_name_key key = tms_names_key_of(load_head(name, length), name, length);
 
     return probe(names, &key, name, length)->id;
 }

@@ -15,6 +15,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -32,7 +33,7 @@ struct tms_text {
 struct tms_names {
     struct tms_memory *memory;
     struct tms_name_entry *table;
-    size_t mask; /* table size - 1 */
+    size_t mask;            /* table size - 1 */
     struct tms_text *texts; /* by id; [0] is the empty name */
     uint32_t count;         /* ids given out */
     size_t capacity;        /* of texts */
@@ -47,10 +48,72 @@ void tms_names_clear(struct tms_names *names);
 int64_t tms_names_intern(struct tms_names *names, const char *name, size_t length);
 
 /*
- * The same, for readers: at least 8 bytes must be readable at `name`, whatever its length, so
+ * The same in three steps, for readers that look up many names at once: make the keys, fetch
+ * the places, then intern. At least 8 bytes must be readable at `name`, whatever its length, so
  * the head is one load.
  */
-int64_t tms_names_intern_padded(struct tms_names *names, const char *name, size_t length);
+struct tms_name_key {
+    uint64_t head;
+    uint64_t hash;
+    uint32_t mark;
+};
+
+#define TMS_LONG_NAME 63u
+
+/* The hash of a name of more than 8 bytes. */
+uint64_t tms_names_hash_long(const char *name, size_t length);
+
+static inline struct tms_name_key tms_names_key_of(uint64_t head, const char *name, size_t length)
+{
+    struct tms_name_key key = {.head = head};
+    uint32_t short_length = length < TMS_LONG_NAME ? (uint32_t)length : TMS_LONG_NAME;
+
+    if (length <= 8) {
+        uint64_t word = (head + length) * UINT64_C(0x9e3779b97f4a7c15);
+        key.hash = word ^ (word >> 29);
+    } else {
+        key.hash = tms_names_hash_long(name, length);
+    }
+    key.mark = ((uint32_t)(key.hash >> 38) << 6) | short_length;
+    return key;
+}
+
+static inline struct tms_name_key tms_names_key_padded(const char *name, size_t length)
+{
+    unsigned unused = length < 8 ? 64 - 8 * (unsigned)length : 0;
+    uint64_t head;
+
+    memcpy(&head, name, sizeof(head));
+    return tms_names_key_of(head << unused >> unused, name, length);
+}
+
+static inline void tms_names_prefetch(const struct tms_names *names, const struct tms_name_key *key)
+{
+    __builtin_prefetch(&names->table[key->hash & names->mask]);
+}
+
+/* Goes on where the first entry looked at is another name's, or free. */
+int64_t tms_names_intern_further(struct tms_names *names, const struct tms_name_key *key,
+                                 const char *name, size_t length);
+
+static inline int64_t tms_names_intern_key(struct tms_names *names, const struct tms_name_key *key,
+                                           const char *name, size_t length)
+{
+    const struct tms_name_entry *entry = &names->table[key->hash & names->mask];
+
+    if (__builtin_expect(entry->head == key->head && entry->mark == key->mark && length <= 8, 1)) {
+        return entry->id;
+    }
+    return tms_names_intern_further(names, key, name, length);
+}
+
+static inline int64_t tms_names_intern_padded(struct tms_names *names, const char *name,
+                                              size_t length)
+{
+    struct tms_name_key key = tms_names_key_padded(name, length);
+
+    return tms_names_intern_key(names, &key, name, length);
+}
 
 /* The id of a name that is there, else 0. */
 uint32_t tms_names_find(const struct tms_names *names, const char *name, size_t length);

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reachability matrix; reach.h has the representation. */
+#include "clock/reach.h"
+
+#include <assert.h>
+
+#include "clock/edges.h"
+
+#define LEAST_SIDE 8u
+
+void tms_reach_init(struct tms_reach *reach, struct tms_memory *memory, struct tms_edges *edges)
+{
+    *reach = (struct tms_reach){.memory = memory, .edges = edges};
+}
+
+static void drop_arrays(struct tms_reach *reach)
+{
+    size_t cells = (size_t)reach->row_capacity * reach->column_capacity;
+
+    tms_release(reach->memory, reach->value, cells, sizeof(*reach->value));
+    tms_release(reach->memory, reach->edge, cells, sizeof(*reach->edge));
+    tms_release(reach->memory, reach->least, reach->column_capacity, sizeof(*reach->least));
+    tms_release(reach->memory, reach->list, cells, sizeof(*reach->list));
+    tms_release(reach->memory, reach->listed, reach->row_capacity, sizeof(*reach->listed));
+}
+
+void tms_reach_clear(struct tms_reach *reach)
+{
+    if (reach->memory != NULL) {
+        drop_arrays(reach);
+    }
+    *reach = (struct tms_reach){0};
+}
+
+static bool allocate(struct tms_reach *reach)
+{
+    size_t cells = (size_t)reach->row_capacity * reach->column_capacity;
+
+    reach->value = tms_resize(reach->memory, NULL, 0, cells, sizeof(*reach->value));
+    reach->edge = tms_resize(reach->memory, NULL, 0, cells, sizeof(*reach->edge));
+    reach->least =
+        tms_resize(reach->memory, NULL, 0, reach->column_capacity, sizeof(*reach->least));
+    reach->list = tms_resize(reach->memory, NULL, 0, cells, sizeof(*reach->list));
+    reach->listed = tms_resize(reach->memory, NULL, 0, reach->row_capacity, sizeof(*reach->listed));
+    return reach->value != NULL && reach->edge != NULL && reach->least != NULL &&
+           reach->list != NULL && reach->listed != NULL;
+}
+
+static void copy_entries(struct tms_reach *to, const struct tms_reach *from)
+{
+    for (size_t i = 0; i < (size_t)to->row_capacity * to->column_capacity; i++) {
+        to->value[i] = TMS_NEVER;
+    }
+    for (uint32_t column = 0; column < to->column_capacity; column++) {
+        to->least[column] = column < from->column_capacity ? from->least[column] : TMS_NEVER;
+    }
+    for (uint32_t row = 0; row < from->row_capacity; row++) {
+        to->listed[row] = from->listed[row];
+        for (uint32_t i = 0; i < from->listed[row]; i++) {
+            uint32_t column = from->list[(size_t)row * from->column_capacity + i];
+            size_t cell = (size_t)column * to->row_capacity + row;
+            to->list[(size_t)row * to->column_capacity + i] = column;
+            to->value[cell] = tms_reach_at(from, row, column);
+            to->edge[cell] = tms_reach_edge(from, row, column);
+        }
+    }
+}
+
+bool tms_reach_grow(struct tms_reach *reach, uint32_t rows, uint32_t columns)
+{
+    if (rows <= reach->row_capacity && columns <= reach->column_capacity) {
+        return true;
+    }
+    struct tms_reach grown = *reach;
+    grown.row_capacity = (uint32_t)tms_capacity(reach->row_capacity, rows, LEAST_SIDE);
+    grown.column_capacity = (uint32_t)tms_capacity(reach->column_capacity, columns, LEAST_SIDE);
+    if (!allocate(&grown)) {
+        drop_arrays(&grown);
+        return false;
+    }
+    copy_entries(&grown, reach);
+    drop_arrays(reach);
+    *reach = grown;
+    return true;
+}
+
+void tms_reach_open(struct tms_reach *reach, uint32_t row, uint32_t column, uint64_t moment)
+{
+    assert(reach->listed[row] == 0);
+    tms_reach_lower(reach, row, column, moment, 0);
+}
+
+void tms_reach_close(struct tms_reach *reach, uint32_t row)
+{
+    const uint32_t *list = &reach->list[(size_t)row * reach->column_capacity];
+
+    for (uint32_t i = 0; i < reach->listed[row]; i++) {
+        size_t cell = (size_t)list[i] * reach->row_capacity + row;
+        reach->value[cell] = TMS_NEVER;
+        tms_edges_drop(reach->edges, reach->edge[cell]);
+        reach->edge[cell] = 0;
+    }
+    reach->listed[row] = 0;
+}
+
+void tms_reach_lower(struct tms_reach *reach, uint32_t row, uint32_t column, uint64_t moment,
+                     uint32_t edge)
+{
+    size_t cell = (size_t)column * reach->row_capacity + row;
+
+    assert(row < reach->row_capacity && column < reach->column_capacity);
+    if (moment >= reach->value[cell]) {
+        return;
+    }
+    if (reach->value[cell] == TMS_NEVER) {
+        reach->list[(size_t)row * reach->column_capacity + reach->listed[row]++] = column;
+    }
+    reach->value[cell] = moment;
+    tms_edges_keep(reach->edges, edge);
+    tms_edges_drop(reach->edges, reach->edge[cell]);
+    reach->edge[cell] = edge;
+    if (moment < reach->least[column]) {
+        reach->least[column] = moment;
+    }
+}
+
+static uint64_t column_least(const struct tms_reach *reach, uint32_t column)
+{
+    const uint64_t *values = &reach->value[(size_t)column * reach->row_capacity];
+    uint64_t least = TMS_NEVER;
+
+    for (uint32_t row = 0; row < reach->row_capacity; row++) {
+        least = values[row] < least ? values[row] : least;
+    }
+    return least;
+}
+
+uint32_t tms_reach_next(struct tms_reach *reach, uint32_t column, uint64_t moment, uint32_t from)
+{
+    const uint64_t *values = &reach->value[(size_t)column * reach->row_capacity];
+    uint32_t row = from;
+
+    while (row < reach->row_capacity && values[row] > moment) {
+        row++;
+    }
+    if (row == reach->row_capacity && from == 0) {
+        reach->least[column] = column_least(reach, column);
+    }
+    return row;
+}
+
+bool tms_reach_unreached(struct tms_reach *reach, uint32_t column)
+{
+    if (reach->least[column] != TMS_NEVER) {
+        reach->least[column] = column_least(reach, column);
+    }
+    return reach->least[column] == TMS_NEVER;
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The corridor that an event walks: validated, turned into operations, handed to each engine.
+ * Everything goes in batches; the clock is read twice per batch and engine.
+ */
+#include "engine/analysis.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define COMPLAINTS_SHOWN 10
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+void tms_settings_init(struct tms_settings *settings)
+{
+    *settings = (struct tms_settings){
+        .engines = "frontier",
+        .blame = true,
+        .split = TMS_SPLIT_WAIT | TMS_SPLIT_BARRIER,
+    };
+}
+
+/* ---- the host of an engine -------------------------------------------------------------- */
+
+void tms_host_fail(struct tms_host *host, int code)
+{
+    if (host->failed == TMS_OK) {
+        host->failed = code;
+    }
+}
+
+void tms_host_violation(struct tms_host *host, const struct tms_violation *violation)
+{
+    int code = tms_findings_add(host->findings, violation);
+
+    if (code != TMS_OK) {
+        tms_host_fail(host, code);
+    }
+}
+
+static void run_each(const struct tms_run *run, const struct tms_op *ops, size_t count)
+{
+    for (size_t i = 0; i < count && run->host.failed == TMS_OK; i++) {
+        if (run->engine->on[ops[i].kind] != NULL) {
+            run->engine->on[ops[i].kind](run->state, &ops[i]);
+        }
+    }
+}
+
+static void run_batch(void *user, const struct tms_op *ops, size_t count)
+{
+    struct tms_analysis *analysis = user;
+
+    for (size_t i = 0; i < analysis->run_count; i++) {
+        struct tms_run *run = &analysis->runs[i];
+        if (run->host.failed != TMS_OK) {
+            continue;
+        }
+        double start = now();
+        if (run->engine->batch != NULL) {
+            run->engine->batch(run->state, ops, count);
+        } else {
+            run_each(run, ops, count);
+        }
+        run->seconds += now() - start;
+    }
+}
+
+/* With settings.first: has every engine what it was asked for, or given up? */
+static bool had_enough(const struct tms_analysis *analysis)
+{
+    for (size_t i = 0; i < analysis->run_count; i++) {
+        const struct tms_host *host = &analysis->runs[i].host;
+        if (host->first_violation_event == 0 && host->failed == TMS_OK) {
+            return false;
+        }
+    }
+    return analysis->run_count > 0;
+}
+
+/* ---- creation --------------------------------------------------------------------------- */
+
+static int start_run(struct tms_analysis *analysis, const struct tms_engine *engine)
+{
+    struct tms_run *run = &analysis->runs[analysis->run_count++];
+
+    run->engine = engine;
+    run->host.context = analysis->context;
+    run->host.settings = &analysis->settings;
+    run->host.findings =
+        tms_findings_new(analysis->context, &analysis->settings, &run->host.memory);
+    run->state = tms_resize(&run->host.memory, NULL, 0, 1, engine->state_size);
+    if (run->host.findings == NULL || run->state == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    return engine->create(run->state, &run->host);
+}
+
+static int start_all(struct tms_analysis *analysis)
+{
+    for (size_t i = 0; tms_engines[i] != NULL; i++) {
+        int code = start_run(analysis, tms_engines[i]);
+        if (code != TMS_OK) {
+            return code;
+        }
+    }
+    return TMS_OK;
+}
+
+static bool already_runs(const struct tms_analysis *analysis, const struct tms_engine *engine)
+{
+    for (size_t i = 0; i < analysis->run_count; i++) {
+        if (analysis->runs[i].engine == engine) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int start_named(struct tms_analysis *analysis, const char *names)
+{
+    while (*names != '\0') {
+        size_t length = strcspn(names, ",");
+        const struct tms_engine *engine = tms_engine_find(names, length);
+        if (engine == NULL) {
+            return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
+                            "there is no engine '%.*s'; `tmesis engines` lists them", (int)length,
+                            names);
+        }
+        int code = already_runs(analysis, engine) ? TMS_OK : start_run(analysis, engine);
+        if (code != TMS_OK) {
+            return code;
+        }
+        names += length;
+        names += *names == ',';
+    }
+    return TMS_OK;
+}
+
+static int start_runs(struct tms_analysis *analysis)
+{
+    size_t most = 0;
+
+    while (tms_engines[most] != NULL) {
+        most++;
+    }
+    analysis->runs = tms_resize(&analysis->memory, NULL, 0, most, sizeof(*analysis->runs));
+    if (analysis->runs == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    const char *names = analysis->settings.engines;
+    return strcmp(names, "all") == 0 ? start_all(analysis) : start_named(analysis, names);
+}
+
+static int set_up(struct tms_analysis *analysis)
+{
+    tms_validator_init(&analysis->validator, analysis->context);
+    int code = tms_lower_init(&analysis->lower, analysis->context, analysis->settings.split,
+                              run_batch, analysis);
+    if (code == TMS_OK) {
+        code = start_runs(analysis);
+    }
+    analysis->settings.engines = NULL; /* the caller's string is not ours to keep */
+    /* An exact stop needs a look after every event. */
+    analysis->lower.batch = analysis->settings.first ? 1 : TMS_LOWER_BATCH;
+    return code == TMS_ERR_MEMORY ? tms_fail_memory(analysis->context) : code;
+}
+
+int tms_analysis_new(struct tms_context *context, const struct tms_settings *settings,
+                     struct tms_analysis **out)
+{
+    struct tms_memory memory = {0};
+    struct tms_analysis *analysis = tms_resize(&memory, NULL, 0, 1, sizeof(*analysis));
+
+    *out = NULL;
+    if (analysis == NULL) {
+        return tms_fail_memory(context);
+    }
+    analysis->memory = memory;
+    analysis->context = context;
+    tms_settings_init(&analysis->settings);
+    if (settings != NULL) {
+        analysis->settings = *settings;
+    }
+    int code = set_up(analysis);
+    if (code != TMS_OK) {
+        tms_analysis_free(analysis);
+        return code;
+    }
+    *out = analysis;
+    return TMS_OK;
+}
+
+static void stop_run(struct tms_run *run)
+{
+    if (run->state != NULL) {
+        run->engine->destroy(run->state);
+        tms_release(&run->host.memory, run->state, 1, run->engine->state_size);
+    }
+    tms_findings_free(run->host.findings);
+    assert(run->host.memory.bytes == 0);
+}
+
+void tms_analysis_free(struct tms_analysis *analysis)
+{
+    if (analysis == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < analysis->run_count; i++) {
+        stop_run(&analysis->runs[i]);
+    }
+    size_t most = 0;
+    while (tms_engines[most] != NULL) {
+        most++;
+    }
+    tms_release(&analysis->memory, analysis->runs, most, sizeof(*analysis->runs));
+    tms_lower_clear(&analysis->lower);
+    tms_validator_clear(&analysis->validator);
+    struct tms_memory memory = analysis->memory;
+    tms_release(&memory, analysis, 1, sizeof(*analysis));
+}
+
+/* ---- events ----------------------------------------------------------------------------- */
+
+/* Only events made by hand are looked at like this: readers make no others. */
+static bool in_range(const struct tms_analysis *analysis, const struct tms_event *event)
+{
+    const struct tms_context *context = analysis->context;
+
+    if (event->kind >= TMS_EVENT_COUNT) {
+        return false;
+    }
+    enum tms_class cls = tms_event_class(event->kind);
+    bool bare =
+        event->target == 0 && (event->kind == TMS_EVENT_BEGIN || event->kind == TMS_EVENT_END);
+    return event->thread > 0 && event->thread <= tms_name_count(context, TMS_CLASS_THREAD) &&
+           (bare || (event->target > 0 && event->target <= tms_name_count(context, cls))) &&
+           (event->location >= TMS_LOCATION_NUMBER ||
+            event->location <= tms_name_count(context, TMS_CLASS_LOCATION));
+}
+
+static int refuse(struct tms_analysis *analysis, struct tms_reader *reader, size_t index)
+{
+    char number[64];
+    const char *where = number;
+    const char *reason = tms_validator_reason(&analysis->validator);
+
+    if (reader != NULL) {
+        where = tms_reader_where(reader, index);
+    } else {
+        snprintf(number, sizeof(number), "event %llu",
+                 (unsigned long long)analysis->summary.events);
+    }
+    if (!analysis->settings.lenient) {
+        return tms_fail(analysis->context, TMS_ERR_MALFORMED,
+                        "%s: %s (a lenient check skips such events)", where, reason);
+    }
+    analysis->summary.skipped++;
+    if (analysis->summary.skipped <= COMPLAINTS_SHOWN) {
+        tms_warn(analysis->context, "%s: %s; skipped", where, reason);
+    } else if (analysis->summary.skipped == COMPLAINTS_SHOWN + 1) {
+        tms_warn(analysis->context, "further skipped events are counted, not shown");
+    }
+    return TMS_OK;
+}
+
+static int take(struct tms_analysis *analysis, const struct tms_event *event,
+                struct tms_reader *reader, size_t index)
+{
+    analysis->summary.events++;
+    int validity = tms_validate(&analysis->validator, event);
+    if (__builtin_expect(validity <= TMS_VALID_FIRST, 1)) {
+        return validity < 0
+                   ? validity
+                   : tms_lower_event(&analysis->lower, event, analysis->summary.events, validity);
+    }
+    return validity == TMS_VALID_INNER ? TMS_OK : refuse(analysis, reader, index);
+}
+
+static int take_all(struct tms_analysis *analysis, const struct tms_event *events, size_t count,
+                    struct tms_reader *reader)
+{
+    for (size_t i = 0; i < count; i++) {
+        int code = take(analysis, &events[i], reader, i);
+        if (__builtin_expect(code != TMS_OK, 0)) {
+            return code == TMS_ERR_MEMORY ? tms_fail_memory(analysis->context) : code;
+        }
+        if (analysis->settings.first && had_enough(analysis)) {
+            return 1;
+        }
+    }
+    return TMS_OK;
+}
+
+int tms_analysis_feed(struct tms_analysis *analysis, const struct tms_event *events, size_t count,
+                      struct tms_reader *reader)
+{
+    if (analysis->finished || analysis->failed != TMS_OK) {
+        return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
+                        "this analysis has ended and takes no more events");
+    }
+    if (analysis->started == 0) {
+        analysis->started = now();
+    }
+    for (size_t i = 0; reader == NULL && i < count; i++) {
+        if (!in_range(analysis, &events[i])) {
+            return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
+                            "event %llu has a kind or a name that there is not",
+                            (unsigned long long)(analysis->summary.events + i + 1));
+        }
+    }
+    int code = take_all(analysis, events, count, reader);
+    if (code < 0) {
+        analysis->failed = code;
+    }
+    return code;
+}
+
+static void note_loss(struct tms_analysis *analysis, const char *loss)
+{
+    if (loss != NULL) {
+        size_t length = strlen(analysis->loss);
+        snprintf(analysis->loss + length, sizeof(analysis->loss) - length, "%s%s",
+                 length > 0 ? "; " : "", loss);
+    }
+}
+
+int tms_analysis_read(struct tms_analysis *analysis, struct tms_reader *reader)
+{
+    const struct tms_event *events;
+    int64_t count;
+    int code = TMS_OK;
+
+    if (analysis->started == 0) {
+        analysis->started = now();
+    }
+    analysis->lower.run_methods = strcmp(tms_reader_format(reader), "rr") == 0;
+    do {
+        count = tms_reader_next(reader, &events);
+        code = count > 0 ? tms_analysis_feed(analysis, events, (size_t)count, reader) : TMS_OK;
+    } while (count > 0 && code == TMS_OK);
+    if (count < 0 || code < 0) {
+        return count < 0 ? (int)count : code;
+    }
+    note_loss(analysis, tms_reader_loss(reader));
+    return tms_analysis_finish(analysis);
+}
+
+/* ---- results ---------------------------------------------------------------------------- */
+
+static const char *run_loss(const struct tms_analysis *analysis, struct tms_run *run)
+{
+    if (run->host.failed != TMS_OK) {
+        snprintf(run->loss, sizeof(run->loss), "%s gave up: %s", run->engine->info.name,
+                 run->host.failed == TMS_ERR_LIMIT && (run->engine->info.flags & TMS_ENGINE_SMALL)
+                     ? "the trace is too long for it"
+                     : tms_strerror(run->host.failed));
+        return run->loss;
+    }
+    if (analysis->loss[0] != '\0') {
+        return analysis->loss;
+    }
+    return analysis->settings.first && run->host.first_violation_event != 0
+               ? "stopped at the first violation, as asked"
+               : NULL;
+}
+
+static void finish_run(const struct tms_analysis *analysis, struct tms_run *run)
+{
+    struct tms_result *result = &run->result;
+    double start = now();
+
+    if (run->host.failed == TMS_OK) {
+        run->engine->finish(run->state);
+    }
+    run->seconds += now() - start;
+    int code = tms_findings_close(run->host.findings, &result->findings, &result->finding_count,
+                                  &result->unlisted);
+    if (code != TMS_OK) {
+        tms_host_fail(&run->host, code);
+    }
+    result->engine = &run->engine->info;
+    result->loss = run_loss(analysis, run);
+    result->complete = result->loss == NULL;
+    result->violations = tms_findings_total(run->host.findings);
+    result->first_violation_event = run->host.first_violation_event;
+    result->verdict = result->first_violation_event != 0 || result->violations != 0
+                          ? TMS_VERDICT_VIOLATION
+                      : result->complete ? TMS_VERDICT_SERIALIZABLE
+                                         : TMS_VERDICT_INCOMPLETE;
+    result->blamed = analysis->settings.blame && (run->engine->info.flags & TMS_ENGINE_BLAMES);
+    result->closing_edges = run->host.closing_edges;
+    result->seconds = run->seconds;
+    result->memory_bytes = run->host.memory.peak;
+    result->counters = run->counters;
+    result->counter_count = run->engine->stats == NULL
+                                ? 0
+                                : run->engine->stats(run->state, run->counters, TMS_COUNTERS_MOST);
+}
+
+static void note_skipped(struct tms_analysis *analysis)
+{
+    char sentence[96];
+
+    if (analysis->summary.skipped > 0) {
+        snprintf(sentence, sizeof(sentence), "%llu events that are not well-formed were skipped",
+                 (unsigned long long)analysis->summary.skipped);
+        note_loss(analysis, sentence);
+    }
+}
+
+int tms_analysis_finish(struct tms_analysis *analysis)
+{
+    struct tms_trace_summary *summary = &analysis->summary;
+
+    if (analysis->failed != TMS_OK || analysis->finished) {
+        return analysis->failed;
+    }
+    tms_lower_flush(&analysis->lower);
+    note_skipped(analysis);
+    for (size_t i = 0; i < analysis->run_count; i++) {
+        finish_run(analysis, &analysis->runs[i]);
+    }
+    summary->threads = tms_name_count(analysis->context, TMS_CLASS_THREAD);
+    summary->variables = tms_name_count(analysis->context, TMS_CLASS_VARIABLE);
+    summary->locks = tms_name_count(analysis->context, TMS_CLASS_LOCK);
+    summary->transactions = analysis->lower.transactions;
+    summary->unary = analysis->lower.unary;
+    summary->seconds = analysis->started == 0 ? 0 : now() - analysis->started;
+    analysis->finished = true;
+    return TMS_OK;
+}
+
+void tms_analysis_summary(const struct tms_analysis *analysis, struct tms_trace_summary *out)
+{
+    *out = analysis->summary;
+}
+
+const struct tms_result *tms_analysis_result(const struct tms_analysis *analysis, size_t index)
+{
+    bool there = analysis->finished && index < analysis->run_count;
+
+    return there ? &analysis->runs[index].result : NULL;
+}
+
+const char *tms_analysis_loss(const struct tms_analysis *analysis)
+{
+    return analysis->loss[0] != '\0' ? analysis->loss : NULL;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A running or finished analysis, as the reports see it. */
+#ifndef TMS_ENGINE_ANALYSIS_H
+#define TMS_ENGINE_ANALYSIS_H
+
+#include "engine/engine.h"
+#include "engine/findings.h"
+#include "spec/lower.h"
+#include "trace/validate.h"
+
+/* One engine at work. */
+struct tms_run {
+    const struct tms_engine *engine;
+    void *state;
+    struct tms_host host;
+    double seconds;
+    struct tms_result result; /* filled by the finish */
+    struct tms_counter counters[TMS_COUNTERS_MOST];
+    char loss[TMS_MESSAGE_SIZE];
+};
+
+struct tms_analysis {
+    struct tms_context *context;
+    struct tms_memory memory; /* of the analysis itself */
+    struct tms_settings settings;
+    struct tms_validator validator;
+    struct tms_lower lower;
+    struct tms_run *runs;
+    size_t run_count;
+    struct tms_trace_summary summary;
+    double started;
+    int failed; /* sticky */
+    bool finished;
+    char loss[TMS_MESSAGE_SIZE];
+};
+
+#endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Findings and their patterns; findings.h says what a pattern is. */
+#include "engine/findings.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define XXH_STATIC_LINKING_ONLY /* the hash state lives on the stack */
+#include <xxhash.h>
+
+#define ID_SIZE   40
+#define ID_DIGITS 6 /* shown as long as they tell the findings of a result apart */
+
+struct entry {
+    struct tms_finding finding;
+    XXH128_hash_t pattern;
+    char id[ID_SIZE];
+};
+
+struct tms_findings {
+    struct tms_context *context;
+    const struct tms_settings *settings;
+    struct tms_memory *memory;
+    struct entry *entries;
+    size_t count, capacity;
+    uint32_t *index; /* open-addressed, by pattern: entry + 1 */
+    size_t index_size;
+    uint64_t total;    /* violations */
+    uint64_t unlisted; /* those that max_violations left out of `entries`, one by one */
+    struct tms_finding *list;
+    size_t list_count;
+};
+
+struct tms_findings *tms_findings_new(struct tms_context *context,
+                                      const struct tms_settings *settings,
+                                      struct tms_memory *memory)
+{
+    struct tms_findings *findings = tms_resize(memory, NULL, 0, 1, sizeof(*findings));
+
+    if (findings != NULL) {
+        findings->context = context;
+        findings->settings = settings;
+        findings->memory = memory;
+    }
+    return findings;
+}
+
+static void drop_cycle(struct tms_findings *findings, const struct tms_finding *finding)
+{
+    /* The steps were allocated here; the public view of them is const. */
+    struct tms_step *steps;
+
+    memcpy(&steps, &finding->cycle, sizeof(steps));
+    tms_release(findings->memory, steps, finding->cycle_length, sizeof(*steps));
+}
+
+void tms_findings_free(struct tms_findings *findings)
+{
+    if (findings == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < findings->count; i++) {
+        drop_cycle(findings, &findings->entries[i].finding);
+    }
+    struct tms_memory *memory = findings->memory;
+    tms_release(memory, findings->entries, findings->capacity, sizeof(*findings->entries));
+    tms_release(memory, findings->index, findings->index_size, sizeof(*findings->index));
+    tms_release(memory, findings->list, findings->list_count, sizeof(*findings->list));
+    tms_release(memory, findings, 1, sizeof(*findings));
+}
+
+/* ---- patterns --------------------------------------------------------------------------- */
+
+static void hash_text(XXH3_state_t *state, const char *text)
+{
+    XXH3_128bits_update(state, text, strlen(text) + 1);
+}
+
+static void hash_name(struct tms_findings *findings, XXH3_state_t *state, enum tms_class cls,
+                      uint32_t id)
+{
+    hash_text(state, tms_name(findings->context, cls, id, NULL));
+}
+
+static void hash_step(struct tms_findings *findings, XXH3_state_t *state,
+                      const struct tms_step *step)
+{
+    hash_name(findings, state, TMS_CLASS_LABEL, step->from.label);
+    hash_text(state, step->from.unary ? "unary" : "block");
+    hash_text(state, tms_edge_text(step->kind));
+    /* Threads are no names of the program: a fork is a fork, whoever was forked. */
+    if (step->on_class != TMS_CLASS_THREAD) {
+        hash_text(state, tms_class_text(step->on_class));
+        hash_name(findings, state, step->on_class, step->on);
+    }
+}
+
+static XXH128_hash_t pattern_of(struct tms_findings *findings,
+                                const struct tms_violation *violation)
+{
+    XXH3_state_t state;
+
+    XXH3_INITSTATE(&state);
+    XXH3_128bits_reset(&state);
+    hash_text(&state, violation->kind);
+    hash_text(&state, tms_evidence_text(violation->evidence));
+    hash_text(&state, violation->not_atomic ? "not atomic" : "nobody to blame");
+    hash_name(findings, &state, TMS_CLASS_LABEL, violation->transaction.label);
+    for (size_t i = 0; i < violation->cycle_length; i++) {
+        hash_step(findings, &state, &violation->cycle[i]);
+    }
+    return XXH3_128bits_digest(&state);
+}
+
+static bool grow_index(struct tms_findings *findings)
+{
+    size_t size = findings->index_size == 0 ? 64 : findings->index_size * 2;
+    uint32_t *index = tms_resize(findings->memory, NULL, 0, size, sizeof(*index));
+
+    if (index == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < findings->count; i++) {
+        size_t at = findings->entries[i].pattern.low64 & (size - 1);
+        while (index[at] != 0) {
+            at = (at + 1) & (size - 1);
+        }
+        index[at] = (uint32_t)i + 1;
+    }
+    tms_release(findings->memory, findings->index, findings->index_size, sizeof(*index));
+    findings->index = index;
+    findings->index_size = size;
+    return true;
+}
+
+/* Where the pattern is, or belongs, in the index. */
+static uint32_t *find_pattern(struct tms_findings *findings, XXH128_hash_t pattern)
+{
+    size_t mask = findings->index_size - 1;
+    size_t at = pattern.low64 & mask;
+
+    while (findings->index[at] != 0 &&
+           !XXH128_isEqual(findings->entries[findings->index[at] - 1].pattern, pattern)) {
+        at = (at + 1) & mask;
+    }
+    return &findings->index[at];
+}
+
+/* ---- taking in -------------------------------------------------------------------------- */
+
+static int fill(struct tms_findings *findings, struct tms_finding *finding,
+                const struct tms_violation *violation)
+{
+    struct tms_step *steps = NULL;
+
+    if (violation->cycle_length > 0) {
+        steps = tms_resize(findings->memory, NULL, 0, violation->cycle_length, sizeof(*steps));
+        if (steps == NULL) {
+            return TMS_ERR_MEMORY;
+        }
+        memcpy(steps, violation->cycle, violation->cycle_length * sizeof(*steps));
+    }
+    drop_cycle(findings, finding);
+    *finding = (struct tms_finding){
+        .kind = violation->kind,
+        .evidence = violation->evidence,
+        .count = finding->count + 1,
+        .event = violation->event,
+        .thread = violation->thread,
+        .not_atomic = violation->not_atomic,
+        .transaction = violation->transaction,
+        .cycle = steps,
+        .cycle_length = violation->cycle_length,
+    };
+    return TMS_OK;
+}
+
+static int add_entry(struct tms_findings *findings, const struct tms_violation *violation,
+                     XXH128_hash_t pattern)
+{
+    if (!TMS_RESERVE(findings->memory, &findings->entries, &findings->capacity, findings->count + 1,
+                     16)) {
+        return TMS_ERR_MEMORY;
+    }
+    struct entry *entry = &findings->entries[findings->count];
+    memset(entry, 0, sizeof(*entry));
+    int code = fill(findings, &entry->finding, violation);
+    if (code == TMS_OK) {
+        entry->pattern = pattern;
+        findings->count++;
+    }
+    return code;
+}
+
+/* Each violation by itself. Beyond the limit the latest event makes room for an earlier one. */
+static int add_single(struct tms_findings *findings, const struct tms_violation *violation)
+{
+    XXH128_hash_t pattern = pattern_of(findings, violation);
+    uint64_t most = findings->settings->max_violations;
+
+    if (most == 0 || findings->count < most) {
+        return add_entry(findings, violation, pattern);
+    }
+    struct entry *latest = &findings->entries[0];
+    for (size_t i = 1; i < findings->count; i++) {
+        if (findings->entries[i].finding.event > latest->finding.event) {
+            latest = &findings->entries[i];
+        }
+    }
+    findings->unlisted++;
+    if (violation->event >= latest->finding.event) {
+        return TMS_OK;
+    }
+    latest->pattern = pattern;
+    latest->finding.count = 0;
+    return fill(findings, &latest->finding, violation);
+}
+
+static int add_grouped(struct tms_findings *findings, const struct tms_violation *violation)
+{
+    XXH128_hash_t pattern = pattern_of(findings, violation);
+
+    if ((findings->count + 1) * 2 > findings->index_size && !grow_index(findings)) {
+        return TMS_ERR_MEMORY;
+    }
+    uint32_t *at = find_pattern(findings, pattern);
+    if (*at == 0) {
+        int code = add_entry(findings, violation, pattern);
+        *at = code == TMS_OK ? (uint32_t)findings->count : 0;
+        return code;
+    }
+    struct tms_finding *known = &findings->entries[*at - 1].finding;
+    if (violation->event < known->event) {
+        return fill(findings, known, violation); /* the first of a group speaks for it */
+    }
+    known->count++;
+    return TMS_OK;
+}
+
+int tms_findings_add(struct tms_findings *findings, const struct tms_violation *violation)
+{
+    findings->total++;
+    return findings->settings->all ? add_single(findings, violation)
+                                   : add_grouped(findings, violation);
+}
+
+uint64_t tms_findings_total(const struct tms_findings *findings)
+{
+    return findings->total;
+}
+
+/* ---- closing ---------------------------------------------------------------------------- */
+
+static int by_event(const void *a, const void *b)
+{
+    const struct tms_finding *x = &((const struct entry *)a)->finding;
+    const struct tms_finding *y = &((const struct entry *)b)->finding;
+
+    return x->event != y->event ? (x->event > y->event) - (x->event < y->event)
+                                : (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+static int by_pattern(const void *a, const void *b)
+{
+    const struct entry *x = *(const struct entry *const *)a;
+    const struct entry *y = *(const struct entry *const *)b;
+
+    return XXH128_cmp(&x->pattern, &y->pattern);
+}
+
+/* How many hexadecimal digits two patterns have in common from the left. */
+static int common_digits(XXH128_hash_t a, XXH128_hash_t b)
+{
+    uint64_t high = a.high64 ^ b.high64;
+    uint64_t low = a.low64 ^ b.low64;
+
+    if (high != 0) {
+        return __builtin_clzll(high) / 4;
+    }
+    return low != 0 ? 16 + __builtin_clzll(low) / 4 : 32;
+}
+
+static void give_id(struct entry *entry, int digits)
+{
+    char hex[33];
+
+    snprintf(hex, sizeof(hex), "%016llx%016llx", (unsigned long long)entry->pattern.high64,
+             (unsigned long long)entry->pattern.low64);
+    snprintf(entry->id, sizeof(entry->id), "AV-%.*s", digits, hex);
+}
+
+/* Six digits, or as many as tell an id apart from its neighbours in the order of patterns. */
+static int give_ids(struct tms_findings *findings)
+{
+    size_t count = findings->count;
+    struct entry **sorted = tms_resize(findings->memory, NULL, 0, count, sizeof(struct entry *));
+
+    if (sorted == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = &findings->entries[i];
+    }
+    qsort(sorted, count, sizeof(struct entry *), by_pattern);
+    for (size_t i = 0; i < count; i++) {
+        int digits = ID_DIGITS;
+        for (size_t j = i > 0 ? i - 1 : 0; j <= i + 1 && j < count; j++) {
+            int common = common_digits(sorted[i]->pattern, sorted[j]->pattern);
+            if (common < 32 && common >= digits) {
+                digits = common + 1;
+            }
+        }
+        give_id(sorted[i], digits);
+    }
+    tms_release(findings->memory, sorted, count, sizeof(struct entry *));
+    return TMS_OK;
+}
+
+int tms_findings_close(struct tms_findings *findings, const struct tms_finding **list,
+                       size_t *count, uint64_t *unlisted)
+{
+    uint64_t most = findings->settings->max_violations;
+    size_t listed = most != 0 && most < findings->count ? (size_t)most : findings->count;
+
+    assert(findings->list == NULL);
+    *list = NULL;
+    *count = 0;
+    *unlisted = findings->unlisted + (findings->count - listed);
+    if (listed == 0) {
+        return TMS_OK;
+    }
+    qsort(findings->entries, findings->count, sizeof(struct entry), by_event);
+    findings->list = tms_resize(findings->memory, NULL, 0, listed, sizeof(*findings->list));
+    if (findings->list == NULL || give_ids(findings) != TMS_OK) {
+        return TMS_ERR_MEMORY;
+    }
+    findings->list_count = listed;
+    for (size_t i = 0; i < listed; i++) {
+        findings->list[i] = findings->entries[i].finding;
+        findings->list[i].id = findings->entries[i].id;
+    }
+    *list = findings->list;
+    *count = listed;
+    return TMS_OK;
+}

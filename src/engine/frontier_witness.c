@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The cycle behind a violation of the frontier engine.
+ *
+ * Shortest first: if the running transaction already conflicts directly with the one that the
+ * closing edge comes from, two steps do. That is looked up in the logs of the two threads,
+ * which hold every access that was not a repetition, so each conflict between the two
+ * transactions shows there; a log reaches LOG_MOST entries back.
+ *
+ * Otherwise the matrix knows a way. Beside each entry stands the last edge of a path from the
+ * running transaction to the column's thread; where that edge starts, the row has an entry
+ * again. Walking back ends at the running transaction, because every hop goes back in an
+ * acyclic graph (`graph`) or in time (`order`). Where an edge ends in an earlier transaction of
+ * a thread than the next one starts from, the step between them is program order.
+ *
+ * Cost: nothing per event but one log entry per recorded access; per reported transaction, the
+ * length of the two transactions, or k steps.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "engine/frontier.h"
+
+#define LOG_LEAST 64u
+
+/* ---- logs ------------------------------------------------------------------------------- */
+
+/* Twice the room, entries in order. Without memory the log stays as it is, a shorter ring. */
+void tms_log_grow(struct frontier *f, struct log *log)
+{
+    uint32_t capacity = log->capacity == 0 ? LOG_LEAST : log->capacity * 2;
+    struct log_entry *grown = tms_resize(f->memory, NULL, 0, capacity, sizeof(*grown));
+
+    if (grown == NULL) {
+        return;
+    }
+    for (uint64_t i = log->written - (log->capacity < log->written ? log->capacity : log->written);
+         i < log->written; i++) {
+        grown[i & (capacity - 1)] = log->entry[i & (log->capacity - 1)];
+    }
+    tms_release(f->memory, log->entry, log->capacity, sizeof(*grown));
+    log->entry = grown;
+    log->capacity = capacity;
+}
+
+static inline const struct log_entry *log_at(const struct log *log, uint64_t index)
+{
+    return &log->entry[index & (log->capacity - 1)];
+}
+
+static inline uint64_t entry_event(const struct log_entry *entry)
+{
+    return moment_event(entry->packed);
+}
+
+static inline uint8_t entry_kind(const struct log_entry *entry)
+{
+    return (uint8_t)(entry->packed >> SITE_KIND_SHIFT);
+}
+
+/* The first entry still there whose event is not before `event`. */
+static uint64_t log_find(const struct log *log, uint64_t event)
+{
+    uint64_t high = log->written;
+    uint64_t low = high > log->capacity ? high - log->capacity : 0;
+
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (entry_event(log_at(log, middle)) < event) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* ---- two steps -------------------------------------------------------------------------- */
+
+/* What the running transaction touched: its first access and its first exclusive one. */
+struct touch {
+    uint64_t key; /* class << 32 | id, 0: free */
+    const struct log_entry *any, *exclusive;
+};
+
+/* How an event meets others on its operand. */
+enum side { SIDE_NONE, SIDE_SHARED, SIDE_EXCLUSIVE };
+
+static const uint8_t sides[LOG_END + 1] = {
+    [TMS_EVENT_READ] = SIDE_SHARED,           [TMS_EVENT_WRITE] = SIDE_EXCLUSIVE,
+    [TMS_EVENT_UPDATE] = SIDE_EXCLUSIVE,      [TMS_EVENT_ACQUIRE] = SIDE_EXCLUSIVE,
+    [TMS_EVENT_RELEASE] = SIDE_EXCLUSIVE,     [TMS_EVENT_SHARED_ACQUIRE] = SIDE_SHARED,
+    [TMS_EVENT_SHARED_RELEASE] = SIDE_SHARED, [TMS_EVENT_FORK] = SIDE_SHARED,
+    [TMS_EVENT_ARRIVE] = SIDE_SHARED,         [TMS_EVENT_DEPART] = SIDE_EXCLUSIVE,
+};
+
+static uint64_t touch_key(const struct log_entry *entry)
+{
+    return (uint64_t)tms_event_class(entry_kind(entry)) << 32 | entry->target;
+}
+
+static struct touch *touch_find(struct touch *table, size_t mask, uint64_t key)
+{
+    size_t at = (key * 0x9e3779b97f4a7c15u) >> 20 & mask;
+
+    while (table[at].key != 0 && table[at].key != key) {
+        at = (at + 1) & mask;
+    }
+    return &table[at];
+}
+
+/* Lays out what t's running transaction did; the size of the table less one, or 0. */
+static size_t touch_all(struct frontier *f, const struct thread *t)
+{
+    uint64_t first = log_find(&t->log, t->begin);
+    size_t size = tms_capacity(16, 2 * (t->log.written - first), 16);
+
+    if (!TMS_RESERVE(f->memory, &f->touched, &f->touched_capacity, size, size)) {
+        return 0;
+    }
+    memset(f->touched, 0, size * sizeof(*f->touched));
+    for (uint64_t i = first; i < t->log.written; i++) {
+        const struct log_entry *entry = log_at(&t->log, i);
+        uint8_t side = sides[entry_kind(entry)];
+        if (side == SIDE_NONE || entry_event(entry) < t->begin) {
+            continue;
+        }
+        struct touch *touch = touch_find(f->touched, size - 1, touch_key(entry));
+        touch->key = touch_key(entry);
+        touch->any = touch->any != NULL ? touch->any : entry;
+        if (side == SIDE_EXCLUSIVE && touch->exclusive == NULL) {
+            touch->exclusive = entry;
+        }
+    }
+    return size - 1;
+}
+
+/* The earlier of t's accesses that conflicts with `entry` of another thread, or NULL. */
+static const struct log_entry *touch_conflict(struct frontier *f, size_t mask,
+                                              const struct log_entry *entry)
+{
+    uint8_t side = sides[entry_kind(entry)];
+
+    if (side == SIDE_NONE) {
+        return NULL;
+    }
+    const struct touch *touch = touch_find(f->touched, mask, touch_key(entry));
+    const struct log_entry *before = side == SIDE_EXCLUSIVE ? touch->any : touch->exclusive;
+    /* An arrival conflicts with the departures behind it, and with nothing before it. */
+    if (before == NULL || entry_event(before) > entry_event(entry) ||
+        entry_kind(entry) == TMS_EVENT_ARRIVE ||
+        (entry_kind(entry) == TMS_EVENT_DEPART && entry_kind(before) == TMS_EVENT_DEPART)) {
+        return NULL;
+    }
+    return before;
+}
+
+static uint8_t edge_kind(const struct log_entry *first, const struct log_entry *second)
+{
+    switch (tms_event_class(entry_kind(first))) {
+    case TMS_CLASS_LOCK:
+        return TMS_EDGE_LOCK;
+    case TMS_CLASS_BARRIER:
+        return TMS_EDGE_BARRIER;
+    case TMS_CLASS_THREAD:
+        return TMS_EDGE_FORK;
+    default:
+        break;
+    }
+    if (sides[entry_kind(first)] == SIDE_SHARED) {
+        return TMS_EDGE_READ_WRITE;
+    }
+    return sides[entry_kind(second)] == SIDE_SHARED ? TMS_EDGE_WRITE_READ : TMS_EDGE_WRITE_WRITE;
+}
+
+/* The step from the running transaction (closing->to) to the source of the closing edge. */
+static struct tms_step direct_step(const struct tms_step *closing, const struct log_entry *first,
+                                   const struct log_entry *second)
+{
+    return (struct tms_step){
+        .from = closing->to,
+        .to = closing->from,
+        .first_event = entry_event(first),
+        .second_event = entry_event(second),
+        .first_location = first->location,
+        .second_location = second->location,
+        .on = first->target,
+        .on_class = (uint8_t)tms_event_class(entry_kind(first)),
+        .kind = edge_kind(first, second),
+        .first_kind = entry_kind(first),
+        .second_kind = entry_kind(second),
+    };
+}
+
+/* The running transaction forked the other thread: any event of that one conflicts with it. */
+static bool find_fork(struct frontier *f, size_t mask, const struct tms_step *closing,
+                      struct tms_step *out)
+{
+    uint64_t key = (uint64_t)TMS_CLASS_THREAD << 32 | closing->from.thread;
+    const struct touch *touch = touch_find(f->touched, mask, key);
+
+    if (touch->any == NULL) {
+        return false;
+    }
+    struct log_entry second = {
+        .packed = closing->first_event | (uint64_t)closing->first_kind << SITE_KIND_SHIFT,
+        .target = closing->from.thread,
+        .location = closing->first_location,
+    };
+    *out = direct_step(closing, touch->any, &second);
+    return true;
+}
+
+/* The entries of the transaction that the closing edge comes from. */
+static void find_entries(const struct log *log, const struct tms_transaction *transaction,
+                         uint64_t *from, uint64_t *to)
+{
+    uint64_t i = log_find(log, transaction->begin_event);
+
+    if (transaction->unary) {
+        *from = i;
+        *to = i + (i < log->written && entry_event(log_at(log, i)) == transaction->begin_event);
+        return;
+    }
+    while (i < log->written && entry_kind(log_at(log, i)) == LOG_END) {
+        i++; /* a split ends one transaction and begins another at the same event */
+    }
+    *from = *to = i + 1;
+    if (i >= log->written || entry_event(log_at(log, i)) != transaction->begin_event) {
+        return; /* the log no longer reaches back so far */
+    }
+    while (*to < log->written && entry_kind(log_at(log, *to)) < LOG_BEGIN) {
+        ++*to;
+    }
+}
+
+/* A conflict that leads from the running transaction of t straight to the source of `closing`. */
+static bool find_direct(struct frontier *f, const struct thread *t, const struct thread *u,
+                        const struct tms_step *closing, struct tms_step *out)
+{
+    uint64_t i, end;
+    size_t mask = touch_all(f, t);
+
+    if (mask == 0) {
+        return false;
+    }
+    if (find_fork(f, mask, closing, out)) {
+        return true;
+    }
+    find_entries(&u->log, &closing->from, &i, &end);
+    for (; i < end; i++) {
+        const struct log_entry *second = log_at(&u->log, i);
+        const struct log_entry *first = touch_conflict(f, mask, second);
+        if (first != NULL) {
+            *out = direct_step(closing, first, second);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- the way through a matrix ----------------------------------------------------------- */
+
+static bool need_steps(struct frontier *f, struct pending *pending, size_t count)
+{
+    if (TMS_RESERVE(f->memory, &pending->steps, &pending->capacity, count, 8)) {
+        return true;
+    }
+    tms_host_fail(f->host, TMS_ERR_MEMORY);
+    return false;
+}
+
+static bool same_transaction(const struct tms_transaction *a, const struct tms_transaction *b)
+{
+    return a->thread == b->thread && a->begin_event == b->begin_event;
+}
+
+/* From where one step ends to where the next starts, two transactions of one thread. */
+static struct tms_step program_order(const struct tms_step *before, const struct tms_step *after)
+{
+    return (struct tms_step){
+        .from = before->to,
+        .to = after->from,
+        .first_event = before->second_event,
+        .second_event = after->first_event,
+        .first_location = before->second_location,
+        .second_location = after->first_location,
+        .kind = TMS_EDGE_PROGRAM_ORDER,
+        .first_kind = before->second_kind,
+        .second_kind = after->first_kind,
+    };
+}
+
+/* Writes the steps of the path backwards, the closing one first; their number, or 0. */
+static size_t walk_back(struct frontier *f, struct thread *t, const struct tms_reach *reach,
+                        const struct tms_step *closing, uint32_t from)
+{
+    struct pending *pending = &t->pending;
+    size_t count = 0;
+
+    if (!need_steps(f, pending, 1)) {
+        return 0;
+    }
+    pending->steps[count++] = *closing;
+    while (from != t->slot) {
+        const struct tms_edge *edge = &f->edges.edge[tms_reach_edge(reach, t->row, from)];
+        assert(tms_reach_edge(reach, t->row, from) != 0);
+        if (!need_steps(f, pending, count + 2)) {
+            return 0;
+        }
+        if (!same_transaction(&edge->step.to, &pending->steps[count - 1].from)) {
+            pending->steps[count] = program_order(&edge->step, &pending->steps[count - 1]);
+            count++;
+        }
+        pending->steps[count++] = edge->step;
+        from = edge->from;
+    }
+    return count;
+}
+
+/* Cuts out what lies between two visits to one transaction; returns the new length. */
+static size_t cut_loops(struct tms_step *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t last = i;
+        for (size_t j = i + 1; j < count; j++) {
+            if (same_transaction(&steps[j].from, &steps[i].from)) {
+                last = j;
+            }
+        }
+        if (last > i) {
+            memmove(&steps[i], &steps[last], (count - last) * sizeof(*steps));
+            count -= last - i;
+        }
+    }
+    return count;
+}
+
+static void reverse(struct tms_step *steps, size_t count)
+{
+    for (size_t i = 0; i < count / 2; i++) {
+        struct tms_step step = steps[i];
+        steps[i] = steps[count - 1 - i];
+        steps[count - 1 - i] = step;
+    }
+}
+
+/* ---- violations ------------------------------------------------------------------------- */
+
+static size_t short_cycle(struct frontier *f, struct thread *t, const struct tms_step *closing,
+                          uint32_t from)
+{
+    struct tms_step direct;
+
+    if (!find_direct(f, t, &f->threads[from], closing, &direct) || !need_steps(f, &t->pending, 2)) {
+        return 0;
+    }
+    t->pending.steps[0] = direct;
+    t->pending.steps[1] = *closing;
+    return 2;
+}
+
+/* A way whose events only go forward explains blame best, so `order` is asked first. */
+static size_t any_cycle(struct frontier *f, struct thread *t, const struct tms_step *closing,
+                        uint32_t from, bool blamed)
+{
+    size_t count = walk_back(f, t, blamed ? &f->order : &f->graph, closing, from);
+
+    reverse(t->pending.steps, count);
+    return cut_loops(t->pending.steps, count);
+}
+
+void tms_frontier_violation(struct frontier *f, struct thread *t, const struct tms_step *closing,
+                            uint32_t from, bool cycle, bool blamed)
+{
+    struct tms_violation *violation = &t->pending.violation;
+    bool first = !t->pending.open;
+
+    if (cycle) {
+        f->host->closing_edges++;
+        tms_host_first(f->host, closing->second_event);
+    }
+    if (first) {
+        *violation = (struct tms_violation){
+            .kind = "cycle",
+            .evidence = TMS_EVIDENCE_OBSERVED,
+            .event = closing->second_event,
+            .thread = t->id,
+            .transaction = closing->to,
+        };
+        t->pending.open = true;
+    }
+    violation->not_atomic |= blamed;
+    /* Of several edges that close a cycle at one event, prefer one that needs only two steps. */
+    bool better = violation->event == closing->second_event && violation->cycle_length != 2;
+    if (!better) {
+        return;
+    }
+    size_t count = short_cycle(f, t, closing, from);
+    if (count == 0 && first) {
+        count = any_cycle(f, t, closing, from, blamed);
+    }
+    if (count != 0) {
+        violation->cycle_length = count;
+    }
+}
+
+void tms_frontier_settle(struct frontier *f, struct thread *t)
+{
+    if (t->pending.open) {
+        t->pending.violation.cycle = t->pending.steps;
+        tms_host_violation(f->host, &t->pending.violation);
+        t->pending.open = false;
+    }
+}
+
+void tms_witness_clear(struct frontier *f)
+{
+    for (uint32_t slot = 0; slot < f->slot_count; slot++) {
+        struct thread *t = &f->threads[slot];
+        tms_release(f->memory, t->log.entry, t->log.capacity, sizeof(*t->log.entry));
+        tms_release(f->memory, t->pending.steps, t->pending.capacity, sizeof(*t->pending.steps));
+    }
+    tms_release(f->memory, f->touched, f->touched_capacity, sizeof(*f->touched));
+}

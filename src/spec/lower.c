@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Transactions out of events; lower.h says by which rules. */
+#include "spec/lower.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "trace/validate.h"
+
+/* A block that is open: by begin, or by entering a function. */
+struct tms_block {
+    uint32_t label;
+    bool function;
+    bool atomic;
+};
+
+enum { FUNCTION_UNKNOWN, FUNCTION_ATOMIC, FUNCTION_NOT_ATOMIC };
+
+int tms_lower_init(struct tms_lower *lower, struct tms_context *context, unsigned split,
+                   tms_lower_emit *emit, void *user)
+{
+    lower->context = context;
+    lower->split = split;
+    lower->emit = emit;
+    lower->user = user;
+    lower->batch = TMS_LOWER_BATCH;
+    return tms_objects_init(&lower->objects, context);
+}
+
+void tms_lower_clear(struct tms_lower *lower)
+{
+    for (size_t i = 0; i < lower->thread_capacity; i++) {
+        tms_release(&lower->memory, lower->threads[i].blocks, lower->threads[i].block_capacity,
+                    sizeof(struct tms_block));
+    }
+    tms_release(&lower->memory, lower->threads, lower->thread_capacity, sizeof(*lower->threads));
+    tms_release(&lower->memory, lower->functions, lower->function_capacity, 1);
+    tms_objects_clear(&lower->objects);
+}
+
+void tms_lower_flush(struct tms_lower *lower)
+{
+    if (lower->count > 0) {
+        lower->emit(lower->user, lower->ops, lower->count);
+        lower->count = 0;
+    }
+}
+
+/* ---- what is atomic --------------------------------------------------------------------- */
+
+/* "pkg/Type.main([Ljava/lang/String;)V" is called main, as is "main". */
+static bool is_called(const char *function, const char *wanted)
+{
+    size_t length = strcspn(function, "(");
+    size_t start = length;
+
+    while (start > 0 && strchr("./:", function[start - 1]) == NULL) {
+        start--;
+    }
+    return length - start == strlen(wanted) &&
+           memcmp(function + start, wanted, length - start) == 0;
+}
+
+static int function_atomic(struct tms_lower *lower, uint32_t label, bool *atomic)
+{
+    if (!TMS_RESERVE(&lower->memory, &lower->functions, &lower->function_capacity,
+                     (size_t)label + 1, 64)) {
+        return TMS_ERR_MEMORY;
+    }
+    uint8_t *known = &lower->functions[label];
+    if (*known == FUNCTION_UNKNOWN) {
+        const char *name = tms_name(lower->context, TMS_CLASS_LABEL, label, NULL);
+        bool excluded = is_called(name, "main") || (lower->run_methods && is_called(name, "run"));
+        *known = excluded ? FUNCTION_NOT_ATOMIC : FUNCTION_ATOMIC;
+    }
+    *atomic = *known == FUNCTION_ATOMIC;
+    return TMS_OK;
+}
+
+/* ---- emitting --------------------------------------------------------------------------- */
+
+static struct tms_op *put(struct tms_lower *lower, const struct tms_event *event, uint64_t number,
+                          uint8_t kind, uint8_t flags)
+{
+    struct tms_op *op = &lower->ops[lower->count++];
+
+    assert(lower->count <= TMS_LOWER_BATCH + TMS_LOWER_MOST);
+    *op = (struct tms_op){.event = number,
+                          .thread = event->thread,
+                          .target = event->target,
+                          .location = event->location,
+                          .kind = kind,
+                          .event_kind = event->kind,
+                          .flags = flags};
+    return op;
+}
+
+/* The label under which the transaction goes on: that of its outermost block. */
+static uint32_t outer_label(const struct tms_lower_thread *thread)
+{
+    for (size_t i = 0; i < thread->block_count; i++) {
+        if (thread->blocks[i].atomic) {
+            return thread->blocks[i].label;
+        }
+    }
+    return 0;
+}
+
+static void put_split(struct tms_lower *lower, const struct tms_lower_thread *thread,
+                      const struct tms_event *event, uint64_t number)
+{
+    uint32_t label = outer_label(thread);
+
+    put(lower, event, number, TMS_OP_END, TMS_OP_IN_BLOCK | TMS_OP_SYNTHETIC)->target = label;
+    put(lower, event, number, TMS_OP_BEGIN, TMS_OP_IN_BLOCK | TMS_OP_SYNTHETIC)->target = label;
+}
+
+/* ---- blocks ----------------------------------------------------------------------------- */
+
+static int open_block(struct tms_lower *lower, struct tms_lower_thread *thread,
+                      const struct tms_event *event, uint64_t number, uint8_t first)
+{
+    bool function = event->kind == TMS_EVENT_ENTER;
+    bool atomic = true;
+
+    if (function && function_atomic(lower, event->target, &atomic) != TMS_OK) {
+        return TMS_ERR_MEMORY;
+    }
+    if (!TMS_RESERVE(&lower->memory, &thread->blocks, &thread->block_capacity,
+                     thread->block_count + 1, 8)) {
+        return TMS_ERR_MEMORY;
+    }
+    thread->blocks[thread->block_count++] = (struct tms_block){event->target, function, atomic};
+    uint8_t in_block = thread->atomic > 0 ? TMS_OP_IN_BLOCK : 0;
+    if (!atomic) {
+        lower->unary += in_block == 0;
+        put(lower, event, number, TMS_OP_STEP, first | in_block);
+    } else if (thread->atomic++ == 0) {
+        lower->transactions++;
+        put(lower, event, number, TMS_OP_BEGIN, first | TMS_OP_IN_BLOCK);
+    } else {
+        put(lower, event, number, TMS_OP_NEST, TMS_OP_IN_BLOCK);
+    }
+    return TMS_OK;
+}
+
+/* Takes the innermost block of its kind off: `end` closes a begin, `exit` an enter. */
+static struct tms_block pop_block(struct tms_lower_thread *thread, bool function)
+{
+    size_t at = thread->block_count;
+
+    do {
+        assert(at > 0); /* validation saw that there is one */
+        at--;
+    } while (thread->blocks[at].function != function);
+    struct tms_block block = thread->blocks[at];
+    memmove(&thread->blocks[at], &thread->blocks[at + 1],
+            (thread->block_count - at - 1) * sizeof(block));
+    thread->block_count--;
+    return block;
+}
+
+static void close_block(struct tms_lower *lower, struct tms_lower_thread *thread,
+                        const struct tms_event *event, uint64_t number)
+{
+    struct tms_block block = pop_block(thread, event->kind == TMS_EVENT_EXIT);
+    uint8_t in_block = thread->atomic > 0 ? TMS_OP_IN_BLOCK : 0;
+
+    if (!block.atomic) {
+        lower->unary += in_block == 0;
+        put(lower, event, number, TMS_OP_STEP, in_block);
+        return;
+    }
+    uint8_t kind = --thread->atomic == 0 ? TMS_OP_END : TMS_OP_UNNEST;
+    put(lower, event, number, kind, in_block)->target = block.label;
+}
+
+/* ---- single events ---------------------------------------------------------------------- */
+
+static const struct {
+    uint8_t op;
+    uint8_t split; /* begins a new transaction inside a block, if asked for */
+} plain[TMS_EVENT_COUNT] = {
+    [TMS_EVENT_READ] = {TMS_OP_READ, 0},
+    [TMS_EVENT_WRITE] = {TMS_OP_WRITE, 0},
+    [TMS_EVENT_UPDATE] = {TMS_OP_UPDATE, 0},
+    [TMS_EVENT_ACQUIRE] = {TMS_OP_ACQUIRE, 0},
+    [TMS_EVENT_RELEASE] = {TMS_OP_RELEASE, 0},
+    [TMS_EVENT_SHARED_ACQUIRE] = {TMS_OP_SHARED_ACQUIRE, 0},
+    [TMS_EVENT_SHARED_RELEASE] = {TMS_OP_SHARED_RELEASE, 0},
+    [TMS_EVENT_FORK] = {TMS_OP_FORK, 0},
+    [TMS_EVENT_JOIN] = {TMS_OP_JOIN, TMS_SPLIT_JOIN},
+    [TMS_EVENT_WAIT] = {TMS_OP_STEP, TMS_SPLIT_WAIT},
+    [TMS_EVENT_ARRIVE] = {TMS_OP_ARRIVE, 0},
+    [TMS_EVENT_DEPART] = {TMS_OP_DEPART, TMS_SPLIT_BARRIER},
+    [TMS_EVENT_ESCAPE] = {TMS_OP_ESCAPE, 0},
+    [TMS_EVENT_ALLOC] = {TMS_OP_STEP, 0},
+    [TMS_EVENT_FREE] = {TMS_OP_STEP, 0},
+};
+
+static void put_plain(struct tms_lower *lower, struct tms_lower_thread *thread,
+                      const struct tms_event *event, uint64_t number, uint8_t first)
+{
+    uint8_t in_block = thread->atomic > 0 ? TMS_OP_IN_BLOCK : 0;
+
+    if (in_block && (plain[event->kind].split & lower->split)) {
+        put_split(lower, thread, event, number);
+    }
+    lower->unary += in_block == 0;
+    put(lower, event, number, plain[event->kind].op, first | in_block);
+}
+
+/* A thread that was joined inside a block: nothing more will come into its transaction. */
+static void end_joined(struct tms_lower *lower, const struct tms_event *event, uint64_t number)
+{
+    if (event->target >= lower->thread_capacity || lower->threads[event->target].atomic == 0) {
+        return;
+    }
+    struct tms_lower_thread *child = &lower->threads[event->target];
+    struct tms_op *op = put(lower, event, number, TMS_OP_END, TMS_OP_IN_BLOCK | TMS_OP_SYNTHETIC);
+    op->thread = event->target;
+    op->target = outer_label(child);
+    child->atomic = 0;
+    child->block_count = 0;
+}
+
+static int forget_object(struct tms_lower *lower, const struct tms_event *event, uint64_t number)
+{
+    const struct tms_members *members = tms_objects_members(&lower->objects, event->target);
+
+    if (members == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < members->count; i++) {
+        if (lower->count >= TMS_LOWER_BATCH) {
+            tms_lower_flush(lower);
+        }
+        put(lower, event, number, TMS_OP_FORGET, 0)->target = members->variable[i];
+    }
+    return TMS_OK;
+}
+
+static int lower_one(struct tms_lower *lower, struct tms_lower_thread *thread,
+                     const struct tms_event *event, uint64_t number, uint8_t first)
+{
+    switch (event->kind) {
+    case TMS_EVENT_BEGIN:
+    case TMS_EVENT_ENTER:
+        return open_block(lower, thread, event, number, first);
+    case TMS_EVENT_END:
+    case TMS_EVENT_EXIT:
+        close_block(lower, thread, event, number);
+        return TMS_OK;
+    case TMS_EVENT_JOIN:
+        end_joined(lower, event, number);
+        break;
+    default:
+        break;
+    }
+    put_plain(lower, thread, event, number, first);
+    if (event->kind == TMS_EVENT_ALLOC || event->kind == TMS_EVENT_FREE) {
+        return forget_object(lower, event, number);
+    }
+    return TMS_OK;
+}
+
+/* Is this the end of the last atomic block? Then a split that is due has nothing to begin. */
+static bool closes_transaction(const struct tms_lower_thread *thread, const struct tms_event *event)
+{
+    return thread->atomic == 1 && (event->kind == TMS_EVENT_END || event->kind == TMS_EVENT_EXIT);
+}
+
+int tms_lower_event(struct tms_lower *lower, const struct tms_event *event, uint64_t number,
+                    int validity)
+{
+    if (!TMS_RESERVE(&lower->memory, &lower->threads, &lower->thread_capacity,
+                     (size_t)event->thread + 1, 16)) {
+        return TMS_ERR_MEMORY;
+    }
+    struct tms_lower_thread *thread = &lower->threads[event->thread];
+    if (__builtin_expect(thread->split_next, 0)) {
+        thread->split_next = false;
+        if (thread->atomic > 0 && !closes_transaction(thread, event)) {
+            put_split(lower, thread, event, number);
+        }
+    }
+    uint8_t first = validity == TMS_VALID_FIRST ? TMS_OP_FIRST : 0;
+    int code = lower_one(lower, thread, event, number, first);
+    if (event->kind == TMS_EVENT_FORK && (lower->split & TMS_SPLIT_FORK)) {
+        thread->split_next = thread->atomic > 0;
+    }
+    if (lower->count >= lower->batch) {
+        tms_lower_flush(lower);
+    }
+    return code;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rules of well-formed traces, one function per kind of event that has a rule. A rule
+ * that is broken leaves the state as it was, so that a lenient run can go on behind it.
+ */
+#include "trace/validate.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* How one thread shares a lock, and how often over. */
+struct hold {
+    uint32_t thread;
+    uint32_t depth;
+};
+
+struct tms_valid_lock {
+    uint32_t holder; /* of the exclusive side, 0: none */
+    uint32_t depth;
+    struct hold *shared;
+    size_t sharing, capacity;
+};
+
+void tms_validator_init(struct tms_validator *validator, struct tms_context *context)
+{
+    *validator = (struct tms_validator){.context = context};
+}
+
+void tms_validator_clear(struct tms_validator *v)
+{
+    for (size_t i = 0; i < v->lock_capacity; i++) {
+        tms_release(&v->memory, v->locks[i].shared, v->locks[i].capacity, sizeof(struct hold));
+    }
+    tms_release(&v->memory, v->locks, v->lock_capacity, sizeof(*v->locks));
+    tms_release(&v->memory, v->threads, v->thread_capacity, sizeof(*v->threads));
+    *v = (struct tms_validator){0};
+}
+
+const char *tms_validator_reason(const struct tms_validator *validator)
+{
+    return validator->reason;
+}
+
+__attribute__((format(printf, 2, 3))) static int invalid(struct tms_validator *v,
+                                                         const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(v->reason, sizeof(v->reason), format, arguments);
+    va_end(arguments);
+    return TMS_INVALID;
+}
+
+static const char *name(const struct tms_validator *v, enum tms_class cls, uint32_t id)
+{
+    return tms_name(v->context, cls, id, NULL);
+}
+
+static struct tms_valid_thread *thread_at(struct tms_validator *v, uint32_t id)
+{
+    bool room = TMS_RESERVE(&v->memory, &v->threads, &v->thread_capacity, (size_t)id + 1, 16);
+
+    return room ? &v->threads[id] : NULL;
+}
+
+static struct tms_valid_lock *lock_at(struct tms_validator *v, uint32_t id)
+{
+    bool room = TMS_RESERVE(&v->memory, &v->locks, &v->lock_capacity, (size_t)id + 1, 16);
+
+    return room ? &v->locks[id] : NULL;
+}
+
+static struct hold *hold_of(const struct tms_valid_lock *lock, uint32_t thread)
+{
+    for (size_t i = 0; i < lock->sharing; i++) {
+        if (lock->shared[i].thread == thread) {
+            return &lock->shared[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- locks ------------------------------------------------------------------------------ */
+
+static int acquire(struct tms_validator *v, const struct tms_event *event)
+{
+    struct tms_valid_lock *lock = lock_at(v, event->target);
+
+    if (lock == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    if (lock->holder == event->thread) {
+        lock->depth++;
+        return TMS_VALID_INNER;
+    }
+    if (lock->holder != 0) {
+        return invalid(v, "%s acquires lock %s while %s still holds it",
+                       name(v, TMS_CLASS_THREAD, event->thread),
+                       name(v, TMS_CLASS_LOCK, event->target),
+                       name(v, TMS_CLASS_THREAD, lock->holder));
+    }
+    if (hold_of(lock, event->thread) != NULL) {
+        return invalid(
+            v, "%s acquires lock %s, of which it has a shared hold: a lock can't be upgraded",
+            name(v, TMS_CLASS_THREAD, event->thread), name(v, TMS_CLASS_LOCK, event->target));
+    }
+    if (lock->sharing != 0) {
+        return invalid(v, "%s acquires lock %s while %s still has a shared hold of it",
+                       name(v, TMS_CLASS_THREAD, event->thread),
+                       name(v, TMS_CLASS_LOCK, event->target),
+                       name(v, TMS_CLASS_THREAD, lock->shared[0].thread));
+    }
+    lock->holder = event->thread;
+    lock->depth = 1;
+    return TMS_VALID;
+}
+
+static int release(struct tms_validator *v, const struct tms_event *event)
+{
+    struct tms_valid_lock *lock = lock_at(v, event->target);
+
+    if (lock == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    if (lock->holder != event->thread) {
+        bool shared = hold_of(lock, event->thread) != NULL;
+        return invalid(v, "%s releases lock %s, %s", name(v, TMS_CLASS_THREAD, event->thread),
+                       name(v, TMS_CLASS_LOCK, event->target),
+                       shared ? "of which it has a shared hold: that ends with rrel"
+                              : "which it does not hold");
+    }
+    if (--lock->depth > 0) {
+        return TMS_VALID_INNER;
+    }
+    lock->holder = 0;
+    return TMS_VALID;
+}
+
+static int add_hold(struct tms_validator *v, struct tms_valid_lock *lock, uint32_t thread)
+{
+    if (!TMS_RESERVE(&v->memory, &lock->shared, &lock->capacity, lock->sharing + 1, 4)) {
+        return TMS_ERR_MEMORY;
+    }
+    lock->shared[lock->sharing++] = (struct hold){thread, 1};
+    return TMS_VALID;
+}
+
+static int acquire_shared(struct tms_validator *v, const struct tms_event *event)
+{
+    struct tms_valid_lock *lock = lock_at(v, event->target);
+
+    if (lock == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    if (lock->holder != 0) {
+        return invalid(
+            v, "%s takes a shared hold of lock %s while %s holds it exclusively",
+            name(v, TMS_CLASS_THREAD, event->thread), name(v, TMS_CLASS_LOCK, event->target),
+            lock->holder == event->thread ? "it" : name(v, TMS_CLASS_THREAD, lock->holder));
+    }
+    struct hold *hold = hold_of(lock, event->thread);
+    if (hold != NULL) {
+        hold->depth++;
+        return TMS_VALID_INNER;
+    }
+    return add_hold(v, lock, event->thread);
+}
+
+static int release_shared(struct tms_validator *v, const struct tms_event *event)
+{
+    struct tms_valid_lock *lock = lock_at(v, event->target);
+    struct hold *hold = lock == NULL ? NULL : hold_of(lock, event->thread);
+
+    if (lock == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    if (hold == NULL) {
+        return invalid(
+            v, "%s gives up a shared hold of lock %s, %s", name(v, TMS_CLASS_THREAD, event->thread),
+            name(v, TMS_CLASS_LOCK, event->target),
+            lock->holder == event->thread ? "which it holds exclusively: that ends with rel"
+                                          : "of which it has none");
+    }
+    if (--hold->depth > 0) {
+        return TMS_VALID_INNER;
+    }
+    *hold = lock->shared[--lock->sharing];
+    return TMS_VALID;
+}
+
+/* ---- threads ---------------------------------------------------------------------------- */
+
+static int fork_thread(struct tms_validator *v, const struct tms_event *event)
+{
+    struct tms_valid_thread *child = thread_at(v, event->target);
+
+    if (child == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    const char *why = event->target == event->thread ? "which is itself"
+                      : child->joined                ? "which was joined before"
+                      : child->forked                ? "which was forked before"
+                      : child->seen                  ? "which already has events"
+                                                     : NULL;
+    if (why != NULL) {
+        return invalid(v, "%s forks %s, %s", name(v, TMS_CLASS_THREAD, event->thread),
+                       name(v, TMS_CLASS_THREAD, event->target), why);
+    }
+    child->forked = true;
+    return TMS_VALID;
+}
+
+static int join_thread(struct tms_validator *v, const struct tms_event *event)
+{
+    struct tms_valid_thread *child = thread_at(v, event->target);
+
+    if (child == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    if (event->target == event->thread || child->joined) {
+        return invalid(v, "%s joins %s, %s", name(v, TMS_CLASS_THREAD, event->thread),
+                       name(v, TMS_CLASS_THREAD, event->target),
+                       child->joined ? "which was joined before" : "which is itself");
+    }
+    child->joined = true;
+    return TMS_VALID;
+}
+
+/* ---- blocks ----------------------------------------------------------------------------- */
+
+static int open_block(struct tms_validator *v, const struct tms_event *event)
+{
+    v->threads[event->thread].blocks++;
+    return TMS_VALID;
+}
+
+static int close_block(struct tms_validator *v, const struct tms_event *event)
+{
+    if (v->threads[event->thread].blocks == 0) {
+        return invalid(v, "%s ends a block but none is open: there is an end without begin",
+                       name(v, TMS_CLASS_THREAD, event->thread));
+    }
+    v->threads[event->thread].blocks--;
+    return TMS_VALID;
+}
+
+static int open_function(struct tms_validator *v, const struct tms_event *event)
+{
+    v->threads[event->thread].functions++;
+    return TMS_VALID;
+}
+
+static int close_function(struct tms_validator *v, const struct tms_event *event)
+{
+    if (v->threads[event->thread].functions == 0) {
+        return invalid(v, "%s leaves %s but is in no function: there is an exit without enter",
+                       name(v, TMS_CLASS_THREAD, event->thread),
+                       name(v, TMS_CLASS_LABEL, event->target));
+    }
+    v->threads[event->thread].functions--;
+    return TMS_VALID;
+}
+
+typedef int rule(struct tms_validator *v, const struct tms_event *event);
+
+static rule *const rules[TMS_EVENT_COUNT] = {
+    [TMS_EVENT_BEGIN] = open_block,
+    [TMS_EVENT_END] = close_block,
+    [TMS_EVENT_ACQUIRE] = acquire,
+    [TMS_EVENT_RELEASE] = release,
+    [TMS_EVENT_SHARED_ACQUIRE] = acquire_shared,
+    [TMS_EVENT_SHARED_RELEASE] = release_shared,
+    [TMS_EVENT_FORK] = fork_thread,
+    [TMS_EVENT_JOIN] = join_thread,
+    [TMS_EVENT_ENTER] = open_function,
+    [TMS_EVENT_EXIT] = close_function,
+};
+
+int tms_validate_fully(struct tms_validator *v, const struct tms_event *event)
+{
+    struct tms_valid_thread *thread = thread_at(v, event->thread);
+
+    if (thread == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    if (thread->joined) {
+        return invalid(v, "%s does something after it was joined",
+                       name(v, TMS_CLASS_THREAD, event->thread));
+    }
+    bool first = !thread->seen;
+    int validity = rules[event->kind] != NULL ? rules[event->kind](v, event) : TMS_VALID;
+    if (validity == TMS_VALID || validity == TMS_VALID_INNER) {
+        v->threads[event->thread].seen = true;
+    }
+    return validity == TMS_VALID && first ? TMS_VALID_FIRST : validity;
+}
