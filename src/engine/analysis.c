@@ -229,6 +229,11 @@ void tms_analysis_free(struct tms_analysis *analysis)
     tms_release(&memory, analysis, 1, sizeof(*analysis));
 }
 
+struct tms_context *tms_analysis_context(const struct tms_analysis *analysis)
+{
+    return analysis->context;
+}
+
 /* ---- events ----------------------------------------------------------------------------- */
 
 /* Only events made by hand are looked at like this: readers make no others. */

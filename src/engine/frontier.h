@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state of the frontier engine, shared by its three files: frontier.c (the algorithm),
- * frontier_cells.c (what is known of each variable, lock and barrier) and
- * frontier_witness.c (the cycle behind a violation).
+ * The state of the frontier engine, shared by its files: frontier.c (the algorithm),
+ * frontier_cells.c (what is known of each variable, lock and barrier), frontier_history.c
+ * (which transaction a moment belongs to) and frontier_witness.c (the cycle of a violation).
  *
- * Time is the event number. A *moment* is an event of a thread: 16 bits of thread slot, 48
- * bits of event number. A transaction is the stretch of its thread from its begin event on,
- * so "the transaction of moment (u, e)" needs no number of its own: for b the begin event of
- * any transaction of u, b <= e iff that transaction is, or comes before, the one holding e.
- * This gives 16 bytes for a variable and the events of every edge for nothing.
+ * Time is the event number. A *moment* is an event of a thread: 16 bits of thread slot, 43
+ * bits of event number, 5 bits of event kind. A
+ * transaction is the stretch of its thread from its begin event on, so "the transaction of
+ * moment (u, e)" needs no number of its own: for b the begin event of any transaction of u,
+ * b <= e iff that transaction is, or comes before, the one holding e. So 16 bytes for a
+ * variable say all that the checks need, and name the events of every edge as well.
  */
 #ifndef TMS_ENGINE_FRONTIER_H
 #define TMS_ENGINE_FRONTIER_H
@@ -17,73 +18,99 @@
 #include "clock/reach.h"
 #include "engine/engine.h"
 
-#define MOMENT_BITS  48
-#define MOMENT_MASK  ((UINT64_C(1) << MOMENT_BITS) - 1)
-#define SLOT_SEVERAL 0xffffu /* in a cell's read moment: the rest is a reader set's number */
-#define SLOT_MOST    0xfffeu
-#define NO_ROW       UINT32_MAX
+#define MOMENT_KIND_BITS  5
+#define MOMENT_SLOT_SHIFT 48
+#define MOMENT_EVENT_MOST ((UINT64_C(1) << (MOMENT_SLOT_SHIFT - MOMENT_KIND_BITS)) - 1)
+#define SLOT_SEVERAL      0xffffu /* as a cell's reader: the rest is the number of a reader node */
+#define SLOT_MOST         0xfffeu
+#define NO_ROW            UINT32_MAX
+
+_Static_assert(TMS_EVENT_COUNT <= 1 << MOMENT_KIND_BITS, "a moment holds its kind");
+
+static inline uint64_t make_moment(uint32_t slot, uint64_t event, unsigned kind)
+{
+    return (uint64_t)slot << MOMENT_SLOT_SHIFT | event << MOMENT_KIND_BITS | kind;
+}
 
 static inline uint32_t moment_slot(uint64_t moment)
 {
-    return (uint32_t)(moment >> MOMENT_BITS);
+    return (uint32_t)(moment >> MOMENT_SLOT_SHIFT);
 }
 
 static inline uint64_t moment_event(uint64_t moment)
 {
-    return moment & MOMENT_MASK;
+    return moment >> MOMENT_KIND_BITS & MOMENT_EVENT_MOST;
 }
 
-/* What a report says about a recorded moment; written beside it, read for witnesses only. */
-struct site {
-    uint64_t packed; /* begin event of its transaction, SITE_UNARY, kind of event << 56 */
-    uint32_t label;
-    uint32_t location;
-};
-#define SITE_UNARY      (UINT64_C(1) << MOMENT_BITS)
-#define SITE_KIND_SHIFT 56
+static inline uint8_t moment_kind(uint64_t moment)
+{
+    return moment & ((1 << MOMENT_KIND_BITS) - 1);
+}
 
-/* The last write and the reader, or readers, since; 0: none. Locks and barriers alike. */
+/* The last write, and the reader, or readers, since; 0: none. Locks and barriers alike. */
 struct cell {
     uint64_t write, read;
 };
 
-struct sites {
-    struct site write, read;
+/* Where they happened; apart, because only witnesses want to know. */
+struct places {
+    uint32_t write, read;
 };
 
 struct cells {
     struct cell *cell; /* by id */
-    struct sites *site;
-    size_t capacity;
+    struct places *place;
+    size_t capacity, place_capacity;
 };
 
-/* Several threads read since the last write: one entry per thread. */
-struct readers {
-    uint64_t *moment;
-    struct site *site;
-    uint32_t count, capacity;
-    uint32_t next_free;
+/* Several threads read since the last write: a chain of nodes of a cache line each. */
+#define NODE_READERS 4
+struct reader_node {
+    uint64_t moment[NODE_READERS]; /* 0: free, and so are those behind */
+    uint32_t place[NODE_READERS];
+    uint32_t next; /* 0: the last */
+    uint32_t unused[3];
 };
+_Static_assert(sizeof(struct reader_node) == 64, "a node is a cache line");
 
-struct reader_sets {
-    struct readers *set; /* [0] is unused */
+#define NODE_CHUNK 512
+struct reader_nodes {
+    struct reader_node **chunk; /* node n is chunk[n / NODE_CHUNK][n % NODE_CHUNK]; 0 unused */
+    void **block;               /* what was allocated: a chunk starts at a multiple of 64 */
+    size_t chunk_capacity, block_capacity;
     uint32_t count, free;
-    size_t capacity;
 };
 
 /* What a thread did lately, a ring: enough to see whether two transactions conflict directly. */
 struct log_entry {
     uint64_t packed; /* event number, kind of event or mark << 56 */
-    uint32_t target;
+    uint32_t target; /* of a mark: the kind of event that made it */
     uint32_t location;
 };
-#define LOG_MOST 16384u
+#define LOG_KIND_SHIFT 56
+#define LOG_LEAST      1024u
+#define LOG_MOST       65536u
 enum { LOG_BEGIN = TMS_EVENT_COUNT, LOG_END }; /* marks where transactions begin and end */
 
 struct log {
     struct log_entry *entry;
     uint32_t capacity; /* a power of two, or 0 */
     uint64_t written;  /* entries ever; the last `capacity` of them are there */
+    uint64_t grow_at;  /* `written` at which the running transaction takes too much of it */
+};
+
+/* The past transactions of a thread, as far as a recorded moment may lead back to them. */
+struct past {
+    uint64_t begin;
+    uint64_t end; /* TMS_NEVER while it runs */
+    uint32_t label;
+    uint32_t kept; /* scratch of the sweep */
+};
+
+struct history {
+    struct past *past; /* by begin */
+    size_t count, capacity;
+    size_t limit; /* when to look for what can be dropped */
 };
 
 /* The violation of a running transaction, handed over when it ends. */
@@ -97,23 +124,21 @@ struct pending {
 struct thread {
     uint64_t floor; /* own moments from here on are as good as a new one … */
     uint64_t span;  /* … that is, those with moment - floor < span */
-    uint64_t begin; /* of the running transaction; 0 outside blocks */
     uint64_t *in;   /* by slot: the latest event from which an edge came into this thread */
     size_t in_capacity;
-    uint32_t row; /* in the matrices, NO_ROW outside blocks */
+    uint64_t begin; /* of the running transaction; 0 outside blocks */
+    uint32_t row;   /* in the matrices, NO_ROW outside blocks */
     uint32_t slot;
     uint32_t id;
-    uint32_t label; /* of the running transaction */
-    uint64_t last;  /* an event of the current stretch, for join */
-    struct site last_site;
     struct log log;
+    struct history history;
     struct pending pending;
 };
 
-/* Where the edges into a thread's first event come from. */
+/* The fork of a thread that has no event yet. */
 struct origin {
     uint64_t moment;
-    struct site site;
+    uint32_t place;
 };
 
 struct touch;
@@ -124,7 +149,7 @@ struct frontier {
     bool blame;
 
     struct tms_edges edges;
-    struct tms_reach graph; /* S: which transactions a running one reaches, without refused edges */
+    struct tms_reach graph; /* S: what a running transaction reaches, without refused edges */
     struct tms_reach order; /* E: which events come after its begin, by every edge; for blame */
     uint32_t *free_rows;
     uint32_t free_row_count, row_count;
@@ -139,15 +164,22 @@ struct frontier {
 
     uint32_t *slot_of;    /* by thread id: slot + 1; 0: no event yet */
     struct origin *forks; /* by thread id */
-    size_t id_capacity;
+    size_t id_capacity, fork_capacity;
 
     struct cells variables, locks, barriers;
-    struct reader_sets sets;
+    struct reader_nodes nodes;
 
+    struct log forgotten;  /* the variables that became new ones lately */
     struct touch *touched; /* scratch of the witness search */
     size_t touched_capacity;
 
-    uint64_t edges_seen, edges_inserted; /* counters */
+    uint64_t edges_seen, edges_inserted, sweeps, nodes_used; /* counters */
+};
+
+/* Where an edge comes from. */
+struct source {
+    uint64_t moment;
+    uint32_t place;
 };
 
 /* Why there is an edge: its kind and what the two events conflict on. */
@@ -159,39 +191,94 @@ struct cause {
 
 /* frontier_cells.c */
 
-/* The cell of an id, made if need be; NULL when memory is short. */
+/* Makes room for a cell; false when memory is short. */
 bool tms_cells_grow(struct frontier *f, struct cells *cells, uint32_t id);
 void tms_cells_clear(struct frontier *f, struct cells *cells);
 
-/* Adds or renews the thread's moment among the readers of a cell. */
-bool tms_cell_add_reader(struct frontier *f, struct cell *cell, struct sites *sites,
-                         uint64_t moment, const struct site *site);
+/* Adds or renews the thread's moment among several readers. */
+bool tms_cell_add_reader(struct frontier *f, struct cell *cell, struct places *places,
+                         uint64_t moment, uint32_t place);
 void tms_cell_drop_readers(struct frontier *f, struct cell *cell);
-void tms_reader_sets_clear(struct frontier *f);
+void tms_reader_nodes_clear(struct frontier *f);
 
-static inline struct readers *cell_readers(const struct frontier *f, const struct cell *cell)
+static inline struct reader_node *reader_node(const struct frontier *f, uint32_t number)
 {
-    return &f->sets.set[moment_event(cell->read)];
+    return &f->nodes.chunk[number / NODE_CHUNK][number % NODE_CHUNK];
 }
+
+/* The node behind a read moment with SLOT_SEVERAL. */
+static inline uint32_t moment_node(uint64_t moment)
+{
+    return (uint32_t)moment;
+}
+
+/* frontier_history.c */
+
+bool tms_history_begin(struct frontier *f, struct thread *t, uint64_t event, uint32_t label);
+
+static inline void history_end(struct thread *t, uint64_t event)
+{
+    t->history.past[t->history.count - 1].end = event;
+}
+
+/* The transaction of an event of a thread: one of its past, or the event by itself. */
+struct tms_transaction tms_history_find(const struct thread *t, uint64_t event);
 
 /* frontier_witness.c */
 
-/* Notes what the thread did, for later witnesses. */
+/* Makes the ring, or doubles it because the running transaction fills too much of it. */
 void tms_log_grow(struct frontier *f, struct log *log);
 
-static inline void log_add(struct frontier *f, struct log *log, const struct tms_op *op,
-                           unsigned kind)
+static inline void log_put(struct frontier *f, struct log *log, const struct tms_op *op,
+                           unsigned kind, uint32_t target)
 {
-    if (log->written >= log->capacity && log->capacity < LOG_MOST) {
+    if (__builtin_expect(log->written >= log->grow_at, 0)) {
         tms_log_grow(f, log);
         if (log->capacity == 0) {
-            return;
+            return; /* no memory at all: the host knows */
         }
     }
     log->entry[log->written++ & (log->capacity - 1)] =
-        (struct log_entry){.packed = op->event | (uint64_t)kind << SITE_KIND_SHIFT,
-                           .target = op->target,
+        (struct log_entry){.packed = op->event | (uint64_t)kind << LOG_KIND_SHIFT,
+                           .target = target,
                            .location = op->location};
+}
+
+/* Notes what the thread did, for witnesses and for its join. */
+static inline void log_add(struct frontier *f, struct log *log, const struct tms_op *op)
+{
+    log_put(f, log, op, op->event_kind, op->target);
+}
+
+/* Outside transactions the ring never grows; inside one it may, up to LOG_MOST. */
+static inline void log_begin(struct frontier *f, struct log *log, const struct tms_op *op)
+{
+    log->grow_at = log->capacity < LOG_MOST ? log->written + log->capacity / 2 : TMS_NEVER;
+    log_put(f, log, op, LOG_BEGIN, op->event_kind);
+}
+
+/* What a split or a join ends, no event ends; the begin behind a split is mark enough. */
+static inline void log_end(struct frontier *f, struct log *log, const struct tms_op *op)
+{
+    log->grow_at = TMS_NEVER;
+    if ((op->flags & TMS_OP_SYNTHETIC) == 0) {
+        log_put(f, log, op, LOG_END, op->event_kind);
+    }
+}
+
+static inline uint64_t log_event(const struct log_entry *entry)
+{
+    return entry->packed & MOMENT_EVENT_MOST;
+}
+
+static inline uint8_t log_kind(const struct log_entry *entry)
+{
+    return (uint8_t)(entry->packed >> LOG_KIND_SHIFT);
+}
+
+static inline const struct log_entry *log_at(const struct log *log, uint64_t index)
+{
+    return &log->entry[index & (log->capacity - 1)];
 }
 
 /*

@@ -1,138 +1,141 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the frontier engine knows of each variable, lock and barrier: 16 bytes, and apart from
- * them, so that the checks do not drag them through the cache, what a report will want to say.
- * Only a cell that several threads read between two writes has more, from a pool of sets.
+ * them, so that the checks do not drag it through the cache, where the accesses happened.
+ * Only a cell that several threads read between two writes has more: a chain of nodes, each a
+ * cache line with up to four readers.
  */
+#include <stdint.h>
+
 #include "engine/frontier.h"
 
-#define CELLS_LEAST   256
-#define SETS_LEAST    64
-#define READERS_LEAST 4
+#define CELLS_LEAST 256
+#define LINE        64
 
 bool tms_cells_grow(struct frontier *f, struct cells *cells, uint32_t id)
 {
-    size_t capacity = tms_capacity(cells->capacity, (size_t)id + 1, CELLS_LEAST);
-    struct cell *cell =
-        tms_resize(f->memory, cells->cell, cells->capacity, capacity, sizeof(*cell));
+    size_t wanted = (size_t)id + 1;
 
-    if (cell == NULL) {
-        return false;
-    }
-    cells->cell = cell;
-    struct sites *site =
-        tms_resize(f->memory, cells->site, cells->capacity, capacity, sizeof(*site));
-    if (site == NULL) {
-        /* Undo the bill: the larger block stays, and is released by its old size. */
-        f->memory->bytes -= (capacity - cells->capacity) * sizeof(*cell);
-        return false;
-    }
-    cells->site = site;
-    cells->capacity = capacity;
-    return true;
+    /* Places first: a cell that is there has its place. */
+    return TMS_RESERVE(f->memory, &cells->place, &cells->place_capacity, wanted, CELLS_LEAST) &&
+           TMS_RESERVE(f->memory, &cells->cell, &cells->capacity, wanted, CELLS_LEAST);
 }
 
 void tms_cells_clear(struct frontier *f, struct cells *cells)
 {
     tms_release(f->memory, cells->cell, cells->capacity, sizeof(*cells->cell));
-    tms_release(f->memory, cells->site, cells->capacity, sizeof(*cells->site));
+    tms_release(f->memory, cells->place, cells->place_capacity, sizeof(*cells->place));
     *cells = (struct cells){0};
 }
 
-static uint32_t take_set(struct frontier *f)
+/* ---- nodes ------------------------------------------------------------------------------ */
+
+static size_t chunk_bytes(void)
 {
-    struct reader_sets *sets = &f->sets;
-    uint32_t number = sets->free;
+    return NODE_CHUNK * sizeof(struct reader_node) + LINE;
+}
+
+static bool add_chunk(struct reader_nodes *nodes, struct tms_memory *memory, size_t index)
+{
+    if (!TMS_RESERVE(memory, &nodes->chunk, &nodes->chunk_capacity, index + 1, 8) ||
+        !TMS_RESERVE(memory, &nodes->block, &nodes->block_capacity, index + 1, 8)) {
+        return false;
+    }
+    char *block = tms_resize(memory, NULL, 0, chunk_bytes(), 1);
+    if (block == NULL) {
+        return false;
+    }
+    size_t past_line = (uintptr_t)block % LINE;
+    nodes->block[index] = block;
+    nodes->chunk[index] = (struct reader_node *)(void *)(block + (LINE - past_line) % LINE);
+    return true;
+}
+
+static uint32_t take_node(struct frontier *f)
+{
+    struct reader_nodes *nodes = &f->nodes;
+    uint32_t number = nodes->free;
 
     if (number != 0) {
-        sets->free = sets->set[number].next_free;
+        nodes->free = reader_node(f, number)->next;
+        *reader_node(f, number) = (struct reader_node){0};
         return number;
     }
-    bool room =
-        TMS_RESERVE(f->memory, &sets->set, &sets->capacity, (size_t)sets->count + 1, SETS_LEAST);
-
-    return room ? sets->count++ : 0;
+    number = nodes->count == 0 ? 1 : nodes->count;
+    size_t index = number / NODE_CHUNK;
+    bool there = index < nodes->block_capacity && nodes->block[index] != NULL;
+    if (!there && !add_chunk(nodes, f->memory, index)) {
+        return 0;
+    }
+    nodes->count = number + 1;
+    return number;
 }
 
-static bool grow_readers(struct frontier *f, struct readers *readers)
+void tms_reader_nodes_clear(struct frontier *f)
 {
-    uint32_t capacity = readers->capacity == 0 ? READERS_LEAST : readers->capacity * 2;
-    uint64_t *moment = tms_resize(f->memory, NULL, 0, capacity, sizeof(*moment));
-    struct site *site = tms_resize(f->memory, NULL, 0, capacity, sizeof(*site));
-
-    if (moment == NULL || site == NULL) {
-        tms_release(f->memory, moment, capacity, sizeof(*moment));
-        tms_release(f->memory, site, capacity, sizeof(*site));
-        return false;
+    for (size_t i = 0; i < f->nodes.block_capacity; i++) {
+        tms_release(f->memory, f->nodes.block[i], chunk_bytes(), 1);
     }
-    for (uint32_t i = 0; i < readers->count; i++) {
-        moment[i] = readers->moment[i];
-        site[i] = readers->site[i];
-    }
-    tms_release(f->memory, readers->moment, readers->capacity, sizeof(*moment));
-    tms_release(f->memory, readers->site, readers->capacity, sizeof(*site));
-    readers->moment = moment;
-    readers->site = site;
-    readers->capacity = capacity;
-    return true;
+    tms_release(f->memory, f->nodes.chunk, f->nodes.chunk_capacity, sizeof(*f->nodes.chunk));
+    tms_release(f->memory, f->nodes.block, f->nodes.block_capacity, sizeof(*f->nodes.block));
+    f->nodes = (struct reader_nodes){0};
 }
 
-static bool set_reader(struct frontier *f, struct readers *readers, uint64_t moment,
-                       const struct site *site)
-{
-    uint32_t i = 0;
+/* ---- readers ---------------------------------------------------------------------------- */
 
-    while (i < readers->count && moment_slot(readers->moment[i]) != moment_slot(moment)) {
-        i++;
+/* Puts the reader where its thread already stands in the chain, or at its end. */
+static bool set_reader(struct frontier *f, uint32_t number, uint64_t moment, uint32_t place)
+{
+    for (;;) {
+        struct reader_node *node = reader_node(f, number);
+        for (int i = 0; i < NODE_READERS; i++) {
+            if (node->moment[i] == 0 || moment_slot(node->moment[i]) == moment_slot(moment)) {
+                node->moment[i] = moment;
+                node->place[i] = place;
+                return true;
+            }
+        }
+        if (node->next == 0) {
+            uint32_t next = take_node(f); /* nodes do not move */
+            if (next == 0) {
+                return false;
+            }
+            node->next = next;
+        }
+        number = node->next;
     }
-    if (i == readers->capacity && !grow_readers(f, readers)) {
-        return false;
-    }
-    readers->moment[i] = moment;
-    readers->site[i] = *site;
-    readers->count += i == readers->count;
-    return true;
 }
 
-bool tms_cell_add_reader(struct frontier *f, struct cell *cell, struct sites *sites,
-                         uint64_t moment, const struct site *site)
+bool tms_cell_add_reader(struct frontier *f, struct cell *cell, struct places *places,
+                         uint64_t moment, uint32_t place)
 {
-    if (cell->read == 0 || moment_slot(cell->read) == moment_slot(moment)) {
-        cell->read = moment;
-        sites->read = *site;
-        return true;
-    }
     if (moment_slot(cell->read) == SLOT_SEVERAL) {
-        return set_reader(f, cell_readers(f, cell), moment, site);
+        return set_reader(f, moment_node(cell->read), moment, place);
     }
-    uint32_t number = take_set(f);
+    uint32_t number = take_node(f);
     if (number == 0) {
         return false;
     }
-    struct readers *readers = &f->sets.set[number];
-    uint64_t first = cell->read;
-    cell->read = (uint64_t)SLOT_SEVERAL << MOMENT_BITS | number;
-    return set_reader(f, readers, first, &sites->read) && set_reader(f, readers, moment, site);
+    struct reader_node *node = reader_node(f, number);
+    node->moment[0] = cell->read;
+    node->place[0] = places->read;
+    node->moment[1] = moment;
+    node->place[1] = place;
+    cell->read = (uint64_t)SLOT_SEVERAL << MOMENT_SLOT_SHIFT | number;
+    f->nodes_used++;
+    return true;
 }
 
 void tms_cell_drop_readers(struct frontier *f, struct cell *cell)
 {
     if (moment_slot(cell->read) == SLOT_SEVERAL) {
-        uint32_t number = (uint32_t)moment_event(cell->read);
-        f->sets.set[number].count = 0;
-        f->sets.set[number].next_free = f->sets.free;
-        f->sets.free = number;
+        uint32_t first = moment_node(cell->read);
+        uint32_t last = first;
+        while (reader_node(f, last)->next != 0) {
+            last = reader_node(f, last)->next;
+        }
+        reader_node(f, last)->next = f->nodes.free;
+        f->nodes.free = first;
     }
     cell->read = 0;
-}
-
-void tms_reader_sets_clear(struct frontier *f)
-{
-    for (uint32_t i = 1; i < f->sets.count; i++) {
-        struct readers *readers = &f->sets.set[i];
-        tms_release(f->memory, readers->moment, readers->capacity, sizeof(*readers->moment));
-        tms_release(f->memory, readers->site, readers->capacity, sizeof(*readers->site));
-    }
-    tms_release(f->memory, f->sets.set, f->sets.capacity, sizeof(*f->sets.set));
-    f->sets = (struct reader_sets){0};
 }

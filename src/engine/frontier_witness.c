@@ -21,41 +21,28 @@
 
 #include "engine/frontier.h"
 
-#define LOG_LEAST 64u
-
 /* ---- logs ------------------------------------------------------------------------------- */
 
-/* Twice the room, entries in order. Without memory the log stays as it is, a shorter ring. */
 void tms_log_grow(struct frontier *f, struct log *log)
 {
     uint32_t capacity = log->capacity == 0 ? LOG_LEAST : log->capacity * 2;
     struct log_entry *grown = tms_resize(f->memory, NULL, 0, capacity, sizeof(*grown));
 
+    log->grow_at = TMS_NEVER;
     if (grown == NULL) {
+        tms_host_fail(f->host, TMS_ERR_MEMORY);
         return;
     }
-    for (uint64_t i = log->written - (log->capacity < log->written ? log->capacity : log->written);
-         i < log->written; i++) {
-        grown[i & (capacity - 1)] = log->entry[i & (log->capacity - 1)];
+    uint64_t there = log->written < log->capacity ? log->written : log->capacity;
+    for (uint64_t i = log->written - there; i < log->written; i++) {
+        grown[i & (capacity - 1)] = *log_at(log, i);
     }
     tms_release(f->memory, log->entry, log->capacity, sizeof(*grown));
     log->entry = grown;
     log->capacity = capacity;
-}
-
-static inline const struct log_entry *log_at(const struct log *log, uint64_t index)
-{
-    return &log->entry[index & (log->capacity - 1)];
-}
-
-static inline uint64_t entry_event(const struct log_entry *entry)
-{
-    return moment_event(entry->packed);
-}
-
-static inline uint8_t entry_kind(const struct log_entry *entry)
-{
-    return (uint8_t)(entry->packed >> SITE_KIND_SHIFT);
+    if (capacity < LOG_MOST) {
+        log->grow_at = log->written + capacity / 2;
+    }
 }
 
 /* The first entry still there whose event is not before `event`. */
@@ -66,7 +53,7 @@ static uint64_t log_find(const struct log *log, uint64_t event)
 
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (entry_event(log_at(log, middle)) < event) {
+        if (log_event(log_at(log, middle)) < event) {
             low = middle + 1;
         } else {
             high = middle;
@@ -96,7 +83,7 @@ static const uint8_t sides[LOG_END + 1] = {
 
 static uint64_t touch_key(const struct log_entry *entry)
 {
-    return (uint64_t)tms_event_class(entry_kind(entry)) << 32 | entry->target;
+    return (uint64_t)tms_event_class(log_kind(entry)) << 32 | entry->target;
 }
 
 static struct touch *touch_find(struct touch *table, size_t mask, uint64_t key)
@@ -121,9 +108,9 @@ static size_t touch_all(struct frontier *f, const struct thread *t)
     memset(f->touched, 0, size * sizeof(*f->touched));
     for (uint64_t i = first; i < t->log.written; i++) {
         const struct log_entry *entry = log_at(&t->log, i);
-        uint8_t side = sides[entry_kind(entry)];
-        if (side == SIDE_NONE || entry_event(entry) < t->begin) {
-            continue;
+        uint8_t side = sides[log_kind(entry)];
+        if (side == SIDE_NONE || log_kind(entry) == TMS_EVENT_DEPART) {
+            continue; /* arrivals conflict with the departures behind them, not the other way */
         }
         struct touch *touch = touch_find(f->touched, size - 1, touch_key(entry));
         touch->key = touch_key(entry);
@@ -135,29 +122,69 @@ static size_t touch_all(struct frontier *f, const struct thread *t)
     return size - 1;
 }
 
-/* The earlier of t's accesses that conflicts with `entry` of another thread, or NULL. */
-static const struct log_entry *touch_conflict(struct frontier *f, size_t mask,
-                                              const struct log_entry *entry)
+static bool conflicts(const struct log_entry *first, const struct log_entry *second)
 {
-    uint8_t side = sides[entry_kind(entry)];
+    return log_event(first) < log_event(second) &&
+           (sides[log_kind(first)] == SIDE_EXCLUSIVE || sides[log_kind(second)] == SIDE_EXCLUSIVE);
+}
+
+/* Did the variable become a new one between the two accesses, or may it have? */
+static bool renewed(const struct frontier *f, const struct log_entry *first,
+                    const struct log_entry *second)
+{
+    const struct log *forgotten = &f->forgotten;
+
+    if (forgotten->written == 0 || tms_event_class(log_kind(first)) != TMS_CLASS_VARIABLE) {
+        return false;
+    }
+    uint64_t i = log_find(forgotten, log_event(first));
+    if (forgotten->written > forgotten->capacity && i == forgotten->written - forgotten->capacity) {
+        return true; /* what was renewed so early is no longer known */
+    }
+    while (i < forgotten->written && log_event(log_at(forgotten, i)) < log_event(second)) {
+        if (log_at(forgotten, i++)->target == first->target) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The last access of t's running transaction to the same variable, as it was at `second`. */
+static const struct log_entry *last_conflict(const struct frontier *f, const struct thread *t,
+                                             const struct log_entry *second)
+{
+    uint64_t first = log_find(&t->log, t->begin);
+
+    for (uint64_t i = log_find(&t->log, log_event(second)); i-- > first;) {
+        const struct log_entry *entry = log_at(&t->log, i);
+        if (sides[log_kind(entry)] != SIDE_NONE && touch_key(entry) == touch_key(second) &&
+            conflicts(entry, second)) {
+            return renewed(f, entry, second) ? NULL : entry;
+        }
+    }
+    return NULL;
+}
+
+/* An access of t's running transaction that conflicts with the later `second`, or NULL. */
+static const struct log_entry *find_conflict(const struct frontier *f, const struct thread *t,
+                                             size_t mask, const struct log_entry *second)
+{
+    uint8_t side = sides[log_kind(second)];
 
     if (side == SIDE_NONE) {
         return NULL;
     }
-    const struct touch *touch = touch_find(f->touched, mask, touch_key(entry));
-    const struct log_entry *before = side == SIDE_EXCLUSIVE ? touch->any : touch->exclusive;
-    /* An arrival conflicts with the departures behind it, and with nothing before it. */
-    if (before == NULL || entry_event(before) > entry_event(entry) ||
-        entry_kind(entry) == TMS_EVENT_ARRIVE ||
-        (entry_kind(entry) == TMS_EVENT_DEPART && entry_kind(before) == TMS_EVENT_DEPART)) {
+    const struct touch *touch = touch_find(f->touched, mask, touch_key(second));
+    const struct log_entry *first = side == SIDE_EXCLUSIVE ? touch->any : touch->exclusive;
+    if (first == NULL || !conflicts(first, second)) {
         return NULL;
     }
-    return before;
+    return renewed(f, first, second) ? last_conflict(f, t, second) : first;
 }
 
 static uint8_t edge_kind(const struct log_entry *first, const struct log_entry *second)
 {
-    switch (tms_event_class(entry_kind(first))) {
+    switch (tms_event_class(log_kind(first))) {
     case TMS_CLASS_LOCK:
         return TMS_EDGE_LOCK;
     case TMS_CLASS_BARRIER:
@@ -167,10 +194,10 @@ static uint8_t edge_kind(const struct log_entry *first, const struct log_entry *
     default:
         break;
     }
-    if (sides[entry_kind(first)] == SIDE_SHARED) {
+    if (sides[log_kind(first)] == SIDE_SHARED) {
         return TMS_EDGE_READ_WRITE;
     }
-    return sides[entry_kind(second)] == SIDE_SHARED ? TMS_EDGE_WRITE_READ : TMS_EDGE_WRITE_WRITE;
+    return sides[log_kind(second)] == SIDE_SHARED ? TMS_EDGE_WRITE_READ : TMS_EDGE_WRITE_WRITE;
 }
 
 /* The step from the running transaction (closing->to) to the source of the closing edge. */
@@ -180,15 +207,15 @@ static struct tms_step direct_step(const struct tms_step *closing, const struct 
     return (struct tms_step){
         .from = closing->to,
         .to = closing->from,
-        .first_event = entry_event(first),
-        .second_event = entry_event(second),
+        .first_event = log_event(first),
+        .second_event = log_event(second),
         .first_location = first->location,
         .second_location = second->location,
         .on = first->target,
-        .on_class = (uint8_t)tms_event_class(entry_kind(first)),
+        .on_class = (uint8_t)tms_event_class(log_kind(first)),
         .kind = edge_kind(first, second),
-        .first_kind = entry_kind(first),
-        .second_kind = entry_kind(second),
+        .first_kind = log_kind(first),
+        .second_kind = log_kind(second),
     };
 }
 
@@ -203,7 +230,7 @@ static bool find_fork(struct frontier *f, size_t mask, const struct tms_step *cl
         return false;
     }
     struct log_entry second = {
-        .packed = closing->first_event | (uint64_t)closing->first_kind << SITE_KIND_SHIFT,
+        .packed = closing->first_event | (uint64_t)closing->first_kind << LOG_KIND_SHIFT,
         .target = closing->from.thread,
         .location = closing->first_location,
     };
@@ -219,17 +246,15 @@ static void find_entries(const struct log *log, const struct tms_transaction *tr
 
     if (transaction->unary) {
         *from = i;
-        *to = i + (i < log->written && entry_event(log_at(log, i)) == transaction->begin_event);
+        *to = i + (i < log->written && log_event(log_at(log, i)) == transaction->begin_event);
         return;
     }
-    while (i < log->written && entry_kind(log_at(log, i)) == LOG_END) {
-        i++; /* a split ends one transaction and begins another at the same event */
-    }
     *from = *to = i + 1;
-    if (i >= log->written || entry_event(log_at(log, i)) != transaction->begin_event) {
+    if (i >= log->written || log_kind(log_at(log, i)) != LOG_BEGIN ||
+        log_event(log_at(log, i)) != transaction->begin_event) {
         return; /* the log no longer reaches back so far */
     }
-    while (*to < log->written && entry_kind(log_at(log, *to)) < LOG_BEGIN) {
+    while (*to < log->written && log_kind(log_at(log, *to)) < LOG_BEGIN) {
         ++*to;
     }
 }
@@ -250,7 +275,7 @@ static bool find_direct(struct frontier *f, const struct thread *t, const struct
     find_entries(&u->log, &closing->from, &i, &end);
     for (; i < end; i++) {
         const struct log_entry *second = log_at(&u->log, i);
-        const struct log_entry *first = touch_conflict(f, mask, second);
+        const struct log_entry *first = find_conflict(f, t, mask, second);
         if (first != NULL) {
             *out = direct_step(closing, first, second);
             return true;
@@ -421,5 +446,6 @@ void tms_witness_clear(struct frontier *f)
         tms_release(f->memory, t->log.entry, t->log.capacity, sizeof(*t->log.entry));
         tms_release(f->memory, t->pending.steps, t->pending.capacity, sizeof(*t->pending.steps));
     }
+    tms_release(f->memory, f->forgotten.entry, f->forgotten.capacity, sizeof(struct log_entry));
     tms_release(f->memory, f->touched, f->touched_capacity, sizeof(*f->touched));
 }

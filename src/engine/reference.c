@@ -25,10 +25,11 @@
  * graph. Hence the bound on the length of a trace: that many events take seconds.
  */
 #include <assert.h>
+#include <string.h>
 
 #include "engine/engine.h"
 
-#define MOST_EVENTS 10000
+#define MOST_EVENTS 10000 /* also in the info below */
 #define LEAST_ITEMS 64
 #define NONE        UINT32_MAX
 #define NO_CONFLICT (-1)
@@ -62,7 +63,7 @@ struct transaction {
     struct tms_step *cycle;
     size_t cycle_length;
     unsigned marks;
-    uint32_t came_from; /* of the search: reached from there; NONE: not reached */
+    uint32_t came_from; /* of the search, if it was reached */
 };
 
 /* Numbers by id, zero at first. */
@@ -76,6 +77,7 @@ struct reference {
     struct event *events; /* room for MOST_EVENTS; so the next two */
     struct transaction *transactions;
     uint32_t *queue; /* of the search: what was reached, nearest first */
+    row *reached;    /* the same as a set */
     uint32_t event_count, transaction_count, queue_count;
     struct table open;         /* by thread: 1 + its active transaction, or 0 */
     struct table incarnations; /* by variable */
@@ -101,17 +103,12 @@ static void add_all(row *set, const row *more, size_t count)
     }
 }
 
-static void fail_memory(struct reference *r)
-{
-    tms_host_fail(r->host, tms_fail_memory(r->host->context));
-}
-
 static row *new_row(struct reference *r)
 {
     row *set = tms_resize(&r->host->memory, NULL, 0, ROW_WORDS, sizeof(*set));
 
     if (set == NULL) {
-        fail_memory(r);
+        tms_host_fail(r->host, TMS_ERR_MEMORY);
     }
     return set;
 }
@@ -119,16 +116,9 @@ static row *new_row(struct reference *r)
 /* The number of an id, or NULL when memory is short. */
 static uint32_t *item(struct reference *r, struct table *table, uint32_t id)
 {
-    if (id >= table->count) {
-        size_t count = tms_capacity(table->count, (size_t)id + 1, LEAST_ITEMS);
-        uint32_t *items =
-            tms_resize(&r->host->memory, table->items, table->count, count, sizeof(*items));
-        if (items == NULL) {
-            fail_memory(r);
-            return NULL;
-        }
-        table->items = items;
-        table->count = count;
+    if (!TMS_RESERVE(&r->host->memory, &table->items, &table->count, (size_t)id + 1, LEAST_ITEMS)) {
+        tms_host_fail(r->host, TMS_ERR_MEMORY);
+        return NULL;
     }
     return &table->items[id];
 }
@@ -189,33 +179,25 @@ static int conflict(const struct event *a, const struct event *b)
 
 static void reach(struct reference *r, uint32_t transaction, uint32_t from)
 {
-    if (r->transactions[transaction].came_from == NONE) {
-        r->transactions[transaction].came_from = from;
-        r->queue[r->queue_count++] = transaction;
-    }
+    add(r->reached, transaction);
+    r->transactions[transaction].came_from = from;
+    r->queue[r->queue_count++] = transaction;
 }
 
-/* Breadth first: afterwards `queue` and `came_from` tell what `start` reaches, and how. */
+/* Breadth first: afterwards `queue`, `reached` and `came_from` tell what `start` reaches. */
 static void search(struct reference *r, enum graph graph, uint32_t start)
 {
-    for (uint32_t i = 0; i < r->transaction_count; i++) {
-        r->transactions[i].came_from = NONE;
-    }
+    memset(r->reached, 0, ROW_WORDS * sizeof(*r->reached));
     r->queue_count = 0;
     reach(r, start, start);
     for (uint32_t i = 0; i < r->queue_count; i++) {
         const row *next = r->transactions[r->queue[i]].edges[graph];
         for (uint32_t word = 0; word <= r->transaction_count / 64; word++) {
-            for (uint64_t left = next[word]; left != 0; left &= left - 1) {
+            for (uint64_t left; (left = next[word] & ~r->reached[word]) != 0;) {
                 reach(r, word * 64 + (uint32_t)__builtin_ctzll(left), r->queue[i]);
             }
         }
     }
-}
-
-static bool reached(const struct reference *r, uint32_t transaction)
-{
-    return r->transactions[transaction].came_from != NONE;
 }
 
 /* ---- witnesses ------------------------------------------------------------------------ */
@@ -318,7 +300,7 @@ static void violate(struct reference *r, uint32_t event, enum mark mark)
     size_t length = path_length(r, start, end) + 1;
     struct tms_step *cycle = tms_resize(&r->host->memory, NULL, 0, length, sizeof(*cycle));
     if (cycle == NULL) {
-        fail_memory(r);
+        tms_host_fail(r->host, TMS_ERR_MEMORY);
         return;
     }
     transaction->violated = true;
@@ -376,7 +358,7 @@ static bool add_edges(struct reference *r, uint32_t to)
             searched = true;
         }
         add(source->edges[ALL], to);
-        if (reached(r, from)) {
+        if (has(r->reached, from)) {
             source->marks |= CLOSING;
             r->host->closing_edges++;
             closed = true;
@@ -415,16 +397,34 @@ static void judge(struct reference *r, uint32_t event)
     }
 }
 
-/* True if there is room for one more event and one more transaction. */
+/* Only now: whether a transaction is atomic is known when it is over. */
+static void hand_over(const struct reference *r)
+{
+    for (uint32_t i = 0; i < r->transaction_count; i++) {
+        const struct transaction *transaction = &r->transactions[i];
+        if (transaction->violated) {
+            tms_host_violation(r->host, &(struct tms_violation){
+                                            .kind = "cycle",
+                                            .evidence = TMS_EVIDENCE_OBSERVED,
+                                            .event = transaction->violation_event,
+                                            .thread = transaction->name.thread,
+                                            .not_atomic = transaction->not_atomic,
+                                            .transaction = transaction->name,
+                                            .cycle = transaction->cycle,
+                                            .cycle_length = transaction->cycle_length,
+                                        });
+        }
+    }
+}
+
+/* True if there is room for one more event; if not, what was found so far still counts. */
 static bool has_room(struct reference *r)
 {
     if (r->event_count < MOST_EVENTS && r->transaction_count < MOST_EVENTS) {
         return !r->host->failed;
     }
-    tms_host_fail(r->host, tms_fail(r->host->context, TMS_ERR_LIMIT,
-                                    "the reference engine takes at most %d events, and this trace "
-                                    "has more: use the frontier engine, or a shorter trace",
-                                    MOST_EVENTS));
+    hand_over(r);
+    tms_host_fail(r->host, TMS_ERR_LIMIT);
     return false;
 }
 
@@ -530,44 +530,27 @@ static int create(void *state, struct tms_host *host)
     r->events = tms_resize(&host->memory, NULL, 0, MOST_EVENTS, sizeof(*r->events));
     r->transactions = tms_resize(&host->memory, NULL, 0, MOST_EVENTS, sizeof(*r->transactions));
     r->queue = tms_resize(&host->memory, NULL, 0, MOST_EVENTS, sizeof(*r->queue));
-    if (r->events == NULL || r->transactions == NULL || r->queue == NULL) {
-        return tms_fail_memory(host->context);
-    }
-    return TMS_OK;
+    r->reached = new_row(r);
+    bool room = r->events != NULL && r->transactions != NULL && r->queue != NULL;
+    return room && r->reached != NULL ? TMS_OK : tms_fail_memory(host->context);
 }
 
-/* Only now: whether a transaction is atomic is known when it is over. */
 static void finish(void *state)
 {
-    struct reference *r = state;
-
-    for (uint32_t i = 0; i < r->transaction_count; i++) {
-        const struct transaction *transaction = &r->transactions[i];
-        if (transaction->violated) {
-            tms_host_violation(r->host, &(struct tms_violation){
-                                            .kind = "cycle",
-                                            .evidence = TMS_EVIDENCE_OBSERVED,
-                                            .event = transaction->violation_event,
-                                            .thread = transaction->name.thread,
-                                            .not_atomic = transaction->not_atomic,
-                                            .transaction = transaction->name,
-                                            .cycle = transaction->cycle,
-                                            .cycle_length = transaction->cycle_length,
-                                        });
-        }
-    }
+    hand_over(state);
 }
 
 static size_t stats(const void *state, struct tms_counter *counters, size_t room)
 {
     const struct reference *r = state;
+    const struct tms_counter kept[] = {
+        {"transactions", "nodes of the graph, unary ones included", r->transaction_count},
+        {"edges", "edges of the graph, without those refused", r->edges},
+    };
+    size_t count = sizeof(kept) / sizeof(kept[0]);
 
-    assert(room >= 2);
-    counters[0] = (struct tms_counter){"transactions", "nodes of the graph, unary ones included",
-                                       r->transaction_count};
-    counters[1] =
-        (struct tms_counter){"edges", "edges of the graph, without those refused", r->edges};
-    return 2;
+    memcpy(counters, kept, (count < room ? count : room) * sizeof(kept[0]));
+    return count;
 }
 
 static void release_row(struct reference *r, row *set)
@@ -592,6 +575,7 @@ static void destroy(void *state)
     }
     tms_release(memory, r->events, MOST_EVENTS, sizeof(*r->events));
     tms_release(memory, r->transactions, MOST_EVENTS, sizeof(*r->transactions));
+    release_row(r, r->reached);
     tms_release(memory, r->queue, MOST_EVENTS, sizeof(*r->queue));
     tms_release(memory, r->open.items, r->open.count, sizeof(*r->open.items));
     tms_release(memory, r->incarnations.items, r->incarnations.count,
@@ -608,7 +592,7 @@ const struct tms_engine tms_engine_reference = {
                          "one the run was serializable.",
             .reports = "at the event",
             .time = "O(n^2) conflict tests, and O(n^2) a search",
-            .memory = "everything: O(n^2) bits",
+            .memory = "everything, O(n^2) bits; takes at most 10000 events",
             .flags = TMS_ENGINE_EXACT | TMS_ENGINE_AT_EVENT | TMS_ENGINE_BLAMES |
                      TMS_ENGINE_WITNESS | TMS_ENGINE_SMALL,
         },

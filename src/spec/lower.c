@@ -144,16 +144,23 @@ static int open_block(struct tms_lower *lower, struct tms_lower_thread *thread,
     return TMS_OK;
 }
 
-/* Takes the innermost block of its kind off: `end` closes a begin, `exit` an enter. */
-static struct tms_block pop_block(struct tms_lower_thread *thread, bool function)
+/* The innermost block of its kind: `end` closes a begin, `exit` an enter. */
+static size_t innermost(const struct tms_lower_thread *thread, const struct tms_event *event)
 {
+    bool function = event->kind == TMS_EVENT_EXIT;
     size_t at = thread->block_count;
 
     do {
         assert(at > 0); /* validation saw that there is one */
         at--;
     } while (thread->blocks[at].function != function);
+    return at;
+}
+
+static struct tms_block pop_block(struct tms_lower_thread *thread, size_t at)
+{
     struct tms_block block = thread->blocks[at];
+
     memmove(&thread->blocks[at], &thread->blocks[at + 1],
             (thread->block_count - at - 1) * sizeof(block));
     thread->block_count--;
@@ -163,7 +170,7 @@ static struct tms_block pop_block(struct tms_lower_thread *thread, bool function
 static void close_block(struct tms_lower *lower, struct tms_lower_thread *thread,
                         const struct tms_event *event, uint64_t number)
 {
-    struct tms_block block = pop_block(thread, event->kind == TMS_EVENT_EXIT);
+    struct tms_block block = pop_block(thread, innermost(thread, event));
     uint8_t in_block = thread->atomic > 0 ? TMS_OP_IN_BLOCK : 0;
 
     if (!block.atomic) {
@@ -198,14 +205,11 @@ static const struct {
     [TMS_EVENT_FREE] = {TMS_OP_STEP, 0},
 };
 
-static void put_plain(struct tms_lower *lower, struct tms_lower_thread *thread,
+static void put_plain(struct tms_lower *lower, const struct tms_lower_thread *thread,
                       const struct tms_event *event, uint64_t number, uint8_t first)
 {
     uint8_t in_block = thread->atomic > 0 ? TMS_OP_IN_BLOCK : 0;
 
-    if (in_block && (plain[event->kind].split & lower->split)) {
-        put_split(lower, thread, event, number);
-    }
     lower->unary += in_block == 0;
     put(lower, event, number, plain[event->kind].op, first | in_block);
 }
@@ -267,7 +271,9 @@ static int lower_one(struct tms_lower *lower, struct tms_lower_thread *thread,
 /* Is this the end of the last atomic block? Then a split that is due has nothing to begin. */
 static bool closes_transaction(const struct tms_lower_thread *thread, const struct tms_event *event)
 {
-    return thread->atomic == 1 && (event->kind == TMS_EVENT_END || event->kind == TMS_EVENT_EXIT);
+    bool closes = event->kind == TMS_EVENT_END || event->kind == TMS_EVENT_EXIT;
+
+    return closes && thread->atomic == 1 && thread->blocks[innermost(thread, event)].atomic;
 }
 
 int tms_lower_event(struct tms_lower *lower, const struct tms_event *event, uint64_t number,
@@ -278,11 +284,11 @@ int tms_lower_event(struct tms_lower *lower, const struct tms_event *event, uint
         return TMS_ERR_MEMORY;
     }
     struct tms_lower_thread *thread = &lower->threads[event->thread];
-    if (__builtin_expect(thread->split_next, 0)) {
-        thread->split_next = false;
+    if (thread->split_next || (plain[event->kind].split & lower->split)) {
         if (thread->atomic > 0 && !closes_transaction(thread, event)) {
             put_split(lower, thread, event, number);
         }
+        thread->split_next = false;
     }
     uint8_t first = validity == TMS_VALID_FIRST ? TMS_OP_FIRST : 0;
     int code = lower_one(lower, thread, event, number, first);
