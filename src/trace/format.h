@@ -27,6 +27,7 @@ struct tms_reader {
     uint64_t complaints;             /* lines or records that a lenient reader left out */
     bool cut;                        /* the file ends in the middle of something */
     bool ended;                      /* nothing more will come */
+    int failed;                      /* first error; returned by every later call */
     char loss[TMS_MESSAGE_SIZE];     /* for tms_reader_loss */
     char where[TMS_MESSAGE_SIZE];    /* for tms_reader_where */
     void *state;                     /* of the format, state_size bytes, zero at first */
@@ -70,8 +71,9 @@ struct tms_format {
 };
 
 /*
- * A text reader found something wrong at `line`. Strict: records the failure
- * "PATH:LINE: sentence" and returns TMS_ERR_SYNTAX. Lenient: complains, counts, returns TMS_OK.
+ * A reader found something wrong at `line`, or in that event if its format does not count
+ * lines. Strict: records the failure "PATH:LINE: sentence" and returns TMS_ERR_SYNTAX. Lenient:
+ * complains, counts, returns TMS_OK.
  */
 __attribute__((format(printf, 3, 4))) int tms_reader_skip(struct tms_reader *reader, uint64_t line,
                                                            const char *format, ...);

@@ -28,6 +28,10 @@ struct tms_input {
     struct tms_input_source *source;
 };
 
+/* How messages call a path: as it is, or "standard input" for "-". */
+const char *tms_input_name(const char *path);
+
+/* `path` must live as long as the input. */
 int tms_input_open(struct tms_context *context, const char *path, struct tms_input *input);
 
 /*

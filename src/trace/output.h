@@ -12,7 +12,10 @@
 
 struct tms_output;
 
-/* `compression`: "none", "gz" or "zst"; `level` 0 is the library's default. */
+/*
+ * `compression`: "none", "gz" or "zst"; `level` 0 is the library's default. `path` must
+ * live as long as the output.
+ */
 int tms_output_open(struct tms_context *context, const char *path, const char *compression,
                     int level, struct tms_output **out);
 int tms_output_write(struct tms_output *output, const void *bytes, size_t length);

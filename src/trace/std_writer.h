@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The writing half of the std format, for its table of functions in std_reader.c. */
+#ifndef TMS_TRACE_STD_WRITER_H
+#define TMS_TRACE_STD_WRITER_H
+
+#include "trace/format.h"
+
+/* Ids of one class that were found fit to be written: a bit each. */
+struct tms_std_fit {
+    uint64_t *bits;
+    size_t words;
+};
+
+struct tms_std_writer {
+    struct tms_std_fit fit[TMS_CLASS_COUNT];
+    size_t used;
+    char buffer[1u << 16];
+};
+
+int tms_std_write(struct tms_writer *writer, const struct tms_event *events, size_t count);
+int tms_std_finish(struct tms_writer *writer);
+void tms_std_destroy(struct tms_writer *writer);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The writing half of the native format, for its entry in the registry (tms_reader.c).
+ *
+ * The file has ids of its own, given out as names appear, so it holds the names it uses and no
+ * others, whatever else the context knows. Events wait, with the file's ids, until they make a
+ * block. Memory does not grow with the number of events: of the index of a very long file only
+ * every second, fourth, … block is kept.
+ */
+#ifndef TMS_TRACE_TMS_WRITER_H
+#define TMS_TRACE_TMS_WRITER_H
+
+#include "trace/format.h"
+#include "trace/tms_block.h"
+
+#define TMS_INDEX_MOST 65536 /* entries in memory and in the file; even */
+
+struct tms_index_entry {
+    uint64_t offset, before; /* where the block is, events before it */
+};
+
+struct tms_file_ids {
+    uint32_t *ids; /* by id of the context; 0: not in the file yet */
+    size_t capacity;
+    uint32_t count;
+};
+
+struct tms_file_writer {
+    struct tms_encoder *encoder;
+    struct tms_bytes section; /* the one being made */
+    struct tms_bytes names;   /* that no block has yet */
+    uint32_t name_count;
+    struct tms_file_ids ids[TMS_CLASS_COUNT];
+    size_t block_events, waiting;
+    uint64_t offset, written, blocks; /* bytes, events, blocks in the file */
+    uint64_t stride;                  /* blocks per entry of the index */
+    size_t index_count;
+    struct tms_index_entry index[TMS_INDEX_MOST];
+    struct tms_event events[TMS_BLOCK_EVENTS];
+};
+
+/* The functions of struct tms_format. */
+int tms_file_create(struct tms_writer *writer);
+int tms_file_write(struct tms_writer *writer, const struct tms_event *events, size_t count);
+int tms_file_finish(struct tms_writer *writer);
+void tms_file_destroy(struct tms_writer *writer);
+
+/* For tests: blocks of so many events (1 to TMS_BLOCK_EVENTS). Before the first write. */
+void tms_file_set_block(struct tms_writer *writer, size_t events);
+
+#endif
