@@ -43,14 +43,14 @@ const char *tms_version(void);
 /* ---- errors --------------------------------------------------------------------------- */
 
 /* X(name, code, meaning) */
-#define TMS_ERRORS(X)                                                                          \
-    X(OK, 0, "no error")                                                                       \
-    X(ERR_MEMORY, -1, "out of memory")                                                         \
-    X(ERR_IO, -2, "a file could not be opened, read or written")                               \
-    X(ERR_SYNTAX, -3, "the input is not of the format it should have")                         \
-    X(ERR_MALFORMED, -4, "the events do not make a well-formed trace")                         \
-    X(ERR_FORMAT, -5, "the format is unknown, or can't do what was asked")                     \
-    X(ERR_ARGUMENT, -6, "an argument is out of its documented range")                          \
+#define TMS_ERRORS(X)                                                                              \
+    X(OK, 0, "no error")                                                                           \
+    X(ERR_MEMORY, -1, "out of memory")                                                             \
+    X(ERR_IO, -2, "a file could not be opened, read or written")                                   \
+    X(ERR_SYNTAX, -3, "the input is not of the format it should have")                             \
+    X(ERR_MALFORMED, -4, "the events do not make a well-formed trace")                             \
+    X(ERR_FORMAT, -5, "the format is unknown, or can't do what was asked")                         \
+    X(ERR_ARGUMENT, -6, "an argument is out of its documented range")                              \
     X(ERR_LIMIT, -7, "a limit of this implementation was reached")
 
 enum tms_code {
@@ -83,15 +83,15 @@ const char *tms_error(const struct tms_context *context);
 /* ---- names ---------------------------------------------------------------------------- */
 
 /* What names stand for. Each class counts its ids 1, 2, 3 … by itself; 0 is "no name". */
-#define TMS_CLASSES(X)                                                                         \
-    X(NONE, "nothing")                                                                         \
-    X(THREAD, "thread")                                                                        \
-    X(VARIABLE, "variable")                                                                    \
-    X(LOCK, "lock")                                                                            \
-    X(LABEL, "label") /* of blocks and functions */                                            \
-    X(CONDITION, "condition variable")                                                         \
-    X(BARRIER, "barrier")                                                                      \
-    X(OBJECT, "object") /* of alloc, free and escape */                                        \
+#define TMS_CLASSES(X)                                                                             \
+    X(NONE, "nothing")                                                                             \
+    X(THREAD, "thread")                                                                            \
+    X(VARIABLE, "variable")                                                                        \
+    X(LOCK, "lock")                                                                                \
+    X(LABEL, "label") /* of blocks and functions */                                                \
+    X(CONDITION, "condition variable")                                                             \
+    X(BARRIER, "barrier")                                                                          \
+    X(OBJECT, "object") /* of alloc, free and escape */                                            \
     X(LOCATION, "location")
 
 enum tms_class {
@@ -108,7 +108,8 @@ const char *tms_class_text(enum tms_class cls);
  * location that is a plain decimal number below 2^31 ("17", not "017") takes no memory: its
  * id is TMS_LOCATION_NUMBER + 17.
  */
-int64_t tms_intern(struct tms_context *context, enum tms_class cls, const char *name, size_t length);
+int64_t tms_intern(struct tms_context *context, enum tms_class cls, const char *name,
+                   size_t length);
 
 #define TMS_LOCATION_NUMBER 0x80000000u
 
@@ -118,7 +119,8 @@ int64_t tms_intern(struct tms_context *context, enum tms_class cls, const char *
  * cls is not TMS_CLASS_LOCATION.
  */
 #define TMS_NUMBER_SIZE 12
-const char *tms_name(const struct tms_context *context, enum tms_class cls, uint32_t id, char *buffer);
+const char *tms_name(const struct tms_context *context, enum tms_class cls, uint32_t id,
+                     char *buffer);
 
 /* How many ids of a class were given out. */
 uint32_t tms_name_count(const struct tms_context *context, enum tms_class cls);
@@ -126,25 +128,25 @@ uint32_t tms_name_count(const struct tms_context *context, enum tms_class cls);
 /* ---- events --------------------------------------------------------------------------- */
 
 /* X(name, text in traces, class of the operand). begin and end may do without operand. */
-#define TMS_EVENT_KINDS(X)                                                                     \
-    X(BEGIN, "begin", LABEL)                                                                   \
-    X(END, "end", LABEL)                                                                       \
-    X(READ, "r", VARIABLE)                                                                     \
-    X(WRITE, "w", VARIABLE)                                                                    \
-    X(UPDATE, "u", VARIABLE) /* atomic read-modify-write */                                    \
-    X(ACQUIRE, "acq", LOCK)                                                                    \
-    X(RELEASE, "rel", LOCK)                                                                    \
-    X(SHARED_ACQUIRE, "racq", LOCK)                                                            \
-    X(SHARED_RELEASE, "rrel", LOCK)                                                            \
-    X(FORK, "fork", THREAD)                                                                    \
-    X(JOIN, "join", THREAD)                                                                    \
-    X(WAIT, "wait", CONDITION)                                                                 \
-    X(ARRIVE, "arrive", BARRIER)                                                               \
-    X(DEPART, "depart", BARRIER)                                                               \
-    X(ESCAPE, "escape", OBJECT)                                                                \
-    X(ALLOC, "alloc", OBJECT)                                                                  \
-    X(FREE, "free", OBJECT)                                                                    \
-    X(ENTER, "enter", LABEL)                                                                   \
+#define TMS_EVENT_KINDS(X)                                                                         \
+    X(BEGIN, "begin", LABEL)                                                                       \
+    X(END, "end", LABEL)                                                                           \
+    X(READ, "r", VARIABLE)                                                                         \
+    X(WRITE, "w", VARIABLE)                                                                        \
+    X(UPDATE, "u", VARIABLE) /* atomic read-modify-write */                                        \
+    X(ACQUIRE, "acq", LOCK)                                                                        \
+    X(RELEASE, "rel", LOCK)                                                                        \
+    X(SHARED_ACQUIRE, "racq", LOCK)                                                                \
+    X(SHARED_RELEASE, "rrel", LOCK)                                                                \
+    X(FORK, "fork", THREAD)                                                                        \
+    X(JOIN, "join", THREAD)                                                                        \
+    X(WAIT, "wait", CONDITION)                                                                     \
+    X(ARRIVE, "arrive", BARRIER)                                                                   \
+    X(DEPART, "depart", BARRIER)                                                                   \
+    X(ESCAPE, "escape", OBJECT)                                                                    \
+    X(ALLOC, "alloc", OBJECT)                                                                      \
+    X(FREE, "free", OBJECT)                                                                        \
+    X(ENTER, "enter", LABEL)                                                                       \
     X(EXIT, "exit", LABEL)
 
 enum tms_event_kind {
@@ -236,14 +238,14 @@ const struct tms_format_info *tms_format_info(size_t index);
 
 /* ---- engines -------------------------------------------------------------------------- */
 
-#define TMS_ENGINE_FLAGS(X)                                                                    \
-    X(EXACT, 1, "exact")           /* its verdict is that of the definition */                  \
-    X(AT_EVENT, 2, "at-event")     /* names the very event that closes the first cycle */       \
-    X(BLAMES, 4, "blames")         /* names the transactions that are not atomic, exactly */    \
-    X(WITNESS, 8, "witness")       /* every violation carries its cycle */                      \
-    X(PREDICTIVE, 16, "predictive") /* speaks of schedules other than the observed one */       \
-    X(BOUNDED, 32, "bounded")      /* memory does not grow with the length of the trace */      \
-    X(SMALL, 64, "small-traces")   /* refuses traces beyond a documented size */
+#define TMS_ENGINE_FLAGS(X)                                                                        \
+    X(EXACT, 1, "exact")            /* its verdict is that of the definition */                    \
+    X(AT_EVENT, 2, "at-event")      /* names the very event that closes the first cycle */         \
+    X(BLAMES, 4, "blames")          /* names the transactions that are not atomic, exactly */      \
+    X(WITNESS, 8, "witness")        /* every violation carries its cycle */                        \
+    X(PREDICTIVE, 16, "predictive") /* speaks of schedules other than the observed one */          \
+    X(BOUNDED, 32, "bounded")       /* memory does not grow with the length of the trace */        \
+    X(SMALL, 64, "small-traces")    /* refuses traces beyond a documented size */
 
 enum tms_engine_flag {
 #define X(name, value, text) TMS_ENGINE_##name = value,
@@ -267,10 +269,10 @@ const struct tms_engine_info *tms_engine_info(size_t index);
 
 /* ---- analysis ------------------------------------------------------------------------- */
 
-#define TMS_SPLITS(X)                                                                          \
-    X(WAIT, 1, "wait")                                                                         \
-    X(BARRIER, 2, "barrier")                                                                   \
-    X(FORK, 4, "fork")                                                                         \
+#define TMS_SPLITS(X)                                                                              \
+    X(WAIT, 1, "wait")                                                                             \
+    X(BARRIER, 2, "barrier")                                                                       \
+    X(FORK, 4, "fork")                                                                             \
     X(JOIN, 8, "join")
 
 enum tms_split {
@@ -280,13 +282,13 @@ enum tms_split {
 };
 
 struct tms_settings {
-    const char *engines;      /* comma-separated names, "all", or "" for none (validate only) */
-    bool blame;               /* which transactions are themselves not atomic */
-    bool all;                 /* list every violation, don't group them by pattern */
-    bool first;               /* stop at the first violation */
-    bool lenient;             /* skip what is not well-formed, and say so */
-    unsigned split;           /* enum tms_split, what cuts a block in two */
-    uint64_t max_violations;  /* list at most so many findings per engine; 0: no limit */
+    const char *engines;     /* comma-separated names, "all", or "" for none (validate only) */
+    bool blame;              /* which transactions are themselves not atomic */
+    bool all;                /* list every violation, don't group them by pattern */
+    bool first;              /* stop at the first violation */
+    bool lenient;            /* skip what is not well-formed, and say so */
+    unsigned split;          /* enum tms_split, what cuts a block in two */
+    uint64_t max_violations; /* list at most so many findings per engine; 0: no limit */
 };
 /* Defaults: engine frontier, blame, grouped, the whole trace, strict, split at wait and barrier. */
 void tms_settings_init(struct tms_settings *settings);
@@ -313,6 +315,9 @@ int tms_analysis_finish(struct tms_analysis *analysis);
 
 void tms_analysis_free(struct tms_analysis *analysis);
 
+/* The context that the analysis was made from: for the names in its results. */
+struct tms_context *tms_analysis_context(const struct tms_analysis *analysis);
+
 /* ---- results -------------------------------------------------------------------------- */
 
 /* Whole-trace counts; threads, variables and locks are the names known to the context. */
@@ -325,9 +330,9 @@ struct tms_trace_summary {
     double seconds;        /* from the first event to the finish, engines included */
 };
 
-#define TMS_VERDICTS(X)                                                                        \
-    X(SERIALIZABLE, "serializable")                                                            \
-    X(VIOLATION, "violation")                                                                  \
+#define TMS_VERDICTS(X)                                                                            \
+    X(SERIALIZABLE, "serializable")                                                                \
+    X(VIOLATION, "violation")                                                                      \
     X(INCOMPLETE, "incomplete")
 
 enum tms_verdict {
@@ -338,14 +343,14 @@ enum tms_verdict {
 const char *tms_verdict_text(enum tms_verdict verdict);
 
 /* Why one event of a step must come before the other. */
-#define TMS_EDGE_KINDS(X)                                                                      \
-    X(READ_WRITE, "read-write")                                                                \
-    X(WRITE_READ, "write-read")                                                                \
-    X(WRITE_WRITE, "write-write")                                                              \
-    X(LOCK, "lock")                                                                            \
-    X(FORK, "fork")                                                                            \
-    X(JOIN, "join")                                                                            \
-    X(BARRIER, "barrier")                                                                      \
+#define TMS_EDGE_KINDS(X)                                                                          \
+    X(READ_WRITE, "read-write")                                                                    \
+    X(WRITE_READ, "write-read")                                                                    \
+    X(WRITE_WRITE, "write-write")                                                                  \
+    X(LOCK, "lock")                                                                                \
+    X(FORK, "fork")                                                                                \
+    X(JOIN, "join")                                                                                \
+    X(BARRIER, "barrier")                                                                          \
     X(PROGRAM_ORDER, "program-order")
 
 enum tms_edge_kind {
@@ -355,9 +360,9 @@ enum tms_edge_kind {
 };
 const char *tms_edge_text(enum tms_edge_kind kind);
 
-#define TMS_EVIDENCE(X)                                                                        \
-    X(OBSERVED, "observed")                                                                    \
-    X(PREDICTED, "predicted")                                                                  \
+#define TMS_EVIDENCE(X)                                                                            \
+    X(OBSERVED, "observed")                                                                        \
+    X(PREDICTED, "predicted")                                                                      \
     X(POTENTIAL, "potential")
 
 enum tms_evidence {
@@ -371,7 +376,8 @@ const char *tms_evidence_text(enum tms_evidence evidence);
 struct tms_transaction {
     uint64_t begin_event;
     uint32_t thread;
-    uint32_t label; /* TMS_CLASS_LABEL, 0 if the block has none */
+    uint32_t label;    /* TMS_CLASS_LABEL, 0 if the block has none */
+    uint32_t location; /* of the begin event, 0 if unknown */
     bool unary;
 };
 
@@ -380,22 +386,22 @@ struct tms_step {
     struct tms_transaction from, to;
     uint64_t first_event, second_event;
     uint32_t first_location, second_location;
-    uint32_t on;         /* what they conflict on, of class on_class; 0 for program order */
-    uint8_t on_class;    /* enum tms_class */
-    uint8_t kind;        /* enum tms_edge_kind */
-    uint8_t first_kind;  /* enum tms_event_kind */
+    uint32_t on;        /* what they conflict on, of class on_class; 0 for program order */
+    uint8_t on_class;   /* enum tms_class */
+    uint8_t kind;       /* enum tms_edge_kind */
+    uint8_t first_kind; /* enum tms_event_kind */
     uint8_t second_kind;
 };
 
 /* A violation, or all those of one static pattern. */
 struct tms_finding {
-    const char *id;    /* "AV-3f2a91": from names only, the same from run to run */
-    const char *kind;  /* "cycle" for the exact engines */
+    const char *id;   /* "AV-3f2a91": from names only, the same from run to run */
+    const char *kind; /* "cycle" for the exact engines */
     enum tms_evidence evidence;
-    uint64_t count;    /* how many violations it stands for; what follows is the first of them */
-    uint64_t event;    /* the event that closed the cycle */
-    uint32_t thread;   /* of that event */
-    bool not_atomic;   /* the transaction itself is not atomic; meaningless without blame */
+    uint64_t count;  /* how many violations it stands for; what follows is the first of them */
+    uint64_t event;  /* the event that closed the cycle */
+    uint32_t thread; /* of that event */
+    bool not_atomic; /* the transaction itself is not atomic; meaningless without blame */
     struct tms_transaction transaction; /* the one the cycle was closed into */
     const struct tms_step *cycle;       /* starts and ends at `transaction`; may be NULL */
     size_t cycle_length;
@@ -411,10 +417,10 @@ struct tms_counter {
 struct tms_result {
     const struct tms_engine_info *engine;
     enum tms_verdict verdict;
-    bool complete;          /* nothing was lost on the way */
-    const char *loss;       /* if something was: a sentence, else NULL */
-    bool blamed;            /* not_atomic of the findings means something */
-    uint64_t first_violation_event; /* 0: none */
+    bool complete;                      /* nothing was lost on the way */
+    const char *loss;                   /* if something was: a sentence, else NULL */
+    bool blamed;                        /* not_atomic of the findings means something */
+    uint64_t first_violation_event;     /* 0: none */
     const struct tms_finding *findings; /* by event */
     size_t finding_count;
     uint64_t unlisted;      /* findings beyond max_violations */
@@ -455,7 +461,6 @@ void tms_report_settings_init(struct tms_report_settings *settings);
 int tms_report(const struct tms_analysis *analysis, const char *kind,
                const struct tms_report_settings *settings, tms_sink *sink, void *user);
 
-#pragma GCC visibility pop
 /*
  * Writes a JSON string, quotes included, as the "json" report does: names are bytes, and what
  * is not UTF-8 in them becomes U+FFFD. `text` is readable up to a zero byte, at `length` or
@@ -463,6 +468,7 @@ int tms_report(const struct tms_analysis *analysis, const char *kind,
  */
 bool tms_json_string(const char *text, size_t length, tms_sink *sink, void *user);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

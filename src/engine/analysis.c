@@ -315,6 +315,8 @@ int tms_analysis_feed(struct tms_analysis *analysis, const struct tms_event *eve
     }
     if (analysis->started == 0) {
         analysis->started = now();
+        analysis->lower.run_methods =
+            reader != NULL && strcmp(tms_reader_format(reader), "rr") == 0;
     }
     for (size_t i = 0; reader == NULL && i < count; i++) {
         if (!in_range(analysis, &events[i])) {
@@ -345,10 +347,6 @@ int tms_analysis_read(struct tms_analysis *analysis, struct tms_reader *reader)
     int64_t count;
     int code = TMS_OK;
 
-    if (analysis->started == 0) {
-        analysis->started = now();
-    }
-    analysis->lower.run_methods = strcmp(tms_reader_format(reader), "rr") == 0;
     do {
         count = tms_reader_next(reader, &events);
         code = count > 0 ? tms_analysis_feed(analysis, events, (size_t)count, reader) : TMS_OK;

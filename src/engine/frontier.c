@@ -30,270 +30,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define LEAST_THREADS 16
-
-/* ---- threads, slots and rows ------------------------------------------------------------ */
-
-static void start_stretch(struct thread *t, uint64_t event)
-{
-    uint64_t next_slot = ((uint64_t)t->slot + 1) << MOMENT_SLOT_SHIFT;
-
-    t->floor = make_moment(t->slot, event, 0);
-    t->span = next_slot - t->floor;
-}
-
-/* Was this moment recorded by the thread itself, and in its current stretch? */
-static inline bool fresh(const struct thread *t, uint64_t moment)
-{
-    return moment - t->floor < t->span;
-}
-
-static bool need_id(struct frontier *f, uint32_t id)
-{
-    size_t wanted = (size_t)id + 1;
-
-    if (TMS_RESERVE(f->memory, &f->forks, &f->fork_capacity, wanted, LEAST_THREADS) &&
-        TMS_RESERVE(f->memory, &f->slot_of, &f->id_capacity, wanted, LEAST_THREADS)) {
-        return true;
-    }
-    tms_host_fail(f->host, TMS_ERR_MEMORY);
-    return false;
-}
-
-/*
- * The slot of a joined thread may serve another only when no running transaction reaches it:
- * then none ever will, and what is recorded for the old thread leads nowhere. Reused earlier
- * it would invent an order between strangers. The whole list is looked at again only when it
- * has doubled since that was last in vain.
- */
-static bool reuse_slot(struct frontier *f, uint32_t *slot)
-{
-    if (f->retired_count < f->retired_tried * 2) {
-        return false;
-    }
-    for (uint32_t i = 0; i < f->retired_count; i++) {
-        *slot = f->retired[i];
-        if (tms_reach_unreached(&f->graph, *slot) &&
-            (!f->blame || tms_reach_unreached(&f->order, *slot))) {
-            f->retired[i] = f->retired[--f->retired_count];
-            f->retired_tried = 0;
-            return true;
-        }
-    }
-    f->retired_tried = f->retired_count;
-    return false;
-}
-
-static int new_slot(struct frontier *f, uint32_t *slot)
-{
-    if (f->slot_count >= SLOT_MOST) {
-        return TMS_ERR_LIMIT;
-    }
-    uint32_t columns = f->slot_count + 1;
-    if (!TMS_RESERVE(f->memory, &f->threads, &f->slot_capacity, columns, LEAST_THREADS) ||
-        !tms_reach_grow(&f->graph, 1, columns) ||
-        (f->blame && !tms_reach_grow(&f->order, 1, columns))) {
-        return TMS_ERR_MEMORY;
-    }
-    *slot = f->slot_count++;
-    return TMS_OK;
-}
-
-/* The thread's first event. What its slot learnt before belongs to its predecessor there. */
-static bool settle_in(struct frontier *f, const struct tms_op *op)
-{
-    uint32_t slot;
-
-    if (!need_id(f, op->thread)) {
-        return false;
-    }
-    if (!reuse_slot(f, &slot)) {
-        int code = new_slot(f, &slot);
-        if (code != TMS_OK) {
-            tms_host_fail(f->host, code);
-            return false;
-        }
-    }
-    struct thread *t = &f->threads[slot];
-    t->slot = slot;
-    t->id = op->thread;
-    t->row = NO_ROW;
-    t->begin = 0;
-    t->log.written = 0;
-    t->history.count = 0;
-    if (t->log.capacity == 0) {
-        tms_log_grow(f, &t->log);
-    }
-    t->log.grow_at = TMS_NEVER;
-    if (t->in != NULL) {
-        memset(t->in, 0, t->in_capacity * sizeof(*t->in));
-    }
-    start_stretch(t, op->event);
-    f->slot_of[op->thread] = slot + 1;
-    return f->host->failed == TMS_OK;
-}
-
-static void retire(struct frontier *f, uint32_t slot)
-{
-    if (!TMS_RESERVE(f->memory, &f->retired, &f->retired_capacity, f->retired_count + 1u,
-                     LEAST_THREADS)) {
-        tms_host_fail(f->host, TMS_ERR_MEMORY);
-        return;
-    }
-    f->retired[f->retired_count++] = slot;
-}
-
-static bool grow_rows(struct frontier *f)
-{
-    uint32_t rows = f->row_count + 1;
-
-    if (!tms_reach_grow(&f->graph, rows, 1) || (f->blame && !tms_reach_grow(&f->order, rows, 1)) ||
-        !TMS_RESERVE(f->memory, &f->free_rows, &f->row_capacity, rows, LEAST_THREADS)) {
-        return false;
-    }
-    f->free_rows[f->free_row_count++] = f->row_count++;
-    return true;
-}
-
 /* ---- edges ------------------------------------------------------------------------------ */
-
-static struct tms_step make_step(const struct frontier *f, const struct thread *t,
-                                 const struct tms_op *op, struct source source, struct cause cause)
-{
-    const struct thread *from = &f->threads[moment_slot(source.moment)];
-
-    return (struct tms_step){
-        .from = tms_history_find(from, moment_event(source.moment)),
-        .to = tms_history_find(t, op->event),
-        .first_event = moment_event(source.moment),
-        .second_event = op->event,
-        .first_location = source.place,
-        .second_location = op->location,
-        .on = cause.on,
-        .on_class = cause.cls,
-        .kind = cause.kind,
-        .first_kind = moment_kind(source.moment),
-        .second_kind = op->event_kind,
-    };
-}
-
-/* An edge on its way into the matrices; it is written down only once somebody is extended. */
-struct arriving {
-    struct tms_step step;
-    uint64_t event; /* where it comes from … */
-    uint32_t from;
-    uint32_t number; /* in the pool, 0 as long as nobody needs it */
-};
-
-static uint32_t edge_number(struct frontier *f, struct arriving *edge)
-{
-    if (edge->number == 0) {
-        edge->number = tms_edges_make(&f->edges, &edge->step, edge->from);
-        if (edge->number == 0) {
-            tms_host_fail(f->host, TMS_ERR_MEMORY);
-        }
-    }
-    return edge->number;
-}
-
-/* Everybody who had the source behind its begin has this event there too. */
-static void extend_order(struct frontier *f, const struct thread *t, struct arriving *edge)
-{
-    struct tms_reach *order = &f->order;
-
-    if (!tms_reach_maybe(order, edge->from, edge->event)) {
-        return;
-    }
-    uint32_t row = tms_reach_next(order, edge->from, edge->event, 0);
-    for (; row < order->row_capacity;
-         row = tms_reach_next(order, edge->from, edge->event, row + 1)) {
-        if (row != t->row && edge->step.second_event < tms_reach_at(order, row, t->slot)) {
-            tms_reach_lower(order, row, t->slot, edge->step.second_event, edge_number(f, edge));
-        }
-    }
-}
-
-/* The row now reaches all that t's running transaction reaches. */
-static void merge_row(struct frontier *f, const struct thread *t, uint32_t row,
-                      struct arriving *edge)
-{
-    struct tms_reach *graph = &f->graph;
-    const uint32_t *list = &graph->list[(size_t)t->row * graph->column_capacity];
-
-    for (uint32_t i = 0; i < graph->listed[t->row]; i++) {
-        uint32_t column = list[i];
-        uint64_t moment = tms_reach_at(graph, t->row, column);
-        if (moment < tms_reach_at(graph, row, column)) {
-            uint32_t by =
-                column == t->slot ? edge_number(f, edge) : tms_reach_edge(graph, t->row, column);
-            tms_reach_lower(graph, row, column, moment, by);
-        }
-    }
-}
-
-/* Everybody who reached the source reaches this transaction, and what it reaches. */
-static void extend_graph(struct frontier *f, const struct thread *t, struct arriving *edge)
-{
-    struct tms_reach *graph = &f->graph;
-
-    if (!tms_reach_maybe(graph, edge->from, edge->event)) {
-        return;
-    }
-    uint32_t row = tms_reach_next(graph, edge->from, edge->event, 0);
-    for (; row < graph->row_capacity;
-         row = tms_reach_next(graph, edge->from, edge->event, row + 1)) {
-        assert(row != t->row);
-        if (t->row != NO_ROW) {
-            merge_row(f, t, row, edge);
-        } else if (edge->step.second_event < tms_reach_at(graph, row, t->slot)) {
-            tms_reach_lower(graph, row, t->slot, edge->step.second_event, edge_number(f, edge));
-        }
-    }
-}
-
-static void note_in(struct frontier *f, struct thread *t, uint32_t from, uint64_t event)
-{
-    if (!TMS_RESERVE(f->memory, &t->in, &t->in_capacity, from + 1u, LEAST_THREADS)) {
-        tms_host_fail(f->host, TMS_ERR_MEMORY);
-        return;
-    }
-    t->in[from] = event;
-}
-
-/* An edge that is not implied comes into the thread. */
-static void arrive(struct frontier *f, struct thread *t, const struct tms_op *op,
-                   struct source source, struct cause cause)
-{
-    struct arriving edge = {.event = moment_event(source.moment),
-                            .from = moment_slot(source.moment)};
-    bool running = t->row != NO_ROW;
-    bool cycle = running && tms_reach_at(&f->graph, t->row, edge.from) <= edge.event;
-    bool blamed = running && f->blame && tms_reach_at(&f->order, t->row, edge.from) <= edge.event;
-
-    f->edges_seen++;
-    if (f->blame || !running) {
-        start_stretch(t, op->event);
-    }
-    bool matters = tms_reach_maybe(&f->graph, edge.from, edge.event) ||
-                   (f->blame && tms_reach_maybe(&f->order, edge.from, edge.event));
-    if (matters) {
-        edge.step = make_step(f, t, op, source, cause);
-        if (f->blame) {
-            extend_order(f, t, &edge);
-        }
-        if (cycle || blamed) {
-            tms_frontier_violation(f, t, &edge.step, edge.from, cycle, blamed);
-        }
-        if (!cycle) {
-            extend_graph(f, t, &edge);
-        }
-        tms_edges_drop(&f->edges, edge.number);
-    }
-    if (!cycle) {
-        f->edges_inserted++;
-        note_in(f, t, edge.from, edge.event);
-    }
-}
 
 static inline void edge_from(struct frontier *f, struct thread *t, const struct tms_op *op,
                              uint64_t moment, uint32_t place, struct cause cause)
@@ -304,7 +41,7 @@ static inline void edge_from(struct frontier *f, struct thread *t, const struct 
         (from < t->in_capacity && moment_event(moment) <= t->in[from])) {
         return;
     }
-    arrive(f, t, op, (struct source){moment, place}, cause);
+    tms_frontier_arrive(f, t, op, (struct source){moment, place}, cause);
 }
 
 static inline void edges_from_readers(struct frontier *f, struct thread *t, const struct tms_op *op,
@@ -367,14 +104,9 @@ static inline void exclusive_access(struct frontier *f, struct thread *t, const 
                                     struct cells *cells, struct cause after_write,
                                     struct cause after_read)
 {
-    if (!need_cell(f, cells, op->target)) {
-        return;
-    }
     struct cell *cell = &cells->cell[op->target];
-    if (cell->read == 0 && fresh(t, cell->write)) {
-        return;
-    }
     struct places *places = &cells->place[op->target];
+
     edge_from(f, t, op, cell->write, places->write, after_write);
     if (cell->read != 0) {
         edges_from_readers(f, t, op, cell->read, places->read, after_read);
@@ -393,16 +125,26 @@ static void read_variable(struct frontier *f, struct thread *t, const struct tms
 
 static void write_variable(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
+    if (!need_cell(f, &f->variables, op->target)) {
+        return;
+    }
+    const struct cell *cell = &f->variables.cell[op->target];
+    if (cell->read == 0 && fresh(t, cell->write)) {
+        return;
+    }
     exclusive_access(f, t, op, &f->variables,
                      (struct cause){TMS_EDGE_WRITE_WRITE, TMS_CLASS_VARIABLE, op->target},
                      (struct cause){TMS_EDGE_READ_WRITE, TMS_CLASS_VARIABLE, op->target});
 }
 
+/* Recorded even when it repeats: a report names the release, not the acquire, as the earlier. */
 static void use_lock(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
     struct cause cause = {TMS_EDGE_LOCK, TMS_CLASS_LOCK, op->target};
 
-    exclusive_access(f, t, op, &f->locks, cause, cause);
+    if (need_cell(f, &f->locks, op->target)) {
+        exclusive_access(f, t, op, &f->locks, cause, cause);
+    }
 }
 
 static void share_lock(struct frontier *f, struct thread *t, const struct tms_op *op)
@@ -436,8 +178,7 @@ static void depart_from_barrier(struct frontier *f, struct thread *t, const stru
 static void begin(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
     assert(t->row == NO_ROW);
-    if ((f->free_row_count == 0 && !grow_rows(f)) ||
-        !tms_history_begin(f, t, op->event, op->target)) {
+    if ((f->free_row_count == 0 && !tms_frontier_grow_rows(f)) || !tms_history_begin(f, t, op)) {
         tms_host_fail(f->host, TMS_ERR_MEMORY);
         return;
     }
@@ -468,7 +209,7 @@ static void end(struct frontier *f, struct thread *t, const struct tms_op *op)
 
 static void fork_thread(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
-    if (need_id(f, op->target)) {
+    if (tms_frontier_need_id(f, op->target)) {
         f->forks[op->target] = (struct origin){moment_here(t, op), op->location};
         step(f, t, op);
     }
@@ -484,7 +225,7 @@ static void join_thread(struct frontier *f, struct thread *t, const struct tms_o
         unsigned kind = log_kind(last) < LOG_BEGIN ? log_kind(last) : last->target;
         edge_from(f, t, op, make_moment(slot, log_event(last), kind), last->location,
                   (struct cause){TMS_EDGE_JOIN, TMS_CLASS_THREAD, op->target});
-        retire(f, slot);
+        tms_frontier_retire(f, slot);
     }
     step(f, t, op);
 }
@@ -525,10 +266,11 @@ static handler *const handlers[TMS_OP_COUNT] = {
 /* The edge from the fork, if there was one, comes into the thread's first event. */
 static void first_event(struct frontier *f, const struct tms_op *op)
 {
-    if (!settle_in(f, op)) {
+    struct thread *t = tms_frontier_settle_in(f, op);
+
+    if (t == NULL) {
         return;
     }
-    struct thread *t = &f->threads[f->slot_of[op->thread] - 1];
     if (op->kind == TMS_OP_BEGIN) {
         begin(f, t, op);
     }
@@ -664,8 +406,8 @@ const struct tms_engine tms_engine_frontier = {
             .summary = "exact verdict and blame at the very event, without graph or clocks",
             .paper = "docs/engines.md; the same idea stands behind Tunç, Dong and Pavlogiannis, "
                      "Fast Atomicity Monitoring, 2026",
-            .guarantee = "exact: a violation is reported if and only if this run was not "
-                         "serializable, at the first event that shows it",
+            .guarantee = "exact. A violation is reported if and only if this run was not "
+                         "serializable, at the first event that shows it.",
             .reports = "at the event",
             .time = "O(k^2) per event at worst, O(1) typically (k: threads)",
             .memory = "24 bytes a variable, 64 per four threads that share a read, 40 a pair of "

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state of the frontier engine, shared by its files: frontier.c (the algorithm),
- * frontier_cells.c (what is known of each variable, lock and barrier), frontier_history.c
- * (which transaction a moment belongs to) and frontier_witness.c (the cycle of a violation).
+ * The state of the frontier engine, shared by its files: frontier.c (the algorithm in words,
+ * and what each operation does), frontier_edges.c (what an edge does to the matrices),
+ * frontier_threads.c (slots and rows), frontier_cells.c (what is known of each variable, lock
+ * and barrier), frontier_history.c (which transaction a moment belongs to) and
+ * frontier_witness.c (the cycle of a violation).
  *
  * Time is the event number. A *moment* is an event of a thread: 16 bits of thread slot, 43
  * bits of event number, 5 bits of event kind. A
@@ -104,6 +106,7 @@ struct past {
     uint64_t begin;
     uint64_t end; /* TMS_NEVER while it runs */
     uint32_t label;
+    uint32_t location;
     uint32_t kept; /* scratch of the sweep */
 };
 
@@ -189,6 +192,41 @@ struct cause {
     uint32_t on;
 };
 
+/* The thread's moments before this event are no longer as good as a new one. */
+static inline void start_stretch(struct thread *t, uint64_t event)
+{
+    uint64_t next_slot = ((uint64_t)t->slot + 1) << MOMENT_SLOT_SHIFT;
+
+    t->floor = make_moment(t->slot, event, 0);
+    t->span = next_slot - t->floor;
+}
+
+/* Was this moment recorded by the thread itself, and in its current stretch? */
+static inline bool fresh(const struct thread *t, uint64_t moment)
+{
+    return moment - t->floor < t->span;
+}
+
+/* frontier_threads.c */
+
+/* Makes room for what is kept by thread id; on failure the host knows. */
+bool tms_frontier_need_id(struct frontier *f, uint32_t id);
+
+/* A thread with its first event: gives it a slot. NULL on failure, and the host knows. */
+struct thread *tms_frontier_settle_in(struct frontier *f, const struct tms_op *op);
+
+/* The thread in the slot was joined. */
+void tms_frontier_retire(struct frontier *f, uint32_t slot);
+
+/* One more row for the matrices. False when memory is short. */
+bool tms_frontier_grow_rows(struct frontier *f);
+
+/* frontier_edges.c */
+
+/* An edge that is not implied comes into the thread with this operation. */
+void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_op *op,
+                         struct source source, struct cause cause);
+
 /* frontier_cells.c */
 
 /* Makes room for a cell; false when memory is short. */
@@ -214,15 +252,15 @@ static inline uint32_t moment_node(uint64_t moment)
 
 /* frontier_history.c */
 
-bool tms_history_begin(struct frontier *f, struct thread *t, uint64_t event, uint32_t label);
+bool tms_history_begin(struct frontier *f, struct thread *t, const struct tms_op *op);
 
 static inline void history_end(struct thread *t, uint64_t event)
 {
     t->history.past[t->history.count - 1].end = event;
 }
 
-/* The transaction of an event of a thread: one of its past, or the event by itself. */
-struct tms_transaction tms_history_find(const struct thread *t, uint64_t event);
+/* The transaction of an event of a thread: one of its past, or the event by itself, there. */
+struct tms_transaction tms_history_find(const struct thread *t, uint64_t event, uint32_t place);
 
 /* frontier_witness.c */
 

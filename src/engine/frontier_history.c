@@ -31,15 +31,18 @@ static struct past *past_of(const struct history *history, uint64_t event)
     return low > 0 && event <= history->past[low - 1].end ? &history->past[low - 1] : NULL;
 }
 
-struct tms_transaction tms_history_find(const struct thread *t, uint64_t event)
+struct tms_transaction tms_history_find(const struct thread *t, uint64_t event, uint32_t place)
 {
     const struct past *past = past_of(&t->history, event);
 
     if (past == NULL) {
-        return (struct tms_transaction){.begin_event = event, .thread = t->id, .unary = true};
+        return (struct tms_transaction){
+            .begin_event = event, .thread = t->id, .location = place, .unary = true};
     }
-    return (struct tms_transaction){
-        .begin_event = past->begin, .thread = t->id, .label = past->label};
+    return (struct tms_transaction){.begin_event = past->begin,
+                                    .thread = t->id,
+                                    .label = past->label,
+                                    .location = past->location};
 }
 
 /* ---- forgetting ------------------------------------------------------------------------- */
@@ -138,7 +141,7 @@ static void forget_some(struct frontier *f, struct thread *t)
     history->limit = 2 * history->count + HISTORY_LEAST;
 }
 
-bool tms_history_begin(struct frontier *f, struct thread *t, uint64_t event, uint32_t label)
+bool tms_history_begin(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
     struct history *history = &t->history;
 
@@ -149,8 +152,8 @@ bool tms_history_begin(struct frontier *f, struct thread *t, uint64_t event, uin
                      HISTORY_LEAST)) {
         return false;
     }
-    assert(history->count == 0 || history->past[history->count - 1].end <= event);
-    history->past[history->count++] =
-        (struct past){.begin = event, .end = TMS_NEVER, .label = label};
+    assert(history->count == 0 || history->past[history->count - 1].end <= op->event);
+    history->past[history->count++] = (struct past){
+        .begin = op->event, .end = TMS_NEVER, .label = op->target, .location = op->location};
     return true;
 }

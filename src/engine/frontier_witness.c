@@ -86,6 +86,12 @@ static uint64_t touch_key(const struct log_entry *entry)
     return (uint64_t)tms_event_class(log_kind(entry)) << 32 | entry->target;
 }
 
+/* Can it be the earlier of two that conflict? A departure conflicts with nothing behind it. */
+static bool can_lead(const struct log_entry *entry)
+{
+    return sides[log_kind(entry)] != SIDE_NONE && log_kind(entry) != TMS_EVENT_DEPART;
+}
+
 static struct touch *touch_find(struct touch *table, size_t mask, uint64_t key)
 {
     size_t at = (key * 0x9e3779b97f4a7c15u) >> 20 & mask;
@@ -109,8 +115,8 @@ static size_t touch_all(struct frontier *f, const struct thread *t)
     for (uint64_t i = first; i < t->log.written; i++) {
         const struct log_entry *entry = log_at(&t->log, i);
         uint8_t side = sides[log_kind(entry)];
-        if (side == SIDE_NONE || log_kind(entry) == TMS_EVENT_DEPART) {
-            continue; /* arrivals conflict with the departures behind them, not the other way */
+        if (!can_lead(entry)) {
+            continue;
         }
         struct touch *touch = touch_find(f->touched, size - 1, touch_key(entry));
         touch->key = touch_key(entry);
@@ -149,7 +155,7 @@ static bool renewed(const struct frontier *f, const struct log_entry *first,
     return false;
 }
 
-/* The last access of t's running transaction to the same variable, as it was at `second`. */
+/* The last such access of t's running transaction before `second`: the story told shortest. */
 static const struct log_entry *last_conflict(const struct frontier *f, const struct thread *t,
                                              const struct log_entry *second)
 {
@@ -157,8 +163,7 @@ static const struct log_entry *last_conflict(const struct frontier *f, const str
 
     for (uint64_t i = log_find(&t->log, log_event(second)); i-- > first;) {
         const struct log_entry *entry = log_at(&t->log, i);
-        if (sides[log_kind(entry)] != SIDE_NONE && touch_key(entry) == touch_key(second) &&
-            conflicts(entry, second)) {
+        if (can_lead(entry) && touch_key(entry) == touch_key(second) && conflicts(entry, second)) {
             return renewed(f, entry, second) ? NULL : entry;
         }
     }
@@ -176,10 +181,8 @@ static const struct log_entry *find_conflict(const struct frontier *f, const str
     }
     const struct touch *touch = touch_find(f->touched, mask, touch_key(second));
     const struct log_entry *first = side == SIDE_EXCLUSIVE ? touch->any : touch->exclusive;
-    if (first == NULL || !conflicts(first, second)) {
-        return NULL;
-    }
-    return renewed(f, first, second) ? last_conflict(f, t, second) : first;
+    bool some = first != NULL && conflicts(first, second);
+    return some ? last_conflict(f, t, second) : NULL;
 }
 
 static uint8_t edge_kind(const struct log_entry *first, const struct log_entry *second)

@@ -433,7 +433,7 @@ static struct transaction *add_transaction(struct reference *r, const struct tms
     struct transaction *transaction = &r->transactions[r->transaction_count++];
 
     *transaction = (struct transaction){
-        .name = {op->event, op->thread, unary ? 0 : op->target, unary},
+        .name = {op->event, op->thread, unary ? 0 : op->target, op->location, unary},
         .first = NONE,
         .edges = {new_row(r), new_row(r)},
     };
@@ -588,7 +588,7 @@ const struct tms_engine tms_engine_reference = {
             .name = "reference",
             .summary = "the definition, run as it is written; for short traces and for tests",
             .paper = "docs/semantics.md",
-            .guarantee = "Exact: a violation is a cycle that this run went through, and without "
+            .guarantee = "exact. A violation is a cycle that this run went through, and without "
                          "one the run was serializable.",
             .reports = "at the event",
             .time = "O(n^2) conflict tests, and O(n^2) a search",

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The heart of the frontier engine: what an edge between two threads does to the two matrices.
+ * frontier.c has the algorithm in words.
+ */
+#include <assert.h>
+
+#include "engine/frontier.h"
+
+#define LEAST_IN 16
+
+static struct tms_step make_step(const struct frontier *f, const struct thread *t,
+                                 const struct tms_op *op, struct source source, struct cause cause)
+{
+    const struct thread *from = &f->threads[moment_slot(source.moment)];
+
+    return (struct tms_step){
+        .from = tms_history_find(from, moment_event(source.moment), source.place),
+        .to = tms_history_find(t, op->event, op->location),
+        .first_event = moment_event(source.moment),
+        .second_event = op->event,
+        .first_location = source.place,
+        .second_location = op->location,
+        .on = cause.on,
+        .on_class = cause.cls,
+        .kind = cause.kind,
+        .first_kind = moment_kind(source.moment),
+        .second_kind = op->event_kind,
+    };
+}
+
+/* An edge on its way into the matrices; it is written down only once somebody is extended. */
+struct arriving {
+    struct tms_step step;
+    uint64_t event; /* where it comes from … */
+    uint32_t from;
+    uint32_t number; /* in the pool, 0 as long as nobody needs it */
+};
+
+static uint32_t edge_number(struct frontier *f, struct arriving *edge)
+{
+    if (edge->number == 0) {
+        edge->number = tms_edges_make(&f->edges, &edge->step, edge->from);
+        if (edge->number == 0) {
+            tms_host_fail(f->host, TMS_ERR_MEMORY);
+        }
+    }
+    return edge->number;
+}
+
+/* Everybody who had the source behind its begin has this event there too. */
+static void extend_order(struct frontier *f, const struct thread *t, struct arriving *edge)
+{
+    struct tms_reach *order = &f->order;
+
+    if (!tms_reach_maybe(order, edge->from, edge->event)) {
+        return;
+    }
+    uint32_t row = tms_reach_next(order, edge->from, edge->event, 0);
+    for (; row < order->row_capacity;
+         row = tms_reach_next(order, edge->from, edge->event, row + 1)) {
+        if (row != t->row && edge->step.second_event < tms_reach_at(order, row, t->slot)) {
+            tms_reach_lower(order, row, t->slot, edge->step.second_event, edge_number(f, edge));
+        }
+    }
+}
+
+/* The row now reaches all that t's running transaction reaches. */
+static void merge_row(struct frontier *f, const struct thread *t, uint32_t row,
+                      struct arriving *edge)
+{
+    struct tms_reach *graph = &f->graph;
+    const uint32_t *list = &graph->list[(size_t)t->row * graph->column_capacity];
+
+    for (uint32_t i = 0; i < graph->listed[t->row]; i++) {
+        uint32_t column = list[i];
+        uint64_t moment = tms_reach_at(graph, t->row, column);
+        if (moment < tms_reach_at(graph, row, column)) {
+            uint32_t by =
+                column == t->slot ? edge_number(f, edge) : tms_reach_edge(graph, t->row, column);
+            tms_reach_lower(graph, row, column, moment, by);
+        }
+    }
+}
+
+/* Everybody who reached the source reaches this transaction, and what it reaches. */
+static void extend_graph(struct frontier *f, const struct thread *t, struct arriving *edge)
+{
+    struct tms_reach *graph = &f->graph;
+
+    if (!tms_reach_maybe(graph, edge->from, edge->event)) {
+        return;
+    }
+    uint32_t row = tms_reach_next(graph, edge->from, edge->event, 0);
+    for (; row < graph->row_capacity;
+         row = tms_reach_next(graph, edge->from, edge->event, row + 1)) {
+        assert(row != t->row);
+        if (t->row != NO_ROW) {
+            merge_row(f, t, row, edge);
+        } else if (edge->step.second_event < tms_reach_at(graph, row, t->slot)) {
+            tms_reach_lower(graph, row, t->slot, edge->step.second_event, edge_number(f, edge));
+        }
+    }
+}
+
+static void note_in(struct frontier *f, struct thread *t, uint32_t from, uint64_t event)
+{
+    if (!TMS_RESERVE(f->memory, &t->in, &t->in_capacity, from + 1u, LEAST_IN)) {
+        tms_host_fail(f->host, TMS_ERR_MEMORY);
+        return;
+    }
+    t->in[from] = event;
+}
+
+void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_op *op,
+                         struct source source, struct cause cause)
+{
+    struct arriving edge = {.event = moment_event(source.moment),
+                            .from = moment_slot(source.moment)};
+    bool running = t->row != NO_ROW;
+    bool cycle = running && tms_reach_at(&f->graph, t->row, edge.from) <= edge.event;
+    bool blamed = running && f->blame && tms_reach_at(&f->order, t->row, edge.from) <= edge.event;
+
+    f->edges_seen++;
+    if (f->blame || !running) {
+        start_stretch(t, op->event);
+    }
+    bool matters = tms_reach_maybe(&f->graph, edge.from, edge.event) ||
+                   (f->blame && tms_reach_maybe(&f->order, edge.from, edge.event));
+    if (matters) {
+        edge.step = make_step(f, t, op, source, cause);
+        if (f->blame) {
+            extend_order(f, t, &edge);
+        }
+        if (cycle || blamed) {
+            tms_frontier_violation(f, t, &edge.step, edge.from, cycle, blamed);
+        }
+        if (!cycle) {
+            extend_graph(f, t, &edge);
+        }
+        tms_edges_drop(&f->edges, edge.number);
+    }
+    if (!cycle) {
+        f->edges_inserted++;
+        note_in(f, t, edge.from, edge.event);
+    }
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads of the frontier engine: the slots by which the matrices know them, given out at the
+ * first event and used again after the join, and the rows of those that are in a transaction.
+ */
+#include <string.h>
+
+#include "engine/frontier.h"
+
+#define LEAST_THREADS 16
+
+bool tms_frontier_need_id(struct frontier *f, uint32_t id)
+{
+    size_t wanted = (size_t)id + 1;
+
+    if (TMS_RESERVE(f->memory, &f->forks, &f->fork_capacity, wanted, LEAST_THREADS) &&
+        TMS_RESERVE(f->memory, &f->slot_of, &f->id_capacity, wanted, LEAST_THREADS)) {
+        return true;
+    }
+    tms_host_fail(f->host, TMS_ERR_MEMORY);
+    return false;
+}
+
+/*
+ * The slot of a joined thread may serve another only when no running transaction reaches it:
+ * then none ever will, and what is recorded for the old thread leads nowhere. Reused earlier
+ * it would invent an order between strangers. The whole list is looked at again only when it
+ * has doubled since that was last in vain.
+ */
+static bool reuse_slot(struct frontier *f, uint32_t *slot)
+{
+    if (f->retired_count < f->retired_tried * 2) {
+        return false;
+    }
+    for (uint32_t i = 0; i < f->retired_count; i++) {
+        *slot = f->retired[i];
+        if (tms_reach_unreached(&f->graph, *slot) &&
+            (!f->blame || tms_reach_unreached(&f->order, *slot))) {
+            f->retired[i] = f->retired[--f->retired_count];
+            f->retired_tried = 0;
+            return true;
+        }
+    }
+    f->retired_tried = f->retired_count;
+    return false;
+}
+
+static int new_slot(struct frontier *f, uint32_t *slot)
+{
+    if (f->slot_count >= SLOT_MOST) {
+        return TMS_ERR_LIMIT;
+    }
+    uint32_t columns = f->slot_count + 1;
+    if (!TMS_RESERVE(f->memory, &f->threads, &f->slot_capacity, columns, LEAST_THREADS) ||
+        !tms_reach_grow(&f->graph, 1, columns) ||
+        (f->blame && !tms_reach_grow(&f->order, 1, columns))) {
+        return TMS_ERR_MEMORY;
+    }
+    *slot = f->slot_count++;
+    return TMS_OK;
+}
+
+/* What the slot learnt before belongs to its predecessor there. */
+struct thread *tms_frontier_settle_in(struct frontier *f, const struct tms_op *op)
+{
+    uint32_t slot;
+
+    if (!tms_frontier_need_id(f, op->thread)) {
+        return NULL;
+    }
+    if (!reuse_slot(f, &slot)) {
+        int code = new_slot(f, &slot);
+        if (code != TMS_OK) {
+            tms_host_fail(f->host, code);
+            return NULL;
+        }
+    }
+    struct thread *t = &f->threads[slot];
+    t->slot = slot;
+    t->id = op->thread;
+    t->row = NO_ROW;
+    t->begin = 0;
+    t->log.written = 0;
+    t->history.count = 0;
+    if (t->log.capacity == 0) {
+        tms_log_grow(f, &t->log);
+    }
+    t->log.grow_at = TMS_NEVER;
+    if (t->in != NULL) {
+        memset(t->in, 0, t->in_capacity * sizeof(*t->in));
+    }
+    start_stretch(t, op->event);
+    f->slot_of[op->thread] = slot + 1;
+    return f->host->failed == TMS_OK ? t : NULL;
+}
+
+void tms_frontier_retire(struct frontier *f, uint32_t slot)
+{
+    if (!TMS_RESERVE(f->memory, &f->retired, &f->retired_capacity, f->retired_count + 1u,
+                     LEAST_THREADS)) {
+        tms_host_fail(f->host, TMS_ERR_MEMORY);
+        return;
+    }
+    f->retired[f->retired_count++] = slot;
+}
+
+bool tms_frontier_grow_rows(struct frontier *f)
+{
+    uint32_t rows = f->row_count + 1;
+
+    if (!tms_reach_grow(&f->graph, rows, 1) || (f->blame && !tms_reach_grow(&f->order, rows, 1)) ||
+        !TMS_RESERVE(f->memory, &f->free_rows, &f->row_capacity, rows, LEAST_THREADS)) {
+        return false;
+    }
+    f->free_rows[f->free_row_count++] = f->row_count++;
+    return true;
+}

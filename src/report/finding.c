@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Findings in words; see finding.h. */
+#include "report/finding.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/columns.h"
+#include "report/phrase.h"
+#include "report/utf8.h"
+
+#define INDENT     4
+#define NAMED_MOST 5 /* transactions in a headline */
+
+static bool is_blamed(const struct tms_result *result, const struct tms_finding *finding)
+{
+    return result->blamed && finding->not_atomic;
+}
+
+/* The other transactions of the cycle: "B's deposit and C's transfer", "…, and 7 more". */
+static void write_others(const struct tms_page *page, FILE *out, const struct tms_finding *finding)
+{
+    size_t others = finding->cycle_length > 0 ? finding->cycle_length - 1 : 0;
+    size_t named = others <= NAMED_MOST ? others : NAMED_MOST - 1;
+
+    for (size_t i = 1; i <= named; i++) {
+        fputs(i == 1 ? "" : i == others ? " and " : ", ", out);
+        tms_phrase_transaction(page, out, finding, &finding->cycle[i].from);
+    }
+    if (named < others) {
+        fprintf(out, " and %zu more", others - named);
+    }
+}
+
+static uint32_t location_of(const struct tms_finding *finding)
+{
+    for (size_t i = finding->cycle_length; i-- > 0;) {
+        if (finding->cycle[i].second_event == finding->event) {
+            return finding->cycle[i].second_location;
+        }
+    }
+    return 0;
+}
+
+static void write_place(const struct tms_page *page, FILE *out, const struct tms_finding *finding)
+{
+    uint32_t location = location_of(finding);
+
+    fprintf(out, " at event %" PRIu64, finding->event);
+    if (location != 0) {
+        fputs(" (", out);
+        tms_phrase_thing(page, out, TMS_CLASS_LOCATION, location);
+        fputc(')', out);
+    }
+}
+
+void tms_finding_headline(struct tms_page *page, const struct tms_result *result,
+                          const struct tms_finding *finding)
+{
+    FILE *note = tms_page_note(page);
+
+    tms_page_ink(page, TMS_INK_BOLD);
+    fprintf(page->out, "%s  ", finding->id);
+    tms_page_ink(page, TMS_INK_PLAIN);
+    tms_phrase_transaction(page, note, finding, &finding->transaction);
+    if (is_blamed(result, finding) || finding->cycle_length < 2) {
+        fputs(" was cut apart", note);
+        write_place(page, note, finding);
+        fputs(finding->cycle_length > 1 ? " by " : "", note);
+        write_others(page, note, finding);
+    } else {
+        fputs(finding->cycle_length > 2 ? ", " : " and ", note);
+        write_others(page, note, finding);
+        fputs(" can't be put in any order: found", note);
+        write_place(page, note, finding);
+    }
+    fputc('.', note);
+    if (finding->count > 1) {
+        fprintf(note, " Seen %" PRIu64 " times; this is the first.", finding->count);
+    }
+    tms_page_flow(page, strlen(finding->id) + 2, INDENT);
+}
+
+/* ---- why ------------------------------------------------------------------------------ */
+
+static void write_step(struct tms_page *page, const struct tms_finding *finding, size_t index)
+{
+    const struct tms_step *step = &finding->cycle[index];
+    char letter[TMS_LETTER_SIZE];
+    FILE *note = tms_page_note(page);
+
+    tms_step_letter(index, letter);
+    tms_page_blank(page->out, INDENT);
+    tms_page_ink(page, TMS_INK_MARK);
+    fprintf(page->out, "%s  ", letter);
+    tms_page_ink(page, TMS_INK_PLAIN);
+    tms_phrase_step(page, note, step);
+    fputs(": ", note);
+    tms_phrase_transaction(page, note, finding, &step->from);
+    fputs(" must come before ", note);
+    tms_phrase_transaction(page, note, finding, &step->to);
+    fputc('.', note);
+    size_t column = INDENT + strlen(letter) + 2;
+    tms_page_flow(page, column, column);
+}
+
+static void flow(struct tms_page *page)
+{
+    tms_page_blank(page->out, INDENT);
+    tms_page_flow(page, INDENT, INDENT);
+}
+
+static void write_conclusion(struct tms_page *page, const struct tms_finding *finding)
+{
+    FILE *note = tms_page_note(page);
+
+    fputs("So ", note);
+    tms_phrase_transaction(page, note, finding, &finding->transaction);
+    fputs(" would have to run both before and after ", note);
+    if (finding->cycle_length == 2) {
+        write_others(page, note, finding);
+    } else {
+        fputs("the others", note);
+    }
+    fputs(": no order in which each block runs undisturbed explains what these threads did.", note);
+    flow(page);
+}
+
+static void write_blame(struct tms_page *page, const struct tms_result *result,
+                        const struct tms_finding *finding)
+{
+    FILE *note = tms_page_note(page);
+
+    if (!result->blamed) {
+        fputs("Whether one of these blocks is to blame by itself was not asked (--no-blame).",
+              note);
+        flow(page);
+        return;
+    }
+    if (finding->not_atomic) {
+        fputs("To blame: ", note);
+        tms_phrase_transaction(page, note, finding, &finding->transaction);
+        fprintf(note,
+                " is not atomic. After its begin (event %" PRIu64 ") and before event %" PRIu64
+                " another thread did something that depends on it and that it depends on, so it "
+                "can't be thought of as one piece. What it does needs to be held together, for "
+                "instance by one lock from its begin to its end that the other side takes too.",
+                finding->transaction.begin_event, finding->event);
+    } else {
+        fputs("Nobody is to blame here alone: ", note);
+        tms_phrase_transaction(page, note, finding, &finding->transaction);
+        fputs(" taken by itself could have run in one piece, and no thread would have noticed. "
+              "Only all of these blocks together can't: look at what they do to each other.",
+              note);
+    }
+    flow(page);
+}
+
+int tms_finding_write(struct tms_page *page, const struct tms_result *result,
+                      const struct tms_finding *finding)
+{
+    int code = TMS_OK;
+
+    tms_finding_headline(page, result, finding);
+    fputc('\n', page->out);
+    if (finding->cycle_length > 0) {
+        code = tms_columns_write(page, finding);
+        fputc('\n', page->out);
+        for (size_t i = 0; i < finding->cycle_length; i++) {
+            write_step(page, finding, i);
+        }
+        fputc('\n', page->out);
+        write_conclusion(page, finding);
+        fputc('\n', page->out);
+    }
+    write_blame(page, result, finding);
+    fputc('\n', page->out);
+    return code;
+}

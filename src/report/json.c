@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The report for programs: one JSON object on one line. docs/schema/result.schema.json says
+ * what is in it; fields are added, never renamed.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "report/utf8.h"
+
+/* ---- strings -------------------------------------------------------------------------- */
+
+static const char *escape(const char *text, char *buffer, size_t size)
+{
+    switch (*text) {
+    case '"':
+        return "\\\"";
+    case '\\':
+        return "\\\\";
+    case '\n':
+        return "\\n";
+    case '\t':
+        return "\\t";
+    default:
+        snprintf(buffer, size, "\\u%04x", (unsigned)(unsigned char)*text);
+        return buffer;
+    }
+}
+
+static bool is_plain(const char *text)
+{
+    unsigned char first = (unsigned char)*text;
+
+    return first >= 0x20 && first != '"' && first != '\\' && tms_utf8_length(text) != 0;
+}
+
+/* One character that can't stand for itself: an escape, or the sign for a malformed byte. */
+static bool put_special(const char *text, tms_sink *sink, void *user)
+{
+    char buffer[8];
+    const char *piece = TMS_UTF8_BAD;
+
+    if (tms_utf8_length(text) != 0) {
+        piece = escape(text, buffer, sizeof(buffer));
+    }
+    return sink(user, piece, strlen(piece));
+}
+
+bool tms_json_string(const char *text, size_t length, tms_sink *sink, void *user)
+{
+    const char *end = text + length;
+    bool good = sink(user, "\"", 1);
+
+    while (good && text < end) {
+        const char *start = text;
+        while (text < end && is_plain(text)) {
+            text += tms_utf8_length(text);
+        }
+        if (text > start) {
+            good = sink(user, start, (size_t)(text - start));
+        } else {
+            good = put_special(text++, sink, user);
+        }
+    }
+    return good && sink(user, "\"", 1);
+}
+
+static bool to_stream(void *user, const char *text, size_t length)
+{
+    return fwrite(text, 1, length, user) == length;
+}
+
+/* ---- members -------------------------------------------------------------------------- */
+
+/* `"key": "text"`, or null for NULL. Every member starts with its own separator. */
+static void member_text(FILE *out, const char *before, const char *key, const char *text)
+{
+    fprintf(out, "%s\"%s\": ", before, key);
+    if (text != NULL) {
+        tms_json_string(text, strlen(text), to_stream, out);
+    } else {
+        fputs("null", out);
+    }
+}
+
+static void member_number(FILE *out, const char *before, const char *key, uint64_t value)
+{
+    fprintf(out, "%s\"%s\": %" PRIu64, before, key, value);
+}
+
+static void member_seconds(FILE *out, const char *before, double seconds)
+{
+    fprintf(out, "%s\"seconds\": %.6f", before, seconds);
+}
+
+static const char *yes_or_no(bool value)
+{
+    return value ? "true" : "false";
+}
+
+static const char *name_of(const struct tms_report_job *job, enum tms_class cls, uint32_t id)
+{
+    return tms_name(job->names, cls, id, NULL);
+}
+
+/* ---- findings ------------------------------------------------------------------------- */
+
+/* "bank.c:12": where the colon is, or NULL if the location is not of that form. */
+static const char *line_part(const char *location)
+{
+    const char *colon = strrchr(location, ':');
+
+    if (colon == NULL || colon == location || colon[1] == '\0' || strlen(colon + 1) > 9 ||
+        colon[1] == '0') {
+        return NULL;
+    }
+    return strspn(colon + 1, "0123456789") == strlen(colon + 1) ? colon : NULL;
+}
+
+static void write_location(const struct tms_report_job *job, const char *key, uint32_t id)
+{
+    char number[TMS_NUMBER_SIZE];
+    const char *location = tms_name(job->names, TMS_CLASS_LOCATION, id, number);
+    const char *colon = line_part(location);
+
+    if (id == 0) {
+        return;
+    }
+    fprintf(job->out, ", \"%s\": {", key);
+    member_text(job->out, "", "location", location);
+    if (colon != NULL) {
+        fputs(", \"file\": ", job->out);
+        tms_json_string(location, (size_t)(colon - location), to_stream, job->out);
+        fprintf(job->out, ", \"line\": %s", colon + 1);
+    }
+    fputc('}', job->out);
+}
+
+static void write_transaction(const struct tms_report_job *job, const char *before, const char *key,
+                              const struct tms_transaction *transaction)
+{
+    const char *label = name_of(job, TMS_CLASS_LABEL, transaction->label);
+
+    fprintf(job->out, "%s\"%s\": {", before, key);
+    member_text(job->out, "", "thread", name_of(job, TMS_CLASS_THREAD, transaction->thread));
+    member_text(job->out, ", ", "label", transaction->unary ? NULL : label);
+    member_number(job->out, ", ", "begin_event", transaction->begin_event);
+    write_location(job, "begin", transaction->location);
+    fputc('}', job->out);
+}
+
+static void write_step(const struct tms_report_job *job, const struct tms_step *step)
+{
+    enum tms_class cls = (enum tms_class)step->on_class;
+
+    fputc('{', job->out);
+    write_transaction(job, "", "from", &step->from);
+    write_transaction(job, ", ", "to", &step->to);
+    member_text(job->out, ", ", "kind", tms_edge_text((enum tms_edge_kind)step->kind));
+    member_text(job->out, ", ", "on", step->on != 0 ? name_of(job, cls, step->on) : NULL);
+    member_number(job->out, ", ", "first_event", step->first_event);
+    member_number(job->out, ", ", "second_event", step->second_event);
+    write_location(job, "first", step->first_location);
+    write_location(job, "second", step->second_location);
+    fputc('}', job->out);
+}
+
+static void write_cycle(const struct tms_report_job *job, const struct tms_finding *finding)
+{
+    if (finding->cycle == NULL) {
+        fputs("null", job->out);
+        return;
+    }
+    fputc('[', job->out);
+    for (size_t i = 0; i < finding->cycle_length; i++) {
+        fputs(i > 0 ? ", " : "", job->out);
+        write_step(job, &finding->cycle[i]);
+    }
+    fputc(']', job->out);
+}
+
+static void write_finding(const struct tms_report_job *job, const struct tms_result *result,
+                          const struct tms_finding *finding)
+{
+    FILE *out = job->out;
+
+    member_text(out, "{", "id", finding->id);
+    member_number(out, ", ", "count", finding->count);
+    member_text(out, ", ", "kind", finding->kind);
+    member_text(out, ", ", "evidence", tms_evidence_text(finding->evidence));
+    member_number(out, ", ", "event", finding->event);
+    member_text(out, ", ", "thread", name_of(job, TMS_CLASS_THREAD, finding->thread));
+    write_transaction(job, ", ", "transaction", &finding->transaction);
+    fprintf(out, ", \"not_atomic\": %s", result->blamed ? yes_or_no(finding->not_atomic) : "null");
+    fputs(", \"cycle\": ", out);
+    write_cycle(job, finding);
+    fputc('}', out);
+}
+
+/* ---- results and trace ---------------------------------------------------------------- */
+
+static void write_stats(FILE *out, const struct tms_result *result, uint64_t events)
+{
+    double rate = result->seconds > 0 ? (double)events / result->seconds : 0;
+
+    fputs(", \"stats\": {", out);
+    member_seconds(out, "", result->seconds);
+    fprintf(out, ", \"events_per_second\": %.0f", rate);
+    member_number(out, ", ", "peak_memory_bytes", result->memory_bytes);
+    fputs(", \"counters\": {", out);
+    for (size_t i = 0; i < result->counter_count; i++) {
+        member_number(out, i > 0 ? ", " : "", result->counters[i].name, result->counters[i].value);
+    }
+    fputs("}}", out);
+}
+
+static void write_result(const struct tms_report_job *job, const struct tms_result *result,
+                         uint64_t events)
+{
+    FILE *out = job->out;
+
+    member_text(out, "{", "engine", result->engine->name);
+    member_text(out, ", ", "verdict", tms_verdict_text(result->verdict));
+    fprintf(out, ", \"complete\": %s", yes_or_no(result->complete));
+    member_text(out, ", ", "loss", result->loss);
+    fputs(", \"first_violation_event\": ", out);
+    if (result->first_violation_event != 0) {
+        fprintf(out, "%" PRIu64, result->first_violation_event);
+    } else {
+        fputs("null", out);
+    }
+    member_number(out, ", ", "violation_count", result->violations);
+    member_number(out, ", ", "closing_edges", result->closing_edges);
+    member_number(out, ", ", "unlisted", result->unlisted);
+    fputs(", \"violations\": [", out);
+    for (size_t i = 0; i < result->finding_count; i++) {
+        fputs(i > 0 ? ", " : "", out);
+        write_finding(job, result, &result->findings[i]);
+    }
+    fputc(']', out);
+    write_stats(out, result, events);
+    fputc('}', out);
+}
+
+static void write_trace(const struct tms_report_job *job, const struct tms_trace_summary *summary)
+{
+    FILE *out = job->out;
+
+    member_text(out, ", \"trace\": {", "path", job->settings->path);
+    member_text(out, ", ", "format", job->settings->format);
+    member_number(out, ", ", "events", summary->events);
+    member_number(out, ", ", "threads", summary->threads);
+    member_number(out, ", ", "variables", summary->variables);
+    member_number(out, ", ", "locks", summary->locks);
+    member_number(out, ", ", "transactions", summary->transactions);
+    member_number(out, ", ", "unary", summary->unary);
+    member_number(out, ", ", "skipped", summary->skipped);
+    member_seconds(out, ", ", summary->seconds);
+    member_text(out, ", ", "loss", tms_analysis_loss(job->analysis));
+    fputc('}', out);
+}
+
+int tms_report_json(const struct tms_report_job *job)
+{
+    struct tms_trace_summary summary;
+    const struct tms_result *result;
+
+    tms_analysis_summary(job->analysis, &summary);
+    fputs("{\"schema\": 1, \"tool\": \"tmesis\"", job->out);
+    member_text(job->out, ", ", "version", tms_version());
+    write_trace(job, &summary);
+    fputs(", \"results\": [", job->out);
+    for (size_t i = 0; (result = tms_analysis_result(job->analysis, i)) != NULL; i++) {
+        fputs(i > 0 ? ", " : "", job->out);
+        write_result(job, result, summary.events);
+    }
+    fputs("]}\n", job->out);
+    return TMS_OK;
+}
