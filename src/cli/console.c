@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages, colour, checked output and progress; see console.h. */
+#include "cli/console.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WIDTH 84
+
+void tms_say_begin(void)
+{
+    fputs("tmesis: ", stderr);
+}
+
+static void say(const char *format, va_list arguments)
+{
+    tms_say_begin();
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
+void tms_say(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+}
+
+int tms_bad(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+    return TMS_EXIT_BAD;
+}
+
+void tms_console_complain(void *user, const char *message)
+{
+    if (user != NULL) {
+        tms_progress_hide(user);
+    }
+    tms_say("%s", message);
+}
+
+bool tms_console_sink(void *user, const char *text, size_t length)
+{
+    return fwrite(text, 1, length, user) == length;
+}
+
+void tms_console_name(FILE *out, const char *name)
+{
+    for (; *name != '\0'; name++) {
+        unsigned char byte = (unsigned char)*name;
+        fputc(byte < 0x20 || byte == 0x7f ? '?' : byte, out);
+    }
+}
+
+int tms_console_worse(int a, int b)
+{
+    static const int weight[] = {
+        [TMS_EXIT_OK] = 0, [TMS_EXIT_INCOMPLETE] = 1, [TMS_EXIT_VIOLATION] = 2, [TMS_EXIT_BAD] = 3};
+
+    return weight[a] >= weight[b] ? a : b;
+}
+
+bool tms_console_color(const char *choice, FILE *stream)
+{
+    const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+    if (strcmp(choice, "auto") != 0) {
+        return strcmp(choice, "always") == 0;
+    }
+    return isatty(fileno(stream)) && (no_color == NULL || *no_color == '\0') && terminal != NULL &&
+           strcmp(terminal, "dumb") != 0;
+}
+
+/* Whoever read from this pipe has gone: stdio loses errno, the pipe itself still tells. */
+static bool reader_is_gone(FILE *stream)
+{
+    struct pollfd poll_one = {.fd = fileno(stream), .events = POLLOUT};
+
+    return poll(&poll_one, 1, 0) == 1 && (poll_one.revents & POLLERR) != 0;
+}
+
+int tms_console_flush(FILE *stream, const char *name)
+{
+    errno = 0;
+    bool flushed = fflush(stream) == 0;
+    int error = errno;
+
+    if ((flushed && !ferror(stream)) || reader_is_gone(stream)) {
+        return TMS_EXIT_OK;
+    }
+    return tms_bad("%s could not be written: %s", name,
+                   error != 0 ? strerror(error) : "an earlier write failed");
+}
+
+/* ---- wrapped text --------------------------------------------------------------------- */
+
+int tms_console_width(const char *text, size_t length)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        count += ((unsigned char)text[i] & 0xc0) != 0x80;
+    }
+    return count;
+}
+
+void tms_console_wrap(FILE *out, int indent, const char *text)
+{
+    int column = indent;
+
+    while (*text != '\0') {
+        size_t length = strcspn(text, " \n");
+        int width = tms_console_width(text, length);
+        if (column > indent && column + 1 + width > WIDTH) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            fputc(' ', out);
+            column++;
+        }
+        fwrite(text, 1, length, out);
+        column += width;
+        text += length;
+        if (*text == '\n' && text[1] != '\0') {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+        }
+        text += *text != '\0';
+    }
+    fputc('\n', out);
+}
+
+/* ---- progress ------------------------------------------------------------------------- */
+
+#define FIRST_AFTER 1.0 /* seconds */
+#define AGAIN_AFTER 0.2
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+void tms_progress_start(struct tms_progress *progress, const struct tms_common *common)
+{
+    *progress = (struct tms_progress){.wanted = common->progress && !common->quiet &&
+                                                isatty(fileno(stderr))};
+    progress->started = now();
+    progress->last = progress->started + FIRST_AFTER - AGAIN_AFTER;
+}
+
+void tms_progress_step(struct tms_progress *progress, uint64_t events, uint64_t done,
+                       uint64_t total)
+{
+    progress->events += events;
+    if (!progress->wanted) {
+        return;
+    }
+    double time = now();
+    if (time - progress->last < AGAIN_AFTER) {
+        return;
+    }
+    double rate = (double)progress->events / (time - progress->started) * 1e-6;
+    fprintf(stderr, "\r\033[K%.1f M events", (double)progress->events * 1e-6);
+    if (total != 0) {
+        fprintf(stderr, ", %.0f %%", 100.0 * (double)done / (double)total);
+    }
+    fprintf(stderr, ", %.1f M events/s", rate);
+    fflush(stderr);
+    progress->last = time;
+    progress->shown = true;
+}
+
+void tms_progress_hide(struct tms_progress *progress)
+{
+    if (progress->shown) {
+        fputs("\r\033[K", stderr);
+        fflush(stderr);
+        progress->shown = false;
+    }
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the commands share in talking to people: messages and complaints on standard error,
+ * colour, output that is checked, and the progress line.
+ *
+ * Reports go to standard error and data to standard output. A reader that closed standard
+ * output early (`| head`) is not an error; a full disk is.
+ */
+#ifndef TMS_CLI_CONSOLE_H
+#define TMS_CLI_CONSOLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cli/options.h"
+#include "tmesis/tmesis.h"
+
+/* "tmesis: sentence" on standard error; a progress line is wiped away first by its owner. */
+__attribute__((format(printf, 1, 2))) void tms_say(const char *format, ...);
+
+/* Only "tmesis: ", for a sentence made of several pieces. */
+void tms_say_begin(void);
+
+/* The same as tms_say, returning TMS_EXIT_BAD: `return tms_bad(…)`. */
+__attribute__((format(printf, 1, 2))) int tms_bad(const char *format, ...);
+
+/* For tms_context_new: says the complaint; `user` may be NULL or a `struct tms_progress`. */
+void tms_console_complain(void *user, const char *message);
+
+/* For tms_report: `user` is a FILE. */
+bool tms_console_sink(void *user, const char *text, size_t length);
+
+/* A name with its control characters replaced, for a terminal. */
+void tms_console_name(FILE *out, const char *name);
+
+/* The exit status of two traces together: bad input > violation > incomplete > fine. */
+int tms_console_worse(int a, int b);
+
+/* Colours on this stream? `choice` is the value of --color; NO_COLOR and dumb terminals count. */
+bool tms_console_color(const char *choice, FILE *stream);
+
+/* Writes out what a stream still holds; TMS_EXIT_BAD after a sentence if that failed. */
+int tms_console_flush(FILE *stream, const char *name);
+
+/* Characters of UTF-8 text, not bytes. */
+int tms_console_width(const char *text, size_t length);
+
+/*
+ * Writes a paragraph and its line end, wrapped; the first line is taken to be at column
+ * `indent` already, further ones are indented by as much.
+ */
+void tms_console_wrap(FILE *out, int indent, const char *text);
+
+/*
+ * A line on standard error that is rewritten while something takes long. It appears only on a
+ * terminal and only after a second.
+ */
+struct tms_progress {
+    bool wanted;    /* on a terminal, and not --no-progress or --quiet */
+    bool shown;     /* there is a line to wipe away */
+    double started; /* seconds of the monotonic clock */
+    double last;
+    uint64_t events;
+};
+
+void tms_progress_start(struct tms_progress *progress, const struct tms_common *common);
+
+/* After each batch; `done` of `total` (0: unknown) in any unit. */
+void tms_progress_step(struct tms_progress *progress, uint64_t events, uint64_t done,
+                       uint64_t total);
+
+/* Wipes the line away; it comes back with the next step. */
+void tms_progress_hide(struct tms_progress *progress);
+
+#endif

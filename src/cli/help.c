@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The --help text of a command, from its tables. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/console.h"
+#include "cli/option_table.h"
+
+#define HELP_COLUMN 28
+
+/* Returns the column it ends at. */
+static int write_spelling(FILE *out, const struct tms_option *option)
+{
+    bool on = option->type == TMS_OPTION_FLAG && option->initial != NULL;
+    bool maybe = option->type == TMS_OPTION_MAYBE || option->type == TMS_OPTION_MAYBE_CHOICE;
+    char text[2 * TMS_OPTION_NAME_SIZE];
+
+    snprintf(text, sizeof(text), "--%s%s%s%s%s", on ? "no-" : "", option->name,
+             option->type == TMS_OPTION_FLAG ? ""
+             : maybe                         ? "[="
+                                             : "=",
+             option->type == TMS_OPTION_FLAG ? "" : option->value, maybe ? "]" : "");
+    if (option->letter != 0) {
+        fprintf(out, "  -%c, %s", option->letter, text);
+    } else {
+        fprintf(out, "      %s", text);
+    }
+    return 6 + tms_console_width(text, strlen(text));
+}
+
+/* What the table knows besides the sentence: words, default, variable. */
+static void write_facts(FILE *out, const struct tms_option *option)
+{
+    const char *between = " (";
+
+    if (option->word != NULL) {
+        fputs(between, out);
+        tms_write_words(out, option->word);
+        between = "; ";
+    }
+    if (option->initial != NULL && option->type != TMS_OPTION_FLAG) {
+        fprintf(out, "%sdefault %s", between, option->initial);
+        between = "; ";
+    }
+    if (option->environment) {
+        char variable[TMS_OPTION_NAME_SIZE];
+        tms_option_variable(option, variable, sizeof(variable));
+        fprintf(out, "%s%s", between, variable);
+        between = "; ";
+    }
+    if (*between == ';') {
+        fputc(')', out);
+    }
+}
+
+static void help_option(FILE *out, const struct tms_option *option)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&text, &size);
+    int column = write_spelling(out, option);
+
+    if (column > HELP_COLUMN - 2) {
+        fputc('\n', out);
+        column = 0;
+    }
+    fprintf(out, "%*s", HELP_COLUMN - column, "");
+    if (memory != NULL) {
+        fputs(option->help, memory);
+        write_facts(memory, option);
+        fclose(memory);
+        tms_console_wrap(out, HELP_COLUMN, text);
+        free(text);
+    }
+}
+
+void tms_options_help(const struct tms_command *command, FILE *out)
+{
+    const struct tms_option *option;
+
+    fprintf(out, "Usage: tmesis %s [OPTION…]%s%s\n\n", command->name,
+            command->usage != NULL ? " " : "", command->usage != NULL ? command->usage : "");
+    tms_console_wrap(out, 0, command->about);
+    fprintf(out, "\nOptions\n");
+    for (size_t i = 0; (option = tms_option_at(command, i)) != NULL; i++) {
+        help_option(out, option);
+    }
+    fputc('\n', out);
+    tms_console_wrap(out, 0,
+                     "A value is the next word or follows \"=\"; \"--\" ends the options. A "
+                     "variable named in brackets sets the option from the environment.");
+}

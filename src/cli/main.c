@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command `tmesis`: a table of commands, and the way from words to one of them. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/console.h"
+#include "cli/options.h"
+#include "tmesis/tmesis.h"
+
+static const struct tms_command *const commands[] = {
+    &tms_command_check, &tms_command_info,    &tms_command_convert,
+    &tms_command_gen,   &tms_command_engines,
+};
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+static const char *command_name(size_t index)
+{
+    return index < COMMAND_COUNT ? commands[index]->name : NULL;
+}
+
+static const struct tms_command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(commands[i]->name, name) == 0) {
+            return commands[i];
+        }
+    }
+    const char *near = tms_nearest(name, command_name);
+    if (near != NULL) {
+        tms_say("there is no command \"%s\"; did you mean %s?", name, near);
+    } else {
+        tms_say("there is no command \"%s\"; tmesis --help lists those there are", name);
+    }
+    return NULL;
+}
+
+static void help(FILE *out)
+{
+    fprintf(out, "Usage: tmesis COMMAND [OPTION…] [OPERAND…]\n\n");
+    tms_console_wrap(out, 0,
+                     "tmesis finds code that was meant to be atomic and was cut apart by another "
+                     "thread.");
+    fprintf(out, "\nCommands\n");
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    }
+    fprintf(out, "\nHelp\n"
+                 "  tmesis COMMAND --help   what a command does, and its options\n"
+                 "  tmesis --version        the version\n\n");
+    tms_console_wrap(out, 0,
+                     "Exit status: 0 no violation, 1 a violation was observed, 2 wrong usage or "
+                     "bad input, 3 no violation but the verdict is incomplete.");
+}
+
+static int run_help(int count, char *const *words)
+{
+    if (count == 0) {
+        help(stdout);
+        return TMS_EXIT_OK;
+    }
+    if (count > 1) {
+        return tms_bad("help takes one command, but %d words were given", count);
+    }
+    const struct tms_command *command = find_command(words[0]);
+    if (command == NULL) {
+        return TMS_EXIT_BAD;
+    }
+    tms_options_help(command, stdout);
+    return TMS_EXIT_OK;
+}
+
+static int run_command(const struct tms_command *command, int count, char *const *words)
+{
+    struct tms_common *values = calloc(1, command->values_size);
+    const char **operands = calloc((size_t)count + 1, sizeof(*operands));
+    struct tms_operands given = {.text = operands};
+    int status = TMS_EXIT_BAD;
+
+    if (values == NULL || operands == NULL) {
+        tms_say("out of memory");
+    } else if (tms_options_parse(command, count, words, values, operands, &given.count)) {
+        if (values->help) {
+            tms_options_help(command, stdout);
+            status = TMS_EXIT_OK;
+        } else {
+            status = command->run(values, &given);
+        }
+    }
+    free(operands);
+    free(values);
+    return status;
+}
+
+static int run_global(const char *word, int count, char *const *words)
+{
+    if (strcmp(word, "--version") == 0) {
+        printf("tmesis %s\n", tms_version());
+        return TMS_EXIT_OK;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        return run_help(count, words);
+    }
+    return tms_bad("a command comes first, not the option %s; see tmesis --help", word);
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+
+    /* A reader that goes away shows as a failed write, which tms_console_flush knows. */
+    signal(SIGPIPE, SIG_IGN);
+    if (argc < 2) {
+        help(stderr);
+        return TMS_EXIT_BAD;
+    }
+    if (argv[1][0] == '-') {
+        status = run_global(argv[1], argc - 2, argv + 2);
+    } else if (strcmp(argv[1], "help") == 0) {
+        status = run_help(argc - 2, argv + 2);
+    } else {
+        const struct tms_command *command = find_command(argv[1]);
+        status = command != NULL ? run_command(command, argc - 2, argv + 2) : TMS_EXIT_BAD;
+    }
+    int written = tms_console_flush(stdout, "standard output");
+    return written != TMS_EXIT_OK ? written : status;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What parsing (options.c), values (values.c) and help (help.c) share. */
+#ifndef TMS_CLI_OPTION_TABLE_H
+#define TMS_CLI_OPTION_TABLE_H
+
+#include "cli/options.h"
+
+/* Room for the name of an option or of its environment variable, and for what is compared. */
+#define TMS_OPTION_NAME_SIZE 40
+
+/* The options of a command one after the other, the common ones last; NULL after the last. */
+const struct tms_option *tms_option_at(const struct tms_command *command, size_t index);
+
+/* The environment variable of an option: "max-violations" is TMESIS_MAX_VIOLATIONS. */
+void tms_option_variable(const struct tms_option *option, char *out, size_t size);
+
+/*
+ * Puts the value that `text` stands for into its field; false after saying what is accepted.
+ * `shown` is how the user spelt the option, or its environment variable.
+ */
+bool tms_option_set(const struct tms_option *option, void *values, const char *text,
+                    const char *shown);
+
+/* The option stood without a value: false if its type needs one. */
+bool tms_option_set_bare(const struct tms_option *option, void *values);
+
+/* The words of a list, with commas between. */
+void tms_write_words(FILE *out, const char *(*word)(size_t index));
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Option tables: where values come from, and what was meant by a wrong word; see options.h. */
+#include "cli/options.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/console.h"
+#include "cli/option_table.h"
+#include "tmesis/tmesis.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+#define COMMON(field) offsetof(struct tms_common, field)
+
+/* ---- words ---------------------------------------------------------------------------- */
+
+static const char *word_color(size_t index)
+{
+    static const char *const words[] = {"auto", "always", "never"};
+
+    return index < LENGTH(words) ? words[index] : NULL;
+}
+
+const char *tms_word_compression(size_t index)
+{
+    static const char *const words[] = {"none", "gz", "zst"};
+
+    return index < LENGTH(words) ? words[index] : NULL;
+}
+
+const char *tms_word_format(size_t index)
+{
+    for (size_t i = 0; tms_format_info(i) != NULL; i++) {
+        if (tms_format_info(i)->reads && index-- == 0) {
+            return tms_format_info(i)->name;
+        }
+    }
+    return NULL;
+}
+
+const char *tms_word_written(size_t index)
+{
+    for (size_t i = 0; tms_format_info(i) != NULL; i++) {
+        if (tms_format_info(i)->writes && index-- == 0) {
+            return tms_format_info(i)->name;
+        }
+    }
+    return NULL;
+}
+
+/* ---- the tables of a command ---------------------------------------------------------- */
+
+static const struct tms_option common_options[] = {
+    {.name = "quiet",
+     .letter = 'q',
+     .type = TMS_OPTION_FLAG,
+     .at = COMMON(quiet),
+     .environment = true,
+     .help = "say only what was asked for: no progress, no remarks"},
+    {.name = "color",
+     .type = TMS_OPTION_MAYBE_CHOICE,
+     .at = COMMON(color),
+     .initial = "auto",
+     .bare = "always",
+     .word = word_color,
+     .environment = true,
+     .value = "WHEN",
+     .help = "colours in text; auto: on a terminal, unless NO_COLOR is set"},
+    {.name = "progress",
+     .type = TMS_OPTION_FLAG,
+     .at = COMMON(progress),
+     .initial = "yes",
+     .environment = true,
+     .help = "show no progress line (it only ever appears on a terminal)"},
+    {.name = "help",
+     .letter = 'h',
+     .type = TMS_OPTION_FLAG,
+     .at = COMMON(help),
+     .help = "this text"},
+};
+
+const struct tms_option *tms_option_at(const struct tms_command *command, size_t index)
+{
+    size_t own = 0;
+
+    while (command->options != NULL && command->options[own].name != NULL) {
+        if (own == index) {
+            return &command->options[own];
+        }
+        own++;
+    }
+    return index - own < LENGTH(common_options) ? &common_options[index - own] : NULL;
+}
+
+/* ---- what was meant? ------------------------------------------------------------------ */
+
+static unsigned least_of(unsigned a, unsigned b, unsigned c)
+{
+    unsigned ab = a < b ? a : b;
+
+    return ab < c ? ab : c;
+}
+
+/* How many letters must be put in, taken out or changed. */
+static unsigned distance(const char *a, const char *b)
+{
+    unsigned row[TMS_OPTION_NAME_SIZE + 1];
+    size_t a_length = strlen(a), b_length = strlen(b);
+
+    if (a_length > TMS_OPTION_NAME_SIZE || b_length > TMS_OPTION_NAME_SIZE) {
+        return UINT_MAX;
+    }
+    for (unsigned j = 0; j <= b_length; j++) {
+        row[j] = j;
+    }
+    for (size_t i = 1; i <= a_length; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= b_length; j++) {
+            unsigned above = row[j];
+            row[j] = least_of(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+            diagonal = above;
+        }
+    }
+    return row[b_length];
+}
+
+struct match {
+    const char *text;
+    const char *best;
+    unsigned distance;
+};
+
+static void match_consider(struct match *match, const char *word)
+{
+    size_t length = strlen(match->text);
+    bool starts = length >= 2 && strncmp(match->text, word, length) == 0;
+    unsigned away = starts ? 1 : distance(match->text, word);
+
+    if (away <= 1 + strlen(word) / 4 && (match->best == NULL || away < match->distance)) {
+        match->best = word;
+        match->distance = away;
+    }
+}
+
+const char *tms_nearest(const char *text, const char *(*word)(size_t index))
+{
+    struct match match = {.text = text};
+
+    for (size_t i = 0; word(i) != NULL; i++) {
+        match_consider(&match, word(i));
+    }
+    return match.best;
+}
+
+static bool unknown_option(const struct tms_command *command, const char *name)
+{
+    bool negated = strncmp(name, "no-", 3) == 0;
+    struct match match = {.text = negated ? name + 3 : name};
+    const struct tms_option *option;
+
+    for (size_t i = 0; (option = tms_option_at(command, i)) != NULL; i++) {
+        if (!negated || option->type == TMS_OPTION_FLAG) {
+            match_consider(&match, option->name);
+        }
+    }
+    if (match.best != NULL) {
+        tms_say("%s has no option --%s; did you mean --%s%s?", command->name, name,
+                negated ? "no-" : "", match.best);
+    } else {
+        tms_say("%s has no option --%s; see tmesis %s --help", command->name, name, command->name);
+    }
+    return false;
+}
+
+/* ---- defaults and environment --------------------------------------------------------- */
+
+void tms_option_variable(const struct tms_option *option, char *out, size_t size)
+{
+    assert(strlen("TMESIS_") + strlen(option->name) < size);
+    snprintf(out, size, "TMESIS_%s", option->name);
+    for (char *at = out; *at != '\0'; at++) {
+        *at = *at == '-' ? '_' : (char)toupper((unsigned char)*at);
+    }
+}
+
+/* The user said it, on the command line or in the environment. */
+static void set_given(const struct tms_option *option, void *values)
+{
+    if (option->given != 0) {
+        *(bool *)((char *)values + option->given) = true;
+    }
+}
+
+static bool set_defaults(const struct tms_command *command, void *values)
+{
+    const struct tms_option *option;
+
+    for (size_t i = 0; (option = tms_option_at(command, i)) != NULL; i++) {
+        char variable[TMS_OPTION_NAME_SIZE];
+        if (option->initial != NULL &&
+            !tms_option_set(option, values, option->initial, option->name)) {
+            assert(!"an option's own default is wrong");
+        }
+        if (!option->environment) {
+            continue;
+        }
+        tms_option_variable(option, variable, sizeof(variable));
+        const char *text = getenv(variable);
+        if (text == NULL || *text == '\0') {
+            continue;
+        }
+        if (!tms_option_set(option, values, text, variable)) {
+            return false;
+        }
+        set_given(option, values);
+    }
+    return true;
+}
+
+/* ---- the command line ----------------------------------------------------------------- */
+
+struct parse {
+    const struct tms_command *command;
+    char *const *words;
+    int count, at; /* words[at] is the next one */
+    void *values;
+};
+
+static const struct tms_option *find_long(const struct tms_command *command, const char *name,
+                                          size_t length)
+{
+    const struct tms_option *option;
+
+    for (size_t i = 0; (option = tms_option_at(command, i)) != NULL; i++) {
+        if (strlen(option->name) == length && memcmp(option->name, name, length) == 0) {
+            return option;
+        }
+    }
+    return NULL;
+}
+
+static const struct tms_option *find_letter(const struct tms_command *command, char letter)
+{
+    const struct tms_option *option;
+
+    for (size_t i = 0; (option = tms_option_at(command, i)) != NULL; i++) {
+        if (option->letter != 0 && option->letter == letter) {
+            return option;
+        }
+    }
+    return NULL;
+}
+
+/* The value is `attached`, or else the next word. */
+static bool take_value(struct parse *parse, const struct tms_option *option, const char *attached,
+                       const char *shown)
+{
+    set_given(option, parse->values);
+    if (attached == NULL && tms_option_set_bare(option, parse->values)) {
+        return true;
+    }
+    if (attached == NULL && parse->at >= parse->count) {
+        tms_say("%s needs a value: %s; see tmesis %s --help", shown, option->value,
+                parse->command->name);
+        return false;
+    }
+    if (attached != NULL && option->type == TMS_OPTION_FLAG) {
+        tms_say("%s takes no value, but was given \"%s\"", shown, attached);
+        return false;
+    }
+    return tms_option_set(option, parse->values,
+                          attached != NULL ? attached : parse->words[parse->at++], shown);
+}
+
+static bool parse_long(struct parse *parse, const char *name)
+{
+    char shown[TMS_OPTION_NAME_SIZE + 3];
+    size_t length = strcspn(name, "=");
+    const char *attached = name[length] == '=' ? name + length + 1 : NULL;
+    const struct tms_option *option = find_long(parse->command, name, length);
+
+    snprintf(shown, sizeof(shown), "--%.*s",
+             (int)(length < TMS_OPTION_NAME_SIZE ? length : TMS_OPTION_NAME_SIZE), name);
+    if (option != NULL) {
+        return take_value(parse, option, attached, shown);
+    }
+    if (length > 3 && strncmp(name, "no-", 3) == 0 && attached == NULL) {
+        option = find_long(parse->command, name + 3, length - 3);
+        if (option != NULL && option->type == TMS_OPTION_FLAG) {
+            set_given(option, parse->values);
+            return tms_option_set(option, parse->values, "no", shown);
+        }
+    }
+    return unknown_option(parse->command, shown + 2);
+}
+
+/* -q, -o FILE, -oFILE; flags may stand together. */
+static bool parse_letters(struct parse *parse, const char *letters)
+{
+    for (; *letters != '\0'; letters++) {
+        char shown[] = {'-', *letters, '\0'};
+        const struct tms_option *option = find_letter(parse->command, *letters);
+        if (option == NULL) {
+            tms_say("%s has no option %s; see tmesis %s --help", parse->command->name, shown,
+                    parse->command->name);
+            return false;
+        }
+        if (option->type != TMS_OPTION_FLAG) {
+            return take_value(parse, option, letters[1] != '\0' ? letters + 1 : NULL, shown);
+        }
+        set_given(option, parse->values);
+        tms_option_set_bare(option, parse->values);
+    }
+    return true;
+}
+
+static bool check_operands(const struct tms_command *command, size_t count)
+{
+    if (command->usage == NULL && count > 0) {
+        tms_say("%s takes no operands; see tmesis %s --help", command->name, command->name);
+    } else if (count < command->operands_least) {
+        tms_say("%s needs %s; see tmesis %s --help", command->name, command->usage, command->name);
+    } else if (command->operands_most != 0 && count > command->operands_most) {
+        tms_say("%s takes only %s, but %zu words were given; see tmesis %s --help", command->name,
+                command->usage, count, command->name);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+bool tms_options_parse(const struct tms_command *command, int count, char *const *words,
+                       void *values, const char **operands, size_t *operand_count)
+{
+    struct parse parse = {.command = command, .words = words, .count = count, .values = values};
+    bool options = true, good = set_defaults(command, values);
+
+    *operand_count = 0;
+    while (good && parse.at < count) {
+        const char *word = words[parse.at++];
+        if (!options || word[0] != '-' || word[1] == '\0') {
+            operands[(*operand_count)++] = word;
+        } else if (word[1] != '-') {
+            good = parse_letters(&parse, word + 1);
+        } else if (word[2] != '\0') {
+            good = parse_long(&parse, word + 2);
+        } else {
+            options = false;
+        }
+    }
+    return good && (((struct tms_common *)values)->help || check_operands(command, *operand_count));
+}

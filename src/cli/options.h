@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Commands and their options, as tables.
+ *
+ * A command is a `const struct tms_command` in a file of its own and one line in main.c. Its
+ * options are one array, from which come the parsing, the defaults, the environment variables
+ * and the --help text. A row says where in the command's own `values` structure the parsed
+ * value goes:
+ *
+ *     struct values {
+ *         struct tms_common common;   // first: the options that every command has
+ *         uint64_t events;
+ *         const char *output;
+ *     };
+ *     #define AT(field) offsetof(struct values, field)
+ *     static const struct tms_option options[] = {
+ *         {.name = "events", .type = TMS_OPTION_COUNT, .at = AT(events), .initial = "1M",
+ *          .least = 1, .value = "N", .help = "how many events to make"},
+ *         {.name = "output", .letter = 'o', .type = TMS_OPTION_TEXT, .at = AT(output),
+ *          .value = "FILE", .help = "where to write the trace"},
+ *         {0}};
+ *
+ * main parses, answers --help and --version, and calls run only when everything is in order.
+ *
+ * On the command line a value is the next word or follows "=", "--" ends the options, options
+ * and operands may be mixed, and of an option given twice the last counts. Values, in rising
+ * order of weight: `initial`, the environment variable, the command line.
+ */
+#ifndef TMS_CLI_OPTIONS_H
+#define TMS_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* X(name, type of the field at `at`) */
+#define TMS_OPTION_TYPES(X)                                                                        \
+    X(FLAG, bool)                 /* --name, and --no-name to take it back; initial "yes" */       \
+    X(TEXT, const char *)         /* NULL when not given and without `initial` */                  \
+    X(COUNT, uint64_t)            /* 12, 10k, 3M, 2G: powers of ten; least … most */             \
+    X(SHARE, double)              /* 0.25 or 25%: between 0 and 1 */                               \
+    X(CHOICE, const char *)       /* one of the words of `word` */                                 \
+    X(LIST, const char *)         /* some of the words of `word`, with commas between */           \
+    X(MAYBE, struct tms_maybe)    /* --name, or --name=VALUE (never the next word) */              \
+    X(MAYBE_CHOICE, const char *) /* a choice; the bare --name means the word in `bare` */
+
+enum tms_option_type {
+#define X(name, type) TMS_OPTION_##name,
+    TMS_OPTION_TYPES(X)
+#undef X
+};
+
+struct tms_maybe {
+    bool given;
+    const char *value; /* NULL: the option stood alone */
+};
+
+struct tms_option {
+    const char *name; /* without dashes; NULL ends a table */
+    char letter;      /* -o; 0: none */
+    enum tms_option_type type;
+    size_t at;           /* of the field in the values structure */
+    const char *initial; /* as the user would write it; NULL: false, 0 or NULL */
+    size_t given;        /* of a bool that becomes true if the user says it; 0: none */
+    const char *bare;    /* MAYBE_CHOICE: what the option alone means */
+    uint64_t least;      /* COUNT */
+    uint64_t most;       /* COUNT; 0: no limit */
+    const char *(*word)(size_t index); /* CHOICE and LIST: the words, NULL after the last */
+    bool environment;                  /* TMESIS_NAME sets it too ("-" becomes "_") */
+    const char *value;                 /* what --help calls the value: "FILE" */
+    const char *help;                  /* what it does; may be long, it is wrapped */
+};
+
+/* The options of every command; the first field of every values structure. */
+struct tms_common {
+    bool help;
+    bool quiet;
+    bool progress;
+    const char *color; /* "auto", "always" or "never" */
+};
+
+struct tms_operands {
+    const char *const *text;
+    size_t count;
+};
+
+/* What the process returns, the same for all commands. */
+enum tms_exit {
+    TMS_EXIT_OK = 0,
+    TMS_EXIT_VIOLATION = 1,
+    TMS_EXIT_BAD = 2, /* usage, bad input, output that could not be written */
+    TMS_EXIT_INCOMPLETE = 3,
+};
+
+struct tms_command {
+    const char *name;
+    const char *summary; /* one line, for the list of commands */
+    const char *usage;   /* the operands: "TRACE…" */
+    const char *about;   /* what --help says below the usage line; wrapped, "\n" is kept */
+    const struct tms_option *options; /* besides the common ones; ends with a zero row */
+    size_t values_size;               /* of the values structure, which starts with tms_common */
+    size_t operands_least, operands_most; /* most 0: any number; for none, least 0 and most 0
+                                             with usage NULL */
+    /* Returns an enum tms_exit. The values live during the call; strings in them outlive it. */
+    int (*run)(const void *values, const struct tms_operands *operands);
+};
+
+extern const struct tms_command tms_command_check;
+extern const struct tms_command tms_command_info;
+extern const struct tms_command tms_command_convert;
+extern const struct tms_command tms_command_gen;
+extern const struct tms_command tms_command_engines;
+
+/*
+ * Fills `values` (zeroed, command->values_size bytes) from defaults, environment and words.
+ * Operands are gathered into `operands`, which has room for `count`. True, or false after one
+ * sentence on standard error.
+ */
+bool tms_options_parse(const struct tms_command *command, int count, char *const *words,
+                       void *values, const char **operands, size_t *operand_count);
+
+/* The --help text of a command. */
+void tms_options_help(const struct tms_command *command, FILE *out);
+
+/* The word of the list that looks most like `text`, or NULL if none comes near. */
+const char *tms_nearest(const char *text, const char *(*word)(size_t index));
+
+/* Words for CHOICE and LIST options that several commands share. */
+const char *tms_word_format(size_t index);      /* formats that can be read */
+const char *tms_word_written(size_t index);     /* formats that can be written */
+const char *tms_word_compression(size_t index); /* none, gz, zst */
+
+#endif
