@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one thread of a synthetic trace does: blocks, nested blocks, critical sections and
+ * accesses. Which variables and locks it may use is decided in store.c.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gen/state.h"
+
+/* In a block, in millionths of the steps taken there. */
+#define NEST_CHANCE   60000
+#define UNNEST_CHANCE 125000
+
+static const struct {
+    enum tms_class cls;
+    const char *prefix;
+} pools[TMS_POOL_COUNT] = {
+#define X(cls, prefix) {TMS_CLASS_##cls, prefix},
+    TMS_POOLS(X)
+#undef X
+};
+
+uint32_t tms_gen_intern(struct tms_gen *gen, enum tms_class cls, const char *name)
+{
+    int64_t id = tms_intern(gen->context, cls, name, strlen(name));
+    if (id < 0) {
+        gen->failed = (int)id;
+        return 0;
+    }
+    return (uint32_t)id;
+}
+
+static uint32_t intern_numbered(struct tms_gen *gen, enum tms_class cls, const char *prefix,
+                                uint64_t number)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%s%" PRIu64, prefix, number);
+    return tms_gen_intern(gen, cls, name);
+}
+
+static uint32_t id_of(struct tms_gen *gen, enum tms_pool pool, uint64_t index)
+{
+    uint32_t *id = &gen->ids[pool][index];
+    if (*id == 0) {
+        uint64_t first = pool == TMS_POOL_LOCATION; /* there is no line 0 */
+        *id = intern_numbered(gen, pools[pool].cls, pools[pool].prefix, first + index);
+    }
+    return *id;
+}
+
+void tms_actor_name(struct tms_gen *gen, struct tms_actor *actor)
+{
+    actor->id = intern_numbered(gen, TMS_CLASS_THREAD, "T", gen->named++);
+}
+
+static uint32_t next_location(struct tms_gen *gen, struct tms_actor *actor)
+{
+    if (gen->shape.locations == 0) {
+        return 0;
+    }
+    actor->line = (actor->line + 1) % gen->shape.locations;
+    return id_of(gen, TMS_POOL_LOCATION, actor->line);
+}
+
+void tms_actor_emit(struct tms_gen *gen, struct tms_actor *actor, uint8_t kind, uint32_t target)
+{
+    assert(gen->emitted < gen->shape.events);
+    *gen->out++ = (struct tms_event){
+        .thread = actor->id, .target = target, .location = next_location(gen, actor), .kind = kind};
+    gen->emitted++;
+    if (actor->left > 0) {
+        actor->left--;
+    }
+}
+
+/* The rank that the thread's next event has; one outside blocks is a transaction of its own. */
+static uint64_t *rank(struct tms_actor *actor, uint64_t *unary)
+{
+    *unary = 0;
+    return actor->depth > 0 ? &actor->rank : unary;
+}
+
+/* Uniform around the mean, but no shorter than begin, one access, end if the mean allows. */
+static uint64_t draw_length(struct tms_gen *gen)
+{
+    uint64_t length = gen->shape.length / TMS_MILLION;
+    length += tms_chance(&gen->random, (uint32_t)(gen->shape.length % TMS_MILLION));
+    return length <= 3 ? length : 3 + tms_random_below(&gen->random, 2 * (length - 3) + 1);
+}
+
+static void begin(struct tms_gen *gen, struct tms_actor *actor)
+{
+    uint32_t label = 0;
+    if (gen->shape.labels > 0) {
+        uint64_t index = tms_random_below(&gen->random, gen->shape.labels);
+        label = id_of(gen, TMS_POOL_LABEL, index);
+        actor->line = index * 7; /* the code of a label has its own place */
+    }
+    if (actor->depth == 0) {
+        actor->left = draw_length(gen);
+        actor->rank = 0;
+    }
+    tms_actor_emit(gen, actor, TMS_EVENT_BEGIN, label);
+    actor->labels[actor->depth++] = label;
+    gen->debt++;
+}
+
+static void end(struct tms_gen *gen, struct tms_actor *actor)
+{
+    tms_actor_emit(gen, actor, TMS_EVENT_END, actor->labels[--actor->depth]);
+    gen->debt--;
+}
+
+static bool acquire(struct tms_gen *gen, struct tms_actor *actor)
+{
+    uint64_t lock, unary;
+    if (!tms_store_lock(&gen->store, &gen->random, rank(actor, &unary), &lock)) {
+        return false;
+    }
+    tms_actor_emit(gen, actor, TMS_EVENT_ACQUIRE, id_of(gen, TMS_POOL_LOCK, lock));
+    actor->lock = lock;
+    actor->section = 1 + tms_random_below(&gen->random, TMS_SECTION_MOST);
+    gen->debt++;
+    return true;
+}
+
+static void release(struct tms_gen *gen, struct tms_actor *actor)
+{
+    uint64_t unary;
+    tms_store_unlock(&gen->store, actor->lock, rank(actor, &unary));
+    tms_actor_emit(gen, actor, TMS_EVENT_RELEASE, id_of(gen, TMS_POOL_LOCK, actor->lock));
+    actor->lock = TMS_NO_LOCK;
+    gen->debt--;
+}
+
+bool tms_actor_touch(struct tms_gen *gen, struct tms_actor *actor)
+{
+    bool write = !tms_chance(&gen->random, gen->shape.reads);
+    uint64_t variable, unary;
+    if (!tms_store_access(&gen->store, &gen->random, actor->slot, actor->lock, write,
+                          rank(actor, &unary), &variable)) {
+        return false;
+    }
+    tms_actor_emit(gen, actor, write ? TMS_EVENT_WRITE : TMS_EVENT_READ,
+                   id_of(gen, TMS_POOL_VARIABLE, variable));
+    return true;
+}
+
+void tms_actor_close_one(struct tms_gen *gen, struct tms_actor *actor)
+{
+    assert(tms_actor_busy(actor));
+    if (actor->lock != TMS_NO_LOCK) {
+        release(gen, actor);
+    } else {
+        end(gen, actor);
+    }
+}
+
+static void step_idle(struct tms_gen *gen, struct tms_actor *actor)
+{
+    bool room = tms_gen_slack(gen) >= 2;
+    if (room && tms_random_next(&gen->random) >> 32 < gen->block_chance) {
+        begin(gen, actor);
+    } else if (!room || !tms_chance(&gen->random, TMS_ACQUIRE_CHANCE) || !acquire(gen, actor)) {
+        bool done = tms_actor_touch(gen, actor);
+        assert(done); /* a new rank may touch anything */
+        (void)done;
+    }
+}
+
+static void step_locked(struct tms_gen *gen, struct tms_actor *actor)
+{
+    if (actor->section == 0 || !tms_actor_touch(gen, actor)) {
+        release(gen, actor);
+    } else {
+        actor->section--;
+    }
+}
+
+static void step_block(struct tms_gen *gen, struct tms_actor *actor)
+{
+    bool room = tms_gen_slack(gen) >= 2 && actor->left >= tms_actor_debt(actor) + 2;
+    if (room && actor->depth < gen->shape.nesting && tms_chance(&gen->random, NEST_CHANCE)) {
+        begin(gen, actor);
+    } else if (actor->depth > 1 && tms_chance(&gen->random, UNNEST_CHANCE)) {
+        end(gen, actor);
+    } else if (room && tms_chance(&gen->random, TMS_ACQUIRE_CHANCE) && acquire(gen, actor)) {
+        return;
+    } else if (!tms_actor_touch(gen, actor) && !(room && acquire(gen, actor))) {
+        actor->left = 0; /* nothing is left that its rank may touch: it ends early */
+        end(gen, actor);
+    }
+}
+
+void tms_actor_step(struct tms_gen *gen, struct tms_actor *actor)
+{
+    assert(tms_gen_slack(gen) > 0);
+    if (!tms_actor_busy(actor)) {
+        step_idle(gen, actor);
+    } else if (actor->depth > 0 && actor->left <= tms_actor_debt(actor)) {
+        tms_actor_close_one(gen, actor);
+    } else if (actor->lock != TMS_NO_LOCK) {
+        step_locked(gen, actor);
+    } else {
+        step_block(gen, actor);
+    }
+}

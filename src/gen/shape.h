@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The shape of a synthetic trace: all that the generator is told. Shares are in millionths, so
+ * that the same shape is the same trace on every machine.
+ */
+#ifndef TMS_GEN_SHAPE_H
+#define TMS_GEN_SHAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum tms_planting {
+    TMS_PLANT_NONE,   /* the trace is serializable */
+    TMS_PLANT_ANY,    /* whatever the random accesses give */
+    TMS_PLANT_AT,     /* serializable but for one lost update that shows at event violation_at */
+    TMS_PLANT_SHARE,  /* the same, at violation_at millionths of the events */
+    TMS_PLANT_RANDOM, /* the same, anywhere */
+};
+
+struct tms_shape {
+    uint64_t events; /* exactly so many */
+    uint64_t seed;
+    uint64_t threads; /* at a time, the main thread among them */
+    uint64_t locks;
+    uint64_t variables; /* that can be touched; short traces touch fewer */
+    uint64_t length;    /* mean events of a block, begin and end among them, in millionths */
+    uint32_t reads;     /* share of reads among the accesses */
+    uint32_t unary;     /* share of events outside blocks */
+    uint32_t overlap;   /* chance that another thread goes on after an event inside a block */
+    uint32_t sharing;   /* share of variables, and of accesses, common to all threads */
+    uint32_t guarded;   /* share of the common variables that are only touched under a lock */
+    uint64_t nesting;   /* blocks inside blocks: greatest depth, 1 is none */
+    uint64_t labels;    /* distinct labels of blocks; 0: blocks have none */
+    uint64_t locations; /* distinct places in the source; 0: events have none */
+    bool fork_join;     /* the first thread forks the others, and joins them at the end */
+    uint64_t churn;     /* so many times a thread is joined and another forked in its place */
+    enum tms_planting planting;
+    uint64_t violation_at;
+};
+
+#define TMS_SHAPE_EVENTS_MOST  1000000000000u
+#define TMS_SHAPE_THREADS_MOST 60000u
+#define TMS_SHAPE_NAMES_MOST   1000000000u
+#define TMS_SHAPE_NESTING_MOST 1000u
+#define TMS_SHAPE_LENGTH_MOST  1000000000u /* events */
+#define TMS_SHAPE_SENTENCE     200u
+
+/* A small trace of everything: what `gen` makes when told nothing else. */
+void tms_shape_init(struct tms_shape *shape);
+
+/* Can there be such a trace? If not, `why` (TMS_SHAPE_SENTENCE bytes) says what to change. */
+bool tms_shape_check(const struct tms_shape *shape, char *why);
+
+/* Events of the planted lost update: 0 if there is none in this shape. */
+size_t tms_shape_planted(const struct tms_shape *shape);
+
+/* The fewest events with which the shape can be had. */
+uint64_t tms_shape_least_events(const struct tms_shape *shape);
+
+#endif

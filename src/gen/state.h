@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The inside of the generator: its state, and the events that one thread can make.
+ *
+ * A thread is idle, or busy: inside a block, holding a lock, or both. What every busy thread still
+ * has to close, the joins that are due and the script of the planted violation are kept as one
+ * number, the debt; an event that adds to it is made only if the rest of the trace can pay. So
+ * the trace has exactly the wanted number of events and ends with all blocks closed, all locks
+ * free and all threads joined.
+ */
+#ifndef TMS_GEN_STATE_H
+#define TMS_GEN_STATE_H
+
+#include <assert.h>
+
+#include "gen/gen.h"
+#include "gen/plant.h"
+#include "gen/random.h"
+#include "gen/store.h"
+
+/* X(class, what its names begin with) */
+#define TMS_POOLS(X)                                                                               \
+    X(VARIABLE, "V")                                                                               \
+    X(LOCK, "L")                                                                                   \
+    X(LABEL, "work")                                                                               \
+    X(LOCATION, "gen.c:")
+
+enum tms_pool {
+#define X(cls, prefix) TMS_POOL_##cls,
+    TMS_POOLS(X)
+#undef X
+        TMS_POOL_COUNT
+};
+
+/* A thread of the trace. */
+struct tms_actor {
+    uint32_t id;
+    uint64_t slot;    /* its index among the threads of the moment */
+    uint64_t lock;    /* TMS_NO_LOCK: none */
+    uint64_t section; /* accesses still to make under the lock */
+    uint64_t depth;   /* open blocks */
+    uint64_t left;    /* events of the outermost block still to come, its end among them */
+    uint64_t rank;    /* of the block, see store.h; 0: none yet */
+    uint64_t line;    /* where in the source it is */
+    uint32_t *labels; /* of the open blocks */
+};
+
+struct tms_planted {
+    const struct tms_script *script; /* NULL: none */
+    size_t at;                       /* next line */
+    bool playing;                    /* its threads belong to it */
+    uint64_t wanted;                 /* where it should close */
+    uint64_t closed;                 /* where it did */
+    struct tms_actor *actor[2];
+    uint32_t label, variable, lock;
+};
+
+struct tms_gen {
+    struct tms_context *context;
+    struct tms_shape shape;
+    struct tms_random random;
+    struct tms_store store;
+    uint32_t *ids[TMS_POOL_COUNT]; /* of the names used so far, by index */
+    struct tms_actor *actors;
+    uint32_t *labels; /* those of all actors */
+    struct tms_actor *current;
+    struct tms_planted planted;
+    uint64_t block_chance; /* that an idle thread begins a block, of 2^32 */
+    uint64_t named;        /* threads that got a name */
+    uint64_t forked, joined, replaced;
+    struct tms_actor *retiring; /* about to be replaced; NULL: nobody */
+    uint64_t emitted, debt;
+    struct tms_event *out; /* the next event goes here */
+    int failed;
+};
+
+/* That a thread without a lock takes one, in millionths of its steps. */
+#define TMS_ACQUIRE_CHANCE 125000
+/* Accesses under a lock: 1 to so many. */
+#define TMS_SECTION_MOST 4
+
+/* The id of a name, or 0 with gen->failed set. */
+uint32_t tms_gen_intern(struct tms_gen *gen, enum tms_class cls, const char *name);
+
+/* The actor becomes a thread that has not been there before. */
+void tms_actor_name(struct tms_gen *gen, struct tms_actor *actor);
+
+/* Writes one event as it is; the debt is the caller's. */
+void tms_actor_emit(struct tms_gen *gen, struct tms_actor *actor, uint8_t kind, uint32_t target);
+
+/* One event of whatever comes next; there is slack. */
+void tms_actor_step(struct tms_gen *gen, struct tms_actor *actor);
+
+/* One read or write. False, and no event, if its rank may touch nothing: never when idle. */
+bool tms_actor_touch(struct tms_gen *gen, struct tms_actor *actor);
+
+/* One event of a busy thread towards being idle. */
+void tms_actor_close_one(struct tms_gen *gen, struct tms_actor *actor);
+
+static inline uint64_t tms_actor_debt(const struct tms_actor *actor)
+{
+    return actor->depth + (actor->lock != TMS_NO_LOCK);
+}
+
+static inline bool tms_actor_busy(const struct tms_actor *actor)
+{
+    return tms_actor_debt(actor) > 0;
+}
+
+/* Events that can be made beyond those that have to be. */
+static inline uint64_t tms_gen_slack(const struct tms_gen *gen)
+{
+    assert(gen->emitted + gen->debt <= gen->shape.events);
+    return gen->shape.events - gen->emitted - gen->debt;
+}
+
+#endif
