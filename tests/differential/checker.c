@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Findings under the eyes of the oracle; see checker.h. */
+#include "checker.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+__attribute__((format(printf, 2, 3))) static const char *wrong(struct tms_oracle *oracle,
+                                                               const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(oracle->message, sizeof(oracle->message), format, arguments);
+    va_end(arguments);
+    return oracle->message;
+}
+
+static bool same(const struct tms_transaction *a, const struct tms_transaction *b)
+{
+    return a->begin_event == b->begin_event && a->thread == b->thread && a->label == b->label &&
+           a->location == b->location && a->unary == b->unary;
+}
+
+static const struct tms_oracle_transaction *find(const struct tms_oracle *oracle,
+                                                 const struct tms_transaction *name)
+{
+    for (size_t i = 0; i < oracle->transaction_count; i++) {
+        if (same(&oracle->transactions[i].name, name)) {
+            return &oracle->transactions[i];
+        }
+    }
+    return NULL;
+}
+
+/* Is event `number` there, and as the step tells it? */
+static bool event_is(const struct tms_oracle *oracle, uint64_t number, uint8_t kind,
+                     uint32_t location, const struct tms_transaction *transaction)
+{
+    if (number == 0 || number > oracle->count || !tms_oracle_is_event(oracle, number - 1)) {
+        return false;
+    }
+    const struct tms_event *event = &oracle->events[number - 1];
+    uint32_t own = oracle->readings[number - 1].transaction;
+    return event->kind == kind && event->location == location &&
+           same(&oracle->transactions[own].name, transaction);
+}
+
+static bool names_reason(const struct tms_oracle *oracle, const struct tms_step *step)
+{
+    const struct tms_event *a = &oracle->events[step->first_event - 1];
+    const struct tms_event *b = &oracle->events[step->second_event - 1];
+
+    if (step->kind == TMS_EDGE_PROGRAM_ORDER) {
+        return step->on == 0;
+    }
+    const struct tms_event *named = step->kind == TMS_EDGE_JOIN ? b : a;
+    return a->thread != b->thread && step->on == named->target &&
+           step->on_class == tms_event_class(named->kind);
+}
+
+static const char *check_step(struct tms_oracle *oracle, const struct tms_step *step)
+{
+    unsigned long long first = step->first_event, second = step->second_event;
+
+    if (!event_is(oracle, first, step->first_kind, step->first_location, &step->from)) {
+        return wrong(oracle, "event %llu is not as its step says, or not of `from`", first);
+    }
+    if (!event_is(oracle, second, step->second_kind, step->second_location, &step->to)) {
+        return wrong(oracle, "event %llu is not as its step says, or not of `to`", second);
+    }
+    if (first >= second || same(&step->from, &step->to) ||
+        !tms_oracle_conflict_by(oracle, first - 1, second - 1, step->kind)) {
+        return wrong(oracle, "events %llu and %llu make no %s edge", first, second,
+                     tms_edge_text(step->kind));
+    }
+    if (!names_reason(oracle, step)) {
+        return wrong(oracle, "events %llu and %llu don't conflict on what the step names", first,
+                     second);
+    }
+    return NULL;
+}
+
+/* Do events of `from` and `to` conflict in this order, up to event number `last`? */
+static bool edge_until(const struct tms_oracle *oracle, const struct tms_transaction *from,
+                       const struct tms_transaction *to, uint64_t last)
+{
+    for (size_t b = 0; b < last; b++) {
+        for (size_t a = 0; a < b; a++) {
+            if (tms_oracle_conflict(oracle, a, b) &&
+                same(&oracle->transactions[oracle->readings[a].transaction].name, from) &&
+                same(&oracle->transactions[oracle->readings[b].transaction].name, to)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The steps must follow each other, from the transaction back to it, without a detour. */
+static const char *check_links(struct tms_oracle *oracle, const struct tms_finding *finding)
+{
+    const struct tms_step *cycle = finding->cycle;
+    size_t length = finding->cycle_length;
+
+    if (!same(&cycle[0].from, &finding->transaction)) {
+        return wrong(oracle, "the cycle does not start at its transaction");
+    }
+    for (size_t i = 0; i < length; i++) {
+        if (!same(&cycle[i].to, &cycle[(i + 1) % length].from)) {
+            return wrong(oracle, "the cycle is broken after step %zu", i + 1);
+        }
+        for (size_t j = 0; j < i; j++) {
+            if (same(&cycle[i].from, &cycle[j].from)) {
+                return wrong(oracle, "the cycle passes a transaction twice");
+            }
+        }
+    }
+    return NULL;
+}
+
+static const char *check_cycle(struct tms_oracle *oracle, const struct tms_finding *finding,
+                               bool at_event)
+{
+    size_t length = finding->cycle_length;
+
+    if (finding->cycle == NULL || length < 2) {
+        return wrong(oracle, "there is no cycle");
+    }
+    for (size_t i = 0; i < length; i++) {
+        const char *fault = check_step(oracle, &finding->cycle[i]);
+        if (fault != NULL) {
+            return fault;
+        }
+        if (finding->cycle[i].second_event > finding->event) {
+            return wrong(oracle, "step %zu lies after the violation", i + 1);
+        }
+    }
+    const struct tms_step *last = &finding->cycle[length - 1];
+    if (at_event && last->second_event != finding->event) {
+        return wrong(oracle, "the last step does not end at the violation event");
+    }
+    if (length > 2 && edge_until(oracle, &last->to, &last->from, finding->event)) {
+        return wrong(oracle, "%zu steps, where two would do", length);
+    }
+    return check_links(oracle, finding);
+}
+
+static const char *check_finding(struct tms_oracle *oracle, const struct tms_result *result,
+                                 const struct tms_finding *finding)
+{
+    const struct tms_oracle_transaction *transaction = find(oracle, &finding->transaction);
+    bool at_event = (result->engine->flags & TMS_ENGINE_AT_EVENT) != 0;
+
+    if (transaction == NULL) {
+        return wrong(oracle, "there is no transaction of that thread, label and begin");
+    }
+    if (strcmp(finding->kind, "cycle") != 0 || finding->evidence != TMS_EVIDENCE_OBSERVED ||
+        finding->count != 1) {
+        return wrong(oracle, "it is not one observed cycle");
+    }
+    if (finding->event == 0 || finding->event > oracle->count ||
+        finding->thread != oracle->events[finding->event - 1].thread) {
+        return wrong(oracle, "the event is not of the named thread");
+    }
+    if (result->blamed && finding->not_atomic != transaction->not_atomic) {
+        return wrong(oracle, "not_atomic should be %s", transaction->not_atomic ? "set" : "clear");
+    }
+    return (result->engine->flags & TMS_ENGINE_WITNESS) != 0
+               ? check_cycle(oracle, finding, at_event)
+               : NULL;
+}
+
+static const char *check_findings(struct tms_oracle *oracle, const struct tms_result *result)
+{
+    for (size_t i = 0; i < result->finding_count; i++) {
+        const struct tms_finding *finding = &result->findings[i];
+        const char *fault = check_finding(oracle, result, finding);
+        if (fault != NULL) {
+            char copy[sizeof(oracle->message) / 2];
+            snprintf(copy, sizeof(copy), "%s", fault);
+            return wrong(
+                oracle, "finding %zu (%s@%llu, at event %llu): %s", i + 1,
+                tms_name(oracle->context, TMS_CLASS_THREAD, finding->transaction.thread, NULL),
+                (unsigned long long)finding->transaction.begin_event,
+                (unsigned long long)finding->event, copy);
+        }
+        for (size_t j = 0; j < i; j++) {
+            if (same(&result->findings[j].transaction, &finding->transaction)) {
+                return wrong(oracle, "findings %zu and %zu are of one transaction", j + 1, i + 1);
+            }
+            if (result->findings[j].event > finding->event) {
+                return wrong(oracle, "findings %zu and %zu are out of order", j + 1, i + 1);
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Everybody to blame must have been blamed; that nobody else was, check_finding tells. */
+static const char *check_blame(struct tms_oracle *oracle, const struct tms_result *result)
+{
+    size_t blamed = 0;
+
+    for (size_t i = 0; i < result->finding_count; i++) {
+        blamed += result->findings[i].not_atomic ? 1 : 0;
+    }
+    if (blamed != oracle->blamed) {
+        return wrong(oracle, "%zu transactions blamed, %zu are not atomic", blamed, oracle->blamed);
+    }
+    return NULL;
+}
+
+static const char *check_verdict(struct tms_oracle *oracle, const struct tms_result *result)
+{
+    enum tms_verdict verdict =
+        oracle->first_event == 0 ? TMS_VERDICT_SERIALIZABLE : TMS_VERDICT_VIOLATION;
+
+    if (result->verdict != verdict) {
+        return wrong(oracle, "verdict %s, should be %s", tms_verdict_text(result->verdict),
+                     tms_verdict_text(verdict));
+    }
+    if ((result->engine->flags & TMS_ENGINE_AT_EVENT) != 0 &&
+        result->first_violation_event != oracle->first_event) {
+        return wrong(oracle, "first violation event %llu, should be %llu",
+                     (unsigned long long)result->first_violation_event,
+                     (unsigned long long)oracle->first_event);
+    }
+    if (!result->complete || result->unlisted != 0 || result->violations != result->finding_count ||
+        (result->finding_count != 0) != (result->first_violation_event != 0)) {
+        return wrong(oracle, "the counts of the result don't agree with its findings");
+    }
+    return NULL;
+}
+
+const char *tms_check_result(struct tms_oracle *oracle, const struct tms_result *result)
+{
+    const char *fault = check_verdict(oracle, result);
+
+    if (fault == NULL) {
+        fault = check_findings(oracle, result);
+    }
+    if (fault == NULL && result->blamed) {
+        fault = check_blame(oracle, result);
+    }
+    return fault;
+}

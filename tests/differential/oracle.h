@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A second opinion. The oracle reads the raw events of a trace by itself: what is an event,
+ * which transaction it belongs to, what conflicts, what happens before what. It shares no code
+ * with the library and works by other means than the `reference` engine: closures of whole
+ * relations instead of searches. It tells the verdict, the first violation event and who is
+ * to blame.
+ */
+#ifndef TMS_DIFFERENTIAL_ORACLE_H
+#define TMS_DIFFERENTIAL_ORACLE_H
+
+#include "tmesis/tmesis.h"
+
+#define TMS_NOT_AN_EVENT UINT32_MAX
+
+/* One event as the oracle reads it. */
+struct tms_oracle_reading {
+    uint32_t transaction; /* TMS_NOT_AN_EVENT for the inside of a re-entrant lock */
+    uint32_t version;     /* of the variable accessed */
+    bool open;            /* it opened a block that is not closed yet */
+};
+
+struct tms_oracle_transaction {
+    struct tms_transaction name;
+    size_t first; /* its first event */
+    bool not_atomic;
+};
+
+/* Events are indices here, counted from 0; numbers, as findings use them, count from 1. */
+struct tms_oracle {
+    const struct tms_context *context;
+    const struct tms_event *events;
+    size_t count;
+    unsigned split;
+    struct tms_oracle_reading *readings;
+    struct tms_oracle_transaction *transactions;
+    size_t transaction_count;
+    bool *past;           /* [b * count + a]: event a happened before b */
+    bool *reaches;        /* [s * count + t]: transaction s reaches t over edges of any kind */
+    uint64_t first_event; /* number of the first violation event, 0: serializable */
+    size_t blamed;        /* transactions that are not atomic */
+    char message[512];    /* of the checker */
+};
+
+/* For a well-formed trace, which must outlive it. NULL when memory is short. */
+struct tms_oracle *tms_oracle_new(const struct tms_context *context, const struct tms_event *events,
+                                  size_t count, unsigned split);
+void tms_oracle_free(struct tms_oracle *oracle);
+
+bool tms_oracle_is_event(const struct tms_oracle *oracle, size_t index);
+
+/* Do the events conflict, first before second, for this very reason? For any reason? */
+bool tms_oracle_conflict_by(const struct tms_oracle *oracle, size_t first, size_t second,
+                            enum tms_edge_kind kind);
+bool tms_oracle_conflict(const struct tms_oracle *oracle, size_t first, size_t second);
+
+#endif

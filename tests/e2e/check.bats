@@ -1,0 +1,218 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# tmesis check: exit status, the text for people, the JSON for programs.
+# shellcheck disable=SC2154,SC2016 # common.bash sets them; an inner shell expands them
+load common
+
+@test "exit status: violation, fine, bad input" {
+    tms check lost.std
+    [ "$status" -eq 1 ]
+    tms check fine.std
+    [ "$status" -eq 0 ]
+    tms check bad.std
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"bad.std:2: "* ]]
+    tms check not-there.std
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"not-there.std"* ]]
+}
+
+@test "exit status of several traces is the worst, and all are checked" {
+    tms check -q fine.std lost.std
+    [ "$status" -eq 1 ]
+    tms check -q bad.std lost.std fine.std
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"lost.std: violation"*"fine.std: serializable"* ]]
+    tms convert -q fine.std cut.tms
+    head -c -20 cut.tms >cut.tms.part
+    tms check -q fine.std cut.tms.part
+    [ "$status" -eq 3 ]
+    tms check -q cut.tms.part lost.std
+    [ "$status" -eq 1 ]
+}
+
+@test "a lenient check goes on, and says that it is incomplete" {
+    tms check --lenient --json bad.std
+    [ "$status" -eq 3 ]
+    [[ $stderr == *"bad.std: incomplete"* ]]
+    [[ $flat == *"It did not see everything: "* ]]
+    valid result
+    query 'd[0]["results"][0]["verdict"] == "incomplete"'
+    query 'd[0]["results"][0]["complete"] is False'
+    query 'd[0]["trace"]["skipped"] == 1'
+}
+
+@test "the report of a lost update" {
+    tms check lost.std
+    [ -z "$output" ]
+    diff <(sed 's/AV-[0-9a-f]*/AV-ID/; /^Engine/,$d' <<<"$stderr") "$here/lost-update.report"
+    [[ $stderr == *"Engine frontier: "* ]]
+    [[ $stderr == *"  tmesis check --json lost.std "* ]]
+}
+
+@test "the report when nobody is to blame" {
+    tms check nobody.std
+    [ "$status" -eq 1 ]
+    [[ $flat == *"Nobody is to blame here alone"* ]]
+    [[ $flat != *"To blame: "* ]]
+    tms check --no-blame lost.std
+    [[ $flat == *"was not asked (--no-blame)"* ]]
+}
+
+@test "the report of a serializable run says what it does not mean" {
+    tms check fine.std
+    [[ $stderr == "fine.std: serializable: no atomic block was cut apart in this run."* ]]
+    [[ $flat == *"This speaks of this run alone"* ]]
+    [[ $flat == *"Checked: 10 events of 2 threads, 2 atomic blocks, 0 events outside blocks, 1 variable, 1 lock."* ]]
+}
+
+@test "a trace without blocks says that there was nothing to violate" {
+    tms check unmarked.std
+    [ "$status" -eq 0 ]
+    [[ $stderr == *"nothing was declared atomic"* ]]
+    [[ $flat == *"this says nothing about the program"* ]]
+}
+
+@test "quiet: one line per trace" {
+    tms check -q lost.std fine.std
+    [ "$(wc -l <<<"$stderr")" -eq 2 ]
+}
+
+@test "every suggested command works" {
+    for trace in lost.std fine.std; do
+        tms check "$trace"
+        commands=$(sed -n 's/^  tmesis \([^#]*\)#.*/\1/p' <<<"$stderr")
+        [ -n "$commands" ]
+        while read -r -a words; do
+            run --separate-stderr "$tmesis" "${words[@]}" </dev/null
+            [ "$status" -le 1 ]
+        done <<<"$commands"
+    done
+}
+
+@test "several engines: findings once, and that they agree" {
+    tms check --engine=frontier,reference --json lost.std
+    [ "$status" -eq 1 ]
+    [ "$(grep -c '^AV-' <<<"$stderr")" -eq 1 ]
+    [[ $flat == *"reference says violation, first at event 11, 1 blamed: the same as frontier."* ]]
+    query '[r["engine"] for r in d[0]["results"]] == ["frontier", "reference"]'
+    query 'len({r["violations"][0]["id"] for r in d[0]["results"]}) == 1'
+    tms check -q --engine=all --json lost.std
+    query 'len(d[0]["results"]) == 2'
+}
+
+@test "an engine that gives up says so" {
+    tms gen -q --events=60k --violation=none --seed=1 -o big.std
+    tms check --engine=frontier,reference --json big.std
+    [ "$status" -eq 3 ]
+    [[ $flat == *"too long"* ]]
+    query 'd[0]["results"][0]["verdict"] == "serializable"'
+    query 'd[0]["results"][1]["verdict"] == "incomplete"'
+    query 'd[0]["results"][1]["complete"] is False'
+}
+
+@test "JSON: the fields of a lost update" {
+    tms check -q --json lost.std
+    [ "$status" -eq 1 ]
+    valid result
+    query 'd[0]["trace"]["path"] == "lost.std" and d[0]["trace"]["format"] == "std"'
+    query '[d[0]["trace"][k] for k in ("events", "threads", "variables", "locks", "transactions", "unary")] == [14, 2, 1, 1, 2, 0]'
+    query 'd[0]["results"][0]["first_violation_event"] == 11'
+    query 'd[0]["results"][0]["violations"][0]["transaction"] == {"thread": "A", "label": "deposit", "begin_event": 1, "begin": {"location": "1"}}'
+    query 'd[0]["results"][0]["violations"][0]["not_atomic"] is True'
+    query '[(s["kind"], s["on"], s["first_event"], s["second_event"]) for s in d[0]["results"][0]["violations"][0]["cycle"]] == [("lock", "m", 4, 6), ("lock", "m", 9, 11)]'
+}
+
+@test "JSON: every golden trace keeps to the schema, and every cycle closes" {
+    tms check -q --json --engine=all "$golden"/*.std
+    [ "$status" -eq 1 ]
+    valid result
+    query 'all(s["to"] == c[(i + 1) % len(c)]["from"] for t in d for r in t["results"] for v in r["violations"] for c in [v["cycle"]] for i, s in enumerate(c))'
+    query 'all(v["cycle"][0]["from"] == v["transaction"] for t in d for r in t["results"] for v in r["violations"])'
+}
+
+@test "JSON: bad input still gets its object" {
+    tms check -q --json bad.std fine.std not-there.std
+    [ "$status" -eq 2 ]
+    valid result
+    query '["error" in t for t in d] == [True, False, True]'
+    query '"bad.std:2" in d[0]["error"]["message"]'
+}
+
+@test "JSON: names that need escaping, and bytes that are no UTF-8" {
+    printf 'A|begin("q\\\xff")|a"b.c:7\nA|r(x)|a"b.c:8\nB|w(x)|\xc3\xa4.c:09\nA|w(x)|:\x1b3\n' >odd.std
+    tms check -q --json --format=std odd.std
+    [ "$status" -eq 1 ]
+    valid result
+    query 'd[0]["results"][0]["violations"][0]["transaction"]["label"] == "\"q\\\ufffd\""'
+    query 'd[0]["results"][0]["violations"][0]["cycle"][0]["to"]["label"] is None'
+    query 'd[0]["results"][0]["violations"][0]["cycle"][0]["first"] == {"location": "a\"b.c:8", "file": "a\"b.c", "line": 8}'
+    query 'd[0]["results"][0]["violations"][0]["cycle"][0]["second"] == {"location": "\u00e4.c:09"}'
+    query 'd[0]["results"][0]["violations"][0]["cycle"][1]["second"] == {"location": ":\x1b3"}'
+    tms check --format=std odd.std
+    [[ $stderr != *$'\033'* ]]
+}
+
+@test "JSON: to a file" {
+    tms check -q --json=out.json lost.std fine.std
+    [ -z "$output" ]
+    output=$(cat out.json)
+    valid result
+    query 'len(d) == 2'
+}
+
+@test "groups, lists, and cuts off" {
+    for _ in 1 2 3; do
+        printf 'A|begin(f)\nA|r(x)\nB|w(x)\nA|w(x)\nA|end\n'
+    done >thrice.std
+    tms check --json thrice.std
+    query '[v["count"] for v in d[0]["results"][0]["violations"]] == [3]'
+    [[ $flat == *"Seen 3 times; this is the first."*"check --all thrice.std"* ]]
+    tms check -q --json --all thrice.std
+    query '[v["event"] for v in d[0]["results"][0]["violations"]] == [4, 9, 14]'
+    tms check --json --all --max-violations=1 thrice.std
+    query 'len(d[0]["results"][0]["violations"]) == 1 and d[0]["results"][0]["unlisted"] == 2'
+    [[ $stderr == *"2 more of frontier are not listed (--max-violations)."* ]]
+    tms check -q --json --first thrice.std
+    [ "$status" -eq 1 ]
+    query 'd[0]["results"][0]["violation_count"] == 1'
+    query 'd[0]["trace"]["events"] < 15'
+}
+
+@test "split: a wait cuts a block on purpose, unless told otherwise" {
+    printf 'A|begin(f)\nA|acq(m)\nA|r(x)\nA|rel(m)\nA|wait(c)\nA|acq(m)\nA|w(x)\nA|rel(m)\nA|end\n' |
+        sed '5i B|acq(m)\nB|w(x)\nB|rel(m)' >wait.std
+    tms check -q wait.std
+    [ "$status" -eq 0 ]
+    tms check -q --split=barrier,fork wait.std
+    [ "$status" -eq 1 ]
+    tms check -q --split=none wait.std
+    [ "$status" -eq 1 ]
+}
+
+@test "standard input, once" {
+    run --separate-stderr bash -c '"$0" check -q - <lost.std' "$tmesis"
+    [ "$status" -eq 1 ]
+    [[ $stderr == "-: violation"* ]]
+    tms check - -
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"only once"* ]]
+}
+
+@test "colour only when asked for or on a terminal" {
+    tms check lost.std
+    [[ $stderr != *$'\033'* ]]
+    tms check --color lost.std
+    [[ $stderr == *$'\033['* ]]
+    NO_COLOR=1 tms check --color=always lost.std
+    [[ $stderr == *$'\033['* ]]
+    run script -qec "$tmesis check lost.std" /dev/null
+    [[ $output == *$'\033['* ]]
+    NO_COLOR=1 run script -qec "$tmesis check lost.std" /dev/null
+    [[ $output != *$'\033['* ]]
+}
+
+@test "stats" {
+    tms check --stats lost.std
+    [[ $stderr == *"Counts of frontier"*"events per second"*"closing edges"* ]]
+}

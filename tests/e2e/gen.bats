@@ -1,0 +1,159 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# tmesis gen: traces of the shape asked for, which the other commands accept.
+# shellcheck disable=SC2030,SC2031,SC2154 # status and the like come from bats and common.bash
+load common
+
+# first_violation FILE: what check says of it.
+first_violation() {
+    "$tmesis" check --json --engine frontier "$1" 2>/dev/null |
+        python3 -c 'import json, sys; print(json.load(sys.stdin)["results"][0]["first_violation_event"])'
+}
+
+# counts FILE FIELD…: numbers that check gives in the trace object of its JSON.
+counts() {
+    "$tmesis" check --json "$1" 2>/dev/null |
+        python3 -c 'import json, sys
+trace = json.load(sys.stdin)["trace"]
+print(*(trace[field] for field in sys.argv[1:]))' "${@:2}"
+}
+
+@test "a trace of exactly the events asked for, in the format of the extension" {
+    for file in a.std a.tms a.rt a.std.gz a.std.zst; do
+        tms gen --events 3k -o $file
+        [ "$status" -eq 0 ]
+        [ -z "$output" ]
+        [ "$stderr" = "tmesis: $file: 3000 events, serializable" ]
+        [ "$(counts $file events)" = 3000 ]
+    done
+    [ "$(wc -l <a.std)" -eq 3000 ]
+    cmp <(zstd -dc a.std.zst) a.std
+    "$tmesis" convert -q a.tms b.std
+    cmp b.std a.std
+}
+
+@test "to standard output, with the format named" {
+    tms gen --events 50 --to std -o - -q
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    [ "$(wc -l <<<"$output")" -eq 50 ]
+    tms gen --events 50 -o -
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"format"* ]]
+}
+
+@test "the same options give the same bytes, another seed gives others" {
+    tms gen --preset bench --events 5k -o one.std
+    tms gen --events=5000 --preset=bench --seed=1 -o two.std
+    tms gen --preset bench --events 5k --seed 2 -o three.std
+    cmp one.std two.std
+    run cmp -s one.std three.std
+    [ "$status" -eq 1 ]
+}
+
+@test "threads, locks, variables, labels and locations are those asked for" {
+    tms gen --events 50k --threads 6 --locks 3 --variables 40 --labels 2 --locations 5 -o a.std
+    [ "$(counts a.std threads locks variables)" = "6 3 40" ]
+    [ "$(grep -o 'begin([^)]*)' a.std | sort -u | wc -l)" -eq 2 ]
+    [ "$(cut -d'|' -f3 a.std | sort -u | tr '\n' ' ')" = "gen.c:1 gen.c:2 gen.c:3 gen.c:4 gen.c:5 " ]
+    tms gen --events 1k --labels 0 --locks 0 --unary-share 0.5 -o b.std
+    grep -q '|begin$' b.std
+    run grep -E 'acq|begin\(' b.std
+    [ "$status" -eq 1 ]
+}
+
+@test "blocks overlap, and check still finds nothing to cut" {
+    for overlap in 0 0.3 1; do
+        for seed in 1 2 3; do
+            tms gen --events 20k --seed $seed --overlap $overlap --nesting 3 --fork-join \
+                --churn 20 -o a.tms
+            [ "$status" -eq 0 ]
+            tms check -q a.tms
+            [ "$status" -eq 0 ]
+        done
+    done
+}
+
+@test "a violation is where it was asked for" {
+    for where in 500 2k 19999 50% 0.5% 100% random; do
+        for locks in 1 4; do
+            tms gen --events 20k --violation $where --locks $locks --fork-join -o a.tms
+            [ "$status" -eq 0 ]
+            stated=$(grep -o 'first violation at event [0-9]*$' <<<"$stderr" | grep -o '[0-9]*$')
+            [ "$(first_violation a.tms)" = "$stated" ]
+            case $where in
+            500) [ "$stated" = 500 ] ;;
+            2k) [ "$stated" = 2000 ] ;;
+            50%) [ "$stated" = 10000 ] ;;
+            0.5%) [ "$stated" = 100 ] ;;
+            esac
+        done
+    done
+    tms check a.tms
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"deposit"* ]]
+}
+
+@test "without discipline there are violations" {
+    tms gen --preset bench-any --events 5k -o a.tms
+    [ "$status" -eq 0 ]
+    [ "$(first_violation a.tms)" -gt 0 ]
+}
+
+@test "every preset makes a trace with the verdict of its table" {
+    tms gen --list-presets
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 24 ]
+    while read -r name _ _ _ _ _ violation; do
+        tms gen --preset "$name" --events 3k -o a.tms
+        [ "$status" -eq 0 ]
+        case $violation in
+        none) [ "$(first_violation a.tms)" = None ] ;;
+        late) [ "$(first_violation a.tms)" = 2700 ] ;;
+        early) [ "$(first_violation a.tms)" = 30 ] ;;
+        any) [ "$(first_violation a.tms)" -gt 0 ] ;;
+        esac
+    done < <("$tmesis" gen --list-presets | tail -n +2)
+}
+
+@test "options change a preset" {
+    tms gen --preset philo -o a.std
+    [ "$(counts a.std events transactions threads)" = "613 0 6" ]
+    tms gen --preset philo --threads 3 --unary-share 0 --no-fork-join --violation 300 -o a.std
+    [ "$(counts a.std events threads)" = "613 3" ]
+    [ "$(first_violation a.std)" = 300 ]
+    run grep -cE 'fork|join' a.std
+    [ "$output" = 0 ]
+}
+
+# refused WORDS ARGUMENT…: one sentence with these words, status 2, and no file.
+refused() {
+    tms gen "${@:2}" -o a.std
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"$1"* ]]
+    [ "$(wc -l <<<"$stderr")" -eq 1 ]
+    [ ! -e a.std ]
+}
+
+@test "what can't be is refused in a sentence" {
+    refused "two threads" --threads 1 --violation 50
+    refused "too few" --threads 50 --fork-join --events 20
+    refused "forked and joined" --churn 3
+    refused "place it earlier" --events 100 --violation 101
+    for where in x 0 101% 5x 1e3 0x10 -5 nan ''; do
+        refused "--violation" --violation="$where"
+    done
+    refused "did you mean bench" --preset bensh
+    refused "--read-share" --read-share 1.5
+    refused "--transaction-length" --transaction-length 1
+    tms gen
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"-o FILE"* ]]
+}
+
+@test "half a trace is not left behind" {
+    tms gen --fork-join -o a.rt
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"fork"* ]]
+    [ ! -e a.rt ]
+}

@@ -1,0 +1,171 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Words to commands: help, options, the environment, and what is said to a mistake.
+# shellcheck disable=SC2154,SC2016 # common.bash sets them; an inner shell expands them
+load common
+
+@test "version" {
+    tms --version
+    [ "$status" -eq 0 ]
+    [[ $output =~ ^tmesis\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+}
+
+@test "help lists the commands, and every command has its own" {
+    tms --help
+    [ "$status" -eq 0 ]
+    for command in check info convert gen engines; do
+        [[ $output == *$'\n'"  $command "* ]]
+        run --separate-stderr "$tmesis" "$command" --help
+        [ "$status" -eq 0 ]
+        [[ $output == "Usage: tmesis $command "* ]]
+        [[ $output == *--quiet*TMESIS_QUIET*--color*--no-progress*--help* ]]
+        same=$output
+        run --separate-stderr "$tmesis" help "$command"
+        [ "$output" = "$same" ]
+        tms --help
+    done
+}
+
+@test "help fits a terminal" {
+    for command in check info convert gen engines; do
+        run "$tmesis" "$command" --help
+        for line in "${lines[@]}"; do
+            [ "${#line}" -le 84 ]
+        done
+    done
+}
+
+@test "nothing at all shows the help and is wrong" {
+    tms
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"Usage: tmesis COMMAND"* ]]
+}
+
+@test "an unknown command gets a suggestion" {
+    tms engine lost.std
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'tmesis: there is no command "engine"; did you mean engines?' ]
+    tms zebra
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'tmesis: there is no command "zebra"; tmesis --help lists those there are' ]
+}
+
+@test "an unknown option gets a suggestion" {
+    tms check --engin=frontier lost.std
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'tmesis: check has no option --engin; did you mean --engine?' ]
+    tms check --no-balme lost.std
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'tmesis: check has no option --no-balme; did you mean --no-blame?' ]
+    tms check -z lost.std
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"no option -z"* ]]
+}
+
+@test "wrong values are told what is accepted" {
+    tms check --engine=frontir lost.std
+    [ "$status" -eq 2 ]
+    [[ $stderr == *'--engine takes one or more of all, frontier, reference, not "frontir"; did you mean frontier?' ]]
+    tms check --max-violations=many lost.std
+    [ "$status" -eq 2 ]
+    [[ $stderr == *'a whole number such as 250, 10k, 3M or 2G, not "many"' ]]
+    tms check --max-violations=99999999999G lost.std
+    [ "$status" -eq 2 ]
+    tms check --color=pink lost.std
+    [ "$status" -eq 2 ]
+    [[ $stderr == *'one of auto, always, never, not "pink"'* ]]
+    tms convert --level=23 lost.std lost.tms
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"from 1 to 22, not 23"* ]]
+    tms check --first=yes lost.std
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"--first takes no value"* ]]
+    tms check lost.std --engine
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"--engine needs a value"* ]]
+    tms check --split=none,wait lost.std
+    [ "$status" -eq 2 ]
+}
+
+@test "operands are counted" {
+    tms check
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"check needs TRACE"* ]]
+    tms convert lost.std
+    [ "$status" -eq 2 ]
+    tms convert a b c
+    [ "$status" -eq 2 ]
+    tms engines please
+    [ "$status" -eq 2 ]
+}
+
+@test "a value is the next word or follows the equals sign, the last one counts" {
+    tms check -q --json --engine reference lost.std
+    query 'd[0]["results"][0]["engine"] == "reference"'
+    tms check -q --json --engine=reference lost.std
+    query 'd[0]["results"][0]["engine"] == "reference"'
+    tms check -q --json --engine=frontier --engine=reference lost.std
+    query '[r["engine"] for r in d[0]["results"]] == ["reference"]'
+    tms check -q --json --no-blame --blame lost.std
+    query 'd[0]["results"][0]["violations"][0]["not_atomic"] is True'
+}
+
+@test "options may follow operands, and end at two dashes" {
+    tms check lost.std -q
+    [ "$status" -eq 1 ]
+    cp fine.std ./-q
+    tms check -q -- -q
+    [ "$status" -eq 0 ]
+    [[ $stderr == "-q: serializable"* ]]
+}
+
+@test "the environment sets options, and the command line outweighs it" {
+    TMESIS_ENGINE=reference tms check -q --json lost.std
+    query 'd[0]["results"][0]["engine"] == "reference"'
+    TMESIS_ENGINE=reference tms check -q --json --engine=frontier lost.std
+    query 'd[0]["results"][0]["engine"] == "frontier"'
+    TMESIS_BLAME=0 tms check -q --json lost.std
+    query 'd[0]["results"][0]["violations"][0]["not_atomic"] is None'
+    TMESIS_ENGINE=zebra tms check lost.std
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"TMESIS_ENGINE takes one or more of"* ]]
+    TMESIS_BLAME=perhaps tms check lost.std
+    [ "$status" -eq 2 ]
+    [[ $stderr == *'TMESIS_BLAME takes yes or no, not "perhaps"'* ]]
+}
+
+@test "output that can't be written is an error" {
+    run bash -c '"$1" engines >/dev/full' - "$tmesis"
+    [ "$status" -eq 2 ]
+    [[ $output == "tmesis: standard output could not be written: No space left on device" ]]
+    run bash -c '"$1" check -q --json lost.std >/dev/full' - "$tmesis"
+    [ "$status" -eq 2 ]
+    tms check -q --json=/dev/full lost.std
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"/dev/full could not be written"* ]]
+    tms check -q --json=nowhere/out.json lost.std
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"nowhere/out.json can't be written"* ]]
+}
+
+@test "a reader that goes away is not an error" {
+    traces=()
+    for _ in {1..300}; do traces+=(lost.std); done
+    run bash -c 'set -o pipefail; "$0" check -q --json "$@" 2>/dev/null | head -c 1' \
+        "$tmesis" "${traces[@]}"
+    [ "$status" -eq 1 ]
+    run bash -c 'set -o pipefail; { sleep 0.2; "$0" engines; } | true' "$tmesis"
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+}
+
+@test "engines: what there is" {
+    tms engines
+    [ "$status" -eq 0 ]
+    [[ $output == *frontier*guarantee*reference*guarantee* ]]
+    tms engines --json
+    query '[e["name"] for e in d[0]["engines"]] == ["frontier", "reference"]'
+    query 'all("exact" in e["flags"] and e["guarantee"] for e in d[0]["engines"])'
+    tms engines -q
+    [ "$output" = $'frontier\nreference' ]
+}

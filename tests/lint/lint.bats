@@ -1,0 +1,146 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# What every file of the project keeps to. A rule that is broken prints where.
+
+setup() {
+    cd "$BATS_TEST_DIRNAME/../.." || return
+    mapfile -t c_files < <(tests/lint/files '*.c' '*.h')
+    mapfile -t headers < <(tests/lint/files 'include/*.h' 'src/*.h' 'tests/*.h')
+    mapfile -t scripts < <(tests/lint/files | xargs -d '\n' grep -lE '^#!.*\b(bash|bats)$')
+    mapfile -t sources < <(tests/lint/files '*.c' '*.h' '*.bats' '*.py' '*.map' '*meson.build' \
+        Makefile; printf '%s\n' "${scripts[@]}")
+    mapfile -t texts < <(tests/lint/files | grep -vE '^(LICENSE|tests/(fuzz/corpus|golden)/.*)$' |
+        xargs -d '\n' grep -lI '')
+}
+
+# nothing GREP-ARGUMENT…: no line may match.
+nothing() {
+    run grep -nH "$@"
+    echo "$output"
+    [ "$status" -eq 1 ]
+}
+
+@test "C files are formatted" {
+    clang-format --dry-run -Werror "${c_files[@]}"
+}
+
+@test "sources name their licence" {
+    run grep -L 'SPDX-License-Identifier: ' "${sources[@]}"
+    echo "$output"
+    [ -z "$output" ]
+}
+
+@test "no trailing blanks, no tabs in C" {
+    nothing -E '[[:blank:]]+$' "${texts[@]}"
+    nothing -P '\t' "${c_files[@]}"
+}
+
+@test "every text file ends with a line end" {
+    for file in "${texts[@]}"; do
+        [ -z "$(tail -c 1 "$file")" ] || { echo "$file" && return 1; }
+    done
+}
+
+@test "no function that invites mistakes" {
+    nothing -wE '(strcpy|strcat|sprintf|vsprintf|gets|rand|srand|strtok|alloca|atoi|atol) ?\(' \
+        "${c_files[@]}"
+}
+
+@test "open questions are marked in one way" {
+    nothing -wE "TO""DO|FIX""ME|XX""X|HA""CK" "${texts[@]}"
+}
+
+@test "nothing in the text belongs to one machine or says nothing" {
+    nothing -E '(^|[^[:alnum:]_.*-])/(wor[k]|hom[e]|roo[t])(/|$)' "${texts[@]}"
+    nothing -iwE 'h[e]lpers?|s[e]ssions?|mis[c]|u[t]ils?' "${texts[@]}"
+}
+
+@test "spelling" {
+    codespell "${texts[@]}"
+}
+
+@test "shell scripts pass shellcheck" {
+    shellcheck "${scripts[@]}"
+}
+
+@test "every header compiles alone" {
+    for header in "${headers[@]}"; do
+        echo "$header"
+        cc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -Iinclude -Isrc -Itests -xc \
+            -fsyntax-only - <<<"#include \"$header\"" -I.
+    done
+}
+
+@test "public headers compile as strict C and as C++" {
+    for header in include/tmesis/*.h; do
+        echo "$header"
+        cc -std=c11 -Wall -Wextra -Wpedantic -Werror -xc -fsyntax-only - <<<"#include \"$header\"" -I.
+        c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -xc++ -fsyntax-only - \
+            <<<"#include \"$header\"" -I.
+    done
+}
+
+# Which directories a part of the source may include from; a file name allows that file alone.
+allowed_for() {
+    case $1 in
+    base) echo 'base/' ;;
+    clock) echo 'base/ clock/' ;;
+    trace) echo 'base/ trace/' ;;
+    spec) echo 'base/ trace/ spec/ engine/op.h' ;;
+    engine) echo 'base/ trace/ clock/ spec/ engine/' ;;
+    report) echo 'base/ report/' ;;
+    gen) echo 'gen/' ;;
+    cli) echo 'cli/ gen/' ;;
+    *) echo "src/$1 has no rule" >&2 ;;
+    esac
+}
+
+@test "includes point the right way" {
+    bad=0
+    while IFS=: read -r file line include; do
+        part=${file#src/}
+        part=${part%%/*}
+        good=0
+        for prefix in tmesis/ $(allowed_for "$part"); do
+            [[ $include != "$prefix"* ]] || good=1
+        done
+        ((good)) || { echo "$file:$line: $part must not include $include" && bad=1; }
+    done < <(grep -rnoP '^\s*#\s*include\s*"\K[^"]+' src --include='*.[ch]')
+    [ "$bad" -eq 0 ]
+}
+
+@test "the public header includes the C library only" {
+    nothing -E '#[[:blank:]]*include[[:blank:]]*"' include/tmesis/tmesis.h
+}
+
+@test "the symbol map lists the functions of the public header" {
+    diff <(tests/lint/functions include/tmesis/tmesis.h) \
+        <(sed -nE 's/^ +(tms_\w+);$/\1/p' src/libtmesis.map)
+}
+
+@test "the build knows every source file" {
+    for file in $(tests/lint/files 'src/*.c' 'tests/unit/*.c' 'tests/differential/*.c'); do
+        grep -rqF "'${file#*/}'" --include=meson.build . ||
+            grep -rqF "'${file##*/}'" --include=meson.build "$(dirname "$file")" ||
+            grep -qF "'$(basename "$file" .c)'" tests/meson.build ||
+            { echo "$file is in no meson.build" && return 1; }
+    done
+}
+
+@test "the build knows every manual page" {
+    for page in $(tests/lint/files 'docs/man/*.scd'); do
+        grep -qF "'$(basename "$page" .scd)'" meson.build || { echo "$page" && return 1; }
+    done
+}
+
+@test "the version is the same everywhere" {
+    version=$(sed -nE "s/^ *version: '([0-9.]+)',/\1/p" meson.build)
+    header=$(awk '/#define TMS_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", dot, $3; dot = "."}' \
+        include/tmesis/tmesis.h)
+    [ -n "$version" ]
+    [ "$version" = "$header" ]
+}
+
+@test "how long functions are (told, not judged)" {
+    tests/lint/function-lengths src runtime >&3
+}
