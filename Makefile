@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+# A thin front for meson and ninja.
+#
+#   make            build/tmesis and the library
+#   make demo       install what is missing, build, and look at a lost update
+#   make test       install what is missing, build, run every test
+#   make test-long  many more random traces: SEED=… N=…
+#   make fuzz       fuzz the trace readers with libFuzzer: FORMAT=std TIME=60
+#   make bench      measure speed and memory
+#   make install    prefix=/usr/local, DESTDIR=
+#   make format     clang-format on all C files
+
+prefix  ?= /usr/local
+DESTDIR ?=
+SEED    ?= 1
+N       ?= 1000000
+FORMAT  ?= std
+TIME    ?= 60
+
+NINJA = ninja --quiet
+# Silent when all goes well; everything meson had to say when not.
+SETUP = setup() { said=$$(meson setup --prefix=$(prefix) "$$@" 2>&1) || { echo "$$said"; exit 1; }; }; setup
+
+.PHONY: all asan deps demo test test-long fuzz bench install format clean
+
+all: build/build.ninja
+	@$(NINJA) -C build
+
+asan: build-asan/build.ninja
+	@$(NINJA) -C build-asan
+
+build/build.ninja:
+	@$(SETUP) build
+
+build-asan/build.ninja:
+	@$(SETUP) build-asan --buildtype=debug -Doptimization=1 -Db_sanitize=address,undefined
+
+build-fuzz/build.ninja:
+	@command -v clang >/dev/null || { echo "make fuzz needs clang: apt-get install clang"; exit 1; }
+	@export CC=clang CFLAGS=-fsanitize=fuzzer-no-link; \
+	$(SETUP) build-fuzz --buildtype=debug -Doptimization=1 -Db_lundef=false -Db_sanitize=address,undefined
+
+deps:
+	@scripts/install-deps
+
+demo: deps
+	@$(MAKE) --no-print-directory all
+	@scripts/demo
+
+test: deps
+	@$(MAKE) --no-print-directory all asan
+	@tests/run
+
+test-long: all
+	@build/tests/differential --seed $(SEED) --count $(N)
+
+fuzz: build-fuzz/build.ninja
+	@$(NINJA) -C build-fuzz tests/fuzz-$(FORMAT)
+	@mkdir -p build-fuzz/found/$(FORMAT)
+	@build-fuzz/tests/fuzz-$(FORMAT) -max_total_time=$(TIME) -timeout=10 -print_final_stats=1 \
+	    -artifact_prefix=build-fuzz/ build-fuzz/found/$(FORMAT) tests/fuzz/corpus/$(FORMAT)
+
+bench: all
+	@bench/run
+
+install: all
+	@meson configure build --prefix=$(prefix)
+	@meson install -C build $(if $(DESTDIR),--destdir=$(abspath $(DESTDIR)))
+
+format:
+	@clang-format -i $$(tests/lint/files '*.c' '*.h')
+
+clean:
+	@rm -rf build build-asan build-fuzz
