@@ -1,0 +1,60 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# The manual pages and --help say the same: commands, options, values, defaults, variables.
+# shellcheck disable=SC2154 # common.bash sets them
+load common
+
+commands() {
+    "$tmesis" --help | awk '/^Commands/ {on = 1; next} /^$/ {on = 0} on {print $1}'
+}
+
+# options_of KIND: "SPELLING default=… variable=…" for each option in the text on standard input,
+# which is what --help prints (help) or the source of a manual page (page).
+options_of() {
+    python3 -c 'import re, sys
+start, default = {
+    "help": (r"^(?:  -\w, |      )--", r"default ([^;)]+)[;)]"),
+    "page": (r"^\*-", r"Default: \*([^*]+)\*"),
+}[sys.argv[1]]
+text = sys.stdin.read()
+if sys.argv[1] == "page":
+    text = re.search(r"^# OPTIONS\n(.*?)^# ", text, re.S | re.M).group(1)
+else:
+    text = text.split("\nOptions\n")[1].split("\n\n")[0]
+for option in re.split("(?=" + start + ")", text, flags=re.M)[1:]:
+    spelling = re.match(r"(?:-\w, )?--\S+", re.sub("[*_]", "", option.lstrip(" *"))).group(0)
+    flat = " ".join(option.split())
+    found = [re.search(pattern, flat) for pattern in (default, r"(TMESIS_\w+)")]
+    values = [match.group(1) if match else "none" for match in found]
+    print(spelling, "default=" + values[0], "variable=" + values[1])' "$1"
+}
+
+@test "every command has its page, and every page its command" {
+    diff <(commands | sort) <(basename -a "$top"/docs/man/tmesis-*.1.scd |
+        sed 's/^tmesis-//; s/\.1\.scd$//' | sort)
+    for command in $(commands); do
+        grep -qF "See *tmesis-$command*(1)" "$top/docs/man/tmesis.1.scd"
+    done
+}
+
+@test "options, defaults and variables of the pages are those of --help" {
+    for command in $(commands); do
+        echo "$command"
+        "$tmesis" "$command" --help | options_of help | sort >from-help
+        options_of page <"$top/docs/man/tmesis-$command.1.scd" | sort >from-page
+        [ "$(wc -l <from-help)" -ge 5 ]
+        diff from-help from-page
+    done
+}
+
+@test "every page compiles without a word, and points to pages that exist" {
+    for page in "$top"/docs/man/*.scd; do
+        echo "$page"
+        scdoc <"$page" >out 2>err
+        [ -s out ]
+        [ ! -s err ]
+        for name in $(grep -oE '\*tmesis[a-z-]*\*\(1\)' "$page" | tr -d '*()1'); do
+            [ -f "$top/docs/man/$name.1.scd" ]
+        done
+    done
+}
