@@ -41,8 +41,9 @@ static inline bool entry_is(const struct tms_names *names, const struct tms_name
 }
 
 /* The entry of a name, or the free one where it belongs. */
-static inline struct tms_name_entry *probe(const struct tms_names *names, const struct tms_name_key *key,
-                                           const char *name, size_t length)
+static inline struct tms_name_entry *probe(const struct tms_names *names,
+                                           const struct tms_name_key *key, const char *name,
+                                           size_t length)
 {
     size_t at = key->hash & names->mask;
 
@@ -136,7 +137,8 @@ static bool reserve(struct tms_names *names)
     return ((size_t)names->count + 1) * 2 <= names->mask || grow_table(names);
 }
 
-static int64_t add(struct tms_names *names, const struct tms_name_key *key, const char *name, size_t length)
+static int64_t add(struct tms_names *names, const struct tms_name_key *key, const char *name,
+                   size_t length)
 {
     if (names->count >= INT32_MAX - 1) {
         return TMS_ERR_LIMIT;

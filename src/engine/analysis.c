@@ -98,11 +98,10 @@ static int start_run(struct tms_analysis *analysis, const struct tms_engine *eng
     run->host.settings = &analysis->settings;
     run->host.findings =
         tms_findings_new(analysis->context, &analysis->settings, &run->host.memory);
-    run->state = tms_resize(&run->host.memory, NULL, 0, 1, engine->state_size);
-    if (run->host.findings == NULL || run->state == NULL) {
-        return TMS_ERR_MEMORY;
+    if (run->host.findings != NULL) {
+        run->state = tms_resize(&run->host.memory, NULL, 0, 1, engine->state_size);
     }
-    return engine->create(run->state, &run->host);
+    return run->state == NULL ? TMS_ERR_MEMORY : engine->create(run->state, &run->host);
 }
 
 static int start_all(struct tms_analysis *analysis)
@@ -281,25 +280,43 @@ static int refuse(struct tms_analysis *analysis, struct tms_reader *reader, size
 static int take(struct tms_analysis *analysis, const struct tms_event *event,
                 struct tms_reader *reader, size_t index)
 {
-    analysis->summary.events++;
     int validity = tms_validate(&analysis->validator, event);
-    if (__builtin_expect(validity <= TMS_VALID_FIRST, 1)) {
-        return validity < 0
-                   ? validity
-                   : tms_lower_event(&analysis->lower, event, analysis->summary.events, validity);
+
+    if (validity < 0 || validity == TMS_VALID_INNER) {
+        return validity < 0 ? validity : TMS_OK;
     }
-    return validity == TMS_VALID_INNER ? TMS_OK : refuse(analysis, reader, index);
+    return validity == TMS_INVALID
+               ? refuse(analysis, reader, index)
+               : tms_lower_event(&analysis->lower, event, analysis->summary.events, validity);
+}
+
+/* Is there nothing to it but to hand it on? See spec/lower.h. */
+static inline bool is_plain(struct tms_analysis *analysis, const struct tms_event *event)
+{
+    unsigned kind = event->kind;
+
+    return tms_lower_is_plain(&analysis->lower, event->thread) &&
+           (kind - TMS_EVENT_READ <= TMS_EVENT_UPDATE - TMS_EVENT_READ ||
+            (kind - TMS_EVENT_ACQUIRE <= TMS_EVENT_RELEASE - TMS_EVENT_ACQUIRE &&
+             tms_validate_lock(&analysis->validator, event)));
 }
 
 static int take_all(struct tms_analysis *analysis, const struct tms_event *events, size_t count,
                     struct tms_reader *reader)
 {
+    bool first = analysis->settings.first;
+
     for (size_t i = 0; i < count; i++) {
-        int code = take(analysis, &events[i], reader, i);
-        if (__builtin_expect(code != TMS_OK, 0)) {
-            return code == TMS_ERR_MEMORY ? tms_fail_memory(analysis->context) : code;
+        uint64_t number = ++analysis->summary.events;
+        if (is_plain(analysis, &events[i])) {
+            tms_lower_plain(&analysis->lower, &events[i], number);
+        } else {
+            int code = take(analysis, &events[i], reader, i);
+            if (code != TMS_OK) {
+                return code == TMS_ERR_MEMORY ? tms_fail_memory(analysis->context) : code;
+            }
         }
-        if (analysis->settings.first && had_enough(analysis)) {
+        if (first && had_enough(analysis)) {
             return 1;
         }
     }

@@ -32,12 +32,12 @@ struct tms_violation {
 
 /* What the library gives to a running engine. */
 struct tms_host {
-    struct tms_context *context;          /* for names */
+    struct tms_context *context; /* for names */
     const struct tms_settings *settings;
-    struct tms_memory memory;             /* every allocation of the engine goes through it */
-    int failed;                           /* sticky: set by tms_host_fail, seen after the batch */
-    uint64_t first_violation_event;       /* 0: none yet; see tms_host_first */
-    uint64_t closing_edges;               /* counted by the engine */
+    struct tms_memory memory;       /* every allocation of the engine goes through it */
+    int failed;                     /* sticky: set by tms_host_fail, seen after the batch */
+    uint64_t first_violation_event; /* 0: none yet; see tms_host_first */
+    uint64_t closing_edges;         /* counted by the engine */
     struct tms_findings *findings;
 };
 

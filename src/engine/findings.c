@@ -332,10 +332,10 @@ int tms_findings_close(struct tms_findings *findings, const struct tms_finding *
     }
     qsort(findings->entries, findings->count, sizeof(struct entry), by_event);
     findings->list = tms_resize(findings->memory, NULL, 0, listed, sizeof(*findings->list));
+    findings->list_count = findings->list == NULL ? 0 : listed;
     if (findings->list == NULL || give_ids(findings) != TMS_OK) {
         return TMS_ERR_MEMORY;
     }
-    findings->list_count = listed;
     for (size_t i = 0; i < listed; i++) {
         findings->list[i] = findings->entries[i].finding;
         findings->list[i].id = findings->entries[i].id;

@@ -35,13 +35,9 @@
 static inline void edge_from(struct frontier *f, struct thread *t, const struct tms_op *op,
                              uint64_t moment, uint32_t place, struct cause cause)
 {
-    uint32_t from = moment_slot(moment);
-
-    if (moment == 0 || from == t->slot ||
-        (from < t->in_capacity && moment_event(moment) <= t->in[from])) {
-        return;
+    if (!implied(t, moment)) {
+        tms_frontier_arrive(f, t, op, (struct source){moment, place}, cause);
     }
-    tms_frontier_arrive(f, t, op, (struct source){moment, place}, cause);
 }
 
 static inline void edges_from_readers(struct frontier *f, struct thread *t, const struct tms_op *op,
@@ -76,87 +72,110 @@ static inline bool need_cell(struct frontier *f, struct cells *cells, uint32_t i
     return false;
 }
 
-/* A read, or an operation on the shared side of a lock. */
-static inline void shared_access(struct frontier *f, struct thread *t, const struct tms_op *op,
-                                 struct cells *cells, struct cause cause)
+/*
+ * How the operations on cells act, so that one straight piece of code serves them all: which of
+ * them comes next is hard to guess for the processor.
+ */
+struct access {
+    uint8_t cells; /* enum cells_of */
+    bool is_access;
+    bool exclusive;      /* a write, or an operation on the exclusive side of a lock */
+    bool always;         /* recorded even when it repeats */
+    uint8_t cls;         /* enum tms_class */
+    uint8_t after_write; /* enum tms_edge_kind: of the edge from the last write … */
+    uint8_t after_read;  /* … and from a reader */
+};
+
+#define READS                                                                                      \
+    {                                                                                              \
+        CELLS_VARIABLES, true, false, false, TMS_CLASS_VARIABLE, TMS_EDGE_WRITE_READ, 0            \
+    }
+#define WRITES                                                                                     \
+    {                                                                                              \
+        CELLS_VARIABLES, true, true, false, TMS_CLASS_VARIABLE, TMS_EDGE_WRITE_WRITE,              \
+            TMS_EDGE_READ_WRITE                                                                    \
+    }
+/* Always: a report is to name the release as the earlier event, not the acquire before it. */
+#define LOCKS                                                                                      \
+    {                                                                                              \
+        CELLS_LOCKS, true, true, true, TMS_CLASS_LOCK, TMS_EDGE_LOCK, TMS_EDGE_LOCK                \
+    }
+#define SHARES                                                                                     \
+    {                                                                                              \
+        CELLS_LOCKS, true, false, false, TMS_CLASS_LOCK, TMS_EDGE_LOCK, 0                          \
+    }
+/* Arrivals are the readers of a barrier's cell: they conflict with departures only. */
+#define ARRIVES                                                                                    \
+    {                                                                                              \
+        CELLS_BARRIERS, true, false, false, TMS_CLASS_BARRIER, TMS_EDGE_BARRIER, 0                 \
+    }
+
+static const struct access accesses[TMS_OP_COUNT] = {
+    [TMS_OP_READ] = READS,
+    [TMS_OP_WRITE] = WRITES,
+    [TMS_OP_UPDATE] = WRITES,
+    [TMS_OP_ACQUIRE] = LOCKS,
+    [TMS_OP_RELEASE] = LOCKS,
+    [TMS_OP_SHARED_ACQUIRE] = SHARES,
+    [TMS_OP_SHARED_RELEASE] = SHARES,
+    [TMS_OP_ARRIVE] = ARRIVES,
+};
+
+/* Edges come in, or there are several readers. */
+static void access_with_edges(struct frontier *f, struct thread *t, const struct tms_op *op,
+                              const struct access *access)
 {
-    if (!need_cell(f, cells, op->target)) {
-        return;
-    }
-    struct cell *cell = &cells->cell[op->target];
-    if (fresh(t, cell->read) || fresh(t, cell->write)) {
-        return;
-    }
-    struct places *places = &cells->place[op->target];
-    uint64_t moment = moment_here(t, op);
-    edge_from(f, t, op, cell->write, places->write, cause);
-    if (cell->read == 0 || moment_slot(cell->read) == t->slot) {
-        cell->read = moment;
-        places->read = op->location;
-    } else if (!tms_cell_add_reader(f, cell, places, moment, op->location)) {
+    struct cell *cell = &f->cells[access->cells].cell[op->target];
+    struct places *places = &f->cells[access->cells].place[op->target];
+
+    edge_from(f, t, op, cell->write, places->at[WRITE],
+              (struct cause){access->after_write, access->cls, op->target});
+    if (access->exclusive) {
+        edges_from_readers(f, t, op, cell->read, places->at[READ],
+                           (struct cause){access->after_read, access->cls, op->target});
+        tms_cell_drop_readers(f, cell);
+        cell->write = moment_here(t, op);
+        places->at[WRITE] = op->location;
+    } else if (!tms_cell_add_reader(f, t, cell, places, moment_here(t, op), op->location)) {
         tms_host_fail(f->host, TMS_ERR_MEMORY);
     }
     log_add(f, &t->log, op);
 }
 
-/* A write, a read-modify-write, or an operation on a lock. */
-static inline void exclusive_access(struct frontier *f, struct thread *t, const struct tms_op *op,
-                                    struct cells *cells, struct cause after_write,
-                                    struct cause after_read)
+static inline void access_cell(struct frontier *f, struct thread *t, const struct tms_op *op,
+                               const struct access *access)
 {
-    struct cell *cell = &cells->cell[op->target];
-    struct places *places = &cells->place[op->target];
+    struct cells *cells = &f->cells[access->cells];
 
-    edge_from(f, t, op, cell->write, places->write, after_write);
-    if (cell->read != 0) {
-        edges_from_readers(f, t, op, cell->read, places->read, after_read);
-        tms_cell_drop_readers(f, cell);
+    if (!need_cell(f, cells, op->target)) {
+        return;
     }
-    cell->write = moment_here(t, op);
-    places->write = op->location;
+    struct cell *cell = &cells->cell[op->target];
+    uint64_t write = cell->write;
+    uint64_t read = cell->read;
+    /* Arithmetic instead of branches on `exclusive`: nobody can guess what comes next. */
+    uint64_t exclusive = -(uint64_t)access->exclusive; /* all ones, or zero */
+    bool repeats = (fresh(t, write) & (((read | -(uint64_t)access->always) & exclusive) == 0)) |
+                   (fresh(t, read) & !access->exclusive);
+    if (repeats) {
+        return;
+    }
+    if (!implied(t, write) || moment_slot(read) == SLOT_SEVERAL || !implied(t, read)) {
+        access_with_edges(f, t, op, access);
+        return;
+    }
+    /* A reader that is implied makes way: who comes after this event comes after that one. */
+    uint64_t moment = moment_here(t, op);
+    cell->write = (moment & exclusive) | (write & ~exclusive);
+    cell->read = moment & ~exclusive;
+    cells->place[op->target].at[!access->exclusive] = op->location;
     log_add(f, &t->log, op);
 }
 
-static void read_variable(struct frontier *f, struct thread *t, const struct tms_op *op)
+/* For the first event of a thread; the others do not come through the table of handlers. */
+static void access_first(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
-    shared_access(f, t, op, &f->variables,
-                  (struct cause){TMS_EDGE_WRITE_READ, TMS_CLASS_VARIABLE, op->target});
-}
-
-static void write_variable(struct frontier *f, struct thread *t, const struct tms_op *op)
-{
-    if (!need_cell(f, &f->variables, op->target)) {
-        return;
-    }
-    const struct cell *cell = &f->variables.cell[op->target];
-    if (cell->read == 0 && fresh(t, cell->write)) {
-        return;
-    }
-    exclusive_access(f, t, op, &f->variables,
-                     (struct cause){TMS_EDGE_WRITE_WRITE, TMS_CLASS_VARIABLE, op->target},
-                     (struct cause){TMS_EDGE_READ_WRITE, TMS_CLASS_VARIABLE, op->target});
-}
-
-/* Recorded even when it repeats: a report names the release, not the acquire, as the earlier. */
-static void use_lock(struct frontier *f, struct thread *t, const struct tms_op *op)
-{
-    struct cause cause = {TMS_EDGE_LOCK, TMS_CLASS_LOCK, op->target};
-
-    if (need_cell(f, &f->locks, op->target)) {
-        exclusive_access(f, t, op, &f->locks, cause, cause);
-    }
-}
-
-static void share_lock(struct frontier *f, struct thread *t, const struct tms_op *op)
-{
-    shared_access(f, t, op, &f->locks, (struct cause){TMS_EDGE_LOCK, TMS_CLASS_LOCK, op->target});
-}
-
-/* Arrivals are the readers of a barrier's cell: they conflict with departures only. */
-static void arrive_at_barrier(struct frontier *f, struct thread *t, const struct tms_op *op)
-{
-    shared_access(f, t, op, &f->barriers,
-                  (struct cause){TMS_EDGE_BARRIER, TMS_CLASS_BARRIER, op->target});
+    access_cell(f, t, op, &accesses[op->kind]);
 }
 
 static void step(struct frontier *f, struct thread *t, const struct tms_op *op)
@@ -166,11 +185,13 @@ static void step(struct frontier *f, struct thread *t, const struct tms_op *op)
 
 static void depart_from_barrier(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
-    if (!need_cell(f, &f->barriers, op->target)) {
+    struct cells *barriers = &f->cells[CELLS_BARRIERS];
+
+    if (!need_cell(f, barriers, op->target)) {
         return;
     }
-    edges_from_readers(f, t, op, f->barriers.cell[op->target].read,
-                       f->barriers.place[op->target].read,
+    edges_from_readers(f, t, op, barriers->cell[op->target].read,
+                       barriers->place[op->target].at[READ],
                        (struct cause){TMS_EDGE_BARRIER, TMS_CLASS_BARRIER, op->target});
     step(f, t, op);
 }
@@ -232,10 +253,12 @@ static void join_thread(struct frontier *f, struct thread *t, const struct tms_o
 
 static void forget(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
+    struct cells *variables = &f->cells[CELLS_VARIABLES];
+
     (void)t;
-    if (op->target < f->variables.capacity) {
-        tms_cell_drop_readers(f, &f->variables.cell[op->target]);
-        f->variables.cell[op->target].write = 0;
+    if (op->target < variables->capacity) {
+        tms_cell_drop_readers(f, &variables->cell[op->target]);
+        variables->cell[op->target].write = 0;
         log_add(f, &f->forgotten, op);
     }
 }
@@ -247,16 +270,16 @@ static handler *const handlers[TMS_OP_COUNT] = {
     [TMS_OP_END] = end,
     [TMS_OP_NEST] = step,
     [TMS_OP_UNNEST] = step,
-    [TMS_OP_READ] = read_variable,
-    [TMS_OP_WRITE] = write_variable,
-    [TMS_OP_UPDATE] = write_variable,
-    [TMS_OP_ACQUIRE] = use_lock,
-    [TMS_OP_RELEASE] = use_lock,
-    [TMS_OP_SHARED_ACQUIRE] = share_lock,
-    [TMS_OP_SHARED_RELEASE] = share_lock,
+    [TMS_OP_READ] = access_first,
+    [TMS_OP_WRITE] = access_first,
+    [TMS_OP_UPDATE] = access_first,
+    [TMS_OP_ACQUIRE] = access_first,
+    [TMS_OP_RELEASE] = access_first,
+    [TMS_OP_SHARED_ACQUIRE] = access_first,
+    [TMS_OP_SHARED_RELEASE] = access_first,
     [TMS_OP_FORK] = fork_thread,
     [TMS_OP_JOIN] = join_thread,
-    [TMS_OP_ARRIVE] = arrive_at_barrier,
+    [TMS_OP_ARRIVE] = access_first,
     [TMS_OP_DEPART] = depart_from_barrier,
     [TMS_OP_STEP] = step,
     [TMS_OP_ESCAPE] = step,
@@ -283,30 +306,23 @@ static void first_event(struct frontier *f, const struct tms_op *op)
 }
 
 /*
- * Operations come in batches, so the cells of those ahead can be asked for early: first the
- * cell, and when that has arrived, the readers it points to. A variable that is still unknown
- * has no cell yet; its id is checked when its turn comes.
+ * Operations come in batches, so where there are many cells those of operations ahead can be asked
+ * for early: first the cell, and when that has arrived, the readers it points to. Every operation
+ * is taken for an access to a variable, as most are; asking for what is not there does no harm.
  */
-#define AHEAD_CELL    24
-#define AHEAD_READERS 10
-
-static inline bool is_access(const struct tms_op *op)
-{
-    return op->kind == TMS_OP_READ || op->kind == TMS_OP_WRITE;
-}
+#define AHEAD_CELL     24
+#define AHEAD_READERS  10
+#define CELLS_IN_CACHE 16384 /* with fewer, asking costs more than it brings */
 
 static inline void look_ahead(const struct frontier *f, const struct tms_op *op)
 {
-    if (is_access(&op[AHEAD_CELL])) {
-        __builtin_prefetch(&f->variables.cell[op[AHEAD_CELL].target]);
-        __builtin_prefetch(&f->variables.place[op[AHEAD_CELL].target], 1);
-    }
-    const struct tms_op *near = &op[AHEAD_READERS];
-    if (is_access(near) && near->target < f->variables.capacity) {
-        uint64_t read = f->variables.cell[near->target].read;
-        if (moment_slot(read) == SLOT_SEVERAL) {
-            __builtin_prefetch(reader_node(f, moment_node(read)));
-        }
+    const struct cells *variables = &f->cells[CELLS_VARIABLES];
+    uint32_t near = op[AHEAD_READERS].target;
+
+    __builtin_prefetch(&variables->cell[op[AHEAD_CELL].target]);
+    __builtin_prefetch(&variables->place[op[AHEAD_CELL].target], 1);
+    if (near < variables->capacity && moment_slot(variables->cell[near].read) == SLOT_SEVERAL) {
+        __builtin_prefetch(reader_node(f, moment_node(variables->cell[near].read)));
     }
 }
 
@@ -317,15 +333,22 @@ static void frontier_batch(void *state, const struct tms_op *ops, size_t count)
     if (count > 0 && ops[count - 1].event > MOMENT_EVENT_MOST) {
         tms_host_fail(f->host, TMS_ERR_LIMIT);
     }
+    bool cold = f->cells[CELLS_VARIABLES].capacity > CELLS_IN_CACHE;
+    size_t ahead = cold && count > AHEAD_CELL ? count - AHEAD_CELL : 0;
     for (size_t i = 0; i < count && f->host->failed == TMS_OK; i++) {
         const struct tms_op *op = &ops[i];
-        if (i + AHEAD_CELL < count) {
+        if (i < ahead) {
             look_ahead(f, op);
         }
         if (__builtin_expect(op->flags & TMS_OP_FIRST, 0)) {
             first_event(f, op);
+            continue;
+        }
+        struct thread *t = &f->threads[f->slot_of[op->thread] - 1];
+        if (accesses[op->kind].is_access) {
+            access_cell(f, t, op, &accesses[op->kind]);
         } else {
-            handlers[op->kind](f, &f->threads[f->slot_of[op->thread] - 1], op);
+            handlers[op->kind](f, t, op);
         }
     }
 }
@@ -382,17 +405,17 @@ static void frontier_destroy(void *state)
     tms_witness_clear(f);
     for (uint32_t slot = 0; slot < f->slot_count; slot++) {
         struct thread *t = &f->threads[slot];
-        tms_release(f->memory, t->in, t->in_capacity, sizeof(*t->in));
         tms_release(f->memory, t->history.past, t->history.capacity, sizeof(*t->history.past));
     }
+    tms_release(f->memory, f->in, f->slot_capacity * f->slot_capacity, sizeof(*f->in));
     tms_release(f->memory, f->threads, f->slot_capacity, sizeof(*f->threads));
     tms_release(f->memory, f->retired, f->retired_capacity, sizeof(*f->retired));
     tms_release(f->memory, f->free_rows, f->row_capacity, sizeof(*f->free_rows));
     tms_release(f->memory, f->slot_of, f->id_capacity, sizeof(*f->slot_of));
     tms_release(f->memory, f->forks, f->fork_capacity, sizeof(*f->forks));
-    tms_cells_clear(f, &f->variables);
-    tms_cells_clear(f, &f->locks);
-    tms_cells_clear(f, &f->barriers);
+    for (int i = 0; i < CELLS_COUNT; i++) {
+        tms_cells_clear(f, &f->cells[i]);
+    }
     tms_reader_nodes_clear(f);
     tms_reach_clear(&f->graph);
     tms_reach_clear(&f->order);

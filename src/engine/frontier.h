@@ -55,8 +55,9 @@ struct cell {
 };
 
 /* Where they happened; apart, because only witnesses want to know. */
+enum { WRITE, READ };
 struct places {
-    uint32_t write, read;
+    uint32_t at[2];
 };
 
 struct cells {
@@ -64,6 +65,8 @@ struct cells {
     struct places *place;
     size_t capacity, place_capacity;
 };
+
+enum cells_of { CELLS_VARIABLES, CELLS_LOCKS, CELLS_BARRIERS, CELLS_COUNT };
 
 /* Several threads read since the last write: a chain of nodes of a cache line each. */
 #define NODE_READERS 4
@@ -127,8 +130,7 @@ struct pending {
 struct thread {
     uint64_t floor; /* own moments from here on are as good as a new one … */
     uint64_t span;  /* … that is, those with moment - floor < span */
-    uint64_t *in;   /* by slot: the latest event from which an edge came into this thread */
-    size_t in_capacity;
+    uint64_t *in;   /* by slot: the latest event from which an edge came in; own: the last */
     uint64_t begin; /* of the running transaction; 0 outside blocks */
     uint32_t row;   /* in the matrices, NO_ROW outside blocks */
     uint32_t slot;
@@ -159,6 +161,7 @@ struct frontier {
     size_t row_capacity;
 
     struct thread *threads; /* by slot */
+    uint64_t *in;           /* the rows of all threads, of slot_capacity each */
     uint32_t slot_count;
     size_t slot_capacity;
     uint32_t *retired; /* slots of joined threads */
@@ -169,7 +172,7 @@ struct frontier {
     struct origin *forks; /* by thread id */
     size_t id_capacity, fork_capacity;
 
-    struct cells variables, locks, barriers;
+    struct cells cells[CELLS_COUNT];
     struct reader_nodes nodes;
 
     struct log forgotten;  /* the variables that became new ones lately */
@@ -207,6 +210,16 @@ static inline bool fresh(const struct thread *t, uint64_t moment)
     return moment - t->floor < t->span;
 }
 
+/*
+ * Has all that an edge from this moment into the thread would say been said? One test for
+ * three: an edge from the same thread, no earlier, came in before; the moment is the thread's
+ * own (see `in`); there is no moment (0).
+ */
+static inline bool implied(const struct thread *t, uint64_t moment)
+{
+    return moment_event(moment) <= t->in[moment_slot(moment)];
+}
+
 /* frontier_threads.c */
 
 /* Makes room for what is kept by thread id; on failure the host knows. */
@@ -233,9 +246,9 @@ void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_
 bool tms_cells_grow(struct frontier *f, struct cells *cells, uint32_t id);
 void tms_cells_clear(struct frontier *f, struct cells *cells);
 
-/* Adds or renews the thread's moment among several readers. */
-bool tms_cell_add_reader(struct frontier *f, struct cell *cell, struct places *places,
-                         uint64_t moment, uint32_t place);
+/* Adds the thread's moment to the readers, in the place of one that is implied by it. */
+bool tms_cell_add_reader(struct frontier *f, const struct thread *t, struct cell *cell,
+                         struct places *places, uint64_t moment, uint32_t place);
 void tms_cell_drop_readers(struct frontier *f, struct cell *cell);
 void tms_reader_nodes_clear(struct frontier *f);
 

@@ -83,13 +83,17 @@ void tms_reader_nodes_clear(struct frontier *f)
 
 /* ---- readers ---------------------------------------------------------------------------- */
 
-/* Puts the reader where its thread already stands in the chain, or at its end. */
-static bool set_reader(struct frontier *f, uint32_t number, uint64_t moment, uint32_t place)
+/*
+ * Puts the reader where one stands from which an edge into its thread would be implied (its
+ * own earlier read is such a one): who comes after the new reader comes after that one too.
+ */
+static bool set_reader(struct frontier *f, const struct thread *t, uint32_t number, uint64_t moment,
+                       uint32_t place)
 {
     for (;;) {
         struct reader_node *node = reader_node(f, number);
         for (int i = 0; i < NODE_READERS; i++) {
-            if (node->moment[i] == 0 || moment_slot(node->moment[i]) == moment_slot(moment)) {
+            if (implied(t, node->moment[i])) {
                 node->moment[i] = moment;
                 node->place[i] = place;
                 return true;
@@ -106,11 +110,16 @@ static bool set_reader(struct frontier *f, uint32_t number, uint64_t moment, uin
     }
 }
 
-bool tms_cell_add_reader(struct frontier *f, struct cell *cell, struct places *places,
-                         uint64_t moment, uint32_t place)
+bool tms_cell_add_reader(struct frontier *f, const struct thread *t, struct cell *cell,
+                         struct places *places, uint64_t moment, uint32_t place)
 {
+    if (moment_slot(cell->read) != SLOT_SEVERAL && implied(t, cell->read)) {
+        cell->read = moment;
+        places->at[READ] = place;
+        return true;
+    }
     if (moment_slot(cell->read) == SLOT_SEVERAL) {
-        return set_reader(f, moment_node(cell->read), moment, place);
+        return set_reader(f, t, moment_node(cell->read), moment, place);
     }
     uint32_t number = take_node(f);
     if (number == 0) {
@@ -118,7 +127,7 @@ bool tms_cell_add_reader(struct frontier *f, struct cell *cell, struct places *p
     }
     struct reader_node *node = reader_node(f, number);
     node->moment[0] = cell->read;
-    node->place[0] = places->read;
+    node->place[0] = places->at[READ];
     node->moment[1] = moment;
     node->place[1] = place;
     cell->read = (uint64_t)SLOT_SEVERAL << MOMENT_SLOT_SHIFT | number;

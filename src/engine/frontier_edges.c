@@ -7,8 +7,6 @@
 
 #include "engine/frontier.h"
 
-#define LEAST_IN 16
-
 static struct tms_step make_step(const struct frontier *f, const struct thread *t,
                                  const struct tms_op *op, struct source source, struct cause cause)
 {
@@ -103,15 +101,6 @@ static void extend_graph(struct frontier *f, const struct thread *t, struct arri
     }
 }
 
-static void note_in(struct frontier *f, struct thread *t, uint32_t from, uint64_t event)
-{
-    if (!TMS_RESERVE(f->memory, &t->in, &t->in_capacity, from + 1u, LEAST_IN)) {
-        tms_host_fail(f->host, TMS_ERR_MEMORY);
-        return;
-    }
-    t->in[from] = event;
-}
-
 void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_op *op,
                          struct source source, struct cause cause)
 {
@@ -142,6 +131,6 @@ void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_
     }
     if (!cycle) {
         f->edges_inserted++;
-        note_in(f, t, edge.from, edge.event);
+        t->in[edge.from] = edge.event;
     }
 }

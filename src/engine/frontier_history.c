@@ -113,9 +113,9 @@ static void drop_unmarked(struct history *history)
 static void sweep(struct frontier *f)
 {
     f->sweeps++;
-    mark_cells(f, &f->variables);
-    mark_cells(f, &f->locks);
-    mark_cells(f, &f->barriers);
+    for (int i = 0; i < CELLS_COUNT; i++) {
+        mark_cells(f, &f->cells[i]);
+    }
     for (size_t i = 0; i < f->fork_capacity; i++) {
         mark(f, f->forks[i].moment);
     }
@@ -127,7 +127,10 @@ static void sweep(struct frontier *f)
 /* So many more transactions must have come that a sweep over all cells is paid for. */
 static size_t sweep_after(const struct frontier *f)
 {
-    return (f->variables.capacity + f->locks.capacity + f->fork_capacity) / 4 + HISTORY_LEAST;
+    return (f->cells[CELLS_VARIABLES].capacity + f->cells[CELLS_LOCKS].capacity +
+            f->fork_capacity) /
+               4 +
+           HISTORY_LEAST;
 }
 
 static void forget_some(struct frontier *f, struct thread *t)

@@ -45,14 +45,34 @@ static bool reuse_slot(struct frontier *f, uint32_t *slot)
     return false;
 }
 
+/* Room for twice the threads. The rows of `in` get longer, and all of them move. */
+static bool grow_slots(struct frontier *f)
+{
+    size_t before = f->slot_capacity;
+    size_t capacity = tms_capacity(before, f->slot_count + 1u, LEAST_THREADS);
+    uint64_t *in = tms_resize(f->memory, NULL, 0, capacity * capacity, sizeof(*in));
+
+    if (in == NULL || !TMS_RESERVE(f->memory, &f->threads, &f->slot_capacity, capacity, capacity)) {
+        tms_release(f->memory, in, capacity * capacity, sizeof(*in));
+        return false;
+    }
+    for (uint32_t slot = 0; slot < f->slot_count; slot++) {
+        struct thread *t = &f->threads[slot];
+        memcpy(&in[slot * capacity], t->in, before * sizeof(*in));
+        t->in = &in[slot * capacity];
+    }
+    tms_release(f->memory, f->in, before * before, sizeof(*in));
+    f->in = in;
+    return true;
+}
+
 static int new_slot(struct frontier *f, uint32_t *slot)
 {
     if (f->slot_count >= SLOT_MOST) {
         return TMS_ERR_LIMIT;
     }
     uint32_t columns = f->slot_count + 1;
-    if (!TMS_RESERVE(f->memory, &f->threads, &f->slot_capacity, columns, LEAST_THREADS) ||
-        !tms_reach_grow(&f->graph, 1, columns) ||
+    if ((columns > f->slot_capacity && !grow_slots(f)) || !tms_reach_grow(&f->graph, 1, columns) ||
         (f->blame && !tms_reach_grow(&f->order, 1, columns))) {
         return TMS_ERR_MEMORY;
     }
@@ -86,9 +106,9 @@ struct thread *tms_frontier_settle_in(struct frontier *f, const struct tms_op *o
         tms_log_grow(f, &t->log);
     }
     t->log.grow_at = TMS_NEVER;
-    if (t->in != NULL) {
-        memset(t->in, 0, t->in_capacity * sizeof(*t->in));
-    }
+    t->in = &f->in[slot * f->slot_capacity];
+    memset(t->in, 0, f->slot_capacity * sizeof(*t->in));
+    t->in[slot] = MOMENT_EVENT_MOST; /* what the thread did itself makes no edge */
     start_stretch(t, op->event);
     f->slot_of[op->thread] = slot + 1;
     return f->host->failed == TMS_OK ? t : NULL;

@@ -15,24 +15,24 @@
 
 /* X(name, what `target` is) */
 #define TMS_OPS(X)                                                                                 \
-    X(BEGIN, LABEL)          /* a transaction begins; it is an event of that transaction */         \
-    X(END, LABEL)            /* the transaction ends; an event of it, unless TMS_OP_SYNTHETIC */    \
-    X(NEST, LABEL)           /* a block inside the transaction begins: an event, for labels */      \
-    X(UNNEST, LABEL)         /* … ends. Not always the innermost: matched by label and kind */      \
+    X(BEGIN, LABEL)  /* a transaction begins; it is an event of that transaction */                \
+    X(END, LABEL)    /* the transaction ends; an event of it, unless TMS_OP_SYNTHETIC */           \
+    X(NEST, LABEL)   /* a block inside the transaction begins: an event, for labels */             \
+    X(UNNEST, LABEL) /* … ends. Not always the innermost: matched by label and kind */           \
     X(READ, VARIABLE)                                                                              \
     X(WRITE, VARIABLE)                                                                             \
-    X(UPDATE, VARIABLE)      /* read-modify-write; conflicts like a write */                        \
-    X(ACQUIRE, LOCK)         /* outermost only */                                                   \
+    X(UPDATE, VARIABLE) /* read-modify-write; conflicts like a write */                            \
+    X(ACQUIRE, LOCK)    /* outermost only */                                                       \
     X(RELEASE, LOCK)                                                                               \
     X(SHARED_ACQUIRE, LOCK)                                                                        \
     X(SHARED_RELEASE, LOCK)                                                                        \
     X(FORK, THREAD)                                                                                \
     X(JOIN, THREAD)                                                                                \
     X(ARRIVE, BARRIER)                                                                             \
-    X(DEPART, BARRIER)       /* conflicts with all earlier arrivals at the barrier */               \
-    X(STEP, NONE)            /* an event that conflicts with fork and join of its thread only */    \
-    X(ESCAPE, OBJECT)        /* a STEP; informs the lockset engines */                              \
-    X(FORGET, VARIABLE)      /* not an event: the variable is a new one from here on */
+    X(DEPART, BARRIER)  /* conflicts with all earlier arrivals at the barrier */                   \
+    X(STEP, NONE)       /* an event that conflicts with fork and join of its thread only */        \
+    X(ESCAPE, OBJECT)   /* a STEP; informs the lockset engines */                                  \
+    X(FORGET, VARIABLE) /* not an event: the variable is a new one from here on */
 
 enum tms_op_kind {
 #define X(name, cls) TMS_OP_##name,
@@ -47,13 +47,14 @@ enum {
     TMS_OP_SYNTHETIC = 4, /* BEGIN and END made by a split or a join, not written in the trace */
 };
 
+/* From `thread` on it is laid out as the event is, so that one is made from the other fast. */
 struct tms_op {
     uint64_t event;
     uint32_t thread;
     uint32_t target;
     uint32_t location;
-    uint8_t kind;       /* enum tms_op_kind */
     uint8_t event_kind; /* enum tms_event_kind of the event it comes from */
+    uint8_t kind;       /* enum tms_op_kind */
     uint8_t flags;
     uint8_t reserved;
 };

@@ -228,6 +228,13 @@ static void end_joined(struct tms_lower *lower, const struct tms_event *event, u
     child->block_count = 0;
 }
 
+static void stop_plain(struct tms_lower *lower, uint32_t joined)
+{
+    if (joined < lower->thread_capacity) {
+        lower->threads[joined].plain = false;
+    }
+}
+
 static int forget_object(struct tms_lower *lower, const struct tms_event *event, uint64_t number)
 {
     const struct tms_members *members = tms_objects_members(&lower->objects, event->target);
@@ -257,6 +264,7 @@ static int lower_one(struct tms_lower *lower, struct tms_lower_thread *thread,
         return TMS_OK;
     case TMS_EVENT_JOIN:
         end_joined(lower, event, number);
+        stop_plain(lower, event->target);
         break;
     default:
         break;
@@ -295,6 +303,8 @@ int tms_lower_event(struct tms_lower *lower, const struct tms_event *event, uint
     if (event->kind == TMS_EVENT_FORK && (lower->split & TMS_SPLIT_FORK)) {
         thread->split_next = thread->atomic > 0;
     }
+    thread->plain = !thread->split_next;
+    thread->in_block = thread->atomic > 0 ? TMS_OP_IN_BLOCK : 0;
     if (lower->count >= lower->batch) {
         tms_lower_flush(lower);
     }

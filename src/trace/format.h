@@ -46,8 +46,8 @@ struct tms_writer {
 
 struct tms_format {
     struct tms_format_info info;
-    bool counts_lines;       /* positions are lines, not event numbers */
-    bool own_compression;    /* never wrapped in gzip or zstd by the writer */
+    bool counts_lines;    /* positions are lines, not event numbers */
+    bool own_compression; /* never wrapped in gzip or zstd by the writer */
 
     /* Does content that starts like this look like the format? Called in registry order. */
     bool (*detect)(const char *head, size_t length);
@@ -63,10 +63,10 @@ struct tms_format {
     int64_t (*read)(struct tms_reader *reader);
     void (*close)(struct tms_reader *reader);
 
-    size_t writer_size; /* of writer->state */
+    size_t writer_size;                       /* of writer->state */
     int (*create)(struct tms_writer *writer); /* NULL: nothing to do */
     int (*write)(struct tms_writer *writer, const struct tms_event *events, size_t count);
-    int (*finish)(struct tms_writer *writer); /* writes what is left; NULL: nothing to do */
+    int (*finish)(struct tms_writer *writer);   /* writes what is left; NULL: nothing to do */
     void (*destroy)(struct tms_writer *writer); /* frees what state holds; NULL: nothing */
 };
 
@@ -76,11 +76,11 @@ struct tms_format {
  * complains, counts, returns TMS_OK.
  */
 __attribute__((format(printf, 3, 4))) int tms_reader_skip(struct tms_reader *reader, uint64_t line,
-                                                           const char *format, ...);
+                                                          const char *format, ...);
 
 /* The file ends in the middle of something: complains, and tms_reader_loss says so. */
 __attribute__((format(printf, 2, 3))) void tms_reader_cut(struct tms_reader *reader,
-                                                           const char *format, ...);
+                                                          const char *format, ...);
 
 extern const struct tms_format tms_format_std;
 extern const struct tms_format tms_format_rr;

@@ -8,19 +8,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* How one thread shares a lock, and how often over. */
-struct hold {
-    uint32_t thread;
-    uint32_t depth;
-};
-
-struct tms_valid_lock {
-    uint32_t holder; /* of the exclusive side, 0: none */
-    uint32_t depth;
-    struct hold *shared;
-    size_t sharing, capacity;
-};
-
 void tms_validator_init(struct tms_validator *validator, struct tms_context *context)
 {
     *validator = (struct tms_validator){.context = context};
@@ -29,7 +16,7 @@ void tms_validator_init(struct tms_validator *validator, struct tms_context *con
 void tms_validator_clear(struct tms_validator *v)
 {
     for (size_t i = 0; i < v->lock_capacity; i++) {
-        tms_release(&v->memory, v->locks[i].shared, v->locks[i].capacity, sizeof(struct hold));
+        tms_release(&v->memory, v->locks[i].shared, v->locks[i].capacity, sizeof(struct tms_hold));
     }
     tms_release(&v->memory, v->locks, v->lock_capacity, sizeof(*v->locks));
     tms_release(&v->memory, v->threads, v->thread_capacity, sizeof(*v->threads));
@@ -71,7 +58,7 @@ static struct tms_valid_lock *lock_at(struct tms_validator *v, uint32_t id)
     return room ? &v->locks[id] : NULL;
 }
 
-static struct hold *hold_of(const struct tms_valid_lock *lock, uint32_t thread)
+static struct tms_hold *hold_of(const struct tms_valid_lock *lock, uint32_t thread)
 {
     for (size_t i = 0; i < lock->sharing; i++) {
         if (lock->shared[i].thread == thread) {
@@ -142,7 +129,7 @@ static int add_hold(struct tms_validator *v, struct tms_valid_lock *lock, uint32
     if (!TMS_RESERVE(&v->memory, &lock->shared, &lock->capacity, lock->sharing + 1, 4)) {
         return TMS_ERR_MEMORY;
     }
-    lock->shared[lock->sharing++] = (struct hold){thread, 1};
+    lock->shared[lock->sharing++] = (struct tms_hold){thread, 1};
     return TMS_VALID;
 }
 
@@ -159,7 +146,7 @@ static int acquire_shared(struct tms_validator *v, const struct tms_event *event
             name(v, TMS_CLASS_THREAD, event->thread), name(v, TMS_CLASS_LOCK, event->target),
             lock->holder == event->thread ? "it" : name(v, TMS_CLASS_THREAD, lock->holder));
     }
-    struct hold *hold = hold_of(lock, event->thread);
+    struct tms_hold *hold = hold_of(lock, event->thread);
     if (hold != NULL) {
         hold->depth++;
         return TMS_VALID_INNER;
@@ -170,7 +157,7 @@ static int acquire_shared(struct tms_validator *v, const struct tms_event *event
 static int release_shared(struct tms_validator *v, const struct tms_event *event)
 {
     struct tms_valid_lock *lock = lock_at(v, event->target);
-    struct hold *hold = lock == NULL ? NULL : hold_of(lock, event->thread);
+    struct tms_hold *hold = lock == NULL ? NULL : hold_of(lock, event->thread);
 
     if (lock == NULL) {
         return TMS_ERR_MEMORY;
@@ -277,7 +264,7 @@ static rule *const rules[TMS_EVENT_COUNT] = {
     [TMS_EVENT_EXIT] = close_function,
 };
 
-int tms_validate_fully(struct tms_validator *v, const struct tms_event *event)
+int tms_validate(struct tms_validator *v, const struct tms_event *event)
 {
     struct tms_valid_thread *thread = thread_at(v, event->thread);
 
