@@ -57,6 +57,7 @@ static const struct tms_option options[] = {
      .at = AT(engines),
      .initial = "frontier",
      .word = word_engine,
+     .alone = "all",
      .environment = true,
      .value = "NAME,…",
      .help = "which engines decide, in one pass over the trace; tmesis engines tells them apart"},
@@ -88,6 +89,7 @@ static const struct tms_option options[] = {
      .at = AT(split),
      .initial = "wait,barrier",
      .word = word_split,
+     .alone = "none",
      .environment = true,
      .value = "WHAT,…",
      .help = "what cuts a block in two on purpose"},
@@ -140,17 +142,6 @@ static int close_json(FILE *file, const struct tms_maybe *json)
         status = tms_bad("%s could not be written: %s", json->value, strerror(errno));
     }
     return status;
-}
-
-static void json_failure(FILE *out, const char *path, const char *message)
-{
-    fprintf(out,
-            "{\"schema\": 1, \"tool\": \"tmesis\", \"version\": \"%s\", \"trace\": {\"path\": ",
-            tms_version());
-    tms_json_string(path, strlen(path), tms_console_sink, out);
-    fprintf(out, "}, \"error\": {\"message\": ");
-    tms_json_string(message, strlen(message), tms_console_sink, out);
-    fprintf(out, "}}\n");
 }
 
 /* ---- one trace ------------------------------------------------------------------------ */
@@ -256,9 +247,9 @@ static int run_job(struct job *job)
     if (code == TMS_OK) {
         status = status_of(job->analysis);
     } else {
-        tms_say("%s", tms_error(job->context));
+        tms_bad_input(job->context, code, job->values->format);
         if (job->json != NULL) {
-            json_failure(job->json, job->path, tms_error(job->context));
+            tms_console_json_error(job->json, job->path, tms_error(job->context));
         }
     }
     tms_analysis_free(job->analysis);
@@ -269,25 +260,20 @@ static int run_job(struct job *job)
 
 /* ---- all of them ---------------------------------------------------------------------- */
 
-static bool read_splits(const char *list, unsigned *split)
+static unsigned read_splits(const char *list)
 {
-    bool none = false;
+    unsigned split = 0;
 
-    *split = 0;
     while (*list != '\0') {
         size_t length = strcspn(list, ",");
         for (size_t i = 0; i < SPLIT_COUNT; i++) {
             if (strlen(splits[i].word) == length && memcmp(splits[i].word, list, length) == 0) {
-                *split |= splits[i].bit;
-                none = none || splits[i].bit == 0;
+                split |= splits[i].bit;
             }
         }
         list += length + (list[length] == ',');
     }
-    if (none && *split != 0) {
-        tms_say("--split takes none by itself, not together with other words");
-    }
-    return !none || *split == 0;
+    return split;
 }
 
 static bool standard_input_once(const struct tms_operands *operands)
@@ -317,7 +303,8 @@ static int run(const void *all_values, const struct tms_operands *operands)
     settings.first = values->first;
     settings.lenient = values->lenient;
     settings.max_violations = values->max_violations;
-    if (!read_splits(values->split, &settings.split) || !standard_input_once(operands)) {
+    settings.split = read_splits(values->split);
+    if (!standard_input_once(operands)) {
         return TMS_EXIT_BAD;
     }
     if (values->json.given && (json = open_json(&values->json)) == NULL) {

@@ -104,6 +104,43 @@ int tms_console_flush(FILE *stream, const char *name)
                    error != 0 ? strerror(error) : "an earlier write failed");
 }
 
+/* ---- failures of the library ----------------------------------------------------------- */
+
+int tms_bad_input(const struct tms_context *context, int code, const char *format)
+{
+    const char *why = tms_error(context);
+
+    if (code == TMS_ERR_MALFORMED) {
+        return tms_bad("%s; --lenient goes on without such events", why);
+    }
+    if (code == TMS_ERR_SYNTAX && format != NULL) {
+        return tms_bad("%s (read as %s because of --format)", why, format);
+    }
+    return tms_bad("%s", *why != '\0' ? why : tms_strerror(code));
+}
+
+int tms_bad_output(const struct tms_context *context, int code, const char *path, const char *to)
+{
+    const char *why = tms_error(context);
+
+    if (code == TMS_ERR_IO && strcmp(path, "-") == 0 && reader_is_gone(stdout)) {
+        return TMS_EXIT_OK;
+    }
+    return tms_bad("%s%s", *why != '\0' ? why : tms_strerror(code),
+                   code == TMS_ERR_FORMAT && to == NULL ? "; --to names the format" : "");
+}
+
+void tms_console_json_error(FILE *out, const char *path, const char *message)
+{
+    fprintf(out,
+            "{\"schema\": 1, \"tool\": \"tmesis\", \"version\": \"%s\", \"trace\": {\"path\": ",
+            tms_version());
+    tms_json_string(path, strlen(path), tms_console_sink, out);
+    fprintf(out, "}, \"error\": {\"message\": ");
+    tms_json_string(message, strlen(message), tms_console_sink, out);
+    fprintf(out, "}}\n");
+}
+
 /* ---- wrapped text --------------------------------------------------------------------- */
 
 int tms_console_width(const char *text, size_t length)

@@ -26,6 +26,18 @@ void tms_say_begin(void);
 /* The same as tms_say, returning TMS_EXIT_BAD: `return tms_bad(…)`. */
 __attribute__((format(printf, 1, 2))) int tms_bad(const char *format, ...);
 
+/* Says why a trace can't be read or checked, and what to type about it. TMS_EXIT_BAD. */
+int tms_bad_input(const struct tms_context *context, int code, const char *format);
+
+/*
+ * Says why a trace can't be written to `path`; `to` is the value of --to. TMS_EXIT_BAD, or
+ * quietly TMS_EXIT_OK if whoever read from standard output has gone.
+ */
+int tms_bad_output(const struct tms_context *context, int code, const char *path, const char *to);
+
+/* The JSON object of a trace that can't be read. */
+void tms_console_json_error(FILE *out, const char *path, const char *message);
+
 /* For tms_context_new: says the complaint; `user` may be NULL or a `struct tms_progress`. */
 void tms_console_complain(void *user, const char *message);
 

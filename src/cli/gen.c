@@ -6,8 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/console.h"
 #include "cli/options.h"
@@ -77,8 +75,8 @@ struct values {
 /* clang-format off */
 static const struct tms_option options[] = {
     {.name = "output", .letter = 'o', .type = TMS_OPTION_TEXT, .at = AT(output), .value = "FILE",
-     .help = "where the trace goes, in the format that the extension names; \"-\" is standard "
-             "output and needs --to"},
+     .help = "where the trace goes, in the format that the extension names (.std, .rt, .tms, with "
+             ".gz or .zst behind) or that --to says; \"-\" is standard output and needs --to"},
     {.name = "to", .type = TMS_OPTION_CHOICE, .at = AT(format), .word = tms_word_written,
      .value = "NAME", .help = "the format, whatever the extension says"},
     {.name = "preset", .type = TMS_OPTION_CHOICE, .at = AT(preset), .word = tms_preset_name,
@@ -104,7 +102,7 @@ static const struct tms_option options[] = {
      .given = AT(given.violation), .initial = "none", .value = "WHERE",
      .help = "none: the trace is serializable, however much its blocks overlap. An event number, "
              "a percentage of the events, or random: the same with one lost update that shows "
-             "at that event, or as near after it as can be. any: whatever comes of accesses "
+             "at that event, or as near to it as can be. any: whatever comes of accesses "
              "without any discipline"},
     {0}};
 /* clang-format on */
@@ -211,16 +209,6 @@ static int write_events(struct tms_gen *gen, struct tms_writer *writer,
     return (int)count;
 }
 
-/* Half a trace must not be taken for a whole one. */
-static void remove_part(const char *path)
-{
-    struct stat status;
-
-    if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
-        unlink(path);
-    }
-}
-
 static int write_trace(const struct values *values, struct tms_context *context,
                        struct tms_gen *gen, uint64_t total)
 {
@@ -237,12 +225,11 @@ static int write_trace(const struct values *values, struct tms_context *context,
     tms_progress_start(&progress, &values->common);
     code = write_events(gen, writer, &progress, total);
     tms_progress_hide(&progress);
-    int closed = tms_writer_close(writer);
-    code = code != TMS_OK ? code : closed;
     if (code != TMS_OK) {
-        remove_part(values->output);
+        tms_writer_abandon(writer);
+        return code;
     }
-    return code;
+    return tms_writer_close(writer);
 }
 
 static void say_what(const struct values *values, const struct tms_shape *shape,
@@ -261,12 +248,6 @@ static void say_what(const struct values *values, const struct tms_shape *shape,
     }
 }
 
-static int fail(struct tms_context *context, int code)
-{
-    const char *why = tms_error(context);
-    return tms_bad("%s", *why != '\0' ? why : tms_strerror(code));
-}
-
 static int generate(const struct values *values, const struct tms_shape *shape)
 {
     struct tms_context *context = tms_context_new(tms_console_complain, NULL);
@@ -281,7 +262,7 @@ static int generate(const struct values *values, const struct tms_shape *shape)
         code = write_trace(values, context, gen, shape->events);
     }
     if (code != TMS_OK) {
-        status = fail(context, code);
+        status = tms_bad_output(context, code, values->output, values->format);
     } else if (!values->common.quiet) {
         say_what(values, shape, gen);
     }
@@ -302,7 +283,7 @@ static int run(const void *all_values, const struct tms_operands *operands)
         return tms_console_flush(stdout, "standard output");
     }
     if (values->output == NULL) {
-        return tms_bad("gen needs a file to write: -o FILE, or -o - with --to and the format");
+        return tms_bad("gen needs a file to write: -o FILE, or -o - with --to for standard output");
     }
     if (!make_shape(values, &shape)) {
         return TMS_EXIT_BAD;

@@ -128,9 +128,19 @@ static int show(struct job *job)
         return tms_bad("%s: out of memory", job->path);
     }
     if (job->complaint != NULL) {
-        return TMS_EXIT_BAD;
+        return tms_bad("%s", job->complaint);
     }
     return inventory.loss != NULL ? TMS_EXIT_INCOMPLETE : TMS_EXIT_OK;
+}
+
+static int fail(const struct job *job, int code)
+{
+    const char *why = code == TMS_ERR_MEMORY ? tms_strerror(code) : tms_error(job->context);
+
+    if (job->values->json) {
+        tms_console_json_error(stdout, job->path, why);
+    }
+    return tms_bad_input(job->context, code, job->values->format);
 }
 
 static int run_job(struct job *job)
@@ -148,11 +158,7 @@ static int run_job(struct job *job)
         code = read_trace(job);
     }
     tms_progress_hide(&job->progress);
-    if (code == TMS_OK) {
-        status = show(job);
-    } else {
-        status = tms_bad("%s", code == TMS_ERR_MEMORY ? "out of memory" : tms_error(job->context));
-    }
+    status = code == TMS_OK ? show(job) : fail(job, code);
     tms_survey_clear(&job->survey);
     tms_analysis_free(job->analysis);
     tms_reader_close(job->reader);
@@ -181,7 +187,7 @@ const struct tms_command tms_command_info = {
     .summary = "what is in a trace: events, threads, locks, transactions",
     .usage = "TRACE…",
     .about = "Counts what is in each TRACE (\"-\" is standard input) and says whether it is "
-             "well-formed. Median and 90 % of the transaction lengths are exact up to 31 events "
+             "well-formed. Median and p90 of the transaction lengths are exact up to 31 events "
              "and at most 1/16 too low beyond.\n\n"
              "Exit status: 0, or 2 if a trace can't be read or is not well-formed, or 3 if one "
              "was cut off.",

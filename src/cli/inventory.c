@@ -10,9 +10,10 @@
 
 /* ---- numbers that both outputs show --------------------------------------------------- */
 
+/* A number. In text its key has blanks for the underscores, so that both call it the same. */
 struct figure {
-    const char *key;  /* in JSON */
-    const char *text; /* for people */
+    const char *key;
+    const char *note; /* for people, in brackets; or NULL */
     uint64_t value;
 };
 
@@ -23,18 +24,18 @@ static size_t whole_figures(const struct tms_inventory *inventory, struct figure
     const struct tms_survey *survey = inventory->survey;
     uint64_t shared, variables = tms_survey_variables(survey, &shared);
     const struct figure all[] = {
-        {"events", "events", survey->events},
-        {"threads", "threads", tms_survey_threads(survey)},
-        {"locks", "locks", tms_survey_locks(survey)},
-        {"variables", "variables", variables},
-        {"shared_variables", "  used by several threads", shared},
-        {"labels", "labels", tms_survey_labels(survey)},
-        {"locations", "locations", tms_survey_locations(survey)},
-        {"transactions", "transactions (outermost blocks)", survey->transactions},
+        {"events", NULL, survey->events},
+        {"threads", NULL, tms_survey_threads(survey)},
+        {"locks", NULL, tms_survey_locks(survey)},
+        {"variables", NULL, variables},
+        {"shared_variables", "of several threads", shared},
+        {"labels", NULL, tms_survey_labels(survey)},
+        {"locations", NULL, tms_survey_locations(survey)},
+        {"transactions", "outermost blocks", survey->transactions},
         {"unary", "events outside blocks", survey->outside},
-        {"open_blocks", "blocks open at the end", tms_survey_open_blocks(survey)},
-        {"held_locks", "locks held at the end", tms_survey_held_locks(survey)},
-        {"bytes", "bytes", inventory->bytes},
+        {"open_blocks", "at the end", tms_survey_open_blocks(survey)},
+        {"held_locks", "at the end", tms_survey_held_locks(survey)},
+        {"bytes", NULL, inventory->bytes},
     };
 
     _Static_assert(sizeof(all) / sizeof(all[0]) <= FIGURES_MOST, "room for the figures");
@@ -45,11 +46,11 @@ static size_t whole_figures(const struct tms_inventory *inventory, struct figure
 static size_t length_figures(const struct tms_survey *survey, struct figure *figures)
 {
     const struct figure all[] = {
-        {"finished", "ended", survey->finished},
-        {"min", "shortest", survey->shortest},
-        {"median", "median", tms_survey_quantile(survey, 0.5)},
-        {"p90", "90 % are no longer than", tms_survey_quantile(survey, 0.9)},
-        {"max", "longest", survey->longest},
+        {"finished", NULL, survey->finished},
+        {"min", NULL, survey->shortest},
+        {"median", NULL, tms_survey_quantile(survey, 0.5)},
+        {"p90", "90 % are no longer", tms_survey_quantile(survey, 0.9)},
+        {"max", NULL, survey->longest},
     };
 
     _Static_assert(sizeof(all) / sizeof(all[0]) <= FIGURES_MOST, "room for the figures");
@@ -73,41 +74,48 @@ static uint32_t deepest_nesting(const struct tms_survey *survey)
     return most;
 }
 
+static size_t block_figures(const struct tms_survey *survey, struct figure *figures)
+{
+    figures[0] = (struct figure){"deepest_nesting", NULL, deepest_nesting(survey)};
+    figures[1] = (struct figure){"unlabelled_blocks", NULL, survey->unlabelled};
+    return 2;
+}
+
 /* The fields of a row that are shown, as columns or as members. */
 struct field {
     const char *key;
-    const char *text;
     size_t at;
     bool wide; /* uint64_t, else uint32_t */
 };
 
+/* clang-format off */
+#define THREAD(member) offsetof(struct tms_survey_thread, member)
+#define LOCK(member)   offsetof(struct tms_survey_lock, member)
+
 static const struct field thread_fields[] = {
-#define FIELD(key, text, wide)                                                                     \
-    {                                                                                              \
-#key, text, offsetof(struct tms_survey_thread, key), wide                                  \
-    }
-    FIELD(events, "events", true),
-    FIELD(transactions, "transactions", true),
-    FIELD(outside, "outside", true),
-    FIELD(accesses, "accesses", true),
-    FIELD(acquires, "acquires", true),
-    FIELD(depth_most, "nesting", false),
-    {NULL, NULL, 0, false},
-#undef FIELD
+    {"events", THREAD(events), true},
+    {"transactions", THREAD(transactions), true},
+    {"unary", THREAD(outside), true},
+    {"accesses", THREAD(accesses), true},
+    {"acquires", THREAD(acquires), true},
+    {"deepest_nesting", THREAD(depth_most), false},
+    {NULL, 0, false},
 };
 
 static const struct field lock_fields[] = {
-#define FIELD(key, text, wide)                                                                     \
-    {                                                                                              \
-#key, text, offsetof(struct tms_survey_lock, key), wide                                    \
-    }
-    FIELD(acquires, "acquires", true),    FIELD(shared, "shared", true),
-    FIELD(reentrant, "re-entrant", true), FIELD(handovers, "handovers", true),
-    FIELD(deepest, "depth", false),       {NULL, NULL, 0, false},
-#undef FIELD
+    {"acquires", LOCK(acquires), true},
+    {"shared", LOCK(shared), true},
+    {"reentrant", LOCK(reentrant), true},
+    {"handovers", LOCK(handovers), true},
+    {"most_held", LOCK(deepest), false},
+    {NULL, 0, false},
 };
 
-static const struct field label_fields[] = {{"count", "blocks", 0, true}, {NULL, NULL, 0, false}};
+static const struct field label_fields[] = {
+    {"blocks", 0, true},
+    {NULL, 0, false},
+};
+/* clang-format on */
 
 static uint64_t field_value(const struct field *field, const void *row)
 {
@@ -181,19 +189,51 @@ static struct entry *sorted_entries(const struct tms_inventory *inventory,
 
 /* ---- text ----------------------------------------------------------------------------- */
 
-#define TEXT_WIDTH 34
-#define BUSIEST    10
+#define TEXT_WIDTH   49
+#define COLUMN_LEAST 12
+#define BUSIEST      10
+
+/* Writes a key for people; returns its width. */
+static int print_key(const char *key)
+{
+    for (const char *at = key; *at != '\0'; at++) {
+        putchar(*at == '_' ? ' ' : *at);
+    }
+    return (int)strlen(key);
+}
+
+/* A line: what it is, and at its end the value. */
+static void print_line(const char *key, const char *note, const char *value)
+{
+    printf("  ");
+    int width = print_key(key);
+    if (note != NULL) {
+        width += printf(" (%s)", note);
+    }
+    printf("%*s\n", TEXT_WIDTH - width, value);
+}
+
+static void print_number(const char *key, const char *note, uint64_t value)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%" PRIu64, value);
+    print_line(key, note, text);
+}
+
+static void print_ratio(const char *key, double value)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%.2f", value);
+    print_line(key, NULL, text);
+}
 
 static void print_figures(const struct figure *figures, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        printf("  %-*s %14" PRIu64 "\n", TEXT_WIDTH, figures[i].text, figures[i].value);
+        print_number(figures[i].key, figures[i].note, figures[i].value);
     }
-}
-
-static void print_ratio(const char *text, double value)
-{
-    printf("  %-*s %14.2f\n", TEXT_WIDTH, text, value);
 }
 
 static void print_kinds(const struct tms_survey *survey)
@@ -201,8 +241,7 @@ static void print_kinds(const struct tms_survey *survey)
     printf("\nEvents\n");
     for (int kind = 0; kind < TMS_EVENT_COUNT; kind++) {
         if (survey->kinds[kind] > 0) {
-            printf("  %-*s %14" PRIu64 "\n", TEXT_WIDTH, tms_event_text((enum tms_event_kind)kind),
-                   survey->kinds[kind]);
+            print_number(tms_event_text((enum tms_event_kind)kind), NULL, survey->kinds[kind]);
         }
     }
 }
@@ -219,8 +258,23 @@ static void print_lengths(const struct tms_survey *survey)
         print_figures(figures, length_figures(survey, figures));
         print_ratio("mean", ratio(survey->total, survey->finished));
     }
-    printf("  %-*s %14u\n", TEXT_WIDTH, "deepest nesting", deepest_nesting(survey));
-    printf("  %-*s %14" PRIu64 "\n", TEXT_WIDTH, "blocks without label", survey->unlabelled);
+    print_figures(figures, block_figures(survey, figures));
+}
+
+static int column_width(const struct field *field)
+{
+    int length = (int)strlen(field->key);
+
+    return length > COLUMN_LEAST ? length : COLUMN_LEAST;
+}
+
+static void print_columns(const struct field *fields)
+{
+    for (const struct field *field = fields; field->key != NULL; field++) {
+        printf("%*s", 1 + column_width(field) - (int)strlen(field->key), "");
+        print_key(field->key);
+    }
+    putchar('\n');
 }
 
 static void print_row(const struct tms_inventory *inventory, const struct listing *listing,
@@ -229,7 +283,7 @@ static void print_row(const struct tms_inventory *inventory, const struct listin
     const void *row = tms_survey_row(table_of(inventory, listing), id);
 
     for (const struct field *field = listing->fields; field->key != NULL; field++) {
-        printf(" %13" PRIu64, field_value(field, row));
+        printf(" %*" PRIu64, column_width(field), field_value(field, row));
     }
     printf("  ");
     tms_console_name(stdout, tms_name(inventory->context, listing->cls, id, NULL));
@@ -246,10 +300,7 @@ static bool print_listing(const struct tms_inventory *inventory, const struct li
     }
     if (count > 0) {
         printf("\n%s\n", listing->title);
-        for (const struct field *field = listing->fields; field->key != NULL; field++) {
-            printf(" %13s", field->text);
-        }
-        putchar('\n');
+        print_columns(listing->fields);
     }
     size_t shown = inventory->all || count <= BUSIEST ? count : BUSIEST;
     for (size_t i = 0; i < shown; i++) {
@@ -262,20 +313,31 @@ static bool print_listing(const struct tms_inventory *inventory, const struct li
     return true;
 }
 
+static void print_state(const struct tms_inventory *inventory)
+{
+    const char *whole = inventory->loss == NULL ? "yes" : "as far as it goes";
+
+    print_line("well_formed", NULL, inventory->complaint == NULL ? whole : "no");
+    if (inventory->complaint != NULL) {
+        printf("    %s\n", inventory->complaint);
+    }
+    if (inventory->loss != NULL) {
+        printf("    %s\n", inventory->loss);
+    }
+}
+
 bool tms_inventory_text(const struct tms_inventory *inventory)
 {
     const struct tms_survey *survey = inventory->survey;
     struct figure figures[FIGURES_MOST];
 
     tms_console_name(stdout, inventory->path);
-    printf("\n  %-*s %14s\n", TEXT_WIDTH, "format", inventory->format);
+    putchar('\n');
+    print_line("format", NULL, inventory->format);
     print_figures(figures, whole_figures(inventory, figures));
-    print_ratio("bytes an event", ratio(inventory->bytes, survey->events));
-    print_ratio("% of events outside blocks", 100 * ratio(survey->outside, survey->events));
-    printf("  %-*s %14s\n", TEXT_WIDTH, "well-formed", inventory->complaint == NULL ? "yes" : "no");
-    if (inventory->complaint != NULL) {
-        printf("    %s\n", inventory->complaint);
-    }
+    print_ratio("bytes_per_event", ratio(inventory->bytes, survey->events));
+    print_ratio("unary_percent", 100 * ratio(survey->outside, survey->events));
+    print_state(inventory);
     print_kinds(survey);
     print_lengths(survey);
     for (size_t i = 0; i < LISTING_COUNT; i++) {
@@ -322,8 +384,7 @@ static void json_lengths(const struct tms_survey *survey)
     printf(", \"transaction_lengths\": {");
     json_figures(figures, length_figures(survey, figures), "");
     printf(", \"mean\": %.3f}", ratio(survey->total, survey->finished));
-    printf(", \"deepest_nesting\": %u, \"unlabelled_blocks\": %" PRIu64, deepest_nesting(survey),
-           survey->unlabelled);
+    json_figures(figures, block_figures(survey, figures), ", ");
 }
 
 static bool json_listing(const struct tms_inventory *inventory, const struct listing *listing)
@@ -348,6 +409,7 @@ static bool json_listing(const struct tms_inventory *inventory, const struct lis
 
 bool tms_inventory_json(const struct tms_inventory *inventory)
 {
+    const struct tms_survey *survey = inventory->survey;
     struct figure figures[FIGURES_MOST];
     bool good = true;
 
@@ -356,12 +418,14 @@ bool tms_inventory_json(const struct tms_inventory *inventory)
     json_text(", \"trace\": {", "path", inventory->path);
     json_text(", ", "format", inventory->format);
     json_figures(figures, whole_figures(inventory, figures), ", ");
+    printf(", \"bytes_per_event\": %.3f", ratio(inventory->bytes, survey->events));
+    printf(", \"unary_percent\": %.3f", 100 * ratio(survey->outside, survey->events));
     json_text(", ", "loss", inventory->loss);
     printf(", \"well_formed\": %s", inventory->complaint == NULL ? "true" : "false");
     json_text(", ", "complaint", inventory->complaint);
     printf("}");
-    json_kinds(inventory->survey);
-    json_lengths(inventory->survey);
+    json_kinds(survey);
+    json_lengths(survey);
     for (size_t i = 0; i < LISTING_COUNT; i++) {
         good = json_listing(inventory, &listings[i]) && good;
     }

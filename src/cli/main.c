@@ -15,9 +15,12 @@ static const struct tms_command *const commands[] = {
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
-static const char *command_name(size_t index)
+/* What may have been meant by a word in the place of a command. */
+static const char *first_word(size_t index)
 {
-    return index < COMMAND_COUNT ? commands[index]->name : NULL;
+    static const char *const others[] = {"help", "--help", "--version", NULL};
+
+    return index < COMMAND_COUNT ? commands[index]->name : others[index - COMMAND_COUNT];
 }
 
 static const struct tms_command *find_command(const char *name)
@@ -27,7 +30,7 @@ static const struct tms_command *find_command(const char *name)
             return commands[i];
         }
     }
-    const char *near = tms_nearest(name, command_name);
+    const char *near = tms_nearest(name, first_word);
     if (near != NULL) {
         tms_say("there is no command \"%s\"; did you mean %s?", name, near);
     } else {

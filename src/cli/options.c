@@ -95,6 +95,19 @@ const struct tms_option *tms_option_at(const struct tms_command *command, size_t
     return index - own < LENGTH(common_options) ? &common_options[index - own] : NULL;
 }
 
+static const struct tms_option *find_long(const struct tms_command *command, const char *name,
+                                          size_t length)
+{
+    const struct tms_option *option;
+
+    for (size_t i = 0; (option = tms_option_at(command, i)) != NULL; i++) {
+        if (strlen(option->name) == length && memcmp(option->name, name, length) == 0) {
+            return option;
+        }
+    }
+    return NULL;
+}
+
 /* ---- what was meant? ------------------------------------------------------------------ */
 
 static unsigned least_of(unsigned a, unsigned b, unsigned c)
@@ -156,12 +169,29 @@ const char *tms_nearest(const char *text, const char *(*word)(size_t index))
     return match.best;
 }
 
+/* --no-color means --color=never: the word of an option that says no, or NULL. */
+static const char *word_for_no(const struct tms_option *option)
+{
+    for (size_t i = 0; option->word != NULL && option->word(i) != NULL; i++) {
+        if (strcmp(option->word(i), "never") == 0 || strcmp(option->word(i), "none") == 0) {
+            return option->word(i);
+        }
+    }
+    return NULL;
+}
+
 static bool unknown_option(const struct tms_command *command, const char *name)
 {
     bool negated = strncmp(name, "no-", 3) == 0;
     struct match match = {.text = negated ? name + 3 : name};
-    const struct tms_option *option;
+    const struct tms_option *option = find_long(command, match.text, strlen(match.text));
+    const char *no = negated && option != NULL ? word_for_no(option) : NULL;
 
+    if (no != NULL) {
+        tms_say("%s has no option --%s; did you mean --%s=%s?", command->name, name, option->name,
+                no);
+        return false;
+    }
     for (size_t i = 0; (option = tms_option_at(command, i)) != NULL; i++) {
         if (!negated || option->type == TMS_OPTION_FLAG) {
             match_consider(&match, option->name);
@@ -229,19 +259,6 @@ struct parse {
     int count, at; /* words[at] is the next one */
     void *values;
 };
-
-static const struct tms_option *find_long(const struct tms_command *command, const char *name,
-                                          size_t length)
-{
-    const struct tms_option *option;
-
-    for (size_t i = 0; (option = tms_option_at(command, i)) != NULL; i++) {
-        if (strlen(option->name) == length && memcmp(option->name, name, length) == 0) {
-            return option;
-        }
-    }
-    return NULL;
-}
 
 static const struct tms_option *find_letter(const struct tms_command *command, char letter)
 {

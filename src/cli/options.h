@@ -67,6 +67,7 @@ struct tms_option {
     uint64_t least;      /* COUNT */
     uint64_t most;       /* COUNT; 0: no limit */
     const char *(*word)(size_t index); /* CHOICE and LIST: the words, NULL after the last */
+    const char *alone;                 /* LIST: a word that does not go with others; or NULL */
     bool environment;                  /* TMESIS_NAME sets it too ("-" becomes "_") */
     const char *value;                 /* what --help calls the value: "FILE" */
     const char *help;                  /* what it does; may be long, it is wrapped */

@@ -166,6 +166,16 @@ static bool set_choice(const struct tms_option *option, void *field, const char 
     return true;
 }
 
+/* "all" is right, "all,frontier" is not. */
+static bool stands_alone(const struct tms_option *option, const char *text, const char *at,
+                         size_t length)
+{
+    bool alone = option->alone != NULL && strlen(option->alone) == length &&
+                 memcmp(option->alone, at, length) == 0;
+
+    return !alone || strlen(text) == length;
+}
+
 static bool set_list(const struct tms_option *option, void *field, const char *text,
                      const char *shown)
 {
@@ -173,6 +183,11 @@ static bool set_list(const struct tms_option *option, void *field, const char *t
         size_t length = strcspn(at, ",");
         if (!is_word(option, at, length)) {
             return not_a_word(option, at, length, shown);
+        }
+        if (!stands_alone(option, text, at, length)) {
+            tms_say("%s takes %s by itself, not together with other words as in \"%s\"", shown,
+                    option->alone, text);
+            return false;
         }
         at += length;
         if (*at == '\0') {

@@ -290,37 +290,61 @@ static int take(struct tms_analysis *analysis, const struct tms_event *event,
                : tms_lower_event(&analysis->lower, event, analysis->summary.events, validity);
 }
 
-/* Is there nothing to it but to hand it on? See spec/lower.h. */
-static inline bool is_plain(struct tms_analysis *analysis, const struct tms_event *event)
+/* The plain events from here on, as go into the buffer; does another one stop them? */
+static size_t take_plain(struct tms_analysis *analysis, const struct tms_event *events,
+                         size_t count, bool *stopped)
 {
-    unsigned kind = event->kind;
+    struct tms_lower *lower = &analysis->lower;
+    struct tms_op *op = &lower->ops[lower->count];
+    size_t room = lower->batch - lower->count;
+    size_t most = count < room ? count : room;
+    size_t outside = 0, i;
 
-    return tms_lower_is_plain(&analysis->lower, event->thread) &&
-           (kind - TMS_EVENT_READ <= TMS_EVENT_UPDATE - TMS_EVENT_READ ||
-            (kind - TMS_EVENT_ACQUIRE <= TMS_EVENT_RELEASE - TMS_EVENT_ACQUIRE &&
-             tms_validate_lock(&analysis->validator, event)));
+    for (i = 0; i < most; i++) {
+        uint8_t plain = lower->plain[events[i].thread];
+        if (!tms_validate_plain(&analysis->validator, &events[i], plain / TMS_PLAIN)) {
+            break;
+        }
+        tms_lower_plain(&op[i], &events[i], analysis->summary.events + i + 1, plain);
+        outside += (plain & TMS_OP_IN_BLOCK) == 0;
+    }
+    lower->count += i;
+    lower->unary += outside;
+    analysis->summary.events += i;
+    *stopped = i < most;
+    if (lower->count == lower->batch) {
+        tms_lower_flush(lower);
+    }
+    return i;
 }
 
 static int take_all(struct tms_analysis *analysis, const struct tms_event *events, size_t count,
                     struct tms_reader *reader)
 {
-    bool first = analysis->settings.first;
-
-    for (size_t i = 0; i < count; i++) {
-        uint64_t number = ++analysis->summary.events;
-        if (is_plain(analysis, &events[i])) {
-            tms_lower_plain(&analysis->lower, &events[i], number);
-        } else {
+    for (size_t i = 0; i < count;) {
+        bool stopped;
+        i += take_plain(analysis, &events[i], count - i, &stopped);
+        if (stopped) {
+            analysis->summary.events++;
             int code = take(analysis, &events[i], reader, i);
             if (code != TMS_OK) {
-                return code == TMS_ERR_MEMORY ? tms_fail_memory(analysis->context) : code;
+                return code;
             }
+            i++;
         }
-        if (first && had_enough(analysis)) {
+        if (analysis->settings.first && had_enough(analysis)) {
             return 1;
         }
     }
     return TMS_OK;
+}
+
+/* The names of the batch are known, so the tables by thread and lock can have their size. */
+static int make_room(struct tms_analysis *analysis)
+{
+    int code = tms_validator_reserve(&analysis->validator);
+
+    return code == TMS_OK ? tms_lower_reserve(&analysis->lower) : code;
 }
 
 int tms_analysis_feed(struct tms_analysis *analysis, const struct tms_event *events, size_t count,
@@ -342,11 +366,14 @@ int tms_analysis_feed(struct tms_analysis *analysis, const struct tms_event *eve
                             (unsigned long long)(analysis->summary.events + i + 1));
         }
     }
-    int code = take_all(analysis, events, count, reader);
+    int code = make_room(analysis);
+    if (code == TMS_OK) {
+        code = take_all(analysis, events, count, reader);
+    }
     if (code < 0) {
         analysis->failed = code;
     }
-    return code;
+    return code == TMS_ERR_MEMORY ? tms_fail_memory(analysis->context) : code;
 }
 
 static void note_loss(struct tms_analysis *analysis, const char *loss)

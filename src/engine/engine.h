@@ -49,7 +49,10 @@ struct tms_engine {
     int (*create)(void *state, struct tms_host *host);
     /* Per operation, by kind; NULL: the engine does not care. */
     void (*on[TMS_OP_COUNT])(void *state, const struct tms_op *op);
-    /* Instead of `on`, for engines that look ahead: must mean the same. NULL: none. */
+    /*
+     * Instead of `on`, for engines that look ahead: must mean the same. NULL: none. Behind the
+     * last operation there are TMS_OPS_BEHIND more that can be read, with any content.
+     */
     void (*batch)(void *state, const struct tms_op *ops, size_t count);
     /* After the last operation, also after tms_settings.first stopped the run. */
     void (*finish)(void *state);

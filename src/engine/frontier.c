@@ -60,16 +60,7 @@ static inline void edges_from_readers(struct frontier *f, struct thread *t, cons
 
 static inline uint64_t moment_here(const struct thread *t, const struct tms_op *op)
 {
-    return make_moment(t->slot, op->event, op->event_kind);
-}
-
-static inline bool need_cell(struct frontier *f, struct cells *cells, uint32_t id)
-{
-    if (__builtin_expect(id < cells->capacity, 1) || tms_cells_grow(f, cells, id)) {
-        return true;
-    }
-    tms_host_fail(f->host, TMS_ERR_MEMORY);
-    return false;
+    return t->base | op->event << MOMENT_KIND_BITS | op->event_kind;
 }
 
 /*
@@ -80,35 +71,24 @@ struct access {
     uint8_t cells; /* enum cells_of */
     bool is_access;
     bool exclusive;      /* a write, or an operation on the exclusive side of a lock */
-    bool always;         /* recorded even when it repeats */
+    int8_t always;       /* -1: recorded even when it repeats */
     uint8_t cls;         /* enum tms_class */
     uint8_t after_write; /* enum tms_edge_kind: of the edge from the last write … */
     uint8_t after_read;  /* … and from a reader */
+    uint8_t unused;
 };
+_Static_assert(sizeof(struct access) == 8, "found by a shift");
 
-#define READS                                                                                      \
-    {                                                                                              \
-        CELLS_VARIABLES, true, false, false, TMS_CLASS_VARIABLE, TMS_EDGE_WRITE_READ, 0            \
-    }
-#define WRITES                                                                                     \
-    {                                                                                              \
-        CELLS_VARIABLES, true, true, false, TMS_CLASS_VARIABLE, TMS_EDGE_WRITE_WRITE,              \
-            TMS_EDGE_READ_WRITE                                                                    \
-    }
+/* clang-format off */
+#define READS   {CELLS_VARIABLES, true, false, 0, TMS_CLASS_VARIABLE, TMS_EDGE_WRITE_READ, 0, 0}
+#define WRITES  {CELLS_VARIABLES, true, true, 0, TMS_CLASS_VARIABLE, TMS_EDGE_WRITE_WRITE, \
+                 TMS_EDGE_READ_WRITE, 0}
 /* Always: a report is to name the release as the earlier event, not the acquire before it. */
-#define LOCKS                                                                                      \
-    {                                                                                              \
-        CELLS_LOCKS, true, true, true, TMS_CLASS_LOCK, TMS_EDGE_LOCK, TMS_EDGE_LOCK                \
-    }
-#define SHARES                                                                                     \
-    {                                                                                              \
-        CELLS_LOCKS, true, false, false, TMS_CLASS_LOCK, TMS_EDGE_LOCK, 0                          \
-    }
+#define LOCKS   {CELLS_LOCKS, true, true, -1, TMS_CLASS_LOCK, TMS_EDGE_LOCK, TMS_EDGE_LOCK, 0}
+#define SHARES  {CELLS_LOCKS, true, false, 0, TMS_CLASS_LOCK, TMS_EDGE_LOCK, 0, 0}
 /* Arrivals are the readers of a barrier's cell: they conflict with departures only. */
-#define ARRIVES                                                                                    \
-    {                                                                                              \
-        CELLS_BARRIERS, true, false, false, TMS_CLASS_BARRIER, TMS_EDGE_BARRIER, 0                 \
-    }
+#define ARRIVES {CELLS_BARRIERS, true, false, 0, TMS_CLASS_BARRIER, TMS_EDGE_BARRIER, 0, 0}
+/* clang-format on */
 
 static const struct access accesses[TMS_OP_COUNT] = {
     [TMS_OP_READ] = READS,
@@ -146,17 +126,14 @@ static inline void access_cell(struct frontier *f, struct thread *t, const struc
                                const struct access *access)
 {
     struct cells *cells = &f->cells[access->cells];
-
-    if (!need_cell(f, cells, op->target)) {
-        return;
-    }
     struct cell *cell = &cells->cell[op->target];
     uint64_t write = cell->write;
     uint64_t read = cell->read;
     /* Arithmetic instead of branches on `exclusive`: nobody can guess what comes next. */
     uint64_t exclusive = -(uint64_t)access->exclusive; /* all ones, or zero */
-    bool repeats = (fresh(t, write) & (((read | -(uint64_t)access->always) & exclusive) == 0)) |
-                   (fresh(t, read) & !access->exclusive);
+    bool repeats =
+        (fresh(t, write) & (((read | (uint64_t)(int64_t)access->always) & exclusive) == 0)) |
+        (fresh(t, read) & !access->exclusive);
     if (repeats) {
         return;
     }
@@ -185,11 +162,8 @@ static void step(struct frontier *f, struct thread *t, const struct tms_op *op)
 
 static void depart_from_barrier(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
-    struct cells *barriers = &f->cells[CELLS_BARRIERS];
+    const struct cells *barriers = &f->cells[CELLS_BARRIERS];
 
-    if (!need_cell(f, barriers, op->target)) {
-        return;
-    }
     edges_from_readers(f, t, op, barriers->cell[op->target].read,
                        barriers->place[op->target].at[READ],
                        (struct cause){TMS_EDGE_BARRIER, TMS_CLASS_BARRIER, op->target});
@@ -239,14 +213,13 @@ static void fork_thread(struct frontier *f, struct thread *t, const struct tms_o
 /* Any event of the joined thread conflicts with its join: the edge comes from its last. */
 static void join_thread(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
-    if (op->target < f->id_capacity && f->slot_of[op->target] != 0) {
-        uint32_t slot = f->slot_of[op->target] - 1;
-        const struct log *log = &f->threads[slot].log;
-        const struct log_entry *last = log_at(log, log->written - 1);
-        unsigned kind = log_kind(last) < LOG_BEGIN ? log_kind(last) : last->target;
-        edge_from(f, t, op, make_moment(slot, log_event(last), kind), last->location,
+    const struct thread *child = op->target < f->id_capacity ? f->by_id[op->target] : NULL;
+
+    if (child != NULL) {
+        const struct tms_op *last = log_at(&child->log, log_written(&child->log) - 1);
+        edge_from(f, t, op, make_moment(child->slot, last->event, last->event_kind), last->location,
                   (struct cause){TMS_EDGE_JOIN, TMS_CLASS_THREAD, op->target});
-        tms_frontier_retire(f, slot);
+        tms_frontier_retire(f, child->slot);
     }
     step(f, t, op);
 }
@@ -256,11 +229,9 @@ static void forget(struct frontier *f, struct thread *t, const struct tms_op *op
     struct cells *variables = &f->cells[CELLS_VARIABLES];
 
     (void)t;
-    if (op->target < variables->capacity) {
-        tms_cell_drop_readers(f, &variables->cell[op->target]);
-        variables->cell[op->target].write = 0;
-        log_add(f, &f->forgotten, op);
-    }
+    tms_cell_drop_readers(f, &variables->cell[op->target]);
+    variables->cell[op->target].write = 0;
+    log_add(f, &f->forgotten, op);
 }
 
 typedef void handler(struct frontier *f, struct thread *t, const struct tms_op *op);
@@ -306,49 +277,63 @@ static void first_event(struct frontier *f, const struct tms_op *op)
 }
 
 /*
- * Operations come in batches, so where there are many cells those of operations ahead can be asked
- * for early: first the cell, and when that has arrived, the readers it points to. Every operation
- * is taken for an access to a variable, as most are; asking for what is not there does no harm.
+ * Operations come in batches, so the cell of one that comes soon can be asked for early. Each is
+ * taken for an access to a variable, as most are, and those behind the end of the batch for
+ * operations: asking for what is not there does no harm.
  */
-#define AHEAD_CELL     24
-#define AHEAD_READERS  10
-#define CELLS_IN_CACHE 16384 /* with fewer, asking costs more than it brings */
+#define AHEAD          10
+#define CELLS_IN_CACHE 65536 /* with fewer, asking for places costs more than it brings */
+_Static_assert(AHEAD <= TMS_OPS_BEHIND, "what is looked at can be read");
 
 static inline void look_ahead(const struct frontier *f, const struct tms_op *op)
 {
     const struct cells *variables = &f->cells[CELLS_VARIABLES];
-    uint32_t near = op[AHEAD_READERS].target;
 
-    __builtin_prefetch(&variables->cell[op[AHEAD_CELL].target]);
-    __builtin_prefetch(&variables->place[op[AHEAD_CELL].target], 1);
-    if (near < variables->capacity && moment_slot(variables->cell[near].read) == SLOT_SEVERAL) {
-        __builtin_prefetch(reader_node(f, moment_node(variables->cell[near].read)));
+    __builtin_prefetch(&variables->cell[op[AHEAD].target]);
+    if (variables->capacity > CELLS_IN_CACHE) {
+        __builtin_prefetch(&variables->place[op[AHEAD].target], 1);
     }
+}
+
+/* All that has a name has a cell. */
+static bool make_cells(struct frontier *f)
+{
+    static const uint8_t classes[CELLS_COUNT] = {
+        [CELLS_VARIABLES] = TMS_CLASS_VARIABLE,
+        [CELLS_LOCKS] = TMS_CLASS_LOCK,
+        [CELLS_BARRIERS] = TMS_CLASS_BARRIER,
+    };
+
+    for (int i = 0; i < CELLS_COUNT; i++) {
+        uint32_t names = tms_name_count(f->host->context, classes[i]);
+        if (names >= f->cells[i].capacity && !tms_cells_grow(f, &f->cells[i], names)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static void frontier_batch(void *state, const struct tms_op *ops, size_t count)
 {
     struct frontier *f = state;
+    size_t first = ops[0].flags & TMS_OP_FIRST ? 1 : 0;
 
-    if (count > 0 && ops[count - 1].event > MOMENT_EVENT_MOST) {
-        tms_host_fail(f->host, TMS_ERR_LIMIT);
+    if (ops[count - 1].event > MOMENT_EVENT_MOST || !make_cells(f)) {
+        bool late = ops[count - 1].event > MOMENT_EVENT_MOST;
+        tms_host_fail(f->host, late ? TMS_ERR_LIMIT : TMS_ERR_MEMORY);
+        return;
     }
-    bool cold = f->cells[CELLS_VARIABLES].capacity > CELLS_IN_CACHE;
-    size_t ahead = cold && count > AHEAD_CELL ? count - AHEAD_CELL : 0;
-    for (size_t i = 0; i < count && f->host->failed == TMS_OK; i++) {
+    if (first) {
+        first_event(f, &ops[0]);
+    }
+    for (size_t i = first; i < count && f->host->failed == TMS_OK; i++) {
         const struct tms_op *op = &ops[i];
-        if (i < ahead) {
-            look_ahead(f, op);
-        }
-        if (__builtin_expect(op->flags & TMS_OP_FIRST, 0)) {
-            first_event(f, op);
-            continue;
-        }
-        struct thread *t = &f->threads[f->slot_of[op->thread] - 1];
+        look_ahead(f, op);
+        assert((op->flags & TMS_OP_FIRST) == 0);
         if (accesses[op->kind].is_access) {
-            access_cell(f, t, op, &accesses[op->kind]);
+            access_cell(f, f->by_id[op->thread], op, &accesses[op->kind]);
         } else {
-            handlers[op->kind](f, t, op);
+            handlers[op->kind](f, f->by_id[op->thread], op);
         }
     }
 }
@@ -365,7 +350,8 @@ static int frontier_create(void *state, struct tms_host *host)
     tms_edges_init(&f->edges, f->memory);
     tms_reach_init(&f->graph, f->memory, &f->edges);
     tms_reach_init(&f->order, f->memory, &f->edges);
-    bool grown = tms_reach_grow(&f->graph, 1, 1) && tms_reach_grow(&f->order, 1, 1);
+    bool grown = tms_reach_grow(&f->graph, 1, 1) && tms_reach_grow(&f->order, 1, 1) &&
+                 tms_log_start(f, &f->forgotten);
     return grown ? TMS_OK : TMS_ERR_MEMORY;
 }
 
@@ -374,7 +360,7 @@ static void frontier_finish(void *state)
     struct frontier *f = state;
 
     for (uint32_t slot = 0; slot < f->slot_count; slot++) {
-        tms_frontier_settle(f, &f->threads[slot]);
+        tms_frontier_settle(f, f->threads[slot]);
     }
 }
 
@@ -404,14 +390,17 @@ static void frontier_destroy(void *state)
     }
     tms_witness_clear(f);
     for (uint32_t slot = 0; slot < f->slot_count; slot++) {
-        struct thread *t = &f->threads[slot];
+        struct thread *t = f->threads[slot];
         tms_release(f->memory, t->history.past, t->history.capacity, sizeof(*t->history.past));
+    }
+    for (size_t slot = 0; slot < f->slot_capacity; slot++) {
+        tms_release(f->memory, f->threads[slot], 1, sizeof(struct thread));
     }
     tms_release(f->memory, f->in, f->slot_capacity * f->slot_capacity, sizeof(*f->in));
     tms_release(f->memory, f->threads, f->slot_capacity, sizeof(*f->threads));
     tms_release(f->memory, f->retired, f->retired_capacity, sizeof(*f->retired));
     tms_release(f->memory, f->free_rows, f->row_capacity, sizeof(*f->free_rows));
-    tms_release(f->memory, f->slot_of, f->id_capacity, sizeof(*f->slot_of));
+    tms_release(f->memory, f->by_id, f->id_capacity, sizeof(*f->by_id));
     tms_release(f->memory, f->forks, f->fork_capacity, sizeof(*f->forks));
     for (int i = 0; i < CELLS_COUNT; i++) {
         tms_cells_clear(f, &f->cells[i]);

@@ -21,6 +21,7 @@
 #include "engine/engine.h"
 
 #define MOMENT_KIND_BITS  5
+#define MOMENT_KIND_MASK  ((1u << MOMENT_KIND_BITS) - 1)
 #define MOMENT_SLOT_SHIFT 48
 #define MOMENT_EVENT_MOST ((UINT64_C(1) << (MOMENT_SLOT_SHIFT - MOMENT_KIND_BITS)) - 1)
 #define SLOT_SEVERAL      0xffffu /* as a cell's reader: the rest is the number of a reader node */
@@ -46,7 +47,7 @@ static inline uint64_t moment_event(uint64_t moment)
 
 static inline uint8_t moment_kind(uint64_t moment)
 {
-    return moment & ((1 << MOMENT_KIND_BITS) - 1);
+    return moment & MOMENT_KIND_MASK;
 }
 
 /* The last write, and the reader, or readers, since; 0: none. Locks and barriers alike. */
@@ -87,21 +88,17 @@ struct reader_nodes {
 };
 
 /* What a thread did lately, a ring: enough to see whether two transactions conflict directly. */
-struct log_entry {
-    uint64_t packed; /* event number, kind of event or mark << 56 */
-    uint32_t target; /* of a mark: the kind of event that made it */
-    uint32_t location;
-};
-#define LOG_KIND_SHIFT 56
-#define LOG_LEAST      1024u
-#define LOG_MOST       65536u
-enum { LOG_BEGIN = TMS_EVENT_COUNT, LOG_END }; /* marks where transactions begin and end */
+#define LOG_LEAST 1024u
+#define LOG_MOST  65536u
 
 struct log {
-    struct log_entry *entry;
-    uint32_t capacity; /* a power of two, or 0 */
-    uint64_t written;  /* entries ever; the last `capacity` of them are there */
-    uint64_t grow_at;  /* `written` at which the running transaction takes too much of it */
+    struct tms_op *next; /* where the next entry goes, unless … */
+    struct tms_op *stop; /* … it is here: the end of the ring, or time to make it longer */
+    struct tms_op *entry;
+    uint32_t capacity;
+    uint64_t rounds; /* entries written in the rounds before this one */
+    uint64_t first;  /* the first entry that is there, unless it was overwritten since */
+    uint64_t begun;  /* entries written when the running transaction began, TMS_NEVER outside */
 };
 
 /* The past transactions of a thread, as far as a recorded moment may lead back to them. */
@@ -128,9 +125,10 @@ struct pending {
 };
 
 struct thread {
+    uint64_t base;  /* slot << MOMENT_SLOT_SHIFT */
     uint64_t floor; /* own moments from here on are as good as a new one … */
     uint64_t span;  /* … that is, those with moment - floor < span */
-    uint64_t *in;   /* by slot: the latest event from which an edge came in; own: the last */
+    uint64_t *in;   /* by slot: the latest moment from which an edge came in; own: the last */
     uint64_t begin; /* of the running transaction; 0 outside blocks */
     uint32_t row;   /* in the matrices, NO_ROW outside blocks */
     uint32_t slot;
@@ -160,16 +158,16 @@ struct frontier {
     uint32_t free_row_count, row_count;
     size_t row_capacity;
 
-    struct thread *threads; /* by slot */
-    uint64_t *in;           /* the rows of all threads, of slot_capacity each */
+    struct thread **threads; /* by slot */
+    uint64_t *in;            /* the rows of all threads, of slot_capacity each */
     uint32_t slot_count;
     size_t slot_capacity;
     uint32_t *retired; /* slots of joined threads */
     uint32_t retired_count, retired_tried;
     size_t retired_capacity;
 
-    uint32_t *slot_of;    /* by thread id: slot + 1; 0: no event yet */
-    struct origin *forks; /* by thread id */
+    struct thread **by_id; /* by thread id; NULL: no event yet */
+    struct origin *forks;  /* by thread id */
     size_t id_capacity, fork_capacity;
 
     struct cells cells[CELLS_COUNT];
@@ -198,10 +196,8 @@ struct cause {
 /* The thread's moments before this event are no longer as good as a new one. */
 static inline void start_stretch(struct thread *t, uint64_t event)
 {
-    uint64_t next_slot = ((uint64_t)t->slot + 1) << MOMENT_SLOT_SHIFT;
-
-    t->floor = make_moment(t->slot, event, 0);
-    t->span = next_slot - t->floor;
+    t->floor = t->base | event << MOMENT_KIND_BITS;
+    t->span = t->base + (UINT64_C(1) << MOMENT_SLOT_SHIFT) - t->floor;
 }
 
 /* Was this moment recorded by the thread itself, and in its current stretch? */
@@ -217,7 +213,7 @@ static inline bool fresh(const struct thread *t, uint64_t moment)
  */
 static inline bool implied(const struct thread *t, uint64_t moment)
 {
-    return moment_event(moment) <= t->in[moment_slot(moment)];
+    return moment <= t->in[moment_slot(moment)];
 }
 
 /* frontier_threads.c */
@@ -277,59 +273,47 @@ struct tms_transaction tms_history_find(const struct thread *t, uint64_t event, 
 
 /* frontier_witness.c */
 
-/* Makes the ring, or doubles it because the running transaction fills too much of it. */
-void tms_log_grow(struct frontier *f, struct log *log);
+/* Starts a ring anew, as if nothing had been written; false when there is no memory for it. */
+bool tms_log_start(struct frontier *f, struct log *log);
 
-static inline void log_put(struct frontier *f, struct log *log, const struct tms_op *op,
-                           unsigned kind, uint32_t target)
-{
-    if (__builtin_expect(log->written >= log->grow_at, 0)) {
-        tms_log_grow(f, log);
-        if (log->capacity == 0) {
-            return; /* no memory at all: the host knows */
-        }
-    }
-    log->entry[log->written++ & (log->capacity - 1)] =
-        (struct log_entry){.packed = op->event | (uint64_t)kind << LOG_KIND_SHIFT,
-                           .target = target,
-                           .location = op->location};
-}
+/* The log stands at its `stop`: begins the next round, or makes the ring longer. */
+void tms_log_turn(struct frontier *f, struct log *log);
 
 /* Notes what the thread did, for witnesses and for its join. */
 static inline void log_add(struct frontier *f, struct log *log, const struct tms_op *op)
 {
-    log_put(f, log, op, op->event_kind, op->target);
+    if (__builtin_expect(log->next == log->stop, 0)) {
+        tms_log_turn(f, log);
+    }
+    *log->next++ = *op;
+}
+
+/* Entries ever written. */
+static inline uint64_t log_written(const struct log *log)
+{
+    return log->rounds + (uint64_t)(log->next - log->entry);
 }
 
 /* Outside transactions the ring never grows; inside one it may, up to LOG_MOST. */
 static inline void log_begin(struct frontier *f, struct log *log, const struct tms_op *op)
 {
-    log->grow_at = log->capacity < LOG_MOST ? log->written + log->capacity / 2 : TMS_NEVER;
-    log_put(f, log, op, LOG_BEGIN, op->event_kind);
+    log->begun = log_written(log);
+    log_add(f, log, op);
 }
 
 /* What a split or a join ends, no event ends; the begin behind a split is mark enough. */
 static inline void log_end(struct frontier *f, struct log *log, const struct tms_op *op)
 {
-    log->grow_at = TMS_NEVER;
+    log->begun = TMS_NEVER;
     if ((op->flags & TMS_OP_SYNTHETIC) == 0) {
-        log_put(f, log, op, LOG_END, op->event_kind);
+        log_add(f, log, op);
     }
 }
 
-static inline uint64_t log_event(const struct log_entry *entry)
+/* Entries are numbered from 0 in the order of writing. */
+static inline const struct tms_op *log_at(const struct log *log, uint64_t index)
 {
-    return entry->packed & MOMENT_EVENT_MOST;
-}
-
-static inline uint8_t log_kind(const struct log_entry *entry)
-{
-    return (uint8_t)(entry->packed >> LOG_KIND_SHIFT);
-}
-
-static inline const struct log_entry *log_at(const struct log *log, uint64_t index)
-{
-    return &log->entry[index & (log->capacity - 1)];
+    return &log->entry[index - log->rounds + (index < log->rounds ? log->capacity : 0)];
 }
 
 /*

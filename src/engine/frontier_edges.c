@@ -7,38 +7,41 @@
 
 #include "engine/frontier.h"
 
-static struct tms_step make_step(const struct frontier *f, const struct thread *t,
-                                 const struct tms_op *op, struct source source, struct cause cause)
-{
-    const struct thread *from = &f->threads[moment_slot(source.moment)];
-
-    return (struct tms_step){
-        .from = tms_history_find(from, moment_event(source.moment), source.place),
-        .to = tms_history_find(t, op->event, op->location),
-        .first_event = moment_event(source.moment),
-        .second_event = op->event,
-        .first_location = source.place,
-        .second_location = op->location,
-        .on = cause.on,
-        .on_class = cause.cls,
-        .kind = cause.kind,
-        .first_kind = moment_kind(source.moment),
-        .second_kind = op->event_kind,
-    };
-}
-
 /* An edge on its way into the matrices; it is written down only once somebody is extended. */
 struct arriving {
-    struct tms_step step;
+    const struct tms_op *op;
+    struct source source;
+    struct cause cause;
     uint64_t event; /* where it comes from … */
     uint32_t from;
     uint32_t number; /* in the pool, 0 as long as nobody needs it */
 };
 
-static uint32_t edge_number(struct frontier *f, struct arriving *edge)
+static struct tms_step make_step(const struct frontier *f, const struct thread *t,
+                                 const struct arriving *edge)
+{
+    const struct tms_op *op = edge->op;
+
+    return (struct tms_step){
+        .from = tms_history_find(f->threads[edge->from], edge->event, edge->source.place),
+        .to = tms_history_find(t, op->event, op->location),
+        .first_event = edge->event,
+        .second_event = op->event,
+        .first_location = edge->source.place,
+        .second_location = op->location,
+        .on = edge->cause.on,
+        .on_class = edge->cause.cls,
+        .kind = edge->cause.kind,
+        .first_kind = moment_kind(edge->source.moment),
+        .second_kind = op->event_kind,
+    };
+}
+
+static uint32_t edge_number(struct frontier *f, const struct thread *t, struct arriving *edge)
 {
     if (edge->number == 0) {
-        edge->number = tms_edges_make(&f->edges, &edge->step, edge->from);
+        struct tms_step step = make_step(f, t, edge);
+        edge->number = tms_edges_make(&f->edges, &step, edge->from);
         if (edge->number == 0) {
             tms_host_fail(f->host, TMS_ERR_MEMORY);
         }
@@ -57,8 +60,8 @@ static void extend_order(struct frontier *f, const struct thread *t, struct arri
     uint32_t row = tms_reach_next(order, edge->from, edge->event, 0);
     for (; row < order->row_capacity;
          row = tms_reach_next(order, edge->from, edge->event, row + 1)) {
-        if (row != t->row && edge->step.second_event < tms_reach_at(order, row, t->slot)) {
-            tms_reach_lower(order, row, t->slot, edge->step.second_event, edge_number(f, edge));
+        if (row != t->row && edge->op->event < tms_reach_at(order, row, t->slot)) {
+            tms_reach_lower(order, row, t->slot, edge->op->event, edge_number(f, t, edge));
         }
     }
 }
@@ -75,7 +78,7 @@ static void merge_row(struct frontier *f, const struct thread *t, uint32_t row,
         uint64_t moment = tms_reach_at(graph, t->row, column);
         if (moment < tms_reach_at(graph, row, column)) {
             uint32_t by =
-                column == t->slot ? edge_number(f, edge) : tms_reach_edge(graph, t->row, column);
+                column == t->slot ? edge_number(f, t, edge) : tms_reach_edge(graph, t->row, column);
             tms_reach_lower(graph, row, column, moment, by);
         }
     }
@@ -95,8 +98,8 @@ static void extend_graph(struct frontier *f, const struct thread *t, struct arri
         assert(row != t->row);
         if (t->row != NO_ROW) {
             merge_row(f, t, row, edge);
-        } else if (edge->step.second_event < tms_reach_at(graph, row, t->slot)) {
-            tms_reach_lower(graph, row, t->slot, edge->step.second_event, edge_number(f, edge));
+        } else if (edge->op->event < tms_reach_at(graph, row, t->slot)) {
+            tms_reach_lower(graph, row, t->slot, edge->op->event, edge_number(f, t, edge));
         }
     }
 }
@@ -104,7 +107,10 @@ static void extend_graph(struct frontier *f, const struct thread *t, struct arri
 void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_op *op,
                          struct source source, struct cause cause)
 {
-    struct arriving edge = {.event = moment_event(source.moment),
+    struct arriving edge = {.op = op,
+                            .source = source,
+                            .cause = cause,
+                            .event = moment_event(source.moment),
                             .from = moment_slot(source.moment)};
     bool running = t->row != NO_ROW;
     bool cycle = running && tms_reach_at(&f->graph, t->row, edge.from) <= edge.event;
@@ -117,12 +123,12 @@ void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_
     bool matters = tms_reach_maybe(&f->graph, edge.from, edge.event) ||
                    (f->blame && tms_reach_maybe(&f->order, edge.from, edge.event));
     if (matters) {
-        edge.step = make_step(f, t, op, source, cause);
         if (f->blame) {
             extend_order(f, t, &edge);
         }
         if (cycle || blamed) {
-            tms_frontier_violation(f, t, &edge.step, edge.from, cycle, blamed);
+            struct tms_step closing = make_step(f, t, &edge);
+            tms_frontier_violation(f, t, &closing, edge.from, cycle, blamed);
         }
         if (!cycle) {
             extend_graph(f, t, &edge);
@@ -131,6 +137,6 @@ void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_
     }
     if (!cycle) {
         f->edges_inserted++;
-        t->in[edge.from] = edge.event;
+        t->in[edge.from] = source.moment | MOMENT_KIND_MASK;
     }
 }

@@ -67,7 +67,8 @@ static void drop_unreached(struct frontier *f, struct thread *t)
 static void mark(struct frontier *f, uint64_t moment)
 {
     if (moment != 0) {
-        struct past *past = past_of(&f->threads[moment_slot(moment)].history, moment_event(moment));
+        struct past *past =
+            past_of(&f->threads[moment_slot(moment)]->history, moment_event(moment));
         if (past != NULL) {
             past->kept = 1;
         }
@@ -120,7 +121,7 @@ static void sweep(struct frontier *f)
         mark(f, f->forks[i].moment);
     }
     for (uint32_t slot = 0; slot < f->slot_count; slot++) {
-        drop_unmarked(&f->threads[slot].history);
+        drop_unmarked(&f->threads[slot]->history);
     }
 }
 

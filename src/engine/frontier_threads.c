@@ -14,7 +14,7 @@ bool tms_frontier_need_id(struct frontier *f, uint32_t id)
     size_t wanted = (size_t)id + 1;
 
     if (TMS_RESERVE(f->memory, &f->forks, &f->fork_capacity, wanted, LEAST_THREADS) &&
-        TMS_RESERVE(f->memory, &f->slot_of, &f->id_capacity, wanted, LEAST_THREADS)) {
+        TMS_RESERVE(f->memory, &f->by_id, &f->id_capacity, wanted, LEAST_THREADS)) {
         return true;
     }
     tms_host_fail(f->host, TMS_ERR_MEMORY);
@@ -57,7 +57,7 @@ static bool grow_slots(struct frontier *f)
         return false;
     }
     for (uint32_t slot = 0; slot < f->slot_count; slot++) {
-        struct thread *t = &f->threads[slot];
+        struct thread *t = f->threads[slot];
         memcpy(&in[slot * capacity], t->in, before * sizeof(*in));
         t->in = &in[slot * capacity];
     }
@@ -66,13 +66,25 @@ static bool grow_slots(struct frontier *f)
     return true;
 }
 
+/* The thread of the next slot; kept when something else fails, and found there next time. */
+static bool new_thread(struct frontier *f)
+{
+    struct thread **t = &f->threads[f->slot_count];
+
+    if (*t == NULL) {
+        *t = tms_resize(f->memory, NULL, 0, 1, sizeof(**t));
+    }
+    return *t != NULL;
+}
+
 static int new_slot(struct frontier *f, uint32_t *slot)
 {
     if (f->slot_count >= SLOT_MOST) {
         return TMS_ERR_LIMIT;
     }
     uint32_t columns = f->slot_count + 1;
-    if ((columns > f->slot_capacity && !grow_slots(f)) || !tms_reach_grow(&f->graph, 1, columns) ||
+    if ((columns > f->slot_capacity && !grow_slots(f)) || !new_thread(f) ||
+        !tms_reach_grow(&f->graph, 1, columns) ||
         (f->blame && !tms_reach_grow(&f->order, 1, columns))) {
         return TMS_ERR_MEMORY;
     }
@@ -95,23 +107,23 @@ struct thread *tms_frontier_settle_in(struct frontier *f, const struct tms_op *o
             return NULL;
         }
     }
-    struct thread *t = &f->threads[slot];
+    struct thread *t = f->threads[slot];
     t->slot = slot;
+    t->base = make_moment(slot, 0, 0);
     t->id = op->thread;
     t->row = NO_ROW;
     t->begin = 0;
-    t->log.written = 0;
     t->history.count = 0;
-    if (t->log.capacity == 0) {
-        tms_log_grow(f, &t->log);
+    if (!tms_log_start(f, &t->log)) {
+        tms_host_fail(f->host, TMS_ERR_MEMORY);
+        return NULL;
     }
-    t->log.grow_at = TMS_NEVER;
     t->in = &f->in[slot * f->slot_capacity];
     memset(t->in, 0, f->slot_capacity * sizeof(*t->in));
-    t->in[slot] = MOMENT_EVENT_MOST; /* what the thread did itself makes no edge */
+    t->in[slot] = make_moment(slot + 1, 0, 0) - 1; /* what it did itself makes no edge */
     start_stretch(t, op->event);
-    f->slot_of[op->thread] = slot + 1;
-    return f->host->failed == TMS_OK ? t : NULL;
+    f->by_id[op->thread] = t;
+    return t;
 }
 
 void tms_frontier_retire(struct frontier *f, uint32_t slot)

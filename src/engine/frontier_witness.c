@@ -23,37 +23,70 @@
 
 /* ---- logs ------------------------------------------------------------------------------- */
 
-void tms_log_grow(struct frontier *f, struct log *log)
+bool tms_log_start(struct frontier *f, struct log *log)
 {
-    uint32_t capacity = log->capacity == 0 ? LOG_LEAST : log->capacity * 2;
-    struct log_entry *grown = tms_resize(f->memory, NULL, 0, capacity, sizeof(*grown));
+    if (log->capacity == 0) {
+        log->entry = tms_resize(f->memory, NULL, 0, LOG_LEAST, sizeof(*log->entry));
+        log->capacity = log->entry == NULL ? 0 : LOG_LEAST;
+    }
+    log->next = log->entry;
+    log->stop = log->entry + log->capacity;
+    log->rounds = 0;
+    log->first = 0;
+    log->begun = TMS_NEVER;
+    return log->entry != NULL;
+}
 
-    log->grow_at = TMS_NEVER;
+/* Twice the room, with the entries of the last round at the front. Without memory: as it was. */
+static bool double_log(struct frontier *f, struct log *log)
+{
+    size_t capacity = (size_t)log->capacity * 2;
+    struct tms_op *grown =
+        tms_resize(f->memory, log->entry, log->capacity, capacity, sizeof(*grown));
+
     if (grown == NULL) {
-        tms_host_fail(f->host, TMS_ERR_MEMORY);
+        return false;
+    }
+    log->entry = grown;
+    log->next = grown + log->capacity;
+    log->stop = grown + capacity;
+    log->capacity = (uint32_t)capacity;
+    log->first = log->rounds;
+    return true;
+}
+
+/*
+ * A round is over. If the running transaction takes more than half of it, the ring gets longer;
+ * that is possible only here, where its entries lie in the order in which they were written.
+ */
+void tms_log_turn(struct frontier *f, struct log *log)
+{
+    bool crowded = log->begun != TMS_NEVER && log_written(log) - log->begun > log->capacity / 2;
+
+    if (crowded && log->capacity < LOG_MOST && double_log(f, log)) {
         return;
     }
-    uint64_t there = log->written < log->capacity ? log->written : log->capacity;
-    for (uint64_t i = log->written - there; i < log->written; i++) {
-        grown[i & (capacity - 1)] = *log_at(log, i);
-    }
-    tms_release(f->memory, log->entry, log->capacity, sizeof(*grown));
-    log->entry = grown;
-    log->capacity = capacity;
-    if (capacity < LOG_MOST) {
-        log->grow_at = log->written + capacity / 2;
-    }
+    log->rounds += log->capacity;
+    log->next = log->entry;
+}
+
+static uint64_t log_first(const struct log *log)
+{
+    uint64_t written = log_written(log);
+    uint64_t kept = written > log->capacity ? written - log->capacity : 0;
+
+    return kept > log->first ? kept : log->first;
 }
 
 /* The first entry still there whose event is not before `event`. */
 static uint64_t log_find(const struct log *log, uint64_t event)
 {
-    uint64_t high = log->written;
-    uint64_t low = high > log->capacity ? high - log->capacity : 0;
+    uint64_t high = log_written(log);
+    uint64_t low = log_first(log);
 
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (log_event(log_at(log, middle)) < event) {
+        if (log_at(log, middle)->event < event) {
             low = middle + 1;
         } else {
             high = middle;
@@ -67,29 +100,29 @@ static uint64_t log_find(const struct log *log, uint64_t event)
 /* What the running transaction touched: its first access and its first exclusive one. */
 struct touch {
     uint64_t key; /* class << 32 | id, 0: free */
-    const struct log_entry *any, *exclusive;
+    const struct tms_op *any, *exclusive;
 };
 
 /* How an event meets others on its operand. */
 enum side { SIDE_NONE, SIDE_SHARED, SIDE_EXCLUSIVE };
 
-static const uint8_t sides[LOG_END + 1] = {
-    [TMS_EVENT_READ] = SIDE_SHARED,           [TMS_EVENT_WRITE] = SIDE_EXCLUSIVE,
-    [TMS_EVENT_UPDATE] = SIDE_EXCLUSIVE,      [TMS_EVENT_ACQUIRE] = SIDE_EXCLUSIVE,
-    [TMS_EVENT_RELEASE] = SIDE_EXCLUSIVE,     [TMS_EVENT_SHARED_ACQUIRE] = SIDE_SHARED,
-    [TMS_EVENT_SHARED_RELEASE] = SIDE_SHARED, [TMS_EVENT_FORK] = SIDE_SHARED,
-    [TMS_EVENT_ARRIVE] = SIDE_SHARED,         [TMS_EVENT_DEPART] = SIDE_EXCLUSIVE,
+static const uint8_t sides[TMS_OP_COUNT] = {
+    [TMS_OP_READ] = SIDE_SHARED,           [TMS_OP_WRITE] = SIDE_EXCLUSIVE,
+    [TMS_OP_UPDATE] = SIDE_EXCLUSIVE,      [TMS_OP_ACQUIRE] = SIDE_EXCLUSIVE,
+    [TMS_OP_RELEASE] = SIDE_EXCLUSIVE,     [TMS_OP_SHARED_ACQUIRE] = SIDE_SHARED,
+    [TMS_OP_SHARED_RELEASE] = SIDE_SHARED, [TMS_OP_FORK] = SIDE_SHARED,
+    [TMS_OP_ARRIVE] = SIDE_SHARED,         [TMS_OP_DEPART] = SIDE_EXCLUSIVE,
 };
 
-static uint64_t touch_key(const struct log_entry *entry)
+static uint64_t touch_key(const struct tms_op *entry)
 {
-    return (uint64_t)tms_event_class(log_kind(entry)) << 32 | entry->target;
+    return (uint64_t)tms_event_class(entry->event_kind) << 32 | entry->target;
 }
 
 /* Can it be the earlier of two that conflict? A departure conflicts with nothing behind it. */
-static bool can_lead(const struct log_entry *entry)
+static bool can_lead(const struct tms_op *entry)
 {
-    return sides[log_kind(entry)] != SIDE_NONE && log_kind(entry) != TMS_EVENT_DEPART;
+    return sides[entry->kind] != SIDE_NONE && entry->kind != TMS_OP_DEPART;
 }
 
 static struct touch *touch_find(struct touch *table, size_t mask, uint64_t key)
@@ -106,15 +139,15 @@ static struct touch *touch_find(struct touch *table, size_t mask, uint64_t key)
 static size_t touch_all(struct frontier *f, const struct thread *t)
 {
     uint64_t first = log_find(&t->log, t->begin);
-    size_t size = tms_capacity(16, 2 * (t->log.written - first), 16);
+    size_t size = tms_capacity(16, 2 * (log_written(&t->log) - first), 16);
 
     if (!TMS_RESERVE(f->memory, &f->touched, &f->touched_capacity, size, size)) {
         return 0;
     }
     memset(f->touched, 0, size * sizeof(*f->touched));
-    for (uint64_t i = first; i < t->log.written; i++) {
-        const struct log_entry *entry = log_at(&t->log, i);
-        uint8_t side = sides[log_kind(entry)];
+    for (uint64_t i = first; i < log_written(&t->log); i++) {
+        const struct tms_op *entry = log_at(&t->log, i);
+        uint8_t side = sides[entry->kind];
         if (!can_lead(entry)) {
             continue;
         }
@@ -128,26 +161,26 @@ static size_t touch_all(struct frontier *f, const struct thread *t)
     return size - 1;
 }
 
-static bool conflicts(const struct log_entry *first, const struct log_entry *second)
+static bool conflicts(const struct tms_op *first, const struct tms_op *second)
 {
-    return log_event(first) < log_event(second) &&
-           (sides[log_kind(first)] == SIDE_EXCLUSIVE || sides[log_kind(second)] == SIDE_EXCLUSIVE);
+    return first->event < second->event &&
+           (sides[first->kind] == SIDE_EXCLUSIVE || sides[second->kind] == SIDE_EXCLUSIVE);
 }
 
 /* Did the variable become a new one between the two accesses, or may it have? */
-static bool renewed(const struct frontier *f, const struct log_entry *first,
-                    const struct log_entry *second)
+static bool renewed(const struct frontier *f, const struct tms_op *first,
+                    const struct tms_op *second)
 {
     const struct log *forgotten = &f->forgotten;
 
-    if (forgotten->written == 0 || tms_event_class(log_kind(first)) != TMS_CLASS_VARIABLE) {
+    if (log_written(forgotten) == 0 || tms_event_class(first->event_kind) != TMS_CLASS_VARIABLE) {
         return false;
     }
-    uint64_t i = log_find(forgotten, log_event(first));
-    if (forgotten->written > forgotten->capacity && i == forgotten->written - forgotten->capacity) {
+    uint64_t i = log_find(forgotten, first->event);
+    if (i > 0 && i == log_first(forgotten)) {
         return true; /* what was renewed so early is no longer known */
     }
-    while (i < forgotten->written && log_event(log_at(forgotten, i)) < log_event(second)) {
+    while (i < log_written(forgotten) && log_at(forgotten, i)->event < second->event) {
         if (log_at(forgotten, i++)->target == first->target) {
             return true;
         }
@@ -156,13 +189,13 @@ static bool renewed(const struct frontier *f, const struct log_entry *first,
 }
 
 /* The last such access of t's running transaction before `second`: the story told shortest. */
-static const struct log_entry *last_conflict(const struct frontier *f, const struct thread *t,
-                                             const struct log_entry *second)
+static const struct tms_op *last_conflict(const struct frontier *f, const struct thread *t,
+                                          const struct tms_op *second)
 {
     uint64_t first = log_find(&t->log, t->begin);
 
-    for (uint64_t i = log_find(&t->log, log_event(second)); i-- > first;) {
-        const struct log_entry *entry = log_at(&t->log, i);
+    for (uint64_t i = log_find(&t->log, second->event); i-- > first;) {
+        const struct tms_op *entry = log_at(&t->log, i);
         if (can_lead(entry) && touch_key(entry) == touch_key(second) && conflicts(entry, second)) {
             return renewed(f, entry, second) ? NULL : entry;
         }
@@ -171,23 +204,23 @@ static const struct log_entry *last_conflict(const struct frontier *f, const str
 }
 
 /* An access of t's running transaction that conflicts with the later `second`, or NULL. */
-static const struct log_entry *find_conflict(const struct frontier *f, const struct thread *t,
-                                             size_t mask, const struct log_entry *second)
+static const struct tms_op *find_conflict(const struct frontier *f, const struct thread *t,
+                                          size_t mask, const struct tms_op *second)
 {
-    uint8_t side = sides[log_kind(second)];
+    uint8_t side = sides[second->kind];
 
     if (side == SIDE_NONE) {
         return NULL;
     }
     const struct touch *touch = touch_find(f->touched, mask, touch_key(second));
-    const struct log_entry *first = side == SIDE_EXCLUSIVE ? touch->any : touch->exclusive;
+    const struct tms_op *first = side == SIDE_EXCLUSIVE ? touch->any : touch->exclusive;
     bool some = first != NULL && conflicts(first, second);
     return some ? last_conflict(f, t, second) : NULL;
 }
 
-static uint8_t edge_kind(const struct log_entry *first, const struct log_entry *second)
+static uint8_t edge_kind(const struct tms_op *first, const struct tms_op *second)
 {
-    switch (tms_event_class(log_kind(first))) {
+    switch (tms_event_class(first->event_kind)) {
     case TMS_CLASS_LOCK:
         return TMS_EDGE_LOCK;
     case TMS_CLASS_BARRIER:
@@ -197,28 +230,28 @@ static uint8_t edge_kind(const struct log_entry *first, const struct log_entry *
     default:
         break;
     }
-    if (sides[log_kind(first)] == SIDE_SHARED) {
+    if (sides[first->kind] == SIDE_SHARED) {
         return TMS_EDGE_READ_WRITE;
     }
-    return sides[log_kind(second)] == SIDE_SHARED ? TMS_EDGE_WRITE_READ : TMS_EDGE_WRITE_WRITE;
+    return sides[second->kind] == SIDE_SHARED ? TMS_EDGE_WRITE_READ : TMS_EDGE_WRITE_WRITE;
 }
 
 /* The step from the running transaction (closing->to) to the source of the closing edge. */
-static struct tms_step direct_step(const struct tms_step *closing, const struct log_entry *first,
-                                   const struct log_entry *second)
+static struct tms_step direct_step(const struct tms_step *closing, const struct tms_op *first,
+                                   const struct tms_op *second)
 {
     return (struct tms_step){
         .from = closing->to,
         .to = closing->from,
-        .first_event = log_event(first),
-        .second_event = log_event(second),
+        .first_event = first->event,
+        .second_event = second->event,
         .first_location = first->location,
         .second_location = second->location,
         .on = first->target,
-        .on_class = (uint8_t)tms_event_class(log_kind(first)),
+        .on_class = (uint8_t)tms_event_class(first->event_kind),
         .kind = edge_kind(first, second),
-        .first_kind = log_kind(first),
-        .second_kind = log_kind(second),
+        .first_kind = first->event_kind,
+        .second_kind = second->event_kind,
     };
 }
 
@@ -232,13 +265,19 @@ static bool find_fork(struct frontier *f, size_t mask, const struct tms_step *cl
     if (touch->any == NULL) {
         return false;
     }
-    struct log_entry second = {
-        .packed = closing->first_event | (uint64_t)closing->first_kind << LOG_KIND_SHIFT,
-        .target = closing->from.thread,
+    struct tms_op second = {
+        .event = closing->first_event,
         .location = closing->first_location,
+        .event_kind = closing->first_kind,
+        .kind = TMS_OP_STEP,
     };
     *out = direct_step(closing, touch->any, &second);
     return true;
+}
+
+static bool is_mark(const struct tms_op *entry)
+{
+    return entry->kind == TMS_OP_BEGIN || entry->kind == TMS_OP_END;
 }
 
 /* The entries of the transaction that the closing edge comes from. */
@@ -249,15 +288,15 @@ static void find_entries(const struct log *log, const struct tms_transaction *tr
 
     if (transaction->unary) {
         *from = i;
-        *to = i + (i < log->written && log_event(log_at(log, i)) == transaction->begin_event);
+        *to = i + (i < log_written(log) && log_at(log, i)->event == transaction->begin_event);
         return;
     }
     *from = *to = i + 1;
-    if (i >= log->written || log_kind(log_at(log, i)) != LOG_BEGIN ||
-        log_event(log_at(log, i)) != transaction->begin_event) {
+    if (i >= log_written(log) || log_at(log, i)->kind != TMS_OP_BEGIN ||
+        log_at(log, i)->event != transaction->begin_event) {
         return; /* the log no longer reaches back so far */
     }
-    while (*to < log->written && log_kind(log_at(log, *to)) < LOG_BEGIN) {
+    while (*to < log_written(log) && !is_mark(log_at(log, *to))) {
         ++*to;
     }
 }
@@ -277,8 +316,8 @@ static bool find_direct(struct frontier *f, const struct thread *t, const struct
     }
     find_entries(&u->log, &closing->from, &i, &end);
     for (; i < end; i++) {
-        const struct log_entry *second = log_at(&u->log, i);
-        const struct log_entry *first = find_conflict(f, t, mask, second);
+        const struct tms_op *second = log_at(&u->log, i);
+        const struct tms_op *first = find_conflict(f, t, mask, second);
         if (first != NULL) {
             *out = direct_step(closing, first, second);
             return true;
@@ -380,7 +419,7 @@ static size_t short_cycle(struct frontier *f, struct thread *t, const struct tms
 {
     struct tms_step direct;
 
-    if (!find_direct(f, t, &f->threads[from], closing, &direct) || !need_steps(f, &t->pending, 2)) {
+    if (!find_direct(f, t, f->threads[from], closing, &direct) || !need_steps(f, &t->pending, 2)) {
         return 0;
     }
     t->pending.steps[0] = direct;
@@ -445,10 +484,10 @@ void tms_frontier_settle(struct frontier *f, struct thread *t)
 void tms_witness_clear(struct frontier *f)
 {
     for (uint32_t slot = 0; slot < f->slot_count; slot++) {
-        struct thread *t = &f->threads[slot];
+        struct thread *t = f->threads[slot];
         tms_release(f->memory, t->log.entry, t->log.capacity, sizeof(*t->log.entry));
         tms_release(f->memory, t->pending.steps, t->pending.capacity, sizeof(*t->pending.steps));
     }
-    tms_release(f->memory, f->forgotten.entry, f->forgotten.capacity, sizeof(struct log_entry));
+    tms_release(f->memory, f->forgotten.entry, f->forgotten.capacity, sizeof(struct tms_op));
     tms_release(f->memory, f->touched, f->touched_capacity, sizeof(*f->touched));
 }

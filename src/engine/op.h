@@ -43,9 +43,11 @@ enum tms_op_kind {
 
 enum {
     TMS_OP_IN_BLOCK = 1,  /* inside a transaction; without it the event is unary */
-    TMS_OP_FIRST = 2,     /* the first event of its thread: if it was forked, the fork's edge */
+    TMS_OP_FIRST = 2,     /* the first event of its thread; only at the start of a batch */
     TMS_OP_SYNTHETIC = 4, /* BEGIN and END made by a split or a join, not written in the trace */
 };
+
+#define TMS_OPS_BEHIND 16 /* readable behind each batch, for engines that look ahead */
 
 /* From `thread` on it is laid out as the event is, so that one is made from the other fast. */
 struct tms_op {

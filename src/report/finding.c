@@ -95,10 +95,12 @@ static void write_step(struct tms_page *page, const struct tms_finding *finding,
     fprintf(page->out, "%s  ", letter);
     tms_page_ink(page, TMS_INK_PLAIN);
     tms_phrase_step(page, note, step);
-    fputs(": ", note);
-    tms_phrase_transaction(page, note, finding, &step->from);
-    fputs(" must come before ", note);
-    tms_phrase_transaction(page, note, finding, &step->to);
+    if (step->kind != TMS_EDGE_PROGRAM_ORDER) {
+        fputs(": ", note);
+        tms_phrase_transaction(page, note, finding, &step->from);
+        fputs(" must come before ", note);
+        tms_phrase_transaction(page, note, finding, &step->to);
+    }
     fputc('.', note);
     size_t column = INDENT + strlen(letter) + 2;
     tms_page_flow(page, column, column);
@@ -122,36 +124,21 @@ static void write_conclusion(struct tms_page *page, const struct tms_finding *fi
     } else {
         fputs("the others", note);
     }
-    fputs(": no order in which each block runs undisturbed explains what these threads did.", note);
+    fputc('.', note);
     flow(page);
 }
 
-static void write_blame(struct tms_page *page, const struct tms_result *result,
-                        const struct tms_finding *finding)
+static void write_blame(struct tms_page *page, const struct tms_finding *finding)
 {
     FILE *note = tms_page_note(page);
 
-    if (!result->blamed) {
-        fputs("Whether one of these blocks is to blame by itself was not asked (--no-blame).",
-              note);
-        flow(page);
-        return;
-    }
     if (finding->not_atomic) {
         fputs("To blame: ", note);
         tms_phrase_transaction(page, note, finding, &finding->transaction);
-        fprintf(note,
-                " is not atomic. After its begin (event %" PRIu64 ") and before event %" PRIu64
-                " another thread did something that depends on it and that it depends on, so it "
-                "can't be thought of as one piece. What it does needs to be held together, for "
-                "instance by one lock from its begin to its end that the other side takes too.",
+        fprintf(note, " is not atomic (begin event %" PRIu64 ", cut before event %" PRIu64 ").",
                 finding->transaction.begin_event, finding->event);
     } else {
-        fputs("Nobody is to blame here alone: ", note);
-        tms_phrase_transaction(page, note, finding, &finding->transaction);
-        fputs(" taken by itself could have run in one piece, and no thread would have noticed. "
-              "Only all of these blocks together can't: look at what they do to each other.",
-              note);
+        fputs("Nobody is to blame here alone.", note);
     }
     flow(page);
 }
@@ -171,9 +158,87 @@ int tms_finding_write(struct tms_page *page, const struct tms_result *result,
         }
         fputc('\n', page->out);
         write_conclusion(page, finding);
-        fputc('\n', page->out);
     }
-    write_blame(page, result, finding);
+    if (result->blamed) {
+        write_blame(page, finding);
+    }
     fputc('\n', page->out);
     return code;
+}
+
+/* ---- what the findings mean ----------------------------------------------------------- */
+
+static bool has_findings(const struct tms_analysis *analysis)
+{
+    const struct tms_result *result;
+    bool found = false;
+
+    for (size_t i = 0; (result = tms_analysis_result(analysis, i)) != NULL; i++) {
+        found = found || result->finding_count > 0;
+    }
+    return found;
+}
+
+/* Is there a finding with somebody to blame, or with nobody? */
+static bool has_blame(const struct tms_analysis *analysis, bool somebody)
+{
+    const struct tms_result *result;
+
+    for (size_t i = 0; (result = tms_analysis_result(analysis, i)) != NULL; i++) {
+        for (size_t j = 0; result->blamed && j < result->finding_count; j++) {
+            if (result->findings[j].not_atomic == somebody) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Why there is no word about blame: an engine can't, or was told not to. */
+static void write_no_blame(const struct tms_analysis *analysis, FILE *note)
+{
+    const struct tms_result *result;
+    bool asked = true;
+
+    for (size_t i = 0; (result = tms_analysis_result(analysis, i)) != NULL; i++) {
+        if (result->finding_count == 0 || result->blamed) {
+            continue;
+        }
+        if ((result->engine->flags & TMS_ENGINE_BLAMES) != 0) {
+            asked = false;
+        } else {
+            fprintf(note, " Whether one of these blocks is to blame by itself, %s can't tell.",
+                    result->engine->name);
+        }
+    }
+    if (!asked) {
+        fputs(" Whether one of these blocks is to blame by itself was not asked (--no-blame).",
+              note);
+    }
+}
+
+void tms_findings_explain(struct tms_page *page, const struct tms_analysis *analysis)
+{
+    FILE *note = tms_page_note(page);
+
+    if (!has_findings(analysis)) {
+        return;
+    }
+    fputs("No order in which each block runs undisturbed explains what these threads did.", note);
+    if (has_blame(analysis, true)) {
+        fputs(" A block that is to blame is not atomic: after its begin and before it was cut, "
+              "another thread did something that depends on it and that it depends on, so it "
+              "can't be thought of as one piece. What it does needs to be held together, for "
+              "instance by one lock from its begin to its end that the other side takes too.",
+              note);
+    }
+    if (has_blame(analysis, false)) {
+        fputs(" Where nobody is to blame alone, the block named first could by itself have run in "
+              "one piece, and no thread would have noticed; only all of these blocks together "
+              "can't. Look at what they do to each other.",
+              note);
+    }
+    write_no_blame(analysis, note);
+    tms_page_flow(page, 0, 2);
+    fputc('\n', page->out);
 }

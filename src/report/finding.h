@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One finding as text: what happened, the interleaving, and why no order explains it. */
+/* Findings as text: what happened, the interleaving, and why no order explains it. */
 #ifndef TMS_REPORT_FINDING_H
 #define TMS_REPORT_FINDING_H
 
@@ -12,5 +12,8 @@ int tms_finding_write(struct tms_page *page, const struct tms_result *result,
 /* Id, count and what happened only. */
 void tms_finding_headline(struct tms_page *page, const struct tms_result *result,
                           const struct tms_finding *finding);
+
+/* What all findings mean, once, below them; nothing if there are none. */
+void tms_findings_explain(struct tms_page *page, const struct tms_analysis *analysis);
 
 #endif

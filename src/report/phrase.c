@@ -124,12 +124,28 @@ static void phrase_join(const struct tms_page *page, FILE *out, const struct tms
     fprintf(out, " did came earlier (event %" PRIu64 ")", step->first_event);
 }
 
+/* Without its thread, which has been named; `article` is for a block without label. */
+static void phrase_block(const struct tms_page *page, FILE *out,
+                         const struct tms_transaction *transaction, const char *article)
+{
+    if (transaction->unary) {
+        fputs("something outside any block", out);
+    } else if (transaction->label == 0) {
+        fprintf(out, "%s block", article);
+    } else {
+        tms_page_name(page, out, TMS_CLASS_LABEL, transaction->label, SIZE_MAX);
+    }
+}
+
 static void phrase_program_order(const struct tms_page *page, FILE *out,
                                  const struct tms_step *step)
 {
     phrase_thread(page, out, step->from.thread);
-    fprintf(out, " did one (event %" PRIu64 ") and then the other (event %" PRIu64 ")",
-            step->first_event, step->second_event);
+    fputs(" ran ", out);
+    phrase_block(page, out, &step->from, "a");
+    fprintf(out, " (event %" PRIu64 ") before ", step->first_event);
+    phrase_block(page, out, &step->to, "another");
+    fprintf(out, " (event %" PRIu64 "): the same thread, so in that order", step->second_event);
 }
 
 void tms_phrase_step(const struct tms_page *page, FILE *out, const struct tms_step *step)

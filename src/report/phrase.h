@@ -25,7 +25,10 @@ void tms_phrase_transaction(const struct tms_page *page, FILE *out,
 /* The thread, lock, variable …: its name, with its class before a bare number: "lock 3". */
 void tms_phrase_thing(const struct tms_page *page, FILE *out, enum tms_class cls, uint32_t id);
 
-/* "A read x (event 3) before B wrote it (event 8)" */
+/*
+ * "A read x (event 3) before B wrote it (event 8)"; of program order also what follows from it:
+ * "A ran transfer (event 4) before audit (event 7): the same thread, so in that order"
+ */
 void tms_phrase_step(const struct tms_page *page, FILE *out, const struct tms_step *step);
 
 #endif

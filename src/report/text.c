@@ -256,7 +256,10 @@ static void write_meaning(struct text *text)
 {
     FILE *note = tms_page_note(&text->page);
 
-    if (text->summary.transactions == 0) {
+    if (text->summary.transactions == 0 && tms_analysis_loss(text->job->analysis) != NULL) {
+        fputs("No block (begin … end) was in what could be read.", note);
+        tms_page_flow(&text->page, 0, 2);
+    } else if (text->summary.transactions == 0) {
         fputs("The trace has no block (begin … end), so there was nothing that could have been cut "
               "apart: this says nothing about the program. Mark what is meant to be atomic.",
               note);
@@ -271,25 +274,66 @@ static void write_meaning(struct text *text)
 }
 
 /* What an engine did not see, and what its answer is worth. */
+static const char *guarantee_of(const struct tms_result *result)
+{
+    return result->engine->guarantee;
+}
+
+static const char *loss_of(const struct tms_result *result)
+{
+    return result->loss;
+}
+
+/*
+ * Engines of which the same is to be told are named together. Starts the paragraph with the
+ * names of those from `index` on; NULL if there is nothing to tell, or it was told.
+ */
+static FILE *name_engines(struct text *text, size_t index, const char *one, const char *many,
+                          const char *(*told)(const struct tms_result *result))
+{
+    const char *what = told(result_at(text, index));
+    const struct tms_result *result;
+    size_t same = 0;
+
+    for (size_t i = 0; what != NULL && (result = result_at(text, i)) != NULL; i++) {
+        bool equal = told(result) != NULL && strcmp(told(result), what) == 0;
+        if (equal && i < index) {
+            return NULL;
+        }
+        same += equal;
+    }
+    FILE *note = what != NULL ? tms_page_note(&text->page) : NULL;
+    const char *before = same == 1 ? one : many;
+    for (size_t i = index; what != NULL && (result = result_at(text, i)) != NULL; i++) {
+        if (told(result) != NULL && strcmp(told(result), what) == 0) {
+            fprintf(note, "%s%s", before, result->engine->name);
+            before = ", ";
+        }
+    }
+    return note;
+}
+
 static void write_worth(struct text *text)
 {
     const struct tms_result *result;
 
     for (size_t i = 0; (result = result_at(text, i)) != NULL; i++) {
-        FILE *note = tms_page_note(&text->page);
-        fprintf(note, "Engine %s: %s", result->engine->name, result->engine->guarantee);
-        tms_page_flow(&text->page, 0, 2);
-        if (result->loss == NULL) {
-            continue;
+        FILE *note = name_engines(text, i, "Engine ", "Engines ", guarantee_of);
+        if (note != NULL) {
+            fprintf(note, ": %s", result->engine->guarantee);
+            tms_page_flow(&text->page, 0, 2);
         }
-        note = tms_page_note(&text->page);
-        fputs("It did not see everything: ", note);
-        tms_utf8_write(note, result->loss, SIZE_MAX);
-        fputs(result->verdict == TMS_VERDICT_VIOLATION ? ". There may be more than it found."
-                                                       : ". The rest may hold a violation.",
-              note);
-        fputs("  ", text->page.out);
-        tms_page_flow(&text->page, 2, 2);
+    }
+    for (size_t i = 0; (result = result_at(text, i)) != NULL; i++) {
+        FILE *note = name_engines(text, i, "", "", loss_of);
+        if (note != NULL) {
+            fputs(" did not see everything: ", note);
+            tms_utf8_write(note, result->loss, SIZE_MAX);
+            fputs(result->verdict == TMS_VERDICT_VIOLATION ? ". There may be more than was found."
+                                                           : ". The rest may hold a violation.",
+                  note);
+            tms_page_flow(&text->page, 0, 2);
+        }
     }
 }
 
@@ -338,13 +382,29 @@ static void write_word(FILE *out, const char *word)
     fputc('\'', out);
 }
 
-#define COMMAND_WIDTH 12 /* "check --json" */
+struct suggestion {
+    bool fits;
+    const char *command;
+    const char *what;
+};
 
-static void suggest(const struct text *text, const char *command, const char *what)
+static void suggest(const struct text *text, const struct suggestion *all, size_t count)
 {
-    fprintf(text->page.out, "  tmesis %s ", command);
-    write_word(text->page.out, text->job->settings->path);
-    fprintf(text->page.out, "%*s  # %s\n", COMMAND_WIDTH - (int)strlen(command), "", what);
+    size_t width = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t length = all[i].fits ? strlen(all[i].command) : 0;
+        width = length > width ? length : width;
+    }
+    fputs("Next:\n", text->page.out);
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].fits) {
+            fprintf(text->page.out, "  tmesis %s ", all[i].command);
+            write_word(text->page.out, text->job->settings->path);
+            fprintf(text->page.out, "%*s  # %s\n", (int)(width - strlen(all[i].command)), "",
+                    all[i].what);
+        }
+    }
 }
 
 static bool has_repeats(const struct tms_result *result)
@@ -359,20 +419,17 @@ static bool has_repeats(const struct tms_result *result)
 
 static void write_next(const struct text *text)
 {
-    if (strcmp(text->job->settings->path, "-") == 0) {
-        return;
+    bool violation = text->worst->verdict == TMS_VERDICT_VIOLATION;
+    const struct suggestion all[] = {
+        {violation && has_repeats(text->worst), "check --all", "every occurrence by itself"},
+        {violation && !text->worst->blamed, "check", "which block is to blame"},
+        {violation, "check --json", "the same for programs"},
+        {true, "info", "what is in the trace"},
+    };
+
+    if (strcmp(text->job->settings->path, "-") != 0) {
+        suggest(text, all, sizeof(all) / sizeof(all[0]));
     }
-    fputs("Next:\n", text->page.out);
-    if (text->worst->verdict == TMS_VERDICT_VIOLATION) {
-        if (has_repeats(text->worst)) {
-            suggest(text, "check --all", "every occurrence by itself");
-        }
-        if (!text->worst->blamed) {
-            suggest(text, "check", "which block is to blame");
-        }
-        suggest(text, "check --json", "the same for programs");
-    }
-    suggest(text, "info", "what is in the trace");
 }
 
 int tms_report_text(const struct tms_report_job *job)
@@ -391,6 +448,7 @@ int tms_report_text(const struct tms_report_job *job)
     if (text.worst != NULL && !job->settings->quiet) {
         fputc('\n', job->out);
         code = write_engines(&text);
+        tms_findings_explain(&text.page, job->analysis);
         write_checked(&text);
         write_meaning(&text);
         write_worth(&text);

@@ -34,6 +34,7 @@ void tms_lower_clear(struct tms_lower *lower)
                     sizeof(struct tms_block));
     }
     tms_release(&lower->memory, lower->threads, lower->thread_capacity, sizeof(*lower->threads));
+    tms_release(&lower->memory, lower->plain, lower->plain_capacity, 1);
     tms_release(&lower->memory, lower->functions, lower->function_capacity, 1);
     tms_objects_clear(&lower->objects);
 }
@@ -82,8 +83,10 @@ static int function_atomic(struct tms_lower *lower, uint32_t label, bool *atomic
 static struct tms_op *put(struct tms_lower *lower, const struct tms_event *event, uint64_t number,
                           uint8_t kind, uint8_t flags)
 {
+    if (flags & TMS_OP_FIRST) {
+        tms_lower_flush(lower);
+    }
     struct tms_op *op = &lower->ops[lower->count++];
-
     assert(lower->count <= TMS_LOWER_BATCH + TMS_LOWER_MOST);
     *op = (struct tms_op){.event = number,
                           .thread = event->thread,
@@ -217,7 +220,7 @@ static void put_plain(struct tms_lower *lower, const struct tms_lower_thread *th
 /* A thread that was joined inside a block: nothing more will come into its transaction. */
 static void end_joined(struct tms_lower *lower, const struct tms_event *event, uint64_t number)
 {
-    if (event->target >= lower->thread_capacity || lower->threads[event->target].atomic == 0) {
+    if (lower->threads[event->target].atomic == 0) {
         return;
     }
     struct tms_lower_thread *child = &lower->threads[event->target];
@@ -228,11 +231,13 @@ static void end_joined(struct tms_lower *lower, const struct tms_event *event, u
     child->block_count = 0;
 }
 
-static void stop_plain(struct tms_lower *lower, uint32_t joined)
+int tms_lower_reserve(struct tms_lower *lower)
 {
-    if (joined < lower->thread_capacity) {
-        lower->threads[joined].plain = false;
-    }
+    size_t wanted = (size_t)tms_name_count(lower->context, TMS_CLASS_THREAD) + 1;
+    bool room = TMS_RESERVE(&lower->memory, &lower->threads, &lower->thread_capacity, wanted, 16) &&
+                TMS_RESERVE(&lower->memory, &lower->plain, &lower->plain_capacity, wanted, 16);
+
+    return room ? TMS_OK : TMS_ERR_MEMORY;
 }
 
 static int forget_object(struct tms_lower *lower, const struct tms_event *event, uint64_t number)
@@ -264,7 +269,7 @@ static int lower_one(struct tms_lower *lower, struct tms_lower_thread *thread,
         return TMS_OK;
     case TMS_EVENT_JOIN:
         end_joined(lower, event, number);
-        stop_plain(lower, event->target);
+        lower->plain[event->target] = 0;
         break;
     default:
         break;
@@ -287,10 +292,6 @@ static bool closes_transaction(const struct tms_lower_thread *thread, const stru
 int tms_lower_event(struct tms_lower *lower, const struct tms_event *event, uint64_t number,
                     int validity)
 {
-    if (!TMS_RESERVE(&lower->memory, &lower->threads, &lower->thread_capacity,
-                     (size_t)event->thread + 1, 16)) {
-        return TMS_ERR_MEMORY;
-    }
     struct tms_lower_thread *thread = &lower->threads[event->thread];
     if (thread->split_next || (plain[event->kind].split & lower->split)) {
         if (thread->atomic > 0 && !closes_transaction(thread, event)) {
@@ -303,8 +304,8 @@ int tms_lower_event(struct tms_lower *lower, const struct tms_event *event, uint
     if (event->kind == TMS_EVENT_FORK && (lower->split & TMS_SPLIT_FORK)) {
         thread->split_next = thread->atomic > 0;
     }
-    thread->plain = !thread->split_next;
-    thread->in_block = thread->atomic > 0 ? TMS_OP_IN_BLOCK : 0;
+    lower->plain[event->thread] =
+        (thread->split_next ? 0 : TMS_PLAIN) | (thread->atomic > 0 ? TMS_OP_IN_BLOCK : 0);
     if (lower->count >= lower->batch) {
         tms_lower_flush(lower);
     }

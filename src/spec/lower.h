@@ -19,7 +19,7 @@
 #include "spec/objects.h"
 
 /* Operations are handed on in batches of about this size. */
-#define TMS_LOWER_BATCH 256
+#define TMS_LOWER_BATCH 512
 /* One event makes at most this many operations besides its FORGETs. */
 #define TMS_LOWER_MOST 4
 
@@ -27,13 +27,14 @@
 typedef void tms_lower_emit(void *user, const struct tms_op *ops, size_t count);
 
 struct tms_lower_thread {
-    bool plain;       /* begun, not joined, no split due: an access is just an operation */
-    uint8_t in_block; /* TMS_OP_IN_BLOCK or 0 */
-    uint32_t atomic;  /* atomic blocks open: in a transaction iff > 0 */
-    bool split_next;  /* a fork ended the transaction: the next event begins another */
+    uint32_t atomic; /* atomic blocks open: in a transaction iff > 0 */
+    bool split_next; /* a fork ended the transaction: the next event begins another */
     struct tms_block *blocks;
     size_t block_count, block_capacity;
 };
+
+/* Of a thread that has begun and was not joined, while no split is due. */
+#define TMS_PLAIN 0x80
 
 struct tms_lower {
     struct tms_context *context;
@@ -43,7 +44,8 @@ struct tms_lower {
     tms_lower_emit *emit;
     void *user;
     struct tms_lower_thread *threads; /* by id */
-    size_t thread_capacity;
+    uint8_t *plain;                   /* by id: TMS_PLAIN, TMS_OP_IN_BLOCK */
+    size_t thread_capacity, plain_capacity;
     uint8_t *functions; /* by label id: atomic or not, once known */
     size_t function_capacity;
     struct tms_objects objects;
@@ -51,7 +53,7 @@ struct tms_lower {
     uint64_t unary;        /* events outside blocks */
     size_t batch;          /* operations before they are handed on */
     size_t count;
-    struct tms_op ops[TMS_LOWER_BATCH + TMS_LOWER_MOST];
+    struct tms_op ops[TMS_LOWER_BATCH + TMS_LOWER_MOST + TMS_OPS_BEHIND];
 };
 
 int tms_lower_init(struct tms_lower *lower, struct tms_context *context, unsigned split,
@@ -66,15 +68,8 @@ int tms_lower_event(struct tms_lower *lower, const struct tms_event *event, uint
                     int validity);
 void tms_lower_flush(struct tms_lower *lower);
 
-/*
- * The way of nearly all events: an access, or a lock operation found valid, by a thread about
- * which there is nothing to ask. A thread is `plain` from its first event to its join, as long
- * as no split is due.
- */
-static inline bool tms_lower_is_plain(const struct tms_lower *lower, uint32_t thread)
-{
-    return thread < lower->thread_capacity && lower->threads[thread].plain;
-}
+/* Makes room for the threads that have names: before tms_lower_plain. */
+int tms_lower_reserve(struct tms_lower *lower);
 
 _Static_assert(sizeof(struct tms_event) ==
                        sizeof(struct tms_op) - offsetof(struct tms_op, thread) &&
@@ -84,20 +79,17 @@ _Static_assert(sizeof(struct tms_event) ==
 _Static_assert(TMS_OP_READ - TMS_EVENT_READ == TMS_OP_SHARED_RELEASE - TMS_EVENT_SHARED_RELEASE,
                "accesses and lock operations stand in the same order");
 
-static inline void tms_lower_plain(struct tms_lower *lower, const struct tms_event *event,
-                                   uint64_t number)
+/*
+ * The way of nearly all events: an access, or an operation on a lock that there is nothing to
+ * ask about, by a thread that is TMS_PLAIN, as `plain` says. The caller sees to the buffer.
+ */
+static inline void tms_lower_plain(struct tms_op *op, const struct tms_event *event,
+                                   uint64_t number, uint8_t plain)
 {
-    struct tms_op *op = &lower->ops[lower->count++];
-    uint8_t in_block = lower->threads[event->thread].in_block;
-
     op->event = number;
     memcpy(&op->thread, event, sizeof(*event));
     op->kind = (uint8_t)(event->kind + (TMS_OP_READ - TMS_EVENT_READ));
-    op->flags = in_block;
-    lower->unary += in_block ^ TMS_OP_IN_BLOCK;
-    if (lower->count >= lower->batch) {
-        tms_lower_flush(lower);
-    }
+    op->flags = plain & TMS_OP_IN_BLOCK;
 }
 
 #endif

@@ -26,16 +26,18 @@ const struct tms_format_info *tms_format_info(size_t index)
     return index < FORMATS ? &formats[index]->info : NULL;
 }
 
-/* "tms, regiontrack, rr, std", or those of them that can be written. */
+/* "tms, regiontrack, rr, std"; of those that can be written also the extensions. */
 static const char *format_list(bool writable, char *buffer, size_t size)
 {
     size_t used = 0;
 
     buffer[0] = '\0';
     for (size_t i = 0; i < FORMATS && used < size; i++) {
-        if (!writable || formats[i]->info.writes) {
-            int length = snprintf(buffer + used, size - used, "%s%s", used > 0 ? ", " : "",
-                                  formats[i]->info.name);
+        const struct tms_format_info *info = &formats[i]->info;
+        if (!writable || info->writes) {
+            int length = snprintf(buffer + used, size - used, "%s%s%s%s%s", used > 0 ? ", " : "",
+                                  info->name, writable ? " (" : "", writable ? info->extension : "",
+                                  writable ? ")" : "");
             used += (size_t)length;
         }
     }
@@ -164,6 +166,31 @@ int tms_reader_open(struct tms_context *context, const char *path,
     return TMS_OK;
 }
 
+/* "1 line was left out because it could not be read" */
+static void count_loss(const struct tms_reader *reader, char *buffer, size_t size)
+{
+    bool one = reader->complaints == 1;
+
+    snprintf(buffer, size, "%llu %s%s left out because %s could not be read",
+             (unsigned long long)reader->complaints,
+             reader->format->counts_lines ? "line" : "record", one ? " was" : "s were",
+             one ? "it" : "they");
+}
+
+static void at_end(struct tms_reader *reader)
+{
+    char left_out[128];
+
+    if (!reader->cut && tms_input_cut(&reader->input)) {
+        tms_reader_cut(reader, "the compressed data is cut off; the events before that were read");
+    }
+    if (reader->complaints > COMPLAINTS_SHOWN) {
+        count_loss(reader, left_out, sizeof(left_out));
+        tms_warn(reader->context, "%s: further complaints are counted, not shown: %s",
+                 tms_input_name(reader->path), left_out);
+    }
+}
+
 int64_t tms_reader_next(struct tms_reader *reader, const struct tms_event **events)
 {
     reader->first_event += reader->count;
@@ -178,8 +205,8 @@ int64_t tms_reader_next(struct tms_reader *reader, const struct tms_event **even
     }
     reader->count = (size_t)count;
     reader->ended = count == 0;
-    if (reader->ended && !reader->cut && tms_input_cut(&reader->input)) {
-        tms_reader_cut(reader, "the compressed data is cut off; the events before that were read");
+    if (reader->ended) {
+        at_end(reader);
     }
     *events = reader->events;
     return count;
@@ -236,17 +263,6 @@ void tms_reader_close(struct tms_reader *reader)
     tms_release(memory, reader, 1, sizeof(*reader));
 }
 
-/* "1 line was left out because it could not be read" */
-static void count_loss(const struct tms_reader *reader, char *buffer, size_t size)
-{
-    bool one = reader->complaints == 1;
-
-    snprintf(buffer, size, "%llu %s%s left out because %s could not be read",
-             (unsigned long long)reader->complaints,
-             reader->format->counts_lines ? "line" : "record", one ? " was" : "s were",
-             one ? "it" : "they");
-}
-
 int tms_reader_skip(struct tms_reader *reader, uint64_t line, const char *format, ...)
 {
     char sentence[TMS_MESSAGE_SIZE / 2];
@@ -266,8 +282,6 @@ int tms_reader_skip(struct tms_reader *reader, uint64_t line, const char *format
     count_loss(reader, reader->loss, sizeof(reader->loss));
     if (reader->complaints <= COMPLAINTS_SHOWN) {
         tms_warn(reader->context, "%s%s%llu: %s; left out", name, at, number, sentence);
-    } else if (reader->complaints == COMPLAINTS_SHOWN + 1) {
-        tms_warn(reader->context, "%s: further complaints are counted, not shown", name);
     }
     return TMS_OK;
 }
@@ -328,8 +342,10 @@ static const struct tms_format *format_of(struct tms_context *context, const cha
             return formats[i];
         }
     }
-    tms_fail(context, TMS_ERR_FORMAT,
-             "%s: the name does not say which format to write; name one of %s", path,
+    bool standard = strcmp(path, "-") == 0;
+    tms_fail(context, TMS_ERR_FORMAT, "%s: %s which format to write; there are %s",
+             standard ? "standard output" : path,
+             standard ? "nothing says" : "the extension does not say",
              format_list(true, list, sizeof(list)));
     return NULL;
 }
@@ -356,8 +372,9 @@ static int start_writer(struct tms_writer *writer, const char *path,
     bool packed = strcmp(compression, "none") != 0;
     if (writer->format->own_compression && packed) {
         return tms_fail(context, TMS_ERR_FORMAT,
-                        "%s: the format \"%s\" is compressed by itself; leave \"%s\" out", path,
-                        writer->format->info.name, compression);
+                        "%s: the format \"%s\" is compressed by itself; leave \"%s\" out, or take "
+                        "another format",
+                        path, writer->format->info.name, compression);
     }
     writer->level = settings->level;
     writer->path = copy_path(context, path);
@@ -411,7 +428,7 @@ int tms_writer_open(struct tms_context *context, const char *path,
     if (code == TMS_OK) {
         code = create_state(writer);
         if (code != TMS_OK) {
-            tms_output_close(writer->output);
+            tms_output_abandon(writer->output);
         }
     }
     if (code != TMS_OK) {
@@ -465,7 +482,17 @@ int tms_writer_close(struct tms_writer *writer)
     if (code == TMS_OK && writer->format->finish != NULL) {
         code = writer->format->finish(writer);
     }
-    int closed = tms_output_close(writer->output);
+    if (code == TMS_OK) {
+        code = tms_output_close(writer->output);
+    } else {
+        tms_output_abandon(writer->output);
+    }
     free_writer(writer);
-    return code != TMS_OK ? code : closed;
+    return code;
+}
+
+void tms_writer_abandon(struct tms_writer *writer)
+{
+    tms_output_abandon(writer->output);
+    free_writer(writer);
 }

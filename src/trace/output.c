@@ -8,7 +8,11 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -19,7 +23,9 @@ struct encoder;
 
 struct tms_output {
     struct tms_context *context;
-    const char *path; /* as messages name it */
+    const char *path;              /* as messages name it */
+    char target[PATH_MAX];         /* the path behind its links */
+    char temporary[PATH_MAX + 32]; /* what becomes the target when it is whole; "": none */
     int fd;
     int failed; /* first error */
     const struct encoder *encoder;
@@ -39,6 +45,12 @@ struct encoder {
     int (*encode)(struct tms_output *output, char *bytes, size_t length, bool last);
 };
 
+static int cant_write(struct tms_output *output)
+{
+    return tms_fail(output->context, TMS_ERR_IO, "%s: can't be written: %s", output->path,
+                    strerror(errno));
+}
+
 static int write_file(struct tms_output *output, const char *bytes, size_t length)
 {
     while (length > 0) {
@@ -47,8 +59,7 @@ static int write_file(struct tms_output *output, const char *bytes, size_t lengt
             continue;
         }
         if (done < 0) {
-            return tms_fail(output->context, TMS_ERR_IO, "%s: can't be written: %s", output->path,
-                            strerror(errno));
+            return cant_write(output);
         }
         bytes += done;
         length -= (size_t)done;
@@ -153,6 +164,46 @@ static int choose_encoder(struct tms_output *output, const char *name, int level
                     "unknown compression \"%s\": it can be none, gz or zst", name);
 }
 
+/*
+ * The name beside the target, with *mode of a file that is there already; false if the path is
+ * no regular file, or one that must not be written.
+ */
+static bool choose_names(struct tms_output *output, const char *path, mode_t *mode)
+{
+    struct stat status, behind;
+
+    if (stat(path, &status) != 0) {
+        snprintf(output->target, sizeof(output->target), "%s", path);
+    } else if (!S_ISREG(status.st_mode) || realpath(path, output->target) == NULL ||
+               stat(output->target, &behind) != 0 || behind.st_ino != status.st_ino ||
+               behind.st_dev != status.st_dev || access(path, W_OK) != 0) {
+        return false;
+    } else {
+        *mode = status.st_mode & 0777;
+    }
+    snprintf(output->temporary, sizeof(output->temporary), "%s.%ld~", output->target,
+             (long)getpid());
+    return strlen(path) < sizeof(output->target);
+}
+
+static int open_file(struct tms_output *output, const char *path)
+{
+    mode_t mode = 0;
+
+    if (choose_names(output, path, &mode)) {
+        int fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 && (mode == 0 || fchmod(fd, mode) == 0)) {
+            return fd;
+        }
+        if (fd >= 0) {
+            close(fd);
+            unlink(output->temporary);
+        }
+    }
+    output->temporary[0] = '\0';
+    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+}
+
 static int start(struct tms_output *output, const char *path, const char *compression, int level)
 {
     struct tms_memory *memory = &output->context->memory;
@@ -168,8 +219,7 @@ static int start(struct tms_output *output, const char *path, const char *compre
     if (code != TMS_OK) {
         return code;
     }
-    output->fd =
-        standard ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    output->fd = standard ? STDOUT_FILENO : open_file(output, path);
     if (output->fd < 0) {
         return tms_fail(output->context, TMS_ERR_IO, "%s: can't be created: %s", output->path,
                         strerror(errno));
@@ -236,14 +286,31 @@ int tms_output_write(struct tms_output *output, const void *bytes, size_t length
     return output->failed;
 }
 
-int tms_output_close(struct tms_output *output)
+/* `code` says whether the file is whole. */
+static int close_file(struct tms_output *output, int code)
 {
-    int code = flush(output, true);
+    bool named = output->temporary[0] == '\0';
 
     if (output->fd != STDOUT_FILENO && close(output->fd) != 0 && code == TMS_OK) {
-        code = tms_fail(output->context, TMS_ERR_IO, "%s: can't be written: %s", output->path,
-                        strerror(errno));
+        code = cant_write(output);
+    }
+    if (!named && code == TMS_OK) {
+        named = rename(output->temporary, output->target) == 0;
+        code = named ? TMS_OK : cant_write(output);
+    }
+    if (!named) {
+        unlink(output->temporary);
     }
     destroy(output);
     return code;
+}
+
+int tms_output_close(struct tms_output *output)
+{
+    return close_file(output, flush(output, true));
+}
+
+void tms_output_abandon(struct tms_output *output)
+{
+    close_file(output, TMS_ERR_IO);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * RoadRunner's text log, in: what its print tool writes, "@ Rd(0,@05.x_I)  shadow  A.java:3:7".
- * Lines without the "@" are other output of the program or the tool, and are passed over.
+ * Lines without the "@" are other output of the program or the tool, and are passed over; a file
+ * with nothing else is no such log.
  *
  * RoadRunner prints Start, Join and Wait twice, before and after the operation, in the same
  * words; other tools print them once. A thread is silent between the two, so a line that
@@ -36,8 +37,9 @@ struct rr_reader {
     struct rr_thread *threads;
     size_t capacity;
     uint64_t line;
-    size_t count; /* events in the batch */
-    bool twice;   /* a Start was repeated: so are joins */
+    size_t count;  /* events in the batch */
+    bool has_call; /* some line was an operation, known or not */
+    bool twice;    /* a Start was repeated: so are joins */
 };
 
 /* A line taken apart. */
@@ -433,9 +435,11 @@ static int read_line(struct tms_reader *reader, struct tms_span text)
     struct tms_span name = word_of(rest);
     line.op = find_op(name);
     rest = skip(rest, name.length);
-    if (line.op == NULL) { /* with a "(" it is an event, without it is talk: "@ 1 started by 0" */
-        return name.length > 0 && rest.length > 0 && rest.at[0] == '(' ? unknown_op(reader, name)
-                                                                       : TMS_OK;
+    /* With a "(" it is an event, without it is talk: "@ 1 started by 0". */
+    bool call = name.length > 0 && rest.length > 0 && rest.at[0] == '(';
+    rr->has_call = rr->has_call || call || line.op != NULL;
+    if (line.op == NULL) {
+        return call ? unknown_op(reader, name) : TMS_OK;
     }
     if (line.op->take == NULL) {
         return TMS_OK;
@@ -446,6 +450,20 @@ static int read_line(struct tms_reader *reader, struct tms_span text)
     }
     settle(reader, &line);
     return line.op->take(reader, &line);
+}
+
+/* A log without any operation is something else, unless it is empty or its beginning is all. */
+static int at_end(const struct tms_reader *reader)
+{
+    const struct rr_reader *rr = reader->state;
+
+    if (rr->has_call || rr->line == 1 || reader->complaints > 0 || tms_input_cut(&reader->input)) {
+        return TMS_OK;
+    }
+    return tms_fail(reader->context, TMS_ERR_SYNTAX,
+                    "%s: no line is an event; expected lines such as \"@ Rd(0,x)\", so it is no "
+                    "RoadRunner log; leave the format to be found out",
+                    tms_input_name(reader->path));
 }
 
 static int64_t read_rr(struct tms_reader *reader)
@@ -461,7 +479,7 @@ static int64_t read_rr(struct tms_reader *reader)
             reader->first_line = rr->line;
         }
         more = tms_lines_next(reader, rr->line, &text);
-        int code = more > 0 ? read_line(reader, text) : more;
+        int code = more > 0 ? read_line(reader, text) : more < 0 ? more : at_end(reader);
         if (code < 0) {
             return code;
         }

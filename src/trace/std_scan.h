@@ -7,6 +7,7 @@
 #ifndef TMS_TRACE_STD_SCAN_H
 #define TMS_TRACE_STD_SCAN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -45,7 +45,7 @@ static int cut(struct tms_reader *reader, const char *where)
     struct file_reader *state = reader->state;
 
     state->ended = true;
-    tms_reader_cut(reader, "the trace is cut off %s; the %llu events before that were read", where,
+    tms_reader_cut(reader, "the file is cut off %s; the %llu events before that were read", where,
                    (number)state->events);
     return 0;
 }
@@ -112,23 +112,24 @@ static int next_section(struct tms_reader *reader, struct section *section)
 
     if (there <= 0) {
         bool between = reader->input.at == reader->input.end;
-        return there < 0 ? there : cut(reader, between ? "between two blocks" : "within a block");
+        return there < 0 ? there
+                         : cut(reader, between ? "between two sections" : "within a section");
     }
     section->tag = tms_get32(window(reader) + TMS_SECTION_AT_TAG);
     section->length = tms_get32(window(reader) + TMS_SECTION_AT_LENGTH);
     if (section->length > TMS_SECTION_BYTES) {
-        return damaged(reader, "a block claims more bytes than it can have");
+        return damaged(reader, "a section claims more bytes than it can have");
     }
     size_t size = TMS_SECTION_SIZE + section->length;
     there = need(reader, size);
     if (there <= 0) {
-        return there < 0 ? there : cut(reader, "within a block");
+        return there < 0 ? there : cut(reader, "within a section");
     }
     const uint8_t *start = window(reader);
     section->payload = start + TMS_SECTION_SIZE;
     uint64_t checksum = tms_get64(start + TMS_SECTION_AT_CHECKSUM);
     if (XXH3_64bits(start + TMS_SECTION_AT_TAG, size - TMS_SECTION_AT_TAG) != checksum) {
-        return damaged(reader, "the checksum of a block is wrong");
+        return damaged(reader, "the checksum of a section is wrong");
     }
     return 1;
 }
@@ -323,7 +324,7 @@ static int read_names(struct tms_reader *reader)
         uint8_t cls = state->classes[*in.at++];
         size_t length = take_length(&in);
         if (length == 0 || cls == TMS_CLASS_NONE || memchr(in.at, '\0', length) != NULL) {
-            return damaged(reader, "a block has a name that is none");
+            return damaged(reader, "a section has a name that is none");
         }
         /* Only events that are not known either can have names of a class that is not. */
         int code =
@@ -333,7 +334,7 @@ static int read_names(struct tms_reader *reader)
         }
         in.at += length;
     }
-    return count == state->decoder->name_count ? 1 : damaged(reader, "a block lacks names");
+    return count == state->decoder->name_count ? 1 : damaged(reader, "a section lacks names");
 }
 
 /* ---- blocks and the index ------------------------------------------------------------- */
@@ -350,7 +351,7 @@ static int decode_failed(struct tms_reader *reader, int code)
         return too_new(reader, "has events of the kind", state->kind_texts[decoder->unknown_kind]);
     }
     char why[128];
-    snprintf(why, sizeof(why), "the checksum of a block is right, but %s",
+    snprintf(why, sizeof(why), "the checksum of a section is right, but %s",
              code == TMS_ERR_FORMAT ? "it has a kind of event that the head lacks" : decoder->why);
     return damaged(reader, why);
 }
@@ -365,7 +366,7 @@ static int decode_block(struct tms_reader *reader, const struct section *section
         return decode_failed(reader, code);
     }
     if (decoder->before != state->events) {
-        return damaged(reader, "a block is missing before this one");
+        return damaged(reader, "a section is missing before this one");
     }
     int there = read_names(reader);
     if (there <= 0) {
@@ -410,7 +411,7 @@ static int read_index(struct tms_reader *reader, const struct section *section)
     struct file_reader *state = reader->state;
 
     if (!index_agrees(state, section)) {
-        return damaged(reader, "the index does not agree with the blocks before it");
+        return damaged(reader, "the index does not agree with the sections before it");
     }
     consume(reader, TMS_SECTION_SIZE + section->length);
     state->ended = true;
@@ -479,7 +480,7 @@ static bool detect(const char *head, size_t length)
 const struct tms_format tms_format_tms = {
     .info = {.name = "tms",
              .extension = ".tms",
-             .summary = "native: compressed, checksummed blocks, readable after being cut off",
+             .summary = "native: compressed, checksummed, readable after being cut off",
              .reads = true,
              .writes = true},
     .own_compression = true,

@@ -8,6 +8,38 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#define ALL UINT64_MAX
+#define PLAIN_ACCESS                                                                               \
+    {                                                                                              \
+        0, 0, 0, 0                                                                                 \
+    }
+#define NEVER_PLAIN                                                                                \
+    {                                                                                              \
+        0, 0, ALL, 0                                                                               \
+    }
+
+const struct tms_plain_kind tms_plain_kinds[TMS_EVENT_COUNT] = {
+    [TMS_EVENT_BEGIN] = NEVER_PLAIN,
+    [TMS_EVENT_END] = NEVER_PLAIN,
+    [TMS_EVENT_READ] = PLAIN_ACCESS,
+    [TMS_EVENT_WRITE] = PLAIN_ACCESS,
+    [TMS_EVENT_UPDATE] = PLAIN_ACCESS,
+    [TMS_EVENT_ACQUIRE] = {UINT32_MAX, 0, 0, ALL},
+    [TMS_EVENT_RELEASE] = {UINT32_MAX, ALL, 0, ALL},
+    [TMS_EVENT_SHARED_ACQUIRE] = NEVER_PLAIN,
+    [TMS_EVENT_SHARED_RELEASE] = NEVER_PLAIN,
+    [TMS_EVENT_FORK] = NEVER_PLAIN,
+    [TMS_EVENT_JOIN] = NEVER_PLAIN,
+    [TMS_EVENT_WAIT] = NEVER_PLAIN,
+    [TMS_EVENT_ARRIVE] = NEVER_PLAIN,
+    [TMS_EVENT_DEPART] = NEVER_PLAIN,
+    [TMS_EVENT_ESCAPE] = NEVER_PLAIN,
+    [TMS_EVENT_ALLOC] = NEVER_PLAIN,
+    [TMS_EVENT_FREE] = NEVER_PLAIN,
+    [TMS_EVENT_ENTER] = NEVER_PLAIN,
+    [TMS_EVENT_EXIT] = NEVER_PLAIN,
+};
+
 void tms_validator_init(struct tms_validator *validator, struct tms_context *context)
 {
     *validator = (struct tms_validator){.context = context};
@@ -58,6 +90,14 @@ static struct tms_valid_lock *lock_at(struct tms_validator *v, uint32_t id)
     return room ? &v->locks[id] : NULL;
 }
 
+int tms_validator_reserve(struct tms_validator *v)
+{
+    bool room = thread_at(v, tms_name_count(v->context, TMS_CLASS_THREAD)) != NULL &&
+                lock_at(v, tms_name_count(v->context, TMS_CLASS_LOCK)) != NULL;
+
+    return room ? TMS_OK : TMS_ERR_MEMORY;
+}
+
 static struct tms_hold *hold_of(const struct tms_valid_lock *lock, uint32_t thread)
 {
     for (size_t i = 0; i < lock->sharing; i++) {
@@ -70,6 +110,11 @@ static struct tms_hold *hold_of(const struct tms_valid_lock *lock, uint32_t thre
 
 /* ---- locks ------------------------------------------------------------------------------ */
 
+static uint32_t holder_of(const struct tms_valid_lock *lock)
+{
+    return (uint32_t)(lock->hold >> 32);
+}
+
 static int acquire(struct tms_validator *v, const struct tms_event *event)
 {
     struct tms_valid_lock *lock = lock_at(v, event->target);
@@ -77,29 +122,24 @@ static int acquire(struct tms_validator *v, const struct tms_event *event)
     if (lock == NULL) {
         return TMS_ERR_MEMORY;
     }
-    if (lock->holder == event->thread) {
-        lock->depth++;
+    if (holder_of(lock) == event->thread) {
+        lock->hold++;
         return TMS_VALID_INNER;
-    }
-    if (lock->holder != 0) {
-        return invalid(v, "%s acquires lock %s while %s still holds it",
-                       name(v, TMS_CLASS_THREAD, event->thread),
-                       name(v, TMS_CLASS_LOCK, event->target),
-                       name(v, TMS_CLASS_THREAD, lock->holder));
     }
     if (hold_of(lock, event->thread) != NULL) {
         return invalid(
             v, "%s acquires lock %s, of which it has a shared hold: a lock can't be upgraded",
             name(v, TMS_CLASS_THREAD, event->thread), name(v, TMS_CLASS_LOCK, event->target));
     }
-    if (lock->sharing != 0) {
-        return invalid(v, "%s acquires lock %s while %s still has a shared hold of it",
+    if (lock->hold != 0) {
+        bool shared = lock->hold == TMS_LOCK_SHARED;
+        return invalid(v, "%s acquires lock %s while %s still %s it",
                        name(v, TMS_CLASS_THREAD, event->thread),
                        name(v, TMS_CLASS_LOCK, event->target),
-                       name(v, TMS_CLASS_THREAD, lock->shared[0].thread));
+                       name(v, TMS_CLASS_THREAD, shared ? lock->shared[0].thread : holder_of(lock)),
+                       shared ? "has a shared hold of" : "holds");
     }
-    lock->holder = event->thread;
-    lock->depth = 1;
+    lock->hold = (uint64_t)event->thread << 32 | 1;
     return TMS_VALID;
 }
 
@@ -110,17 +150,17 @@ static int release(struct tms_validator *v, const struct tms_event *event)
     if (lock == NULL) {
         return TMS_ERR_MEMORY;
     }
-    if (lock->holder != event->thread) {
+    if (holder_of(lock) != event->thread) {
         bool shared = hold_of(lock, event->thread) != NULL;
         return invalid(v, "%s releases lock %s, %s", name(v, TMS_CLASS_THREAD, event->thread),
                        name(v, TMS_CLASS_LOCK, event->target),
                        shared ? "of which it has a shared hold: that ends with rrel"
                               : "which it does not hold");
     }
-    if (--lock->depth > 0) {
+    if ((uint32_t)--lock->hold > 0) {
         return TMS_VALID_INNER;
     }
-    lock->holder = 0;
+    lock->hold = 0;
     return TMS_VALID;
 }
 
@@ -130,6 +170,7 @@ static int add_hold(struct tms_validator *v, struct tms_valid_lock *lock, uint32
         return TMS_ERR_MEMORY;
     }
     lock->shared[lock->sharing++] = (struct tms_hold){thread, 1};
+    lock->hold = TMS_LOCK_SHARED;
     return TMS_VALID;
 }
 
@@ -140,11 +181,11 @@ static int acquire_shared(struct tms_validator *v, const struct tms_event *event
     if (lock == NULL) {
         return TMS_ERR_MEMORY;
     }
-    if (lock->holder != 0) {
+    if (holder_of(lock) != 0) {
         return invalid(
             v, "%s takes a shared hold of lock %s while %s holds it exclusively",
             name(v, TMS_CLASS_THREAD, event->thread), name(v, TMS_CLASS_LOCK, event->target),
-            lock->holder == event->thread ? "it" : name(v, TMS_CLASS_THREAD, lock->holder));
+            holder_of(lock) == event->thread ? "it" : name(v, TMS_CLASS_THREAD, holder_of(lock)));
     }
     struct tms_hold *hold = hold_of(lock, event->thread);
     if (hold != NULL) {
@@ -166,13 +207,14 @@ static int release_shared(struct tms_validator *v, const struct tms_event *event
         return invalid(
             v, "%s gives up a shared hold of lock %s, %s", name(v, TMS_CLASS_THREAD, event->thread),
             name(v, TMS_CLASS_LOCK, event->target),
-            lock->holder == event->thread ? "which it holds exclusively: that ends with rel"
-                                          : "of which it has none");
+            holder_of(lock) == event->thread ? "which it holds exclusively: that ends with rel"
+                                             : "of which it has none");
     }
     if (--hold->depth > 0) {
         return TMS_VALID_INNER;
     }
     *hold = lock->shared[--lock->sharing];
+    lock->hold = lock->sharing > 0 ? TMS_LOCK_SHARED : 0;
     return TMS_VALID;
 }
 

@@ -28,11 +28,15 @@ struct tms_hold {
 };
 
 struct tms_valid_lock {
-    uint32_t holder; /* of the exclusive side, 0: none */
-    uint32_t depth;
+    /*
+     * Held by a thread, so often over: thread << 32 | depth; free: 0; shared: TMS_LOCK_SHARED.
+     * One word, so that taking a free lock and giving it back is one comparison.
+     */
+    uint64_t hold;
     struct tms_hold *shared;
     size_t sharing, capacity;
 };
+#define TMS_LOCK_SHARED UINT64_C(1)
 
 struct tms_validator {
     struct tms_context *context;
@@ -41,6 +45,7 @@ struct tms_validator {
     size_t thread_capacity;
     struct tms_valid_lock *locks; /* by id */
     size_t lock_capacity;
+    uint64_t nowhere; /* written to, never read */
     char reason[TMS_MESSAGE_SIZE];
 };
 
@@ -53,26 +58,40 @@ void tms_validator_clear(struct tms_validator *validator);
  */
 int tms_validate(struct tms_validator *validator, const struct tms_event *event);
 
+/* Makes room for the threads and locks that have names: before tms_validate_plain. */
+int tms_validator_reserve(struct tms_validator *validator);
+
 /*
- * The two cases that make up nearly all lock operations: a free lock is taken, and given back.
- * True if the event is one of them, and done with; its thread must have begun and not ended.
+ * What makes an event plain, by its kind, as masks: the next kind is hard to guess, so there is
+ * one way for all and no branch. Every event looks at a lock and expects to find something:
+ *   an access looks at lock 0, which there is not, and expects it free;
+ *   an acquire expects its lock free, a release expects it held, once, by its own thread;
+ *   everything else expects what is never there.
  */
-static inline bool tms_validate_lock(struct tms_validator *validator, const struct tms_event *event)
+struct tms_plain_kind {
+    uint32_t lock;    /* looks at its target */
+    uint64_t held;    /* expects it held by its thread */
+    uint64_t never;   /* expects the impossible */
+    uint64_t changes; /* takes the lock, or gives it back */
+};
+extern const struct tms_plain_kind tms_plain_kinds[TMS_EVENT_COUNT];
+
+/*
+ * Is the event an access, about which there is no rule, or the taking of a free lock, or the
+ * giving back? If so it is done with. `plain` is 0 if its thread has not begun or has ended.
+ */
+static inline bool tms_validate_plain(struct tms_validator *validator,
+                                      const struct tms_event *event, uint64_t plain)
 {
-    if (event->target >= validator->lock_capacity) {
-        return false;
-    }
-    struct tms_valid_lock *lock = &validator->locks[event->target];
-    if (event->kind == TMS_EVENT_ACQUIRE && (lock->holder | lock->sharing) == 0) {
-        lock->holder = event->thread;
-        lock->depth = 1;
-        return true;
-    }
-    if (event->kind == TMS_EVENT_RELEASE && lock->holder == event->thread && lock->depth == 1) {
-        lock->holder = 0;
-        return true;
-    }
-    return false;
+    const struct tms_plain_kind *kind = &tms_plain_kinds[event->kind];
+    uint64_t *hold = &validator->locks[event->target & kind->lock].hold;
+    uint64_t mine = (uint64_t)event->thread << 32 | 1;
+    uint64_t met = plain & (*hold == ((mine & kind->held) | kind->never));
+    /* Not back to lock 0: the next event would have to wait for it. */
+    uint64_t *to = kind->lock != 0 ? hold : &validator->nowhere;
+
+    *to = *hold ^ (mine & kind->changes & -met); /* from free to mine, or back */
+    return met != 0;
 }
 
 /* Why the last event was invalid: a clause that follows "FILE:LINE: ". */
