@@ -219,13 +219,22 @@ struct tms_writer_settings {
 };
 void tms_writer_settings_init(struct tms_writer_settings *settings);
 
-/* Creates or overwrites a trace file; "-" is standard output. */
+/*
+ * Creates a trace file, or replaces one, which happens only when it is closed whole; "-" is
+ * standard output.
+ */
 int tms_writer_open(struct tms_context *context, const char *path,
                     const struct tms_writer_settings *settings, struct tms_writer **out);
 int tms_writer_write(struct tms_writer *writer, const struct tms_event *events, size_t count);
 
-/* Finishes the file and frees the writer, also when it returns an error. */
+/*
+ * Finishes the file and frees the writer, also when it returns an error: then nothing is left of
+ * the file, and one that was there before is as it was.
+ */
 int tms_writer_close(struct tms_writer *writer);
+
+/* Gives the file up and frees the writer, as if there had been an error. */
+void tms_writer_abandon(struct tms_writer *writer);
 
 /* The formats there are: NULL after the last. */
 struct tms_format_info {

@@ -265,8 +265,7 @@ static int refuse(struct tms_analysis *analysis, struct tms_reader *reader, size
                  (unsigned long long)analysis->summary.events);
     }
     if (!analysis->settings.lenient) {
-        return tms_fail(analysis->context, TMS_ERR_MALFORMED,
-                        "%s: %s (a lenient check skips such events)", where, reason);
+        return tms_fail(analysis->context, TMS_ERR_MALFORMED, "%s: %s", where, reason);
     }
     analysis->summary.skipped++;
     if (analysis->summary.skipped <= COMPLAINTS_SHOWN) {

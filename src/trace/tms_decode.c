@@ -59,7 +59,7 @@ static bool counts_fit(const struct tms_decoder *decoder)
 static int read_names(struct tms_decoder *decoder, uint32_t length)
 {
     if (length > TMS_NAMES_BYTES) {
-        return bad(decoder, "it claims more names than a block may hold");
+        return bad(decoder, "it claims more names than a section may hold");
     }
     decoder->names.length = 0;
     uint8_t *room = tms_bytes_room(&decoder->names, TMS_COLUMN_ROOM((size_t)length + 1));

@@ -35,7 +35,7 @@ load common
     tms check --lenient --json bad.std
     [ "$status" -eq 3 ]
     [[ $stderr == *"bad.std: incomplete"* ]]
-    [[ $flat == *"It did not see everything: "* ]]
+    [[ $flat == *"frontier did not see everything: "* ]]
     valid result
     query 'd[0]["results"][0]["verdict"] == "incomplete"'
     query 'd[0]["results"][0]["complete"] is False'
@@ -59,6 +59,28 @@ load common
     [[ $flat == *"was not asked (--no-blame)"* ]]
 }
 
+@test "what the findings have in common is explained once" {
+    for i in 1 2 3; do
+        printf 'A|begin(f%s)\nA|r(x)\nB|w(x)\nA|w(x)\nA|end\n' $i
+    done >three.std
+    cat nobody.std >>three.std
+    tms check --engine=all three.std
+    [ "$(grep -c '^ *To blame: A.s f[123] is not atomic (begin event [0-9]*, cut before event [0-9]*)\.$' <<<"$stderr")" -eq 3 ]
+    [ "$(grep -c '^    Nobody is to blame here alone\.$' <<<"$stderr")" -eq 1 ]
+    for once in "No order in which" "A block that is to blame" "Where nobody is to blame alone" \
+        "Engine frontier: " "Engine reference: "; do
+        [ "$(grep -o "$once" <<<"$flat" | wc -l)" -eq 1 ]
+    done
+    tms check --engine=all --no-blame three.std
+    [ "$(grep -o "was not asked" <<<"$flat" | wc -l)" -eq 1 ]
+}
+
+@test "steps of one thread are in its order" {
+    printf 'U|begin(f)\nU|w(x)\nT|begin(transfer)\nT|r(x)\nT|end\nT|begin(audit)\nT|w(y)\nT|end\nU|r(y)\n' >order.std
+    tms check order.std
+    [[ $flat == *" b T ran transfer (event 4) before audit (event 7): the same thread, so in that order. c "* ]]
+}
+
 @test "the report of a serializable run says what it does not mean" {
     tms check fine.std
     [[ $stderr == "fine.std: serializable: no atomic block was cut apart in this run."* ]]
@@ -70,12 +92,56 @@ load common
     tms check unmarked.std
     [ "$status" -eq 0 ]
     [[ $stderr == *"nothing was declared atomic"* ]]
-    [[ $flat == *"this says nothing about the program"* ]]
+    [[ $flat == *"this says nothing about the program"*"Mark what is meant to be atomic"* ]]
+}
+
+@test "a trace that ends before its first block is not told to have none" {
+    tms convert -q fine.std whole.tms
+    head -c 60 whole.tms >part.tms
+    tms check part.tms
+    [ "$status" -eq 3 ]
+    [[ $flat == *"is cut off within a section; "* ]]
+    [[ $flat != *"Mark what is meant"* ]]
+    printf 'A|r(x)\nA|hop\n' >hop.std
+    tms check --lenient hop.std
+    [ "$status" -eq 3 ]
+    [[ $flat != *"Mark what is meant"* ]]
+}
+
+@test "a trace that is not well-formed is told of --lenient" {
+    tms check bad.std
+    [[ $stderr == "tmesis: bad.std:2: "*"; --lenient goes on without such events" ]]
+}
+
+@test "a format that the trace is not in" {
+    tms check --format rr lost.std
+    [ "$status" -eq 2 ]
+    [[ $stderr == 'tmesis: lost.std: no line is an event; expected lines such as "@ Rd(0,x)"'*"because of --format)" ]]
+    tms check --lenient --format rr lost.std
+    [ "$status" -eq 2 ]
+    for format in std tms regiontrack; do
+        printf '@ Rd(0,x)\n' | run "$tmesis" check -q --format $format -
+        [ "$status" -eq 2 ]
+    done
+    : >empty
+    tms check -q --format rr empty
+    [ "$status" -eq 0 ]
+    [[ $stderr == "empty: serializable"* ]]
+    printf 'hello\n@ Sleep(0)\n' >talk.rr
+    tms check -q --format rr talk.rr
+    [ "$status" -eq 0 ]
 }
 
 @test "quiet: one line per trace" {
     tms check -q lost.std fine.std
     [ "$(wc -l <<<"$stderr")" -eq 2 ]
+}
+
+@test "suggestions stand below each other, without a gap" {
+    tms check fine.std
+    [[ $stderr == *$'Next:\n  tmesis info fine.std  # '* ]]
+    tms check lost.std
+    [[ $stderr == *$'Next:\n  tmesis check --json lost.std  # '*$'\n  tmesis info lost.std          # '* ]]
 }
 
 @test "every suggested command works" {

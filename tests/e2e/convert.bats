@@ -32,16 +32,25 @@ load common
     [ "$status" -eq 0 ]
     tms convert lost.std -
     [ "$status" -eq 2 ]
-    [[ $stderr == *"needs --to"* ]]
+    [[ $stderr == "tmesis: standard output: nothing says which format to write; "*"; --to names the format" ]]
+    [ -z "$output" ]
+}
+
+@test "a reader that goes away is not an error" {
+    tms gen -q --events=200k -o big.tms
+    run --separate-stderr bash -c 'set -o pipefail; "$0" convert --to=std big.tms - | head -1' "$tmesis"
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    [ "${#lines[@]}" -eq 1 ]
 }
 
 @test "what can't be chosen" {
     tms convert lost.std lost.txt
     [ "$status" -eq 2 ]
-    [[ $stderr == *"the extension names no format"* ]]
+    [[ $stderr == *"lost.txt: the extension does not say which format to write; "*"std (.std)"*"; --to names the format" ]]
     tms convert lost.std lost.rr
     [ "$status" -eq 2 ]
-    [[ $stderr == *"can be read, not written"* ]]
+    [[ $stderr == *"can be read only"* ]]
     [ ! -e lost.txt ]
     [ ! -e lost.rr ]
 }
@@ -51,16 +60,39 @@ load common
     tms convert syntax.std out.tms
     [ "$status" -eq 2 ]
     [[ $stderr == *"syntax.std:15: "* ]]
-    [ ! -e out.tms ]
-    [ ! -e out.tms.tmp~ ]
+    [ "$(echo out.tms*)" = 'out.tms*' ]
     echo precious >out.tms
     tms convert syntax.std out.tms
     [ "$status" -eq 2 ]
     [ "$(cat out.tms)" = precious ]
     tms convert lost.std nowhere/out.tms
     [ "$status" -eq 2 ]
+    [[ $stderr == "tmesis: nowhere/out.tms: can't be created: "* ]]
     tms convert lost.std /dev/full --to=std
     [ "$status" -eq 2 ]
+    [[ $stderr == "tmesis: /dev/full: can't be written: "* ]]
+}
+
+@test "messages name the file that the user named, and nothing else is left" {
+    printf 'A|fork(B)\n' >fork.std
+    ln -s other.rt out.rt
+    tms convert fork.std out.rt
+    [ "$status" -eq 2 ]
+    [[ $stderr == "tmesis: out.rt: event 1, "* ]]
+    [ "$(echo ./*~)" = './*~' ]
+    mkdir full.tms
+    tms convert lost.std full.tms
+    [ "$status" -eq 2 ]
+    [[ $stderr == "tmesis: full.tms: can't be "* ]]
+    [ "$(echo ./*~)" = './*~' ]
+}
+
+@test "a file that is replaced keeps its permissions" {
+    tms convert -q lost.std out.std
+    chmod 640 out.std
+    tms convert -q fine.std out.std
+    cmp fine.std out.std
+    [ "$(stat -c %a out.std)" = 640 ]
 }
 
 @test "a lenient conversion writes the rest and says so" {
@@ -68,6 +100,10 @@ load common
     tms convert --lenient syntax.std out.std
     [ "$status" -eq 3 ]
     cmp lost.std out.std
+    for _ in {1..12}; do echo 'A|hop(x)'; done >many.std
+    tms convert --lenient many.std out.std
+    [ "$status" -eq 3 ]
+    [[ $stderr == *"12 lines were left out"*"out.std holds only part of the trace" ]]
 }
 
 @test "a trace that was cut off: what was there, and status 3" {
@@ -75,15 +111,25 @@ load common
     head -c -12 whole.std.gz >part.gz
     tms convert part.gz out.std
     [ "$status" -eq 3 ]
-    [[ $stderr == *"out.std holds only part of the trace: "* ]]
+    [[ $stderr == *$'\ntmesis: out.std holds only part of the trace' ]]
+    [ "$(grep -c 'cut off' <<<"$stderr")" -eq 1 ]
     [ -e out.std ]
 }
 
-@test "onto itself, through a link, to a device" {
+@test "never onto itself" {
     cp lost.std same.std
-    tms convert -q same.std same.std
-    [ "$status" -eq 0 ]
-    cmp lost.std same.std
+    ln -s same.std link.std
+    ln same.std hard.tms
+    for target in same.std ./same.std link.std hard.tms; do
+        tms convert -q same.std $target
+        [ "$status" -eq 2 ]
+        [ "$stderr" = "tmesis: same.std and $target are the same file; write to another one" ]
+        cmp lost.std same.std
+    done
+}
+
+@test "through a link, to a device" {
+    cp lost.std same.std
     ln -s same.std link.std
     tms convert -q fine.std link.std
     [ "$status" -eq 0 ]

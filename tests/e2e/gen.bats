@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # tmesis gen: traces of the shape asked for, which the other commands accept.
-# shellcheck disable=SC2030,SC2031,SC2154 # status and the like come from bats and common.bash
+# shellcheck disable=SC2016,SC2030,SC2031,SC2154 # bats and common.bash set them; an inner shell expands
 load common
 
 # first_violation FILE: what check says of it.
@@ -37,9 +37,23 @@ print(*(trace[field] for field in sys.argv[1:]))' "${@:2}"
     [ "$status" -eq 0 ]
     [ -z "$stderr" ]
     [ "$(wc -l <<<"$output")" -eq 50 ]
-    tms gen --events 50 -o -
+    for file in - a.txt nothing; do
+        tms gen --events 50 -o $file
+        [ "$status" -eq 2 ]
+        [[ $stderr != "tmesis: -:"* && $stderr == *"which format to write; "*"; --to names the format" ]]
+        [ ! -e "$file" ]
+    done
+}
+
+@test "a reader that goes away is not an error" {
+    run --separate-stderr bash -c 'set -o pipefail; "$0" gen --events=200k --to=std -o - | head -1' "$tmesis"
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    [ "${#lines[@]}" -eq 1 ]
+    tms gen --to=std -o /dev/full
     [ "$status" -eq 2 ]
-    [[ $stderr == *"format"* ]]
+    run bash -c '"$0" gen --to=std -o - >/dev/full' "$tmesis"
+    [ "$status" -eq 2 ]
 }
 
 @test "the same options give the same bytes, another seed gives others" {
@@ -154,6 +168,10 @@ refused() {
 @test "half a trace is not left behind" {
     tms gen --fork-join -o a.rt
     [ "$status" -eq 2 ]
-    [[ $stderr == *"fork"* ]]
-    [ ! -e a.rt ]
+    [[ $stderr == "tmesis: a.rt: event 1, fork"* ]]
+    [ "$(echo a.rt*)" = 'a.rt*' ]
+    echo precious >a.rt
+    tms gen --fork-join -o a.rt
+    [ "$status" -eq 2 ]
+    [ "$(cat a.rt)" = precious ]
 }

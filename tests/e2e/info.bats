@@ -23,6 +23,28 @@ for key in ("events", "threads", "variables", "locks", "transactions", "unary", 
     done
 }
 
+@test "JSON: every golden trace keeps to the schema" {
+    tms info --json "$golden"/*.std fine.std bad.std
+    [ "$status" -eq 2 ]
+    valid info
+}
+
+@test "text and JSON call everything the same" {
+    tms info --json lost.std
+    python3 -c 'import json, sys
+def keys(value):
+    for one in value if isinstance(value, list) else [value] if isinstance(value, dict) else []:
+        for key, inner in one.items():
+            yield key
+            yield from keys(inner)
+found = json.loads(sys.argv[1])
+found["kinds"] = {}
+for key in sorted(set(keys(found)) - {"schema", "tool", "version", "trace", "path", "name", "kinds",
+                                      "transaction_lengths", "by_thread", "by_lock", "by_label",
+                                      "loss", "complaint"}):
+    assert key.replace("_", " ") in sys.argv[2], key' "$output" "$("$tmesis" info lost.std)"
+}
+
 @test "kinds, nesting, locks held and blocks open" {
     cat >mix.std <<'END'
 A|fork(B)|main.c:1
@@ -46,6 +68,9 @@ END
     query 'd[0]["trace"]["locations"] == 6 and d[0]["trace"]["labels"] == 2'
     query 'd[0]["deepest_nesting"] == 2 and d[0]["unlabelled_blocks"] == 1'
     query '[l for l in d[0]["by_lock"] if l["name"] == "m"][0]["reentrant"] == 1'
+    query '[(t["unary"], t["deepest_nesting"]) for t in d[0]["by_thread"]] == [(1, 2), (0, 1)]'
+    query '{l["name"]: l["blocks"] for l in d[0]["by_label"]} == {"f": 1, "g": 1}'
+    query '(d[0]["trace"]["bytes_per_event"], d[0]["trace"]["unary_percent"]) == (11.583, 8.333)'
     query '[(t["name"], t["events"]) for t in d[0]["by_thread"]] == [("A", 8), ("B", 4)]'
 }
 
@@ -62,7 +87,7 @@ END
 @test "handovers and depth of locks" {
     printf 'A|acq(m)\nA|acq(n)\nA|rel(n)\nA|rel(m)\nB|acq(n)\nB|rel(n)\nB|acq(n)\nB|rel(n)\n' >locks.std
     tms info --json locks.std
-    query '{l["name"]: (l["acquires"], l["handovers"], l["deepest"]) for l in d[0]["by_lock"]} == {"m": (1, 0, 1), "n": (3, 1, 2)}'
+    query '{l["name"]: (l["acquires"], l["handovers"], l["most_held"]) for l in d[0]["by_lock"]} == {"m": (1, 0, 1), "n": (3, 1, 2)}'
 }
 
 @test "the busiest, or all" {
@@ -76,11 +101,13 @@ END
 @test "not well-formed: counted all the same, and said" {
     tms info bad.std
     [ "$status" -eq 2 ]
-    [[ $output == *"well-formed"*"no"*"bad.std:2: "* ]]
+    [[ $output == *"well formed"*" no"*"bad.std:2: "* ]]
+    [[ $stderr == "tmesis: bad.std:2: "* && $(wc -l <<<"$stderr") -eq 1 ]]
     tms info --json bad.std
     [ "$status" -eq 2 ]
     query 'd[0]["trace"]["well_formed"] is False and "bad.std:2" in d[0]["trace"]["complaint"]'
     query 'd[0]["trace"]["events"] == 2'
+    [[ $stderr == "tmesis: bad.std:2: "* ]]
 }
 
 @test "not readable, and cut off" {
@@ -93,6 +120,13 @@ END
     head -c -20 cut.tms >part.tms
     tms info part.tms
     [ "$status" -eq 3 ]
+    [[ $output == *"well formed "*" as far as it goes"*"the file is cut off within a section; "* ]]
+    tms info --json part.tms syntax.std not-there.std
+    [ "$status" -eq 2 ]
+    valid info
+    query 'd[0]["trace"]["well_formed"] is True and "cut off" in d[0]["trace"]["loss"]'
+    query '["error" in t for t in d] == [False, True, True]'
+    query '"syntax.std:1" in d[1]["error"]["message"] and d[1]["trace"] == {"path": "syntax.std"}'
 }
 
 @test "control characters don't reach the terminal" {

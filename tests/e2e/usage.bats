@@ -48,6 +48,9 @@ load common
     tms zebra
     [ "$status" -eq 2 ]
     [ "$stderr" = 'tmesis: there is no command "zebra"; tmesis --help lists those there are' ]
+    tms version
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'tmesis: there is no command "version"; did you mean --version?' ]
 }
 
 @test "an unknown option gets a suggestion" {
@@ -57,6 +60,9 @@ load common
     tms check --no-balme lost.std
     [ "$status" -eq 2 ]
     [ "$stderr" = 'tmesis: check has no option --no-balme; did you mean --no-blame?' ]
+    tms check --no-color lost.std
+    [ "$status" -eq 2 ]
+    [ "$stderr" = 'tmesis: check has no option --no-color; did you mean --color=never?' ]
     tms check -z lost.std
     [ "$status" -eq 2 ]
     [[ $stderr == *"no option -z"* ]]
@@ -85,6 +91,12 @@ load common
     [[ $stderr == *"--engine needs a value"* ]]
     tms check --split=none,wait lost.std
     [ "$status" -eq 2 ]
+    [[ $stderr == *'--split takes none by itself, not together with other words as in "none,wait"' ]]
+    for list in all,frontier frontier,all; do
+        tms check --engine=$list lost.std
+        [ "$status" -eq 2 ]
+        [[ $stderr == *"--engine takes all by itself, not together with other words as in \"$list\"" ]]
+    done
 }
 
 @test "operands are counted" {

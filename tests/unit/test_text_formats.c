@@ -457,7 +457,9 @@ static void test_rr_refuses(void **state)
     }
     assert_int_equal(read_all(fixture, spill(fixture, "t", "@ Rd(0,\0)\n", 10)), TMS_ERR_SYNTAX);
     assert_has(tms_error(fixture->context), ":1: a zero byte");
-    assert_reads(fixture, "nothing of interest\n", "");
+    assert_int_equal(read_text(fixture, "nothing of interest\n"), TMS_ERR_SYNTAX);
+    assert_has(tms_error(fixture->context), "no line is an event");
+    assert_reads(fixture, "", "");
     fixture->settings.format = NULL;
 }
 
