@@ -43,7 +43,7 @@ static inline void edge_from(struct frontier *f, struct thread *t, const struct 
 static inline void edges_from_readers(struct frontier *f, struct thread *t, const struct tms_op *op,
                                       uint64_t read, uint32_t place, struct cause cause)
 {
-    if (moment_slot(read) != SLOT_SEVERAL) {
+    if (!is_several(read)) {
         edge_from(f, t, op, read, place, cause);
         return;
     }
@@ -122,10 +122,10 @@ static void access_with_edges(struct frontier *f, struct thread *t, const struct
     log_add(f, &t->log, op);
 }
 
-static inline void access_cell(struct frontier *f, struct thread *t, const struct tms_op *op,
-                               const struct access *access)
+static inline void access_cell(struct frontier *f, const struct cells *all, struct thread *t,
+                               const struct tms_op *op, const struct access *access)
 {
-    struct cells *cells = &f->cells[access->cells];
+    const struct cells *cells = &all[access->cells];
     struct cell *cell = &cells->cell[op->target];
     uint64_t write = cell->write;
     uint64_t read = cell->read;
@@ -137,7 +137,7 @@ static inline void access_cell(struct frontier *f, struct thread *t, const struc
     if (repeats) {
         return;
     }
-    if (!implied(t, write) || moment_slot(read) == SLOT_SEVERAL || !implied(t, read)) {
+    if (!implied(t, write) || !implied(t, read)) {
         access_with_edges(f, t, op, access);
         return;
     }
@@ -152,7 +152,7 @@ static inline void access_cell(struct frontier *f, struct thread *t, const struc
 /* For the first event of a thread; the others do not come through the table of handlers. */
 static void access_first(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
-    access_cell(f, t, op, &accesses[op->kind]);
+    access_cell(f, f->cells, t, op, &accesses[op->kind]);
 }
 
 static void step(struct frontier *f, struct thread *t, const struct tms_op *op)
@@ -285,10 +285,8 @@ static void first_event(struct frontier *f, const struct tms_op *op)
 #define CELLS_IN_CACHE 65536 /* with fewer, asking for places costs more than it brings */
 _Static_assert(AHEAD <= TMS_OPS_BEHIND, "what is looked at can be read");
 
-static inline void look_ahead(const struct frontier *f, const struct tms_op *op)
+static inline void look_ahead(const struct cells *variables, const struct tms_op *op)
 {
-    const struct cells *variables = &f->cells[CELLS_VARIABLES];
-
     __builtin_prefetch(&variables->cell[op[AHEAD].target]);
     if (variables->capacity > CELLS_IN_CACHE) {
         __builtin_prefetch(&variables->place[op[AHEAD].target], 1);
@@ -326,12 +324,15 @@ static void frontier_batch(void *state, const struct tms_op *ops, size_t count)
     if (first) {
         first_event(f, &ops[0]);
     }
+    struct cells
+        cells[CELLS_COUNT]; /* a copy that no store can change: they grow between batches */
+    memcpy(cells, f->cells, sizeof(cells));
     for (size_t i = first; i < count && f->host->failed == TMS_OK; i++) {
         const struct tms_op *op = &ops[i];
-        look_ahead(f, op);
+        look_ahead(&cells[CELLS_VARIABLES], op);
         assert((op->flags & TMS_OP_FIRST) == 0);
         if (accesses[op->kind].is_access) {
-            access_cell(f, f->by_id[op->thread], op, &accesses[op->kind]);
+            access_cell(f, cells, f->by_id[op->thread], op, &accesses[op->kind]);
         } else {
             handlers[op->kind](f, f->by_id[op->thread], op);
         }
@@ -347,6 +348,7 @@ static int frontier_create(void *state, struct tms_host *host)
     f->host = host;
     f->memory = &host->memory;
     f->blame = host->settings->blame;
+    f->slot_count = FIRST_SLOT;
     tms_edges_init(&f->edges, f->memory);
     tms_reach_init(&f->graph, f->memory, &f->edges);
     tms_reach_init(&f->order, f->memory, &f->edges);
@@ -359,7 +361,7 @@ static void frontier_finish(void *state)
 {
     struct frontier *f = state;
 
-    for (uint32_t slot = 0; slot < f->slot_count; slot++) {
+    for (uint32_t slot = FIRST_SLOT; slot < f->slot_count; slot++) {
         tms_frontier_settle(f, f->threads[slot]);
     }
 }
@@ -368,7 +370,7 @@ static size_t frontier_stats(const void *state, struct tms_counter *counters, si
 {
     const struct frontier *f = state;
     const struct tms_counter all[] = {
-        {"slots", "most threads that had to be told apart at a time", f->slot_count},
+        {"slots", "most threads that had to be told apart at a time", f->slot_count - FIRST_SLOT},
         {"rows", "most transactions running at a time", f->row_count},
         {"edges", "conflicts between threads that were not implied by earlier ones", f->edges_seen},
         {"inserted", "of these, taken into the graph", f->edges_inserted},
@@ -389,7 +391,7 @@ static void frontier_destroy(void *state)
         return;
     }
     tms_witness_clear(f);
-    for (uint32_t slot = 0; slot < f->slot_count; slot++) {
+    for (uint32_t slot = FIRST_SLOT; slot < f->slot_count; slot++) {
         struct thread *t = f->threads[slot];
         tms_release(f->memory, t->history.past, t->history.capacity, sizeof(*t->history.past));
     }

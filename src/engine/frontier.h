@@ -24,8 +24,8 @@
 #define MOMENT_KIND_MASK  ((1u << MOMENT_KIND_BITS) - 1)
 #define MOMENT_SLOT_SHIFT 48
 #define MOMENT_EVENT_MOST ((UINT64_C(1) << (MOMENT_SLOT_SHIFT - MOMENT_KIND_BITS)) - 1)
-#define SLOT_SEVERAL      0xffffu /* as a cell's reader: the rest is the number of a reader node */
-#define SLOT_MOST         0xfffeu
+#define FIRST_SLOT        1u /* 0 stands for several readers: no thread's moment is so small */
+#define LAST_SLOT         0xffffu
 #define NO_ROW            UINT32_MAX
 
 _Static_assert(TMS_EVENT_COUNT <= 1 << MOMENT_KIND_BITS, "a moment holds its kind");
@@ -160,7 +160,7 @@ struct frontier {
 
     struct thread **threads; /* by slot */
     uint64_t *in;            /* the rows of all threads, of slot_capacity each */
-    uint32_t slot_count;
+    uint32_t slot_count;     /* with slot 0 */
     size_t slot_capacity;
     uint32_t *retired; /* slots of joined threads */
     uint32_t retired_count, retired_tried;
@@ -209,7 +209,7 @@ static inline bool fresh(const struct thread *t, uint64_t moment)
 /*
  * Has all that an edge from this moment into the thread would say been said? One test for
  * three: an edge from the same thread, no earlier, came in before; the moment is the thread's
- * own (see `in`); there is no moment (0).
+ * own (see `in`); there is no moment (0). Several readers never are.
  */
 static inline bool implied(const struct thread *t, uint64_t moment)
 {
@@ -253,7 +253,13 @@ static inline struct reader_node *reader_node(const struct frontier *f, uint32_t
     return &f->nodes.chunk[number / NODE_CHUNK][number % NODE_CHUNK];
 }
 
-/* The node behind a read moment with SLOT_SEVERAL. */
+/* Is this, as a cell's reader, the number of a node with several? */
+static inline bool is_several(uint64_t moment)
+{
+    return moment - 1 < (UINT64_C(1) << MOMENT_SLOT_SHIFT) - 1;
+}
+
+/* The node behind it. */
 static inline uint32_t moment_node(uint64_t moment)
 {
     return (uint32_t)moment;

@@ -113,12 +113,12 @@ static bool set_reader(struct frontier *f, const struct thread *t, uint32_t numb
 bool tms_cell_add_reader(struct frontier *f, const struct thread *t, struct cell *cell,
                          struct places *places, uint64_t moment, uint32_t place)
 {
-    if (moment_slot(cell->read) != SLOT_SEVERAL && implied(t, cell->read)) {
+    if (implied(t, cell->read)) {
         cell->read = moment;
         places->at[READ] = place;
         return true;
     }
-    if (moment_slot(cell->read) == SLOT_SEVERAL) {
+    if (is_several(cell->read)) {
         return set_reader(f, t, moment_node(cell->read), moment, place);
     }
     uint32_t number = take_node(f);
@@ -130,14 +130,14 @@ bool tms_cell_add_reader(struct frontier *f, const struct thread *t, struct cell
     node->place[0] = places->at[READ];
     node->moment[1] = moment;
     node->place[1] = place;
-    cell->read = (uint64_t)SLOT_SEVERAL << MOMENT_SLOT_SHIFT | number;
+    cell->read = number;
     f->nodes_used++;
     return true;
 }
 
 void tms_cell_drop_readers(struct frontier *f, struct cell *cell)
 {
-    if (moment_slot(cell->read) == SLOT_SEVERAL) {
+    if (is_several(cell->read)) {
         uint32_t first = moment_node(cell->read);
         uint32_t last = first;
         while (reader_node(f, last)->next != 0) {

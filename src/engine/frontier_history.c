@@ -77,7 +77,7 @@ static void mark(struct frontier *f, uint64_t moment)
 
 static void mark_readers(struct frontier *f, uint64_t read)
 {
-    if (moment_slot(read) != SLOT_SEVERAL) {
+    if (!is_several(read)) {
         mark(f, read);
         return;
     }
@@ -120,7 +120,7 @@ static void sweep(struct frontier *f)
     for (size_t i = 0; i < f->fork_capacity; i++) {
         mark(f, f->forks[i].moment);
     }
-    for (uint32_t slot = 0; slot < f->slot_count; slot++) {
+    for (uint32_t slot = FIRST_SLOT; slot < f->slot_count; slot++) {
         drop_unmarked(&f->threads[slot]->history);
     }
 }

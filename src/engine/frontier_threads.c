@@ -56,7 +56,7 @@ static bool grow_slots(struct frontier *f)
         tms_release(f->memory, in, capacity * capacity, sizeof(*in));
         return false;
     }
-    for (uint32_t slot = 0; slot < f->slot_count; slot++) {
+    for (uint32_t slot = FIRST_SLOT; slot < f->slot_count; slot++) {
         struct thread *t = f->threads[slot];
         memcpy(&in[slot * capacity], t->in, before * sizeof(*in));
         t->in = &in[slot * capacity];
@@ -79,7 +79,7 @@ static bool new_thread(struct frontier *f)
 
 static int new_slot(struct frontier *f, uint32_t *slot)
 {
-    if (f->slot_count >= SLOT_MOST) {
+    if (f->slot_count > LAST_SLOT) {
         return TMS_ERR_LIMIT;
     }
     uint32_t columns = f->slot_count + 1;

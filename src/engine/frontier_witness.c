@@ -483,7 +483,7 @@ void tms_frontier_settle(struct frontier *f, struct thread *t)
 
 void tms_witness_clear(struct frontier *f)
 {
-    for (uint32_t slot = 0; slot < f->slot_count; slot++) {
+    for (uint32_t slot = FIRST_SLOT; slot < f->slot_count; slot++) {
         struct thread *t = f->threads[slot];
         tms_release(f->memory, t->log.entry, t->log.capacity, sizeof(*t->log.entry));
         tms_release(f->memory, t->pending.steps, t->pending.capacity, sizeof(*t->pending.steps));

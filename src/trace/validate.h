@@ -45,7 +45,6 @@ struct tms_validator {
     size_t thread_capacity;
     struct tms_valid_lock *locks; /* by id */
     size_t lock_capacity;
-    uint64_t nowhere; /* written to, never read */
     char reason[TMS_MESSAGE_SIZE];
 };
 
@@ -79,16 +78,17 @@ extern const struct tms_plain_kind tms_plain_kinds[TMS_EVENT_COUNT];
 /*
  * Is the event an access, about which there is no rule, or the taking of a free lock, or the
  * giving back? If so it is done with. `plain` is 0 if its thread has not begun or has ended.
+ * `locks` are the validator's; `nowhere` is written to and means nothing.
  */
-static inline bool tms_validate_plain(struct tms_validator *validator,
+static inline bool tms_validate_plain(struct tms_valid_lock *locks, uint64_t *nowhere,
                                       const struct tms_event *event, uint64_t plain)
 {
     const struct tms_plain_kind *kind = &tms_plain_kinds[event->kind];
-    uint64_t *hold = &validator->locks[event->target & kind->lock].hold;
+    uint64_t *hold = &locks[event->target & kind->lock].hold;
     uint64_t mine = (uint64_t)event->thread << 32 | 1;
     uint64_t met = plain & (*hold == ((mine & kind->held) | kind->never));
     /* Not back to lock 0: the next event would have to wait for it. */
-    uint64_t *to = kind->lock != 0 ? hold : &validator->nowhere;
+    uint64_t *to = kind->lock != 0 ? hold : nowhere;
 
     *to = *hold ^ (mine & kind->changes & -met); /* from free to mine, or back */
     return met != 0;
