@@ -164,9 +164,10 @@ static struct tms_block pop_block(struct tms_lower_thread *thread, size_t at)
 {
     struct tms_block block = thread->blocks[at];
 
-    memmove(&thread->blocks[at], &thread->blocks[at + 1],
-            (thread->block_count - at - 1) * sizeof(block));
     thread->block_count--;
+    for (; at < thread->block_count; at++) {
+        thread->blocks[at] = thread->blocks[at + 1];
+    }
     return block;
 }
 

@@ -76,24 +76,12 @@ static const char *name(const struct tms_validator *v, enum tms_class cls, uint3
     return tms_name(v->context, cls, id, NULL);
 }
 
-static struct tms_valid_thread *thread_at(struct tms_validator *v, uint32_t id)
-{
-    bool room = TMS_RESERVE(&v->memory, &v->threads, &v->thread_capacity, (size_t)id + 1, 16);
-
-    return room ? &v->threads[id] : NULL;
-}
-
-static struct tms_valid_lock *lock_at(struct tms_validator *v, uint32_t id)
-{
-    bool room = TMS_RESERVE(&v->memory, &v->locks, &v->lock_capacity, (size_t)id + 1, 16);
-
-    return room ? &v->locks[id] : NULL;
-}
-
 int tms_validator_reserve(struct tms_validator *v)
 {
-    bool room = thread_at(v, tms_name_count(v->context, TMS_CLASS_THREAD)) != NULL &&
-                lock_at(v, tms_name_count(v->context, TMS_CLASS_LOCK)) != NULL;
+    size_t threads = (size_t)tms_name_count(v->context, TMS_CLASS_THREAD) + 1;
+    size_t locks = (size_t)tms_name_count(v->context, TMS_CLASS_LOCK) + 1;
+    bool room = TMS_RESERVE(&v->memory, &v->threads, &v->thread_capacity, threads, 16) &&
+                TMS_RESERVE(&v->memory, &v->locks, &v->lock_capacity, locks, 16);
 
     return room ? TMS_OK : TMS_ERR_MEMORY;
 }
@@ -117,11 +105,8 @@ static uint32_t holder_of(const struct tms_valid_lock *lock)
 
 static int acquire(struct tms_validator *v, const struct tms_event *event)
 {
-    struct tms_valid_lock *lock = lock_at(v, event->target);
+    struct tms_valid_lock *lock = &v->locks[event->target];
 
-    if (lock == NULL) {
-        return TMS_ERR_MEMORY;
-    }
     if (holder_of(lock) == event->thread) {
         lock->hold++;
         return TMS_VALID_INNER;
@@ -145,11 +130,8 @@ static int acquire(struct tms_validator *v, const struct tms_event *event)
 
 static int release(struct tms_validator *v, const struct tms_event *event)
 {
-    struct tms_valid_lock *lock = lock_at(v, event->target);
+    struct tms_valid_lock *lock = &v->locks[event->target];
 
-    if (lock == NULL) {
-        return TMS_ERR_MEMORY;
-    }
     if (holder_of(lock) != event->thread) {
         bool shared = hold_of(lock, event->thread) != NULL;
         return invalid(v, "%s releases lock %s, %s", name(v, TMS_CLASS_THREAD, event->thread),
@@ -176,11 +158,8 @@ static int add_hold(struct tms_validator *v, struct tms_valid_lock *lock, uint32
 
 static int acquire_shared(struct tms_validator *v, const struct tms_event *event)
 {
-    struct tms_valid_lock *lock = lock_at(v, event->target);
+    struct tms_valid_lock *lock = &v->locks[event->target];
 
-    if (lock == NULL) {
-        return TMS_ERR_MEMORY;
-    }
     if (holder_of(lock) != 0) {
         return invalid(
             v, "%s takes a shared hold of lock %s while %s holds it exclusively",
@@ -197,12 +176,9 @@ static int acquire_shared(struct tms_validator *v, const struct tms_event *event
 
 static int release_shared(struct tms_validator *v, const struct tms_event *event)
 {
-    struct tms_valid_lock *lock = lock_at(v, event->target);
-    struct tms_hold *hold = lock == NULL ? NULL : hold_of(lock, event->thread);
+    struct tms_valid_lock *lock = &v->locks[event->target];
+    struct tms_hold *hold = hold_of(lock, event->thread);
 
-    if (lock == NULL) {
-        return TMS_ERR_MEMORY;
-    }
     if (hold == NULL) {
         return invalid(
             v, "%s gives up a shared hold of lock %s, %s", name(v, TMS_CLASS_THREAD, event->thread),
@@ -222,11 +198,8 @@ static int release_shared(struct tms_validator *v, const struct tms_event *event
 
 static int fork_thread(struct tms_validator *v, const struct tms_event *event)
 {
-    struct tms_valid_thread *child = thread_at(v, event->target);
+    struct tms_valid_thread *child = &v->threads[event->target];
 
-    if (child == NULL) {
-        return TMS_ERR_MEMORY;
-    }
     const char *why = event->target == event->thread ? "which is itself"
                       : child->joined                ? "which was joined before"
                       : child->forked                ? "which was forked before"
@@ -242,11 +215,8 @@ static int fork_thread(struct tms_validator *v, const struct tms_event *event)
 
 static int join_thread(struct tms_validator *v, const struct tms_event *event)
 {
-    struct tms_valid_thread *child = thread_at(v, event->target);
+    struct tms_valid_thread *child = &v->threads[event->target];
 
-    if (child == NULL) {
-        return TMS_ERR_MEMORY;
-    }
     if (event->target == event->thread || child->joined) {
         return invalid(v, "%s joins %s, %s", name(v, TMS_CLASS_THREAD, event->thread),
                        name(v, TMS_CLASS_THREAD, event->target),
@@ -308,19 +278,17 @@ static rule *const rules[TMS_EVENT_COUNT] = {
 
 int tms_validate(struct tms_validator *v, const struct tms_event *event)
 {
-    struct tms_valid_thread *thread = thread_at(v, event->thread);
+    struct tms_valid_thread *thread = &v->threads[event->thread];
 
-    if (thread == NULL) {
-        return TMS_ERR_MEMORY;
-    }
     if (thread->joined) {
         return invalid(v, "%s does something after it was joined",
                        name(v, TMS_CLASS_THREAD, event->thread));
     }
     bool first = !thread->seen;
     int validity = rules[event->kind] != NULL ? rules[event->kind](v, event) : TMS_VALID;
-    if (validity == TMS_VALID || validity == TMS_VALID_INNER) {
-        v->threads[event->thread].seen = true;
+    if (validity == TMS_INVALID) {
+        return validity;
     }
+    v->threads[event->thread].seen = true;
     return validity == TMS_VALID && first ? TMS_VALID_FIRST : validity;
 }

@@ -51,14 +51,14 @@ struct tms_validator {
 void tms_validator_init(struct tms_validator *validator, struct tms_context *context);
 void tms_validator_clear(struct tms_validator *validator);
 
+/* Makes room for the threads and locks that have names: before any event that uses them. */
+int tms_validator_reserve(struct tms_validator *validator);
+
 /*
  * An enum tms_validity, or a negative code. Kind and ids of the event must be in range. Asked of
  * everything but plain accesses (see spec/lower.h), about which there is no rule.
  */
 int tms_validate(struct tms_validator *validator, const struct tms_event *event);
-
-/* Makes room for the threads and locks that have names: before tms_validate_plain. */
-int tms_validator_reserve(struct tms_validator *validator);
 
 /*
  * What makes an event plain, by its kind, as masks: the next kind is hard to guess, so there is
