@@ -248,13 +248,14 @@ const struct tms_format_info *tms_format_info(size_t index);
 /* ---- engines -------------------------------------------------------------------------- */
 
 #define TMS_ENGINE_FLAGS(X)                                                                        \
-    X(EXACT, 1, "exact")            /* its verdict is that of the definition */                    \
-    X(AT_EVENT, 2, "at-event")      /* names the very event that closes the first cycle */         \
-    X(BLAMES, 4, "blames")          /* names the transactions that are not atomic, exactly */      \
-    X(WITNESS, 8, "witness")        /* every violation carries its cycle */                        \
-    X(PREDICTIVE, 16, "predictive") /* speaks of schedules other than the observed one */          \
-    X(BOUNDED, 32, "bounded")       /* memory does not grow with the length of the trace */        \
-    X(SMALL, 64, "small-traces")    /* refuses traces beyond a documented size */
+    X(EXACT, 1, "exact")               /* its verdict is that of the definition */                 \
+    X(AT_EVENT, 2, "at-event")         /* names the very event that closes the first cycle */      \
+    X(BLAMES, 4, "blames")             /* names the transactions that are not atomic, exactly */   \
+    X(WITNESS, 8, "witness")           /* every violation carries its cycle */                     \
+    X(PREDICTIVE, 16, "predictive")    /* speaks of schedules other than the observed one */       \
+    X(BOUNDED, 32, "bounded")          /* memory does not grow with the length of the trace */     \
+    X(SMALL, 64, "small-traces")       /* refuses traces beyond a documented size */               \
+    X(BLAMES_SOME, 128, "blames-some") /* names only such transactions, but not always all */
 
 enum tms_engine_flag {
 #define X(name, value, text) TMS_ENGINE_##name = value,

@@ -447,7 +447,8 @@ static void finish_run(const struct tms_analysis *analysis, struct tms_run *run)
                           ? TMS_VERDICT_VIOLATION
                       : result->complete ? TMS_VERDICT_SERIALIZABLE
                                          : TMS_VERDICT_INCOMPLETE;
-    result->blamed = analysis->settings.blame && (run->engine->info.flags & TMS_ENGINE_BLAMES);
+    result->blamed = analysis->settings.blame &&
+                     (run->engine->info.flags & (TMS_ENGINE_BLAMES | TMS_ENGINE_BLAMES_SOME));
     result->closing_edges = run->host.closing_edges;
     result->seconds = run->seconds;
     result->memory_bytes = run->host.memory.peak;

@@ -204,7 +204,7 @@ static void write_no_blame(const struct tms_analysis *analysis, FILE *note)
         if (result->finding_count == 0 || result->blamed) {
             continue;
         }
-        if ((result->engine->flags & TMS_ENGINE_BLAMES) != 0) {
+        if ((result->engine->flags & (TMS_ENGINE_BLAMES | TMS_ENGINE_BLAMES_SOME)) != 0) {
             asked = false;
         } else {
             fprintf(note, " Whether one of these blocks is to blame by itself, %s can't tell.",
