@@ -105,7 +105,6 @@ static XXH128_hash_t pattern_of(struct tms_findings *findings,
     XXH3_128bits_reset(&state);
     hash_text(&state, violation->kind);
     hash_text(&state, tms_evidence_text(violation->evidence));
-    hash_text(&state, violation->not_atomic ? "not atomic" : "nobody to blame");
     hash_name(findings, &state, TMS_CLASS_LABEL, violation->transaction.label);
     for (size_t i = 0; i < violation->cycle_length; i++) {
         hash_step(findings, &state, &violation->cycle[i]);
@@ -231,8 +230,9 @@ static int add_grouped(struct tms_findings *findings, const struct tms_violation
         return code;
     }
     struct tms_finding *known = &findings->entries[*at - 1].finding;
-    if (violation->event < known->event) {
-        return fill(findings, known, violation); /* the first of a group speaks for it */
+    if (violation->not_atomic != known->not_atomic ? violation->not_atomic
+                                                   : violation->event < known->event) {
+        return fill(findings, known, violation); /* speaks better for the group */
     }
     known->count++;
     return TMS_OK;

@@ -4,8 +4,9 @@
  * same from run to run.
  *
  * A pattern is the sequence, along the cycle, of labels, edge kinds and names of what the
- * steps conflict on, with the flag not_atomic; no thread names, addresses, lines or event
- * numbers. Its 128-bit hash is the key; the id shows the first 24 bits, and more of them
+ * steps conflict on; no thread names, addresses, lines or event numbers. Of a group the first
+ * violation with a transaction to blame is shown, or if there is none, the first. The 128-bit
+ * hash of the pattern is the key; the id shows the first 24 bits, and more of them
  * where two patterns of one result would share an id.
  */
 #ifndef TMS_ENGINE_FINDINGS_H
