@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The analysis at sizes that random traces do not reach (thousands of threads, blocks in blocks,
+ * transactions longer than any log, histories that have to be swept), and the promises of its
+ * interface: where it stops, what it refuses, how findings are grouped, listed and named.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tmesis/tmesis.h"
+
+struct bench {
+    struct tms_context *context;
+    struct tms_settings settings;
+    struct tms_analysis *analysis;
+    uint64_t events;
+    unsigned complaints;
+};
+
+static void on_complaint(void *user, const char *message)
+{
+    struct bench *bench = user;
+
+    assert_non_null(message);
+    bench->complaints++;
+}
+
+static int setup(void **state)
+{
+    static struct bench bench;
+
+    bench = (struct bench){.context = tms_context_new(on_complaint, &bench)};
+    tms_settings_init(&bench.settings);
+    *state = &bench;
+    return bench.context == NULL ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+    struct bench *bench = *state;
+
+    tms_analysis_free(bench->analysis);
+    tms_context_free(bench->context);
+    return 0;
+}
+
+static void start(struct bench *bench)
+{
+    assert_int_equal(tms_analysis_new(bench->context, &bench->settings, &bench->analysis), TMS_OK);
+}
+
+static struct tms_event make(struct bench *bench, const char *thread, enum tms_event_kind kind,
+                             const char *target)
+{
+    struct tms_event event = {.kind = (uint8_t)kind};
+
+    event.thread = (uint32_t)tms_intern(bench->context, TMS_CLASS_THREAD, thread, strlen(thread));
+    if (target != NULL) {
+        event.target =
+            (uint32_t)tms_intern(bench->context, tms_event_class(kind), target, strlen(target));
+    }
+    return event;
+}
+
+/* Feeds one event; its number. */
+static uint64_t put(struct bench *bench, const char *thread, enum tms_event_kind kind,
+                    const char *target)
+{
+    struct tms_event event = make(bench, thread, kind, target);
+
+    assert_int_equal(tms_analysis_feed(bench->analysis, &event, 1, NULL), TMS_OK);
+    return ++bench->events;
+}
+
+static const struct tms_result *finish(struct bench *bench)
+{
+    assert_int_equal(tms_analysis_finish(bench->analysis), TMS_OK);
+    const struct tms_result *result = tms_analysis_result(bench->analysis, 0);
+    assert_non_null(result);
+    return result;
+}
+
+static uint64_t counter(const struct tms_result *result, const char *name)
+{
+    for (size_t i = 0; i < result->counter_count; i++) {
+        if (strcmp(result->counters[i].name, name) == 0) {
+            return result->counters[i].value;
+        }
+    }
+    fail_msg("no counter %s", name);
+    return 0;
+}
+
+/* ---- sizes ------------------------------------------------------------------------------ */
+
+/*
+ * A long transaction of P reaches U from early on, so U's history can't be dropped as unreached:
+ * it has to be swept, and the transaction that a variable still remembers has to survive it.
+ */
+static void history_is_swept(void **state)
+{
+    struct bench *bench = *state;
+    char label[32];
+
+    start(bench);
+    put(bench, "P", TMS_EVENT_BEGIN, "long");
+    put(bench, "P", TMS_EVENT_WRITE, "x");
+    uint64_t begin = put(bench, "U", TMS_EVENT_BEGIN, "wanted");
+    put(bench, "U", TMS_EVENT_READ, "x");
+    uint64_t write = put(bench, "U", TMS_EVENT_WRITE, "remembered");
+    put(bench, "U", TMS_EVENT_END, NULL);
+    for (int i = 0; i < 20000; i++) {
+        snprintf(label, sizeof(label), "short%d", i % 7);
+        put(bench, "U", TMS_EVENT_BEGIN, label);
+        put(bench, "U", TMS_EVENT_WRITE, label);
+        put(bench, "U", TMS_EVENT_END, NULL);
+    }
+    uint64_t close = put(bench, "P", TMS_EVENT_READ, "remembered");
+    const struct tms_result *result = finish(bench);
+    assert_true(counter(result, "sweeps") > 0);
+    assert_true(result->memory_bytes < 400000);
+    assert_int_equal(result->first_violation_event, close);
+    assert_int_equal(result->finding_count, 1);
+    const struct tms_finding *finding = &result->findings[0];
+    assert_int_equal(finding->cycle_length, 2);
+    assert_int_equal(finding->cycle[1].first_event, write);
+    assert_int_equal(finding->cycle[1].from.begin_event, begin);
+    assert_string_equal(
+        tms_name(bench->context, TMS_CLASS_LABEL, finding->cycle[1].from.label, NULL), "wanted");
+}
+
+/* Threads come and go: slots are used again, so the matrices stay small. */
+static void thousands_of_threads_one_after_the_other(void **state)
+{
+    struct bench *bench = *state;
+    char name[32];
+
+    start(bench);
+    for (int i = 0; i < 5000; i++) {
+        snprintf(name, sizeof(name), "T%d", i);
+        put(bench, "main", TMS_EVENT_FORK, name);
+        put(bench, name, TMS_EVENT_BEGIN, "work");
+        put(bench, name, TMS_EVENT_UPDATE, "total");
+        put(bench, name, TMS_EVENT_END, NULL);
+        put(bench, "main", TMS_EVENT_JOIN, name);
+    }
+    const struct tms_result *result = finish(bench);
+    assert_int_equal(result->verdict, TMS_VERDICT_SERIALIZABLE);
+    assert_int_equal(counter(result, "slots"), 2);
+}
+
+/* All alive at once, all in a block, all readers of one variable, then one cut by all. */
+static void a_thousand_threads_at_once(void **state)
+{
+    struct bench *bench = *state;
+    char name[32];
+
+    start(bench);
+    put(bench, "W", TMS_EVENT_BEGIN, "write twice");
+    put(bench, "W", TMS_EVENT_WRITE, "x");
+    for (int i = 0; i < 1000; i++) {
+        snprintf(name, sizeof(name), "T%d", i);
+        put(bench, name, TMS_EVENT_BEGIN, "read");
+        put(bench, name, TMS_EVENT_READ, "x");
+    }
+    uint64_t close = put(bench, "W", TMS_EVENT_WRITE, "x");
+    const struct tms_result *result = finish(bench);
+    assert_int_equal(result->first_violation_event, close);
+    assert_int_equal(result->closing_edges, 1000);
+    assert_int_equal(result->violations, 1);
+    assert_int_equal(counter(result, "slots"), 1001);
+    assert_int_equal(result->findings[0].cycle_length, 2);
+}
+
+static void blocks_in_blocks(void **state)
+{
+    struct bench *bench = *state;
+    const int depth = 100000;
+
+    start(bench);
+    for (int i = 0; i < depth; i++) {
+        put(bench, "A", TMS_EVENT_BEGIN, "deep");
+    }
+    put(bench, "A", TMS_EVENT_WRITE, "x");
+    put(bench, "B", TMS_EVENT_WRITE, "x");
+    for (int i = 1; i < depth; i++) {
+        put(bench, "A", TMS_EVENT_END, NULL);
+    }
+    uint64_t close = put(bench, "A", TMS_EVENT_READ, "x");
+    const struct tms_result *result = finish(bench);
+    struct tms_trace_summary summary;
+    tms_analysis_summary(bench->analysis, &summary);
+    assert_int_equal(result->first_violation_event, close);
+    assert_int_equal(summary.transactions, 1);
+    assert_int_equal(summary.unary, 1);
+}
+
+/* Longer than any log: the cycle may be longer than it need be, but it is there and right. */
+static void a_transaction_longer_than_its_log(void **state)
+{
+    struct bench *bench = *state;
+    char name[32];
+
+    start(bench);
+    put(bench, "A", TMS_EVENT_BEGIN, "huge");
+    uint64_t first = put(bench, "A", TMS_EVENT_WRITE, "x");
+    uint64_t second = put(bench, "B", TMS_EVENT_WRITE, "x");
+    for (int i = 0; i < 150000; i++) {
+        snprintf(name, sizeof(name), "v%d", i);
+        put(bench, "A", TMS_EVENT_WRITE, name);
+    }
+    uint64_t close = put(bench, "A", TMS_EVENT_READ, "x");
+    const struct tms_result *result = finish(bench);
+    assert_int_equal(result->first_violation_event, close);
+    const struct tms_step *cycle = result->findings[0].cycle;
+    assert_int_equal(result->findings[0].cycle_length, 2);
+    assert_int_equal(cycle[0].first_event, first);
+    assert_int_equal(cycle[0].second_event, second);
+}
+
+/* The log grows with the running transaction: the two steps are found far back. */
+static void two_steps_found_far_back(void **state)
+{
+    struct bench *bench = *state;
+    char name[32];
+
+    start(bench);
+    put(bench, "A", TMS_EVENT_BEGIN, "long");
+    put(bench, "A", TMS_EVENT_WRITE, "x");
+    put(bench, "C", TMS_EVENT_WRITE, "x"); /* stands between A and B in the graph */
+    put(bench, "B", TMS_EVENT_BEGIN, "b");
+    put(bench, "B", TMS_EVENT_WRITE, "x");
+    put(bench, "B", TMS_EVENT_WRITE, "y");
+    put(bench, "B", TMS_EVENT_END, NULL);
+    for (int i = 0; i < 30000; i++) {
+        snprintf(name, sizeof(name), "v%d", i);
+        put(bench, "A", TMS_EVENT_WRITE, name);
+    }
+    put(bench, "A", TMS_EVENT_READ, "y");
+    const struct tms_result *result = finish(bench);
+    assert_int_equal(result->finding_count, 1);
+    assert_int_equal(result->findings[0].cycle_length, 2);
+}
+
+/* ---- the interface ---------------------------------------------------------------------- */
+
+/* A cut apart by B, `times` times over, under changing names if so asked. */
+static void put_lost_updates(struct bench *bench, int times, bool rename)
+{
+    char label[32];
+
+    for (int i = 0; i < times; i++) {
+        snprintf(label, sizeof(label), "deposit%d", rename ? i : 0);
+        put(bench, "A", TMS_EVENT_BEGIN, label);
+        put(bench, "A", TMS_EVENT_READ, "balance");
+        put(bench, "B", TMS_EVENT_WRITE, "balance");
+        put(bench, "A", TMS_EVENT_WRITE, "balance");
+        put(bench, "A", TMS_EVENT_END, NULL);
+    }
+}
+
+static void groups_by_pattern(void **state)
+{
+    struct bench *bench = *state;
+
+    start(bench);
+    put_lost_updates(bench, 5, false);
+    const struct tms_result *result = finish(bench);
+    assert_int_equal(result->finding_count, 1);
+    assert_int_equal(result->findings[0].count, 5);
+    assert_int_equal(result->findings[0].event, 4);
+    assert_int_equal(result->violations, 5);
+}
+
+static void lists_all_and_stops_listing(void **state)
+{
+    struct bench *bench = *state;
+
+    bench->settings.all = true;
+    bench->settings.max_violations = 3;
+    start(bench);
+    put_lost_updates(bench, 5, false);
+    const struct tms_result *result = finish(bench);
+    assert_int_equal(result->finding_count, 3);
+    assert_int_equal(result->unlisted, 2);
+    assert_int_equal(result->findings[0].event, 4);
+    assert_int_equal(result->findings[2].event, 14);
+}
+
+static void ids_come_from_names(void **state)
+{
+    struct bench *bench = *state;
+    char id[64];
+
+    start(bench);
+    put(bench, "X", TMS_EVENT_READ, "other"); /* other threads, other numbers */
+    put_lost_updates(bench, 2, true);
+    const struct tms_result *result = finish(bench);
+    assert_int_equal(result->finding_count, 2);
+    assert_string_not_equal(result->findings[0].id, result->findings[1].id);
+    snprintf(id, sizeof(id), "%s", result->findings[0].id);
+    tms_analysis_free(bench->analysis);
+    tms_context_free(bench->context);
+    bench->context = tms_context_new(NULL, NULL);
+    bench->settings.blame = false;
+    start(bench);
+    put_lost_updates(bench, 1, false);
+    assert_string_equal(finish(bench)->findings[0].id, id);
+}
+
+static void stops_at_the_first(void **state)
+{
+    struct bench *bench = *state;
+    const struct tms_event events[] = {
+        make(bench, "A", TMS_EVENT_BEGIN, NULL), make(bench, "A", TMS_EVENT_READ, "x"),
+        make(bench, "B", TMS_EVENT_WRITE, "x"),  make(bench, "A", TMS_EVENT_WRITE, "x"),
+        make(bench, "B", TMS_EVENT_WRITE, "x"),  make(bench, "A", TMS_EVENT_WRITE, "x"),
+    };
+    struct tms_trace_summary summary;
+
+    bench->settings.first = true;
+    start(bench);
+    assert_int_equal(tms_analysis_feed(bench->analysis, events, 6, NULL), 1);
+    const struct tms_result *result = finish(bench);
+    tms_analysis_summary(bench->analysis, &summary);
+    assert_int_equal(summary.events, 4);
+    assert_int_equal(result->first_violation_event, 4);
+    assert_int_equal(result->closing_edges, 1);
+    assert_false(result->complete);
+}
+
+static void lenient_is_incomplete(void **state)
+{
+    struct bench *bench = *state;
+
+    bench->settings.lenient = true;
+    start(bench);
+    put(bench, "A", TMS_EVENT_ACQUIRE, "m");
+    for (int i = 0; i < 20; i++) {
+        put(bench, "B", TMS_EVENT_ACQUIRE, "m");
+    }
+    const struct tms_result *result = finish(bench);
+    assert_int_equal(result->verdict, TMS_VERDICT_INCOMPLETE);
+    assert_non_null(tms_analysis_loss(bench->analysis));
+    assert_int_equal(bench->complaints, 11); /* ten of them, and that there are more */
+}
+
+static void refuses_what_is_not_an_event(void **state)
+{
+    struct bench *bench = *state;
+    struct tms_event event = make(bench, "A", TMS_EVENT_READ, "x");
+
+    start(bench);
+    event.target = 77;
+    assert_int_equal(tms_analysis_feed(bench->analysis, &event, 1, NULL), TMS_ERR_ARGUMENT);
+    event = make(bench, "A", TMS_EVENT_READ, "x");
+    event.kind = TMS_EVENT_COUNT;
+    assert_int_equal(tms_analysis_feed(bench->analysis, &event, 1, NULL), TMS_ERR_ARGUMENT);
+    assert_non_null(strstr(tms_error(bench->context), "event 1 "));
+    put(bench, "A", TMS_EVENT_READ, "x"); /* and goes on */
+    assert_int_equal(finish(bench)->verdict, TMS_VERDICT_SERIALIZABLE);
+    event = make(bench, "A", TMS_EVENT_READ, "x");
+    assert_int_equal(tms_analysis_feed(bench->analysis, &event, 1, NULL), TMS_ERR_ARGUMENT);
+}
+
+static void knows_its_engines(void **state)
+{
+    struct bench *bench = *state;
+
+    bench->settings.engines = "frontier,nonsense";
+    assert_int_equal(tms_analysis_new(bench->context, &bench->settings, &bench->analysis),
+                     TMS_ERR_ARGUMENT);
+    assert_non_null(strstr(tms_error(bench->context), "'nonsense'"));
+    bench->settings.engines = "frontier,frontier";
+    start(bench);
+    finish(bench);
+    assert_null(tms_analysis_result(bench->analysis, 1));
+}
+
+/* Two analyses in one process, one event each in turn. */
+static void side_by_side(void **state)
+{
+    struct bench *bench = *state;
+    struct bench other = {.context = tms_context_new(NULL, NULL), .settings = bench->settings};
+
+    start(bench);
+    start(&other);
+    for (int i = 0; i < 100; i++) {
+        put_lost_updates(bench, 1, false);
+        put(&other, "A", TMS_EVENT_WRITE, "balance");
+    }
+    assert_int_equal(finish(bench)->violations, 100);
+    assert_int_equal(finish(&other)->verdict, TMS_VERDICT_SERIALIZABLE);
+    tms_analysis_free(other.analysis);
+    tms_context_free(other.context);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(history_is_swept),
+        TEST(thousands_of_threads_one_after_the_other),
+        TEST(a_thousand_threads_at_once),
+        TEST(blocks_in_blocks),
+        TEST(a_transaction_longer_than_its_log),
+        TEST(two_steps_found_far_back),
+        TEST(groups_by_pattern),
+        TEST(lists_all_and_stops_listing),
+        TEST(ids_come_from_names),
+        TEST(stops_at_the_first),
+        TEST(lenient_is_incomplete),
+        TEST(refuses_what_is_not_an_event),
+        TEST(knows_its_engines),
+        TEST(side_by_side),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
