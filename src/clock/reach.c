@@ -66,22 +66,25 @@ static void copy_entries(struct tms_reach *to, const struct tms_reach *from)
     }
 }
 
-bool tms_reach_grow(struct tms_reach *reach, uint32_t rows, uint32_t columns)
+int tms_reach_grow(struct tms_reach *reach, uint32_t rows, uint32_t columns)
 {
     if (rows <= reach->row_capacity && columns <= reach->column_capacity) {
-        return true;
+        return TMS_OK;
     }
     struct tms_reach grown = *reach;
     grown.row_capacity = (uint32_t)tms_capacity(reach->row_capacity, rows, LEAST_SIDE);
     grown.column_capacity = (uint32_t)tms_capacity(reach->column_capacity, columns, LEAST_SIDE);
+    if ((uint64_t)grown.row_capacity * grown.column_capacity > TMS_REACH_MOST) {
+        return TMS_ERR_LIMIT;
+    }
     if (!allocate(&grown)) {
         drop_arrays(&grown);
-        return false;
+        return TMS_ERR_MEMORY;
     }
     copy_entries(&grown, reach);
     drop_arrays(reach);
     *reach = grown;
-    return true;
+    return TMS_OK;
 }
 
 void tms_reach_open(struct tms_reach *reach, uint32_t row, uint32_t column, uint64_t moment)

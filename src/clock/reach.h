@@ -14,7 +14,8 @@
  * Invariants: closed rows hold TMS_NEVER everywhere; an entry is finite iff its column is in
  * the row's list; an entry with an edge holds one reference to it.
  *
- * Size: 16 bytes per row and column. Expected: up to a few hundred of each, thousands at most.
+ * Size: 16 bytes per row and column. Expected: up to a few hundred of each; thousands of both
+ * take gigabytes, and TMS_REACH_MOST is the end.
  */
 #ifndef TMS_CLOCK_REACH_H
 #define TMS_CLOCK_REACH_H
@@ -42,8 +43,12 @@ struct tms_reach {
 void tms_reach_init(struct tms_reach *reach, struct tms_memory *memory, struct tms_edges *edges);
 void tms_reach_clear(struct tms_reach *reach);
 
-/* Makes room for so many rows and columns. False when memory is short. */
-bool tms_reach_grow(struct tms_reach *reach, uint32_t rows, uint32_t columns);
+/*
+ * Makes room for so many rows and columns. TMS_ERR_MEMORY when memory is short, TMS_ERR_LIMIT
+ * when it would take more than TMS_REACH_MOST entries: better no answer than no machine.
+ */
+#define TMS_REACH_MOST (UINT64_C(1) << 27)
+int tms_reach_grow(struct tms_reach *reach, uint32_t rows, uint32_t columns);
 
 static inline uint64_t tms_reach_at(const struct tms_reach *reach, uint32_t row, uint32_t column)
 {

@@ -373,6 +373,9 @@ int tms_analysis_feed(struct tms_analysis *analysis, const struct tms_event *eve
     if (code == TMS_OK) {
         code = take_all(analysis, events, count, reader);
     }
+    if (count > 0) {
+        analysis->last_thread = events[count - 1].thread;
+    }
     if (code < 0) {
         analysis->failed = code;
     }
@@ -411,9 +414,10 @@ static const char *run_loss(const struct tms_analysis *analysis, struct tms_run 
 {
     if (run->host.failed != TMS_OK) {
         snprintf(run->loss, sizeof(run->loss), "%s gave up: %s", run->engine->info.name,
-                 run->host.failed == TMS_ERR_LIMIT && (run->engine->info.flags & TMS_ENGINE_SMALL)
-                     ? "the trace is too long for it"
-                     : tms_strerror(run->host.failed));
+                 run->host.failed != TMS_ERR_LIMIT ? tms_strerror(run->host.failed)
+                 : run->engine->info.flags & TMS_ENGINE_SMALL
+                     ? "the trace is too long for it, frontier takes any length"
+                     : "too many threads at a time");
         return run->loss;
     }
     if (analysis->loss[0] != '\0') {
@@ -429,6 +433,8 @@ static void finish_run(const struct tms_analysis *analysis, struct tms_run *run)
     struct tms_result *result = &run->result;
     double start = now();
 
+    run->host.last_event = analysis->summary.events;
+    run->host.last_thread = analysis->last_thread;
     if (run->host.failed == TMS_OK) {
         run->engine->finish(run->state);
     }
@@ -463,8 +469,9 @@ static void note_skipped(struct tms_analysis *analysis)
     char sentence[96];
 
     if (analysis->summary.skipped > 0) {
-        snprintf(sentence, sizeof(sentence), "%llu events that are not well-formed were skipped",
-                 (unsigned long long)analysis->summary.skipped);
+        bool one = analysis->summary.skipped == 1;
+        snprintf(sentence, sizeof(sentence), "%llu event%s not well-formed and skipped",
+                 (unsigned long long)analysis->summary.skipped, one ? " was" : "s were");
         note_loss(analysis, sentence);
     }
 }

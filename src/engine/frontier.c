@@ -173,8 +173,12 @@ static void depart_from_barrier(struct frontier *f, struct thread *t, const stru
 static void begin(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
     assert(t->row == NO_ROW);
-    if ((f->free_row_count == 0 && !tms_frontier_grow_rows(f)) || !tms_history_begin(f, t, op)) {
-        tms_host_fail(f->host, TMS_ERR_MEMORY);
+    int code = f->free_row_count == 0 ? tms_frontier_grow_rows(f) : TMS_OK;
+    if (code == TMS_OK && !tms_history_begin(f, t, op)) {
+        code = TMS_ERR_MEMORY;
+    }
+    if (code != TMS_OK) {
+        tms_host_fail(f->host, code);
         return;
     }
     t->row = f->free_rows[--f->free_row_count];
@@ -352,9 +356,11 @@ static int frontier_create(void *state, struct tms_host *host)
     tms_edges_init(&f->edges, f->memory);
     tms_reach_init(&f->graph, f->memory, &f->edges);
     tms_reach_init(&f->order, f->memory, &f->edges);
-    bool grown = tms_reach_grow(&f->graph, 1, 1) && tms_reach_grow(&f->order, 1, 1) &&
-                 tms_log_start(f, &f->forgotten);
-    return grown ? TMS_OK : TMS_ERR_MEMORY;
+    int code = tms_reach_grow(&f->graph, 1, 1);
+    if (code == TMS_OK) {
+        code = tms_reach_grow(&f->order, 1, 1);
+    }
+    return code == TMS_OK && !tms_log_start(f, &f->forgotten) ? TMS_ERR_MEMORY : code;
 }
 
 static void frontier_finish(void *state)

@@ -24,8 +24,8 @@
 #define MOMENT_KIND_MASK  ((1u << MOMENT_KIND_BITS) - 1)
 #define MOMENT_SLOT_SHIFT 48
 #define MOMENT_EVENT_MOST ((UINT64_C(1) << (MOMENT_SLOT_SHIFT - MOMENT_KIND_BITS)) - 1)
-#define FIRST_SLOT        1u /* 0 stands for several readers: no thread's moment is so small */
-#define LAST_SLOT         0xffffu
+#define FIRST_SLOT        1u      /* 0 stands for several readers: no thread's moment is so small */
+#define LAST_SLOT         0x3fffu /* more would fit a moment, but pairs of them no machine */
 #define NO_ROW            UINT32_MAX
 
 _Static_assert(TMS_EVENT_COUNT <= 1 << MOMENT_KIND_BITS, "a moment holds its kind");
@@ -88,8 +88,9 @@ struct reader_nodes {
 };
 
 /* What a thread did lately, a ring: enough to see whether two transactions conflict directly. */
-#define LOG_LEAST 1024u
-#define LOG_MOST  65536u
+#define LOG_LEAST 128u   /* entries at first, */
+#define LOG_EASY  1024u  /* of every thread that has had so many, */
+#define LOG_MOST  65536u /* and in a long transaction */
 
 struct log {
     struct tms_op *next; /* where the next entry goes, unless … */
@@ -227,8 +228,8 @@ struct thread *tms_frontier_settle_in(struct frontier *f, const struct tms_op *o
 /* The thread in the slot was joined. */
 void tms_frontier_retire(struct frontier *f, uint32_t slot);
 
-/* One more row for the matrices. False when memory is short. */
-bool tms_frontier_grow_rows(struct frontier *f);
+/* One more row for the matrices. TMS_OK or a negative code. */
+int tms_frontier_grow_rows(struct frontier *f);
 
 /* frontier_edges.c */
 

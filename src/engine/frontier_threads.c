@@ -77,19 +77,27 @@ static bool new_thread(struct frontier *f)
     return *t != NULL;
 }
 
+static int grow_matrices(struct frontier *f, uint32_t rows, uint32_t columns)
+{
+    int code = tms_reach_grow(&f->graph, rows, columns);
+
+    return code == TMS_OK && f->blame ? tms_reach_grow(&f->order, rows, columns) : code;
+}
+
 static int new_slot(struct frontier *f, uint32_t *slot)
 {
     if (f->slot_count > LAST_SLOT) {
         return TMS_ERR_LIMIT;
     }
     uint32_t columns = f->slot_count + 1;
-    if ((columns > f->slot_capacity && !grow_slots(f)) || !new_thread(f) ||
-        !tms_reach_grow(&f->graph, 1, columns) ||
-        (f->blame && !tms_reach_grow(&f->order, 1, columns))) {
+    if ((columns > f->slot_capacity && !grow_slots(f)) || !new_thread(f)) {
         return TMS_ERR_MEMORY;
     }
-    *slot = f->slot_count++;
-    return TMS_OK;
+    int code = grow_matrices(f, 1, columns);
+    if (code == TMS_OK) {
+        *slot = f->slot_count++;
+    }
+    return code;
 }
 
 /* What the slot learnt before belongs to its predecessor there. */
@@ -136,14 +144,17 @@ void tms_frontier_retire(struct frontier *f, uint32_t slot)
     f->retired[f->retired_count++] = slot;
 }
 
-bool tms_frontier_grow_rows(struct frontier *f)
+int tms_frontier_grow_rows(struct frontier *f)
 {
     uint32_t rows = f->row_count + 1;
+    int code = grow_matrices(f, rows, 1);
 
-    if (!tms_reach_grow(&f->graph, rows, 1) || (f->blame && !tms_reach_grow(&f->order, rows, 1)) ||
+    if (code == TMS_OK &&
         !TMS_RESERVE(f->memory, &f->free_rows, &f->row_capacity, rows, LEAST_THREADS)) {
-        return false;
+        code = TMS_ERR_MEMORY;
     }
-    f->free_rows[f->free_row_count++] = f->row_count++;
-    return true;
+    if (code == TMS_OK) {
+        f->free_rows[f->free_row_count++] = f->row_count++;
+    }
+    return code;
 }

@@ -56,14 +56,16 @@ static bool double_log(struct frontier *f, struct log *log)
 }
 
 /*
- * A round is over. If the running transaction takes more than half of it, the ring gets longer;
- * that is possible only here, where its entries lie in the order in which they were written.
+ * A round is over. A short ring gets longer, and so does any if the running transaction takes
+ * more than half of it; that is possible only here, where its entries lie in the order in which
+ * they were written.
  */
 void tms_log_turn(struct frontier *f, struct log *log)
 {
     bool crowded = log->begun != TMS_NEVER && log_written(log) - log->begun > log->capacity / 2;
+    uint32_t most = crowded ? LOG_MOST : LOG_EASY;
 
-    if (crowded && log->capacity < LOG_MOST && double_log(f, log)) {
+    if (log->capacity < most && double_log(f, log)) {
         return;
     }
     log->rounds += log->capacity;
