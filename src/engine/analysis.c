@@ -451,8 +451,9 @@ static void finish_run(const struct tms_analysis *analysis, struct tms_run *run)
     result->first_violation_event = run->host.first_violation_event;
     result->verdict = result->first_violation_event != 0 || result->violations != 0
                           ? TMS_VERDICT_VIOLATION
-                      : result->complete ? TMS_VERDICT_SERIALIZABLE
-                                         : TMS_VERDICT_INCOMPLETE;
+                      : !result->complete                          ? TMS_VERDICT_INCOMPLETE
+                      : run->engine->info.flags & TMS_ENGINE_EXACT ? TMS_VERDICT_SERIALIZABLE
+                                                                   : TMS_VERDICT_NONE_BLAMED;
     result->blamed = analysis->settings.blame &&
                      (run->engine->info.flags & (TMS_ENGINE_BLAMES | TMS_ENGINE_BLAMES_SOME));
     result->closing_edges = run->host.closing_edges;

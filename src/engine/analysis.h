@@ -28,6 +28,7 @@ struct tms_analysis {
     struct tms_run *runs;
     size_t run_count;
     struct tms_trace_summary summary;
+    uint32_t last_thread; /* of the last event fed */
     double started;
     int failed; /* sticky */
     bool finished;

@@ -39,6 +39,8 @@ struct tms_host {
     uint64_t first_violation_event; /* 0: none yet; see tms_host_first */
     uint64_t closing_edges;         /* counted by the engine */
     struct tms_findings *findings;
+    uint64_t last_event;  /* at the finish: the number of the last event of the trace, … */
+    uint32_t last_thread; /* … and its thread */
 };
 
 struct tms_engine {

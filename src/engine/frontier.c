@@ -131,10 +131,9 @@ static inline void access_cell(struct frontier *f, const struct cells *all, stru
     uint64_t read = cell->read;
     /* Arithmetic instead of branches on `exclusive`: nobody can guess what comes next. */
     uint64_t exclusive = -(uint64_t)access->exclusive; /* all ones, or zero */
-    bool repeats =
-        (fresh(t, write) & (((read | (uint64_t)(int64_t)access->always) & exclusive) == 0)) |
-        (fresh(t, read) & !access->exclusive);
-    if (repeats) {
+    unsigned wrote = fresh(t, write), has_read = fresh(t, read), shared = !access->exclusive;
+    unsigned skips = ((read | (uint64_t)(int64_t)access->always) & exclusive) == 0;
+    if ((wrote & skips) | (has_read & shared)) {
         return;
     }
     if (!implied(t, write) || !implied(t, read)) {
