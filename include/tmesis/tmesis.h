@@ -343,7 +343,8 @@ struct tms_trace_summary {
 #define TMS_VERDICTS(X)                                                                            \
     X(SERIALIZABLE, "serializable")                                                                \
     X(VIOLATION, "violation")                                                                      \
-    X(INCOMPLETE, "incomplete")
+    X(INCOMPLETE, "incomplete")                                                                    \
+    X(NONE_BLAMED, "none-blamed") /* by an engine that judges transactions, not the trace */
 
 enum tms_verdict {
 #define X(name, text) TMS_VERDICT_##name,

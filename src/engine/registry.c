@@ -6,10 +6,26 @@
 
 extern const struct tms_engine tms_engine_frontier;
 extern const struct tms_engine tms_engine_reference;
+extern const struct tms_engine tms_engine_velodrome;
+extern const struct tms_engine tms_engine_aerodrome_basic;
+extern const struct tms_engine tms_engine_aerodrome;
+extern const struct tms_engine tms_engine_regiontrack;
+extern const struct tms_engine tms_engine_regiontrack_reduced;
+extern const struct tms_engine tms_engine_regiontrack_trace;
+extern const struct tms_engine tms_engine_regiontrack_blame;
+extern const struct tms_engine tms_engine_doublechecker;
 
 const struct tms_engine *const tms_engines[] = {
     &tms_engine_frontier,
     &tms_engine_reference,
+    &tms_engine_velodrome,
+    &tms_engine_aerodrome_basic,
+    &tms_engine_aerodrome,
+    &tms_engine_regiontrack,
+    &tms_engine_regiontrack_reduced,
+    &tms_engine_regiontrack_trace,
+    &tms_engine_regiontrack_blame,
+    &tms_engine_doublechecker,
     NULL,
 };
 

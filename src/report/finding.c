@@ -128,7 +128,8 @@ static void write_conclusion(struct tms_page *page, const struct tms_finding *fi
     flow(page);
 }
 
-static void write_blame(struct tms_page *page, const struct tms_finding *finding)
+static void write_blame(struct tms_page *page, const struct tms_result *result,
+                        const struct tms_finding *finding)
 {
     FILE *note = tms_page_note(page);
 
@@ -137,8 +138,10 @@ static void write_blame(struct tms_page *page, const struct tms_finding *finding
         tms_phrase_transaction(page, note, finding, &finding->transaction);
         fprintf(note, " is not atomic (begin event %" PRIu64 ", cut before event %" PRIu64 ").",
                 finding->transaction.begin_event, finding->event);
-    } else {
+    } else if (result->engine->flags & TMS_ENGINE_BLAMES) {
         fputs("Nobody is to blame here alone.", note);
+    } else {
+        fprintf(note, "%s names nobody to blame here; it does not always.", result->engine->name);
     }
     flow(page);
 }
@@ -160,7 +163,7 @@ int tms_finding_write(struct tms_page *page, const struct tms_result *result,
         write_conclusion(page, finding);
     }
     if (result->blamed) {
-        write_blame(page, finding);
+        write_blame(page, result, finding);
     }
     fputc('\n', page->out);
     return code;
@@ -185,7 +188,8 @@ static bool has_blame(const struct tms_analysis *analysis, bool somebody)
     const struct tms_result *result;
 
     for (size_t i = 0; (result = tms_analysis_result(analysis, i)) != NULL; i++) {
-        for (size_t j = 0; result->blamed && j < result->finding_count; j++) {
+        bool knows = result->blamed && (somebody || (result->engine->flags & TMS_ENGINE_BLAMES));
+        for (size_t j = 0; knows && j < result->finding_count; j++) {
             if (result->findings[j].not_atomic == somebody) {
                 return true;
             }

@@ -32,8 +32,10 @@ static const struct tms_result *result_at(const struct text *text, size_t index)
 
 static const struct tms_result *find_worst(const struct text *text)
 {
-    static const int weight[] = {
-        [TMS_VERDICT_SERIALIZABLE] = 0, [TMS_VERDICT_INCOMPLETE] = 1, [TMS_VERDICT_VIOLATION] = 2};
+    static const int weight[] = {[TMS_VERDICT_NONE_BLAMED] = 0,
+                                 [TMS_VERDICT_SERIALIZABLE] = 1,
+                                 [TMS_VERDICT_INCOMPLETE] = 2,
+                                 [TMS_VERDICT_VIOLATION] = 3};
     const struct tms_result *worst = result_at(text, 0), *result;
 
     for (size_t i = 1; worst != NULL && (result = result_at(text, i)) != NULL; i++) {
@@ -66,6 +68,11 @@ static void write_verdict_words(const struct text *text, FILE *out)
     case TMS_VERDICT_INCOMPLETE:
         fputs("no violation in what could be checked, but not all could be.", out);
         break;
+    case TMS_VERDICT_NONE_BLAMED:
+        fputs("each atomic block by itself could have run undisturbed; whether all together could "
+              "was not asked.",
+              out);
+        break;
     case TMS_VERDICT_SERIALIZABLE:
         fputs(text->summary.transactions == 0 ? "nothing was declared atomic in this run."
                                               : "no atomic block was cut apart in this run.",
@@ -79,6 +86,7 @@ static void write_verdict(struct text *text)
 {
     static const enum tms_ink inks[] = {[TMS_VERDICT_SERIALIZABLE] = TMS_INK_GOOD,
                                         [TMS_VERDICT_INCOMPLETE] = TMS_INK_DOUBT,
+                                        [TMS_VERDICT_NONE_BLAMED] = TMS_INK_GOOD,
                                         [TMS_VERDICT_VIOLATION] = TMS_INK_BAD};
     const char *verdict = tms_verdict_text(text->worst->verdict);
     FILE *out = text->page.out;
@@ -188,8 +196,11 @@ static void write_beside(struct text *text, const struct tms_result *result, siz
     } else {
         fprintf(note, ", but %s says ", first->engine->name);
         write_answer(note, first);
-        fprintf(note, ". Of the findings above it lacks %zu; of its own there are %zu%s.", fewer,
-                more, more > 0 ? ", told below" : "");
+        if (more + fewer > 0) {
+            fprintf(note, ". Of the findings above it lacks %zu; of its own there are %zu%s", fewer,
+                    more, more > 0 ? ", told below" : "");
+        }
+        fputc('.', note);
     }
     tms_page_flow(&text->page, 0, 4);
     fputc('\n', text->page.out);
@@ -199,11 +210,17 @@ static void write_beside(struct text *text, const struct tms_result *result, siz
 static int write_other(struct text *text, const struct tms_result *result, const struct ids *told)
 {
     struct ids own;
-    int code = ids_of(result, &own);
+    const struct tms_result *first = result_at(text, 0);
 
+    /* Without a cycle a finding has an id of another kind: only the answers can be compared. */
+    if ((result->engine->flags ^ first->engine->flags) & TMS_ENGINE_WITNESS) {
+        bool alone = first->finding_count == 0;
+        write_beside(text, result, alone ? result->finding_count : 0, 0);
+        return alone ? write_findings(text, result, told) : TMS_OK;
+    }
+    int code = ids_of(result, &own);
     if (code == TMS_OK) {
-        write_beside(text, result, count_missing(result, told),
-                     count_missing(result_at(text, 0), &own));
+        write_beside(text, result, count_missing(result, told), count_missing(first, &own));
         code = write_findings(text, result, told);
     }
     free(own.sorted);

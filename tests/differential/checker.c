@@ -17,6 +17,17 @@ __attribute__((format(printf, 2, 3))) static const char *wrong(struct tms_oracle
     return oracle->message;
 }
 
+static bool promises(const struct tms_result *result, enum tms_engine_flag flag)
+{
+    return (result->engine->flags & flag) != 0;
+}
+
+/* A published graph engine shows the cycle that it found, which need not be the shortest. */
+static bool shows_short_cycles(const struct tms_result *result)
+{
+    return promises(result, TMS_ENGINE_WITNESS) && strcmp(result->engine->name, "velodrome") != 0;
+}
+
 static bool same(const struct tms_transaction *a, const struct tms_transaction *b)
 {
     return a->begin_event == b->begin_event && a->thread == b->thread && a->label == b->label &&
@@ -120,13 +131,15 @@ static const char *check_links(struct tms_oracle *oracle, const struct tms_findi
     return NULL;
 }
 
-static const char *check_cycle(struct tms_oracle *oracle, const struct tms_finding *finding,
-                               bool at_event)
+static const char *check_cycle(struct tms_oracle *oracle, const struct tms_result *result,
+                               const struct tms_finding *finding)
 {
     size_t length = finding->cycle_length;
 
     if (finding->cycle == NULL || length < 2) {
-        return wrong(oracle, "there is no cycle");
+        return promises(result, TMS_ENGINE_WITNESS) || length != 0
+                   ? wrong(oracle, "there is no cycle")
+                   : NULL;
     }
     for (size_t i = 0; i < length; i++) {
         const char *fault = check_step(oracle, &finding->cycle[i]);
@@ -138,20 +151,39 @@ static const char *check_cycle(struct tms_oracle *oracle, const struct tms_findi
         }
     }
     const struct tms_step *last = &finding->cycle[length - 1];
-    if (at_event && last->second_event != finding->event) {
+    if (promises(result, TMS_ENGINE_AT_EVENT) && last->second_event != finding->event) {
         return wrong(oracle, "the last step does not end at the violation event");
     }
-    if (length > 2 && edge_until(oracle, &last->to, &last->from, finding->event)) {
+    if (length > 2 && shows_short_cycles(result) &&
+        edge_until(oracle, &last->to, &last->from, finding->event)) {
         return wrong(oracle, "%zu steps, where two would do", length);
     }
     return check_links(oracle, finding);
+}
+
+/* Is the blame of a finding right, as far as it was promised? */
+static bool blames_rightly(const struct tms_result *result, const struct tms_finding *finding,
+                           const struct tms_oracle_transaction *transaction)
+{
+    if (promises(result, TMS_ENGINE_BLAMES)) {
+        return finding->not_atomic == transaction->not_atomic;
+    }
+    return transaction->not_atomic || !finding->not_atomic;
+}
+
+/* Also without a witness: a violation is of a transaction on some cycle of the whole trace. */
+static bool on_cycle(const struct tms_oracle *oracle,
+                     const struct tms_oracle_transaction *transaction)
+{
+    size_t index = (size_t)(transaction - oracle->transactions);
+
+    return oracle->reaches[index * oracle->count + index];
 }
 
 static const char *check_finding(struct tms_oracle *oracle, const struct tms_result *result,
                                  const struct tms_finding *finding)
 {
     const struct tms_oracle_transaction *transaction = find(oracle, &finding->transaction);
-    bool at_event = (result->engine->flags & TMS_ENGINE_AT_EVENT) != 0;
 
     if (transaction == NULL) {
         return wrong(oracle, "there is no transaction of that thread, label and begin");
@@ -164,12 +196,13 @@ static const char *check_finding(struct tms_oracle *oracle, const struct tms_res
         finding->thread != oracle->events[finding->event - 1].thread) {
         return wrong(oracle, "the event is not of the named thread");
     }
-    if (result->blamed && finding->not_atomic != transaction->not_atomic) {
+    if (finding->event < oracle->first_event || !on_cycle(oracle, transaction)) {
+        return wrong(oracle, "the transaction is on no cycle, or on none so early");
+    }
+    if (result->blamed && !blames_rightly(result, finding, transaction)) {
         return wrong(oracle, "not_atomic should be %s", transaction->not_atomic ? "set" : "clear");
     }
-    return (result->engine->flags & TMS_ENGINE_WITNESS) != 0
-               ? check_cycle(oracle, finding, at_event)
-               : NULL;
+    return check_cycle(oracle, result, finding);
 }
 
 static const char *check_findings(struct tms_oracle *oracle, const struct tms_result *result)
@@ -221,11 +254,13 @@ static const char *check_verdict(struct tms_oracle *oracle, const struct tms_res
         return wrong(oracle, "verdict %s, should be %s", tms_verdict_text(result->verdict),
                      tms_verdict_text(verdict));
     }
-    if ((result->engine->flags & TMS_ENGINE_AT_EVENT) != 0 &&
-        result->first_violation_event != oracle->first_event) {
-        return wrong(oracle, "first violation event %llu, should be %llu",
+    if (promises(result, TMS_ENGINE_AT_EVENT)
+            ? result->first_violation_event != oracle->first_event
+            : result->first_violation_event < oracle->first_event) {
+        return wrong(oracle, "first violation event %llu, should be %llu%s",
                      (unsigned long long)result->first_violation_event,
-                     (unsigned long long)oracle->first_event);
+                     (unsigned long long)oracle->first_event,
+                     promises(result, TMS_ENGINE_AT_EVENT) ? "" : " or later");
     }
     if (!result->complete || result->unlisted != 0 || result->violations != result->finding_count ||
         (result->finding_count != 0) != (result->first_violation_event != 0)) {
@@ -236,12 +271,12 @@ static const char *check_verdict(struct tms_oracle *oracle, const struct tms_res
 
 const char *tms_check_result(struct tms_oracle *oracle, const struct tms_result *result)
 {
-    const char *fault = check_verdict(oracle, result);
+    const char *fault = promises(result, TMS_ENGINE_EXACT) ? check_verdict(oracle, result) : NULL;
 
     if (fault == NULL) {
         fault = check_findings(oracle, result);
     }
-    if (fault == NULL && result->blamed) {
+    if (fault == NULL && result->blamed && promises(result, TMS_ENGINE_BLAMES)) {
         fault = check_blame(oracle, result);
     }
     return fault;

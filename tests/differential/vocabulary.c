@@ -36,10 +36,11 @@ static bool intern_numbered(struct tms_context *context, enum tms_class cls, con
     return true;
 }
 
+/* From the last to the first: variables that are allocated and freed get the ids of locks. */
 static bool intern_listed(struct tms_context *context, enum tms_class cls, const char *const *names,
                           uint32_t *ids, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = count; i-- > 0;) {
         if (!intern(context, cls, names[i], &ids[i])) {
             return false;
         }

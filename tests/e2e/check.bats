@@ -64,14 +64,14 @@ load common
         printf 'A|begin(f%s)\nA|r(x)\nB|w(x)\nA|w(x)\nA|end\n' $i
     done >three.std
     cat nobody.std >>three.std
-    tms check --engine=all three.std
+    tms check --engine=frontier,reference three.std
     [ "$(grep -c '^ *To blame: A.s f[123] is not atomic (begin event [0-9]*, cut before event [0-9]*)\.$' <<<"$stderr")" -eq 3 ]
     [ "$(grep -c '^    Nobody is to blame here alone\.$' <<<"$stderr")" -eq 1 ]
     for once in "No order in which" "A block that is to blame" "Where nobody is to blame alone" \
         "Engine frontier: " "Engine reference: "; do
         [ "$(grep -o "$once" <<<"$flat" | wc -l)" -eq 1 ]
     done
-    tms check --engine=all --no-blame three.std
+    tms check --engine=frontier,reference --no-blame three.std
     [ "$(grep -o "was not asked" <<<"$flat" | wc -l)" -eq 1 ]
 }
 
@@ -164,7 +164,8 @@ load common
     query '[r["engine"] for r in d[0]["results"]] == ["frontier", "reference"]'
     query 'len({r["violations"][0]["id"] for r in d[0]["results"]}) == 1'
     tms check -q --engine=all --json lost.std
-    query 'len(d[0]["results"]) == 2'
+    query 'len(d[0]["results"]) >= 7'
+    query 'all(r["verdict"] == "violation" and r["first_violation_event"] >= 11 for r in d[0]["results"])'
 }
 
 @test "an engine that gives up says so" {
@@ -193,8 +194,9 @@ load common
     tms check -q --json --engine=all "$golden"/*.std
     [ "$status" -eq 1 ]
     valid result
-    query 'all(s["to"] == c[(i + 1) % len(c)]["from"] for t in d for r in t["results"] for v in r["violations"] for c in [v["cycle"]] for i, s in enumerate(c))'
-    query 'all(v["cycle"][0]["from"] == v["transaction"] for t in d for r in t["results"] for v in r["violations"])'
+    query 'all(s["to"] == c[(i + 1) % len(c)]["from"] for t in d for r in t["results"] for v in r["violations"] for c in [v["cycle"] or []] for i, s in enumerate(c))'
+    query 'all(v["cycle"][0]["from"] == v["transaction"] for t in d for r in t["results"] for v in r["violations"] if v["cycle"])'
+    query 'all(v["cycle"] for t in d for r in t["results"] if r["engine"] in ("frontier", "reference", "velodrome") for v in r["violations"])'
 }
 
 @test "JSON: bad input still gets its object" {

@@ -29,10 +29,10 @@ tms() {
 # query PROGRAM: a Python expression over `d`, the list of JSON objects on standard output.
 query() {
     python3 -c 'import json, sys
-d = [json.loads(line) for line in sys.argv[1].splitlines()]
-result = eval(sys.argv[2])
+d = [json.loads(line) for line in sys.stdin if line.strip()]
+result = eval(sys.argv[1])
 print(result)
-sys.exit(0 if result is True else 1)' "$output" "$1"
+sys.exit(0 if result is True else 1)' "$1" <<<"$output"
 }
 
 # valid SCHEMA: every line of standard output keeps to the schema in docs/schema.
@@ -40,9 +40,9 @@ valid() {
     python3 -c 'import json, sys, jsonschema
 schema = json.load(open(sys.argv[1]))
 jsonschema.Draft7Validator.check_schema(schema)
-lines = sys.argv[2].splitlines()
+lines = [line for line in sys.stdin if line.strip()]
 assert lines, "no JSON at all"
 for line in lines:
     jsonschema.Draft7Validator(schema).validate(json.loads(line))' \
-        "$top/docs/schema/$1.schema.json" "$output"
+        "$top/docs/schema/$1.schema.json" <<<"$output"
 }
