@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "trace/format.h"
+
 #define COMPLAINTS_SHOWN 10
 
 static double now(void)
@@ -157,6 +159,10 @@ static int start_runs(struct tms_analysis *analysis)
         return TMS_ERR_MEMORY;
     }
     const char *names = analysis->settings.engines;
+    if (names == NULL) {
+        return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
+                        "settings.engines is NULL; tms_settings_init gives the default");
+    }
     return strcmp(names, "all") == 0 ? start_all(analysis) : start_named(analysis, names);
 }
 
@@ -356,6 +362,10 @@ int tms_analysis_feed(struct tms_analysis *analysis, const struct tms_event *eve
     if (analysis->finished || analysis->failed != TMS_OK) {
         return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
                         "this analysis has ended and takes no more events");
+    }
+    if (reader != NULL && reader->context != analysis->context) {
+        return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
+                        "the reader belongs to another context, so its names mean nothing here");
     }
     if (analysis->started == 0) {
         analysis->started = now();

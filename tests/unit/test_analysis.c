@@ -383,6 +383,29 @@ static void knows_its_engines(void **state)
     assert_null(tms_analysis_result(bench->analysis, 1));
 }
 
+static void refuses_a_reader_of_another_context(void **state)
+{
+    struct bench *bench = *state;
+    struct tms_context *elsewhere = tms_context_new(NULL, NULL);
+    struct tms_reader_settings settings;
+    struct tms_reader *reader;
+    const struct tms_event *events;
+
+    tms_reader_settings_init(&settings);
+    settings.format = "std";
+    assert_int_equal(tms_reader_open(elsewhere, "/dev/null", &settings, &reader), TMS_OK);
+    assert_int_equal(tms_reader_next(reader, &events), 0);
+    start(bench);
+    struct tms_event event = make(bench, "A", TMS_EVENT_READ, "x");
+    assert_int_equal(tms_analysis_feed(bench->analysis, &event, 1, reader), TMS_ERR_ARGUMENT);
+    tms_reader_close(reader);
+    tms_context_free(elsewhere);
+    tms_analysis_free(bench->analysis);
+    bench->settings.engines = NULL;
+    assert_int_equal(tms_analysis_new(bench->context, &bench->settings, &bench->analysis),
+                     TMS_ERR_ARGUMENT);
+}
+
 /* Two analyses in one process, one event each in turn. */
 static void side_by_side(void **state)
 {
@@ -419,6 +442,7 @@ int main(void)
         TEST(lenient_is_incomplete),
         TEST(refuses_what_is_not_an_event),
         TEST(knows_its_engines),
+        TEST(refuses_a_reader_of_another_context),
         TEST(side_by_side),
     };
 
