@@ -198,14 +198,17 @@ static bool has_blame(const struct tms_analysis *analysis, bool somebody)
     return false;
 }
 
-/* Why there is no word about blame: an engine can't, or was told not to. */
+/* Why there is no word about blame, if no engine has one: they can't, or were told not to. */
 static void write_no_blame(const struct tms_analysis *analysis, FILE *note)
 {
     const struct tms_result *result;
     bool asked = true;
 
+    if (has_blame(analysis, true) || has_blame(analysis, false)) {
+        return;
+    }
     for (size_t i = 0; (result = tms_analysis_result(analysis, i)) != NULL; i++) {
-        if (result->finding_count == 0 || result->blamed) {
+        if (result->finding_count == 0) {
             continue;
         }
         if ((result->engine->flags & (TMS_ENGINE_BLAMES | TMS_ENGINE_BLAMES_SOME)) != 0) {
