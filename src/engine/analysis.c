@@ -154,8 +154,7 @@ static int start_runs(struct tms_analysis *analysis)
     while (tms_engines[most] != NULL) {
         most++;
     }
-    analysis->runs = tms_resize(&analysis->memory, NULL, 0, most, sizeof(*analysis->runs));
-    if (analysis->runs == NULL) {
+    if (!TMS_RESERVE(&analysis->memory, &analysis->runs, &analysis->run_capacity, most, most)) {
         return TMS_ERR_MEMORY;
     }
     const char *names = analysis->settings.engines;
@@ -223,11 +222,7 @@ void tms_analysis_free(struct tms_analysis *analysis)
     for (size_t i = 0; i < analysis->run_count; i++) {
         stop_run(&analysis->runs[i]);
     }
-    size_t most = 0;
-    while (tms_engines[most] != NULL) {
-        most++;
-    }
-    tms_release(&analysis->memory, analysis->runs, most, sizeof(*analysis->runs));
+    tms_release(&analysis->memory, analysis->runs, analysis->run_capacity, sizeof(*analysis->runs));
     tms_lower_clear(&analysis->lower);
     tms_validator_clear(&analysis->validator);
     struct tms_memory memory = analysis->memory;
@@ -427,7 +422,7 @@ static const char *run_loss(const struct tms_analysis *analysis, struct tms_run 
                  run->host.failed != TMS_ERR_LIMIT ? tms_strerror(run->host.failed)
                  : run->engine->info.flags & TMS_ENGINE_SMALL
                      ? "the trace is too long for it, frontier takes any length"
-                     : "too many threads at a time");
+                     : "more threads at a time, or more events, than it can tell apart");
         return run->loss;
     }
     if (analysis->loss[0] != '\0') {

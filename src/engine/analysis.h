@@ -26,7 +26,7 @@ struct tms_analysis {
     struct tms_validator validator;
     struct tms_lower lower;
     struct tms_run *runs;
-    size_t run_count;
+    size_t run_count, run_capacity;
     struct tms_trace_summary summary;
     uint32_t last_thread; /* of the last event fed */
     double started;

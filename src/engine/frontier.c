@@ -122,10 +122,10 @@ static void access_with_edges(struct frontier *f, struct thread *t, const struct
     log_add(f, &t->log, op);
 }
 
-static inline void access_cell(struct frontier *f, const struct cells *all, struct thread *t,
-                               const struct tms_op *op, const struct access *access)
+static inline void access_cell(struct frontier *f, struct thread *t, const struct tms_op *op,
+                               const struct access *access)
 {
-    const struct cells *cells = &all[access->cells];
+    const struct cells *cells = &f->cells[access->cells];
     struct cell *cell = &cells->cell[op->target];
     uint64_t write = cell->write;
     uint64_t read = cell->read;
@@ -151,7 +151,7 @@ static inline void access_cell(struct frontier *f, const struct cells *all, stru
 /* For the first event of a thread; the others do not come through the table of handlers. */
 static void access_first(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
-    access_cell(f, f->cells, t, op, &accesses[op->kind]);
+    access_cell(f, t, op, &accesses[op->kind]);
 }
 
 static void step(struct frontier *f, struct thread *t, const struct tms_op *op)
@@ -319,23 +319,23 @@ static void frontier_batch(void *state, const struct tms_op *ops, size_t count)
     struct frontier *f = state;
     size_t first = ops[0].flags & TMS_OP_FIRST ? 1 : 0;
 
-    if (ops[count - 1].event > MOMENT_EVENT_MOST || !make_cells(f)) {
-        bool late = ops[count - 1].event > MOMENT_EVENT_MOST;
-        tms_host_fail(f->host, late ? TMS_ERR_LIMIT : TMS_ERR_MEMORY);
+    if (ops[count - 1].event > MOMENT_EVENT_MOST) {
+        tms_host_fail(f->host, TMS_ERR_LIMIT);
+        return;
+    }
+    if (!make_cells(f)) {
+        tms_host_fail(f->host, TMS_ERR_MEMORY);
         return;
     }
     if (first) {
         first_event(f, &ops[0]);
     }
-    struct cells
-        cells[CELLS_COUNT]; /* a copy that no store can change: they grow between batches */
-    memcpy(cells, f->cells, sizeof(cells));
     for (size_t i = first; i < count && f->host->failed == TMS_OK; i++) {
         const struct tms_op *op = &ops[i];
-        look_ahead(&cells[CELLS_VARIABLES], op);
+        look_ahead(&f->cells[CELLS_VARIABLES], op);
         assert((op->flags & TMS_OP_FIRST) == 0);
         if (accesses[op->kind].is_access) {
-            access_cell(f, cells, f->by_id[op->thread], op, &accesses[op->kind]);
+            access_cell(f, f->by_id[op->thread], op, &accesses[op->kind]);
         } else {
             handlers[op->kind](f, f->by_id[op->thread], op);
         }
