@@ -21,6 +21,7 @@ struct bench {
     struct tms_analysis *analysis;
     uint64_t events;
     unsigned complaints;
+    const char *victim, *culprit; /* the threads of put_lost_updates */
 };
 
 static void on_complaint(void *user, const char *message)
@@ -35,7 +36,8 @@ static int setup(void **state)
 {
     static struct bench bench;
 
-    bench = (struct bench){.context = tms_context_new(on_complaint, &bench)};
+    bench = (struct bench){
+        .context = tms_context_new(on_complaint, &bench), .victim = "A", .culprit = "B"};
     tms_settings_init(&bench.settings);
     *state = &bench;
     return bench.context == NULL ? -1 : 0;
@@ -250,18 +252,18 @@ static void two_steps_found_far_back(void **state)
 
 /* ---- the interface ---------------------------------------------------------------------- */
 
-/* A cut apart by B, `times` times over, under changing names if so asked. */
+/* A block cut apart, `times` times over, under changing names if so asked. */
 static void put_lost_updates(struct bench *bench, int times, bool rename)
 {
     char label[32];
 
     for (int i = 0; i < times; i++) {
         snprintf(label, sizeof(label), "deposit%d", rename ? i : 0);
-        put(bench, "A", TMS_EVENT_BEGIN, label);
-        put(bench, "A", TMS_EVENT_READ, "balance");
-        put(bench, "B", TMS_EVENT_WRITE, "balance");
-        put(bench, "A", TMS_EVENT_WRITE, "balance");
-        put(bench, "A", TMS_EVENT_END, NULL);
+        put(bench, bench->victim, TMS_EVENT_BEGIN, label);
+        put(bench, bench->victim, TMS_EVENT_READ, "balance");
+        put(bench, bench->culprit, TMS_EVENT_WRITE, "balance");
+        put(bench, bench->victim, TMS_EVENT_WRITE, "balance");
+        put(bench, bench->victim, TMS_EVENT_END, NULL);
     }
 }
 
@@ -309,6 +311,8 @@ static void ids_come_from_names(void **state)
     tms_context_free(bench->context);
     bench->context = tms_context_new(NULL, NULL);
     bench->settings.blame = false;
+    bench->victim = "another";
+    bench->culprit = "yet another";
     start(bench);
     put_lost_updates(bench, 1, false);
     assert_string_equal(finish(bench)->findings[0].id, id);
