@@ -81,9 +81,11 @@ struct tms_cursor {
     uint32_t thread;
 };
 
-/* Operands of a shape: ids from least to least + span - 1 are there. */
-struct tms_operand_range {
-    uint32_t least, span;
+/* The operands of a shape: ids from least to most, below 2^31, are there. */
+struct tms_operand_shape {
+    uint32_t least, most;
+    uint32_t variable; /* all ones: it is in the first half of `values`; or 0 */
+    uint32_t cls;      /* enum tms_class */
 };
 
 struct tms_decoder {
@@ -103,9 +105,7 @@ struct tms_decoder {
 
     struct tms_cursor cursors[TMS_BLOCK_EVENTS];
     struct tms_event shapes[TMS_BLOCK_SHAPES]; /* kind and location are set */
-    struct tms_operand_range ranges[TMS_BLOCK_SHAPES];
-    uint8_t classes[TMS_BLOCK_SHAPES];     /* enum tms_class of the operand */
-    uint8_t is_variable[TMS_BLOCK_SHAPES]; /* 1: it is in the first half of `values` */
+    struct tms_operand_shape operand_shapes[TMS_BLOCK_SHAPES];
     uint8_t schedule[TMS_BLOCK_EVENTS];
     uint32_t wide_schedule[TMS_BLOCK_EVENTS]; /* instead, with more than 256 threads */
     uint8_t codes[TMS_BLOCK_EVENTS];

@@ -160,10 +160,8 @@ static int read_shapes(struct tms_decoder *decoder, const struct tms_tables *tab
         enum tms_class cls = tms_event_class(kind);
         uint32_t least = kind == TMS_EVENT_BEGIN || kind == TMS_EVENT_END ? 0 : 1;
         decoder->shapes[i] = (struct tms_event){.kind = kind, .location = locations[i]};
-        decoder->ranges[i] =
-            (struct tms_operand_range){least, tables->names[cls].count + 1 - least};
-        decoder->classes[i] = (uint8_t)cls;
-        decoder->is_variable[i] = cls == TMS_CLASS_VARIABLE;
+        decoder->operand_shapes[i] = (struct tms_operand_shape){
+            least, tables->names[cls].count, cls == TMS_CLASS_VARIABLE ? UINT32_MAX : 0, cls};
     }
     return TMS_OK;
 }
@@ -259,15 +257,15 @@ static bool merge_operands(struct tms_decoder *decoder)
     uint32_t count = decoder->count, used = 0, missing = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t is_variable = decoder->is_variable[codes[i]];
-        struct tms_operand_range range = decoder->ranges[codes[i]];
+        const struct tms_operand_shape *shape = &decoder->operand_shapes[codes[i]];
         uint32_t other = TMS_BLOCK_EVENTS + i - used;
-        uint32_t id = values[other ^ ((other ^ used) & -is_variable)];
-        used += is_variable;
-        missing |= id - range.least >= range.span;
+        uint32_t id = values[other ^ ((other ^ used) & shape->variable)];
+        used -= shape->variable;
+        missing |=
+            (id - shape->least) | (shape->most - id); /* one is negative if it is not there */
         operands[i] = id;
     }
-    return missing == 0 && used == decoder->variable_count;
+    return missing >> 31 == 0 && used == decoder->variable_count;
 }
 
 static int read_operands(struct tms_decoder *decoder, const struct tms_tables *tables)
@@ -283,10 +281,10 @@ static int read_operands(struct tms_decoder *decoder, const struct tms_tables *t
         return bad(decoder, "it has an operand that is not there");
     }
     for (uint32_t i = 0; i < decoder->shape_count; i++) {
-        same &= tables->names[decoder->classes[i]].ids == NULL;
+        same &= tables->names[decoder->operand_shapes[i].cls].ids == NULL;
     }
     for (uint32_t i = 0; !same && i < decoder->count; i++) {
-        uint8_t cls = decoder->classes[decoder->codes[i]];
+        uint32_t cls = decoder->operand_shapes[decoder->codes[i]].cls;
         decoder->operands[i] = to_context(&tables->names[cls], decoder->operands[i]);
     }
     return TMS_OK;
