@@ -5,8 +5,10 @@
 #   make demo       install what is missing, build, and look at a lost update
 #   make test       install what is missing, build, run every test
 #   make test-long  many more random traces: SEED=… N=…
-#   make fuzz       fuzz the trace readers with libFuzzer: FORMAT=std TIME=60
+#   make fuzz       fuzz the readers of traces or of specifications (FORMAT=spec) with
+#                   libFuzzer: FORMAT=std TIME=60
 #   make bench      measure speed and memory
+#   make bench-engines  every engine on every preset, as tables
 #   make install    prefix=/usr/local, DESTDIR=
 #   make format     clang-format on all C files
 
@@ -21,7 +23,7 @@ NINJA = ninja --quiet
 # Silent when all goes well; everything meson had to say when not.
 SETUP = setup() { said=$$(meson setup --prefix=$(prefix) "$$@" 2>&1) || { echo "$$said"; exit 1; }; }; setup
 
-.PHONY: all asan deps demo test test-long fuzz bench install format clean
+.PHONY: all asan deps demo test test-long fuzz bench bench-engines install format clean
 
 all: build/build.ninja
 	@$(NINJA) -C build
@@ -62,6 +64,9 @@ fuzz: build-fuzz/build.ninja
 
 bench: all
 	@bench/run
+
+bench-engines: all
+	@bench/engines
 
 install: all
 	@meson configure build --prefix=$(prefix)

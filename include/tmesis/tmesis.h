@@ -51,7 +51,8 @@ const char *tms_version(void);
     X(ERR_MALFORMED, -4, "the events do not make a well-formed trace")                             \
     X(ERR_FORMAT, -5, "the format is unknown, or can't do what was asked")                         \
     X(ERR_ARGUMENT, -6, "an argument is out of its documented range")                              \
-    X(ERR_LIMIT, -7, "a limit of this implementation was reached")
+    X(ERR_LIMIT, -7, "a limit of this implementation was reached")                                 \
+    X(ERR_TIME, -8, "the time that was allowed ran out")
 
 enum tms_code {
 #define X(name, code, meaning) TMS_##name = code,
@@ -277,6 +278,51 @@ struct tms_engine_info {
 /* The engines there are, in the order of preference; NULL after the last. */
 const struct tms_engine_info *tms_engine_info(size_t index);
 
+/* ---- specifications ------------------------------------------------------------------- */
+
+/*
+ * Which blocks are meant to be atomic: rules in their order, of which the last that matches
+ * counts. A pattern is a glob (`*`, `?`, `[a-z]`, `[!x]`, `\` before a character to be taken as
+ * it is) on the label; a label with parameters is matched with and without them, a pattern that
+ * equals the label always matches, and `""` matches blocks without a label. What no rule matches
+ * is not atomic as soon as one rule says "atomic", and otherwise as it is without a
+ * specification: every block and every function is, but functions called `main` and, in
+ * RoadRunner logs, `run`.
+ *
+ * A specification belongs to a context, which keeps its errors, but analyses of other contexts
+ * may use it, one at a time.
+ */
+struct tms_spec;
+
+int tms_spec_new(struct tms_context *context, struct tms_spec **out);
+
+/*
+ * Appends one rule; the pattern is copied. TMS_ERR_ARGUMENT: it is empty, or ends with a single
+ * backslash.
+ */
+int tms_spec_add(struct tms_spec *spec, bool atomic, const char *pattern);
+
+/*
+ * Appends the rules of a file: lines of "atomic PATTERN" or "not-atomic PATTERN"; "#" at the
+ * start of a line, or after a blank, begins a comment; "-" is standard input. If something is
+ * wrong with the file, none of its rules is added.
+ */
+int tms_spec_load(struct tms_spec *spec, const char *path);
+
+/*
+ * The index-th rule in its order: the pattern as tms_spec_add takes it, NULL after the last.
+ * Lives until a rule is added.
+ */
+const char *tms_spec_rule(const struct tms_spec *spec, size_t index, bool *atomic);
+
+/*
+ * The patterns that no label has matched so far, as a sentence says them (with file and line
+ * where they have one); NULL after the last. Lives until the next call.
+ */
+const char *tms_spec_unmatched(struct tms_spec *spec, size_t index);
+
+void tms_spec_free(struct tms_spec *spec);
+
 /* ---- analysis ------------------------------------------------------------------------- */
 
 #define TMS_SPLITS(X)                                                                              \
@@ -292,12 +338,15 @@ enum tms_split {
 };
 
 struct tms_settings {
-    const char *engines;     /* comma-separated names, "all", or "" for none (validate only) */
-    bool blame;              /* which transactions are themselves not atomic */
-    bool all;                /* list every violation, don't group them by pattern */
-    bool first;              /* stop at the first violation */
-    bool lenient;            /* skip what is not well-formed, and say so */
-    unsigned split;          /* enum tms_split, what cuts a block in two */
+    const char *engines; /* comma-separated names, "all", or "" for none (validate only) */
+    bool blame;          /* which transactions are themselves not atomic */
+    bool all;            /* list every violation, don't group them by pattern */
+    bool first;          /* stop at the first violation */
+    bool lenient;        /* skip what is not well-formed, and say so */
+    unsigned split;      /* enum tms_split, what cuts a block in two */
+    struct tms_spec
+        *spec;      /* what is meant to be atomic; NULL: the default. Outlives the analysis */
+    double timeout; /* seconds that each engine may take, then it gives up; 0: no limit */
     uint64_t max_violations; /* list at most so many findings per engine; 0: no limit */
 };
 /* Defaults: engine frontier, blame, grouped, the whole trace, strict, split at wait and barrier. */
@@ -335,7 +384,8 @@ struct tms_trace_summary {
     uint64_t events;
     uint64_t threads, variables, locks;
     uint64_t transactions; /* outermost blocks */
-    uint64_t unary;        /* events outside any block */
+    uint64_t not_atomic;   /* blocks and functions that are not meant to be atomic */
+    uint64_t unary;        /* events outside any atomic block */
     uint64_t skipped;      /* events that a lenient run left out */
     double seconds;        /* from the first event to the finish, engines included */
 };
@@ -416,6 +466,13 @@ struct tms_finding {
     struct tms_transaction transaction; /* the one the cycle was closed into */
     const struct tms_step *cycle;       /* starts and ends at `transaction`; may be NULL */
     size_t cycle_length;
+    /*
+     * If it is not atomic: the blocks that are refuted, outermost (the transaction's own) first.
+     * They are those open both at the first event of the cycle in the transaction and at its
+     * last. NULL when the engine has no blame.
+     */
+    const struct tms_transaction *refuted;
+    size_t refuted_count;
 };
 
 /* A number that an engine keeps about itself, for --stats. */
@@ -437,6 +494,7 @@ struct tms_result {
     uint64_t unlisted;      /* findings beyond max_violations */
     uint64_t violations;    /* transactions into which a cycle was closed, or which are blamed */
     uint64_t closing_edges; /* all the edges that would have closed a cycle */
+    uint64_t events;        /* that the engine took in: all of them unless it gave up */
     double seconds;         /* spent in the engine */
     uint64_t memory_bytes;  /* most that the engine held */
     const struct tms_counter *counters;
@@ -466,8 +524,8 @@ struct tms_report_settings {
 void tms_report_settings_init(struct tms_report_settings *settings);
 
 /*
- * Writes a finished analysis as "text" or "json" (one object, with a line end). Cost: the
- * number of findings.
+ * Writes a finished analysis as "text", as "table" (a row for each engine) or as "json" (one
+ * object, with a line end). Cost: the number of findings.
  */
 int tms_report(const struct tms_analysis *analysis, const char *kind,
                const struct tms_report_settings *settings, tms_sink *sink, void *user);

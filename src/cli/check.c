@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tmesis check: recorded traces in, a report and an exit status out.
- *
- * Every trace has a context of its own, so that names and failures of one never meet those of
- * the next. A trace that can't be read does not keep the others from being checked.
+ * tmesis check: recorded traces in, a report and an exit status out. A trace that can't be
+ * read does not keep the others from being checked.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/checking.h"
 #include "cli/console.h"
 #include "cli/options.h"
+#include "cli/spec_options.h"
 #include "tmesis/tmesis.h"
 
 struct values {
     struct tms_common common;
     const char *engines;
-    const char *format;
-    const char *split;
+    struct tms_reading reading;
     struct tms_maybe json;
+    struct tms_given rules;
     uint64_t max_violations;
-    bool blame, lenient, all, first, stats;
+    double timeout;
+    bool blame, all, first, stats, table;
 };
 
 #define AT(field) offsetof(struct values, field)
@@ -32,23 +33,6 @@ static const char *word_engine(size_t index)
     }
     const struct tms_engine_info *engine = tms_engine_info(index - 1);
     return engine != NULL ? engine->name : NULL;
-}
-
-static const struct {
-    const char *word;
-    unsigned bit;
-} splits[] = {
-#define X(name, value, text) {text, TMS_SPLIT_##name},
-    TMS_SPLITS(X)
-#undef X
-        {"none", 0},
-};
-
-#define SPLIT_COUNT (sizeof(splits) / sizeof(splits[0]))
-
-static const char *word_split(size_t index)
-{
-    return index < SPLIT_COUNT ? splits[index].word : NULL;
 }
 
 static const struct tms_option options[] = {
@@ -84,33 +68,26 @@ static const struct tms_option options[] = {
      .environment = true,
      .value = "N",
      .help = "list at most N findings per engine; 0: all of them"},
-    {.name = "split",
-     .type = TMS_OPTION_LIST,
-     .at = AT(split),
-     .initial = "wait,barrier",
-     .word = word_split,
-     .alone = "none",
-     .environment = true,
-     .value = "WHAT,…",
-     .help = "what cuts a block in two on purpose"},
-    {.name = "lenient",
-     .type = TMS_OPTION_FLAG,
-     .at = AT(lenient),
-     .environment = true,
-     .help = "skip what can't be read or is not well-formed, say so, and go on; without a "
-             "violation the verdict is then incomplete"},
-    {.name = "format",
-     .type = TMS_OPTION_CHOICE,
-     .at = AT(format),
-     .word = tms_word_format,
-     .environment = true,
-     .value = "NAME",
-     .help = "the format of the traces; without it their content tells"},
+    TMS_SPEC_OPTIONS(AT(rules)),
+    TMS_READING_OPTIONS(AT(reading)),
     {.name = "json",
      .type = TMS_OPTION_MAYBE,
      .at = AT(json),
      .value = "FILE",
      .help = "write one JSON object per trace, to standard output or to FILE"},
+    {.name = "table",
+     .type = TMS_OPTION_FLAG,
+     .at = AT(table),
+     .environment = true,
+     .help = "instead of the report, a table with a row for each engine: what it answered, its "
+             "time and memory"},
+    {.name = "timeout",
+     .type = TMS_OPTION_SECONDS,
+     .at = AT(timeout),
+     .initial = "0",
+     .environment = true,
+     .value = "SECONDS",
+     .help = "an engine that takes longer than this gives up, and the others go on; 0: no limit"},
     {.name = "stats",
      .type = TMS_OPTION_FLAG,
      .at = AT(stats),
@@ -149,176 +126,109 @@ static int close_json(FILE *file, const struct tms_maybe *json)
 struct job {
     const struct values *values;
     const struct tms_settings *settings;
-    const char *path;
+    struct tms_checking checking;
     FILE *json; /* NULL: none wanted */
-    struct tms_progress progress;
-    struct tms_context *context;
-    struct tms_reader *reader;
-    struct tms_analysis *analysis;
 };
-
-/* By hand for as long as there is progress to show; the rest goes through in one call. */
-static int read_trace(struct job *job)
-{
-    const struct tms_event *events;
-    int64_t count;
-    uint64_t size;
-
-    while (job->progress.wanted && (count = tms_reader_next(job->reader, &events)) != 0) {
-        int code = count < 0 ? (int)count
-                             : tms_analysis_feed(job->analysis, events, (size_t)count, job->reader);
-        if (code < 0) {
-            return code;
-        }
-        if (code == 1) {
-            return tms_analysis_finish(job->analysis);
-        }
-        uint64_t done = tms_reader_position(job->reader, &size);
-        tms_progress_step(&job->progress, (uint64_t)count, done, size);
-    }
-    return tms_analysis_read(job->analysis, job->reader);
-}
-
-static int analyse(struct job *job)
-{
-    struct tms_reader_settings settings;
-
-    tms_reader_settings_init(&settings);
-    settings.format = job->values->format;
-    settings.lenient = job->values->lenient;
-    int code = tms_reader_open(job->context, job->path, &settings, &job->reader);
-    if (code == TMS_OK) {
-        code = tms_analysis_new(job->context, job->settings, &job->analysis);
-    }
-    if (code == TMS_OK) {
-        tms_progress_start(&job->progress, &job->values->common);
-        code = read_trace(job);
-        tms_progress_hide(&job->progress);
-    }
-    return code;
-}
 
 static int report(const struct job *job)
 {
+    const struct tms_checking *checking = &job->checking;
     struct tms_report_settings settings;
 
     tms_report_settings_init(&settings);
-    settings.path = job->path;
-    settings.format = tms_reader_format(job->reader);
+    settings.path = checking->path;
+    settings.format = tms_reader_format(checking->reader);
     settings.color = tms_console_color(job->values->common.color, stderr);
     settings.stats = job->values->stats;
     settings.quiet = job->values->common.quiet;
-    int code = tms_report(job->analysis, "text", &settings, tms_console_sink, stderr);
+    int code = tms_report(checking->analysis, job->values->table ? "table" : "text", &settings,
+                          tms_console_sink, stderr);
     if (code == TMS_ERR_MEMORY) {
         return code;
     }
     /* What a stream could not take is found when it is flushed. */
     if (job->json != NULL) {
-        code = tms_report(job->analysis, "json", &settings, tms_console_sink, job->json);
+        code = tms_report(checking->analysis, "json", &settings, tms_console_sink, job->json);
     }
     return code == TMS_ERR_IO ? TMS_OK : code;
 }
 
-static int status_of(const struct tms_analysis *analysis)
-{
-    const struct tms_result *result;
-    bool incomplete = false;
-
-    for (size_t i = 0; (result = tms_analysis_result(analysis, i)) != NULL; i++) {
-        if (result->verdict == TMS_VERDICT_VIOLATION) {
-            return TMS_EXIT_VIOLATION;
-        }
-        incomplete = incomplete || result->verdict == TMS_VERDICT_INCOMPLETE;
-    }
-    return incomplete ? TMS_EXIT_INCOMPLETE : TMS_EXIT_OK;
-}
-
 static int run_job(struct job *job)
 {
-    job->context = tms_context_new(tms_console_complain, &job->progress);
-    if (job->context == NULL) {
-        return tms_bad("%s: out of memory", job->path);
-    }
-    int code = analyse(job);
+    struct tms_checking *checking = &job->checking;
+    const struct tms_reading *reading = &job->values->reading;
+    int code = tms_checking_run(checking, reading, job->settings, &job->values->common,
+                                tms_console_complain);
+
     if (code == TMS_OK) {
         code = report(job);
     }
-    int status = TMS_EXIT_BAD;
-    if (code == TMS_OK) {
-        status = status_of(job->analysis);
-    } else {
-        tms_bad_input(job->context, code, job->values->format);
-        if (job->json != NULL) {
-            tms_console_json_error(job->json, job->path, tms_error(job->context));
-        }
+    int status =
+        code == TMS_OK ? tms_checking_status(checking) : tms_checking_bad(checking, code, reading);
+    if (code != TMS_OK && job->json != NULL && checking->context != NULL) {
+        tms_console_json_error(job->json, checking->path, tms_error(checking->context));
     }
-    tms_analysis_free(job->analysis);
-    tms_reader_close(job->reader);
-    tms_context_free(job->context);
+    tms_checking_free(checking);
     return status;
 }
 
 /* ---- all of them ---------------------------------------------------------------------- */
 
-static unsigned read_splits(const char *list)
+static int run_jobs(const struct values *values, const struct tms_settings *settings,
+                    const struct tms_operands *operands)
 {
-    unsigned split = 0;
-
-    while (*list != '\0') {
-        size_t length = strcspn(list, ",");
-        for (size_t i = 0; i < SPLIT_COUNT; i++) {
-            if (strlen(splits[i].word) == length && memcmp(splits[i].word, list, length) == 0) {
-                split |= splits[i].bit;
-            }
-        }
-        list += length + (list[length] == ',');
-    }
-    return split;
-}
-
-static bool standard_input_once(const struct tms_operands *operands)
-{
-    size_t times = 0;
-
-    for (size_t i = 0; i < operands->count; i++) {
-        times += strcmp(operands->text[i], "-") == 0;
-    }
-    if (times > 1) {
-        tms_say("standard input (\"-\") can be read only once");
-    }
-    return times <= 1;
-}
-
-static int run(const void *all_values, const struct tms_operands *operands)
-{
-    const struct values *values = all_values;
-    struct tms_settings settings;
     FILE *json = NULL;
     int status = TMS_EXIT_OK;
 
-    tms_settings_init(&settings);
-    settings.engines = values->engines;
-    settings.blame = values->blame;
-    settings.all = values->all;
-    settings.first = values->first;
-    settings.lenient = values->lenient;
-    settings.max_violations = values->max_violations;
-    settings.split = read_splits(values->split);
-    if (!standard_input_once(operands)) {
-        return TMS_EXIT_BAD;
-    }
     if (values->json.given && (json = open_json(&values->json)) == NULL) {
         return TMS_EXIT_BAD;
     }
     for (size_t i = 0; i < operands->count; i++) {
-        struct job job = {
-            .values = values, .settings = &settings, .path = operands->text[i], .json = json};
+        struct job job = {.values = values,
+                          .settings = settings,
+                          .checking.path = operands->text[i],
+                          .json = json};
         if (i > 0 && !values->common.quiet) {
             fputc('\n', stderr);
         }
         status = tms_console_worse(status, run_job(&job));
     }
     return tms_console_worse(status, close_json(json, &values->json));
+}
+
+/* Did the traces show all their labels? Not if one was bad, or left at its first violation. */
+static bool read_to_the_end(const struct values *values, int status)
+{
+    return status != TMS_EXIT_BAD && !(values->first && status == TMS_EXIT_VIOLATION);
+}
+
+static int run(const void *all_values, const struct tms_operands *operands)
+{
+    const struct values *values = all_values;
+    struct tms_settings settings;
+    struct tms_rules rules;
+
+    if (!tms_standard_input_once(operands, &values->rules)) {
+        return TMS_EXIT_BAD;
+    }
+    tms_settings_init(&settings);
+    settings.engines = values->engines;
+    settings.blame = values->blame;
+    settings.all = values->all;
+    settings.first = values->first;
+    settings.max_violations = values->max_violations;
+    settings.timeout = values->timeout;
+    tms_reading_settings(&values->reading, &settings);
+    int status = tms_rules_open(&rules, &values->rules);
+    if (status == TMS_EXIT_OK) {
+        settings.spec = rules.spec;
+        status = run_jobs(values, &settings, operands);
+        if (read_to_the_end(values, status) && !values->common.quiet) {
+            tms_rules_warn(&rules);
+        }
+    }
+    tms_rules_close(&rules);
+    return status;
 }
 
 const struct tms_command tms_command_check = {

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "cli/console.h"
+#include "cli/new_file.h"
 #include "cli/options.h"
 #include "tmesis/tmesis.h"
 
@@ -65,14 +66,6 @@ struct job {
     struct tms_context *context;
     struct tms_reader *reader;
 };
-
-static bool same_file(const char *a, const char *b)
-{
-    struct stat one, two;
-
-    return strcmp(a, "-") != 0 && stat(a, &one) == 0 && stat(b, &two) == 0 &&
-           S_ISREG(one.st_mode) && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
-}
 
 static void remark(const struct job *job)
 {
@@ -152,7 +145,7 @@ static int run(const void *all_values, const struct tms_operands *operands)
 {
     struct job job = {.values = all_values, .from = operands->text[0], .to = operands->text[1]};
 
-    if (same_file(job.from, job.to)) {
+    if (strcmp(job.from, "-") != 0 && tms_same_file(job.from, job.to)) {
         return tms_bad("%s and %s are the same file; write to another one", job.from, job.to);
     }
     tms_progress_start(&job.progress, &job.values->common);

@@ -29,6 +29,9 @@
     X(nesting, "nesting", "1", 1, TMS_SHAPE_NESTING_MOST,                                          \
       "how deep blocks go inside each other; 1: none inside another")                              \
     X(labels, "labels", "10", 0, TMS_SHAPE_NAMES_MOST, "distinct labels of blocks; 0: no labels")  \
+    X(cut, "cut-labels", "0", 0, TMS_SHAPE_NAMES_MOST,                                             \
+      "so many of the labels are not atomic: all along the trace blocks of theirs lose an "        \
+      "update to another thread, each label at least once")                                        \
     X(locations, "locations", "0", 0, TMS_SHAPE_NAMES_MOST,                                        \
       "distinct source locations, as gen.c:17; 0: no locations")                                   \
     X(churn, "churn", "0", 0, TMS_SHAPE_NAMES_MOST,                                                \
@@ -232,20 +235,36 @@ static int write_trace(const struct values *values, struct tms_context *context,
     return tms_writer_close(writer);
 }
 
+#define CUT_SHOWN 10
+
+static void say_cut(struct tms_context *context, struct tms_gen *gen, uint64_t count)
+{
+    for (uint64_t i = 0; i < count && i < CUT_SHOWN; i++) {
+        fprintf(stderr, "%s%s", i == 0 ? "; cut apart: " : ", ",
+                tms_name(context, TMS_CLASS_LABEL, tms_gen_cut_label(gen, i), NULL));
+    }
+    if (count > CUT_SHOWN) {
+        fprintf(stderr, " and %" PRIu64 " more labels", count - CUT_SHOWN);
+    }
+    fputc('\n', stderr);
+}
+
 static void say_what(const struct values *values, const struct tms_shape *shape,
-                     const struct tms_gen *gen)
+                     struct tms_context *context, struct tms_gen *gen)
 {
     const char *where = strcmp(values->output, "-") == 0 ? "standard output" : values->output;
     uint64_t violation = tms_gen_violation(gen);
 
+    tms_say_begin();
+    fprintf(stderr, "%s: %" PRIu64 " events, ", where, shape->events);
     if (violation != 0) {
-        tms_say("%s: %" PRIu64 " events, first violation at event %" PRIu64, where, shape->events,
-                violation);
+        fprintf(stderr, "first violation at event %" PRIu64, violation);
     } else {
-        tms_say("%s: %" PRIu64 " events, %s", where, shape->events,
-                shape->planting == TMS_PLANT_NONE ? "serializable"
-                                                  : "serializable or not, as it comes");
+        fputs(shape->planting == TMS_PLANT_NONE ? "serializable"
+                                                : "serializable or not, as it comes",
+              stderr);
     }
+    say_cut(context, gen, shape->cut);
 }
 
 static int generate(const struct values *values, const struct tms_shape *shape)
@@ -264,7 +283,7 @@ static int generate(const struct values *values, const struct tms_shape *shape)
     if (code != TMS_OK) {
         status = tms_bad_output(context, code, values->output, values->format);
     } else if (!values->common.quiet) {
-        say_what(values, shape, gen);
+        say_what(values, shape, context, gen);
     }
     tms_gen_free(gen);
     tms_context_free(context);

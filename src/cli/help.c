@@ -28,7 +28,7 @@ static int write_spelling(FILE *out, const struct tms_option *option)
     return 6 + tms_console_width(text, strlen(text));
 }
 
-/* What the table knows besides the sentence: words, default, variable. */
+/* What the table knows besides the sentence: words, repetition, default, variable. */
 static void write_facts(FILE *out, const struct tms_option *option)
 {
     const char *between = " (";
@@ -36,6 +36,10 @@ static void write_facts(FILE *out, const struct tms_option *option)
     if (option->word != NULL) {
         fputs(between, out);
         tms_write_words(out, option->word);
+        between = "; ";
+    }
+    if (option->type == TMS_OPTION_ORDERED) {
+        fprintf(out, "%smay be repeated", between);
         between = "; ";
     }
     if (option->initial != NULL && option->type != TMS_OPTION_FLAG) {

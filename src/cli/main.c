@@ -9,8 +9,8 @@
 #include "tmesis/tmesis.h"
 
 static const struct tms_command *const commands[] = {
-    &tms_command_check, &tms_command_info,    &tms_command_convert,
-    &tms_command_gen,   &tms_command_engines,
+    &tms_command_check,   &tms_command_refine, &tms_command_info,
+    &tms_command_convert, &tms_command_gen,    &tms_command_engines,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -90,6 +90,9 @@ static int run_command(const struct tms_command *command, int count, char *const
         } else {
             status = command->run(values, &given);
         }
+    }
+    if (values != NULL) {
+        tms_options_release(command, values);
     }
     free(operands);
     free(values);

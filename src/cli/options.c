@@ -180,11 +180,25 @@ static const char *word_for_no(const struct tms_option *option)
     return NULL;
 }
 
+/* The option that was most likely meant; a negated name can only be that of a flag. */
+static const char *nearest_option(const struct tms_command *command, const char *name, bool negated)
+{
+    struct match match = {.text = name};
+    const struct tms_option *option;
+
+    for (size_t i = 0; (option = tms_option_at(command, i)) != NULL; i++) {
+        if (!negated || option->type == TMS_OPTION_FLAG) {
+            match_consider(&match, option->name);
+        }
+    }
+    return match.best;
+}
+
 static bool unknown_option(const struct tms_command *command, const char *name)
 {
     bool negated = strncmp(name, "no-", 3) == 0;
-    struct match match = {.text = negated ? name + 3 : name};
-    const struct tms_option *option = find_long(command, match.text, strlen(match.text));
+    const char *plain = negated ? name + 3 : name;
+    const struct tms_option *option = find_long(command, plain, strlen(plain));
     const char *no = negated && option != NULL ? word_for_no(option) : NULL;
 
     if (no != NULL) {
@@ -192,14 +206,14 @@ static bool unknown_option(const struct tms_command *command, const char *name)
                 no);
         return false;
     }
-    for (size_t i = 0; (option = tms_option_at(command, i)) != NULL; i++) {
-        if (!negated || option->type == TMS_OPTION_FLAG) {
-            match_consider(&match, option->name);
-        }
+    const char *near = nearest_option(command, plain, negated);
+    if (near == NULL && negated) {
+        negated = false;
+        near = nearest_option(command, name, false);
     }
-    if (match.best != NULL) {
+    if (near != NULL) {
         tms_say("%s has no option --%s; did you mean --%s%s?", command->name, name,
-                negated ? "no-" : "", match.best);
+                negated ? "no-" : "", near);
     } else {
         tms_say("%s has no option --%s; see tmesis %s --help", command->name, name, command->name);
     }
@@ -249,6 +263,19 @@ static bool set_defaults(const struct tms_command *command, void *values)
         set_given(option, values);
     }
     return true;
+}
+
+void tms_options_release(const struct tms_command *command, void *values)
+{
+    const struct tms_option *option;
+
+    for (size_t i = 0; (option = tms_option_at(command, i)) != NULL; i++) {
+        if (option->type == TMS_OPTION_ORDERED) {
+            struct tms_given *given = (struct tms_given *)((char *)values + option->at);
+            free(given->values);
+            *given = (struct tms_given){0};
+        }
+    }
 }
 
 /* ---- the command line ----------------------------------------------------------------- */

@@ -23,8 +23,8 @@
  * main parses, answers --help and --version, and calls run only when everything is in order.
  *
  * On the command line a value is the next word or follows "=", "--" ends the options, options
- * and operands may be mixed, and of an option given twice the last counts. Values, in rising
- * order of weight: `initial`, the environment variable, the command line.
+ * and operands may be mixed, and of an option given twice the last counts, unless it is ORDERED.
+ * Values, in rising order of weight: `initial`, the environment variable, the command line.
  */
 #ifndef TMS_CLI_OPTIONS_H
 #define TMS_CLI_OPTIONS_H
@@ -40,10 +40,12 @@
     X(TEXT, const char *)         /* NULL when not given and without `initial` */                  \
     X(COUNT, uint64_t)            /* 12, 10k, 3M, 2G: powers of ten; least … most */             \
     X(SHARE, double)              /* 0.25 or 25%: between 0 and 1 */                               \
+    X(SECONDS, double)            /* 30 or 0.5 */                                                  \
     X(CHOICE, const char *)       /* one of the words of `word` */                                 \
     X(LIST, const char *)         /* some of the words of `word`, with commas between */           \
     X(MAYBE, struct tms_maybe)    /* --name, or --name=VALUE (never the next word) */              \
-    X(MAYBE_CHOICE, const char *) /* a choice; the bare --name means the word in `bare` */
+    X(MAYBE_CHOICE, const char *) /* a choice; the bare --name means the word in `bare` */         \
+    X(ORDERED, struct tms_given)  /* texts, each time one more, in the order of the words */
 
 enum tms_option_type {
 #define X(name, type) TMS_OPTION_##name,
@@ -54,6 +56,19 @@ enum tms_option_type {
 struct tms_maybe {
     bool given;
     const char *value; /* NULL: the option stood alone */
+};
+
+struct tms_option;
+
+struct tms_given_value {
+    const struct tms_option *option;
+    const char *text;
+};
+
+/* What ORDERED options gathered; several may share one field, and their order is kept. */
+struct tms_given {
+    struct tms_given_value *values;
+    size_t count;
 };
 
 struct tms_option {
@@ -108,6 +123,7 @@ struct tms_command {
 };
 
 extern const struct tms_command tms_command_check;
+extern const struct tms_command tms_command_refine;
 extern const struct tms_command tms_command_info;
 extern const struct tms_command tms_command_convert;
 extern const struct tms_command tms_command_gen;
@@ -120,6 +136,9 @@ extern const struct tms_command tms_command_engines;
  */
 bool tms_options_parse(const struct tms_command *command, int count, char *const *words,
                        void *values, const char **operands, size_t *operand_count);
+
+/* Gives back what parsing allocated in `values`, also when it failed. */
+void tms_options_release(const struct tms_command *command, void *values);
 
 /* The --help text of a command. */
 void tms_options_help(const struct tms_command *command, FILE *out);

@@ -118,6 +118,25 @@ static bool set_share(const struct tms_option *option, void *field, const char *
     return true;
 }
 
+/* More than a few years is a mistake. */
+#define SECONDS_MOST 1e9
+
+static bool set_seconds(const struct tms_option *option, void *field, const char *text,
+                        const char *shown)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    bool plain = text[strspn(text, "0123456789.")] == '\0';
+
+    (void)option;
+    if (!plain || end == text || *end != '\0' || seconds > SECONDS_MOST) {
+        tms_say("%s takes seconds such as 30 or 0.5, or 0 for no limit, not \"%s\"", shown, text);
+        return false;
+    }
+    *(double *)field = seconds;
+    return true;
+}
+
 static bool is_word(const struct tms_option *option, const char *text, size_t length)
 {
     for (size_t i = 0; option->word(i) != NULL; i++) {
@@ -207,11 +226,31 @@ static bool set_maybe(const struct tms_option *option, void *field, const char *
     return set_text(option, &maybe->value, text, shown);
 }
 
+static bool set_ordered(const struct tms_option *option, void *field, const char *text,
+                        const char *shown)
+{
+    struct tms_given *given = field;
+    struct tms_given_value value = {.option = option};
+
+    if (!set_text(option, &value.text, text, shown)) {
+        return false;
+    }
+    struct tms_given_value *values = realloc(given->values, (given->count + 1) * sizeof(value));
+    if (values == NULL) {
+        tms_say("out of memory");
+        return false;
+    }
+    given->values = values;
+    given->values[given->count++] = value;
+    return true;
+}
+
 static set_value *const setters[] = {
-    [TMS_OPTION_FLAG] = set_flag,     [TMS_OPTION_TEXT] = set_text,
-    [TMS_OPTION_COUNT] = set_count,   [TMS_OPTION_SHARE] = set_share,
-    [TMS_OPTION_CHOICE] = set_choice, [TMS_OPTION_LIST] = set_list,
-    [TMS_OPTION_MAYBE] = set_maybe,   [TMS_OPTION_MAYBE_CHOICE] = set_choice,
+    [TMS_OPTION_FLAG] = set_flag,           [TMS_OPTION_TEXT] = set_text,
+    [TMS_OPTION_COUNT] = set_count,         [TMS_OPTION_SHARE] = set_share,
+    [TMS_OPTION_SECONDS] = set_seconds,     [TMS_OPTION_CHOICE] = set_choice,
+    [TMS_OPTION_LIST] = set_list,           [TMS_OPTION_MAYBE] = set_maybe,
+    [TMS_OPTION_MAYBE_CHOICE] = set_choice, [TMS_OPTION_ORDERED] = set_ordered,
 };
 
 bool tms_option_set(const struct tms_option *option, void *values, const char *text,

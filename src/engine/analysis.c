@@ -74,6 +74,10 @@ static void run_batch(void *user, const struct tms_op *ops, size_t count)
             run_each(run, ops, count);
         }
         run->seconds += now() - start;
+        run->result.events = ops[count - 1].event;
+        if (analysis->settings.timeout > 0 && run->seconds > analysis->settings.timeout) {
+            tms_host_fail(&run->host, TMS_ERR_TIME);
+        }
     }
 }
 
@@ -168,8 +172,8 @@ static int start_runs(struct tms_analysis *analysis)
 static int set_up(struct tms_analysis *analysis)
 {
     tms_validator_init(&analysis->validator, analysis->context);
-    int code = tms_lower_init(&analysis->lower, analysis->context, analysis->settings.split,
-                              run_batch, analysis);
+    int code = tms_lower_init(&analysis->lower, analysis->context, &analysis->settings, run_batch,
+                              analysis);
     if (code == TMS_OK) {
         code = start_runs(analysis);
     }
@@ -290,30 +294,40 @@ static int take(struct tms_analysis *analysis, const struct tms_event *event,
                : tms_lower_event(&analysis->lower, event, analysis->summary.events, validity);
 }
 
-/* The plain events from here on, as go into the buffer; does another one stop them? */
+static bool is_block(const struct tms_event *event)
+{
+    return event->kind <= TMS_EVENT_END || event->kind >= TMS_EVENT_ENTER;
+}
+
+/* The plain events from here on, blocks among them, as go into the buffer; does another one stop
+ * them? */
 static size_t take_plain(struct tms_analysis *analysis, const struct tms_event *restrict events,
                          size_t count, bool *stopped)
 {
     struct tms_lower *lower = &analysis->lower;
     /* Said to be apart, so that nothing is fetched anew after each store. */
     struct tms_valid_lock *restrict locks = analysis->validator.locks;
-    const uint8_t *restrict plain_of = lower->plain;
+    uint8_t *restrict plain_of = lower->plain;
     struct tms_op *restrict ops = &lower->ops[lower->count];
-    uint64_t number = analysis->summary.events + 1, nowhere = 0;
+    uint64_t number = analysis->summary.events + 1;
     size_t room = lower->batch - lower->count;
     size_t most = count < room ? count : room;
-    size_t outside = 0, i;
+    size_t inside = 0, i;
 
     for (i = 0; i < most; i++) {
         uint8_t plain = plain_of[events[i].thread];
-        if (!tms_validate_plain(locks, &nowhere, &events[i], plain / TMS_PLAIN)) {
+        if (tms_validate_plain(locks, &events[i], plain / TMS_PLAIN)) {
+            tms_lower_plain(&ops[i], &events[i], number + i, plain);
+        } else if (is_block(&events[i]) && tms_lower_block(lower, &ops[i], &events[i], number + i,
+                                                           &plain_of[events[i].thread])) {
+            tms_validate_block(&analysis->validator, &events[i]);
+        } else {
             break;
         }
-        tms_lower_plain(&ops[i], &events[i], number + i, plain);
-        outside += (plain & TMS_OP_IN_BLOCK) == 0;
+        inside += ops[i].flags / TMS_OP_IN_BLOCK;
     }
     lower->count += i;
-    lower->unary += outside;
+    lower->unary += i - inside;
     analysis->summary.events += i;
     *stopped = i < most;
     if (lower->count == lower->batch) {
@@ -417,13 +431,18 @@ int tms_analysis_read(struct tms_analysis *analysis, struct tms_reader *reader)
 
 static const char *run_loss(const struct tms_analysis *analysis, struct tms_run *run)
 {
-    if (run->host.failed != TMS_OK) {
-        snprintf(run->loss, sizeof(run->loss), "%s gave up: %s", run->engine->info.name,
-                 run->host.failed != TMS_ERR_LIMIT ? tms_strerror(run->host.failed)
-                 : run->engine->info.flags & TMS_ENGINE_SMALL
-                     ? "the trace is too long for it, frontier takes any length"
-                     : "more threads at a time, or more events, than it can tell apart");
+    switch (run->host.failed) {
+    case TMS_OK:
+        break;
+    case TMS_ERR_TIME:
+        snprintf(run->loss, sizeof(run->loss), "timeout after %g s", analysis->settings.timeout);
         return run->loss;
+    case TMS_ERR_LIMIT:
+        return run->engine->info.flags & TMS_ENGINE_SMALL
+                   ? "the trace is too long for this engine, frontier takes any length"
+                   : "more threads at a time, or more events, than this engine can tell apart";
+    default:
+        return tms_strerror(run->host.failed);
     }
     if (analysis->loss[0] != '\0') {
         return analysis->loss;
@@ -442,6 +461,7 @@ static void finish_run(const struct tms_analysis *analysis, struct tms_run *run)
     run->host.last_thread = analysis->last_thread;
     if (run->host.failed == TMS_OK) {
         run->engine->finish(run->state);
+        result->events = analysis->summary.events;
     }
     run->seconds += now() - start;
     int code = tms_findings_close(run->host.findings, &result->findings, &result->finding_count,
@@ -498,6 +518,7 @@ int tms_analysis_finish(struct tms_analysis *analysis)
     summary->variables = tms_name_count(analysis->context, TMS_CLASS_VARIABLE);
     summary->locks = tms_name_count(analysis->context, TMS_CLASS_LOCK);
     summary->transactions = analysis->lower.transactions;
+    summary->not_atomic = analysis->lower.not_atomic;
     summary->unary = analysis->lower.unary;
     summary->seconds = analysis->started == 0 ? 0 : now() - analysis->started;
     analysis->finished = true;

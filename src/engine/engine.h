@@ -28,6 +28,8 @@ struct tms_violation {
     struct tms_transaction transaction;
     const struct tms_step *cycle; /* NULL if the engine has none */
     size_t cycle_length;
+    const struct tms_transaction *refuted; /* the blocks that are refuted, outermost first */
+    size_t refuted_count;                  /* 0: the engine can't tell more than `transaction` */
 };
 
 /* What the library gives to a running engine. */

@@ -46,13 +46,16 @@ struct tms_findings *tms_findings_new(struct tms_context *context,
     return findings;
 }
 
-static void drop_cycle(struct tms_findings *findings, const struct tms_finding *finding)
+/* Both lists were allocated here; the public view of them is const. */
+static void drop_lists(struct tms_findings *findings, const struct tms_finding *finding)
 {
-    /* The steps were allocated here; the public view of them is const. */
     struct tms_step *steps;
+    struct tms_transaction *refuted;
 
     memcpy(&steps, &finding->cycle, sizeof(steps));
+    memcpy(&refuted, &finding->refuted, sizeof(refuted));
     tms_release(findings->memory, steps, finding->cycle_length, sizeof(*steps));
+    tms_release(findings->memory, refuted, finding->refuted_count, sizeof(*refuted));
 }
 
 void tms_findings_free(struct tms_findings *findings)
@@ -61,7 +64,7 @@ void tms_findings_free(struct tms_findings *findings)
         return;
     }
     for (size_t i = 0; i < findings->count; i++) {
-        drop_cycle(findings, &findings->entries[i].finding);
+        drop_lists(findings, &findings->entries[i].finding);
     }
     struct tms_memory *memory = findings->memory;
     tms_release(memory, findings->entries, findings->capacity, sizeof(*findings->entries));
@@ -109,6 +112,10 @@ static XXH128_hash_t pattern_of(struct tms_findings *findings,
     for (size_t i = 0; i < violation->cycle_length; i++) {
         hash_step(findings, &state, &violation->cycle[i]);
     }
+    for (size_t i = 1; i < violation->refuted_count; i++) { /* the first is the transaction */
+        hash_text(&state, "refuted");
+        hash_name(findings, &state, TMS_CLASS_LABEL, violation->refuted[i].label);
+    }
     return XXH3_128bits_digest(&state);
 }
 
@@ -148,19 +155,42 @@ static uint32_t *find_pattern(struct tms_findings *findings, XXH128_hash_t patte
 
 /* ---- taking in -------------------------------------------------------------------------- */
 
+/* A copy of a list; NULL if it is empty, or when memory is short. */
+static void *copy_list(struct tms_findings *findings, const void *list, size_t count, size_t size)
+{
+    void *copy = tms_resize(findings->memory, NULL, 0, count, size);
+
+    if (copy != NULL) {
+        memcpy(copy, list, count * size);
+    }
+    return copy;
+}
+
+/* An engine that knows of no block inside still refutes the transaction that it blames. */
+static size_t count_refuted(const struct tms_violation *violation)
+{
+    if (!violation->not_atomic) {
+        return 0;
+    }
+    return violation->refuted_count > 0 ? violation->refuted_count : 1;
+}
+
 static int fill(struct tms_findings *findings, struct tms_finding *finding,
                 const struct tms_violation *violation)
 {
-    struct tms_step *steps = NULL;
+    size_t refuted_count = count_refuted(violation);
+    struct tms_step *steps =
+        copy_list(findings, violation->cycle, violation->cycle_length, sizeof(*steps));
+    struct tms_transaction *refuted = copy_list(
+        findings, violation->refuted_count > 0 ? violation->refuted : &violation->transaction,
+        refuted_count, sizeof(*refuted));
 
-    if (violation->cycle_length > 0) {
-        steps = tms_resize(findings->memory, NULL, 0, violation->cycle_length, sizeof(*steps));
-        if (steps == NULL) {
-            return TMS_ERR_MEMORY;
-        }
-        memcpy(steps, violation->cycle, violation->cycle_length * sizeof(*steps));
+    if ((steps == NULL && violation->cycle_length > 0) || (refuted == NULL && refuted_count > 0)) {
+        tms_release(findings->memory, steps, violation->cycle_length, sizeof(*steps));
+        tms_release(findings->memory, refuted, refuted_count, sizeof(*refuted));
+        return TMS_ERR_MEMORY;
     }
-    drop_cycle(findings, finding);
+    drop_lists(findings, finding);
     *finding = (struct tms_finding){
         .kind = violation->kind,
         .evidence = violation->evidence,
@@ -171,6 +201,8 @@ static int fill(struct tms_findings *findings, struct tms_finding *finding,
         .transaction = violation->transaction,
         .cycle = steps,
         .cycle_length = violation->cycle_length,
+        .refuted = refuted,
+        .refuted_count = refuted_count,
     };
     return TMS_OK;
 }
@@ -240,6 +272,7 @@ static int add_grouped(struct tms_findings *findings, const struct tms_violation
 
 int tms_findings_add(struct tms_findings *findings, const struct tms_violation *violation)
 {
+    assert(violation->not_atomic || violation->refuted_count == 0);
     findings->total++;
     return findings->settings->all ? add_single(findings, violation)
                                    : add_grouped(findings, violation);

@@ -32,36 +32,23 @@
 
 /* ---- edges ------------------------------------------------------------------------------ */
 
-static inline void edge_from(struct frontier *f, struct thread *t, const struct tms_op *op,
-                             uint64_t moment, uint32_t place, struct cause cause)
-{
-    if (!implied(t, moment)) {
-        tms_frontier_arrive(f, t, op, (struct source){moment, place}, cause);
-    }
-}
-
 static inline void edges_from_readers(struct frontier *f, struct thread *t, const struct tms_op *op,
                                       uint64_t read, uint32_t place, struct cause cause)
 {
     if (!is_several(read)) {
-        edge_from(f, t, op, read, place, cause);
+        tms_frontier_edge(f, t, op, read, place, cause);
         return;
     }
     for (uint32_t number = moment_node(read); number != 0;) {
         const struct reader_node *node = reader_node(f, number);
         for (int i = 0; i < NODE_READERS && node->moment[i] != 0; i++) {
-            edge_from(f, t, op, node->moment[i], node->place[i], cause);
+            tms_frontier_edge(f, t, op, node->moment[i], node->place[i], cause);
         }
         number = node->next;
     }
 }
 
 /* ---- operations ------------------------------------------------------------------------- */
-
-static inline uint64_t moment_here(const struct thread *t, const struct tms_op *op)
-{
-    return t->base | op->event << MOMENT_KIND_BITS | op->event_kind;
-}
 
 /*
  * How the operations on cells act, so that one straight piece of code serves them all: which of
@@ -70,7 +57,7 @@ static inline uint64_t moment_here(const struct thread *t, const struct tms_op *
 struct access {
     uint8_t cells; /* enum cells_of */
     bool is_access;
-    bool exclusive;      /* a write, or an operation on the exclusive side of a lock */
+    int8_t exclusive;    /* -1: a write, or an operation on the exclusive side of a lock */
     int8_t always;       /* -1: recorded even when it repeats */
     uint8_t cls;         /* enum tms_class */
     uint8_t after_write; /* enum tms_edge_kind: of the edge from the last write … */
@@ -80,14 +67,14 @@ struct access {
 _Static_assert(sizeof(struct access) == 8, "found by a shift");
 
 /* clang-format off */
-#define READS   {CELLS_VARIABLES, true, false, 0, TMS_CLASS_VARIABLE, TMS_EDGE_WRITE_READ, 0, 0}
-#define WRITES  {CELLS_VARIABLES, true, true, 0, TMS_CLASS_VARIABLE, TMS_EDGE_WRITE_WRITE, \
+#define READS   {CELLS_VARIABLES, true, 0, 0, TMS_CLASS_VARIABLE, TMS_EDGE_WRITE_READ, 0, 0}
+#define WRITES  {CELLS_VARIABLES, true, -1, 0, TMS_CLASS_VARIABLE, TMS_EDGE_WRITE_WRITE, \
                  TMS_EDGE_READ_WRITE, 0}
 /* Always: a report is to name the release as the earlier event, not the acquire before it. */
-#define LOCKS   {CELLS_LOCKS, true, true, -1, TMS_CLASS_LOCK, TMS_EDGE_LOCK, TMS_EDGE_LOCK, 0}
-#define SHARES  {CELLS_LOCKS, true, false, 0, TMS_CLASS_LOCK, TMS_EDGE_LOCK, 0, 0}
+#define LOCKS   {CELLS_LOCKS, true, -1, -1, TMS_CLASS_LOCK, TMS_EDGE_LOCK, TMS_EDGE_LOCK, 0}
+#define SHARES  {CELLS_LOCKS, true, 0, 0, TMS_CLASS_LOCK, TMS_EDGE_LOCK, 0, 0}
 /* Arrivals are the readers of a barrier's cell: they conflict with departures only. */
-#define ARRIVES {CELLS_BARRIERS, true, false, 0, TMS_CLASS_BARRIER, TMS_EDGE_BARRIER, 0, 0}
+#define ARRIVES {CELLS_BARRIERS, true, 0, 0, TMS_CLASS_BARRIER, TMS_EDGE_BARRIER, 0, 0}
 /* clang-format on */
 
 static const struct access accesses[TMS_OP_COUNT] = {
@@ -108,8 +95,8 @@ static void access_with_edges(struct frontier *f, struct thread *t, const struct
     struct cell *cell = &f->cells[access->cells].cell[op->target];
     struct places *places = &f->cells[access->cells].place[op->target];
 
-    edge_from(f, t, op, cell->write, places->at[WRITE],
-              (struct cause){access->after_write, access->cls, op->target});
+    tms_frontier_edge(f, t, op, cell->write, places->at[WRITE],
+                      (struct cause){access->after_write, access->cls, op->target});
     if (access->exclusive) {
         edges_from_readers(f, t, op, cell->read, places->at[READ],
                            (struct cause){access->after_read, access->cls, op->target});
@@ -119,10 +106,12 @@ static void access_with_edges(struct frontier *f, struct thread *t, const struct
     } else if (!tms_cell_add_reader(f, t, cell, places, moment_here(t, op), op->location)) {
         tms_host_fail(f->host, TMS_ERR_MEMORY);
     }
+    f->located |= op->location;
     log_add(f, &t->log, op);
 }
 
-static inline void access_cell(struct frontier *f, struct thread *t, const struct tms_op *op,
+/* False if it could not go on, and the host knows. */
+static inline bool access_cell(struct frontier *f, struct thread *t, const struct tms_op *op,
                                const struct access *access)
 {
     const struct cells *cells = &f->cells[access->cells];
@@ -130,33 +119,32 @@ static inline void access_cell(struct frontier *f, struct thread *t, const struc
     uint64_t write = cell->write;
     uint64_t read = cell->read;
     /* Arithmetic instead of branches on `exclusive`: nobody can guess what comes next. */
-    uint64_t exclusive = -(uint64_t)access->exclusive; /* all ones, or zero */
-    unsigned wrote = fresh(t, write), has_read = fresh(t, read), shared = !access->exclusive;
-    unsigned skips = ((read | (uint64_t)(int64_t)access->always) & exclusive) == 0;
-    if ((wrote & skips) | (has_read & shared)) {
-        return;
+    uint64_t exclusive = (uint64_t)(int64_t)access->exclusive; /* all ones, or zero */
+    uint64_t since = write - t->floor < read - t->floor ? write - t->floor : read - t->floor;
+    uint64_t blocked = (read | (uint64_t)(int64_t)access->always) & exclusive;
+    if ((since | -(uint64_t)(blocked != 0)) < t->span) {
+        return true;
     }
     if (!implied(t, write) || !implied(t, read)) {
         access_with_edges(f, t, op, access);
-        return;
+        return f->host->failed == TMS_OK;
     }
     /* A reader that is implied makes way: who comes after this event comes after that one. */
     uint64_t moment = moment_here(t, op);
-    cell->write = (moment & exclusive) | (write & ~exclusive);
+    cell->write = write ^ ((write ^ moment) & exclusive);
     cell->read = moment & ~exclusive;
-    cells->place[op->target].at[!access->exclusive] = op->location;
+    if (f->located | op->location) {
+        f->located |= op->location;
+        cells->place[op->target].at[READ + access->exclusive] = op->location;
+    }
     log_add(f, &t->log, op);
+    return true;
 }
 
 /* For the first event of a thread; the others do not come through the table of handlers. */
 static void access_first(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
     access_cell(f, t, op, &accesses[op->kind]);
-}
-
-static void step(struct frontier *f, struct thread *t, const struct tms_op *op)
-{
-    log_add(f, &t->log, op);
 }
 
 static void depart_from_barrier(struct frontier *f, struct thread *t, const struct tms_op *op)
@@ -166,65 +154,7 @@ static void depart_from_barrier(struct frontier *f, struct thread *t, const stru
     edges_from_readers(f, t, op, barriers->cell[op->target].read,
                        barriers->place[op->target].at[READ],
                        (struct cause){TMS_EDGE_BARRIER, TMS_CLASS_BARRIER, op->target});
-    step(f, t, op);
-}
-
-static void begin(struct frontier *f, struct thread *t, const struct tms_op *op)
-{
-    assert(t->row == NO_ROW);
-    int code = f->free_row_count == 0 ? tms_frontier_grow_rows(f) : TMS_OK;
-    if (code == TMS_OK && !tms_history_begin(f, t, op)) {
-        code = TMS_ERR_MEMORY;
-    }
-    if (code != TMS_OK) {
-        tms_host_fail(f->host, code);
-        return;
-    }
-    t->row = f->free_rows[--f->free_row_count];
-    t->begin = op->event;
-    tms_reach_open(&f->graph, t->row, t->slot, op->event);
-    if (f->blame) {
-        tms_reach_open(&f->order, t->row, t->slot, op->event);
-    }
-    start_stretch(t, op->event);
-    log_begin(f, &t->log, op);
-}
-
-static void end(struct frontier *f, struct thread *t, const struct tms_op *op)
-{
-    tms_frontier_settle(f, t);
-    tms_reach_close(&f->graph, t->row);
-    if (f->blame) {
-        tms_reach_close(&f->order, t->row);
-    }
-    f->free_rows[f->free_row_count++] = t->row;
-    t->row = NO_ROW;
-    t->begin = 0;
-    history_end(t, op->event);
-    start_stretch(t, op->event);
-    log_end(f, &t->log, op);
-}
-
-static void fork_thread(struct frontier *f, struct thread *t, const struct tms_op *op)
-{
-    if (tms_frontier_need_id(f, op->target)) {
-        f->forks[op->target] = (struct origin){moment_here(t, op), op->location};
-        step(f, t, op);
-    }
-}
-
-/* Any event of the joined thread conflicts with its join: the edge comes from its last. */
-static void join_thread(struct frontier *f, struct thread *t, const struct tms_op *op)
-{
-    const struct thread *child = op->target < f->id_capacity ? f->by_id[op->target] : NULL;
-
-    if (child != NULL) {
-        const struct tms_op *last = log_at(&child->log, log_written(&child->log) - 1);
-        edge_from(f, t, op, make_moment(child->slot, last->event, last->event_kind), last->location,
-                  (struct cause){TMS_EDGE_JOIN, TMS_CLASS_THREAD, op->target});
-        tms_frontier_retire(f, child->slot);
-    }
-    step(f, t, op);
+    tms_frontier_step(f, t, op);
 }
 
 static void forget(struct frontier *f, struct thread *t, const struct tms_op *op)
@@ -237,44 +167,46 @@ static void forget(struct frontier *f, struct thread *t, const struct tms_op *op
     log_add(f, &f->forgotten, op);
 }
 
+/* Did the variable become a new one between the two accesses, or may it have? */
+static bool renewed(const struct frontier *f, const struct tms_op *first,
+                    const struct tms_op *second)
+{
+    const struct log *forgotten = &f->forgotten;
+
+    if (log_written(forgotten) == 0 || tms_event_class(first->event_kind) != TMS_CLASS_VARIABLE) {
+        return false;
+    }
+    uint64_t i = tms_log_find(forgotten, first->event);
+    if (i > 0 && i == tms_log_first(forgotten)) {
+        return true; /* what was renewed so early is no longer known */
+    }
+    while (i < log_written(forgotten) && log_at(forgotten, i)->event < second->event) {
+        if (log_at(forgotten, i++)->target == first->target) {
+            return true;
+        }
+    }
+    return false;
+}
+
 typedef void handler(struct frontier *f, struct thread *t, const struct tms_op *op);
 
 static handler *const handlers[TMS_OP_COUNT] = {
-    [TMS_OP_BEGIN] = begin,
-    [TMS_OP_END] = end,
-    [TMS_OP_NEST] = step,
-    [TMS_OP_UNNEST] = step,
-    [TMS_OP_READ] = access_first,
-    [TMS_OP_WRITE] = access_first,
-    [TMS_OP_UPDATE] = access_first,
-    [TMS_OP_ACQUIRE] = access_first,
-    [TMS_OP_RELEASE] = access_first,
-    [TMS_OP_SHARED_ACQUIRE] = access_first,
-    [TMS_OP_SHARED_RELEASE] = access_first,
-    [TMS_OP_FORK] = fork_thread,
-    [TMS_OP_JOIN] = join_thread,
-    [TMS_OP_ARRIVE] = access_first,
-    [TMS_OP_DEPART] = depart_from_barrier,
-    [TMS_OP_STEP] = step,
-    [TMS_OP_ESCAPE] = step,
-    [TMS_OP_FORGET] = forget,
+    [TMS_OP_BEGIN] = tms_frontier_begin,    [TMS_OP_END] = tms_frontier_end,
+    [TMS_OP_NEST] = tms_frontier_nest,      [TMS_OP_UNNEST] = tms_frontier_nest,
+    [TMS_OP_READ] = access_first,           [TMS_OP_WRITE] = access_first,
+    [TMS_OP_UPDATE] = access_first,         [TMS_OP_ACQUIRE] = access_first,
+    [TMS_OP_RELEASE] = access_first,        [TMS_OP_SHARED_ACQUIRE] = access_first,
+    [TMS_OP_SHARED_RELEASE] = access_first, [TMS_OP_FORK] = tms_frontier_fork,
+    [TMS_OP_JOIN] = tms_frontier_join,      [TMS_OP_ARRIVE] = access_first,
+    [TMS_OP_DEPART] = depart_from_barrier,  [TMS_OP_STEP] = tms_frontier_step,
+    [TMS_OP_ESCAPE] = tms_frontier_step,    [TMS_OP_FORGET] = forget,
 };
 
-/* The edge from the fork, if there was one, comes into the thread's first event. */
 static void first_event(struct frontier *f, const struct tms_op *op)
 {
-    struct thread *t = tms_frontier_settle_in(f, op);
+    struct thread *t = tms_frontier_first(f, op);
 
-    if (t == NULL) {
-        return;
-    }
-    if (op->kind == TMS_OP_BEGIN) {
-        begin(f, t, op);
-    }
-    const struct origin *fork = &f->forks[op->thread];
-    edge_from(f, t, op, fork->moment, fork->place,
-              (struct cause){TMS_EDGE_FORK, TMS_CLASS_THREAD, op->thread});
-    if (op->kind != TMS_OP_BEGIN) {
+    if (t != NULL && op->kind != TMS_OP_BEGIN) {
         handlers[op->kind](f, t, op);
     }
 }
@@ -288,11 +220,39 @@ static void first_event(struct frontier *f, const struct tms_op *op)
 #define CELLS_IN_CACHE 65536 /* with fewer, asking for places costs more than it brings */
 _Static_assert(AHEAD <= TMS_OPS_BEHIND, "what is looked at can be read");
 
-static inline void look_ahead(const struct cells *variables, const struct tms_op *op)
+/* One operation; false if it could not be done, and the host knows. */
+static inline bool take(struct frontier *f, const struct tms_op *op)
 {
-    __builtin_prefetch(&variables->cell[op[AHEAD].target]);
-    if (variables->capacity > CELLS_IN_CACHE) {
-        __builtin_prefetch(&variables->place[op[AHEAD].target], 1);
+    assert((op->flags & TMS_OP_FIRST) == 0);
+    if (accesses[op->kind].is_access) {
+        return access_cell(f, f->by_id[op->thread], op, &accesses[op->kind]);
+    }
+    handlers[op->kind](f, f->by_id[op->thread], op);
+    return f->host->failed == TMS_OK;
+}
+
+static void take_near(struct frontier *f, const struct tms_op *ops, size_t count)
+{
+    const struct cells *variables = &f->cells[CELLS_VARIABLES];
+
+    for (size_t i = 0; i < count; i++) {
+        __builtin_prefetch(&variables->cell[ops[i + AHEAD].target]);
+        if (!take(f, &ops[i])) {
+            return;
+        }
+    }
+}
+
+static void take_far(struct frontier *f, const struct tms_op *ops, size_t count)
+{
+    const struct cells *variables = &f->cells[CELLS_VARIABLES];
+
+    for (size_t i = 0; i < count; i++) {
+        __builtin_prefetch(&variables->cell[ops[i + AHEAD].target]);
+        __builtin_prefetch(&variables->place[ops[i + AHEAD].target], 1);
+        if (!take(f, &ops[i])) {
+            return;
+        }
     }
 }
 
@@ -329,17 +289,12 @@ static void frontier_batch(void *state, const struct tms_op *ops, size_t count)
     }
     if (first) {
         first_event(f, &ops[0]);
-    }
-    for (size_t i = first; i < count && f->host->failed == TMS_OK; i++) {
-        const struct tms_op *op = &ops[i];
-        look_ahead(&f->cells[CELLS_VARIABLES], op);
-        assert((op->flags & TMS_OP_FIRST) == 0);
-        if (accesses[op->kind].is_access) {
-            access_cell(f, f->by_id[op->thread], op, &accesses[op->kind]);
-        } else {
-            handlers[op->kind](f, f->by_id[op->thread], op);
+        if (f->host->failed != TMS_OK) {
+            return;
         }
     }
+    bool far = f->located && f->cells[CELLS_VARIABLES].capacity > CELLS_IN_CACHE;
+    (far ? take_far : take_near)(f, ops + first, count - first);
 }
 
 /* ---- the engine ------------------------------------------------------------------------- */
@@ -352,6 +307,8 @@ static int frontier_create(void *state, struct tms_host *host)
     f->memory = &host->memory;
     f->blame = host->settings->blame;
     f->slot_count = FIRST_SLOT;
+    f->slot_most = LAST_SLOT;
+    f->renewed = renewed;
     tms_edges_init(&f->edges, f->memory);
     tms_reach_init(&f->graph, f->memory, &f->edges);
     tms_reach_init(&f->order, f->memory, &f->edges);

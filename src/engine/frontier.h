@@ -3,8 +3,8 @@
  * The state of the frontier engine, shared by its files: frontier.c (the algorithm in words,
  * and what each operation does), frontier_edges.c (what an edge does to the matrices),
  * frontier_threads.c (slots and rows), frontier_cells.c (what is known of each variable, lock
- * and barrier), frontier_history.c (which transaction a moment belongs to) and
- * frontier_witness.c (the cycle of a violation).
+ * and barrier), frontier_history.c (which transaction a moment belongs to), frontier_log.c (what
+ * threads did lately) and frontier_witness.c (the cycle of a violation).
  *
  * Time is the event number. A *moment* is an event of a thread: 16 bits of thread slot, 43
  * bits of event number, 5 bits of event kind. A
@@ -19,6 +19,7 @@
 #include "clock/edges.h"
 #include "clock/reach.h"
 #include "engine/engine.h"
+#include "engine/nesting.h"
 
 #define MOMENT_KIND_BITS  5
 #define MOMENT_KIND_MASK  ((1u << MOMENT_KIND_BITS) - 1)
@@ -122,6 +123,7 @@ struct pending {
     struct tms_violation violation;
     struct tms_step *steps;
     size_t capacity;
+    struct tms_refuted refuted;
     bool open;
 };
 
@@ -137,6 +139,7 @@ struct thread {
     struct log log;
     struct history history;
     struct pending pending;
+    struct tms_nesting nesting; /* only with blame */
 };
 
 /* The fork of a thread that has no event yet. */
@@ -151,6 +154,7 @@ struct frontier {
     struct tms_host *host;
     struct tms_memory *memory;
     bool blame;
+    uint32_t located; /* not 0: an event had a location; before, all places are 0 */
 
     struct tms_edges edges;
     struct tms_reach graph; /* S: what a running transaction reaches, without refused edges */
@@ -162,6 +166,7 @@ struct frontier {
     struct thread **threads; /* by slot */
     uint64_t *in;            /* the rows of all threads, of slot_capacity each */
     uint32_t slot_count;     /* with slot 0 */
+    uint32_t slot_most;      /* … and no more than these */
     size_t slot_capacity;
     uint32_t *retired; /* slots of joined threads */
     uint32_t retired_count, retired_tried;
@@ -174,8 +179,11 @@ struct frontier {
     struct cells cells[CELLS_COUNT];
     struct reader_nodes nodes;
 
-    struct log forgotten;  /* the variables that became new ones lately */
-    struct touch *touched; /* scratch of the witness search */
+    bool elsewhere; /* the cells are not here: how many there are and what they hold is unknown */
+    bool (*renewed)(const struct frontier *f, const struct tms_op *first,
+                    const struct tms_op *second); /* did the variable become a new one between? */
+    struct log forgotten;                         /* the variables that became new ones lately */
+    struct touch *touched;                        /* scratch of the witness search */
     size_t touched_capacity;
 
     uint64_t edges_seen, edges_inserted, sweeps, nodes_used; /* counters */
@@ -217,6 +225,11 @@ static inline bool implied(const struct thread *t, uint64_t moment)
     return moment <= t->in[moment_slot(moment)];
 }
 
+static inline uint64_t moment_here(const struct thread *t, const struct tms_op *op)
+{
+    return t->base | op->event << MOMENT_KIND_BITS | op->event_kind;
+}
+
 /* frontier_threads.c */
 
 /* Makes room for what is kept by thread id; on failure the host knows. */
@@ -236,6 +249,27 @@ int tms_frontier_grow_rows(struct frontier *f);
 /* An edge that is not implied comes into the thread with this operation. */
 void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_op *op,
                          struct source source, struct cause cause);
+
+static inline void tms_frontier_edge(struct frontier *f, struct thread *t, const struct tms_op *op,
+                                     uint64_t moment, uint32_t place, struct cause cause)
+{
+    if (!implied(t, moment)) {
+        tms_frontier_arrive(f, t, op, (struct source){moment, place}, cause);
+    }
+}
+
+/* frontier_steps.c */
+
+/* The thread's first event: gives it a slot; if it is a begin, the transaction has begun. */
+struct thread *tms_frontier_first(struct frontier *f, const struct tms_op *op);
+void tms_frontier_begin(struct frontier *f, struct thread *t, const struct tms_op *op);
+void tms_frontier_end(struct frontier *f, struct thread *t, const struct tms_op *op);
+/* A block inside the transaction begins or ends. */
+void tms_frontier_nest(struct frontier *f, struct thread *t, const struct tms_op *op);
+void tms_frontier_fork(struct frontier *f, struct thread *t, const struct tms_op *op);
+void tms_frontier_join(struct frontier *f, struct thread *t, const struct tms_op *op);
+/* An event that meets no other. */
+void tms_frontier_step(struct frontier *f, struct thread *t, const struct tms_op *op);
 
 /* frontier_cells.c */
 
@@ -278,13 +312,17 @@ static inline void history_end(struct thread *t, uint64_t event)
 /* The transaction of an event of a thread: one of its past, or the event by itself, there. */
 struct tms_transaction tms_history_find(const struct thread *t, uint64_t event, uint32_t place);
 
-/* frontier_witness.c */
+/* frontier_log.c */
 
 /* Starts a ring anew, as if nothing had been written; false when there is no memory for it. */
 bool tms_log_start(struct frontier *f, struct log *log);
 
 /* The log stands at its `stop`: begins the next round, or makes the ring longer. */
 void tms_log_turn(struct frontier *f, struct log *log);
+
+/* The first entry that is still there, and the first of those whose event is not before `event`. */
+uint64_t tms_log_first(const struct log *log);
+uint64_t tms_log_find(const struct log *log, uint64_t event);
 
 /* Notes what the thread did, for witnesses and for its join. */
 static inline void log_add(struct frontier *f, struct log *log, const struct tms_op *op)
@@ -322,6 +360,8 @@ static inline const struct tms_op *log_at(const struct log *log, uint64_t index)
 {
     return &log->entry[index - log->rounds + (index < log->rounds ? log->capacity : 0)];
 }
+
+/* frontier_witness.c */
 
 /*
  * The edge `closing` from slot `from` closes a cycle in the graph (`cycle`), or shows that the

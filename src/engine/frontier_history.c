@@ -139,7 +139,7 @@ static void forget_some(struct frontier *f, struct thread *t)
     struct history *history = &t->history;
 
     drop_unreached(f, t);
-    if (2 * history->count >= history->limit && history->count >= sweep_after(f)) {
+    if (!f->elsewhere && 2 * history->count >= history->limit && history->count >= sweep_after(f)) {
         sweep(f);
     }
     history->limit = 2 * history->count + HISTORY_LEAST;

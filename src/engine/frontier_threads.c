@@ -86,7 +86,7 @@ static int grow_matrices(struct frontier *f, uint32_t rows, uint32_t columns)
 
 static int new_slot(struct frontier *f, uint32_t *slot)
 {
-    if (f->slot_count > LAST_SLOT) {
+    if (f->slot_count > f->slot_most) {
         return TMS_ERR_LIMIT;
     }
     uint32_t columns = f->slot_count + 1;
@@ -122,6 +122,7 @@ struct thread *tms_frontier_settle_in(struct frontier *f, const struct tms_op *o
     t->row = NO_ROW;
     t->begin = 0;
     t->history.count = 0;
+    tms_nesting_restart(&t->nesting);
     if (!tms_log_start(f, &t->log)) {
         tms_host_fail(f->host, TMS_ERR_MEMORY);
         return NULL;

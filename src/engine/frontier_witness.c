@@ -21,82 +21,6 @@
 
 #include "engine/frontier.h"
 
-/* ---- logs ------------------------------------------------------------------------------- */
-
-bool tms_log_start(struct frontier *f, struct log *log)
-{
-    if (log->capacity == 0) {
-        log->entry = tms_resize(f->memory, NULL, 0, LOG_LEAST, sizeof(*log->entry));
-        log->capacity = log->entry == NULL ? 0 : LOG_LEAST;
-    }
-    log->next = log->entry;
-    log->stop = log->entry + log->capacity;
-    log->rounds = 0;
-    log->first = 0;
-    log->begun = TMS_NEVER;
-    return log->entry != NULL;
-}
-
-/* Twice the room, with the entries of the last round at the front. Without memory: as it was. */
-static bool double_log(struct frontier *f, struct log *log)
-{
-    size_t capacity = (size_t)log->capacity * 2;
-    struct tms_op *grown =
-        tms_resize(f->memory, log->entry, log->capacity, capacity, sizeof(*grown));
-
-    if (grown == NULL) {
-        return false;
-    }
-    log->entry = grown;
-    log->next = grown + log->capacity;
-    log->stop = grown + capacity;
-    log->capacity = (uint32_t)capacity;
-    log->first = log->rounds;
-    return true;
-}
-
-/*
- * A round is over. A short ring gets longer, and so does any if the running transaction takes
- * more than half of it; that is possible only here, where its entries lie in the order in which
- * they were written.
- */
-void tms_log_turn(struct frontier *f, struct log *log)
-{
-    bool crowded = log->begun != TMS_NEVER && log_written(log) - log->begun > log->capacity / 2;
-    uint32_t most = crowded ? LOG_MOST : LOG_EASY;
-
-    if (log->capacity < most && double_log(f, log)) {
-        return;
-    }
-    log->rounds += log->capacity;
-    log->next = log->entry;
-}
-
-static uint64_t log_first(const struct log *log)
-{
-    uint64_t written = log_written(log);
-    uint64_t kept = written > log->capacity ? written - log->capacity : 0;
-
-    return kept > log->first ? kept : log->first;
-}
-
-/* The first entry still there whose event is not before `event`. */
-static uint64_t log_find(const struct log *log, uint64_t event)
-{
-    uint64_t high = log_written(log);
-    uint64_t low = log_first(log);
-
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (log_at(log, middle)->event < event) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 /* ---- two steps -------------------------------------------------------------------------- */
 
 /* What the running transaction touched: its first access and its first exclusive one. */
@@ -140,7 +64,7 @@ static struct touch *touch_find(struct touch *table, size_t mask, uint64_t key)
 /* Lays out what t's running transaction did; the size of the table less one, or 0. */
 static size_t touch_all(struct frontier *f, const struct thread *t)
 {
-    uint64_t first = log_find(&t->log, t->begin);
+    uint64_t first = tms_log_find(&t->log, t->begin);
     size_t size = tms_capacity(16, 2 * (log_written(&t->log) - first), 16);
 
     if (!TMS_RESERVE(f->memory, &f->touched, &f->touched_capacity, size, size)) {
@@ -169,37 +93,18 @@ static bool conflicts(const struct tms_op *first, const struct tms_op *second)
            (sides[first->kind] == SIDE_EXCLUSIVE || sides[second->kind] == SIDE_EXCLUSIVE);
 }
 
-/* Did the variable become a new one between the two accesses, or may it have? */
-static bool renewed(const struct frontier *f, const struct tms_op *first,
-                    const struct tms_op *second)
-{
-    const struct log *forgotten = &f->forgotten;
-
-    if (log_written(forgotten) == 0 || tms_event_class(first->event_kind) != TMS_CLASS_VARIABLE) {
-        return false;
-    }
-    uint64_t i = log_find(forgotten, first->event);
-    if (i > 0 && i == log_first(forgotten)) {
-        return true; /* what was renewed so early is no longer known */
-    }
-    while (i < log_written(forgotten) && log_at(forgotten, i)->event < second->event) {
-        if (log_at(forgotten, i++)->target == first->target) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The last such access of t's running transaction before `second`: the story told shortest. */
 static const struct tms_op *last_conflict(const struct frontier *f, const struct thread *t,
                                           const struct tms_op *second)
 {
-    uint64_t first = log_find(&t->log, t->begin);
+    uint64_t first = tms_log_find(&t->log, t->begin);
 
-    for (uint64_t i = log_find(&t->log, second->event); i-- > first;) {
+    for (uint64_t i = tms_log_find(&t->log, second->event); i-- > first;) {
         const struct tms_op *entry = log_at(&t->log, i);
-        if (can_lead(entry) && touch_key(entry) == touch_key(second) && conflicts(entry, second)) {
-            return renewed(f, entry, second) ? NULL : entry;
+        bool meets = (entry->spared | second->spared) != TMS_OP_SPARES_ALL;
+        if (meets && can_lead(entry) && touch_key(entry) == touch_key(second) &&
+            conflicts(entry, second)) {
+            return f->renewed(f, entry, second) ? NULL : entry;
         }
     }
     return NULL;
@@ -286,7 +191,7 @@ static bool is_mark(const struct tms_op *entry)
 static void find_entries(const struct log *log, const struct tms_transaction *transaction,
                          uint64_t *from, uint64_t *to)
 {
-    uint64_t i = log_find(log, transaction->begin_event);
+    uint64_t i = tms_log_find(log, transaction->begin_event);
 
     if (transaction->unary) {
         *from = i;
@@ -439,17 +344,66 @@ static size_t any_cycle(struct frontier *f, struct thread *t, const struct tms_s
     return cut_loops(t->pending.steps, count);
 }
 
+/* By which event does what shows that t's transaction is not atomic leave it? */
+static uint64_t left_by(const struct frontier *f, const struct thread *t, size_t shown,
+                        uint32_t from)
+{
+    if (tms_cycle_proves(t->pending.steps, shown)) {
+        return t->pending.steps[0].first_event;
+    }
+    const struct tms_edge *edge;
+    do {
+        edge = &f->edges.edge[tms_reach_edge(&f->order, t->row, from)];
+        from = edge->from;
+    } while (from != t->slot);
+    return edge->step.first_event;
+}
+
+/* The closing edge from slot `from` blames; its cycle is the one shown, in so many steps, or 0. */
+static void blame(struct frontier *f, struct thread *t, size_t shown, uint32_t from)
+{
+    struct tms_violation *violation = &t->pending.violation;
+
+    if (violation->not_atomic && shown == 0) {
+        return;
+    }
+    violation->not_atomic = true;
+    if (!tms_nesting_refute(&t->nesting, f->memory, &violation->transaction,
+                            left_by(f, t, shown, from), &t->pending.refuted)) {
+        tms_host_fail(f->host, TMS_ERR_MEMORY);
+    }
+}
+
+/* The steps of the cycle if it is to be shown, and 0 if not. */
+static size_t show_cycle(struct frontier *f, struct thread *t, const struct tms_step *closing,
+                         uint32_t from, bool blamed)
+{
+    struct tms_violation *violation = &t->pending.violation;
+
+    /* Of several edges that close a cycle at one event, prefer one that needs only two steps. */
+    if (violation->event != closing->second_event || violation->cycle_length == 2) {
+        return 0;
+    }
+    size_t count = short_cycle(f, t, closing, from);
+    if (count == 0 && violation->cycle_length == 0) {
+        count = any_cycle(f, t, closing, from, blamed);
+    }
+    if (count != 0) {
+        violation->cycle_length = count;
+    }
+    return count;
+}
+
 void tms_frontier_violation(struct frontier *f, struct thread *t, const struct tms_step *closing,
                             uint32_t from, bool cycle, bool blamed)
 {
     struct tms_violation *violation = &t->pending.violation;
-    bool first = !t->pending.open;
 
     if (cycle) {
         f->host->closing_edges++;
         tms_host_first(f->host, closing->second_event);
     }
-    if (first) {
+    if (!t->pending.open) {
         *violation = (struct tms_violation){
             .kind = "cycle",
             .evidence = TMS_EVIDENCE_OBSERVED,
@@ -459,18 +413,9 @@ void tms_frontier_violation(struct frontier *f, struct thread *t, const struct t
         };
         t->pending.open = true;
     }
-    violation->not_atomic |= blamed;
-    /* Of several edges that close a cycle at one event, prefer one that needs only two steps. */
-    bool better = violation->event == closing->second_event && violation->cycle_length != 2;
-    if (!better) {
-        return;
-    }
-    size_t count = short_cycle(f, t, closing, from);
-    if (count == 0 && first) {
-        count = any_cycle(f, t, closing, from, blamed);
-    }
-    if (count != 0) {
-        violation->cycle_length = count;
+    size_t shown = show_cycle(f, t, closing, from, blamed);
+    if (blamed) {
+        blame(f, t, shown, from);
     }
 }
 
@@ -478,6 +423,10 @@ void tms_frontier_settle(struct frontier *f, struct thread *t)
 {
     if (t->pending.open) {
         t->pending.violation.cycle = t->pending.steps;
+        if (t->pending.violation.not_atomic) {
+            t->pending.violation.refuted = t->pending.refuted.block;
+            t->pending.violation.refuted_count = t->pending.refuted.count;
+        }
         tms_host_violation(f->host, &t->pending.violation);
         t->pending.open = false;
     }
@@ -489,6 +438,8 @@ void tms_witness_clear(struct frontier *f)
         struct thread *t = f->threads[slot];
         tms_release(f->memory, t->log.entry, t->log.capacity, sizeof(*t->log.entry));
         tms_release(f->memory, t->pending.steps, t->pending.capacity, sizeof(*t->pending.steps));
+        tms_refuted_clear(&t->pending.refuted, f->memory);
+        tms_nesting_clear(&t->nesting, f->memory);
     }
     tms_release(f->memory, f->forgotten.entry, f->forgotten.capacity, sizeof(struct tms_op));
     tms_release(f->memory, f->touched, f->touched_capacity, sizeof(*f->touched));

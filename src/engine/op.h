@@ -58,7 +58,8 @@ struct tms_op {
     uint8_t event_kind; /* enum tms_event_kind of the event it comes from */
     uint8_t kind;       /* enum tms_op_kind */
     uint8_t flags;
-    uint8_t reserved;
+    uint8_t spared; /* bytes of the variable that it does not touch, as bits; 0: touches all */
 };
+#define TMS_OP_SPARES_ALL 0xff
 
 #endif

@@ -21,6 +21,10 @@
  * from an event of tx that shows it already), so its source will do for x. `past` holds for
  * every event all that happened before it, over every edge, refused or not.
  *
+ * Refuted blocks: those open at m that had begun when the proof left tx; that is by the first
+ * event of the cycle if this one goes forward only, and else by the last event of tx that
+ * happened before such a source.
+ *
  * Cost: n^2/2 conflict tests and, per event that brings a new edge, a search over n^2 bits of
  * graph. Hence the bound on the length of a trace: that many events take seconds.
  */
@@ -28,6 +32,7 @@
 #include <string.h>
 
 #include "engine/engine.h"
+#include "engine/nesting.h"
 
 #define MOST_EVENTS 10000 /* also in the info below */
 #define LEAST_ITEMS 64
@@ -62,6 +67,7 @@ struct transaction {
     uint64_t violation_event;
     struct tms_step *cycle;
     size_t cycle_length;
+    struct tms_refuted refuted;
     unsigned marks;
     uint32_t came_from; /* of the search, if it was reached */
 };
@@ -79,8 +85,10 @@ struct reference {
     uint32_t *queue; /* of the search: what was reached, nearest first */
     row *reached;    /* the same as a set */
     uint32_t event_count, transaction_count, queue_count;
-    struct table open;         /* by thread: 1 + its active transaction, or 0 */
-    struct table incarnations; /* by variable */
+    struct table open;            /* by thread: 1 + its active transaction, or 0 */
+    struct table incarnations;    /* by variable */
+    struct tms_nesting *nestings; /* by thread */
+    size_t nesting_count;
     uint64_t edges;
 };
 
@@ -313,6 +321,57 @@ static void violate(struct reference *r, uint32_t event, enum mark mark)
     }
 }
 
+/* ---- nested blocks -------------------------------------------------------------------- */
+
+/* NULL when memory is short, and also if it was before: then blocks may be missing. */
+static struct tms_nesting *nesting_of(struct reference *r, uint32_t thread)
+{
+    if (!r->host->failed && !TMS_RESERVE(&r->host->memory, &r->nestings, &r->nesting_count,
+                                         (size_t)thread + 1, LEAST_ITEMS)) {
+        tms_host_fail(r->host, TMS_ERR_MEMORY);
+    }
+    return r->host->failed ? NULL : &r->nestings[thread];
+}
+
+/* Is `a` of another thread than `b`, with an event `before` in its past, and before `b`? */
+static bool cuts(const struct reference *r, uint32_t before, uint32_t a, uint32_t b)
+{
+    return r->events[a].op.thread != r->events[b].op.thread && has(r->events[a].past, before) &&
+           has(r->events[b].past, a);
+}
+
+/* The event by which the proof that the event's transaction is not atomic leaves it. */
+static uint64_t left_by(const struct reference *r, uint32_t event)
+{
+    uint32_t own = r->events[event].transaction;
+    const struct transaction *transaction = &r->transactions[own];
+
+    if (transaction->violation_event == r->events[event].op.event &&
+        tms_cycle_proves(transaction->cycle, transaction->cycle_length)) {
+        return transaction->cycle[0].first_event;
+    }
+    for (uint32_t before = event; before-- > transaction->first;) {
+        for (uint32_t a = before + 1; r->events[before].transaction == own && a < event; a++) {
+            if (cuts(r, before, a, event)) {
+                return r->events[before].op.event;
+            }
+        }
+    }
+    assert(!"its first event at least is cut off");
+    return 0;
+}
+
+static void refute(struct reference *r, uint32_t event)
+{
+    struct transaction *transaction = &r->transactions[r->events[event].transaction];
+    struct tms_nesting *nesting = nesting_of(r, transaction->name.thread);
+
+    if (nesting != NULL && !tms_nesting_refute(nesting, &r->host->memory, &transaction->name,
+                                               left_by(r, event), &transaction->refuted)) {
+        tms_host_fail(r->host, TMS_ERR_MEMORY);
+    }
+}
+
 /* ---- one event ------------------------------------------------------------------------ */
 
 /*
@@ -388,12 +447,14 @@ static void judge(struct reference *r, uint32_t event)
     if (closed) {
         tms_host_first(r->host, r->events[event].op.event);
     }
-    if (blamed(r)) {
-        assert(r->host->first_violation_event != 0);
-        transaction->not_atomic = true;
-    }
-    if ((closed || transaction->not_atomic) && !transaction->violated) {
+    bool blames = !transaction->not_atomic && blamed(r);
+    assert(!blames || r->host->first_violation_event != 0);
+    transaction->not_atomic |= blames;
+    if ((closed || blames) && !transaction->violated) {
         violate(r, event, closed ? CLOSING : BLAMING);
+    }
+    if (blames) {
+        refute(r, event);
     }
 }
 
@@ -412,6 +473,8 @@ static void hand_over(const struct reference *r)
                                             .transaction = transaction->name,
                                             .cycle = transaction->cycle,
                                             .cycle_length = transaction->cycle_length,
+                                            .refuted = transaction->refuted.block,
+                                            .refuted_count = transaction->refuted.count,
                                         });
         }
     }
@@ -507,9 +570,22 @@ static void on_end(void *state, const struct tms_op *op)
         add_event(r, op, 0);
     }
     uint32_t *open = item(r, &r->open, op->thread);
-    if (open != NULL) {
+    struct tms_nesting *nesting = nesting_of(r, op->thread);
+    if (open != NULL && nesting != NULL) {
         *open = 0;
+        tms_nesting_end(nesting, op);
     }
+}
+
+static void on_nested(void *state, const struct tms_op *op)
+{
+    struct reference *r = state;
+    struct tms_nesting *nesting = nesting_of(r, op->thread);
+
+    if (nesting != NULL && !tms_nesting_follow(nesting, &r->host->memory, op)) {
+        tms_host_fail(r->host, TMS_ERR_MEMORY);
+    }
+    add_event(r, op, 0);
 }
 
 static void on_forget(void *state, const struct tms_op *op)
@@ -572,7 +648,12 @@ static void destroy(void *state)
         release_row(r, transaction->edges[KEPT]);
         tms_release(memory, transaction->cycle, transaction->cycle_length,
                     sizeof(*transaction->cycle));
+        tms_refuted_clear(&transaction->refuted, memory);
     }
+    for (size_t i = 0; i < r->nesting_count; i++) {
+        tms_nesting_clear(&r->nestings[i], memory);
+    }
+    tms_release(memory, r->nestings, r->nesting_count, sizeof(*r->nestings));
     tms_release(memory, r->events, MOST_EVENTS, sizeof(*r->events));
     tms_release(memory, r->transactions, MOST_EVENTS, sizeof(*r->transactions));
     release_row(r, r->reached);
@@ -602,8 +683,8 @@ const struct tms_engine tms_engine_reference = {
         {
             [TMS_OP_BEGIN] = on_begin,
             [TMS_OP_END] = on_end,
-            [TMS_OP_NEST] = on_event,
-            [TMS_OP_UNNEST] = on_event,
+            [TMS_OP_NEST] = on_nested,
+            [TMS_OP_UNNEST] = on_nested,
             [TMS_OP_READ] = on_access,
             [TMS_OP_WRITE] = on_access,
             [TMS_OP_UPDATE] = on_access,

@@ -4,13 +4,15 @@
  * Complete Checker to Debug Transactional Atomicity Violations and Non-Serializable Traces", ACM
  * TOSEM), Algorithms 1, 3 and 4; and Algorithms 1 and 2 by themselves.
  *
- * Each thread t has a vector clock V(t), whose entry for t counts its transactions and goes up
- * when one begins. An event that conflicts with an earlier event e of another thread joins V(e)
- * into V(t). V(e) is not copied for every event: all events of a thread between two joins, a
- * *sub-region*, share one clock, and what must remember events (the last write of a variable and
- * the last reads since, the last release of a lock) refers to it; it is free when nothing does.
- * A running transaction of t is not atomic iff such an e has V(e)[t] >= V(begin)[t]: then its
- * begin comes before e, and e before the event in hand (theorem 2).
+ * Each thread t has a vector clock V(t), whose entry for t stands for its transaction and goes up
+ * when one begins, to the number of that event. An event that conflicts with an earlier event e of
+ * another thread joins V(e) into V(t). V(e) is not copied for every event: all events of a thread
+ * between two joins, a *sub-region*, share one clock, and what must remember events (the last write
+ * of a variable and the last reads since, the last release of a lock) refers to it; it is free when
+ * nothing does. A running transaction of t is not atomic iff such an e has V(e)[t] >= V(begin)[t]:
+ * then its begin comes before e, and e before the event in hand (theorem 2). The entry goes up with
+ * each block inside a transaction too, so the same test tells which of the open ones are not
+ * atomic.
  *
  * Clocks of events can't tell whether the trace as a whole is serializable: a path from
  * transaction to transaction may leave one of them at an earlier event than it came in by. So
@@ -124,7 +126,7 @@ static void depart(struct regiontrack *rt, struct thread *t, const struct tms_op
 static void begin(struct regiontrack *rt, struct thread *t, const struct tms_op *op)
 {
     assert(t->begin == 0);
-    tms_regiontrack_advance(rt, t);
+    tms_regiontrack_advance(rt, t, op->event);
     t->begin = t->number;
     t->transaction = (struct tms_transaction){
         .begin_event = op->event,
@@ -136,10 +138,23 @@ static void begin(struct regiontrack *rt, struct thread *t, const struct tms_op 
 
 static void end(struct regiontrack *rt, struct thread *t, const struct tms_op *op)
 {
-    (void)op;
     tms_regiontrack_hand_over(rt, t);
+    tms_nesting_end(&t->nesting, op);
     t->begin = 0;
     t->is_source = false;
+}
+
+static void nested(struct regiontrack *rt, struct thread *t, const struct tms_op *op)
+{
+    if (!rt->order) {
+        return;
+    }
+    if (op->kind == TMS_OP_NEST) {
+        tms_regiontrack_tick(rt, t, op->event);
+    }
+    if (!tms_nesting_follow(&t->nesting, rt->memory, op)) {
+        tms_host_fail(rt->host, TMS_ERR_MEMORY);
+    }
 }
 
 static void fork_thread(struct regiontrack *rt, struct thread *t, const struct tms_op *op)
@@ -171,6 +186,7 @@ typedef void handler(struct regiontrack *rt, struct thread *t, const struct tms_
 /* An event without one conflicts with nothing but the fork and the join of its thread. */
 static handler *const handlers[TMS_OP_COUNT] = {
     [TMS_OP_BEGIN] = begin,           [TMS_OP_END] = end,
+    [TMS_OP_NEST] = nested,           [TMS_OP_UNNEST] = nested,
     [TMS_OP_READ] = read_variable,    [TMS_OP_WRITE] = write_variable,
     [TMS_OP_UPDATE] = write_variable, [TMS_OP_ACQUIRE] = acquire,
     [TMS_OP_RELEASE] = release,       [TMS_OP_SHARED_ACQUIRE] = share,
@@ -189,7 +205,7 @@ static void handle(struct regiontrack *rt, struct thread *t, const struct tms_op
 /* The edge from the fork, if there was one, comes into the thread's first event. */
 static void first_event(struct regiontrack *rt, const struct tms_op *op)
 {
-    struct thread *t = tms_regiontrack_settle_in(rt, op->thread);
+    struct thread *t = tms_regiontrack_settle_in(rt, op);
 
     if (t == NULL) {
         return;

@@ -5,8 +5,9 @@
  * Algorithms 2, 3 and 4), regiontrack_regions.c (sub-regions, and which of them read what) and
  * regiontrack_threads.c (slots).
  *
- * Transactions of a thread are numbered from 1. Threads have slots, which stand for them in the
- * clocks. Sub-regions and nodes are known by index, 0 being none, since their arrays grow.
+ * Transactions of a thread are numbered, by the event they begin with; so are, in clocks, the
+ * blocks inside them. Threads have slots, which stand for them in the clocks. Sub-regions and nodes
+ * are known by index, 0 being none, since their arrays grow.
  */
 #ifndef TMS_ENGINE_REGIONTRACK_H
 #define TMS_ENGINE_REGIONTRACK_H
@@ -15,6 +16,7 @@
 
 #include "clock/vector.h"
 #include "engine/engine.h"
+#include "engine/nesting.h"
 
 /* A sub-region: all events of a thread between two changes of its clock. */
 struct region {
@@ -67,10 +69,10 @@ enum cells_of { CELLS_VARIABLES, CELLS_LOCKS, CELLS_BARRIERS, CELLS_COUNT };
 
 struct thread {
     uint32_t id, slot;
-    uint64_t number; /* V(t)[t]: of the running transaction, or of the last one */
+    uint64_t number; /* of the running transaction, or of the last one */
     uint64_t begin;  /* V(C(t).begin)[t]: the same while a block is open, 0 outside */
 
-    struct tms_vector clock; /* V(t) */
+    struct tms_vector clock; /* V(t); its own entry is of the last block begun */
     uint32_t region;         /* C(t).currVC: made when it is needed */
     bool moved;              /* V(t) or the number changed since */
 
@@ -84,7 +86,10 @@ struct thread {
 
     struct tms_transaction transaction; /* the running one */
     uint64_t violation_event;           /* into it; 0: none */
-    bool not_atomic;
+    uint64_t blame_event;               /* the first that shows that it is not atomic; 0: none */
+    uint64_t left;                      /* V(e)[t] of what shows it, the latest of that event */
+    struct tms_nesting nesting;
+    struct tms_refuted refuted;
 };
 
 #define NEVER UINT64_MAX
@@ -138,13 +143,16 @@ static inline struct region *region_at(const struct regiontrack *rt, uint32_t re
 bool tms_regiontrack_need_id(struct regiontrack *rt, uint32_t id);
 
 /* A thread with its first event: gives it a slot. NULL on failure. */
-struct thread *tms_regiontrack_settle_in(struct regiontrack *rt, uint32_t id);
+struct thread *tms_regiontrack_settle_in(struct regiontrack *rt, const struct tms_op *op);
 
 /* The thread was joined. */
 void tms_regiontrack_retire(struct regiontrack *rt, uint32_t slot);
 
-/* The next transaction of the thread begins, a block or not. */
-void tms_regiontrack_advance(struct regiontrack *rt, struct thread *t);
+/* The next transaction of the thread begins with this event, a block or not. */
+void tms_regiontrack_advance(struct regiontrack *rt, struct thread *t, uint64_t event);
+
+/* So does what counts in the clock of the thread: a transaction, or a block inside one. */
+void tms_regiontrack_tick(struct regiontrack *rt, struct thread *t, uint64_t event);
 
 void tms_regiontrack_clear_threads(struct regiontrack *rt);
 

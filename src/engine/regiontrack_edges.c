@@ -29,27 +29,43 @@ void tms_regiontrack_hand_over(struct regiontrack *rt, struct thread *t)
                                          .evidence = TMS_EVIDENCE_OBSERVED,
                                          .event = t->violation_event,
                                          .thread = t->id,
-                                         .not_atomic = t->not_atomic,
+                                         .not_atomic = t->blame_event != 0,
                                          .transaction = t->transaction,
+                                         .refuted = t->refuted.block,
+                                         .refuted_count = t->refuted.count,
                                      });
     }
     t->violation_event = 0;
-    t->not_atomic = false;
+    t->blame_event = 0;
+    t->refuted.count = 0;
 }
 
 /* ---- the order of events: Algorithm 2 --------------------------------------------------- */
 
+/* Of several edges into the first event that shows it, the one that refutes most counts. */
+static void blame(struct regiontrack *rt, struct thread *t, const struct tms_op *op, uint64_t own)
+{
+    violate(rt, t, op);
+    if (t->blame_event != 0 && (t->blame_event != op->event || t->left >= own)) {
+        return;
+    }
+    t->blame_event = op->event;
+    t->left = own;
+    if (!tms_nesting_refute(&t->nesting, rt->memory, &t->transaction, own, &t->refuted)) {
+        tms_host_fail(rt->host, TMS_ERR_MEMORY);
+    }
+}
+
 /*
- * Events with the clock `past` come before this one; `own` is the last transaction of t whose
- * begin comes before an event of another thread among them.
+ * Events with the clock `past` come before this one; `own` is the last block of t whose begin
+ * comes before an event of another thread among them.
  */
 static void follow(struct regiontrack *rt, struct thread *t, const struct tms_op *op,
                    const struct tms_vector *past, uint64_t own)
 {
     if (t->begin != 0 && own >= t->begin) { /* line 50; Algorithm 4, line 7 */
         assert(!rt->graph || rt->host->first_violation_event != 0);
-        violate(rt, t, op);
-        t->not_atomic = true;
+        blame(rt, t, op, own);
     }
     if (!tms_vector_within(past, &t->clock)) {
         if (!tms_vector_join(rt->memory, &t->clock, past)) { /* line 46 */
@@ -84,7 +100,8 @@ static bool update_tvc(struct regiontrack *rt, uint32_t u, uint64_t source, cons
 {
     struct thread *from = &rt->threads[u];
 
-    if (from->begin == source && !from->is_source && !become_source(rt, from)) {
+    bool runs = from->begin != 0 && from->begin <= source;
+    if (runs && !from->is_source && !become_source(rt, from)) {
         return false;
     }
     for (uint32_t slot = 0; slot < rt->thread_count; slot++) {
@@ -112,7 +129,7 @@ static void edge(struct regiontrack *rt, struct thread *t, const struct tms_op *
     }
     rt->edges_seen++;
     if (t->begin == 0) {
-        tms_regiontrack_advance(rt, t);
+        tms_regiontrack_advance(rt, t, op->event);
     } else if (t->is_source && first_sink(t, u) <= source) { /* Algorithm 4, line 9 */
         rt->host->closing_edges++;
         violate(rt, t, op);

@@ -3,6 +3,8 @@
  * Threads of the RegionTrack engines: the slots by which clocks know them, given out at the first
  * event and used again after the join, so that clocks are as long as threads live at a time.
  */
+#include <assert.h>
+
 #include "engine/regiontrack.h"
 
 #define LEAST_THREADS 16
@@ -72,11 +74,11 @@ static bool new_slot(struct regiontrack *rt, uint32_t *slot)
     return true;
 }
 
-struct thread *tms_regiontrack_settle_in(struct regiontrack *rt, uint32_t id)
+struct thread *tms_regiontrack_settle_in(struct regiontrack *rt, const struct tms_op *op)
 {
     uint32_t slot;
 
-    if (!tms_regiontrack_need_id(rt, id)) {
+    if (!tms_regiontrack_need_id(rt, op->thread)) {
         return NULL;
     }
     if (!reuse_slot(rt, &slot) && !new_slot(rt, &slot)) {
@@ -84,12 +86,13 @@ struct thread *tms_regiontrack_settle_in(struct regiontrack *rt, uint32_t id)
         return NULL;
     }
     struct thread *t = &rt->threads[slot];
-    t->id = id;
+    t->id = op->thread;
     t->slot = slot;
     forget_clock(&t->clock); /* what the slot learnt before belongs to its predecessor there, … */
     forget_clock(&t->in);
-    tms_regiontrack_advance(rt, t); /* … whose numbers are not used again */
-    rt->slots[id] = slot + 1;
+    tms_nesting_restart(&t->nesting);
+    tms_regiontrack_advance(rt, t, op->event); /* … whose numbers are not used again */
+    rt->slots[op->thread] = slot + 1;
     return t;
 }
 
@@ -103,13 +106,19 @@ void tms_regiontrack_retire(struct regiontrack *rt, uint32_t slot)
     rt->retired[rt->retired_count++] = slot;
 }
 
-void tms_regiontrack_advance(struct regiontrack *rt, struct thread *t)
+void tms_regiontrack_tick(struct regiontrack *rt, struct thread *t, uint64_t event)
 {
-    t->number++;
     t->moved = true;
-    if (rt->order && !tms_vector_set(rt->memory, &t->clock, t->slot, t->number)) {
+    if (rt->order && !tms_vector_set(rt->memory, &t->clock, t->slot, event)) {
         fail_memory(rt);
     }
+}
+
+void tms_regiontrack_advance(struct regiontrack *rt, struct thread *t, uint64_t event)
+{
+    assert(t->number <= event);
+    t->number = event;
+    tms_regiontrack_tick(rt, t, event);
 }
 
 void tms_regiontrack_clear_threads(struct regiontrack *rt)
@@ -118,6 +127,8 @@ void tms_regiontrack_clear_threads(struct regiontrack *rt)
         tms_vector_clear(rt->memory, &rt->threads[i].clock);
         tms_vector_clear(rt->memory, &rt->threads[i].sinks);
         tms_vector_clear(rt->memory, &rt->threads[i].in);
+        tms_nesting_clear(&rt->threads[i].nesting, rt->memory);
+        tms_refuted_clear(&rt->threads[i].refuted, rt->memory);
     }
     tms_release(rt->memory, rt->threads, rt->thread_capacity, sizeof(*rt->threads));
     tms_release(rt->memory, rt->retired, rt->retired_capacity, sizeof(*rt->retired));

@@ -33,6 +33,7 @@
 #include <string.h>
 
 #include "engine/engine.h"
+#include "engine/nesting.h"
 #include "engine/velodrome_cells.h"
 
 #define LEAST 64
@@ -66,6 +67,7 @@ static const struct touch {
 struct pending {
     struct tms_violation violation;
     struct cycle cycle;
+    struct tms_refuted refuted;
     bool open;
 };
 
@@ -76,6 +78,7 @@ struct thread {
     bool running;                /* in_block, and the transaction has its node: that of `last` */
     struct tms_transaction name; /* of the block it is in */
     struct sources sources;      /* of the node of `last` */
+    struct tms_nesting nesting;
     struct pending pending;
 };
 
@@ -107,29 +110,41 @@ static bool fail_memory(struct velodrome *v)
 
 /* ---- violations ----------------------------------------------------------------------- */
 
+/* Is the running transaction to blame, by the cycle that the search just found? */
+static void blame(struct velodrome *v, struct thread *t, const struct edge *closing)
+{
+    struct pending *pending = &t->pending;
+    uint64_t left = tms_velodrome_is_increasing(&v->graph, closing);
+
+    pending->violation.not_atomic = left != 0;
+    if (left != 0 &&
+        !tms_nesting_refute(&t->nesting, &v->host->memory, &t->name, left, &pending->refuted)) {
+        fail_memory(v);
+    }
+}
+
 /* The edge closes a cycle, and the search just found how. */
 static void violate(struct velodrome *v, struct thread *t, const struct edge *closing)
 {
     struct pending *pending = &t->pending;
-    bool blamed = v->host->settings->blame && tms_velodrome_is_increasing(&v->graph, closing);
 
     v->host->closing_edges++;
     tms_host_first(v->host, closing->second);
-    if (pending->open) {
-        pending->violation.not_atomic |= blamed;
-        return;
-    }
-    pending->violation = (struct tms_violation){
-        .kind = "cycle",
-        .evidence = TMS_EVIDENCE_OBSERVED,
-        .event = closing->second,
-        .thread = t->name.thread,
-        .not_atomic = blamed,
-        .transaction = t->name,
-    };
-    pending->open = tms_velodrome_write_cycle(&v->graph, closing, &pending->cycle);
     if (!pending->open) {
-        fail_memory(v);
+        pending->violation = (struct tms_violation){
+            .kind = "cycle",
+            .evidence = TMS_EVIDENCE_OBSERVED,
+            .event = closing->second,
+            .thread = t->name.thread,
+            .transaction = t->name,
+        };
+        pending->open = tms_velodrome_write_cycle(&v->graph, closing, &pending->cycle);
+        if (!pending->open) {
+            fail_memory(v);
+        }
+    }
+    if (v->host->settings->blame && !pending->violation.not_atomic) {
+        blame(v, t, closing);
     }
 }
 
@@ -141,6 +156,10 @@ static void settle(struct velodrome *v, struct thread *t)
         pending->open = false;
         pending->violation.cycle = pending->cycle.step;
         pending->violation.cycle_length = pending->cycle.length;
+        if (pending->violation.not_atomic) {
+            pending->violation.refuted = pending->refuted.block;
+            pending->violation.refuted_count = pending->refuted.count;
+        }
         tms_host_violation(v->host, &pending->violation);
     }
 }
@@ -420,6 +439,18 @@ static void on_end(void *state, const struct tms_op *op)
         tms_velodrome_finish_node(&v->graph, t->last.node, t->last.event);
     }
     t->in_block = t->running = false;
+    tms_nesting_end(&t->nesting, op);
+}
+
+static void on_nested(void *state, const struct tms_op *op)
+{
+    struct velodrome *v = state;
+    struct thread *t = thread_of(v, op->thread);
+
+    if (t != NULL && !tms_nesting_follow(&t->nesting, &v->host->memory, op)) {
+        fail_memory(v);
+    }
+    on_event(v, op);
 }
 
 static void on_forget(void *state, const struct tms_op *op)
@@ -484,6 +515,8 @@ static void destroy(void *state)
         tms_release(memory, t->sources.entry, t->sources.capacity, sizeof(*t->sources.entry));
         tms_release(memory, t->pending.cycle.step, t->pending.cycle.capacity,
                     sizeof(struct tms_step));
+        tms_refuted_clear(&t->pending.refuted, memory);
+        tms_nesting_clear(&t->nesting, memory);
     }
     for (size_t i = 0; i < CELLS_COUNT; i++) {
         tms_release(memory, v->cells[i].cell, v->cells[i].capacity, sizeof(struct cell));
@@ -515,8 +548,8 @@ const struct tms_engine tms_engine_velodrome = {
         {
             [TMS_OP_BEGIN] = on_begin,
             [TMS_OP_END] = on_end,
-            [TMS_OP_NEST] = on_event,
-            [TMS_OP_UNNEST] = on_event,
+            [TMS_OP_NEST] = on_nested,
+            [TMS_OP_UNNEST] = on_nested,
             [TMS_OP_READ] = on_touch,
             [TMS_OP_WRITE] = on_touch,
             [TMS_OP_UPDATE] = on_touch,

@@ -60,17 +60,17 @@ static const struct edge *edge_before(const struct graph *graph, const struct ed
     return edge->from == start ? NULL : &graph->edge[graph->node[edge->from].via];
 }
 
-bool tms_velodrome_is_increasing(const struct graph *graph, const struct edge *closing)
+uint64_t tms_velodrome_is_increasing(const struct graph *graph, const struct edge *closing)
 {
     const struct edge *out = closing, *in;
 
     while ((in = edge_before(graph, out, closing->to)) != NULL) {
         if (in->second > out->first) {
-            return false;
+            return 0;
         }
         out = in;
     }
-    return true;
+    return out->first;
 }
 
 /* How many steps there can be at most: one for each edge, and one between each two. */

@@ -134,8 +134,11 @@ bool tms_velodrome_has_source(const struct sources *sources, uint64_t birth);
 
 /* Of the way that a search just found from `closing->to` to `closing->from`, and that edge: */
 
-/* Does the edge into each node between enter it no later than the next one leaves it? */
-bool tms_velodrome_is_increasing(const struct graph *graph, const struct edge *closing);
+/*
+ * Does the edge into each node between enter it no later than the next one leaves it? Then the
+ * event by which the way leaves the sink of `closing`, else 0.
+ */
+uint64_t tms_velodrome_is_increasing(const struct graph *graph, const struct edge *closing);
 
 /* Writes the cycle down, from the sink of `closing` on. */
 bool tms_velodrome_write_cycle(const struct graph *graph, const struct edge *closing,

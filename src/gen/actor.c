@@ -40,7 +40,7 @@ static uint32_t intern_numbered(struct tms_gen *gen, enum tms_class cls, const c
     return tms_gen_intern(gen, cls, name);
 }
 
-static uint32_t id_of(struct tms_gen *gen, enum tms_pool pool, uint64_t index)
+uint32_t tms_gen_id(struct tms_gen *gen, enum tms_pool pool, uint64_t index)
 {
     uint32_t *id = &gen->ids[pool][index];
     if (*id == 0) {
@@ -61,7 +61,7 @@ static uint32_t next_location(struct tms_gen *gen, struct tms_actor *actor)
         return 0;
     }
     actor->line = (actor->line + 1) % gen->shape.locations;
-    return id_of(gen, TMS_POOL_LOCATION, actor->line);
+    return tms_gen_id(gen, TMS_POOL_LOCATION, actor->line);
 }
 
 void tms_actor_emit(struct tms_gen *gen, struct tms_actor *actor, uint8_t kind, uint32_t target)
@@ -95,7 +95,7 @@ static void begin(struct tms_gen *gen, struct tms_actor *actor)
     uint32_t label = 0;
     if (gen->shape.labels > 0) {
         uint64_t index = tms_random_below(&gen->random, gen->shape.labels);
-        label = id_of(gen, TMS_POOL_LABEL, index);
+        label = tms_gen_id(gen, TMS_POOL_LABEL, index);
         actor->line = index * 7; /* the code of a label has its own place */
     }
     if (actor->depth == 0) {
@@ -119,7 +119,7 @@ static bool acquire(struct tms_gen *gen, struct tms_actor *actor)
     if (!tms_store_lock(&gen->store, &gen->random, rank(actor, &unary), &lock)) {
         return false;
     }
-    tms_actor_emit(gen, actor, TMS_EVENT_ACQUIRE, id_of(gen, TMS_POOL_LOCK, lock));
+    tms_actor_emit(gen, actor, TMS_EVENT_ACQUIRE, tms_gen_id(gen, TMS_POOL_LOCK, lock));
     actor->lock = lock;
     actor->section = 1 + tms_random_below(&gen->random, TMS_SECTION_MOST);
     gen->debt++;
@@ -130,7 +130,7 @@ static void release(struct tms_gen *gen, struct tms_actor *actor)
 {
     uint64_t unary;
     tms_store_unlock(&gen->store, actor->lock, rank(actor, &unary));
-    tms_actor_emit(gen, actor, TMS_EVENT_RELEASE, id_of(gen, TMS_POOL_LOCK, actor->lock));
+    tms_actor_emit(gen, actor, TMS_EVENT_RELEASE, tms_gen_id(gen, TMS_POOL_LOCK, actor->lock));
     actor->lock = TMS_NO_LOCK;
     gen->debt--;
 }
@@ -144,7 +144,7 @@ bool tms_actor_touch(struct tms_gen *gen, struct tms_actor *actor)
         return false;
     }
     tms_actor_emit(gen, actor, write ? TMS_EVENT_WRITE : TMS_EVENT_READ,
-                   id_of(gen, TMS_POOL_VARIABLE, variable));
+                   tms_gen_id(gen, TMS_POOL_VARIABLE, variable));
     return true;
 }
 

@@ -2,9 +2,10 @@
 /*
  * The generator: which thread goes next. One call of next_event makes one event.
  *
- * The planted violation closes at the wanted event exactly, or as near after it as possible: when
+ * A planted violation closes at the wanted event exactly, or as near after it as possible: when
  * the events up to there are few enough its two threads are brought to rest, play the script
- * while others go on, and at the latest possible moment nobody else gets a turn.
+ * while others go on, and at the latest possible moment nobody else gets a turn. When labels are
+ * to be cut, one script follows the other, each with threads of its own.
  */
 #include "gen/gen.h"
 
@@ -17,7 +18,68 @@
 /* So many events ahead, the threads of the planted violation are brought to rest. */
 #define SCRIPT_AHEAD 64
 
-/* ---- the planted violation -------------------------------------------------------------- */
+/* ---- planted violations ----------------------------------------------------------------- */
+
+static struct tms_actor *some_thread(struct tms_gen *gen)
+{
+    return &gen->actors[tms_random_below(&gen->random, gen->shape.threads)];
+}
+
+static struct tms_actor *following(const struct tms_gen *gen, const struct tms_actor *actor)
+{
+    uint64_t slot = actor->slot + 1;
+    return &gen->actors[slot == gen->shape.threads ? 0 : slot];
+}
+
+static uint64_t wanted_event(struct tms_gen *gen)
+{
+    const struct tms_shape *shape = &gen->shape;
+    if (shape->cut > 0) {
+        return tms_part(shape->events, gen->planted.number + 1, tms_shape_cuts(shape) + 1);
+    }
+    switch (shape->planting) {
+    case TMS_PLANT_AT:
+        return shape->violation_at;
+    case TMS_PLANT_SHARE:
+        return tms_part(shape->events, shape->violation_at, TMS_MILLION);
+    default:
+        return 1 + tms_random_next(&gen->random) % shape->events;
+    }
+}
+
+/* Behind it there is room for the rest of this script, for those to come and for the joins. */
+static uint64_t latest_event(const struct tms_gen *gen)
+{
+    const struct tms_script *script = gen->planted.script;
+    uint64_t scripts = tms_shape_cuts(&gen->shape) - gen->planted.number;
+    uint64_t joins = gen->shape.fork_join ? gen->shape.threads - 1 : 0;
+    return gen->shape.events - joins - scripts * script->length + script->closing + 1;
+}
+
+/* The label that is cut, and the one of the block that comes between. */
+static void label_script(struct tms_gen *gen)
+{
+    struct tms_planted *planted = &gen->planted;
+    const struct tms_shape *shape = &gen->shape;
+    if (shape->cut == 0) {
+        planted->label[0] = planted->label[1] = tms_gen_intern(gen, TMS_CLASS_LABEL, "deposit");
+        return;
+    }
+    uint64_t other = tms_random_below(&gen->random, shape->labels);
+    planted->label[0] = tms_gen_cut_label(gen, planted->number % shape->cut);
+    planted->label[1] = tms_gen_id(gen, TMS_POOL_LABEL, other);
+}
+
+static void next_script(struct tms_gen *gen)
+{
+    struct tms_planted *planted = &gen->planted;
+    uint64_t wanted = wanted_event(gen), latest = latest_event(gen);
+    planted->at = 0;
+    planted->wanted = wanted < latest ? wanted : latest;
+    planted->actor[0] = some_thread(gen);
+    planted->actor[1] = following(gen, planted->actor[0]);
+    label_script(gen);
+}
 
 static bool planted_left(const struct tms_planted *planted)
 {
@@ -59,10 +121,10 @@ static bool planted_turn(struct tms_gen *gen)
            (planted->at < planted->script->closing && tms_chance(&gen->random, SCRIPT_CHANCE));
 }
 
-static uint32_t script_target(const struct tms_planted *planted, uint8_t kind)
+static uint32_t script_target(const struct tms_planted *planted, uint8_t actor, uint8_t kind)
 {
     enum tms_class cls = tms_event_class(kind);
-    return cls == TMS_CLASS_LABEL  ? planted->label
+    return cls == TMS_CLASS_LABEL  ? planted->label[actor]
            : cls == TMS_CLASS_LOCK ? planted->lock
                                    : planted->variable;
 }
@@ -71,13 +133,18 @@ static void play_line(struct tms_gen *gen)
 {
     struct tms_planted *planted = &gen->planted;
     struct tms_script_line line = planted->script->lines[planted->at];
-    tms_actor_emit(gen, planted->actor[line.actor], line.kind, script_target(planted, line.kind));
+    tms_actor_emit(gen, planted->actor[line.actor], line.kind,
+                   script_target(planted, line.actor, line.kind));
     gen->debt--;
-    if (planted->at == planted->script->closing) {
+    if (planted->at == planted->script->closing && planted->number == 0) {
         planted->closed = gen->emitted;
     }
     planted->at++;
     planted->playing = planted_left(planted);
+    if (!planted->playing && planted->number + 1 < tms_shape_cuts(&gen->shape)) {
+        planted->number++;
+        next_script(gen);
+    }
 }
 
 static void planted_step(struct tms_gen *gen)
@@ -153,17 +220,6 @@ static bool reserved(const struct tms_gen *gen, const struct tms_actor *actor)
     return planted->playing && (actor == planted->actor[0] || actor == planted->actor[1]);
 }
 
-static struct tms_actor *some_thread(struct tms_gen *gen)
-{
-    return &gen->actors[tms_random_below(&gen->random, gen->shape.threads)];
-}
-
-static struct tms_actor *following(const struct tms_gen *gen, const struct tms_actor *actor)
-{
-    uint64_t slot = actor->slot + 1;
-    return &gen->actors[slot == gen->shape.threads ? 0 : slot];
-}
-
 static struct tms_actor *choose(struct tms_gen *gen)
 {
     struct tms_actor *actor = gen->current;
@@ -234,6 +290,14 @@ uint64_t tms_gen_violation(const struct tms_gen *gen)
     return gen->planted.closed;
 }
 
+uint32_t tms_gen_cut_label(struct tms_gen *gen, uint64_t index)
+{
+    const struct tms_shape *shape = &gen->shape;
+    assert(index < shape->cut);
+    uint64_t apart = tms_part(shape->labels, index, shape->cut);
+    return tms_gen_id(gen, TMS_POOL_LABEL, (gen->planted.first_cut + apart) % shape->labels);
+}
+
 /* ---- setting up ------------------------------------------------------------------------- */
 
 /*
@@ -251,31 +315,15 @@ static uint64_t block_chance(const struct tms_shape *shape)
     return (uint64_t)((blocks << 32) / all);
 }
 
-static uint64_t wanted_event(struct tms_gen *gen)
-{
-    const struct tms_shape *shape = &gen->shape;
-    switch (shape->planting) {
-    case TMS_PLANT_AT:
-        return shape->violation_at;
-    case TMS_PLANT_SHARE:
-        return tms_part(shape->events, shape->violation_at, TMS_MILLION);
-    default:
-        return 1 + tms_random_next(&gen->random) % shape->events;
-    }
-}
-
 static void set_up_planted(struct tms_gen *gen)
 {
     struct tms_planted *planted = &gen->planted;
     const struct tms_script *script = tms_script(gen->shape.locks);
-    uint64_t joins = gen->shape.fork_join ? gen->shape.threads - 1 : 0;
-    uint64_t latest = gen->shape.events - joins - (script->length - script->closing - 1);
-    uint64_t wanted = wanted_event(gen);
-    planted->wanted = wanted < latest ? wanted : latest;
     planted->script = script;
-    planted->actor[0] = some_thread(gen);
-    planted->actor[1] = following(gen, planted->actor[0]);
-    planted->label = tms_gen_intern(gen, TMS_CLASS_LABEL, "deposit");
+    if (gen->shape.cut > 0) {
+        planted->first_cut = tms_random_below(&gen->random, gen->shape.labels);
+    }
+    next_script(gen);
     planted->variable = tms_gen_intern(gen, TMS_CLASS_VARIABLE, "balance");
     planted->lock = script->locks > 0 ? tms_gen_intern(gen, TMS_CLASS_LOCK, "account") : 0;
 }

@@ -17,8 +17,11 @@ int tms_gen_new(struct tms_context *context, const struct tms_shape *shape, stru
 /* The next events: how many of `room` were filled, 0 at the end, or a negative code. */
 int64_t tms_gen_next(struct tms_gen *gen, struct tms_event *events, size_t room);
 
-/* The event that closed the planted cycle; 0 if there is none, or it has not come yet. */
+/* The event that closed the first planted cycle; 0 if there is none, or it has not come yet. */
 uint64_t tms_gen_violation(const struct tms_gen *gen);
+
+/* The index-th of shape.cut labels that are not atomic: an id of TMS_CLASS_LABEL. */
+uint32_t tms_gen_cut_label(struct tms_gen *gen, uint64_t index);
 
 void tms_gen_free(struct tms_gen *gen);
 

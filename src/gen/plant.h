@@ -8,6 +8,13 @@
  * of the script and of their threads' program order: before the closing event the first deposit
  * precedes the second, which fits the order of the rest; the closing event turns one edge back.
  * Any cycle needs that edge, so there is no other.
+ *
+ * The same holds when many follow each other, on the same balance. A script starts when the one
+ * before is over, and whatever its threads do afterwards has a higher rank than all before it
+ * (store.h). So if its two deposits are taken to have one rank, between all before and all after,
+ * every edge but those two rises in rank, and whatever leaves a transaction and comes back to it
+ * stays within one script. There thread 0's deposit is not atomic; thread 1's is, since nothing
+ * comes back to it after thread 0 went on.
  */
 #ifndef TMS_GEN_PLANT_H
 #define TMS_GEN_PLANT_H

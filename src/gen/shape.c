@@ -27,14 +27,21 @@ void tms_shape_init(struct tms_shape *shape)
     };
 }
 
-static bool planted(const struct tms_shape *shape)
+/* Of the labels that are cut: events that have one lost update among them. */
+#define CUT_SPACING 1000
+
+uint64_t tms_shape_cuts(const struct tms_shape *shape)
 {
-    return shape->planting >= TMS_PLANT_AT;
+    if (shape->cut == 0) {
+        return shape->planting >= TMS_PLANT_AT;
+    }
+    uint64_t each = shape->events / CUT_SPACING / shape->cut;
+    return shape->cut * (each > 0 ? each : 1);
 }
 
-size_t tms_shape_planted(const struct tms_shape *shape)
+uint64_t tms_shape_planted(const struct tms_shape *shape)
 {
-    return planted(shape) ? tms_script(shape->locks)->length : 0;
+    return tms_shape_cuts(shape) * tms_script(shape->locks)->length;
 }
 
 uint64_t tms_shape_least_events(const struct tms_shape *shape)
@@ -66,6 +73,7 @@ static bool ranges_fit(const struct tms_shape *shape, char *why)
         {"the number of locks", shape->locks, 0, names},
         {"the number of variables", shape->variables, 1, names},
         {"the number of labels", shape->labels, 0, names},
+        {"the number of labels that are cut", shape->cut, 0, shape->labels},
         {"the number of locations", shape->locations, 0, names},
         {"the number of replaced threads", shape->churn, 0, names},
         {"the depth of nesting", shape->nesting, 1, TMS_SHAPE_NESTING_MOST},
@@ -96,10 +104,15 @@ bool tms_shape_check(const struct tms_shape *shape, char *why)
     if (!ranges_fit(shape, why)) {
         return false;
     }
-    if (planted(shape) && shape->threads < 2) {
+    bool planted = tms_shape_cuts(shape) > 0;
+    if (shape->cut > 0 && shape->planting != TMS_PLANT_NONE) {
+        return refuse(why, "labels that are cut are all the violations that there are: ask for "
+                           "them without another violation");
+    }
+    if (planted && shape->threads < 2) {
         return refuse(why, "a violation takes two threads: ask for more, or for no violation");
     }
-    if (planted(shape) && shape->variables < 2) {
+    if (planted && shape->variables < 2) {
         return refuse(why, "a violation takes a variable of its own: ask for at least two");
     }
     if (shape->churn > 0 && (!shape->fork_join || shape->threads < 2)) {
@@ -108,7 +121,7 @@ bool tms_shape_check(const struct tms_shape *shape, char *why)
     }
     if (shape->events < tms_shape_least_events(shape)) {
         snprintf(why, TMS_SHAPE_SENTENCE,
-                 "%" PRIu64 " events are too few: forks, joins and the planted violation alone "
+                 "%" PRIu64 " events are too few: forks, joins and planted violations alone "
                  "take %" PRIu64,
                  shape->events, tms_shape_least_events(shape));
         return false;

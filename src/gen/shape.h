@@ -32,6 +32,7 @@ struct tms_shape {
     uint32_t guarded;   /* share of the common variables that are only touched under a lock */
     uint64_t nesting;   /* blocks inside blocks: greatest depth, 1 is none */
     uint64_t labels;    /* distinct labels of blocks; 0: blocks have none */
+    uint64_t cut;       /* so many of them are not atomic: lost updates all along the trace */
     uint64_t locations; /* distinct places in the source; 0: events have none */
     bool fork_join;     /* the first thread forks the others, and joins them at the end */
     uint64_t churn;     /* so many times a thread is joined and another forked in its place */
@@ -52,8 +53,9 @@ void tms_shape_init(struct tms_shape *shape);
 /* Can there be such a trace? If not, `why` (TMS_SHAPE_SENTENCE bytes) says what to change. */
 bool tms_shape_check(const struct tms_shape *shape, char *why);
 
-/* Events of the planted lost update: 0 if there is none in this shape. */
-size_t tms_shape_planted(const struct tms_shape *shape);
+/* Lost updates that are planted, and the events they take together: 0 if there is none. */
+uint64_t tms_shape_cuts(const struct tms_shape *shape);
+uint64_t tms_shape_planted(const struct tms_shape *shape);
 
 /* The fewest events with which the shape can be had. */
 uint64_t tms_shape_least_events(const struct tms_shape *shape);

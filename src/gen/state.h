@@ -49,10 +49,12 @@ struct tms_planted {
     const struct tms_script *script; /* NULL: none */
     size_t at;                       /* next line */
     bool playing;                    /* its threads belong to it */
+    uint64_t number;                 /* of this one among all, from 0 */
     uint64_t wanted;                 /* where it should close */
-    uint64_t closed;                 /* where it did */
+    uint64_t closed;                 /* where the first one did */
+    uint64_t first_cut;              /* of the labels that are cut, by index */
     struct tms_actor *actor[2];
-    uint32_t label, variable, lock;
+    uint32_t label[2], variable, lock;
 };
 
 struct tms_gen {
@@ -79,7 +81,8 @@ struct tms_gen {
 /* Accesses under a lock: 1 to so many. */
 #define TMS_SECTION_MOST 4
 
-/* The id of a name, or 0 with gen->failed set. */
+/* The id of the index-th name of a pool, or of any name; 0 with gen->failed set. */
+uint32_t tms_gen_id(struct tms_gen *gen, enum tms_pool pool, uint64_t index);
 uint32_t tms_gen_intern(struct tms_gen *gen, enum tms_class cls, const char *name);
 
 /* The actor becomes a thread that has not been there before. */

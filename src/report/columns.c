@@ -22,6 +22,7 @@
 #define OPERATION_MOST 34 /* characters of an operation */
 #define COLUMN_LEAST   9  /* closer than this, columns are unreadable */
 #define GAP            2
+#define NESTED_MOST    5 /* begins of nested blocks that are shown */
 
 #define NO_STEP SIZE_MAX
 
@@ -139,8 +140,22 @@ static void sort_rows(struct table *table)
     table->row_count = kept + 1;
 }
 
+/* Where the blocks begin that are refuted with their transaction; not those begun before it. */
+static void add_nested(struct table *table)
+{
+    const struct tms_finding *finding = table->finding;
+
+    for (size_t i = 1; i < finding->refuted_count && i <= NESTED_MOST; i++) {
+        if (finding->refuted[i].begin_event > finding->transaction.begin_event) {
+            add_begin(table, &finding->refuted[i]);
+            table->rows[table->row_count - 1].begin_event = finding->transaction.begin_event;
+        }
+    }
+}
+
 static void collect_rows(struct table *table)
 {
+    add_nested(table);
     for (size_t i = 0; i < table->finding->cycle_length; i++) {
         add_begin(table, &table->finding->cycle[i].from);
         add_end_of_step(table, i, true);
@@ -409,7 +424,7 @@ int tms_columns_write(struct tms_page *page, const struct tms_finding *finding)
     size_t length = finding->cycle_length;
 
     assert(length > 0);
-    table.rows = calloc(length, 3 * sizeof(*table.rows));
+    table.rows = calloc(3 * length + NESTED_MOST, sizeof(*table.rows));
     table.columns = calloc(length, sizeof(*table.columns));
     if (table.rows != NULL && table.columns != NULL) {
         collect_rows(&table);

@@ -10,7 +10,7 @@
 #include "report/utf8.h"
 
 #define INDENT     4
-#define NAMED_MOST 5 /* transactions in a headline */
+#define NAMED_MOST 5 /* transactions in a headline, or blocks */
 
 static bool is_blamed(const struct tms_result *result, const struct tms_finding *finding)
 {
@@ -128,6 +128,42 @@ static void write_conclusion(struct tms_page *page, const struct tms_finding *fi
     flow(page);
 }
 
+/* "deposit (begin event 3, bank.c:12)" */
+static void write_block(const struct tms_page *page, FILE *out, const struct tms_transaction *block)
+{
+    if (block->label != 0) {
+        tms_page_name(page, out, TMS_CLASS_LABEL, block->label, SIZE_MAX);
+    } else {
+        fputs("a block without label", out);
+    }
+    fprintf(out, " (begin event %" PRIu64, block->begin_event);
+    if (block->location != 0) {
+        fputs(", ", out);
+        tms_phrase_thing(page, out, TMS_CLASS_LOCATION, block->location);
+    }
+    fputc(')', out);
+}
+
+/* The blocks inside the transaction that are refuted too. */
+static void write_refuted(const struct tms_page *page, FILE *out, const struct tms_finding *finding)
+{
+    size_t inside = finding->refuted_count - 1;
+    size_t named = inside <= NAMED_MOST ? inside : NAMED_MOST - 1;
+
+    if (inside == 0) {
+        return;
+    }
+    fputs(" Inside it, ", out);
+    for (size_t i = 1; i <= named; i++) {
+        fputs(i == 1 ? "" : i == inside ? " and " : ", ", out);
+        write_block(page, out, &finding->refuted[i]);
+    }
+    if (named < inside) {
+        fprintf(out, " and %zu more", inside - named);
+    }
+    fputs(inside == 1 ? " is not atomic either." : " are not atomic either.", out);
+}
+
 static void write_blame(struct tms_page *page, const struct tms_result *result,
                         const struct tms_finding *finding)
 {
@@ -138,6 +174,7 @@ static void write_blame(struct tms_page *page, const struct tms_result *result,
         tms_phrase_transaction(page, note, finding, &finding->transaction);
         fprintf(note, " is not atomic (begin event %" PRIu64 ", cut before event %" PRIu64 ").",
                 finding->transaction.begin_event, finding->event);
+        write_refuted(page, note, finding);
     } else if (result->engine->flags & TMS_ENGINE_BLAMES) {
         fputs("Nobody is to blame here alone.", note);
     } else {

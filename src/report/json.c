@@ -137,17 +137,23 @@ static void write_location(const struct tms_report_job *job, const char *key, ui
     fputc('}', job->out);
 }
 
-static void write_transaction(const struct tms_report_job *job, const char *before, const char *key,
-                              const struct tms_transaction *transaction)
+static void put_transaction(const struct tms_report_job *job,
+                            const struct tms_transaction *transaction)
 {
     const char *label = name_of(job, TMS_CLASS_LABEL, transaction->label);
 
-    fprintf(job->out, "%s\"%s\": {", before, key);
-    member_text(job->out, "", "thread", name_of(job, TMS_CLASS_THREAD, transaction->thread));
+    member_text(job->out, "{", "thread", name_of(job, TMS_CLASS_THREAD, transaction->thread));
     member_text(job->out, ", ", "label", transaction->unary ? NULL : label);
     member_number(job->out, ", ", "begin_event", transaction->begin_event);
     write_location(job, "begin", transaction->location);
     fputc('}', job->out);
+}
+
+static void write_transaction(const struct tms_report_job *job, const char *before, const char *key,
+                              const struct tms_transaction *transaction)
+{
+    fprintf(job->out, "%s\"%s\": ", before, key);
+    put_transaction(job, transaction);
 }
 
 static void write_step(const struct tms_report_job *job, const struct tms_step *step)
@@ -180,6 +186,16 @@ static void write_cycle(const struct tms_report_job *job, const struct tms_findi
     fputc(']', job->out);
 }
 
+static void write_refuted(const struct tms_report_job *job, const struct tms_finding *finding)
+{
+    fputc('[', job->out);
+    for (size_t i = 0; i < finding->refuted_count; i++) {
+        fputs(i > 0 ? ", " : "", job->out);
+        put_transaction(job, &finding->refuted[i]);
+    }
+    fputc(']', job->out);
+}
+
 static void write_finding(const struct tms_report_job *job, const struct tms_result *result,
                           const struct tms_finding *finding)
 {
@@ -193,6 +209,10 @@ static void write_finding(const struct tms_report_job *job, const struct tms_res
     member_text(out, ", ", "thread", name_of(job, TMS_CLASS_THREAD, finding->thread));
     write_transaction(job, ", ", "transaction", &finding->transaction);
     fprintf(out, ", \"not_atomic\": %s", result->blamed ? yes_or_no(finding->not_atomic) : "null");
+    if (result->blamed && finding->not_atomic) {
+        fputs(", \"refuted\": ", out);
+        write_refuted(job, finding);
+    }
     fputs(", \"cycle\": ", out);
     write_cycle(job, finding);
     fputc('}', out);
@@ -200,9 +220,9 @@ static void write_finding(const struct tms_report_job *job, const struct tms_res
 
 /* ---- results and trace ---------------------------------------------------------------- */
 
-static void write_stats(FILE *out, const struct tms_result *result, uint64_t events)
+static void write_stats(FILE *out, const struct tms_result *result)
 {
-    double rate = result->seconds > 0 ? (double)events / result->seconds : 0;
+    double rate = result->seconds > 0 ? (double)result->events / result->seconds : 0;
 
     fputs(", \"stats\": {", out);
     member_seconds(out, "", result->seconds);
@@ -215,8 +235,7 @@ static void write_stats(FILE *out, const struct tms_result *result, uint64_t eve
     fputs("}}", out);
 }
 
-static void write_result(const struct tms_report_job *job, const struct tms_result *result,
-                         uint64_t events)
+static void write_result(const struct tms_report_job *job, const struct tms_result *result)
 {
     FILE *out = job->out;
 
@@ -239,7 +258,7 @@ static void write_result(const struct tms_report_job *job, const struct tms_resu
         write_finding(job, result, &result->findings[i]);
     }
     fputc(']', out);
-    write_stats(out, result, events);
+    write_stats(out, result);
     fputc('}', out);
 }
 
@@ -254,6 +273,7 @@ static void write_trace(const struct tms_report_job *job, const struct tms_trace
     member_number(out, ", ", "variables", summary->variables);
     member_number(out, ", ", "locks", summary->locks);
     member_number(out, ", ", "transactions", summary->transactions);
+    member_number(out, ", ", "not_atomic", summary->not_atomic);
     member_number(out, ", ", "unary", summary->unary);
     member_number(out, ", ", "skipped", summary->skipped);
     member_seconds(out, ", ", summary->seconds);
@@ -273,7 +293,7 @@ int tms_report_json(const struct tms_report_job *job)
     fputs(", \"results\": [", job->out);
     for (size_t i = 0; (result = tms_analysis_result(job->analysis, i)) != NULL; i++) {
         fputs(i > 0 ? ", " : "", job->out);
-        write_result(job, result, summary.events);
+        write_result(job, result);
     }
     fputs("]}\n", job->out);
     return TMS_OK;

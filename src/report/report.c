@@ -11,6 +11,7 @@ static const struct {
     int (*write)(const struct tms_report_job *job);
 } kinds[] = {
     {"text", tms_report_text},
+    {"table", tms_report_table},
     {"json", tms_report_json},
 };
 

@@ -20,6 +20,7 @@ struct tms_report_job {
 
 /* TMS_OK or TMS_ERR_MEMORY. */
 int tms_report_text(const struct tms_report_job *job);
+int tms_report_table(const struct tms_report_job *job);
 int tms_report_json(const struct tms_report_job *job);
 
 #endif

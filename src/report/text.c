@@ -262,6 +262,9 @@ static void write_checked(struct text *text)
     write_count(note, ", ", summary->unary, "event outside blocks", "events outside blocks");
     write_count(note, ", ", summary->variables, "variable", "variables");
     write_count(note, ", ", summary->locks, "lock", "locks");
+    if (summary->not_atomic > 0) {
+        write_count(note, "; not atomic: ", summary->not_atomic, "block", "blocks");
+    }
     if (summary->skipped > 0) {
         write_count(note, "; left out: ", summary->skipped, "event", "events");
     }
@@ -269,23 +272,33 @@ static void write_checked(struct text *text)
     tms_page_flow(&text->page, 0, 2);
 }
 
+/* There was no transaction: for want of blocks, or because none of them is atomic. */
+static void write_emptiness(struct text *text)
+{
+    bool blocks = text->summary.not_atomic > 0;
+    bool lost = tms_analysis_loss(text->job->analysis) != NULL;
+    static const char *const sentences[2][2] = {
+        {"The trace has no block (begin … end), so there was nothing that could have been cut "
+         "apart: this says nothing about the program. Mark what is meant to be atomic.",
+         "No block (begin … end) was in what could be read."},
+        {"None of the blocks in the trace is meant to be atomic, so there was nothing that could "
+         "have been cut apart: this says nothing about the program. Say with --atomic or --spec "
+         "what is meant to be atomic.",
+         "No block that is meant to be atomic was in what could be read."}};
+
+    fputs(sentences[blocks][lost], tms_page_note(&text->page));
+    tms_page_flow(&text->page, 0, 2);
+}
+
 static void write_meaning(struct text *text)
 {
-    FILE *note = tms_page_note(&text->page);
-
-    if (text->summary.transactions == 0 && tms_analysis_loss(text->job->analysis) != NULL) {
-        fputs("No block (begin … end) was in what could be read.", note);
-        tms_page_flow(&text->page, 0, 2);
-    } else if (text->summary.transactions == 0) {
-        fputs("The trace has no block (begin … end), so there was nothing that could have been cut "
-              "apart: this says nothing about the program. Mark what is meant to be atomic.",
-              note);
-        tms_page_flow(&text->page, 0, 2);
+    if (text->summary.transactions == 0) {
+        write_emptiness(text);
     } else if (text->worst->verdict == TMS_VERDICT_SERIALIZABLE) {
         fputs("What these threads did is the same as if each block had run by itself, one after "
               "the other. This speaks of this run alone: with another timing the same program "
               "may still cut a block apart.",
-              note);
+              tms_page_note(&text->page));
         tms_page_flow(&text->page, 0, 2);
     }
 }
@@ -360,7 +373,7 @@ static void write_stats(struct text *text)
     FILE *out = text->page.out;
 
     for (size_t i = 0; (result = result_at(text, i)) != NULL; i++) {
-        double rate = result->seconds > 0 ? (double)text->summary.events / result->seconds : 0;
+        double rate = result->seconds > 0 ? (double)result->events / result->seconds : 0;
         fprintf(out, "\nCounts of %s\n", result->engine->name);
         fprintf(out, "  %-24s %14.3f  s in the engine\n", "seconds", result->seconds);
         fprintf(out, "  %-24s %14.0f\n", "events per second", rate);

@@ -7,20 +7,12 @@
 
 #include "trace/validate.h"
 
-/* A block that is open: by begin, or by entering a function. */
-struct tms_block {
-    uint32_t label;
-    bool function;
-    bool atomic;
-};
-
-enum { FUNCTION_UNKNOWN, FUNCTION_ATOMIC, FUNCTION_NOT_ATOMIC };
-
-int tms_lower_init(struct tms_lower *lower, struct tms_context *context, unsigned split,
-                   tms_lower_emit *emit, void *user)
+int tms_lower_init(struct tms_lower *lower, struct tms_context *context,
+                   const struct tms_settings *settings, tms_lower_emit *emit, void *user)
 {
     lower->context = context;
-    lower->split = split;
+    lower->spec = settings->spec;
+    lower->split = settings->split;
     lower->emit = emit;
     lower->user = user;
     lower->batch = TMS_LOWER_BATCH;
@@ -35,7 +27,7 @@ void tms_lower_clear(struct tms_lower *lower)
     }
     tms_release(&lower->memory, lower->threads, lower->thread_capacity, sizeof(*lower->threads));
     tms_release(&lower->memory, lower->plain, lower->plain_capacity, 1);
-    tms_release(&lower->memory, lower->functions, lower->function_capacity, 1);
+    tms_release(&lower->memory, lower->labels, lower->label_capacity, 1);
     tms_objects_clear(&lower->objects);
 }
 
@@ -62,19 +54,35 @@ static bool is_called(const char *function, const char *wanted)
            memcmp(function + start, wanted, length - start) == 0;
 }
 
-static int function_atomic(struct tms_lower *lower, uint32_t label, bool *atomic)
+static bool default_atomic(const struct tms_lower *lower, const char *label, bool function)
 {
-    if (!TMS_RESERVE(&lower->memory, &lower->functions, &lower->function_capacity,
-                     (size_t)label + 1, 64)) {
+    return !function ||
+           !(is_called(label, "main") || (lower->run_methods && is_called(label, "run")));
+}
+
+static bool specified_atomic(const struct tms_lower *lower, uint32_t label, bool function)
+{
+    const char *name = tms_name(lower->context, TMS_CLASS_LABEL, label, NULL);
+    enum tms_spec_answer answer =
+        lower->spec != NULL ? tms_spec_ask(lower->spec, name) : TMS_SPEC_DEFAULT;
+
+    return answer == TMS_SPEC_DEFAULT ? default_atomic(lower, name, function)
+                                      : answer == TMS_SPEC_ATOMIC;
+}
+
+/* Each label is looked up once as a block and once as a function. */
+static int block_atomic(struct tms_lower *lower, uint32_t label, bool function, bool *atomic)
+{
+    size_t at = (size_t)label * 2 + function;
+
+    if (!TMS_RESERVE(&lower->memory, &lower->labels, &lower->label_capacity, at + 1, 64)) {
         return TMS_ERR_MEMORY;
     }
-    uint8_t *known = &lower->functions[label];
-    if (*known == FUNCTION_UNKNOWN) {
-        const char *name = tms_name(lower->context, TMS_CLASS_LABEL, label, NULL);
-        bool excluded = is_called(name, "main") || (lower->run_methods && is_called(name, "run"));
-        *known = excluded ? FUNCTION_NOT_ATOMIC : FUNCTION_ATOMIC;
+    uint8_t *known = &lower->labels[at];
+    if (*known == TMS_LABEL_UNKNOWN) {
+        *known = specified_atomic(lower, label, function) ? TMS_LABEL_ATOMIC : TMS_LABEL_NOT_ATOMIC;
     }
-    *atomic = *known == FUNCTION_ATOMIC;
+    *atomic = *known == TMS_LABEL_ATOMIC;
     return TMS_OK;
 }
 
@@ -101,7 +109,7 @@ static struct tms_op *put(struct tms_lower *lower, const struct tms_event *event
 /* The label under which the transaction goes on: that of its outermost block. */
 static uint32_t outer_label(const struct tms_lower_thread *thread)
 {
-    for (size_t i = 0; i < thread->block_count; i++) {
+    for (size_t i = 1; i <= thread->block_count; i++) {
         if (thread->blocks[i].atomic) {
             return thread->blocks[i].label;
         }
@@ -123,19 +131,20 @@ static void put_split(struct tms_lower *lower, const struct tms_lower_thread *th
 static int open_block(struct tms_lower *lower, struct tms_lower_thread *thread,
                       const struct tms_event *event, uint64_t number, uint8_t first)
 {
-    bool function = event->kind == TMS_EVENT_ENTER;
-    bool atomic = true;
+    bool function = tms_is_function(event);
+    bool atomic;
 
-    if (function && function_atomic(lower, event->target, &atomic) != TMS_OK) {
+    if (block_atomic(lower, event->target, function, &atomic) != TMS_OK) {
         return TMS_ERR_MEMORY;
     }
     if (!TMS_RESERVE(&lower->memory, &thread->blocks, &thread->block_capacity,
-                     thread->block_count + 1, 8)) {
+                     thread->block_count + 2, 8)) {
         return TMS_ERR_MEMORY;
     }
-    thread->blocks[thread->block_count++] = (struct tms_block){event->target, function, atomic};
+    thread->blocks[++thread->block_count] = (struct tms_block){event->target, function, atomic};
     uint8_t in_block = thread->atomic > 0 ? TMS_OP_IN_BLOCK : 0;
     if (!atomic) {
+        lower->not_atomic++;
         lower->unary += in_block == 0;
         put(lower, event, number, TMS_OP_STEP, first | in_block);
     } else if (thread->atomic++ == 0) {
@@ -150,13 +159,12 @@ static int open_block(struct tms_lower *lower, struct tms_lower_thread *thread,
 /* The innermost block of its kind: `end` closes a begin, `exit` an enter. */
 static size_t innermost(const struct tms_lower_thread *thread, const struct tms_event *event)
 {
-    bool function = event->kind == TMS_EVENT_EXIT;
     size_t at = thread->block_count;
 
-    do {
-        assert(at > 0); /* validation saw that there is one */
+    while (thread->blocks[at].function != tms_is_function(event)) {
         at--;
-    } while (thread->blocks[at].function != function);
+        assert(at > 0); /* validation saw that there is one */
+    }
     return at;
 }
 
@@ -164,10 +172,10 @@ static struct tms_block pop_block(struct tms_lower_thread *thread, size_t at)
 {
     struct tms_block block = thread->blocks[at];
 
-    thread->block_count--;
     for (; at < thread->block_count; at++) {
         thread->blocks[at] = thread->blocks[at + 1];
     }
+    thread->block_count--;
     return block;
 }
 

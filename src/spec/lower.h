@@ -3,10 +3,11 @@
  * From events to operations (engine/op.h): decides what a transaction is, once for all engines.
  *
  * Per thread it keeps the open blocks; while at least one atomic block is open the thread is
- * in a transaction. enter/exit are blocks if the function is atomic, which by default every
- * one is but `main` (and the run methods of a RoadRunner log). A wait, the departure from a
- * barrier and, where asked for, a join begin a new transaction inside the block; a fork, where
- * asked for, ends one, and the next event of the thread begins the new.
+ * in a transaction. Which blocks are atomic the specification says, for enter/exit as for
+ * begin/end; without one every block is, and every function but `main` (and the run methods of
+ * a RoadRunner log). What is not atomic leaves events behind that conflict with nothing. A wait,
+ * the departure from a barrier and, where asked for, a join begin a new transaction inside the
+ * block; a fork, where asked for, ends one, and the next event of the thread begins the new.
  */
 #ifndef TMS_SPEC_LOWER_H
 #define TMS_SPEC_LOWER_H
@@ -17,6 +18,7 @@
 #include "base/context.h"
 #include "engine/op.h"
 #include "spec/objects.h"
+#include "spec/spec.h"
 
 /* Operations are handed on in batches of about this size. */
 #define TMS_LOWER_BATCH 512
@@ -26,12 +28,21 @@
 /* Takes the operations of a full buffer, and of the rest at a flush. */
 typedef void tms_lower_emit(void *user, const struct tms_op *ops, size_t count);
 
+/* A block that is open: by begin, or by entering a function. */
+struct tms_block {
+    uint32_t label;
+    bool function;
+    bool atomic;
+};
+
 struct tms_lower_thread {
-    uint32_t atomic; /* atomic blocks open: in a transaction iff > 0 */
-    bool split_next; /* a fork ended the transaction: the next event begins another */
-    struct tms_block *blocks;
+    uint32_t atomic;          /* atomic blocks open: in a transaction iff > 0 */
+    bool split_next;          /* a fork ended the transaction: the next event begins another */
+    struct tms_block *blocks; /* from 1 on, so that the last open one can always be looked at */
     size_t block_count, block_capacity;
 };
+
+enum tms_label_state { TMS_LABEL_UNKNOWN, TMS_LABEL_ATOMIC, TMS_LABEL_NOT_ATOMIC };
 
 /* Of a thread that has begun and was not joined, while no split is due. */
 #define TMS_PLAIN 0x80
@@ -39,25 +50,27 @@ struct tms_lower_thread {
 struct tms_lower {
     struct tms_context *context;
     struct tms_memory memory;
-    unsigned split;   /* enum tms_split */
-    bool run_methods; /* functions called run are not atomic either */
+    struct tms_spec *spec; /* NULL: the default */
+    unsigned split;        /* enum tms_split */
+    bool run_methods;      /* by default, functions called run are not atomic either */
     tms_lower_emit *emit;
     void *user;
     struct tms_lower_thread *threads; /* by id */
     uint8_t *plain;                   /* by id: TMS_PLAIN, TMS_OP_IN_BLOCK */
     size_t thread_capacity, plain_capacity;
-    uint8_t *functions; /* by label id: atomic or not, once known */
-    size_t function_capacity;
+    uint8_t *labels; /* by label id, for blocks and for functions: enum tms_label_state */
+    size_t label_capacity;
     struct tms_objects objects;
     uint64_t transactions; /* outermost blocks */
+    uint64_t not_atomic;   /* blocks and functions that are none */
     uint64_t unary;        /* events outside blocks */
     size_t batch;          /* operations before they are handed on */
     size_t count;
     struct tms_op ops[TMS_LOWER_BATCH + TMS_LOWER_MOST + TMS_OPS_BEHIND];
 };
 
-int tms_lower_init(struct tms_lower *lower, struct tms_context *context, unsigned split,
-                   tms_lower_emit *emit, void *user);
+int tms_lower_init(struct tms_lower *lower, struct tms_context *context,
+                   const struct tms_settings *settings, tms_lower_emit *emit, void *user);
 void tms_lower_clear(struct tms_lower *lower);
 
 /*
@@ -90,6 +103,60 @@ static inline void tms_lower_plain(struct tms_op *op, const struct tms_event *ev
     memcpy(&op->thread, event, sizeof(*event));
     op->kind = (uint8_t)(event->kind + (TMS_OP_READ - TMS_EVENT_READ));
     op->flags = plain & TMS_OP_IN_BLOCK;
+    op->spared = 0;
+}
+
+static inline bool tms_is_function(const struct tms_event *event)
+{
+    return event->kind >= TMS_EVENT_ENTER;
+}
+
+_Static_assert(TMS_EVENT_BEGIN == 0 && TMS_EVENT_END == 1 &&
+                   TMS_EVENT_EXIT == TMS_EVENT_ENTER + 1 && TMS_EVENT_EXIT == TMS_EVENT_COUNT - 1,
+               "blocks stand at the start, functions at the end");
+_Static_assert(TMS_OP_END == TMS_OP_BEGIN + 1 && TMS_OP_NEST == TMS_OP_BEGIN + 2 &&
+                   TMS_OP_UNNEST == TMS_OP_END + 2,
+               "what opens, what closes; outermost, nested");
+
+/*
+ * The way of nearly all blocks: one that is known to be atomic is opened, or the one that was
+ * opened last, and is atomic, is closed, by a thread that is TMS_PLAIN, as `plain` says. False
+ * if it is another case: then nothing was done. Without branches on what opens and what closes,
+ * outermost or nested: nobody can guess it.
+ */
+static inline bool tms_lower_block(struct tms_lower *lower, struct tms_op *op,
+                                   const struct tms_event *event, uint64_t number, uint8_t *plain)
+{
+    struct tms_lower_thread *thread = &lower->threads[event->thread];
+    bool function = tms_is_function(event);
+    uint32_t opens = event->kind == TMS_EVENT_BEGIN || event->kind == TMS_EVENT_ENTER;
+    size_t at = (size_t)event->target * 2 + function;
+
+    if ((*plain & TMS_PLAIN) == 0 || thread->block_count + 1 >= thread->block_capacity ||
+        at >= lower->label_capacity) {
+        return false;
+    }
+    struct tms_block *last = &thread->blocks[thread->block_count];
+    bool opened = lower->labels[at] == TMS_LABEL_ATOMIC;
+    bool closed = last->atomic & (last->function == function);
+    if (((opens & opened) | (!opens & closed)) == 0) {
+        return false;
+    }
+    uint32_t label = last->label ^ ((last->label ^ event->target) & -opens);
+    uint32_t atomic = thread->atomic - 1 + 2 * opens;
+    bool nested = thread->atomic != 1 - opens;
+    last[opens] = (struct tms_block){label, function, true};
+    thread->block_count += 2 * (size_t)opens - 1;
+    thread->atomic = atomic;
+    lower->transactions += opens & !nested;
+    op->event = number;
+    memcpy(&op->thread, event, sizeof(*event));
+    op->target = label;
+    op->kind = (uint8_t)(TMS_OP_BEGIN + !opens + 2 * nested);
+    op->flags = TMS_OP_IN_BLOCK;
+    op->spared = 0;
+    *plain = TMS_PLAIN | (atomic > 0 ? TMS_OP_IN_BLOCK : 0);
+    return true;
 }
 
 #endif

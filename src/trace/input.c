@@ -316,7 +316,7 @@ static int open_file(struct tms_input_source *source, const char *path)
                         strerror(errno));
     }
     if (S_ISDIR(status.st_mode)) {
-        return tms_fail(source->context, TMS_ERR_IO, "%s: is a directory; name a trace file in it",
+        return tms_fail(source->context, TMS_ERR_IO, "%s: is a directory; name a file in it",
                         source->path);
     }
     source->size = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;

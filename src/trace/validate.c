@@ -230,34 +230,34 @@ static int join_thread(struct tms_validator *v, const struct tms_event *event)
 
 static int open_block(struct tms_validator *v, const struct tms_event *event)
 {
-    v->threads[event->thread].blocks++;
+    v->threads[event->thread].open[TMS_OPEN_BLOCKS]++;
     return TMS_VALID;
 }
 
 static int close_block(struct tms_validator *v, const struct tms_event *event)
 {
-    if (v->threads[event->thread].blocks == 0) {
+    if (v->threads[event->thread].open[TMS_OPEN_BLOCKS] == 0) {
         return invalid(v, "%s ends a block but none is open: there is an end without begin",
                        name(v, TMS_CLASS_THREAD, event->thread));
     }
-    v->threads[event->thread].blocks--;
+    v->threads[event->thread].open[TMS_OPEN_BLOCKS]--;
     return TMS_VALID;
 }
 
 static int open_function(struct tms_validator *v, const struct tms_event *event)
 {
-    v->threads[event->thread].functions++;
+    v->threads[event->thread].open[TMS_OPEN_FUNCTIONS]++;
     return TMS_VALID;
 }
 
 static int close_function(struct tms_validator *v, const struct tms_event *event)
 {
-    if (v->threads[event->thread].functions == 0) {
+    if (v->threads[event->thread].open[TMS_OPEN_FUNCTIONS] == 0) {
         return invalid(v, "%s leaves %s but is in no function: there is an exit without enter",
                        name(v, TMS_CLASS_THREAD, event->thread),
                        name(v, TMS_CLASS_LABEL, event->target));
     }
-    v->threads[event->thread].functions--;
+    v->threads[event->thread].open[TMS_OPEN_FUNCTIONS]--;
     return TMS_VALID;
 }
 

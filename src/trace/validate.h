@@ -15,10 +15,11 @@ enum tms_validity {
     TMS_INVALID,     /* not well-formed: tms_validator_reason says why; state is unchanged */
 };
 
+enum { TMS_OPEN_BLOCKS, TMS_OPEN_FUNCTIONS };
+
 struct tms_valid_thread {
     bool seen, forked, joined;
-    uint32_t blocks;    /* begins open */
-    uint32_t functions; /* enters open */
+    uint32_t open[2]; /* TMS_OPEN_…: how many begins, how many enters */
 };
 
 /* How one thread shares a lock, and how often over. */
@@ -43,7 +44,7 @@ struct tms_validator {
     struct tms_memory memory;
     struct tms_valid_thread *threads; /* by id */
     size_t thread_capacity;
-    struct tms_valid_lock *locks; /* by id */
+    struct tms_valid_lock *locks; /* by id; 0 is none, and always free */
     size_t lock_capacity;
     char reason[TMS_MESSAGE_SIZE];
 };
@@ -78,20 +79,31 @@ extern const struct tms_plain_kind tms_plain_kinds[TMS_EVENT_COUNT];
 /*
  * Is the event an access, about which there is no rule, or the taking of a free lock, or the
  * giving back? If so it is done with. `plain` is 0 if its thread has not begun or has ended.
- * `locks` are the validator's; `nowhere` is written to and means nothing.
+ * `locks` are the validator's.
  */
-static inline bool tms_validate_plain(struct tms_valid_lock *locks, uint64_t *nowhere,
-                                      const struct tms_event *event, uint64_t plain)
+static inline bool tms_validate_plain(struct tms_valid_lock *locks, const struct tms_event *event,
+                                      unsigned plain)
 {
     const struct tms_plain_kind *kind = &tms_plain_kinds[event->kind];
     uint64_t *hold = &locks[event->target & kind->lock].hold;
     uint64_t mine = (uint64_t)event->thread << 32 | 1;
-    uint64_t met = plain & (*hold == ((mine & kind->held) | kind->never));
-    /* Not back to lock 0: the next event would have to wait for it. */
-    uint64_t *to = kind->lock != 0 ? hold : nowhere;
 
-    *to = *hold ^ (mine & kind->changes & -met); /* from free to mine, or back */
-    return met != 0;
+    if ((plain & (*hold == ((mine & kind->held) | kind->never))) == 0) {
+        return false;
+    }
+    *hold ^= mine & kind->changes; /* from free to mine, or back */
+    return true;
+}
+
+/* A block of a thread that has begun, or a function, is opened or, if it is open, closed. */
+static inline void tms_validate_block(struct tms_validator *validator,
+                                      const struct tms_event *event)
+{
+    struct tms_valid_thread *thread = &validator->threads[event->thread];
+    uint32_t opens = event->kind == TMS_EVENT_BEGIN || event->kind == TMS_EVENT_ENTER;
+
+    thread->open[event->kind >= TMS_EVENT_ENTER ? TMS_OPEN_FUNCTIONS : TMS_OPEN_BLOCKS] +=
+        2 * opens - 1;
 }
 
 /* Why the last event was invalid: a clause that follows "FILE:LINE: ". */

@@ -180,6 +180,88 @@ static bool on_cycle(const struct tms_oracle *oracle,
     return oracle->reaches[index * oracle->count + index];
 }
 
+/* ---- refuted blocks ------------------------------------------------------------------- */
+
+/* Does the cycle only go forward in time? Then it shows by itself that its transaction is cut. */
+static bool goes_forward(const struct tms_finding *finding)
+{
+    for (size_t i = 1; i < finding->cycle_length; i++) {
+        if (finding->cycle[i - 1].second_event > finding->cycle[i].first_event) {
+            return false;
+        }
+    }
+    return finding->cycle_length > 0;
+}
+
+/* Is the block cut by another thread, before some event of the transaction inside it? */
+static bool is_cut(const struct tms_oracle *oracle,
+                   const struct tms_oracle_transaction *transaction, size_t block)
+{
+    size_t own = (size_t)(transaction - oracle->transactions);
+
+    for (size_t m = transaction->first; m < oracle->count; m++) {
+        if (oracle->readings[m].transaction == own &&
+            tms_oracle_inside(oracle, transaction, block, m) && tms_oracle_cut(oracle, block, m)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* If the cycle does not show it, may the engine name fewer blocks than the order of events tells?
+ */
+static bool says_less(const struct tms_result *result)
+{
+    return promises(result, TMS_ENGINE_WITNESS) && strcmp(result->engine->name, "reference") != 0;
+}
+
+/* Must the block be named? If a cycle shows it by itself, those that have both its ends, … */
+static bool is_due(const struct tms_oracle *oracle,
+                   const struct tms_oracle_transaction *transaction,
+                   const struct tms_finding *finding, size_t block)
+{
+    if (goes_forward(finding)) {
+        size_t last = finding->cycle[finding->cycle_length - 1].second_event - 1;
+        return block < finding->cycle[0].first_event &&
+               tms_oracle_inside(oracle, transaction, block, last);
+    }
+    /* … and else those of which the event that shows it of the transaction shows it too. */
+    return tms_oracle_inside(oracle, transaction, block, transaction->cut) &&
+           tms_oracle_cut(oracle, block, transaction->cut);
+}
+
+static const char *check_refuted(struct tms_oracle *oracle, const struct tms_result *result,
+                                 const struct tms_finding *finding,
+                                 const struct tms_oracle_transaction *transaction)
+{
+    bool all = goes_forward(finding) || !says_less(result);
+    size_t next = 1;
+
+    if (!finding->not_atomic) {
+        return finding->refuted_count == 0 ? NULL : wrong(oracle, "it refutes, but does not blame");
+    }
+    if (finding->refuted_count == 0 || !same(&finding->refuted[0], &finding->transaction)) {
+        return wrong(oracle, "the first block refuted is not the transaction");
+    }
+    for (size_t i = transaction->block + 1; i < oracle->count; i++) {
+        const struct tms_event *event = &oracle->events[i];
+        const struct tms_transaction block = {i + 1, event->thread, event->target, event->location,
+                                              false};
+        bool named = next < finding->refuted_count && same(&finding->refuted[next], &block);
+        next += named;
+        if (named && !is_cut(oracle, transaction, i)) {
+            return wrong(oracle, "the block begun at event %zu is not refuted", i + 1);
+        }
+        if (all && named != is_due(oracle, transaction, finding, i)) {
+            return wrong(oracle, "the block begun at event %zu %s be named", i + 1,
+                         named ? "should not" : "should");
+        }
+    }
+    return next == finding->refuted_count
+               ? NULL
+               : wrong(oracle, "refuted block %zu is none, or out of order", next + 1);
+}
+
 static const char *check_finding(struct tms_oracle *oracle, const struct tms_result *result,
                                  const struct tms_finding *finding)
 {
@@ -202,7 +284,8 @@ static const char *check_finding(struct tms_oracle *oracle, const struct tms_res
     if (result->blamed && !blames_rightly(result, finding, transaction)) {
         return wrong(oracle, "not_atomic should be %s", transaction->not_atomic ? "set" : "clear");
     }
-    return check_cycle(oracle, result, finding);
+    const char *fault = check_cycle(oracle, result, finding);
+    return fault == NULL ? check_refuted(oracle, result, finding, transaction) : fault;
 }
 
 static const char *check_findings(struct tms_oracle *oracle, const struct tms_result *result)

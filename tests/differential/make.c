@@ -150,6 +150,19 @@ static void step_enter(struct maker *m, unsigned t)
     open_block(m, t, TMS_EVENT_ENTER, m->words->labels[below(m, TMS_LABELS)]);
 }
 
+/* The last block, or sometimes the last of the other kind: the two may interleave. */
+static unsigned choose_block(struct maker *m, const struct thread *thread)
+{
+    unsigned last = thread->depth - 1;
+
+    for (unsigned at = below(m, 4) == 0 ? last : 0; at-- > 0;) {
+        if (thread->blocks[at].opened_by != thread->blocks[last].opened_by) {
+            return at;
+        }
+    }
+    return last;
+}
+
 static void step_end(struct maker *m, unsigned t)
 {
     struct thread *thread = &m->threads[t];
@@ -157,11 +170,16 @@ static void step_end(struct maker *m, unsigned t)
     if (thread->depth == 0) {
         return;
     }
-    const struct block *block = &thread->blocks[--thread->depth];
-    if (block->opened_by == TMS_EVENT_ENTER) {
-        emit(m, t, TMS_EVENT_EXIT, block->label);
+    unsigned at = choose_block(m, thread);
+    const struct block block = thread->blocks[at];
+    thread->depth--;
+    for (; at < thread->depth; at++) {
+        thread->blocks[at] = thread->blocks[at + 1];
+    }
+    if (block.opened_by == TMS_EVENT_ENTER) {
+        emit(m, t, TMS_EVENT_EXIT, block.label);
     } else {
-        emit(m, t, TMS_EVENT_END, below(m, 2) != 0 ? block->label : 0);
+        emit(m, t, TMS_EVENT_END, below(m, 2) != 0 ? block.label : 0);
     }
 }
 

@@ -70,6 +70,7 @@ static void close_block(struct tms_oracle *oracle, size_t index)
         if (oracle->events[i].thread == event->thread && oracle->events[i].kind == opener &&
             oracle->readings[i].open) {
             oracle->readings[i].open = false;
+            oracle->readings[i].closed_by = index;
             return;
         }
     }
@@ -84,13 +85,17 @@ static bool splits(const struct tms_oracle *oracle, const struct tms_event *even
            (event->kind == TMS_EVENT_JOIN && (oracle->split & TMS_SPLIT_JOIN) != 0);
 }
 
-static uint32_t begin_transaction(struct tms_oracle *oracle, size_t index, uint32_t label,
-                                  bool unary)
+/* A transaction named after the block that event `block` opened, or of the event alone. */
+static uint32_t begin_transaction(struct tms_oracle *oracle, size_t index, size_t block)
 {
+    bool unary = block == NOWHERE;
+    uint32_t label = unary ? 0 : oracle->events[block].target;
+
     oracle->transactions[oracle->transaction_count] = (struct tms_oracle_transaction){
         .name = {index + 1, oracle->events[index].thread, label, oracle->events[index].location,
                  unary},
         .first = index,
+        .block = block,
     };
     return (uint32_t)oracle->transaction_count++;
 }
@@ -106,12 +111,11 @@ static uint32_t place(struct tms_oracle *oracle, struct thread *thread, size_t i
         close_block(oracle, index);
     }
     if (outer == NOWHERE) {
-        bool unary = !(opens(event) && atomic(oracle, index));
-        thread->transaction = begin_transaction(oracle, index, unary ? 0 : event->target, unary);
+        bool begins = opens(event) && atomic(oracle, index);
+        thread->transaction = begin_transaction(oracle, index, begins ? index : NOWHERE);
     } else if (splits(oracle, event) ||
                (thread->forked && outermost(oracle, event->thread) != NOWHERE)) {
-        uint32_t label = oracle->events[outer].target;
-        thread->transaction = begin_transaction(oracle, index, label, false);
+        thread->transaction = begin_transaction(oracle, index, outer);
     }
     thread->forked = event->kind == TMS_EVENT_FORK && (oracle->split & TMS_SPLIT_FORK) != 0;
     return thread->transaction;
@@ -290,8 +294,7 @@ static void close_relations(struct tms_oracle *oracle)
     }
 }
 
-/* Is there an x of another thread with begin -> x -> m? */
-static bool cut_before(const struct tms_oracle *oracle, size_t begin, size_t m)
+bool tms_oracle_cut(const struct tms_oracle *oracle, size_t begin, size_t m)
 {
     for (size_t x = begin + 1; x < m; x++) {
         if (oracle->events[x].thread != oracle->events[m].thread &&
@@ -309,11 +312,22 @@ static void blame(struct tms_oracle *oracle)
             continue;
         }
         struct tms_oracle_transaction *own = &oracle->transactions[oracle->readings[m].transaction];
-        if (!own->not_atomic && cut_before(oracle, own->first, m)) {
+        if (!own->not_atomic && tms_oracle_cut(oracle, own->first, m)) {
             own->not_atomic = true;
+            own->cut = m;
             oracle->blamed++;
         }
     }
+}
+
+bool tms_oracle_inside(const struct tms_oracle *oracle,
+                       const struct tms_oracle_transaction *transaction, size_t block, size_t at)
+{
+    const struct tms_oracle_reading *reading = &oracle->readings[block];
+
+    return oracle->events[block].thread == transaction->name.thread &&
+           opens(&oracle->events[block]) && atomic(oracle, block) && block > transaction->block &&
+           block <= at && (reading->open || at < reading->closed_by);
 }
 
 /* ---- the oracle ----------------------------------------------------------------------- */

@@ -18,12 +18,15 @@ struct tms_oracle_reading {
     uint32_t transaction; /* TMS_NOT_AN_EVENT for the inside of a re-entrant lock */
     uint32_t version;     /* of the variable accessed */
     bool open;            /* it opened a block that is not closed yet */
+    size_t closed_by;     /* the event that closed the block that it opened, if one did */
 };
 
 struct tms_oracle_transaction {
     struct tms_transaction name;
     size_t first; /* its first event */
+    size_t block; /* the event that opened the block it is named after */
     bool not_atomic;
+    size_t cut; /* if so: its first event that shows it */
 };
 
 /* Events are indices here, counted from 0; numbers, as findings use them, count from 1. */
@@ -53,5 +56,12 @@ bool tms_oracle_is_event(const struct tms_oracle *oracle, size_t index);
 bool tms_oracle_conflict_by(const struct tms_oracle *oracle, size_t first, size_t second,
                             enum tms_edge_kind kind);
 bool tms_oracle_conflict(const struct tms_oracle *oracle, size_t first, size_t second);
+
+/* Did event `block` open a block inside the transaction that is still open at its event `at`? */
+bool tms_oracle_inside(const struct tms_oracle *oracle,
+                       const struct tms_oracle_transaction *transaction, size_t block, size_t at);
+
+/* Is there an event x of another thread with begin -> x -> m? */
+bool tms_oracle_cut(const struct tms_oracle *oracle, size_t begin, size_t m);
 
 #endif

@@ -50,6 +50,34 @@ load common
     [[ $stderr == *"  tmesis check --json lost.std "* ]]
 }
 
+@test "the report of nested blocks names those that are refuted, and so does the JSON" {
+    tms check --json "$golden/nested-blocks.std"
+    diff <(sed 's/AV-[0-9a-f]*/AV-ID/; s,^/.*/,,; /^No order/,$d' <<<"$stderr") "$here/nested-blocks.report"
+    valid result
+    query '[b["label"] for b in d[0]["results"][0]["violations"][0]["refuted"]] == ["transfer", "deposit"]'
+    query 'd[0]["results"][0]["violations"][0]["refuted"][1]["begin"]["line"] == 20'
+    tms check -q --json lost.std nobody.std
+    valid result
+    query '[v["label"] for v in d[0]["results"][0]["violations"][0]["refuted"]] == ["deposit"]'
+    query '"refuted" not in d[1]["results"][0]["violations"][0]'
+}
+
+@test "violations that refute other blocks inside are other findings" {
+    # The same cycle twice; the first time its begin lies in an inner block.
+    for inner in begin step; do
+        echo "A|begin(f)"
+        [ $inner = begin ] && echo "A|begin(g)"
+        printf 'A|r(x)\nB|w(x)\nA|w(x)\n'
+        [ $inner = begin ] && echo "A|end"
+        echo "A|end"
+    done >two.std
+    tms check -q --json two.std
+    query '[len(v["refuted"]) for v in d[0]["results"][0]["violations"]] == [2, 1]'
+    cat two.std two.std >four.std
+    tms check -q --json four.std
+    query '[v["count"] for v in d[0]["results"][0]["violations"]] == [2, 2]'
+}
+
 @test "the report when nobody is to blame" {
     tms check nobody.std
     [ "$status" -eq 1 ]

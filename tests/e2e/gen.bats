@@ -108,6 +108,18 @@ print(*(trace[field] for field in sys.argv[1:]))' "${@:2}"
     [[ $stderr == *"deposit"* ]]
 }
 
+@test "labels that are cut are named, and only their blocks are to blame" {
+    tms gen --events 5k --cut-labels 2 -o a.std
+    [ "$status" -eq 0 ]
+    grep -qE 'first violation at event [0-9]+; cut apart: work[0-9], work[0-9]$' <<<"$stderr"
+    cut=$(grep -o 'work[0-9]' <<<"$stderr" | paste -sd ' ')
+    tms check -q --json --all a.std
+    query "sorted({v['transaction']['label'] for v in d[0]['results'][0]['violations']}) == sorted('$cut'.split())"
+    query "len(d[0]['results'][0]['violations']) == 4"
+    tms gen --events 5k --labels 20 --cut-labels 12 -o a.std
+    [[ $stderr == *" and 2 more labels" ]]
+}
+
 @test "without discipline there are violations" {
     tms gen --preset bench-any --events 5k -o a.tms
     [ "$status" -eq 0 ]
@@ -154,6 +166,8 @@ refused() {
     refused "too few" --threads 50 --fork-join --events 20
     refused "forked and joined" --churn 3
     refused "place it earlier" --events 100 --violation 101
+    refused "labels that are cut" --labels 2 --cut-labels 3
+    refused "without another violation" --cut-labels 1 --violation 50%
     for where in x 0 101% 5x 1e3 0x10 -5 nan ''; do
         refused "--violation" --violation="$where"
     done

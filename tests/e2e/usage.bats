@@ -13,7 +13,7 @@ load common
 @test "help lists the commands, and every command has its own" {
     tms --help
     [ "$status" -eq 0 ]
-    for command in check info convert gen engines; do
+    for command in check refine info convert gen engines; do
         [[ $output == *$'\n'"  $command "* ]]
         run --separate-stderr "$tmesis" "$command" --help
         [ "$status" -eq 0 ]
@@ -27,7 +27,7 @@ load common
 }
 
 @test "help fits a terminal" {
-    for command in check info convert gen engines; do
+    for command in check refine info convert gen engines; do
         run "$tmesis" "$command" --help
         for line in "${lines[@]}"; do
             [ "${#line}" -le 84 ]

@@ -117,7 +117,7 @@ static void stop(struct pass *pass)
 
 /* ---- good traces ---------------------------------------------------------------------- */
 
-/* "T1@1,T2@5", or "-" for nobody. */
+/* "T1@1,T2@5", or "-" for nobody; "T1@1/3" if the block begun at event 3 is refuted as well. */
 static void blame_text(const struct pass *pass, const struct tms_result *result, char *text,
                        size_t size)
 {
@@ -131,6 +131,11 @@ static void blame_text(const struct pass *pass, const struct tms_result *result,
                 text + used, size - used, "%s%s@%llu", used == 0 ? "" : ",",
                 tms_name(pass->context, TMS_CLASS_THREAD, transaction->thread, NULL),
                 (unsigned long long)transaction->begin_event);
+        }
+        for (size_t j = 1; j < result->findings[i].refuted_count && used < size; j++) {
+            used +=
+                (size_t)snprintf(text + used, size - used, "/%llu",
+                                 (unsigned long long)result->findings[i].refuted[j].begin_event);
         }
     }
 }

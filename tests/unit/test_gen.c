@@ -26,6 +26,7 @@ struct trace {
     struct tms_event *events;
     uint64_t count;
     uint64_t violation; /* as the generator states it */
+    uint32_t cut[8];    /* labels, as the generator states them */
 };
 
 static struct trace generate(const struct tms_shape *shape)
@@ -45,6 +46,9 @@ static struct trace generate(const struct tms_shape *shape)
     }
     assert_int_equal(got, 0);
     trace.violation = tms_gen_violation(gen);
+    for (uint64_t i = 0; i < shape->cut; i++) {
+        trace.cut[i] = tms_gen_cut_label(gen, i);
+    }
     tms_gen_free(gen);
     tms_context_free(context);
     return trace;
@@ -350,6 +354,106 @@ static void planted_at_every_event(void **state)
     }
 }
 
+/* ---- labels that are cut ------------------------------------------------------------------- */
+
+/* Happens-before on events, by the definition. */
+struct order {
+    uint64_t after[MOST][WORDS]; /* sets of events, by event */
+};
+
+static struct order *happens_before(const struct trace *trace)
+{
+    struct order *order = calloc(1, sizeof *order);
+    for (uint64_t i = trace->count; i-- > 0;) {
+        for (uint64_t j = i + 1; j < trace->count; j++) {
+            if (conflict(&trace->events[i], &trace->events[j])) {
+                order->after[i][j / 64] |= (uint64_t)1 << j % 64;
+                for (int w = 0; w < WORDS; w++) {
+                    order->after[i][w] |= order->after[j][w];
+                }
+            }
+        }
+    }
+    return order;
+}
+
+static bool comes_after(const struct order *order, uint64_t i, uint64_t j)
+{
+    return order->after[i][j / 64] >> j % 64 & 1;
+}
+
+/* Does something of another thread come after `begin` and before a later event of its block? */
+static bool is_cut(const struct trace *trace, const struct graph *graph, const struct order *order,
+                   uint64_t begin)
+{
+    for (uint64_t m = begin + 1; m < trace->count; m++) {
+        for (uint64_t x = begin + 1; graph->of[m] == graph->of[begin] && x < m; x++) {
+            if (trace->events[x].thread != trace->events[m].thread &&
+                comes_after(order, begin, x) && comes_after(order, x, m)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The labels of all transactions that are not atomic, as a set of ids below 64. */
+static uint64_t cut_labels(const struct trace *trace)
+{
+    struct graph *graph = build_graph(trace);
+    struct order *order = happens_before(trace);
+    uint64_t labels = 0;
+    for (uint64_t i = 0; i < trace->count; i++) {
+        bool outermost = trace->events[i].kind == TMS_EVENT_BEGIN;
+        for (uint64_t j = 0; j < i && outermost; j++) {
+            outermost = graph->of[j] != graph->of[i];
+        }
+        if (outermost && is_cut(trace, graph, order, i)) {
+            labels |= (uint64_t)1 << trace->events[i].target;
+        }
+    }
+    free(order);
+    free(graph);
+    return labels;
+}
+
+static void the_cut_labels_are_not_atomic_and_no_others(void **state)
+{
+    struct tms_random random;
+    (void)state;
+    tms_random_seed(&random, 4);
+    for (int i = 0; i < 100; i++) {
+        struct tms_shape shape = random_shape(&random);
+        shape.labels = 1 + tms_random_below(&random, 10);
+        shape.cut = 1 + tms_random_below(&random, shape.labels < 8 ? shape.labels : 8);
+        shape.events = tms_shape_least_events(&shape) + tms_random_below(&random, 300);
+        struct trace trace = generate(&shape);
+        uint64_t wanted = 0;
+        for (uint64_t c = 0; c < shape.cut; c++) {
+            wanted |= (uint64_t)1 << trace.cut[c];
+        }
+        check_well_formed(&trace, &shape);
+        assert_int_equal(__builtin_popcountll(wanted), shape.cut);
+        assert_int_equal(cut_labels(&trace), wanted);
+        free(trace.events);
+    }
+}
+
+static void cut_labels_are_cut_all_along(void **state)
+{
+    struct tms_shape shape;
+    (void)state;
+    tms_shape_init(&shape);
+    shape.cut = 3;
+    shape.events = 100;
+    assert_int_equal(tms_shape_cuts(&shape), 3);
+    shape.events = 100000;
+    assert_int_equal(tms_shape_cuts(&shape), 99);
+    struct trace trace = generate(&shape);
+    assert_true(trace.violation > 500 && trace.violation < 1500);
+    free(trace.events);
+}
+
 /* ---- the wanted shape --------------------------------------------------------------------- */
 
 struct census {
@@ -514,6 +618,10 @@ static void impossible_shapes_are_refused(void **state)
         {"variable", {.threads = 2, .variables = 1, .planting = TMS_PLANT_RANDOM}},
         {"too few", {.threads = 90, .variables = 5, .fork_join = true}},
         {"forked", {.threads = 2, .variables = 5, .churn = 1}},
+        {"labels that are cut", {.threads = 2, .variables = 5, .labels = 2, .cut = 3}},
+        {"without another violation",
+         {.threads = 2, .variables = 5, .labels = 2, .cut = 1, .planting = TMS_PLANT_ANY}},
+        {"two threads", {.threads = 1, .variables = 5, .labels = 2, .cut = 1}},
         {"place it earlier",
          {.threads = 2, .variables = 5, .planting = TMS_PLANT_AT, .violation_at = 101}},
     };
@@ -536,6 +644,8 @@ int main(void)
         cmocka_unit_test(any_is_well_formed_and_mostly_violates),
         cmocka_unit_test(planted_closes_at_the_stated_event),
         cmocka_unit_test(planted_at_every_event),
+        cmocka_unit_test(the_cut_labels_are_not_atomic_and_no_others),
+        cmocka_unit_test(cut_labels_are_cut_all_along),
         cmocka_unit_test(shares_and_lengths_are_as_asked),
         cmocka_unit_test(overlap_is_as_asked),
         cmocka_unit_test(threads_come_and_go),

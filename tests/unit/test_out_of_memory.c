@@ -105,17 +105,20 @@ static bool discard(void *user, const char *text, size_t length)
     return true;
 }
 
+#define BLOCK_EVENTS 10
+
 static int fill_block(struct tms_context *context, unsigned number, struct tms_event *events)
 {
     static const struct {
         unsigned thread;
         enum tms_event_kind kind;
-    } shape[] = {
-        {1, TMS_EVENT_BEGIN}, {1, TMS_EVENT_READ}, {2, TMS_EVENT_BEGIN}, {2, TMS_EVENT_READ},
-        {2, TMS_EVENT_WRITE}, {2, TMS_EVENT_END},  {1, TMS_EVENT_WRITE}, {1, TMS_EVENT_END},
+    } shape[BLOCK_EVENTS] = {
+        {1, TMS_EVENT_BEGIN}, {1, TMS_EVENT_BEGIN}, {1, TMS_EVENT_READ}, {2, TMS_EVENT_BEGIN},
+        {2, TMS_EVENT_READ},  {2, TMS_EVENT_WRITE}, {2, TMS_EVENT_END},  {1, TMS_EVENT_WRITE},
+        {1, TMS_EVENT_END},   {1, TMS_EVENT_END},
     };
 
-    for (size_t i = 0; i < sizeof(shape) / sizeof(shape[0]); i++) {
+    for (size_t i = 0; i < BLOCK_EVENTS; i++) {
         char name[16];
         int length = snprintf(name, sizeof(name), "%u", shape[i].thread + number % 7);
         int64_t thread = tms_intern(context, TMS_CLASS_THREAD, name, (size_t)length);
@@ -127,12 +130,12 @@ static int fill_block(struct tms_context *context, unsigned number, struct tms_e
         events[i] = (struct tms_event){
             .thread = (uint32_t)thread, .target = (uint32_t)target, .kind = (uint8_t)shape[i].kind};
     }
-    return (int)(sizeof(shape) / sizeof(shape[0]));
+    return BLOCK_EVENTS;
 }
 
 static int write_blocks(struct tms_context *context, struct tms_writer *writer)
 {
-    struct tms_event events[8];
+    struct tms_event events[BLOCK_EVENTS];
 
     for (unsigned i = 0; i < BLOCKS; i++) {
         int count = fill_block(context, i, events);
@@ -177,8 +180,12 @@ static int report(const struct tms_analysis *analysis)
     tms_report_settings_init(&settings);
     settings.path = "trace";
     settings.format = "std";
-    int code = tms_report(analysis, "text", &settings, discard, NULL);
-    return code != TMS_OK ? code : tms_report(analysis, "json", &settings, discard, NULL);
+    static const char *const kinds[] = {"text", "table", "json"};
+    int code = TMS_OK;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && code == TMS_OK; i++) {
+        code = tms_report(analysis, kinds[i], &settings, discard, NULL);
+    }
+    return code;
 }
 
 /* An engine without memory gives up and says so in its result; it never calls a trace fine. */
@@ -198,8 +205,31 @@ static int judge(const struct tms_analysis *analysis)
     return code;
 }
 
-static int check_with(struct tms_context *context, const char *path, const char *format,
-                      const char *engines)
+struct work {
+    const char *format;
+    const char *compression; /* NULL: the trace is `text`, the format has no writer */
+    const char *text;
+    const char *engines;
+    const char *rules; /* a specification; NULL: none */
+    bool writes;       /* the failures come while writing, else while reading and checking */
+};
+
+/* The rules as a file holds them; without any, *spec is NULL. */
+static int load_rules(struct tms_context *context, const char *rules, struct tms_spec **spec)
+{
+    *spec = NULL;
+    if (rules == NULL) {
+        return TMS_OK;
+    }
+    struct scratch file = scratch_make();
+    assert_int_equal(write(file.descriptor, rules, strlen(rules)), strlen(rules));
+    int code = tms_spec_new(context, spec);
+    code = code == TMS_OK ? tms_spec_load(*spec, file.path) : code;
+    close(file.descriptor);
+    return code;
+}
+
+static int check_with(struct tms_context *context, const char *path, const struct work *work)
 {
     struct tms_reader_settings reading;
     struct tms_settings checking;
@@ -207,10 +237,13 @@ static int check_with(struct tms_context *context, const char *path, const char 
     struct tms_analysis *analysis = NULL;
 
     tms_reader_settings_init(&reading);
-    reading.format = format;
+    reading.format = work->format;
     tms_settings_init(&checking);
-    checking.engines = engines;
-    int code = tms_reader_open(context, path, &reading, &reader);
+    checking.engines = work->engines;
+    int code = load_rules(context, work->rules, &checking.spec);
+    if (code == TMS_OK) {
+        code = tms_reader_open(context, path, &reading, &reader);
+    }
     if (code == TMS_OK) {
         code = tms_analysis_new(context, &checking, &analysis);
     }
@@ -225,35 +258,28 @@ static int check_with(struct tms_context *context, const char *path, const char 
     }
     tms_analysis_free(analysis);
     tms_reader_close(reader);
+    tms_spec_free(checking.spec);
     return code;
 }
 
-static int check_trace(const char *path, const char *format, const char *engines)
+static int check_trace(const char *path, const struct work *work)
 {
     struct tms_context *context = tms_context_new(NULL, NULL);
 
     if (context == NULL) {
         return TMS_ERR_MEMORY;
     }
-    int code = check_with(context, path, format, engines);
+    int code = check_with(context, path, work);
     tms_context_free(context);
     return code;
 }
 
 /* ---- every allocation in turn ------------------------------------------------------------- */
 
-struct work {
-    const char *format;
-    const char *compression; /* NULL: the trace is `text`, the format has no writer */
-    const char *text;
-    const char *engines;
-    bool writes; /* the failures come while writing, else while reading and checking */
-};
-
 static int do_work(const struct work *work, const struct scratch *trace)
 {
     return work->writes ? write_trace(trace->path, work->format, work->compression)
-                        : check_trace(trace->path, work->format, work->engines);
+                        : check_trace(trace->path, work);
 }
 
 /* False when the work was done without ever meeting the n-th allocation. */
@@ -309,6 +335,8 @@ static const char rr_text[] = "@ Enter(1,deposit)\n@ Rd(1,x)\n@ Enter(2,deposit)
     X(check_rr, .format = "rr", .text = rr_text, .engines = "frontier")                            \
     X(check_regiontrack, .format = "regiontrack", .compression = "none", .engines = "frontier")    \
     X(check_tms, .format = "tms", .engines = "frontier")                                           \
+    X(check_with_rules, .format = "std", .compression = "none", .engines = "frontier",             \
+      .rules = "atomic 10?[1-9]\nnot-atomic 1001\n")                                               \
     X(check_with_reference, .format = "std", .compression = "none", .engines = "reference")        \
     X(check_with_all, .format = "std", .compression = "none", .engines = "all")                    \
     X(write_std, .format = "std", .compression = "none", .writes = true)                           \

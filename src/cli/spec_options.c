@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is meant to be atomic, from the command line to the library; see spec_options.h. */
+#include "cli/spec_options.h"
+
+#include <string.h>
+
+#include "cli/console.h"
+
+static int add_atomic(struct tms_spec *spec, const char *pattern)
+{
+    return tms_spec_add(spec, true, pattern);
+}
+
+static int add_not_atomic(struct tms_spec *spec, const char *pattern)
+{
+    return tms_spec_add(spec, false, pattern);
+}
+
+static const struct {
+    const char *option;
+    int (*add)(struct tms_spec *spec, const char *text);
+    bool names_file; /* and the library's sentence names it */
+} kinds[] = {
+    {"atomic", add_atomic, false},
+    {"not-atomic", add_not_atomic, false},
+    {"spec", tms_spec_load, true},
+};
+
+static int add(const struct tms_rules *rules, const struct tms_given_value *value)
+{
+    size_t i = 0;
+
+    while (strcmp(kinds[i].option, value->option->name) != 0) {
+        i++; /* the rows of TMS_SPEC_OPTIONS are all there */
+    }
+    if (kinds[i].add(rules->spec, value->text) == TMS_OK) {
+        return TMS_EXIT_OK;
+    }
+    return kinds[i].names_file ? tms_bad("%s", tms_error(rules->context))
+                               : tms_bad("--%s: %s", kinds[i].option, tms_error(rules->context));
+}
+
+int tms_rules_open(struct tms_rules *rules, const struct tms_given *given)
+{
+    int status = TMS_EXIT_OK;
+
+    *rules = (struct tms_rules){0};
+    if (given->count == 0) {
+        return TMS_EXIT_OK;
+    }
+    rules->context = tms_context_new(tms_console_complain, NULL);
+    if (rules->context == NULL || tms_spec_new(rules->context, &rules->spec) != TMS_OK) {
+        return tms_bad("out of memory");
+    }
+    for (size_t i = 0; i < given->count && status == TMS_EXIT_OK; i++) {
+        status = add(rules, &given->values[i]);
+    }
+    return status;
+}
+
+void tms_rules_close(struct tms_rules *rules)
+{
+    tms_spec_free(rules->spec);
+    tms_context_free(rules->context);
+}
+
+void tms_rules_warn(const struct tms_rules *rules)
+{
+    const char *rule;
+
+    for (size_t i = 0; rules->spec != NULL && (rule = tms_spec_unmatched(rules->spec, i)) != NULL;
+         i++) {
+        tms_say("no label was seen that matches %s", rule);
+    }
+}
+
+bool tms_standard_input_once(const struct tms_operands *traces, const struct tms_given *rules)
+{
+    size_t times = 0;
+
+    for (size_t i = 0; i < traces->count; i++) {
+        times += strcmp(traces->text[i], "-") == 0;
+    }
+    for (size_t i = 0; i < rules->count; i++) {
+        times += strcmp(rules->values[i].option->name, "spec") == 0 &&
+                 strcmp(rules->values[i].text, "-") == 0;
+    }
+    if (times > 1) {
+        tms_say("standard input (\"-\") can be read only once");
+    }
+    return times <= 1;
+}
+
+void tms_rules_write(FILE *out, bool atomic, const char *label)
+{
+    size_t last = *label != '\0' ? strlen(label) - 1 : 0;
+
+    fputs(atomic ? "atomic " : "not-atomic ", out);
+    if (*label == '\0') {
+        fputs("\"\"", out);
+    }
+    for (size_t i = 0; label[i] != '\0'; i++) {
+        bool blank = label[i] == ' ' && (i == 0 || i == last);
+        if ((unsigned char)label[i] < ' ' || label[i] == 0x7f) {
+            fputc('?', out);
+            continue;
+        }
+        if (blank || strchr("*?[\\#", label[i]) != NULL) {
+            fputc('\\', out);
+        }
+        fputc(label[i], out);
+    }
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The options that say what is meant to be atomic, for all commands that check traces: --spec,
+ * --atomic and --not-atomic. They may be repeated, and their order among each other counts, so
+ * they gather in one field:
+ *
+ *     struct values { … struct tms_given rules; … };
+ *     static const struct tms_option options[] = { … TMS_SPEC_OPTIONS(AT(rules)), {0}};
+ */
+#ifndef TMS_CLI_SPEC_OPTIONS_H
+#define TMS_CLI_SPEC_OPTIONS_H
+
+#include "cli/options.h"
+#include "tmesis/tmesis.h"
+
+#define TMS_SPEC_OPTION(option_name, field, value_name, text)                                      \
+    {                                                                                              \
+        .name = (option_name), .type = TMS_OPTION_ORDERED, .at = (field), .value = (value_name),   \
+        .help = (text)                                                                             \
+    }
+
+/* Rows of an option table; `field` is the offset of a struct tms_given. */
+#define TMS_SPEC_OPTIONS(field)                                                                    \
+    TMS_SPEC_OPTION("atomic", field, "PATTERN",                                                    \
+                    "blocks and functions whose label matches are meant to be atomic, and "        \
+                    "nothing else is unless a rule says so; of several rules that match, the "     \
+                    "last counts"),                                                                \
+        TMS_SPEC_OPTION("not-atomic", field, "PATTERN",                                            \
+                        "those whose label matches are not; what stands inside them counts by "    \
+                        "itself"),                                                                 \
+        TMS_SPEC_OPTION("spec", field, "FILE",                                                     \
+                        "take such rules from FILE, one a line; a later rule outweighs it")
+
+/* The specification that the user gave. */
+struct tms_rules {
+    struct tms_context *context; /* of its errors */
+    struct tms_spec *spec;       /* for tms_settings; NULL: no such option was given */
+};
+
+/* TMS_EXIT_OK, or TMS_EXIT_BAD after a sentence; tms_rules_close is due in both cases. */
+int tms_rules_open(struct tms_rules *rules, const struct tms_given *given);
+void tms_rules_close(struct tms_rules *rules);
+
+/* Says which rules matched no label; for the end of a command that read all its traces. */
+void tms_rules_warn(const struct tms_rules *rules);
+
+/* False after a sentence if the traces and the rules want standard input more than once. */
+bool tms_standard_input_once(const struct tms_operands *traces, const struct tms_given *rules);
+
+/*
+ * Writes "atomic PATTERN" or "not-atomic PATTERN" as a line of a specification file holds it,
+ * without a line end, such that the pattern matches this label ("": blocks without one). Labels
+ * that differ in nothing but control characters match too.
+ */
+void tms_rules_write(FILE *out, bool atomic, const char *label);
+
+#endif

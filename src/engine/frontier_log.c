@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a thread did lately, in a ring, for the witnesses of the frontier engine. It gets longer
+ * with use, up to LOG_EASY entries, and for the sake of a long transaction up to LOG_MOST.
+ */
+#include "engine/frontier.h"
+
+bool tms_log_start(struct frontier *f, struct log *log)
+{
+    if (log->capacity == 0) {
+        log->entry = tms_resize(f->memory, NULL, 0, LOG_LEAST, sizeof(*log->entry));
+        log->capacity = log->entry == NULL ? 0 : LOG_LEAST;
+    }
+    log->next = log->entry;
+    log->stop = log->entry + log->capacity;
+    log->rounds = 0;
+    log->first = 0;
+    log->begun = TMS_NEVER;
+    return log->entry != NULL;
+}
+
+/* Twice the room, with the entries of the last round at the front. Without memory: as it was. */
+static bool double_log(struct frontier *f, struct log *log)
+{
+    size_t capacity = (size_t)log->capacity * 2;
+    struct tms_op *grown =
+        tms_resize(f->memory, log->entry, log->capacity, capacity, sizeof(*grown));
+
+    if (grown == NULL) {
+        return false;
+    }
+    log->entry = grown;
+    log->next = grown + log->capacity;
+    log->stop = grown + capacity;
+    log->capacity = (uint32_t)capacity;
+    log->first = log->rounds;
+    return true;
+}
+
+/*
+ * A round is over. A short ring gets longer, and so does any if the running transaction takes
+ * more than half of it; that is possible only here, where its entries lie in the order in which
+ * they were written.
+ */
+void tms_log_turn(struct frontier *f, struct log *log)
+{
+    bool crowded = log->begun != TMS_NEVER && log_written(log) - log->begun > log->capacity / 2;
+    uint32_t most = crowded ? LOG_MOST : LOG_EASY;
+
+    if (log->capacity < most && double_log(f, log)) {
+        return;
+    }
+    log->rounds += log->capacity;
+    log->next = log->entry;
+}
+
+uint64_t tms_log_first(const struct log *log)
+{
+    uint64_t written = log_written(log);
+    uint64_t kept = written > log->capacity ? written - log->capacity : 0;
+
+    return kept > log->first ? kept : log->first;
+}
+
+uint64_t tms_log_find(const struct log *log, uint64_t event)
+{
+    uint64_t high = log_written(log);
+    uint64_t low = tms_log_first(log);
+
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (log_at(log, middle)->event < event) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the operations of the frontier engine do that are about no cell: transactions begin and
+ * end, threads are forked and joined. Kept apart from the cells because a program that is checked
+ * while it runs has these in its own memory.
+ */
+#include <assert.h>
+
+#include "engine/frontier.h"
+
+void tms_frontier_step(struct frontier *f, struct thread *t, const struct tms_op *op)
+{
+    log_add(f, &t->log, op);
+}
+
+void tms_frontier_begin(struct frontier *f, struct thread *t, const struct tms_op *op)
+{
+    assert(t->row == NO_ROW);
+    int code = f->free_row_count == 0 ? tms_frontier_grow_rows(f) : TMS_OK;
+    if (code == TMS_OK && !tms_history_begin(f, t, op)) {
+        code = TMS_ERR_MEMORY;
+    }
+    if (code != TMS_OK) {
+        tms_host_fail(f->host, code);
+        return;
+    }
+    t->row = f->free_rows[--f->free_row_count];
+    t->begin = op->event;
+    tms_reach_open(&f->graph, t->row, t->slot, op->event);
+    if (f->blame) {
+        tms_reach_open(&f->order, t->row, t->slot, op->event);
+    }
+    start_stretch(t, op->event);
+    log_begin(f, &t->log, op);
+}
+
+void tms_frontier_end(struct frontier *f, struct thread *t, const struct tms_op *op)
+{
+    tms_frontier_settle(f, t);
+    tms_nesting_end(&t->nesting, op);
+    tms_reach_close(&f->graph, t->row);
+    if (f->blame) {
+        tms_reach_close(&f->order, t->row);
+    }
+    f->free_rows[f->free_row_count++] = t->row;
+    t->row = NO_ROW;
+    t->begin = 0;
+    history_end(t, op->event);
+    start_stretch(t, op->event);
+    log_end(f, &t->log, op);
+}
+
+void tms_frontier_nest(struct frontier *f, struct thread *t, const struct tms_op *op)
+{
+    if (f->blame && !tms_nesting_follow(&t->nesting, f->memory, op)) {
+        tms_host_fail(f->host, TMS_ERR_MEMORY);
+    }
+    tms_frontier_step(f, t, op);
+}
+
+void tms_frontier_fork(struct frontier *f, struct thread *t, const struct tms_op *op)
+{
+    if (tms_frontier_need_id(f, op->target)) {
+        f->forks[op->target] = (struct origin){moment_here(t, op), op->location};
+        tms_frontier_step(f, t, op);
+    }
+}
+
+/* Any event of the joined thread conflicts with its join: the edge comes from its last. */
+void tms_frontier_join(struct frontier *f, struct thread *t, const struct tms_op *op)
+{
+    const struct thread *child = op->target < f->id_capacity ? f->by_id[op->target] : NULL;
+
+    if (child != NULL) {
+        const struct tms_op *last = log_at(&child->log, log_written(&child->log) - 1);
+        tms_frontier_edge(f, t, op, make_moment(child->slot, last->event, last->event_kind),
+                          last->location,
+                          (struct cause){TMS_EDGE_JOIN, TMS_CLASS_THREAD, op->target});
+        tms_frontier_retire(f, child->slot);
+    }
+    tms_frontier_step(f, t, op);
+}
+
+/* The edge from the fork, if there was one, comes into the thread's first event. */
+struct thread *tms_frontier_first(struct frontier *f, const struct tms_op *op)
+{
+    struct thread *t = tms_frontier_settle_in(f, op);
+
+    if (t == NULL) {
+        return NULL;
+    }
+    if (op->kind == TMS_OP_BEGIN) {
+        tms_frontier_begin(f, t, op);
+    }
+    const struct origin *fork = &f->forks[op->thread];
+    tms_frontier_edge(f, t, op, fork->moment, fork->place,
+                      (struct cause){TMS_EDGE_FORK, TMS_CLASS_THREAD, op->thread});
+    return t;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Patterns on labels: `*` any text, `?` one character, `[abc]` `[a-z]` `[!a-z]` one character of
+ * a set or not of it, `\` takes the next character as it is. A character is one of UTF-8, or a
+ * single byte where the text is not UTF-8.
+ *
+ * A `[` that no `]` closes stands for itself, because labels are full of them: Java signatures
+ * ("main([Ljava/lang/String;)V") and "operator[]", where the `]` behind the `[` is a member of
+ * the set and closes nothing.
+ */
+#ifndef TMS_SPEC_GLOB_H
+#define TMS_SPEC_GLOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Does the pattern match the whole text? Cost: at most the product of the two lengths. */
+bool tms_glob_matches(const char *pattern, const char *text, size_t length);
+
+/* What is wrong with a pattern, as the end of a sentence about it; NULL: nothing. */
+const char *tms_glob_fault(const char *pattern, size_t length);
+
+/*
+ * The length of a label without its parameter list and what follows that: 1 for "f(int) const".
+ * The whole length if it has none.
+ */
+size_t tms_glob_bare_length(const char *label);
+
+#endif
