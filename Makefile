@@ -2,13 +2,14 @@
 # A thin front for meson and ninja.
 #
 #   make            build/tmesis and the library
-#   make demo       install what is missing, build, and look at a lost update
+#   make demo       install what is missing, build, and watch a bank lose money
 #   make test       install what is missing, build, run every test
 #   make test-long  many more random traces: SEED=… N=…
 #   make fuzz       fuzz the readers of traces or of specifications (FORMAT=spec) with
 #                   libFuzzer: FORMAT=std TIME=60
 #   make bench      measure speed and memory
 #   make bench-engines  every engine on every preset, as tables
+#   make bench-overhead  what it costs to watch programs, beside ThreadSanitizer
 #   make install    prefix=/usr/local, DESTDIR=
 #   make format     clang-format on all C files
 
@@ -23,7 +24,8 @@ NINJA = ninja --quiet
 # Silent when all goes well; everything meson had to say when not.
 SETUP = setup() { said=$$(meson setup --prefix=$(prefix) "$$@" 2>&1) || { echo "$$said"; exit 1; }; }; setup
 
-.PHONY: all asan deps demo test test-long fuzz bench bench-engines install format clean
+.PHONY: all asan deps demo test test-long fuzz bench bench-engines bench-overhead \
+	install format clean
 
 all: build/build.ninja
 	@$(NINJA) -C build
@@ -45,8 +47,10 @@ build-fuzz/build.ninja:
 deps:
 	@scripts/install-deps
 
+# No more than it needs: tests and manual pages can wait.
 demo: deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory build/build.ninja
+	@$(NINJA) -C build tmesis runtime/libtmesis-rt.a runtime/gcc.specs
 	@scripts/demo
 
 test: deps
@@ -67,6 +71,9 @@ bench: all
 
 bench-engines: all
 	@bench/engines
+
+bench-overhead: all
+	@bench/overhead
 
 install: all
 	@meson configure build --prefix=$(prefix)

@@ -93,7 +93,8 @@ const char *tms_error(const struct tms_context *context);
     X(CONDITION, "condition variable")                                                             \
     X(BARRIER, "barrier")                                                                          \
     X(OBJECT, "object") /* of alloc, free and escape */                                            \
-    X(LOCATION, "location")
+    X(LOCATION, "location")                                                                        \
+    X(STACK, "call stack") /* in findings only, see struct tms_step */
 
 enum tms_class {
 #define X(name, text) TMS_CLASS_##name,
@@ -162,11 +163,11 @@ enum tms_class tms_event_class(enum tms_event_kind kind);
 
 /* One event. Its number, counted from 1, is its position in the trace and is not stored. */
 struct tms_event {
-    uint32_t thread;   /* TMS_CLASS_THREAD */
-    uint32_t target;   /* of the class tms_event_class(kind); 0 for a block without label */
-    uint32_t location; /* TMS_CLASS_LOCATION, 0 if unknown */
-    uint8_t kind;      /* enum tms_event_kind */
-    uint8_t reserved[3];
+    uint32_t thread;     /* TMS_CLASS_THREAD */
+    uint32_t target;     /* of the class tms_event_class(kind); 0 for a block without label */
+    uint32_t location;   /* TMS_CLASS_LOCATION, 0 if unknown */
+    uint8_t kind;        /* enum tms_event_kind */
+    uint8_t reserved[3]; /* 0 */
 };
 
 /* ---- traces in ------------------------------------------------------------------------ */
@@ -369,6 +370,12 @@ int tms_analysis_read(struct tms_analysis *analysis, struct tms_reader *reader);
 int tms_analysis_feed(struct tms_analysis *analysis, const struct tms_event *events, size_t count,
                       struct tms_reader *reader);
 
+/*
+ * Before the finish: events are known to be missing, and why, as a sentence without its full stop.
+ * Without a violation the verdict is then incomplete. NULL: nothing is.
+ */
+void tms_analysis_lost(struct tms_analysis *analysis, const char *loss);
+
 /* No more events will come; results are there afterwards. */
 int tms_analysis_finish(struct tms_analysis *analysis);
 
@@ -387,6 +394,7 @@ struct tms_trace_summary {
     uint64_t not_atomic;   /* blocks and functions that are not meant to be atomic */
     uint64_t unary;        /* events outside any atomic block */
     uint64_t skipped;      /* events that a lenient run left out */
+    bool rough;            /* events (if 0), variables, locks and unary were not counted */
     double seconds;        /* from the first event to the finish, engines included */
 };
 
@@ -447,7 +455,15 @@ struct tms_step {
     struct tms_transaction from, to;
     uint64_t first_event, second_event;
     uint32_t first_location, second_location;
+    /*
+     * How the program came to the two events, 0 if unknown: the name of a TMS_CLASS_STACK is a line
+     * for each frame, the innermost first, of function, file, line number and the text of that
+     * line, with tabs between. What is not known is empty.
+     */
+    uint32_t first_stack, second_stack;
     uint32_t on;        /* what they conflict on, of class on_class; 0 for program order */
+    uint32_t on_alias;  /* another name for it, that ids of findings are made of, because that of
+                           `on` has line numbers or addresses in it; 0: there is none */
     uint8_t on_class;   /* enum tms_class */
     uint8_t kind;       /* enum tms_edge_kind */
     uint8_t first_kind; /* enum tms_event_kind */
@@ -473,6 +489,8 @@ struct tms_finding {
      */
     const struct tms_transaction *refuted;
     size_t refuted_count;
+    const uint32_t *held; /* TMS_CLASS_LOCK: what `thread` held at that event, as far as known */
+    size_t held_count;
 };
 
 /* A number that an engine keeps about itself, for --stats. */
@@ -506,6 +524,29 @@ void tms_analysis_summary(const struct tms_analysis *analysis, struct tms_trace_
 /* Result of the index-th engine, in the order of settings.engines; NULL after the last. */
 const struct tms_result *tms_analysis_result(const struct tms_analysis *analysis, size_t index);
 
+/*
+ * What somebody else found by the algorithm of `frontier`, such as the runtime inside a program.
+ * Of a finding, `id` and `kind` are not looked at, and `evidence` is that it was observed. The
+ * names come from the context. Everything is copied.
+ */
+struct tms_observation {
+    struct tms_trace_summary summary;
+    const struct tms_finding *findings;
+    size_t finding_count;
+    uint64_t first_violation_event; /* 0: none */
+    uint64_t violations;            /* as in tms_result; at least the counts of the findings */
+    uint64_t closing_edges;
+    uint64_t memory_bytes;
+    const char *loss; /* why it can't be complete: NULL, or a sentence */
+};
+
+/*
+ * A finished analysis with one result, that of `frontier`, as if it had been found here: grouped,
+ * listed and with ids as the settings say, of which blame, all and max_violations count.
+ */
+int tms_analysis_observed(struct tms_context *context, const struct tms_settings *settings,
+                          const struct tms_observation *observation, struct tms_analysis **out);
+
 /* Why no verdict can be complete: NULL, or a sentence (skipped events, a trace cut off). */
 const char *tms_analysis_loss(const struct tms_analysis *analysis);
 
@@ -515,12 +556,15 @@ const char *tms_analysis_loss(const struct tms_analysis *analysis);
 typedef bool tms_sink(void *user, const char *text, size_t length);
 
 struct tms_report_settings {
-    const char *path;   /* of the trace, as the user named it */
-    const char *format; /* of the trace */
+    const char *path;   /* of the trace, as the user named it; of a program, its command line */
+    const char *format; /* of the trace; TMS_FORMAT_LIVE: a program was watched */
+    const char *blocks; /* what was taken to be atomic, a sentence; NULL: as the trace says */
     bool color;         /* terminal colours in text */
     bool stats;         /* engine counters in text; JSON always has them */
     bool quiet;         /* the verdict line only */
 };
+#define TMS_FORMAT_LIVE "live"
+
 void tms_report_settings_init(struct tms_report_settings *settings);
 
 /*

@@ -145,30 +145,3 @@ uint32_t tms_name_count(const struct tms_context *context, enum tms_class cls)
 {
     return cls > TMS_CLASS_NONE && cls < TMS_CLASS_COUNT ? context->names[cls].count : 0;
 }
-
-/* One text table per X-macro list of the public header. */
-#define TEXT_OF(function, type, LIST, ENTRY)                                                       \
-    const char *function(type value)                                                               \
-    {                                                                                              \
-        static const char *const texts[] = {LIST(ENTRY)};                                          \
-        size_t index = (size_t)value;                                                              \
-        return index < sizeof(texts) / sizeof(texts[0]) ? texts[index] : "?";                      \
-    }
-#define SECOND(name, text)               text,
-#define SECOND_OF_THREE(name, text, cls) text,
-
-TEXT_OF(tms_class_text, enum tms_class, TMS_CLASSES, SECOND)
-TEXT_OF(tms_event_text, enum tms_event_kind, TMS_EVENT_KINDS, SECOND_OF_THREE)
-TEXT_OF(tms_verdict_text, enum tms_verdict, TMS_VERDICTS, SECOND)
-TEXT_OF(tms_edge_text, enum tms_edge_kind, TMS_EDGE_KINDS, SECOND)
-TEXT_OF(tms_evidence_text, enum tms_evidence, TMS_EVIDENCE, SECOND)
-
-enum tms_class tms_event_class(enum tms_event_kind kind)
-{
-    static const uint8_t classes[] = {
-#define X(name, text, cls) TMS_CLASS_##cls,
-        TMS_EVENT_KINDS(X)
-#undef X
-    };
-    return (size_t)kind < sizeof(classes) ? (enum tms_class)classes[kind] : TMS_CLASS_NONE;
-}

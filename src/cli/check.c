@@ -26,21 +26,12 @@ struct values {
 
 #define AT(field) offsetof(struct values, field)
 
-static const char *word_engine(size_t index)
-{
-    if (index == 0) {
-        return "all";
-    }
-    const struct tms_engine_info *engine = tms_engine_info(index - 1);
-    return engine != NULL ? engine->name : NULL;
-}
-
 static const struct tms_option options[] = {
     {.name = "engine",
      .type = TMS_OPTION_LIST,
      .at = AT(engines),
      .initial = "frontier",
-     .word = word_engine,
+     .word = tms_word_engine,
      .alone = "all",
      .environment = true,
      .value = "NAME,…",

@@ -23,6 +23,15 @@ const char *tms_word_split(size_t index)
     return index < SPLIT_COUNT ? splits[index].word : NULL;
 }
 
+const char *tms_word_engine(size_t index)
+{
+    if (index == 0) {
+        return "all";
+    }
+    const struct tms_engine_info *engine = tms_engine_info(index - 1);
+    return engine != NULL ? engine->name : NULL;
+}
+
 static unsigned read_splits(const char *list)
 {
     unsigned split = 0;
@@ -39,10 +48,15 @@ static unsigned read_splits(const char *list)
     return split;
 }
 
+void tms_split_settings(const char *split, struct tms_settings *settings)
+{
+    settings->split = read_splits(split);
+}
+
 void tms_reading_settings(const struct tms_reading *reading, struct tms_settings *settings)
 {
     settings->lenient = reading->lenient;
-    settings->split = read_splits(reading->split);
+    tms_split_settings(reading->split, settings);
 }
 
 /* ---- a trace -------------------------------------------------------------------------- */

@@ -44,6 +44,10 @@ struct tms_reading {
     }
 
 const char *tms_word_split(size_t index);
+const char *tms_word_engine(size_t index); /* "all", and the engines */
+
+/* Puts the value of --split into settings. */
+void tms_split_settings(const char *split, struct tms_settings *settings);
 
 /* Puts what these options say of an analysis into its settings. */
 void tms_reading_settings(const struct tms_reading *reading, struct tms_settings *settings);

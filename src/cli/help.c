@@ -7,6 +7,7 @@
 #include "cli/option_table.h"
 
 #define HELP_COLUMN 28
+#define VARIABLES   "A variable named in brackets sets the option from the environment."
 
 /* Returns the column it ends at. */
 static int write_spelling(FILE *out, const struct tms_option *option)
@@ -91,6 +92,7 @@ void tms_options_help(const struct tms_command *command, FILE *out)
     }
     fputc('\n', out);
     tms_console_wrap(out, 0,
-                     "A value is the next word or follows \"=\"; \"--\" ends the options. A "
-                     "variable named in brackets sets the option from the environment.");
+                     command->raw ? VARIABLES
+                                  : "A value is the next word or follows \"=\"; \"--\" ends the "
+                                    "options. " VARIABLES);
 }

@@ -9,8 +9,9 @@
 #include "tmesis/tmesis.h"
 
 static const struct tms_command *const commands[] = {
-    &tms_command_check,   &tms_command_refine, &tms_command_info,
-    &tms_command_convert, &tms_command_gen,    &tms_command_engines,
+    &tms_command_run,  &tms_command_record,  &tms_command_check,  &tms_command_refine,
+    &tms_command_info, &tms_command_convert, &tms_command_gen,    &tms_command_engines,
+    &tms_command_cc,   &tms_command_cxx,     &tms_command_doctor,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -79,7 +80,7 @@ static int run_command(const struct tms_command *command, int count, char *const
     struct tms_common *values = calloc(1, command->values_size);
     const char **operands = calloc((size_t)count + 1, sizeof(*operands));
     struct tms_operands given = {.text = operands};
-    int status = TMS_EXIT_BAD;
+    int status = command->bad != 0 ? command->bad : TMS_EXIT_BAD;
 
     if (values == NULL || operands == NULL) {
         tms_say("out of memory");
@@ -99,6 +100,30 @@ static int run_command(const struct tms_command *command, int count, char *const
     return status;
 }
 
+/* Words of another program are not looked at, but for this: `tmesis cc --help` is about ours. */
+static int run_named(const struct tms_command *command, int count, char *const *words)
+{
+    if (command->raw && count == 1 && strcmp(words[0], "--help") == 0) {
+        tms_options_help(command, stdout);
+        return TMS_EXIT_OK;
+    }
+    return run_command(command, count, words);
+}
+
+/* The command that the program is called as, "tmesis-cc"; NULL: as itself. */
+static const struct tms_command *called_as(const char *program)
+{
+    const char *slash = strrchr(program, '/'), *name = slash != NULL ? slash + 1 : program;
+    const char *dash = strncmp(name, "tmesis-", 7) == 0 ? name + 7 : "";
+
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (commands[i]->raw && strcmp(commands[i]->name, dash) == 0) {
+            return commands[i];
+        }
+    }
+    return NULL;
+}
+
 static int run_global(const char *word, int count, char *const *words)
 {
     if (strcmp(word, "--version") == 0) {
@@ -113,21 +138,24 @@ static int run_global(const char *word, int count, char *const *words)
 
 int main(int argc, char **argv)
 {
+    const struct tms_command *command = called_as(argc > 0 ? argv[0] : "");
     int status;
 
     /* A reader that goes away shows as a failed write, which tms_console_flush knows. */
     signal(SIGPIPE, SIG_IGN);
-    if (argc < 2) {
+    if (argc < 2 && command == NULL) {
         help(stderr);
         return TMS_EXIT_BAD;
     }
-    if (argv[1][0] == '-') {
+    if (command != NULL) {
+        status = run_command(command, argc - 1, argv + 1);
+    } else if (argv[1][0] == '-') {
         status = run_global(argv[1], argc - 2, argv + 2);
     } else if (strcmp(argv[1], "help") == 0) {
         status = run_help(argc - 2, argv + 2);
     } else {
-        const struct tms_command *command = find_command(argv[1]);
-        status = command != NULL ? run_command(command, argc - 2, argv + 2) : TMS_EXIT_BAD;
+        command = find_command(argv[1]);
+        status = command != NULL ? run_named(command, argc - 2, argv + 2) : TMS_EXIT_BAD;
     }
     int written = tms_console_flush(stdout, "standard output");
     return written != TMS_EXIT_OK ? written : status;

@@ -15,6 +15,9 @@
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define COMMON(field) offsetof(struct tms_common, field)
 
+/* What the options of a raw command start with, to be told from those of the other program. */
+#define RAW_PREFIX "tmesis-"
+
 /* ---- words ---------------------------------------------------------------------------- */
 
 static const char *word_color(size_t index)
@@ -91,6 +94,9 @@ const struct tms_option *tms_option_at(const struct tms_command *command, size_t
             return &command->options[own];
         }
         own++;
+    }
+    if (command->raw) {
+        return NULL;
     }
     return index - own < LENGTH(common_options) ? &common_options[index - own] : NULL;
 }
@@ -224,8 +230,10 @@ static bool unknown_option(const struct tms_command *command, const char *name)
 
 void tms_option_variable(const struct tms_option *option, char *out, size_t size)
 {
+    bool prefixed = strncmp(option->name, RAW_PREFIX, strlen(RAW_PREFIX)) == 0;
+
     assert(strlen("TMESIS_") + strlen(option->name) < size);
-    snprintf(out, size, "TMESIS_%s", option->name);
+    snprintf(out, size, "%s%s", prefixed ? "" : "TMESIS_", option->name);
     for (char *at = out; *at != '\0'; at++) {
         *at = *at == '-' ? '_' : (char)toupper((unsigned char)*at);
     }
@@ -362,6 +370,14 @@ static bool parse_letters(struct parse *parse, const char *letters)
     return true;
 }
 
+static bool is_operand(const struct tms_command *command, const char *word)
+{
+    if (command->raw) {
+        return strncmp(word, "--" RAW_PREFIX, strlen("--" RAW_PREFIX)) != 0;
+    }
+    return word[0] != '-' || word[1] == '\0';
+}
+
 static bool check_operands(const struct tms_command *command, size_t count)
 {
     if (command->usage == NULL && count > 0) {
@@ -386,8 +402,9 @@ bool tms_options_parse(const struct tms_command *command, int count, char *const
     *operand_count = 0;
     while (good && parse.at < count) {
         const char *word = words[parse.at++];
-        if (!options || word[0] != '-' || word[1] == '\0') {
+        if (!options || is_operand(command, word)) {
             operands[(*operand_count)++] = word;
+            options = options && !command->starts_program;
         } else if (word[1] != '-') {
             good = parse_letters(&parse, word + 1);
         } else if (word[2] != '\0') {

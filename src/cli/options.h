@@ -118,16 +118,26 @@ struct tms_command {
     size_t values_size;               /* of the values structure, which starts with tms_common */
     size_t operands_least, operands_most; /* most 0: any number; for none, least 0 and most 0
                                              with usage NULL */
-    /* Returns an enum tms_exit. The values live during the call; strings in them outlive it. */
+    bool raw; /* the words are another program's: only --tmesis-… are options, the common ones
+                 don't exist, and all the rest are operands */
+    bool starts_program; /* the first operand is a program, and all words behind it are its own */
+    int bad;             /* the exit status after wrong usage; 0: TMS_EXIT_BAD */
+    /* Returns the exit status, mostly an enum tms_exit. The values live during the call; strings in
+     * them outlive it. */
     int (*run)(const void *values, const struct tms_operands *operands);
 };
 
+extern const struct tms_command tms_command_run;
+extern const struct tms_command tms_command_record;
 extern const struct tms_command tms_command_check;
 extern const struct tms_command tms_command_refine;
 extern const struct tms_command tms_command_info;
 extern const struct tms_command tms_command_convert;
 extern const struct tms_command tms_command_gen;
 extern const struct tms_command tms_command_engines;
+extern const struct tms_command tms_command_cc;
+extern const struct tms_command tms_command_cxx;
+extern const struct tms_command tms_command_doctor;
 
 /*
  * Fills `values` (zeroed, command->values_size bytes) from defaults, environment and words.

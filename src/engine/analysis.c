@@ -245,7 +245,8 @@ static bool in_range(const struct tms_analysis *analysis, const struct tms_event
 {
     const struct tms_context *context = analysis->context;
 
-    if (event->kind >= TMS_EVENT_COUNT) {
+    if (event->kind >= TMS_EVENT_COUNT || event->reserved[0] != 0 || event->reserved[1] != 0 ||
+        event->reserved[2] != 0) {
         return false;
     }
     enum tms_class cls = tms_event_class(event->kind);
@@ -384,7 +385,8 @@ int tms_analysis_feed(struct tms_analysis *analysis, const struct tms_event *eve
     for (size_t i = 0; reader == NULL && i < count; i++) {
         if (!in_range(analysis, &events[i])) {
             return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
-                            "event %llu has a kind or a name that there is not",
+                            "event %llu has a kind or a name that there is not, or reserved bytes "
+                            "that are not 0",
                             (unsigned long long)(analysis->summary.events + i + 1));
         }
     }
@@ -401,9 +403,9 @@ int tms_analysis_feed(struct tms_analysis *analysis, const struct tms_event *eve
     return code == TMS_ERR_MEMORY ? tms_fail_memory(analysis->context) : code;
 }
 
-static void note_loss(struct tms_analysis *analysis, const char *loss)
+void tms_analysis_lost(struct tms_analysis *analysis, const char *loss)
 {
-    if (loss != NULL) {
+    if (loss != NULL && !analysis->finished) {
         size_t length = strlen(analysis->loss);
         snprintf(analysis->loss + length, sizeof(analysis->loss) - length, "%s%s",
                  length > 0 ? "; " : "", loss);
@@ -423,7 +425,7 @@ int tms_analysis_read(struct tms_analysis *analysis, struct tms_reader *reader)
     if (count < 0 || code < 0) {
         return count < 0 ? (int)count : code;
     }
-    note_loss(analysis, tms_reader_loss(reader));
+    tms_analysis_lost(analysis, tms_reader_loss(reader));
     return tms_analysis_finish(analysis);
 }
 
@@ -498,7 +500,7 @@ static void note_skipped(struct tms_analysis *analysis)
         bool one = analysis->summary.skipped == 1;
         snprintf(sentence, sizeof(sentence), "%llu event%s not well-formed and skipped",
                  (unsigned long long)analysis->summary.skipped, one ? " was" : "s were");
-        note_loss(analysis, sentence);
+        tms_analysis_lost(analysis, sentence);
     }
 }
 

@@ -23,6 +23,7 @@ struct tms_violation {
     const char *kind; /* "cycle" for the exact engines */
     enum tms_evidence evidence;
     uint64_t event;
+    uint64_t repeats; /* further violations of this pattern, of which nothing else is known */
     uint32_t thread;
     bool not_atomic;
     struct tms_transaction transaction;
@@ -30,6 +31,8 @@ struct tms_violation {
     size_t cycle_length;
     const struct tms_transaction *refuted; /* the blocks that are refuted, outermost first */
     size_t refuted_count;                  /* 0: the engine can't tell more than `transaction` */
+    const uint32_t *held;                  /* locks of the thread at the event, if known */
+    size_t held_count;
 };
 
 /* What the library gives to a running engine. */

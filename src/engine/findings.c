@@ -46,16 +46,20 @@ struct tms_findings *tms_findings_new(struct tms_context *context,
     return findings;
 }
 
-/* Both lists were allocated here; the public view of them is const. */
+/* The list was allocated here; the public view of it is const. */
+static void drop_list(struct tms_findings *findings, const void *list, size_t count, size_t size)
+{
+    void *block;
+
+    memcpy(&block, &list, sizeof(block));
+    tms_release(findings->memory, block, count, size);
+}
+
 static void drop_lists(struct tms_findings *findings, const struct tms_finding *finding)
 {
-    struct tms_step *steps;
-    struct tms_transaction *refuted;
-
-    memcpy(&steps, &finding->cycle, sizeof(steps));
-    memcpy(&refuted, &finding->refuted, sizeof(refuted));
-    tms_release(findings->memory, steps, finding->cycle_length, sizeof(*steps));
-    tms_release(findings->memory, refuted, finding->refuted_count, sizeof(*refuted));
+    drop_list(findings, finding->cycle, finding->cycle_length, sizeof(*finding->cycle));
+    drop_list(findings, finding->refuted, finding->refuted_count, sizeof(*finding->refuted));
+    drop_list(findings, finding->held, finding->held_count, sizeof(*finding->held));
 }
 
 void tms_findings_free(struct tms_findings *findings)
@@ -95,7 +99,7 @@ static void hash_step(struct tms_findings *findings, XXH3_state_t *state,
     /* Threads are no names of the program: a fork is a fork, whoever was forked. */
     if (step->on_class != TMS_CLASS_THREAD) {
         hash_text(state, tms_class_text(step->on_class));
-        hash_name(findings, state, step->on_class, step->on);
+        hash_name(findings, state, step->on_class, step->on_alias != 0 ? step->on_alias : step->on);
     }
 }
 
@@ -155,13 +159,16 @@ static uint32_t *find_pattern(struct tms_findings *findings, XXH128_hash_t patte
 
 /* ---- taking in -------------------------------------------------------------------------- */
 
-/* A copy of a list; NULL if it is empty, or when memory is short. */
-static void *copy_list(struct tms_findings *findings, const void *list, size_t count, size_t size)
+/* A copy of a list; NULL if it is empty, or, with *count 0, when memory is short. */
+static const void *copy_list(struct tms_findings *findings, const void *list, size_t *count,
+                             size_t size)
 {
-    void *copy = tms_resize(findings->memory, NULL, 0, count, size);
+    void *copy = *count > 0 ? tms_resize(findings->memory, NULL, 0, *count, size) : NULL;
 
     if (copy != NULL) {
-        memcpy(copy, list, count * size);
+        memcpy(copy, list, *count * size);
+    } else {
+        *count = 0;
     }
     return copy;
 }
@@ -179,31 +186,32 @@ static int fill(struct tms_findings *findings, struct tms_finding *finding,
                 const struct tms_violation *violation)
 {
     size_t refuted_count = count_refuted(violation);
-    struct tms_step *steps =
-        copy_list(findings, violation->cycle, violation->cycle_length, sizeof(*steps));
-    struct tms_transaction *refuted = copy_list(
-        findings, violation->refuted_count > 0 ? violation->refuted : &violation->transaction,
-        refuted_count, sizeof(*refuted));
-
-    if ((steps == NULL && violation->cycle_length > 0) || (refuted == NULL && refuted_count > 0)) {
-        tms_release(findings->memory, steps, violation->cycle_length, sizeof(*steps));
-        tms_release(findings->memory, refuted, refuted_count, sizeof(*refuted));
-        return TMS_ERR_MEMORY;
-    }
-    drop_lists(findings, finding);
-    *finding = (struct tms_finding){
+    struct tms_finding filled = {
         .kind = violation->kind,
         .evidence = violation->evidence,
-        .count = finding->count + 1,
+        .count = finding->count + 1 + violation->repeats,
         .event = violation->event,
         .thread = violation->thread,
         .not_atomic = violation->not_atomic,
         .transaction = violation->transaction,
-        .cycle = steps,
         .cycle_length = violation->cycle_length,
-        .refuted = refuted,
         .refuted_count = refuted_count,
+        .held_count = violation->held_count,
     };
+    const struct tms_transaction *refuted =
+        violation->refuted_count > 0 ? violation->refuted : &violation->transaction;
+
+    filled.cycle =
+        copy_list(findings, violation->cycle, &filled.cycle_length, sizeof(*filled.cycle));
+    filled.refuted = copy_list(findings, refuted, &filled.refuted_count, sizeof(*filled.refuted));
+    filled.held = copy_list(findings, violation->held, &filled.held_count, sizeof(*filled.held));
+    if (filled.cycle_length != violation->cycle_length || filled.refuted_count != refuted_count ||
+        filled.held_count != violation->held_count) {
+        drop_lists(findings, &filled);
+        return TMS_ERR_MEMORY;
+    }
+    drop_lists(findings, finding);
+    *finding = filled;
     return TMS_OK;
 }
 
@@ -266,14 +274,14 @@ static int add_grouped(struct tms_findings *findings, const struct tms_violation
                                                    : violation->event < known->event) {
         return fill(findings, known, violation); /* speaks better for the group */
     }
-    known->count++;
+    known->count += 1 + violation->repeats;
     return TMS_OK;
 }
 
 int tms_findings_add(struct tms_findings *findings, const struct tms_violation *violation)
 {
     assert(violation->not_atomic || violation->refuted_count == 0);
-    findings->total++;
+    findings->total += 1 + violation->repeats;
     return findings->settings->all ? add_single(findings, violation)
                                    : add_grouped(findings, violation);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The state of the frontier engine, shared by its files: frontier.c (the algorithm in words,
- * and what each operation does), frontier_edges.c (what an edge does to the matrices),
+ * and the engine), frontier_access.c and frontier_steps.c (what each operation does),
+ * frontier_log.c (what a thread did lately), frontier_edges.c (what an edge does to the matrices),
  * frontier_threads.c (slots and rows), frontier_cells.c (what is known of each variable, lock
  * and barrier), frontier_history.c (which transaction a moment belongs to), frontier_log.c (what
  * threads did lately) and frontier_witness.c (the cycle of a violation).
@@ -179,7 +180,6 @@ struct frontier {
     struct cells cells[CELLS_COUNT];
     struct reader_nodes nodes;
 
-    bool elsewhere; /* the cells are not here: how many there are and what they hold is unknown */
     bool (*renewed)(const struct frontier *f, const struct tms_op *first,
                     const struct tms_op *second); /* did the variable become a new one between? */
     struct log forgotten;                         /* the variables that became new ones lately */
@@ -232,6 +232,15 @@ static inline uint64_t moment_here(const struct thread *t, const struct tms_op *
 
 /* frontier_threads.c */
 
+/* An empty engine; the state is zero. Without `renewed`. TMS_OK or a negative code. */
+int tms_frontier_set_up(struct frontier *f, struct tms_host *host);
+
+/*
+ * No slot beyond `most`, and room for all of them at once: from then on `in` stays where it is,
+ * so that a thread may read its own while others come and go.
+ */
+int tms_frontier_limit_slots(struct frontier *f, uint32_t most);
+
 /* Makes room for what is kept by thread id; on failure the host knows. */
 bool tms_frontier_need_id(struct frontier *f, uint32_t id);
 
@@ -258,11 +267,18 @@ static inline void tms_frontier_edge(struct frontier *f, struct thread *t, const
     }
 }
 
+/* frontier_access.c */
+
+/* Takes operations in; there is a cell for each that is about one, and TMS_OPS_BEHIND behind. */
+void tms_frontier_take(struct frontier *f, const struct tms_op *ops, size_t count);
+
 /* frontier_steps.c */
 
 /* The thread's first event: gives it a slot; if it is a begin, the transaction has begun. */
 struct thread *tms_frontier_first(struct frontier *f, const struct tms_op *op);
 void tms_frontier_begin(struct frontier *f, struct thread *t, const struct tms_op *op);
+/* The part of it that others see: the thread's transaction, begun with this event, has a row. */
+bool tms_frontier_open(struct frontier *f, struct thread *t, uint64_t event);
 void tms_frontier_end(struct frontier *f, struct thread *t, const struct tms_op *op);
 /* A block inside the transaction begins or ends. */
 void tms_frontier_nest(struct frontier *f, struct thread *t, const struct tms_op *op);
@@ -304,10 +320,7 @@ static inline uint32_t moment_node(uint64_t moment)
 
 bool tms_history_begin(struct frontier *f, struct thread *t, const struct tms_op *op);
 
-static inline void history_end(struct thread *t, uint64_t event)
-{
-    t->history.past[t->history.count - 1].end = event;
-}
+void tms_history_end(struct thread *t, uint64_t event);
 
 /* The transaction of an event of a thread: one of its past, or the event by itself, there. */
 struct tms_transaction tms_history_find(const struct thread *t, uint64_t event, uint32_t place);

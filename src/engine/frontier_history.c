@@ -139,7 +139,7 @@ static void forget_some(struct frontier *f, struct thread *t)
     struct history *history = &t->history;
 
     drop_unreached(f, t);
-    if (!f->elsewhere && 2 * history->count >= history->limit && history->count >= sweep_after(f)) {
+    if (2 * history->count >= history->limit && history->count >= sweep_after(f)) {
         sweep(f);
     }
     history->limit = 2 * history->count + HISTORY_LEAST;
@@ -160,4 +160,9 @@ bool tms_history_begin(struct frontier *f, struct thread *t, const struct tms_op
     history->past[history->count++] = (struct past){
         .begin = op->event, .end = TMS_NEVER, .label = op->target, .location = op->location};
     return true;
+}
+
+void tms_history_end(struct thread *t, uint64_t event)
+{
+    t->history.past[t->history.count - 1].end = event;
 }

@@ -13,25 +13,33 @@ void tms_frontier_step(struct frontier *f, struct thread *t, const struct tms_op
     log_add(f, &t->log, op);
 }
 
-void tms_frontier_begin(struct frontier *f, struct thread *t, const struct tms_op *op)
+bool tms_frontier_open(struct frontier *f, struct thread *t, uint64_t event)
 {
     assert(t->row == NO_ROW);
     int code = f->free_row_count == 0 ? tms_frontier_grow_rows(f) : TMS_OK;
-    if (code == TMS_OK && !tms_history_begin(f, t, op)) {
-        code = TMS_ERR_MEMORY;
-    }
     if (code != TMS_OK) {
         tms_host_fail(f->host, code);
-        return;
+        return false;
     }
     t->row = f->free_rows[--f->free_row_count];
-    t->begin = op->event;
-    tms_reach_open(&f->graph, t->row, t->slot, op->event);
+    t->begin = event;
+    tms_reach_open(&f->graph, t->row, t->slot, event);
     if (f->blame) {
-        tms_reach_open(&f->order, t->row, t->slot, op->event);
+        tms_reach_open(&f->order, t->row, t->slot, event);
     }
-    start_stretch(t, op->event);
-    log_begin(f, &t->log, op);
+    return true;
+}
+
+void tms_frontier_begin(struct frontier *f, struct thread *t, const struct tms_op *op)
+{
+    if (!tms_history_begin(f, t, op)) {
+        tms_host_fail(f->host, TMS_ERR_MEMORY);
+        return;
+    }
+    if (tms_frontier_open(f, t, op->event)) {
+        start_stretch(t, op->event);
+        log_begin(f, &t->log, op);
+    }
 }
 
 void tms_frontier_end(struct frontier *f, struct thread *t, const struct tms_op *op)
@@ -45,7 +53,7 @@ void tms_frontier_end(struct frontier *f, struct thread *t, const struct tms_op 
     f->free_rows[f->free_row_count++] = t->row;
     t->row = NO_ROW;
     t->begin = 0;
-    history_end(t, op->event);
+    tms_history_end(t, op->event);
     start_stretch(t, op->event);
     log_end(f, &t->log, op);
 }

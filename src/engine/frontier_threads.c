@@ -49,7 +49,7 @@ static bool reuse_slot(struct frontier *f, uint32_t *slot)
 static bool grow_slots(struct frontier *f)
 {
     size_t before = f->slot_capacity;
-    size_t capacity = tms_capacity(before, f->slot_count + 1u, LEAST_THREADS);
+    size_t capacity = before == 0 ? LEAST_THREADS : 2 * before;
     uint64_t *in = tms_resize(f->memory, NULL, 0, capacity * capacity, sizeof(*in));
 
     if (in == NULL || !TMS_RESERVE(f->memory, &f->threads, &f->slot_capacity, capacity, capacity)) {
@@ -158,4 +158,29 @@ int tms_frontier_grow_rows(struct frontier *f)
         f->free_rows[f->free_row_count++] = f->row_count++;
     }
     return code;
+}
+
+int tms_frontier_set_up(struct frontier *f, struct tms_host *host)
+{
+    f->host = host;
+    f->memory = &host->memory;
+    f->blame = host->settings->blame;
+    f->slot_count = FIRST_SLOT;
+    f->slot_most = LAST_SLOT;
+    tms_edges_init(&f->edges, f->memory);
+    tms_reach_init(&f->graph, f->memory, &f->edges);
+    tms_reach_init(&f->order, f->memory, &f->edges);
+    int code = tms_reach_grow(&f->graph, 1, 1);
+    return code == TMS_OK ? tms_reach_grow(&f->order, 1, 1) : code;
+}
+
+int tms_frontier_limit_slots(struct frontier *f, uint32_t most)
+{
+    f->slot_most = most;
+    while (f->slot_capacity <= most) {
+        if (!grow_slots(f)) {
+            return TMS_ERR_MEMORY;
+        }
+    }
+    return TMS_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "report/columns.h"
 #include "report/phrase.h"
+#include "report/stack.h"
 #include "report/utf8.h"
 
 #define INDENT     4
@@ -104,6 +105,7 @@ static void write_step(struct tms_page *page, const struct tms_finding *finding,
     fputc('.', note);
     size_t column = INDENT + strlen(letter) + 2;
     tms_page_flow(page, column, column);
+    tms_stacks_write(page, finding, index, column + 2);
 }
 
 static void flow(struct tms_page *page)
@@ -125,6 +127,24 @@ static void write_conclusion(struct tms_page *page, const struct tms_finding *fi
         fputs("the others", note);
     }
     fputc('.', note);
+    flow(page);
+}
+
+/* A lock that was held and did not help tells which one it should have been. */
+static void write_held(struct tms_page *page, const struct tms_finding *finding)
+{
+    FILE *note = tms_page_note(page);
+
+    if (finding->held_count == 0) {
+        return;
+    }
+    tms_phrase_thing(page, note, TMS_CLASS_THREAD, finding->thread);
+    fputs(" held ", note);
+    for (size_t i = 0; i < finding->held_count; i++) {
+        fputs(i == 0 ? "" : i + 1 == finding->held_count ? " and " : ", ", note);
+        tms_phrase_thing(page, note, TMS_CLASS_LOCK, finding->held[i]);
+    }
+    fprintf(note, " at event %" PRIu64 ".", finding->event);
     flow(page);
 }
 
@@ -199,6 +219,7 @@ int tms_finding_write(struct tms_page *page, const struct tms_result *result,
         fputc('\n', page->out);
         write_conclusion(page, finding);
     }
+    write_held(page, finding);
     if (result->blamed) {
         write_blame(page, result, finding);
     }

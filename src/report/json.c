@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "report/stack.h"
 #include "report/utf8.h"
 
 /* ---- strings -------------------------------------------------------------------------- */
@@ -118,7 +119,43 @@ static const char *line_part(const char *location)
     return strspn(colon + 1, "0123456789") == strlen(colon + 1) ? colon : NULL;
 }
 
-static void write_location(const struct tms_report_job *job, const char *key, uint32_t id)
+static void member_part(FILE *out, const char *before, const char *key, struct tms_stack_text text)
+{
+    fprintf(out, "%s\"%s\": ", before, key);
+    tms_json_string(text.at, text.length, to_stream, out);
+}
+
+static void write_frame(FILE *out, const struct tms_stack_frame *frame)
+{
+    member_part(out, "{", "function", frame->function);
+    if (frame->file.length > 0) {
+        member_part(out, ", ", "file", frame->file);
+        fprintf(out, ", \"line\": %.*s", (int)frame->line.length, frame->line.at);
+    }
+    fputc('}', out);
+}
+
+/* How the program came to an event; the innermost frame has the function of its location. */
+static void write_stack(const struct tms_report_job *job, uint32_t id)
+{
+    const char *stack = name_of(job, TMS_CLASS_STACK, id);
+    struct tms_stack_frame frame;
+
+    for (size_t i = 0; tms_stack_next(&stack, &frame); i++) {
+        if (i == 0) {
+            member_part(job->out, ", ", "function", frame.function);
+        }
+        if (i == 0 && frame.source.length > 0) {
+            member_part(job->out, ", ", "source", frame.source);
+        }
+        fputs(i == 0 ? ", \"stack\": [" : ", ", job->out);
+        write_frame(job->out, &frame);
+    }
+    fputs(id != 0 ? "]" : "", job->out);
+}
+
+static void write_location(const struct tms_report_job *job, const char *key, uint32_t id,
+                           uint32_t stack)
 {
     char number[TMS_NUMBER_SIZE];
     const char *location = tms_name(job->names, TMS_CLASS_LOCATION, id, number);
@@ -134,6 +171,7 @@ static void write_location(const struct tms_report_job *job, const char *key, ui
         tms_json_string(location, (size_t)(colon - location), to_stream, job->out);
         fprintf(job->out, ", \"line\": %s", colon + 1);
     }
+    write_stack(job, stack);
     fputc('}', job->out);
 }
 
@@ -145,7 +183,7 @@ static void put_transaction(const struct tms_report_job *job,
     member_text(job->out, "{", "thread", name_of(job, TMS_CLASS_THREAD, transaction->thread));
     member_text(job->out, ", ", "label", transaction->unary ? NULL : label);
     member_number(job->out, ", ", "begin_event", transaction->begin_event);
-    write_location(job, "begin", transaction->location);
+    write_location(job, "begin", transaction->location, 0);
     fputc('}', job->out);
 }
 
@@ -167,8 +205,8 @@ static void write_step(const struct tms_report_job *job, const struct tms_step *
     member_text(job->out, ", ", "on", step->on != 0 ? name_of(job, cls, step->on) : NULL);
     member_number(job->out, ", ", "first_event", step->first_event);
     member_number(job->out, ", ", "second_event", step->second_event);
-    write_location(job, "first", step->first_location);
-    write_location(job, "second", step->second_location);
+    write_location(job, "first", step->first_location, step->first_stack);
+    write_location(job, "second", step->second_location, step->second_stack);
     fputc('}', job->out);
 }
 
@@ -196,6 +234,16 @@ static void write_refuted(const struct tms_report_job *job, const struct tms_fin
     fputc(']', job->out);
 }
 
+static void write_held(const struct tms_report_job *job, const struct tms_finding *finding)
+{
+    for (size_t i = 0; i < finding->held_count; i++) {
+        const char *name = name_of(job, TMS_CLASS_LOCK, finding->held[i]);
+        fputs(i == 0 ? ", \"held\": [" : ", ", job->out);
+        tms_json_string(name, strlen(name), to_stream, job->out);
+    }
+    fputs(finding->held_count > 0 ? "]" : "", job->out);
+}
+
 static void write_finding(const struct tms_report_job *job, const struct tms_result *result,
                           const struct tms_finding *finding)
 {
@@ -213,6 +261,7 @@ static void write_finding(const struct tms_report_job *job, const struct tms_res
         fputs(", \"refuted\": ", out);
         write_refuted(job, finding);
     }
+    write_held(job, finding);
     fputs(", \"cycle\": ", out);
     write_cycle(job, finding);
     fputc('}', out);
@@ -262,22 +311,35 @@ static void write_result(const struct tms_report_job *job, const struct tms_resu
     fputc('}', out);
 }
 
+/* A number that a watched program does not count. */
+static void member_counted(FILE *out, const char *key, uint64_t value, bool counted)
+{
+    if (counted) {
+        member_number(out, ", ", key, value);
+    } else {
+        member_text(out, ", ", key, NULL);
+    }
+}
+
 static void write_trace(const struct tms_report_job *job, const struct tms_trace_summary *summary)
 {
     FILE *out = job->out;
 
     member_text(out, ", \"trace\": {", "path", job->settings->path);
     member_text(out, ", ", "format", job->settings->format);
-    member_number(out, ", ", "events", summary->events);
+    member_counted(out, "events", summary->events, !summary->rough || summary->events > 0);
     member_number(out, ", ", "threads", summary->threads);
-    member_number(out, ", ", "variables", summary->variables);
-    member_number(out, ", ", "locks", summary->locks);
+    member_counted(out, "variables", summary->variables, !summary->rough);
+    member_counted(out, "locks", summary->locks, !summary->rough);
     member_number(out, ", ", "transactions", summary->transactions);
     member_number(out, ", ", "not_atomic", summary->not_atomic);
-    member_number(out, ", ", "unary", summary->unary);
+    member_counted(out, "unary", summary->unary, !summary->rough);
     member_number(out, ", ", "skipped", summary->skipped);
     member_seconds(out, ", ", summary->seconds);
     member_text(out, ", ", "loss", tms_analysis_loss(job->analysis));
+    if (job->settings->blocks != NULL) {
+        member_text(out, ", ", "blocks", job->settings->blocks);
+    }
     fputc('}', out);
 }
 

@@ -8,6 +8,7 @@
 #define TMS_REPORT_REPORT_H
 
 #include <stdio.h>
+#include <string.h>
 
 #include "tmesis/tmesis.h"
 
@@ -17,6 +18,12 @@ struct tms_report_job {
     const struct tms_report_settings *settings;
     FILE *out; /* hands everything on to the sink; errors are looked at once, at the end */
 };
+
+/* A program was watched; otherwise a trace was read. */
+static inline bool tms_report_is_live(const struct tms_report_settings *settings)
+{
+    return strcmp(settings->format, TMS_FORMAT_LIVE) == 0;
+}
 
 /* TMS_OK or TMS_ERR_MEMORY. */
 int tms_report_text(const struct tms_report_job *job);

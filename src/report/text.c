@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "report/finding.h"
+#include "report/next.h"
 #include "report/page.h"
 #include "report/report.h"
 #include "report/utf8.h"
@@ -26,6 +27,12 @@ struct text {
 static const struct tms_result *result_at(const struct text *text, size_t index)
 {
     return tms_analysis_result(text->job->analysis, index);
+}
+
+/* A program was watched; otherwise a trace was read. */
+static bool is_live(const struct text *text)
+{
+    return tms_report_is_live(text->job->settings);
 }
 
 /* ---- the verdict ---------------------------------------------------------------------- */
@@ -66,7 +73,10 @@ static void write_verdict_words(const struct text *text, FILE *out)
         fprintf(out, ", first at event %" PRIu64 ".", result->first_violation_event);
         break;
     case TMS_VERDICT_INCOMPLETE:
-        fputs("no violation in what could be checked, but not all could be.", out);
+        fputs(is_live(text) && text->summary.transactions == 0
+                  ? "no block that is meant to be atomic was seen, so there was nothing to check."
+                  : "no violation in what could be checked, but not all could be.",
+              out);
         break;
     case TMS_VERDICT_NONE_BLAMED:
         fputs("each atomic block by itself could have run undisturbed; whether all together could "
@@ -256,12 +266,16 @@ static void write_checked(struct text *text)
     const struct tms_trace_summary *summary = &text->summary;
     FILE *note = tms_page_note(&text->page);
 
-    write_count(note, "Checked: ", summary->events, "event", "events");
-    write_count(note, " of ", summary->threads, "thread", "threads");
+    if (!summary->rough) {
+        write_count(note, "Checked: ", summary->events, "event", "events");
+    }
+    write_count(note, summary->rough ? "Checked: " : " of ", summary->threads, "thread", "threads");
     write_count(note, ", ", summary->transactions, "atomic block", "atomic blocks");
-    write_count(note, ", ", summary->unary, "event outside blocks", "events outside blocks");
-    write_count(note, ", ", summary->variables, "variable", "variables");
-    write_count(note, ", ", summary->locks, "lock", "locks");
+    if (!summary->rough) {
+        write_count(note, ", ", summary->unary, "event outside blocks", "events outside blocks");
+        write_count(note, ", ", summary->variables, "variable", "variables");
+        write_count(note, ", ", summary->locks, "lock", "locks");
+    }
     if (summary->not_atomic > 0) {
         write_count(note, "; not atomic: ", summary->not_atomic, "block", "blocks");
     }
@@ -270,6 +284,18 @@ static void write_checked(struct text *text)
     }
     fputc('.', note);
     tms_page_flow(&text->page, 0, 2);
+}
+
+static void write_assumed(struct text *text)
+{
+    const char *blocks = text->job->settings->blocks;
+
+    if (blocks != NULL && *blocks != '\0') {
+        FILE *note = tms_page_note(&text->page);
+        tms_utf8_write(note, blocks, SIZE_MAX);
+        fputs(blocks[strlen(blocks) - 1] == '.' ? "" : ".", note);
+        tms_page_flow(&text->page, 0, 2);
+    }
 }
 
 /* There was no transaction: for want of blocks, or because none of them is atomic. */
@@ -293,7 +319,9 @@ static void write_emptiness(struct text *text)
 static void write_meaning(struct text *text)
 {
     if (text->summary.transactions == 0) {
-        write_emptiness(text);
+        if (!is_live(text)) {
+            write_emptiness(text);
+        }
     } else if (text->worst->verdict == TMS_VERDICT_SERIALIZABLE) {
         fputs("What these threads did is the same as if each block had run by itself, one after "
               "the other. This speaks of this run alone: with another timing the same program "
@@ -386,80 +414,8 @@ static void write_stats(struct text *text)
                     result->counters[j].value, result->counters[j].meaning);
         }
     }
-    fprintf(out, "\n%.3f s for the whole trace, reading included\n", text->summary.seconds);
-}
-
-/* ---- what next ------------------------------------------------------------------------ */
-
-/* A path that a shell takes back as it is. */
-static void write_word(FILE *out, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_./+,:@%-";
-
-    if (word[strspn(word, plain)] == '\0' && word[0] != '-') {
-        fputs(word, out);
-        return;
-    }
-    fputs(word[0] == '-' ? "./'" : "'", out);
-    for (; *word != '\0'; word++) {
-        if (*word == '\'') {
-            fputs("'\\''", out);
-        } else {
-            fputc((unsigned char)*word < 0x20 ? '?' : *word, out);
-        }
-    }
-    fputc('\'', out);
-}
-
-struct suggestion {
-    bool fits;
-    const char *command;
-    const char *what;
-};
-
-static void suggest(const struct text *text, const struct suggestion *all, size_t count)
-{
-    size_t width = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        size_t length = all[i].fits ? strlen(all[i].command) : 0;
-        width = length > width ? length : width;
-    }
-    fputs("Next:\n", text->page.out);
-    for (size_t i = 0; i < count; i++) {
-        if (all[i].fits) {
-            fprintf(text->page.out, "  tmesis %s ", all[i].command);
-            write_word(text->page.out, text->job->settings->path);
-            fprintf(text->page.out, "%*s  # %s\n", (int)(width - strlen(all[i].command)), "",
-                    all[i].what);
-        }
-    }
-}
-
-static bool has_repeats(const struct tms_result *result)
-{
-    for (size_t i = 0; i < result->finding_count; i++) {
-        if (result->findings[i].count > 1) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void write_next(const struct text *text)
-{
-    bool violation = text->worst->verdict == TMS_VERDICT_VIOLATION;
-    const struct suggestion all[] = {
-        {violation && has_repeats(text->worst), "check --all", "every occurrence by itself"},
-        {violation && !text->worst->blamed, "check", "which block is to blame"},
-        {violation, "check --json", "the same for programs"},
-        {true, "info", "what is in the trace"},
-    };
-
-    if (strcmp(text->job->settings->path, "-") != 0) {
-        suggest(text, all, sizeof(all) / sizeof(all[0]));
-    }
+    fprintf(out, "\n%.3f s for the whole %s\n", text->summary.seconds,
+            is_live(text) ? "run" : "trace, reading included");
 }
 
 int tms_report_text(const struct tms_report_job *job)
@@ -480,13 +436,14 @@ int tms_report_text(const struct tms_report_job *job)
         code = write_engines(&text);
         tms_findings_explain(&text.page, job->analysis);
         write_checked(&text);
+        write_assumed(&text);
         write_meaning(&text);
         write_worth(&text);
         if (job->settings->stats) {
             write_stats(&text);
         }
         fputc('\n', job->out);
-        write_next(&text);
+        tms_next_write(&text.page, job->settings, text.worst);
     }
     int closed = tms_page_close(&text.page);
     return code != TMS_OK ? code : closed;

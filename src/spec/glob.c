@@ -177,3 +177,15 @@ size_t tms_glob_bare_length(const char *label)
     }
     return bare > 0 ? bare : whole;
 }
+
+bool tms_glob_names(const char *pattern, const char *label)
+{
+    size_t length = strlen(pattern);
+    size_t whole = strlen(label), bare = tms_glob_bare_length(label);
+
+    if ((length == whole || length == bare) && memcmp(pattern, label, length) == 0) {
+        return true;
+    }
+    return tms_glob_matches(pattern, label, whole) ||
+           (bare != whole && tms_glob_matches(pattern, label, bare));
+}

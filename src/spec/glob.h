@@ -26,4 +26,10 @@ const char *tms_glob_fault(const char *pattern, size_t length);
  */
 size_t tms_glob_bare_length(const char *label);
 
+/*
+ * Does a rule with this pattern speak of the label? With or without its parameters, and always
+ * if the two are the same text, whatever the brackets in it would mean.
+ */
+bool tms_glob_names(const char *pattern, const char *label);
+
 #endif

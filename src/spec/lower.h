@@ -103,7 +103,6 @@ static inline void tms_lower_plain(struct tms_op *op, const struct tms_event *ev
     memcpy(&op->thread, event, sizeof(*event));
     op->kind = (uint8_t)(event->kind + (TMS_OP_READ - TMS_EVENT_READ));
     op->flags = plain & TMS_OP_IN_BLOCK;
-    op->spared = 0;
 }
 
 static inline bool tms_is_function(const struct tms_event *event)
@@ -154,7 +153,6 @@ static inline bool tms_lower_block(struct tms_lower *lower, struct tms_op *op,
     op->target = label;
     op->kind = (uint8_t)(TMS_OP_BEGIN + !opens + 2 * nested);
     op->flags = TMS_OP_IN_BLOCK;
-    op->spared = 0;
     *plain = TMS_PLAIN | (atomic > 0 ? TMS_OP_IN_BLOCK : 0);
     return true;
 }

@@ -64,30 +64,14 @@ void tms_spec_free(struct tms_spec *spec)
 
 /* ---- asking ----------------------------------------------------------------------------- */
 
-struct label {
-    const char *text;
-    size_t whole, bare; /* lengths, with and without its parameters */
-};
-
-static bool matches(const char *pattern, const struct label *label)
+static bool matches(const char *pattern, const char *label)
 {
-    size_t length = strlen(pattern);
-
-    if (label->whole == 0 && strcmp(pattern, TMS_SPEC_NO_LABEL) == 0) {
-        return true;
-    }
-    /* A label that is written out matches itself, whatever its brackets would mean. */
-    if ((length == label->whole || length == label->bare) &&
-        memcmp(pattern, label->text, length) == 0) {
-        return true;
-    }
-    return tms_glob_matches(pattern, label->text, label->whole) ||
-           (label->bare != label->whole && tms_glob_matches(pattern, label->text, label->bare));
+    return (label[0] == '\0' && strcmp(pattern, TMS_SPEC_NO_LABEL) == 0) ||
+           tms_glob_names(pattern, label);
 }
 
-enum tms_spec_answer tms_spec_ask(struct tms_spec *spec, const char *text)
+enum tms_spec_answer tms_spec_ask(struct tms_spec *spec, const char *label)
 {
-    struct label label = {text, strlen(text), tms_glob_bare_length(text)};
     enum tms_spec_answer answer = TMS_SPEC_DEFAULT, otherwise = TMS_SPEC_DEFAULT;
 
     for (size_t i = 0; i < spec->count; i++) {
@@ -95,7 +79,7 @@ enum tms_spec_answer tms_spec_ask(struct tms_spec *spec, const char *text)
         if (rule->atomic) {
             otherwise = TMS_SPEC_NOT_ATOMIC;
         }
-        if (matches(tms_names_text(&spec->texts, rule->pattern), &label)) {
+        if (matches(tms_names_text(&spec->texts, rule->pattern), label)) {
             rule->matched = true;
             answer = rule->atomic ? TMS_SPEC_ATOMIC : TMS_SPEC_NOT_ATOMIC;
         }

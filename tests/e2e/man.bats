@@ -8,6 +8,11 @@ commands() {
     "$tmesis" --help | awk '/^Commands/ {on = 1; next} /^$/ {on = 0} on {print $1}'
 }
 
+# page_of COMMAND: one page is for two commands.
+page_of() {
+    if [ "$1" = c++ ]; then echo cc; else echo "$1"; fi
+}
+
 # options_of KIND: "SPELLING default=… variable=…" for each option in the text on standard input,
 # which is what --help prints (help) or the source of a manual page (page).
 options_of() {
@@ -30,10 +35,10 @@ for option in re.split("(?=" + start + ")", text, flags=re.M)[1:]:
 }
 
 @test "every command has its page, and every page its command" {
-    diff <(commands | sort) <(basename -a "$top"/docs/man/tmesis-*.1.scd |
+    diff <(for command in $(commands); do page_of "$command"; done | sort -u) <(basename -a "$top"/docs/man/tmesis-*.1.scd |
         sed 's/^tmesis-//; s/\.1\.scd$//' | sort)
     for command in $(commands); do
-        grep -qF "See *tmesis-$command*(1)" "$top/docs/man/tmesis.1.scd"
+        grep -qF "See *tmesis-$(page_of "$command")*(1)" "$top/docs/man/tmesis.1.scd"
     done
 }
 
@@ -41,8 +46,8 @@ for option in re.split("(?=" + start + ")", text, flags=re.M)[1:]:
     for command in $(commands); do
         echo "$command"
         "$tmesis" "$command" --help | options_of help | sort >from-help
-        options_of page <"$top/docs/man/tmesis-$command.1.scd" | sort >from-page
-        [ "$(wc -l <from-help)" -ge 5 ]
+        options_of page <"$top/docs/man/tmesis-$(page_of "$command").1.scd" | sort >from-page
+        [ "$(wc -l <from-help)" -ge 2 ]
         diff from-help from-page
     done
 }

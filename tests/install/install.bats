@@ -64,10 +64,10 @@ build_example() {
         <(nm -D --defined-only "$LIBDIR/libtmesis.so" | sed -nE 's/.* [TBDR] (\w+)@.*/\1/p' | sort)
 }
 
-@test "the header is the only one installed" {
-    run find "$TREE" -name '*.h' -printf '%P\n'
-    [ "${#lines[@]}" -eq 1 ]
-    [[ ${lines[0]} == */include/tmesis/tmesis.h ]]
+@test "the public headers are installed, and no others" {
+    diff <(cd ../../include && find . -name '*.h' | sort) \
+        <(cd "$(dirname "$(find "$TREE" -path '*/include/tmesis')")" && find . -name '*.h' | sort)
+    [ "$(find "$TREE" -name '*.h' | wc -l)" -eq "$(find ../../include -name '*.h' | wc -l)" ]
 }
 
 @test "every manual page is installed" {
@@ -75,4 +75,78 @@ build_example() {
         [ -e "$page" ] || continue
         find "$TREE" -path "*/man/man?/$(basename "$page" .scd)" | grep -q .
     done
+}
+
+@test "the installed wrapper finds the installed runtime" {
+    bin=$(dirname "$(find "$TREE" -path '*/bin/tmesis')")
+    cd ../bank
+    for compiler in gcc clang; do
+        TMESIS_CC=$compiler "$bin/tmesis-cc" -g buggy.c -o "$BATS_TEST_TMPDIR/bank"
+        "$BATS_TEST_TMPDIR/bank" | grep -q 'paid in'
+        nm "$BATS_TEST_TMPDIR/bank" | grep -q ' [TW] __tsan_func_entry$'
+    done
+    for name in tmesis-cc tmesis-c++; do
+        "$bin/$name" --version | grep -q .
+    done
+}
+
+# watched_here: from now on pkg-config takes the runtime's flags from $TREE, as if it were in place.
+watched_here() {
+    mkdir "$BATS_TEST_TMPDIR/pc"
+    sed "s|^prefix=|&$TREE|" "$LIBDIR/pkgconfig/tmesis-rt.pc" \
+        >"$BATS_TEST_TMPDIR/pc/tmesis-rt.pc"
+    export PKG_CONFIG_PATH=$BATS_TEST_TMPDIR/pc
+    unset PKG_CONFIG_SYSROOT_DIR
+}
+
+# built_watched DIRECTORY: program and library of the project are instrumented, and run.
+built_watched() {
+    nm "$1/bank" | grep -q ' [TW] __tsan_func_entry$'
+    [[ $(ldd "$1/bank") != *tsan* ]]
+    nm -D "$1/libaccount.so" | grep -q ' U __tsan_func_entry$'
+    "$1/bank" | grep -q 'paid in 20000'
+}
+
+@test "the flags of pkg-config do what the wrapper does" {
+    watched_here
+    read -ra compiling <<<"$(pkg-config --cflags tmesis-rt)"
+    read -ra linking <<<"$(pkg-config --libs tmesis-rt)"
+    cd ../bank
+    for compiler in gcc clang; do
+        "$compiler" "${compiling[@]}" -c buggy.c -o "$BATS_TEST_TMPDIR/bank.o"
+        "$compiler" "$BATS_TEST_TMPDIR/bank.o" "${linking[@]}" -o "$BATS_TEST_TMPDIR/bank"
+        "$BATS_TEST_TMPDIR/bank" | grep -q 'paid in'
+        nm "$BATS_TEST_TMPDIR/bank" | grep -q ' [TW] __tsan_func_entry$'
+    done
+}
+
+@test "the CMake project builds with the wrapper, with pkg-config, and without either" {
+    out=$BATS_TEST_TMPDIR
+    bin=$(dirname "$(find "$TREE" -path '*/bin/tmesis')")
+    CC=$bin/tmesis-cc cmake -S ../project -B "$out/wrapper" >&2
+    cmake --build "$out/wrapper" >&2
+    built_watched "$out/wrapper"
+    watched_here
+    cmake -S ../project -B "$out/flags" -DWATCHED=ON >&2
+    cmake --build "$out/flags" >&2
+    built_watched "$out/flags"
+    cmake -S ../project -B "$out/plain" >&2
+    cmake --build "$out/plain" >&2
+    [[ $(nm "$out/plain/bank") != *tsan* ]]
+}
+
+@test "the meson project builds with the wrapper, with pkg-config, and without either" {
+    out=$BATS_TEST_TMPDIR
+    bin=$(dirname "$(find "$TREE" -path '*/bin/tmesis')")
+    # Even if the project forbids undefined references.
+    CC=$bin/tmesis-cc meson setup -Db_lundef=true "$out/wrapper" ../project >&2
+    ninja -C "$out/wrapper" >&2
+    built_watched "$out/wrapper"
+    watched_here
+    meson setup -Dwatched=enabled "$out/flags" ../project >&2
+    ninja -C "$out/flags" >&2
+    built_watched "$out/flags"
+    meson setup "$out/plain" ../project >&2
+    ninja -C "$out/plain" >&2
+    [[ $(nm "$out/plain/bank") != *tsan* ]]
 }

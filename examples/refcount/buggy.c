@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A reference count that is lowered in one operation and tested in another.
+ *
+ * The count is atomic. Still, when the last two owners let go of the object at the same time,
+ * both may lower the count before either looks at it: then both find nobody left, and both free
+ * it. That is rare; but whenever somebody else's release comes between the two operations, the
+ * answer is not about one's own release any more, and that is not rare at all. (So that the
+ * program survives to tell, freeing is only noted down here.)
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#define OWNERS 2
+#define USES   20000
+
+struct object {
+    atomic_int references;
+    atomic_int freed; /* how often */
+};
+
+static struct object object = {.references = OWNERS};
+
+static void object_free(struct object *dead)
+{
+    atomic_fetch_add(&dead->freed, 1);
+}
+
+static void object_hold(struct object *used)
+{
+    atomic_fetch_add(&used->references, 1);
+}
+
+static void object_release(struct object *used)
+{
+    atomic_fetch_sub(&used->references, 1);
+    if (atomic_load(&used->references) == 0) {
+        object_free(used);
+    }
+}
+
+static void *owner(void *unused)
+{
+    for (int i = 0; i < USES; i++) {
+        object_hold(&object);
+        object_release(&object);
+    }
+    object_release(&object);
+    return unused;
+}
+
+int main(void)
+{
+    pthread_t threads[OWNERS];
+
+    for (int i = 0; i < OWNERS; i++) {
+        pthread_create(&threads[i], NULL, owner, NULL);
+    }
+    for (int i = 0; i < OWNERS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    printf("the object was freed %d times\n", atomic_load(&object.freed));
+    return 0;
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blocks: annotated ones, functions, critical sections; and the frames of functions, whose exits
+ * are not always announced.
+ */
+#include <string.h>
+
+#include "memory.h"
+#include "shadow.h"
+
+static struct {
+    struct tms_memory memory;
+    unsigned split; /* enum tms_split */
+    bool functions, sections;
+} blocks;
+
+static bool names(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+
+    for (const char *at = strstr(list, word); at != NULL; at = strstr(at + 1, word)) {
+        bool starts = at == list || at[-1] == ',';
+        if (starts && (at[length] == ',' || at[length] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void tms_rt_blocks_start(const char *sources, const char *split)
+{
+    static const struct {
+        const char *word;
+        unsigned bit;
+    } splits[] = {
+#define X(name, value, text) {text, TMS_SPLIT_##name},
+        TMS_SPLITS(X)
+#undef X
+    };
+
+    blocks.functions = sources == NULL || names(sources, "@functions");
+    blocks.sections = sources != NULL && names(sources, "@locks");
+    blocks.split = split == NULL ? TMS_SPLIT_WAIT | TMS_SPLIT_BARRIER : 0;
+    for (size_t i = 0; split != NULL && i < sizeof(splits) / sizeof(splits[0]); i++) {
+        blocks.split |= names(split, splits[i].word) ? splits[i].bit : 0;
+    }
+}
+
+/* Known to its frame but in the child of a fork, where everything is said anew. */
+static inline struct tms_rt_function *function_of(struct tms_rt_frame *frame)
+{
+    if (frame->function == NULL) {
+        frame->function = tms_rt_function(frame->address);
+    }
+    return frame->function;
+}
+
+/* ---- begin and end ---------------------------------------------------------------------- */
+
+static void operate(struct tms_rt_thread *t, uint8_t kind, bool synthetic, uint32_t label,
+                    uint32_t site)
+{
+    struct tms_op op = {.target = label,
+                        .location = site,
+                        .event_kind = kind == TMS_OP_BEGIN ? TMS_EVENT_BEGIN : TMS_EVENT_END,
+                        .kind = kind,
+                        .flags = TMS_OP_IN_BLOCK | (synthetic ? TMS_OP_SYNTHETIC : 0)};
+
+    tms_rt_operate(t, &op, 0);
+}
+
+static void spool(struct tms_rt_thread *t, uint8_t kind, uint32_t label, uint32_t site)
+{
+    if (tms_rt_records) {
+        struct tms_spool_event event = {
+            .number = t->number, .target = label, .site = site, .kind = kind};
+        tms_rt_spool_event(t, &event);
+    }
+}
+
+void tms_rt_tell_blocks(struct tms_rt_thread *t, uint64_t number)
+{
+    uint32_t at = t->open_count - t->untold;
+
+    t->untold = 0;
+    for (; at < t->open_count; at++) {
+        struct tms_spool_event event = {.number = number,
+                                        .target = t->open[at].label,
+                                        .site = t->open[at].site,
+                                        .kind = TMS_EVENT_BEGIN};
+        tms_rt_spool_event(t, &event);
+    }
+}
+
+/* Nested blocks, most of which see nothing happen, are told with the first event inside them. */
+static void spool_begin(struct tms_rt_thread *t, const struct tms_rt_open *open, bool begins)
+{
+    if (tms_rt_records && !begins && !tms_rt_full) {
+        t->untold++;
+    } else {
+        spool(t, TMS_EVENT_BEGIN, open->label, open->site);
+    }
+}
+
+static void open_block(struct tms_rt_thread *t, enum tms_rt_source source, uint32_t label,
+                       uint32_t site)
+{
+    bool begins = t->open_count == 0 || t->split_due; /* a transaction */
+    size_t capacity = t->open_capacity;
+
+    if (!TMS_RESERVE(&blocks.memory, &t->open, &capacity, t->open_count + 1u, 16)) {
+        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        return;
+    }
+    t->open_capacity = (uint32_t)capacity;
+    struct tms_rt_open *open = &t->open[t->open_count++];
+    *open = (struct tms_rt_open){.label = label, .site = site, .source = (uint8_t)source};
+    t->blocks_seen++;
+    if (t->open_count > 1) {
+        tms_rt_split_due(t, site);
+        tms_rt_next_number(t);
+    } else {
+        t->transactions_seen++;
+        if (t->engine != NULL) {
+            tms_rt_begin_alone(t, label, site);
+        } else {
+            operate(t, TMS_OP_BEGIN, false, label, site);
+        }
+    }
+    open->number = t->number;
+    spool_begin(t, open, begins);
+}
+
+/* Closes the innermost block of that source, if there is one. */
+static void close_block(struct tms_rt_thread *t, enum tms_rt_source source, uint32_t site)
+{
+    uint32_t at = t->open_count;
+
+    while (at > 0 && t->open[at - 1].source != source) {
+        at--;
+    }
+    if (at == 0) {
+        return;
+    }
+    if (t->open_count > 1) {
+        tms_rt_split_due(t, site);
+    }
+    t->split_due = false; /* with the last block there is nothing to begin */
+    uint32_t label = t->open[at - 1].label;
+    bool told = at <= t->open_count - t->untold;
+    memmove(&t->open[at - 1], &t->open[at], (t->open_count - at) * sizeof(*t->open));
+    t->open_count--;
+    if (t->open_count > 0) {
+        tms_rt_next_number(t);
+    } else if (!tms_rt_end_alone(t, label, site)) {
+        operate(t, TMS_OP_END, false, label, site);
+    }
+    if (told) {
+        spool(t, TMS_EVENT_END, label, site);
+    } else {
+        t->untold--;
+    }
+}
+
+static void split_now(struct tms_rt_thread *t, uint32_t site)
+{
+    operate(t, TMS_OP_END, true, t->open[0].label, site);
+    operate(t, TMS_OP_BEGIN, true, t->open[0].label, site);
+}
+
+/* A fork is the last event of its transaction, everything else that splits the first of the next.
+ */
+void tms_rt_split(struct tms_rt_thread *t, unsigned what, uintptr_t pc)
+{
+    if (!tms_rt_checks || t->open_count == 0 || (blocks.split & what) == 0) {
+        return;
+    }
+    if (what == TMS_SPLIT_FORK) {
+        t->split_due = true;
+        t->span = 0; /* whatever comes next is an event */
+        return;
+    }
+    t->split_due = false;
+    split_now(t, tms_rt_site(t, pc));
+}
+
+void tms_rt_split_due(struct tms_rt_thread *t, uint32_t site)
+{
+    if (t->split_due && t->open_count > 0) {
+        split_now(t, site);
+    }
+    t->split_due = false;
+}
+
+void tms_rt_begin(struct tms_rt_thread *t, const char *name, uintptr_t pc)
+{
+    uint32_t label = tms_rt_checks ? tms_rt_text_label(name) : 0;
+
+    t->annotated = t->annotated << 1 | (label != 0);
+    if (label != 0) {
+        open_block(t, TMS_RT_ANNOTATED, label, tms_rt_site(t, pc));
+        tms_rt_perturb(t);
+    }
+}
+
+void tms_rt_end(struct tms_rt_thread *t, uintptr_t pc)
+{
+    bool meant = t->annotated & 1;
+
+    t->annotated >>= 1;
+    if (meant && tms_rt_checks) {
+        close_block(t, TMS_RT_ANNOTATED, tms_rt_site(t, pc));
+    }
+}
+
+void tms_rt_section_begins(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
+{
+    (void)lock;
+    if (blocks.sections && t->held_count == 0) {
+        uint32_t label = t->top > t->frames ? function_of(t->top)->name : 0;
+        open_block(t, TMS_RT_SECTION, label, tms_rt_site(t, pc));
+    }
+}
+
+void tms_rt_section_ends(struct tms_rt_thread *t, uintptr_t pc)
+{
+    if (blocks.sections && t->held_count == 0) {
+        close_block(t, TMS_RT_SECTION, tms_rt_site(t, pc));
+    }
+}
+
+/* ---- frames ----------------------------------------------------------------------------- */
+
+static void leave_frame(struct tms_rt_thread *t)
+{
+    struct tms_rt_frame *frame = t->top;
+
+    if (frame->block) {
+        close_block(t, TMS_RT_FUNCTION, function_of(frame)->site);
+    }
+    /* A lock taken here and still held, or the other way round: it is half of something. */
+    if (frame->held != (uint16_t)t->held_count && blocks.functions) {
+        tms_rt_function_unfit(function_of(frame));
+    }
+    t->real -= !frame->plumbing;
+    t->top--;
+}
+
+/* On the thread's own stack, where further in is further down. */
+static bool is_known(const struct tms_rt_thread *t, uintptr_t frame)
+{
+    return t->stack_low <= frame && frame < t->stack_high;
+}
+
+void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t caller,
+                           uintptr_t frame)
+{
+    if (!tms_rt_checks) {
+        return;
+    }
+    /* Frames that are not further out are gone, whether they said so or not. */
+    while (t->top > t->frames && is_known(t, frame) && t->top->frame <= frame) {
+        leave_frame(t);
+    }
+    if (t->top + 1 >= t->frames_end) {
+        t->too_deep++;
+        return;
+    }
+    struct tms_rt_function *function = tms_rt_function(address);
+    *++t->top = (struct tms_rt_frame){.address = address,
+                                      .function = function,
+                                      .caller = caller,
+                                      .frame = frame,
+                                      .held = (uint16_t)t->held_count,
+                                      .plumbing = function->plumbing};
+    if (t->real == 0 && !function->plumbing && t->index != 1) {
+        tms_rt_function_unfit(function); /* the thread begins here */
+    }
+    t->real += !function->plumbing;
+    uint32_t label = atomic_load_explicit(&function->label, memory_order_relaxed);
+    if (blocks.functions && label != 0) {
+        open_block(t, TMS_RT_FUNCTION, label, function->site);
+        t->top->block = 1;
+    }
+}
+
+void tms_rt_function_exit(struct tms_rt_thread *t, uintptr_t frame)
+{
+    if (t->too_deep > 0) {
+        t->too_deep--;
+        return;
+    }
+    /*
+     * An exit that the compiler made a jump stands in the caller's frame: so the frame that is
+     * left is the last one inside that of the hook, and those further in are dead.
+     */
+    while (t->top > t->frames + 1 && is_known(t, frame) && t->top[-1].frame < frame) {
+        leave_frame(t);
+    }
+    if (t->top > t->frames) {
+        leave_frame(t);
+    }
+}
+
+void tms_rt_unwind(struct tms_rt_thread *t, uintptr_t stack_pointer)
+{
+    while (t->top > t->frames && t->top->frame < stack_pointer) {
+        t->too_deep = 0; /* those for which there was no room were further in */
+        leave_frame(t);
+    }
+}
+
+void tms_rt_functions_wait(struct tms_rt_thread *t)
+{
+    if (!blocks.functions) {
+        return;
+    }
+    for (struct tms_rt_frame *frame = t->top; frame > t->frames; frame--) {
+        struct tms_rt_function *function = function_of(frame);
+        tms_rt_function_unfit(function);
+        if (frame->block && atomic_load_explicit(&function->label, memory_order_relaxed) == 0) {
+            close_block(t, TMS_RT_FUNCTION, function->site);
+            frame->block = 0;
+        }
+    }
+}
+
+void tms_rt_close_all(struct tms_rt_thread *t)
+{
+    while (t->top > t->frames) {
+        leave_frame(t);
+    }
+    while (t->open_count > 0) {
+        close_block(t, (enum tms_rt_source)t->open[t->open_count - 1].source, 0);
+    }
+}

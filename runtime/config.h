@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the command tells the runtime, through environment variables: TMESIS_RT_NAME for each row.
+ * A program that is started without them runs unwatched, at little more than the cost of the
+ * hooks. The command sets them, the runtime reads them before anything else.
+ */
+#ifndef TMS_RUNTIME_CONFIG_H
+#define TMS_RUNTIME_CONFIG_H
+
+#include <stdint.h>
+
+/* X(field, TMESIS_RT_…, meaning) */
+#define TMS_RT_CONFIG(X)                                                                           \
+    X(spool, "SPOOL", "path of the spool file; %p becomes the process id. Unset: run unwatched")   \
+    X(mode, "MODE", "check (decide inside), record (write events), both")                          \
+    X(full, "FULL", "1: record every access, not only what passes the filter")                     \
+    X(spec, "SPEC", "path of a specification file; unset: the default of @functions")              \
+    X(atomic, "ATOMIC", "@functions, @locks, @annotations: where blocks come from, with commas")   \
+    X(split, "SPLIT", "what cuts a block: wait,barrier,fork,join or none")                         \
+    X(max_size, "MAX_SIZE", "bytes that the spool may grow to; unset: no limit")                   \
+    X(perturb, "PERTURB", "seed of random delays; unset: none")                                    \
+    X(blame, "BLAME", "0: only the verdict")
+
+enum tms_rt_mode { TMS_RT_CHECK = 1, TMS_RT_RECORD = 2, TMS_RT_FULL = 4 };
+
+struct tms_rt_config {
+#define X(field, name, meaning) const char *field;
+    TMS_RT_CONFIG(X)
+#undef X
+};
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Start and end of the runtime, what the command told it, warnings, perturbation.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "memory.h"
+#include "shadow.h"
+
+#define WARNINGS      64
+#define DELAY_SHARE   16     /* one place in so many waits … */
+#define DELAY_LONGEST 200000 /* … up to so many nanoseconds */
+
+extern void *__libc_stack_end;
+
+static struct tms_rt_config config;
+static _Atomic int started; /* 0 not, 1 is about to, 2 has */
+static _Atomic int finished;
+static uint64_t perturb_seed;
+
+/* ---- warnings --------------------------------------------------------------------------- */
+
+static struct {
+    struct tms_rt_mutex lock;
+    uint64_t hash[WARNINGS];
+    unsigned count;
+} warnings;
+
+void tms_rt_warn(const char *format, ...)
+{
+    char text[TMS_SPOOL_MESSAGE];
+    uint64_t hash = 1;
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    for (const char *c = text; *c != '\0'; c++) {
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    }
+    tms_rt_mutex_lock(&warnings.lock);
+    bool known = warnings.count == WARNINGS;
+    for (unsigned i = 0; i < warnings.count; i++) {
+        known = known || warnings.hash[i] == hash;
+    }
+    if (!known) {
+        warnings.hash[warnings.count++] = hash;
+    }
+    tms_rt_mutex_unlock(&warnings.lock);
+    size_t length = strlen(text) + 1;
+    struct tms_spool_warning *record =
+        known ? NULL : tms_rt_spool_record(TMS_SPOOL_WARNING, sizeof(*record) + length);
+    if (record != NULL) {
+        memcpy(record->text, text, length);
+    }
+}
+
+/* ---- start ------------------------------------------------------------------------------ */
+
+static void read_config(void)
+{
+#define X(field, name, meaning) config.field = getenv("TMESIS_RT_" name);
+    TMS_RT_CONFIG(X)
+#undef X
+}
+
+static uint64_t number(const char *text)
+{
+    return text == NULL ? 0 : strtoull(text, NULL, 10);
+}
+
+/* Where the first stack lies: it can grow as far as the limit says. */
+static void find_stack(struct tms_rt_thread *t)
+{
+    struct rlimit limit;
+    uintptr_t high = ((uintptr_t)__libc_stack_end | 4095) + 1;
+    uint64_t most = UINT64_C(1) << 30;
+
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < most) {
+        most = limit.rlim_cur;
+    }
+    t->stack_low = high - most;
+    t->stack_high = high;
+}
+
+static void describe_blocks(void)
+{
+    char *text = tms_rt_spool_header()->block_source;
+    bool functions = config.atomic == NULL || strstr(config.atomic, "@functions") != NULL;
+
+    const char *what =
+        tms_rt_rules_name_blocks() ? "Blocks are what the specification names"
+        : functions ? "Every function was taken to be atomic, but for main, functions that begin a "
+                      "thread, wait, or return with other locks than they were called with"
+        : strstr(config.atomic, "@locks") != NULL
+            ? "Critical sections and annotated blocks were taken to be atomic"
+            : "Annotated blocks were taken to be atomic";
+    snprintf(text, TMS_SPOOL_MESSAGE, "%s%s", what,
+             config.spec != NULL && !tms_rt_rules_name_blocks()
+                 ? ", less what the specification leaves out"
+                 : "");
+}
+
+static uint32_t mode(void)
+{
+    bool check = config.mode == NULL || strcmp(config.mode, "record") != 0;
+
+    return (check ? TMS_RT_CHECK : 0) | (tms_rt_records ? TMS_RT_RECORD : 0) |
+           (tms_rt_full ? TMS_RT_FULL : 0);
+}
+
+static bool watch(void)
+{
+    bool record = config.mode != NULL && strcmp(config.mode, "check") != 0;
+    bool blame = config.blame == NULL || strcmp(config.blame, "0") != 0;
+
+    if (!tms_rt_spool_open(config.spool, number(config.max_size)) || !tms_rt_shadow_start() ||
+        !tms_rt_check_start(blame)) {
+        return false;
+    }
+    tms_rt_records = record;
+    tms_rt_full = config.full != NULL && strcmp(config.full, "0") != 0;
+    tms_rt_spool_header()->mode = mode();
+    perturb_seed = config.perturb == NULL ? 0 : number(config.perturb) * 2 + 1;
+    tms_rt_functions_start(config.spec,
+                           config.atomic == NULL || strstr(config.atomic, "@functions") != NULL);
+    tms_rt_blocks_start(config.atomic, config.split);
+    describe_blocks();
+    struct tms_rt_thread *t = tms_rt_life_start();
+    if (t == NULL) {
+        return false;
+    }
+    find_stack(t);
+    tms_rt_checks = true;
+    tms_rt_self = t;
+    return true;
+}
+
+void tms_rt_start(void)
+{
+    int not_yet = 0;
+
+    if (!atomic_compare_exchange_strong(&started, &not_yet, 1)) {
+        return;
+    }
+    read_config();
+    if (config.spool != NULL && !watch()) {
+        static const char why[] = "tmesis: the runtime could not start in this program: no room "
+                                  "for its memory or its file\n";
+        tms_rt_checks = false;
+        ssize_t ignored = write(STDERR_FILENO, why, sizeof(why) - 1);
+        (void)ignored;
+    }
+    atomic_store(&started, 2);
+}
+
+/* ---- end -------------------------------------------------------------------------------- */
+
+static void settle(const char *how, uint32_t state)
+{
+    struct tms_spool_header *header = tms_rt_spool_header();
+
+    if (header == NULL) {
+        return;
+    }
+    if (strncmp(how, "signal", 6) == 0) {
+        tms_rt_dying = true; /* whatever is locked may stay so */
+    } else {
+        tms_rt_functions_finish();
+    }
+    tms_rt_check_settle();
+    tms_rt_life_count(header);
+    snprintf(header->how, sizeof(header->how), "%s", how);
+    __atomic_store_n(&header->state, state, __ATOMIC_RELEASE);
+}
+
+void tms_rt_finish(const char *how)
+{
+    struct tms_rt_thread *t = tms_rt_self;
+
+    if (atomic_exchange(&finished, 1) != 0) {
+        return;
+    }
+    if (t != NULL) {
+        t->inside = 1;
+    }
+    settle(how, TMS_SPOOL_DONE);
+}
+
+/* Behind everything that the program does at exit. */
+__attribute__((destructor(101))) static void at_exit(void)
+{
+    tms_rt_finish("exit");
+}
+
+void tms_rt_exec_begins(void)
+{
+    settle("exec", TMS_SPOOL_DONE);
+}
+
+void tms_rt_exec_failed(void)
+{
+    struct tms_spool_header *header = tms_rt_spool_header();
+
+    if (header != NULL) {
+        __atomic_store_n(&header->state, TMS_SPOOL_RUNNING, __ATOMIC_RELEASE);
+    }
+}
+
+void tms_rt_forked(struct tms_rt_thread *t)
+{
+    if (!tms_rt_checks) {
+        return;
+    }
+    bool blame = config.blame == NULL || strcmp(config.blame, "0") != 0;
+    atomic_store(&warnings.lock.state, 0);
+    warnings.count = 0;
+    tms_rt_shadow_restart();
+    tms_rt_objects_restart();
+    tms_rt_heap_restart();
+    tms_rt_violations_restart();
+    tms_rt_sites_restart();
+    if (!tms_rt_spool_open(config.spool, number(config.max_size)) || !tms_rt_check_start(blame)) {
+        tms_rt_checks = false;
+        return;
+    }
+    tms_rt_spool_header()->mode = mode();
+    tms_rt_functions_restart();
+    describe_blocks();
+    tms_rt_life_restart(t);
+}
+
+/* ---- perturbation ----------------------------------------------------------------------- */
+
+void tms_rt_perturb(struct tms_rt_thread *t)
+{
+    if (perturb_seed == 0 || !tms_rt_in_block(t)) {
+        return;
+    }
+    if (t->random == 0) {
+        t->random = perturb_seed * UINT64_C(0x9e3779b97f4a7c15) + t->index;
+    }
+    t->random ^= t->random << 13;
+    t->random ^= t->random >> 7;
+    t->random ^= t->random << 17;
+    if (t->random % DELAY_SHARE == 0) {
+        struct timespec delay = {.tv_nsec = (long)(t->random >> 20) % DELAY_LONGEST};
+        int error = errno;
+        nanosleep(&delay, NULL);
+        errno = error;
+    }
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads: their descriptors, from the fork to the join. A descriptor is used again only when the
+ * thread is over and nobody can join it any more; its index never.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "memory.h"
+#include "shadow.h"
+
+#define FRAMES 4096u /* deeper ones are not told apart */
+
+TMS_RT_TLS struct tms_rt_thread *tms_rt_self;
+
+static struct {
+    struct tms_rt_mutex lock;
+    struct tms_memory memory;
+    struct tms_rt_thread *free, *all;
+    uint64_t events, transactions, blocks; /* of threads that are over */
+    uint32_t count;
+} threads;
+
+struct tms_rt_thread *tms_rt_enter(void)
+{
+    return tms_rt_go_in();
+}
+
+void tms_rt_leave(struct tms_rt_thread *t)
+{
+    tms_rt_go_out(t);
+}
+
+/* ---- descriptors ------------------------------------------------------------------------ */
+
+/* Scratch memory is kept from use to use. */
+static void clean(struct tms_rt_thread *t)
+{
+    struct tms_rt_thread old = *t;
+
+    memset(t, 0, sizeof(*t));
+    t->next = old.next;
+    t->frames = old.frames;
+    t->frames_end = old.frames_end;
+    t->open = old.open;
+    t->open_capacity = old.open_capacity;
+    t->held = old.held;
+    t->held_capacity = old.held_capacity;
+    t->entries = old.entries;
+    t->entry_capacity = old.entry_capacity;
+    t->spare_node = old.spare_node;
+    t->top = t->frames;
+}
+
+static struct tms_rt_thread *new_thread(struct tms_rt_thread *parent)
+{
+    tms_rt_mutex_lock(&threads.lock);
+    struct tms_rt_thread *t = threads.free;
+    if (t != NULL) {
+        threads.free = t->next_free;
+    } else {
+        t = tms_resize(&threads.memory, NULL, 0, 1, sizeof(*t));
+        if (t != NULL) {
+            t->next = threads.all;
+            threads.all = t;
+        }
+    }
+    uint32_t index = ++threads.count;
+    tms_rt_mutex_unlock(&threads.lock);
+    if (t == NULL) {
+        return NULL;
+    }
+    if (t->frames == NULL) {
+        t->frames = tms_rt_map(FRAMES * sizeof(*t->frames));
+        if (t->frames == NULL) {
+            return NULL;
+        }
+        t->frames_end = t->frames + FRAMES;
+    }
+    clean(t);
+    t->index = index;
+    t->parent = parent == NULL ? 0 : parent->index;
+    atomic_store(&t->uses, 2);
+    return t;
+}
+
+static void retire(struct tms_rt_thread *t)
+{
+    if (t->engine != NULL) {
+        tms_rt_mutex_lock(&tms_rt_engine_lock);
+        tms_frontier_retire(&tms_rt_engine, t->engine->slot);
+        tms_rt_forget_slot(t->engine->slot);
+        tms_rt_mutex_unlock(&tms_rt_engine_lock);
+        t->engine = NULL;
+    }
+}
+
+/* One of the two who need the descriptor, the thread and its joiner, no longer does. */
+static void let_go(struct tms_rt_thread *t)
+{
+    if (atomic_fetch_sub(&t->uses, 1) == 1) {
+        retire(t); /* unless it was joined: then that has happened */
+        tms_rt_mutex_lock(&threads.lock);
+        threads.events += t->events_seen;
+        threads.transactions += t->transactions_seen;
+        threads.blocks += t->blocks_seen;
+        t->events_seen = t->transactions_seen = t->blocks_seen = 0;
+        t->next_free = threads.free;
+        threads.free = t;
+        tms_rt_mutex_unlock(&threads.lock);
+    }
+}
+
+static void spool_thread(const struct tms_rt_thread *t, const char *name)
+{
+    size_t length = strlen(name) + 1;
+    struct tms_spool_thread *record =
+        tms_rt_spool_record(TMS_SPOOL_THREAD, sizeof(*record) + length);
+
+    if (record != NULL) {
+        record->parent = t->parent;
+        record->tid = t->tid;
+        record->entry = t->entry;
+        record->stack_start = t->stack_low;
+        record->stack_end = t->stack_high;
+        memcpy(record->name, name, length);
+        record->index = t->index;
+    }
+}
+
+void tms_rt_name_thread(struct tms_rt_thread *t, const char *name)
+{
+    spool_thread(t, name);
+}
+
+void tms_rt_life_count(struct tms_spool_header *header)
+{
+    tms_rt_mutex_lock(&threads.lock);
+    header->events = threads.events;
+    header->transactions = threads.transactions;
+    header->blocks = threads.blocks;
+    for (const struct tms_rt_thread *t = threads.all; t != NULL; t = t->next) {
+        header->events += t->events_seen;
+        header->transactions += t->transactions_seen;
+        header->blocks += t->blocks_seen;
+    }
+    tms_rt_mutex_unlock(&threads.lock);
+}
+
+/* ---- fork and join ---------------------------------------------------------------------- */
+
+static void operate(struct tms_rt_thread *t, uint8_t kind, uint8_t event, uint32_t child,
+                    uint64_t source, uintptr_t pc)
+{
+    struct tms_op op = {.target = child,
+                        .location = tms_rt_site(t, pc),
+                        .event_kind = event,
+                        .kind = kind,
+                        .flags = tms_rt_in_block(t) ? TMS_OP_IN_BLOCK : 0};
+
+    tms_rt_split_due(t, op.location);
+    tms_rt_operate(t, &op, source);
+    if (tms_rt_records) {
+        struct tms_spool_event record = {
+            .number = op.event, .target = child, .site = op.location, .kind = event};
+        tms_rt_spool_event(t, &record);
+    }
+}
+
+struct tms_rt_thread *tms_rt_fork_thread(struct tms_rt_thread *t, uintptr_t pc)
+{
+    struct tms_rt_thread *child = tms_rt_checks ? new_thread(t) : NULL;
+
+    if (child == NULL) {
+        if (tms_rt_checks) {
+            tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        }
+        return NULL;
+    }
+    operate(t, TMS_OP_FORK, TMS_EVENT_FORK, child->index, 0, pc);
+    tms_rt_split(t, TMS_SPLIT_FORK, pc);
+    return child;
+}
+
+void tms_rt_fork_failed(struct tms_rt_thread *child)
+{
+    let_go(child);
+    let_go(child);
+}
+
+void tms_rt_thread_start(struct tms_rt_thread *child, uintptr_t entry)
+{
+    child->entry = entry;
+    child->tid = syscall(SYS_gettid);
+    spool_thread(child, "");
+    tms_rt_functions_entry(entry);
+    struct tms_spool_header *header = tms_rt_spool_header();
+    if (header != NULL) {
+        __atomic_fetch_add(&header->threads, 1, __ATOMIC_RELAXED);
+    }
+    tms_rt_self = child;
+}
+
+void tms_rt_thread_stack(struct tms_rt_thread *t, uintptr_t low, uintptr_t high)
+{
+    t->stack_low = low;
+    t->stack_high = high;
+    t->inside++; /* the thread watches already */
+    spool_thread(t, "");
+    t->inside--;
+}
+
+void tms_rt_thread_end(struct tms_rt_thread *t)
+{
+    tms_rt_drop_locks(t);
+    tms_rt_close_all(t);
+    tms_rt_self = NULL;
+    /* It is still in use until the thread is gone, but what happens there is no longer watched. */
+    if (t->stack_high > t->stack_low) {
+        tms_rt_renew_by(t, t->stack_low, t->stack_high - t->stack_low);
+    }
+    let_go(t);
+}
+
+/* A child without events makes no edge: whoever joins it learns nothing. */
+void tms_rt_join_thread(struct tms_rt_thread *t, struct tms_rt_thread *child, uintptr_t pc)
+{
+    if (tms_rt_checks) {
+        tms_rt_functions_wait(t);
+        tms_rt_split(t, TMS_SPLIT_JOIN, pc);
+        operate(t, TMS_OP_JOIN, TMS_EVENT_JOIN, child->index, child->number, pc);
+        if (child->engine != NULL) {
+            tms_rt_forget_slot(child->engine->slot);
+            child->engine = NULL; /* the engine has retired it */
+        }
+    }
+    let_go(child);
+}
+
+void tms_rt_detach_thread(struct tms_rt_thread *child)
+{
+    let_go(child);
+}
+
+/* ---- the first thread ------------------------------------------------------------------- */
+
+struct tms_rt_thread *tms_rt_life_start(void)
+{
+    struct tms_rt_thread *t = new_thread(NULL);
+
+    if (t != NULL) {
+        t->tid = getpid();
+        spool_thread(t, "main");
+        tms_rt_spool_header()->threads = 1;
+    }
+    return t;
+}
+
+void tms_rt_life_restart(struct tms_rt_thread *only)
+{
+    atomic_store(&threads.lock.state, 0);
+    threads.free = NULL;
+    threads.all = only;
+    only->next = NULL;
+    only->events_seen = only->transactions_seen = only->blocks_seen = 0;
+    threads.events = threads.transactions = threads.blocks = 0;
+    atomic_store(&only->unopened, 0);
+    threads.count = 1;
+    only->index = 1;
+    only->parent = 0;
+    only->engine = NULL;
+    only->floor = only->span = only->number = 0;
+    only->spare_node = 0;
+    only->events = NULL;
+    only->events_cut = false;
+    only->held_count = only->open_count = only->untold = 0;
+    only->split_due = false;
+    memset(only->sites, 0, sizeof(only->sites));
+    for (struct tms_rt_frame *frame = only->frames; frame <= only->top; frame++) {
+        frame->site = 0;
+        frame->function = NULL;
+        frame->block = 0;
+    }
+    only->tid = getpid();
+    atomic_store(&only->uses, 2);
+    spool_thread(only, "main");
+    tms_rt_spool_header()->threads = 1;
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Locks, conditions, barriers and the rest, by address: which id the engine knows them by, and
+ * what using them means. Semaphores and once controls are variables: their operations are
+ * accesses to the memory they lie in.
+ */
+#include "memory.h"
+#include "shadow.h"
+
+#include <string.h>
+
+#define TABLE_LEAST 1024u
+#define IDS_MOST    (1u << 22)
+#define KINDS       (TMS_RT_ONCE + 1)
+
+struct object {
+    uintptr_t address; /* 0: free, 1: was used */
+    uint32_t what;     /* enum tms_rt_sync */
+    uint32_t id;
+};
+
+static struct {
+    struct tms_rt_mutex lock;
+    struct tms_memory memory;
+    struct object *table;
+    size_t size, used; /* size is a power of two */
+    uint32_t ids[KINDS];
+    uintptr_t *address; /* by id and what it is, for reports: mapped whole, so it never moves */
+} objects;
+
+#define GONE 1
+
+static struct object *find(struct object *table, size_t size, uintptr_t address, uint32_t what)
+{
+    size_t at = ((address >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 20) + what;
+    struct object *gone = NULL;
+
+    for (;; at++) {
+        struct object *object = &table[at & (size - 1)];
+        if (object->address == 0) {
+            return gone != NULL ? gone : object;
+        }
+        if (object->address == address && object->what == what) {
+            return object;
+        }
+        if (object->address == GONE && gone == NULL) {
+            gone = object;
+        }
+    }
+}
+
+static bool make_room(void)
+{
+    if ((objects.used + 1) * 2 <= objects.size) {
+        return true;
+    }
+    size_t size = objects.size == 0 ? TABLE_LEAST : objects.size * 2;
+    struct object *table = tms_resize(&objects.memory, NULL, 0, size, sizeof(*table));
+    if (table == NULL) {
+        return false;
+    }
+    objects.used = 0;
+    for (size_t i = 0; i < objects.size; i++) {
+        const struct object *object = &objects.table[i];
+        if (object->address > GONE) {
+            *find(table, size, object->address, object->what) = *object;
+            objects.used++;
+        }
+    }
+    tms_release(&objects.memory, objects.table, objects.size, sizeof(*table));
+    objects.table = table;
+    objects.size = size;
+    return true;
+}
+
+/* The engine has a cell for each lock and barrier; conditions have none. */
+static bool make_cell(uint32_t what, uint32_t id)
+{
+    enum cells_of cells = what == TMS_RT_BARRIER ? CELLS_BARRIERS : CELLS_LOCKS;
+
+    if (what == TMS_RT_CONDITION) {
+        return true;
+    }
+    tms_rt_mutex_lock(&tms_rt_engine_lock);
+    bool made = id < tms_rt_engine.cells[cells].capacity ||
+                tms_cells_grow(&tms_rt_engine, &tms_rt_engine.cells[cells], id);
+    tms_rt_mutex_unlock(&tms_rt_engine_lock);
+    return made;
+}
+
+static uint32_t new_object(struct object *object, uintptr_t address, uint32_t what)
+{
+    uint32_t id = ++objects.ids[what];
+
+    if (objects.address == NULL) {
+        objects.address = tms_rt_map((size_t)IDS_MOST * KINDS * sizeof(*objects.address));
+    }
+    if (objects.address == NULL || id >= IDS_MOST || !make_cell(what, id)) {
+        return 0;
+    }
+    objects.used += object->address == 0;
+    *object = (struct object){address, what, id};
+    objects.address[(size_t)id * KINDS + what] = address;
+    tms_rt_page_has_object(address);
+    return id;
+}
+
+/* The id of an object, made if it is new; 0 when there is no memory for it. */
+static uint32_t id_of(const void *object, enum tms_rt_sync what)
+{
+    uintptr_t address = (uintptr_t)object;
+    uint32_t id = 0;
+
+    tms_rt_mutex_lock(&objects.lock);
+    if (make_room()) {
+        struct object *found = find(objects.table, objects.size, address, what);
+        id = found->address == address ? found->id : new_object(found, address, what);
+    }
+    tms_rt_mutex_unlock(&objects.lock);
+    if (id == 0) {
+        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+    }
+    return id;
+}
+
+uintptr_t tms_rt_object_address(enum tms_rt_sync what, uint32_t id)
+{
+    return objects.address == NULL ? 0 : objects.address[(size_t)id * KINDS + what];
+}
+
+static void forget(uintptr_t address, uint32_t what)
+{
+    struct object *found = find(objects.table, objects.size, address, what);
+
+    if (found->address == address) {
+        found->address = GONE;
+    }
+}
+
+void tms_rt_sync_gone(enum tms_rt_sync what, const void *object)
+{
+    tms_rt_mutex_lock(&objects.lock);
+    if (objects.size > 0) {
+        forget((uintptr_t)object, what);
+    }
+    tms_rt_mutex_unlock(&objects.lock);
+    if (what == TMS_RT_SEMAPHORE || what == TMS_RT_ONCE) {
+        tms_rt_renew((uintptr_t)object, 1); /* the byte that stands for it */
+        return;
+    }
+    struct tms_rt_thread *t = tms_rt_self;
+    if (t != NULL && tms_rt_checks && tms_rt_records) {
+        tms_rt_pass(t);
+        struct tms_spool_event event = {.number = t->number,
+                                        .target = (uintptr_t)object,
+                                        .kind = TMS_EVENT_FREE,
+                                        .what = (uint8_t)what};
+        tms_rt_spool_event(t, &event);
+    }
+}
+
+void tms_rt_objects_gone(uintptr_t address, size_t size)
+{
+    uintptr_t end = address + size;
+
+    if (__atomic_load_n(&objects.used, __ATOMIC_RELAXED) == 0) {
+        return;
+    }
+    tms_rt_mutex_lock(&objects.lock);
+    if (size / 4 < objects.size) { /* the shorter way: by place, or by object */
+        for (uintptr_t at = (address + 3) & ~UINT64_C(3); at < end; at += 4) {
+            for (uint32_t what = 0; what < KINDS; what++) {
+                forget(at, what);
+            }
+        }
+    } else {
+        for (size_t i = 0; i < objects.size; i++) {
+            if (objects.table[i].address >= address && objects.table[i].address < end) {
+                objects.table[i].address = GONE;
+            }
+        }
+    }
+    tms_rt_mutex_unlock(&objects.lock);
+}
+
+void tms_rt_objects_restart(void)
+{
+    atomic_store(&objects.lock.state, 0);
+    if (objects.size > 0) {
+        memset(objects.table, 0, objects.size * sizeof(*objects.table));
+    }
+    objects.used = 0;
+    memset(objects.ids, 0, sizeof(objects.ids));
+}
+
+/* ---- events ----------------------------------------------------------------------------- */
+
+static void operate(struct tms_rt_thread *t, uint8_t kind, uint8_t event, enum tms_rt_sync what,
+                    const void *object, uintptr_t pc)
+{
+    struct tms_op op = {.target = id_of(object, what),
+                        .location = tms_rt_site(t, pc),
+                        .event_kind = event,
+                        .kind = kind,
+                        .flags = tms_rt_in_block(t) ? TMS_OP_IN_BLOCK : 0};
+
+    if (!tms_rt_checks) {
+        return;
+    }
+    tms_rt_split_due(t, op.location);
+    tms_rt_operate(t, &op, 0);
+    if (tms_rt_records) {
+        struct tms_spool_event record = {.number = op.event,
+                                         .target = (uintptr_t)object,
+                                         .site = op.location,
+                                         .kind = event,
+                                         .what = (uint8_t)what};
+        tms_rt_spool_event(t, &record);
+    }
+}
+
+static struct tms_rt_held *held_by(struct tms_rt_thread *t, const void *lock)
+{
+    for (uint32_t i = t->held_count; i-- > 0;) {
+        if (t->held[i].lock == lock) {
+            return &t->held[i];
+        }
+    }
+    return NULL;
+}
+
+static void hold(struct tms_rt_thread *t, const void *lock, uint32_t depth, bool shared)
+{
+    size_t capacity = t->held_capacity;
+
+    if (!TMS_RESERVE(&objects.memory, &t->held, &capacity, t->held_count + 1u, 8)) {
+        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        return;
+    }
+    t->held_capacity = (uint32_t)capacity;
+    t->held[t->held_count++] = (struct tms_rt_held){lock, depth, shared};
+}
+
+static void drop(struct tms_rt_thread *t, const struct tms_rt_held *held)
+{
+    size_t at = (size_t)(held - t->held);
+
+    memmove(&t->held[at], &t->held[at + 1], (--t->held_count - at) * sizeof(*t->held));
+}
+
+static void acquired(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bool shared)
+{
+    struct tms_rt_held *held = held_by(t, lock);
+
+    if (!tms_rt_checks) {
+        return;
+    }
+    if (held != NULL) {
+        held->depth++;
+        return;
+    }
+    if (!shared) {
+        tms_rt_section_begins(t, lock, pc);
+    }
+    hold(t, lock, 1, shared);
+    operate(t, shared ? TMS_OP_SHARED_ACQUIRE : TMS_OP_ACQUIRE,
+            shared ? TMS_EVENT_SHARED_ACQUIRE : TMS_EVENT_ACQUIRE, TMS_RT_LOCK, lock, pc);
+}
+
+void tms_rt_acquired(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
+{
+    acquired(t, lock, pc, false);
+    tms_rt_perturb(t);
+}
+
+void tms_rt_acquired_shared(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
+{
+    acquired(t, lock, pc, true);
+    tms_rt_perturb(t);
+}
+
+void tms_rt_releasing_any(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
+{
+    struct tms_rt_held *held = held_by(t, lock);
+
+    if (!tms_rt_checks) {
+        return;
+    }
+    if (held == NULL) {
+        tms_rt_warn("a lock was released by a thread that had not taken it; the checker can't "
+                    "follow such locks and leaves these releases out");
+        return;
+    }
+    if (--held->depth > 0) {
+        return;
+    }
+    bool shared = held->shared;
+    drop(t, held);
+    operate(t, shared ? TMS_OP_SHARED_RELEASE : TMS_OP_RELEASE,
+            shared ? TMS_EVENT_SHARED_RELEASE : TMS_EVENT_RELEASE, TMS_RT_LOCK, lock, pc);
+    tms_rt_section_ends(t, pc);
+}
+
+void tms_rt_releasing(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
+{
+    tms_rt_perturb(t);
+    tms_rt_releasing_any(t, lock, pc);
+}
+
+void tms_rt_releasing_shared(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
+{
+    tms_rt_perturb(t);
+    tms_rt_releasing_any(t, lock, pc);
+}
+
+void tms_rt_drop_locks(struct tms_rt_thread *t)
+{
+    while (tms_rt_checks && t->held_count > 0) {
+        struct tms_rt_held *last = &t->held[t->held_count - 1];
+        last->depth = 1;
+        tms_rt_releasing_any(t, last->lock, 0);
+    }
+}
+
+unsigned tms_rt_wait_begins(struct tms_rt_thread *t, const void *condition, const void *lock,
+                            uintptr_t pc)
+{
+    struct tms_rt_held *held = held_by(t, lock);
+    unsigned depth = held == NULL ? 0 : held->depth;
+
+    if (!tms_rt_checks) {
+        return depth;
+    }
+    if (held != NULL) {
+        held->depth = 1;
+        tms_rt_releasing_any(t, lock, pc);
+    }
+    tms_rt_functions_wait(t);
+    tms_rt_split(t, TMS_SPLIT_WAIT, pc);
+    operate(t, TMS_OP_STEP, TMS_EVENT_WAIT, TMS_RT_CONDITION, condition, pc);
+    return depth;
+}
+
+void tms_rt_wait_ends(struct tms_rt_thread *t, const void *lock, unsigned depth, uintptr_t pc)
+{
+    if (depth > 0) {
+        acquired(t, lock, pc, false);
+        struct tms_rt_held *held = held_by(t, lock);
+        if (held != NULL) {
+            held->depth = depth;
+        }
+    }
+}
+
+void tms_rt_arriving(struct tms_rt_thread *t, const void *barrier, uintptr_t pc)
+{
+    tms_rt_perturb(t);
+    tms_rt_functions_wait(t);
+    operate(t, TMS_OP_ARRIVE, TMS_EVENT_ARRIVE, TMS_RT_BARRIER, barrier, pc);
+}
+
+void tms_rt_departed(struct tms_rt_thread *t, const void *barrier, uintptr_t pc)
+{
+    tms_rt_split(t, TMS_SPLIT_BARRIER, pc);
+    operate(t, TMS_OP_DEPART, TMS_EVENT_DEPART, TMS_RT_BARRIER, barrier, pc);
+}
+
+void tms_rt_semaphore(struct tms_rt_thread *t, const void *semaphore, uintptr_t pc)
+{
+    tms_rt_perturb(t);
+    tms_rt_access(t, (uintptr_t)semaphore, 1, TMS_RT_UPDATE, pc);
+}
+
+void tms_rt_once_done(struct tms_rt_thread *t, const void *once, uintptr_t pc)
+{
+    tms_rt_access(t, (uintptr_t)once, 1, TMS_RT_WRITE, pc);
+}
+
+void tms_rt_once_seen(struct tms_rt_thread *t, const void *once, uintptr_t pc)
+{
+    tms_rt_access(t, (uintptr_t)once, 1, TMS_RT_READ, pc);
+}
+
+void tms_rt_name_object(const void *object, const char *name)
+{
+    size_t length = strlen(name) + 1;
+    struct tms_spool_name *record = tms_rt_spool_record(TMS_SPOOL_NAME, sizeof(*record) + length);
+
+    if (record != NULL) {
+        record->address = (uintptr_t)object;
+        memcpy(record->text, name, length);
+    }
+}

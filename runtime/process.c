@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Processes: what makes a second one (fork), what makes another one of this one (exec), and the
+ * ends that no destructor sees. Children that the C library makes by itself only to run another
+ * program (posix_spawn, system, popen) need nothing.
+ */
+#include <fcntl.h>
+#include <paths.h>
+#include <pty.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "interpose.h"
+
+/* ---- fork ------------------------------------------------------------------------------- */
+
+/*
+ * Makes a child process. The handlers of pthread_atfork run inside, unwatched: in the child they
+ * come before the runtime has found itself again.
+ */
+#define FORKS(name, parameters, arguments)                                                         \
+    TMS_RT_REAL(pid_t, name, parameters)                                                           \
+    TMS_RT_INTERPOSE pid_t name parameters                                                         \
+    {                                                                                              \
+        struct tms_rt_thread *thread = tms_rt_enter();                                             \
+        pid_t child = real_##name() arguments;                                                     \
+        if (thread == NULL)                                                                        \
+            return child;                                                                          \
+        int saved_errno = errno;                                                                   \
+        if (child == 0)                                                                            \
+            tms_rt_forked(thread);                                                                 \
+        errno = saved_errno;                                                                       \
+        tms_rt_leave(thread);                                                                      \
+        return child;                                                                              \
+    }
+
+FORKS(fork, (void), ())
+FORKS(_Fork, (void), ())
+FORKS(forkpty,
+      (int *terminal, char *name, const struct termios *settings, const struct winsize *size),
+      (terminal, name, settings, size))
+
+/* The child would share our memory, and all that it does there would be told as the parent's. */
+TMS_RT_INTERPOSE pid_t vfork(void)
+{
+    return fork();
+}
+
+static bool to_null_device(void)
+{
+    int file = open(_PATH_DEVNULL, O_RDWR);
+    if (file < 0)
+        return false;
+    bool done = dup2(file, STDIN_FILENO) >= 0 && dup2(file, STDOUT_FILENO) >= 0 &&
+                dup2(file, STDERR_FILENO) >= 0;
+    if (file > STDERR_FILENO)
+        close(file);
+    return done;
+}
+
+/* The one of the C library forks and ends the parent under inner names. */
+TMS_RT_INTERPOSE int daemon(int keep_directory, int keep_files)
+{
+    pid_t child = fork();
+    if (child > 0)
+        _exit(0);
+    if (child < 0 || setsid() < 0 || (!keep_directory && chdir("/") < 0))
+        return -1;
+    return keep_files || to_null_device() ? 0 : -1;
+}
+
+/* ---- exec ------------------------------------------------------------------------------- */
+
+#define EXECUTES(name, parameters, arguments)                                                      \
+    TMS_RT_REAL(int, name, parameters)                                                             \
+    TMS_RT_INTERPOSE int name parameters                                                           \
+    {                                                                                              \
+        TMS_RT_TELL(tms_rt_exec_begins());                                                         \
+        int result = real_##name() arguments;                                                      \
+        TMS_RT_TELL(tms_rt_exec_failed());                                                         \
+        return result;                                                                             \
+    }
+
+EXECUTES(execve, (const char *path, char *const argument[], char *const environment[]),
+         (path, argument, environment))
+EXECUTES(execv, (const char *path, char *const argument[]), (path, argument))
+EXECUTES(execvp, (const char *file, char *const argument[]), (file, argument))
+EXECUTES(execvpe, (const char *file, char *const argument[], char *const environment[]),
+         (file, argument, environment))
+EXECUTES(fexecve, (int file, char *const argument[], char *const environment[]),
+         (file, argument, environment))
+EXECUTES(execveat,
+         (int directory, const char *path, char *const argument[], char *const environment[],
+          int flags),
+         (directory, path, argument, environment, flags))
+
+static size_t count_arguments(const char *first, va_list *list)
+{
+    size_t count = 0;
+    for (const char *argument = first; argument != NULL; argument = va_arg(*list, const char *))
+        count++;
+    return count;
+}
+
+/* Leaves `list` behind the end of the arguments. */
+static void gather_arguments(const char *first, va_list *list, const char **out)
+{
+    for (const char *argument = first; argument != NULL; argument = va_arg(*list, const char *))
+        *out++ = argument;
+    *out = NULL;
+}
+
+/* The lists of arguments become arrays; on the stack, because no malloc is allowed after fork. */
+#define EXECUTES_LIST(name, call)                                                                  \
+    TMS_RT_INTERPOSE int name(const char *path, const char *first, ...)                            \
+    {                                                                                              \
+        va_list list;                                                                              \
+        va_start(list, first);                                                                     \
+        size_t count = count_arguments(first, &list);                                              \
+        va_end(list);                                                                              \
+        const char **argument = __builtin_alloca((count + 1) * sizeof *argument);                  \
+        va_start(list, first);                                                                     \
+        gather_arguments(first, &list, argument);                                                  \
+        int result = call;                                                                         \
+        va_end(list);                                                                              \
+        return result;                                                                             \
+    }
+
+#define ARGUMENTS (char *const *)(uintptr_t)argument
+
+EXECUTES_LIST(execl, execv(path, ARGUMENTS))
+EXECUTES_LIST(execlp, execvp(path, ARGUMENTS))
+EXECUTES_LIST(execle, execve(path, ARGUMENTS, va_arg(list, char *const *)))
+
+/* ---- end -------------------------------------------------------------------------------- */
+
+/* With exit() the destructors of init.c see to it. */
+#define ENDS(name)                                                                                 \
+    TMS_RT_REAL(void, name, (int))                                                                 \
+    TMS_RT_INTERPOSE _Noreturn void name(int status)                                               \
+    {                                                                                              \
+        tms_rt_finish("exit");                                                                     \
+        real_##name()(status);                                                                     \
+        __builtin_unreachable();                                                                   \
+    }
+
+ENDS(_exit)
+ENDS(_Exit)
+
+static void at_quick_end(void)
+{
+    tms_rt_finish("exit");
+}
+
+/*
+ * What a child may call after fork, or a signal handler, is looked up now: looking up takes a
+ * lock of the dynamic linker, which another thread may have held. Handlers of quick_exit run in
+ * reverse order, so the first one to be registered runs behind all of the program's.
+ */
+__attribute__((constructor(101))) static void prepare(void)
+{
+    real_fork();
+    real_execve();
+    real_execv();
+    real_execvp();
+    real_execvpe();
+    real__exit();
+    real__Exit();
+    at_quick_exit(at_quick_end);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The file that a watched process leaves behind: what it saw, in its own terms (addresses), for
+ * the command to read when the process is over, to name what the addresses stand for, and to
+ * make a report or a trace of it. Both sides are built together: the version must agree, there
+ * is no other compatibility, and numbers are in the byte order of the machine.
+ *
+ * The file is mapped and shared, so what is written to it stays however the process ends. It is
+ * a header page and chunks of TMS_SPOOL_CHUNK bytes. A chunk belongs to one thread and holds
+ * either its events or records; `used` is stored last, so a reader never sees half of anything.
+ *
+ * Events carry numbers: they rise within a thread, and of two events that conflict the earlier
+ * has the smaller one, and so have two events that were seen under the engine's lock. Sorted by
+ * number (and, where equal, by thread, in any order) the events make a trace of the execution.
+ */
+#ifndef TMS_RUNTIME_SPOOL_H
+#define TMS_RUNTIME_SPOOL_H
+
+#include <stdint.h>
+
+#define TMS_SPOOL_MAGIC   "tmspool1"
+#define TMS_SPOOL_HEADER  4096u
+#define TMS_SPOOL_CHUNK   65536u
+#define TMS_SPOOL_SITES   UINT32_MAX
+#define TMS_SPOOL_MESSAGE 256
+
+/* How far it came; the process sets them as it goes. */
+enum tms_spool_state {
+    TMS_SPOOL_RUNNING, /* still runs, or ended without a chance to say so (SIGKILL) */
+    TMS_SPOOL_DONE,
+};
+
+enum tms_spool_loss {
+    TMS_SPOOL_LOST_THREADS = 1, /* more threads at a time than can be told apart */
+    TMS_SPOOL_LOST_MEMORY = 2,  /* no memory, or no room for the file */
+    TMS_SPOOL_LOST_SIZE = 4,    /* --max-size was reached: events behind it are missing */
+};
+
+struct tms_spool_header {
+    char magic[8];
+    uint32_t header_size; /* sizeof(struct tms_spool_header) */
+    uint32_t event_size;  /* sizeof(struct tms_spool_event) */
+    int32_t pid, parent;
+    uint32_t state; /* enum tms_spool_state */
+    uint32_t lost;  /* enum tms_spool_loss */
+    uint32_t chunks;
+    uint32_t mode;         /* enum tms_rt_mode (config.h) */
+    uint64_t accesses;     /* seen, as far as they were counted; 0: not counted */
+    uint64_t events;       /* recorded, that is, past the filter */
+    uint64_t transactions; /* outermost blocks */
+    uint64_t blocks;       /* blocks of any depth */
+    uint64_t edges;
+    uint64_t threads;
+    uint64_t first_violation; /* number of the event that closed the first cycle, 0: none */
+    uint64_t violations;      /* transactions into which a cycle was closed, or blamed */
+    uint64_t closing_edges;
+    uint64_t memory; /* most that the runtime held, shadow memory aside */
+    uint64_t cut; /* with LOST_SIZE or LOST_MEMORY: events from this number on are missing; 0: all
+                     are there */
+    char how[TMS_SPOOL_MESSAGE];          /* how it ended: "exit", "signal 6", … */
+    char program[TMS_SPOOL_MESSAGE];      /* /proc/self/exe */
+    char block_source[TMS_SPOOL_MESSAGE]; /* what was taken to be atomic, a sentence */
+};
+
+enum tms_spool_chunk_kind { TMS_SPOOL_EVENTS = 1, TMS_SPOOL_RECORDS };
+
+struct tms_spool_chunk {
+    uint32_t kind; /* enum tms_spool_chunk_kind; 0: given out but nothing written */
+    uint32_t thread;
+    uint32_t used; /* bytes, this header included */
+    uint32_t reserved;
+};
+
+/* An event. Kinds are those of the public header, so that they become those of the trace. */
+struct tms_spool_event {
+    uint64_t number;
+    uint64_t target; /* address of the variable, lock, condition, barrier, object; thread index
+                        of a child; label id of a block */
+    uint64_t extra;  /* alloc and free: so many bytes from `target` on are new variables; free with
+                        0: the object at `target` is gone, see `what` */
+    uint32_t site;   /* where it happened: a SITE record */
+    uint8_t kind;    /* enum tms_event_kind */
+    uint8_t size;    /* accesses: 1 to 16 bytes from the address on */
+    uint8_t what;    /* enum tms_rt_sync for locks and the like: one address may be several */
+    uint8_t reserved;
+};
+
+/* ---- records ---------------------------------------------------------------------------- */
+
+/* X(name, struct) */
+#define TMS_SPOOL_RECORD_TYPES(X)                                                                  \
+    X(MODULE, tms_spool_module)                                                                    \
+    X(SITE, tms_spool_site)                                                                        \
+    X(LABEL, tms_spool_label)                                                                      \
+    X(THREAD, tms_spool_thread)                                                                    \
+    X(NAME, tms_spool_name)                                                                        \
+    X(HEAP, tms_spool_heap)                                                                        \
+    X(VIOLATION, tms_spool_violation)                                                              \
+    X(WARNING, tms_spool_warning)
+
+enum tms_spool_type {
+    TMS_SPOOL_NONE,
+#define X(name, type) TMS_SPOOL_##name,
+    TMS_SPOOL_RECORD_TYPES(X)
+#undef X
+};
+
+/* Every record starts with this; the next one follows at a multiple of 8 bytes. */
+struct tms_spool_record {
+    uint32_t type;   /* enum tms_spool_type */
+    uint32_t length; /* with this header, before rounding up */
+};
+
+/* A loaded file; code at pc is at pc - bias in it. */
+struct tms_spool_module {
+    struct tms_spool_record record;
+    uint64_t start, end, bias;
+    char path[]; /* ends with a zero, like all texts here */
+};
+
+/*
+ * A place in the program with the way to it: `pc` is where the event happened (return address of
+ * the hook, so one behind), or, of an outer frame, the return address; `parent` the site of the
+ * call, 0 at the start of the thread.
+ */
+struct tms_spool_site {
+    struct tms_spool_record record;
+    uint32_t id, parent;
+    uint64_t pc;
+};
+
+struct tms_spool_label {
+    struct tms_spool_record record;
+    uint32_t id;
+    uint32_t function; /* 1: `address` is inside the function; 0: `text` is the name */
+    uint64_t address;
+    char text[]; /* the name; of a function, as far as the process could tell, may be empty */
+};
+
+struct tms_spool_thread {
+    struct tms_spool_record record;
+    uint32_t index;  /* from 1 on; 1 is the first thread */
+    uint32_t parent; /* index, 0 for the first */
+    int64_t tid;
+    uint64_t entry;                  /* its start function, 0 if unknown */
+    uint64_t stack_start, stack_end; /* addresses of its stack; both 0: unknown */
+    char name[];                     /* may be empty; a later record with the same index renames */
+};
+
+/* What the programmer called an object at an address. */
+struct tms_spool_name {
+    struct tms_spool_record record;
+    uint64_t address;
+    char text[];
+};
+
+/* The block of the heap that holds an address of the violation behind it, when it was found. */
+struct tms_spool_heap {
+    struct tms_spool_record record;
+    uint64_t address, size;
+    uint32_t site; /* of the allocation */
+    uint32_t reserved;
+};
+
+struct tms_spool_transaction {
+    uint64_t begin; /* number of its begin, or of the event if unary */
+    uint32_t thread;
+    uint32_t label; /* LABEL record, 0: none */
+    uint32_t site;
+    uint32_t unary;
+};
+
+struct tms_spool_step {
+    struct tms_spool_transaction from, to;
+    uint64_t first, second; /* numbers of the two events */
+    uint64_t on;            /* address, or index of a thread */
+    uint32_t first_site, second_site;
+    uint8_t size;     /* bytes that both touched, from `on` on; 0 if it is no memory */
+    uint8_t on_class; /* enum tms_class */
+    uint8_t kind;     /* enum tms_edge_kind */
+    uint8_t first_kind, second_kind;
+    uint8_t reserved[3];
+};
+
+#define TMS_SPOOL_HELD 8
+
+/* One static pattern; `count` is raised in place. */
+struct tms_spool_violation {
+    struct tms_spool_record record;
+    uint64_t count;
+    uint64_t event; /* number of the closing event */
+    uint32_t thread;
+    uint32_t not_atomic;
+    struct tms_spool_transaction transaction;
+    uint32_t steps, refuted; /* lengths of what follows */
+    uint32_t held_count;
+    uint32_t reserved;
+    uint64_t held[TMS_SPOOL_HELD]; /* locks that the closing thread held */
+    /* struct tms_spool_step step[steps]; struct tms_spool_transaction refuted[refuted]; */
+};
+
+struct tms_spool_warning {
+    struct tms_spool_record record;
+    char text[];
+};
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the runtime knows of a thread. Its own thread alone reads and writes it, but where it
+ * says otherwise; the engine's view of the thread is under the engine's lock, except its `in`,
+ * its log and its stretch, which only the thread itself changes.
+ */
+#ifndef TMS_RUNTIME_THREAD_H
+#define TMS_RUNTIME_THREAD_H
+
+#include <stdatomic.h>
+
+#include "engine/frontier.h"
+#include "rt.h"
+#include "spool.h"
+
+/* A frame of the program's stack, as far as its functions announce themselves. */
+struct tms_rt_frame {
+    uintptr_t address;                /* inside the function */
+    struct tms_rt_function *function; /* what is known of it, NULL: to be looked up again */
+    uintptr_t caller;                 /* where it returns to */
+    uintptr_t frame;                  /* near its stack pointer: smaller is further in */
+    uint32_t site;                    /* of the call, 0 as long as nobody asked */
+    uint16_t held;                    /* locks that the thread held when it came in */
+    uint8_t block;                    /* it is an atomic block */
+    uint8_t plumbing;                 /* of the standard library: not what the programmer means */
+};
+
+/* A block that is open: by annotation, by function, or a critical section. */
+struct tms_rt_open {
+    uint32_t label;
+    uint32_t site;
+    uint8_t source;  /* enum tms_rt_source */
+    uint64_t number; /* of its begin */
+};
+
+enum tms_rt_source { TMS_RT_ANNOTATED, TMS_RT_FUNCTION, TMS_RT_SECTION };
+
+/* A lock that the thread holds. */
+struct tms_rt_held {
+    const void *lock;
+    uint32_t depth;
+    bool shared;
+};
+
+#define TMS_RT_SITE_CACHE 512
+struct tms_rt_site_entry {
+    uintptr_t pc;
+    uint32_t parent, id;
+};
+
+struct tms_rt_thread {
+    /* Looked at by every hook. */
+    uint64_t floor, span; /* words >> WORD_EVENT of the current stretch, see shadow.h */
+    uint32_t inside;      /* in the runtime: nothing is watched */
+    /* Asked not to watch its reads, writes, updates, so often over; by enum tms_rt_access. */
+    uint32_t ignored[TMS_RT_UPDATE + 1];
+    struct tms_rt_frame *top;
+
+    uint64_t number;       /* of its last event; read by others under the engine's lock */
+    struct thread *engine; /* NULL before its first event */
+    /*
+     * The begin of a transaction that the engine does not know of yet, 0: none. Whoever makes it
+     * known under the engine's lock, and the thread when it ends it, exchange it for 0.
+     */
+    _Atomic uint64_t unopened;
+    uint32_t index; /* from 1 on, never used again */
+    uint32_t parent;
+    struct tms_rt_frame *frames, *frames_end; /* the first is unused */
+    uint32_t too_deep;                        /* frames for which there was no room */
+    uint32_t real;                            /* frames that are not plumbing */
+
+    struct tms_rt_open *open;
+    uint32_t open_count, open_capacity;
+    uint32_t untold; /* the innermost of them, whose begins are not in the spool yet */
+    bool split_due;     /* with the next event: it forked */
+    uint64_t annotated; /* the annotated blocks, innermost last: a bit says if it is meant */
+    struct tms_rt_held *held;
+    uint32_t held_count, held_capacity;
+
+    uint64_t closing_held[TMS_SPOOL_HELD]; /* locks held when its pending violation was found */
+    uint32_t closing_count;
+    bool closing;
+    uint64_t *entries; /* scratch of shadow.c */
+    uint32_t entry_capacity;
+    uint32_t spare_node; /* of a chain in shadow.c, 0: none */
+    struct tms_rt_site_entry sites[TMS_RT_SITE_CACHE];
+    struct tms_spool_chunk *events; /* where its next event goes */
+    bool events_cut;                /* … or that there is no room for it */
+
+    uintptr_t stack_low, stack_high;
+    uintptr_t entry;
+    int64_t tid;
+    uint64_t random;       /* of perturbation */
+    _Atomic uint32_t uses; /* the thread itself, and whoever may join it */
+    uint64_t events_seen;  /* past the filter */
+    uint64_t transactions_seen, blocks_seen;
+    struct tms_rt_thread *next, *next_free;
+};
+
+/* What tms_rt_enter and tms_rt_leave do, for the hooks that the compiler puts everywhere. */
+static inline struct tms_rt_thread *tms_rt_go_in(void)
+{
+    struct tms_rt_thread *thread = tms_rt_self;
+
+    if (thread == NULL || thread->inside != 0) {
+        return NULL;
+    }
+    thread->inside = 1;
+    return thread;
+}
+
+static inline void tms_rt_go_out(struct tms_rt_thread *thread)
+{
+    thread->inside = 0;
+}
+
+/* shadow.c and others: is anything watched at all, and what is written down? */
+extern bool tms_rt_checks, tms_rt_records, tms_rt_full;
+
+/* check.c */
+
+/* The engine's lock is held by the caller. */
+extern struct tms_rt_mutex tms_rt_engine_lock;
+extern struct frontier tms_rt_engine;
+
+/* Gives the thread its slot with its first event, whatever that is. */
+bool tms_rt_first(struct tms_rt_thread *thread, struct tms_op *op);
+/* The next number, for an event that meets no other thread. */
+static inline uint64_t tms_rt_next_number(struct tms_rt_thread *thread)
+{
+    thread->events_seen++;
+    return ++thread->number;
+}
+/*
+ * The next number for an event behind those up to `source`, under the engine's lock: beyond all
+ * that was given out under the lock so far.
+ */
+uint64_t tms_rt_meet(struct tms_rt_thread *thread, uint64_t source);
+/* The latest number given out under the lock, and by tms_rt_pass. */
+uint64_t tms_rt_now(void);
+/* Lets others run. */
+void tms_rt_yield(void);
+/* Memory changes its meaning: what happens to it later comes behind what happened before. */
+void tms_rt_pass(struct tms_rt_thread *thread);
+/* The engine's stretch has changed, maybe. */
+void tms_rt_restretch(struct tms_rt_thread *thread);
+/* Does what BEGIN and END do, but only the thread itself knows as long as nobody else asks. */
+void tms_rt_begin_alone(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
+/* False if the engine knows of the transaction by now: then the end must be told. */
+bool tms_rt_end_alone(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
+/* Under the lock: an edge is about to leave the thread at this event. */
+void tms_rt_open_source(uint32_t slot, uint64_t event);
+/* The thread of an index, as long as the engine knows it; under the lock. */
+struct tms_rt_thread *tms_rt_of_index(uint32_t index);
+/* The thread in the slot is over. */
+void tms_rt_forget_slot(uint32_t slot);
+/* The thread's log is full. */
+void tms_rt_turn_log(struct tms_rt_thread *thread);
+/* Room for what the thread does, for witnesses; it counts when it is filled in and _noted. */
+static inline struct tms_op *tms_rt_next_note(struct tms_rt_thread *thread)
+{
+    struct log *log = &thread->engine->log;
+
+    if (__builtin_expect(log->next == log->stop, 0)) {
+        tms_rt_turn_log(thread);
+    }
+    return log->next;
+}
+static inline void tms_rt_noted(struct tms_rt_thread *thread)
+{
+    atomic_signal_fence(memory_order_release);
+    thread->engine->log.next++;
+}
+static inline void tms_rt_note(struct tms_rt_thread *thread, const struct tms_op *op)
+{
+    *tms_rt_next_note(thread) = *op;
+    tms_rt_noted(thread);
+}
+/* An edge that is not implied, under the lock. */
+void tms_rt_arrive(struct tms_rt_thread *thread, const struct tms_op *op, struct source source,
+                   struct cause cause);
+/* An operation without a cell in shadow memory goes to the engine. Takes the lock. */
+void tms_rt_operate(struct tms_rt_thread *thread, struct tms_op *op, uint64_t source);
+/* Empties the engine; false when there is no memory for it. */
+bool tms_rt_check_start(bool blame);
+/* Hands over the violations of transactions that still run, and the counts. */
+void tms_rt_check_settle(void);
+/* The engine can't go on, or something else was lost. */
+void tms_rt_lose(unsigned loss);
+
+/* blocks.c */
+void tms_rt_blocks_start(const char *sources, const char *split);
+/* Ends and begins the transaction again, inside its blocks. */
+void tms_rt_split(struct tms_rt_thread *thread, unsigned what, uintptr_t pc);
+void tms_rt_section_begins(struct tms_rt_thread *thread, const void *lock, uintptr_t pc);
+void tms_rt_section_ends(struct tms_rt_thread *thread, uintptr_t pc);
+/* A fork has ended the transaction, and this is the next event: it begins another. */
+void tms_rt_split_due(struct tms_rt_thread *thread, uint32_t site);
+/* The thread waits inside the functions on its stack: they are not atomic by default. */
+void tms_rt_functions_wait(struct tms_rt_thread *thread);
+/* It ends: so do its blocks. */
+void tms_rt_close_all(struct tms_rt_thread *thread);
+/* Writes down the begins that were put off, before the event of that number. */
+void tms_rt_tell_blocks(struct tms_rt_thread *thread, uint64_t number);
+static inline bool tms_rt_in_block(const struct tms_rt_thread *thread)
+{
+    return thread->open_count > 0;
+}
+
+/* objects.c */
+uintptr_t tms_rt_object_address(enum tms_rt_sync what, uint32_t id);
+void tms_rt_objects_gone(uintptr_t address, size_t size);
+void tms_rt_objects_restart(void);
+/* The thread ends with locks that it holds: a robust mutex can be taken by others then. */
+void tms_rt_drop_locks(struct tms_rt_thread *thread);
+
+/* heap.c: the block of the heap that holds an address; false if it is in none. */
+bool tms_rt_heap_find(uintptr_t address, uintptr_t *start, size_t *size, uint32_t *site);
+void tms_rt_heap_restart(void);
+
+/* violations.c */
+void tms_rt_violations_restart(void);
+
+/* sites.c */
+void tms_rt_sites_restart(void);
+
+/* life.c */
+struct tms_rt_thread *tms_rt_life_start(void);
+void tms_rt_life_restart(struct tms_rt_thread *only);
+/* Adds up what the threads have counted so far. */
+void tms_rt_life_count(struct tms_spool_header *header);
+
+/* shadow.c */
+void tms_rt_page_has_object(uintptr_t address);
+/* As tms_rt_renew, for a thread that may be no longer watched. */
+void tms_rt_renew_by(struct tms_rt_thread *thread, uintptr_t address, size_t size);
+/* All that was known is forgotten, in the child of a fork. */
+void tms_rt_shadow_restart(void);
+
+/* functions.c */
+
+/* What is known of a function. */
+struct tms_rt_function {
+    _Atomic uintptr_t address; /* inside it, where its hook returns to */
+    _Atomic uint32_t label;    /* if it is meant to be atomic, 0 if not */
+    uint32_t name;             /* its label, in any case */
+    uint32_t site;             /* of its begin, wherever it was called from */
+    bool assumed;              /* nobody said so: it is the default */
+    bool plumbing;
+};
+struct tms_rt_function *tms_rt_function(uintptr_t address);
+/* From now on it is not atomic, if that was only assumed. */
+void tms_rt_function_unfit(struct tms_rt_function *function);
+void tms_rt_functions_start(const char *spec, bool functions);
+/* A thread starts with it. */
+void tms_rt_functions_entry(uintptr_t function);
+/* Does a rule say what is atomic, and not only what is not? */
+bool tms_rt_rules_name_blocks(void);
+/* Patterns that matched nothing are warned about, and modules written down. */
+void tms_rt_functions_finish(void);
+void tms_rt_functions_restart(void);
+/* The label of an annotation; 0: it is not meant to be atomic. */
+uint32_t tms_rt_text_label(const char *name);
+
+/* sites.c */
+
+/* The place of an event at pc: the way through the frames and pc. */
+uint32_t tms_rt_site(struct tms_rt_thread *thread, uintptr_t pc);
+uintptr_t tms_rt_site_pc(uint32_t site);
+/* pc alone, without the way to it. */
+uint32_t tms_rt_bare_site(uintptr_t pc);
+
+/* spool.c */
+bool tms_rt_spool_open(const char *pattern, uint64_t max_size);
+struct tms_spool_header *tms_rt_spool_header(void);
+void tms_rt_spool_event(struct tms_rt_thread *thread, const struct tms_spool_event *event);
+/* So many bytes are new: `kind` is alloc or free. */
+void tms_rt_spool_renewal(struct tms_rt_thread *thread, uint8_t kind, uintptr_t address,
+                          size_t size, uint32_t site);
+/* Room for a record of so many bytes, with its header filled in; NULL: none. */
+void *tms_rt_spool_record(enum tms_spool_type type, size_t bytes);
+#endif

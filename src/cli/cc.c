@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tmesis cc and tmesis c++: the compiler, with what makes a program watchable.
+ *
+ * Sources are compiled with -fsanitize=thread; programs are linked without it, and with our
+ * runtime in the place of the compiler's. A step that only compiles takes the option as it is. In
+ * a step that links, the driver must not see it: gcc hands it on to the compiler proper through
+ * a specs file, clang by -Xclang, so compiling and linking in one go stays one command, and the
+ * compiler keeps its ways with temporary and dependency files. The same holds for -flto: what is
+ * compiled at link time then gets the option too.
+ *
+ * A shared library gets no runtime: it finds the one of the program. Its references are left
+ * undefined, whatever the user says about that (--no-undefined).
+ */
+#include <string.h>
+
+#include "cli/cc_step.h"
+#include "cli/console.h"
+#include "cli/options.h"
+#include "cli/toolchain.h"
+
+struct values {
+    struct tms_common common;
+    const char *inlined;
+    bool verbose;
+};
+
+#define AT(field) offsetof(struct values, field)
+
+static const struct tms_option options[] = {
+    {.name = "tmesis-inline",
+     .type = TMS_OPTION_CHOICE,
+     .at = AT(inlined),
+     .initial = "none",
+     .word = tms_word_inline,
+     .environment = true,
+     .value = "WHAT",
+     .help = "which functions may be inlined, and are then no blocks by name: none; those that "
+             "are marked inline, by the word or by standing in a class; or all that the "
+             "compiler likes to"},
+    {.name = "tmesis-verbose",
+     .type = TMS_OPTION_FLAG,
+     .at = AT(verbose),
+     .environment = true,
+     .help = "show the command that is run"},
+    {0}};
+
+struct job {
+    const struct values *values;
+    const struct tms_operands *given;
+    struct tms_compiler compiler;
+    struct tms_cc_step step;
+    struct tms_runtime_files files;
+    struct tms_words all;     /* the words as given, response files expanded */
+    struct tms_words command; /* what is run */
+};
+
+static void add_given(struct job *job)
+{
+    /* Response files stay such, unless a word must go. */
+    if (!job->step.stops && job->step.thread) {
+        for (size_t i = 0; i < job->all.count; i++) {
+            tms_cc_step_add_for_link(job->all.text[i], &job->command);
+        }
+    } else {
+        for (size_t i = 0; i < job->given->count; i++) {
+            tms_words_add(&job->command, job->given->text[i]);
+        }
+    }
+    job->command.failed |= job->all.failed;
+}
+
+static void add_for_compiling(struct job *job)
+{
+    if (job->step.unwatched) {
+        return;
+    }
+    if (job->step.stops) {
+        tms_words_add(&job->command, "-fsanitize=thread");
+    } else {
+        tms_compiler_add_hidden(&job->compiler, &job->files, &job->command);
+    }
+    tms_compiler_add_options(&job->compiler, job->values->inlined, &job->command);
+}
+
+static void add_words(struct job *job)
+{
+    const struct tms_cc_step *step = &job->step;
+    bool program = !step->stops && !step->shared && !step->partial;
+
+    /* gcc compiles objects made with -flto when it links. */
+    if (step->sources || (!step->stops && !job->compiler.clang)) {
+        add_for_compiling(job);
+    }
+    if (program) {
+        tms_runtime_add(&job->files, &job->command);
+    }
+    add_given(job);
+    if (program) {
+        tms_runtime_add_needs(&job->command);
+    } else if (!step->stops && step->shared) {
+        tms_words_add(&job->command, "-Wl,--unresolved-symbols=ignore-all");
+    }
+}
+
+/* What can't work is refused here, where it can be explained, and not by the linker. */
+static int refuse(const struct job *job)
+{
+    const struct tms_cc_step *step = &job->step;
+
+    if (step->foe != NULL) {
+        return tms_bad("-fsanitize=%s does not go with tmesis, which is a -fsanitize=thread of "
+                       "its own: build one program for each",
+                       step->foe);
+    }
+    if (step->fixed && !step->stops && !step->shared) {
+        return tms_bad("-static does not go with tmesis, which takes the place of functions of "
+                       "the shared C library: link without it (-static-libgcc and "
+                       "-static-libstdc++ are fine)");
+    }
+    return TMS_EXIT_OK;
+}
+
+static int compile(struct job *job)
+{
+    bool ours = job->step.inputs && !job->step.asks;
+    char why[2 * PATH_MAX];
+
+    for (size_t i = 0; i < job->compiler.words.count; i++) {
+        tms_words_add(&job->command, job->compiler.words.text[i]);
+    }
+    if (ours && refuse(job) != TMS_EXIT_OK) {
+        return TMS_EXIT_BAD;
+    }
+    if (ours && !job->step.stops && !tms_runtime_find(&job->files, why, sizeof(why))) {
+        return tms_bad("%s", why);
+    }
+    if (ours) {
+        add_words(job);
+    } else {
+        add_given(job);
+    }
+    if (job->values->verbose) {
+        tms_words_show(&job->command);
+    }
+    return tms_program_become(&job->command);
+}
+
+static int run(const void *values, const struct tms_operands *operands, enum tms_language language)
+{
+    struct job job = {.values = values, .given = operands};
+    char why[PATH_MAX];
+    int status = TMS_EXIT_BAD;
+
+    tms_cc_step_read(&job.step, operands->text, operands->count, &job.all);
+    if (tms_compiler_choose(&job.compiler, language, why, sizeof(why))) {
+        status = compile(&job);
+    } else {
+        tms_say("%s", why);
+    }
+    tms_words_free(&job.compiler.words);
+    tms_words_free(&job.all);
+    tms_words_free(&job.command);
+    return status;
+}
+
+static int run_c(const void *values, const struct tms_operands *operands)
+{
+    return run(values, operands, TMS_LANGUAGE_C);
+}
+
+static int run_cxx(const void *values, const struct tms_operands *operands)
+{
+    return run(values, operands, TMS_LANGUAGE_CXX);
+}
+
+#define ABOUT(compilers, variable)                                                                 \
+    "Compiles and links so that tmesis run and tmesis record can watch the program. The words "    \
+    "are "                                                                                         \
+    "those of the compiler, which is " compilers " unless " variable " names another; those that " \
+    "start with --tmesis- are not handed on. Where build systems want one word, there is "
+
+const struct tms_command tms_command_cc = {
+    .name = "cc",
+    .summary = "compile and link a C program to be watched",
+    .usage = "ARG…",
+    .about =
+        ABOUT("gcc", "TMESIS_CC") "tmesis-cc: CC=tmesis-cc.\n\n"
+                                  "Exit status: that of the compiler, or 2 if it was not called.",
+    .options = options,
+    .values_size = sizeof(struct values),
+    .operands_least = 1,
+    .raw = true,
+    .run = run_c,
+};
+
+const struct tms_command tms_command_cxx = {
+    .name = "c++",
+    .summary = "the same for C++",
+    .usage = "ARG…",
+    .about = ABOUT(
+        "g++",
+        "TMESIS_CXX or TMESIS_CC") "tmesis-c++: CXX=tmesis-c++.\n\n"
+                                   "Exit status: that of the compiler, or 2 if it was not called.",
+    .options = options,
+    .values_size = sizeof(struct values),
+    .operands_least = 1,
+    .raw = true,
+    .run = run_cxx,
+};

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tmesis record: a program watched, and a trace of what it did, to be checked later. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/console.h"
+#include "cli/options.h"
+#include "cli/remains.h"
+#include "cli/watch.h"
+#include "spool/trace.h"
+#include "tmesis/tmesis.h"
+
+struct values {
+    struct tms_common common;
+    struct tms_watching watching;
+    const char *output;
+};
+
+#define AT(field) offsetof(struct values, field)
+
+static const struct tms_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = TMS_OPTION_TEXT,
+     .at = AT(output),
+     .value = "FILE",
+     .help = "where the trace goes, in the format of its extension, or .tms without one; a child "
+             "process has its own in FILE.NUMBER.tms"},
+    TMS_WATCHING_OPTIONS(AT(watching)),
+    {0}};
+
+struct job {
+    const struct values *values;
+    struct tms_watched watched;
+    bool bad, incomplete, blocks;
+};
+
+/* Is the extension that of a format? */
+static bool is_known(const char *path)
+{
+    const struct tms_format_info *format;
+
+    for (size_t i = 0; (format = tms_format_info(i)) != NULL; i++) {
+        const char *at = strstr(path, format->extension);
+        const char *behind = at != NULL ? at + strlen(format->extension) : "?";
+        if (*behind == '\0' || strcmp(behind, ".gz") == 0 || strcmp(behind, ".zst") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int open_writer(struct tms_context *context, const char *path, struct tms_writer **writer)
+{
+    struct tms_writer_settings settings;
+
+    tms_writer_settings_init(&settings);
+    settings.format = is_known(path) ? NULL : "tms";
+    return tms_writer_open(context, path, &settings, writer);
+}
+
+/* Before the program starts: can the trace be written? */
+static int try_output(const char *path)
+{
+    struct tms_context *context = tms_context_new(NULL, NULL);
+    struct tms_writer *writer = NULL;
+    int code = context != NULL ? open_writer(context, path, &writer) : TMS_ERR_MEMORY;
+
+    if (code != TMS_OK) {
+        tms_say("%s", context != NULL ? tms_error(context) : "out of memory");
+    } else {
+        tms_writer_abandon(writer);
+    }
+    tms_context_free(context);
+    return code == TMS_OK ? TMS_EXIT_OK : TMS_EXIT_WATCH_BAD;
+}
+
+static int write_events(void *user, const struct tms_event *events, size_t count)
+{
+    return tms_writer_write(user, events, count);
+}
+
+static int write_trace(struct tms_remains *remains, const char *path,
+                       struct tms_trace_outcome *outcome)
+{
+    struct tms_writer *writer;
+    int code = open_writer(remains->context, path, &writer);
+
+    if (code != TMS_OK) {
+        return code;
+    }
+    code = tms_spool_trace(&remains->names, write_events, writer, outcome);
+    if (code != TMS_OK) {
+        tms_writer_abandon(writer);
+        return code;
+    }
+    return tms_writer_close(writer);
+}
+
+static void tell(struct job *job, const struct tms_remains *remains, const char *path,
+                 const struct tms_trace_outcome *outcome)
+{
+    char loss[TMS_SPOOL_REASON];
+    bool lost = tms_spool_loss(&remains->spool, loss);
+
+    if (lost) {
+        tms_say("%s is not all that happened: %s", path, loss);
+        job->incomplete = true;
+    }
+    if (!job->values->common.quiet) {
+        tms_remains_warn(remains);
+        tms_say("%s: %llu events of %llu threads, %llu atomic blocks; tmesis check %s decides",
+                path, (unsigned long long)outcome->events,
+                (unsigned long long)remains->spool.header.threads,
+                (unsigned long long)remains->spool.header.transactions, path);
+    }
+}
+
+static void take_process(struct job *job, size_t index)
+{
+    struct tms_trace_outcome outcome;
+    struct tms_remains remains;
+    char *path = NULL;
+
+    if (!tms_remains_open(&remains, &job->watched, index)) {
+        job->incomplete = true;
+    } else if ((remains.child
+                    ? asprintf(&path, "%s.%d.tms", job->values->output, remains.spool.header.pid)
+                    : asprintf(&path, "%s", job->values->output)) < 0) {
+        path = NULL;
+        job->bad = true;
+        tms_say("out of memory");
+    } else {
+        int code = write_trace(&remains, path, &outcome);
+        if (code == TMS_OK) {
+            tell(job, &remains, path, &outcome);
+        } else {
+            tms_remains_bad(&remains, code);
+            job->bad = true;
+        }
+        job->blocks = job->blocks || remains.spool.header.blocks > 0;
+    }
+    free(path);
+    tms_remains_close(&remains);
+}
+
+static int exit_status(const struct job *job)
+{
+    if (job->bad) {
+        return TMS_EXIT_WATCH_BAD;
+    }
+    return job->incomplete && !job->watched.signalled ? TMS_EXIT_INCOMPLETE : job->watched.status;
+}
+
+static int run(const void *all_values, const struct tms_operands *operands)
+{
+    struct job job = {.values = all_values};
+
+    if (job.values->output == NULL) {
+        tms_say("record needs -o FILE; see tmesis record --help");
+        return TMS_EXIT_WATCH_BAD;
+    }
+    int status = try_output(job.values->output);
+    if (status != TMS_EXIT_OK) {
+        return status;
+    }
+    status = tms_watch(&job.watched, &job.values->watching, "record", true, operands);
+    if (status == TMS_EXIT_OK) {
+        for (size_t i = 0; i < job.watched.spool_count; i++) {
+            take_process(&job, i);
+        }
+        if (!job.blocks) {
+            tms_remains_advise(&job.watched);
+        }
+        status = exit_status(&job);
+    }
+    tms_watched_free(&job.watched);
+    return status;
+}
+
+const struct tms_command tms_command_record = {
+    .name = "record",
+    .summary = "run a program built with tmesis cc and keep a trace of it",
+    .usage = "-o FILE [--] PROGRAM [ARGUMENT…]",
+    .about =
+        "Runs PROGRAM, which was built with tmesis cc or tmesis c++, and writes to FILE what it "
+        "did, for tmesis check and all its engines. Accesses that can change no verdict are left "
+        "out, unless --full is given. All words behind PROGRAM are for it.\n\n"
+        "Exit status: that of PROGRAM (128 and its number after a signal), but 3 if something is "
+        "missing in the trace, 125 if PROGRAM could not be run and watched.",
+    .options = options,
+    .values_size = sizeof(struct values),
+    .operands_least = 1,
+    .starts_program = true,
+    .bad = TMS_EXIT_WATCH_BAD,
+    .run = run,
+};

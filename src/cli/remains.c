@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One process of a watched run; see remains.h. */
+#include "cli/remains.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool make_title(struct tms_remains *remains, const struct tms_watched *watched)
+{
+    const struct tms_spool_header *header = &remains->spool.header;
+    const char *slash = strrchr(header->program, '/');
+
+    remains->child = header->pid != watched->pid;
+    if (!remains->child) {
+        remains->title = strdup(watched->command);
+        return remains->title != NULL;
+    }
+    return asprintf(&remains->title, "%s, process %d", slash != NULL ? slash + 1 : header->program,
+                    header->pid) >= 0;
+}
+
+/* A child that was left alone goes on writing: what it leaves is nobody's to read yet. */
+static bool still_runs(const struct tms_remains *remains)
+{
+    const struct tms_spool_header *header = &remains->spool.header;
+
+    return remains->child && header->state == TMS_SPOOL_RUNNING && header->pid > 0 &&
+           (kill(header->pid, 0) == 0 || errno == EPERM);
+}
+
+static bool fail(const char *what)
+{
+    tms_say("%s", what);
+    return false;
+}
+
+bool tms_remains_open(struct tms_remains *remains, const struct tms_watched *watched, size_t index)
+{
+    char reason[TMS_SPOOL_REASON];
+
+    *remains = (struct tms_remains){0};
+    remains->context = tms_context_new(tms_console_complain, NULL);
+    if (remains->context == NULL) {
+        return fail("out of memory");
+    }
+    if (!tms_spool_open(&remains->spool, watched->spools[index], reason)) {
+        return fail(reason);
+    }
+    if (!make_title(remains, watched)) {
+        remains->title = NULL;
+        return fail("out of memory");
+    }
+    if (still_runs(remains)) {
+        tms_say("%s still runs, and is left out", remains->title);
+        return false;
+    }
+    if (tms_spool_names_open(&remains->names, &remains->spool, remains->context) != TMS_OK) {
+        return fail("out of memory");
+    }
+    return true;
+}
+
+void tms_remains_close(struct tms_remains *remains)
+{
+    tms_spool_names_close(&remains->names);
+    tms_spool_close(&remains->spool);
+    tms_context_free(remains->context);
+    free(remains->title);
+}
+
+void tms_remains_warn(const struct tms_remains *remains)
+{
+    const struct tms_spool_list *list = &remains->spool.lists[TMS_SPOOL_WARNING];
+
+    for (size_t i = 0; i < list->count; i++) {
+        const struct tms_spool_warning *warning = (const void *)list->entries[i].record;
+        tms_say_begin();
+        tms_console_name(stderr, warning->text);
+        fputc('\n', stderr);
+    }
+}
+
+void tms_remains_bad(const struct tms_remains *remains, int code)
+{
+    const char *why = tms_error(remains->context);
+
+    tms_say("%s: %s", remains->title, *why != '\0' ? why : tms_strerror(code));
+}
+
+void tms_remains_advise(const struct tms_watched *watched)
+{
+    tms_say(
+        "nothing that is meant to be atomic was seen, so this says nothing about %s: mark blocks "
+        "with TMESIS_ATOMIC (tmesis/annotate.h), or name functions with --atomic=PATTERN",
+        watched->command);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compilers and the files of the runtime; see toolchain.h. */
+#include "cli/toolchain.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- the runtime ---------------------------------------------------------------------- */
+
+static bool has_runtime(struct tms_runtime_files *files, const char *directory)
+{
+    bool good = true;
+
+#define X(name, field)                                                                             \
+    good &= (size_t)snprintf(files->field, PATH_MAX, "%s/%s", directory, name) < PATH_MAX &&       \
+            access(files->field, R_OK) == 0;
+    TMS_RUNTIME_FILES(X)
+#undef X
+    return good;
+}
+
+bool tms_runtime_find(struct tms_runtime_files *files, char *why, size_t size)
+{
+    /* From the directory of the program; the build says where the installed one is. */
+    static const char *const places[] = {"runtime", TMS_RUNTIME_DIRECTORY};
+    char self[PATH_MAX], directory[2 * PATH_MAX];
+
+    if (!tms_program_self(self, sizeof(self))) {
+        snprintf(why, size, "can't tell where this program lies: /proc/self/exe is not readable");
+        return false;
+    }
+    *strrchr(self, '/') = '\0';
+    for (size_t i = 0; i < LENGTH(places); i++) {
+        bool absolute = places[i][0] == '/';
+        snprintf(directory, sizeof(directory), "%s%s%s", absolute ? "" : self, absolute ? "" : "/",
+                 places[i]);
+        if (has_runtime(files, directory)) {
+            return true;
+        }
+    }
+    snprintf(why, size, "the runtime is neither in %s/runtime nor in %s; build or install it again",
+             self, directory);
+    return false;
+}
+
+/* ---- compilers ------------------------------------------------------------------------ */
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* What CC may hold too: a program and options for it, unless it is one path with blanks. */
+static void split(struct tms_words *words, const char *text)
+{
+    if (tms_program_exists(text)) {
+        tms_words_add(words, text);
+        return;
+    }
+    while (*(text += strspn(text, " \t")) != '\0') {
+        size_t length = strcspn(text, " \t");
+        tms_words_add_part(words, text, length);
+        text += length;
+    }
+}
+
+/* The names of compilers as they stand in file names, for C and for C++. */
+static const struct {
+    const char *c, *cxx;
+} names[] = {{"clang", "clang++"}, {"gcc", "g++"}, {"cc", "c++"}};
+
+/* The word that is the compiler: others may stand before it (ccache), or be options (-m32). */
+static char **compiler_word(const struct tms_words *words)
+{
+    size_t at = words->count - 1;
+
+    while (at > 0 && words->text[at][0] == '-') {
+        at--;
+    }
+    return &words->text[at];
+}
+
+/* "/opt/gcc-12" becomes "/opt/g++-12"; false if it is no name we know. */
+static bool derive_cxx(const struct tms_words *words)
+{
+    char **word = compiler_word(words);
+
+    for (size_t i = 0; i < LENGTH(names); i++) {
+        const char *start = *word, *found = strstr(last_part(start), names[i].c);
+        char *derived = NULL;
+        if (found != NULL && asprintf(&derived, "%.*s%s%s", (int)(found - start), start,
+                                      names[i].cxx, found + strlen(names[i].c)) > 0) {
+            free(*word);
+            *word = derived;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* By its name if that tells, otherwise by what it says of itself. */
+static bool is_clang(const struct tms_words *words)
+{
+    const char *name = last_part(*compiler_word(words));
+    struct tms_words question = {0};
+    char said[1024];
+
+    if (strstr(name, "clang") != NULL) {
+        return true;
+    }
+    if (strstr(name, "gcc") != NULL || strstr(name, "g++") != NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < words->count; i++) {
+        tms_words_add(&question, words->text[i]);
+    }
+    tms_words_add(&question, "--version");
+    bool clang = tms_program_ask(&question, said, sizeof(said)) == 0 && strstr(said, "clang");
+    tms_words_free(&question);
+    return clang;
+}
+
+/* The first of those that every system calls so. */
+static void choose_present(struct tms_words *words, enum tms_language language)
+{
+    static const char *const usual[][3] = {
+        [TMS_LANGUAGE_C] = {"gcc", "cc", "clang"}, [TMS_LANGUAGE_CXX] = {"g++", "c++", "clang++"}};
+
+    for (size_t i = 0; words->count == 0 && i < LENGTH(usual[language]); i++) {
+        if (tms_program_exists(usual[language][i])) {
+            tms_words_add(words, usual[language][i]);
+        }
+    }
+}
+
+/* What the environment names; `variable` becomes the one that did. False: not usable. */
+static bool choose_named(struct tms_words *words, enum tms_language language, const char **variable)
+{
+    const char *c = getenv("TMESIS_CC"), *cxx = getenv("TMESIS_CXX");
+    bool derive = language == TMS_LANGUAGE_CXX && (cxx == NULL || *cxx == '\0');
+    const char *text = language == TMS_LANGUAGE_C || derive ? c : cxx;
+
+    *variable = text == c ? "TMESIS_CC" : "TMESIS_CXX";
+    if (text != NULL) {
+        split(words, text);
+    }
+    return words->count == 0 || !derive || derive_cxx(words);
+}
+
+bool tms_compiler_choose(struct tms_compiler *compiler, enum tms_language language, char *why,
+                         size_t size)
+{
+    static const char *const spoken[] = {[TMS_LANGUAGE_C] = "C", [TMS_LANGUAGE_CXX] = "C++"};
+    struct tms_words *words = &compiler->words;
+    const char *variable = NULL;
+    bool named = choose_named(words, language, &variable);
+
+    *why = '\0';
+    if (!named) {
+        snprintf(why, size, "what goes with TMESIS_CC=%s for C++? TMESIS_CXX must say it",
+                 getenv("TMESIS_CC"));
+        return false;
+    }
+    choose_present(words, language);
+    const char *program = words->count > 0 ? words->text[0] : "";
+    if (words->count == 0) {
+        snprintf(why, size, "there is no %s compiler; install gcc or clang, or name one in %s",
+                 spoken[language], language == TMS_LANGUAGE_C ? "TMESIS_CC" : "TMESIS_CXX");
+    } else if (strncmp(last_part(program), "tmesis", 6) == 0) {
+        snprintf(why, size, "%s is %s, but must name the compiler behind it: gcc, clang …",
+                 variable, program);
+    } else if (!tms_program_exists(program)) {
+        snprintf(why, size, "there is no compiler %s; %s names it", program, variable);
+    }
+    compiler->clang = *why == '\0' && is_clang(words);
+    return *why == '\0';
+}
+
+/* ---- options -------------------------------------------------------------------------- */
+
+static void add_all(struct tms_words *words, const char *const *options)
+{
+    for (; *options != NULL; options++) {
+        tms_words_add(words, *options);
+    }
+}
+
+/*
+ * Inlined functions have no entry. gcc also makes one function of two that are alike, and copies
+ * or parts of functions, which then go by other names.
+ */
+#define NAMES_OF_GCC "-fno-ipa-icf", "-fno-ipa-cp", "-fno-ipa-sra", "-fno-partial-inlining"
+
+static const struct {
+    const char *word;
+    const char *const *gcc, *const *clang;
+} inlining[] = {
+    {"none", (const char *const[]){"-fno-inline", NAMES_OF_GCC, NULL},
+     (const char *const[]){"-fno-inline", NULL}},
+    {"marked",
+     (const char *const[]){"-fno-inline-functions", "-fno-inline-small-functions",
+                           "-fno-inline-functions-called-once", NAMES_OF_GCC, NULL},
+     (const char *const[]){"-finline-hint-functions", NULL}},
+    {"all", (const char *const[]){NULL}, (const char *const[]){NULL}},
+};
+
+const char *tms_word_inline(size_t index)
+{
+    return index < LENGTH(inlining) ? inlining[index].word : NULL;
+}
+
+void tms_compiler_add_options(const struct tms_compiler *compiler, const char *inlined,
+                              struct tms_words *words)
+{
+    size_t i = 0;
+
+    while (strcmp(inlining[i].word, inlined) != 0) {
+        i++;
+        assert(i < LENGTH(inlining));
+    }
+    if (!compiler->clang) {
+        /* gcc warns of fences, which its own runtime does not know of; ours does. */
+        tms_words_add(words, "-Wno-tsan");
+    }
+    add_all(words, compiler->clang ? inlining[i].clang : inlining[i].gcc);
+}
+
+void tms_compiler_add_hidden(const struct tms_compiler *compiler,
+                             const struct tms_runtime_files *files, struct tms_words *words)
+{
+    if (compiler->clang) {
+        add_all(words, (const char *const[]){"-Xclang", "-fsanitize=thread", NULL});
+    } else {
+        char option[PATH_MAX + 16];
+        snprintf(option, sizeof(option), "-specs=%s", files->specs);
+        tms_words_add(words, option);
+    }
+}
+
+/* -Xlinker and not -Wl: a path may have commas; nor as a plain word, which -x would reach. */
+void tms_runtime_add(const struct tms_runtime_files *files, struct tms_words *words)
+{
+    char list[PATH_MAX + 32];
+    const char *const linked[] = {"--whole-archive", files->archive, "--no-whole-archive", list};
+
+    snprintf(list, sizeof(list), "--dynamic-list=%s", files->exports);
+    for (size_t i = 0; i < LENGTH(linked); i++) {
+        tms_words_add(words, "-Xlinker");
+        tms_words_add(words, linked[i]);
+    }
+}
+
+void tms_runtime_add_needs(struct tms_words *words)
+{
+    add_all(words, (const char *const[]){"-lpthread", "-ldl", NULL});
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs watched; see watch.h. */
+#include "cli/watch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/launch.h"
+#include "cli/process.h"
+#include "runtime/config.h"
+
+#define SPOOL_ENDING ".spool"
+#define SPEC_FILE    "specification"
+#define MEMORY_FILES "/dev/shm"
+
+/* ---- the directory ----------------------------------------------------------------------- */
+
+/* Verdicts take little room, so they fit into memory; recordings may not. */
+static const char *base_directory(const char *mode)
+{
+    const char *base = getenv("TMPDIR");
+
+    if (base != NULL && *base != '\0') {
+        return base;
+    }
+    return strcmp(mode, "check") == 0 && access(MEMORY_FILES, W_OK) == 0 ? MEMORY_FILES : "/tmp";
+}
+
+static int make_directory(struct tms_watched *watched, const char *mode)
+{
+    int length = snprintf(watched->directory, sizeof(watched->directory) - 64, "%s/tmesis-XXXXXX",
+                          base_directory(mode));
+
+    if (length < 0 || (size_t)length >= sizeof(watched->directory) - 64 ||
+        mkdtemp(watched->directory) == NULL) {
+        tms_say("no directory can be made in %s: %s; TMPDIR names another", base_directory(mode),
+                strerror(errno));
+        watched->directory[0] = '\0';
+        return TMS_EXIT_WATCH_BAD;
+    }
+    return TMS_EXIT_OK;
+}
+
+static void path_in(const struct tms_watched *watched, const char *name, char path[PATH_MAX])
+{
+    snprintf(path, PATH_MAX, "%.*s/%.255s", PATH_MAX - 300, watched->directory, name);
+}
+
+static void remove_directory(const struct tms_watched *watched)
+{
+    DIR *directory = watched->directory[0] != '\0' ? opendir(watched->directory) : NULL;
+    const struct dirent *entry;
+    char path[PATH_MAX];
+
+    while (directory != NULL && (entry = readdir(directory)) != NULL) {
+        if (entry->d_name[0] != '.') {
+            path_in(watched, entry->d_name, path);
+            unlink(path);
+        }
+    }
+    if (directory != NULL) {
+        closedir(directory);
+        rmdir(watched->directory);
+    }
+}
+
+void tms_watched_free(struct tms_watched *watched)
+{
+    remove_directory(watched);
+    for (size_t i = 0; i < watched->spool_count; i++) {
+        free(watched->spools[i]);
+    }
+    free(watched->spools);
+    free(watched->command);
+}
+
+/* ---- what is atomic ---------------------------------------------------------------------- */
+
+static const char *const sources[] = {"@functions", "@locks", "@annotations"};
+
+static bool is_source(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+        if (strlen(sources[i]) == length && memcmp(sources[i], name, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool names_source(const struct tms_given_value *value)
+{
+    return value->text[0] == '@' && strcmp(value->option->name, "atomic") == 0;
+}
+
+/* Puts "@functions,@locks" together from all --atomic=@…; false after a sentence. */
+static bool gather_sources(const struct tms_given *given, char *list, size_t size)
+{
+    list[0] = '\0';
+    for (size_t i = 0; i < given->count; i++) {
+        if (!names_source(&given->values[i])) {
+            continue;
+        }
+        for (const char *at = given->values[i].text; *at != '\0';) {
+            size_t length = strcspn(at, ",");
+            if (!is_source(at, length) || strlen(list) + length + 2 > size) {
+                tms_say("--atomic takes a pattern, or @functions, @locks or @annotations, not "
+                        "\"%s\"",
+                        given->values[i].text);
+                return false;
+            }
+            snprintf(list + strlen(list), size - strlen(list), "%s%.*s", *list != '\0' ? "," : "",
+                     (int)length, at);
+            at += length + (at[length] == ',');
+        }
+    }
+    return true;
+}
+
+/* A line that means the pattern: "#" behind a blank would be a comment, and ends would be cut. */
+static void write_rule(FILE *out, bool atomic, const char *pattern)
+{
+    size_t length = strlen(pattern);
+
+    fputs(atomic ? "atomic " : "not-atomic ", out);
+    for (size_t i = 0; i < length; i++) {
+        bool blank = pattern[i] == ' ' && (i == 0 || i + 1 == length);
+        bool comment = pattern[i] == '#' && (i == 0 || pattern[i - 1] == ' ');
+        fputs(blank || comment ? "\\" : "", out);
+        fputc((unsigned char)pattern[i] < ' ' ? '?' : pattern[i], out);
+    }
+    fputc('\n', out);
+}
+
+static int write_rules(const struct tms_rules *rules, const char *path)
+{
+    FILE *out = rules->spec != NULL ? fopen(path, "we") : NULL;
+    const char *pattern;
+    bool atomic;
+
+    if (rules->spec == NULL) {
+        return TMS_EXIT_OK;
+    }
+    for (size_t i = 0; out != NULL && (pattern = tms_spec_rule(rules->spec, i, &atomic)) != NULL;
+         i++) {
+        write_rule(out, atomic, pattern);
+    }
+    if (out == NULL || fclose(out) != 0) {
+        tms_say("%s can't be written: %s", path, strerror(errno));
+        return TMS_EXIT_WATCH_BAD;
+    }
+    return TMS_EXIT_OK;
+}
+
+/* The rules that are patterns, read and written out again as one file for the runtime. */
+static int pass_rules(const struct tms_given *given, const char *path, bool *written)
+{
+    struct tms_given_value *values = calloc(given->count + 1, sizeof(*values));
+    struct tms_given patterns = {.values = values};
+    struct tms_rules rules = {0};
+
+    if (values == NULL) {
+        tms_say("out of memory");
+        return TMS_EXIT_WATCH_BAD;
+    }
+    for (size_t i = 0; i < given->count; i++) {
+        if (!names_source(&given->values[i])) {
+            values[patterns.count++] = given->values[i];
+        }
+    }
+    int status = tms_rules_open(&rules, &patterns);
+    status = status == TMS_EXIT_OK ? write_rules(&rules, path) : TMS_EXIT_WATCH_BAD;
+    *written = rules.spec != NULL;
+    tms_rules_close(&rules);
+    free(values);
+    return status;
+}
+
+/* ---- what the runtime is told ------------------------------------------------------------- */
+
+/* The variables of runtime/config.h, and the texts behind them. */
+struct told {
+    struct tms_rt_config config;
+    char spool[PATH_MAX], spec[PATH_MAX], atomic[128], size[24], seed[24];
+};
+
+static bool choose_seed(const struct tms_maybe *perturb, uint64_t *seed)
+{
+    struct timespec time;
+    char *end = NULL;
+
+    if (perturb->value == NULL) {
+        clock_gettime(CLOCK_REALTIME, &time);
+        *seed = ((uint64_t)time.tv_nsec ^ ((uint64_t)getpid() << 20)) % 1000000;
+        return true;
+    }
+    errno = 0;
+    *seed = strtoull(perturb->value, &end, 10);
+    if (*end != '\0' || errno != 0 || strspn(perturb->value, "0123456789") == 0) {
+        tms_say("--perturb takes a whole number, not \"%s\"", perturb->value);
+        return false;
+    }
+    return true;
+}
+
+static int tell(struct told *told, struct tms_watched *watched, const struct tms_watching *watching)
+{
+    bool has_spec;
+
+    path_in(watched, "%p" SPOOL_ENDING, told->spool);
+    path_in(watched, SPEC_FILE, told->spec);
+    told->config.spool = told->spool;
+    told->config.split = watching->split;
+    told->config.full = watching->full ? "1" : NULL;
+    if (!gather_sources(&watching->rules, told->atomic, sizeof(told->atomic)) ||
+        pass_rules(&watching->rules, told->spec, &has_spec) != TMS_EXIT_OK) {
+        return TMS_EXIT_WATCH_BAD;
+    }
+    told->config.spec = has_spec ? told->spec : NULL;
+    told->config.atomic = told->atomic[0] != '\0' ? told->atomic : NULL;
+    if (watching->max_size != 0) {
+        snprintf(told->size, sizeof(told->size), "%llu", (unsigned long long)watching->max_size);
+        told->config.max_size = told->size;
+    }
+    if (watching->perturb.given) {
+        if (!choose_seed(&watching->perturb, &watched->seed)) {
+            return TMS_EXIT_WATCH_BAD;
+        }
+        snprintf(told->seed, sizeof(told->seed), "%llu", (unsigned long long)watched->seed);
+        told->config.perturb = told->seed;
+    }
+    return TMS_EXIT_OK;
+}
+
+/* ---- spools ------------------------------------------------------------------------------- */
+
+static long process_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return strtol(slash != NULL ? slash + 1 : path, NULL, 10);
+}
+
+static int by_process(const void *a, const void *b)
+{
+    long x = process_of(*(char *const *)a), y = process_of(*(char *const *)b);
+
+    return x != y ? (x > y) - (x < y) : strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool add_spool(struct tms_watched *watched, const char *name)
+{
+    char path[PATH_MAX];
+    char **grown = realloc(watched->spools, (watched->spool_count + 1) * sizeof(*grown));
+
+    if (grown == NULL) {
+        return false;
+    }
+    watched->spools = grown;
+    path_in(watched, name, path);
+    grown[watched->spool_count] = strdup(path);
+    watched->spool_count += grown[watched->spool_count] != NULL;
+    return true;
+}
+
+/* The program's own spool comes first, whatever its number. */
+static void put_own_first(struct tms_watched *watched)
+{
+    for (size_t i = 1; i < watched->spool_count; i++) {
+        if (process_of(watched->spools[i]) == watched->pid &&
+            process_of(watched->spools[0]) != watched->pid) {
+            char *own = watched->spools[i];
+            memmove(&watched->spools[1], &watched->spools[0], i * sizeof(*watched->spools));
+            watched->spools[0] = own;
+        }
+    }
+}
+
+static int find_spools(struct tms_watched *watched)
+{
+    DIR *directory = opendir(watched->directory);
+    const struct dirent *entry;
+    size_t ending = strlen(SPOOL_ENDING);
+    bool good = directory != NULL;
+
+    while (good && (entry = readdir(directory)) != NULL) {
+        size_t length = strlen(entry->d_name);
+        if (length > ending && strcmp(entry->d_name + length - ending, SPOOL_ENDING) == 0) {
+            good = add_spool(watched, entry->d_name);
+        }
+    }
+    if (directory != NULL) {
+        closedir(directory);
+    }
+    if (!good) {
+        tms_say("%s can't be read: %s", watched->directory, strerror(errno));
+        return TMS_EXIT_WATCH_BAD;
+    }
+    if (watched->spool_count > 0) {
+        qsort(watched->spools, watched->spool_count, sizeof(*watched->spools), by_process);
+        put_own_first(watched);
+    }
+    return TMS_EXIT_OK;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------- */
+
+static int no_spool(const char *program)
+{
+    tms_say("%s was not built with tmesis cc, so there was nothing to watch: build it with "
+            "`tmesis cc` or `tmesis c++` in the place of the compiler, and see tmesis doctor if "
+            "it was",
+            program);
+    return TMS_EXIT_WATCH_BAD;
+}
+
+static bool write_command(struct tms_watched *watched, const struct tms_operands *operands)
+{
+    size_t size;
+    FILE *out = open_memstream(&watched->command, &size);
+
+    if (out != NULL) {
+        tms_words_write(out, operands->text, operands->count);
+    }
+    if (out == NULL || fclose(out) != 0) {
+        tms_say("out of memory");
+        return false;
+    }
+    return true;
+}
+
+static int start(struct tms_watched *watched, const struct tms_rt_config *config,
+                 const struct tms_operands *operands)
+{
+    int status;
+
+    if (!tms_launch(operands, config, &watched->pid, &status, &watched->seconds)) {
+        return TMS_EXIT_WATCH_BAD;
+    }
+    watched->signalled = WIFSIGNALED(status);
+    watched->status = watched->signalled ? TMS_EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+    int found = find_spools(watched);
+    return found == TMS_EXIT_OK && watched->spool_count == 0 ? no_spool(operands->text[0]) : found;
+}
+
+int tms_watch(struct tms_watched *watched, const struct tms_watching *watching, const char *mode,
+              bool blame, const struct tms_operands *operands)
+{
+    struct told *told = calloc(1, sizeof(*told));
+
+    *watched = (struct tms_watched){0};
+    int status = told != NULL && write_command(watched, operands) ? make_directory(watched, mode)
+                                                                  : TMS_EXIT_WATCH_BAD;
+    if (status == TMS_EXIT_OK) {
+        told->config.mode = mode;
+        told->config.blame = blame ? NULL : "0";
+        status = tell(told, watched, watching);
+    }
+    if (status == TMS_EXIT_OK) {
+        status = start(watched, &told->config, operands);
+    }
+    free(told);
+    return status;
+}

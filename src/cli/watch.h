@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program started and watched until its end, for `run` and `record`: the options that both have,
+ * what the runtime inside the program is told (runtime/config.h), and the spools that it and its
+ * child processes leave behind.
+ *
+ * Spools lie in a directory of their own, which is gone when the command is.
+ */
+#ifndef TMS_CLI_WATCH_H
+#define TMS_CLI_WATCH_H
+
+#include <limits.h>
+#include <sys/types.h>
+
+#include "cli/checking.h"
+#include "cli/options.h"
+#include "cli/spec_options.h"
+
+/* Exit statuses of commands that otherwise have that of a program. */
+#define TMS_EXIT_WATCH_BAD 125 /* usage, or the program could not be started or watched */
+#define TMS_EXIT_WATCH_CUT 66  /* a violation was observed */
+#define TMS_EXIT_SIGNAL    128 /* and the number of the signal that ended the program */
+
+struct tms_watching {
+    struct tms_given rules;
+    const char *split;
+    struct tms_maybe perturb;
+    uint64_t max_size;
+    bool full;
+};
+
+/* Rows of an option table; `field` is the offset of a struct tms_watching. */
+#define TMS_WATCHING_OPTIONS(field)                                                                \
+    TMS_SPEC_OPTION("atomic", (field) + offsetof(struct tms_watching, rules), "PATTERN",           \
+                    "functions and blocks whose name matches are meant to be atomic, and nothing " \
+                    "else is unless a rule says so; @functions, @locks and @annotations stand "    \
+                    "for all functions, all critical sections, and the blocks marked in the "      \
+                    "source"),                                                                     \
+        TMS_SPEC_OPTION("not-atomic", (field) + offsetof(struct tms_watching, rules), "PATTERN",   \
+                        "those whose name matches are not"),                                       \
+        TMS_SPEC_OPTION("spec", (field) + offsetof(struct tms_watching, rules), "FILE",            \
+                        "take such rules from FILE, one a line"),                                  \
+        {.name = "split",                                                                          \
+         .type = TMS_OPTION_LIST,                                                                  \
+         .at = (field) + offsetof(struct tms_watching, split),                                     \
+         .initial = "wait,barrier",                                                                \
+         .word = tms_word_split,                                                                   \
+         .alone = "none",                                                                          \
+         .environment = true,                                                                      \
+         .value = "WHAT,…",                                                                        \
+         .help = "what cuts a block in two on purpose"},                                           \
+        {.name = "perturb",                                                                        \
+         .type = TMS_OPTION_MAYBE,                                                                 \
+         .at = (field) + offsetof(struct tms_watching, perturb),                                   \
+         .environment = true,                                                                      \
+         .value = "SEED",                                                                          \
+         .help = "random delays inside blocks, so that others come in between more often; the "    \
+                 "number makes the same delays again"},                                            \
+        {.name = "max-size",                                                                       \
+         .type = TMS_OPTION_COUNT,                                                                 \
+         .at = (field) + offsetof(struct tms_watching, max_size),                                  \
+         .environment = true,                                                                      \
+         .value = "BYTES",                                                                         \
+         .help = "record no more than this for each process, such as 500M; the rest of the run "   \
+                 "is then missing, and the verdict incomplete; 0: no limit"},                      \
+    {                                                                                              \
+        .name = "full", .type = TMS_OPTION_FLAG,                                                   \
+        .at = (field) + offsetof(struct tms_watching, full), .environment = true,                  \
+        .help = "record every access, not only those that can matter to a verdict"                 \
+    }
+
+/* What a run left. */
+struct tms_watched {
+    char directory[PATH_MAX]; /* "": none */
+    char **spools;            /* paths: the program's own first, then its children's by process */
+    size_t spool_count;
+    pid_t pid;
+    int status;     /* as the program's own: its exit status, or 128 and its signal */
+    bool signalled; /* a signal ended it */
+    double seconds; /* that it ran */
+    uint64_t seed;  /* of --perturb */
+    char *command;  /* its command line, as a shell would take it */
+};
+
+/*
+ * Runs the program to its end. `mode` is for TMESIS_RT_MODE; `blame` false for the bare verdict.
+ * TMS_EXIT_OK, or TMS_EXIT_WATCH_BAD after a sentence; tms_watched_free is due in both cases.
+ */
+int tms_watch(struct tms_watched *watched, const struct tms_watching *watching, const char *mode,
+              bool blame, const struct tms_operands *operands);
+
+/* Removes the spools. */
+void tms_watched_free(struct tms_watched *watched);
+
+#endif

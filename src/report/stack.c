@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frames of call stacks; see stack.h. */
+#include "report/stack.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/utf8.h"
+
+#define FRAMES_MOST 12 /* shown of a stack */
+#define TEXT_MOST   512
+
+static struct tms_stack_text take_field(const char **at)
+{
+    struct tms_stack_text field = {*at, strcspn(*at, "\t\n")};
+
+    *at += field.length;
+    *at += **at == '\t';
+    return field;
+}
+
+bool tms_stack_next(const char **stack, struct tms_stack_frame *frame)
+{
+    if (**stack == '\0') {
+        return false;
+    }
+    frame->function = take_field(stack);
+    frame->file = take_field(stack);
+    frame->line = take_field(stack);
+    frame->source = take_field(stack);
+    *stack += strcspn(*stack, "\n");
+    *stack += **stack == '\n';
+    return true;
+}
+
+static void write_text(FILE *out, struct tms_stack_text text)
+{
+    char copy[TEXT_MOST];
+
+    snprintf(copy, sizeof(copy), "%.*s",
+             (int)(text.length < sizeof(copy) ? text.length : sizeof(copy)), text.at);
+    tms_utf8_write(out, copy, SIZE_MAX);
+}
+
+/* "deposit (bank.c:31)" */
+static void write_frame(const struct tms_page *page, const struct tms_stack_frame *frame)
+{
+    write_text(page->out, frame->function);
+    if (frame->file.length > 0) {
+        fputs(" (", page->out);
+        write_text(page->out, frame->file);
+        fputc(':', page->out);
+        write_text(page->out, frame->line);
+        fputc(')', page->out);
+    }
+    fputc('\n', page->out);
+}
+
+static void write_source(const struct tms_page *page, const struct tms_stack_frame *frame,
+                         size_t indent)
+{
+    if (frame->source.length > 0) {
+        tms_page_blank(page->out, indent);
+        tms_page_ink(page, TMS_INK_BOLD);
+        write_text(page->out, frame->source);
+        tms_page_ink(page, TMS_INK_PLAIN);
+        fputc('\n', page->out);
+    }
+}
+
+static void write_stack(const struct tms_page *page, uint64_t event, uint32_t stack, size_t indent)
+{
+    const char *at = tms_name(page->names, TMS_CLASS_STACK, stack, NULL);
+    struct tms_stack_frame frame;
+
+    for (int i = 0; i < FRAMES_MOST && tms_stack_next(&at, &frame); i++) {
+        tms_page_blank(page->out, indent + (i > 0 ? 2 : 0));
+        tms_page_ink(page, TMS_INK_FAINT);
+        if (i == 0) {
+            fprintf(page->out, "event %" PRIu64 " in ", event);
+        } else {
+            fputs("from ", page->out);
+        }
+        tms_page_ink(page, TMS_INK_PLAIN);
+        write_frame(page, &frame);
+        if (i == 0) {
+            write_source(page, &frame, indent + 4);
+        }
+    }
+    if (*at != '\0') {
+        tms_page_blank(page->out, indent + 2);
+        fputs("…\n", page->out);
+    }
+}
+
+void tms_stacks_write(struct tms_page *page, const struct tms_finding *finding, size_t index,
+                      size_t indent)
+{
+    const struct tms_step *step = &finding->cycle[index];
+
+    if (index == 0 || step[-1].second_event != step->first_event) {
+        write_stack(page, step->first_event, step->first_stack, indent);
+    }
+    write_stack(page, step->second_event, step->second_stack, indent);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Call stacks: the frames in the name of a TMS_CLASS_STACK, and how a text report shows them. */
+#ifndef TMS_REPORT_STACK_H
+#define TMS_REPORT_STACK_H
+
+#include "report/page.h"
+
+/* A part of a name; not ended by a zero. */
+struct tms_stack_text {
+    const char *at;
+    size_t length;
+};
+
+struct tms_stack_frame {
+    struct tms_stack_text function, file, line, source; /* empty: unknown */
+};
+
+/* Takes the next frame off *stack; false at its end. */
+bool tms_stack_next(const char **stack, struct tms_stack_frame *frame);
+
+/*
+ * The stacks of the two events of the index-th step, if they are known, indented so far. The first
+ * one is left out if it was the second of the step before.
+ */
+void tms_stacks_write(struct tms_page *page, const struct tms_finding *finding, size_t index,
+                      size_t indent);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the numbers in a spool are called: threads, labels, places in the source and the way to
+ * them. Names are interned in a context, so that they can stand in events and findings; each is
+ * made once. 0 stands for no name, also when memory is short: `failed` tells.
+ */
+#ifndef TMS_SPOOL_NAMES_H
+#define TMS_SPOOL_NAMES_H
+
+#include "spool/spool.h"
+#include "symbol/symbols.h"
+#include "tmesis/tmesis.h"
+
+/* A site with its names. */
+struct tms_site_names {
+    uint32_t location, stack; /* 0: not asked for yet */
+};
+
+struct tms_spool_names {
+    struct tms_spool *spool;
+    struct tms_context *context;
+    struct tms_symbols *symbols;
+    struct tms_site_names *sites; /* beside the spool's list of sites */
+    uint32_t *labels;             /* beside its list of labels: 0 is not asked for yet */
+    uint32_t *threads;            /* beside its list of threads */
+    bool failed;
+};
+
+/* TMS_OK or TMS_ERR_MEMORY; tms_spool_names_close is due in both cases. */
+int tms_spool_names_open(struct tms_spool_names *names, struct tms_spool *spool,
+                         struct tms_context *context);
+void tms_spool_names_close(struct tms_spool_names *names);
+
+/* The id of a text of any length in a class. */
+uint32_t tms_spool_intern(struct tms_spool_names *names, enum tms_class cls, const char *text);
+
+/* "main", the thread's own name, or "T3"; different for different threads. */
+uint32_t tms_spool_thread(struct tms_spool_names *names, uint32_t index);
+
+/* The demangled function, or the text of the annotation. */
+uint32_t tms_spool_label(struct tms_spool_names *names, uint32_t id);
+
+/* "bank.c:12", or "bank+0x1234". */
+uint32_t tms_spool_location(struct tms_spool_names *names, uint32_t site);
+
+/* The call stack as TMS_CLASS_STACK says. */
+uint32_t tms_spool_stack(struct tms_spool_names *names, uint32_t site);
+
+/* The frame that stands for a site: the innermost in a file that is not the system's. */
+const struct tms_frame *tms_spool_frame(struct tms_spool_names *names, uint32_t site);
+
+/* What the programmer called the thing at an address, or NULL. */
+const char *tms_spool_given_name(const struct tms_spool *spool, uint64_t address);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Violations of a spool as findings; see observe.h. */
+#include "spool/observe.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A finding with its lists. */
+struct draft {
+    struct tms_spool_names *names;
+    uint32_t sequence; /* of its record in the file */
+    const struct tms_spool_violation *violation;
+    struct tms_step *steps;
+    struct tms_transaction *refuted;
+    uint32_t held[TMS_SPOOL_HELD];
+};
+
+/* ---- what they conflict on --------------------------------------------------------------- */
+
+/* The heap block that held the address when this violation was found: it was told nearby. */
+static const struct tms_spool_heap *find_heap(const struct draft *draft, uint64_t address)
+{
+    const struct tms_spool_list *heaps = &draft->names->spool->lists[TMS_SPOOL_HEAP];
+    const struct tms_spool_heap *nearest = NULL;
+    int64_t least = INT64_MAX;
+
+    for (size_t i = 0; i < heaps->count; i++) {
+        const struct tms_spool_heap *heap = (const void *)heaps->entries[i].record;
+        int64_t away = (int64_t)heaps->entries[i].sequence - (int64_t)draft->sequence;
+        away = away < 0 ? -away : away;
+        if (address - heap->address < heap->size && away < least) {
+            nearest = heap;
+            least = away;
+        }
+    }
+    return nearest;
+}
+
+/*
+ * How a thing is written: for people, with the lines where it was declared or allocated, or as an
+ * alias without them, which stays the same when the program is edited elsewhere.
+ */
+enum style { FOR_PEOPLE, AS_ALIAS };
+
+static void write_heap(struct tms_spool_names *names, FILE *out, const struct tms_spool_heap *heap,
+                       uint64_t address, enum style style)
+{
+    const struct tms_frame *frame = tms_spool_frame(names, heap->site);
+    uint64_t offset = address - heap->address;
+
+    fprintf(out, "heap block of %" PRIu64 " byte%s", heap->size, heap->size == 1 ? "" : "s");
+    if (frame != NULL && (style == FOR_PEOPLE || !frame->bare)) {
+        bool call = !frame->bare && strchr(frame->function, '(') == NULL;
+        fprintf(out, " from %s%s", frame->function, call ? "()" : "");
+    }
+    if (frame != NULL && frame->file != NULL && style == FOR_PEOPLE) {
+        fprintf(out, " %s:%u", frame->file, frame->line);
+    }
+    if (offset != 0) {
+        fprintf(out, ", byte %" PRIu64, offset);
+    }
+}
+
+static void write_datum(FILE *out, const struct tms_datum *datum, bool declared)
+{
+    fputs(datum->name, out);
+    if (datum->offset != 0) {
+        fprintf(out, "+%" PRIu64, datum->offset);
+    }
+    if (declared && datum->file != NULL) {
+        fprintf(out, " (%s:%u)", datum->file, datum->line);
+    }
+}
+
+/* The thread on whose stack the address is, 0: on none. */
+static uint32_t find_stack(const struct tms_spool *spool, uint64_t address)
+{
+    const struct tms_spool_list *threads = &spool->lists[TMS_SPOOL_THREAD];
+
+    for (size_t i = threads->count; i-- > 0;) {
+        const struct tms_spool_thread *thread = (const void *)threads->entries[i].record;
+        if (address >= thread->stack_start && address < thread->stack_end) {
+            return thread->index;
+        }
+    }
+    return 0;
+}
+
+/* Memory that is no variable of the program. */
+static void write_memory(const struct draft *draft, FILE *out, uint64_t address, enum style style)
+{
+    struct tms_spool_names *names = draft->names;
+    const struct tms_spool_heap *heap = find_heap(draft, address);
+    uint32_t owner = find_stack(names->spool, address);
+
+    if (heap != NULL) {
+        write_heap(names, out, heap, address, style);
+    } else if (style == AS_ALIAS) {
+        fputs(owner != 0 ? "stack" : "memory", out);
+    } else if (owner != 0) {
+        uint32_t id = tms_spool_thread(names, owner);
+        fprintf(out, "stack of %s", tms_name(names->context, TMS_CLASS_THREAD, id, NULL));
+    } else {
+        fprintf(out, "memory at 0x%" PRIx64, address);
+    }
+}
+
+/* "balance+4", "m (bank.c:9)", "heap block of …", "stack of T2", "memory at 0x7f…". */
+static void write_thing(const struct draft *draft, FILE *out, enum tms_class cls, uint64_t address,
+                        enum style style)
+{
+    const char *given = tms_spool_given_name(draft->names->spool, address);
+    bool variable = cls == TMS_CLASS_VARIABLE;
+    struct tms_datum datum;
+
+    if (given != NULL) {
+        fputs(given, out);
+    } else if (tms_symbols_datum(draft->names->symbols, address, &datum)) {
+        write_datum(out, &datum, !variable && style == FOR_PEOPLE);
+    } else {
+        if (!variable) {
+            fprintf(out, "%s in ", tms_class_text(cls));
+        }
+        write_memory(draft, out, address, style);
+    }
+}
+
+static uint32_t name_thing(const struct draft *draft, enum tms_class cls, uint64_t address,
+                           enum style style)
+{
+    char *text = NULL;
+    size_t size;
+    uint32_t id = 0;
+
+    if (cls == TMS_CLASS_THREAD) {
+        return tms_spool_thread(draft->names, (uint32_t)address);
+    }
+    if (cls <= TMS_CLASS_NONE || cls > TMS_CLASS_OBJECT) {
+        return 0;
+    }
+    FILE *out = open_memstream(&text, &size);
+    if (out != NULL) {
+        write_thing(draft, out, cls, address, style);
+    }
+    if (out == NULL || fclose(out) != 0) {
+        draft->names->failed = true;
+    } else {
+        id = tms_spool_intern(draft->names, cls, text);
+    }
+    free(text);
+    return id;
+}
+
+/* ---- findings --------------------------------------------------------------------------- */
+
+static struct tms_transaction transaction_of(struct tms_spool_names *names,
+                                             const struct tms_spool_transaction *from)
+{
+    return (struct tms_transaction){
+        .begin_event = from->begin,
+        .thread = tms_spool_thread(names, from->thread),
+        .label = from->unary ? 0 : tms_spool_label(names, from->label),
+        .location = tms_spool_location(names, from->site),
+        .unary = from->unary != 0,
+    };
+}
+
+static uint8_t below(uint8_t value, unsigned count)
+{
+    return value < count ? value : 0;
+}
+
+static struct tms_step step_of(const struct draft *draft, const struct tms_spool_step *from)
+{
+    struct tms_spool_names *names = draft->names;
+    uint8_t cls = below(from->on_class, TMS_CLASS_COUNT);
+
+    return (struct tms_step){
+        .from = transaction_of(names, &from->from),
+        .to = transaction_of(names, &from->to),
+        .first_event = from->first,
+        .second_event = from->second,
+        .first_location = tms_spool_location(names, from->first_site),
+        .second_location = tms_spool_location(names, from->second_site),
+        .first_stack = tms_spool_stack(names, from->first_site),
+        .second_stack = tms_spool_stack(names, from->second_site),
+        .on = name_thing(draft, (enum tms_class)cls, from->on, FOR_PEOPLE),
+        .on_alias = name_thing(draft, (enum tms_class)cls, from->on, AS_ALIAS),
+        .on_class = cls,
+        .kind = below(from->kind, TMS_EDGE_PROGRAM_ORDER + 1),
+        .first_kind = below(from->first_kind, TMS_EVENT_COUNT),
+        .second_kind = below(from->second_kind, TMS_EVENT_COUNT),
+    };
+}
+
+static bool open_draft(struct draft *draft, struct tms_spool_names *names,
+                       const struct tms_spool_entry *entry)
+{
+    *draft = (struct draft){
+        .names = names, .sequence = entry->sequence, .violation = (const void *)entry->record};
+    draft->steps = calloc((size_t)draft->violation->steps + 1, sizeof(*draft->steps));
+    draft->refuted = calloc((size_t)draft->violation->refuted + 1, sizeof(*draft->refuted));
+    return draft->steps != NULL && draft->refuted != NULL;
+}
+
+static void close_draft(struct draft *draft)
+{
+    free(draft->steps);
+    free(draft->refuted);
+}
+
+static void fill(struct draft *draft, struct tms_finding *finding)
+{
+    const struct tms_spool_violation *violation = draft->violation;
+
+    for (uint32_t i = 0; i < violation->steps; i++) {
+        draft->steps[i] = step_of(draft, &tms_spool_steps(violation)[i]);
+    }
+    for (uint32_t i = 0; i < violation->refuted; i++) {
+        draft->refuted[i] = transaction_of(draft->names, &tms_spool_refuted(violation)[i]);
+    }
+    for (uint32_t i = 0; i < violation->held_count; i++) {
+        draft->held[i] = name_thing(draft, TMS_CLASS_LOCK, violation->held[i], FOR_PEOPLE);
+    }
+    *finding = (struct tms_finding){
+        .count = violation->count,
+        .event = violation->event,
+        .thread = tms_spool_thread(draft->names, violation->thread),
+        .not_atomic = violation->not_atomic != 0,
+        .transaction = transaction_of(draft->names, &violation->transaction),
+        .cycle = violation->steps > 0 ? draft->steps : NULL,
+        .cycle_length = violation->steps,
+        .refuted = draft->refuted,
+        .refuted_count = violation->not_atomic != 0 ? violation->refuted : 0,
+        .held = draft->held,
+        .held_count = violation->held_count,
+    };
+}
+
+/* ---- the whole -------------------------------------------------------------------------- */
+
+struct whole {
+    struct draft *drafts;
+    struct tms_finding *findings;
+    size_t count;
+};
+
+static int take_violations(struct tms_spool_names *names, struct whole *whole)
+{
+    const struct tms_spool_list *list = &names->spool->lists[TMS_SPOOL_VIOLATION];
+
+    whole->drafts = calloc(list->count + 1, sizeof(*whole->drafts));
+    whole->findings = calloc(list->count + 1, sizeof(*whole->findings));
+    if (whole->drafts == NULL || whole->findings == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        struct draft *draft = &whole->drafts[whole->count];
+        const struct tms_spool_violation *violation = (const void *)list->entries[i].record;
+        if (violation->count == 0) {
+            continue; /* the process died while it wrote it */
+        }
+        if (!open_draft(draft, names, &list->entries[i])) {
+            close_draft(draft);
+            return TMS_ERR_MEMORY;
+        }
+        fill(draft, &whole->findings[whole->count++]);
+    }
+    return names->failed ? TMS_ERR_MEMORY : TMS_OK;
+}
+
+static int conclude(struct tms_spool_names *names, const struct tms_settings *settings,
+                    double seconds, const struct whole *whole, struct tms_analysis **out)
+{
+    const struct tms_spool_header *header = &names->spool->header;
+    char loss[TMS_SPOOL_REASON];
+    struct tms_observation observation = {
+        .summary = {.events = header->accesses > header->events ? header->accesses : header->events,
+                    .threads = header->threads,
+                    .transactions = header->transactions,
+                    .rough = true,
+                    .seconds = seconds},
+        .findings = whole->findings,
+        .finding_count = whole->count,
+        .first_violation_event = header->first_violation,
+        .violations = header->violations,
+        .closing_edges = header->closing_edges,
+        .memory_bytes = header->memory,
+    };
+
+    if (observation.first_violation_event == 0 && whole->count > 0) {
+        observation.first_violation_event = whole->findings[0].event; /* killed in between */
+    }
+    observation.loss = tms_spool_doubt(names->spool, loss) ? loss : NULL;
+    return tms_analysis_observed(names->context, settings, &observation, out);
+}
+
+int tms_spool_observe(struct tms_spool_names *names, const struct tms_settings *settings,
+                      double seconds, struct tms_analysis **out)
+{
+    struct whole whole = {0};
+    int code = take_violations(names, &whole);
+
+    *out = NULL;
+    if (code == TMS_OK) {
+        code = conclude(names, settings, seconds, &whole, out);
+    }
+    for (size_t i = 0; i < whole.count; i++) {
+        close_draft(&whole.drafts[i]);
+    }
+    free(whole.drafts);
+    free(whole.findings);
+    return code;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading what a process left behind; see spool.h. */
+#include "spool/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NO_TEXT 0
+
+/* What a record of each type must have, and where its id and its text are. */
+static const struct {
+    size_t size;
+    size_t text; /* offset; NO_TEXT: it has none */
+} shapes[TMS_SPOOL_TYPES] = {
+    [TMS_SPOOL_MODULE] = {sizeof(struct tms_spool_module), offsetof(struct tms_spool_module, path)},
+    [TMS_SPOOL_SITE] = {sizeof(struct tms_spool_site), NO_TEXT},
+    [TMS_SPOOL_LABEL] = {sizeof(struct tms_spool_label), offsetof(struct tms_spool_label, text)},
+    [TMS_SPOOL_THREAD] = {sizeof(struct tms_spool_thread), offsetof(struct tms_spool_thread, name)},
+    [TMS_SPOOL_NAME] = {sizeof(struct tms_spool_name), offsetof(struct tms_spool_name, text)},
+    [TMS_SPOOL_HEAP] = {sizeof(struct tms_spool_heap), NO_TEXT},
+    [TMS_SPOOL_VIOLATION] = {sizeof(struct tms_spool_violation), NO_TEXT},
+    [TMS_SPOOL_WARNING] = {sizeof(struct tms_spool_warning),
+                           offsetof(struct tms_spool_warning, text)},
+};
+
+/* Room for one more in an array; `array` is the address of the pointer to its first element. */
+static bool grow(void *array, size_t *capacity, size_t count, size_t size)
+{
+    void *block;
+
+    if (count < *capacity) {
+        return true;
+    }
+    memcpy(&block, array, sizeof(block));
+    size_t wanted = *capacity == 0 ? 64 : 2 * *capacity;
+    void *grown = realloc(block, wanted * size);
+    if (grown == NULL) {
+        return false;
+    }
+    memcpy(array, &grown, sizeof(grown));
+    *capacity = wanted;
+    return true;
+}
+
+/* ---- records ---------------------------------------------------------------------------- */
+
+const struct tms_spool_step *tms_spool_steps(const struct tms_spool_violation *violation)
+{
+    return (const void *)(violation + 1);
+}
+
+const struct tms_spool_transaction *tms_spool_refuted(const struct tms_spool_violation *violation)
+{
+    return (const void *)(tms_spool_steps(violation) + violation->steps);
+}
+
+static bool lists_fit(const struct tms_spool_violation *violation)
+{
+    uint64_t steps = (uint64_t)violation->steps * sizeof(struct tms_spool_step);
+    uint64_t refuted = (uint64_t)violation->refuted * sizeof(struct tms_spool_transaction);
+
+    return steps + refuted <= violation->record.length - sizeof(*violation) &&
+           violation->held_count <= TMS_SPOOL_HELD;
+}
+
+static bool makes_sense(const struct tms_spool_record *record)
+{
+    size_t size = shapes[record->type].size, text = shapes[record->type].text;
+
+    if (text != NO_TEXT) { /* the structure may be padded behind its text */
+        return record->length > text &&
+               memchr((const char *)record + text, '\0', record->length - text) != NULL;
+    }
+    return record->length >= size &&
+           (record->type != TMS_SPOOL_VIOLATION || lists_fit((const void *)record));
+}
+
+static uint64_t id_of(const struct tms_spool_record *record)
+{
+    switch (record->type) {
+    case TMS_SPOOL_SITE:
+        return ((const struct tms_spool_site *)record)->id;
+    case TMS_SPOOL_LABEL:
+        return ((const struct tms_spool_label *)record)->id;
+    case TMS_SPOOL_THREAD:
+        return ((const struct tms_spool_thread *)record)->index;
+    case TMS_SPOOL_NAME:
+        return ((const struct tms_spool_name *)record)->address;
+    default:
+        return 0;
+    }
+}
+
+static bool take_record(struct tms_spool *spool, const struct tms_spool_record *record,
+                        uint32_t thread)
+{
+    if (record->type == TMS_SPOOL_NONE || record->type >= TMS_SPOOL_TYPES || !makes_sense(record)) {
+        spool->damaged++;
+        return true;
+    }
+    struct tms_spool_list *list = &spool->lists[record->type];
+    if (!grow(&list->entries, &list->capacity, list->count, sizeof(*list->entries))) {
+        return false;
+    }
+    list->entries[list->count++] = (struct tms_spool_entry){
+        .record = record, .id = id_of(record), .thread = thread, .sequence = spool->sequence++};
+    return true;
+}
+
+static bool take_records(struct tms_spool *spool, const struct tms_spool_chunk *chunk, size_t used)
+{
+    const unsigned char *start = (const unsigned char *)chunk;
+    size_t at = sizeof(*chunk);
+
+    while (used - at >= sizeof(struct tms_spool_record)) {
+        const struct tms_spool_record *record = (const void *)(start + at);
+        if (record->length < sizeof(*record) || record->length > used - at) {
+            spool->damaged++;
+            return true;
+        }
+        if (!take_record(spool, record, chunk->thread)) {
+            return false;
+        }
+        size_t step = ((size_t)record->length + 7) & ~(size_t)7;
+        at += step < used - at ? step : used - at;
+    }
+    return true;
+}
+
+/* ---- chunks ----------------------------------------------------------------------------- */
+
+static bool take_events(struct tms_spool *spool, const struct tms_spool_chunk *chunk,
+                        uint32_t index)
+{
+    if (!grow(&spool->events, &spool->event_capacity, spool->event_count, sizeof(*spool->events))) {
+        return false;
+    }
+    spool->events[spool->event_count++] = (struct tms_spool_chunk_ref){chunk->thread, index};
+    return true;
+}
+
+static bool take_chunk(struct tms_spool *spool, uint32_t index)
+{
+    size_t at = TMS_SPOOL_HEADER + (size_t)index * TMS_SPOOL_CHUNK;
+    const struct tms_spool_chunk *chunk = (const void *)(spool->map + at);
+
+    if (chunk->kind == 0 || chunk->used == 0) {
+        return true; /* given out, but nothing written */
+    }
+    if (chunk->used < sizeof(*chunk) || chunk->used > TMS_SPOOL_CHUNK ||
+        chunk->kind > TMS_SPOOL_RECORDS) {
+        spool->damaged++;
+        return true;
+    }
+    return chunk->kind == TMS_SPOOL_EVENTS ? take_events(spool, chunk, index)
+                                           : take_records(spool, chunk, chunk->used);
+}
+
+static int by_thread(const void *a, const void *b)
+{
+    const struct tms_spool_chunk_ref *x = a, *y = b;
+
+    return x->thread != y->thread ? (x->thread > y->thread) - (x->thread < y->thread)
+                                  : (x->index > y->index) - (x->index < y->index);
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct tms_spool_entry *x = a, *y = b;
+
+    return x->id != y->id ? (x->id > y->id) - (x->id < y->id)
+                          : (x->sequence > y->sequence) - (x->sequence < y->sequence);
+}
+
+static void sort(struct tms_spool *spool)
+{
+    for (size_t type = 0; type < TMS_SPOOL_TYPES; type++) {
+        struct tms_spool_list *list = &spool->lists[type];
+        if (list->count > 0) {
+            qsort(list->entries, list->count, sizeof(*list->entries), by_id);
+        }
+    }
+    if (spool->event_count > 0) {
+        qsort(spool->events, spool->event_count, sizeof(*spool->events), by_thread);
+    }
+}
+
+static bool take_chunks(struct tms_spool *spool)
+{
+    size_t there = (spool->size - TMS_SPOOL_HEADER) / TMS_SPOOL_CHUNK;
+    size_t count = spool->header.chunks < there ? spool->header.chunks : there;
+
+    spool->damaged += spool->header.chunks > there; /* the file was cut off */
+    for (size_t i = 0; i < count; i++) {
+        if (!take_chunk(spool, (uint32_t)i)) {
+            return false;
+        }
+    }
+    sort(spool);
+    return true;
+}
+
+/* ---- the file --------------------------------------------------------------------------- */
+
+static bool map_file(struct tms_spool *spool, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+
+    if (fd < 0) {
+        return false;
+    }
+    bool mapped = fstat(fd, &status) == 0;
+    if (mapped && status.st_size > 0) {
+        void *map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        mapped = map != MAP_FAILED;
+        spool->map = mapped ? map : NULL;
+        spool->size = mapped ? (size_t)status.st_size : 0;
+    }
+    int error = errno;
+    close(fd);
+    errno = error;
+    return mapped;
+}
+
+static bool take_header(struct tms_spool *spool)
+{
+    struct tms_spool_header *header = &spool->header;
+
+    if (spool->size < TMS_SPOOL_HEADER) {
+        return false;
+    }
+    memcpy(header, spool->map, sizeof(*header));
+    header->how[sizeof(header->how) - 1] = '\0';
+    header->program[sizeof(header->program) - 1] = '\0';
+    header->block_source[sizeof(header->block_source) - 1] = '\0';
+    return memcmp(header->magic, TMS_SPOOL_MAGIC, sizeof(header->magic)) == 0 &&
+           header->header_size == sizeof(*header) &&
+           header->event_size == sizeof(struct tms_spool_event);
+}
+
+bool tms_spool_open(struct tms_spool *spool, const char *path, char reason[TMS_SPOOL_REASON])
+{
+    *spool = (struct tms_spool){0};
+    if (!map_file(spool, path)) {
+        snprintf(reason, TMS_SPOOL_REASON, "%s can't be read: %s", path, strerror(errno));
+    } else if (!take_header(spool)) {
+        snprintf(reason, TMS_SPOOL_REASON,
+                 "%s was not written by this version of the runtime; build the program again",
+                 path);
+    } else if (!take_chunks(spool)) {
+        snprintf(reason, TMS_SPOOL_REASON, "out of memory");
+    } else {
+        return true;
+    }
+    return false;
+}
+
+void tms_spool_close(struct tms_spool *spool)
+{
+    for (size_t type = 0; type < TMS_SPOOL_TYPES; type++) {
+        free(spool->lists[type].entries);
+    }
+    free(spool->events);
+    if (spool->map != NULL) {
+        void *map;
+        memcpy(&map, &spool->map, sizeof(map)); /* only the view is const */
+        munmap(map, spool->size);
+    }
+    *spool = (struct tms_spool){0};
+}
+
+/* ---- questions -------------------------------------------------------------------------- */
+
+const struct tms_spool_entry *tms_spool_find(const struct tms_spool *spool,
+                                             enum tms_spool_type type, uint64_t id)
+{
+    const struct tms_spool_list *list = &spool->lists[type];
+    size_t low = 0, high = list->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list->entries[middle].id <= id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low > 0 && list->entries[low - 1].id == id ? &list->entries[low - 1] : NULL;
+}
+
+const struct tms_spool_site *tms_spool_site(const struct tms_spool *spool, uint32_t id)
+{
+    const struct tms_spool_entry *entry = tms_spool_find(spool, TMS_SPOOL_SITE, id);
+
+    return entry != NULL ? (const void *)entry->record : NULL;
+}
+
+bool tms_spool_loss(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON])
+{
+    const struct tms_spool_header *header = &spool->header;
+    const struct {
+        bool lost;
+        const char *what;
+    } losses[] = {
+        {header->state != TMS_SPOOL_DONE,
+         "the process ended without warning, and what it did last may be missing"},
+        {header->lost & TMS_SPOOL_LOST_THREADS,
+         "there were more threads at a time than can be told apart"},
+        {header->lost & TMS_SPOOL_LOST_MEMORY, "memory or room for the recording ran out"},
+        {header->lost & TMS_SPOOL_LOST_SIZE, "the recording reached its --max-size"},
+        {spool->damaged > 0, "parts of the recording are damaged"},
+    };
+    size_t length = 0;
+
+    sentence[0] = '\0';
+    for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+        if (losses[i].lost) {
+            length += (size_t)snprintf(sentence + length, TMS_SPOOL_REASON - length, "%s%s",
+                                       length > 0 ? "; " : "", losses[i].what);
+        }
+    }
+    return length > 0;
+}
+
+bool tms_spool_doubt(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON])
+{
+    if (tms_spool_loss(spool, sentence)) {
+        return true;
+    }
+    if (spool->header.blocks == 0) {
+        snprintf(sentence, TMS_SPOOL_REASON, "no block that is meant to be atomic was entered");
+    }
+    return spool->header.blocks == 0;
+}

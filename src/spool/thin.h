@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a recording that is not full leaves out of its trace, though it is in the spool:
+ *
+ * - accesses to memory of one thread alone, which conflict with nothing. Only at the end of the
+ *   run is it known that no other thread came;
+ * - blocks inside blocks in which nothing is left. They are no transactions, and none of their
+ *   events can be cut off from the others. By default every function is a block, so these would
+ *   be most of the trace.
+ *
+ * Outermost blocks stay, empty or not: they are what was checked, and are counted. So does what
+ * follows on a fork, because --split=fork lets a transaction begin with it.
+ *
+ * Representation: by thread, the begins that wait for an event inside. Cost: constant per event.
+ */
+#ifndef TMS_SPOOL_THIN_H
+#define TMS_SPOOL_THIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tmesis/tmesis.h"
+
+struct tms_thin_thread {
+    struct tms_event *begins;
+    size_t count, capacity;
+    uint32_t depth; /* blocks that are open */
+    bool forked;    /* its last event was a fork */
+};
+
+struct tms_thin {
+    struct tms_thin_thread *threads; /* by id */
+    size_t count;
+    bool off; /* all is to stay */
+};
+
+/* Takes in an event that stays; a negative code stops the work. */
+typedef int tms_thin_sink(void *user, const struct tms_event *event);
+
+/* Does an access of the thread to memory that is its own stay? */
+bool tms_thin_keeps(const struct tms_thin *thin, uint32_t thread);
+
+/* The next event. TMS_OK, or a code: of the sink, or TMS_ERR_MEMORY. */
+int tms_thin_event(struct tms_thin *thin, const struct tms_event *event, tms_thin_sink *sink,
+                   void *user);
+
+void tms_thin_free(struct tms_thin *thin);
+
+#endif

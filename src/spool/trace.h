@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A trace of what a spool recorded: its events in their order, with names in the place of
+ * addresses.
+ *
+ * What is one variable stays one and what is two stays two, byte by byte and through every use of
+ * the same memory again (places.h). An access that is cut into pieces becomes as many events one
+ * behind the other, in the order of addresses; inside a block that is the same, and outside, where
+ * every event counts by itself, nothing was promised to hold together.
+ *
+ *     balance               a variable of the program; of a lock, in the class of locks
+ *     balance+4             its fifth byte, and what is accessed together with that
+ *     balance#2             another variable of the same name
+ *     heap:bank.c:31#2[8]   byte 8 of a heap block: where it was allocated, and which one it is
+ *     0x7f31c8@5            memory without a name, as it is since the fifth renewal
+ *
+ * Unless the recording is full, what can matter to no verdict is left out (thin.h).
+ *
+ * A recording that did not come to its end may lack the last event of a thread and have later ones
+ * of another: it is followed as long as it is well-formed.
+ */
+#ifndef TMS_SPOOL_TRACE_H
+#define TMS_SPOOL_TRACE_H
+
+#include "spool/names.h"
+
+/* Takes some events in; a negative code stops the work. */
+typedef int tms_trace_sink(void *user, const struct tms_event *events, size_t count);
+
+struct tms_trace_outcome {
+    uint64_t events;
+    bool cut; /* the rest was left out because it does not fit to what is there */
+};
+
+/* TMS_OK, or a code: of the sink, or TMS_ERR_MEMORY. */
+int tms_spool_trace(struct tms_spool_names *names, tms_trace_sink *sink, void *user,
+                    struct tms_trace_outcome *outcome);
+
+#endif

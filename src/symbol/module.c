@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files, and the functions in them; see module.h. variables.c has the variables. */
+#include "symbol/module.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- files ------------------------------------------------------------------------------ */
+
+Dwfl_Module *tms_module_image(struct tms_module *module)
+{
+    static const Dwfl_Callbacks callbacks = {
+        .find_elf = dwfl_build_id_find_elf,
+        .find_debuginfo = dwfl_standard_find_debuginfo,
+        .section_address = dwfl_offline_section_address,
+    };
+
+    if (module->opened) {
+        return module->image;
+    }
+    module->opened = true;
+    module->dwfl = dwfl_begin(&callbacks);
+    if (module->dwfl != NULL) {
+        dwfl_report_begin(module->dwfl);
+        module->image =
+            dwfl_report_elf(module->dwfl, tms_module_name(module), module->path, -1, 0, true);
+        dwfl_report_end(module->dwfl, NULL, NULL);
+    }
+    return module->image;
+}
+
+void tms_module_close(struct tms_module *module)
+{
+    dwfl_end(module->dwfl);
+    free(module->variables);
+    free(module->path);
+}
+
+const char *tms_module_name(const struct tms_module *module)
+{
+    const char *slash = strrchr(module->path, '/');
+
+    return slash != NULL && slash[1] != '\0' ? slash + 1 : module->path;
+}
+
+/* ---- functions -------------------------------------------------------------------------- */
+
+/* A question about one address, on its way through the frames. */
+struct search {
+    struct tms_texts *texts;
+    Dwarf_Die *unit;
+    const char *compiled_in;
+    struct tms_frame *frames;
+    size_t count, room;
+};
+
+static bool is_inlined(Dwarf_Die *die)
+{
+    return dwarf_tag(die) == DW_TAG_inlined_subroutine;
+}
+
+static const char *name_of(struct search *search, Dwarf_Die *die)
+{
+    static const unsigned linkage[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name};
+    Dwarf_Attribute attribute;
+
+    for (size_t i = 0; i < sizeof(linkage) / sizeof(linkage[0]); i++) {
+        const char *name = dwarf_formstring(dwarf_attr_integrate(die, linkage[i], &attribute));
+        if (name != NULL) {
+            return tms_texts_demangle(search->texts, name);
+        }
+    }
+    return tms_texts_keep(search->texts, dwarf_diename(die));
+}
+
+static void set_place(struct search *search, struct tms_frame *frame, const char *path, int line)
+{
+    if (path == NULL || line <= 0) {
+        return;
+    }
+    frame->file = tms_texts_path(search->texts, path, search->compiled_in);
+    frame->line = frame->file != NULL ? (unsigned)line : 0;
+    frame->source = tms_texts_source(search->texts, path, search->compiled_in, frame->line);
+}
+
+/* Where the inlined function `die` was called. */
+static void set_call_place(struct search *search, struct tms_frame *frame, Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word file, line;
+    Dwarf_Files *files;
+    size_t count;
+
+    if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &file) == 0 &&
+        dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &line) == 0 &&
+        dwarf_getsrcfiles(search->unit, &files, &count) == 0 && file < count && line < INT32_MAX) {
+        set_place(search, frame, dwarf_filesrc(files, file, NULL, NULL), (int)line);
+    }
+}
+
+/* The functions among the DIEs around the address, which go from the inside out. */
+static void take_scopes(struct search *search, Dwarf_Die *scopes, int count)
+{
+    Dwarf_Die *called = NULL; /* the inlined function that the next frame calls */
+
+    for (int i = 0; i < count && search->count < search->room; i++) {
+        if (dwarf_tag(&scopes[i]) != DW_TAG_subprogram && !is_inlined(&scopes[i])) {
+            continue;
+        }
+        struct tms_frame *frame = &search->frames[search->count];
+        if (called != NULL) {
+            set_call_place(search, frame, called);
+        }
+        frame->function = name_of(search, &scopes[i]);
+        search->count += frame->function != NULL;
+        if (!is_inlined(&scopes[i])) {
+            return;
+        }
+        called = &scopes[i];
+    }
+}
+
+/*
+ * dwarf_getscopes leads from an inlined function to where it was written down; the way to where
+ * it is called goes through the parents of its DIE.
+ */
+static void search_scopes(struct search *search, Dwarf *dwarf, Dwarf_Addr address)
+{
+    Dwarf_Die *scopes = NULL, innermost;
+    int count = dwarf_getscopes(search->unit, address, &scopes);
+
+    if (count <= 0) {
+        return;
+    }
+    bool found = dwarf_offdie(dwarf, dwarf_dieoffset(&scopes[0]), &innermost) != NULL;
+    free(scopes);
+    scopes = NULL;
+    count = found ? dwarf_getscopes_die(&innermost, &scopes) : 0;
+    take_scopes(search, scopes, count);
+    free(scopes);
+}
+
+static void search_line(struct search *search, Dwarf_Addr address)
+{
+    Dwarf_Line *line = dwarf_getsrc_die(search->unit, address);
+    int number = 0;
+
+    if (line != NULL && dwarf_lineno(line, &number) == 0) {
+        set_place(search, &search->frames[0], dwarf_linesrc(line, NULL, NULL), number);
+    }
+}
+
+/*
+ * The compilation unit around an address, and in *bias what the address is too high for it. The
+ * table by address is not written by every compiler: without an entry there, each unit is asked.
+ */
+static Dwarf_Die *find_unit(Dwfl_Module *image, Dwarf_Addr address, Dwarf_Addr *bias)
+{
+    Dwarf_Die *unit = dwfl_module_addrdie(image, address, bias);
+
+    if (unit == NULL) {
+        do {
+            unit = dwfl_module_nextcu(image, unit, bias);
+        } while (unit != NULL && dwarf_haspc(unit, address - *bias) != 1);
+    }
+    return unit;
+}
+
+/* Without debug information, or outside what it speaks of: the symbol table has the name. */
+static void search_table(struct search *search, Dwfl_Module *image, Dwarf_Addr address)
+{
+    const char *name = dwfl_module_addrname(image, address);
+
+    if (search->count == 0 && name != NULL) {
+        search->frames[0].function = tms_texts_demangle(search->texts, name);
+        search->count = search->frames[0].function != NULL;
+    }
+}
+
+size_t tms_module_frames(struct tms_module *module, struct tms_texts *texts, uint64_t address,
+                         struct tms_frame *frames, size_t room)
+{
+    Dwfl_Module *image = tms_module_image(module);
+    struct search search = {.texts = texts, .frames = frames, .room = room};
+    Dwarf_Addr bias = 0;
+    Dwarf_Attribute attribute;
+
+    if (image == NULL) {
+        return 0;
+    }
+    frames[0] = (struct tms_frame){0};
+    search.unit = find_unit(image, address, &bias);
+    if (search.unit != NULL) {
+        search.compiled_in = dwarf_formstring(dwarf_attr(search.unit, DW_AT_comp_dir, &attribute));
+        search_line(&search, address - bias);
+        search_scopes(&search, dwfl_module_getdwarf(image, &bias), address - bias);
+    }
+    search_table(&search, image, address);
+    return search.count;
+}

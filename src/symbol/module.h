@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A file of the process with what libdw knows of it, opened at the first question. Each file is
+ * looked at by itself and in its own addresses, so that a wrong map of the process can't make two
+ * of them collide.
+ */
+#ifndef TMS_SYMBOL_MODULE_H
+#define TMS_SYMBOL_MODULE_H
+
+#include <elfutils/libdwfl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbol/symbols.h"
+#include "symbol/texts.h"
+
+/* A variable with static storage, in the addresses of the file. */
+struct tms_module_variable {
+    uint64_t start, size;
+    const char *name;
+    const char *file; /* NULL: unknown */
+    unsigned line;
+};
+
+struct tms_module {
+    char *path;
+    uint64_t start, end, bias;
+    bool opened;
+    Dwfl *dwfl;                            /* NULL: the file can't be read */
+    Dwfl_Module *image;                    /* the same */
+    bool listed;                           /* `variables` was filled */
+    struct tms_module_variable *variables; /* by start */
+    size_t variable_count, variable_capacity;
+};
+
+/* The file as libdw sees it, NULL if it can't be read. */
+Dwfl_Module *tms_module_image(struct tms_module *module);
+void tms_module_close(struct tms_module *module);
+
+/* The last part of the path. */
+const char *tms_module_name(const struct tms_module *module);
+
+/*
+ * The functions around an address of the file, innermost first; at most `room` frames. 0: the file
+ * knows of none.
+ */
+size_t tms_module_frames(struct tms_module *module, struct tms_texts *texts, uint64_t address,
+                         struct tms_frame *frames, size_t room);
+
+/* The variable around an address of the file. */
+bool tms_module_datum(struct tms_module *module, struct tms_texts *texts, uint64_t address,
+                      struct tms_datum *datum);
+
+#endif

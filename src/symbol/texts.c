@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Texts, names, paths and source lines; see texts.h. */
+#include "symbol/texts.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEMANGLER       "libstdc++.so.6"
+#define SOURCE_SIZE     (16u << 20) /* a larger file is no source */
+#define SOURCE_LINE     160         /* bytes shown of a line */
+#define SOURCES_AT_ONCE 64
+
+struct tms_source_file {
+    char *path;
+    char *content; /* NULL: can't be read */
+    size_t length;
+};
+
+void tms_texts_open(struct tms_texts *texts)
+{
+    *texts = (struct tms_texts){.directory = getcwd(NULL, 0)};
+    texts->demangler = dlopen(DEMANGLER, RTLD_LAZY | RTLD_LOCAL);
+    if (texts->demangler != NULL) {
+        *(void **)&texts->demangle = dlsym(texts->demangler, "__cxa_demangle");
+    }
+}
+
+static void drop_sources(struct tms_texts *texts)
+{
+    for (size_t i = 0; i < texts->source_count; i++) {
+        free(texts->sources[i].path);
+        free(texts->sources[i].content);
+    }
+    texts->source_count = 0;
+}
+
+void tms_texts_close(struct tms_texts *texts)
+{
+    for (size_t i = 0; i < texts->count; i++) {
+        free(texts->texts[i]);
+    }
+    drop_sources(texts);
+    free(texts->sources);
+    free(texts->texts);
+    free(texts->directory);
+    if (texts->demangler != NULL) {
+        dlclose(texts->demangler);
+    }
+}
+
+/* Takes the text over; NULL, with the text freed, when memory is short. */
+static const char *own(struct tms_texts *texts, char *text)
+{
+    if (text != NULL && texts->count == texts->capacity) {
+        size_t capacity = texts->capacity == 0 ? 64 : 2 * texts->capacity;
+        char **grown = realloc(texts->texts, capacity * sizeof(*grown));
+        if (grown == NULL) {
+            free(text);
+            return NULL;
+        }
+        texts->texts = grown;
+        texts->capacity = capacity;
+    }
+    if (text != NULL) {
+        texts->texts[texts->count++] = text;
+    }
+    return text;
+}
+
+const char *tms_texts_keep(struct tms_texts *texts, const char *text)
+{
+    return text != NULL ? own(texts, strdup(text)) : NULL;
+}
+
+const char *tms_texts_demangle(struct tms_texts *texts, const char *name)
+{
+    int status = -1;
+    char *plain = NULL;
+
+    if (texts->demangle != NULL && strncmp(name, "_Z", 2) == 0) {
+        plain = texts->demangle(name, NULL, NULL, &status);
+    }
+    return plain != NULL ? own(texts, plain) : tms_texts_keep(texts, name);
+}
+
+/* ---- paths ------------------------------------------------------------------------------ */
+
+/* The part of `path` below the directory, or `path` itself. */
+static const char *below(const char *path, const char *directory)
+{
+    size_t length = directory != NULL ? strlen(directory) : 0;
+
+    if (length > 1 && strncmp(path, directory, length) == 0 && path[length] == '/') {
+        return path + length + 1;
+    }
+    return path;
+}
+
+/* Takes "./" and doubled slashes out, in place. */
+static void tidy(char *path)
+{
+    char *to = path;
+
+    for (const char *from = path; *from != '\0';) {
+        bool start = to == path || to[-1] == '/';
+        if (start && from[0] == '.' && from[1] == '/') {
+            from += 2;
+        } else if (start && to != path && from[0] == '/') {
+            from++;
+        } else {
+            *to++ = *from++;
+        }
+    }
+    *to = '\0';
+}
+
+const char *tms_texts_path(struct tms_texts *texts, const char *path, const char *compiled_in)
+{
+    char tidied[PATH_MAX];
+
+    if (strlen(path) >= sizeof(tidied)) {
+        return tms_texts_keep(texts, path);
+    }
+    snprintf(tidied, sizeof(tidied), "%s", path);
+    tidy(tidied);
+    const char *here = below(tidied, texts->directory), *there = below(tidied, compiled_in);
+    return tms_texts_keep(texts, strlen(here) <= strlen(there) ? here : there);
+}
+
+/* ---- source lines ----------------------------------------------------------------------- */
+
+static void read_file(struct tms_source_file *file)
+{
+    struct stat status;
+    FILE *in = stat(file->path, &status) == 0 && S_ISREG(status.st_mode) &&
+                       (size_t)status.st_size <= SOURCE_SIZE
+                   ? fopen(file->path, "re")
+                   : NULL;
+
+    if (in == NULL) {
+        return;
+    }
+    file->content = malloc((size_t)status.st_size + 1);
+    if (file->content != NULL) {
+        file->length = fread(file->content, 1, (size_t)status.st_size, in);
+    }
+    fclose(in);
+}
+
+static const struct tms_source_file *find_source(struct tms_texts *texts, const char *path)
+{
+    for (size_t i = 0; i < texts->source_count; i++) {
+        if (strcmp(texts->sources[i].path, path) == 0) {
+            return &texts->sources[i];
+        }
+    }
+    if (texts->sources == NULL) {
+        texts->sources = calloc(SOURCES_AT_ONCE, sizeof(*texts->sources));
+    } else if (texts->source_count == SOURCES_AT_ONCE) {
+        drop_sources(texts);
+    }
+    struct tms_source_file file = {.path = strdup(path)};
+    if (texts->sources == NULL || file.path == NULL) {
+        free(file.path);
+        return NULL;
+    }
+    read_file(&file);
+    texts->sources[texts->source_count] = file;
+    return &texts->sources[texts->source_count++];
+}
+
+static const char *keep_line(struct tms_texts *texts, const char *at, size_t length)
+{
+    while (length > 0 && ((unsigned char)at[length - 1] <= ' ')) {
+        length--;
+    }
+    while (length > 0 && (unsigned char)*at <= ' ') {
+        at++;
+        length--;
+    }
+    length = length < SOURCE_LINE ? length : SOURCE_LINE;
+    char *line = length > 0 ? strndup(at, length) : NULL;
+    for (char *byte = line; byte != NULL && *byte != '\0'; byte++) {
+        *byte = (unsigned char)*byte < ' ' || *byte == 0x7f ? ' ' : *byte;
+    }
+    return own(texts, line);
+}
+
+const char *tms_texts_source(struct tms_texts *texts, const char *path, const char *compiled_in,
+                             unsigned line)
+{
+    char full[PATH_MAX];
+    bool relative = path[0] != '/' && compiled_in != NULL;
+    int length = relative ? snprintf(full, sizeof(full), "%s/%s", compiled_in, path)
+                          : snprintf(full, sizeof(full), "%s", path);
+    const struct tms_source_file *file =
+        length > 0 && (size_t)length < sizeof(full) ? find_source(texts, full) : NULL;
+
+    if (file == NULL || file->content == NULL || line == 0) {
+        return NULL;
+    }
+    const char *at = file->content, *end = at + file->length;
+    while (--line > 0 && at < end) {
+        const char *next = memchr(at, '\n', (size_t)(end - at));
+        at = next != NULL ? next + 1 : end;
+    }
+    const char *stop = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+    return keep_line(texts, at, (size_t)((stop != NULL ? stop : end) - at));
+}

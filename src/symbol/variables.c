@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Variables with static storage. Debug information says where a variable is and where it was
+ * declared, but has no order by address: at the first question about a file all of its variables
+ * are listed. What it does not know of, the symbol table may.
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/module.h"
+
+#define DEEPEST 64 /* blocks and functions inside each other */
+
+struct listing {
+    struct tms_module *module;
+    struct tms_texts *texts;
+    Dwarf_Die unit;
+    const char *compiled_in;
+    uint64_t bias;
+};
+
+/* The address of a variable that has a fixed one. */
+static bool fixed_address(Dwarf_Die *die, Dwarf_Addr *address)
+{
+    Dwarf_Attribute attribute, indexed;
+    Dwarf_Op *operations;
+    size_t count;
+
+    if (dwarf_attr(die, DW_AT_location, &attribute) == NULL ||
+        dwarf_getlocation(&attribute, &operations, &count) != 0 || count != 1) {
+        return false;
+    }
+    if (operations[0].atom == DW_OP_addr) {
+        *address = operations[0].number;
+        return true;
+    }
+    return (operations[0].atom == DW_OP_addrx || operations[0].atom == DW_OP_GNU_addr_index) &&
+           dwarf_getlocation_attr(&attribute, operations, &indexed) == 0 &&
+           dwarf_formaddr(&indexed, address) == 0;
+}
+
+static uint64_t size_of(Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die type;
+    Dwarf_Word size;
+
+    if (dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute), &type) == NULL ||
+        dwarf_aggregate_size(&type, &size) != 0 || size == 0) {
+        return 1;
+    }
+    return size;
+}
+
+/* libdw's own function for this takes the first file of a DWARF 5 unit for none. */
+static const char *declared_in(const struct listing *listing, Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word index;
+    Dwarf_Files *files;
+    Dwarf_Die unit = listing->unit;
+    size_t count;
+
+    if (dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_file, &attribute), &index) != 0 ||
+        dwarf_getsrcfiles(&unit, &files, &count) != 0 || index >= count) {
+        return NULL;
+    }
+    return dwarf_filesrc(files, index, NULL, NULL);
+}
+
+static void set_declared(const struct listing *listing, Dwarf_Die *die,
+                         struct tms_module_variable *variable)
+{
+    const char *path = declared_in(listing, die);
+    int line = 0;
+
+    if (path != NULL && dwarf_decl_line(die, &line) == 0 && line > 0) {
+        variable->file = tms_texts_path(listing->texts, path, listing->compiled_in);
+        variable->line = variable->file != NULL ? (unsigned)line : 0;
+    }
+}
+
+static void list_variable(const struct listing *listing, Dwarf_Die *die)
+{
+    struct tms_module *module = listing->module;
+    Dwarf_Attribute attribute;
+    Dwarf_Addr address;
+    const char *mangled =
+        dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
+
+    if (!fixed_address(die, &address)) {
+        return;
+    }
+    struct tms_module_variable variable = {
+        .start = address + listing->bias,
+        .size = size_of(die),
+        .name = mangled != NULL ? tms_texts_demangle(listing->texts, mangled)
+                                : tms_texts_keep(listing->texts, dwarf_diename(die)),
+    };
+    set_declared(listing, die, &variable);
+    if (module->variable_count == module->variable_capacity) {
+        size_t capacity = module->variable_capacity == 0 ? 64 : 2 * module->variable_capacity;
+        struct tms_module_variable *grown =
+            realloc(module->variables, capacity * sizeof(*module->variables));
+        if (grown == NULL) {
+            return;
+        }
+        module->variables = grown;
+        module->variable_capacity = capacity;
+    }
+    if (variable.name != NULL) {
+        module->variables[module->variable_count++] = variable;
+    }
+}
+
+static void list_children(const struct listing *listing, Dwarf_Die *parent, int depth)
+{
+    Dwarf_Die die;
+
+    if (depth >= DEEPEST || dwarf_child(parent, &die) != 0) {
+        return;
+    }
+    do {
+        switch (dwarf_tag(&die)) {
+        case DW_TAG_variable:
+            list_variable(listing, &die);
+            break;
+        case DW_TAG_subprogram:
+        case DW_TAG_lexical_block:
+        case DW_TAG_namespace:
+            list_children(listing, &die, depth + 1);
+            break;
+        default:
+            break;
+        }
+    } while (dwarf_siblingof(&die, &die) == 0);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct tms_module_variable *x = a, *y = b;
+
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+static void list_all(struct tms_module *module, struct tms_texts *texts, Dwfl_Module *image)
+{
+    Dwarf_Addr bias = 0;
+    Dwarf *dwarf = dwfl_module_getdwarf(image, &bias);
+    struct listing listing = {.module = module, .texts = texts, .bias = bias};
+    Dwarf_Off offset = 0, next;
+    size_t header;
+    Dwarf_Attribute attribute;
+
+    module->listed = true;
+    for (; dwarf != NULL && dwarf_nextcu(dwarf, offset, &next, &header, NULL, NULL, NULL) == 0;
+         offset = next) {
+        if (dwarf_offdie(dwarf, offset + header, &listing.unit) != NULL) {
+            listing.compiled_in =
+                dwarf_formstring(dwarf_attr(&listing.unit, DW_AT_comp_dir, &attribute));
+            list_children(&listing, &listing.unit, 0);
+        }
+    }
+    if (module->variable_count > 0) {
+        qsort(module->variables, module->variable_count, sizeof(*module->variables), by_start);
+    }
+}
+
+/* The last variable that starts at the address or before it, if it goes so far. */
+static const struct tms_module_variable *find_listed(const struct tms_module *module,
+                                                     uint64_t address)
+{
+    size_t low = 0, high = module->variable_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (module->variables[middle].start <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    const struct tms_module_variable *variable = low > 0 ? &module->variables[low - 1] : NULL;
+    return variable != NULL && address - variable->start < variable->size ? variable : NULL;
+}
+
+static bool find_symbol(struct tms_texts *texts, Dwfl_Module *image, uint64_t address,
+                        struct tms_datum *datum)
+{
+    GElf_Sym symbol;
+    GElf_Off offset;
+    const char *name = dwfl_module_addrinfo(image, address, &offset, &symbol, NULL, NULL, NULL);
+
+    if (name == NULL || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || offset >= symbol.st_size) {
+        return false;
+    }
+    *datum = (struct tms_datum){.name = tms_texts_demangle(texts, name), .offset = offset};
+    return datum->name != NULL;
+}
+
+bool tms_module_datum(struct tms_module *module, struct tms_texts *texts, uint64_t address,
+                      struct tms_datum *datum)
+{
+    Dwfl_Module *image = tms_module_image(module);
+
+    if (image == NULL) {
+        return false;
+    }
+    if (!module->listed) {
+        list_all(module, texts, image);
+    }
+    const struct tms_module_variable *variable = find_listed(module, address);
+    if (variable == NULL) {
+        return find_symbol(texts, image, address, datum);
+    }
+    *datum = (struct tms_datum){.name = variable->name,
+                                .offset = address - variable->start,
+                                .file = variable->file,
+                                .line = variable->line};
+    return true;
+}

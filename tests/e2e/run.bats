@@ -1,0 +1,294 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Programs watched: reports, traces, exit statuses, and what is said when it can't be done. What
+# the runtime sees of programs is tested elsewhere; here are programs whose verdict is the same in
+# every run.
+# shellcheck disable=SC2154,SC2016 # common.bash sets them; an inner shell expands them
+load common
+
+setup_file() {
+    export programs=$BATS_FILE_TMPDIR
+    local tmesis=${TMESIS:-$BATS_TEST_DIRNAME/../../build/tmesis}
+    cd "$programs" || return
+    # The account is read, changed by another thread, and written: always in this order.
+    cat >cut.c <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static int balance;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int there[2], back[2];
+static void *pay(void *byte)
+{
+    if (read(there[0], byte, 1) == 1) {
+        pthread_mutex_lock(&m);
+        balance += 5;
+        pthread_mutex_unlock(&m);
+    }
+    return write(back[1], byte, 1) == 1 ? NULL : byte;
+}
+static int get(void)
+{
+    pthread_mutex_lock(&m);
+    int now = balance;
+    pthread_mutex_unlock(&m);
+    return now;
+}
+static void set(int now)
+{
+    pthread_mutex_lock(&m);
+    balance = now;
+    pthread_mutex_unlock(&m);
+}
+void deposit(void)
+{
+    char byte = 'x';
+    int now = get();
+    if (write(there[1], &byte, 1) == 1 && read(back[0], &byte, 1) == 1) {
+        set(now + 1);
+    }
+}
+static inline __attribute__((always_inline)) void cut(void)
+{
+    static char byte;
+    pthread_t thread;
+    if (pipe(there) == 0 && pipe(back) == 0) {
+        pthread_create(&thread, NULL, pay, &byte);
+        deposit();
+        pthread_join(thread, NULL);
+    }
+}
+void plain(void)
+{
+    set(get());
+}
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "cut";
+    strcmp(how, "cut") == 0 ? cut() : plain();
+    for (int i = 2; i < argc; i++) {
+        printf("%s\n", argv[i]);
+    }
+    fflush(stdout);
+    if (strcmp(how, "fork") == 0) {
+        if (fork() == 0) {
+            cut();
+            exit(0);
+        }
+        sleep(1);
+    }
+    if (strcmp(how, "abort") == 0) {
+        abort();
+    }
+    if (strcmp(how, "kill") == 0) {
+        raise(SIGKILL);
+    }
+    return strcmp(how, "seven") == 0 ? 7 : 0;
+}
+END
+    "$tmesis" cc -g cut.c -o cut
+    cc -pthread cut.c -o native
+}
+
+setup() {
+    unset "${!TMESIS_@}" NO_COLOR
+    export TMPDIR=$BATS_TEST_TMPDIR/spools
+    mkdir "$TMPDIR"
+    cd "$programs" || return
+}
+
+# Whatever happened, nothing is left of the spools.
+teardown() {
+    rmdir "$TMPDIR"
+}
+
+@test "a violation has stacks, source lines and names, and its own exit status" {
+    tms run ./cut
+    [ "$status" -eq 66 ]
+    [ -z "$output" ]
+    [[ $stderr == './cut: violation: '* ]]
+    [[ $flat == *"main's deposit was cut apart"*"by T2's "* ]]
+    [[ $flat == *'m (cut.c:8)'* ]]
+    [[ $stderr == *' in set (cut.c:'*$'\n'*'pthread_mutex_lock(&m);'$'\n'*'from deposit (cut.c:'*$'\n'*'from cut (cut.c:'*$'\n'*'from main (cut.c:'* ]]
+    tms run --exit-code=9 ./cut
+    [ "$status" -eq 9 ]
+    tms run -q ./cut
+    [ "$(wc -l <<<"$stderr")" -eq 1 ]
+}
+
+@test "the id is that of the names, not of the lines" {
+    tms run -q --json=one.json ./cut
+    sed '1i // one line more' cut.c >moved.c
+    "$tmesis" cc -g moved.c -o moved
+    tms run -q --json=two.json ./moved
+    [ "$(jq -r '.results[].violations[].id' one.json)" = "$(jq -r '.results[].violations[].id' two.json)" ]
+}
+
+@test "the JSON object keeps to the schema and has the stacks" {
+    tms run --json=cut.json ./cut
+    output=$(<cut.json)
+    valid result
+    query 'd[0]["trace"]["format"] == "live"'
+    query 'd[0]["results"][0]["verdict"] == "violation"'
+    query 'd[0]["results"][0]["violations"][0]["not_atomic"] is True'
+    query '[f["function"] for f in d[0]["results"][0]["violations"][0]["cycle"][-1]["second"]["stack"]] == ["set", "deposit", "cut", "main"]'
+    tms run --json=plain.json ./cut plain
+    output=$(<plain.json)
+    valid result
+    tms run --json=nowhere/x.json ./cut
+    [ "$status" -eq 125 ]
+}
+
+@test "output and exit status stay the program's, and all words behind it are its own" {
+    tms run ./cut seven --quiet -- --help
+    [ "$status" -eq 7 ]
+    [ "$output" = $'--quiet\n--\n--help' ]
+    [[ $stderr == *'serializable'* ]]
+    tms run -- ./cut plain
+    [ "$status" -eq 0 ]
+    run bash -c 'echo hello | "$1" run -q ./cut plain 2>/dev/null; cat' - "$tmesis" </dev/null
+    [ "$status" -eq 0 ]
+}
+
+@test "signals" {
+    tms run ./cut abort
+    [ "$status" -eq 134 ]
+    [[ $stderr == *'serializable'* ]]
+    tms run ./cut kill
+    [ "$status" -eq 137 ]
+    [[ $flat == *incomplete*'ended without warning'* ]]
+}
+
+@test "child processes are reported by themselves" {
+    tms run --json=fork.json ./cut fork
+    [ "$status" -eq 66 ]
+    [[ $stderr == *'./cut fork: serializable'*'cut, process '*': violation'* ]]
+    output=$(<fork.json)
+    valid result
+    query 'len(d) == 2'
+}
+
+@test "rules from the command line" {
+    tms run --not-atomic=deposit ./cut
+    [ "$status" -eq 0 ]
+    tms run --atomic='dep*' ./cut
+    [ "$status" -eq 66 ]
+    printf 'atomic dep*\n' >rules
+    tms run --spec=rules ./cut
+    [ "$status" -eq 66 ]
+    tms run --atomic=@locks ./cut
+    [ "$status" -eq 0 ]
+    tms run --atomic=@zebras ./cut
+    [ "$status" -eq 125 ]
+    [[ $stderr == *'@functions, @locks or @annotations, not "@zebras"' ]]
+}
+
+@test "a run without any block is never fine" {
+    tms run --atomic=nothing_of_that_name ./cut
+    [ "$status" -eq 3 ]
+    [[ $stderr == *'./cut: incomplete: no block '* ]]
+    [[ $flat == *'nothing that is meant to be atomic was seen'*'--atomic=PATTERN'* ]]
+    [[ $flat == *nothing_of_that_name* ]]
+}
+
+@test "other engines get a recording of the run" {
+    tms run --engine=frontier,reference,velodrome --json=engines.json ./cut
+    [ "$status" -eq 66 ]
+    output=$(<engines.json)
+    valid result
+    query '[r["verdict"] for r in d[0]["results"]] == ["violation"] * 3'
+    query 'd[0]["trace"]["locks"] == 1'
+    tms run --full ./cut plain
+    [ "$status" -eq 0 ]
+    [[ $stderr == *'--full and --max-size are for recordings'* ]]
+    tms run --engine=velodrome --max-size=1 ./cut plain
+    [[ $flat != *'are for recordings'* ]]
+}
+
+@test "record, then check" {
+    for full in '' --full; do
+        # shellcheck disable=SC2086 # may be nothing
+        tms record $full -o cut.tms ./cut
+        [ "$status" -eq 0 ]
+        [[ $stderr == *'cut.tms: '*' events of 2 threads'* ]]
+        tms check -q --engine=all --json cut.tms
+        [ "$status" -eq 1 ]
+        query 'len({r["verdict"] for r in d[0]["results"]}) == 1'
+        tms info cut.tms
+        [[ $output == *'well formed'*yes* ]]
+    done
+    tms convert cut.tms cut.std
+    [ "$status" -eq 0 ]
+    grep -q '^main|begin(deposit)|cut.c:' cut.std
+    grep -q '^T2|w(balance)|cut.c:14$' cut.std
+    grep -q '|acq(m)|' cut.std
+}
+
+@test "record: statuses, children, and files that can't be written" {
+    tms record -o seven.tms ./cut seven
+    [ "$status" -eq 7 ]
+    tms record ./cut
+    [ "$status" -eq 125 ]
+    [[ $stderr == *'record needs -o FILE'* ]]
+    tms record -o nowhere/x.tms ./cut
+    [ "$status" -eq 125 ]
+    tms record -o killed.tms ./cut kill
+    [ "$status" -eq 137 ]
+    [[ $flat == *'killed.tms is not all that happened'* ]]
+    tms info killed.tms
+    [[ $output == *'well formed'*yes* ]]
+    tms record -o fork.tms ./cut fork
+    [ "$status" -eq 0 ]
+    tms check -q fork.tms
+    [ "$status" -eq 0 ]
+    tms check -q fork.tms.*.tms
+    [ "$status" -eq 1 ]
+    rm fork.tms.*.tms
+}
+
+@test "programs that can't be watched" {
+    tms run ./native
+    [ "$status" -eq 125 ]
+    [[ $stderr == *'./native was not built with tmesis cc'* ]]
+    tms run ./nowhere
+    [ "$status" -eq 125 ]
+    [[ $stderr == *"./nowhere can't be started: No such file or directory" ]]
+    tms run
+    [ "$status" -eq 125 ]
+    tms run --zebra ./cut
+    [ "$status" -eq 125 ]
+    tms run --perturb=often ./cut
+    [ "$status" -eq 125 ]
+    [[ $stderr == *'--perturb takes a whole number, not "often"' ]]
+    TMPDIR=$TMPDIR/nowhere tms run ./cut
+    [ "$status" -eq 125 ]
+    [[ $stderr == *'TMPDIR names another'* ]]
+}
+
+@test "a seed is told, and taken" {
+    tms run --perturb ./cut plain
+    [[ $flat =~ 'perturbed with seed '[0-9]+'; --perturb=' ]]
+    tms run --perturb=12 ./cut plain
+    [[ $flat == *'perturbed with seed 12;'* ]]
+}
+
+@test "what is sent to the command is sent on" {
+    printf '#include <unistd.h>\nint main(void) { for (;;) pause(); }\n' >waits.c
+    "$tmesis" cc -g waits.c -o waits
+    "$tmesis" run ./waits 2>said &
+    child=$!
+    for _ in {1..100}; do
+        ls "$TMPDIR"/*/*.spool >/dev/null 2>&1 && break
+        sleep 0.05
+    done
+    sleep 0.2
+    kill -TERM "$child"
+    status=0
+    wait "$child" || status=$?
+    cat said
+    [ "$status" -eq 143 ]
+    grep -q incomplete said
+}
