@@ -71,7 +71,7 @@ struct tms_rt_thread {
 
     struct tms_rt_open *open;
     uint32_t open_count, open_capacity;
-    uint32_t untold; /* the innermost of them, whose begins are not in the spool yet */
+    uint32_t untold;    /* the innermost of them, whose begins are not in the spool yet */
     bool split_due;     /* with the next event: it forked */
     uint64_t annotated; /* the annotated blocks, innermost last: a bit says if it is meant */
     struct tms_rt_held *held;

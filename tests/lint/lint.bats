@@ -92,7 +92,7 @@ allowed_for() {
     report) echo 'base/ report/' ;;
     gen) echo 'gen/' ;;
     symbol) echo 'symbol/' ;;
-    spool) echo 'spool/ symbol/ runtime/spool.h runtime/rt.h' ;;
+    spool) echo 'spool/ symbol/ runtime/spool.h runtime/rt.h runtime/config.h' ;;
     cli) echo 'cli/ gen/ spool/ runtime/config.h' ;;
     runtime) echo "base/ clock/ engine/ spec/ $(cd runtime && echo *.h)" ;;
     *) echo "src/$1 has no rule" >&2 ;;
