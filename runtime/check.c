@@ -164,6 +164,11 @@ void tms_rt_begin_alone(struct tms_rt_thread *t, uint32_t label, uint32_t site)
     atomic_store_explicit(&t->unopened, op.event, memory_order_release);
 }
 
+/*
+ * The exchange is due although hardly ever anybody has looked: another thread may be opening the
+ * transaction this very moment, for an edge out of it. One of the two must learn that it came too
+ * late, or the transaction would have a row that nobody closes.
+ */
 bool tms_rt_end_alone(struct tms_rt_thread *t, uint32_t label, uint32_t site)
 {
     uint64_t begin = atomic_load_explicit(&t->unopened, memory_order_relaxed);

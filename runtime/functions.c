@@ -5,8 +5,8 @@
  *
  * The specification comes from the command, which has checked it: lines of "atomic PATTERN" or
  * "not-atomic PATTERN", nothing else. Without a rule for it a function is atomic unless it is
- * main, begins a thread, is part of the standard library, waits for a condition or a barrier, or
- * returns with other locks than it was called with.
+ * main, begins a thread, is part of the standard library, waits for a condition, a barrier or a
+ * thread, or returns with other locks than it was called with.
  */
 #include <elf.h>
 #include <fcntl.h>

@@ -23,6 +23,7 @@ void tms_places_free(struct tms_places *places)
     free(places->places);
     free(places->table);
     free(places->pieces);
+    free(places->users);
     free(places->blocks);
     *places = (struct tms_places){0};
 }
@@ -74,31 +75,28 @@ static bool make_room(struct tms_places *places)
     return true;
 }
 
-static struct tms_place *note(struct tms_places *places, uint64_t key, uint32_t thread)
+static struct tms_place *note(struct tms_places *places, uint64_t key)
 {
     if (!make_room(places)) {
         return NULL;
     }
     uint32_t *slot = slot_of(places, key);
     if (*slot == 0) {
-        places->places[places->count] = (struct tms_place){.key = key, .thread = thread};
+        places->places[places->count] = (struct tms_place){.key = key};
         *slot = (uint32_t)++places->count;
     }
-    struct tms_place *place = &places->places[*slot - 1];
-    place->thread = place->thread == thread ? thread : 0;
-    return place;
+    return &places->places[*slot - 1];
 }
 
-bool tms_places_note(struct tms_places *places, uint64_t address, unsigned what, unsigned size,
-                     uint32_t thread)
+bool tms_places_note(struct tms_places *places, uint64_t address, unsigned what, unsigned size)
 {
     if (what != TMS_PLACE_MEMORY) {
-        return note(places, key_of(address, what), thread) != NULL;
+        return note(places, key_of(address, what)) != NULL;
     }
     for (uint64_t end = address + size, at = address; at < end;) {
         uint64_t word = at & ~(uint64_t)(WORD - 1);
         uint64_t stop = end < word + WORD ? end : word + WORD;
-        struct tms_place *place = note(places, key_of(word, what), thread);
+        struct tms_place *place = note(places, key_of(word, what));
         if (place == NULL) {
             return false;
         }
@@ -151,6 +149,50 @@ uint32_t *tms_places_name(struct tms_places *places, const struct tms_place *pla
     return &places->pieces[place->piece + (unsigned)__builtin_popcount(before)];
 }
 
+/* ---- uses ------------------------------------------------------------------------------- */
+
+bool tms_places_use(struct tms_places *places, struct tms_place *place, uint32_t thread)
+{
+    if (place->use != 0) {
+        uint32_t *user = &places->users[place->use];
+        *user = *user == thread ? thread : 0;
+        return true;
+    }
+    if (places->use_count + 1 >= places->use_capacity) {
+        uint32_t capacity = 2 * places->use_capacity + 1024;
+        uint32_t *grown = capacity > places->use_capacity
+                              ? realloc(places->users, capacity * sizeof(*grown))
+                              : NULL;
+        if (grown == NULL) {
+            return false;
+        }
+        places->users = grown;
+        places->use_capacity = capacity;
+    }
+    place->use = ++places->use_count;
+    places->users[place->use] = thread;
+    return true;
+}
+
+void tms_places_restart(struct tms_places *places)
+{
+    for (size_t i = 0; i < places->count; i++) {
+        struct tms_place *place = &places->places[i];
+        place->block = place->renewal = place->use = 0;
+    }
+    places->renewals = places->use_count = 0;
+    places->block_count = 0;
+}
+
+bool tms_places_private(struct tms_places *places, struct tms_place *place)
+{
+    if (place->use == 0) {
+        place->use = ++places->use_count;
+    }
+    assert(place->use < places->use_capacity);
+    return places->users[place->use] != 0;
+}
+
 /* ---- renewal ---------------------------------------------------------------------------- */
 
 static bool add_block(struct tms_places *places, uint64_t start, uint32_t site)
@@ -190,6 +232,7 @@ static void renew_place(struct tms_places *places, struct tms_place *place, uint
 
     place->block = block;
     place->renewal = places->renewals;
+    place->use = 0;
     memset(&places->pieces[place->piece], 0, count * sizeof(*places->pieces));
 }
 

@@ -37,7 +37,8 @@ static int put_off(struct tms_thin_thread *thread, const struct tms_event *begin
 
 bool tms_thin_keeps(const struct tms_thin *thin, uint32_t thread)
 {
-    return thin->off || (thread < thin->count && thin->threads[thread].forked);
+    return thin->off || thread >= thin->count || !thin->threads[thread].heard ||
+           thin->threads[thread].forked;
 }
 
 int tms_thin_event(struct tms_thin *thin, const struct tms_event *event, tms_thin_sink *sink,
@@ -51,6 +52,8 @@ int tms_thin_event(struct tms_thin *thin, const struct tms_event *event, tms_thi
     }
     bool stays = thin->off || thread->forked;
     thread->forked = event->kind == TMS_EVENT_FORK;
+    thread->heard =
+        thread->heard || (event->kind != TMS_EVENT_BEGIN && event->kind != TMS_EVENT_END);
     if (event->kind == TMS_EVENT_BEGIN && thread->depth++ > 0 && !stays) {
         return put_off(thread, event);
     }

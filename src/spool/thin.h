@@ -2,8 +2,9 @@
 /*
  * What a recording that is not full leaves out of its trace, though it is in the spool:
  *
- * - accesses to memory of one thread alone, which conflict with nothing. Only at the end of the
- *   run is it known that no other thread came;
+ * - accesses to memory of one thread alone. They conflict only with the fork and the join of the
+ *   thread, and these with each other event of it: so one event of every thread is enough. Only
+ *   at the end of the run is it known that no other thread came;
  * - blocks inside blocks in which nothing is left. They are no transactions, and none of their
  *   events can be cut off from the others. By default every function is a block, so these would
  *   be most of the trace.
@@ -25,6 +26,7 @@ struct tms_thin_thread {
     struct tms_event *begins;
     size_t count, capacity;
     uint32_t depth; /* blocks that are open */
+    bool heard;     /* has an event besides begins and ends */
     bool forked;    /* its last event was a fork */
 };
 

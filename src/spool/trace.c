@@ -77,8 +77,7 @@ static bool note_places(struct work *work)
         for (size_t j = 0; j < count; j++) {
             const struct tms_spool_event *event = &events[j];
             if (tms_event_makes_sense(event) && has_place(event) &&
-                !tms_places_note(&work->places, event->target, what_of(event), event->size,
-                                 spool->events[i].thread)) {
+                !tms_places_note(&work->places, event->target, what_of(event), event->size)) {
                 return false;
             }
         }
@@ -257,8 +256,9 @@ static int put_pieces(struct work *work, const struct tms_spool_event *access,
     int code = TMS_OK;
 
     for (uint64_t at = access->target; at < end && code == TMS_OK && !work->outcome->cut;) {
-        const struct tms_place *place = tms_places_find(&work->places, at, TMS_PLACE_MEMORY);
-        if (place->thread == 0 || tms_thin_keeps(&work->thin, event->thread)) {
+        struct tms_place *place = tms_places_find(&work->places, at, TMS_PLACE_MEMORY);
+        bool is_private = !work->thin.off && tms_places_private(&work->places, place);
+        if (!is_private || tms_thin_keeps(&work->thin, event->thread)) {
             event->target = name_of(work, TMS_CLASS_VARIABLE, place, at);
             code = pass(work, event);
         }
@@ -280,6 +280,20 @@ static int put_place(struct work *work, const struct tms_spool_event *from, stru
     return pass(work, event);
 }
 
+static int renew(struct work *work, const struct tms_spool_event *from)
+{
+    bool memory =
+        from->kind == TMS_EVENT_ALLOC || (from->kind == TMS_EVENT_FREE && from->extra != 0);
+
+    if (from->kind == TMS_EVENT_FREE && !memory) {
+        tms_places_renew_object(&work->places, from->target, from->what);
+    }
+    return !memory || tms_places_renew(&work->places, from->target, from->extra,
+                                       from->kind == TMS_EVENT_ALLOC, from->site)
+               ? TMS_OK
+               : TMS_ERR_MEMORY;
+}
+
 static int take_event(struct work *work, const struct tms_spool_event *from, uint32_t thread)
 {
     struct tms_event event = {.thread = tms_spool_thread(work->names, thread),
@@ -296,20 +310,34 @@ static int take_event(struct work *work, const struct tms_spool_event *from, uin
     case TMS_CLASS_THREAD:
         event.target = tms_spool_thread(work->names, (uint32_t)from->target);
         return pass(work, &event);
-    default: /* what is new is told by new names, and nothing else is an event of ours */
-        if (from->kind == TMS_EVENT_FREE && from->extra == 0) {
-            tms_places_renew_object(&work->places, from->target, from->what);
-            return TMS_OK;
-        }
-        return from->kind == TMS_EVENT_ESCAPE ||
-                       tms_places_renew(&work->places, from->target, from->extra,
-                                        from->kind == TMS_EVENT_ALLOC, from->site)
-                   ? TMS_OK
-                   : TMS_ERR_MEMORY;
+    default: /* what is new is told by new names */
+        return renew(work, from);
     }
 }
 
-static int take_all(struct work *work)
+/* The second pass: which threads use the memory, from one renewal to the next. */
+static int note_use(struct work *work, const struct tms_spool_event *from, uint32_t thread)
+{
+    if (!has_place(from)) {
+        return renew(work, from);
+    }
+    if (what_of(from) != TMS_PLACE_MEMORY) {
+        return TMS_OK;
+    }
+    uint64_t end = from->target + from->size;
+    for (uint64_t at = from->target; at < end; at = (at | 7) + 1) {
+        if (!tms_places_use(&work->places, tms_places_find(&work->places, at, TMS_PLACE_MEMORY),
+                            thread)) {
+            return TMS_ERR_MEMORY;
+        }
+    }
+    return TMS_OK;
+}
+
+typedef int taker(struct work *work, const struct tms_spool_event *event, uint32_t thread);
+
+/* All events in their order. */
+static int take_all(struct work *work, taker *take)
 {
     struct tms_merge merge;
     const struct tms_spool_event *event;
@@ -318,10 +346,18 @@ static int take_all(struct work *work)
 
     while (code == TMS_OK && !work->outcome->cut &&
            (event = tms_merge_next(&merge, &thread)) != NULL) {
-        code = take_event(work, event, thread);
+        code = take(work, event, thread);
     }
     tms_merge_close(&merge);
-    return code == TMS_OK ? flush(work) : code;
+    return code;
+}
+
+static int note_uses(struct work *work)
+{
+    int code = work->thin.off ? TMS_OK : take_all(work, note_use);
+
+    tms_places_restart(&work->places);
+    return code;
 }
 
 static int hire_judge(struct work *work)
@@ -353,7 +389,13 @@ int tms_spool_trace(struct tms_spool_names *names, tms_trace_sink *sink, void *u
     work->user = user;
     int code = note_places(work) ? hire_judge(work) : TMS_ERR_MEMORY;
     if (code == TMS_OK) {
-        code = take_all(work);
+        code = note_uses(work);
+    }
+    if (code == TMS_OK) {
+        code = take_all(work, take_event);
+    }
+    if (code == TMS_OK) {
+        code = flush(work);
     }
     tms_analysis_free(work->judge);
     tms_thin_free(&work->thin);

@@ -52,6 +52,7 @@ struct search {
     struct tms_texts *texts;
     Dwarf_Die *unit;
     const char *compiled_in;
+    const char *symbol; /* of the symbol table, NULL: none */
     struct tms_frame *frames;
     size_t count, room;
 };
@@ -61,6 +62,10 @@ static bool is_inlined(Dwarf_Die *die)
     return dwarf_tag(die) == DW_TAG_inlined_subroutine;
 }
 
+/*
+ * The name as the linker knows it has the parts that a method's own lacks. Of what is local to a
+ * file not every compiler writes it down; then the symbol table has it.
+ */
 static const char *name_of(struct search *search, Dwarf_Die *die)
 {
     static const unsigned linkage[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name};
@@ -71,6 +76,9 @@ static const char *name_of(struct search *search, Dwarf_Die *die)
         if (name != NULL) {
             return tms_texts_demangle(search->texts, name);
         }
+    }
+    if (!is_inlined(die) && search->symbol != NULL && strncmp(search->symbol, "_Z", 2) == 0) {
+        return tms_texts_demangle(search->texts, search->symbol);
     }
     return tms_texts_keep(search->texts, dwarf_diename(die));
 }
@@ -169,12 +177,10 @@ static Dwarf_Die *find_unit(Dwfl_Module *image, Dwarf_Addr address, Dwarf_Addr *
 }
 
 /* Without debug information, or outside what it speaks of: the symbol table has the name. */
-static void search_table(struct search *search, Dwfl_Module *image, Dwarf_Addr address)
+static void search_table(struct search *search)
 {
-    const char *name = dwfl_module_addrname(image, address);
-
-    if (search->count == 0 && name != NULL) {
-        search->frames[0].function = tms_texts_demangle(search->texts, name);
+    if (search->count == 0 && search->symbol != NULL) {
+        search->frames[0].function = tms_texts_demangle(search->texts, search->symbol);
         search->count = search->frames[0].function != NULL;
     }
 }
@@ -191,12 +197,13 @@ size_t tms_module_frames(struct tms_module *module, struct tms_texts *texts, uin
         return 0;
     }
     frames[0] = (struct tms_frame){0};
+    search.symbol = dwfl_module_addrname(image, address);
     search.unit = find_unit(image, address, &bias);
     if (search.unit != NULL) {
         search.compiled_in = dwarf_formstring(dwarf_attr(search.unit, DW_AT_comp_dir, &attribute));
         search_line(&search, address - bias);
         search_scopes(&search, dwfl_module_getdwarf(image, &bias), address - bias);
     }
-    search_table(&search, image, address);
+    search_table(&search);
     return search.count;
 }

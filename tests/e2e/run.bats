@@ -127,6 +127,20 @@ teardown() {
     [ "$(jq -r '.results[].violations[].id' one.json)" = "$(jq -r '.results[].violations[].id' two.json)" ]
 }
 
+@test "a method of a class that the file has for itself is called as rules call it" {
+    sed 's/^void deposit/namespace { struct account { void deposit(); }; }\nvoid account::deposit/
+         s/^        deposit();/account().deposit();/' cut.c >local.cpp
+    for compiler in gcc clang; do
+        TMESIS_CC=$compiler "$tmesis" c++ -g local.cpp -o local
+        tms run ./local
+        [ "$status" -eq 66 ]
+        [[ $flat == *"main's (anonymous namespace)::account::deposit() was cut apart"* ]]
+        tms run --not-atomic='(anonymous namespace)::account::deposit' ./local
+        [ "$status" -eq 0 ]
+        [[ $stderr != *'matched no'* ]]
+    done
+}
+
 @test "the JSON object keeps to the schema and has the stacks" {
     tms run --json=cut.json ./cut
     output=$(<cut.json)

@@ -295,9 +295,9 @@ static void what_is_behind_the_cut_is_left_out(void **state)
 }
 
 /*
- * 0x2000 is of one thread alone, so nothing happens in the first block inside the block, nor in
- * what that has inside. The second stays, and so do the outermost ones and what comes right behind
- * the fork.
+ * 0x2000 and 0x3000 are of one thread each, so nothing happens in the first block inside the
+ * block, nor in what that has inside. The second stays, and so do the outermost ones, what comes
+ * right behind the fork, and the first event of a thread.
  */
 static struct image *new_lengthy(unsigned mode)
 {
@@ -306,11 +306,12 @@ static struct image *new_lengthy(unsigned mode)
         uint64_t target;
         unsigned size;
     } events[] = {
-        {TMS_EVENT_BEGIN, 5, 0},     {TMS_EVENT_BEGIN, 6, 0},      {TMS_EVENT_WRITE, 0x2000, 4},
-        {TMS_EVENT_BEGIN, 6, 0},     {TMS_EVENT_END, 6, 0},        {TMS_EVENT_END, 6, 0},
-        {TMS_EVENT_BEGIN, 6, 0},     {TMS_EVENT_FORK, 2, 0},       {TMS_EVENT_READ, 0x2000, 4},
-        {TMS_EVENT_READ, 0x2000, 4}, {TMS_EVENT_WRITE, 0x1000, 4}, {TMS_EVENT_END, 6, 0},
-        {TMS_EVENT_END, 5, 0},       {TMS_EVENT_BEGIN, 5, 0},      {TMS_EVENT_END, 5, 0},
+        {TMS_EVENT_WRITE, 0x1000, 4}, {TMS_EVENT_BEGIN, 5, 0},     {TMS_EVENT_BEGIN, 6, 0},
+        {TMS_EVENT_WRITE, 0x2000, 4}, {TMS_EVENT_BEGIN, 6, 0},     {TMS_EVENT_END, 6, 0},
+        {TMS_EVENT_END, 6, 0},        {TMS_EVENT_BEGIN, 6, 0},     {TMS_EVENT_FORK, 2, 0},
+        {TMS_EVENT_READ, 0x2000, 4},  {TMS_EVENT_READ, 0x2000, 4}, {TMS_EVENT_WRITE, 0x1000, 4},
+        {TMS_EVENT_END, 6, 0},        {TMS_EVENT_END, 5, 0},       {TMS_EVENT_BEGIN, 5, 0},
+        {TMS_EVENT_END, 5, 0},
     };
     struct image *image = new_image();
     uint64_t number = 0;
@@ -321,6 +322,8 @@ static struct image *new_lengthy(unsigned mode)
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
         add_event(image, 1, event_of(++number, events[i].kind, events[i].target, events[i].size));
     }
+    add_event(image, 2, event_of(++number, TMS_EVENT_READ, 0x3000, 4));
+    add_event(image, 2, event_of(++number, TMS_EVENT_WRITE, 0x3000, 4));
     add_event(image, 2, event_of(++number, TMS_EVENT_READ, 0x1000, 4));
     return image;
 }
@@ -329,11 +332,33 @@ static void what_can_matter_to_no_verdict_is_left_out(void **state)
 {
     (void)state;
     assert_trace(new_lengthy(TMS_RT_RECORD),
-                 "main|begin(outer)\n"
+                 "main|w(0x1000)\nmain|begin(outer)\n"
                  "main|begin(inner)\nmain|fork(T2)\nmain|r(0x2000)\nmain|w(0x1000)\n"
                  "main|end(inner)\nmain|end(outer)\n"
                  "main|begin(outer)\nmain|end(outer)\n"
-                 "T2|r(0x1000)\n",
+                 "T2|r(0x3000)\nT2|r(0x1000)\n",
+                 false);
+}
+
+/* One thread frees the memory, the other gets it: nobody shares anything. */
+static void memory_that_changes_hands_is_not_shared(void **state)
+{
+    struct image *image = new_image();
+    struct tms_spool_event freed = event_of(4, TMS_EVENT_FREE, 0x2000, 0);
+
+    (void)state;
+    freed.extra = 16;
+    header_of(image)->mode = TMS_RT_RECORD;
+    add_event(image, 1, event_of(1, TMS_EVENT_ACQUIRE, 0x1000, 0));
+    add_event(image, 2, event_of(1, TMS_EVENT_ACQUIRE, 0x1008, 0));
+    add_event(image, 1, event_of(2, TMS_EVENT_WRITE, 0x2000, 8));
+    add_event(image, 2, event_of(3, TMS_EVENT_WRITE, 0x2004, 8));
+    add_event(image, 1, freed);
+    add_event(image, 1, event_of(5, TMS_EVENT_WRITE, 0x2008, 8));
+    add_event(image, 2, event_of(6, TMS_EVENT_WRITE, 0x2000, 8));
+    assert_trace(image,
+                 "main|acq(0x1000)\nT2|acq(0x1008)\n"
+                 "main|w(0x2000)\nmain|w(0x2004)\nT2|w(0x2004)\n",
                  false);
 }
 
@@ -341,13 +366,13 @@ static void a_full_recording_has_it_all(void **state)
 {
     (void)state;
     assert_trace(new_lengthy(TMS_RT_RECORD | TMS_RT_FULL),
-                 "main|begin(outer)\n"
+                 "main|w(0x1000)\nmain|begin(outer)\n"
                  "main|begin(inner)\nmain|w(0x2000)\nmain|begin(inner)\nmain|end(inner)\n"
                  "main|end(inner)\n"
                  "main|begin(inner)\nmain|fork(T2)\nmain|r(0x2000)\nmain|r(0x2000)\n"
                  "main|w(0x1000)\nmain|end(inner)\nmain|end(outer)\n"
                  "main|begin(outer)\nmain|end(outer)\n"
-                 "T2|r(0x1000)\n",
+                 "T2|r(0x3000)\nT2|w(0x3000)\nT2|r(0x1000)\n",
                  false);
 }
 
@@ -571,6 +596,7 @@ int main(void)
         cmocka_unit_test(an_unfinished_recording_is_followed_as_far_as_it_goes),
         cmocka_unit_test(what_is_behind_the_cut_is_left_out),
         cmocka_unit_test(what_can_matter_to_no_verdict_is_left_out),
+        cmocka_unit_test(memory_that_changes_hands_is_not_shared),
         cmocka_unit_test(a_full_recording_has_it_all),
         cmocka_unit_test(a_violation_becomes_a_finding),
         cmocka_unit_test(no_verdict_is_better_than_what_was_seen),
