@@ -13,9 +13,12 @@ static uint64_t key_of(uint64_t address, unsigned what)
     return address * WORD + what;
 }
 
+/* The words of a cache line stay together: what is used together is looked up together. */
 static size_t hash(uint64_t key, size_t size)
 {
-    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 16) & (size - 1);
+    uint64_t word = key / (WORD * WORD), line = word / WORD;
+
+    return (size_t)((line * UINT64_C(0x9e3779b97f4a7c15) >> 20) * WORD + word % WORD) & (size - 1);
 }
 
 void tms_places_free(struct tms_places *places)

@@ -284,6 +284,10 @@ const struct tms_spool_entry *tms_spool_find(const struct tms_spool *spool,
     const struct tms_spool_list *list = &spool->lists[type];
     size_t low = 0, high = list->count;
 
+    /* Mostly ids are given out from 1 on, and each has one record. */
+    if (id > 0 && id < high && list->entries[id - 1].id == id && list->entries[id].id != id) {
+        return &list->entries[id - 1];
+    }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (list->entries[middle].id <= id) {

@@ -243,8 +243,9 @@ static int put(void *user, const struct tms_event *event)
     return work->count == BATCH ? flush(work) : TMS_OK;
 }
 
-static int pass(struct work *work, const struct tms_event *event)
+static int pass(struct work *work, const struct tms_spool_event *from, struct tms_event *event)
 {
+    event->location = tms_spool_location(work->names, from->site);
     return tms_thin_event(&work->thin, event, put, work);
 }
 
@@ -260,7 +261,7 @@ static int put_pieces(struct work *work, const struct tms_spool_event *access,
         bool is_private = !work->thin.off && tms_places_private(&work->places, place);
         if (!is_private || tms_thin_keeps(&work->thin, event->thread)) {
             event->target = name_of(work, TMS_CLASS_VARIABLE, place, at);
-            code = pass(work, event);
+            code = pass(work, access, event);
         }
         at += tms_place_piece_end(place, at % 8) - at % 8;
     }
@@ -277,7 +278,7 @@ static int put_place(struct work *work, const struct tms_spool_event *from, stru
     const struct tms_place *place = tms_places_find(&work->places, from->target, what);
     event->target =
         name_of(work, tms_event_class((enum tms_event_kind)from->kind), place, from->target);
-    return pass(work, event);
+    return pass(work, from, event);
 }
 
 static int renew(struct work *work, const struct tms_spool_event *from)
@@ -296,9 +297,7 @@ static int renew(struct work *work, const struct tms_spool_event *from)
 
 static int take_event(struct work *work, const struct tms_spool_event *from, uint32_t thread)
 {
-    struct tms_event event = {.thread = tms_spool_thread(work->names, thread),
-                              .location = tms_spool_location(work->names, from->site),
-                              .kind = from->kind};
+    struct tms_event event = {.thread = tms_spool_thread(work->names, thread), .kind = from->kind};
 
     if (has_place(from)) {
         return put_place(work, from, &event);
@@ -306,10 +305,10 @@ static int take_event(struct work *work, const struct tms_spool_event *from, uin
     switch (tms_event_class((enum tms_event_kind)from->kind)) {
     case TMS_CLASS_LABEL:
         event.target = tms_spool_label(work->names, (uint32_t)from->target);
-        return pass(work, &event);
+        return pass(work, from, &event);
     case TMS_CLASS_THREAD:
         event.target = tms_spool_thread(work->names, (uint32_t)from->target);
-        return pass(work, &event);
+        return pass(work, from, &event);
     default: /* what is new is told by new names */
         return renew(work, from);
     }

@@ -65,6 +65,7 @@ static int end(const char *way)
     } else if (strcmp(way, "terminate") == 0) {
         raise(SIGTERM);
     } else if (strcmp(way, "interrupt") == 0) {
+        signal(SIGINT, SIG_DFL); /* what runs in the background inherits that it is ignored */
         raise(SIGINT);
     } else if (strcmp(way, "kill") == 0) {
         raise(SIGKILL);
