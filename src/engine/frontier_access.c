@@ -66,8 +66,9 @@ static const struct access accesses[TMS_OP_COUNT] = {
 };
 
 /* Edges come in, or there are several readers. */
-static void access_with_edges(struct frontier *f, struct thread *t, const struct tms_op *op,
-                              const struct access *access)
+static __attribute__((noinline)) void access_with_edges(struct frontier *f, struct thread *t,
+                                                        const struct tms_op *op,
+                                                        const struct access *access)
 {
     struct cell *cell = &f->cells[access->cells].cell[op->target];
     struct places *places = &f->cells[access->cells].place[op->target];

@@ -108,7 +108,7 @@ bool tms_column_write(struct tms_bytes *out, ZSTD_CCtx *zstd, const uint8_t *val
         if (ZSTD_isError(length)) {
             return false; /* with room for the bound nothing else can fail */
         }
-        if (packed > length + length / 8) {
+        if (packed > length + length / 2) {
             finish_column(out, length, TMS_COLUMN_ZSTD);
             return true;
         }

@@ -5,7 +5,7 @@
  * A column of bytes is stored either bit-packed, with as many bits for each value as the
  * largest needs (8 bits: as it is; 0 bits: all zero, nothing stored), or as a zstd frame,
  * whichever suits. Bit-packed values come back in a seventh of the time, so they are taken when
- * they are at most an eighth larger: random ids gain next to nothing from entropy coding. A
+ * they are at most half larger: random ids gain next to nothing from entropy coding. A
  * column of wider numbers is split into byte planes, the lowest bytes first, and each plane is
  * a column of bytes by itself: the low bytes of random ids are incompressible and are only
  * copied, the high bytes have little in them.
