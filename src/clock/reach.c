@@ -89,8 +89,13 @@ int tms_reach_grow(struct tms_reach *reach, uint32_t rows, uint32_t columns)
 
 void tms_reach_open(struct tms_reach *reach, uint32_t row, uint32_t column, uint64_t moment)
 {
-    assert(reach->listed[row] == 0);
-    tms_reach_lower(reach, row, column, moment, 0);
+    size_t cell = (size_t)column * reach->row_capacity + row;
+
+    assert(reach->listed[row] == 0 && reach->value[cell] == TMS_NEVER && reach->edge[cell] == 0);
+    reach->list[(size_t)row * reach->column_capacity] = column;
+    reach->listed[row] = 1;
+    reach->value[cell] = moment;
+    reach->least[column] = moment < reach->least[column] ? moment : reach->least[column];
 }
 
 void tms_reach_close(struct tms_reach *reach, uint32_t row)
@@ -138,18 +143,33 @@ static uint64_t column_least(const struct tms_reach *reach, uint32_t column)
     return least;
 }
 
+/* Which of LEAST_SIDE rows do, as bits: without a branch for each, which nobody could guess. */
+static inline unsigned rows_reaching(const uint64_t *values, uint64_t moment)
+{
+    unsigned found = 0;
+
+    for (unsigned i = 0; i < LEAST_SIDE; i++) {
+        found |= (unsigned)(values[i] <= moment) << i;
+    }
+    return found;
+}
+
 uint32_t tms_reach_next(struct tms_reach *reach, uint32_t column, uint64_t moment, uint32_t from)
 {
     const uint64_t *values = &reach->value[(size_t)column * reach->row_capacity];
-    uint32_t row = from;
+    unsigned behind = ~0u << from % LEAST_SIDE;
 
-    while (row < reach->row_capacity && values[row] > moment) {
-        row++;
+    for (uint32_t row = from - from % LEAST_SIDE; row < reach->row_capacity; row += LEAST_SIDE) {
+        unsigned found = rows_reaching(&values[row], moment) & behind;
+        if (found != 0) {
+            return row + (uint32_t)__builtin_ctz(found);
+        }
+        behind = ~0u;
     }
-    if (row == reach->row_capacity && from == 0) {
+    if (from == 0) {
         reach->least[column] = column_least(reach, column);
     }
-    return row;
+    return reach->row_capacity;
 }
 
 bool tms_reach_unreached(struct tms_reach *reach, uint32_t column)

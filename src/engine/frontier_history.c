@@ -13,7 +13,7 @@
 
 #include "engine/frontier.h"
 
-#define HISTORY_LEAST 4
+#define HISTORY_LEAST 32
 
 static struct past *past_of(const struct history *history, uint64_t event)
 {
