@@ -438,12 +438,6 @@ void tms_rt_function_unfit(struct tms_rt_function *function)
     }
 }
 
-/* Known by where it starts, while hooks know a place inside: by name then. */
-void tms_rt_functions_entry(uintptr_t function)
-{
-    (void)function; /* the first frame of a thread tells, see blocks.c */
-}
-
 void tms_rt_functions_start(const char *spec, bool functions)
 {
     known.by_default = functions;

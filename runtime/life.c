@@ -195,7 +195,6 @@ void tms_rt_thread_start(struct tms_rt_thread *child, uintptr_t entry)
     child->entry = entry;
     child->tid = syscall(SYS_gettid);
     spool_thread(child, "");
-    tms_rt_functions_entry(entry);
     struct tms_spool_header *header = tms_rt_spool_header();
     if (header != NULL) {
         __atomic_fetch_add(&header->threads, 1, __ATOMIC_RELAXED);

@@ -21,7 +21,6 @@
 #define TMS_SPOOL_MAGIC   "tmspool1"
 #define TMS_SPOOL_HEADER  4096u
 #define TMS_SPOOL_CHUNK   65536u
-#define TMS_SPOOL_SITES   UINT32_MAX
 #define TMS_SPOOL_MESSAGE 256
 
 /* How far it came; the process sets them as it goes. */
@@ -45,7 +44,6 @@ struct tms_spool_header {
     uint32_t lost;  /* enum tms_spool_loss */
     uint32_t chunks;
     uint32_t mode;         /* enum tms_rt_mode (config.h) */
-    uint64_t accesses;     /* seen, as far as they were counted; 0: not counted */
     uint64_t events;       /* recorded, that is, past the filter */
     uint64_t transactions; /* outermost blocks */
     uint64_t blocks;       /* blocks of any depth */

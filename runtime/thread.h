@@ -252,8 +252,6 @@ struct tms_rt_function *tms_rt_function(uintptr_t address);
 /* From now on it is not atomic, if that was only assumed. */
 void tms_rt_function_unfit(struct tms_rt_function *function);
 void tms_rt_functions_start(const char *spec, bool functions);
-/* A thread starts with it. */
-void tms_rt_functions_entry(uintptr_t function);
 /* Does a rule say what is atomic, and not only what is not? */
 bool tms_rt_rules_name_blocks(void);
 /* Patterns that matched nothing are warned about, and modules written down. */

@@ -18,7 +18,6 @@
 
 /* Exit statuses of commands that otherwise have that of a program. */
 #define TMS_EXIT_WATCH_BAD 125 /* usage, or the program could not be started or watched */
-#define TMS_EXIT_WATCH_CUT 66  /* a violation was observed */
 #define TMS_EXIT_SIGNAL    128 /* and the number of the signal that ended the program */
 
 struct tms_watching {

@@ -188,29 +188,31 @@ static inline bool take(struct frontier *f, const struct tms_op *op)
     return f->host->failed == TMS_OK;
 }
 
-static void take_near(struct frontier *f, const struct tms_op *ops, size_t count)
+/* `far`, a constant where it is called: the places are worth asking for as well. */
+static inline __attribute__((always_inline)) void
+take_each(struct frontier *f, const struct tms_op *ops, size_t count, bool far)
 {
     const struct cells *variables = &f->cells[CELLS_VARIABLES];
 
     for (size_t i = 0; i < count; i++) {
         __builtin_prefetch(&variables->cell[ops[i + AHEAD].target]);
+        if (far) {
+            __builtin_prefetch(&variables->place[ops[i + AHEAD].target], 1);
+        }
         if (!take(f, &ops[i])) {
             return;
         }
     }
 }
 
+static void take_near(struct frontier *f, const struct tms_op *ops, size_t count)
+{
+    take_each(f, ops, count, false);
+}
+
 static void take_far(struct frontier *f, const struct tms_op *ops, size_t count)
 {
-    const struct cells *variables = &f->cells[CELLS_VARIABLES];
-
-    for (size_t i = 0; i < count; i++) {
-        __builtin_prefetch(&variables->cell[ops[i + AHEAD].target]);
-        __builtin_prefetch(&variables->place[ops[i + AHEAD].target], 1);
-        if (!take(f, &ops[i])) {
-            return;
-        }
-    }
+    take_each(f, ops, count, true);
 }
 
 void tms_frontier_take(struct frontier *f, const struct tms_op *ops, size_t count)

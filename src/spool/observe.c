@@ -277,7 +277,7 @@ static int conclude(struct tms_spool_names *names, const struct tms_settings *se
     const struct tms_spool_header *header = &names->spool->header;
     char loss[TMS_SPOOL_REASON];
     struct tms_observation observation = {
-        .summary = {.events = header->accesses > header->events ? header->accesses : header->events,
+        .summary = {.events = header->events,
                     .threads = header->threads,
                     .transactions = header->transactions,
                     .rough = true,
