@@ -257,7 +257,8 @@ const struct tms_format_info *tms_format_info(size_t index);
     X(PREDICTIVE, 16, "predictive")    /* speaks of schedules other than the observed one */       \
     X(BOUNDED, 32, "bounded")          /* memory does not grow with the length of the trace */     \
     X(SMALL, 64, "small-traces")       /* refuses traces beyond a documented size */               \
-    X(BLAMES_SOME, 128, "blames-some") /* names only such transactions, but not always all */
+    X(BLAMES_SOME, 128, "blames-some") /* names only such transactions, but not always all */      \
+    X(NO_ACCESSES, 256, "no-accesses") /* needs no reads and writes, so it takes any program */
 
 enum tms_engine_flag {
 #define X(name, value, text) TMS_ENGINE_##name = value,
@@ -274,6 +275,8 @@ struct tms_engine_info {
     const char *time;      /* complexity */
     const char *memory;
     unsigned flags;
+    uint8_t found; /* enum tms_verdict: what it answers when it found something, … */
+    uint8_t clean; /* … and when it took in everything and found nothing */
 };
 
 /* The engines there are, in the order of preference; NULL after the last. */
@@ -338,6 +341,57 @@ enum tms_split {
 #undef X
 };
 
+/* What `sidetrack` looks at beyond locks, forks and joins. */
+#define TMS_PREDICTS(X)                                                                            \
+    X(SHARED, 1, "shared")      /* shared locks */                                                 \
+    X(BARRIER, 2, "barrier")    /* a barrier orders what is before it and what is after it */      \
+    X(WAIT, 4, "wait")          /* a wait gives its lock away and takes it again */                \
+    X(ATOMIC, 8, "atomic")      /* read-modify-writes order their threads, and form windows */     \
+    X(VARIABLE, 16, "variable") /* windows of two accesses to a variable with a lock of its own */
+
+enum tms_predict {
+#define X(name, value, text) TMS_PREDICT_##name = value,
+    TMS_PREDICTS(X)
+#undef X
+};
+
+/* How the lockset engines tell whether two threads may race for a variable. */
+#define TMS_RACE_TESTS(X)                                                                          \
+    X(MULTILOCKSET, "multilockset") /* Wang and Stoller, figure 3 */                               \
+    X(ERASER, "eraser")                                                                            \
+    X(PRAUN_GROSS, "praun-gross") /* ownership passes on once before locks are looked at */        \
+    X(ATOMIZER, "atomizer")       /* a lockset for all accesses, one for writes */
+
+enum tms_race_test {
+#define X(name, text) TMS_RACE_##name,
+    TMS_RACE_TESTS(X)
+#undef X
+};
+
+/* From when on the lockset engines take a variable as shared. */
+#define TMS_ESCAPES(X)                                                                             \
+    X(AUTO, "auto") /* `escape` events, and for objects without one the first foreign access */    \
+    X(EVENTS, "events") /* `escape` events only: what has none never escapes */                    \
+    X(OFF, "off")       /* from the start */
+
+enum tms_escape {
+#define X(name, text) TMS_ESCAPE_##name,
+    TMS_ESCAPES(X)
+#undef X
+};
+
+/* Which theorem of Wang and Stoller `blocks` goes by. */
+#define TMS_BLOCKS(X)                                                                              \
+    X(1V, "1v")     /* theorem 3: two accesses to one variable */                                  \
+    X(2V, "2v")     /* theorem 4: pairs of transactions, any variables */                          \
+    X(FULL, "full") /* theorem 5: cycles of more than two transactions */
+
+enum tms_blocks {
+#define X(name, text) TMS_BLOCKS_##name,
+    TMS_BLOCKS(X)
+#undef X
+};
+
 struct tms_settings {
     const char *engines; /* comma-separated names, "all", or "" for none (validate only) */
     bool blame;          /* which transactions are themselves not atomic */
@@ -349,8 +403,18 @@ struct tms_settings {
         *spec;      /* what is meant to be atomic; NULL: the default. Outlives the analysis */
     double timeout; /* seconds that each engine may take, then it gives up; 0: no limit */
     uint64_t max_violations; /* list at most so many findings per engine; 0: no limit */
+    unsigned predict;        /* enum tms_predict, extensions of sidetrack */
+    enum tms_race_test race_test;
+    enum tms_escape escape;
+    enum tms_blocks blocks;
+    bool periods; /* lockset engines: what start, join and barrier order can't interleave */
+    bool acq_rel; /* reduction: a critical section may move as a whole (theorem 2, AcqA*Rel) */
 };
-/* Defaults: engine frontier, blame, grouped, the whole trace, strict, split at wait and barrier. */
+/*
+ * Defaults: engine frontier, blame, grouped, the whole trace, strict, split at wait and barrier;
+ * all extensions of sidetrack but windows of variables; of the lockset engines everything that
+ * makes false alarms fewer; blocks by theorem 4.
+ */
 void tms_settings_init(struct tms_settings *settings);
 
 struct tms_analysis;
@@ -402,7 +466,13 @@ struct tms_trace_summary {
     X(SERIALIZABLE, "serializable")                                                                \
     X(VIOLATION, "violation")                                                                      \
     X(INCOMPLETE, "incomplete")                                                                    \
-    X(NONE_BLAMED, "none-blamed") /* by an engine that judges transactions, not the trace */
+    X(NONE_BLAMED, "none-blamed") /* by an engine that judges transactions, not the trace */       \
+    X(PREDICTED, "predicted")     /* another schedule of this run has a violation */               \
+    X(NONE_PREDICTED, "none-predicted")                                                            \
+    X(POTENTIAL, "potential") /* another schedule may have one; may be a false alarm */            \
+    X(NONE_POTENTIAL, "none-potential")                                                            \
+    X(RACE, "race")                                                                                \
+    X(NO_RACE, "no-race")
 
 enum tms_verdict {
 #define X(name, text) TMS_VERDICT_##name,
@@ -450,7 +520,10 @@ struct tms_transaction {
     bool unary;
 };
 
-/* One step of a cycle: the event `first` of `from` conflicts with the later `second` of `to`. */
+/*
+ * One step of a cycle: the event `first` of `from` conflicts with the later `second` of `to`; later
+ * in the trace, or, in a finding that was not observed, in the schedule that it speaks of.
+ */
 struct tms_step {
     struct tms_transaction from, to;
     uint64_t first_event, second_event;
@@ -470,10 +543,22 @@ struct tms_step {
     uint8_t second_kind;
 };
 
+/* An event at its place in a schedule that was not observed. */
+struct tms_turn {
+    uint64_t event; /* its number in the trace */
+    uint32_t thread;
+    uint32_t target;   /* of the class tms_event_class(kind) */
+    uint32_t location; /* 0 if unknown */
+    uint32_t stack;    /* TMS_CLASS_STACK, 0 if unknown */
+    uint8_t kind;      /* enum tms_event_kind */
+    const char *role;  /* a few words that say what it is there for; NULL: nothing by itself */
+};
+
 /* A violation, or all those of one static pattern. */
 struct tms_finding {
     const char *id;   /* "AV-3f2a91": from names only, the same from run to run */
-    const char *kind; /* "cycle" for the exact engines */
+    const char *kind; /* "cycle" for the exact engines; "before", "in", "after" for sidetrack,
+                         "pattern" for blocks, "reduction", "race", "deadlock" for others */
     enum tms_evidence evidence;
     uint64_t count;  /* how many violations it stands for; what follows is the first of them */
     uint64_t event;  /* the event that closed the cycle */
@@ -491,6 +576,18 @@ struct tms_finding {
     size_t refuted_count;
     const uint32_t *held; /* TMS_CLASS_LOCK: what `thread` held at that event, as far as known */
     size_t held_count;
+    /*
+     * Of a finding that was not observed: the events that make it, in the order in which they come
+     * in the schedule it speaks of. NULL if there is nothing to tell beyond the cycle.
+     */
+    const struct tms_turn *schedule;
+    size_t schedule_length;
+    const char *caveat; /* what stands against this one finding: NULL, or a sentence */
+    /*
+     * The same seen by an engine with stronger evidence, whose result stands before this one: the
+     * id of its finding there. NULL: it stands for itself.
+     */
+    const char *same_as;
 };
 
 /* A number that an engine keeps about itself, for --stats. */
@@ -505,6 +602,8 @@ struct tms_result {
     enum tms_verdict verdict;
     bool complete;                      /* nothing was lost on the way */
     const char *loss;                   /* if something was: a sentence, else NULL */
+    const char *assumption;             /* what the findings presuppose, and whether it was checked:
+                                           NULL, or a sentence */
     bool blamed;                        /* not_atomic of the findings means something */
     uint64_t first_violation_event;     /* 0: none */
     const struct tms_finding *findings; /* by event */

@@ -490,6 +490,8 @@ const struct tms_engine tms_engine_aerodrome = {
             .memory = "24 bytes a variable, at most two clocks of k numbers while a running "
                       "transaction leads to them",
             .flags = TMS_ENGINE_EXACT | TMS_ENGINE_BOUNDED,
+            .found = TMS_VERDICT_VIOLATION,
+            .clean = TMS_VERDICT_SERIALIZABLE,
         },
     .state_size = sizeof(struct aerodrome),
     .create = create,

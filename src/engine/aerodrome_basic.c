@@ -424,6 +424,8 @@ const struct tms_engine tms_engine_aerodrome_basic = {
             .time = "O(k) per event, O(k(k + V + L)) per end (k: threads, V: variables, L: locks)",
             .memory = "three clocks of k numbers a variable",
             .flags = TMS_ENGINE_EXACT | TMS_ENGINE_BOUNDED,
+            .found = TMS_VERDICT_VIOLATION,
+            .clean = TMS_VERDICT_SERIALIZABLE,
         },
     .state_size = sizeof(struct basic),
     .create = create,

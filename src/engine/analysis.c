@@ -28,6 +28,12 @@ void tms_settings_init(struct tms_settings *settings)
         .engines = "frontier",
         .blame = true,
         .split = TMS_SPLIT_WAIT | TMS_SPLIT_BARRIER,
+        .predict = TMS_PREDICT_SHARED | TMS_PREDICT_BARRIER | TMS_PREDICT_WAIT | TMS_PREDICT_ATOMIC,
+        .race_test = TMS_RACE_MULTILOCKSET,
+        .escape = TMS_ESCAPE_AUTO,
+        .blocks = TMS_BLOCKS_2V,
+        .periods = true,
+        .acq_rel = true,
     };
 }
 
@@ -477,10 +483,9 @@ static void finish_run(const struct tms_analysis *analysis, struct tms_run *run)
     result->violations = tms_findings_total(run->host.findings);
     result->first_violation_event = run->host.first_violation_event;
     result->verdict = result->first_violation_event != 0 || result->violations != 0
-                          ? TMS_VERDICT_VIOLATION
-                      : !result->complete                          ? TMS_VERDICT_INCOMPLETE
-                      : run->engine->info.flags & TMS_ENGINE_EXACT ? TMS_VERDICT_SERIALIZABLE
-                                                                   : TMS_VERDICT_NONE_BLAMED;
+                          ? run->engine->info.found
+                      : !result->complete ? TMS_VERDICT_INCOMPLETE
+                                          : run->engine->info.clean;
     result->blamed = analysis->settings.blame &&
                      (run->engine->info.flags & (TMS_ENGINE_BLAMES | TMS_ENGINE_BLAMES_SOME));
     result->closing_edges = run->host.closing_edges;

@@ -398,6 +398,8 @@ const struct tms_engine tms_engine_doublechecker = {
             .time = "O(1) per access, O(k) for writes to shared objects; then search and replay",
             .memory = "an object's state, and the logs of transactions that running ones reach",
             .flags = TMS_ENGINE_EXACT | TMS_ENGINE_AT_EVENT | TMS_ENGINE_WITNESS,
+            .found = TMS_VERDICT_VIOLATION,
+            .clean = TMS_VERDICT_SERIALIZABLE,
         },
     .state_size = sizeof(struct checker),
     .create = create,

@@ -33,6 +33,9 @@ struct tms_violation {
     size_t refuted_count;                  /* 0: the engine can't tell more than `transaction` */
     const uint32_t *held;                  /* locks of the thread at the event, if known */
     size_t held_count;
+    const struct tms_turn *schedule; /* roles are string constants, they are not copied */
+    size_t schedule_length;
+    const char *caveat; /* a string constant */
 };
 
 /* What the library gives to a running engine. */

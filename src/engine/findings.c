@@ -60,6 +60,7 @@ static void drop_lists(struct tms_findings *findings, const struct tms_finding *
     drop_list(findings, finding->cycle, finding->cycle_length, sizeof(*finding->cycle));
     drop_list(findings, finding->refuted, finding->refuted_count, sizeof(*finding->refuted));
     drop_list(findings, finding->held, finding->held_count, sizeof(*finding->held));
+    drop_list(findings, finding->schedule, finding->schedule_length, sizeof(*finding->schedule));
 }
 
 void tms_findings_free(struct tms_findings *findings)
@@ -197,6 +198,8 @@ static int fill(struct tms_findings *findings, struct tms_finding *finding,
         .cycle_length = violation->cycle_length,
         .refuted_count = refuted_count,
         .held_count = violation->held_count,
+        .schedule_length = violation->schedule_length,
+        .caveat = violation->caveat,
     };
     const struct tms_transaction *refuted =
         violation->refuted_count > 0 ? violation->refuted : &violation->transaction;
@@ -205,8 +208,11 @@ static int fill(struct tms_findings *findings, struct tms_finding *finding,
         copy_list(findings, violation->cycle, &filled.cycle_length, sizeof(*filled.cycle));
     filled.refuted = copy_list(findings, refuted, &filled.refuted_count, sizeof(*filled.refuted));
     filled.held = copy_list(findings, violation->held, &filled.held_count, sizeof(*filled.held));
+    filled.schedule =
+        copy_list(findings, violation->schedule, &filled.schedule_length, sizeof(*filled.schedule));
     if (filled.cycle_length != violation->cycle_length || filled.refuted_count != refuted_count ||
-        filled.held_count != violation->held_count) {
+        filled.held_count != violation->held_count ||
+        filled.schedule_length != violation->schedule_length) {
         drop_lists(findings, &filled);
         return TMS_ERR_MEMORY;
     }

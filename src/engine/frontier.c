@@ -165,6 +165,8 @@ const struct tms_engine tms_engine_frontier = {
                       "threads; none per event",
             .flags = TMS_ENGINE_EXACT | TMS_ENGINE_AT_EVENT | TMS_ENGINE_BLAMES |
                      TMS_ENGINE_WITNESS | TMS_ENGINE_BOUNDED,
+            .found = TMS_VERDICT_VIOLATION,
+            .clean = TMS_VERDICT_SERIALIZABLE,
         },
     .state_size = sizeof(struct frontier),
     .create = frontier_create,

@@ -676,6 +676,8 @@ const struct tms_engine tms_engine_reference = {
             .memory = "everything, O(n^2) bits; takes at most 10000 events",
             .flags = TMS_ENGINE_EXACT | TMS_ENGINE_AT_EVENT | TMS_ENGINE_BLAMES |
                      TMS_ENGINE_WITNESS | TMS_ENGINE_SMALL,
+            .found = TMS_VERDICT_VIOLATION,
+            .clean = TMS_VERDICT_SERIALIZABLE,
         },
     .state_size = sizeof(struct reference),
     .create = create,

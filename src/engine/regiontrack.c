@@ -348,6 +348,8 @@ const struct tms_engine tms_engine_regiontrack = {
             .time = "O(k) an event, O(k^2) an edge that is not implied, for k threads",
             .memory = "8 B a variable, 8 B a thread that read it, 8k B a sub-region referred to",
             .flags = TMS_ENGINE_EXACT | TMS_ENGINE_AT_EVENT | TMS_ENGINE_BLAMES,
+            .found = TMS_VERDICT_VIOLATION,
+            .clean = TMS_VERDICT_SERIALIZABLE,
         },
     REGIONTRACK(create_full),
 };
@@ -363,6 +365,8 @@ const struct tms_engine tms_engine_regiontrack_reduced = {
             .time = "O(k) an event, O(k^2) an edge that is not implied, for k threads",
             .memory = "8 B a variable, 16k B a variable that is read, 8k B a sub-region",
             .flags = TMS_ENGINE_EXACT | TMS_ENGINE_AT_EVENT | TMS_ENGINE_BLAMES,
+            .found = TMS_VERDICT_VIOLATION,
+            .clean = TMS_VERDICT_SERIALIZABLE,
         },
     REGIONTRACK(create_reduced),
 };
@@ -379,6 +383,8 @@ const struct tms_engine tms_engine_regiontrack_trace = {
             .time = "O(r) an access for r readers, O(k^2) an edge that is not implied",
             .memory = "8 B a variable, 8 B a thread that read it, 8k^2 B for k threads",
             .flags = TMS_ENGINE_EXACT | TMS_ENGINE_AT_EVENT,
+            .found = TMS_VERDICT_VIOLATION,
+            .clean = TMS_VERDICT_SERIALIZABLE,
         },
     REGIONTRACK(create_trace),
 };
@@ -395,6 +401,8 @@ const struct tms_engine tms_engine_regiontrack_blame = {
             .time = "O(k) an event for k threads",
             .memory = "8 B a variable, 8 B a thread that read it, 8k B a sub-region referred to",
             .flags = TMS_ENGINE_BLAMES,
+            .found = TMS_VERDICT_VIOLATION,
+            .clean = TMS_VERDICT_NONE_BLAMED,
         },
     REGIONTRACK(create_blame),
 };

@@ -541,6 +541,8 @@ const struct tms_engine tms_engine_velodrome = {
             .memory = "O(V + L + T), and the transactions that a running one still leads to",
             .flags = TMS_ENGINE_EXACT | TMS_ENGINE_AT_EVENT | TMS_ENGINE_WITNESS |
                      TMS_ENGINE_BLAMES_SOME,
+            .found = TMS_VERDICT_VIOLATION,
+            .clean = TMS_VERDICT_SERIALIZABLE,
         },
     .state_size = sizeof(struct velodrome),
     .create = create,

@@ -142,6 +142,12 @@ static int fill_row(struct row *row, const struct tms_result *result)
     static const enum tms_ink inks[] = {[TMS_VERDICT_SERIALIZABLE] = TMS_INK_GOOD,
                                         [TMS_VERDICT_INCOMPLETE] = TMS_INK_DOUBT,
                                         [TMS_VERDICT_NONE_BLAMED] = TMS_INK_GOOD,
+                                        [TMS_VERDICT_NONE_PREDICTED] = TMS_INK_GOOD,
+                                        [TMS_VERDICT_NONE_POTENTIAL] = TMS_INK_GOOD,
+                                        [TMS_VERDICT_NO_RACE] = TMS_INK_GOOD,
+                                        [TMS_VERDICT_POTENTIAL] = TMS_INK_DOUBT,
+                                        [TMS_VERDICT_PREDICTED] = TMS_INK_BAD,
+                                        [TMS_VERDICT_RACE] = TMS_INK_BAD,
                                         [TMS_VERDICT_VIOLATION] = TMS_INK_BAD};
     double rate = result->seconds > 0 ? (double)result->events / result->seconds : 0;
     size_t labels;

@@ -39,10 +39,11 @@ static bool is_live(const struct text *text)
 
 static const struct tms_result *find_worst(const struct text *text)
 {
-    static const int weight[] = {[TMS_VERDICT_NONE_BLAMED] = 0,
-                                 [TMS_VERDICT_SERIALIZABLE] = 1,
-                                 [TMS_VERDICT_INCOMPLETE] = 2,
-                                 [TMS_VERDICT_VIOLATION] = 3};
+    static const int weight[] = {[TMS_VERDICT_NONE_BLAMED] = 0,    [TMS_VERDICT_NO_RACE] = 0,
+                                 [TMS_VERDICT_NONE_POTENTIAL] = 0, [TMS_VERDICT_NONE_PREDICTED] = 1,
+                                 [TMS_VERDICT_SERIALIZABLE] = 2,   [TMS_VERDICT_INCOMPLETE] = 3,
+                                 [TMS_VERDICT_POTENTIAL] = 4,      [TMS_VERDICT_RACE] = 5,
+                                 [TMS_VERDICT_PREDICTED] = 6,      [TMS_VERDICT_VIOLATION] = 7};
     const struct tms_result *worst = result_at(text, 0), *result;
 
     for (size_t i = 1; worst != NULL && (result = result_at(text, i)) != NULL; i++) {
@@ -88,6 +89,26 @@ static void write_verdict_words(const struct text *text, FILE *out)
                                               : "no atomic block was cut apart in this run.",
               out);
         break;
+    case TMS_VERDICT_PREDICTED:
+        fputs("an atomic block was left whole, but another schedule of this run cuts it apart.",
+              out);
+        break;
+    case TMS_VERDICT_NONE_PREDICTED:
+        fputs("no other schedule of this run is known to cut an atomic block apart.", out);
+        break;
+    case TMS_VERDICT_POTENTIAL:
+        fputs("other schedules may cut an atomic block apart; this may be a false alarm.", out);
+        break;
+    case TMS_VERDICT_NONE_POTENTIAL:
+        fputs("nothing in the locks that were held lets a block be cut apart.", out);
+        break;
+    case TMS_VERDICT_RACE:
+        fprintf(out, "two accesses are ordered by nothing, first at event %" PRIu64 ".",
+                result->first_violation_event);
+        break;
+    case TMS_VERDICT_NO_RACE:
+        fputs("all conflicting accesses are ordered by locks, forks and joins.", out);
+        break;
     }
 }
 
@@ -97,6 +118,12 @@ static void write_verdict(struct text *text)
     static const enum tms_ink inks[] = {[TMS_VERDICT_SERIALIZABLE] = TMS_INK_GOOD,
                                         [TMS_VERDICT_INCOMPLETE] = TMS_INK_DOUBT,
                                         [TMS_VERDICT_NONE_BLAMED] = TMS_INK_GOOD,
+                                        [TMS_VERDICT_NONE_PREDICTED] = TMS_INK_GOOD,
+                                        [TMS_VERDICT_NONE_POTENTIAL] = TMS_INK_GOOD,
+                                        [TMS_VERDICT_NO_RACE] = TMS_INK_GOOD,
+                                        [TMS_VERDICT_POTENTIAL] = TMS_INK_DOUBT,
+                                        [TMS_VERDICT_PREDICTED] = TMS_INK_BAD,
+                                        [TMS_VERDICT_RACE] = TMS_INK_BAD,
                                         [TMS_VERDICT_VIOLATION] = TMS_INK_BAD};
     const char *verdict = tms_verdict_text(text->worst->verdict);
     FILE *out = text->page.out;
