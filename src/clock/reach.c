@@ -19,7 +19,6 @@ static void drop_arrays(struct tms_reach *reach)
 
     tms_release(reach->memory, reach->value, cells, sizeof(*reach->value));
     tms_release(reach->memory, reach->edge, cells, sizeof(*reach->edge));
-    tms_release(reach->memory, reach->least, reach->column_capacity, sizeof(*reach->least));
     tms_release(reach->memory, reach->list, cells, sizeof(*reach->list));
     tms_release(reach->memory, reach->listed, reach->row_capacity, sizeof(*reach->listed));
 }
@@ -28,6 +27,7 @@ void tms_reach_clear(struct tms_reach *reach)
 {
     if (reach->memory != NULL) {
         drop_arrays(reach);
+        tms_release(reach->memory, reach->least, reach->column_capacity, sizeof(*reach->least));
     }
     *reach = (struct tms_reach){0};
 }
@@ -38,21 +38,35 @@ static bool allocate(struct tms_reach *reach)
 
     reach->value = tms_resize(reach->memory, NULL, 0, cells, sizeof(*reach->value));
     reach->edge = tms_resize(reach->memory, NULL, 0, cells, sizeof(*reach->edge));
-    reach->least =
-        tms_resize(reach->memory, NULL, 0, reach->column_capacity, sizeof(*reach->least));
     reach->list = tms_resize(reach->memory, NULL, 0, cells, sizeof(*reach->list));
     reach->listed = tms_resize(reach->memory, NULL, 0, reach->row_capacity, sizeof(*reach->listed));
-    return reach->value != NULL && reach->edge != NULL && reach->least != NULL &&
-           reach->list != NULL && reach->listed != NULL;
+    return reach->value != NULL && reach->edge != NULL && reach->list != NULL &&
+           reach->listed != NULL;
+}
+
+/* Stays where it is unless there are more columns: others may be looking at it. */
+static bool grow_least(struct tms_reach *grown, const struct tms_reach *reach)
+{
+    if (grown->column_capacity == reach->column_capacity) {
+        return true;
+    }
+    uint64_t *least =
+        tms_resize(grown->memory, NULL, 0, grown->column_capacity, sizeof(*grown->least));
+    if (least == NULL) {
+        return false;
+    }
+    for (uint32_t column = 0; column < grown->column_capacity; column++) {
+        least[column] = column < reach->column_capacity ? reach->least[column] : TMS_NEVER;
+    }
+    tms_release(grown->memory, reach->least, reach->column_capacity, sizeof(*reach->least));
+    grown->least = least;
+    return true;
 }
 
 static void copy_entries(struct tms_reach *to, const struct tms_reach *from)
 {
     for (size_t i = 0; i < (size_t)to->row_capacity * to->column_capacity; i++) {
         to->value[i] = TMS_NEVER;
-    }
-    for (uint32_t column = 0; column < to->column_capacity; column++) {
-        to->least[column] = column < from->column_capacity ? from->least[column] : TMS_NEVER;
     }
     for (uint32_t row = 0; row < from->row_capacity; row++) {
         to->listed[row] = from->listed[row];
@@ -77,7 +91,7 @@ int tms_reach_grow(struct tms_reach *reach, uint32_t rows, uint32_t columns)
     if ((uint64_t)grown.row_capacity * grown.column_capacity > TMS_REACH_MOST) {
         return TMS_ERR_LIMIT;
     }
-    if (!allocate(&grown)) {
+    if (!allocate(&grown) || !grow_least(&grown, reach)) {
         drop_arrays(&grown);
         return TMS_ERR_MEMORY;
     }

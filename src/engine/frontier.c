@@ -21,7 +21,7 @@
  * Three filters, exact for both questions, keep nearly all events away from the matrices:
  *   - a moment that is already recorded for the same stretch of this thread (see `floor`) is
  *     not recorded again; a stretch ends with the transaction, and, for blame and outside
- *     blocks, with each edge that comes in;
+ *     blocks, with each edge by which somebody comes to reach the thread;
  *   - an edge from (u, e) is implied if one from (u, e') with e <= e' came in before (`in`);
  *   - nobody who runs reaches the source (`least` of the column).
  */

@@ -134,7 +134,8 @@ struct thread {
     uint64_t span;  /* … that is, those with moment - floor < span */
     uint64_t *in;   /* by slot: the latest moment from which an edge came in; own: the last */
     uint64_t begin; /* of the running transaction; 0 outside blocks */
-    uint32_t row;   /* in the matrices, NO_ROW outside blocks */
+    uint64_t met; /* the latest event with which somebody came to reach the thread, or its first */
+    uint32_t row; /* in the matrices, NO_ROW outside blocks */
     uint32_t slot;
     uint32_t id;
     struct log log;
@@ -182,8 +183,15 @@ struct frontier {
 
     bool (*renewed)(const struct frontier *f, const struct tms_op *first,
                     const struct tms_op *second); /* did the variable become a new one between? */
-    struct log forgotten;                         /* the variables that became new ones lately */
-    struct touch *touched;                        /* scratch of the witness search */
+    /*
+     * For a host whose transactions have no row as long as nobody asks; NULL: they have one from
+     * the start. Called before an edge is looked at, for the transaction it comes from if that
+     * still runs, and, if the edge matters, for the one of the thread that it comes into.
+     */
+    void (*wake_source)(struct frontier *f, uint32_t slot, uint64_t event);
+    void (*wake)(struct frontier *f, struct thread *t);
+    struct log forgotten;  /* the variables that became new ones lately */
+    struct touch *touched; /* scratch of the witness search */
     size_t touched_capacity;
 
     uint64_t edges_seen, edges_inserted, sweeps, nodes_used; /* counters */
@@ -193,6 +201,8 @@ struct frontier {
 struct source {
     uint64_t moment;
     uint32_t place;
+    /* If not NULL: says the place, which takes a while, when it is wanted. */
+    uint32_t (*find_place)(const struct frontier *f, uint64_t moment, const struct tms_op *op);
 };
 
 /* Why there is an edge: its kind and what the two events conflict on. */
@@ -263,7 +273,7 @@ static inline void tms_frontier_edge(struct frontier *f, struct thread *t, const
                                      uint64_t moment, uint32_t place, struct cause cause)
 {
     if (!implied(t, moment)) {
-        tms_frontier_arrive(f, t, op, (struct source){moment, place}, cause);
+        tms_frontier_arrive(f, t, op, (struct source){moment, place, NULL}, cause);
     }
 }
 
@@ -382,6 +392,19 @@ static inline const struct tms_op *log_at(const struct log *log, uint64_t index)
  */
 void tms_frontier_violation(struct frontier *f, struct thread *t, const struct tms_step *closing,
                             uint32_t from, bool cycle, bool blamed);
+
+/*
+ * Is there anything to tell of a further edge like that, which comes into the thread with this
+ * operation? The first one was told, and so was the first that blames.
+ */
+static inline bool tms_frontier_is_news(const struct thread *t, const struct tms_op *op,
+                                        bool blamed)
+{
+    const struct tms_violation *violation = &t->pending.violation;
+
+    return !t->pending.open || (blamed && !violation->not_atomic) ||
+           (violation->event == op->event && violation->cycle_length != 2);
+}
 
 /* The running transaction ends: hands its violation, if any, to the host. */
 void tms_frontier_settle(struct frontier *f, struct thread *t);

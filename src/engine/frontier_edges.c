@@ -18,10 +18,14 @@ struct arriving {
 };
 
 static struct tms_step make_step(const struct frontier *f, const struct thread *t,
-                                 const struct arriving *edge)
+                                 struct arriving *edge)
 {
     const struct tms_op *op = edge->op;
 
+    if (edge->source.find_place != NULL) {
+        edge->source.place = edge->source.find_place(f, edge->source.moment, op);
+        edge->source.find_place = NULL;
+    }
     return (struct tms_step){
         .from = tms_history_find(f->threads[edge->from], edge->event, edge->source.place),
         .to = tms_history_find(t, op->event, op->location),
@@ -49,29 +53,36 @@ static uint32_t edge_number(struct frontier *f, const struct thread *t, struct a
     return edge->number;
 }
 
-/* Everybody who had the source behind its begin has this event there too. */
-static void extend_order(struct frontier *f, const struct thread *t, struct arriving *edge)
+/*
+ * Everybody who had the source behind its begin has this event there too. Is there anybody for
+ * whom it is the first event of the thread?
+ */
+static bool extend_order(struct frontier *f, const struct thread *t, struct arriving *edge)
 {
     struct tms_reach *order = &f->order;
+    bool met = false;
 
     if (!tms_reach_maybe(order, edge->from, edge->event)) {
-        return;
+        return false;
     }
     uint32_t row = tms_reach_next(order, edge->from, edge->event, 0);
     for (; row < order->row_capacity;
          row = tms_reach_next(order, edge->from, edge->event, row + 1)) {
         if (row != t->row && edge->op->event < tms_reach_at(order, row, t->slot)) {
             tms_reach_lower(order, row, t->slot, edge->op->event, edge_number(f, t, edge));
+            met = true;
         }
     }
+    return met;
 }
 
-/* The row now reaches all that t's running transaction reaches. */
-static void merge_row(struct frontier *f, const struct thread *t, uint32_t row,
+/* The row now reaches all that t's running transaction reaches. Is that itself new to it? */
+static bool merge_row(struct frontier *f, const struct thread *t, uint32_t row,
                       struct arriving *edge)
 {
     struct tms_reach *graph = &f->graph;
     const uint32_t *list = &graph->list[(size_t)t->row * graph->column_capacity];
+    bool met = false;
 
     for (uint32_t i = 0; i < graph->listed[t->row]; i++) {
         uint32_t column = list[i];
@@ -80,28 +91,76 @@ static void merge_row(struct frontier *f, const struct thread *t, uint32_t row,
             uint32_t by =
                 column == t->slot ? edge_number(f, t, edge) : tms_reach_edge(graph, t->row, column);
             tms_reach_lower(graph, row, column, moment, by);
+            met = met || column == t->slot;
         }
     }
+    return met;
 }
 
-/* Everybody who reached the source reaches this transaction, and what it reaches. */
-static void extend_graph(struct frontier *f, const struct thread *t, struct arriving *edge)
+/*
+ * Everybody who reached the source reaches this transaction, and what it reaches. Is there anybody
+ * who did not reach it before?
+ */
+static bool extend_graph(struct frontier *f, const struct thread *t, struct arriving *edge)
 {
     struct tms_reach *graph = &f->graph;
+    bool met = false;
 
     if (!tms_reach_maybe(graph, edge->from, edge->event)) {
-        return;
+        return false;
     }
     uint32_t row = tms_reach_next(graph, edge->from, edge->event, 0);
     for (; row < graph->row_capacity;
          row = tms_reach_next(graph, edge->from, edge->event, row + 1)) {
         assert(row != t->row);
         if (t->row != NO_ROW) {
-            merge_row(f, t, row, edge);
+            met = merge_row(f, t, row, edge) || met;
         } else if (edge->op->event < tms_reach_at(graph, row, t->slot)) {
             tms_reach_lower(graph, row, t->slot, edge->op->event, edge_number(f, t, edge));
+            met = true;
         }
     }
+    return met;
+}
+
+/* The edge leads to somebody who comes back to it. */
+static void close_cycle(struct frontier *f, struct thread *t, struct arriving *edge, bool cycle,
+                        bool blamed)
+{
+    if (tms_frontier_is_news(t, edge->op, blamed)) {
+        struct tms_step closing = make_step(f, t, edge);
+        tms_frontier_violation(f, t, &closing, edge->from, cycle, blamed);
+    } else {
+        f->host->closing_edges += cycle;
+    }
+}
+
+/*
+ * Some running transaction may reach the source. What a thread did before this event is as good as
+ * what it does behind it, as long as no transaction came to reach the thread in between: only then
+ * its stretch begins anew.
+ */
+static bool arrive_among_others(struct frontier *f, struct thread *t, struct arriving *edge)
+{
+    bool running = t->row != NO_ROW;
+    bool cycle = running && tms_reach_at(&f->graph, t->row, edge->from) <= edge->event;
+    bool blamed = running && f->blame && tms_reach_at(&f->order, t->row, edge->from) <= edge->event;
+    bool met = f->blame && extend_order(f, t, edge);
+
+    if (cycle || blamed) {
+        close_cycle(f, t, edge, cycle, blamed);
+    }
+    if (!cycle) {
+        met = extend_graph(f, t, edge) || met;
+    }
+    tms_edges_drop(&f->edges, edge->number);
+    if (met) {
+        t->met = edge->op->event;
+        if (f->blame || !running) {
+            start_stretch(t, edge->op->event);
+        }
+    }
+    return cycle;
 }
 
 void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_op *op,
@@ -112,28 +171,18 @@ void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_
                             .cause = cause,
                             .event = moment_event(source.moment),
                             .from = moment_slot(source.moment)};
-    bool running = t->row != NO_ROW;
-    bool cycle = running && tms_reach_at(&f->graph, t->row, edge.from) <= edge.event;
-    bool blamed = running && f->blame && tms_reach_at(&f->order, t->row, edge.from) <= edge.event;
+    bool cycle = false;
 
     f->edges_seen++;
-    if (f->blame || !running) {
-        start_stretch(t, op->event);
+    if (f->wake_source != NULL) {
+        f->wake_source(f, edge.from, edge.event);
     }
-    bool matters = tms_reach_maybe(&f->graph, edge.from, edge.event) ||
-                   (f->blame && tms_reach_maybe(&f->order, edge.from, edge.event));
-    if (matters) {
-        if (f->blame) {
-            extend_order(f, t, &edge);
+    if (tms_reach_maybe(&f->graph, edge.from, edge.event) ||
+        (f->blame && tms_reach_maybe(&f->order, edge.from, edge.event))) {
+        if (f->wake != NULL) {
+            f->wake(f, t);
         }
-        if (cycle || blamed) {
-            struct tms_step closing = make_step(f, t, &edge);
-            tms_frontier_violation(f, t, &closing, edge.from, cycle, blamed);
-        }
-        if (!cycle) {
-            extend_graph(f, t, &edge);
-        }
-        tms_edges_drop(&f->edges, edge.number);
+        cycle = arrive_among_others(f, t, &edge);
     }
     if (!cycle) {
         f->edges_inserted++;

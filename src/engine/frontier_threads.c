@@ -121,6 +121,7 @@ struct thread *tms_frontier_settle_in(struct frontier *f, const struct tms_op *o
     t->id = op->thread;
     t->row = NO_ROW;
     t->begin = 0;
+    t->met = op->event;
     t->history.count = 0;
     tms_nesting_restart(&t->nesting);
     if (!tms_log_start(f, &t->log)) {
@@ -182,5 +183,5 @@ int tms_frontier_limit_slots(struct frontier *f, uint32_t most)
             return TMS_ERR_MEMORY;
         }
     }
-    return TMS_OK;
+    return grow_matrices(f, 1, most + 1);
 }
