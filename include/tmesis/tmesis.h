@@ -357,6 +357,7 @@ enum tms_predict {
 
 /* How the lockset engines tell whether two threads may race for a variable. */
 #define TMS_RACE_TESTS(X)                                                                          \
+    X(DEFAULT, "default") /* each engine its own: reduction multilockset, atomizer praun-gross */  \
     X(MULTILOCKSET, "multilockset") /* Wang and Stoller, figure 3 */                               \
     X(ERASER, "eraser")                                                                            \
     X(PRAUN_GROSS, "praun-gross") /* ownership passes on once before locks are looked at */        \
@@ -439,6 +440,13 @@ int tms_analysis_feed(struct tms_analysis *analysis, const struct tms_event *eve
  * Without a violation the verdict is then incomplete. NULL: nothing is.
  */
 void tms_analysis_lost(struct tms_analysis *analysis, const char *loss);
+
+/*
+ * Before the first event with that label: blocks of it may stand for several that were taken for
+ * one. What an engine predicts of them is no more than potential, and `why`, a sentence without its
+ * full stop, stands against it; it must outlive the analysis. TMS_OK or TMS_ERR_MEMORY.
+ */
+int tms_analysis_doubt(struct tms_analysis *analysis, uint32_t label, const char *why);
 
 /* No more events will come; results are there afterwards. */
 int tms_analysis_finish(struct tms_analysis *analysis);
@@ -584,8 +592,8 @@ struct tms_finding {
     size_t schedule_length;
     const char *caveat; /* what stands against this one finding: NULL, or a sentence */
     /*
-     * The same seen by an engine with stronger evidence, whose result stands before this one: the
-     * id of its finding there. NULL: it stands for itself.
+     * The same found by another engine, with stronger evidence or with more to tell: the id of the
+     * finding there. NULL: it stands for itself.
      */
     const char *same_as;
 };
@@ -640,6 +648,13 @@ struct tms_observation {
 };
 
 /*
+ * Gives an analysis that has not finished, and in which `frontier` is not at work, that result as
+ * its first, as if it had been found here: grouped, listed and with ids as the settings say. The
+ * summary counts in place of what was fed. Call it once, after the last event.
+ */
+int tms_analysis_observe(struct tms_analysis *analysis, const struct tms_observation *observation);
+
+/*
  * A finished analysis with one result, that of `frontier`, as if it had been found here: grouped,
  * listed and with ids as the settings say, of which blame, all and max_violations count.
  */
@@ -661,6 +676,7 @@ struct tms_report_settings {
     bool color;         /* terminal colours in text */
     bool stats;         /* engine counters in text; JSON always has them */
     bool quiet;         /* the verdict line only */
+    bool potential;     /* findings that are merely potential too; otherwise text counts them */
 };
 #define TMS_FORMAT_LIVE "live"
 

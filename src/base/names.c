@@ -83,15 +83,11 @@ static const char *keep_text(struct tms_names *names, const char *name, size_t l
     return text;
 }
 
-/* A short name's hash is made from the entry itself: no visit to the text. */
-static uint64_t hash_of(const struct tms_names *names, const struct tms_name_entry *entry)
+static uint64_t hash_of(const struct tms_name_entry *entry)
 {
-    size_t length = entry->mark & TMS_LONG_NAME;
+    uint32_t length = entry->mark & TMS_LONG_NAME;
 
-    if (length == TMS_LONG_NAME) {
-        length = names->texts[entry->id].length;
-    }
-    return tms_names_key_of(entry->head, names->texts[entry->id].text, length).hash;
+    return tms_names_place(entry->head, length <= 8 ? length : entry->mark);
 }
 
 /* In the order of the old table, which is nearly that of the new one: both are walked through. */
@@ -108,7 +104,7 @@ static bool grow_table(struct tms_names *names)
         if (entry->id == 0) {
             continue;
         }
-        size_t at = hash_of(names, entry) & (size - 1);
+        size_t at = hash_of(entry) & (size - 1);
         while (table[at].id != 0) {
             at = (at + 1) & (size - 1);
         }

@@ -63,18 +63,29 @@ struct tms_name_key {
 /* The hash of a name of more than 8 bytes. */
 uint64_t tms_names_hash_long(const char *name, size_t length);
 
+/*
+ * Where a name belongs in the table. It is made from what its entry holds, so a larger table is
+ * filled without a visit to the texts; 32 bits of a long name are enough to spread millions.
+ */
+static inline uint64_t tms_names_place(uint64_t head, uint32_t more)
+{
+    uint64_t word = (head + more) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return word ^ (word >> 29);
+}
+
 static inline struct tms_name_key tms_names_key_of(uint64_t head, const char *name, size_t length)
 {
     struct tms_name_key key = {.head = head};
-    uint32_t short_length = length < TMS_LONG_NAME ? (uint32_t)length : TMS_LONG_NAME;
 
     if (length <= 8) {
-        uint64_t word = (head + length) * UINT64_C(0x9e3779b97f4a7c15);
-        key.hash = word ^ (word >> 29);
+        key.hash = tms_names_place(head, (uint32_t)length);
+        key.mark = ((uint32_t)(key.hash >> 38) << 6) | (uint32_t)length;
     } else {
-        key.hash = tms_names_hash_long(name, length);
+        key.mark = ((uint32_t)(tms_names_hash_long(name, length) >> 38) << 6) |
+                   (length < TMS_LONG_NAME ? (uint32_t)length : TMS_LONG_NAME);
+        key.hash = tms_names_place(head, key.mark);
     }
-    key.mark = ((uint32_t)(key.hash >> 38) << 6) | short_length;
     return key;
 }
 

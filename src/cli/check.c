@@ -10,6 +10,7 @@
 #include "cli/checking.h"
 #include "cli/console.h"
 #include "cli/options.h"
+#include "cli/predict_options.h"
 #include "cli/spec_options.h"
 #include "tmesis/tmesis.h"
 
@@ -19,9 +20,11 @@ struct values {
     struct tms_reading reading;
     struct tms_maybe json;
     struct tms_given rules;
+    struct tms_predicting predicting;
     uint64_t max_violations;
     double timeout;
     bool blame, all, first, stats, table;
+    bool engine_given;
 };
 
 #define AT(field) offsetof(struct values, field)
@@ -30,7 +33,8 @@ static const struct tms_option options[] = {
     {.name = "engine",
      .type = TMS_OPTION_LIST,
      .at = AT(engines),
-     .initial = "frontier",
+     .given = AT(engine_given),
+     .initial = TMS_DEFAULT_ENGINES,
      .word = tms_word_engine,
      .alone = "all",
      .environment = true,
@@ -60,6 +64,7 @@ static const struct tms_option options[] = {
      .value = "N",
      .help = "list at most N findings per engine; 0: all of them"},
     TMS_SPEC_OPTIONS(AT(rules)),
+    TMS_PREDICTING_OPTIONS(AT(predicting)),
     TMS_READING_OPTIONS(AT(reading)),
     {.name = "json",
      .type = TMS_OPTION_MAYBE,
@@ -132,6 +137,8 @@ static int report(const struct job *job)
     settings.color = tms_console_color(job->values->common.color, stderr);
     settings.stats = job->values->stats;
     settings.quiet = job->values->common.quiet;
+    /* Who asks for an engine wants to see what it found. */
+    settings.potential = job->values->predicting.potential || job->values->engine_given;
     int code = tms_report(checking->analysis, job->values->table ? "table" : "text", &settings,
                           tms_console_sink, stderr);
     if (code == TMS_ERR_MEMORY) {
@@ -154,8 +161,8 @@ static int run_job(struct job *job)
     if (code == TMS_OK) {
         code = report(job);
     }
-    int status =
-        code == TMS_OK ? tms_checking_status(checking) : tms_checking_bad(checking, code, reading);
+    int status = code == TMS_OK ? tms_checking_status(checking, &job->values->predicting)
+                                : tms_checking_bad(checking, code, reading);
     if (code != TMS_OK && job->json != NULL && checking->context != NULL) {
         tms_console_json_error(job->json, checking->path, tms_error(checking->context));
     }
@@ -198,18 +205,20 @@ static int run(const void *all_values, const struct tms_operands *operands)
     const struct values *values = all_values;
     struct tms_settings settings;
     struct tms_rules rules;
+    char engines[TMS_ENGINE_LIST_SIZE];
 
     if (!tms_standard_input_once(operands, &values->rules)) {
         return TMS_EXIT_BAD;
     }
     tms_settings_init(&settings);
-    settings.engines = values->engines;
+    settings.engines = tms_predicting_engines(&values->predicting, values->engines, engines);
     settings.blame = values->blame;
     settings.all = values->all;
     settings.first = values->first;
     settings.max_violations = values->max_violations;
     settings.timeout = values->timeout;
     tms_reading_settings(&values->reading, &settings);
+    tms_predicting_settings(&values->predicting, &settings);
     int status = tms_rules_open(&rules, &values->rules);
     if (status == TMS_EXIT_OK) {
         settings.spec = rules.spec;
@@ -229,9 +238,10 @@ const struct tms_command tms_command_check = {
     .about =
         "Decides for each TRACE (\"-\" is standard input) whether its atomic blocks can be put "
         "one after the other without changing what any thread saw. If not, shows which "
-        "blocks were cut apart, where, and by whom. The report goes to standard error.\n\n"
+        "blocks were cut apart, where, and by whom; and in any case which could be with another "
+        "timing. The report goes to standard error.\n\n"
         "Exit status over all traces: 2 if one could not be read, else 1 if one has a "
-        "violation, else 3 if a verdict is incomplete, else 0.",
+        "violation (--fail-on), else 3 if a verdict is incomplete, else 0.",
     .options = options,
     .values_size = sizeof(struct values),
     .operands_least = 1,

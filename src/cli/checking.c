@@ -6,21 +6,17 @@
 
 /* ---- options -------------------------------------------------------------------------- */
 
-static const struct {
-    const char *word;
-    unsigned bit;
-} splits[] = {
+static const struct tms_option_bit splits[] = {
 #define X(name, value, text) {text, TMS_SPLIT_##name},
     TMS_SPLITS(X)
 #undef X
         {"none", 0},
+    {0},
 };
-
-#define SPLIT_COUNT (sizeof(splits) / sizeof(splits[0]))
 
 const char *tms_word_split(size_t index)
 {
-    return index < SPLIT_COUNT ? splits[index].word : NULL;
+    return splits[index].word;
 }
 
 const char *tms_word_engine(size_t index)
@@ -32,25 +28,9 @@ const char *tms_word_engine(size_t index)
     return engine != NULL ? engine->name : NULL;
 }
 
-static unsigned read_splits(const char *list)
-{
-    unsigned split = 0;
-
-    while (*list != '\0') {
-        size_t length = strcspn(list, ",");
-        for (size_t i = 0; i < SPLIT_COUNT; i++) {
-            if (strlen(splits[i].word) == length && memcmp(splits[i].word, list, length) == 0) {
-                split |= splits[i].bit;
-            }
-        }
-        list += length + (list[length] == ',');
-    }
-    return split;
-}
-
 void tms_split_settings(const char *split, struct tms_settings *settings)
 {
-    settings->split = read_splits(split);
+    settings->split = tms_option_bits(split, splits);
 }
 
 void tms_reading_settings(const struct tms_reading *reading, struct tms_settings *settings)
@@ -124,16 +104,17 @@ int tms_checking_bad(const struct tms_checking *checking, int code,
                                      : tms_bad_input(checking->context, code, reading->format);
 }
 
-int tms_checking_status(const struct tms_checking *checking)
+int tms_checking_status(const struct tms_checking *checking,
+                        const struct tms_predicting *predicting)
 {
     const struct tms_result *result;
     bool incomplete = false;
 
     for (size_t i = 0; (result = tms_analysis_result(checking->analysis, i)) != NULL; i++) {
-        if (result->verdict == TMS_VERDICT_VIOLATION) {
+        if (tms_predicting_fails(predicting, result)) {
             return TMS_EXIT_VIOLATION;
         }
-        incomplete = incomplete || result->verdict == TMS_VERDICT_INCOMPLETE;
+        incomplete = incomplete || tms_predicting_doubts(predicting, checking->analysis, result);
     }
     return incomplete ? TMS_EXIT_INCOMPLETE : TMS_EXIT_OK;
 }

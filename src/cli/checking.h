@@ -11,6 +11,7 @@
 
 #include "cli/console.h"
 #include "cli/options.h"
+#include "cli/predict_options.h"
 #include "tmesis/tmesis.h"
 
 struct tms_reading {
@@ -79,7 +80,8 @@ void tms_checking_free(struct tms_checking *checking);
 int tms_checking_bad(const struct tms_checking *checking, int code,
                      const struct tms_reading *reading);
 
-/* Over all engines: a violation outweighs an incomplete verdict. */
-int tms_checking_status(const struct tms_checking *checking);
+/* Over all engines: what --fail-on calls a violation outweighs an incomplete verdict. */
+int tms_checking_status(const struct tms_checking *checking,
+                        const struct tms_predicting *predicting);
 
 #endif

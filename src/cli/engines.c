@@ -60,7 +60,8 @@ static void write_text(const struct tms_engine_info *engine, bool color)
             printf(" %s", flags[i].text);
         }
     }
-    putchar('\n');
+    printf("\n    %-10s %s or %s\n", "answers", tms_verdict_text(engine->found),
+           tms_verdict_text(engine->clean));
     for (size_t i = 0; i < FACT_COUNT; i++) {
         if (*fact_of(engine, i) != '\0') {
             printf("    %-10s ", facts[i].key);
@@ -88,6 +89,8 @@ static void write_json(const struct tms_engine_info *engine)
         printf(", ");
         write_string(facts[i].key, fact_of(engine, i));
     }
+    printf(", \"answers\": [\"%s\", \"%s\"]", tms_verdict_text(engine->found),
+           tms_verdict_text(engine->clean));
     printf(", \"flags\": [");
     for (size_t i = 0; i < FLAG_COUNT; i++) {
         if ((engine->flags & flags[i].bit) != 0) {

@@ -156,6 +156,15 @@ void tms_options_help(const struct tms_command *command, FILE *out);
 /* The word of the list that looks most like `text`, or NULL if none comes near. */
 const char *tms_nearest(const char *text, const char *(*word)(size_t index));
 
+/* A word of a LIST option that sets a bit; a table of them ends with a zero row. */
+struct tms_option_bit {
+    const char *word;
+    unsigned bit;
+};
+
+/* The bits of the words in a list that parsing has accepted. */
+unsigned tms_option_bits(const char *list, const struct tms_option_bit *bits);
+
 /* Words for CHOICE and LIST options that several commands share. */
 const char *tms_word_format(size_t index);      /* formats that can be read */
 const char *tms_word_written(size_t index);     /* formats that can be written */

@@ -30,14 +30,18 @@ struct values {
 
 #define AT(field) offsetof(struct values, field)
 
-/* Only engines that point at a transaction: those that blame, and those that show the cycle. */
+/*
+ * Only engines that point at a transaction of this very run: those that blame, and those that show
+ * the cycle.
+ */
 static const char *word_engine(size_t index)
 {
     const unsigned names = TMS_ENGINE_BLAMES | TMS_ENGINE_BLAMES_SOME | TMS_ENGINE_WITNESS;
     const struct tms_engine_info *engine;
 
     for (size_t i = 0; (engine = tms_engine_info(i)) != NULL; i++) {
-        if ((engine->flags & names) != 0 && index-- == 0) {
+        bool observes = engine->found == TMS_VERDICT_VIOLATION;
+        if (observes && (engine->flags & names) != 0 && index-- == 0) {
             return engine->name;
         }
     }
@@ -146,7 +150,7 @@ static int check_trace(struct refinement *refinement, const char *path, struct r
         status = tms_bad("%s: out of memory", path);
     } else {
         say_loss(refinement, &checking);
-        status = tms_checking_status(&checking);
+        status = tms_checking_status(&checking, NULL);
     }
     tms_checking_free(&checking);
     return status;

@@ -217,6 +217,22 @@ static bool set_list(const struct tms_option *option, void *field, const char *t
     return true;
 }
 
+unsigned tms_option_bits(const char *list, const struct tms_option_bit *bits)
+{
+    unsigned sum = 0;
+
+    while (*list != '\0') {
+        size_t length = strcspn(list, ",");
+        for (size_t i = 0; bits[i].word != NULL; i++) {
+            if (strlen(bits[i].word) == length && memcmp(bits[i].word, list, length) == 0) {
+                sum |= bits[i].bit;
+            }
+        }
+        list += length + (list[length] == ',');
+    }
+    return sum;
+}
+
 static bool set_maybe(const struct tms_option *option, void *field, const char *text,
                       const char *shown)
 {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "engine/agreement.h"
 #include "trace/format.h"
 
 #define COMPLAINTS_SHOWN 10
@@ -29,7 +30,7 @@ void tms_settings_init(struct tms_settings *settings)
         .blame = true,
         .split = TMS_SPLIT_WAIT | TMS_SPLIT_BARRIER,
         .predict = TMS_PREDICT_SHARED | TMS_PREDICT_BARRIER | TMS_PREDICT_WAIT | TMS_PREDICT_ATOMIC,
-        .race_test = TMS_RACE_MULTILOCKSET,
+        .race_test = TMS_RACE_DEFAULT,
         .escape = TMS_ESCAPE_AUTO,
         .blocks = TMS_BLOCKS_2V,
         .periods = true,
@@ -87,12 +88,26 @@ static void run_batch(void *user, const struct tms_op *ops, size_t count)
     }
 }
 
-/* With settings.first: has every engine what it was asked for, or given up? */
+static bool observes(const struct tms_run *run)
+{
+    return run->engine->info.found == TMS_VERDICT_VIOLATION;
+}
+
+/*
+ * With settings.first: has every engine what it was asked for, or given up? Those that speak of
+ * other schedules are not waited for, unless there are no others.
+ */
 static bool had_enough(const struct tms_analysis *analysis)
 {
+    bool observing = false;
+
     for (size_t i = 0; i < analysis->run_count; i++) {
-        const struct tms_host *host = &analysis->runs[i].host;
-        if (host->first_violation_event == 0 && host->failed == TMS_OK) {
+        observing = observing || observes(&analysis->runs[i]);
+    }
+    for (size_t i = 0; i < analysis->run_count; i++) {
+        const struct tms_run *run = &analysis->runs[i];
+        if (run->host.first_violation_event == 0 && run->host.failed == TMS_OK &&
+            observes(run) == observing) {
             return false;
         }
     }
@@ -358,6 +373,7 @@ static int take_all(struct tms_analysis *analysis, const struct tms_event *event
             i++;
         }
         if (analysis->settings.first && had_enough(analysis)) {
+            analysis->stopped = true;
             return 1;
         }
     }
@@ -375,7 +391,7 @@ static int make_room(struct tms_analysis *analysis)
 int tms_analysis_feed(struct tms_analysis *analysis, const struct tms_event *events, size_t count,
                       struct tms_reader *reader)
 {
-    if (analysis->finished || analysis->failed != TMS_OK) {
+    if (analysis->finished || analysis->observed || analysis->failed != TMS_OK) {
         return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
                         "this analysis has ended and takes no more events");
     }
@@ -407,6 +423,16 @@ int tms_analysis_feed(struct tms_analysis *analysis, const struct tms_event *eve
         analysis->failed = code;
     }
     return code == TMS_ERR_MEMORY ? tms_fail_memory(analysis->context) : code;
+}
+
+int tms_analysis_doubt(struct tms_analysis *analysis, uint32_t label, const char *why)
+{
+    for (size_t i = 0; i < analysis->run_count; i++) {
+        if (tms_findings_doubt(analysis->runs[i].host.findings, label, why) != TMS_OK) {
+            return tms_fail_memory(analysis->context);
+        }
+    }
+    return TMS_OK;
 }
 
 void tms_analysis_lost(struct tms_analysis *analysis, const char *loss)
@@ -455,9 +481,26 @@ static const char *run_loss(const struct tms_analysis *analysis, struct tms_run 
     if (analysis->loss[0] != '\0') {
         return analysis->loss;
     }
-    return analysis->settings.first && run->host.first_violation_event != 0
-               ? "stopped at the first violation, as asked"
-               : NULL;
+    if (run->host.loss != NULL) {
+        return run->host.loss;
+    }
+    return analysis->stopped ? "stopped at the first violation, as asked" : NULL;
+}
+
+static enum tms_verdict verdict_of(const struct tms_run *run)
+{
+    const struct tms_result *result = &run->result;
+    bool found = result->first_violation_event != 0 || result->violations != 0;
+
+    if (!found) {
+        return result->complete ? run->engine->info.clean : TMS_VERDICT_INCOMPLETE;
+    }
+    /* Nothing of what it found could be proven. */
+    if (run->engine->info.found == TMS_VERDICT_PREDICTED &&
+        tms_findings_strongest(run->host.findings) == TMS_EVIDENCE_POTENTIAL) {
+        return TMS_VERDICT_POTENTIAL;
+    }
+    return run->engine->info.found;
 }
 
 static void finish_run(const struct tms_analysis *analysis, struct tms_run *run)
@@ -482,10 +525,7 @@ static void finish_run(const struct tms_analysis *analysis, struct tms_run *run)
     result->complete = result->loss == NULL;
     result->violations = tms_findings_total(run->host.findings);
     result->first_violation_event = run->host.first_violation_event;
-    result->verdict = result->first_violation_event != 0 || result->violations != 0
-                          ? run->engine->info.found
-                      : !result->complete ? TMS_VERDICT_INCOMPLETE
-                                          : run->engine->info.clean;
+    result->verdict = verdict_of(run);
     result->blamed = analysis->settings.blame &&
                      (run->engine->info.flags & (TMS_ENGINE_BLAMES | TMS_ENGINE_BLAMES_SOME));
     result->closing_edges = run->host.closing_edges;
@@ -509,18 +549,10 @@ static void note_skipped(struct tms_analysis *analysis)
     }
 }
 
-int tms_analysis_finish(struct tms_analysis *analysis)
+static void count_summary(struct tms_analysis *analysis)
 {
     struct tms_trace_summary *summary = &analysis->summary;
 
-    if (analysis->failed != TMS_OK || analysis->finished) {
-        return analysis->failed;
-    }
-    tms_lower_flush(&analysis->lower);
-    note_skipped(analysis);
-    for (size_t i = 0; i < analysis->run_count; i++) {
-        finish_run(analysis, &analysis->runs[i]);
-    }
     summary->threads = tms_name_count(analysis->context, TMS_CLASS_THREAD);
     summary->variables = tms_name_count(analysis->context, TMS_CLASS_VARIABLE);
     summary->locks = tms_name_count(analysis->context, TMS_CLASS_LOCK);
@@ -528,6 +560,26 @@ int tms_analysis_finish(struct tms_analysis *analysis)
     summary->not_atomic = analysis->lower.not_atomic;
     summary->unary = analysis->lower.unary;
     summary->seconds = analysis->started == 0 ? 0 : now() - analysis->started;
+}
+
+int tms_analysis_finish(struct tms_analysis *analysis)
+{
+    if (analysis->failed != TMS_OK || analysis->finished) {
+        return analysis->failed;
+    }
+    tms_lower_flush(&analysis->lower);
+    note_skipped(analysis);
+    for (size_t i = 0; i < analysis->run_count - analysis->observed; i++) {
+        finish_run(analysis, &analysis->runs[i]);
+    }
+    count_summary(analysis);
+    if (analysis->observed) {
+        analysis->summary = analysis->elsewhere;
+    }
+    if (tms_agreement_make(analysis) != TMS_OK) {
+        analysis->failed = tms_fail_memory(analysis->context);
+        return analysis->failed;
+    }
     analysis->finished = true;
     return TMS_OK;
 }
@@ -537,11 +589,21 @@ void tms_analysis_summary(const struct tms_analysis *analysis, struct tms_trace_
     *out = analysis->summary;
 }
 
+struct tms_run *tms_analysis_run(const struct tms_analysis *analysis, size_t index)
+{
+    size_t last = analysis->run_count - 1;
+
+    if (analysis->observed) {
+        index = index == 0 ? last : index - 1;
+    }
+    return &analysis->runs[index];
+}
+
 const struct tms_result *tms_analysis_result(const struct tms_analysis *analysis, size_t index)
 {
     bool there = analysis->finished && index < analysis->run_count;
 
-    return there ? &analysis->runs[index].result : NULL;
+    return there ? &tms_analysis_run(analysis, index)->result : NULL;
 }
 
 const char *tms_analysis_loss(const struct tms_analysis *analysis)

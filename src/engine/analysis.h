@@ -17,6 +17,7 @@ struct tms_run {
     struct tms_result result; /* filled by the finish */
     struct tms_counter counters[TMS_COUNTERS_MOST];
     char loss[TMS_MESSAGE_SIZE];
+    char assumption[TMS_MESSAGE_SIZE];
 };
 
 struct tms_analysis {
@@ -32,7 +33,13 @@ struct tms_analysis {
     double started;
     int failed; /* sticky */
     bool finished;
+    bool stopped;  /* at the first violation, as asked */
+    bool observed; /* the last run worked elsewhere; its result is the first, … */
+    struct tms_trace_summary elsewhere; /* … and its summary counts */
     char loss[TMS_MESSAGE_SIZE];
 };
+
+/* The run of the index-th result. */
+struct tms_run *tms_analysis_run(const struct tms_analysis *analysis, size_t index);
 
 #endif

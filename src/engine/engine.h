@@ -46,6 +46,8 @@ struct tms_host {
     int failed;                     /* sticky: set by tms_host_fail, seen after the batch */
     uint64_t first_violation_event; /* 0: none yet; see tms_host_first */
     uint64_t closing_edges;         /* counted by the engine */
+    const char *loss;               /* a string constant: what the engine gave up, though it went on
+                                       to the end; NULL: nothing */
     struct tms_findings *findings;
     uint64_t last_event;  /* at the finish: the number of the last event of the trace, … */
     uint32_t last_thread; /* … and its thread */

@@ -28,6 +28,9 @@ struct tms_findings {
     size_t index_size;
     uint64_t total;    /* violations */
     uint64_t unlisted; /* those that max_violations left out of `entries`, one by one */
+    enum tms_evidence strongest;
+    const char **doubts; /* by label: what stands against predictions of it, NULL: nothing */
+    size_t doubt_capacity;
     struct tms_finding *list;
     size_t list_count;
 };
@@ -42,6 +45,7 @@ struct tms_findings *tms_findings_new(struct tms_context *context,
         findings->context = context;
         findings->settings = settings;
         findings->memory = memory;
+        findings->strongest = TMS_EVIDENCE_POTENTIAL;
     }
     return findings;
 }
@@ -75,6 +79,7 @@ void tms_findings_free(struct tms_findings *findings)
     tms_release(memory, findings->entries, findings->capacity, sizeof(*findings->entries));
     tms_release(memory, findings->index, findings->index_size, sizeof(*findings->index));
     tms_release(memory, findings->list, findings->list_count, sizeof(*findings->list));
+    tms_release(memory, findings->doubts, findings->doubt_capacity, sizeof(*findings->doubts));
     tms_release(memory, findings, 1, sizeof(*findings));
 }
 
@@ -284,10 +289,41 @@ static int add_grouped(struct tms_findings *findings, const struct tms_violation
     return TMS_OK;
 }
 
-int tms_findings_add(struct tms_findings *findings, const struct tms_violation *violation)
+int tms_findings_doubt(struct tms_findings *findings, uint32_t label, const char *why)
 {
+    if (!TMS_RESERVE(findings->memory, &findings->doubts, &findings->doubt_capacity,
+                     (size_t)label + 1, 16)) {
+        return TMS_ERR_MEMORY;
+    }
+    findings->doubts[label] = why;
+    return TMS_OK;
+}
+
+static const char *doubt_about(const struct tms_findings *findings,
+                               const struct tms_violation *violation)
+{
+    uint32_t label = violation->transaction.label;
+
+    return violation->evidence == TMS_EVIDENCE_PREDICTED && label < findings->doubt_capacity
+               ? findings->doubts[label]
+               : NULL;
+}
+
+int tms_findings_add(struct tms_findings *findings, const struct tms_violation *given)
+{
+    struct tms_violation doubted = *given;
+    const char *doubt = doubt_about(findings, given);
+    const struct tms_violation *violation = doubt != NULL ? &doubted : given;
+
+    if (doubt != NULL) {
+        doubted.evidence = TMS_EVIDENCE_POTENTIAL;
+        doubted.caveat = doubt;
+    }
     assert(violation->not_atomic || violation->refuted_count == 0);
     findings->total += 1 + violation->repeats;
+    if (violation->evidence < findings->strongest) {
+        findings->strongest = violation->evidence;
+    }
     return findings->settings->all ? add_single(findings, violation)
                                    : add_grouped(findings, violation);
 }
@@ -295,6 +331,11 @@ int tms_findings_add(struct tms_findings *findings, const struct tms_violation *
 uint64_t tms_findings_total(const struct tms_findings *findings)
 {
     return findings->total;
+}
+
+enum tms_evidence tms_findings_strongest(const struct tms_findings *findings)
+{
+    return findings->strongest;
 }
 
 /* ---- closing ---------------------------------------------------------------------------- */
@@ -390,4 +431,10 @@ int tms_findings_close(struct tms_findings *findings, const struct tms_finding *
     *list = findings->list;
     *count = listed;
     return TMS_OK;
+}
+
+void tms_findings_same(struct tms_findings *findings, size_t index, const char *id)
+{
+    assert(index < findings->list_count);
+    findings->list[index].same_as = id;
 }

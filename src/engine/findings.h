@@ -25,6 +25,10 @@ void tms_findings_free(struct tms_findings *findings);
 /* TMS_OK or TMS_ERR_MEMORY. */
 int tms_findings_add(struct tms_findings *findings, const struct tms_violation *violation);
 
+/* From now on what is predicted of blocks of that label is only potential. TMS_OK, TMS_ERR_MEMORY.
+ */
+int tms_findings_doubt(struct tms_findings *findings, uint32_t label, const char *why);
+
 /*
  * Sorts by event, gives the ids, applies max_violations. The array belongs to the findings.
  * Call once, after the last add.
@@ -34,5 +38,11 @@ int tms_findings_close(struct tms_findings *findings, const struct tms_finding *
 
 /* Violations taken in so far. */
 uint64_t tms_findings_total(const struct tms_findings *findings);
+
+/* The strongest evidence among them; TMS_EVIDENCE_POTENTIAL if there are none. */
+enum tms_evidence tms_findings_strongest(const struct tms_findings *findings);
+
+/* After the close: the finding at `index` is the same as the one with that id; NULL: as none. */
+void tms_findings_same(struct tms_findings *findings, size_t index, const char *id);
 
 #endif

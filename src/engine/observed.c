@@ -56,10 +56,11 @@ static void fill_result(struct tms_analysis *analysis, struct tms_run *run,
     uint64_t counted = tms_findings_total(run->host.findings);
     bool violation = counted > 0 || observation->first_violation_event != 0;
 
-    snprintf(analysis->loss, sizeof(analysis->loss), "%s",
-             observation->loss != NULL ? observation->loss : "");
+    if (observation->loss != NULL) {
+        snprintf(run->loss, sizeof(run->loss), "%s", observation->loss);
+    }
     result->engine = &run->engine->info;
-    result->loss = tms_analysis_loss(analysis);
+    result->loss = run->loss[0] != '\0' ? run->loss : NULL;
     result->complete = result->loss == NULL;
     result->blamed = analysis->settings.blame;
     result->first_violation_event = observation->first_violation_event;
@@ -73,22 +74,46 @@ static void fill_result(struct tms_analysis *analysis, struct tms_run *run,
     result->memory_bytes = observation->memory_bytes;
 }
 
-static int take_observation(struct tms_analysis *analysis,
-                            const struct tms_observation *observation)
+/* The run of the algorithm that worked elsewhere; NULL if there is one that works here. */
+static struct tms_run *add_run(struct tms_analysis *analysis)
 {
-    struct tms_run *run = &analysis->runs[analysis->run_count++];
+    const struct tms_engine *engine = tms_engine_find(ALGORITHM, strlen(ALGORITHM));
 
-    run->engine = tms_engine_find(ALGORITHM, strlen(ALGORITHM));
+    for (size_t i = 0; i < analysis->run_count; i++) {
+        if (analysis->runs[i].engine == engine) {
+            return NULL;
+        }
+    }
+    struct tms_run *run = &analysis->runs[analysis->run_count++];
+    run->engine = engine;
+    analysis->observed = true;
+    return run;
+}
+
+int tms_analysis_observe(struct tms_analysis *analysis, const struct tms_observation *observation)
+{
+    bool open = !analysis->finished && analysis->failed == TMS_OK;
+
+    if (open) {
+        tms_lower_flush(&analysis->lower); /* for those that work here */
+    }
+    struct tms_run *run = open ? add_run(analysis) : NULL;
+    if (run == NULL) {
+        return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
+                        "this analysis has ended, or has a result of " ALGORITHM " already");
+    }
     run->host.findings =
         tms_findings_new(analysis->context, &analysis->settings, &run->host.memory);
     int code =
         run->host.findings != NULL ? take_findings(analysis, run, observation) : TMS_ERR_MEMORY;
-    if (code == TMS_OK) {
-        fill_result(analysis, run, observation);
-        analysis->summary = observation->summary;
-        analysis->finished = true;
+    if (code != TMS_OK) {
+        analysis->failed = code;
+        return code == TMS_ERR_MEMORY ? tms_fail_memory(analysis->context) : code;
     }
-    return code;
+    fill_result(analysis, run, observation);
+    tms_analysis_lost(analysis, observation->loss);
+    analysis->elsewhere = observation->summary;
+    return TMS_OK;
 }
 
 int tms_analysis_observed(struct tms_context *context, const struct tms_settings *settings,
@@ -103,12 +128,14 @@ int tms_analysis_observed(struct tms_context *context, const struct tms_settings
     own.engines = ""; /* none is to work */
     int code = tms_analysis_new(context, &own, out);
     if (code == TMS_OK) {
-        code = take_observation(*out, observation);
+        code = tms_analysis_observe(*out, observation);
+    }
+    if (code == TMS_OK) {
+        code = tms_analysis_finish(*out);
     }
     if (code != TMS_OK) {
         tms_analysis_free(*out);
         *out = NULL;
-        return code == TMS_ERR_MEMORY ? tms_fail_memory(context) : code;
     }
-    return TMS_OK;
+    return code;
 }

@@ -14,6 +14,12 @@ extern const struct tms_engine tms_engine_regiontrack_reduced;
 extern const struct tms_engine tms_engine_regiontrack_trace;
 extern const struct tms_engine tms_engine_regiontrack_blame;
 extern const struct tms_engine tms_engine_doublechecker;
+extern const struct tms_engine tms_engine_sidetrack;
+extern const struct tms_engine tms_engine_fasttrack;
+extern const struct tms_engine tms_engine_goodlock;
+extern const struct tms_engine tms_engine_atomizer;
+extern const struct tms_engine tms_engine_reduction;
+extern const struct tms_engine tms_engine_blocks;
 
 const struct tms_engine *const tms_engines[] = {
     &tms_engine_frontier,
@@ -26,6 +32,12 @@ const struct tms_engine *const tms_engines[] = {
     &tms_engine_regiontrack_trace,
     &tms_engine_regiontrack_blame,
     &tms_engine_doublechecker,
+    &tms_engine_sidetrack,
+    &tms_engine_fasttrack,
+    &tms_engine_goodlock,
+    &tms_engine_atomizer,
+    &tms_engine_reduction,
+    &tms_engine_blocks,
     NULL,
 };
 

@@ -8,12 +8,12 @@
  */
 #include "report/columns.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/phrase.h"
+#include "report/rows.h"
 #include "report/utf8.h"
 
 #define MARGIN         4  /* left of the event numbers */
@@ -22,24 +22,6 @@
 #define OPERATION_MOST 34 /* characters of an operation */
 #define COLUMN_LEAST   9  /* closer than this, columns are unreadable */
 #define GAP            2
-#define NESTED_MOST    5 /* begins of nested blocks that are shown */
-
-#define NO_STEP SIZE_MAX
-
-struct row {
-    uint64_t event;
-    uint64_t begin_event; /* with `thread`: the transaction it belongs to */
-    uint32_t thread;
-    uint32_t location;
-    uint32_t target; /* of the event, 0 if the step does not tell */
-    uint32_t label;  /* of the block that begins here */
-    size_t in, out;  /* steps that arrive and leave, or NO_STEP */
-    size_t column;
-    size_t next; /* the next row of the same column, or the number of rows */
-    uint8_t kind;
-    bool has_kind;
-    bool begins;
-};
 
 struct column {
     uint32_t thread;
@@ -51,123 +33,19 @@ struct column {
 
 struct table {
     struct tms_page *page;
-    const struct tms_finding *finding;
-    struct row *rows;
+    struct tms_row *rows;
     size_t row_count;
     struct column *columns;
     size_t column_count;
     size_t number_width, location_width;
-    bool narrow; /* too many threads for columns */
+    size_t marked; /* the row with the triangle, or TMS_NO_STEP */
+    bool narrow;   /* too many threads for columns */
 };
-
-/* ---- rows ----------------------------------------------------------------------------- */
-
-static void add_begin(struct table *table, const struct tms_transaction *transaction)
-{
-    table->rows[table->row_count++] = (struct row){
-        .event = transaction->begin_event,
-        .begin_event = transaction->begin_event,
-        .thread = transaction->thread,
-        .label = transaction->label,
-        .location = transaction->location,
-        .begins = !transaction->unary,
-        .in = NO_STEP,
-        .out = NO_STEP,
-    };
-}
-
-/* A fork's second event and a join's first are any event of the child: `on` is not theirs. */
-static bool tells_target(const struct tms_step *step, bool first)
-{
-    uint8_t kind = first ? step->first_kind : step->second_kind;
-
-    if (step->kind == (first ? TMS_EDGE_JOIN : TMS_EDGE_FORK)) {
-        return false;
-    }
-    return tms_event_class((enum tms_event_kind)kind) == (enum tms_class)step->on_class;
-}
-
-static void add_end_of_step(struct table *table, size_t index, bool first)
-{
-    const struct tms_step *step = &table->finding->cycle[index];
-    const struct tms_transaction *transaction = first ? &step->from : &step->to;
-
-    table->rows[table->row_count++] = (struct row){
-        .event = first ? step->first_event : step->second_event,
-        .begin_event = transaction->begin_event,
-        .thread = transaction->thread,
-        .location = first ? step->first_location : step->second_location,
-        .target = tells_target(step, first) ? step->on : 0,
-        .kind = first ? step->first_kind : step->second_kind,
-        .has_kind = true,
-        .in = first ? NO_STEP : index,
-        .out = first ? index : NO_STEP,
-    };
-}
-
-static int by_event(const void *a, const void *b)
-{
-    const struct row *one = a, *two = b;
-
-    return one->event < two->event ? -1 : one->event > two->event;
-}
-
-/* Two rows about one event become one that knows what both knew. */
-static void absorb(struct row *row, const struct row *other)
-{
-    row->in = other->in != NO_STEP ? other->in : row->in;
-    row->out = other->out != NO_STEP ? other->out : row->out;
-    row->location = other->location != 0 ? other->location : row->location;
-    row->target = other->target != 0 ? other->target : row->target;
-    row->label = other->label != 0 ? other->label : row->label;
-    row->kind = other->has_kind ? other->kind : row->kind;
-    row->has_kind = row->has_kind || other->has_kind;
-    row->begins = row->begins || other->begins;
-}
-
-static void sort_rows(struct table *table)
-{
-    size_t kept = 0;
-
-    qsort(table->rows, table->row_count, sizeof(*table->rows), by_event);
-    for (size_t i = 1; i < table->row_count; i++) {
-        if (table->rows[i].event == table->rows[kept].event) {
-            absorb(&table->rows[kept], &table->rows[i]);
-        } else {
-            table->rows[++kept] = table->rows[i];
-        }
-    }
-    table->row_count = kept + 1;
-}
-
-/* Where the blocks begin that are refuted with their transaction; not those begun before it. */
-static void add_nested(struct table *table)
-{
-    const struct tms_finding *finding = table->finding;
-
-    for (size_t i = 1; i < finding->refuted_count && i <= NESTED_MOST; i++) {
-        if (finding->refuted[i].begin_event > finding->transaction.begin_event) {
-            add_begin(table, &finding->refuted[i]);
-            table->rows[table->row_count - 1].begin_event = finding->transaction.begin_event;
-        }
-    }
-}
-
-static void collect_rows(struct table *table)
-{
-    add_nested(table);
-    for (size_t i = 0; i < table->finding->cycle_length; i++) {
-        add_begin(table, &table->finding->cycle[i].from);
-        add_end_of_step(table, i, true);
-        add_end_of_step(table, i, false);
-    }
-    sort_rows(table);
-}
 
 /* ---- cells ---------------------------------------------------------------------------- */
 
 /* "w(balance)", "begin deposit", "end", and "r(…)" where the operand is not known. */
-static size_t write_operation(const struct table *table, FILE *out, const struct row *row,
+static size_t write_operation(const struct table *table, FILE *out, const struct tms_row *row,
                               size_t most)
 {
     enum tms_event_kind kind = row->has_kind ? (enum tms_event_kind)row->kind : TMS_EVENT_BEGIN;
@@ -201,31 +79,42 @@ static size_t mark_width(size_t step)
 {
     char letter[TMS_LETTER_SIZE];
 
-    return step == NO_STEP ? 0 : strlen(tms_step_letter(step, letter)) + 2;
+    return step == TMS_NO_STEP ? 0 : strlen(tms_step_letter(step, letter)) + 2;
 }
 
-static size_t cell_width(const struct table *table, const struct row *row)
+static size_t role_width(const struct tms_row *row)
 {
-    return mark_width(row->in) + mark_width(row->out) +
+    return row->role != NULL ? GAP + tms_utf8_width(row->role) : 0;
+}
+
+static size_t cell_width(const struct table *table, const struct tms_row *row)
+{
+    return mark_width(row->in) + mark_width(row->out) + role_width(row) +
            write_operation(table, tms_page_note(table->page), row, OPERATION_MOST);
 }
 
-static void write_cell(const struct table *table, const struct row *row, size_t room)
+static void write_cell(const struct table *table, const struct tms_row *row, size_t room)
 {
     FILE *out = table->page->out;
     char letter[TMS_LETTER_SIZE];
-    size_t marks = mark_width(row->in) + mark_width(row->out);
+    size_t marks = mark_width(row->in) + mark_width(row->out) + role_width(row);
     size_t most = room > marks ? room - marks : 0;
 
-    if (row->in != NO_STEP) {
+    if (row->in != TMS_NO_STEP) {
         tms_page_ink(table->page, TMS_INK_MARK);
         fprintf(out, "→%s ", tms_step_letter(row->in, letter));
         tms_page_ink(table->page, TMS_INK_PLAIN);
     }
     write_operation(table, out, row, most < OPERATION_MOST ? most : OPERATION_MOST);
-    if (row->out != NO_STEP) {
+    if (row->out != TMS_NO_STEP) {
         tms_page_ink(table->page, TMS_INK_MARK);
         fprintf(out, " %s→", tms_step_letter(row->out, letter));
+        tms_page_ink(table->page, TMS_INK_PLAIN);
+    }
+    if (row->role != NULL) {
+        tms_page_blank(out, GAP);
+        tms_page_ink(table->page, TMS_INK_MARK);
+        fputs(row->role, out);
         tms_page_ink(table->page, TMS_INK_PLAIN);
     }
 }
@@ -253,7 +142,7 @@ static void measure(struct table *table)
 
     table->number_width = NUMBER_LEAST;
     for (size_t i = 0; i < table->row_count; i++) {
-        struct row *row = &table->rows[i];
+        struct tms_row *row = &table->rows[i];
         const char *location =
             tms_name(table->page->names, TMS_CLASS_LOCATION, row->location, number);
         size_t digits = (size_t)snprintf(NULL, 0, "%" PRIu64, row->event);
@@ -275,7 +164,7 @@ static void link_rows(struct table *table)
         table->columns[i].row = table->row_count;
     }
     for (size_t i = table->row_count; i-- > 0;) {
-        struct row *row = &table->rows[i];
+        struct tms_row *row = &table->rows[i];
         row->next = table->columns[row->column].row;
         table->columns[row->column].row = i;
     }
@@ -345,7 +234,7 @@ static bool is_open(const struct table *table, const struct column *column)
     if (!column->started) {
         return false;
     }
-    const struct row *row = &table->rows[column->row];
+    const struct tms_row *row = &table->rows[column->row];
     return row->next < table->row_count && table->rows[row->next].begin_event == row->begin_event;
 }
 
@@ -364,13 +253,13 @@ static size_t write_guides(const struct table *table, size_t from, size_t to, si
     return column;
 }
 
-static size_t write_left(const struct table *table, const struct row *row)
+static size_t write_left(const struct table *table, const struct tms_row *row)
 {
     FILE *out = table->page->out;
-    bool closing = row->event == table->finding->event;
+    bool marked = (size_t)(row - table->rows) == table->marked;
 
-    tms_page_ink(table->page, closing ? TMS_INK_BAD : TMS_INK_PLAIN);
-    fprintf(out, "%*s%s %*" PRIu64, MARGIN - 2, "", closing ? "▶" : " ", (int)table->number_width,
+    tms_page_ink(table->page, marked ? TMS_INK_BAD : TMS_INK_PLAIN);
+    fprintf(out, "%*s%s %*" PRIu64, MARGIN - 2, "", marked ? "▶" : " ", (int)table->number_width,
             row->event);
     tms_page_ink(table->page, TMS_INK_PLAIN);
     size_t column = MARGIN + table->number_width;
@@ -382,7 +271,7 @@ static size_t write_left(const struct table *table, const struct row *row)
 }
 
 /* Guides to the right of a cell, where it has not run over them. */
-static void write_right(const struct table *table, const struct row *row, size_t column)
+static void write_right(const struct table *table, const struct tms_row *row, size_t column)
 {
     size_t next = row->column + 1;
 
@@ -394,7 +283,7 @@ static void write_right(const struct table *table, const struct row *row, size_t
 
 static void write_row(const struct table *table, size_t index)
 {
-    const struct row *row = &table->rows[index];
+    const struct tms_row *row = &table->rows[index];
     struct column *column = &table->columns[row->column];
     size_t at = write_left(table, row);
 
@@ -418,26 +307,35 @@ static void write_row(const struct table *table, size_t index)
     column->started = true;
 }
 
-int tms_columns_write(struct tms_page *page, const struct tms_finding *finding)
+/* The rows are there: the rest is the same for cycles and schedules. */
+static void write_table(struct table *table)
 {
-    struct table table = {.page = page, .finding = finding};
-    size_t length = finding->cycle_length;
-
-    assert(length > 0);
-    table.rows = calloc(3 * length + NESTED_MOST, sizeof(*table.rows));
-    table.columns = calloc(length, sizeof(*table.columns));
-    if (table.rows != NULL && table.columns != NULL) {
-        collect_rows(&table);
-        measure(&table);
-        link_rows(&table);
-        lay_out(&table);
-        write_header(&table);
-        for (size_t i = 0; i < table.row_count; i++) {
-            write_row(&table, i);
-        }
+    measure(table);
+    link_rows(table);
+    lay_out(table);
+    write_header(table);
+    for (size_t i = 0; i < table->row_count; i++) {
+        write_row(table, i);
     }
-    bool good = table.rows != NULL && table.columns != NULL;
-    free(table.rows);
+}
+
+int tms_columns_write(struct tms_page *page, const struct tms_finding *finding, bool schedule)
+{
+    struct tms_rows rows;
+    struct table table = {.page = page};
+    int code = tms_rows_make(&rows, finding, schedule);
+
+    if (code == TMS_OK) {
+        table.columns = calloc(rows.count, sizeof(*table.columns));
+        code = table.columns != NULL ? TMS_OK : TMS_ERR_MEMORY;
+    }
+    if (code == TMS_OK) {
+        table.rows = rows.list;
+        table.row_count = rows.count;
+        table.marked = rows.marked;
+        write_table(&table);
+    }
     free(table.columns);
-    return good ? TMS_OK : TMS_ERR_MEMORY;
+    tms_rows_free(&rows);
+    return code;
 }

@@ -8,29 +8,14 @@
 #include "report/columns.h"
 #include "report/phrase.h"
 #include "report/stack.h"
+#include "report/unseen.h"
 #include "report/utf8.h"
 
-#define INDENT     4
-#define NAMED_MOST 5 /* transactions in a headline, or blocks */
+#define INDENT 4
 
 static bool is_blamed(const struct tms_result *result, const struct tms_finding *finding)
 {
     return result->blamed && finding->not_atomic;
-}
-
-/* The other transactions of the cycle: "B's deposit and C's transfer", "…, and 7 more". */
-static void write_others(const struct tms_page *page, FILE *out, const struct tms_finding *finding)
-{
-    size_t others = finding->cycle_length > 0 ? finding->cycle_length - 1 : 0;
-    size_t named = others <= NAMED_MOST ? others : NAMED_MOST - 1;
-
-    for (size_t i = 1; i <= named; i++) {
-        fputs(i == 1 ? "" : i == others ? " and " : ", ", out);
-        tms_phrase_transaction(page, out, finding, &finding->cycle[i].from);
-    }
-    if (named < others) {
-        fprintf(out, " and %zu more", others - named);
-    }
 }
 
 static uint32_t location_of(const struct tms_finding *finding)
@@ -55,23 +40,18 @@ static void write_place(const struct tms_page *page, FILE *out, const struct tms
     }
 }
 
-void tms_finding_headline(struct tms_page *page, const struct tms_result *result,
-                          const struct tms_finding *finding)
+static void write_cut(const struct tms_page *page, FILE *note, const struct tms_result *result,
+                      const struct tms_finding *finding)
 {
-    FILE *note = tms_page_note(page);
-
-    tms_page_ink(page, TMS_INK_BOLD);
-    fprintf(page->out, "%s  ", finding->id);
-    tms_page_ink(page, TMS_INK_PLAIN);
     tms_phrase_transaction(page, note, finding, &finding->transaction);
     if (is_blamed(result, finding) || finding->cycle_length < 2) {
         fputs(" was cut apart", note);
         write_place(page, note, finding);
         fputs(finding->cycle_length > 1 ? " by " : "", note);
-        write_others(page, note, finding);
+        tms_phrase_others(page, note, finding);
     } else {
         fputs(finding->cycle_length > 2 ? ", " : " and ", note);
-        write_others(page, note, finding);
+        tms_phrase_others(page, note, finding);
         fputs(" can't be put in any order: found", note);
         write_place(page, note, finding);
     }
@@ -79,12 +59,42 @@ void tms_finding_headline(struct tms_page *page, const struct tms_result *result
     if (finding->count > 1) {
         fprintf(note, " Seen %" PRIu64 " times; this is the first.", finding->count);
     }
-    tms_page_flow(page, strlen(finding->id) + 2, INDENT);
+}
+
+/* The id, and the word for what it is worth; returns the column. */
+static size_t write_name(const struct tms_page *page, const struct tms_finding *finding)
+{
+    static const enum tms_ink inks[] = {[TMS_EVIDENCE_OBSERVED] = TMS_INK_BAD,
+                                        [TMS_EVIDENCE_PREDICTED] = TMS_INK_BAD,
+                                        [TMS_EVIDENCE_POTENTIAL] = TMS_INK_DOUBT};
+    const char *word = tms_evidence_text(finding->evidence);
+
+    tms_page_ink(page, TMS_INK_BOLD);
+    fprintf(page->out, "%s  ", finding->id);
+    tms_page_ink(page, inks[finding->evidence]);
+    fputs(word, page->out);
+    tms_page_ink(page, TMS_INK_PLAIN);
+    fputs(": ", page->out);
+    return strlen(finding->id) + 2 + strlen(word) + 2;
+}
+
+void tms_finding_headline(struct tms_page *page, const struct tms_result *result,
+                          const struct tms_finding *finding)
+{
+    size_t column = write_name(page, finding);
+    FILE *note = tms_page_note(page);
+
+    if (finding->evidence == TMS_EVIDENCE_OBSERVED) {
+        write_cut(page, note, result, finding);
+    } else {
+        tms_unseen_headline(page, note, finding);
+    }
+    tms_page_flow(page, column, INDENT);
 }
 
 /* ---- why ------------------------------------------------------------------------------ */
 
-static void write_step(struct tms_page *page, const struct tms_finding *finding, size_t index)
+void tms_finding_step(struct tms_page *page, const struct tms_finding *finding, size_t index)
 {
     const struct tms_step *step = &finding->cycle[index];
     char letter[TMS_LETTER_SIZE];
@@ -95,7 +105,7 @@ static void write_step(struct tms_page *page, const struct tms_finding *finding,
     tms_page_ink(page, TMS_INK_MARK);
     fprintf(page->out, "%s  ", letter);
     tms_page_ink(page, TMS_INK_PLAIN);
-    tms_phrase_step(page, note, step);
+    tms_phrase_step(page, note, step, finding->evidence == TMS_EVIDENCE_OBSERVED);
     if (step->kind != TMS_EDGE_PROGRAM_ORDER) {
         fputs(": ", note);
         tms_phrase_transaction(page, note, finding, &step->from);
@@ -114,7 +124,7 @@ static void flow(struct tms_page *page)
     tms_page_flow(page, INDENT, INDENT);
 }
 
-static void write_conclusion(struct tms_page *page, const struct tms_finding *finding)
+void tms_finding_conclusion(struct tms_page *page, const struct tms_finding *finding)
 {
     FILE *note = tms_page_note(page);
 
@@ -122,7 +132,7 @@ static void write_conclusion(struct tms_page *page, const struct tms_finding *fi
     tms_phrase_transaction(page, note, finding, &finding->transaction);
     fputs(" would have to run both before and after ", note);
     if (finding->cycle_length == 2) {
-        write_others(page, note, finding);
+        tms_phrase_others(page, note, finding);
     } else {
         fputs("the others", note);
     }
@@ -148,42 +158,6 @@ static void write_held(struct tms_page *page, const struct tms_finding *finding)
     flow(page);
 }
 
-/* "deposit (begin event 3, bank.c:12)" */
-static void write_block(const struct tms_page *page, FILE *out, const struct tms_transaction *block)
-{
-    if (block->label != 0) {
-        tms_page_name(page, out, TMS_CLASS_LABEL, block->label, SIZE_MAX);
-    } else {
-        fputs("a block without label", out);
-    }
-    fprintf(out, " (begin event %" PRIu64, block->begin_event);
-    if (block->location != 0) {
-        fputs(", ", out);
-        tms_phrase_thing(page, out, TMS_CLASS_LOCATION, block->location);
-    }
-    fputc(')', out);
-}
-
-/* The blocks inside the transaction that are refuted too. */
-static void write_refuted(const struct tms_page *page, FILE *out, const struct tms_finding *finding)
-{
-    size_t inside = finding->refuted_count - 1;
-    size_t named = inside <= NAMED_MOST ? inside : NAMED_MOST - 1;
-
-    if (inside == 0) {
-        return;
-    }
-    fputs(" Inside it, ", out);
-    for (size_t i = 1; i <= named; i++) {
-        fputs(i == 1 ? "" : i == inside ? " and " : ", ", out);
-        write_block(page, out, &finding->refuted[i]);
-    }
-    if (named < inside) {
-        fprintf(out, " and %zu more", inside - named);
-    }
-    fputs(inside == 1 ? " is not atomic either." : " are not atomic either.", out);
-}
-
 static void write_blame(struct tms_page *page, const struct tms_result *result,
                         const struct tms_finding *finding)
 {
@@ -194,7 +168,7 @@ static void write_blame(struct tms_page *page, const struct tms_result *result,
         tms_phrase_transaction(page, note, finding, &finding->transaction);
         fprintf(note, " is not atomic (begin event %" PRIu64 ", cut before event %" PRIu64 ").",
                 finding->transaction.begin_event, finding->event);
-        write_refuted(page, note, finding);
+        tms_phrase_refuted(page, note, finding);
     } else if (result->engine->flags & TMS_ENGINE_BLAMES) {
         fputs("Nobody is to blame here alone.", note);
     } else {
@@ -203,28 +177,34 @@ static void write_blame(struct tms_page *page, const struct tms_result *result,
     flow(page);
 }
 
-int tms_finding_write(struct tms_page *page, const struct tms_result *result,
-                      const struct tms_finding *finding)
+static int write_observed(struct tms_page *page, const struct tms_result *result,
+                          const struct tms_finding *finding)
 {
     int code = TMS_OK;
 
-    tms_finding_headline(page, result, finding);
-    fputc('\n', page->out);
     if (finding->cycle_length > 0) {
-        code = tms_columns_write(page, finding);
+        code = tms_columns_write(page, finding, false);
         fputc('\n', page->out);
         for (size_t i = 0; i < finding->cycle_length; i++) {
-            write_step(page, finding, i);
+            tms_finding_step(page, finding, i);
         }
         fputc('\n', page->out);
-        write_conclusion(page, finding);
+        tms_finding_conclusion(page, finding);
     }
     write_held(page, finding);
     if (result->blamed) {
         write_blame(page, result, finding);
     }
-    fputc('\n', page->out);
     return code;
+}
+
+int tms_finding_write(struct tms_page *page, const struct tms_result *result,
+                      const struct tms_finding *finding)
+{
+    tms_finding_headline(page, result, finding);
+    fputc('\n', page->out);
+    return finding->evidence == TMS_EVIDENCE_OBSERVED ? write_observed(page, result, finding)
+                                                      : tms_unseen_write(page, finding);
 }
 
 /* ---- what the findings mean ----------------------------------------------------------- */
@@ -235,7 +215,7 @@ static bool has_findings(const struct tms_analysis *analysis)
     bool found = false;
 
     for (size_t i = 0; (result = tms_analysis_result(analysis, i)) != NULL; i++) {
-        found = found || result->finding_count > 0;
+        found = found || (result->verdict == TMS_VERDICT_VIOLATION && result->finding_count > 0);
     }
     return found;
 }
@@ -246,7 +226,8 @@ static bool has_blame(const struct tms_analysis *analysis, bool somebody)
     const struct tms_result *result;
 
     for (size_t i = 0; (result = tms_analysis_result(analysis, i)) != NULL; i++) {
-        bool knows = result->blamed && (somebody || (result->engine->flags & TMS_ENGINE_BLAMES));
+        bool knows = result->blamed && result->verdict == TMS_VERDICT_VIOLATION &&
+                     (somebody || (result->engine->flags & TMS_ENGINE_BLAMES));
         for (size_t j = 0; knows && j < result->finding_count; j++) {
             if (result->findings[j].not_atomic == somebody) {
                 return true;
@@ -266,7 +247,7 @@ static void write_no_blame(const struct tms_analysis *analysis, FILE *note)
         return;
     }
     for (size_t i = 0; (result = tms_analysis_result(analysis, i)) != NULL; i++) {
-        if (result->finding_count == 0) {
+        if (result->finding_count == 0 || result->verdict != TMS_VERDICT_VIOLATION) {
             continue;
         }
         if ((result->engine->flags & (TMS_ENGINE_BLAMES | TMS_ENGINE_BLAMES_SOME)) != 0) {

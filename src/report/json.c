@@ -244,6 +244,38 @@ static void write_held(const struct tms_report_job *job, const struct tms_findin
     fputs(finding->held_count > 0 ? "]" : "", job->out);
 }
 
+/* An event at its place in a schedule that was not observed. */
+static void write_turn(const struct tms_report_job *job, const struct tms_turn *turn)
+{
+    enum tms_event_kind kind = (enum tms_event_kind)turn->kind;
+    const char *on = name_of(job, tms_event_class(kind), turn->target);
+
+    member_number(job->out, "{", "event", turn->event);
+    member_text(job->out, ", ", "thread", name_of(job, TMS_CLASS_THREAD, turn->thread));
+    member_text(job->out, ", ", "kind", tms_event_text(kind));
+    member_text(job->out, ", ", "on", turn->target != 0 ? on : NULL);
+    member_text(job->out, ", ", "role", turn->role);
+    write_location(job, "at", turn->location, turn->stack);
+    fputc('}', job->out);
+}
+
+static void write_schedule(const struct tms_report_job *job, const struct tms_finding *finding)
+{
+    for (size_t i = 0; i < finding->schedule_length; i++) {
+        fputs(i == 0 ? ", \"schedule\": [" : ", ", job->out);
+        write_turn(job, &finding->schedule[i]);
+    }
+    fputs(finding->schedule_length > 0 ? "]" : "", job->out);
+}
+
+/* A member that is there only if there is something to tell. */
+static void member_if(FILE *out, const char *key, const char *text)
+{
+    if (text != NULL) {
+        member_text(out, ", ", key, text);
+    }
+}
+
 static void write_finding(const struct tms_report_job *job, const struct tms_result *result,
                           const struct tms_finding *finding)
 {
@@ -264,6 +296,9 @@ static void write_finding(const struct tms_report_job *job, const struct tms_res
     write_held(job, finding);
     fputs(", \"cycle\": ", out);
     write_cycle(job, finding);
+    write_schedule(job, finding);
+    member_if(out, "caveat", finding->caveat);
+    member_if(out, "same_as", finding->same_as);
     fputc('}', out);
 }
 
@@ -301,6 +336,7 @@ static void write_result(const struct tms_report_job *job, const struct tms_resu
     member_number(out, ", ", "violation_count", result->violations);
     member_number(out, ", ", "closing_edges", result->closing_edges);
     member_number(out, ", ", "unlisted", result->unlisted);
+    member_if(out, "assumption", result->assumption);
     fputs(", \"violations\": [", out);
     for (size_t i = 0; i < result->finding_count; i++) {
         fputs(i > 0 ? ", " : "", out);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "report/listing.h"
 #include "report/utf8.h"
 
 /* A path that a shell takes back as it is. */
@@ -72,18 +73,53 @@ static bool has_repeats(const struct tms_result *result)
     return false;
 }
 
-void tms_next_write(const struct tms_page *page, const struct tms_report_settings *settings,
+static const struct tms_result *result_of(const struct tms_analysis *analysis, const char *engine)
+{
+    const struct tms_result *result;
+
+    for (size_t i = 0; (result = tms_analysis_result(analysis, i)) != NULL; i++) {
+        if (strcmp(result->engine->name, engine) == 0) {
+            return result;
+        }
+    }
+    return NULL;
+}
+
+/* Something is predicted, and whether it can be was not looked at. */
+static bool is_unchecked(const struct tms_analysis *analysis)
+{
+    const struct tms_result *predicting = result_of(analysis, "sidetrack");
+
+    return predicting != NULL && predicting->verdict == TMS_VERDICT_PREDICTED &&
+           tms_count_told(analysis, TMS_EVIDENCE_PREDICTED) > 0 &&
+           (result_of(analysis, "fasttrack") == NULL || result_of(analysis, "goodlock") == NULL);
+}
+
+#define ASSUMED "--engine=frontier,sidetrack,fasttrack,goodlock"
+
+void tms_next_write(const struct tms_page *page, const struct tms_report_job *job,
                     const struct tms_result *worst)
 {
+    const struct tms_report_settings *settings = job->settings;
     bool violation = worst->verdict == TMS_VERDICT_VIOLATION, live = tms_report_is_live(settings);
+    bool unchecked = is_unchecked(job->analysis);
+    /* Otherwise the program may be one that only its locks are known of. */
+    bool built = live && tms_first_observing(job->analysis) != NULL;
     const struct suggestion all[] = {
         {!live && violation && has_repeats(worst), "check --all", "every occurrence by itself"},
         {!live && violation && !worst->blamed, "check", "which block is to blame"},
+        {!live && unchecked, "check " ASSUMED, "does what is predicted hold?"},
         {!live && violation, "check --json", "the same for programs"},
+        {!live && !violation && !unchecked && !settings->potential, "check --potential",
+         "what the locks merely allow"},
         {!live, "info", "what is in the trace"},
         {live && violation && !worst->blamed, "run", "which block is to blame"},
-        {live && !violation, "run --perturb", "with another timing"},
-        {live, "record -o run.tms", "keep a trace of it, for tmesis check"},
+        {built && unchecked, "run " ASSUMED, "does what is predicted hold?"},
+        {live && !built && result_of(job->analysis, "goodlock") == NULL,
+         "run --engine=sidetrack,goodlock", "may it deadlock?"},
+        {built && !violation, "run --perturb", "with another timing"},
+        {built, "record -o run.tms", "keep a trace of it, for tmesis check"},
+        {live && !built, "run --engine=sidetrack --json=run.json", "the same for programs"},
     };
 
     if (strcmp(settings->path, "-") != 0) {

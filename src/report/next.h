@@ -7,7 +7,7 @@
 #include "report/report.h"
 
 /* Suggests commands after a result; nothing if the trace came from standard input. */
-void tms_next_write(const struct tms_page *page, const struct tms_report_settings *settings,
+void tms_next_write(const struct tms_page *page, const struct tms_report_job *job,
                     const struct tms_result *worst);
 
 #endif

@@ -5,22 +5,27 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What a thread did to the thing it met the other one on. */
-static const char *verb(enum tms_event_kind kind)
+#define NAMED_MOST 5 /* transactions in a headline, or blocks */
+
+/* What a thread did to the thing it met the other one on, or would do to it. */
+static const char *verb(enum tms_event_kind kind, bool happened)
 {
-    static const char *const verbs[TMS_EVENT_COUNT] = {
-        [TMS_EVENT_READ] = "read",
-        [TMS_EVENT_WRITE] = "wrote",
-        [TMS_EVENT_UPDATE] = "updated",
-        [TMS_EVENT_ACQUIRE] = "acquired",
-        [TMS_EVENT_RELEASE] = "released",
-        [TMS_EVENT_SHARED_ACQUIRE] = "acquired the read side of",
-        [TMS_EVENT_SHARED_RELEASE] = "released the read side of",
-        [TMS_EVENT_ARRIVE] = "arrived at",
-        [TMS_EVENT_DEPART] = "left",
+    static const char *const verbs[TMS_EVENT_COUNT][2] = {
+        [TMS_EVENT_READ] = {"reads", "read"},
+        [TMS_EVENT_WRITE] = {"writes", "wrote"},
+        [TMS_EVENT_UPDATE] = {"updates", "updated"},
+        [TMS_EVENT_ACQUIRE] = {"acquires", "acquired"},
+        [TMS_EVENT_RELEASE] = {"releases", "released"},
+        [TMS_EVENT_SHARED_ACQUIRE] = {"acquires the read side of", "acquired the read side of"},
+        [TMS_EVENT_SHARED_RELEASE] = {"releases the read side of", "released the read side of"},
+        [TMS_EVENT_ARRIVE] = {"arrives at", "arrived at"},
+        [TMS_EVENT_DEPART] = {"leaves", "left"},
     };
 
-    return kind < TMS_EVENT_COUNT && verbs[kind] != NULL ? verbs[kind] : "used";
+    if (kind >= TMS_EVENT_COUNT || verbs[kind][0] == NULL) {
+        return happened ? "used" : "uses";
+    }
+    return verbs[kind][happened];
 }
 
 bool tms_same_transaction(const struct tms_transaction *a, const struct tms_transaction *b)
@@ -91,17 +96,18 @@ void tms_phrase_transaction(const struct tms_page *page, FILE *out,
 }
 
 /* A conflict: both did something to one thing. */
-static void phrase_conflict(const struct tms_page *page, FILE *out, const struct tms_step *step)
+static void phrase_conflict(const struct tms_page *page, FILE *out, const struct tms_step *step,
+                            bool happened)
 {
     enum tms_class cls = (enum tms_class)step->on_class;
 
     phrase_thread(page, out, step->from.thread);
-    fprintf(out, " %s ", verb((enum tms_event_kind)step->first_kind));
+    fprintf(out, " %s ", verb((enum tms_event_kind)step->first_kind, happened));
     tms_phrase_thing(page, out, cls, step->on);
     fprintf(out, " (event %" PRIu64 ") before ", step->first_event);
     phrase_thread(page, out, step->to.thread);
-    fprintf(out, " %s it (event %" PRIu64 ")", verb((enum tms_event_kind)step->second_kind),
-            step->second_event);
+    fprintf(out, " %s it (event %" PRIu64 ")",
+            verb((enum tms_event_kind)step->second_kind, happened), step->second_event);
 }
 
 static void phrase_fork(const struct tms_page *page, FILE *out, const struct tms_step *step)
@@ -148,7 +154,8 @@ static void phrase_program_order(const struct tms_page *page, FILE *out,
     fprintf(out, " (event %" PRIu64 "): the same thread, so in that order", step->second_event);
 }
 
-void tms_phrase_step(const struct tms_page *page, FILE *out, const struct tms_step *step)
+void tms_phrase_step(const struct tms_page *page, FILE *out, const struct tms_step *step,
+                     bool happened)
 {
     switch ((enum tms_edge_kind)step->kind) {
     case TMS_EDGE_FORK:
@@ -161,6 +168,57 @@ void tms_phrase_step(const struct tms_page *page, FILE *out, const struct tms_st
         phrase_program_order(page, out, step);
         break;
     default:
-        phrase_conflict(page, out, step);
+        phrase_conflict(page, out, step, happened);
     }
+}
+
+/* The other transactions of the cycle: "B's deposit and C's transfer", "…, and 7 more". */
+void tms_phrase_others(const struct tms_page *page, FILE *out, const struct tms_finding *finding)
+{
+    size_t others = finding->cycle_length > 0 ? finding->cycle_length - 1 : 0;
+    size_t named = others <= NAMED_MOST ? others : NAMED_MOST - 1;
+
+    for (size_t i = 1; i <= named; i++) {
+        fputs(i == 1 ? "" : i == others ? " and " : ", ", out);
+        tms_phrase_transaction(page, out, finding, &finding->cycle[i].from);
+    }
+    if (named < others) {
+        fprintf(out, " and %zu more", others - named);
+    }
+}
+
+/* "deposit (begin event 3, bank.c:12)" */
+static void write_block(const struct tms_page *page, FILE *out, const struct tms_transaction *block)
+{
+    if (block->label != 0) {
+        tms_page_name(page, out, TMS_CLASS_LABEL, block->label, SIZE_MAX);
+    } else {
+        fputs("a block without label", out);
+    }
+    fprintf(out, " (begin event %" PRIu64, block->begin_event);
+    if (block->location != 0) {
+        fputs(", ", out);
+        tms_phrase_thing(page, out, TMS_CLASS_LOCATION, block->location);
+    }
+    fputc(')', out);
+}
+
+/* The blocks inside the transaction that are refuted too. */
+void tms_phrase_refuted(const struct tms_page *page, FILE *out, const struct tms_finding *finding)
+{
+    size_t inside = finding->refuted_count - 1;
+    size_t named = inside <= NAMED_MOST ? inside : NAMED_MOST - 1;
+
+    if (inside == 0) {
+        return;
+    }
+    fputs(" Inside it, ", out);
+    for (size_t i = 1; i <= named; i++) {
+        fputs(i == 1 ? "" : i == inside ? " and " : ", ", out);
+        write_block(page, out, &finding->refuted[i]);
+    }
+    if (named < inside) {
+        fprintf(out, " and %zu more", inside - named);
+    }
+    fputs(inside == 1 ? " is not atomic either." : " are not atomic either.", out);
 }

@@ -25,10 +25,18 @@ void tms_phrase_transaction(const struct tms_page *page, FILE *out,
 /* The thread, lock, variable …: its name, with its class before a bare number: "lock 3". */
 void tms_phrase_thing(const struct tms_page *page, FILE *out, enum tms_class cls, uint32_t id);
 
+/* The other transactions of the cycle: "B's deposit and C's transfer", "…, and 7 more". */
+void tms_phrase_others(const struct tms_page *page, FILE *out, const struct tms_finding *finding);
+
+/* A sentence about the blocks inside the transaction that are refuted too; nothing for none. */
+void tms_phrase_refuted(const struct tms_page *page, FILE *out, const struct tms_finding *finding);
+
 /*
- * "A read x (event 3) before B wrote it (event 8)"; of program order also what follows from it:
+ * "A read x (event 3) before B wrote it (event 8)"; if it did not happen, "A reads x (event 3)
+ * before B writes it (event 8)"; of program order also what follows from it:
  * "A ran transfer (event 4) before audit (event 7): the same thread, so in that order"
  */
-void tms_phrase_step(const struct tms_page *page, FILE *out, const struct tms_step *step);
+void tms_phrase_step(const struct tms_page *page, FILE *out, const struct tms_step *step,
+                     bool happened);
 
 #endif

@@ -17,7 +17,7 @@ static const struct {
 
 void tms_report_settings_init(struct tms_report_settings *settings)
 {
-    *settings = (struct tms_report_settings){.path = "-", .format = "std"};
+    *settings = (struct tms_report_settings){.path = "-", .format = "std", .potential = true};
 }
 
 struct carrier {

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The report for people: the verdict first, then each finding in full, what was checked, what
- * the answer is worth, and what to type next. With several engines the first one's findings
- * are told in full, and of the others only what the first did not find.
+ * The report for people: the verdict first, then each finding in full (listing.h says which), what
+ * was checked, what the answer is worth, and what to type next.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "report/finding.h"
+#include "report/listing.h"
 #include "report/next.h"
 #include "report/page.h"
 #include "report/report.h"
 #include "report/utf8.h"
-
-/* Findings told in full per engine; those beyond get a line each. */
-#define FULL_MOST 10
 
 struct text {
     const struct tms_report_job *job;
@@ -37,41 +33,116 @@ static bool is_live(const struct text *text)
 
 /* ---- the verdict ---------------------------------------------------------------------- */
 
+/* What is not to be shown does not make the verdict. */
+static int weight_of(const struct text *text, const struct tms_result *result)
+{
+    static const int weights[] = {
+        [TMS_VERDICT_NONE_BLAMED] = 0,    [TMS_VERDICT_NO_RACE] = 0,
+        [TMS_VERDICT_NONE_POTENTIAL] = 0, [TMS_VERDICT_NONE_PREDICTED] = 1,
+        [TMS_VERDICT_SERIALIZABLE] = 2,   [TMS_VERDICT_INCOMPLETE] = 3,
+        [TMS_VERDICT_POTENTIAL] = 4,      [TMS_VERDICT_RACE] = 5,
+        [TMS_VERDICT_PREDICTED] = 6,      [TMS_VERDICT_VIOLATION] = 7};
+    bool hidden = result->verdict == TMS_VERDICT_POTENTIAL && !text->job->settings->potential;
+
+    return hidden ? 1 : weights[result->verdict];
+}
+
 static const struct tms_result *find_worst(const struct text *text)
 {
-    static const int weight[] = {[TMS_VERDICT_NONE_BLAMED] = 0,    [TMS_VERDICT_NO_RACE] = 0,
-                                 [TMS_VERDICT_NONE_POTENTIAL] = 0, [TMS_VERDICT_NONE_PREDICTED] = 1,
-                                 [TMS_VERDICT_SERIALIZABLE] = 2,   [TMS_VERDICT_INCOMPLETE] = 3,
-                                 [TMS_VERDICT_POTENTIAL] = 4,      [TMS_VERDICT_RACE] = 5,
-                                 [TMS_VERDICT_PREDICTED] = 6,      [TMS_VERDICT_VIOLATION] = 7};
     const struct tms_result *worst = result_at(text, 0), *result;
 
     for (size_t i = 1; worst != NULL && (result = result_at(text, i)) != NULL; i++) {
-        worst = weight[result->verdict] > weight[worst->verdict] ? result : worst;
+        worst = weight_of(text, result) > weight_of(text, worst) ? result : worst;
     }
     return worst;
 }
 
-static uint64_t count_blamed(const struct tms_result *result)
+/* What became of the run itself, before what is said of other schedules; "" if nothing is known. */
+static const char *whole_but(const struct text *text)
 {
-    uint64_t count = 0;
+    const struct tms_result *first = tms_first_observing(text->job->analysis);
+    enum tms_verdict verdict = text->worst->verdict;
+    bool unseen = verdict == TMS_VERDICT_PREDICTED || verdict == TMS_VERDICT_POTENTIAL ||
+                  verdict == TMS_VERDICT_RACE;
 
-    for (size_t i = 0; i < result->finding_count; i++) {
-        count += result->findings[i].not_atomic ? result->findings[i].count : 0;
+    if (!unseen || first == NULL || first->verdict == TMS_VERDICT_NONE_BLAMED) {
+        return "";
     }
-    return count;
+    return first->verdict == TMS_VERDICT_SERIALIZABLE
+               ? "no atomic block was cut apart in this run, but "
+               : "no atomic block was cut apart in what could be checked, but ";
+}
+
+static bool is_clean(const struct text *text, enum tms_verdict verdict)
+{
+    const struct tms_result *result;
+
+    for (size_t i = 0; (result = result_at(text, i)) != NULL; i++) {
+        if (result->verdict == verdict) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void write_violation(const struct text *text, FILE *out)
+{
+    const struct tms_result *result = text->worst;
+    bool blamed = result->blamed && tms_count_blamed(result) > 0;
+    size_t predicted = tms_count_told(text->job->analysis, TMS_EVIDENCE_PREDICTED);
+
+    fprintf(out, blamed ? "an atomic block was cut apart by another thread"
+                        : "the atomic blocks of this run can't be put one after the other");
+    fprintf(out, ", first at event %" PRIu64, result->first_violation_event);
+    if (predicted > 0) {
+        fprintf(out, "; %zu more finding%s predicted", predicted, predicted == 1 ? " is" : "s are");
+    }
+    fputc('.', out);
+}
+
+static void write_serializable(const struct text *text, FILE *out)
+{
+    bool predicting = is_clean(text, TMS_VERDICT_NONE_PREDICTED);
+
+    if (text->summary.transactions == 0) {
+        fputs("nothing was declared atomic in this run.", out);
+    } else {
+        fprintf(out, "no atomic block was cut apart in this run%s.",
+                predicting ? ", and none is predicted to be" : "");
+    }
+}
+
+/* An engine that looks for deadlocks has no blocks to speak of. */
+static bool finds_deadlocks(const struct tms_result *result)
+{
+    return result->finding_count > 0 && strcmp(result->findings[0].kind, "deadlock") == 0;
+}
+
+/* Of those that found nothing, and can say no more than that. */
+static const char *clean_words(enum tms_verdict verdict)
+{
+    static const char *const words[] = {
+        [TMS_VERDICT_NONE_BLAMED] = "each atomic block by itself could have run undisturbed; "
+                                    "whether all together could was not asked.",
+        [TMS_VERDICT_NONE_PREDICTED] =
+            "no atomic block is predicted to be cut apart with another timing.",
+        [TMS_VERDICT_NONE_POTENTIAL] =
+            "the locks that were held rule out what this engine looks for.",
+        [TMS_VERDICT_NO_RACE] = "all conflicting accesses of this run are ordered.",
+    };
+
+    return words[verdict];
 }
 
 static void write_verdict_words(const struct text *text, FILE *out)
 {
     const struct tms_result *result = text->worst;
-    bool blamed = result->blamed && count_blamed(result) > 0;
+    const char *whole = whole_but(text);
 
+    fputs(whole, out);
     switch (result->verdict) {
     case TMS_VERDICT_VIOLATION:
-        fprintf(out, blamed ? "an atomic block was cut apart by another thread"
-                            : "the atomic blocks of this run can't be put one after the other");
-        fprintf(out, ", first at event %" PRIu64 ".", result->first_violation_event);
+        write_violation(text, out);
         break;
     case TMS_VERDICT_INCOMPLETE:
         fputs(is_live(text) && text->summary.transactions == 0
@@ -79,36 +150,25 @@ static void write_verdict_words(const struct text *text, FILE *out)
                   : "no violation in what could be checked, but not all could be.",
               out);
         break;
-    case TMS_VERDICT_NONE_BLAMED:
-        fputs("each atomic block by itself could have run undisturbed; whether all together could "
-              "was not asked.",
-              out);
-        break;
     case TMS_VERDICT_SERIALIZABLE:
-        fputs(text->summary.transactions == 0 ? "nothing was declared atomic in this run."
-                                              : "no atomic block was cut apart in this run.",
-              out);
+        write_serializable(text, out);
         break;
     case TMS_VERDICT_PREDICTED:
-        fputs("an atomic block was left whole, but another schedule of this run cuts it apart.",
-              out);
-        break;
-    case TMS_VERDICT_NONE_PREDICTED:
-        fputs("no other schedule of this run is known to cut an atomic block apart.", out);
+        fprintf(out, "%s with another timing.",
+                *whole != '\0' ? "one can be" : "an atomic block can be cut apart");
         break;
     case TMS_VERDICT_POTENTIAL:
-        fputs("other schedules may cut an atomic block apart; this may be a false alarm.", out);
-        break;
-    case TMS_VERDICT_NONE_POTENTIAL:
-        fputs("nothing in the locks that were held lets a block be cut apart.", out);
+        fprintf(out, "%s; this may be a false alarm.",
+                finds_deadlocks(result) ? "threads may come to wait for each other forever"
+                : *whole != '\0'        ? "one may be with another timing"
+                                        : "an atomic block may be cut apart with another timing");
         break;
     case TMS_VERDICT_RACE:
         fprintf(out, "two accesses are ordered by nothing, first at event %" PRIu64 ".",
                 result->first_violation_event);
         break;
-    case TMS_VERDICT_NO_RACE:
-        fputs("all conflicting accesses are ordered by locks, forks and joins.", out);
-        break;
+    default:
+        fputs(clean_words(result->verdict), out);
     }
 }
 
@@ -136,148 +196,6 @@ static void write_verdict(struct text *text)
     fputs(": ", out);
     write_verdict_words(text, out);
     fputc('\n', out);
-}
-
-/* ---- findings ------------------------------------------------------------------------- */
-
-/* The ids of a result in order, to be looked up. */
-struct ids {
-    const char **sorted;
-    size_t count;
-};
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static int ids_of(const struct tms_result *result, struct ids *ids)
-{
-    ids->count = result->finding_count;
-    ids->sorted = calloc(ids->count + 1, sizeof(*ids->sorted));
-    if (ids->sorted == NULL) {
-        return TMS_ERR_MEMORY;
-    }
-    for (size_t i = 0; i < ids->count; i++) {
-        ids->sorted[i] = result->findings[i].id;
-    }
-    qsort(ids->sorted, ids->count, sizeof(*ids->sorted), by_text);
-    return TMS_OK;
-}
-
-static bool has_id(const struct ids *ids, const char *id)
-{
-    return bsearch(&id, ids->sorted, ids->count, sizeof(*ids->sorted), by_text) != NULL;
-}
-
-/* The findings of a result, without those that `told` has. */
-static int write_findings(struct text *text, const struct tms_result *result,
-                          const struct ids *told)
-{
-    size_t written = 0;
-
-    for (size_t i = 0; i < result->finding_count; i++) {
-        const struct tms_finding *finding = &result->findings[i];
-        if (told != NULL && has_id(told, finding->id)) {
-            continue;
-        }
-        if (written++ >= FULL_MOST) {
-            tms_finding_headline(&text->page, result, finding);
-        } else if (tms_finding_write(&text->page, result, finding) != TMS_OK) {
-            return TMS_ERR_MEMORY;
-        }
-    }
-    if (written > FULL_MOST) {
-        fputc('\n', text->page.out);
-    }
-    if (result->unlisted > 0) {
-        fprintf(text->page.out, "%" PRIu64 " more of %s are not listed (--max-violations).\n\n",
-                result->unlisted, result->engine->name);
-    }
-    return TMS_OK;
-}
-
-static size_t count_missing(const struct tms_result *result, const struct ids *ids)
-{
-    size_t missing = 0;
-
-    for (size_t i = 0; i < result->finding_count; i++) {
-        missing += !has_id(ids, result->findings[i].id);
-    }
-    return missing;
-}
-
-static void write_answer(FILE *note, const struct tms_result *result)
-{
-    fputs(tms_verdict_text(result->verdict), note);
-    if (result->first_violation_event != 0) {
-        fprintf(note, ", first at event %" PRIu64, result->first_violation_event);
-    }
-    if (result->blamed && result->verdict == TMS_VERDICT_VIOLATION) {
-        fprintf(note, ", %" PRIu64 " blamed", count_blamed(result));
-    }
-}
-
-/* A line about an engine beside the first, which has `fewer` that it lacks. */
-static void write_beside(struct text *text, const struct tms_result *result, size_t more,
-                         size_t fewer)
-{
-    const struct tms_result *first = result_at(text, 0);
-    FILE *note = tms_page_note(&text->page);
-
-    fprintf(note, "%s says ", result->engine->name);
-    write_answer(note, result);
-    if (more == 0 && fewer == 0 && result->verdict == first->verdict &&
-        result->first_violation_event == first->first_violation_event) {
-        fprintf(note, ": the same as %s.", first->engine->name);
-    } else {
-        fprintf(note, ", but %s says ", first->engine->name);
-        write_answer(note, first);
-        if (more + fewer > 0) {
-            fprintf(note, ". Of the findings above it lacks %zu; of its own there are %zu%s", fewer,
-                    more, more > 0 ? ", told below" : "");
-        }
-        fputc('.', note);
-    }
-    tms_page_flow(&text->page, 0, 4);
-    fputc('\n', text->page.out);
-}
-
-/* Compares an engine with the first one, and tells what only it found. */
-static int write_other(struct text *text, const struct tms_result *result, const struct ids *told)
-{
-    struct ids own;
-    const struct tms_result *first = result_at(text, 0);
-
-    /* Without a cycle a finding has an id of another kind: only the answers can be compared. */
-    if ((result->engine->flags ^ first->engine->flags) & TMS_ENGINE_WITNESS) {
-        bool alone = first->finding_count == 0;
-        write_beside(text, result, alone ? result->finding_count : 0, 0);
-        return alone ? write_findings(text, result, told) : TMS_OK;
-    }
-    int code = ids_of(result, &own);
-    if (code == TMS_OK) {
-        write_beside(text, result, count_missing(result, told), count_missing(first, &own));
-        code = write_findings(text, result, told);
-    }
-    free(own.sorted);
-    return code;
-}
-
-static int write_engines(struct text *text)
-{
-    const struct tms_result *first = result_at(text, 0), *result;
-    struct ids told;
-    int code = ids_of(first, &told);
-
-    if (code == TMS_OK) {
-        code = write_findings(text, first, NULL);
-    }
-    for (size_t i = 1; code == TMS_OK && (result = result_at(text, i)) != NULL; i++) {
-        code = write_other(text, result, &told);
-    }
-    free(told.sorted);
-    return code;
 }
 
 /* ---- what was checked, and what it is worth ------------------------------------------- */
@@ -351,9 +269,14 @@ static void write_meaning(struct text *text)
         }
     } else if (text->worst->verdict == TMS_VERDICT_SERIALIZABLE) {
         fputs("What these threads did is the same as if each block had run by itself, one after "
-              "the other. This speaks of this run alone: with another timing the same program "
-              "may still cut a block apart.",
+              "the other. ",
               tms_page_note(&text->page));
+        fputs(is_clean(text, TMS_VERDICT_NONE_PREDICTED)
+                  ? "No other order of the same locks, forks and joins is known to be different; "
+                    "but only what this run did could be looked at."
+                  : "This speaks of this run alone: with another timing the same program may still "
+                    "cut a block apart.",
+              text->page.note);
         tms_page_flow(&text->page, 0, 2);
     }
 }
@@ -362,6 +285,17 @@ static void write_meaning(struct text *text)
 static const char *guarantee_of(const struct tms_result *result)
 {
     return result->engine->guarantee;
+}
+
+/* What was observed as well presupposes nothing. */
+static const char *assumption_of(const struct tms_result *result)
+{
+    bool own = result->finding_count == 0;
+
+    for (size_t i = 0; i < result->finding_count; i++) {
+        own = own || result->findings[i].same_as == NULL;
+    }
+    return own ? result->assumption : NULL;
 }
 
 static const char *loss_of(const struct tms_result *result)
@@ -405,7 +339,16 @@ static void write_worth(struct text *text)
     for (size_t i = 0; (result = result_at(text, i)) != NULL; i++) {
         FILE *note = name_engines(text, i, "Engine ", "Engines ", guarantee_of);
         if (note != NULL) {
-            fprintf(note, ": %s", result->engine->guarantee);
+            size_t length = strlen(result->engine->guarantee);
+            fprintf(note, ": %s%s", result->engine->guarantee,
+                    length > 0 && result->engine->guarantee[length - 1] == '.' ? "" : ".");
+            tms_page_flow(&text->page, 0, 2);
+        }
+    }
+    for (size_t i = 0; (result = result_at(text, i)) != NULL; i++) {
+        FILE *note = name_engines(text, i, "What ", "What ", assumption_of);
+        if (note != NULL) {
+            fprintf(note, " presupposes: %s", result->assumption);
             tms_page_flow(&text->page, 0, 2);
         }
     }
@@ -460,7 +403,7 @@ int tms_report_text(const struct tms_report_job *job)
     }
     if (text.worst != NULL && !job->settings->quiet) {
         fputc('\n', job->out);
-        code = write_engines(&text);
+        code = tms_listing_write(&text.page, job);
         tms_findings_explain(&text.page, job->analysis);
         write_checked(&text);
         write_assumed(&text);
@@ -470,7 +413,7 @@ int tms_report_text(const struct tms_report_job *job)
             write_stats(&text);
         }
         fputc('\n', job->out);
-        tms_next_write(&text.page, job->settings, text.worst);
+        tms_next_write(&text.page, job, text.worst);
     }
     int closed = tms_page_close(&text.page);
     return code != TMS_OK ? code : closed;

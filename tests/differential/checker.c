@@ -354,6 +354,9 @@ static const char *check_verdict(struct tms_oracle *oracle, const struct tms_res
 
 const char *tms_check_result(struct tms_oracle *oracle, const struct tms_result *result)
 {
+    if (result->engine->found != TMS_VERDICT_VIOLATION) {
+        return wrong(oracle, "it speaks of other schedules, which the oracle knows nothing of");
+    }
     const char *fault = promises(result, TMS_ENGINE_EXACT) ? check_verdict(oracle, result) : NULL;
 
     if (fault == NULL) {

@@ -191,7 +191,7 @@ static void check_good(struct golden *golden, const char *path, char *const *fie
 
     for (size_t i = 0; (engine = tms_engine_info(i)) != NULL; i++) {
         struct pass pass;
-        if ((engine->flags & TMS_ENGINE_EXACT) == 0) {
+        if ((engine->flags & TMS_ENGINE_EXACT) == 0 || engine->found != TMS_VERDICT_VIOLATION) {
             continue;
         }
         if (start(&pass, path, engine->name) == TMS_OK) {

@@ -428,6 +428,77 @@ static void side_by_side(void **state)
     tms_context_free(other.context);
 }
 
+/* A deposit that gives its lock away half-way, undisturbed. */
+static void put_deposit(struct bench *bench, const char *thread)
+{
+    put(bench, thread, TMS_EVENT_BEGIN, "deposit");
+    for (int i = 0; i < 2; i++) {
+        put(bench, thread, TMS_EVENT_ACQUIRE, "m");
+        put(bench, thread, TMS_EVENT_RELEASE, "m");
+    }
+    put(bench, thread, TMS_EVENT_END, "deposit");
+}
+
+/* What somebody saw elsewhere: one of these deposits cut by the other, on the lock. */
+static struct tms_finding see_cut(struct bench *bench, struct tms_step steps[2])
+{
+    struct tms_event begin = make(bench, "A", TMS_EVENT_BEGIN, "deposit");
+    struct tms_transaction one = {.begin_event = 1, .thread = begin.thread, .label = begin.target};
+    struct tms_transaction two = {.begin_event = 7, .thread = begin.thread + 1, .label = one.label};
+
+    for (int i = 0; i < 2; i++) {
+        steps[i] = (struct tms_step){.from = i == 0 ? one : two,
+                                     .to = i == 0 ? two : one,
+                                     .first_event = 8 + (uint64_t)i,
+                                     .second_event = 9 + (uint64_t)i,
+                                     .on = make(bench, "A", TMS_EVENT_ACQUIRE, "m").target,
+                                     .on_class = TMS_CLASS_LOCK,
+                                     .kind = TMS_EDGE_LOCK};
+    }
+    return (struct tms_finding){.count = 3,
+                                .event = 10,
+                                .thread = one.thread,
+                                .not_atomic = true,
+                                .transaction = one,
+                                .cycle = steps,
+                                .cycle_length = 2};
+}
+
+static void takes_what_was_seen_elsewhere(void **state)
+{
+    struct bench *bench = *state;
+    struct tms_step steps[2];
+
+    bench->settings.engines = "sidetrack";
+    start(bench);
+    put_deposit(bench, "A");
+    put_deposit(bench, "B");
+    struct tms_finding finding = see_cut(bench, steps);
+    struct tms_observation seen = {.summary = {.events = 99, .rough = true},
+                                   .findings = &finding,
+                                   .finding_count = 1,
+                                   .first_violation_event = 10};
+    assert_int_equal(tms_analysis_observe(bench->analysis, &seen), TMS_OK);
+    assert_int_equal(tms_analysis_observe(bench->analysis, &seen), TMS_ERR_ARGUMENT);
+    struct tms_event late = make(bench, "A", TMS_EVENT_READ, "x");
+    assert_int_equal(tms_analysis_feed(bench->analysis, &late, 1, NULL), TMS_ERR_ARGUMENT);
+
+    const struct tms_result *observed = finish(bench);
+    const struct tms_result *predicted = tms_analysis_result(bench->analysis, 1);
+    struct tms_trace_summary summary;
+    tms_analysis_summary(bench->analysis, &summary);
+    assert_int_equal(summary.events, 99);
+    assert_string_equal(observed->engine->name, "frontier");
+    assert_int_equal(observed->verdict, TMS_VERDICT_VIOLATION);
+    assert_int_equal(observed->violations, 3);
+    assert_int_equal(predicted->verdict, TMS_VERDICT_PREDICTED);
+    for (size_t i = 0; i < predicted->finding_count; i++) {
+        assert_non_null(predicted->findings[i].same_as);
+        assert_string_equal(predicted->findings[i].same_as, observed->findings[0].id);
+    }
+    assert_null(tms_analysis_result(bench->analysis, 2));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -448,6 +519,7 @@ int main(void)
         TEST(knows_its_engines),
         TEST(refuses_a_reader_of_another_context),
         TEST(side_by_side),
+        TEST(takes_what_was_seen_elsewhere),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -337,8 +337,8 @@ static const char rr_text[] = "@ Enter(1,deposit)\n@ Rd(1,x)\n@ Enter(2,deposit)
     X(check_tms, .format = "tms", .engines = "frontier")                                           \
     X(check_with_rules, .format = "std", .compression = "none", .engines = "frontier",             \
       .rules = "atomic 10?[1-9]\nnot-atomic 1001\n")                                               \
-    X(check_with_reference, .format = "std", .compression = "none", .engines = "reference")        \
-    X(check_with_all, .format = "std", .compression = "none", .engines = "all")                    \
+    X(check_with_several, .format = "std", .compression = "none",                                  \
+      .engines = "reference,sidetrack,reduction,blocks")                                           \
     X(write_std, .format = "std", .compression = "none", .writes = true)                           \
     X(write_std_gzip, .format = "std", .compression = "gz", .writes = true)                        \
     X(write_std_zstd, .format = "std", .compression = "zst", .writes = true)                       \
@@ -355,12 +355,25 @@ static const char rr_text[] = "@ Enter(1,deposit)\n@ Rd(1,x)\n@ Enter(2,deposit)
 WORKS(X)
 #undef X
 
+/* One by one: together they would have to be run as often as all of them allocate. */
+static void check_with_each_engine(void **state)
+{
+    const struct tms_engine_info *engine;
+
+    (void)state;
+    for (size_t i = 0; (engine = tms_engine_info(i)) != NULL; i++) {
+        const struct work work = {.format = "std", .compression = "none", .engines = engine->name};
+        every_allocation(&work);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
 #define X(name, ...) cmocka_unit_test(name),
         WORKS(X)
 #undef X
+            cmocka_unit_test(check_with_each_engine),
     };
     setvbuf(stdout, NULL, _IOLBF, 0); /* what passed before a crash is to be seen */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -362,6 +362,28 @@ static void memory_that_changes_hands_is_not_shared(void **state)
                  false);
 }
 
+/* Each has it for itself in turn, the second right behind the free by number; then both do. */
+static void renewals_part_the_uses_of_memory(void **state)
+{
+    struct image *image = new_image();
+    struct tms_spool_event first = event_of(3, TMS_EVENT_FREE, 0x2000, 0), second = first;
+
+    (void)state;
+    first.extra = second.extra = 8;
+    second.number = 5;
+    header_of(image)->mode = TMS_RT_RECORD;
+    add_event(image, 1, event_of(1, TMS_EVENT_ACQUIRE, 0x1000, 0));
+    add_event(image, 1, event_of(2, TMS_EVENT_WRITE, 0x2000, 8));
+    add_event(image, 1, first);
+    add_event(image, 1, event_of(6, TMS_EVENT_WRITE, 0x2000, 8));
+    add_event(image, 2, event_of(1, TMS_EVENT_ACQUIRE, 0x1008, 0));
+    add_event(image, 2, event_of(3, TMS_EVENT_WRITE, 0x2000, 8));
+    add_event(image, 2, second);
+    add_event(image, 2, event_of(7, TMS_EVENT_WRITE, 0x2000, 8));
+    assert_trace(image, "main|acq(0x1000)\nT2|acq(0x1008)\nmain|w(0x2000@2)\nT2|w(0x2000@2)\n",
+                 false);
+}
+
 static void a_full_recording_has_it_all(void **state)
 {
     (void)state;
@@ -414,6 +436,20 @@ static void add_violation(struct image *image)
     header_of(image)->violations = 3;
 }
 
+/* What the process found, and nothing else. */
+static int observe(struct reading *reading, double seconds, struct tms_analysis **analysis)
+{
+    struct tms_settings settings;
+
+    tms_settings_init(&settings);
+    settings.engines = "";
+    int code = tms_analysis_new(reading->context, &settings, analysis);
+    if (code == TMS_OK) {
+        code = tms_spool_observe(&reading->names, seconds, *analysis);
+    }
+    return code == TMS_OK ? tms_analysis_finish(*analysis) : code;
+}
+
 static void a_violation_becomes_a_finding(void **state)
 {
     struct image *image = new_cut();
@@ -423,7 +459,7 @@ static void a_violation_becomes_a_finding(void **state)
     (void)state;
     add_violation(image);
     assert_true(open_image(&reading, image, FILE_BYTES));
-    assert_int_equal(tms_spool_observe(&reading.names, NULL, 1.5, &analysis), TMS_OK);
+    assert_int_equal(observe(&reading, 1.5, &analysis), TMS_OK);
     const struct tms_result *result = tms_analysis_result(analysis, 0);
     assert_string_equal(result->engine->name, "frontier");
     assert_int_equal(result->verdict, TMS_VERDICT_VIOLATION);
@@ -450,7 +486,7 @@ static enum tms_verdict verdict_of(struct image *image, char loss[TMS_SPOOL_REAS
     struct tms_analysis *analysis;
 
     assert_true(open_image(&reading, image, FILE_BYTES));
-    assert_int_equal(tms_spool_observe(&reading.names, NULL, 0, &analysis), TMS_OK);
+    assert_int_equal(observe(&reading, 0, &analysis), TMS_OK);
     const struct tms_result *result = tms_analysis_result(analysis, 0);
     snprintf(loss, TMS_SPOOL_REASON, "%s", result->loss != NULL ? result->loss : "");
     enum tms_verdict verdict = result->verdict;
@@ -501,7 +537,7 @@ static void use(const struct image *image, size_t bytes)
 
     if (open_image(&reading, image, bytes)) {
         tms_spool_trace(&reading.names, ignore, NULL, &outcome);
-        tms_spool_observe(&reading.names, NULL, 0, &analysis);
+        observe(&reading, 0, &analysis);
         tms_spool_loss(&reading.spool, loss);
         tms_analysis_free(analysis);
     }
@@ -597,6 +633,7 @@ int main(void)
         cmocka_unit_test(what_is_behind_the_cut_is_left_out),
         cmocka_unit_test(what_can_matter_to_no_verdict_is_left_out),
         cmocka_unit_test(memory_that_changes_hands_is_not_shared),
+        cmocka_unit_test(renewals_part_the_uses_of_memory),
         cmocka_unit_test(a_full_recording_has_it_all),
         cmocka_unit_test(a_violation_becomes_a_finding),
         cmocka_unit_test(no_verdict_is_better_than_what_was_seen),

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options about what might have happened; see predict_options.h. */
+#include "cli/predict_options.h"
+
+#include <string.h>
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- words ---------------------------------------------------------------------------- */
+
+/* Each list is in the order of its enumeration, so that a word's place is its value. */
+static const char *const evidence_words[] = {
+#define X(name, text) text,
+    TMS_EVIDENCE(X)
+#undef X
+};
+
+static const char *const race_test_words[] = {
+#define X(name, text) text,
+    TMS_RACE_TESTS(X)
+#undef X
+};
+
+static const char *const escape_words[] = {
+#define X(name, text) text,
+    TMS_ESCAPES(X)
+#undef X
+};
+
+static const char *const blocks_words[] = {
+#define X(name, text) text,
+    TMS_BLOCKS(X)
+#undef X
+};
+
+static const struct tms_option_bit predict_bits[] = {
+#define X(name, value, text) {text, TMS_PREDICT_##name},
+    TMS_PREDICTS(X)
+#undef X
+        {"none", 0},
+    {0},
+};
+
+const char *tms_word_evidence(size_t index)
+{
+    return index < LENGTH(evidence_words) ? evidence_words[index] : NULL;
+}
+
+const char *tms_word_race_test(size_t index)
+{
+    return index < LENGTH(race_test_words) ? race_test_words[index] : NULL;
+}
+
+const char *tms_word_escape(size_t index)
+{
+    return index < LENGTH(escape_words) ? escape_words[index] : NULL;
+}
+
+const char *tms_word_blocks(size_t index)
+{
+    return index < LENGTH(blocks_words) ? blocks_words[index] : NULL;
+}
+
+const char *tms_word_predict(size_t index)
+{
+    return predict_bits[index].word;
+}
+
+/* The place of a word that parsing has found in its list. */
+static size_t place_of(const char *text, const char *(*word)(size_t index))
+{
+    size_t place = 0;
+
+    while (strcmp(word(place), text) != 0) {
+        place++;
+    }
+    return place;
+}
+
+/* ---- what they mean ------------------------------------------------------------------- */
+
+void tms_predicting_settings(const struct tms_predicting *predicting, struct tms_settings *settings)
+{
+    settings->predict = tms_option_bits(predicting->predict, predict_bits);
+    settings->race_test = (enum tms_race_test)place_of(predicting->race_test, tms_word_race_test);
+    settings->escape = (enum tms_escape)place_of(predicting->escape, tms_word_escape);
+    settings->blocks = (enum tms_blocks)place_of(predicting->blocks, tms_word_blocks);
+    settings->periods = predicting->periods;
+    settings->acq_rel = predicting->acq_rel;
+}
+
+const char *tms_predicting_engines(const struct tms_predicting *predicting, const char *engines,
+                                   char list[TMS_ENGINE_LIST_SIZE])
+{
+    if (!predicting->potential || strcmp(engines, "all") == 0) {
+        return engines;
+    }
+    snprintf(list, TMS_ENGINE_LIST_SIZE, "%s," TMS_POTENTIAL_ENGINES, engines);
+    return list;
+}
+
+/* The evidence that an engine has for what it finds. */
+static enum tms_evidence evidence_of(enum tms_verdict found)
+{
+    switch (found) {
+    case TMS_VERDICT_PREDICTED:
+    case TMS_VERDICT_RACE:
+        return TMS_EVIDENCE_PREDICTED;
+    case TMS_VERDICT_POTENTIAL:
+        return TMS_EVIDENCE_POTENTIAL;
+    default:
+        return TMS_EVIDENCE_OBSERVED;
+    }
+}
+
+static bool reaches(const struct tms_predicting *predicting, enum tms_verdict found)
+{
+    const char *fail_on = predicting != NULL ? predicting->fail_on : "observed";
+
+    return (size_t)evidence_of(found) <= place_of(fail_on, tms_word_evidence);
+}
+
+bool tms_predicting_fails(const struct tms_predicting *predicting, const struct tms_result *result)
+{
+    static const bool found[] = {
+        [TMS_VERDICT_VIOLATION] = true, [TMS_VERDICT_PREDICTED] = true, [TMS_VERDICT_RACE] = true,
+        [TMS_VERDICT_POTENTIAL] = true, [TMS_VERDICT_NO_RACE] = false,
+    };
+
+    return found[result->verdict] && reaches(predicting, result->verdict);
+}
+
+bool tms_predicting_doubts(const struct tms_predicting *predicting,
+                           const struct tms_analysis *analysis, const struct tms_result *result)
+{
+    const struct tms_result *other;
+    bool counting = false;
+
+    for (size_t i = 0; (other = tms_analysis_result(analysis, i)) != NULL; i++) {
+        counting = counting || reaches(predicting, (enum tms_verdict)other->engine->found);
+    }
+    return result->verdict == TMS_VERDICT_INCOMPLETE &&
+           (!counting || reaches(predicting, (enum tms_verdict)result->engine->found));
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The options about what might have happened, for all commands that run engines: how those that
+ * look at other schedules go about it, what is shown of it, and what it does to the exit status.
+ *
+ *     struct values { … struct tms_predicting predicting; … };
+ *     static const struct tms_option options[] = { … TMS_PREDICTING_OPTIONS(AT(predicting)), {0}};
+ */
+#ifndef TMS_CLI_PREDICT_OPTIONS_H
+#define TMS_CLI_PREDICT_OPTIONS_H
+
+#include "cli/options.h"
+#include "tmesis/tmesis.h"
+
+struct tms_predicting {
+    const char *fail_on;
+    const char *predict;
+    const char *race_test;
+    const char *escape;
+    const char *blocks;
+    bool potential;
+    bool periods;
+    bool acq_rel;
+};
+
+/* The engines without --engine: what happened, and what could have. */
+#define TMS_DEFAULT_ENGINES "frontier,sidetrack"
+
+/* What --potential adds to the engines. `atomizer` is not among them: `reduction` says the same
+ * with fewer false alarms. */
+#define TMS_POTENTIAL_ENGINES "blocks,reduction,goodlock"
+
+/* Rows of an option table; `field` is the offset of a struct tms_predicting. */
+#define TMS_PREDICTING_OPTIONS(field)                                                              \
+    {.name = "potential",                                                                          \
+     .type = TMS_OPTION_FLAG,                                                                      \
+     .at = (field) + offsetof(struct tms_predicting, potential),                                   \
+     .environment = true,                                                                          \
+     .help = "also what the locks that were held merely allow, which may be a false alarm: adds "  \
+             "the engines " TMS_POTENTIAL_ENGINES},                                                \
+        {.name = "fail-on",                                                                        \
+         .type = TMS_OPTION_CHOICE,                                                                \
+         .at = (field) + offsetof(struct tms_predicting, fail_on),                                 \
+         .initial = "observed",                                                                    \
+         .word = tms_word_evidence,                                                                \
+         .environment = true,                                                                      \
+         .value = "WORD",                                                                          \
+         .help = "what the exit status counts as a violation: only what was observed, what is "    \
+                 "predicted too, or also what is merely potential"},                               \
+        {.name = "predict",                                                                        \
+         .type = TMS_OPTION_LIST,                                                                  \
+         .at = (field) + offsetof(struct tms_predicting, predict),                                 \
+         .initial = "shared,barrier,wait,atomic",                                                  \
+         .word = tms_word_predict,                                                                 \
+         .alone = "none",                                                                          \
+         .environment = true,                                                                      \
+         .value = "WHAT,…",                                                                        \
+         .help = "what sidetrack looks at beyond plain locks, forks and joins"},                   \
+        {.name = "race-test",                                                                      \
+         .type = TMS_OPTION_CHOICE,                                                                \
+         .at = (field) + offsetof(struct tms_predicting, race_test),                               \
+         .initial = "multilockset",                                                                \
+         .word = tms_word_race_test,                                                               \
+         .environment = true,                                                                      \
+         .value = "NAME",                                                                          \
+         .help = "how the lockset engines tell whether two threads may race for a variable"},      \
+        {.name = "escape",                                                                         \
+         .type = TMS_OPTION_CHOICE,                                                                \
+         .at = (field) + offsetof(struct tms_predicting, escape),                                  \
+         .initial = "auto",                                                                        \
+         .word = tms_word_escape,                                                                  \
+         .environment = true,                                                                      \
+         .value = "WHEN",                                                                          \
+         .help = "from when on the lockset engines take a variable as shared: from its escape "    \
+                 "event, or without one from the first access by a second thread; from that "      \
+                 "event only; or off, from the start"},                                            \
+        {.name = "blocks",                                                                         \
+         .type = TMS_OPTION_CHOICE,                                                                \
+         .at = (field) + offsetof(struct tms_predicting, blocks),                                  \
+         .initial = "2v",                                                                          \
+         .word = tms_word_blocks,                                                                  \
+         .environment = true,                                                                      \
+         .value = "HOW",                                                                           \
+         .help = "what blocks compares: accesses to one variable, pairs of blocks over any "       \
+                 "variables, or circles of more than two blocks"},                                 \
+        {.name = "periods",                                                                        \
+         .type = TMS_OPTION_FLAG,                                                                  \
+         .at = (field) + offsetof(struct tms_predicting, periods),                                 \
+         .initial = "yes",                                                                         \
+         .environment = true,                                                                      \
+         .help = "let the lockset engines interleave what the start and end of threads and "       \
+                 "barriers keep apart"},                                                           \
+    {                                                                                              \
+        .name = "acq-rel", .type = TMS_OPTION_FLAG,                                                \
+        .at = (field) + offsetof(struct tms_predicting, acq_rel), .initial = "yes",                \
+        .environment = true, .help = "don't let reduction move a critical section as a whole"      \
+    }
+
+const char *tms_word_evidence(size_t index);
+const char *tms_word_predict(size_t index);
+const char *tms_word_race_test(size_t index);
+const char *tms_word_escape(size_t index);
+const char *tms_word_blocks(size_t index);
+
+/* Puts what these options say of an analysis into its settings. */
+void tms_predicting_settings(const struct tms_predicting *predicting,
+                             struct tms_settings *settings);
+
+/* Room for the names of all engines. */
+#define TMS_ENGINE_LIST_SIZE 512
+
+/* The engines of --engine and, if it was asked for, those of --potential. */
+const char *tms_predicting_engines(const struct tms_predicting *predicting, const char *engines,
+                                   char list[TMS_ENGINE_LIST_SIZE]);
+
+/* Is this what --fail-on calls a violation? Without the options, only what was observed is. */
+bool tms_predicting_fails(const struct tms_predicting *predicting, const struct tms_result *result);
+
+/*
+ * Is the verdict incomplete, and would the exit status have depended on it? It depends on those
+ * engines whose findings --fail-on counts, or on all if it counts those of none.
+ */
+bool tms_predicting_doubts(const struct tms_predicting *predicting,
+                           const struct tms_analysis *analysis, const struct tms_result *result);
+
+#endif

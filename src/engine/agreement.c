@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Results compared; see agreement.h.
+ *
+ * Two findings are the same if they cut blocks of one label, and either conflict on the same thing
+ * or are cut by blocks of one label. Neither alone would do: a lock-based engine meets the other
+ * thread on the lock, an access-based one on the variable behind it, and a block that lets go of
+ * its lock half-way is one mistake, whoever comes in between. An engine that keeps no cycle speaks
+ * of the block alone, and its label has to do. Observed cycles are the same only if their
+ * ids are: they are facts, and two of them are two. Of what one engine predicts, the same
+ * is what has all things and all blocks inside in common, whoever comes in between and on which
+ * side that was in this run. Races and deadlocks are the same if their ids are.
+ *
+ * A finding registers under the hash of each of these features; a later one looks its own up. So
+ * the cost is that of hashing, however many there are.
+ */
+#include "engine/agreement.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* What a finding can have in common with another. */
+enum feature {
+    FEATURE_ID,    /* all of it */
+    FEATURE_THING, /* label, and what it conflicts on */
+    FEATURE_OTHER, /* label, and that of the other block */
+    FEATURE_LABEL, /* the label; registered by all, looked up by those without a cycle */
+    FEATURE_PLACE, /* label, things and blocks inside, for those of one engine */
+};
+
+struct key {
+    uint64_t hash;
+    const char *id;            /* of the finding that was the first to have it; NULL: free */
+    const struct tms_run *run; /* … and whose that was */
+};
+
+struct index {
+    struct tms_memory *memory;
+    struct key *keys; /* open-addressed */
+    size_t size, count;
+    bool apart; /* each violation is to be listed by itself */
+};
+
+/* ---- the index -------------------------------------------------------------------------- */
+
+static struct key *find_key(const struct index *index, uint64_t hash)
+{
+    size_t at = hash & (index->size - 1);
+
+    while (index->keys[at].id != NULL && index->keys[at].hash != hash) {
+        at = (at + 1) & (index->size - 1);
+    }
+    return &index->keys[at];
+}
+
+static bool grow(struct index *index)
+{
+    struct index larger = {.memory = index->memory,
+                           .size = index->size == 0 ? 256 : index->size * 2};
+
+    larger.keys = tms_resize(index->memory, NULL, 0, larger.size, sizeof(*larger.keys));
+    if (larger.keys == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < index->size; i++) {
+        if (index->keys[i].id != NULL) {
+            *find_key(&larger, index->keys[i].hash) = index->keys[i];
+        }
+    }
+    tms_release(index->memory, index->keys, index->size, sizeof(*index->keys));
+    index->keys = larger.keys;
+    index->size = larger.size;
+    return true;
+}
+
+static int put(struct index *index, uint64_t hash, const char *id, const struct tms_run *run)
+{
+    if (index->count * 2 >= index->size && !grow(index)) {
+        return TMS_ERR_MEMORY;
+    }
+    struct key *key = find_key(index, hash);
+    if (key->id == NULL) {
+        *key = (struct key){hash, id, run};
+        index->count++;
+    }
+    return TMS_OK;
+}
+
+/* ---- features --------------------------------------------------------------------------- */
+
+/* What is done with each feature; not 0 ends the walk. */
+struct walk {
+    struct index *index;
+    const struct tms_run *run; /* whose finding it is */
+    const struct tms_finding *finding;
+    const char *id; /* what is found, or to be entered */
+    int (*step)(struct walk *walk, uint64_t hash);
+};
+
+static const char *look_up(const struct index *index, uint64_t hash, const struct tms_run *not_of)
+{
+    const struct key *key = index->size > 0 ? find_key(index, hash) : NULL;
+
+    return key != NULL && key->run != not_of ? key->id : NULL;
+}
+
+static int seek(struct walk *walk, uint64_t hash)
+{
+    walk->id = look_up(walk->index, hash, walk->run);
+    return walk->id != NULL;
+}
+
+static int enter(struct walk *walk, uint64_t hash)
+{
+    return put(walk->index, hash, walk->id, walk->run);
+}
+
+/* Blocks without label are told apart by where they begin. */
+static uint64_t hash_of(const struct tms_finding *finding, enum feature feature, unsigned cls,
+                        uint32_t id)
+{
+    const struct tms_transaction *transaction = &finding->transaction;
+    uint64_t words[] = {
+        feature,
+        transaction->label,
+        transaction->label == 0 ? transaction->location : 0,
+        transaction->label == 0 && transaction->location == 0 ? transaction->begin_event : 0,
+        cls,
+        id};
+
+    return XXH3_64bits(words, sizeof(words));
+}
+
+static int walk_cycle(struct walk *walk)
+{
+    const struct tms_finding *finding = walk->finding;
+    int code = 0;
+
+    for (size_t i = 0; i < finding->cycle_length && code == 0; i++) {
+        const struct tms_step *step = &finding->cycle[i];
+        if (step->kind != TMS_EDGE_PROGRAM_ORDER && step->on_class != TMS_CLASS_THREAD) {
+            uint32_t on = step->on_alias != 0 ? step->on_alias : step->on;
+            code = walk->step(walk, hash_of(finding, FEATURE_THING, step->on_class, on));
+        }
+        if (code == 0 && i > 0 && step->from.label != 0) {
+            code = walk->step(walk,
+                              hash_of(finding, FEATURE_OTHER, TMS_CLASS_LABEL, step->from.label));
+        }
+    }
+    return code;
+}
+
+/* Of a finding without cycle: what the events that make it are about. */
+static int walk_schedule(struct walk *walk)
+{
+    const struct tms_finding *finding = walk->finding;
+    int code = 0;
+
+    for (size_t i = 0; i < finding->schedule_length && code == 0; i++) {
+        const struct tms_turn *turn = &finding->schedule[i];
+        enum tms_class cls = tms_event_class((enum tms_event_kind)turn->kind);
+        if (cls == TMS_CLASS_LOCK || cls == TMS_CLASS_VARIABLE) {
+            code = walk->step(walk, hash_of(finding, FEATURE_THING, cls, turn->target));
+        }
+    }
+    return code;
+}
+
+static bool has_cycle(const struct tms_finding *finding)
+{
+    return finding->cycle_length > 1;
+}
+
+/* All have the label in common with one that knows no more. */
+static int walk_features(struct walk *walk)
+{
+    bool cycle = has_cycle(walk->finding);
+    int code = cycle ? walk_cycle(walk) : walk_schedule(walk);
+
+    if (code == 0 && (!cycle || walk->step == enter)) {
+        code = walk->step(walk, hash_of(walk->finding, FEATURE_LABEL, 0, 0));
+    }
+    return code;
+}
+
+/* ---- findings --------------------------------------------------------------------------- */
+
+static bool cuts_block(const struct tms_finding *finding)
+{
+    return strcmp(finding->kind, "race") != 0 && strcmp(finding->kind, "deadlock") != 0;
+}
+
+static uint64_t hash_of_id(const struct tms_finding *finding)
+{
+    return XXH3_64bits_withSeed(finding->id, strlen(finding->id), FEATURE_ID);
+}
+
+/* Is it known by its features? What happened, races and deadlocks are by their ids alone. */
+static bool has_features(const struct tms_finding *finding)
+{
+    bool happened = finding->evidence == TMS_EVIDENCE_OBSERVED && has_cycle(finding);
+
+    return cuts_block(finding) && !happened;
+}
+
+static const char *find_same(struct index *index, const struct tms_run *run,
+                             const struct tms_finding *finding)
+{
+    struct walk walk = {.index = index, .run = run, .finding = finding, .step = seek};
+
+    if (!has_features(finding)) {
+        return look_up(index, hash_of_id(finding), run);
+    }
+    return walk_features(&walk) != 0 ? walk.id : NULL;
+}
+
+/* One that is the same as another adds what it knows to that one. */
+static int register_finding(struct index *index, const struct tms_run *run,
+                            const struct tms_finding *finding)
+{
+    struct walk walk = {.index = index, .run = run, .finding = finding, .step = enter};
+
+    walk.id = finding->same_as != NULL ? finding->same_as : finding->id;
+    int code = cuts_block(finding) ? walk_features(&walk) : TMS_OK;
+    return code == TMS_OK ? put(index, hash_of_id(finding), walk.id, run) : code;
+}
+
+/* The hash of a finding without its kind, and without those who cut the block. */
+static uint64_t hash_of_place(const struct tms_finding *finding)
+{
+    uint64_t hash = hash_of(finding, FEATURE_PLACE, 0, 0);
+
+    for (size_t i = 0; i < finding->cycle_length; i++) {
+        const struct tms_step *step = &finding->cycle[i];
+        uint64_t words[] = {hash, step->on_class, step->on_alias != 0 ? step->on_alias : step->on};
+        hash = XXH3_64bits(words, sizeof(words));
+    }
+    for (size_t i = 1; i < finding->refuted_count; i++) {
+        uint64_t words[] = {hash, finding->refuted[i].label};
+        hash = XXH3_64bits(words, sizeof(words));
+    }
+    return hash;
+}
+
+static int mark_same(struct index *index, struct tms_run *run, size_t at)
+{
+    const struct tms_finding *finding = &run->result.findings[at];
+    uint64_t place = hash_of_place(finding);
+    const char *same = find_same(index, run, finding);
+
+    if (same == NULL && !index->apart && has_features(finding) &&
+        finding->evidence != TMS_EVIDENCE_OBSERVED) {
+        same = look_up(index, place, NULL);
+    }
+    tms_findings_same(run->host.findings, at, same);
+    return put(index, place, same != NULL ? same : finding->id, run);
+}
+
+/*
+ * What is compared before what: stronger evidence, and then those that have more to tell and less
+ * that stands against them.
+ */
+struct turn {
+    enum tms_evidence evidence;
+    bool cycle;
+    bool caveat;
+};
+
+#define TURN_COUNT (4 * (TMS_EVIDENCE_POTENTIAL + 1))
+
+static struct turn turn_at(int index)
+{
+    return (struct turn){(enum tms_evidence)(index / 4), index % 4 < 2, index % 2 != 0};
+}
+
+static bool has_turn(const struct tms_finding *finding, struct turn turn)
+{
+    return finding->evidence == turn.evidence && has_cycle(finding) == turn.cycle &&
+           (finding->caveat != NULL) == turn.caveat;
+}
+
+static int compare(struct index *index, struct tms_run *run, struct turn turn)
+{
+    const struct tms_result *result = &run->result;
+    int code = TMS_OK;
+
+    for (size_t i = 0; i < result->finding_count && code == TMS_OK; i++) {
+        if (has_turn(&result->findings[i], turn)) {
+            code = mark_same(index, run, i);
+        }
+        if (has_turn(&result->findings[i], turn) && code == TMS_OK) {
+            code = register_finding(index, run, &result->findings[i]);
+        }
+    }
+    return code;
+}
+
+static int compare_all(struct tms_analysis *analysis)
+{
+    struct index index = {.memory = &analysis->memory, .apart = analysis->settings.all};
+    int code = TMS_OK;
+
+    for (int i = 0; i < TURN_COUNT; i++) {
+        for (size_t j = 0; j < analysis->run_count && code == TMS_OK; j++) {
+            code = compare(&index, tms_analysis_run(analysis, j), turn_at(i));
+        }
+    }
+    tms_release(index.memory, index.keys, index.size, sizeof(*index.keys));
+    return code;
+}
+
+/* ---- assumptions ------------------------------------------------------------------------ */
+
+#define RACES     "fasttrack"
+#define DEADLOCKS "goodlock"
+
+/* Which engines presuppose what. */
+static const struct {
+    const char *engine;
+    bool no_races;
+    bool always; /* also of a result without findings */
+    const char *sentence;
+} assumptions[] = {
+    {"sidetrack", true, false,
+     "A predicted schedule can happen if the program is free of data races and of deadlocks."},
+    {"blocks", false, true, "The patterns are all there are if the program is free of deadlocks."},
+};
+
+static const struct tms_result *result_of(const struct tms_analysis *analysis, const char *engine)
+{
+    for (size_t i = 0; i < analysis->run_count; i++) {
+        if (strcmp(analysis->runs[i].engine->info.name, engine) == 0) {
+            return &analysis->runs[i].result;
+        }
+    }
+    return NULL;
+}
+
+/* " Races: fasttrack found none.", as far as somebody looked. */
+static void tell_check(FILE *out, const char *what, const char *engine,
+                       const struct tms_result *result)
+{
+    bool found = result != NULL && result->verdict == result->engine->found;
+
+    fprintf(out, " %s: ", what);
+    if (result == NULL) {
+        fprintf(out, "not checked; --engine=…,%s does.", engine);
+    } else if (!found) {
+        fprintf(out, "%s found none%s.", engine,
+                result->complete ? " in this run" : ", but did not see everything");
+    } else {
+        fprintf(out, "%s found %" PRIu64, engine, result->violations);
+        if (result->first_violation_event != 0) {
+            fprintf(out, ", the first at event %" PRIu64, result->first_violation_event);
+        }
+        fputs(", so it may be otherwise.", out);
+    }
+}
+
+/*
+ * Are there accesses that could race, or could be: a program that is checked while it runs does not
+ * hand them out unless an engine wants them.
+ */
+static bool has_accesses(const struct tms_analysis *analysis)
+{
+    return tms_name_count(analysis->context, TMS_CLASS_VARIABLE) > 0 ||
+           (analysis->observed && result_of(analysis, RACES) == NULL);
+}
+
+static void assume(const struct tms_analysis *analysis, struct tms_run *run, size_t index)
+{
+    FILE *out = fmemopen(run->assumption, sizeof(run->assumption), "w");
+
+    if (out == NULL) {
+        return; /* the sentence is a courtesy */
+    }
+    fputs(assumptions[index].sentence, out);
+    if (assumptions[index].no_races && has_accesses(analysis)) {
+        tell_check(out, "Races", RACES, result_of(analysis, RACES));
+    } else if (assumptions[index].no_races) {
+        fputs(" Races: they can't be seen, because no reads and writes were recorded.", out);
+    }
+    tell_check(out, "Deadlocks", DEADLOCKS, result_of(analysis, DEADLOCKS));
+    fclose(out);
+    run->result.assumption = run->assumption;
+}
+
+static void assume_all(struct tms_analysis *analysis)
+{
+    for (size_t i = 0; i < analysis->run_count; i++) {
+        struct tms_run *run = &analysis->runs[i];
+        for (size_t j = 0; j < sizeof(assumptions) / sizeof(assumptions[0]); j++) {
+            if (strcmp(run->engine->info.name, assumptions[j].engine) == 0 &&
+                (assumptions[j].always || run->result.violations > 0)) {
+                assume(analysis, run, j);
+            }
+        }
+    }
+}
+
+int tms_agreement_make(struct tms_analysis *analysis)
+{
+    assume_all(analysis);
+    return compare_all(analysis);
+}

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * FastTrack: data races, that is, two accesses to a variable by two threads, not both reads, with
+ * nothing between them that orders them.
+ *
+ * C. Flanagan, S. N. Freund: FastTrack, efficient and precise dynamic race detection, PLDI 2009.
+ * "Order" is happens-before of program order, of locks (a shared hold is ordered with exclusive
+ * ones only), of fork and join, of barriers, and of atomic read-modify-writes of one variable.
+ * Every thread has a vector clock; what it releases takes it over, what it acquires it joins.
+ *
+ * Of a variable only two moments are kept. The last write is one epoch: as long as there is no
+ * race, writes are in a line, and who comes after the last comes after all. The reads since then
+ * are one epoch too, as long as each comes after the one before; concurrent ones make a vector. An
+ * access is a race iff the last write, or for a write also a read since, did not happen before it.
+ *
+ * What is different here. Clocks count events instead of releases, so an epoch is the very access
+ * that a report names, and nothing is to be ticked. "The same epoch again" becomes: the recorded
+ * access is my own, and since then I released nothing, so that who accessed the variable in between
+ * has raced with it. A write ends the reads before it, also a
+ * single one: who is not after such a read is not after the write either. Who knows of a
+ * release knows all that it passed on, so one comparison spares most joins at acquires.
+ *
+ * An atomic read-modify-write (`u`) acquires and releases its variable, and else acts as a write,
+ * so it never races with another one, and may race with a read or a write.
+ * docs/engines/fasttrack.md says what that means for atomic loads and stores.
+ *
+ * After a race it goes on. Whatever is reported is an unordered pair of this trace; on every
+ * variable the first race is found at its event, later ones not always all.
+ */
+#include <string.h>
+
+#include "engine/fasttrack.h"
+
+#define LEAST 64
+#define AHEAD 10
+_Static_assert(AHEAD <= TMS_OPS_BEHIND, "what is looked at can be read");
+
+static inline bool is_repeated(const struct thread *t, uint64_t epoch)
+{
+    return epoch - t->since < t->span;
+}
+
+/* ---- accesses that take more than two comparisons --------------------------------------- */
+
+static void set_read(struct fasttrack *f, uint64_t several, uint64_t epoch, uint32_t place)
+{
+    uint64_t *entry = &tms_clocks_at(&f->reads, (uint32_t)several)[2 * (size_t)epoch_slot(epoch)];
+
+    entry[0] = epoch;
+    entry[1] = place;
+}
+
+static void inflate(struct fasttrack *f, struct cell *cell, const struct places *places)
+{
+    uint32_t number = tms_clocks_make(&f->reads);
+
+    if (number == 0) {
+        tms_host_fail(f->host, TMS_ERR_MEMORY);
+        return;
+    }
+    set_read(f, number, cell->read, places->read);
+    cell->read = number;
+    f->inflated++;
+}
+
+static void drop_reads(struct fasttrack *f, struct cell *cell)
+{
+    if (is_several(cell->read)) {
+        tms_clocks_drop(&f->reads, (uint32_t)cell->read);
+    }
+    cell->read = 0;
+}
+
+static __attribute__((noinline)) void read_slowly(struct fasttrack *f, struct thread *t,
+                                                  const struct tms_op *op)
+{
+    struct cell *cell = &f->cells[op->target];
+    struct places *places = &f->places[op->target];
+    uint64_t epoch = epoch_of(t->slot, op->event);
+
+    if (!happened_before(t, cell->write)) {
+        tms_fasttrack_race(f, op, cell->write, places->write, TMS_EDGE_WRITE_READ);
+    }
+    if (!is_several(cell->read) && !happened_before(t, cell->read)) {
+        inflate(f, cell, places);
+    }
+    if (is_several(cell->read)) {
+        set_read(f, cell->read, epoch, op->location);
+    } else {
+        cell->read = epoch;
+        places->read = op->location;
+    }
+}
+
+static void race_with_reads(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+{
+    const struct cell *cell = &f->cells[op->target];
+
+    if (!is_several(cell->read)) {
+        if (!happened_before(t, cell->read)) {
+            tms_fasttrack_race(f, op, cell->read, f->places[op->target].read, TMS_EDGE_READ_WRITE);
+        }
+        return;
+    }
+    const uint64_t *row = tms_clocks_at(&f->reads, (uint32_t)cell->read);
+    for (uint32_t slot = 1; slot < f->slot_count; slot++) {
+        if (!happened_before(t, row[2 * slot])) {
+            tms_fasttrack_race(f, op, row[2 * slot], (uint32_t)row[2 * slot + 1],
+                               TMS_EDGE_READ_WRITE);
+        }
+    }
+}
+
+static __attribute__((noinline)) void write_slowly(struct fasttrack *f, struct thread *t,
+                                                   const struct tms_op *op, uint64_t epoch)
+{
+    struct cell *cell = &f->cells[op->target];
+    struct places *places = &f->places[op->target];
+
+    if (!happened_before(t, cell->write)) {
+        tms_fasttrack_race(f, op, cell->write, places->write, TMS_EDGE_WRITE_WRITE);
+    }
+    race_with_reads(f, t, op);
+    drop_reads(f, cell);
+    cell->write = epoch;
+    places->write = op->location;
+}
+
+/* ---- operations ------------------------------------------------------------------------- */
+
+static inline void on_read(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+{
+    struct cell *cell = &f->cells[op->target];
+    uint64_t write = cell->write, read = cell->read;
+
+    if (is_repeated(t, read) || is_repeated(t, write)) {
+        return;
+    }
+    f->located |= op->location;
+    if (!happened_before(t, write) || !happened_before(t, read)) {
+        read_slowly(f, t, op);
+        return;
+    }
+    cell->read = epoch_of(t->slot, op->event);
+    if (f->located) {
+        f->places[op->target].read = op->location;
+    }
+}
+
+static inline void put_write(struct fasttrack *f, struct thread *t, const struct tms_op *op,
+                             uint64_t epoch)
+{
+    struct cell *cell = &f->cells[op->target];
+
+    f->located |= op->location;
+    if (!happened_before(t, cell->write) || !happened_before(t, cell->read)) {
+        write_slowly(f, t, op, epoch);
+        return;
+    }
+    *cell = (struct cell){.write = epoch};
+    if (f->located) {
+        f->places[op->target].write = op->location;
+    }
+}
+
+static inline void on_write(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+{
+    if (!is_repeated(t, f->cells[op->target].write)) {
+        put_write(f, t, op, epoch_of(t->slot, op->event));
+    }
+}
+
+static void on_update(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+{
+    if (!TMS_RESERVE(f->memory, &f->atomics, &f->atomic_capacity, f->cell_capacity, LEAST)) {
+        tms_host_fail(f->host, TMS_ERR_MEMORY);
+        return;
+    }
+    struct sync *sync = &f->atomics[op->target];
+    tms_fasttrack_acquire(f, t, sync, op->event);
+    put_write(f, t, op, epoch_of(t->slot, op->event) | EPOCH_ATOMIC);
+    tms_fasttrack_release(f, t, sync, op->event);
+}
+
+static void on_acquire(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+{
+    tms_fasttrack_acquire(f, t, &f->locks[op->target], op->event);
+}
+
+static void on_release(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+{
+    tms_fasttrack_release(f, t, &f->locks[op->target], op->event);
+}
+
+static void on_shared_acquire(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+{
+    tms_fasttrack_acquire_shared(f, t, &f->locks[op->target], op->event);
+}
+
+static void on_shared_release(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+{
+    tms_fasttrack_release_shared(f, t, &f->locks[op->target], op->event);
+}
+
+static void on_arrive(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+{
+    tms_fasttrack_release_shared(f, t, &f->barriers[op->target], op->event);
+}
+
+static void on_depart(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+{
+    tms_fasttrack_acquire(f, t, &f->barriers[op->target], op->event);
+}
+
+static void on_fork(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+{
+    if (tms_fasttrack_start(f, op->target, t, op->event)) {
+        tms_fasttrack_publish(t, op->event);
+    }
+}
+
+/* Nobody may have forked the thread, and it may have done nothing. */
+static void on_join(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+{
+    if (f->by_id[op->target] != NULL) {
+        tms_fasttrack_join(f, t, f->by_id[op->target], op->event);
+    }
+}
+
+static void on_begin(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+{
+    tms_fasttrack_enter(f, t, op);
+}
+
+/* After a split's end there comes its begin, after a join's nothing. */
+static void on_end(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+{
+    if ((op->flags & TMS_OP_SYNTHETIC) == 0) {
+        tms_fasttrack_leave(f, t, op->event + 1);
+    }
+}
+
+static void on_forget(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+{
+    (void)t;
+    drop_reads(f, &f->cells[op->target]);
+    f->cells[op->target].write = 0;
+    f->reported[op->target] = 0;
+    if (op->target < f->atomic_capacity) {
+        tms_clocks_drop(&f->syncs, f->atomics[op->target].clock);
+        f->atomics[op->target] = (struct sync){0};
+    }
+}
+
+static void on_other(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+{
+    (void)f;
+    (void)t;
+    (void)op;
+}
+
+typedef void handler(struct fasttrack *f, struct thread *t, const struct tms_op *op);
+
+static handler *const handlers[TMS_OP_COUNT] = {
+    [TMS_OP_BEGIN] = on_begin,
+    [TMS_OP_END] = on_end,
+    [TMS_OP_NEST] = on_other,
+    [TMS_OP_UNNEST] = on_other,
+    [TMS_OP_READ] = on_read,
+    [TMS_OP_WRITE] = on_write,
+    [TMS_OP_UPDATE] = on_update,
+    [TMS_OP_ACQUIRE] = on_acquire,
+    [TMS_OP_RELEASE] = on_release,
+    [TMS_OP_SHARED_ACQUIRE] = on_shared_acquire,
+    [TMS_OP_SHARED_RELEASE] = on_shared_release,
+    [TMS_OP_FORK] = on_fork,
+    [TMS_OP_JOIN] = on_join,
+    [TMS_OP_ARRIVE] = on_arrive,
+    [TMS_OP_DEPART] = on_depart,
+    [TMS_OP_STEP] = on_other,
+    [TMS_OP_ESCAPE] = on_other,
+    [TMS_OP_FORGET] = on_forget,
+};
+
+/* ---- the engine ------------------------------------------------------------------------- */
+
+/* All that has a name has its place. */
+static bool make_room(struct fasttrack *f)
+{
+    const struct tms_context *context = f->host->context;
+    size_t variables = (size_t)tms_name_count(context, TMS_CLASS_VARIABLE) + 1;
+    size_t locks = (size_t)tms_name_count(context, TMS_CLASS_LOCK) + 1;
+    size_t barriers = (size_t)tms_name_count(context, TMS_CLASS_BARRIER) + 1;
+    size_t threads = (size_t)tms_name_count(context, TMS_CLASS_THREAD) + 1;
+
+    return TMS_RESERVE(f->memory, &f->cells, &f->cell_capacity, variables, LEAST) &&
+           TMS_RESERVE(f->memory, &f->places, &f->place_capacity, variables, LEAST) &&
+           TMS_RESERVE(f->memory, &f->reported, &f->reported_capacity, variables, LEAST) &&
+           TMS_RESERVE(f->memory, &f->locks, &f->lock_capacity, locks, LEAST) &&
+           TMS_RESERVE(f->memory, &f->barriers, &f->barrier_capacity, barriers, LEAST) &&
+           TMS_RESERVE(f->memory, &f->by_id, &f->id_capacity, threads, LEAST);
+}
+
+/* A thread that was forked is there already. */
+static bool is_there(struct fasttrack *f, const struct tms_op *op)
+{
+    return f->by_id[op->thread] != NULL || tms_fasttrack_start(f, op->thread, NULL, op->event);
+}
+
+static void batch(void *state, const struct tms_op *ops, size_t count)
+{
+    struct fasttrack *f = state;
+
+    if (ops[count - 1].event > EPOCH_EVENT_MOST || !make_room(f)) {
+        tms_host_fail(f->host,
+                      ops[count - 1].event > EPOCH_EVENT_MOST ? TMS_ERR_LIMIT : TMS_ERR_MEMORY);
+        return;
+    }
+    if (!is_there(f, &ops[0])) { /* only the first of a batch may be the first of its thread */
+        return;
+    }
+    for (size_t i = 0; i < count && f->host->failed == TMS_OK; i++) {
+        struct thread *t = f->by_id[ops[i].thread];
+        __builtin_prefetch(&f->cells[ops[i + AHEAD].target]);
+        if (ops[i].kind == TMS_OP_READ) {
+            on_read(f, t, &ops[i]);
+        } else if (ops[i].kind == TMS_OP_WRITE) {
+            on_write(f, t, &ops[i]);
+        } else {
+            handlers[ops[i].kind](f, t, &ops[i]);
+        }
+    }
+}
+
+static int create(void *state, struct tms_host *host)
+{
+    struct fasttrack *f = state;
+
+    f->host = host;
+    f->memory = &host->memory;
+    f->slot_count = 1;
+    f->past_most = PAST_LEAST_SWEPT;
+    tms_clocks_init(&f->reads, f->memory);
+    tms_clocks_init(&f->syncs, f->memory);
+    return TMS_OK;
+}
+
+/* Every race was reported when it was seen. */
+static void finish(void *state)
+{
+    (void)state;
+}
+
+static size_t stats(const void *state, struct tms_counter *counters, size_t room)
+{
+    const struct fasttrack *f = state;
+    const struct tms_counter kept[] = {
+        {"races", "accesses that were not ordered with an earlier one", f->host->closing_edges},
+        {"racy_variables", "variables with a race, once for each time they became new", f->racy},
+        {"slots", "most threads that had to be told apart", f->slot_count - 1},
+        {"inflated", "times that reads of a variable were concurrent", f->inflated},
+        {"learnt", "times that a thread took over what another one had released", f->learnt},
+        {"sweeps", "times that the past of all threads was swept", f->sweeps},
+    };
+    size_t count = sizeof(kept) / sizeof(kept[0]);
+
+    memcpy(counters, kept, (count < room ? count : room) * sizeof(kept[0]));
+    return count;
+}
+
+static void destroy(void *state)
+{
+    struct fasttrack *f = state;
+    struct tms_memory *memory = f->memory;
+
+    for (uint32_t slot = 1; slot < f->slot_count; slot++) {
+        struct thread *t = f->threads[slot];
+        tms_release(memory, t->past, t->past_capacity, sizeof(*t->past));
+        tms_release(memory, t, 1, sizeof(*t));
+    }
+    tms_release(memory, f->threads, f->thread_capacity, sizeof(*f->threads));
+    tms_release(memory, f->by_id, f->id_capacity, sizeof(*f->by_id));
+    tms_release(memory, f->retired, f->retired_capacity, sizeof(*f->retired));
+    tms_release(memory, f->cells, f->cell_capacity, sizeof(*f->cells));
+    tms_release(memory, f->places, f->place_capacity, sizeof(*f->places));
+    tms_release(memory, f->reported, f->reported_capacity, sizeof(*f->reported));
+    tms_release(memory, f->locks, f->lock_capacity, sizeof(*f->locks));
+    tms_release(memory, f->barriers, f->barrier_capacity, sizeof(*f->barriers));
+    tms_release(memory, f->atomics, f->atomic_capacity, sizeof(*f->atomics));
+    tms_grid_clear(memory, &f->known);
+    tms_clocks_clear(&f->reads);
+    tms_clocks_clear(&f->syncs);
+}
+
+const struct tms_engine tms_engine_fasttrack = {
+    .info =
+        {
+            .name = "fasttrack",
+            .summary = "data races, by happens-before with epochs",
+            .paper = "Flanagan, Freund: FastTrack, PLDI 2009",
+            .guarantee = "precise. A race is reported if and only if this run has two conflicting "
+                         "accesses that no synchronisation orders; on each variable the first is "
+                         "found. Other schedules may have further ones.",
+            .reports = "at the event",
+            .time = "O(1) per access typically, O(k) per synchronisation (k: threads)",
+            .memory = "25 bytes a variable, 16k one with concurrent reads, 8k a lock and a thread",
+            .flags = TMS_ENGINE_AT_EVENT | TMS_ENGINE_WITNESS | TMS_ENGINE_PREDICTIVE |
+                     TMS_ENGINE_BOUNDED,
+            .found = TMS_VERDICT_RACE,
+            .clean = TMS_VERDICT_NO_RACE,
+        },
+    .state_size = sizeof(struct fasttrack),
+    .create = create,
+    .batch = batch,
+    .finish = finish,
+    .stats = stats,
+    .destroy = destroy,
+};

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The state of the sidetrack engine; sidetrack.c says what it does with it.
+ *
+ * Clocks are vectors of a number for each thread slot, and only those that are joined into others
+ * are kept whole: C of each thread, R of each lock. A and V are clocks of a thread at one of its
+ * own acquires, and such a clock is within another iff its own component is, so that one is all
+ * that is kept of them.
+ *
+ * A slot whose thread was joined is given to a new one that is forked by somebody who knows all
+ * that the old one did: nothing is lost by that. Only when there are SIDETRACK_SLOTS of them is any
+ * such slot taken. The new thread then seems to come after the old one, and an order too many
+ * hides predictions, but makes none.
+ */
+#ifndef TMS_ENGINE_SIDETRACK_H
+#define TMS_ENGINE_SIDETRACK_H
+
+#include "clock/vector.h"
+#include "engine/engine.h"
+#include "engine/nesting.h"
+
+#define SIDETRACK_SLOTS   1024
+#define SIDETRACK_TOLD    8192 /* patterns that are remembered at most; a power of two */
+#define SIDETRACK_REFUTED 4    /* blocks in a pattern that is remembered */
+
+/* How a lock is taken. Of windows, SHARED stands for: by acquires of any kind. */
+enum { SHARED, EXCLUSIVE, KINDS };
+
+enum sidetrack_error { ERROR_BEFORE, ERROR_IN, ERROR_AFTER, ERROR_KINDS };
+
+/* What went on inside a section of a lock. */
+enum {
+    SECTION_NESTED = 1, /* took a lock that is held over other waiting, or updated an atomic */
+    SECTION_WAITS = 2,  /* waited for something that is no lock */
+};
+
+/* An event that a report may name. */
+struct place {
+    uint64_t event; /* 0: none */
+    uint32_t location;
+    uint8_t kind; /* enum tms_event_kind */
+};
+
+/* An acquire and the clock of its thread before it: A of the lock. */
+struct acquire {
+    struct place place;
+    uint64_t count; /* the thread's own component */
+    uint32_t slot;
+    uint8_t section; /* when it has ended: SECTION_* */
+    bool fixed;      /* can't be put behind a later acquire of another thread */
+    struct tms_transaction in;
+};
+
+/* Two acquires of a lock in one block: V of the lock is the clock of the second. */
+struct window {
+    struct place first;
+    struct acquire second;
+    struct tms_refuted refuted;
+    bool spent; /* no window, or one that is reported already */
+};
+
+struct lock {
+    struct tms_vector released[KINDS]; /* R; of shared releases, all of them */
+    uint32_t releaser;                 /* the slot of the last exclusive one, … */
+    uint64_t released_at;              /* … its own component in R, 0: there was none … */
+    uint64_t released_age;             /* … and the age of its thread then */
+    bool shared_since;                 /* shared releases since the last exclusive acquire */
+    bool inner;                        /* was held by a thread that waited for something */
+    uint8_t newest[KINDS];             /* which of the two last ones is A */
+    struct acquire last[KINDS][2];
+    struct window window[KINDS]; /* V */
+};
+
+/* A lock that a thread holds. */
+struct hold {
+    struct lock *lock;
+    uint64_t event;
+    uint32_t id;
+    uint8_t kind;    /* SHARED or EXCLUSIVE */
+    uint8_t section; /* SECTION_* */
+    bool cuts;       /* its acquire could cut a window, which is among the thread's cuts */
+    bool accessed;   /* a variable was accessed since; followed with TMS_PREDICT_VARIABLE only */
+};
+
+/* Two accesses to a variable in one block, each the first one in a section of the same lock. */
+struct access_window {
+    struct place first, second;
+    uint64_t section; /* the acquire that the second section began with; 0: no window */
+    uint32_t variable;
+};
+
+/* A variable, as long as all its accesses are under one and the same lock. */
+struct guarded {
+    uint32_t lock;    /* 0: not accessed under a lock so far … */
+    uint32_t owner;   /* … but by this thread alone, which had no need of one */
+    bool open;        /* it was accessed without that lock: nothing more is said about it */
+    uint32_t thread;  /* of the last first access in a section, … */
+    uint64_t block;   /* … its block, … */
+    uint64_t section; /* … and its section, by the acquire */
+    struct place last;
+    struct access_window window;
+};
+
+/* A window taken away from its lock by an acquire that could cut it, until the lock is released. */
+struct cut {
+    const struct lock *lock;
+    struct window window;
+    struct acquire culprit;
+    struct access_window accesses; /* the first of these that it could cut as well, … */
+    struct place access;           /* … and by what; event 0: none */
+};
+
+/* A lock that was taken in the running block: H. */
+struct taken {
+    uint64_t block; /* the number of the block it belongs to; another: the place is free */
+    uint64_t key;
+    struct place last[KINDS]; /* of any kind; exclusive */
+    uint64_t since[KINDS];    /* the first of them */
+    uint64_t before[KINDS]; /* I: the event of an acquire that could come behind it as well, or 0 */
+    uint8_t section;        /* SECTION_* of all its sections in the block */
+};
+
+struct thread {
+    uint32_t id, slot;       /* slot 0: none yet */
+    bool woken;              /* waited for a condition: the next acquire takes the lock back */
+    bool gone;               /* joined */
+    struct tms_vector clock; /* C */
+    uint64_t age; /* a new number whenever it learnt something of another; no two have the same */
+    struct tms_transaction name; /* of the block it is in, or was in last */
+    struct tms_nesting nesting;
+    uint64_t block;       /* transactions begun, synthetic ones too */
+    uint64_t taken_block; /* the one that taken_count belongs to */
+    struct taken *taken;
+    size_t taken_size, taken_count; /* open-addressed, a power of two */
+    struct hold *held;
+    size_t held_count, held_capacity; /* in the order in which they were taken */
+    struct cut *cuts;
+    size_t cut_count, cut_capacity;
+    uint64_t cramped; /* of the times it waited in this block: the latest acquire held then */
+    uint64_t stuck;   /* the last event in this block that waited for no lock, while holding one */
+};
+
+/* The last report of a pattern, and how often the pattern came again since. */
+struct told {
+    uint64_t pattern; /* 0: none */
+    uint64_t repeats;
+    struct tms_violation violation; /* its lists are these: */
+    struct tms_step cycle[2];
+    struct tms_transaction refuted[SIDETRACK_REFUTED];
+};
+
+struct sidetrack {
+    struct tms_host *host;
+    struct tms_memory *memory;
+    unsigned predict;       /* enum tms_predict */
+    struct thread *threads; /* by id */
+    size_t thread_capacity;
+    uint64_t *slots; /* where the count of its next thread begins */
+    size_t slot_capacity;
+    uint32_t slot_count;
+    uint32_t *retired; /* slots of joined threads */
+    size_t retired_count, retired_capacity;
+    struct lock **locks; /* by id; NULL: not used so far */
+    size_t lock_capacity;
+    struct lock **atomics; /* by variable */
+    size_t atomic_capacity;
+    struct tms_vector *barriers; /* by id: what arrivals know */
+    size_t barrier_capacity;
+    struct guarded *variables; /* by id */
+    size_t variable_capacity;
+    bool waits_held; /* somebody waited for something that is no lock, while holding one */
+    struct tms_refuted refuted;          /* of the report in hand */
+    struct told *told;                   /* by pattern; NULL: nothing was told so far */
+    size_t told_size, told_count;        /* a power of two; those in use */
+    uint64_t age;                        /* the last one given out */
+    uint64_t acquires, windows, dropped; /* for stats */
+    uint64_t reports[ERROR_KINDS];
+};
+
+/* ---- sidetrack_state.c ------------------------------------------------------------------ */
+
+/* These give NULL or false when memory is short, and have told the host. */
+
+struct thread *tms_sidetrack_new_thread(struct sidetrack *s, uint32_t id);
+bool tms_sidetrack_fork(struct sidetrack *s, uint32_t parent, uint32_t child);
+bool tms_sidetrack_join(struct sidetrack *s, uint32_t parent, uint32_t child);
+
+/* Of locks or atomics, by id; they stay where they are. */
+struct lock *tms_sidetrack_new_lock(struct sidetrack *s, struct lock ***table, size_t *capacity,
+                                    uint32_t id);
+
+bool tms_sidetrack_grow_taken(struct sidetrack *s, struct thread *t);
+
+void tms_sidetrack_clear(struct sidetrack *s);
+
+static inline struct acquire *sidetrack_last(struct lock *lock, int kind)
+{
+    return &lock->last[kind][lock->newest[kind]];
+}
+
+static inline uint64_t sidetrack_own(const struct thread *t)
+{
+    return t->clock.at[t->slot];
+}
+
+/* Does the thread come after that acquire? */
+static inline bool sidetrack_knows(const struct thread *t, const struct acquire *acquire)
+{
+    return acquire->count <= tms_vector_get(&t->clock, acquire->slot);
+}
+
+static inline bool sidetrack_out_of_memory(struct sidetrack *s)
+{
+    tms_host_fail(s->host, TMS_ERR_MEMORY);
+    return false;
+}
+
+static inline struct thread *sidetrack_thread(struct sidetrack *s, uint32_t id)
+{
+    if (__builtin_expect(id < s->thread_capacity && s->threads[id].slot != 0, 1)) {
+        return &s->threads[id];
+    }
+    return tms_sidetrack_new_thread(s, id);
+}
+
+static inline struct lock *sidetrack_lock(struct sidetrack *s, uint32_t id)
+{
+    if (__builtin_expect(id < s->lock_capacity && s->locks[id] != NULL, 1)) {
+        return s->locks[id];
+    }
+    return tms_sidetrack_new_lock(s, &s->locks, &s->lock_capacity, id);
+}
+
+/* Where the key is, or a free place for it. There always is one: the table is never full. */
+static inline struct taken *sidetrack_find_taken(struct taken *table, size_t size, uint64_t block,
+                                                 uint64_t key)
+{
+    size_t at = (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (size - 1);
+
+    while (table[at].block == block && table[at].key != key) {
+        at = (at + 1) & (size - 1);
+    }
+    return &table[at];
+}
+
+/* What the running block of the thread knows of a lock: at first, that it was not taken. */
+static inline struct taken *sidetrack_taken(struct sidetrack *s, struct thread *t, uint64_t key)
+{
+    if (t->taken_block != t->block) {
+        t->taken_block = t->block;
+        t->taken_count = 0;
+    }
+    if (2 * (t->taken_count + 1) > t->taken_size && !tms_sidetrack_grow_taken(s, t)) {
+        return NULL;
+    }
+    struct taken *taken = sidetrack_find_taken(t->taken, t->taken_size, t->block, key);
+    if (taken->block != t->block) {
+        taken->block = t->block;
+        taken->key = key;
+        taken->last[SHARED].event = taken->last[EXCLUSIVE].event = 0;
+        taken->section = 0;
+        t->taken_count++;
+    }
+    return taken;
+}
+
+/* ---- sidetrack_locks.c ------------------------------------------------------------------ */
+
+/* C := C ⊔ clock */
+void tms_sidetrack_learn(struct sidetrack *s, struct thread *t, const struct tms_vector *clock);
+
+/* The thread may have to wait: its locks are held that long, and their sections are of that kind.
+ */
+void tms_sidetrack_wait(struct sidetrack *s, struct thread *t, const struct tms_op *op,
+                        uint8_t section);
+
+void tms_sidetrack_acquire(struct sidetrack *s, const struct tms_op *op);
+void tms_sidetrack_release(struct sidetrack *s, const struct tms_op *op);
+void tms_sidetrack_acquire_shared(struct sidetrack *s, const struct tms_op *op);
+void tms_sidetrack_release_shared(struct sidetrack *s, const struct tms_op *op);
+
+/* A read-modify-write: a section that ends where it begins, if it does not wait as a semaphore. */
+void tms_sidetrack_update(struct sidetrack *s, const struct tms_op *op);
+
+/* ---- sidetrack_windows.c ---------------------------------------------------------------- */
+
+/* What one acquire needs on its way through the rules. */
+struct taking {
+    struct thread *t;
+    struct lock *lock;
+    const struct tms_op *op;
+    int kind; /* SHARED or EXCLUSIVE */
+    uint8_t on_class;
+};
+
+static inline struct place sidetrack_place(const struct tms_op *op)
+{
+    return (struct place){op->event, op->location, op->event_kind};
+}
+
+/* A of the lock, or V: the clock of the thread before it has learnt from the lock. */
+static inline void sidetrack_write_acquire(const struct thread *t, const struct tms_op *op,
+                                           struct acquire *acquire)
+{
+    acquire->place = sidetrack_place(op);
+    acquire->count = sidetrack_own(t);
+    acquire->slot = t->slot;
+    acquire->section = 0;
+    acquire->fixed = false;
+    if (op->flags & TMS_OP_IN_BLOCK) {
+        acquire->in = t->name;
+    } else {
+        acquire->in = (struct tms_transaction){op->event, t->id, 0, op->location, true};
+    }
+}
+
+static inline uint64_t sidetrack_key(const struct tms_op *op, uint8_t on_class)
+{
+    return (uint64_t)on_class << 32 | op->target;
+}
+
+/*
+ * The acquire comes after one of its form in the same block: what that tells, and the window of the
+ * two. Forms are SHARED, of any two acquires, which an exclusive culprit cuts, and EXCLUSIVE, of
+ * exclusive ones, which a shared culprit cuts as well.
+ */
+void tms_sidetrack_close(struct sidetrack *s, const struct taking *taking, struct taken *taken,
+                         int form);
+
+/* Is there a window that this acquire could cut? */
+static inline bool sidetrack_cuts(const struct taking *taking)
+{
+    const struct window *window = &taking->lock->window[!taking->kind];
+
+    return !window->spent && !sidetrack_knows(taking->t, &window->second);
+}
+
+/* Then it goes with the thread, until the release shows how the section went; false: no memory. */
+bool tms_sidetrack_put_off(struct sidetrack *s, const struct taking *taking);
+void tms_sidetrack_settle(struct sidetrack *s, struct thread *t, const struct hold *hold,
+                          const struct tms_op *op);
+
+/* And if it is a read-modify-write, it is told at once. */
+void tms_sidetrack_cut_updates(struct sidetrack *s, const struct taking *taking);
+
+/* ---- sidetrack_variables.c -------------------------------------------------------------- */
+
+/* READ, WRITE and UPDATE of a variable, with TMS_PREDICT_VARIABLE. */
+void tms_sidetrack_access(struct sidetrack *s, const struct tms_op *op);
+
+/* ---- sidetrack_report.c ----------------------------------------------------------------- */
+
+/* What a report is made of: the window, and who cuts it. */
+struct prediction {
+    enum sidetrack_error error;
+    bool rough;    /* threads may wait for each other in that schedule */
+    bool unproven; /* the culprit may itself be what has to wait */
+    uint8_t on_class;
+    uint32_t on;
+    const struct place *first, *second;
+    const struct tms_transaction *block;
+    const struct tms_refuted *refuted;
+    const struct place *culprit;
+    const struct tms_transaction *culprit_in;
+    const struct thread *shows; /* the thread of the event that shows it */
+};
+void tms_sidetrack_report(struct sidetrack *s, const struct prediction *prediction);
+
+/* At the finish: hands over how often patterns came again. */
+void tms_sidetrack_settle_told(struct sidetrack *s);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Taking locks and giving them back: the updates of figure 6; see sidetrack.c. */
+#include <assert.h>
+#include <string.h>
+
+#include "engine/sidetrack.h"
+
+#define STRIDE 4 /* clocks grow by doubling, from as many components */
+
+/* Many operations are on locks, and most of these are exclusive: so it is all written into one. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* ---- order ------------------------------------------------------------------------------ */
+
+/* Clocks have room to spare: only slots that are in use are looked at. Behind them is zero. */
+static inline size_t width_of(const struct sidetrack *s, const struct tms_vector *clock)
+{
+    return clock->capacity < s->slot_count ? clock->capacity : s->slot_count;
+}
+
+void tms_sidetrack_learn(struct sidetrack *s, struct thread *t, const struct tms_vector *clock)
+{
+    size_t width = width_of(s, clock);
+
+    if (!TMS_RESERVE(s->memory, &t->clock.at, &t->clock.capacity, width, STRIDE)) {
+        sidetrack_out_of_memory(s);
+        return;
+    }
+    uint64_t *restrict mine = t->clock.at;
+    const uint64_t *restrict theirs = clock->at;
+    for (size_t i = 0; i < width; i++) {
+        mine[i] = theirs[i] > mine[i] ? theirs[i] : mine[i];
+    }
+    t->age = ++s->age;
+}
+
+static inline bool copy_clock(struct sidetrack *s, struct tms_vector *into,
+                              const struct tms_vector *from)
+{
+    size_t width = width_of(s, from);
+
+    if (!TMS_RESERVE(s->memory, &into->at, &into->capacity, from->capacity, STRIDE)) {
+        return false;
+    }
+    assert(from->capacity % STRIDE == 0 && into->capacity % STRIDE == 0);
+    for (size_t i = 0; i < width; i += STRIDE) {
+        memcpy(&into->at[i], &from->at[i], STRIDE * sizeof(*into->at));
+    }
+    for (size_t i = width; i < into->capacity && i < s->slot_count; i++) {
+        into->at[i] = 0;
+    }
+    return true;
+}
+
+/* C := C ⊔ R */
+ALWAYS_INLINE void learn_lock(struct sidetrack *s, struct thread *t, struct lock *lock, int kind)
+{
+    if (lock->released_at > tms_vector_get(&t->clock, lock->releaser)) {
+        tms_sidetrack_learn(s, t, &lock->released[EXCLUSIVE]);
+    }
+    if (kind == EXCLUSIVE && lock->shared_since) {
+        tms_sidetrack_learn(s, t, &lock->released[SHARED]);
+        lock->shared_since = false;
+    }
+}
+
+/* R := C, and a tick. If the thread has learnt nothing since its last time, R is right but for one
+ * component. */
+ALWAYS_INLINE void teach_lock(struct sidetrack *s, struct thread *t, struct lock *lock, int kind)
+{
+    uint64_t *own = &t->clock.at[t->slot];
+    bool room = true;
+
+    if (kind == SHARED) {
+        room = tms_vector_join(s->memory, &lock->released[SHARED], &t->clock);
+        lock->shared_since = true;
+    } else if (lock->released_age == t->age) {
+        lock->released[EXCLUSIVE].at[t->slot] = *own;
+        lock->released_at = *own;
+    } else {
+        room = copy_clock(s, &lock->released[EXCLUSIVE], &t->clock);
+        lock->releaser = t->slot;
+        lock->released_at = *own;
+        lock->released_age = t->age;
+    }
+    if (!room) {
+        sidetrack_out_of_memory(s);
+    }
+    ++*own;
+}
+
+/* The thread may have to wait here: its locks are held that long, their sections are no plain ones.
+ */
+void tms_sidetrack_wait(struct sidetrack *s, struct thread *t, const struct tms_op *op,
+                        uint8_t section)
+{
+    if (t->held_count == 0) {
+        return;
+    }
+    for (size_t i = 0; i < t->held_count; i++) {
+        t->held[i].lock->inner = true;
+        t->held[i].section |= section;
+    }
+    uint64_t newest = t->held[t->held_count - 1].event;
+    t->cramped = newest > t->cramped ? newest : t->cramped;
+    if (section == SECTION_WAITS) {
+        t->stuck = op->event;
+        s->waits_held = true;
+    }
+}
+
+/* ---- taking and giving back --------------------------------------------------------------- */
+
+/* The acquire is the first of its form in the block. Is there one before that could come behind? */
+ALWAYS_INLINE void start_form(const struct taking *taking, struct taken *taken, int form)
+{
+    const struct acquire *culprit = sidetrack_last(taking->lock, !form);
+    uint64_t event = culprit->place.event;
+
+    if (event != 0 && (culprit->fixed || sidetrack_knows(taking->t, culprit))) {
+        event = 0;
+    }
+    taken->since[form] = taking->op->event;
+    taken->before[form] = event;
+}
+
+ALWAYS_INLINE void follow_form(struct sidetrack *s, const struct taking *taking,
+                               struct taken *taken, int form)
+{
+    if (taken->last[form].event == 0) {
+        start_form(taking, taken, form);
+    } else {
+        tms_sidetrack_close(s, taking, taken, form);
+    }
+    taken->last[form] = sidetrack_place(taking->op);
+}
+
+/* What an acquire in a block tells, and the windows that it makes with those before it. */
+ALWAYS_INLINE void follow(struct sidetrack *s, const struct taking *taking)
+{
+    struct taken *taken =
+        sidetrack_taken(s, taking->t, sidetrack_key(taking->op, taking->on_class));
+
+    if (taken == NULL) {
+        return;
+    }
+    follow_form(s, taking, taken, SHARED);
+    if (taking->kind == EXCLUSIVE) {
+        follow_form(s, taking, taken, EXCLUSIVE);
+    }
+}
+
+/* [OUTSIDE ACQUIRE], [FIRST ACQUIRE] and [SECOND ACQUIRE], but for what the acquire could cut. */
+ALWAYS_INLINE void finish_taking(struct sidetrack *s, const struct taking *taking)
+{
+    struct thread *t = taking->t;
+    struct lock *lock = taking->lock;
+    int kind = taking->kind;
+
+    s->acquires++;
+    if (taking->op->flags & TMS_OP_IN_BLOCK) {
+        follow(s, taking);
+    }
+    lock->newest[kind] ^= 1;
+    sidetrack_write_acquire(t, taking->op, sidetrack_last(lock, kind));
+    learn_lock(s, t, lock, kind);
+}
+
+/* The signal that woke the thread may be due to anything that was done under the lock since. */
+static void wake(struct sidetrack *s, const struct taking *taking)
+{
+    learn_lock(s, taking->t, taking->lock, taking->kind);
+    taking->t->woken = false;
+}
+
+ALWAYS_INLINE void take(struct sidetrack *s, const struct tms_op *op, int kind)
+{
+    struct thread *t = sidetrack_thread(s, op->thread);
+    struct lock *lock = sidetrack_lock(s, op->target);
+
+    if (t == NULL || lock == NULL) {
+        return;
+    }
+    struct taking taking = {
+        .t = t, .lock = lock, .op = op, .kind = kind, .on_class = TMS_CLASS_LOCK};
+    if (t->held_count != 0) {
+        tms_sidetrack_wait(s, t, op, lock->inner ? SECTION_NESTED : 0);
+    }
+    if (t->woken) {
+        wake(s, &taking);
+    }
+    bool cuts = sidetrack_cuts(&taking) && tms_sidetrack_put_off(s, &taking);
+    finish_taking(s, &taking);
+    if (!TMS_RESERVE(s->memory, &t->held, &t->held_capacity, t->held_count + 1, 4)) {
+        sidetrack_out_of_memory(s);
+        return;
+    }
+    t->held[t->held_count++] = (struct hold){
+        .lock = lock, .event = op->event, .id = op->target, .kind = (uint8_t)kind, .cuts = cuts};
+}
+
+/* Takes the hold out of the list. It is there, and mostly the last. */
+static inline struct hold give_up(struct thread *t, const struct lock *lock)
+{
+    size_t at = t->held_count - 1;
+
+    while (t->held[at].lock != lock) {
+        assert(at > 0);
+        at--;
+    }
+    struct hold hold = t->held[at];
+    t->held_count--;
+    for (; at < t->held_count; at++) {
+        t->held[at] = t->held[at + 1];
+    }
+    return hold;
+}
+
+/* How the section went, for before-errors in which its thread is the culprit, or the block's. */
+static void note_section(struct sidetrack *s, struct thread *t, const struct hold *hold,
+                         const struct tms_op *op)
+{
+    struct acquire *last = sidetrack_last(hold->lock, hold->kind);
+
+    if (last->place.event == hold->event) {
+        last->section = hold->section;
+    }
+    if ((op->flags & TMS_OP_IN_BLOCK) != 0 && hold->event > t->name.begin_event) {
+        struct taken *taken = sidetrack_taken(s, t, sidetrack_key(op, TMS_CLASS_LOCK));
+        if (taken != NULL) {
+            taken->section |= hold->section;
+        }
+    }
+}
+
+/*
+ * A shared section that others overlap. What is known here must come before the lock is free: so no
+ * culprit comes before an acquire that this thread knows of, and a shared acquire that it knows of
+ * is not put off.
+ */
+static void bind_shared(const struct thread *t, struct lock *lock)
+{
+    struct window *window = &lock->window[SHARED];
+    struct acquire *last = sidetrack_last(lock, SHARED);
+
+    if (window->second.place.kind == TMS_EVENT_SHARED_ACQUIRE &&
+        window->second.in.thread != t->id && sidetrack_knows(t, &window->second)) {
+        window->spent = true;
+    }
+    if (last->in.thread != t->id && sidetrack_knows(t, last)) {
+        last->fixed = true;
+    }
+}
+
+ALWAYS_INLINE void give_back(struct sidetrack *s, const struct tms_op *op, int kind)
+{
+    struct thread *t = sidetrack_thread(s, op->thread);
+    struct lock *lock = sidetrack_lock(s, op->target);
+
+    if (t == NULL || lock == NULL) {
+        return;
+    }
+    const struct hold hold = give_up(t, lock);
+    if (hold.section != 0) {
+        note_section(s, t, &hold, op);
+    }
+    if (hold.cuts) {
+        tms_sidetrack_settle(s, t, &hold, op);
+    }
+    if (kind == SHARED) {
+        bind_shared(t, lock);
+    }
+    teach_lock(s, t, lock, kind);
+}
+
+void tms_sidetrack_acquire(struct sidetrack *s, const struct tms_op *op)
+{
+    take(s, op, EXCLUSIVE);
+}
+
+void tms_sidetrack_acquire_shared(struct sidetrack *s, const struct tms_op *op)
+{
+    take(s, op, SHARED);
+}
+
+void tms_sidetrack_release(struct sidetrack *s, const struct tms_op *op)
+{
+    give_back(s, op, EXCLUSIVE);
+}
+
+void tms_sidetrack_release_shared(struct sidetrack *s, const struct tms_op *op)
+{
+    give_back(s, op, SHARED);
+}
+
+/* A read-modify-write: a section that ends where it begins, if it does not wait as a semaphore. */
+void tms_sidetrack_update(struct sidetrack *s, const struct tms_op *op)
+{
+    struct thread *t = sidetrack_thread(s, op->thread);
+    struct lock *atomic = tms_sidetrack_new_lock(s, &s->atomics, &s->atomic_capacity, op->target);
+
+    if (t == NULL || atomic == NULL) {
+        return;
+    }
+    struct taking taking = {
+        .t = t, .lock = atomic, .op = op, .kind = EXCLUSIVE, .on_class = TMS_CLASS_VARIABLE};
+    tms_sidetrack_wait(s, t, op, SECTION_NESTED);
+    if (sidetrack_cuts(&taking)) {
+        tms_sidetrack_cut_updates(s, &taking);
+    }
+    finish_taking(s, &taking);
+    teach_lock(s, t, atomic, EXCLUSIVE);
+}

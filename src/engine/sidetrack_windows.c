@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Windows of two acquires, and who could cut them: the checks of figure 6; see sidetrack.c. */
+#include <assert.h>
+
+#include "engine/sidetrack.h"
+
+/* The blocks open now that were already open at the window's first acquire. */
+static bool refute(struct sidetrack *s, const struct thread *t, const struct place *first,
+                   struct tms_refuted *refuted)
+{
+    refuted->count = 0;
+    if (t->nesting.depth != 0 &&
+        !tms_nesting_refute(&t->nesting, s->memory, &t->name, first->event, refuted)) {
+        return sidetrack_out_of_memory(s);
+    }
+    return true;
+}
+
+static void report_here(struct sidetrack *s, const struct taking *taking,
+                        enum sidetrack_error error, const struct place *first,
+                        const struct acquire *culprit, bool rough)
+{
+    const struct place second = sidetrack_place(taking->op);
+    const struct prediction prediction = {
+        .error = error,
+        .rough = rough,
+        .unproven = taking->on_class == TMS_CLASS_VARIABLE,
+        .on_class = taking->on_class,
+        .on = taking->op->target,
+        .first = first,
+        .second = &second,
+        .block = &taking->t->name,
+        .refuted = &s->refuted,
+        .culprit = &culprit->place,
+        .culprit_in = &culprit->in,
+        .shows = taking->t,
+    };
+
+    if (refute(s, taking->t, first, &s->refuted)) {
+        tms_sidetrack_report(s, &prediction);
+    }
+}
+
+/* The acquire with that event, if it is still known. */
+static const struct acquire *find_acquire(const struct lock *lock, int kind, uint64_t event)
+{
+    const struct acquire *last = lock->last[kind];
+
+    return last[0].place.event == event ? &last[0] : last[1].place.event == event ? &last[1] : NULL;
+}
+
+/*
+ * The culprit had its turn before the block's first acquire, and could have it behind. Everything
+ * that the block's thread does from there to the second must then go on without it. Beyond the
+ * second, that would be too much to say.
+ */
+static void check_before(struct sidetrack *s, const struct taking *taking, struct taken *taken,
+                         int form)
+{
+    const struct thread *t = taking->t;
+    const struct acquire *culprit = find_acquire(taking->lock, !form, taken->before[form]);
+
+    taken->before[form] = 0;
+    if (culprit == NULL) {
+        return;
+    }
+    uint64_t since = taken->since[form];
+    bool rough = ((taken->section | culprit->section) & SECTION_NESTED) != 0 || t->cramped > since;
+    bool waits = t->stuck > since || (culprit->section & SECTION_WAITS) != 0;
+    if (waits || (rough && s->waits_held)) {
+        s->dropped++;
+    } else {
+        report_here(s, taking, ERROR_BEFORE, &taken->last[form], culprit, rough);
+    }
+}
+
+static void set_window(struct sidetrack *s, const struct taking *taking, const struct place *first,
+                       struct window *window)
+{
+    s->windows++;
+    window->first = *first;
+    sidetrack_write_acquire(taking->t, taking->op, &window->second);
+    window->spent = !refute(s, taking->t, first, &window->refuted);
+}
+
+void tms_sidetrack_close(struct sidetrack *s, const struct taking *taking, struct taken *taken,
+                         int form)
+{
+    const struct acquire *culprit = sidetrack_last(taking->lock, !form);
+    const struct place *first = &taken->last[form];
+
+    if (culprit->place.event > first->event && culprit->in.thread != taking->t->id) {
+        report_here(s, taking, ERROR_IN, first, culprit, false);
+    }
+    if (taken->before[form] != 0) {
+        check_before(s, taking, taken, form);
+    }
+    set_window(s, taking, first, &taking->lock->window[form]);
+}
+
+static struct prediction after_error(const struct thread *t, const struct window *window,
+                                     const struct acquire *culprit)
+{
+    return (struct prediction){
+        .error = ERROR_AFTER,
+        .rough = (culprit->section & SECTION_NESTED) != 0,
+        .first = &window->first,
+        .second = &window->second.place,
+        .block = &window->second.in,
+        .refuted = &window->refuted,
+        .culprit = &culprit->place,
+        .culprit_in = &culprit->in,
+        .shows = t,
+    };
+}
+
+/* Would the culprit's thread have to wait for something that is no lock, before it is done? */
+static bool is_doubtful(const struct sidetrack *s, uint8_t section)
+{
+    return (section & SECTION_WAITS) != 0 || ((section & SECTION_NESTED) != 0 && s->waits_held);
+}
+
+/* What the acquire could cut goes with the thread until it is known how the section went. */
+bool tms_sidetrack_put_off(struct sidetrack *s, const struct taking *taking)
+{
+    struct thread *t = taking->t;
+    struct window *window = &taking->lock->window[!taking->kind];
+
+    if (!TMS_RESERVE(s->memory, &t->cuts, &t->cut_capacity, t->cut_count + 1, 1)) {
+        return sidetrack_out_of_memory(s);
+    }
+    struct cut *cut = &t->cuts[t->cut_count++];
+    cut->lock = taking->lock;
+    cut->window = *window;
+    cut->access.event = 0;
+    sidetrack_write_acquire(t, taking->op, &cut->culprit);
+    *window = (struct window){.spent = true};
+    return true;
+}
+
+/* The window of acquires, and then the accesses to a variable in the same sections. */
+static void tell_cut(struct sidetrack *s, const struct thread *t, const struct cut *cut,
+                     uint32_t lock)
+{
+    struct prediction prediction = after_error(t, &cut->window, &cut->culprit);
+
+    prediction.on_class = TMS_CLASS_LOCK;
+    prediction.on = lock;
+    tms_sidetrack_report(s, &prediction);
+    if (cut->access.event != 0) {
+        prediction.on_class = TMS_CLASS_VARIABLE;
+        prediction.on = cut->accesses.variable;
+        prediction.first = &cut->accesses.first;
+        prediction.second = &cut->accesses.second;
+        prediction.culprit = &cut->access;
+        tms_sidetrack_report(s, &prediction);
+    }
+}
+
+/* The culprit's section is over: what it could cut is told, or, if that can't be, put back. */
+void tms_sidetrack_settle(struct sidetrack *s, struct thread *t, const struct hold *hold,
+                          const struct tms_op *op)
+{
+    size_t at = t->cut_count - 1;
+    struct window *place = &hold->lock->window[!hold->kind];
+
+    while (t->cuts[at].lock != hold->lock) {
+        assert(at > 0);
+        at--;
+    }
+    struct cut cut = t->cuts[at];
+    t->cuts[at] = t->cuts[--t->cut_count];
+    cut.culprit.section = hold->section;
+    bool told = !is_doubtful(s, hold->section);
+    if (told) {
+        tell_cut(s, t, &cut, op->target);
+    } else {
+        s->dropped++;
+    }
+    if (place->spent && place->refuted.block == NULL) {
+        *place = cut.window; /* told, it still brings its memory back */
+        place->spent = told;
+    } else {
+        tms_refuted_clear(&cut.window.refuted, s->memory);
+    }
+}
+
+/* The read-modify-write could cut the window of two others. */
+void tms_sidetrack_cut_updates(struct sidetrack *s, const struct taking *taking)
+{
+    struct window *window = &taking->lock->window[SHARED];
+    struct acquire now;
+
+    sidetrack_write_acquire(taking->t, taking->op, &now);
+    struct prediction prediction = after_error(taking->t, window, &now);
+    prediction.unproven = true; /* nobody can tell whether a semaphore had to wait here */
+    prediction.on_class = TMS_CLASS_VARIABLE;
+    prediction.on = taking->op->target;
+    tms_sidetrack_report(s, &prediction);
+    window->spent = true;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which findings a text report tells, and in which order: the surest first. A finding that several
+ * engines have is told once, with all their evidence. Of the engines that judge the run as it was,
+ * the first one's findings are told in full, and of the others only what the first did not find.
+ */
+#ifndef TMS_REPORT_LISTING_H
+#define TMS_REPORT_LISTING_H
+
+#include "report/page.h"
+#include "report/report.h"
+
+/* TMS_OK or TMS_ERR_MEMORY. */
+int tms_listing_write(struct tms_page *page, const struct tms_report_job *job);
+
+/* Transactions that are themselves not atomic, of all that the findings stand for. */
+uint64_t tms_count_blamed(const struct tms_result *result);
+
+/* Findings of that evidence that stand for themselves, over all engines. */
+size_t tms_count_told(const struct tms_analysis *analysis, enum tms_evidence evidence);
+
+/* The first engine that judges the run as it was; NULL if there is none. */
+const struct tms_result *tms_first_observing(const struct tms_analysis *analysis);
+
+/* The result that found data races; NULL if none did. */
+const struct tms_result *tms_racing(const struct tms_analysis *analysis);
+
+#endif

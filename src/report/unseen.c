@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What might happen, in words; see unseen.h. */
+#include "report/unseen.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/columns.h"
+#include "report/finding.h"
+#include "report/phrase.h"
+#include "report/stack.h"
+
+#define INDENT 4
+
+/* How a kind of finding is told: each part writes a paragraph. */
+struct manner {
+    const char *kind;
+    const char *above, *above_end; /* the table of events, around "can"; without the end, all */
+    void (*headline)(const struct tms_page *page, FILE *note, const struct tms_finding *finding);
+    void (*reason)(const struct tms_page *page, FILE *note, const struct tms_finding *finding);
+    bool steps; /* the steps of the cycle are those of a block that is cut apart */
+    bool seen;  /* the events are shown in the order in which they came */
+};
+
+static const char *can(const struct tms_finding *finding)
+{
+    return finding->evidence == TMS_EVIDENCE_PREDICTED ? "can" : "may";
+}
+
+static void phrase_location(const struct tms_page *page, FILE *note, uint32_t location)
+{
+    if (location != 0) {
+        fputs(", ", note);
+        tms_phrase_thing(page, note, TMS_CLASS_LOCATION, location);
+    }
+}
+
+/* "m", or nothing if the finding has no cycle. */
+static void phrase_on(const struct tms_page *page, FILE *note, const struct tms_finding *finding)
+{
+    const struct tms_step *step = finding->cycle;
+
+    tms_phrase_thing(page, note, (enum tms_class)step->on_class, step->on);
+}
+
+/* ---- a window of two acquires, or of two accesses --------------------------------------- */
+
+static bool is_window(const struct tms_finding *finding)
+{
+    return finding->cycle_length == 2;
+}
+
+static void window_headline(const struct tms_page *page, FILE *note,
+                            const struct tms_finding *finding)
+{
+    tms_phrase_transaction(page, note, finding, &finding->transaction);
+    fprintf(note, " %s be cut apart", can(finding));
+    if (is_window(finding)) {
+        bool lock = finding->cycle[0].on_class == TMS_CLASS_LOCK;
+        fputs(" by ", note);
+        tms_phrase_others(page, note, finding);
+        fprintf(note, ", between two %s", lock ? "acquires of " : "accesses to ");
+        phrase_on(page, note, finding);
+        fprintf(note, " (events %" PRIu64 " and %" PRIu64 ")", finding->cycle[0].first_event,
+                finding->cycle[1].second_event);
+    }
+    fputc('.', note);
+}
+
+/* Where the other thread was in this run, and that nothing but luck put it there. */
+static void window_reason(const struct tms_page *page, FILE *note,
+                          const struct tms_finding *finding)
+{
+    static const struct {
+        const char *kind, *place;
+    } places[] = {
+        {"before", "before the first"}, {"in", "between the two"}, {"after", "after the second"}};
+    const char *place = "elsewhere";
+
+    if (!is_window(finding)) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        place = strcmp(places[i].kind, finding->kind) == 0 ? places[i].place : place;
+    }
+    fputs("In this run ", note);
+    tms_phrase_thing(page, note, TMS_CLASS_THREAD, finding->cycle[1].from.thread);
+    fprintf(note, " came %s (event %" PRIu64 "). ", place, finding->cycle[1].first_event);
+    fputs("That was the timing: no lock that is held all the while, no start and no end of a "
+          "thread puts it there. ",
+          note);
+    if (finding->cycle[0].on_class == TMS_CLASS_LOCK) {
+        fputs("To hold ", note);
+        phrase_on(page, note, finding);
+        fputs(" from the first to the second would keep it out.", note);
+    } else {
+        fputs("To hold one lock from the first to the second would keep it out.", note);
+    }
+}
+
+/* ---- a pattern of accesses -------------------------------------------------------------- */
+
+static void pattern_headline(const struct tms_page *page, FILE *note,
+                             const struct tms_finding *finding)
+{
+    tms_phrase_transaction(page, note, finding, &finding->transaction);
+    fprintf(note, " %s be cut apart", can(finding));
+    if (finding->cycle_length > 1) {
+        fputs(" by ", note);
+        tms_phrase_others(page, note, finding);
+        fputs(", on ", note);
+        phrase_on(page, note, finding);
+    }
+    fputc('.', note);
+}
+
+static void pattern_reason(const struct tms_page *page, FILE *note,
+                           const struct tms_finding *finding)
+{
+    (void)page;
+    (void)finding;
+    fputs(
+        "The locks that were held let these accesses come in this order. Whether the program does "
+        "is not known: something else than locks may prevent it.",
+        note);
+}
+
+/* ---- what can't be moved together ------------------------------------------------------- */
+
+static void reduction_headline(const struct tms_page *page, FILE *note,
+                               const struct tms_finding *finding)
+{
+    const struct tms_turn *last =
+        finding->schedule_length > 0 ? &finding->schedule[finding->schedule_length - 1] : NULL;
+
+    tms_phrase_transaction(page, note, finding, &finding->transaction);
+    fprintf(note, " %s be cut apart before event %" PRIu64, can(finding), finding->event);
+    if (last != NULL && last->event == finding->event) {
+        phrase_location(page, note, last->location);
+    }
+    fputc('.', note);
+}
+
+static void reduction_reason(const struct tms_page *page, FILE *note,
+                             const struct tms_finding *finding)
+{
+    (void)page;
+    (void)finding;
+    fputs(
+        "A block is in one piece if all it does can be moved next to one point without any other "
+        "thread noticing: acquires to it from before, releases from behind, accesses under a lock "
+        "of their own from both sides. What comes last here can't be.",
+        note);
+}
+
+/* ---- races ------------------------------------------------------------------------------ */
+
+static void race_headline(const struct tms_page *page, FILE *note,
+                          const struct tms_finding *finding)
+{
+    const struct tms_step *step = finding->cycle;
+
+    fputs("data race on ", note);
+    phrase_on(page, note, finding);
+    fputs(": ", note);
+    tms_phrase_step(page, note, step, true);
+    fputs(", and nothing orders the two.", note);
+}
+
+static void race_reason(const struct tms_page *page, FILE *note, const struct tms_finding *finding)
+{
+    (void)page;
+    (void)finding;
+    fputs(
+        "No lock, start or end of a thread, or barrier makes one of them wait for the other: they "
+        "can come in the other order, or at the same time.",
+        note);
+}
+
+/* ---- deadlocks -------------------------------------------------------------------------- */
+
+static void deadlock_headline(const struct tms_page *page, FILE *note,
+                              const struct tms_finding *finding)
+{
+    size_t count = finding->cycle_length;
+
+    fputs("deadlock: ", note);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i == 0 ? "" : i + 1 == count ? " and " : ", ", note);
+        tms_phrase_thing(page, note, TMS_CLASS_THREAD, finding->cycle[i].from.thread);
+    }
+    fputs(" may come to wait for each other forever.", note);
+}
+
+/* Who has what, and who wants it. */
+static void deadlock_reason(const struct tms_page *page, FILE *note,
+                            const struct tms_finding *finding)
+{
+    for (size_t i = 0; i < finding->cycle_length; i++) {
+        const struct tms_step *step = &finding->cycle[i];
+        tms_phrase_thing(page, note, TMS_CLASS_THREAD, step->from.thread);
+        fputs(" holds ", note);
+        tms_phrase_thing(page, note, (enum tms_class)step->on_class, step->on);
+        fprintf(note, " (since event %" PRIu64, step->first_event);
+        phrase_location(page, note, step->first_location);
+        fputs("), and ", note);
+        tms_phrase_thing(page, note, TMS_CLASS_THREAD, step->to.thread);
+        fprintf(note, " wants it (event %" PRIu64, step->second_event);
+        phrase_location(page, note, step->second_location);
+        fputs("). ", note);
+    }
+    fputs("No lock is held around all of this that would keep them apart.", note);
+}
+
+/* ---- all of them ------------------------------------------------------------------------ */
+
+#define IN_ORDER "(not the order of this run; the numbers are those of the trace)"
+
+static const struct manner manners[] = {
+    {"before", "What ", " happen, from above " IN_ORDER ":", window_headline, window_reason, true,
+     false},
+    {"in", "What ", " happen, from above:", window_headline, window_reason, true, false},
+    {"after", "What ", " happen, from above " IN_ORDER ":", window_headline, window_reason, true,
+     false},
+    {"pattern", "What ", " happen, from above " IN_ORDER ":", pattern_headline, pattern_reason,
+     true, false},
+    {"reduction", "The events of the block that this is about:", NULL, reduction_headline,
+     reduction_reason, false, false},
+    {"race", "The two accesses, as they came in this run:", NULL, race_headline, race_reason, false,
+     true},
+    {"deadlock", "What ", " happen, from above " IN_ORDER ", and then nothing any more:",
+     deadlock_headline, deadlock_reason, false, false},
+};
+
+static const struct manner *manner_of(const struct tms_finding *finding)
+{
+    size_t last = sizeof(manners) / sizeof(manners[0]) - 1, i = 0;
+
+    while (i < last && strcmp(manners[i].kind, finding->kind) != 0) {
+        i++;
+    }
+    assert(strcmp(manners[i].kind, finding->kind) == 0);
+    return &manners[i];
+}
+
+void tms_unseen_headline(const struct tms_page *page, FILE *note, const struct tms_finding *finding)
+{
+    manner_of(finding)->headline(page, note, finding);
+    if (finding->count > 1) {
+        fprintf(note, " Found %" PRIu64 " times; this is the first.", finding->count);
+    }
+}
+
+static void flow(struct tms_page *page)
+{
+    tms_page_blank(page->out, INDENT);
+    tms_page_flow(page, INDENT, INDENT);
+}
+
+/* The events, under a heading that nobody takes for what happened. */
+static int write_events(struct tms_page *page, const struct tms_finding *finding)
+{
+    const struct manner *manner = manner_of(finding);
+    bool schedule = finding->schedule_length > 0 && !manner->seen;
+    FILE *note = tms_page_note(page);
+
+    if (!schedule && finding->cycle_length == 0) {
+        return TMS_OK;
+    }
+    fprintf(note, "%s%s%s", manner->above, manner->above_end != NULL ? can(finding) : "",
+            manner->above_end != NULL ? manner->above_end : "");
+    tms_page_ink(page, TMS_INK_BOLD);
+    flow(page);
+    tms_page_ink(page, TMS_INK_PLAIN);
+    int code = tms_columns_write(page, finding, schedule);
+    fputc('\n', page->out);
+    return code;
+}
+
+static void write_steps(struct tms_page *page, const struct tms_finding *finding)
+{
+    if (!manner_of(finding)->steps || finding->cycle_length < 2) {
+        for (size_t i = 0; i < finding->cycle_length; i++) {
+            tms_stacks_write(page, finding, i, INDENT + 2);
+        }
+        return;
+    }
+    for (size_t i = 0; i < finding->cycle_length; i++) {
+        tms_finding_step(page, finding, i);
+    }
+    fputc('\n', page->out);
+    tms_finding_conclusion(page, finding);
+}
+
+static void write_refuted(struct tms_page *page, const struct tms_finding *finding)
+{
+    FILE *note = tms_page_note(page);
+
+    if (finding->refuted_count > 1) {
+        tms_phrase_transaction(page, note, finding, &finding->transaction);
+        fputs(" is then not atomic.", note);
+        tms_phrase_refuted(page, note, finding);
+        flow(page);
+    }
+}
+
+static void write_caveat(struct tms_page *page, const struct tms_finding *finding)
+{
+    size_t length = finding->caveat != NULL ? strlen(finding->caveat) : 0;
+
+    if (length > 0) {
+        fprintf(tms_page_note(page), "But: %s%s", finding->caveat,
+                finding->caveat[length - 1] == '.' ? "" : ".");
+        flow(page);
+    }
+}
+
+int tms_unseen_write(struct tms_page *page, const struct tms_finding *finding)
+{
+    int code = write_events(page, finding);
+
+    write_steps(page, finding);
+    manner_of(finding)->reason(page, tms_page_note(page), finding);
+    flow(page);
+    write_refuted(page, finding);
+    write_caveat(page, finding);
+    return code;
+}
+
+void tms_unseen_introduce(struct tms_page *page, enum tms_evidence evidence)
+{
+    static const char *const sentences[] = {
+        [TMS_EVIDENCE_OBSERVED] = "",
+        [TMS_EVIDENCE_PREDICTED] = "Predicted: not what went wrong in this run, but what the same "
+                                   "program can do with another timing.",
+        [TMS_EVIDENCE_POTENTIAL] = "Potential: the locks that were held do not rule this out. It "
+                                   "may be a false alarm.",
+    };
+
+    fputs(sentences[evidence], tms_page_note(page));
+    tms_page_flow(page, 0, 4);
+    fputc('\n', page->out);
+}

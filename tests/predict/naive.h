@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the reduction engine should say of a short trace, straight from the definitions, with
+ * everything looked up in the trace again and again: which accesses have escaped, which may be in
+ * parallel, which variables may race by each of the tests, which locks order something, and which
+ * transactions have the form of theorem 2.
+ */
+#ifndef TMS_PREDICT_NAIVE_H
+#define TMS_PREDICT_NAIVE_H
+
+#include "small.h"
+
+struct naive {
+    bool racy[SMALL_TARGETS];    /* by variable */
+    bool contact[SMALL_TARGETS]; /* conflicts in parallel, whatever locks are held */
+    bool orders[SMALL_TARGETS];  /* by lock */
+    /* By event: the stretch of its thread between begin, end, fork, join, arrive and depart that
+     * it lies in, as far as in a block; 0: in none. Does the stretch fail? */
+    unsigned piece[SMALL_EVENTS];
+    bool fails[SMALL_EVENTS + 1];
+    bool not_right[SMALL_EVENTS], not_left[SMALL_EVENTS]; /* which way an event does not move */
+    unsigned failing;                                     /* how many pieces */
+};
+
+void naive_judge(const struct small_trace *trace, const struct tms_settings *settings,
+                 struct naive *naive);
+
+#endif

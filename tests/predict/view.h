@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The definition that block theorems are held against: all traces that a few short transactions
+ * can have, and for each whether some serial order gives every read the same write and every
+ * variable the same last write. By trying everything.
+ *
+ * Transactions of one thread come in their order, in traces and in serial orders. The initial
+ * value of a variable counts as a write before everything. A trace may not give a lock to two
+ * threads at a time, unless both hold it shared; nothing else orders them.
+ */
+#ifndef TMS_PREDICT_VIEW_H
+#define TMS_PREDICT_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tmesis/tmesis.h"
+
+#define TMS_VIEW_TRANSACTIONS 4
+#define TMS_VIEW_ACTIONS      10 /* of one transaction */
+#define TMS_VIEW_TARGETS      6  /* variables, and as many locks */
+
+struct tms_view_action {
+    enum tms_event_kind kind; /* an access or a lock operation */
+    unsigned target;          /* variable or lock, from 0 on */
+};
+
+struct tms_view_transaction {
+    unsigned thread; /* from 0 on */
+    size_t count;
+    struct tms_view_action action[TMS_VIEW_ACTIONS];
+};
+
+/* Of one thread, the earlier ones stand first. */
+struct tms_view_set {
+    size_t count;
+    struct tms_view_transaction transaction[TMS_VIEW_TRANSACTIONS];
+};
+
+/* An action is known by its number: those of the first transaction, then those of the next, … */
+#define TMS_VIEW_NUMBERS (TMS_VIEW_TRANSACTIONS * TMS_VIEW_ACTIONS)
+unsigned tms_view_number(const struct tms_view_set *set, size_t transaction, size_t action);
+
+/* Can the threads come to a point from which none can go on? */
+bool tms_view_deadlocks(const struct tms_view_set *set);
+
+/* Is every trace equivalent to a serial one? The set must not deadlock. */
+bool tms_view_atomic(const struct tms_view_set *set);
+
+/* Is there a trace with these actions in this order; and one that is not equivalent to a serial
+ * one? */
+bool tms_view_allows(const struct tms_view_set *set, const unsigned *numbers, size_t count);
+bool tms_view_refutes(const struct tms_view_set *set, const unsigned *numbers, size_t count);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of the sidetrack engine, step by step, where the paper shows it (figure 7). */
+#include "engine/findings.h"
+#include "engine/sidetrack.h"
+#include "trace_fixture.h"
+
+/* The engine without its surroundings: operations in, state to look at. */
+struct bench {
+    struct tms_context *context;
+    struct tms_settings settings;
+    struct tms_host host;
+    struct sidetrack *state;
+    uint64_t event;
+};
+
+extern const struct tms_engine tms_engine_sidetrack;
+
+static void start(struct bench *bench)
+{
+    *bench = (struct bench){.context = tms_context_new(NULL, NULL)};
+    assert_non_null(bench->context);
+    tms_settings_init(&bench->settings);
+    bench->host.context = bench->context;
+    bench->host.settings = &bench->settings;
+    bench->host.findings = tms_findings_new(bench->context, &bench->settings, &bench->host.memory);
+    bench->state = calloc(1, tms_engine_sidetrack.state_size);
+    assert_true(bench->host.findings != NULL && bench->state != NULL);
+    assert_int_equal(tms_engine_sidetrack.create(bench->state, &bench->host), TMS_OK);
+}
+
+static void stop(struct bench *bench)
+{
+    tms_engine_sidetrack.finish(bench->state);
+    tms_engine_sidetrack.destroy(bench->state);
+    free(bench->state);
+    tms_findings_free(bench->host.findings);
+    assert_int_equal(bench->host.memory.bytes, 0);
+    tms_context_free(bench->context);
+}
+
+static void feed(struct bench *bench, uint32_t thread, uint8_t kind, uint8_t event_kind,
+                 uint32_t target, uint8_t flags)
+{
+    struct tms_op ops[1 + TMS_OPS_BEHIND] = {{
+        .event = ++bench->event,
+        .thread = thread,
+        .target = target,
+        .kind = kind,
+        .event_kind = event_kind,
+        .flags = flags,
+    }};
+
+    tms_engine_sidetrack.batch(bench->state, ops, 1);
+}
+
+#define FEED(bench, thread, name, target, flags)                                                   \
+    feed(bench, thread, TMS_OP_##name, TMS_EVENT_##name, target, flags)
+
+/* C of a thread and R of the lock, by thread: the slots are theirs in the order of their forks. */
+static uint64_t clock_of(const struct bench *bench, uint32_t thread, uint32_t component)
+{
+    const struct sidetrack *s = bench->state;
+
+    return tms_vector_get(&s->threads[thread].clock, s->threads[component].slot);
+}
+
+static uint64_t released(const struct bench *bench, uint32_t component)
+{
+    const struct sidetrack *s = bench->state;
+
+    return tms_vector_get(&s->locks[1]->released[EXCLUSIVE], s->threads[component].slot);
+}
+
+#define ZERO 1 /* thread 0 of the figure; ids begin with 1 */
+#define ONE  2
+#define M    1
+
+/* The figure begins with C_0 = <5, 0, …>: four releases of another lock bring it there. */
+static void reach_five(struct bench *bench)
+{
+    for (int i = 0; i < 4; i++) {
+        FEED(bench, ZERO, ACQUIRE, 2, 0);
+        FEED(bench, ZERO, RELEASE, 2, 0);
+    }
+    FEED(bench, ONE, ACQUIRE, 3, 0);
+    FEED(bench, ONE, RELEASE, 3, 0);
+    assert_int_equal(clock_of(bench, ZERO, ZERO), 5);
+    assert_int_equal(clock_of(bench, ZERO, ONE), 0);
+    assert_int_equal(clock_of(bench, ONE, ZERO), 0);
+}
+
+static void test_figure_7(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    start(&bench);
+    reach_five(&bench);
+    FEED(&bench, ZERO, BEGIN, 0, TMS_OP_IN_BLOCK);
+    FEED(&bench, ZERO, ACQUIRE, M, TMS_OP_IN_BLOCK);
+    struct lock *m = bench.state->locks[M];
+    assert_true(m->window[SHARED].spent); /* V_m: none */
+    FEED(&bench, ZERO, RELEASE, M, TMS_OP_IN_BLOCK);
+    assert_int_equal(released(&bench, ZERO), 5);
+    assert_int_equal(clock_of(&bench, ZERO, ZERO), 6);
+    FEED(&bench, ZERO, ACQUIRE, M, TMS_OP_IN_BLOCK);
+    assert_false(m->window[SHARED].spent);
+    assert_int_equal(m->window[SHARED].second.count, 6); /* V_m = <6, 0, …> */
+    assert_int_equal(m->window[SHARED].second.slot, bench.state->threads[ZERO].slot);
+    FEED(&bench, ZERO, RELEASE, M, TMS_OP_IN_BLOCK);
+    assert_int_equal(released(&bench, ZERO), 6);
+    assert_int_equal(released(&bench, ONE), 0);
+    assert_int_equal(clock_of(&bench, ZERO, ZERO), 7);
+    FEED(&bench, ZERO, END, 0, TMS_OP_IN_BLOCK);
+    uint64_t own = clock_of(&bench, ONE, ONE);
+    FEED(&bench, ONE, ACQUIRE, M, 0);
+    assert_int_equal(clock_of(&bench, ONE, ZERO), 6); /* C_1 joined with R_m */
+    assert_int_equal(clock_of(&bench, ONE, ONE), own);
+    FEED(&bench, ONE, RELEASE, M, 0);
+    assert_int_equal(bench.state->reports[ERROR_AFTER], 1);
+    assert_int_equal(bench.state->reports[ERROR_BEFORE] + bench.state->reports[ERROR_IN], 0);
+    assert_int_equal(bench.host.failed, TMS_OK);
+    stop(&bench);
+}
+
+/* A child that comes after the old one in every respect gets its slot, and goes on counting. */
+static void test_slots(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    start(&bench);
+    for (uint32_t child = 2; child < 5000; child++) {
+        FEED(&bench, 1, FORK, child, 0);
+        FEED(&bench, child, ACQUIRE, M, 0);
+        FEED(&bench, child, RELEASE, M, 0);
+        FEED(&bench, 1, JOIN, child, 0);
+    }
+    assert_int_equal(bench.state->slot_count, 3); /* no slot, the parent's, the child's */
+    FEED(&bench, 5001, ACQUIRE, M, 0);
+    FEED(&bench, 5002, FORK, 5003, 0); /* one that knows nothing of the old */
+    assert_true(bench.state->threads[5003].slot != bench.state->threads[4999].slot);
+    stop(&bench);
+}
+
+/* Slots are not without end, however strange the threads are to each other. */
+static void test_slot_limit(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    start(&bench);
+    for (uint32_t child = 2; child < 3 * SIDETRACK_SLOTS; child++) {
+        FEED(&bench, child, ACQUIRE, M, 0);
+        FEED(&bench, child, RELEASE, M, 0);
+        FEED(&bench, 1, JOIN, child, 0);
+    }
+    assert_true(bench.state->slot_count <= SIDETRACK_SLOTS);
+    stop(&bench);
+}
+
+/* Something of everything that takes memory: nested windows that are cut, holds, a barrier. */
+static void run_through(struct bench *bench)
+{
+    FEED(bench, 1, FORK, 2, 0);
+    FEED(bench, 1, BEGIN, 0, TMS_OP_IN_BLOCK);
+    feed(bench, 1, TMS_OP_NEST, TMS_EVENT_BEGIN, 0, TMS_OP_IN_BLOCK);
+    for (uint32_t lock = 1; lock < 20; lock++) {
+        FEED(bench, 1, ACQUIRE, lock, TMS_OP_IN_BLOCK);
+        FEED(bench, 1, RELEASE, lock, TMS_OP_IN_BLOCK);
+        FEED(bench, 1, ACQUIRE, lock, TMS_OP_IN_BLOCK);
+        FEED(bench, 1, RELEASE, lock, TMS_OP_IN_BLOCK);
+        FEED(bench, 1, SHARED_ACQUIRE, lock, TMS_OP_IN_BLOCK);
+        FEED(bench, 1, SHARED_RELEASE, lock, TMS_OP_IN_BLOCK);
+        FEED(bench, 1, UPDATE, lock, TMS_OP_IN_BLOCK);
+    }
+    for (uint32_t lock = 1; lock < 20; lock++) {
+        FEED(bench, 2, UPDATE, lock + 100, 0);
+        FEED(bench, 2, ACQUIRE, lock, 0);
+    }
+    FEED(bench, 2, RELEASE, 5, 0);
+    FEED(bench, 2, ARRIVE, 1, 0);
+    FEED(bench, 1, DEPART, 1, TMS_OP_IN_BLOCK);
+    FEED(bench, 1, JOIN, 2, TMS_OP_IN_BLOCK);
+}
+
+static void test_out_of_memory(void **state)
+{
+    bool enough = false;
+
+    (void)state;
+    for (unsigned allowed = 1; !enough; allowed++) {
+        struct bench bench;
+        start(&bench);
+        bench.host.memory.fail_after = allowed;
+        run_through(&bench);
+        enough = bench.host.failed == TMS_OK;
+        assert_true(enough || bench.host.failed == TMS_ERR_MEMORY);
+        assert_true(!enough || allowed > 40);
+        stop(&bench);
+    }
+}
+
+/* What is told of a pattern that comes again and again is its number, and that is right. */
+static void test_repeats(void **state)
+{
+    struct bench bench;
+    uint64_t told = 0;
+
+    (void)state;
+    start(&bench);
+    for (uint32_t i = 0; i < 3000; i++) {
+        uint32_t lock = 1 + i % 3;
+        FEED(&bench, 1, BEGIN, 0, TMS_OP_IN_BLOCK);
+        feed(&bench, 1, TMS_OP_NEST, TMS_EVENT_BEGIN, 0, TMS_OP_IN_BLOCK);
+        FEED(&bench, 1, ACQUIRE, lock, TMS_OP_IN_BLOCK);
+        FEED(&bench, 1, RELEASE, lock, TMS_OP_IN_BLOCK);
+        FEED(&bench, 1, ACQUIRE, lock, TMS_OP_IN_BLOCK);
+        FEED(&bench, 1, RELEASE, lock, TMS_OP_IN_BLOCK);
+        feed(&bench, 1, TMS_OP_UNNEST, TMS_EVENT_END, 0, TMS_OP_IN_BLOCK);
+        FEED(&bench, 1, END, 0, TMS_OP_IN_BLOCK);
+        FEED(&bench, 2, ACQUIRE, lock, 0);
+        FEED(&bench, 2, RELEASE, lock, 0);
+    }
+    tms_engine_sidetrack.finish(bench.state);
+    for (int i = 0; i < ERROR_KINDS; i++) {
+        told += bench.state->reports[i];
+    }
+    assert_true(bench.state->reports[ERROR_AFTER] > 2000);
+    assert_int_equal(tms_findings_total(bench.host.findings), told);
+    stop(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_figure_7),   cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_slot_limit), cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_repeats),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
