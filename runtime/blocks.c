@@ -71,31 +71,33 @@ static void operate(struct tms_rt_thread *t, uint8_t kind, bool synthetic, uint3
 
 static void spool(struct tms_rt_thread *t, uint8_t kind, uint32_t label, uint32_t site)
 {
-    if (tms_rt_records) {
+    if (tms_rt_tells) {
         struct tms_spool_event event = {
             .number = t->number, .target = label, .site = site, .kind = kind};
         tms_rt_spool_event(t, &event);
     }
 }
 
-void tms_rt_tell_blocks(struct tms_rt_thread *t, uint64_t number)
+void tms_rt_tell_blocks(struct tms_rt_thread *t, uint64_t before, uint64_t number)
 {
-    uint32_t at = t->open_count - t->untold;
-
-    t->untold = 0;
-    for (; at < t->open_count; at++) {
-        struct tms_spool_event event = {.number = number,
-                                        .target = t->open[at].label,
-                                        .site = t->open[at].site,
-                                        .kind = TMS_EVENT_BEGIN};
-        tms_rt_spool_event(t, &event);
+    for (; t->untold > 0; t->untold--) {
+        const struct tms_rt_open *open = &t->open[t->open_count - t->untold];
+        if (open->number >= before) {
+            return;
+        }
+        struct tms_spool_event event = {
+            .number = number, .target = open->label, .site = open->site, .kind = TMS_EVENT_BEGIN};
+        tms_rt_spool_write(t, &event);
     }
 }
 
-/* Nested blocks, most of which see nothing happen, are told with the first event inside them. */
+/*
+ * Nested blocks, most of which see nothing happen, are told with the first event inside them; where
+ * accesses are no events, so are all others.
+ */
 static void spool_begin(struct tms_rt_thread *t, const struct tms_rt_open *open, bool begins)
 {
-    if (tms_rt_records && !begins && !tms_rt_full) {
+    if (tms_rt_tells && (!begins || !tms_rt_records) && !tms_rt_full) {
         t->untold++;
     } else {
         spool(t, TMS_EVENT_BEGIN, open->label, open->site);
@@ -157,8 +159,8 @@ static void close_block(struct tms_rt_thread *t, enum tms_rt_source source, uint
     }
     if (told) {
         spool(t, TMS_EVENT_END, label, site);
-    } else {
-        t->untold--;
+    } else if (--t->untold == 0) {
+        tms_rt_along_flush(t);
     }
 }
 
@@ -177,7 +179,7 @@ void tms_rt_split(struct tms_rt_thread *t, unsigned what, uintptr_t pc)
     }
     if (what == TMS_SPLIT_FORK) {
         t->split_due = true;
-        t->span = 0; /* whatever comes next is an event */
+        t->span = t->quiet_span = 0; /* whatever comes next is an event */
         return;
     }
     t->split_due = false;
@@ -273,7 +275,7 @@ void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t
                                       .frame = frame,
                                       .held = (uint16_t)t->held_count,
                                       .plumbing = function->plumbing};
-    if (t->real == 0 && !function->plumbing && t->index != 1) {
+    if (t->real == 0 && !function->plumbing && (t->index != 1 || TMS_RT_NAMELESS)) {
         tms_rt_function_unfit(function); /* the thread begins here */
     }
     t->real += !function->plumbing;

@@ -11,7 +11,8 @@
  * numbered in the order in which they happened.
  */
 #include "memory.h"
-#include "shadow.h"
+#include "recall.h"
+#include "words.h"
 
 #include <string.h>
 #include <sys/syscall.h>
@@ -21,7 +22,7 @@
 
 struct tms_rt_mutex tms_rt_engine_lock;
 struct frontier tms_rt_engine;
-bool tms_rt_checks, tms_rt_records, tms_rt_full;
+bool tms_rt_checks, tms_rt_records, tms_rt_full, tms_rt_tells;
 
 static struct tms_rt_thread *by_slot[SLOTS_MOST + 1];
 static struct tms_host host;
@@ -74,20 +75,6 @@ static bool renewed(const struct frontier *f, const struct tms_op *first,
            tms_rt_word_renewed(first->target) >= first->event;
 }
 
-bool tms_rt_check_start(bool blame)
-{
-    struct frontier *f = &tms_rt_engine;
-
-    memset(f, 0, sizeof(*f));
-    host = (struct tms_host){.settings = &settings};
-    settings = (struct tms_settings){.blame = blame};
-    memset(by_slot, 0, sizeof(by_slot));
-    f->renewed = renewed;
-    atomic_store(&tms_rt_engine_lock.state, 0);
-    return tms_frontier_set_up(f, &host) == TMS_OK &&
-           tms_frontier_limit_slots(f, SLOTS_MOST) == TMS_OK && tms_log_start(f, &f->forgotten);
-}
-
 void tms_rt_lose(unsigned loss)
 {
     struct tms_spool_header *header = tms_rt_spool_header();
@@ -113,6 +100,24 @@ void tms_rt_restretch(struct tms_rt_thread *t)
 
     t->floor = (uint64_t)e->slot << (WORD_SLOT - WORD_EVENT) | event;
     t->span = tms_rt_full ? 0 : (UINT64_C(1) << (WORD_SLOT - WORD_EVENT)) - event;
+    /* In a recording every event of a transaction is wanted in it. */
+    uint64_t met = tms_rt_records ? event : e->met;
+    uint64_t quiet = (uint64_t)e->slot << (WORD_SLOT - WORD_EVENT) | met;
+    __atomic_store_n(&t->quiet, quiet, __ATOMIC_RELEASE);
+    t->quiet_span = tms_rt_full ? 0 : (UINT64_C(1) << (WORD_SLOT - WORD_EVENT)) - met;
+    uint64_t begin = atomic_load_explicit(&t->running, memory_order_relaxed);
+    t->settle_due = begin != 0 && e->met >= begin && t->recalled_count > 0;
+}
+
+/* Transactions, as those see them who find what the thread did before. */
+static void run_from(struct tms_rt_thread *t, uint64_t begin)
+{
+    if (t->recalled == NULL) {
+        tms_rt_recall_start(t);
+    }
+    t->running_from = begin;
+    __atomic_store_n(&t->recalled_count, 0, __ATOMIC_RELEASE);
+    atomic_store_explicit(&t->running, begin, memory_order_release);
 }
 
 /* The nested blocks, as the engine wants them when somebody is to be blamed. */
@@ -157,6 +162,7 @@ void tms_rt_begin_alone(struct tms_rt_thread *t, uint32_t label, uint32_t site)
         tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
         return;
     }
+    run_from(t, op.event);
     start_stretch(t->engine, op.event);
     tms_rt_restretch(t);
     t->engine->log.begun = log_written(&t->engine->log);
@@ -183,6 +189,7 @@ bool tms_rt_end_alone(struct tms_rt_thread *t, uint32_t label, uint32_t site)
                         .event_kind = TMS_EVENT_END,
                         .kind = TMS_OP_END,
                         .flags = TMS_OP_IN_BLOCK};
+    run_from(t, 0);
     tms_history_end(t->engine, op.event);
     start_stretch(t->engine, op.event);
     tms_rt_restretch(t);
@@ -201,13 +208,43 @@ static void open_transaction(struct tms_rt_thread *t)
     }
 }
 
-void tms_rt_open_source(uint32_t slot, uint64_t event)
+struct tms_rt_thread *tms_rt_of_slot(uint32_t slot)
+{
+    return __atomic_load_n(&by_slot[slot], __ATOMIC_ACQUIRE);
+}
+
+bool tms_rt_is_dull(uint64_t moment)
+{
+    const struct frontier *f = &tms_rt_engine;
+    uint32_t slot = moment_slot(moment);
+    uint64_t event = moment_event(moment);
+    const struct tms_rt_thread *u = tms_rt_of_slot(slot);
+    uint64_t begin = u == NULL ? 0 : atomic_load_explicit(&u->running, memory_order_acquire);
+
+    return (begin == 0 || begin > event) &&
+           __atomic_load_n(&f->graph.least[slot], __ATOMIC_RELAXED) > event &&
+           (!f->blame || __atomic_load_n(&f->order.least[slot], __ATOMIC_RELAXED) > event);
+}
+
+static void wake_source(struct frontier *f, uint32_t slot, uint64_t event)
 {
     struct tms_rt_thread *u = by_slot[slot];
     uint64_t begin = u == NULL ? 0 : atomic_load_explicit(&u->unopened, memory_order_acquire);
 
+    (void)f;
     if (begin != 0 && begin <= event) {
         open_transaction(u);
+    }
+}
+
+static void wake(struct frontier *f, struct thread *e)
+{
+    struct tms_rt_thread *t = by_slot[e->slot];
+
+    (void)f;
+    if (t != NULL) {
+        open_transaction(t);
+        lay_out_blocks(t);
     }
 }
 
@@ -235,7 +272,7 @@ static void note_closing(struct tms_rt_thread *t)
 
 void tms_rt_forget_slot(uint32_t slot)
 {
-    by_slot[slot] = NULL;
+    __atomic_store_n(&by_slot[slot], NULL, __ATOMIC_RELEASE);
 }
 
 void tms_rt_turn_log(struct tms_rt_thread *t)
@@ -248,9 +285,6 @@ void tms_rt_turn_log(struct tms_rt_thread *t)
 void tms_rt_arrive(struct tms_rt_thread *t, const struct tms_op *op, struct source source,
                    struct cause cause)
 {
-    open_transaction(t);
-    tms_rt_open_source(moment_slot(source.moment), moment_event(source.moment));
-    lay_out_blocks(t);
     tms_frontier_arrive(&tms_rt_engine, t->engine, op, source, cause);
     t->engine->nesting.depth = 0;
     note_closing(t);
@@ -266,11 +300,53 @@ bool tms_rt_first(struct tms_rt_thread *t, struct tms_op *op)
         t->engine = tms_frontier_first(f, op);
     }
     if (t->engine != NULL) {
-        by_slot[t->engine->slot] = t;
+        __atomic_store_n(&by_slot[t->engine->slot], t, __ATOMIC_RELEASE);
         tms_rt_restretch(t);
     }
     tms_rt_mutex_unlock(&tms_rt_engine_lock);
     return t->engine != NULL;
+}
+
+/*
+ * Not for a lock that was shared since it was last held alone: its cell has where it was taken, not
+ * where it was released, and only what passes through the engine is numbered behind that.
+ */
+bool tms_rt_lock_alone(struct tms_rt_thread *t, struct tms_op *op)
+{
+    const struct cells *locks = &tms_rt_engine.cells[CELLS_LOCKS];
+
+    if (t->engine == NULL || (op->kind != TMS_OP_ACQUIRE && op->kind != TMS_OP_RELEASE)) {
+        return false;
+    }
+    struct cell *cell = &locks->cell[op->target];
+    bool known = implied(t->engine, cell->write);
+    if (cell->read != 0 || (!known && !tms_rt_is_dull(cell->write))) {
+        return false;
+    }
+    op->thread = t->index;
+    op->event = tms_rt_follow(t, known ? 0 : moment_event(cell->write));
+    if (!known) {
+        t->engine->in[moment_slot(cell->write)] = cell->write | MOMENT_KIND_MASK;
+    }
+    cell->write = moment_here(t->engine, op);
+    locks->place[op->target].at[WRITE] = op->location;
+    tms_rt_note(t, op);
+    return true;
+}
+
+uint64_t tms_rt_lock_used(uint32_t id)
+{
+    uint64_t moment = tms_rt_engine.cells[CELLS_LOCKS].cell[id].write;
+
+    return is_several(moment) ? 0 : moment_event(moment);
+}
+
+/* The last operation on a lock, which may have passed by the engine and its numbers. */
+static uint64_t lock_source(const struct tms_op *op)
+{
+    bool lock = op->kind >= TMS_OP_ACQUIRE && op->kind <= TMS_OP_SHARED_RELEASE;
+
+    return lock ? tms_rt_lock_used(op->target) : 0;
 }
 
 void tms_rt_operate(struct tms_rt_thread *t, struct tms_op *op, uint64_t source)
@@ -286,23 +362,55 @@ void tms_rt_operate(struct tms_rt_thread *t, struct tms_op *op, uint64_t source)
             uint64_t fork = moment_event(f->forks[t->index].moment);
             source = fork > source ? fork : source;
         }
-    } else {
+    } else if (op->kind == TMS_OP_END) {
         open_transaction(t);
-        lay_out_blocks(t);
     }
-    op->event = tms_rt_meet(t, source);
+    uint64_t before = lock_source(op);
+    op->event = tms_rt_meet(t, before > source ? before : source);
     if (host.failed == TMS_OK) {
         ops[0] = *op;
         tms_frontier_take(f, ops, 1);
         t->engine = host.failed == TMS_OK ? f->by_id[t->index] : t->engine;
     }
     if (t->engine != NULL) {
-        by_slot[t->engine->slot] = t;
+        __atomic_store_n(&by_slot[t->engine->slot], t, __ATOMIC_RELEASE);
         t->engine->nesting.depth = 0;
+        if (op->kind == TMS_OP_BEGIN || op->kind == TMS_OP_END) {
+            run_from(t, t->engine->begin);
+        }
         note_closing(t);
         tms_rt_restretch(t);
     }
     tms_rt_mutex_unlock(&tms_rt_engine_lock);
+    if (t->settle_due) {
+        tms_rt_settle_recalled(t);
+    }
+}
+
+/* Mapped for the most there can be, so that holders of locks find theirs without a lock of ours. */
+static bool make_cells(struct cells *cells)
+{
+    cells->cell = tms_rt_map(TMS_RT_IDS_MOST * sizeof(*cells->cell));
+    cells->place = tms_rt_map(TMS_RT_IDS_MOST * sizeof(*cells->place));
+    cells->capacity = cells->place_capacity = TMS_RT_IDS_MOST;
+    return cells->cell != NULL && cells->place != NULL;
+}
+
+bool tms_rt_check_start(bool blame)
+{
+    struct frontier *f = &tms_rt_engine;
+
+    memset(f, 0, sizeof(*f));
+    host = (struct tms_host){.settings = &settings};
+    settings = (struct tms_settings){.blame = blame};
+    memset(by_slot, 0, sizeof(by_slot));
+    f->renewed = renewed;
+    f->wake_source = wake_source;
+    f->wake = wake;
+    atomic_store(&tms_rt_engine_lock.state, 0);
+    return tms_frontier_set_up(f, &host) == TMS_OK &&
+           tms_frontier_limit_slots(f, SLOTS_MOST) == TMS_OK && tms_log_start(f, &f->forgotten) &&
+           make_cells(&f->cells[CELLS_LOCKS]) && make_cells(&f->cells[CELLS_BARRIERS]);
 }
 
 void tms_rt_check_settle(void)

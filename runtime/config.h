@@ -12,7 +12,8 @@
 /* X(field, TMESIS_RT_…, meaning) */
 #define TMS_RT_CONFIG(X)                                                                           \
     X(spool, "SPOOL", "path of the spool file; %p becomes the process id. Unset: run unwatched")   \
-    X(mode, "MODE", "check (decide inside), record (write events), both")                          \
+    X(mode, "MODE",                                                                                \
+      "check (decide inside), record (write events), along (check, and write synchronisation)")    \
     X(full, "FULL", "1: record every access, not only what passes the filter")                     \
     X(spec, "SPEC", "path of a specification file; unset: the default of @functions")              \
     X(atomic, "ATOMIC", "@functions, @locks, @annotations: where blocks come from, with commas")   \
@@ -21,7 +22,7 @@
     X(perturb, "PERTURB", "seed of random delays; unset: none")                                    \
     X(blame, "BLAME", "0: only the verdict")
 
-enum tms_rt_mode { TMS_RT_CHECK = 1, TMS_RT_RECORD = 2, TMS_RT_FULL = 4 };
+enum tms_rt_mode { TMS_RT_CHECK = 1, TMS_RT_RECORD = 2, TMS_RT_FULL = 4, TMS_RT_ALONG = 8 };
 
 struct tms_rt_config {
 #define X(field, name, meaning) const char *field;

@@ -268,6 +268,11 @@ static void name_of(uintptr_t address, char name[NAME_MOST])
     }
     strncpy(name, demangled != NULL ? demangled : raw, NAME_MOST - 1);
     name[NAME_MOST - 1] = '\0';
+    /* "deposit.constprop.0" is a copy of deposit that the compiler made. */
+    char *copy = demangled != NULL ? strstr(name, " [clone ") : strchr(name, '.');
+    if (copy > name) {
+        *copy = '\0';
+    }
     tms_rt_lend(NULL, 0);
 }
 
@@ -384,7 +389,7 @@ static void decide(struct tms_rt_function *function, uintptr_t address)
 
     name_of(address, name);
     enum answer answer = ask(name);
-    function->plumbing = is_plumbing(name);
+    function->plumbing = is_plumbing(name) || TMS_RT_FOREIGN(address);
     function->assumed = answer == ANSWER_NONE;
     function->name = new_label(address, name);
     function->site = tms_rt_bare_site(address);

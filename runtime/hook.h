@@ -13,9 +13,9 @@ tms_rt_nothing_new(const struct tms_rt_thread *thread, uintptr_t address, size_t
     if (thread == NULL)
         return true;
     if (size == 16)
-        return tms_rt_seen(thread, address, 8, access) &&
-               tms_rt_seen(thread, address + 8, 8, access);
-    return tms_rt_seen(thread, address, size, access);
+        return tms_rt_ask(thread, address, 8, access) == TMS_RT_NOTHING &&
+               tms_rt_ask(thread, address + 8, 8, access) == TMS_RT_NOTHING;
+    return tms_rt_ask(thread, address, size, access) == TMS_RT_NOTHING;
 }
 
 #endif

@@ -114,12 +114,13 @@ static uint32_t mode(void)
     bool check = config.mode == NULL || strcmp(config.mode, "record") != 0;
 
     return (check ? TMS_RT_CHECK : 0) | (tms_rt_records ? TMS_RT_RECORD : 0) |
-           (tms_rt_full ? TMS_RT_FULL : 0);
+           (tms_rt_full ? TMS_RT_FULL : 0) | (tms_rt_tells && !tms_rt_records ? TMS_RT_ALONG : 0);
 }
 
 static bool watch(void)
 {
-    bool record = config.mode != NULL && strcmp(config.mode, "check") != 0;
+    bool along = config.mode != NULL && strcmp(config.mode, "along") == 0;
+    bool record = config.mode != NULL && strcmp(config.mode, "record") == 0;
     bool blame = config.blame == NULL || strcmp(config.blame, "0") != 0;
 
     if (!tms_rt_spool_open(config.spool, number(config.max_size)) || !tms_rt_shadow_start() ||
@@ -127,6 +128,7 @@ static bool watch(void)
         return false;
     }
     tms_rt_records = record;
+    tms_rt_tells = record || along;
     tms_rt_full = config.full != NULL && strcmp(config.full, "0") != 0;
     tms_rt_spool_header()->mode = mode();
     perturb_seed = config.perturb == NULL ? 0 : number(config.perturb) * 2 + 1;
@@ -152,7 +154,7 @@ void tms_rt_start(void)
         return;
     }
     read_config();
-    if (config.spool != NULL && !watch()) {
+    if (config.spool != NULL && !TMS_RT_SUPERFLUOUS() && !watch()) {
         static const char why[] = "tmesis: the runtime could not start in this program: no room "
                                   "for its memory or its file\n";
         tms_rt_checks = false;

@@ -23,11 +23,11 @@ bool tms_rt_looking_up(void)
 
 /*
  * C++ that came in with dlopen is not behind the executable, and asks us for operator new all
- * the same.
+ * the same, and preload/ for what exceptions need.
  */
 static void *look_in_loaded(const char *name)
 {
-    static const char *const libraries[] = {"libstdc++.so.6", "libc++.so.1"};
+    static const char *const libraries[] = {"libstdc++.so.6", "libc++.so.1", "libgcc_s.so.1"};
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
         void *found = library == NULL ? NULL : dlsym(library, name);

@@ -58,6 +58,13 @@ bool tms_rt_looking_up(void);
         }                                                                                          \
     } while (0)
 
+/* The same for what the functions on the stack are to be known for. */
+#define TMS_RT_TELL_HERE(call)                                                                     \
+    TMS_RT_TELL({                                                                                  \
+        TMS_RT_LOOK(thread);                                                                       \
+        call;                                                                                      \
+    })
+
 /* A place where another thread may be let in between, if the user asked for that. */
 static inline void tms_rt_delay(void)
 {

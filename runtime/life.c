@@ -51,6 +51,8 @@ static void clean(struct tms_rt_thread *t)
     t->entries = old.entries;
     t->entry_capacity = old.entry_capacity;
     t->spare_node = old.spare_node;
+    t->recalled = old.recalled;
+    t->recalled_room = old.recalled_room;
     t->top = t->frames;
 }
 
@@ -162,7 +164,7 @@ static void operate(struct tms_rt_thread *t, uint8_t kind, uint8_t event, uint32
 
     tms_rt_split_due(t, op.location);
     tms_rt_operate(t, &op, source);
-    if (tms_rt_records) {
+    if (tms_rt_tells) {
         struct tms_spool_event record = {
             .number = op.event, .target = child, .site = op.location, .kind = event};
         tms_rt_spool_event(t, &record);
@@ -266,17 +268,22 @@ void tms_rt_life_restart(struct tms_rt_thread *only)
     only->events_seen = only->transactions_seen = only->blocks_seen = 0;
     threads.events = threads.transactions = threads.blocks = 0;
     atomic_store(&only->unopened, 0);
+    atomic_store(&only->running, 0);
     threads.count = 1;
     only->index = 1;
     only->parent = 0;
     only->engine = NULL;
-    only->floor = only->span = only->number = 0;
+    only->floor = only->span = only->quiet = only->quiet_span = only->number = 0;
+    only->recalled_count = 0;
+    only->settle_due = false;
     only->spare_node = 0;
     only->events = NULL;
     only->events_cut = false;
-    only->held_count = only->open_count = only->untold = 0;
+    only->held_count = only->open_count = only->untold = only->waiting_count = 0;
     only->split_due = false;
     memset(only->sites, 0, sizeof(only->sites));
+    memset(only->objects, 0, sizeof(only->objects));
+    memset(only->touched, 0, sizeof(only->touched));
     for (struct tms_rt_frame *frame = only->frames; frame <= only->top; frame++) {
         frame->site = 0;
         frame->function = NULL;

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define TABLE_LEAST 1024u
-#define IDS_MOST    (1u << 22)
 #define KINDS       (TMS_RT_ONCE + 1)
 
 struct object {
@@ -25,7 +24,8 @@ static struct {
     struct object *table;
     size_t size, used; /* size is a power of two */
     uint32_t ids[KINDS];
-    uintptr_t *address; /* by id and what it is, for reports: mapped whole, so it never moves */
+    uintptr_t *address;   /* by id and what it is, for reports: mapped whole, so it never moves */
+    _Atomic uint32_t age; /* another one after each object that is gone: what threads know is old */
 } objects;
 
 #define GONE 1
@@ -73,29 +73,14 @@ static bool make_room(void)
     return true;
 }
 
-/* The engine has a cell for each lock and barrier; conditions have none. */
-static bool make_cell(uint32_t what, uint32_t id)
-{
-    enum cells_of cells = what == TMS_RT_BARRIER ? CELLS_BARRIERS : CELLS_LOCKS;
-
-    if (what == TMS_RT_CONDITION) {
-        return true;
-    }
-    tms_rt_mutex_lock(&tms_rt_engine_lock);
-    bool made = id < tms_rt_engine.cells[cells].capacity ||
-                tms_cells_grow(&tms_rt_engine, &tms_rt_engine.cells[cells], id);
-    tms_rt_mutex_unlock(&tms_rt_engine_lock);
-    return made;
-}
-
 static uint32_t new_object(struct object *object, uintptr_t address, uint32_t what)
 {
     uint32_t id = ++objects.ids[what];
 
     if (objects.address == NULL) {
-        objects.address = tms_rt_map((size_t)IDS_MOST * KINDS * sizeof(*objects.address));
+        objects.address = tms_rt_map((size_t)TMS_RT_IDS_MOST * KINDS * sizeof(*objects.address));
     }
-    if (objects.address == NULL || id >= IDS_MOST || !make_cell(what, id)) {
+    if (objects.address == NULL || id >= TMS_RT_IDS_MOST) {
         return 0;
     }
     objects.used += object->address == 0;
@@ -106,7 +91,7 @@ static uint32_t new_object(struct object *object, uintptr_t address, uint32_t wh
 }
 
 /* The id of an object, made if it is new; 0 when there is no memory for it. */
-static uint32_t id_of(const void *object, enum tms_rt_sync what)
+static uint32_t look_up(const void *object, enum tms_rt_sync what)
 {
     uintptr_t address = (uintptr_t)object;
     uint32_t id = 0;
@@ -123,40 +108,75 @@ static uint32_t id_of(const void *object, enum tms_rt_sync what)
     return id;
 }
 
+/* The same: a thread remembers those that it used last. */
+static uint32_t id_of(struct tms_rt_thread *t, const void *object, enum tms_rt_sync what)
+{
+    size_t at = ((uintptr_t)object >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 58;
+    struct tms_rt_object_entry *entry = &t->objects[at];
+    uint32_t age = atomic_load_explicit(&objects.age, memory_order_acquire);
+
+    if (entry->object != object || entry->what != what || entry->age != age || entry->id == 0) {
+        *entry = (struct tms_rt_object_entry){object, what, age, look_up(object, what)};
+    }
+    return entry->id;
+}
+
 uintptr_t tms_rt_object_address(enum tms_rt_sync what, uint32_t id)
 {
     return objects.address == NULL ? 0 : objects.address[(size_t)id * KINDS + what];
 }
 
-static void forget(uintptr_t address, uint32_t what)
+/* Its id, 0: it was not known. */
+static uint32_t forget(uintptr_t address, uint32_t what)
 {
     struct object *found = find(objects.table, objects.size, address, what);
 
-    if (found->address == address) {
-        found->address = GONE;
+    if (found->address != address) {
+        return 0;
+    }
+    found->address = GONE;
+    atomic_fetch_add(&objects.age, 1);
+    return found->id;
+}
+
+/* Behind whatever was done with it. */
+static void spool_gone(uintptr_t address, uint32_t what, uint32_t id)
+{
+    struct tms_rt_thread *t = tms_rt_self;
+
+    if (t != NULL && tms_rt_checks && tms_rt_tells) {
+        tms_rt_meet(t, what == TMS_RT_LOCK && id != 0 ? tms_rt_lock_used(id) : 0);
+        t->events_seen--;
+        struct tms_spool_event event = {
+            .number = t->number, .target = address, .kind = TMS_EVENT_FREE, .what = (uint8_t)what};
+        tms_rt_spool_aside(t, &event);
     }
 }
 
 void tms_rt_sync_gone(enum tms_rt_sync what, const void *object)
 {
+    uint32_t id = 0;
+
     tms_rt_mutex_lock(&objects.lock);
     if (objects.size > 0) {
-        forget((uintptr_t)object, what);
+        id = forget((uintptr_t)object, what);
     }
     tms_rt_mutex_unlock(&objects.lock);
     if (what == TMS_RT_SEMAPHORE || what == TMS_RT_ONCE) {
         tms_rt_renew((uintptr_t)object, 1); /* the byte that stands for it */
         return;
     }
-    struct tms_rt_thread *t = tms_rt_self;
-    if (t != NULL && tms_rt_checks && tms_rt_records) {
-        tms_rt_pass(t);
-        struct tms_spool_event event = {.number = t->number,
-                                        .target = (uintptr_t)object,
-                                        .kind = TMS_EVENT_FREE,
-                                        .what = (uint8_t)what};
-        tms_rt_spool_event(t, &event);
+    spool_gone((uintptr_t)object, what, id);
+}
+
+/* With its memory; of memory itself nothing is told unless accesses are. */
+static void forget_with_memory(struct object *object)
+{
+    if (!tms_rt_records) {
+        spool_gone(object->address, object->what, object->id);
     }
+    object->address = GONE;
+    atomic_fetch_add(&objects.age, 1);
 }
 
 void tms_rt_objects_gone(uintptr_t address, size_t size)
@@ -170,13 +190,16 @@ void tms_rt_objects_gone(uintptr_t address, size_t size)
     if (size / 4 < objects.size) { /* the shorter way: by place, or by object */
         for (uintptr_t at = (address + 3) & ~UINT64_C(3); at < end; at += 4) {
             for (uint32_t what = 0; what < KINDS; what++) {
-                forget(at, what);
+                struct object *found = find(objects.table, objects.size, at, what);
+                if (found->address == at) {
+                    forget_with_memory(found);
+                }
             }
         }
     } else {
         for (size_t i = 0; i < objects.size; i++) {
             if (objects.table[i].address >= address && objects.table[i].address < end) {
-                objects.table[i].address = GONE;
+                forget_with_memory(&objects.table[i]);
             }
         }
     }
@@ -190,6 +213,7 @@ void tms_rt_objects_restart(void)
         memset(objects.table, 0, objects.size * sizeof(*objects.table));
     }
     objects.used = 0;
+    atomic_fetch_add(&objects.age, 1);
     memset(objects.ids, 0, sizeof(objects.ids));
 }
 
@@ -198,7 +222,7 @@ void tms_rt_objects_restart(void)
 static void operate(struct tms_rt_thread *t, uint8_t kind, uint8_t event, enum tms_rt_sync what,
                     const void *object, uintptr_t pc)
 {
-    struct tms_op op = {.target = id_of(object, what),
+    struct tms_op op = {.target = id_of(t, object, what),
                         .location = tms_rt_site(t, pc),
                         .event_kind = event,
                         .kind = kind,
@@ -208,10 +232,13 @@ static void operate(struct tms_rt_thread *t, uint8_t kind, uint8_t event, enum t
         return;
     }
     tms_rt_split_due(t, op.location);
-    tms_rt_operate(t, &op, 0);
-    if (tms_rt_records) {
+    if (!tms_rt_lock_alone(t, &op)) {
+        tms_rt_operate(t, &op, 0);
+    }
+    if (tms_rt_tells) {
         struct tms_spool_event record = {.number = op.event,
                                          .target = (uintptr_t)object,
+                                         .extra = TMS_RT_ACTIVATION(),
                                          .site = op.location,
                                          .kind = event,
                                          .what = (uint8_t)what};
@@ -365,20 +392,44 @@ void tms_rt_departed(struct tms_rt_thread *t, const void *barrier, uintptr_t pc)
     operate(t, TMS_OP_DEPART, TMS_EVENT_DEPART, TMS_RT_BARRIER, barrier, pc);
 }
 
+/*
+ * Where accesses are not written down, what orders threads still is: as a barrier that is passed,
+ * which all that was done before comes before. That says a little more than there is, of two posts
+ * for instance, and so predicts a little less.
+ */
+static void order(struct tms_rt_thread *t, enum tms_rt_sync what, const void *object, uintptr_t pc)
+{
+    if (!tms_rt_tells || tms_rt_records || !tms_rt_checks) {
+        return;
+    }
+    tms_rt_pass(t);
+    struct tms_spool_event event = {.number = t->number,
+                                    .target = (uintptr_t)object,
+                                    .site = tms_rt_site(t, pc),
+                                    .kind = TMS_EVENT_DEPART,
+                                    .what = (uint8_t)what};
+    tms_rt_spool_event(t, &event);
+    event.kind = TMS_EVENT_ARRIVE;
+    tms_rt_spool_event(t, &event);
+}
+
 void tms_rt_semaphore(struct tms_rt_thread *t, const void *semaphore, uintptr_t pc)
 {
     tms_rt_perturb(t);
     tms_rt_access(t, (uintptr_t)semaphore, 1, TMS_RT_UPDATE, pc);
+    order(t, TMS_RT_SEMAPHORE, semaphore, pc);
 }
 
 void tms_rt_once_done(struct tms_rt_thread *t, const void *once, uintptr_t pc)
 {
     tms_rt_access(t, (uintptr_t)once, 1, TMS_RT_WRITE, pc);
+    order(t, TMS_RT_ONCE, once, pc);
 }
 
 void tms_rt_once_seen(struct tms_rt_thread *t, const void *once, uintptr_t pc)
 {
     tms_rt_access(t, (uintptr_t)once, 1, TMS_RT_READ, pc);
+    order(t, TMS_RT_ONCE, once, pc);
 }
 
 void tms_rt_name_object(const void *object, const char *name)

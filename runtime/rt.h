@@ -10,7 +10,8 @@
  *     libc.c, process.c             what the program calls: pthread_*, malloc, memcpy, fork …
  *     annotate.c                    what the programmer says: tmesis_begin …
  *     blocks.c, functions.c         which functions and blocks are atomic
- *     shadow.c                      who touched which byte last, and the filter
+ *     shadow.c, cells.c, words.c    who touched which byte last, and the filter
+ *     recall.c, renew.c, stripes.c  what is done again; new memory; atomic operations
  *     check.c                       the frontier engine, under one lock
  *     spool.c                       the file that the process leaves behind (spool.h)
  *     init.c, memory.c, interpose.h start and end, memory of our own, the real functions
@@ -35,10 +36,38 @@
 #include <stdint.h>
 
 #define TMS_RT_EXPORT __attribute__((visibility("default")))
-#define TMS_RT_TLS    __thread __attribute__((tls_model("local-exec"))) /* executables only */
 
-/* The instruction behind the call into the runtime; only in functions that the program calls. */
-#define TMS_RT_PC() ((uintptr_t)__builtin_return_address(0))
+/*
+ * TMS_RT_PRELOAD: this becomes a library for programs that were not compiled for it (preload/).
+ *
+ * TMS_RT_PC: the instruction behind the call into the runtime; only in functions that the program
+ * calls. TMS_RT_LOOK: what the program is in the middle of, where no function announces itself;
+ * TMS_RT_FOREIGN: code of the system's, where there is no other. TMS_RT_SUPERFLUOUS: another
+ * runtime does what this one would. TMS_RT_NAMELESS: programs may be stripped, and main is known
+ * by its place only.
+ */
+#ifdef TMS_RT_PRELOAD
+#include "look.h"
+#define TMS_RT_TLS __thread __attribute__((tls_model("initial-exec")))
+#define TMS_RT_PC()                                                                                \
+    tms_rt_real_pc((uintptr_t)__builtin_return_address(0),                                         \
+                   (const uintptr_t *)__builtin_frame_address(0) + 1)
+#define TMS_RT_LOOK(thread)  tms_rt_look(thread)
+#define TMS_RT_LOOK_ENDS()   tms_rt_look_ends()
+#define TMS_RT_ACTIVATION()  tms_rt_activation()
+#define TMS_RT_FOREIGN(code) tms_rt_is_foreign(code)
+#define TMS_RT_SUPERFLUOUS() tms_rt_is_superfluous()
+#define TMS_RT_NAMELESS      true
+#else
+#define TMS_RT_TLS          __thread __attribute__((tls_model("local-exec"))) /* executables only */
+#define TMS_RT_PC()         ((uintptr_t)__builtin_return_address(0))
+#define TMS_RT_LOOK(thread) (void)(thread)
+#define TMS_RT_LOOK_ENDS()
+#define TMS_RT_ACTIVATION()  0
+#define TMS_RT_FOREIGN(code) false
+#define TMS_RT_SUPERFLUOUS() false
+#define TMS_RT_NAMELESS      false
+#endif
 
 /* ---- threads ---------------------------------------------------------------------------- */
 

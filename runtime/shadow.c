@@ -9,40 +9,14 @@
  */
 #include "shadow.h"
 
-#include <assert.h>
-#include <string.h>
 #include <sys/mman.h>
 
+#include "cells.h"
 #include "memory.h"
+#include "recall.h"
+#include "words.h"
 
-#define PAGE_WORDS 512u
-#define PAGE_SHIFT 12
-#define PAGES      (1u << 23) /* of the program that have ids: 32 GiB of it */
-#define NODES      (1u << 26)
-#define NODE_WORDS 7
-#define DROP_BYTES 65536u /* from here on shadow is given back to the system, not cleared */
-#define SPINS      1000
-
-struct node {
-    uint64_t word[NODE_WORDS]; /* 0: free, and so are those behind */
-    uint32_t next;             /* 0: the last */
-    uint32_t unused;
-};
-_Static_assert(sizeof(struct node) == 64, "a node is a cache line");
-
-static struct {
-    _Atomic uint32_t *page_ids;  /* by (address & SHADOW_MASK) >> PAGE_SHIFT */
-    uintptr_t *page_address;     /* by page id */
-    _Atomic uint64_t *page_time; /* by page id: when something in it was renewed */
-    uint8_t *page_objects;       /* by page id: a lock or the like lies there */
-    _Atomic uint32_t page_count;
-    struct node *nodes;
-    struct tms_rt_mutex node_lock;
-    uint32_t node_count, node_free;
-} shadow;
-
-#define STRIPES 1024
-static _Atomic uint32_t stripes[STRIPES];
+#define RECENT_NOTES 64u /* how far back a loop finds what it did in its last round */
 
 bool tms_rt_shadow_start(void)
 {
@@ -54,291 +28,14 @@ bool tms_rt_shadow_start(void)
         return false;
     }
     madvise(base, SHADOW_SIZE, MADV_DONTDUMP);
-    shadow.page_ids = tms_rt_map((SHADOW_MASK >> PAGE_SHIFT) * sizeof(*shadow.page_ids) + 8);
-    shadow.page_address = tms_rt_map(PAGES * sizeof(*shadow.page_address));
-    shadow.page_time = tms_rt_map(PAGES * sizeof(*shadow.page_time));
-    shadow.page_objects = tms_rt_map(PAGES);
-    shadow.nodes = tms_rt_map(NODES * sizeof(struct node));
-    shadow.page_count = 1;
-    shadow.node_count = 1;
-    return shadow.page_ids != NULL && shadow.page_address != NULL && shadow.page_time != NULL &&
-           shadow.page_objects != NULL && shadow.nodes != NULL;
+    return tms_rt_words_start() && tms_rt_cells_start();
 }
 
 void tms_rt_shadow_restart(void)
 {
     madvise((void *)SHADOW_BASE, SHADOW_SIZE, MADV_DONTNEED);
-    shadow.node_count = 1;
-    shadow.node_free = 0;
-    atomic_store(&shadow.node_lock.state, 0);
-    for (int i = 0; i < STRIPES; i++) {
-        atomic_store(&stripes[i], 0);
-    }
-}
-
-/* ---- ids -------------------------------------------------------------------------------- */
-
-static uint32_t new_page(uintptr_t address, _Atomic uint32_t *place)
-{
-    uint32_t id = atomic_fetch_add(&shadow.page_count, 1);
-    uint32_t none = 0;
-
-    if (id >= PAGES) {
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
-        return 0;
-    }
-    shadow.page_address[id] = address >> PAGE_SHIFT << PAGE_SHIFT;
-    return atomic_compare_exchange_strong(place, &none, id) ? id : none;
-}
-
-static uint32_t page_of(uintptr_t address)
-{
-    return atomic_load_explicit(&shadow.page_ids[(address & SHADOW_MASK) >> PAGE_SHIFT],
-                                memory_order_relaxed);
-}
-
-static inline uint32_t word_id(uintptr_t address)
-{
-    _Atomic uint32_t *place = &shadow.page_ids[(address & SHADOW_MASK) >> PAGE_SHIFT];
-    uint32_t page = atomic_load_explicit(place, memory_order_relaxed);
-
-    if (page == 0) {
-        page = new_page(address, place);
-    }
-    return page == 0 ? 0 : page * PAGE_WORDS + (uint32_t)(address >> 3) % PAGE_WORDS;
-}
-
-uint32_t tms_rt_word_id(uintptr_t address)
-{
-    return word_id(address);
-}
-
-uintptr_t tms_rt_word_address(uint32_t id)
-{
-    return shadow.page_address[id / PAGE_WORDS] + id % PAGE_WORDS * 8;
-}
-
-uint64_t tms_rt_word_renewed(uint32_t id)
-{
-    return atomic_load_explicit(&shadow.page_time[id / PAGE_WORDS], memory_order_relaxed);
-}
-
-void tms_rt_page_has_object(uintptr_t address)
-{
-    shadow.page_objects[tms_rt_word_id(address) / PAGE_WORDS] = 1;
-}
-
-static bool may_hold_objects(uintptr_t address, uintptr_t end)
-{
-    for (uintptr_t page = address >> PAGE_SHIFT; page <= (end - 1) >> PAGE_SHIFT; page++) {
-        if (shadow.page_objects[page_of(page << PAGE_SHIFT)] != 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* ---- chains ----------------------------------------------------------------------------- */
-
-/* Chains of one node come and go; a thread keeps the last one for its next. */
-static uint32_t take_node(struct tms_rt_thread *t)
-{
-    if (t->spare_node != 0) {
-        uint32_t spare = t->spare_node;
-        t->spare_node = 0;
-        return spare;
-    }
-    tms_rt_mutex_lock(&shadow.node_lock);
-    uint32_t number = shadow.node_free;
-    if (number != 0) {
-        shadow.node_free = shadow.nodes[number].next;
-    } else if (shadow.node_count < NODES) {
-        number = shadow.node_count++;
-    }
-    tms_rt_mutex_unlock(&shadow.node_lock);
-    if (number == 0) {
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
-    } else {
-        shadow.nodes[number].next = 0;
-    }
-    return number;
-}
-
-static void give_chain(struct tms_rt_thread *t, uint32_t first)
-{
-    if (first == 0) {
-        return;
-    }
-    if (t->spare_node == 0 && shadow.nodes[first].next == 0) {
-        t->spare_node = first;
-        return;
-    }
-    uint32_t last = first;
-    while (shadow.nodes[last].next != 0) {
-        last = shadow.nodes[last].next;
-    }
-    tms_rt_mutex_lock(&shadow.node_lock);
-    shadow.nodes[last].next = shadow.node_free;
-    shadow.node_free = first;
-    tms_rt_mutex_unlock(&shadow.node_lock);
-}
-
-static inline uint64_t lock_cell(struct tms_rt_cell *cell)
-{
-    for (unsigned tries = 1;; tries++) {
-        uint64_t word = atomic_load_explicit(&cell->write, memory_order_relaxed);
-        if ((word & WORD_LOCK) == 0 &&
-            atomic_compare_exchange_weak_explicit(&cell->write, &word, word | WORD_LOCK,
-                                                  memory_order_acquire, memory_order_relaxed)) {
-            return word;
-        }
-        if (tries % SPINS == 0) {
-            tms_rt_yield();
-        }
-        __builtin_ia32_pause();
-    }
-}
-
-/* ---- the words of a cell ---------------------------------------------------------------- */
-
-/* A cell that is locked, its words laid out. */
-struct laid_out {
-    struct tms_rt_cell *cell;
-    uint64_t *word; /* the thread's scratch */
-    uint32_t count;
-    uint32_t chain; /* its first node, 0: none */
-    uint64_t version;
-};
-
-#define VERSION_SHIFT 32
-#define VERSION_MASK  ((UINT64_C(1) << 30) - 1)
-
-static bool add_word(struct tms_rt_thread *t, struct laid_out *cell, uint64_t word)
-{
-    if (cell->count == t->entry_capacity) {
-        uint32_t capacity = t->entry_capacity == 0 ? 64 : 2 * t->entry_capacity;
-        uint64_t *grown = tms_rt_map(capacity * sizeof(uint64_t)); /* old ones stay mapped: rare */
-        if (grown == NULL) {
-            tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
-            return false;
-        }
-        if (cell->count > 0) {
-            memcpy(grown, t->entries, cell->count * sizeof(uint64_t));
-        }
-        t->entries = grown;
-        t->entry_capacity = capacity;
-    }
-    cell->word = t->entries;
-    cell->word[cell->count++] = word;
-    return true;
-}
-
-/* The cell is locked, its first word was `write`. */
-static void lay_out(struct tms_rt_thread *t, struct tms_rt_cell *at, uint64_t write,
-                    struct laid_out *cell)
-{
-    uint64_t read = atomic_load_explicit(&at->read, memory_order_relaxed);
-
-    *cell = (struct laid_out){.cell = at, .word = t->entries};
-    if (write & WORD_CHAIN) {
-        cell->chain = (uint32_t)write;
-        cell->version = write >> VERSION_SHIFT & VERSION_MASK;
-        for (uint32_t number = cell->chain; number != 0; number = shadow.nodes[number].next) {
-            const struct node *node = &shadow.nodes[number];
-            for (int i = 0; i < NODE_WORDS && node->word[i] != 0; i++) {
-                add_word(t, cell, node->word[i]);
-            }
-        }
-        return;
-    }
-    if (write != 0) {
-        add_word(t, cell, write);
-    }
-    if (read != 0) {
-        add_word(t, cell, read);
-    }
-}
-
-static inline unsigned word_kind(uint64_t word)
-{
-    return word >> WORD_KIND & 3;
-}
-
-/* Writes the words as a chain, over the old one as far as it goes; its first node or 0. */
-static uint32_t write_chain(struct tms_rt_thread *t, struct laid_out *cell)
-{
-    uint32_t number = cell->chain != 0 ? cell->chain : take_node(t);
-    uint32_t first = number;
-
-    for (uint32_t i = 0; number != 0;) {
-        struct node *node = &shadow.nodes[number];
-        int used = 0;
-        while (used < NODE_WORDS && i < cell->count) {
-            node->word[used++] = cell->word[i++];
-        }
-        if (used < NODE_WORDS) {
-            node->word[used] = 0;
-        }
-        if (i == cell->count) {
-            give_chain(t, node->next);
-            node->next = 0;
-            break;
-        }
-        node->next = node->next != 0 ? node->next : take_node(t);
-        number = node->next;
-    }
-    return first;
-}
-
-/* Folds the words and unlocks the cell. */
-static void fold(struct tms_rt_thread *t, struct laid_out *cell)
-{
-    uint64_t write = 0, read = 0;
-    uint32_t writes = 0, reads = 0;
-
-    for (uint32_t i = 0; i < cell->count; i++) {
-        bool is_read = word_kind(cell->word[i]) == TMS_RT_READ;
-        reads += is_read;
-        writes += !is_read;
-        *(is_read ? &read : &write) = cell->word[i];
-    }
-    if (writes > 1 || reads > 1) {
-        uint32_t chain = write_chain(t, cell);
-        uint64_t version = (cell->version + 1) & VERSION_MASK;
-        write = chain == 0 ? 0 : WORD_CHAIN | version << VERSION_SHIFT | chain;
-        read = 0;
-    } else {
-        give_chain(t, cell->chain);
-    }
-    atomic_store_explicit(&cell->cell->read, read, memory_order_relaxed);
-    atomic_store_explicit(&cell->cell->write, write, memory_order_release);
-}
-
-/*
- * Looks without the lock: if the first word is the same before and after, the chain was the
- * cell's all the time, and what was found in it holds.
- */
-bool tms_rt_read_in_chain(const struct tms_rt_thread *t, struct tms_rt_cell *cell, uint64_t write,
-                          uint64_t bytes)
-{
-    if (write & WORD_LOCK) {
-        return false;
-    }
-    for (uint32_t number = (uint32_t)write; number != 0 && number < NODES;) {
-        const struct node *node = &shadow.nodes[number];
-        for (int i = 0; i < NODE_WORDS; i++) {
-            uint64_t word = __atomic_load_n(&node->word[i], __ATOMIC_RELAXED);
-            if ((word >> WORD_EVENT) - t->floor < t->span && (~word & bytes) == 0) {
-                atomic_thread_fence(memory_order_acquire);
-                return atomic_load_explicit(&cell->write, memory_order_relaxed) == write;
-            }
-            if (word == 0) {
-                return false;
-            }
-        }
-        number = __atomic_load_n(&node->next, __ATOMIC_RELAXED);
-    }
-    return false;
+    tms_rt_cells_restart();
+    tms_rt_stripes_restart();
 }
 
 /* ---- accesses --------------------------------------------------------------------------- */
@@ -374,7 +71,7 @@ static inline void fill_in(const struct tms_rt_thread *t, const struct fresh_acc
                            struct tms_op *op)
 {
     op->thread = t->index;
-    op->target = word_id(a->address);
+    op->target = tms_rt_word_id(a->address);
     op->location = a->site;
     op->event_kind = kinds[a->access].event;
     op->kind = kinds[a->access].op;
@@ -393,20 +90,48 @@ static inline uint64_t pass_by(struct tms_rt_thread *t, const struct fresh_acces
     return note->event;
 }
 
-static bool makes_edge(const struct tms_rt_thread *t, uint64_t word, uint64_t bytes,
-                       enum tms_rt_access access)
+/* What the word says to the access has been said, by itself or by what its thread did again. */
+static inline bool is_old_news(const struct tms_rt_thread *t, uint64_t word,
+                               const struct fresh_access *a)
 {
-    return (word & bytes) != 0 && (access != TMS_RT_READ || word_kind(word) != TMS_RT_READ) &&
-           !implied(t->engine, word_moment(word));
+    uint64_t number;
+    enum tms_rt_access kind;
+
+    return implied(t->engine, word_moment(word)) &&
+           !tms_rt_did_again(t, word, a->address, a->bytes, a->access, &number, &kind);
+}
+
+static bool makes_edge(const struct tms_rt_thread *t, uint64_t word, const struct fresh_access *a)
+{
+    return (word & a->bytes) != 0 && (a->access != TMS_RT_READ || word_kind(word) != TMS_RT_READ) &&
+           !is_old_news(t, word, a);
+}
+
+/* The latest of what the word stands for that conflicts with the access. */
+static uint64_t moment_behind(const struct tms_rt_thread *t, uint64_t word,
+                              const struct fresh_access *a)
+{
+    uint64_t number;
+    enum tms_rt_access kind;
+
+    if (!tms_rt_did_again(t, word, a->address, a->bytes, a->access, &number, &kind)) {
+        return word_moment(word);
+    }
+    return make_moment(word >> WORD_SLOT & WORD_SLOT_MOST, number, kinds[kind].event);
 }
 
 /* Where the event behind a word happened: looked up in what its thread did lately. */
-static uint32_t place_of(const struct thread *u, uint64_t event, const struct tms_op *op)
+static uint32_t find_place(const struct frontier *f, uint64_t moment, const struct tms_op *op)
 {
+    const struct thread *u = f->threads[moment_slot(moment)];
+    const struct tms_rt_thread *v = tms_rt_of_slot(moment_slot(moment));
+    uint64_t event = moment_event(moment);
+    uint32_t again =
+        v == NULL ? 0 : tms_rt_recalled_site(v, event, tms_rt_word_address(op->target));
     uint64_t first = tms_log_first(&u->log);
     uint64_t i = tms_log_find(&u->log, event) + 1;
 
-    for (int tries = 0; i > first && tries < 64; tries++) {
+    for (int tries = 0; again == 0 && i > first && tries < 64; tries++) {
         const struct tms_op *entry = log_at(&u->log, --i);
         if (entry->event <= event && entry->target == op->target &&
             (entry->spared | op->spared) != TMS_OP_SPARES_ALL &&
@@ -414,7 +139,7 @@ static uint32_t place_of(const struct thread *u, uint64_t event, const struct tm
             return entry->location;
         }
     }
-    return 0;
+    return again;
 }
 
 static uint8_t edge_kind(uint64_t word, enum tms_rt_access access)
@@ -425,42 +150,58 @@ static uint8_t edge_kind(uint64_t word, enum tms_rt_access access)
     return access == TMS_RT_READ ? TMS_EDGE_WRITE_READ : TMS_EDGE_WRITE_WRITE;
 }
 
-/* The edges that are not implied go to the engine. */
-static void meet_others(struct tms_rt_thread *t, const struct laid_out *cell, uint64_t bytes,
-                        enum tms_rt_access access, struct tms_op *op)
+/* The latest event that the access comes behind; *dull: none of the edges matters to anybody. */
+static uint64_t latest_source(const struct tms_rt_thread *t, const struct laid_out *cell,
+                              const struct fresh_access *a, bool *dull)
 {
-    const struct frontier *f = &tms_rt_engine;
     uint64_t latest = 0;
 
+    *dull = true;
     for (uint32_t i = 0; i < cell->count; i++) {
-        uint64_t event = cell->word[i] >> WORD_EVENT & WORD_EVENT_MOST;
-        latest = (cell->word[i] & bytes) != 0 && event > latest ? event : latest;
+        if (makes_edge(t, cell->word[i], a)) {
+            uint64_t moment = moment_behind(t, cell->word[i], a);
+            latest = moment_event(moment) > latest ? moment_event(moment) : latest;
+            *dull = *dull && tms_rt_is_dull(moment);
+        }
+    }
+    return latest;
+}
+
+static void meet_nobody(struct tms_rt_thread *t, const struct laid_out *cell,
+                        const struct fresh_access *a)
+{
+    for (uint32_t i = 0; i < cell->count; i++) {
+        if (makes_edge(t, cell->word[i], a)) {
+            uint64_t moment = moment_behind(t, cell->word[i], a);
+            t->engine->in[moment_slot(moment)] = moment | MOMENT_KIND_MASK;
+        }
+    }
+}
+
+/* The edges that are not implied go to the engine, if they matter. */
+static void meet_others(struct tms_rt_thread *t, const struct laid_out *cell,
+                        const struct fresh_access *a, struct tms_op *op)
+{
+    bool dull;
+    uint64_t latest = latest_source(t, cell, a, &dull);
+
+    if (dull) {
+        op->event = tms_rt_follow(t, latest);
+        meet_nobody(t, cell, a);
+        return;
     }
     tms_rt_mutex_lock(&tms_rt_engine_lock);
     op->event = tms_rt_meet(t, latest);
     for (uint32_t i = 0; i < cell->count; i++) {
         uint64_t word = cell->word[i];
-        if (makes_edge(t, word, bytes, access)) {
-            uint64_t moment = word_moment(word);
-            uint32_t place = place_of(f->threads[moment_slot(moment)], moment_event(moment), op);
-            tms_rt_arrive(t, op, (struct source){moment, place},
-                          (struct cause){edge_kind(word, access), TMS_CLASS_VARIABLE, op->target});
+        if (makes_edge(t, word, a)) {
+            struct source source = {.moment = moment_behind(t, word, a), .find_place = find_place};
+            struct cause cause = {edge_kind(word, a->access), TMS_CLASS_VARIABLE, op->target};
+            tms_rt_arrive(t, op, source, cause);
         }
     }
     tms_rt_restretch(t);
     tms_rt_mutex_unlock(&tms_rt_engine_lock);
-}
-
-static bool own_fresh(const struct tms_rt_thread *t, uint64_t word)
-{
-    return (word >> WORD_EVENT) - t->floor < t->span;
-}
-
-static inline uint64_t make_word(const struct tms_rt_thread *t, uint64_t event,
-                                 enum tms_rt_access access, uint64_t bytes)
-{
-    return (uint64_t)t->engine->slot << WORD_SLOT | event << WORD_EVENT |
-           (uint64_t)access << WORD_KIND | bytes;
 }
 
 /*
@@ -477,10 +218,14 @@ static inline uint64_t renew_own(const struct tms_rt_thread *t, uint64_t old, ui
     return together ? make_word(t, event, access, bytes | left) : 0;
 }
 
-/* Has nothing to say to an access to these bytes. */
-static inline bool gives_way(const struct tms_rt_thread *t, uint64_t word, uint64_t bytes)
+/* The word of a reader is not needed behind this read: who comes after the one comes after both. */
+static inline bool makes_way(const struct tms_rt_thread *t, uint64_t word,
+                             const struct fresh_access *a)
 {
-    return (word & bytes) == 0 || implied(t->engine, word_moment(word));
+    uint32_t slot = word >> WORD_SLOT & WORD_SLOT_MOST;
+
+    return word == 0 || slot == t->engine->slot ||
+           (implied(t->engine, word_moment(word)) && tms_rt_is_past_recall(word, a->address));
 }
 
 /*
@@ -490,36 +235,40 @@ static inline bool gives_way(const struct tms_rt_thread *t, uint64_t word, uint6
  * another case, and then nothing has changed.
  */
 static inline bool take_over_alone(const struct tms_rt_thread *t, uint64_t *write, uint64_t *read,
-                                   uint64_t bytes, enum tms_rt_access access, uint64_t event)
+                                   const struct fresh_access *a, uint64_t event)
 {
-    uint64_t *same = access == TMS_RT_READ ? read : write;
-    uint64_t *other = access == TMS_RT_READ ? write : read;
-    uint64_t mine = renew_own(t, *same, bytes, access, event);
+    uint64_t *same = a->access == TMS_RT_READ ? read : write;
+    uint64_t *other = a->access == TMS_RT_READ ? write : read;
+    uint64_t mine = renew_own(t, *same, a->bytes, a->access, event);
 
+    if (mine == 0 || ((*other & a->bytes) != 0 && !is_old_news(t, *other, a))) {
+        return false;
+    }
     /* Two readers are kept apart even where they read other bytes. */
-    if (mine == 0 || !gives_way(t, *other, bytes) ||
-        !gives_way(t, *same, access == TMS_RT_READ ? WORD_BYTES : bytes)) {
+    if (a->access == TMS_RT_READ ? !makes_way(t, *same, a)
+                                 : (*same & a->bytes) != 0 && !is_old_news(t, *same, a)) {
         return false;
     }
     *same = mine;
-    if (access != TMS_RT_READ) {
-        *other = (*other & WORD_BYTES & ~bytes) == 0 ? 0 : *other & ~bytes;
+    if (a->access != TMS_RT_READ) {
+        *other = (*other & WORD_BYTES & ~a->bytes) == 0 ? 0 : *other & ~a->bytes;
     }
     return true;
 }
 
 /* The other short way: among several readers, this thread has read the same bytes before. */
-static uint64_t *read_before(const struct tms_rt_thread *t, struct node *node, uint64_t bytes)
+static uint64_t *read_before(const struct tms_rt_thread *t, struct node *node,
+                             const struct fresh_access *a)
 {
     uint64_t *mine = NULL;
 
     for (int i = 0; i < NODE_WORDS && node->word[i] != 0; i++) {
         uint64_t word = node->word[i];
         bool is_read = word_kind(word) == TMS_RT_READ;
-        if (!is_read && (word & bytes) != 0 && !implied(t->engine, word_moment(word))) {
+        if (!is_read && (word & a->bytes) != 0 && !is_old_news(t, word, a)) {
             return NULL;
         }
-        if (is_read && (word & WORD_BYTES) == bytes &&
+        if (is_read && (word & WORD_BYTES) == a->bytes &&
             (word >> WORD_SLOT & WORD_SLOT_MOST) == t->engine->slot) {
             mine = &node->word[i];
         }
@@ -531,19 +280,19 @@ static uint64_t *read_before(const struct tms_rt_thread *t, struct node *node, u
  * The access takes its bytes over: a write from everybody, a read from readers that are implied.
  * What is left of another word of this stretch of this thread is as good as the new one.
  */
-static void take_over(struct tms_rt_thread *t, struct laid_out *cell, uint64_t bytes,
-                      enum tms_rt_access access, uint64_t event)
+static void take_over(struct tms_rt_thread *t, struct laid_out *cell, const struct fresh_access *a,
+                      uint64_t event)
 {
-    uint64_t mine = make_word(t, event, access, bytes);
+    uint64_t mine = make_word(t, event, a->access, a->bytes);
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < cell->count; i++) {
         uint64_t word = cell->word[i];
         bool is_read = word_kind(word) == TMS_RT_READ;
-        if (access != TMS_RT_READ || (is_read && implied(t->engine, word_moment(word)))) {
-            word &= ~bytes;
+        if (a->access != TMS_RT_READ || (is_read && makes_way(t, word, a))) {
+            word &= ~a->bytes;
         }
-        if (own_fresh(t, word) && word_kind(word) == access) {
+        if (own_fresh(t, word) && word_kind(word) == a->access) {
             mine |= word & WORD_BYTES;
         } else if ((word & WORD_BYTES) != 0) {
             cell->word[kept++] = word;
@@ -551,7 +300,7 @@ static void take_over(struct tms_rt_thread *t, struct laid_out *cell, uint64_t b
     }
     cell->count = kept;
     cell->version = cell->chain != 0 ? cell->version : event;
-    add_word(t, cell, mine);
+    tms_rt_add_word(t, cell, mine);
 }
 
 static void spool_access(struct tms_rt_thread *t, const struct fresh_access *a, uint64_t event)
@@ -573,21 +322,21 @@ static uint64_t take_over_among_others(struct tms_rt_thread *t, struct tms_rt_ce
     uint64_t event;
     bool edges = false;
 
-    lay_out(t, at, write, &cell);
+    tms_rt_lay_out(t, at, write, &cell);
     for (uint32_t i = 0; i < cell.count && !edges; i++) {
-        edges = makes_edge(t, cell.word[i], a->bytes, a->access);
+        edges = makes_edge(t, cell.word[i], a);
     }
     if (edges) {
         struct tms_op op;
         fill_in(t, a, &op);
-        meet_others(t, &cell, a->bytes, a->access, &op);
+        meet_others(t, &cell, a, &op);
         tms_rt_note(t, &op);
         event = op.event;
     } else {
         event = pass_by(t, a);
     }
-    take_over(t, &cell, a->bytes, a->access, event);
-    fold(t, &cell);
+    take_over(t, &cell, a, event);
+    tms_rt_fold(t, &cell);
     return event;
 }
 
@@ -597,7 +346,7 @@ static __attribute__((noinline)) uint64_t access_shared(struct tms_rt_thread *t,
                                                         const struct fresh_access *a)
 {
     uint64_t *before = a->access == TMS_RT_READ && (write & WORD_CHAIN) != 0
-                           ? read_before(t, &shadow.nodes[(uint32_t)write], a->bytes)
+                           ? read_before(t, &tms_rt_nodes[(uint32_t)write], a)
                            : NULL;
 
     if (before == NULL) {
@@ -629,7 +378,7 @@ static inline void access_word(struct tms_rt_thread *t, uintptr_t address, size_
                              .site = site};
     struct tms_rt_cell *cell = tms_rt_cell(address);
 
-    if (word_id(address) == 0 || (t->engine == NULL && !first_access(t, &a))) {
+    if (tms_rt_word_id(address) == 0 || (t->engine == NULL && !first_access(t, &a))) {
         return;
     }
     if (t->split_due) {
@@ -637,7 +386,7 @@ static inline void access_word(struct tms_rt_thread *t, uintptr_t address, size_
     }
     uint64_t first = lock_cell(cell), write = first, event = t->number + 1;
     uint64_t read = atomic_load_explicit(&cell->read, memory_order_relaxed);
-    if ((first & WORD_CHAIN) == 0 && take_over_alone(t, &write, &read, a.bytes, access, event)) {
+    if ((first & WORD_CHAIN) == 0 && take_over_alone(t, &write, &read, &a, event)) {
         pass_by(t, &a);
         atomic_store_explicit(&cell->read, read, memory_order_relaxed);
         atomic_store_explicit(&cell->write, write, memory_order_release);
@@ -647,23 +396,155 @@ static inline void access_word(struct tms_rt_thread *t, uintptr_t address, size_
     if (tms_rt_records) {
         spool_access(t, &a, event);
     }
+    if (t->settle_due) {
+        tms_rt_settle_recalled(t);
+    }
+}
+
+/* ---- what a thread did again -------------------------------------------------------------- */
+
+/* The words of the thread from before its transaction get the number of the event in it. */
+static uint64_t restamp(struct tms_rt_thread *t, struct laid_out *cell, uint64_t bytes,
+                        enum tms_rt_access access, uint64_t number)
+{
+    uint64_t owned = 0;
+
+    for (uint32_t i = 0, count = cell->count; i < count; i++) {
+        uint64_t word = cell->word[i], both = word & bytes;
+        bool old = (word >> WORD_SLOT & WORD_SLOT_MOST) == t->engine->slot &&
+                   (word >> WORD_EVENT & WORD_EVENT_MOST) < t->running_from;
+        if (!old || both == 0) {
+            continue;
+        }
+        if ((word_kind(word) == TMS_RT_READ) != (access == TMS_RT_READ)) {
+            owned |= access == TMS_RT_READ ? both : 0;
+            continue;
+        }
+        bytes &= ~both;
+        cell->word[i] = make_word(t, number, word_kind(word), both);
+        if ((word & WORD_BYTES & ~both) != 0) {
+            tms_rt_add_word(t, cell, word & ~both);
+        }
+    }
+    return owned & bytes; /* written before, and read now */
+}
+
+static void settle_word(struct tms_rt_thread *t, uintptr_t address,
+                        const struct tms_rt_recalled *entry)
+{
+    struct tms_rt_cell *at = tms_rt_cell(address);
+    uint64_t number = t->running_from + entry->since;
+    struct laid_out cell;
+
+    tms_rt_lay_out(t, at, lock_cell(at), &cell);
+    uint64_t owned = restamp(t, &cell, tms_rt_recalled_bytes(entry, address),
+                             (enum tms_rt_access)entry->access, number);
+    if (owned != 0) {
+        tms_rt_add_word(t, &cell, make_word(t, number, TMS_RT_READ, owned));
+    }
+    cell.version = cell.chain != 0 ? cell.version : number;
+    tms_rt_fold(t, &cell);
+}
+
+void tms_rt_settle_recalled(struct tms_rt_thread *t)
+{
+    t->settle_due = false;
+    for (uint32_t i = 0; i < t->recalled_count; i++) {
+        const struct tms_rt_recalled *entry = &t->recalled[i];
+        for (uintptr_t at = entry->start & ~UINT64_C(7); at < entry->last + entry->size; at += 8) {
+            if (tms_rt_recalled_bytes(entry, at) != 0) {
+                settle_word(t, at, entry);
+            }
+        }
+    }
+}
+
+/* The note of what an instruction did, unless much has been noted since. */
+static struct tms_op *recent_note(const struct tms_rt_thread *t, const struct tms_rt_touched *last)
+{
+    const struct log *log = &t->engine->log;
+    uint64_t back = log_written(log) - last->note;
+
+    if (back == 0 || back > RECENT_NOTES || back > (uint64_t)(log->next - log->entry)) {
+        return NULL;
+    }
+    return log->next[-(int64_t)back].event == last->number ? &log->next[-(int64_t)back] : NULL;
+}
+
+/*
+ * A loop over bytes goes on where it was, in the same stretch: so the event of the byte before
+ * speaks for this one too, and its note, if it is still there. False if it is another case.
+ */
+static bool extend(struct tms_rt_thread *t, uintptr_t address, size_t size,
+                   enum tms_rt_access access, uintptr_t pc)
+{
+    const struct tms_rt_touched *last = &t->touched[tms_rt_pc_hash(pc)];
+    uint64_t bytes = ((UINT64_C(1) << size) - 1) << (address & 7);
+
+    if (last->pc != pc || last->word != (address & ~UINT64_C(7)) || last->access != access ||
+        tms_rt_records) {
+        return false;
+    }
+    struct tms_op *note = recent_note(t, last);
+    if (note == NULL) {
+        return false;
+    }
+    struct tms_rt_cell *cell = tms_rt_cell(address);
+    uint64_t first = lock_cell(cell), write = first;
+    uint64_t read = atomic_load_explicit(&cell->read, memory_order_relaxed);
+    uint64_t *same = access == TMS_RT_READ ? &read : &write;
+    uint64_t *other = access == TMS_RT_READ ? &write : &read;
+    bool extends = (first & WORD_CHAIN) == 0 && (*other & bytes) == 0 && own_fresh(t, *same) &&
+                   (*same & ~(uint64_t)WORD_BYTES) ==
+                       (make_word(t, last->number, access, 0) & ~(uint64_t)WORD_BYTES);
+    if (extends) {
+        *same |= bytes;
+        note->spared &= (uint8_t)~bytes;
+    }
+    atomic_store_explicit(&cell->read, read, memory_order_relaxed);
+    atomic_store_explicit(&cell->write, write, memory_order_release);
+    return extends;
+}
+
+static void remember(struct tms_rt_thread *t, uintptr_t address, enum tms_rt_access access,
+                     uintptr_t pc)
+{
+    uint64_t written = t->engine == NULL ? 0 : log_written(&t->engine->log);
+
+    if (written > 0) {
+        t->touched[tms_rt_pc_hash(pc)] = (struct tms_rt_touched){
+            pc, address & ~UINT64_C(7), log_at(&t->engine->log, written - 1)->event, written - 1,
+            (uint8_t)access};
+    }
+}
+
+/* Within 8 aligned bytes. */
+static inline void look_at_word(struct tms_rt_thread *t, uintptr_t address, size_t size,
+                                enum tms_rt_access access, uintptr_t pc)
+{
+    enum tms_rt_news news = tms_rt_ask(t, address, size, access);
+
+    if (news == TMS_RT_NOTHING ||
+        (news == TMS_RT_AGAIN && tms_rt_recall(t, address, size, access, pc)) ||
+        (size < 8 && extend(t, address, size, access, pc))) {
+        return;
+    }
+    access_word(t, address, size, access, tms_rt_site(t, pc));
+    if (size < 8) {
+        remember(t, address, access, pc);
+    }
 }
 
 void tms_rt_access(struct tms_rt_thread *t, uintptr_t address, size_t size,
                    enum tms_rt_access access, uintptr_t pc)
 {
-    uint32_t site = 0;
-
     if (!tms_rt_checks || t->ignored[access] != 0) {
         return;
     }
     while (size > 0) {
         size_t here = 8 - (address & 7);
         here = here < size ? here : size;
-        if (tms_rt_full || !tms_rt_seen(t, address, here, access)) {
-            site = site != 0 ? site : tms_rt_site(t, pc);
-            access_word(t, address, here, access, site);
-        }
+        look_at_word(t, address, here, access, pc);
         address += here;
         size -= here;
     }
@@ -673,129 +554,14 @@ void tms_rt_visit(uintptr_t address, size_t size, enum tms_rt_access access, uin
 {
     struct tms_rt_thread *t = tms_rt_go_in();
 
-    if (t == NULL) {
-        return;
-    }
-    if ((address & 7) + size > 8) {
+    if (t != NULL) {
         tms_rt_access(t, address, size, access, pc);
-    } else if (tms_rt_checks && t->ignored[access] == 0) {
-        access_word(t, address, size, access, tms_rt_site(t, pc));
+        tms_rt_go_out(t);
     }
-    tms_rt_go_out(t);
 }
 
 void tms_rt_range(struct tms_rt_thread *t, uintptr_t address, size_t size,
                   enum tms_rt_access access, uintptr_t pc)
 {
     tms_rt_access(t, address, size, access, pc);
-}
-
-/* ---- new memory ------------------------------------------------------------------------- */
-
-static void renew_word(struct tms_rt_thread *t, struct tms_rt_cell *at, uint64_t bytes)
-{
-    uint64_t write = atomic_load_explicit(&at->write, memory_order_relaxed);
-    uint64_t read = atomic_load_explicit(&at->read, memory_order_relaxed);
-
-    if ((write | read) == 0) {
-        return;
-    }
-    if (bytes == WORD_BYTES && (write & (WORD_CHAIN | WORD_LOCK)) == 0) {
-        atomic_store_explicit(&at->read, 0, memory_order_relaxed);
-        atomic_store_explicit(&at->write, 0, memory_order_relaxed);
-    } else {
-        struct laid_out cell;
-        uint32_t kept = 0;
-        lay_out(t, at, lock_cell(at), &cell);
-        for (uint32_t i = 0; i < cell.count; i++) {
-            uint64_t word = cell.word[i] & ~bytes;
-            if ((word & WORD_BYTES) != 0) {
-                cell.word[kept++] = word;
-            }
-        }
-        cell.count = kept;
-        fold(t, &cell);
-    }
-}
-
-static void renew_words(struct tms_rt_thread *t, uintptr_t address, uintptr_t end)
-{
-    while (address < end) {
-        uintptr_t next = (address | 7) + 1;
-        uint64_t bytes = WORD_BYTES << (address & 7) & WORD_BYTES;
-        if (next > end) {
-            bytes &= (UINT64_C(1) << (end & 7)) - 1;
-        }
-        renew_word(t, tms_rt_cell(address), bytes);
-        address = next;
-    }
-}
-
-static void note_renewal(uintptr_t address, uintptr_t end)
-{
-    uint64_t now = tms_rt_now();
-
-    for (uintptr_t page = address >> PAGE_SHIFT; page <= (end - 1) >> PAGE_SHIFT; page++) {
-        uint32_t id = page_of(page << PAGE_SHIFT);
-        if (id != 0) {
-            atomic_store_explicit(&shadow.page_time[id], now, memory_order_relaxed);
-        }
-    }
-}
-
-void tms_rt_renew_by(struct tms_rt_thread *t, uintptr_t address, size_t size)
-{
-    uintptr_t end = address + size;
-
-    if (!tms_rt_checks || size == 0) {
-        return;
-    }
-    tms_rt_pass(t);
-    tms_rt_spool_renewal(t, TMS_EVENT_FREE, address, size, 0);
-    note_renewal(address, end);
-    if (may_hold_objects(address, end)) {
-        tms_rt_objects_gone(address, size);
-    }
-    if (size < DROP_BYTES) {
-        renew_words(t, address, end);
-        return;
-    }
-    /* Whole pages of shadow, each 2048 bytes of the program; chains in them are lost to reuse. */
-    uintptr_t first = (address + 2047) & ~UINT64_C(2047);
-    uintptr_t last = end & ~UINT64_C(2047);
-    renew_words(t, address, first);
-    madvise(tms_rt_cell(first), (last - first) * 2, MADV_DONTNEED);
-    renew_words(t, last, end);
-}
-
-void tms_rt_renew(uintptr_t address, size_t size)
-{
-    if (tms_rt_self != NULL) {
-        tms_rt_renew_by(tms_rt_self, address, size);
-    }
-}
-
-/* ---- atomic operations ------------------------------------------------------------------ */
-
-static _Atomic uint32_t *stripe_of(uintptr_t address)
-{
-    return &stripes[(address >> 3) * 0x9e3779b1u >> 7 & (STRIPES - 1)];
-}
-
-void tms_rt_atomic_lock(uintptr_t address)
-{
-    _Atomic uint32_t *stripe = stripe_of(address);
-
-    for (unsigned tries = 1; atomic_exchange_explicit(stripe, 1, memory_order_acquire) != 0;
-         tries++) {
-        if (tries % SPINS == 0) {
-            tms_rt_yield();
-        }
-        __builtin_ia32_pause();
-    }
-}
-
-void tms_rt_atomic_unlock(uintptr_t address)
-{
-    atomic_store_explicit(stripe_of(address), 0, memory_order_release);
 }

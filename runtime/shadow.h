@@ -47,45 +47,68 @@ static inline struct tms_rt_cell *tms_rt_cell(uintptr_t address)
 /* Maps the shadow; false if that can't be done. */
 bool tms_rt_shadow_start(void);
 
-/* The id under which the engine knows the 8 bytes at an address, and back. 0: no more ids. */
-uint32_t tms_rt_word_id(uintptr_t address);
-uintptr_t tms_rt_word_address(uint32_t id);
-/* The latest number at which something near these 8 bytes became new memory. */
-uint64_t tms_rt_word_renewed(uint32_t id);
-
 /*
- * An access that tms_rt_seen did not know, by the thread that runs: in, what tms_rt_access does,
- * and out again.
+ * An access from which something follows, or at least that it was done again, by the thread that
+ * runs: in, what tms_rt_access does, and out again.
  */
 void tms_rt_visit(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc);
 
-/* The same for a cell with a chain, whose first word is `write`. */
-bool tms_rt_read_in_chain(const struct tms_rt_thread *thread, struct tms_rt_cell *cell,
-                          uint64_t write, uint64_t bytes);
+/* What follows from an access: something; only that the thread has done it again; nothing. */
+enum tms_rt_news { TMS_RT_NEWS, TMS_RT_AGAIN, TMS_RT_NOTHING };
+
+/* The word is the thread's own, from the time that it may recall, and for these bytes at least. */
+static inline bool tms_rt_knows(const struct tms_rt_thread *thread, uint64_t word, uint64_t bytes)
+{
+    return (word >> WORD_EVENT) - thread->quiet < thread->quiet_span && (~word & bytes) == 0;
+}
+
+/* Such a word, seen in this transaction already or in one before (see recall.h). */
+static inline enum tms_rt_news tms_rt_since(const struct tms_rt_thread *thread, uint64_t word)
+{
+    return word >> WORD_EVENT >= thread->floor ? TMS_RT_NOTHING : TMS_RT_AGAIN;
+}
+
+/* For a read, if there is a chain, with `write` the first word of the cell. */
+enum tms_rt_news tms_rt_ask_chain(const struct tms_rt_thread *thread,
+                                  const struct tms_rt_cell *cell, uint64_t write, uint64_t bytes);
 
 /*
- * Has the thread done this already, with nothing in between that matters? Only for accesses
- * that stay within 8 aligned bytes; `size` and `access` are constants.
+ * What follows from an access that stays within 8 aligned bytes, and nothing if there is no
+ * thread; `size` and `access` are constants.
  */
-static inline bool tms_rt_seen(const struct tms_rt_thread *thread, uintptr_t address, size_t size,
-                               enum tms_rt_access access)
+static inline enum tms_rt_news tms_rt_ask(const struct tms_rt_thread *thread, uintptr_t address,
+                                          size_t size, enum tms_rt_access access)
 {
-    struct tms_rt_cell *cell = tms_rt_cell(address);
+    const struct tms_rt_cell *cell = tms_rt_cell(address);
     uint64_t bytes = ((UINT64_C(1) << size) - 1) << (address & 7);
     uint64_t write = atomic_load_explicit(&cell->write, memory_order_relaxed);
     uint64_t read = atomic_load_explicit(&cell->read, memory_order_relaxed);
-    if (bytes > WORD_BYTES) {
-        return false;
-    }
-    bool wrote = (write >> WORD_EVENT) - thread->floor < thread->span && (~write & bytes) == 0;
 
-    if (access != TMS_RT_READ) {
-        return wrote && (read & bytes) == 0;
+    if (bytes > WORD_BYTES) {
+        return TMS_RT_NEWS;
     }
-    if (wrote || ((read >> WORD_EVENT) - thread->floor < thread->span && (~read & bytes) == 0)) {
-        return true;
+    if (tms_rt_knows(thread, write, bytes)) {
+        if (access == TMS_RT_READ || (read & bytes) == 0) {
+            return tms_rt_since(thread, write);
+        }
+        return tms_rt_knows(thread, read, 0) ? TMS_RT_AGAIN : TMS_RT_NEWS;
     }
-    return (write & WORD_CHAIN) != 0 && tms_rt_read_in_chain(thread, cell, write, bytes);
+    if (access == TMS_RT_READ && tms_rt_knows(thread, read, bytes)) {
+        return tms_rt_since(thread, read);
+    }
+    return access == TMS_RT_READ && (write & WORD_CHAIN) != 0
+               ? tms_rt_ask_chain(thread, cell, write, bytes)
+               : TMS_RT_NEWS;
 }
+
+/*
+ * The thread does it again: notes that, as far as anybody is to know. False if there is no room,
+ * and then it is news.
+ */
+bool tms_rt_recall(struct tms_rt_thread *thread, uintptr_t address, size_t size,
+                   enum tms_rt_access access, uintptr_t pc);
+
+/* The same for a hook: in, and out again; and if there was no room, what tms_rt_visit does. */
+void tms_rt_repeat(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc);
 
 #endif

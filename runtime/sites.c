@@ -115,11 +115,11 @@ static uint32_t find(struct tms_rt_thread *t, uint32_t parent, uintptr_t pc)
     return entry->id;
 }
 
-uint32_t tms_rt_site(struct tms_rt_thread *t, uintptr_t pc)
+/* The outermost frames first; those that know their site are not asked again. */
+uint32_t tms_rt_find_frames(struct tms_rt_thread *t)
 {
     struct tms_rt_frame *frame = t->top;
 
-    /* The outermost frames first; those that know their site are not asked again. */
     while (frame > t->frames && frame->site == 0) {
         frame--;
     }
@@ -129,7 +129,17 @@ uint32_t tms_rt_site(struct tms_rt_thread *t, uintptr_t pc)
         frame->site = find(t, parent, frame->caller);
         parent = frame->site;
     }
-    return find(t, parent, pc);
+    return parent;
+}
+
+uint32_t tms_rt_site(struct tms_rt_thread *t, uintptr_t pc)
+{
+    return find(t, tms_rt_frame_site(t), pc);
+}
+
+uint32_t tms_rt_site_behind(uint32_t parent, uintptr_t pc)
+{
+    return look_up(parent, pc);
 }
 
 uint32_t tms_rt_bare_site(uintptr_t pc)

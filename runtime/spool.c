@@ -76,6 +76,11 @@ static bool add_step(void)
     if (step == MAP_FAILED) {
         return false;
     }
+#ifdef MADV_POPULATE_WRITE
+    if (spool.step_count > 0) { /* one page at a time costs more than what is written to it */
+        madvise(step, bytes, MADV_POPULATE_WRITE);
+    }
+#endif
     spool.steps[spool.step_count++] = step;
     return true;
 }
@@ -116,8 +121,10 @@ static struct tms_spool_chunk *new_chunk(uint32_t kind, uint32_t thread)
 
     if (full || (number / STEP_CHUNKS >= spool.step_count && !add_step())) {
         spool.full = spool.full || kind == TMS_SPOOL_EVENTS;
-        __atomic_fetch_or(&spool.header->lost, full ? TMS_SPOOL_LOST_SIZE : TMS_SPOOL_LOST_MEMORY,
-                          __ATOMIC_RELAXED);
+        uint32_t loss = kind == TMS_SPOOL_EVENTS && !tms_rt_records ? TMS_SPOOL_LOST_ALONG
+                        : full                                      ? TMS_SPOOL_LOST_SIZE
+                                                                    : TMS_SPOOL_LOST_MEMORY;
+        __atomic_fetch_or(&spool.header->lost, loss, __ATOMIC_RELAXED);
         return NULL;
     }
     struct tms_spool_chunk *chunk =
@@ -152,7 +159,7 @@ static bool next_chunk(struct tms_rt_thread *t, uint64_t number)
     return chunk != NULL;
 }
 
-static void write_event(struct tms_rt_thread *t, const struct tms_spool_event *event)
+void tms_rt_spool_write(struct tms_rt_thread *t, const struct tms_spool_event *event)
 {
     bool room = t->events != NULL && t->events->used + sizeof(*event) <= TMS_SPOOL_CHUNK;
 
@@ -166,10 +173,20 @@ static void write_event(struct tms_rt_thread *t, const struct tms_spool_event *e
 
 void tms_rt_spool_event(struct tms_rt_thread *t, const struct tms_spool_event *event)
 {
-    if (t->untold != 0) {
-        tms_rt_tell_blocks(t, event->number);
+    if (!tms_rt_records) {
+        tms_rt_along(t, event);
+        return;
     }
-    write_event(t, event);
+    if (t->untold != 0) {
+        tms_rt_tell_blocks(t, UINT64_MAX, event->number);
+    }
+    tms_rt_spool_write(t, event);
+}
+
+void tms_rt_spool_aside(struct tms_rt_thread *t, const struct tms_spool_event *event)
+{
+    tms_rt_along_flush(t);
+    tms_rt_spool_write(t, event);
 }
 
 void tms_rt_spool_renewal(struct tms_rt_thread *t, uint8_t kind, uintptr_t address, size_t size,
@@ -178,7 +195,7 @@ void tms_rt_spool_renewal(struct tms_rt_thread *t, uint8_t kind, uintptr_t addre
     if (tms_rt_records) {
         struct tms_spool_event event = {
             .number = t->number, .target = address, .extra = size, .site = site, .kind = kind};
-        write_event(t, &event);
+        tms_rt_spool_write(t, &event);
     }
 }
 

@@ -33,6 +33,8 @@ enum tms_spool_loss {
     TMS_SPOOL_LOST_THREADS = 1, /* more threads at a time than can be told apart */
     TMS_SPOOL_LOST_MEMORY = 2,  /* no memory, or no room for the file */
     TMS_SPOOL_LOST_SIZE = 4,    /* --max-size was reached: events behind it are missing */
+    TMS_SPOOL_LOST_ALONG = 8,   /* no room for what is recorded along; the check goes on */
+    TMS_SPOOL_LOST_STACKS = 16, /* return addresses can't be replaced any more (preload/) */
 };
 
 struct tms_spool_header {
@@ -75,7 +77,8 @@ struct tms_spool_event {
     uint64_t target; /* address of the variable, lock, condition, barrier, object; thread index
                         of a child; label id of a block */
     uint64_t extra;  /* alloc and free: so many bytes from `target` on are new variables; free with
-                        0: the object at `target` is gone, see `what` */
+                        0: the object at `target` is gone, see `what`; locks: in which call
+                        of a function of a program that was not built for it, 0: unknown */
     uint32_t site;   /* where it happened: a SITE record */
     uint8_t kind;    /* enum tms_event_kind */
     uint8_t size;    /* accesses: 1 to 16 bytes from the address on */

@@ -73,6 +73,7 @@ void tms_rt_begin_wait(struct tms_rt_waiting *waiting)
     if (thread == NULL)
         return;
     int saved_errno = errno;
+    TMS_RT_LOOK(thread);
     waiting->depth = tms_rt_wait_begins(thread, waiting->condition, waiting->lock, waiting->pc);
     waiting->told = true;
     errno = saved_errno;
@@ -110,7 +111,7 @@ TMS_RT_INTERPOSE int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
     uintptr_t pc = TMS_RT_PC();
     tms_rt_delay();
-    TMS_RT_TELL(tms_rt_arriving(thread, barrier, pc));
+    TMS_RT_TELL_HERE(tms_rt_arriving(thread, barrier, pc));
     int result = real_pthread_barrier_wait()(barrier);
     if (result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD)
         TMS_RT_TELL(tms_rt_departed(thread, barrier, pc));
@@ -149,7 +150,7 @@ tms_rt_initialiser *tms_rt_begin_once(struct tms_rt_once *once)
 void tms_rt_end_once(const struct tms_rt_once *once)
 {
     if (!once->done)
-        TMS_RT_TELL(tms_rt_once_seen(thread, once->control, once->pc));
+        TMS_RT_TELL_HERE(tms_rt_once_seen(thread, once->control, once->pc));
 }
 
 TMS_RT_REAL(int, pthread_once, (pthread_once_t *, tms_rt_initialiser *))

@@ -20,7 +20,7 @@
         tms_rt_delay();                                                                            \
         int result = real_##name() arguments;                                                      \
         if (result == 0 || result == EOWNERDEAD)                                                   \
-            TMS_RT_TELL(how(thread, lock, pc));                                                    \
+            TMS_RT_TELL_HERE(how(thread, lock, pc));                                               \
         return result;                                                                             \
     }
 
@@ -30,7 +30,7 @@
     TMS_RT_INTERPOSE int name parameters                                                           \
     {                                                                                              \
         uintptr_t pc = TMS_RT_PC();                                                                \
-        TMS_RT_TELL(how(thread, lock, pc));                                                        \
+        TMS_RT_TELL_HERE(how(thread, lock, pc));                                                   \
         return real_##name()(lock);                                                                \
     }
 

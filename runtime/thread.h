@@ -48,10 +48,35 @@ struct tms_rt_site_entry {
     uint32_t parent, id;
 };
 
+/* Loops have few instructions that touch memory: each finds again what it did last. */
+#define TMS_RT_PCS 16u
+static inline size_t tms_rt_pc_hash(uintptr_t pc)
+{
+    return pc * UINT64_C(0x9e3779b97f4a7c15) >> 60;
+}
+_Static_assert(TMS_RT_PCS == 1 << (64 - 60), "as many as the hash has values");
+
+/* What an instruction touched last of 8 aligned bytes, see extend() in shadow.c. */
+struct tms_rt_touched {
+    uintptr_t pc, word;
+    uint64_t number;
+    uint64_t note;  /* in the thread's log */
+    uint8_t access; /* enum tms_rt_access */
+};
+
+#define TMS_RT_OBJECT_CACHE 64
+struct tms_rt_object_entry {
+    const void *object;
+    uint32_t what; /* enum tms_rt_sync */
+    uint32_t age;  /* of what objects.c knew */
+    uint32_t id;
+};
+
 struct tms_rt_thread {
     /* Looked at by every hook. */
-    uint64_t floor, span; /* words >> WORD_EVENT of the current stretch, see shadow.h */
-    uint32_t inside;      /* in the runtime: nothing is watched */
+    uint64_t floor, span;       /* words >> WORD_EVENT of the current stretch, see shadow.h */
+    uint64_t quiet, quiet_span; /* … and of all since somebody came to reach it, see recall.h */
+    uint32_t inside;            /* in the runtime: nothing is watched */
     /* Asked not to watch its reads, writes, updates, so often over; by enum tms_rt_access. */
     uint32_t ignored[TMS_RT_UPDATE + 1];
     struct tms_rt_frame *top;
@@ -63,7 +88,16 @@ struct tms_rt_thread {
      * known under the engine's lock, and the thread when it ends it, exchange it for 0.
      */
     _Atomic uint64_t unopened;
-    uint32_t index; /* from 1 on, never used again */
+    /* The begin of its transaction, known to the engine or not; 0 outside. Read by others. */
+    _Atomic uint64_t running;
+    uint64_t running_from;            /* the same, for the thread itself */
+    struct tms_rt_recalled *recalled; /* what it did again in this transaction */
+    uint32_t recalled_count;          /* read by others */
+    uint32_t recalled_room;
+    uint32_t recalled_last[TMS_RT_PCS]; /* by instruction: its last entry */
+    struct tms_rt_touched touched[TMS_RT_PCS];
+    bool settle_due; /* it has come to be reached: what it did again belongs into the cells */
+    uint32_t index;  /* from 1 on, never used again */
     uint32_t parent;
     struct tms_rt_frame *frames, *frames_end; /* the first is unused */
     uint32_t too_deep;                        /* frames for which there was no room */
@@ -71,7 +105,9 @@ struct tms_rt_thread {
 
     struct tms_rt_open *open;
     uint32_t open_count, open_capacity;
-    uint32_t untold;    /* the innermost of them, whose begins are not in the spool yet */
+    uint32_t untold; /* the innermost of them, whose begins are not in the spool yet */
+    struct tms_spool_event waiting[2]; /* of along.c */
+    uint32_t waiting_count;
     bool split_due;     /* with the next event: it forked */
     uint64_t annotated; /* the annotated blocks, innermost last: a bit says if it is meant */
     struct tms_rt_held *held;
@@ -84,6 +120,7 @@ struct tms_rt_thread {
     uint32_t entry_capacity;
     uint32_t spare_node; /* of a chain in shadow.c, 0: none */
     struct tms_rt_site_entry sites[TMS_RT_SITE_CACHE];
+    struct tms_rt_object_entry objects[TMS_RT_OBJECT_CACHE];
     struct tms_spool_chunk *events; /* where its next event goes */
     bool events_cut;                /* … or that there is no room for it */
 
@@ -114,8 +151,11 @@ static inline void tms_rt_go_out(struct tms_rt_thread *thread)
     thread->inside = 0;
 }
 
-/* shadow.c and others: is anything watched at all, and what is written down? */
-extern bool tms_rt_checks, tms_rt_records, tms_rt_full;
+/*
+ * shadow.c and others: is anything watched at all, and what is written down? Accesses and new
+ * memory, every access, synchronisation and blocks.
+ */
+extern bool tms_rt_checks, tms_rt_records, tms_rt_full, tms_rt_tells;
 
 /* check.c */
 
@@ -136,6 +176,8 @@ static inline uint64_t tms_rt_next_number(struct tms_rt_thread *thread)
  * that was given out under the lock so far.
  */
 uint64_t tms_rt_meet(struct tms_rt_thread *thread, uint64_t source);
+/* The number of the last operation on a lock, if it was an exclusive one. */
+uint64_t tms_rt_lock_used(uint32_t id);
 /* The latest number given out under the lock, and by tms_rt_pass. */
 uint64_t tms_rt_now(void);
 /* Lets others run. */
@@ -148,8 +190,19 @@ void tms_rt_restretch(struct tms_rt_thread *thread);
 void tms_rt_begin_alone(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
 /* False if the engine knows of the transaction by now: then the end must be told. */
 bool tms_rt_end_alone(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
-/* Under the lock: an edge is about to leave the thread at this event. */
-void tms_rt_open_source(uint32_t slot, uint64_t event);
+/* The thread in a slot, NULL if it is over. */
+struct tms_rt_thread *tms_rt_of_slot(uint32_t slot);
+/*
+ * Would an edge from this moment say nothing to anybody, because no running transaction reaches
+ * it? Not under the lock: what happens meanwhile comes too late to reach a moment of the past.
+ */
+bool tms_rt_is_dull(uint64_t moment);
+/* Edges that are dull come in from moments up to this number: that of the event they come into. */
+static inline uint64_t tms_rt_follow(struct tms_rt_thread *thread, uint64_t source)
+{
+    thread->number = source > thread->number ? source : thread->number;
+    return tms_rt_next_number(thread);
+}
 /* The thread of an index, as long as the engine knows it; under the lock. */
 struct tms_rt_thread *tms_rt_of_index(uint32_t index);
 /* The thread in the slot is over. */
@@ -179,6 +232,14 @@ static inline void tms_rt_note(struct tms_rt_thread *thread, const struct tms_op
 /* An edge that is not implied, under the lock. */
 void tms_rt_arrive(struct tms_rt_thread *thread, const struct tms_op *op, struct source source,
                    struct cause cause);
+/* Locks and barriers have cells in the engine, which never move. */
+#define TMS_RT_IDS_MOST (1u << 22)
+/*
+ * A lock is taken or about to be released, and nobody but its holder needs to know: its cell
+ * is his, and the edges that come in, if there are any, say nothing to anybody. False if it is
+ * another case, and then nothing has happened.
+ */
+bool tms_rt_lock_alone(struct tms_rt_thread *thread, struct tms_op *op);
 /* An operation without a cell in shadow memory goes to the engine. Takes the lock. */
 void tms_rt_operate(struct tms_rt_thread *thread, struct tms_op *op, uint64_t source);
 /* Empties the engine; false when there is no memory for it. */
@@ -200,12 +261,16 @@ void tms_rt_split_due(struct tms_rt_thread *thread, uint32_t site);
 void tms_rt_functions_wait(struct tms_rt_thread *thread);
 /* It ends: so do its blocks. */
 void tms_rt_close_all(struct tms_rt_thread *thread);
-/* Writes down the begins that were put off, before the event of that number. */
-void tms_rt_tell_blocks(struct tms_rt_thread *thread, uint64_t number);
+/* Writes down the begins that were put off, of blocks that began before a number, as of another. */
+void tms_rt_tell_blocks(struct tms_rt_thread *thread, uint64_t before, uint64_t number);
 static inline bool tms_rt_in_block(const struct tms_rt_thread *thread)
 {
     return thread->open_count > 0;
 }
+
+/* along.c: an event that is recorded along; and what has been held back, now. */
+void tms_rt_along(struct tms_rt_thread *thread, const struct tms_spool_event *event);
+void tms_rt_along_flush(struct tms_rt_thread *thread);
 
 /* objects.c */
 uintptr_t tms_rt_object_address(enum tms_rt_sync what, uint32_t id);
@@ -232,10 +297,15 @@ void tms_rt_life_count(struct tms_spool_header *header);
 
 /* shadow.c */
 void tms_rt_page_has_object(uintptr_t address);
+/* Asked about whole pages, so the answer is "maybe". */
+bool tms_rt_may_hold_objects(uintptr_t address, uintptr_t end);
 /* As tms_rt_renew, for a thread that may be no longer watched. */
 void tms_rt_renew_by(struct tms_rt_thread *thread, uintptr_t address, size_t size);
+/* What the thread did again goes into the cells, if it is due. */
+void tms_rt_settle_recalled(struct tms_rt_thread *thread);
 /* All that was known is forgotten, in the child of a fork. */
 void tms_rt_shadow_restart(void);
+void tms_rt_stripes_restart(void);
 
 /* functions.c */
 
@@ -264,6 +334,15 @@ uint32_t tms_rt_text_label(const char *name);
 
 /* The place of an event at pc: the way through the frames and pc. */
 uint32_t tms_rt_site(struct tms_rt_thread *thread, uintptr_t pc);
+/* The same in two steps: the way through the frames, and what follows from it and pc. */
+uint32_t tms_rt_find_frames(struct tms_rt_thread *thread);
+static inline uint32_t tms_rt_frame_site(struct tms_rt_thread *thread)
+{
+    /* The first of the frames is not one, and has no site. */
+    return thread->top->site != 0 || thread->top == thread->frames ? thread->top->site
+                                                                   : tms_rt_find_frames(thread);
+}
+uint32_t tms_rt_site_behind(uint32_t parent, uintptr_t pc);
 uintptr_t tms_rt_site_pc(uint32_t site);
 /* pc alone, without the way to it. */
 uint32_t tms_rt_bare_site(uintptr_t pc);
@@ -272,6 +351,10 @@ uint32_t tms_rt_bare_site(uintptr_t pc);
 bool tms_rt_spool_open(const char *pattern, uint64_t max_size);
 struct tms_spool_header *tms_rt_spool_header(void);
 void tms_rt_spool_event(struct tms_rt_thread *thread, const struct tms_spool_event *event);
+/* One that does not make the blocks around it worth telling. */
+void tms_rt_spool_aside(struct tms_rt_thread *thread, const struct tms_spool_event *event);
+/* As it is. */
+void tms_rt_spool_write(struct tms_rt_thread *thread, const struct tms_spool_event *event);
 /* So many bytes are new: `kind` is alloc or free. */
 void tms_rt_spool_renewal(struct tms_rt_thread *thread, uint8_t kind, uintptr_t address,
                           size_t size, uint32_t site);

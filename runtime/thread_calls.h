@@ -42,7 +42,7 @@ void tms_rt_exiting(void);
         struct tms_rt_thread *child = tms_rt_thread_of(id);                                        \
         int joined = real_##name() arguments;                                                      \
         if (joined == 0 && child != NULL)                                                          \
-            TMS_RT_TELL(tms_rt_join_thread(thread, child, pc));                                    \
+            TMS_RT_TELL_HERE(tms_rt_join_thread(thread, child, pc));                               \
         return joined;                                                                             \
     }
 

@@ -48,6 +48,7 @@ static void at_end(void *value)
     struct tms_rt_thread *thread = tms_rt_enter();
     if (thread != NULL)
         tms_rt_thread_end(thread); /* no tms_rt_leave: there is nobody left to leave */
+    TMS_RT_LOOK_ENDS();
 }
 
 static void make_end_key(void)
@@ -91,6 +92,7 @@ bool tms_rt_begin_birth(struct tms_rt_birth *birth, uintptr_t pc)
         return false;
     if (own == NULL)
         own = birth->parent;
+    TMS_RT_LOOK(birth->parent);
     birth->child = tms_rt_fork_thread(birth->parent, pc);
     if (birth->child == NULL)
         tms_rt_leave(birth->parent);

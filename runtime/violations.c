@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "memory.h"
-#include "shadow.h"
+#include "words.h"
 
 #define PATTERNS 4096u /* further ones are counted, not listed */
 

@@ -46,14 +46,32 @@ static void set_variables(const struct tms_rt_config *config)
     }
 }
 
+static bool set_preload(const char *library)
+{
+    const char *others = library != NULL ? getenv("LD_PRELOAD") : NULL;
+    char *list = NULL;
+
+    if (library == NULL) {
+        return true;
+    }
+    if (others == NULL || *others == '\0') {
+        return setenv("LD_PRELOAD", library, 1) == 0;
+    }
+    bool good =
+        asprintf(&list, "%s:%s", library, others) >= 0 && setenv("LD_PRELOAD", list, 1) == 0;
+    free(list);
+    return good;
+}
+
 /* In the child. If the program can't be started, the reason goes through the pipe. */
 static _Noreturn void become(const struct tms_operands *operands,
-                             const struct tms_rt_config *config, const sigset_t *mask, int failure)
+                             const struct tms_rt_config *config, const char *preload,
+                             const sigset_t *mask, int failure)
 {
     char **words = calloc(operands->count + 1, sizeof(*words));
     int error = ENOMEM;
 
-    if (words != NULL) {
+    if (words != NULL && set_preload(preload)) {
         memcpy(words, operands->text, operands->count * sizeof(*words));
         set_variables(config);
         signal(SIGPIPE, SIG_DFL); /* main ignores it */
@@ -118,8 +136,8 @@ static bool cannot(const char *program, int error)
     return false;
 }
 
-bool tms_launch(const struct tms_operands *operands, const struct tms_rt_config *config, pid_t *pid,
-                int *status, double *seconds)
+bool tms_launch(const struct tms_operands *operands, const struct tms_rt_config *config,
+                const char *preload, pid_t *pid, int *status, double *seconds)
 {
     sigset_t blocked, before;
     int ends[2];
@@ -133,7 +151,7 @@ bool tms_launch(const struct tms_operands *operands, const struct tms_rt_config 
     *pid = fork();
     int error = errno;
     if (*pid == 0) {
-        become(operands, config, &before, ends[1]);
+        become(operands, config, preload, &before, ends[1]);
     }
     close(ends[1]);
     if (*pid > 0) {

@@ -164,7 +164,8 @@ static int run(const void *all_values, const struct tms_operands *operands)
     if (status != TMS_EXIT_OK) {
         return status;
     }
-    status = tms_watch(&job.watched, &job.values->watching, "record", true, operands);
+    static const struct tms_manner manner = {.mode = "record", .blame = true};
+    status = tms_watch(&job.watched, &job.values->watching, &manner, operands);
     if (status == TMS_EXIT_OK) {
         for (size_t i = 0; i < job.watched.spool_count; i++) {
             take_process(&job, i);

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tmesis run: a program watched, and a report when it has ended. `frontier` decides inside the
- * program while it runs; other engines get what it recorded.
+ * program while it runs; other engines get what was recorded. If these need no accesses, only
+ * synchronisation is recorded along, and programs that were not built for it can be looked at, too.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/binary.h"
 #include "cli/console.h"
 #include "cli/new_file.h"
 #include "cli/options.h"
+#include "cli/predict_options.h"
 #include "cli/remains.h"
+#include "cli/toolchain.h"
 #include "cli/watch.h"
 #include "spool/observe.h"
 #include "spool/trace.h"
@@ -20,11 +24,13 @@
 struct values {
     struct tms_common common;
     struct tms_watching watching;
+    struct tms_predicting predicting;
     const char *engines;
     const char *json;
     uint64_t exit_code;
     uint64_t max_violations;
     bool blame, all, stats;
+    bool engine_given;
 };
 
 #define AT(field) offsetof(struct values, field)
@@ -34,13 +40,15 @@ static const struct tms_option options[] = {
     {.name = "engine",
      .type = TMS_OPTION_LIST,
      .at = AT(engines),
-     .initial = INSIDE,
+     .given = AT(engine_given),
+     .initial = INSIDE ",sidetrack",
      .word = tms_word_engine,
      .alone = "all",
      .environment = true,
      .value = "NAME,…",
      .help = "which engines decide: frontier does while the program runs, for others it is "
-             "recorded and they are run at its end"},
+             "recorded and they are run at its end; sidetrack and goodlock alone take programs "
+             "that were not built with tmesis cc"},
     {.name = "blame",
      .type = TMS_OPTION_FLAG,
      .at = AT(blame),
@@ -59,6 +67,7 @@ static const struct tms_option options[] = {
      .environment = true,
      .value = "N",
      .help = "list at most N findings per engine; 0: all of them"},
+    TMS_PREDICTING_OPTIONS(AT(predicting)),
     {.name = "json",
      .type = TMS_OPTION_TEXT,
      .at = AT(json),
@@ -71,7 +80,7 @@ static const struct tms_option options[] = {
      .most = 255,
      .environment = true,
      .value = "N",
-     .help = "the exit status if a violation was observed"},
+     .help = "the exit status if there is what --fail-on calls a violation"},
     {.name = "stats",
      .type = TMS_OPTION_FLAG,
      .at = AT(stats),
@@ -84,6 +93,9 @@ static const struct tms_option options[] = {
 struct job {
     const struct values *values;
     struct tms_settings settings;
+    char engines[TMS_ENGINE_LIST_SIZE]; /* that get what was recorded */
+    bool inside;                        /* frontier decides in the program */
+    char preload[PATH_MAX];             /* the library for a program without the runtime, or "" */
     struct tms_watched watched;
     struct tms_new_file json; /* .out NULL: none wanted */
     bool violation, incomplete, bad;
@@ -91,34 +103,79 @@ struct job {
     size_t reports;
 };
 
-static bool decides_inside(const struct values *values)
+/* Events on their way from a process to the engines. */
+struct feeding {
+    struct tms_remains *remains;
+    struct tms_analysis *analysis;
+};
+
+static bool is_inlined(const struct tms_context *context, uint32_t label)
 {
-    return strcmp(values->engines, INSIDE) == 0;
+    const char *name = tms_name(context, TMS_CLASS_LABEL, label, NULL);
+    size_t length = strlen(name), ending = strlen(TMS_SPOOL_INLINED);
+
+    return length > ending && strcmp(name + length - ending, TMS_SPOOL_INLINED) == 0;
+}
+
+/* Whether two acquires in the copy of an inlined function lie in one pass through it is a guess. */
+static int doubt_inlined(struct feeding *feeding, const struct tms_event *events, size_t count)
+{
+    int code = TMS_OK;
+
+    for (size_t i = 0; feeding->remains->names.inlined && i < count && code == TMS_OK; i++) {
+        if (events[i].kind == TMS_EVENT_BEGIN &&
+            is_inlined(feeding->remains->context, events[i].target)) {
+            code =
+                tms_analysis_doubt(feeding->analysis, events[i].target,
+                                   "the function was inlined, so whether both turns belong to "
+                                   "one call of it is a guess; compile with -fno-inline to know");
+        }
+    }
+    return code;
 }
 
 static int feed(void *user, const struct tms_event *events, size_t count)
 {
-    int code = tms_analysis_feed(user, events, count, NULL);
+    struct feeding *feeding = user;
+    int code = doubt_inlined(feeding, events, count);
 
+    if (code == TMS_OK) {
+        code = tms_analysis_feed(feeding->analysis, events, count, NULL);
+    }
     return code < 0 ? code : TMS_OK;
 }
 
 /* The recorded events through the engines. */
-static int run_engines(const struct job *job, struct tms_remains *remains,
-                       struct tms_analysis **analysis)
+static int run_engines(struct job *job, struct tms_remains *remains, struct tms_analysis *analysis)
 {
     struct tms_trace_outcome outcome;
+    struct feeding feeding = {remains, analysis};
     char loss[TMS_SPOOL_REASON];
+
+    remains->names.inlined = job->preload[0] != '\0' && job->values->watching.rules.count == 0;
+    int code = tms_spool_trace(&remains->names, feed, &feeding, &outcome);
+    if (code == TMS_OK) {
+        bool lost =
+            tms_spool_loss_along(&remains->spool, loss) ||
+            (!job->inside && outcome.inlined == 0 && tms_spool_doubt(&remains->spool, loss));
+        tms_analysis_lost(analysis, lost ? loss : NULL);
+        job->blocks = job->blocks || outcome.inlined > 0;
+    }
+    return code;
+}
+
+/* What the program found, and what others find in what it recorded. */
+static int analyse(struct job *job, struct tms_remains *remains, struct tms_analysis **analysis)
+{
     int code = tms_analysis_new(remains->context, &job->settings, analysis);
 
-    if (code == TMS_OK) {
-        code = tms_spool_trace(&remains->names, feed, *analysis, &outcome);
+    if (code == TMS_OK && job->engines[0] != '\0') {
+        code = run_engines(job, remains, *analysis);
     }
-    if (code != TMS_OK) {
-        return code;
+    if (code == TMS_OK && job->inside) {
+        code = tms_spool_observe(&remains->names, job->watched.seconds, *analysis);
     }
-    tms_analysis_lost(*analysis, tms_spool_doubt(&remains->spool, loss) ? loss : NULL);
-    return tms_analysis_finish(*analysis);
+    return code == TMS_OK ? tms_analysis_finish(*analysis) : code;
 }
 
 static int report(const struct job *job, const struct tms_remains *remains,
@@ -134,6 +191,7 @@ static int report(const struct job *job, const struct tms_remains *remains,
     settings.color = tms_console_color(job->values->common.color, stderr);
     settings.stats = job->values->stats;
     settings.quiet = job->values->common.quiet;
+    settings.potential = job->values->predicting.potential || job->values->engine_given;
     int code = tms_report(analysis, "text", &settings, tms_console_sink, stderr);
     if (code != TMS_ERR_MEMORY && job->json.out != NULL) {
         code = tms_report(analysis, "json", &settings, tms_console_sink, job->json.out);
@@ -141,28 +199,43 @@ static int report(const struct job *job, const struct tms_remains *remains,
     return code == TMS_ERR_IO ? TMS_OK : code; /* is seen when the file is closed */
 }
 
+/*
+ * Where what was observed decides the exit status, what else the run would have told is no reason
+ * to doubt that.
+ */
+static bool counts(const struct job *job, const struct tms_result *result)
+{
+    return !job->inside || strcmp(job->values->predicting.fail_on, "observed") != 0 ||
+           (result->engine->flags & TMS_ENGINE_EXACT) != 0;
+}
+
 static void note_verdicts(struct job *job, const struct tms_analysis *analysis)
 {
     const struct tms_result *result;
 
     for (size_t i = 0; (result = tms_analysis_result(analysis, i)) != NULL; i++) {
-        job->violation = job->violation || result->verdict == TMS_VERDICT_VIOLATION;
-        job->incomplete = job->incomplete || result->verdict == TMS_VERDICT_INCOMPLETE;
+        job->violation = job->violation || tms_predicting_fails(&job->values->predicting, result);
+        job->incomplete =
+            job->incomplete || (result->verdict == TMS_VERDICT_INCOMPLETE && counts(job, result));
     }
 }
 
-/* A child process in which nothing was to be checked is not worth a report. */
-static bool is_silent(const struct tms_remains *remains)
+/*
+ * A child process in which nothing was to be checked is not worth a report; nor is one that has
+ * the library loaded because it started another, such as a shell.
+ */
+static bool is_silent(const struct job *job, const struct tms_remains *remains)
 {
-    return remains->child && remains->spool.header.blocks == 0;
+    const struct tms_spool_header *header = &remains->spool.header;
+    bool only_starts = job->preload[0] != '\0' && job->watched.spool_count > 1;
+
+    return (remains->child && header->blocks == 0) || (only_starts && header->threads < 2);
 }
 
 static void judge(struct job *job, struct tms_remains *remains)
 {
     struct tms_analysis *analysis = NULL;
-    int code = decides_inside(job->values) ? tms_spool_observe(&remains->names, &job->settings,
-                                                               job->watched.seconds, &analysis)
-                                           : run_engines(job, remains, &analysis);
+    int code = analyse(job, remains, &analysis);
 
     if (code == TMS_OK) {
         if (job->reports++ > 0 && !job->values->common.quiet) {
@@ -189,7 +262,7 @@ static void take_process(struct job *job, size_t index)
             tms_remains_warn(&remains);
         }
         job->blocks = job->blocks || remains.spool.header.blocks > 0;
-        if (!is_silent(&remains)) {
+        if (!is_silent(job, &remains)) {
             judge(job, &remains);
         }
     }
@@ -225,20 +298,30 @@ static void conclude(const struct job *job)
 }
 
 /* What is decided inside the program is not recorded. */
-static void warn_unused(const struct values *values)
+static void warn_unused(const struct job *job)
 {
-    bool recording = values->watching.full || values->watching.max_size != 0;
+    const struct tms_watching *watching = &job->values->watching;
+    bool along = job->engines[0] != '\0';
 
-    if (recording && decides_inside(values) && !values->common.quiet) {
-        tms_say("--full and --max-size are for recordings, which " INSIDE " alone does not need");
+    if (!job->inside || job->values->common.quiet) {
+        return;
+    }
+    if (watching->full || (watching->max_size != 0 && !along)) {
+        tms_say("%s, which " INSIDE " does not need",
+                along ? "--full is for recordings of accesses"
+                      : "--full and --max-size are for recordings");
     }
 }
 
 static int run_job(struct job *job, const struct tms_operands *operands)
 {
-    const char *mode = decides_inside(job->values) ? "check" : "record";
-    int status =
-        tms_watch(&job->watched, &job->values->watching, mode, job->values->blame, operands);
+    bool along = (job->inside && job->engines[0] != '\0') || job->preload[0] != '\0';
+    struct tms_manner manner = {.mode = along         ? "along"
+                                        : job->inside ? "check"
+                                                      : "record",
+                                .blame = job->values->blame,
+                                .preload = job->preload[0] != '\0' ? job->preload : NULL};
+    int status = tms_watch(&job->watched, &job->values->watching, &manner, operands);
 
     if (status == TMS_EXIT_OK) {
         for (size_t i = 0; i < job->watched.spool_count; i++) {
@@ -251,21 +334,114 @@ static int run_job(struct job *job, const struct tms_operands *operands)
     return status;
 }
 
+/* ---- who decides where -------------------------------------------------------------------- */
+
+/* The engine of the first word of a list. */
+static const struct tms_engine_info *first_engine(const char *list)
+{
+    const struct tms_engine_info *info;
+    size_t length = strcspn(list, ",");
+
+    for (size_t i = 0; (info = tms_engine_info(i)) != NULL; i++) {
+        if (strlen(info->name) == length && memcmp(info->name, list, length) == 0) {
+            return info;
+        }
+    }
+    return NULL; /* "all" */
+}
+
+/*
+ * Takes INSIDE out of the engines, if the others can do with what is recorded along; otherwise all
+ * of them get a full recording. Returns whether they need no accesses.
+ */
+static bool divide_engines(struct job *job, const char *list)
+{
+    bool light = (job->settings.predict & TMS_PREDICT_VARIABLE) == 0;
+    bool inside = false;
+
+    job->engines[0] = '\0';
+    for (const char *at = list; *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
+        const struct tms_engine_info *engine = first_engine(at);
+        if (engine != NULL && strcmp(engine->name, INSIDE) == 0) {
+            inside = true;
+            continue;
+        }
+        light = light && engine != NULL && (engine->flags & TMS_ENGINE_NO_ACCESSES) != 0;
+        size_t length = strlen(job->engines);
+        snprintf(job->engines + length, sizeof(job->engines) - length, "%s%.*s",
+                 length > 0 ? "," : "", (int)strcspn(at, ","), at);
+    }
+    job->inside = inside && (light || job->engines[0] == '\0');
+    if (!job->inside) {
+        snprintf(job->engines, sizeof(job->engines), "%s", list);
+    }
+    job->settings.engines = job->engines;
+    return light && !inside;
+}
+
+/* Has the library loaded into a program that has no runtime; false after a sentence. */
+static bool choose_preload(struct job *job, const char *program)
+{
+    static const char *const obstacles[] = {
+        [TMS_BINARY_STATIC] = "it is linked statically, so no library can be loaded into it",
+        [TMS_BINARY_PRIVILEGED] = "it is set-user-ID or set-group-ID, and the system loads no "
+                                  "libraries of others into such programs",
+        [TMS_BINARY_FOREIGN] = "it is not a program for x86-64",
+        [TMS_BINARY_UNKNOWN] = NULL,
+    };
+    enum tms_binary kind = tms_binary_kind(program);
+    struct tms_runtime_files files;
+    char why[512];
+
+    if (kind == TMS_BINARY_WATCHED) {
+        return true;
+    }
+    if (obstacles[kind] != NULL) {
+        tms_say("%s was not built with tmesis cc, and %s; build it with `tmesis cc` or "
+                "`tmesis c++` in the place of the compiler",
+                program, obstacles[kind]);
+        return false;
+    }
+    if (!tms_runtime_find(&files, why, sizeof(why))) {
+        tms_say("%s", why);
+        return false;
+    }
+    memcpy(job->preload, files.preload, sizeof(job->preload));
+    if (kind == TMS_BINARY_PLAIN && !job->values->common.quiet) {
+        tms_say("%s was not built with tmesis cc: its locks and threads are watched by a library "
+                "that is loaded into it, its memory is not",
+                program);
+    }
+    return true;
+}
+
+static void settle_settings(struct job *job)
+{
+    const struct values *values = job->values;
+
+    tms_settings_init(&job->settings);
+    job->settings.blame = values->blame;
+    job->settings.all = values->all;
+    job->settings.max_violations = values->max_violations;
+    tms_split_settings(values->watching.split, &job->settings);
+    tms_predicting_settings(&values->predicting, &job->settings);
+}
+
 static int run(const void *all_values, const struct tms_operands *operands)
 {
     const struct values *values = all_values;
     struct job job = {.values = values};
+    char list[TMS_ENGINE_LIST_SIZE];
 
+    settle_settings(&job);
+    if (divide_engines(&job, tms_predicting_engines(&values->predicting, values->engines, list)) &&
+        !choose_preload(&job, operands->text[0])) {
+        return TMS_EXIT_WATCH_BAD;
+    }
     if (values->json != NULL && tms_new_file_open(&job.json, values->json) != TMS_EXIT_OK) {
         return TMS_EXIT_WATCH_BAD;
     }
-    warn_unused(values);
-    tms_settings_init(&job.settings);
-    job.settings.engines = values->engines;
-    job.settings.blame = values->blame;
-    job.settings.all = values->all;
-    job.settings.max_violations = values->max_violations;
-    tms_split_settings(values->watching.split, &job.settings);
+    warn_unused(&job);
     int status = run_job(&job, operands);
     if (values->json != NULL && status == TMS_EXIT_WATCH_BAD && job.reports == 0) {
         tms_new_file_abandon(&job.json);
@@ -283,7 +459,9 @@ const struct tms_command tms_command_run = {
         "Runs PROGRAM, which was built with tmesis cc or tmesis c++, and decides while it runs "
         "whether its atomic blocks are left whole. What it reads and writes stays its own; the "
         "report follows on standard error when it has ended, however that came about. All words "
-        "behind PROGRAM are for it.\n\n"
+        "behind PROGRAM are for it. With --engine sidetrack, PROGRAM may be any program, and its "
+        "locks "
+        "are looked at.\n\n"
         "Exit status: that of PROGRAM (128 and its number after a signal), but 66 if a violation "
         "was observed, 3 if the verdict is incomplete, 125 if PROGRAM could not be run and "
         "watched.",

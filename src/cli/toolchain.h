@@ -16,7 +16,8 @@
 #define TMS_RUNTIME_FILES(X)                                                                       \
     X("libtmesis-rt.a", archive)                                                                   \
     X("exports.list", exports)                                                                     \
-    X("gcc.specs", specs)
+    X("gcc.specs", specs)                                                                          \
+    X("libtmesis-preload.so", preload)
 
 struct tms_runtime_files {
 #define X(name, field) char field[PATH_MAX];

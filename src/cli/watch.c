@@ -18,10 +18,12 @@
 #define SPOOL_ENDING ".spool"
 #define SPEC_FILE    "specification"
 #define MEMORY_FILES "/dev/shm"
+#define ALONG_MOST   (UINT64_C(1) << 28) /* bytes of what nobody asked to have recorded */
 
 /* ---- the directory ----------------------------------------------------------------------- */
 
-/* Verdicts take little room, so they fit into memory; recordings may not. */
+/* Verdicts, and what is recorded along, take little room and fit into memory; recordings may not.
+ */
 static const char *base_directory(const char *mode)
 {
     const char *base = getenv("TMPDIR");
@@ -29,7 +31,7 @@ static const char *base_directory(const char *mode)
     if (base != NULL && *base != '\0') {
         return base;
     }
-    return strcmp(mode, "check") == 0 && access(MEMORY_FILES, W_OK) == 0 ? MEMORY_FILES : "/tmp";
+    return strcmp(mode, "record") != 0 && access(MEMORY_FILES, W_OK) == 0 ? MEMORY_FILES : "/tmp";
 }
 
 static int make_directory(struct tms_watched *watched, const char *mode)
@@ -209,8 +211,11 @@ static bool choose_seed(const struct tms_maybe *perturb, uint64_t *seed)
     return true;
 }
 
-static int tell(struct told *told, struct tms_watched *watched, const struct tms_watching *watching)
+static int tell(struct told *told, struct tms_watched *watched, const struct tms_watching *watching,
+                const struct tms_manner *manner)
 {
+    bool along = strcmp(manner->mode, "along") == 0;
+    uint64_t size = watching->max_size != 0 ? watching->max_size : along ? ALONG_MOST : 0;
     bool has_spec;
 
     path_in(watched, "%p" SPOOL_ENDING, told->spool);
@@ -224,8 +229,8 @@ static int tell(struct told *told, struct tms_watched *watched, const struct tms
     }
     told->config.spec = has_spec ? told->spec : NULL;
     told->config.atomic = told->atomic[0] != '\0' ? told->atomic : NULL;
-    if (watching->max_size != 0) {
-        snprintf(told->size, sizeof(told->size), "%llu", (unsigned long long)watching->max_size);
+    if (size != 0) {
+        snprintf(told->size, sizeof(told->size), "%llu", (unsigned long long)size);
         told->config.max_size = told->size;
     }
     if (watching->perturb.given) {
@@ -315,7 +320,7 @@ static int no_spool(const char *program)
 {
     tms_say("%s was not built with tmesis cc, so there was nothing to watch: build it with "
             "`tmesis cc` or `tmesis c++` in the place of the compiler, and see tmesis doctor if "
-            "it was",
+            "it was; or have only its locks looked at, with tmesis run --engine sidetrack",
             program);
     return TMS_EXIT_WATCH_BAD;
 }
@@ -336,11 +341,11 @@ static bool write_command(struct tms_watched *watched, const struct tms_operands
 }
 
 static int start(struct tms_watched *watched, const struct tms_rt_config *config,
-                 const struct tms_operands *operands)
+                 const char *preload, const struct tms_operands *operands)
 {
     int status;
 
-    if (!tms_launch(operands, config, &watched->pid, &status, &watched->seconds)) {
+    if (!tms_launch(operands, config, preload, &watched->pid, &status, &watched->seconds)) {
         return TMS_EXIT_WATCH_BAD;
     }
     watched->signalled = WIFSIGNALED(status);
@@ -349,21 +354,22 @@ static int start(struct tms_watched *watched, const struct tms_rt_config *config
     return found == TMS_EXIT_OK && watched->spool_count == 0 ? no_spool(operands->text[0]) : found;
 }
 
-int tms_watch(struct tms_watched *watched, const struct tms_watching *watching, const char *mode,
-              bool blame, const struct tms_operands *operands)
+int tms_watch(struct tms_watched *watched, const struct tms_watching *watching,
+              const struct tms_manner *manner, const struct tms_operands *operands)
 {
     struct told *told = calloc(1, sizeof(*told));
 
     *watched = (struct tms_watched){0};
-    int status = told != NULL && write_command(watched, operands) ? make_directory(watched, mode)
-                                                                  : TMS_EXIT_WATCH_BAD;
+    int status = told != NULL && write_command(watched, operands)
+                     ? make_directory(watched, manner->mode)
+                     : TMS_EXIT_WATCH_BAD;
     if (status == TMS_EXIT_OK) {
-        told->config.mode = mode;
-        told->config.blame = blame ? NULL : "0";
-        status = tell(told, watched, watching);
+        told->config.mode = manner->mode;
+        told->config.blame = manner->blame ? NULL : "0";
+        status = tell(told, watched, watching, manner);
     }
     if (status == TMS_EXIT_OK) {
-        status = start(watched, &told->config, operands);
+        status = start(watched, &told->config, manner->preload, operands);
     }
     free(told);
     return status;

@@ -81,12 +81,19 @@ struct tms_watched {
     char *command;  /* its command line, as a shell would take it */
 };
 
+/* How it is to be watched. */
+struct tms_manner {
+    const char *mode;    /* for TMESIS_RT_MODE */
+    bool blame;          /* false: the bare verdict */
+    const char *preload; /* the library for programs without the runtime, NULL: it has it */
+};
+
 /*
- * Runs the program to its end. `mode` is for TMESIS_RT_MODE; `blame` false for the bare verdict.
- * TMS_EXIT_OK, or TMS_EXIT_WATCH_BAD after a sentence; tms_watched_free is due in both cases.
+ * Runs the program to its end. TMS_EXIT_OK, or TMS_EXIT_WATCH_BAD after a sentence;
+ * tms_watched_free is due in both cases.
  */
-int tms_watch(struct tms_watched *watched, const struct tms_watching *watching, const char *mode,
-              bool blame, const struct tms_operands *operands);
+int tms_watch(struct tms_watched *watched, const struct tms_watching *watching,
+              const struct tms_manner *manner, const struct tms_operands *operands);
 
 /* Removes the spools. */
 void tms_watched_free(struct tms_watched *watched);

@@ -4,15 +4,6 @@
 
 #include <stdlib.h>
 
-#include "tmesis/tmesis.h"
-
-#define ACCESS_MOST 16 /* bytes */
-
-bool tms_event_makes_sense(const struct tms_spool_event *event)
-{
-    return event->kind < TMS_EVENT_COUNT && event->size <= ACCESS_MOST;
-}
-
 size_t tms_chunk_events(const struct tms_spool *spool, size_t index,
                         const struct tms_spool_event **events)
 {
@@ -23,11 +14,21 @@ size_t tms_chunk_events(const struct tms_spool *spool, size_t index,
     return (chunk->used - sizeof(*chunk)) / sizeof(**events);
 }
 
+/* Does the next event follow the last one? */
+static inline bool is_good(const struct tms_merge_cursor *cursor)
+{
+    return tms_event_makes_sense(cursor->event) && cursor->event->number >= cursor->last;
+}
+
+/* From some number on not all threads may have their events. */
+static inline bool is_whole(const struct tms_merge *merge, const struct tms_merge_cursor *cursor)
+{
+    return merge->spool->header.cut == 0 || cursor->event->number < merge->spool->header.cut;
+}
+
 /* Moves on to an event that is one; false at the end of the thread, or of what is whole. */
 static bool advance(struct tms_merge *merge, struct tms_merge_cursor *cursor)
 {
-    uint64_t cut = merge->spool->header.cut;
-
     for (;; cursor->event++) {
         while (cursor->event == cursor->end) {
             if (cursor->chunk == cursor->chunk_end) {
@@ -36,52 +37,59 @@ static bool advance(struct tms_merge *merge, struct tms_merge_cursor *cursor)
             size_t count = tms_chunk_events(merge->spool, cursor->chunk++, &cursor->event);
             cursor->end = cursor->event + count;
         }
-        if (!tms_event_makes_sense(cursor->event) || cursor->event->number < cursor->last) {
-            merge->spool->damaged++;
-            continue;
+        if (is_good(cursor)) {
+            return is_whole(merge, cursor);
         }
-        cursor->last = cursor->event->number;
-        return cut == 0 || cursor->event->number < cut;
+        merge->spool->damaged++;
     }
 }
 
-static bool is_before(const struct tms_merge_cursor *a, const struct tms_merge_cursor *b)
+/* Without branches: which thread is next can't be foretold. */
+static inline bool is_before(const struct tms_merge_turn *a, const struct tms_merge_turn *b)
 {
-    return a->event->number != b->event->number ? a->event->number < b->event->number
-                                                : a->thread < b->thread;
+    return (a->number < b->number) | ((a->number == b->number) & (a->thread < b->thread));
 }
 
-static void sink(struct tms_merge *merge, size_t at)
+static inline void sink(struct tms_merge *merge, size_t at)
 {
-    struct tms_merge_cursor moving = merge->cursors[at];
+    struct tms_merge_turn *turns = merge->turns, moving = turns[at];
 
     for (size_t child; (child = 2 * at + 1) < merge->count; at = child) {
-        child += child + 1 < merge->count &&
-                 is_before(&merge->cursors[child + 1], &merge->cursors[child]);
-        if (!is_before(&merge->cursors[child], &moving)) {
+        child += child + 1 < merge->count && is_before(&turns[child + 1], &turns[child]);
+        if (!is_before(&turns[child], &moving)) {
             break;
         }
-        merge->cursors[at] = merge->cursors[child];
+        turns[at] = turns[child];
     }
-    merge->cursors[at] = moving;
+    turns[at] = moving;
+}
+
+static void add_thread(struct tms_merge *merge, size_t chunk, size_t chunk_end)
+{
+    struct tms_merge_cursor *cursor = &merge->cursors[merge->count];
+
+    *cursor = (struct tms_merge_cursor){.chunk = chunk, .chunk_end = chunk_end};
+    if (advance(merge, cursor)) {
+        merge->turns[merge->count] = (struct tms_merge_turn){
+            cursor->event->number, merge->spool->events[chunk].thread, (uint32_t)merge->count};
+        merge->count++;
+    }
 }
 
 bool tms_merge_open(struct tms_merge *merge, struct tms_spool *spool)
 {
     *merge = (struct tms_merge){.spool = spool};
     merge->cursors = calloc(spool->event_count + 1, sizeof(*merge->cursors));
-    if (merge->cursors == NULL) {
+    merge->turns = calloc(spool->event_count + 1, sizeof(*merge->turns));
+    if (merge->cursors == NULL || merge->turns == NULL) {
         return false;
     }
     for (size_t i = 0, end; i < spool->event_count; i = end) {
-        struct tms_merge_cursor cursor = {.chunk = i, .thread = spool->events[i].thread};
-        for (end = i + 1; end < spool->event_count && spool->events[end].thread == cursor.thread;) {
+        for (end = i + 1;
+             end < spool->event_count && spool->events[end].thread == spool->events[i].thread;) {
             end++;
         }
-        cursor.chunk_end = end;
-        if (advance(merge, &cursor)) {
-            merge->cursors[merge->count++] = cursor;
-        }
+        add_thread(merge, i, end);
     }
     for (size_t i = merge->count / 2; i-- > 0;) {
         sink(merge, i);
@@ -92,21 +100,75 @@ bool tms_merge_open(struct tms_merge *merge, struct tms_spool *spool)
 void tms_merge_close(struct tms_merge *merge)
 {
     free(merge->cursors);
+    free(merge->turns);
 }
 
-const struct tms_spool_event *tms_merge_next(struct tms_merge *merge, uint32_t *thread)
+/* ---- runs --------------------------------------------------------------------------------- */
+
+static int by_turn(const void *a, const void *b)
+{
+    return is_before(b, a) - is_before(a, b);
+}
+
+void tms_merge_loosen(struct tms_merge *merge, struct tms_merge_turn *stops, size_t count)
+{
+    if (count > 0) {
+        qsort(stops, count, sizeof(*stops), by_turn);
+    }
+    merge->loose = true;
+    merge->stops = stops;
+    merge->stop_count = count;
+}
+
+/* What the events of the first thread must not go past, NULL: nothing. */
+static const struct tms_merge_turn *bound_of(struct tms_merge *merge)
+{
+    const struct tms_merge_turn *first = &merge->turns[0], *next = first + 1;
+
+    if (!merge->loose) {
+        return merge->count < 2                                ? NULL
+               : merge->count > 2 && is_before(next + 1, next) ? next + 1
+                                                               : next;
+    }
+    while (merge->stop < merge->stop_count && is_before(&merge->stops[merge->stop], first)) {
+        merge->stop++;
+    }
+    return merge->stop < merge->stop_count ? &merge->stops[merge->stop] : NULL;
+}
+
+/* The events of the first thread with smaller numbers come next. */
+static uint64_t limit_of(struct tms_merge *merge)
+{
+    const struct tms_merge_turn *bound = bound_of(merge);
+    uint64_t cut = merge->spool->header.cut != 0 ? merge->spool->header.cut : UINT64_MAX;
+    uint64_t limit = bound != NULL ? bound->number + (merge->turns[0].thread < bound->thread) : cut;
+
+    return limit < cut ? limit : cut;
+}
+
+size_t tms_merge_run(struct tms_merge *merge, const struct tms_spool_event **events,
+                     uint32_t *thread)
 {
     if (merge->count == 0) {
-        return NULL;
+        return 0;
     }
-    struct tms_merge_cursor *first = &merge->cursors[0];
-    const struct tms_spool_event *event = first->event++;
-    *thread = first->thread;
-    if (!advance(merge, first)) {
-        merge->cursors[0] = merge->cursors[--merge->count];
+    struct tms_merge_turn *turn = &merge->turns[0];
+    struct tms_merge_cursor *cursor = &merge->cursors[turn->cursor];
+    const struct tms_spool_event *start = cursor->event;
+    uint64_t limit = limit_of(merge);
+    bool good;
+    do {
+        cursor->last = cursor->event++->number;
+        good = cursor->event < cursor->end && is_good(cursor);
+    } while (good && cursor->event->number < limit);
+    *events = start;
+    *thread = turn->thread;
+    size_t count = (size_t)(cursor->event - start);
+    if (good ? is_whole(merge, cursor) : advance(merge, cursor)) {
+        turn->number = cursor->event->number;
+    } else {
+        *turn = merge->turns[--merge->count];
     }
-    if (merge->count > 0) {
-        sink(merge, 0);
-    }
-    return event;
+    sink(merge, 0);
+    return count;
 }

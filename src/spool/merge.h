@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The events of all threads in their order: those of a thread follow each other in its chunks with
- * rising numbers, and of all threads the one with the smallest number is next. Cost: the logarithm
- * of the number of threads for each event.
+ * rising numbers, and of all threads the one with the smallest number is next. They are handed out
+ * where they lie, in runs of one thread. Cost: constant for each event, and the logarithm of the
+ * number of threads for each run.
+ *
+ * Runs are short where threads have little to do with each other, since their numbers rise side by
+ * side. Who does not need all of the order says where it matters: then a run goes on up to there.
  */
 #ifndef TMS_SPOOL_MERGE_H
 #define TMS_SPOOL_MERGE_H
 
 #include "spool/spool.h"
+#include "tmesis/tmesis.h"
 
 /* Where a thread stands. */
 struct tms_merge_cursor {
@@ -15,28 +20,50 @@ struct tms_merge_cursor {
     const struct tms_spool_event *end;   /* of the chunk */
     size_t chunk, chunk_end;             /* the next of spool->events, and behind the last */
     uint64_t last;                       /* number of the event before */
+};
+
+/* An event that is the next of its thread, or one to stop at, in its order. */
+struct tms_merge_turn {
+    uint64_t number;
     uint32_t thread;
+    uint32_t cursor; /* of the thread */
 };
 
 struct tms_merge {
     struct tms_spool *spool;
-    struct tms_merge_cursor *cursors; /* a heap: the smallest number is at its root */
+    struct tms_merge_cursor *cursors;
+    struct tms_merge_turn *turns; /* a heap: the next one is at its root */
     size_t count;
+    bool loose; /* runs end at stops only */
+    const struct tms_merge_turn *stops;
+    size_t stop, stop_count; /* the next one, and all */
 };
 
 /* False when memory is short. tms_merge_close is due in both cases. */
 bool tms_merge_open(struct tms_merge *merge, struct tms_spool *spool);
 void tms_merge_close(struct tms_merge *merge);
 
-/* The next event and its thread, NULL after the last. What makes no sense is counted and left out.
+/*
+ * Before the first run: the order matters only between each of these events and all the others.
+ * They get sorted, and stay the caller's.
  */
-const struct tms_spool_event *tms_merge_next(struct tms_merge *merge, uint32_t *thread);
+void tms_merge_loosen(struct tms_merge *merge, struct tms_merge_turn *stops, size_t count);
+
+/*
+ * The next events, all of one thread: how many, 0 after the last. None of another comes between
+ * them, or none that matters. What makes no sense is counted and left out.
+ */
+size_t tms_merge_run(struct tms_merge *merge, const struct tms_spool_event **events,
+                     uint32_t *thread);
 
 /* The events of one chunk, the index-th of spool->events: their number. In any order of chunks. */
 size_t tms_chunk_events(const struct tms_spool *spool, size_t index,
                         const struct tms_spool_event **events);
 
-/* Is it an event at all? */
-bool tms_event_makes_sense(const struct tms_spool_event *event);
+/* Is it an event at all? Accesses have at most 16 bytes. */
+static inline bool tms_event_makes_sense(const struct tms_spool_event *event)
+{
+    return event->kind < TMS_EVENT_COUNT && event->size <= 16;
+}
 
 #endif

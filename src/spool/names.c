@@ -235,13 +235,16 @@ static struct tms_site_names *names_of(struct tms_spool_names *names, uint32_t s
     return entry != NULL ? &names->sites[position(names->spool, TMS_SPOOL_SITE, entry)] : NULL;
 }
 
-uint32_t tms_spool_location(struct tms_spool_names *names, uint32_t site)
+uint32_t tms_spool_find_location(struct tms_spool_names *names, uint32_t site)
 {
     struct tms_site_names *known = names_of(names, site);
     const struct tms_frame *frame =
         known != NULL && known->location == 0 ? tms_spool_frame(names, site) : NULL;
     char *text = NULL;
 
+    if (known != NULL) {
+        known->site = site;
+    }
     if (frame == NULL) {
         return known != NULL ? known->location : 0;
     }

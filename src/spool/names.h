@@ -14,6 +14,7 @@
 /* A site with its names. */
 struct tms_site_names {
     uint32_t location, stack; /* 0: not asked for yet */
+    uint32_t site;            /* its id, once the location was asked for */
 };
 
 struct tms_spool_names {
@@ -23,8 +24,12 @@ struct tms_spool_names {
     struct tms_site_names *sites; /* beside the spool's list of sites */
     uint32_t *labels;             /* beside its list of labels: 0 is not asked for yet */
     uint32_t *threads;            /* beside its list of threads */
+    bool inlined;                 /* inlined functions are wanted as blocks (inlined.h) */
     bool failed;
 };
+
+/* What the labels of inlined functions end with. */
+#define TMS_SPOOL_INLINED " (inlined)"
 
 /* TMS_OK or TMS_ERR_MEMORY; tms_spool_names_close is due in both cases. */
 int tms_spool_names_open(struct tms_spool_names *names, struct tms_spool *spool,
@@ -41,7 +46,17 @@ uint32_t tms_spool_thread(struct tms_spool_names *names, uint32_t index);
 uint32_t tms_spool_label(struct tms_spool_names *names, uint32_t id);
 
 /* "bank.c:12", or "bank+0x1234". */
-uint32_t tms_spool_location(struct tms_spool_names *names, uint32_t site);
+uint32_t tms_spool_find_location(struct tms_spool_names *names, uint32_t site);
+
+/* The same; every event asks, and mostly the ids of sites are given out from 1 on. */
+static inline uint32_t tms_spool_location(struct tms_spool_names *names, uint32_t site)
+{
+    bool dense = site != 0 && site <= names->spool->lists[TMS_SPOOL_SITE].count;
+    const struct tms_site_names *known = dense ? &names->sites[site - 1] : NULL;
+
+    return known != NULL && known->site == site ? known->location
+                                                : tms_spool_find_location(names, site);
+}
 
 /* The call stack as TMS_CLASS_STACK says. */
 uint32_t tms_spool_stack(struct tms_spool_names *names, uint32_t site);

@@ -271,8 +271,8 @@ static int take_violations(struct tms_spool_names *names, struct whole *whole)
     return names->failed ? TMS_ERR_MEMORY : TMS_OK;
 }
 
-static int conclude(struct tms_spool_names *names, const struct tms_settings *settings,
-                    double seconds, const struct whole *whole, struct tms_analysis **out)
+static int conclude(struct tms_spool_names *names, double seconds, const struct whole *whole,
+                    struct tms_analysis *analysis)
 {
     const struct tms_spool_header *header = &names->spool->header;
     char loss[TMS_SPOOL_REASON];
@@ -294,18 +294,16 @@ static int conclude(struct tms_spool_names *names, const struct tms_settings *se
         observation.first_violation_event = whole->findings[0].event; /* killed in between */
     }
     observation.loss = tms_spool_doubt(names->spool, loss) ? loss : NULL;
-    return tms_analysis_observed(names->context, settings, &observation, out);
+    return tms_analysis_observe(analysis, &observation);
 }
 
-int tms_spool_observe(struct tms_spool_names *names, const struct tms_settings *settings,
-                      double seconds, struct tms_analysis **out)
+int tms_spool_observe(struct tms_spool_names *names, double seconds, struct tms_analysis *analysis)
 {
     struct whole whole = {0};
     int code = take_violations(names, &whole);
 
-    *out = NULL;
     if (code == TMS_OK) {
-        code = conclude(names, settings, seconds, &whole, out);
+        code = conclude(names, seconds, &whole, analysis);
     }
     for (size_t i = 0; i < whole.count; i++) {
         close_draft(&whole.drafts[i]);

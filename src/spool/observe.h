@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process found out about itself, as a finished analysis: its violations with the names of
- * the program in the place of addresses, and the call stacks of their events.
+ * What a process found out about itself, as a result of an analysis: its violations with the names
+ * of the program in the place of addresses, and the call stacks of their events.
  */
 #ifndef TMS_SPOOL_OBSERVE_H
 #define TMS_SPOOL_OBSERVE_H
 
 #include "spool/names.h"
 
-/* `seconds` is how long the program ran. TMS_OK, or a code whose sentence the context has. */
-int tms_spool_observe(struct tms_spool_names *names, const struct tms_settings *settings,
-                      double seconds, struct tms_analysis **out);
+/*
+ * Gives it to an analysis of the same context, before that is finished (tms_analysis_observe).
+ * `seconds` is how long the program ran. TMS_OK, or a code whose sentence the context has.
+ */
+int tms_spool_observe(struct tms_spool_names *names, double seconds, struct tms_analysis *analysis);
 
 #endif

@@ -2,59 +2,46 @@
 /* Words cut into variables, and what lies in renewed memory; see places.h. */
 #include "spool/places.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WORD 8u
-
-static uint64_t key_of(uint64_t address, unsigned what)
-{
-    return address * WORD + what;
-}
-
-/* The words of a cache line stay together: what is used together is looked up together. */
-static size_t hash(uint64_t key, size_t size)
-{
-    uint64_t word = key / (WORD * WORD), line = word / WORD;
-
-    return (size_t)((line * UINT64_C(0x9e3779b97f4a7c15) >> 20) * WORD + word % WORD) & (size - 1);
-}
+#define PAGES_LEAST 256
 
 void tms_places_free(struct tms_places *places)
 {
-    free(places->places);
+    free(places->pages);
     free(places->table);
+    free(places->order);
+    free(places->objects);
     free(places->pieces);
-    free(places->users);
+    free(places->uses);
     free(places->blocks);
     *places = (struct tms_places){0};
 }
 
-/* ---- the table -------------------------------------------------------------------------- */
+/* ---- pages ------------------------------------------------------------------------------- */
 
-static uint32_t *slot_of(const struct tms_places *places, uint64_t key)
+static bool grow_table(struct tms_places *places, size_t size)
 {
-    size_t at = hash(key, places->table_size);
+    struct tms_place_ref *table = calloc(size, sizeof(*table));
 
-    while (places->table[at] != 0 && places->places[places->table[at] - 1].key != key) {
-        at = (at + 1) & (places->table_size - 1);
+    if (table == NULL) {
+        return false;
     }
-    return &places->table[at];
-}
-
-static void fill_table(struct tms_places *places)
-{
-    memset(places->table, 0, places->table_size * sizeof(*places->table));
+    free(places->table);
+    places->table = table;
+    places->table_size = size;
     for (size_t i = 0; i < places->count; i++) {
-        *slot_of(places, places->places[i].key) = (uint32_t)i + 1;
+        uint64_t number = places->pages[i].number;
+        *tms_places_slot(places, number) = (struct tms_place_ref){number, (uint32_t)i + 1};
     }
+    return true;
 }
 
-/* Room for one more place: the table is at most half full. */
+/* Room for one more page. */
 static bool make_room(struct tms_places *places)
 {
-    size_t capacity = places->capacity == 0 ? 1024 : 2 * places->capacity;
+    size_t capacity = places->capacity == 0 ? PAGES_LEAST : 2 * places->capacity;
 
     if (places->count < places->capacity) {
         return true;
@@ -62,141 +49,198 @@ static bool make_room(struct tms_places *places)
     if (capacity > UINT32_MAX / 2) {
         return false;
     }
-    struct tms_place *grown = realloc(places->places, capacity * sizeof(*grown));
+    struct tms_place_page *grown = realloc(places->pages, capacity * sizeof(*grown));
     if (grown == NULL) {
         return false;
     }
-    places->places = grown;
-    uint32_t *table = realloc(places->table, 2 * capacity * sizeof(*table));
-    if (table == NULL) {
+    places->pages = grown;
+    if (!grow_table(places, 2 * capacity)) {
         return false;
     }
-    places->table = table;
-    places->table_size = 2 * capacity;
     places->capacity = capacity;
-    fill_table(places);
     return true;
 }
 
-static struct tms_place *note(struct tms_places *places, uint64_t key)
+static inline struct tms_place_page *note_page(struct tms_places *places, uint64_t number)
 {
     if (!make_room(places)) {
         return NULL;
     }
-    uint32_t *slot = slot_of(places, key);
-    if (*slot == 0) {
-        places->places[places->count] = (struct tms_place){.key = key};
-        *slot = (uint32_t)++places->count;
+    struct tms_place_ref *slot = tms_places_slot(places, number);
+    if (slot->page == 0) {
+        places->pages[places->count] = (struct tms_place_page){.number = number};
+        *slot = (struct tms_place_ref){number, (uint32_t)++places->count};
     }
-    return &places->places[*slot - 1];
+    return &places->pages[slot->page - 1];
 }
 
-bool tms_places_note(struct tms_places *places, uint64_t address, unsigned what, unsigned size)
+/* NULL if nothing in it was noted. */
+static struct tms_place_page *find_page(const struct tms_places *places, uint64_t number)
 {
-    if (what != TMS_PLACE_MEMORY) {
-        return note(places, key_of(address, what)) != NULL;
-    }
+    const struct tms_place_ref *slot = places->count > 0 ? tms_places_slot(places, number) : NULL;
+
+    return slot != NULL && slot->page != 0 ? &places->pages[slot->page - 1] : NULL;
+}
+
+/* ---- the first pass ----------------------------------------------------------------------- */
+
+bool tms_places_note(struct tms_places *places, uint64_t address, unsigned size)
+{
     for (uint64_t end = address + size, at = address; at < end;) {
-        uint64_t word = at & ~(uint64_t)(WORD - 1);
-        uint64_t stop = end < word + WORD ? end : word + WORD;
-        struct tms_place *place = note(places, key_of(word, what));
-        if (place == NULL) {
+        uint64_t word = at & ~(uint64_t)(TMS_WORD - 1);
+        uint64_t stop = end < word + TMS_WORD ? end : word + TMS_WORD;
+        struct tms_place_page *page = note_page(places, word / TMS_PAGE_BYTES);
+        if (page == NULL) {
             return false;
         }
         /* The ends of the word, bits 0 and 8, are no cuts. */
-        place->cuts |= (uint8_t)((1u << (at - word) | 1u << (stop - word)) & 0xfe);
+        page->words[word / TMS_WORD % TMS_PAGE_WORDS].cuts |=
+            (uint8_t)((1u << (at - word) | 1u << (stop - word)) & 0xfe);
         at = stop;
     }
     return true;
 }
 
-static int by_key(const void *a, const void *b)
+static struct tms_place *object_in(const struct tms_places *places,
+                                   const struct tms_place_page *page, uint64_t address,
+                                   unsigned what)
 {
-    const struct tms_place *x = a, *y = b;
+    for (uint32_t next = page->objects; next != 0;) {
+        struct tms_place_object *object = &places->objects[next - 1];
+        if (object->address == address && object->what == what) {
+            return &object->place;
+        }
+        next = object->next;
+    }
+    return NULL;
+}
 
-    return (x->key > y->key) - (x->key < y->key);
+bool tms_places_note_object(struct tms_places *places, uint64_t address, unsigned what)
+{
+    struct tms_place_page *page = note_page(places, address / TMS_PAGE_BYTES);
+
+    if (page == NULL || object_in(places, page, address, what) != NULL) {
+        return page != NULL;
+    }
+    if (places->object_count == places->object_capacity) {
+        size_t capacity = 2 * places->object_capacity + 64;
+        struct tms_place_object *grown = realloc(places->objects, capacity * sizeof(*grown));
+        if (grown == NULL || capacity > UINT32_MAX) {
+            places->objects = grown != NULL ? grown : places->objects;
+            return false;
+        }
+        places->objects = grown;
+        places->object_capacity = capacity;
+    }
+    places->objects[places->object_count] =
+        (struct tms_place_object){.next = page->objects, .address = address, .what = what};
+    page->objects = (uint32_t)++places->object_count;
+    return true;
+}
+
+/* ---- settling ----------------------------------------------------------------------------- */
+
+static int by_number(const void *a, const void *b)
+{
+    const struct tms_place_ref *x = a, *y = b;
+
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static bool sort_pages(struct tms_places *places)
+{
+    places->order = calloc(places->count + 1, sizeof(*places->order));
+    if (places->order == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < places->count; i++) {
+        places->order[i] = (struct tms_place_ref){places->pages[i].number, (uint32_t)i};
+    }
+    qsort(places->order, places->count, sizeof(*places->order), by_number);
+    return true;
+}
+
+static unsigned piece_count(const struct tms_place *place)
+{
+    return 1 + (unsigned)__builtin_popcount(place->cuts);
+}
+
+/* Words that are cut get names for their pieces. */
+static bool make_pieces(struct tms_places *places)
+{
+    uint64_t pieces = 0;
+
+    for (size_t i = 0; i < places->count; i++) {
+        for (unsigned j = 0; j < TMS_PAGE_WORDS; j++) {
+            struct tms_place *place = &places->pages[i].words[j];
+            if (place->cuts != 0) {
+                place->name = (uint32_t)pieces;
+                pieces += piece_count(place);
+            }
+        }
+    }
+    places->pieces = pieces <= UINT32_MAX ? calloc(pieces + 1, sizeof(*places->pieces)) : NULL;
+    return places->pieces != NULL;
 }
 
 bool tms_places_settle(struct tms_places *places)
 {
-    uint64_t pieces = 0;
-
-    if (places->count == 0) {
-        return true;
-    }
-    qsort(places->places, places->count, sizeof(*places->places), by_key);
-    fill_table(places);
-    for (size_t i = 0; i < places->count; i++) {
-        places->places[i].piece = (uint32_t)pieces;
-        pieces += 1 + (unsigned)__builtin_popcount(places->places[i].cuts);
-    }
-    places->pieces = pieces <= UINT32_MAX ? calloc((size_t)pieces, sizeof(*places->pieces)) : NULL;
-    return places->pieces != NULL;
+    return sort_pages(places) && make_pieces(places);
 }
 
-/* ---- questions -------------------------------------------------------------------------- */
+/* ---- questions --------------------------------------------------------------------------- */
 
-struct tms_place *tms_places_find(struct tms_places *places, uint64_t address, unsigned what)
+struct tms_place *tms_places_object(struct tms_places *places, uint64_t address, unsigned what)
 {
-    uint64_t start = what == TMS_PLACE_MEMORY ? address & ~(uint64_t)(WORD - 1) : address;
-    uint32_t slot = *slot_of(places, key_of(start, what));
+    const struct tms_place_page *page = find_page(places, address / TMS_PAGE_BYTES);
 
-    assert(slot != 0);
-    return &places->places[slot - 1];
+    return page != NULL ? object_in(places, page, address, what) : NULL;
 }
 
-uint32_t *tms_places_name(struct tms_places *places, const struct tms_place *place, unsigned offset)
+/* ---- uses -------------------------------------------------------------------------------- */
+
+bool tms_places_first_use(struct tms_places *places, struct tms_place *place, uint32_t thread)
 {
-    unsigned before = (unsigned)place->cuts & ((2u << offset) - 1);
-
-    return &places->pieces[place->piece + (unsigned)__builtin_popcount(before)];
-}
-
-/* ---- uses ------------------------------------------------------------------------------- */
-
-bool tms_places_use(struct tms_places *places, struct tms_place *place, uint32_t thread)
-{
-    if (place->use != 0) {
-        uint32_t *user = &places->users[place->use];
-        *user = *user == thread ? thread : 0;
-        return true;
-    }
     if (places->use_count + 1 >= places->use_capacity) {
         uint32_t capacity = 2 * places->use_capacity + 1024;
-        uint32_t *grown = capacity > places->use_capacity
-                              ? realloc(places->users, capacity * sizeof(*grown))
-                              : NULL;
+        struct tms_place_use *grown = capacity > places->use_capacity
+                                          ? realloc(places->uses, capacity * sizeof(*grown))
+                                          : NULL;
         if (grown == NULL) {
             return false;
         }
-        places->users = grown;
+        places->uses = grown;
         places->use_capacity = capacity;
     }
-    place->use = ++places->use_count;
-    places->users[place->use] = thread;
+    uint32_t use = ++places->use_count;
+    places->uses[use] = (struct tms_place_use){.user = thread};
+    *(place->use == 0 ? &place->uses : &places->uses[place->use].next) = use;
+    place->use = use;
+    place->over = false;
     return true;
+}
+
+static void restart(struct tms_place *place)
+{
+    place->block = place->renewal = place->use = 0;
+    place->over = false;
 }
 
 void tms_places_restart(struct tms_places *places)
 {
     for (size_t i = 0; i < places->count; i++) {
-        struct tms_place *place = &places->places[i];
-        place->block = place->renewal = place->use = 0;
+        for (unsigned j = 0; j < TMS_PAGE_WORDS; j++) {
+            restart(&places->pages[i].words[j]);
+        }
     }
-    places->renewals = places->use_count = 0;
+    for (size_t i = 0; i < places->object_count; i++) {
+        restart(&places->objects[i].place);
+    }
+    places->renewals = 0;
     places->block_count = 0;
 }
 
-bool tms_places_private(struct tms_places *places, struct tms_place *place)
-{
-    if (place->use == 0) {
-        place->use = ++places->use_count;
-    }
-    assert(place->use < places->use_capacity);
-    return places->users[place->use] != 0;
-}
-
-/* ---- renewal ---------------------------------------------------------------------------- */
+/* ---- renewal ----------------------------------------------------------------------------- */
 
 static bool add_block(struct tms_places *places, uint64_t start, uint32_t site)
 {
@@ -213,14 +257,14 @@ static bool add_block(struct tms_places *places, uint64_t start, uint32_t site)
     return true;
 }
 
-/* The first place with this key or a greater one. */
-static size_t lower_bound(const struct tms_places *places, uint64_t key)
+/* Where in the order the pages with this number or a greater one begin. */
+static size_t lower_bound(const struct tms_places *places, uint64_t number)
 {
     size_t low = 0, high = places->count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (places->places[middle].key < key) {
+        if (places->order[middle].number < number) {
             low = middle + 1;
         } else {
             high = middle;
@@ -231,42 +275,63 @@ static size_t lower_bound(const struct tms_places *places, uint64_t key)
 
 static void renew_place(struct tms_places *places, struct tms_place *place, uint32_t block)
 {
-    unsigned count = 1 + (unsigned)__builtin_popcount(place->cuts);
-
     place->block = block;
     place->renewal = places->renewals;
-    place->use = 0;
-    memset(&places->pieces[place->piece], 0, count * sizeof(*places->pieces));
+    place->over = true;
+    if (place->cuts == 0) {
+        place->name = 0;
+    } else {
+        memset(&places->pieces[place->name], 0, piece_count(place) * sizeof(*places->pieces));
+    }
+}
+
+/* Words that begin in [first, end), and objects that do so in [address, end). */
+struct range {
+    uint64_t first, address, end;
+    uint32_t block;
+};
+
+static void renew_page(struct tms_places *places, struct tms_place_page *page,
+                       const struct range *range)
+{
+    uint64_t start = page->number * TMS_PAGE_BYTES;
+    uint64_t first = range->first > start ? (range->first - start) / TMS_WORD : 0;
+
+    for (uint64_t i = first; i < TMS_PAGE_WORDS && start + i * TMS_WORD < range->end; i++) {
+        renew_place(places, &page->words[i], range->block);
+    }
+    for (uint32_t next = page->objects; next != 0;) {
+        struct tms_place_object *object = &places->objects[next - 1];
+        if (object->address >= range->address && object->address < range->end) {
+            renew_place(places, &object->place, range->block);
+        }
+        next = object->next;
+    }
 }
 
 bool tms_places_renew(struct tms_places *places, uint64_t address, uint64_t size, bool allocated,
                       uint32_t site)
 {
-    uint64_t first = key_of(address & ~(uint64_t)(WORD - 1), 0);
-    uint64_t end = address + size;
+    struct range range = {address & ~(uint64_t)(TMS_WORD - 1), address, address + size, 0};
 
     places->renewals++;
     if (allocated && !add_block(places, address, site)) {
         return false;
     }
-    uint32_t block = allocated ? (uint32_t)places->block_count : 0;
-    for (size_t i = lower_bound(places, first);
-         i < places->count && places->places[i].key / WORD < end; i++) {
-        struct tms_place *place = &places->places[i];
-        bool word = place->key % WORD == TMS_PLACE_MEMORY;
-        if (word || place->key / WORD >= address) {
-            renew_place(places, place, block);
-        }
+    range.block = allocated ? (uint32_t)places->block_count : 0;
+    for (size_t i = lower_bound(places, range.first / TMS_PAGE_BYTES);
+         i < places->count && places->order[i].number * TMS_PAGE_BYTES < range.end; i++) {
+        renew_page(places, &places->pages[places->order[i].page], &range);
     }
     return true;
 }
 
 void tms_places_renew_object(struct tms_places *places, uint64_t address, unsigned what)
 {
-    size_t at = lower_bound(places, key_of(address, what));
+    struct tms_place *place = tms_places_object(places, address, what);
 
-    if (at < places->count && places->places[at].key == key_of(address, what)) {
+    if (place != NULL) {
         places->renewals++;
-        renew_place(places, &places->places[at], places->places[at].block);
+        renew_place(places, place, place->block);
     }
 }

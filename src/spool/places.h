@@ -11,29 +11,62 @@
  * names from there on. So this is built in passes over the events: in the first, in any order,
  * tms_places_note, then tms_places_settle. What follows is in the order of the trace: in a second
  * pass, which may be left out, tms_places_use and tms_places_renew, then tms_places_restart; in the
- * last the rest. A word has a use from one renewal to the next. Uses have no names, but begin in
- * the same order in both passes, so they are numbered.
+ * last the rest. A word has a use from one renewal to the next. Who uses it is the same in any
+ * order of accesses between two renewals, so the second pass needs only the order of those.
  *
- * Representation: an open-addressed table from key to place, and the places in the order of their
- * keys for what is renewed. A key is eight times the address, plus what it is the address of.
+ * Representation: pages of 256 bytes with a place for each of their words and a list of the objects
+ * in them; an open-addressed table from the number of a page to it, and a list of the pages in the
+ * order of addresses for what is renewed. Events come by the million and mostly hit what was hit
+ * before or its neighbour, so a question costs one probe of a table that is small, and all about
+ * a word lies together. Memory: 3 times that of all pages that were touched.
  */
 #ifndef TMS_SPOOL_PLACES_H
 #define TMS_SPOOL_PLACES_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* In a key, besides the values of enum tms_rt_sync. */
-#define TMS_PLACE_MEMORY 7u
+#define TMS_WORD       8u
+#define TMS_PAGE_WORDS 32u
+#define TMS_PAGE_BYTES (TMS_PAGE_WORDS * TMS_WORD)
 
 struct tms_place {
-    uint64_t key;
-    uint32_t piece;   /* its first one */
+    uint32_t name;    /* 0: none since it was renewed. If there are cuts: the first of `pieces` */
     uint32_t block;   /* that it lies in, 0: none */
     uint32_t renewal; /* which one it was last part of, 0: none */
-    uint32_t use;     /* since then, 0: none */
+    uint32_t uses;    /* the first of all, 0: none */
+    uint32_t use;     /* the last one up to now, 0: none yet */
     uint8_t cuts;     /* bit n: between bytes n - 1 and n; 1 to 7 */
+    bool over;        /* the last use ended with a renewal */
+    bool alone;       /* in the last pass: the use has but one thread */
+};
+
+/* From one renewal of a word to the next, if it is accessed in between. */
+struct tms_place_use {
+    uint32_t user; /* the only thread, 0: there are several */
+    uint32_t next; /* of the same word, 0: none */
+};
+
+/* A lock or the like: `what` is a value of enum tms_rt_sync. */
+struct tms_place_object {
+    struct tms_place place;
+    uint32_t next; /* in the page: object + 1; 0: none */
+    uint64_t address;
+    unsigned what;
+};
+
+struct tms_place_page {
+    uint64_t number;  /* address / TMS_PAGE_BYTES */
+    uint32_t objects; /* the first: object + 1; 0: none */
+    struct tms_place words[TMS_PAGE_WORDS];
+};
+
+/* Where a page is: in the table, `page` is one more, and 0 in a free slot. */
+struct tms_place_ref {
+    uint64_t number;
+    uint32_t page;
 };
 
 /* A block of the heap that was there at some time. */
@@ -43,12 +76,15 @@ struct tms_place_block {
 };
 
 struct tms_places {
-    struct tms_place *places; /* in the order of their keys, once settled */
+    struct tms_place_page *pages;
     size_t count, capacity;
-    uint32_t *table; /* place + 1; 0: free */
-    size_t table_size;
-    uint32_t *pieces; /* names: 0 is "has none since it was renewed" */
-    uint32_t *users;  /* by use: the only thread, 0: there are several */
+    struct tms_place_ref *table; /* at most half full */
+    size_t table_size;           /* a power of two */
+    struct tms_place_ref *order; /* of the pages, once settled */
+    struct tms_place_object *objects;
+    size_t object_count, object_capacity;
+    uint32_t *pieces; /* names of words that are cut */
+    struct tms_place_use *uses;
     uint32_t use_count, use_capacity;
     struct tms_place_block *blocks;
     size_t block_count, block_capacity;
@@ -57,15 +93,14 @@ struct tms_places {
 
 void tms_places_free(struct tms_places *places);
 
-/* First pass: `size` bytes are accessed together (memory), or an object is used (size 0). */
-bool tms_places_note(struct tms_places *places, uint64_t address, unsigned what, unsigned size);
+/* First pass: `size` bytes are accessed together, or an object is used. False: memory is short. */
+bool tms_places_note(struct tms_places *places, uint64_t address, unsigned size);
+bool tms_places_note_object(struct tms_places *places, uint64_t address, unsigned what);
 bool tms_places_settle(struct tms_places *places);
 
-/* Second pass: a thread uses the memory. */
-bool tms_places_use(struct tms_places *places, struct tms_place *place, uint32_t thread);
+/* Second pass: a thread is the first to use the memory since it was renewed. */
+bool tms_places_first_use(struct tms_places *places, struct tms_place *place, uint32_t thread);
 void tms_places_restart(struct tms_places *places);
-/* Last pass, for every access: has the memory but one thread in this use of it? */
-bool tms_places_private(struct tms_places *places, struct tms_place *place);
 
 /* Second and last pass: so many bytes are new, as a block of the heap if `allocated`. */
 bool tms_places_renew(struct tms_places *places, uint64_t address, uint64_t size, bool allocated,
@@ -74,19 +109,77 @@ bool tms_places_renew(struct tms_places *places, uint64_t address, uint64_t size
 /* One object alone is gone; another at its address is another one. */
 void tms_places_renew_object(struct tms_places *places, uint64_t address, unsigned what);
 
-/* The place of an address, which was noted. */
-struct tms_place *tms_places_find(struct tms_places *places, uint64_t address, unsigned what);
+/* The place of an object, NULL if it was not noted. */
+struct tms_place *tms_places_object(struct tms_places *places, uint64_t address, unsigned what);
+
+/* The slot of a page, or the free one where it belongs. */
+static inline struct tms_place_ref *tms_places_slot(const struct tms_places *places,
+                                                    uint64_t number)
+{
+    size_t mask = places->table_size - 1;
+    size_t at = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+
+    while (places->table[at].page != 0 && places->table[at].number != number) {
+        at = (at + 1) & mask;
+    }
+    return &places->table[at];
+}
+
+/* The place of memory that was noted. */
+static inline struct tms_place *tms_places_word(const struct tms_places *places, uint64_t address)
+{
+    const struct tms_place_ref *slot = tms_places_slot(places, address / TMS_PAGE_BYTES);
+
+    assert(slot->page != 0);
+    return &places->pages[slot->page - 1].words[address / TMS_WORD % TMS_PAGE_WORDS];
+}
+
+static inline bool tms_place_is_new(const struct tms_place *place)
+{
+    return place->over || place->use == 0;
+}
+
+/* Second pass, for every access: a thread uses the memory. */
+static inline bool tms_places_use(struct tms_places *places, struct tms_place *place,
+                                  uint32_t thread)
+{
+    if (tms_place_is_new(place)) {
+        return tms_places_first_use(places, place, thread);
+    }
+    if (places->uses[place->use].user != thread) {
+        places->uses[place->use].user = 0;
+    }
+    return true;
+}
+
+/* Last pass, for every access: has the memory but one thread in this use of it? */
+static inline bool tms_places_private(const struct tms_places *places, struct tms_place *place)
+{
+    if (tms_place_is_new(place)) {
+        place->use = place->use == 0 ? place->uses : places->uses[place->use].next;
+        assert(place->use != 0 && place->use <= places->use_count);
+        place->over = false;
+        place->alone = places->uses[place->use].user != 0;
+    }
+    return place->alone;
+}
 
 /* Where the name of the piece at byte `offset` of a place is kept. */
-uint32_t *tms_places_name(struct tms_places *places, const struct tms_place *place,
-                          unsigned offset);
+static inline uint32_t *tms_places_name(const struct tms_places *places, struct tms_place *place,
+                                        unsigned offset)
+{
+    unsigned before = (unsigned)place->cuts & ((2u << offset) - 1);
+
+    return place->cuts == 0 ? &place->name
+                            : &places->pieces[place->name + (unsigned)__builtin_popcount(before)];
+}
 
 /* The first byte behind the piece that byte `offset` of a word is in. */
 static inline unsigned tms_place_piece_end(const struct tms_place *place, unsigned offset)
 {
     unsigned behind = (unsigned)place->cuts >> (offset + 1);
 
-    return behind == 0 ? 8 : offset + 1 + (unsigned)__builtin_ctz(behind);
+    return behind == 0 ? TMS_WORD : offset + 1 + (unsigned)__builtin_ctz(behind);
 }
 
 #endif

@@ -319,6 +319,9 @@ bool tms_spool_loss(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASO
          "there were more threads at a time than can be told apart"},
         {header->lost & TMS_SPOOL_LOST_MEMORY, "memory or room for the recording ran out"},
         {header->lost & TMS_SPOOL_LOST_SIZE, "the recording reached its --max-size"},
+        {header->lost & TMS_SPOOL_LOST_STACKS,
+         "the program has an unwinder of its own, and its functions can't be followed behind the "
+         "first exception"},
         {spool->damaged > 0, "parts of the recording are damaged"},
     };
     size_t length = 0;
@@ -331,6 +334,19 @@ bool tms_spool_loss(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASO
         }
     }
     return length > 0;
+}
+
+bool tms_spool_loss_along(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON])
+{
+    bool lost = tms_spool_loss(spool, sentence);
+    size_t length = strlen(sentence);
+
+    if (spool->header.lost & TMS_SPOOL_LOST_ALONG) {
+        snprintf(sentence + length, TMS_SPOOL_REASON - length,
+                 "%sthere was room for the first part of the run only, --max-size gives more",
+                 lost ? "; " : "");
+    }
+    return length > 0 || (spool->header.lost & TMS_SPOOL_LOST_ALONG) != 0;
 }
 
 bool tms_spool_doubt(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON])

@@ -68,7 +68,10 @@ const struct tms_spool_transaction *tms_spool_refuted(const struct tms_spool_vio
 /* What is missing, as one sentence without its full stop: false if nothing is. */
 bool tms_spool_loss(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON]);
 
-/* The same for a verdict, which also needs a block that could have been cut apart. */
+/* The same for what was recorded along with a check, which may be missing by itself. */
+bool tms_spool_loss_along(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON]);
+
+/* What is missing for a verdict, which also needs a block that could have been cut apart. */
 bool tms_spool_doubt(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON]);
 
 #endif

@@ -42,6 +42,14 @@ typedef int tms_thin_sink(void *user, const struct tms_event *event);
 /* Does an access of the thread to memory that is its own stay? */
 bool tms_thin_keeps(const struct tms_thin *thin, uint32_t thread);
 
+/* Is an access of the thread passed on as it is? Then tms_thin_event need not be asked. */
+static inline bool tms_thin_passes(const struct tms_thin *thin, uint32_t thread)
+{
+    const struct tms_thin_thread *known = thread < thin->count ? &thin->threads[thread] : NULL;
+
+    return known != NULL && known->heard && !known->forked && known->count == 0;
+}
+
 /* The next event. TMS_OK, or a code: of the sink, or TMS_ERR_MEMORY. */
 int tms_thin_event(struct tms_thin *thin, const struct tms_event *event, tms_thin_sink *sink,
                    void *user);

@@ -2,31 +2,36 @@
 /* From a spool to the events of a trace; see trace.h. */
 #include "spool/trace.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/config.h"
 #include "runtime/rt.h"
+#include "spool/inlined.h"
 #include "spool/merge.h"
+#include "spool/naming.h"
 #include "spool/places.h"
 #include "spool/thin.h"
 
-#define BATCH 4096
+#define BATCH   4096
+#define THREADS 256 /* whose ids are at hand */
+#define MEMORY  7u  /* what an address stands for, besides the values of enum tms_rt_sync */
 
 struct work {
     struct tms_spool_names *names;
     struct tms_places places;
     struct tms_thin thin;
-    uint64_t *owners; /* by id of TMS_CLASS_OBJECT: the address that took the name, 0: nobody */
-    size_t owner_count;
+    struct tms_inlined inlined;
+    struct tms_naming naming;
+    struct tms_merge_turn *renewals; /* of memory, where the order of accesses matters */
+    size_t renewal_count, renewal_capacity;
     struct tms_analysis *judge; /* of a recording that may be cut: looks at every event */
     struct tms_trace_outcome *outcome;
     tms_trace_sink *sink;
     void *user;
     size_t count;
     struct tms_event batch[BATCH];
+    uint32_t threads[THREADS]; /* ids, by index; 0: not asked for yet */
 };
 
 /* ---- the first pass --------------------------------------------------------------------- */
@@ -37,7 +42,18 @@ static bool is_access(const struct tms_spool_event *event)
            event->kind == TMS_EVENT_UPDATE;
 }
 
-/* What an address stands for: memory, or an object of one of the kinds. */
+/* Semaphores and the like are among the variables, or, where there are none, the barriers. */
+static bool is_apart(const struct tms_spool_event *event)
+{
+    return event->what == TMS_RT_SEMAPHORE || event->what == TMS_RT_ONCE;
+}
+
+static bool is_memory(const struct tms_spool_event *event)
+{
+    return is_access(event) && !is_apart(event);
+}
+
+/* What an address stands for, if not for memory: an object of one of the kinds. */
 static unsigned what_of(const struct tms_spool_event *event)
 {
     static const uint8_t objects[TMS_EVENT_COUNT] = {
@@ -46,11 +62,7 @@ static unsigned what_of(const struct tms_spool_event *event)
         [TMS_EVENT_DEPART] = TMS_RT_BARRIER,
     };
 
-    if (!is_access(event)) {
-        return objects[event->kind]; /* TMS_RT_LOCK for the rest */
-    }
-    return event->what == TMS_RT_SEMAPHORE || event->what == TMS_RT_ONCE ? event->what
-                                                                         : TMS_PLACE_MEMORY;
+    return is_apart(event) ? event->what : objects[event->kind]; /* TMS_RT_LOCK for the rest */
 }
 
 /* Does the target name a place? Otherwise it is a label, a thread, or memory that is renewed. */
@@ -67,6 +79,44 @@ static bool has_place(const struct tms_spool_event *event)
     }
 }
 
+static bool note_place(struct tms_places *places, const struct tms_spool_event *event)
+{
+    if (is_memory(event)) {
+        return tms_places_note(places, event->target, event->size);
+    }
+    return !has_place(event) || tms_places_note_object(places, event->target, what_of(event));
+}
+
+/* Is memory new from here on? */
+static bool is_renewal(const struct tms_spool_event *event)
+{
+    return event->kind == TMS_EVENT_ALLOC || (event->kind == TMS_EVENT_FREE && event->extra != 0);
+}
+
+static bool note_renewal(struct work *work, const struct tms_spool_event *event, uint32_t thread)
+{
+    if (work->renewal_count == work->renewal_capacity) {
+        size_t capacity = 2 * work->renewal_capacity + 256;
+        struct tms_merge_turn *grown = realloc(work->renewals, capacity * sizeof(*grown));
+        if (grown == NULL) {
+            return false;
+        }
+        work->renewals = grown;
+        work->renewal_capacity = capacity;
+    }
+    work->renewals[work->renewal_count++] =
+        (struct tms_merge_turn){.number = event->number, .thread = thread};
+    return true;
+}
+
+static bool note_event(struct work *work, const struct tms_spool_event *event, uint32_t thread)
+{
+    if (!tms_event_makes_sense(event)) {
+        return true;
+    }
+    return is_renewal(event) ? note_renewal(work, event, thread) : note_place(&work->places, event);
+}
+
 static bool note_places(struct work *work)
 {
     const struct tms_spool *spool = work->names->spool;
@@ -75,9 +125,7 @@ static bool note_places(struct work *work)
         const struct tms_spool_event *events;
         size_t count = tms_chunk_events(spool, i, &events);
         for (size_t j = 0; j < count; j++) {
-            const struct tms_spool_event *event = &events[j];
-            if (tms_event_makes_sense(event) && has_place(event) &&
-                !tms_places_note(&work->places, event->target, what_of(event), event->size)) {
+            if (!note_event(work, &events[j], spool->events[i].thread)) {
                 return false;
             }
         }
@@ -87,125 +135,15 @@ static bool note_places(struct work *work)
 
 /* ---- names ------------------------------------------------------------------------------ */
 
-/* Can the name be this address's? It is its own from then on. */
-static bool claim(struct work *work, const char *name, uint64_t address)
-{
-    uint32_t id = tms_spool_intern(work->names, TMS_CLASS_OBJECT, name);
-
-    if (id >= work->owner_count) {
-        size_t count = 2 * (size_t)id + 64;
-        uint64_t *grown = realloc(work->owners, count * sizeof(*grown));
-        if (grown == NULL) {
-            work->names->failed = true;
-            return true;
-        }
-        memset(&grown[work->owner_count], 0, (count - work->owner_count) * sizeof(*grown));
-        work->owners = grown;
-        work->owner_count = count;
-    }
-    if (work->owners[id] == 0) {
-        work->owners[id] = address;
-    }
-    return work->owners[id] == address;
-}
-
-/*
- * Writes `name`, or name#2, name#3 …: one that no other address has. Blanks and bars, which not
- * every format can hold, are replaced.
- */
-static void write_distinct(struct work *work, FILE *out, const char *name, uint64_t address)
-{
-    char *text = NULL;
-    bool claimed = false;
-
-    for (unsigned i = 1; !claimed && !work->names->failed; i++) {
-        free(text);
-        if ((i == 1 ? asprintf(&text, "%s", name) : asprintf(&text, "%s#%u", name, i)) < 0) {
-            text = NULL;
-            work->names->failed = true;
-            break;
-        }
-        for (char *at = text; *at != '\0'; at++) {
-            *at = (unsigned char)*at <= ' ' || *at == '|' || *at == 0x7f ? '_' : *at;
-        }
-        claimed = claim(work, text, address);
-    }
-    fputs(text != NULL ? text : "", out);
-    free(text);
-}
-
-static void write_block(struct work *work, FILE *out, const struct tms_place *place,
-                        uint64_t address)
-{
-    const struct tms_place_block *block = &work->places.blocks[place->block - 1];
-    uint32_t location = tms_spool_location(work->names, block->site);
-    char number[TMS_NUMBER_SIZE];
-
-    fputs("heap", out);
-    if (location != 0) {
-        fputc(':', out);
-        for (const char *at = tms_name(work->names->context, TMS_CLASS_LOCATION, location, number);
-             *at != '\0'; at++) {
-            fputc((unsigned char)*at <= ' ' || *at == '|' ? '_' : *at, out);
-        }
-    }
-    fprintf(out, "#%u[%" PRIu64 "]", place->block, address - block->start);
-}
-
-static void write_name(struct work *work, FILE *out, const struct tms_place *place,
-                       uint64_t address)
-{
-    const char *given = tms_spool_given_name(work->names->spool, address);
-    struct tms_datum datum;
-
-    if (given != NULL) {
-        write_distinct(work, out, given, address);
-    } else if (place->block != 0) {
-        write_block(work, out, place, address);
-        return; /* it has the number of the block */
-    } else if (tms_symbols_datum(work->names->symbols, address, &datum)) {
-        write_distinct(work, out, datum.name, address - datum.offset);
-        if (datum.offset != 0) {
-            fprintf(out, "+%" PRIu64, datum.offset);
-        }
-    } else {
-        fprintf(out, "0x%" PRIx64, address);
-    }
-    if (place->renewal != 0) {
-        fprintf(out, "@%u", place->renewal);
-    }
-}
-
-/* What the name of an object starts with, if it lies among the variables of the trace. */
-static const char *prefix_of(unsigned what)
-{
-    return what == TMS_RT_SEMAPHORE ? "semaphore:" : what == TMS_RT_ONCE ? "once:" : "";
-}
-
 /* The id of the piece at `address` of a place. */
-static uint32_t name_of(struct work *work, enum tms_class cls, const struct tms_place *place,
-                        uint64_t address)
+static inline uint32_t name_of(struct work *work, enum tms_class cls, unsigned what,
+                               struct tms_place *place, uint64_t address)
 {
-    unsigned what = place->key % 8;
-    unsigned offset = what == TMS_PLACE_MEMORY ? address % 8 : 0;
-    uint32_t *name = tms_places_name(&work->places, place, offset);
-    char *text = NULL;
-    size_t size;
+    uint32_t *name = tms_places_name(&work->places, place, what == MEMORY ? address % TMS_WORD : 0);
 
-    if (*name != 0) {
-        return *name;
+    if (*name == 0) {
+        *name = tms_naming_name(&work->naming, cls, what, place, address);
     }
-    FILE *out = open_memstream(&text, &size);
-    if (out != NULL) {
-        fputs(prefix_of(what), out);
-        write_name(work, out, place, address);
-    }
-    if (out == NULL || fclose(out) != 0) {
-        work->names->failed = true;
-    } else {
-        *name = tms_spool_intern(work->names, cls, text);
-    }
-    free(text);
     return *name;
 }
 
@@ -243,10 +181,26 @@ static int put(void *user, const struct tms_event *event)
     return work->count == BATCH ? flush(work) : TMS_OK;
 }
 
+static int put_inlined(void *user, const struct tms_event *event)
+{
+    struct work *work = user;
+
+    work->outcome->inlined += event->kind == TMS_EVENT_BEGIN;
+    return tms_thin_event(&work->thin, event, put, work);
+}
+
 static int pass(struct work *work, const struct tms_spool_event *from, struct tms_event *event)
 {
+    int code = TMS_OK;
+
     event->location = tms_spool_location(work->names, from->site);
-    return tms_thin_event(&work->thin, event, put, work);
+    if (work->names->inlined) {
+        code = tms_inlined_before(&work->inlined, from, event, put_inlined, work);
+    }
+    if (code == TMS_OK && is_access(from) && tms_thin_passes(&work->thin, event->thread)) {
+        return put(work, event);
+    }
+    return code == TMS_OK ? tms_thin_event(&work->thin, event, put, work) : code;
 }
 
 /* One event for each piece that the access covers. */
@@ -257,50 +211,52 @@ static int put_pieces(struct work *work, const struct tms_spool_event *access,
     int code = TMS_OK;
 
     for (uint64_t at = access->target; at < end && code == TMS_OK && !work->outcome->cut;) {
-        struct tms_place *place = tms_places_find(&work->places, at, TMS_PLACE_MEMORY);
+        struct tms_place *place = tms_places_word(&work->places, at);
         bool is_private = !work->thin.off && tms_places_private(&work->places, place);
         if (!is_private || tms_thin_keeps(&work->thin, event->thread)) {
-            event->target = name_of(work, TMS_CLASS_VARIABLE, place, at);
+            event->target = name_of(work, TMS_CLASS_VARIABLE, MEMORY, place, at);
             code = pass(work, access, event);
         }
-        at += tms_place_piece_end(place, at % 8) - at % 8;
+        at += tms_place_piece_end(place, at % TMS_WORD) - at % TMS_WORD;
     }
     return code;
 }
 
-static int put_place(struct work *work, const struct tms_spool_event *from, struct tms_event *event)
+static int put_object(struct work *work, const struct tms_spool_event *from,
+                      struct tms_event *event)
 {
-    unsigned what = what_of(from);
+    enum tms_class cls = tms_event_class((enum tms_event_kind)from->kind);
+    struct tms_place *place = tms_places_object(&work->places, from->target, what_of(from));
 
-    if (what == TMS_PLACE_MEMORY) {
-        return put_pieces(work, from, event);
-    }
-    const struct tms_place *place = tms_places_find(&work->places, from->target, what);
-    event->target =
-        name_of(work, tms_event_class((enum tms_event_kind)from->kind), place, from->target);
+    assert(place != NULL);
+    event->target = name_of(work, cls, what_of(from), place, from->target);
     return pass(work, from, event);
 }
 
 static int renew(struct work *work, const struct tms_spool_event *from)
 {
-    bool memory =
-        from->kind == TMS_EVENT_ALLOC || (from->kind == TMS_EVENT_FREE && from->extra != 0);
+    bool allocated = from->kind == TMS_EVENT_ALLOC;
 
-    if (from->kind == TMS_EVENT_FREE && !memory) {
+    if (is_renewal(from)) {
+        return tms_places_renew(&work->places, from->target, from->extra, allocated, from->site)
+                   ? TMS_OK
+                   : TMS_ERR_MEMORY;
+    }
+    if (from->kind == TMS_EVENT_FREE) {
         tms_places_renew_object(&work->places, from->target, from->what);
     }
-    return !memory || tms_places_renew(&work->places, from->target, from->extra,
-                                       from->kind == TMS_EVENT_ALLOC, from->site)
-               ? TMS_OK
-               : TMS_ERR_MEMORY;
+    return TMS_OK;
 }
 
 static int take_event(struct work *work, const struct tms_spool_event *from, uint32_t thread)
 {
-    struct tms_event event = {.thread = tms_spool_thread(work->names, thread), .kind = from->kind};
+    struct tms_event event = {.thread = thread, .kind = from->kind};
 
+    if (is_memory(from)) {
+        return put_pieces(work, from, &event);
+    }
     if (has_place(from)) {
-        return put_place(work, from, &event);
+        return put_object(work, from, &event);
     }
     switch (tms_event_class((enum tms_event_kind)from->kind)) {
     case TMS_CLASS_LABEL:
@@ -314,49 +270,101 @@ static int take_event(struct work *work, const struct tms_spool_event *from, uin
     }
 }
 
+static uint32_t thread_id(struct work *work, uint32_t thread)
+{
+    uint32_t *known = &work->threads[thread % THREADS];
+
+    if (thread >= THREADS) {
+        return tms_spool_thread(work->names, thread);
+    }
+    *known = *known != 0 ? *known : tms_spool_thread(work->names, thread);
+    return *known;
+}
+
+static int take_events(struct work *work, const struct tms_spool_event *events, size_t count,
+                       uint32_t thread)
+{
+    uint32_t id = thread_id(work, thread);
+    int code = TMS_OK;
+
+    for (size_t i = 0; i < count && code == TMS_OK && !work->outcome->cut; i++) {
+        code = take_event(work, &events[i], id);
+    }
+    return code;
+}
+
 /* The second pass: which threads use the memory, from one renewal to the next. */
 static int note_use(struct work *work, const struct tms_spool_event *from, uint32_t thread)
 {
-    if (!has_place(from)) {
-        return renew(work, from);
-    }
-    if (what_of(from) != TMS_PLACE_MEMORY) {
-        return TMS_OK;
+    if (!is_memory(from)) {
+        return has_place(from) ? TMS_OK : renew(work, from);
     }
     uint64_t end = from->target + from->size;
-    for (uint64_t at = from->target; at < end; at = (at | 7) + 1) {
-        if (!tms_places_use(&work->places, tms_places_find(&work->places, at, TMS_PLACE_MEMORY),
-                            thread)) {
+    for (uint64_t at = from->target; at < end; at = (at | (TMS_WORD - 1)) + 1) {
+        if (!tms_places_use(&work->places, tms_places_word(&work->places, at), thread)) {
             return TMS_ERR_MEMORY;
         }
     }
     return TMS_OK;
 }
 
-typedef int taker(struct work *work, const struct tms_spool_event *event, uint32_t thread);
-
-/* All events in their order. */
-static int take_all(struct work *work, taker *take)
+static int note_run(struct work *work, const struct tms_spool_event *events, size_t count,
+                    uint32_t thread)
 {
-    struct tms_merge merge;
-    const struct tms_spool_event *event;
+    int code = TMS_OK;
+
+    for (size_t i = 0; i < count && code == TMS_OK; i++) {
+        code = note_use(work, &events[i], thread);
+    }
+    return code;
+}
+
+/* Takes events of one thread. */
+typedef int taker(struct work *work, const struct tms_spool_event *events, size_t count,
+                  uint32_t thread);
+
+static int take_all(struct work *work, struct tms_merge *merge, taker *take)
+{
+    const struct tms_spool_event *events;
     uint32_t thread;
-    int code = tms_merge_open(&merge, work->names->spool) ? TMS_OK : TMS_ERR_MEMORY;
+    size_t count;
+    int code = TMS_OK;
 
     while (code == TMS_OK && !work->outcome->cut &&
-           (event = tms_merge_next(&merge, &thread)) != NULL) {
-        code = take(work, event, thread);
+           (count = tms_merge_run(merge, &events, &thread)) > 0) {
+        code = take(work, events, count, thread);
     }
-    tms_merge_close(&merge);
     return code;
 }
 
 static int note_uses(struct work *work)
 {
-    int code = work->thin.off ? TMS_OK : take_all(work, note_use);
+    struct tms_merge merge;
+    int code = TMS_ERR_MEMORY;
 
+    if (work->thin.off) {
+        return TMS_OK;
+    }
+    if (tms_merge_open(&merge, work->names->spool)) {
+        tms_merge_loosen(&merge, work->renewals, work->renewal_count);
+        code = take_all(work, &merge, note_run);
+    }
+    tms_merge_close(&merge);
     tms_places_restart(&work->places);
     return code;
+}
+
+/* The last pass, in the order of the trace. */
+static int make_events(struct work *work)
+{
+    struct tms_merge merge;
+    int code = TMS_ERR_MEMORY;
+
+    if (tms_merge_open(&merge, work->names->spool)) {
+        code = take_all(work, &merge, take_events);
+    }
+    tms_merge_close(&merge);
+    return code == TMS_OK ? flush(work) : code;
 }
 
 static int hire_judge(struct work *work)
@@ -364,7 +372,7 @@ static int hire_judge(struct work *work)
     char sentence[TMS_SPOOL_REASON];
     struct tms_settings settings;
 
-    if (!tms_spool_loss(work->names->spool, sentence)) {
+    if (!tms_spool_loss_along(work->names->spool, sentence)) {
         return TMS_OK;
     }
     tms_settings_init(&settings);
@@ -382,7 +390,10 @@ int tms_spool_trace(struct tms_spool_names *names, tms_trace_sink *sink, void *u
         return TMS_ERR_MEMORY;
     }
     work->names = names;
-    work->thin.off = (names->spool->header.mode & TMS_RT_FULL) != 0;
+    work->inlined.names = work->naming.names = names;
+    work->naming.places = &work->places;
+    /* What is recorded along has nothing that could be left out. */
+    work->thin.off = (names->spool->header.mode & (TMS_RT_FULL | TMS_RT_ALONG)) != 0;
     work->outcome = outcome;
     work->sink = sink;
     work->user = user;
@@ -391,15 +402,14 @@ int tms_spool_trace(struct tms_spool_names *names, tms_trace_sink *sink, void *u
         code = note_uses(work);
     }
     if (code == TMS_OK) {
-        code = take_all(work, take_event);
-    }
-    if (code == TMS_OK) {
-        code = flush(work);
+        code = make_events(work);
     }
     tms_analysis_free(work->judge);
+    tms_inlined_free(&work->inlined);
     tms_thin_free(&work->thin);
     tms_places_free(&work->places);
-    free(work->owners);
+    tms_naming_free(&work->naming);
+    free(work->renewals);
     free(work);
     return names->failed ? TMS_ERR_MEMORY : code;
 }

@@ -29,7 +29,8 @@ typedef int tms_trace_sink(void *user, const struct tms_event *events, size_t co
 
 struct tms_trace_outcome {
     uint64_t events;
-    bool cut; /* the rest was left out because it does not fit to what is there */
+    uint64_t inlined; /* blocks of inlined functions among them */
+    bool cut;         /* the rest was left out because it does not fit to what is there */
 };
 
 /* TMS_OK, or a code: of the sink, or TMS_ERR_MEMORY. */

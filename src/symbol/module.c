@@ -122,6 +122,7 @@ static void take_scopes(struct search *search, Dwarf_Die *scopes, int count)
             set_call_place(search, frame, called);
         }
         frame->function = name_of(search, &scopes[i]);
+        frame->instance = is_inlined(&scopes[i]) ? dwarf_dieoffset(&scopes[i]) : 0;
         search->count += frame->function != NULL;
         if (!is_inlined(&scopes[i])) {
             return;

@@ -34,6 +34,7 @@ struct tms_frame {
     const char *file;     /* NULL: unknown. Shortened where that leads to the same file */
     const char *source;   /* the line itself without its indentation; NULL: not to be had */
     unsigned line;        /* 0: unknown */
+    uint64_t instance;    /* which copy of an inlined function in the file; 0: it is none */
     bool bare;            /* `function` is only an address */
     bool foreign;         /* it belongs to the system, not to the program */
 };

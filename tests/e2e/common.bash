@@ -46,3 +46,9 @@ for line in lines:
     jsonschema.Draft7Validator(schema).validate(json.loads(line))' \
         "$top/docs/schema/$1.schema.json" <<<"$output"
 }
+
+# observing: the engines that judge the trace as it is, with commas between.
+observing() {
+    "$tmesis" engines --json | python3 -c 'import json, sys
+print(",".join(e["name"] for e in json.load(sys.stdin)["engines"] if e["answers"][0] == "violation"))'
+}

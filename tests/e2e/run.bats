@@ -217,7 +217,7 @@ teardown() {
     query 'd[0]["trace"]["locks"] == 1'
     tms run --full ./cut plain
     [ "$status" -eq 0 ]
-    [[ $stderr == *'--full and --max-size are for recordings'* ]]
+    [[ $stderr == *'--full is for recordings of accesses, which frontier does not need'* ]]
     tms run --engine=velodrome --max-size=1 ./cut plain
     [[ $flat != *'are for recordings'* ]]
 }
@@ -228,7 +228,7 @@ teardown() {
         tms record $full -o cut.tms ./cut
         [ "$status" -eq 0 ]
         [[ $stderr == *'cut.tms: '*' events of 2 threads'* ]]
-        tms check -q --engine=all --json cut.tms
+        tms check -q --engine="$(observing)" --json cut.tms
         [ "$status" -eq 1 ]
         query 'len({r["verdict"] for r in d[0]["results"]}) == 1'
         tms info cut.tms

@@ -181,8 +181,9 @@ load common
     [[ $output == *frontier*guarantee*reference*guarantee* ]]
     tms engines --json
     query '[e["name"] for e in d[0]["engines"]][:2] == ["frontier", "reference"]'
-    query 'set(e["name"] for e in d[0]["engines"]) >= {"velodrome", "aerodrome-basic", "aerodrome", "regiontrack", "doublechecker"}'
+    query 'set(e["name"] for e in d[0]["engines"]) >= {"velodrome", "aerodrome-basic", "aerodrome", "regiontrack", "doublechecker", "sidetrack", "fasttrack", "goodlock", "atomizer", "reduction", "blocks"}'
     query 'all(e["paper"] and e["guarantee"] and e["time"] and e["memory"] and e["reports"] for e in d[0]["engines"])'
+    query '{e["answers"][0] for e in d[0]["engines"]} == {"violation", "predicted", "potential", "race"}'
     tms engines -q
     [[ $output == $'frontier\nreference\n'* ]]
 }

@@ -5,7 +5,7 @@
 setup() {
     cd "$BATS_TEST_DIRNAME/../.." || return
     mapfile -t c_files < <(tests/lint/files '*.c' '*.h')
-    mapfile -t headers < <(tests/lint/files 'include/*.h' 'src/*.h' 'runtime/*.h' 'tests/*.h')
+    mapfile -t headers < <(tests/lint/files 'include/*.h' 'src/*.h' 'runtime/*.h' 'preload/*.h' 'tests/*.h')
     mapfile -t scripts < <(tests/lint/files | xargs -d '\n' grep -lE '^#!.*\b(bash|bats)$')
     mapfile -t sources < <(tests/lint/files '*.c' '*.h' '*.bats' '*.py' '*.map' '*meson.build' \
         Makefile; printf '%s\n' "${scripts[@]}")
@@ -95,6 +95,7 @@ allowed_for() {
     spool) echo 'spool/ symbol/ runtime/spool.h runtime/rt.h runtime/config.h' ;;
     cli) echo 'cli/ gen/ spool/ runtime/config.h' ;;
     runtime) echo "base/ clock/ engine/ spec/ $(cd runtime && echo *.h)" ;;
+    preload) echo "runtime/ $(cd preload && echo *.h)" ;;
     *) echo "src/$1 has no rule" >&2 ;;
     esac
 }
@@ -109,7 +110,7 @@ allowed_for() {
             [[ $include != "$prefix"* ]] || good=1
         done
         ((good)) || { echo "$file:$line: $part must not include $include" && bad=1; }
-    done < <(grep -rnoP '^\s*#\s*include\s*"\K[^"]+' src runtime --include='*.[ch]')
+    done < <(grep -rnoP '^\s*#\s*include\s*"\K[^"]+' src runtime preload --include='*.[ch]')
     [ "$bad" -eq 0 ]
 }
 
@@ -123,7 +124,7 @@ allowed_for() {
 }
 
 @test "the build knows every source file" {
-    for file in $(tests/lint/files 'src/*.c' 'runtime/*.c' 'tests/unit/*.c' 'tests/differential/*.c'); do
+    for file in $(tests/lint/files 'src/*.c' 'runtime/*.c' 'preload/*.c' 'tests/unit/*.c' 'tests/differential/*.c'); do
         grep -rqF "'${file#*/}'" --include=meson.build . ||
             grep -rqF "'${file##*/}'" --include=meson.build "$(dirname "$file")" ||
             grep -qF "'$(basename "$file" .c)'" tests/meson.build ||
@@ -146,5 +147,5 @@ allowed_for() {
 }
 
 @test "how long functions are (told, not judged)" {
-    tests/lint/function-lengths src runtime >&3
+    tests/lint/function-lengths src runtime preload >&3
 }

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The heap of a program whose accesses are not watched: memory matters only when it is given back
+ * with a lock in it, for another lock may come to lie there. In the place of runtime/heap.c.
+ */
+#include <malloc.h>
+
+#include "runtime/shadow.h"
+
+void tms_rt_allocated(struct tms_rt_thread *t, uintptr_t address, size_t size, uintptr_t pc)
+{
+}
+
+void tms_rt_freed(struct tms_rt_thread *t, uintptr_t address)
+{
+    size_t size = tms_rt_checks ? malloc_usable_size((void *)address) : 0;
+
+    if (size > 0 && tms_rt_may_hold_objects(address, address + size)) {
+        tms_rt_objects_gone(address, size);
+    }
+}
+
+bool tms_rt_heap_find(uintptr_t address, uintptr_t *start, size_t *size, uint32_t *site)
+{
+    return false;
+}
+
+void tms_rt_heap_restart(void)
+{
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a thread does again; recall.h says why that is little. */
+#include "recall.h"
+
+#include "memory.h"
+
+#define SINCE_MOST ((UINT32_C(1) << 30) - 1)
+#define STEP_MOST  4096u
+
+/* Of one access. */
+static uint64_t bytes_of(uintptr_t address, size_t size, uintptr_t word)
+{
+    uintptr_t start = address > word ? address - word : 0;
+    uintptr_t end = address + size < word + 8 ? address + size - word : 8;
+
+    return start >= 8 || address + size <= word
+               ? 0
+               : WORD_BYTES >> (8 - (end - start)) << start & WORD_BYTES;
+}
+
+uint64_t tms_rt_recalled_bytes(const struct tms_rt_recalled *entry, uintptr_t word)
+{
+    uintptr_t last = __atomic_load_n(&entry->last, __ATOMIC_ACQUIRE);
+    uint64_t bytes = 0;
+
+    if (word + 8 <= entry->start || word >= last + entry->size) {
+        return 0;
+    }
+    if (entry->step == 0) {
+        return bytes_of(entry->start, entry->size, word);
+    }
+    /* No more than the accesses that begin in the 8 bytes, and the one before. */
+    uintptr_t before = word < entry->start ? 0 : (word - entry->start) / entry->step;
+    for (uintptr_t at = entry->start + before * entry->step; at < word + 8 && at <= last;
+         at += entry->step) {
+        bytes |= bytes_of(at, entry->size, word);
+    }
+    return bytes;
+}
+
+/* ---- the thread itself -------------------------------------------------------------------- */
+
+void tms_rt_recall_start(struct tms_rt_thread *t)
+{
+    if (t->recalled == NULL) {
+        t->recalled = tms_rt_map(RECALLED_MOST * sizeof(*t->recalled));
+    }
+    t->recalled_room = t->recalled == NULL ? 0 : RECALLED_MOST;
+}
+
+static inline uint32_t *entry_of(struct tms_rt_thread *t, uintptr_t pc)
+{
+    return &t->recalled_last[tms_rt_pc_hash(pc)];
+}
+
+static __attribute__((noinline)) bool append(struct tms_rt_thread *t, uintptr_t address,
+                                             size_t size, enum tms_rt_access access, uintptr_t pc)
+{
+    uint32_t count = t->recalled_count;
+    uint64_t since = t->number - t->running_from;
+
+    if (count == t->recalled_room || since > SINCE_MOST) {
+        return false;
+    }
+    t->recalled[count] = (struct tms_rt_recalled){.start = address,
+                                                  .last = address,
+                                                  .pc = pc,
+                                                  .parent = tms_rt_frame_site(t),
+                                                  .access = access,
+                                                  .since = since & SINCE_MOST,
+                                                  .size = (uint8_t)size};
+    *entry_of(t, pc) = count;
+    __atomic_store_n(&t->recalled_count, count + 1, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* Is the access one more of an entry? Then it is by now. */
+static inline bool goes_on(struct tms_rt_recalled *entry, uintptr_t address, size_t size)
+{
+    uintptr_t step = address - entry->last;
+
+    if (step == 0) {
+        return true;
+    }
+    if (entry->step == 0 && step >= size && step < STEP_MOST) {
+        entry->step = (uint16_t)step;
+    }
+    if (step != entry->step) {
+        return false;
+    }
+    __atomic_store_n(&entry->last, address, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* Nobody is to know but who finds the cell while the transaction runs. */
+static inline __attribute__((always_inline)) bool recall(struct tms_rt_thread *t, uintptr_t address,
+                                                         size_t size, enum tms_rt_access access,
+                                                         uintptr_t pc)
+{
+    uint32_t last = *entry_of(t, pc);
+    struct tms_rt_recalled *entry = &t->recalled[last];
+
+    if (!tms_rt_in_block(t)) {
+        return true;
+    }
+    if (last < t->recalled_count && entry->pc == pc &&
+        entry->since == t->number - t->running_from && entry->access == access &&
+        entry->size == size && entry->parent == tms_rt_frame_site(t) &&
+        goes_on(entry, address, size)) {
+        return true;
+    }
+    return append(t, address, size, access, pc);
+}
+
+bool tms_rt_recall(struct tms_rt_thread *t, uintptr_t address, size_t size,
+                   enum tms_rt_access access, uintptr_t pc)
+{
+    return recall(t, address, size, access, pc);
+}
+
+/* A signal in between would at worst write over the entry of what it interrupted. */
+void tms_rt_repeat(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc)
+{
+    struct tms_rt_thread *t = tms_rt_self;
+
+    if (t->inside == 0 && t->ignored[access] == 0 && !tms_rt_recall(t, address, size, access, pc)) {
+        tms_rt_visit(address, size, access, pc);
+    }
+}
+
+/* ---- the others --------------------------------------------------------------------------- */
+
+/* The first in the list that conflicts with an access to these of 8 aligned bytes. */
+static const struct tms_rt_recalled *find(const struct tms_rt_thread *t, uintptr_t word,
+                                          uint64_t bytes, enum tms_rt_access access)
+{
+    uint32_t count = __atomic_load_n(&t->recalled_count, __ATOMIC_ACQUIRE);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tms_rt_recalled *entry = &t->recalled[i];
+        if ((tms_rt_recalled_bytes(entry, word) & bytes) != 0 &&
+            (entry->access != TMS_RT_READ || access != TMS_RT_READ)) {
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+/* The thread behind the word, if it runs a transaction that began later, and when. */
+static const struct tms_rt_thread *newer(uint64_t word, uint64_t *begin)
+{
+    const struct tms_rt_thread *t = tms_rt_of_slot(word >> WORD_SLOT & WORD_SLOT_MOST);
+
+    *begin = t == NULL ? 0 : atomic_load_explicit(&t->running, memory_order_acquire);
+    return *begin > (word >> WORD_EVENT & WORD_EVENT_MOST) ? t : NULL;
+}
+
+bool tms_rt_did_again(const struct tms_rt_thread *thread, uint64_t word, uintptr_t address,
+                      uint64_t bytes, enum tms_rt_access access, uint64_t *number,
+                      enum tms_rt_access *kind)
+{
+    uint64_t begin;
+    const struct tms_rt_thread *t = newer(word, &begin);
+    const struct tms_rt_recalled *entry =
+        t == NULL || t == thread ? NULL : find(t, address & ~UINT64_C(7), bytes, access);
+
+    if (entry == NULL) {
+        return false;
+    }
+    *number = begin + entry->since;
+    *kind = (enum tms_rt_access)entry->access;
+    return true;
+}
+
+bool tms_rt_is_past_recall(uint64_t word, uintptr_t address)
+{
+    const struct tms_rt_thread *t = tms_rt_of_slot(word >> WORD_SLOT & WORD_SLOT_MOST);
+    uint64_t begin;
+
+    if (t == NULL) {
+        return true;
+    }
+    return __atomic_load_n(&t->quiet, __ATOMIC_ACQUIRE) > word >> WORD_EVENT &&
+           (newer(word, &begin) == NULL ||
+            find(t, address & ~UINT64_C(7), word & WORD_BYTES, TMS_RT_WRITE) == NULL);
+}
+
+uint32_t tms_rt_recalled_site(const struct tms_rt_thread *t, uint64_t number, uintptr_t address)
+{
+    uint64_t begin = atomic_load_explicit(&t->running, memory_order_acquire);
+    uint32_t count = __atomic_load_n(&t->recalled_count, __ATOMIC_ACQUIRE);
+
+    for (uint32_t i = 0; begin != 0 && i < count; i++) {
+        const struct tms_rt_recalled *entry = &t->recalled[i];
+        if (begin + entry->since == number &&
+            tms_rt_recalled_bytes(entry, address & ~UINT64_C(7)) != 0) {
+            return tms_rt_site_behind(entry->parent, entry->pc);
+        }
+    }
+    return 0;
+}

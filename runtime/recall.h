@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a thread does again, transaction after transaction.
+ *
+ * The cell in shadow memory says when a thread touched some bytes. If it touches them again, in a
+ * later transaction, and in between no running transaction came to reach the thread (an edge came
+ * in that let it, see `met` in engine/frontier.h), the new event says no more to anybody than the
+ * old one does, once its transaction has ended: who is ordered behind the one is so behind the
+ * other. Only while the transaction runs does it matter that the event is one of it. So the cell
+ * stays as it is, and the event goes into a list of the thread that is valid until the
+ * transaction ends; outside of transactions it goes nowhere.
+ *
+ * Whoever finds the old event in a cell, and sees that its thread runs a transaction that began
+ * later, looks into that list. If a transaction comes to be reached while it runs, the list is
+ * carried into the cells.
+ *
+ * Nothing orders the list of one thread and the cell of another but what orders the accesses
+ * themselves: of two accesses that race, in the few nanoseconds that a store takes to be seen, the
+ * one may miss the other. Readers do not race: so the word of another reader stays in the cell as
+ * long as its thread may rely on it.
+ */
+#ifndef TMS_RUNTIME_RECALL_H
+#define TMS_RUNTIME_RECALL_H
+
+#include "shadow.h"
+
+#define RECALLED_MOST 4096u
+
+/*
+ * What one instruction touched again and again, with no event in between: a loop goes through
+ * memory in steps, and needs one entry.
+ */
+struct tms_rt_recalled {
+    uintptr_t start, last; /* the first access and the last, `step` bytes from each to the next */
+    uintptr_t pc;
+    uint32_t parent; /* site of the call */
+    uint32_t access : 2;
+    uint32_t since : 30; /* the number of the thread's last event, counted from the begin */
+    uint16_t step;       /* 0: there is one access */
+    uint8_t size;
+};
+
+/*
+ * Has the thread behind a word of a cell done something to these of the 8 bytes around an address,
+ * in the transaction it runs, that conflicts with this access, and that the cell does not say?
+ * Then the number of that event and its kind are set.
+ */
+bool tms_rt_did_again(const struct tms_rt_thread *thread, uint64_t word, uintptr_t address,
+                      uint64_t bytes, enum tms_rt_access access, uint64_t *number,
+                      enum tms_rt_access *kind);
+
+/* The word of another reader, behind which this thread comes, is not needed any more. */
+bool tms_rt_is_past_recall(uint64_t word, uintptr_t address);
+
+/* Room for the list, with the first transaction. */
+void tms_rt_recall_start(struct tms_rt_thread *thread);
+
+/* Where the event happened, if it is in the thread's list; 0 if not. */
+uint32_t tms_rt_recalled_site(const struct tms_rt_thread *thread, uint64_t number,
+                              uintptr_t address);
+
+/* The bytes of an entry among the 8 aligned ones at an address. */
+uint64_t tms_rt_recalled_bytes(const struct tms_rt_recalled *entry, uintptr_t word);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What kind of program somebody wants to have watched, as far as its file tells: whether it has
+ * the runtime in it, and if not, whether the library that does without can be loaded into it.
+ */
+#ifndef TMS_CLI_BINARY_H
+#define TMS_CLI_BINARY_H
+
+#include <limits.h>
+
+enum tms_binary {
+    TMS_BINARY_WATCHED,    /* built with tmesis cc */
+    TMS_BINARY_PLAIN,      /* of this machine, linked dynamically */
+    TMS_BINARY_STATIC,     /* linked with -static: nothing can be loaded into it */
+    TMS_BINARY_PRIVILEGED, /* set-user-ID and the like: the system refuses to load into it */
+    TMS_BINARY_FOREIGN,    /* for another kind of machine */
+    TMS_BINARY_UNKNOWN,    /* a script, or not to be found or read */
+};
+
+/* `name` as a shell would take it: a path, or a word to be looked for on PATH. */
+enum tms_binary tms_binary_kind(const char *name);
+
+#endif

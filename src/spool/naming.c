@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of variables and objects; see naming.h. */
+#include "spool/naming.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/rt.h"
+
+void tms_naming_free(struct tms_naming *naming)
+{
+    free(naming->owners);
+    free(naming->text);
+    *naming = (struct tms_naming){0};
+}
+
+/* ---- the buffer --------------------------------------------------------------------------- */
+
+static void put(struct tms_naming *naming, const char *text, size_t length)
+{
+    if (naming->capacity - naming->length <= length) { /* so that there is a text, if empty */
+        size_t capacity = 2 * (naming->length + length) + 256;
+        char *grown = realloc(naming->text, capacity);
+        if (grown == NULL) {
+            naming->names->failed = true;
+            return;
+        }
+        naming->text = grown;
+        naming->capacity = capacity;
+    }
+    memcpy(naming->text + naming->length, text, length);
+    naming->length += length;
+}
+
+static void put_text(struct tms_naming *naming, const char *text)
+{
+    put(naming, text, strlen(text));
+}
+
+/* Blanks and bars, which not every format can hold, are replaced. */
+static void put_plain(struct tms_naming *naming, const char *text)
+{
+    size_t from = naming->length;
+
+    put_text(naming, text);
+    for (char *at = naming->text + from; at < naming->text + naming->length; at++) {
+        *at = (unsigned char)*at <= ' ' || *at == '|' || *at == 0x7f ? '_' : *at;
+    }
+}
+
+static void put_number(struct tms_naming *naming, uint64_t number, unsigned base)
+{
+    char digits[24];
+    size_t at = sizeof(digits);
+
+    do {
+        digits[--at] = "0123456789abcdef"[number % base];
+        number /= base;
+    } while (number != 0);
+    put(naming, digits + at, sizeof(digits) - at);
+}
+
+/* ---- names of the program ----------------------------------------------------------------- */
+
+/* Can the name that ends the buffer be this address's? It is its own from then on. */
+static bool claim(struct tms_naming *naming, size_t from, uint64_t address)
+{
+    int64_t id = tms_intern(naming->names->context, TMS_CLASS_OBJECT, naming->text + from,
+                            naming->length - from);
+
+    if (id >= 0 && (size_t)id >= naming->owner_count) {
+        size_t count = 2 * (size_t)id + 64;
+        uint64_t *grown = realloc(naming->owners, count * sizeof(*grown));
+        if (grown != NULL) {
+            memset(&grown[naming->owner_count], 0, (count - naming->owner_count) * sizeof(*grown));
+            naming->owners = grown;
+            naming->owner_count = count;
+        }
+    }
+    if (id < 0 || (size_t)id >= naming->owner_count) {
+        naming->names->failed = true;
+        return false;
+    }
+    if (naming->owners[id] == 0) {
+        naming->owners[id] = address;
+    }
+    return naming->owners[id] == address;
+}
+
+/* `name`, or name#2, name#3 …: one that no other address has. */
+static void put_distinct(struct tms_naming *naming, const char *name, uint64_t address)
+{
+    size_t from = naming->length;
+    bool claimed = false;
+
+    for (unsigned i = 1; !claimed && !naming->names->failed; i++) {
+        naming->length = from;
+        put_plain(naming, name);
+        if (i > 1) {
+            put_text(naming, "#");
+            put_number(naming, i, 10);
+        }
+        claimed = claim(naming, from, address);
+    }
+}
+
+/* ---- starts ------------------------------------------------------------------------------- */
+
+/* Is the start of the last name that of this one, too? Otherwise it has to be made. */
+static bool is_kept(struct tms_naming *naming, const struct tms_naming_start *wanted)
+{
+    const struct tms_naming_start *kept = &naming->start;
+    bool same = kept->prefix == wanted->prefix && kept->block == wanted->block &&
+                kept->name == wanted->name && kept->address == wanted->address;
+
+    naming->length = same ? kept->length : 0;
+    if (!same) {
+        put_text(naming, wanted->prefix);
+    }
+    return same;
+}
+
+static void keep(struct tms_naming *naming, struct tms_naming_start start)
+{
+    start.length = naming->length;
+    naming->start = start;
+}
+
+/* "heap:bank.c:31#2[8]": it needs no renewal, since it has the number of the block. */
+static void put_block(struct tms_naming *naming, const char *prefix, uint32_t number,
+                      uint64_t address)
+{
+    const struct tms_place_block *block = &naming->places->blocks[number - 1];
+    struct tms_naming_start start = {.prefix = prefix, .block = number};
+    char buffer[TMS_NUMBER_SIZE];
+
+    if (!is_kept(naming, &start)) {
+        uint32_t location = tms_spool_location(naming->names, block->site);
+        put_text(naming, "heap");
+        if (location != 0) {
+            put_text(naming, ":");
+            put_plain(naming,
+                      tms_name(naming->names->context, TMS_CLASS_LOCATION, location, buffer));
+        }
+        put_text(naming, "#");
+        put_number(naming, number, 10);
+        put_text(naming, "[");
+        keep(naming, start);
+    }
+    put_number(naming, address - block->start, 10);
+    put_text(naming, "]");
+}
+
+static void put_datum(struct tms_naming *naming, const char *prefix, const struct tms_datum *datum,
+                      uint64_t address)
+{
+    struct tms_naming_start start = {
+        .prefix = prefix, .name = datum->name, .address = address - datum->offset};
+
+    if (!is_kept(naming, &start)) {
+        put_distinct(naming, datum->name, start.address);
+        keep(naming, start);
+    }
+    if (datum->offset != 0) {
+        put_text(naming, "+");
+        put_number(naming, datum->offset, 10);
+    }
+}
+
+/* ---- the name ----------------------------------------------------------------------------- */
+
+/* What the name of an object starts with, if it lies among the variables of the trace. */
+static const char *prefix_of(unsigned what)
+{
+    return what == TMS_RT_SEMAPHORE ? "semaphore:" : what == TMS_RT_ONCE ? "once:" : "";
+}
+
+static void put_name(struct tms_naming *naming, const char *prefix, const struct tms_place *place,
+                     uint64_t address)
+{
+    const char *given = tms_spool_given_name(naming->names->spool, address);
+    struct tms_datum datum;
+
+    if (given == NULL && place->block != 0) {
+        put_block(naming, prefix, place->block, address);
+        return;
+    }
+    if (given == NULL && tms_symbols_datum(naming->names->symbols, address, &datum)) {
+        put_datum(naming, prefix, &datum, address);
+    } else {
+        naming->start.prefix = NULL;
+        naming->length = 0;
+        put_text(naming, prefix);
+        if (given != NULL) {
+            put_distinct(naming, given, address);
+        } else {
+            put_text(naming, "0x");
+            put_number(naming, address, 16);
+        }
+    }
+    if (place->renewal != 0) {
+        put_text(naming, "@");
+        put_number(naming, place->renewal, 10);
+    }
+}
+
+uint32_t tms_naming_name(struct tms_naming *naming, enum tms_class cls, unsigned what,
+                         const struct tms_place *place, uint64_t address)
+{
+    put_name(naming, prefix_of(what), place, address);
+    int64_t id = naming->names->failed
+                     ? TMS_ERR_MEMORY
+                     : tms_intern(naming->names->context, cls, naming->text, naming->length);
+    naming->names->failed = naming->names->failed || id < 0;
+    return id < 0 ? 0 : (uint32_t)id;
+}
