@@ -123,9 +123,10 @@ void tms_rt_repeat(uintptr_t address, size_t size, enum tms_rt_access access, ui
 {
     struct tms_rt_thread *t = tms_rt_self;
 
-    if (t->inside == 0 && t->ignored[access] == 0 && !tms_rt_recall(t, address, size, access, pc)) {
-        tms_rt_visit(address, size, access, pc);
+    if (t->inside != 0 || t->ignored[access] != 0 || recall(t, address, size, access, pc)) {
+        return;
     }
+    tms_rt_visit(address, size, access, pc);
 }
 
 /* ---- the others --------------------------------------------------------------------------- */

@@ -49,12 +49,12 @@ struct tms_rt_site_entry {
 };
 
 /* Loops have few instructions that touch memory: each finds again what it did last. */
-#define TMS_RT_PCS 16u
+#define TMS_RT_PCS 64u
 static inline size_t tms_rt_pc_hash(uintptr_t pc)
 {
-    return pc * UINT64_C(0x9e3779b97f4a7c15) >> 60;
+    return pc * UINT64_C(0x9e3779b97f4a7c15) >> 58;
 }
-_Static_assert(TMS_RT_PCS == 1 << (64 - 60), "as many as the hash has values");
+_Static_assert(TMS_RT_PCS == 1 << (64 - 58), "as many as the hash has values");
 
 /* What an instruction touched last of 8 aligned bytes, see extend() in shadow.c. */
 struct tms_rt_touched {
