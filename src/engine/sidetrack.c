@@ -44,6 +44,7 @@ static void on_begin(struct sidetrack *s, const struct tms_op *op)
     }
     t->name = (struct tms_transaction){op->event, op->thread, op->target, op->location, false};
     t->block++;
+    t->taken_count = 0;
 }
 
 static void on_nested(struct sidetrack *s, const struct tms_op *op)
@@ -182,7 +183,8 @@ static handler *const handlers[TMS_OP_COUNT] = {
 #define EACH_BYTE UINT64_C(0x0101010101010101)
 #define GROUP     64 /* operations that are looked through at a time */
 
-/* The highest bit of each byte that is not 0; none of them may be over 0x80. */
+/* The highest bit of each byte that is not 0. Kinds are small; what is read behind the end may not
+ * be, and carries, but only further on. */
 static inline uint64_t not_zero(uint64_t bytes)
 {
     return bytes + EACH_BYTE * 0x7f;

@@ -20,8 +20,8 @@
 #include "engine/nesting.h"
 
 #define SIDETRACK_SLOTS   1024
-#define SIDETRACK_TOLD    8192 /* patterns that are remembered at most; a power of two */
-#define SIDETRACK_REFUTED 4    /* blocks in a pattern that is remembered */
+#define SIDETRACK_TOLD    512 /* patterns; a power of two */
+#define SIDETRACK_REFUTED 4   /* blocks in a pattern that is remembered */
 
 /* How a lock is taken. Of windows, SHARED stands for: by acquires of any kind. */
 enum { SHARED, EXCLUSIVE, KINDS };
@@ -53,10 +53,10 @@ struct acquire {
 
 /* Two acquires of a lock in one block: V of the lock is the clock of the second. */
 struct window {
-    struct place first;
     struct acquire second;
-    struct tms_refuted refuted;
     bool spent; /* no window, or one that is reported already */
+    struct place first;
+    struct tms_refuted refuted;
 };
 
 struct lock {
@@ -65,6 +65,7 @@ struct lock {
     uint64_t released_at;              /* … its own component in R, 0: there was none … */
     uint64_t released_age;             /* … and the age of its thread then */
     bool shared_since;                 /* shared releases since the last exclusive acquire */
+    bool shared;                       /* was ever taken so */
     bool inner;                        /* was held by a thread that waited for something */
     uint8_t newest[KINDS];             /* which of the two last ones is A */
     struct acquire last[KINDS][2];
@@ -128,10 +129,9 @@ struct thread {
     uint64_t age; /* a new number whenever it learnt something of another; no two have the same */
     struct tms_transaction name; /* of the block it is in, or was in last */
     struct tms_nesting nesting;
-    uint64_t block;       /* transactions begun, synthetic ones too */
-    uint64_t taken_block; /* the one that taken_count belongs to */
+    uint64_t block; /* transactions begun, synthetic ones too */
     struct taken *taken;
-    size_t taken_size, taken_count; /* open-addressed, a power of two */
+    size_t taken_size, taken_count; /* open-addressed, a power of two; those of the block */
     struct hold *held;
     size_t held_count, held_capacity; /* in the order in which they were taken */
     struct cut *cuts;
@@ -144,7 +144,7 @@ struct thread {
 struct told {
     uint64_t pattern; /* 0: none */
     uint64_t repeats;
-    struct tms_violation violation; /* its lists are these: */
+    struct tms_violation violation; /* with its lists here: */
     struct tms_step cycle[2];
     struct tms_transaction refuted[SIDETRACK_REFUTED];
 };
@@ -171,7 +171,6 @@ struct sidetrack {
     bool waits_held; /* somebody waited for something that is no lock, while holding one */
     struct tms_refuted refuted;          /* of the report in hand */
     struct told *told;                   /* by pattern; NULL: nothing was told so far */
-    size_t told_size, told_count;        /* a power of two; those in use */
     uint64_t age;                        /* the last one given out */
     uint64_t acquires, windows, dropped; /* for stats */
     uint64_t reports[ERROR_KINDS];
@@ -246,10 +245,6 @@ static inline struct taken *sidetrack_find_taken(struct taken *table, size_t siz
 /* What the running block of the thread knows of a lock: at first, that it was not taken. */
 static inline struct taken *sidetrack_taken(struct sidetrack *s, struct thread *t, uint64_t key)
 {
-    if (t->taken_block != t->block) {
-        t->taken_block = t->block;
-        t->taken_count = 0;
-    }
     if (2 * (t->taken_count + 1) > t->taken_size && !tms_sidetrack_grow_taken(s, t)) {
         return NULL;
     }

@@ -43,11 +43,13 @@ static inline bool copy_clock(struct sidetrack *s, struct tms_vector *into,
         return false;
     }
     assert(from->capacity % STRIDE == 0 && into->capacity % STRIDE == 0);
+    uint64_t *restrict to = into->at;
+    const uint64_t *restrict of = from->at;
     for (size_t i = 0; i < width; i += STRIDE) {
-        memcpy(&into->at[i], &from->at[i], STRIDE * sizeof(*into->at));
+        memcpy(&to[i], &of[i], STRIDE * sizeof(*to));
     }
     for (size_t i = width; i < into->capacity && i < s->slot_count; i++) {
-        into->at[i] = 0;
+        to[i] = 0;
     }
     return true;
 }
@@ -114,14 +116,13 @@ void tms_sidetrack_wait(struct sidetrack *s, struct thread *t, const struct tms_
 /* The acquire is the first of its form in the block. Is there one before that could come behind? */
 ALWAYS_INLINE void start_form(const struct taking *taking, struct taken *taken, int form)
 {
-    const struct acquire *culprit = sidetrack_last(taking->lock, !form);
-    uint64_t event = culprit->place.event;
-
-    if (event != 0 && (culprit->fixed || sidetrack_knows(taking->t, culprit))) {
-        event = 0;
-    }
     taken->since[form] = taking->op->event;
-    taken->before[form] = event;
+    taken->before[form] = 0;
+    if (form == SHARED || taking->lock->shared) {
+        const struct acquire *culprit = sidetrack_last(taking->lock, !form);
+        bool fixed = culprit->fixed | sidetrack_knows(taking->t, culprit);
+        taken->before[form] = culprit->place.event * !fixed; /* no branch: who could guess it? */
+    }
 }
 
 ALWAYS_INLINE void follow_form(struct sidetrack *s, const struct taking *taking,
@@ -189,6 +190,7 @@ ALWAYS_INLINE void take(struct sidetrack *s, const struct tms_op *op, int kind)
     if (t->woken) {
         wake(s, &taking);
     }
+    lock->shared = lock->shared || kind == SHARED;
     bool cuts = sidetrack_cuts(&taking) && tms_sidetrack_put_off(s, &taking);
     finish_taking(s, &taking);
     if (!TMS_RESERVE(s->memory, &t->held, &t->held_capacity, t->held_count + 1, 4)) {

@@ -11,8 +11,6 @@
 
 #include "engine/sidetrack.h"
 
-#define LEAST_TOLD 64
-
 static const char *const kinds[ERROR_KINDS] = {
     [ERROR_BEFORE] = "before",
     [ERROR_IN] = "in",
@@ -104,8 +102,8 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 /* All that findings are grouped by, and the caveat. Never 0. */
 static uint64_t pattern_of(const struct prediction *p)
 {
-    uint64_t hash = mix((uint64_t)p->error << 2 | (uint64_t)p->rough << 1 | p->unproven,
-                        (uint64_t)p->on_class << 32 | p->on);
+    uint64_t error = (uint64_t)p->error << 2 | (uint64_t)p->rough << 1 | p->unproven;
+    uint64_t hash = mix(0, error << 40 | (uint64_t)p->on_class << 32 | p->on);
 
     hash = mix(hash, (uint64_t)p->block->label << 32 | p->culprit_in->label);
     hash = mix(hash,
@@ -121,8 +119,6 @@ static void settle_told(struct sidetrack *s, struct told *told)
 {
     if (told->repeats > 0) {
         told->violation.repeats = told->repeats - 1;
-        told->violation.cycle = told->cycle;
-        told->violation.refuted = told->refuted;
         tms_host_violation(s->host, &told->violation);
         told->repeats = 0;
     }
@@ -130,34 +126,9 @@ static void settle_told(struct sidetrack *s, struct told *told)
 
 void tms_sidetrack_settle_told(struct sidetrack *s)
 {
-    for (size_t i = 0; i < s->told_size; i++) {
+    for (size_t i = 0; s->told != NULL && i < SIDETRACK_TOLD; i++) {
         settle_told(s, &s->told[i]);
     }
-}
-
-static struct told *place_of(struct told *table, size_t size, uint64_t pattern)
-{
-    return &table[pattern >> 8 & (size - 1)];
-}
-
-/* Twice the places: no two patterns come to the same one, that were apart before. */
-static bool grow_told(struct sidetrack *s)
-{
-    size_t size = s->told_size == 0 ? LEAST_TOLD : 2 * s->told_size;
-    struct told *table = tms_resize(s->memory, NULL, 0, size, sizeof(*table));
-
-    if (table == NULL) {
-        return sidetrack_out_of_memory(s);
-    }
-    for (size_t i = 0; i < s->told_size; i++) {
-        if (s->told[i].pattern != 0) {
-            *place_of(table, size, s->told[i].pattern) = s->told[i];
-        }
-    }
-    tms_release(s->memory, s->told, s->told_size, sizeof(*table));
-    s->told = table;
-    s->told_size = size;
-    return true;
 }
 
 /* Where the pattern is remembered, or may be; NULL: nowhere. */
@@ -166,25 +137,28 @@ static struct told *told_of(struct sidetrack *s, const struct prediction *p, uin
     if (s->host->settings->all || p->refuted->count > SIDETRACK_REFUTED) {
         return NULL;
     }
-    if (2 * s->told_count >= s->told_size && s->told_size < SIDETRACK_TOLD && !grow_told(s)) {
-        return NULL;
+    if (s->told == NULL) {
+        s->told = tms_resize(s->memory, NULL, 0, SIDETRACK_TOLD, sizeof(*s->told));
+        if (s->told == NULL) {
+            sidetrack_out_of_memory(s);
+            return NULL;
+        }
     }
-    return place_of(s->told, s->told_size, pattern);
+    return &s->told[pattern >> 8 & (SIDETRACK_TOLD - 1)];
 }
 
 static void remember(struct sidetrack *s, struct told *told, uint64_t pattern,
                      const struct tms_violation *violation)
 {
     settle_told(s, told);
-    s->told_count += told->pattern == 0;
     told->pattern = pattern;
     told->violation = *violation;
+    told->violation.cycle = memcpy(told->cycle, violation->cycle, sizeof(told->cycle));
     told->violation.schedule = NULL;
     told->violation.schedule_length = 0;
-    memcpy(told->cycle, violation->cycle, sizeof(told->cycle));
     if (violation->refuted_count > 0) {
-        memcpy(told->refuted, violation->refuted,
-               violation->refuted_count * sizeof(*told->refuted));
+        told->violation.refuted = memcpy(told->refuted, violation->refuted,
+                                         violation->refuted_count * sizeof(*told->refuted));
     }
 }
 

@@ -231,12 +231,45 @@ static void test_repeats(void **state)
     stop(&bench);
 }
 
+/* Culprits before and behind windows of two locks: what is counted for one is not the other's. */
+static void test_patterns(void **state)
+{
+    const uint32_t locks[] = {1, 9};
+    const struct tms_finding *list;
+    size_t count;
+    uint64_t unlisted;
+    struct bench bench;
+
+    (void)state;
+    start(&bench);
+    for (uint32_t id = 1; id <= locks[1]; id++) {
+        const char name[] = {'m', (char)('0' + id), '\0'};
+        tms_intern(bench.context, TMS_CLASS_LOCK, name, 2);
+    }
+    for (int i = 0; i < 8; i++) {
+        uint32_t lock = locks[i % 2];
+        FEED(&bench, 1, BEGIN, 0, TMS_OP_IN_BLOCK);
+        FEED(&bench, 1, ACQUIRE, lock, TMS_OP_IN_BLOCK);
+        FEED(&bench, 1, RELEASE, lock, TMS_OP_IN_BLOCK);
+        FEED(&bench, 1, ACQUIRE, lock, TMS_OP_IN_BLOCK);
+        FEED(&bench, 1, RELEASE, lock, TMS_OP_IN_BLOCK);
+        FEED(&bench, 1, END, 0, TMS_OP_IN_BLOCK);
+        FEED(&bench, 2, ACQUIRE, lock, 0);
+        FEED(&bench, 2, RELEASE, lock, 0);
+    }
+    tms_engine_sidetrack.finish(bench.state);
+    assert_true(bench.state->reports[ERROR_BEFORE] > 0 && bench.state->reports[ERROR_AFTER] > 0);
+    assert_int_equal(tms_findings_close(bench.host.findings, &list, &count, &unlisted), TMS_OK);
+    assert_int_equal(count, 4);
+    stop(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_figure_7),   cmocka_unit_test(test_slots),
         cmocka_unit_test(test_slot_limit), cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_repeats),    cmocka_unit_test(test_patterns),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
