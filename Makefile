@@ -10,6 +10,7 @@
 #   make bench      measure speed and memory
 #   make bench-engines  every engine on every preset, as tables
 #   make bench-overhead  what it costs to watch programs, beside ThreadSanitizer
+#   make bench-predict  what the predicting engines find in the examples, and their cost
 #   make install    prefix=/usr/local, DESTDIR=
 #   make format     clang-format on all C files
 
@@ -25,7 +26,7 @@ NINJA = ninja --quiet
 SETUP = setup() { said=$$(meson setup --prefix=$(prefix) "$$@" 2>&1) || { echo "$$said"; exit 1; }; }; setup
 
 .PHONY: all asan deps demo test test-long fuzz bench bench-engines bench-overhead \
-	install format clean
+	bench-predict install format clean
 
 all: build/build.ninja
 	@$(NINJA) -C build
@@ -74,6 +75,9 @@ bench-engines: all
 
 bench-overhead: all
 	@bench/overhead
+
+bench-predict: all
+	@bench/predict
 
 install: all
 	@meson configure build --prefix=$(prefix)

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -130,9 +131,24 @@ static int read_failure(int from)
     return got == sizeof(error) ? error : 0;
 }
 
+/* What the system says, where that is not of another file or of a permission nobody can give. */
+static const char *reason_of(const char *program, int error)
+{
+    struct stat status;
+
+    if (strchr(program, '/') == NULL || stat(program, &status) != 0) {
+        return strerror(error);
+    }
+    if (S_ISDIR(status.st_mode)) {
+        return strerror(EISDIR);
+    }
+    return error == ENOENT ? "what is to run it (its #! line, or the loader) is not there"
+                           : strerror(error);
+}
+
 static bool cannot(const char *program, int error)
 {
-    tms_say("%s can't be started: %s", program, strerror(error));
+    tms_say("%s can't be started: %s", program, reason_of(program, error));
     return false;
 }
 

@@ -307,6 +307,12 @@ static const struct tms_option *find_letter(const struct tms_command *command, c
     return NULL;
 }
 
+static bool refuse_value(const char *attached, const char *shown)
+{
+    tms_say("%s takes no value, but was given \"%s\"", shown, attached);
+    return false;
+}
+
 /* The value is `attached`, or else the next word. */
 static bool take_value(struct parse *parse, const struct tms_option *option, const char *attached,
                        const char *shown)
@@ -321,11 +327,21 @@ static bool take_value(struct parse *parse, const struct tms_option *option, con
         return false;
     }
     if (attached != NULL && option->type == TMS_OPTION_FLAG) {
-        tms_say("%s takes no value, but was given \"%s\"", shown, attached);
-        return false;
+        return refuse_value(attached, shown);
     }
     return tms_option_set(option, parse->values,
                           attached != NULL ? attached : parse->words[parse->at++], shown);
+}
+
+/* --no-name, for a flag. */
+static bool take_no(struct parse *parse, const struct tms_option *option, const char *attached,
+                    const char *shown)
+{
+    if (attached != NULL) {
+        return refuse_value(attached, shown);
+    }
+    set_given(option, parse->values);
+    return tms_option_set(option, parse->values, "no", shown);
 }
 
 static bool parse_long(struct parse *parse, const char *name)
@@ -340,11 +356,10 @@ static bool parse_long(struct parse *parse, const char *name)
     if (option != NULL) {
         return take_value(parse, option, attached, shown);
     }
-    if (length > 3 && strncmp(name, "no-", 3) == 0 && attached == NULL) {
+    if (length > 3 && strncmp(name, "no-", 3) == 0) {
         option = find_long(parse->command, name + 3, length - 3);
         if (option != NULL && option->type == TMS_OPTION_FLAG) {
-            set_given(option, parse->values);
-            return tms_option_set(option, parse->values, "no", shown);
+            return take_no(parse, option, attached, shown);
         }
     }
     return unknown_option(parse->command, shown + 2);

@@ -2,6 +2,7 @@
 /* Options about what might have happened; see predict_options.h. */
 #include "cli/predict_options.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
@@ -89,13 +90,37 @@ void tms_predicting_settings(const struct tms_predicting *predicting, struct tms
     settings->acq_rel = predicting->acq_rel;
 }
 
+static bool has_name(const char *list, const char *name, size_t length)
+{
+    for (const char *at = list; *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
+        if (strcspn(at, ",") == length && memcmp(at, name, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Those that the list has not yet: a user may say the same ones any number of times. */
+static void add_names(char list[TMS_ENGINE_LIST_SIZE], const char *names)
+{
+    for (const char *at = names; *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
+        size_t length = strcspn(at, ","), used = strlen(list);
+        if (!has_name(list, at, length)) {
+            assert(used + 1 + length < TMS_ENGINE_LIST_SIZE);
+            snprintf(list + used, TMS_ENGINE_LIST_SIZE - used, "%s%.*s", used > 0 ? "," : "",
+                     (int)length, at);
+        }
+    }
+}
+
 const char *tms_predicting_engines(const struct tms_predicting *predicting, const char *engines,
                                    char list[TMS_ENGINE_LIST_SIZE])
 {
-    if (!predicting->potential || strcmp(engines, "all") == 0) {
-        return engines;
+    list[0] = '\0';
+    add_names(list, engines);
+    if (predicting->potential && strcmp(engines, "all") != 0) {
+        add_names(list, TMS_POTENTIAL_ENGINES);
     }
-    snprintf(list, TMS_ENGINE_LIST_SIZE, "%s," TMS_POTENTIAL_ENGINES, engines);
     return list;
 }
 

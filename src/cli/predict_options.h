@@ -59,11 +59,12 @@ struct tms_predicting {
         {.name = "race-test",                                                                      \
          .type = TMS_OPTION_CHOICE,                                                                \
          .at = (field) + offsetof(struct tms_predicting, race_test),                               \
-         .initial = "multilockset",                                                                \
+         .initial = "default",                                                                     \
          .word = tms_word_race_test,                                                               \
          .environment = true,                                                                      \
          .value = "NAME",                                                                          \
-         .help = "how the lockset engines tell whether two threads may race for a variable"},      \
+         .help = "how atomizer and reduction tell whether two threads may race for a variable; "   \
+                 "default: each as in its paper"},                                                 \
         {.name = "escape",                                                                         \
          .type = TMS_OPTION_CHOICE,                                                                \
          .at = (field) + offsetof(struct tms_predicting, escape),                                  \
@@ -109,7 +110,7 @@ void tms_predicting_settings(const struct tms_predicting *predicting,
 /* Room for the names of all engines. */
 #define TMS_ENGINE_LIST_SIZE 512
 
-/* The engines of --engine and, if it was asked for, those of --potential. */
+/* Fills the list: the engines of --engine and, if it was asked for, of --potential, each once. */
 const char *tms_predicting_engines(const struct tms_predicting *predicting, const char *engines,
                                    char list[TMS_ENGINE_LIST_SIZE]);
 

@@ -41,7 +41,7 @@ static const struct tms_option options[] = {
      .type = TMS_OPTION_LIST,
      .at = AT(engines),
      .given = AT(engine_given),
-     .initial = INSIDE ",sidetrack",
+     .initial = TMS_DEFAULT_ENGINES,
      .word = tms_word_engine,
      .alone = "all",
      .environment = true,
@@ -199,24 +199,14 @@ static int report(const struct job *job, const struct tms_remains *remains,
     return code == TMS_ERR_IO ? TMS_OK : code; /* is seen when the file is closed */
 }
 
-/*
- * Where what was observed decides the exit status, what else the run would have told is no reason
- * to doubt that.
- */
-static bool counts(const struct job *job, const struct tms_result *result)
-{
-    return !job->inside || strcmp(job->values->predicting.fail_on, "observed") != 0 ||
-           (result->engine->flags & TMS_ENGINE_EXACT) != 0;
-}
-
 static void note_verdicts(struct job *job, const struct tms_analysis *analysis)
 {
+    const struct tms_predicting *predicting = &job->values->predicting;
     const struct tms_result *result;
 
     for (size_t i = 0; (result = tms_analysis_result(analysis, i)) != NULL; i++) {
-        job->violation = job->violation || tms_predicting_fails(&job->values->predicting, result);
-        job->incomplete =
-            job->incomplete || (result->verdict == TMS_VERDICT_INCOMPLETE && counts(job, result));
+        job->violation = job->violation || tms_predicting_fails(predicting, result);
+        job->incomplete = job->incomplete || tms_predicting_doubts(predicting, analysis, result);
     }
 }
 
@@ -288,7 +278,14 @@ static int exit_status(const struct job *job)
 
 static void conclude(const struct job *job)
 {
-    if (!job->blocks && !job->violation) {
+    bool any_function = job->preload[0] != '\0' && job->values->watching.rules.count == 0;
+
+    if (!job->blocks && !job->violation && any_function) {
+        tms_say("no function of %s was seen to use a lock (main and those that begin a thread do "
+                "not count), so this says nothing about it; of inlined functions only debug "
+                "information (-g) tells",
+                job->watched.command);
+    } else if (!job->blocks && !job->violation) {
         tms_remains_advise(&job->watched);
     }
     if (job->values->watching.perturb.given && !job->values->common.quiet) {

@@ -314,20 +314,10 @@ static int compare_all(struct tms_analysis *analysis)
 
 /* ---- assumptions ------------------------------------------------------------------------ */
 
+/* Who presupposes something that others look at; `blocks` looks for deadlocks itself. */
+#define PREDICTS  "sidetrack"
 #define RACES     "fasttrack"
 #define DEADLOCKS "goodlock"
-
-/* Which engines presuppose what. */
-static const struct {
-    const char *engine;
-    bool no_races;
-    bool always; /* also of a result without findings */
-    const char *sentence;
-} assumptions[] = {
-    {"sidetrack", true, false,
-     "A predicted schedule can happen if the program is free of data races and of deadlocks."},
-    {"blocks", false, true, "The patterns are all there are if the program is free of deadlocks."},
-};
 
 static const struct tms_result *result_of(const struct tms_analysis *analysis, const char *engine)
 {
@@ -370,17 +360,18 @@ static bool has_accesses(const struct tms_analysis *analysis)
            (analysis->observed && result_of(analysis, RACES) == NULL);
 }
 
-static void assume(const struct tms_analysis *analysis, struct tms_run *run, size_t index)
+static void assume(const struct tms_analysis *analysis, struct tms_run *run)
 {
     FILE *out = fmemopen(run->assumption, sizeof(run->assumption), "w");
 
     if (out == NULL) {
         return; /* the sentence is a courtesy */
     }
-    fputs(assumptions[index].sentence, out);
-    if (assumptions[index].no_races && has_accesses(analysis)) {
+    fputs("A predicted schedule can happen if the program is free of data races and of deadlocks.",
+          out);
+    if (has_accesses(analysis)) {
         tell_check(out, "Races", RACES, result_of(analysis, RACES));
-    } else if (assumptions[index].no_races) {
+    } else {
         fputs(" Races: they can't be seen, because no reads and writes were recorded.", out);
     }
     tell_check(out, "Deadlocks", DEADLOCKS, result_of(analysis, DEADLOCKS));
@@ -392,11 +383,8 @@ static void assume_all(struct tms_analysis *analysis)
 {
     for (size_t i = 0; i < analysis->run_count; i++) {
         struct tms_run *run = &analysis->runs[i];
-        for (size_t j = 0; j < sizeof(assumptions) / sizeof(assumptions[0]); j++) {
-            if (strcmp(run->engine->info.name, assumptions[j].engine) == 0 &&
-                (assumptions[j].always || run->result.violations > 0)) {
-                assume(analysis, run, j);
-            }
+        if (strcmp(run->engine->info.name, PREDICTS) == 0 && run->result.violations > 0) {
+            assume(analysis, run);
         }
     }
 }

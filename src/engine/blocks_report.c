@@ -21,20 +21,13 @@ static enum tms_edge_kind edge_kind(const struct place *first, const struct plac
 struct tms_step tms_blocks_step(const struct blocks *b, const struct operation *first,
                                 const struct operation *second)
 {
+    struct tms_step step = tms_blocks_step_on(b, first, second);
+
     assert(first->cell == second->cell);
-    return (struct tms_step){
-        .from = b->transactions[first->transaction],
-        .to = b->transactions[second->transaction],
-        .first_event = first->at->event,
-        .second_event = second->at->event,
-        .first_location = first->at->location,
-        .second_location = second->at->location,
-        .on = b->cells[first->cell].variable,
-        .on_class = TMS_CLASS_VARIABLE,
-        .kind = edge_kind(first->at, second->at),
-        .first_kind = first->at->event_kind,
-        .second_kind = second->at->event_kind,
-    };
+    step.on = b->cells[first->cell].variable;
+    step.on_class = TMS_CLASS_VARIABLE;
+    step.kind = edge_kind(first->at, second->at);
+    return step;
 }
 
 struct tms_step tms_blocks_step_on(const struct blocks *b, const struct operation *first,

@@ -9,14 +9,17 @@ bool tms_log_start(struct frontier *f, struct log *log)
 {
     if (log->capacity == 0) {
         log->entry = tms_resize(f->memory, NULL, 0, LOG_LEAST, sizeof(*log->entry));
-        log->capacity = log->entry == NULL ? 0 : LOG_LEAST;
+        if (log->entry == NULL) {
+            return false;
+        }
+        log->capacity = LOG_LEAST;
     }
     log->next = log->entry;
     log->stop = log->entry + log->capacity;
     log->rounds = 0;
     log->first = 0;
     log->begun = TMS_NEVER;
-    return log->entry != NULL;
+    return true;
 }
 
 /* Twice the room, with the entries of the last round at the front. Without memory: as it was. */

@@ -42,10 +42,11 @@ void tms_lock_uses_follow(struct tms_lock_uses *uses, struct tms_held *held,
 /* Does taking it order something? */
 static inline bool tms_lock_orders(const struct tms_lock_uses *uses, uint32_t lock)
 {
+    if (lock >= uses->capacity) {
+        return false;
+    }
     const struct tms_lock_use *use = &uses->uses[lock];
-
-    return lock < uses->capacity && use->several && use->exclusive &&
-           use->protectors == TMS_LOCKSET_EMPTY;
+    return use->several && use->exclusive && use->protectors == TMS_LOCKSET_EMPTY;
 }
 
 #endif

@@ -297,7 +297,7 @@ void tms_rd_judge_kept(struct reduction *r)
         struct judged judged = {&shape->name,
                                 &r->tokens[shape->token_start],
                                 shape->token_count,
-                                r->nested + shape->nested_start,
+                                shape->nested_count > 0 ? &r->nested[shape->nested_start] : NULL,
                                 shape->nested_count,
                                 NULL,
                                 NULL};

@@ -325,8 +325,10 @@ static void write_beside(const struct listing *listing, const struct tms_result 
 
     fprintf(note, "%s says ", result->engine->name);
     write_answer(note, result);
-    if (more == 0 && fewer == 0 && result->verdict == first->verdict &&
-        result->first_violation_event == first->first_violation_event) {
+    if (result->verdict == TMS_VERDICT_NONE_BLAMED && first->verdict == TMS_VERDICT_SERIALIZABLE) {
+        fprintf(note, ", which agrees with %s.", first->engine->name);
+    } else if (more == 0 && fewer == 0 && result->verdict == first->verdict &&
+               result->first_violation_event == first->first_violation_event) {
         fprintf(note, ": the same as %s.", first->engine->name);
     } else {
         fprintf(note, ", but %s says ", first->engine->name);

@@ -36,6 +36,22 @@ void tms_page_ink(const struct tms_page *page, enum tms_ink ink)
     }
 }
 
+enum tms_ink tms_ink_of(enum tms_verdict verdict)
+{
+    static const enum tms_ink inks[] = {[TMS_VERDICT_SERIALIZABLE] = TMS_INK_GOOD,
+                                        [TMS_VERDICT_INCOMPLETE] = TMS_INK_DOUBT,
+                                        [TMS_VERDICT_NONE_BLAMED] = TMS_INK_GOOD,
+                                        [TMS_VERDICT_NONE_PREDICTED] = TMS_INK_GOOD,
+                                        [TMS_VERDICT_NONE_POTENTIAL] = TMS_INK_GOOD,
+                                        [TMS_VERDICT_NO_RACE] = TMS_INK_GOOD,
+                                        [TMS_VERDICT_POTENTIAL] = TMS_INK_DOUBT,
+                                        [TMS_VERDICT_PREDICTED] = TMS_INK_BAD,
+                                        [TMS_VERDICT_RACE] = TMS_INK_BAD,
+                                        [TMS_VERDICT_VIOLATION] = TMS_INK_BAD};
+
+    return inks[verdict];
+}
+
 FILE *tms_page_note(struct tms_page *page)
 {
     rewind(page->note);

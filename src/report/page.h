@@ -41,6 +41,9 @@ int tms_page_close(struct tms_page *page);
 /* Everything that follows on `out` is in this ink. */
 void tms_page_ink(const struct tms_page *page, enum tms_ink ink);
 
+/* That of a verdict. */
+enum tms_ink tms_ink_of(enum tms_verdict verdict);
+
 /* The stream for a new paragraph; what was there is gone. */
 FILE *tms_page_note(struct tms_page *page);
 

@@ -139,16 +139,6 @@ static void write_event(char *cell, uint64_t event)
 
 static int fill_row(struct row *row, const struct tms_result *result)
 {
-    static const enum tms_ink inks[] = {[TMS_VERDICT_SERIALIZABLE] = TMS_INK_GOOD,
-                                        [TMS_VERDICT_INCOMPLETE] = TMS_INK_DOUBT,
-                                        [TMS_VERDICT_NONE_BLAMED] = TMS_INK_GOOD,
-                                        [TMS_VERDICT_NONE_PREDICTED] = TMS_INK_GOOD,
-                                        [TMS_VERDICT_NONE_POTENTIAL] = TMS_INK_GOOD,
-                                        [TMS_VERDICT_NO_RACE] = TMS_INK_GOOD,
-                                        [TMS_VERDICT_POTENTIAL] = TMS_INK_DOUBT,
-                                        [TMS_VERDICT_PREDICTED] = TMS_INK_BAD,
-                                        [TMS_VERDICT_RACE] = TMS_INK_BAD,
-                                        [TMS_VERDICT_VIOLATION] = TMS_INK_BAD};
     double rate = result->seconds > 0 ? (double)result->events / result->seconds : 0;
     size_t labels;
     int code = count_labels(result, &labels);
@@ -164,7 +154,7 @@ static int fill_row(struct row *row, const struct tms_result *result)
     snprintf(row->cells[COLUMN_SECONDS], CELL_SIZE, "%.3f", result->seconds);
     write_short(row->cells[COLUMN_RATE], rate, "");
     write_short(row->cells[COLUMN_MEMORY], (double)result->memory_bytes, "B");
-    row->ink = inks[result->verdict];
+    row->ink = tms_ink_of(result->verdict);
     row->remark = result->loss;
     return TMS_OK;
 }

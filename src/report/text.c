@@ -33,18 +33,31 @@ static bool is_live(const struct text *text)
 
 /* ---- the verdict ---------------------------------------------------------------------- */
 
-/* What is not to be shown does not make the verdict. */
+/* Does the verdict speak of other schedules than that of the run, and is not all known of them? */
+static bool is_unsure_of_others(const struct tms_result *result)
+{
+    return result->verdict == TMS_VERDICT_INCOMPLETE &&
+           result->engine->found != TMS_VERDICT_VIOLATION;
+}
+
+/*
+ * What is not to be shown does not make the verdict; nor does what is not known of other schedules
+ * make that of the run incomplete.
+ */
 static int weight_of(const struct text *text, const struct tms_result *result)
 {
+    enum { HIDDEN = 1, UNSURE_OF_OTHERS = 2 };
     static const int weights[] = {
         [TMS_VERDICT_NONE_BLAMED] = 0,    [TMS_VERDICT_NO_RACE] = 0,
         [TMS_VERDICT_NONE_POTENTIAL] = 0, [TMS_VERDICT_NONE_PREDICTED] = 1,
-        [TMS_VERDICT_SERIALIZABLE] = 2,   [TMS_VERDICT_INCOMPLETE] = 3,
-        [TMS_VERDICT_POTENTIAL] = 4,      [TMS_VERDICT_RACE] = 5,
-        [TMS_VERDICT_PREDICTED] = 6,      [TMS_VERDICT_VIOLATION] = 7};
-    bool hidden = result->verdict == TMS_VERDICT_POTENTIAL && !text->job->settings->potential;
+        [TMS_VERDICT_SERIALIZABLE] = 3,   [TMS_VERDICT_INCOMPLETE] = 4,
+        [TMS_VERDICT_POTENTIAL] = 5,      [TMS_VERDICT_RACE] = 6,
+        [TMS_VERDICT_PREDICTED] = 7,      [TMS_VERDICT_VIOLATION] = 8};
 
-    return hidden ? 1 : weights[result->verdict];
+    if (result->verdict == TMS_VERDICT_POTENTIAL && !text->job->settings->potential) {
+        return HIDDEN;
+    }
+    return is_unsure_of_others(result) ? UNSURE_OF_OTHERS : weights[result->verdict];
 }
 
 static const struct tms_result *find_worst(const struct text *text)
@@ -73,7 +86,7 @@ static const char *whole_but(const struct text *text)
                : "no atomic block was cut apart in what could be checked, but ";
 }
 
-static bool is_clean(const struct text *text, enum tms_verdict verdict)
+static bool has_verdict(const struct text *text, enum tms_verdict verdict)
 {
     const struct tms_result *result;
 
@@ -102,14 +115,15 @@ static void write_violation(const struct text *text, FILE *out)
 
 static void write_serializable(const struct text *text, FILE *out)
 {
-    bool predicting = is_clean(text, TMS_VERDICT_NONE_PREDICTED);
-
     if (text->summary.transactions == 0) {
         fputs("nothing was declared atomic in this run.", out);
-    } else {
-        fprintf(out, "no atomic block was cut apart in this run%s.",
-                predicting ? ", and none is predicted to be" : "");
+        return;
     }
+    fprintf(out, "no atomic block was cut apart in this run%s.",
+            has_verdict(text, TMS_VERDICT_INCOMPLETE)
+                ? "; whether one can be with another timing is not fully known"
+            : has_verdict(text, TMS_VERDICT_NONE_PREDICTED) ? ", and none is predicted to be"
+                                                            : "");
 }
 
 /* An engine that looks for deadlocks has no blocks to speak of. */
@@ -175,22 +189,12 @@ static void write_verdict_words(const struct text *text, FILE *out)
 /* One line however long, for those who look for it with grep. */
 static void write_verdict(struct text *text)
 {
-    static const enum tms_ink inks[] = {[TMS_VERDICT_SERIALIZABLE] = TMS_INK_GOOD,
-                                        [TMS_VERDICT_INCOMPLETE] = TMS_INK_DOUBT,
-                                        [TMS_VERDICT_NONE_BLAMED] = TMS_INK_GOOD,
-                                        [TMS_VERDICT_NONE_PREDICTED] = TMS_INK_GOOD,
-                                        [TMS_VERDICT_NONE_POTENTIAL] = TMS_INK_GOOD,
-                                        [TMS_VERDICT_NO_RACE] = TMS_INK_GOOD,
-                                        [TMS_VERDICT_POTENTIAL] = TMS_INK_DOUBT,
-                                        [TMS_VERDICT_PREDICTED] = TMS_INK_BAD,
-                                        [TMS_VERDICT_RACE] = TMS_INK_BAD,
-                                        [TMS_VERDICT_VIOLATION] = TMS_INK_BAD};
     const char *verdict = tms_verdict_text(text->worst->verdict);
     FILE *out = text->page.out;
 
     tms_utf8_write(out, text->job->settings->path, SIZE_MAX);
     fputs(": ", out);
-    tms_page_ink(&text->page, inks[text->worst->verdict]);
+    tms_page_ink(&text->page, tms_ink_of(text->worst->verdict));
     fputs(verdict, out);
     tms_page_ink(&text->page, TMS_INK_PLAIN);
     fputs(": ", out);
@@ -271,7 +275,7 @@ static void write_meaning(struct text *text)
         fputs("What these threads did is the same as if each block had run by itself, one after "
               "the other. ",
               tms_page_note(&text->page));
-        fputs(is_clean(text, TMS_VERDICT_NONE_PREDICTED)
+        fputs(has_verdict(text, TMS_VERDICT_NONE_PREDICTED)
                   ? "No other order of the same locks, forks and joins is known to be different; "
                     "but only what this run did could be looked at."
                   : "This speaks of this run alone: with another timing the same program may still "
@@ -279,6 +283,16 @@ static void write_meaning(struct text *text)
               text->page.note);
         tms_page_flow(&text->page, 0, 2);
     }
+}
+
+/* What may be in the part that an engine did not see; without any block its reason says all. */
+static const char *in_the_rest(const struct text *text, const struct tms_result *result)
+{
+    if (is_live(text) && text->summary.transactions == 0) {
+        return ".";
+    }
+    return result->verdict == TMS_VERDICT_INCOMPLETE ? ". The rest may hold a violation."
+                                                     : ". There may be more than was found.";
 }
 
 /* What an engine did not see, and what its answer is worth. */
@@ -357,9 +371,7 @@ static void write_worth(struct text *text)
         if (note != NULL) {
             fputs(" did not see everything: ", note);
             tms_utf8_write(note, result->loss, SIZE_MAX);
-            fputs(result->verdict == TMS_VERDICT_VIOLATION ? ". There may be more than was found."
-                                                           : ". The rest may hold a violation.",
-                  note);
+            fputs(in_the_rest(text, result), note);
             tms_page_flow(&text->page, 0, 2);
         }
     }

@@ -197,6 +197,8 @@ load common
     tms check -q --engine="$(observing)" --json lost.std
     query 'len(d[0]["results"]) >= 7'
     query 'all(r["verdict"] == "violation" and r["first_violation_event"] >= 11 for r in d[0]["results"])'
+    tms check --engine=frontier,regiontrack-blame fine.std
+    [[ $flat == *"regiontrack-blame says none-blamed, which agrees with frontier."* ]]
 }
 
 @test "an engine that gives up says so" {

@@ -152,6 +152,15 @@ trace() {
     query '"assumption" not in d[0]["results"][1]'
 }
 
+@test "blocks looks for deadlocks itself, and nobody sends you to another engine for them" {
+    tms check --engine=blocks --escape=off --json lost.std
+    [[ $flat == *": potential: "* ]]
+    [[ $flat != *"presupposes"* ]]
+    query '"assumption" not in d[0]["results"][0]'
+    tms check --engine=blocks --json "$(trace order)"
+    query '[v["kind"] for v in d[0]["results"][0]["violations"]].count("deadlock") == 1'
+}
+
 @test "no reads and writes, no races" {
     grep -v '|[rw](' "$(trace whole)" >locks.std
     tms check --engine=sidetrack,fasttrack locks.std
@@ -211,6 +220,8 @@ trace() {
     query '[r["engine"] for r in d[0]["results"]] == ["frontier", "goodlock", "blocks", "reduction"]'
     TMESIS_POTENTIAL=yes tms check --json -q fine.std
     query 'len(d[0]["results"]) == 5'
+    tms check --potential --engine="frontier$(printf ',sidetrack%.0s' {1..60})" --json -q fine.std
+    query '[r["engine"] for r in d[0]["results"]] == ["frontier", "sidetrack", "blocks", "reduction", "goodlock"]'
     tms check --potential --engine=all --json -q fine.std
     query 'len(d[0]["results"]) == len({r["engine"] for r in d[0]["results"]})'
 }
@@ -232,8 +243,8 @@ trace() {
 }
 
 @test "settings of the engines take their words, and no others" {
-    for good in predict=shared predict=variable,atomic predict=none race-test=eraser \
-        race-test=praun-gross race-test=atomizer escape=off escape=events blocks=1v blocks=full \
+    for good in predict=shared predict=variable,atomic predict=none race-test=default \
+        race-test=multilockset race-test=eraser race-test=praun-gross race-test=atomizer escape=off escape=events blocks=1v blocks=full \
         periods no-periods no-acq-rel; do
         tms check -q "--$good" --engine=sidetrack,blocks,reduction,atomizer fine.std
         [ "$status" -eq 0 ]
@@ -245,6 +256,9 @@ trace() {
         [ "$status" -eq 2 ]
         [[ $stderr == *"tmesis: --${bad%%=*} takes "* ]]
     done
+    tms check --no-periods=yes fine.std
+    [ "$status" -eq 2 ]
+    [[ $stderr == *'tmesis: --no-periods takes no value, but was given "yes"'* ]]
 }
 
 @test "settings change what is found" {
@@ -256,6 +270,14 @@ trace() {
     tms check -q --predict=none shared.std
     [[ $stderr == *": serializable: "* ]]
     tms check -q --escape=off --engine=blocks lost.std
+    [[ $stderr == *": potential: "* ]]
+    # Two threads that own x in turn are none too many for the race test of atomizer's paper.
+    printf '%s\n' 'A|w(x)' 'B|begin(add)' 'B|r(x)' 'B|w(x)' 'B|end' >owners.std
+    tms check -q --escape=off --engine=atomizer owners.std
+    [[ $stderr == *": none-potential: "* ]]
+    tms check -q --escape=off --engine=atomizer --race-test=multilockset owners.std
+    [[ $stderr == *": potential: "* ]]
+    tms check -q --escape=off --engine=reduction owners.std
     [[ $stderr == *": potential: "* ]]
 }
 

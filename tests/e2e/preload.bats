@@ -75,6 +75,26 @@ setup() {
     [ -z "$output" ]
 }
 
+@test "what can't be started, and what has no locks, is said in a sentence" {
+    mkdir folder
+    printf '#!/no/such/interpreter\n' >script
+    chmod +x script
+    for what in './folder Is a directory' './script what is to run it (its #! line, or the loader) is not there' \
+        './missing No such file or directory'; do
+        tms run --engine=sidetrack "${what%% *}"
+        [ "$status" -eq 125 ]
+        [ "$stderr" = "tmesis: ${what%% *} can't be started: ${what#* }" ]
+    done
+    tms run --quiet --engine=sidetrack /bin/true
+    [ "$status" -eq 3 ]
+    [[ $stderr == *'/bin/true: incomplete: '*'no function of /bin/true was seen to use a lock'* ]]
+    tms run --engine=sidetrack /bin/true
+    [[ $flat != *'The rest may hold'* ]]
+    tms run --quiet --engine=sidetrack --atomic=nothing ./bank
+    [ "$status" -eq 3 ]
+    [[ $stderr == *'nothing that is meant to be atomic was seen'* ]]
+}
+
 @test "engines that need accesses need tmesis cc" {
     tms run ./bank
     [ "$status" -eq 125 ]
@@ -100,4 +120,9 @@ setup() {
     [ "$status" -eq 0 ]
     output=$(<along.json)
     query '[r["verdict"] for r in d[0]["results"]] == ["serializable", "incomplete"]'
+    [[ $stderr == *'./watched: serializable: no atomic block was cut apart in this run; whether one can be with another timing is not fully known.'* ]]
+    [[ $flat == *'sidetrack did not see everything: there was room for the first part of the run only, --max-size gives more. The rest may hold a violation.'* ]]
+    # Who lets predictions decide can't rely on it.
+    tms run --quiet --max-size=100K --atomic='set_balance' --fail-on=predicted ./watched
+    [ "$status" -eq 3 ]
 }
