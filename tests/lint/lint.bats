@@ -138,6 +138,14 @@ allowed_for() {
     done
 }
 
+# exports.list is made together with the archive.
+@test "make demo builds every file of the runtime" {
+    for file in $(sed -nE 's/^ +X\("([^"]+)", .*/\1/p' src/cli/toolchain.h); do
+        [ "$file" = exports.list ] || make -n demo | grep -qF "runtime/$file" ||
+            { echo "$file" && return 1; }
+    done
+}
+
 @test "the version is the same everywhere" {
     version=$(sed -nE "s/^ *version: '([0-9.]+)',/\1/p" meson.build)
     header=$(awk '/#define TMS_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", dot, $3; dot = "."}' \
