@@ -25,6 +25,7 @@ struct frontier tms_rt_engine;
 bool tms_rt_checks, tms_rt_records, tms_rt_full, tms_rt_tells;
 
 static struct tms_rt_thread *by_slot[SLOTS_MOST + 1];
+static uint8_t *shared_locks; /* by id: has been held by several at a time, or might have been */
 static struct tms_host host;
 static struct tms_settings settings;
 static _Atomic uint64_t latest;
@@ -308,8 +309,9 @@ bool tms_rt_first(struct tms_rt_thread *t, struct tms_op *op)
 }
 
 /*
- * Not for a lock that was shared since it was last held alone: its cell has where it was taken, not
- * where it was released, and only what passes through the engine is numbered behind that.
+ * Not for a lock that was ever shared: of those who share it the cell does not have everything,
+ * not the release, and nothing that repeats itself; only what passes through the engine is sure to
+ * be numbered behind that.
  */
 bool tms_rt_lock_alone(struct tms_rt_thread *t, struct tms_op *op)
 {
@@ -320,7 +322,7 @@ bool tms_rt_lock_alone(struct tms_rt_thread *t, struct tms_op *op)
     }
     struct cell *cell = &locks->cell[op->target];
     bool known = implied(t->engine, cell->write);
-    if (cell->read != 0 || (!known && !tms_rt_is_dull(cell->write))) {
+    if (shared_locks[op->target] != 0 || (!known && !tms_rt_is_dull(cell->write))) {
         return false;
     }
     op->thread = t->index;
@@ -356,6 +358,9 @@ void tms_rt_operate(struct tms_rt_thread *t, struct tms_op *op, uint64_t source)
 
     op->thread = t->index;
     tms_rt_mutex_lock(&tms_rt_engine_lock);
+    if (op->kind == TMS_OP_SHARED_ACQUIRE) {
+        shared_locks[op->target] = 1;
+    }
     if (t->engine == NULL) {
         op->flags |= TMS_OP_FIRST;
         if (tms_frontier_need_id(f, t->index)) {
@@ -408,7 +413,8 @@ bool tms_rt_check_start(bool blame)
     f->wake_source = wake_source;
     f->wake = wake;
     atomic_store(&tms_rt_engine_lock.state, 0);
-    return tms_frontier_set_up(f, &host) == TMS_OK &&
+    shared_locks = tms_rt_map(TMS_RT_IDS_MOST);
+    return shared_locks != NULL && tms_frontier_set_up(f, &host) == TMS_OK &&
            tms_frontier_limit_slots(f, SLOTS_MOST) == TMS_OK && tms_log_start(f, &f->forgotten) &&
            make_cells(&f->cells[CELLS_LOCKS]) && make_cells(&f->cells[CELLS_BARRIERS]);
 }

@@ -306,3 +306,45 @@ teardown() {
     [ "$status" -eq 143 ]
     grep -q incomplete said
 }
+
+@test "a recording of a lock that is shared and not shared in turn is well-formed" {
+    cat >shares.c <<'END'
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static long value;
+static void *use(void *seed)
+{
+    uint32_t random = (uint32_t)(uintptr_t)seed;
+    long sum = 0;
+    for (int i = 0; i < 20000; i++) {
+        random = random * 1103515245 + 12345;
+        if ((random >> 16) % 4 == 0) {
+            pthread_rwlock_wrlock(&lock);
+            value++;
+        } else {
+            pthread_rwlock_rdlock(&lock);
+            sum += value;
+        }
+        pthread_rwlock_unlock(&lock);
+    }
+    return sum == 0 ? seed : NULL;
+}
+int main(void)
+{
+    pthread_t threads[3];
+    for (uintptr_t i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, use, (void *)i);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+END
+    "$tmesis" cc -O2 -g -pthread shares.c -o shares
+    "$tmesis" record -q -o shares.tms ./shares
+    "$tmesis" check -q shares.tms
+    run --separate-stderr "$tmesis" run -q --engine=frontier,sidetrack,goodlock ./shares
+    [[ $stderr == *'nothing that is meant to be atomic was seen'* ]]
+    [ "$status" -eq 3 ]
+}
