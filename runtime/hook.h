@@ -5,17 +5,19 @@
 
 #include "shadow.h"
 
-/* Nobody is here, or nothing follows from this access; `size` and `access` are constants. */
-static inline __attribute__((always_inline)) bool
-tms_rt_nothing_new(const struct tms_rt_thread *thread, uintptr_t address, size_t size,
-                   enum tms_rt_access access)
+/* What follows from an access of up to 16 bytes; `size` and `access` are constants. */
+static inline __attribute__((always_inline)) enum tms_rt_news
+tms_rt_ask_first(const struct tms_rt_thread *thread, uintptr_t address, size_t size,
+                 enum tms_rt_access access)
 {
     if (thread == NULL)
-        return true;
-    if (size == 16)
-        return tms_rt_ask(thread, address, 8, access) == TMS_RT_NOTHING &&
-               tms_rt_ask(thread, address + 8, 8, access) == TMS_RT_NOTHING;
-    return tms_rt_ask(thread, address, size, access) == TMS_RT_NOTHING;
+        return TMS_RT_NOTHING; /* nobody is here */
+    if (size < 16)
+        return tms_rt_ask(thread, address, size, access);
+    return tms_rt_ask(thread, address, 8, access) == TMS_RT_NOTHING &&
+                   tms_rt_ask(thread, address + 8, 8, access) == TMS_RT_NOTHING
+               ? TMS_RT_NOTHING
+               : TMS_RT_NEWS;
 }
 
 #endif

@@ -16,13 +16,8 @@
 static inline __attribute__((always_inline)) void hook(const volatile void *address, size_t size,
                                                        enum tms_rt_access access, uintptr_t pc)
 {
-    struct tms_rt_thread *thread = tms_rt_self;
     uintptr_t at = (uintptr_t)address;
-    if (thread == NULL)
-        return;
-    enum tms_rt_news news = size == 16 ? TMS_RT_NEWS : tms_rt_ask(thread, at, size, access);
-    if (size == 16 && tms_rt_nothing_new(thread, at, size, access))
-        return;
+    enum tms_rt_news news = tms_rt_ask_first(tms_rt_self, at, size, access);
     if (news == TMS_RT_AGAIN)
         tms_rt_repeat(at, size, access, pc);
     else if (news == TMS_RT_NEWS)

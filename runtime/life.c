@@ -283,7 +283,6 @@ void tms_rt_life_restart(struct tms_rt_thread *only)
     only->split_due = false;
     memset(only->sites, 0, sizeof(only->sites));
     memset(only->objects, 0, sizeof(only->objects));
-    memset(only->touched, 0, sizeof(only->touched));
     for (struct tms_rt_frame *frame = only->frames; frame <= only->top; frame++) {
         frame->site = 0;
         frame->function = NULL;

@@ -16,8 +16,6 @@
 #include "recall.h"
 #include "words.h"
 
-#define RECENT_NOTES 64u /* how far back a loop finds what it did in its last round */
-
 bool tms_rt_shadow_start(void)
 {
     void *wanted = (void *)SHADOW_BASE;
@@ -459,65 +457,6 @@ void tms_rt_settle_recalled(struct tms_rt_thread *t)
     }
 }
 
-/* The note of what an instruction did, unless much has been noted since. */
-static struct tms_op *recent_note(const struct tms_rt_thread *t, const struct tms_rt_touched *last)
-{
-    const struct log *log = &t->engine->log;
-    uint64_t back = log_written(log) - last->note;
-
-    if (back == 0 || back > RECENT_NOTES || back > (uint64_t)(log->next - log->entry)) {
-        return NULL;
-    }
-    return log->next[-(int64_t)back].event == last->number ? &log->next[-(int64_t)back] : NULL;
-}
-
-/*
- * A loop over bytes goes on where it was, in the same stretch: so the event of the byte before
- * speaks for this one too, and its note, if it is still there. False if it is another case.
- */
-static bool extend(struct tms_rt_thread *t, uintptr_t address, size_t size,
-                   enum tms_rt_access access, uintptr_t pc)
-{
-    const struct tms_rt_touched *last = &t->touched[tms_rt_pc_hash(pc)];
-    uint64_t bytes = ((UINT64_C(1) << size) - 1) << (address & 7);
-
-    if (last->pc != pc || last->word != (address & ~UINT64_C(7)) || last->access != access ||
-        tms_rt_records) {
-        return false;
-    }
-    struct tms_op *note = recent_note(t, last);
-    if (note == NULL) {
-        return false;
-    }
-    struct tms_rt_cell *cell = tms_rt_cell(address);
-    uint64_t first = lock_cell(cell), write = first;
-    uint64_t read = atomic_load_explicit(&cell->read, memory_order_relaxed);
-    uint64_t *same = access == TMS_RT_READ ? &read : &write;
-    uint64_t *other = access == TMS_RT_READ ? &write : &read;
-    bool extends = (first & WORD_CHAIN) == 0 && (*other & bytes) == 0 && own_fresh(t, *same) &&
-                   (*same & ~(uint64_t)WORD_BYTES) ==
-                       (make_word(t, last->number, access, 0) & ~(uint64_t)WORD_BYTES);
-    if (extends) {
-        *same |= bytes;
-        note->spared &= (uint8_t)~bytes;
-    }
-    atomic_store_explicit(&cell->read, read, memory_order_relaxed);
-    atomic_store_explicit(&cell->write, write, memory_order_release);
-    return extends;
-}
-
-static void remember(struct tms_rt_thread *t, uintptr_t address, enum tms_rt_access access,
-                     uintptr_t pc)
-{
-    uint64_t written = t->engine == NULL ? 0 : log_written(&t->engine->log);
-
-    if (written > 0) {
-        t->touched[tms_rt_pc_hash(pc)] = (struct tms_rt_touched){
-            pc, address & ~UINT64_C(7), log_at(&t->engine->log, written - 1)->event, written - 1,
-            (uint8_t)access};
-    }
-}
-
 /* Within 8 aligned bytes. */
 static inline void look_at_word(struct tms_rt_thread *t, uintptr_t address, size_t size,
                                 enum tms_rt_access access, uintptr_t pc)
@@ -525,14 +464,10 @@ static inline void look_at_word(struct tms_rt_thread *t, uintptr_t address, size
     enum tms_rt_news news = tms_rt_ask(t, address, size, access);
 
     if (news == TMS_RT_NOTHING ||
-        (news == TMS_RT_AGAIN && tms_rt_recall(t, address, size, access, pc)) ||
-        (size < 8 && extend(t, address, size, access, pc))) {
+        (news == TMS_RT_AGAIN && tms_rt_recall(t, address, size, access, pc))) {
         return;
     }
     access_word(t, address, size, access, tms_rt_site(t, pc));
-    if (size < 8) {
-        remember(t, address, access, pc);
-    }
 }
 
 void tms_rt_access(struct tms_rt_thread *t, uintptr_t address, size_t size,

@@ -56,14 +56,6 @@ static inline size_t tms_rt_pc_hash(uintptr_t pc)
 }
 _Static_assert(TMS_RT_PCS == 1 << (64 - 58), "as many as the hash has values");
 
-/* What an instruction touched last of 8 aligned bytes, see extend() in shadow.c. */
-struct tms_rt_touched {
-    uintptr_t pc, word;
-    uint64_t number;
-    uint64_t note;  /* in the thread's log */
-    uint8_t access; /* enum tms_rt_access */
-};
-
 #define TMS_RT_OBJECT_CACHE 64
 struct tms_rt_object_entry {
     const void *object;
@@ -95,7 +87,6 @@ struct tms_rt_thread {
     uint32_t recalled_count;          /* read by others */
     uint32_t recalled_room;
     uint32_t recalled_last[TMS_RT_PCS]; /* by instruction: its last entry */
-    struct tms_rt_touched touched[TMS_RT_PCS];
     bool settle_due; /* it has come to be reached: what it did again belongs into the cells */
     uint32_t index;  /* from 1 on, never used again */
     uint32_t parent;
