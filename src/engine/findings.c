@@ -14,7 +14,8 @@
 
 struct entry {
     struct tms_finding finding;
-    XXH128_hash_t pattern;
+    XXH128_hash_t key;     /* the pattern in ids, … */
+    XXH128_hash_t pattern; /* … and, when all are there, in names */
     char id[ID_SIZE];
 };
 
@@ -24,7 +25,7 @@ struct tms_findings {
     struct tms_memory *memory;
     struct entry *entries;
     size_t count, capacity;
-    uint32_t *index; /* open-addressed, by pattern: entry + 1 */
+    uint32_t *index; /* open-addressed, by key: entry + 1 */
     size_t index_size;
     uint64_t total;    /* violations */
     uint64_t unlisted; /* those that max_violations left out of `entries`, one by one */
@@ -85,6 +86,58 @@ void tms_findings_free(struct tms_findings *findings)
 
 /* ---- patterns --------------------------------------------------------------------------- */
 
+/* What a step of the cycle conflicts on, as far as it is a name of the program. Threads are none:
+ * a fork is a fork, whoever was forked. */
+static uint32_t name_of_step(const struct tms_step *step)
+{
+    if (step->on_class == TMS_CLASS_THREAD) {
+        return 0;
+    }
+    return step->on_alias != 0 ? step->on_alias : step->on;
+}
+
+/* Numbers on their way into a hash, a few at a time. */
+struct digest {
+    XXH128_hash_t hash;
+    uint32_t count;
+    uint32_t words[64];
+};
+
+static void digest_rest(struct digest *digest)
+{
+    digest->hash = XXH3_128bits_withSeed(digest->words, digest->count * sizeof(*digest->words),
+                                         digest->hash.low64);
+    digest->count = 0;
+}
+
+static void digest_word(struct digest *digest, uint32_t word)
+{
+    if (digest->count == sizeof(digest->words) / sizeof(*digest->words)) {
+        digest_rest(digest);
+    }
+    digest->words[digest->count++] = word;
+}
+
+/* A name has one id, so ids tell patterns apart as well as names do, and need no context. */
+static XXH128_hash_t key_of(const struct tms_violation *violation)
+{
+    struct digest digest = {.hash.low64 = XXH3_64bits(violation->kind, strlen(violation->kind))};
+
+    digest_word(&digest, violation->evidence);
+    digest_word(&digest, violation->transaction.label);
+    for (size_t i = 0; i < violation->cycle_length; i++) {
+        const struct tms_step *step = &violation->cycle[i];
+        digest_word(&digest, step->from.label);
+        digest_word(&digest, step->from.unary | (uint32_t)step->kind << 8 | step->on_class << 16);
+        digest_word(&digest, name_of_step(step));
+    }
+    for (size_t i = 1; i < violation->refuted_count; i++) { /* the first is the transaction */
+        digest_word(&digest, violation->refuted[i].label);
+    }
+    digest_rest(&digest);
+    return digest.hash;
+}
+
 static void hash_text(XXH3_state_t *state, const char *text)
 {
     XXH3_128bits_update(state, text, strlen(text) + 1);
@@ -102,29 +155,27 @@ static void hash_step(struct tms_findings *findings, XXH3_state_t *state,
     hash_name(findings, state, TMS_CLASS_LABEL, step->from.label);
     hash_text(state, step->from.unary ? "unary" : "block");
     hash_text(state, tms_edge_text(step->kind));
-    /* Threads are no names of the program: a fork is a fork, whoever was forked. */
     if (step->on_class != TMS_CLASS_THREAD) {
         hash_text(state, tms_class_text(step->on_class));
-        hash_name(findings, state, step->on_class, step->on_alias != 0 ? step->on_alias : step->on);
+        hash_name(findings, state, step->on_class, name_of_step(step));
     }
 }
 
-static XXH128_hash_t pattern_of(struct tms_findings *findings,
-                                const struct tms_violation *violation)
+static XXH128_hash_t pattern_of(struct tms_findings *findings, const struct tms_finding *finding)
 {
     XXH3_state_t state;
 
     XXH3_INITSTATE(&state);
     XXH3_128bits_reset(&state);
-    hash_text(&state, violation->kind);
-    hash_text(&state, tms_evidence_text(violation->evidence));
-    hash_name(findings, &state, TMS_CLASS_LABEL, violation->transaction.label);
-    for (size_t i = 0; i < violation->cycle_length; i++) {
-        hash_step(findings, &state, &violation->cycle[i]);
+    hash_text(&state, finding->kind);
+    hash_text(&state, tms_evidence_text(finding->evidence));
+    hash_name(findings, &state, TMS_CLASS_LABEL, finding->transaction.label);
+    for (size_t i = 0; i < finding->cycle_length; i++) {
+        hash_step(findings, &state, &finding->cycle[i]);
     }
-    for (size_t i = 1; i < violation->refuted_count; i++) { /* the first is the transaction */
+    for (size_t i = 1; i < finding->refuted_count; i++) { /* the first is the transaction */
         hash_text(&state, "refuted");
-        hash_name(findings, &state, TMS_CLASS_LABEL, violation->refuted[i].label);
+        hash_name(findings, &state, TMS_CLASS_LABEL, finding->refuted[i].label);
     }
     return XXH3_128bits_digest(&state);
 }
@@ -138,7 +189,7 @@ static bool grow_index(struct tms_findings *findings)
         return false;
     }
     for (size_t i = 0; i < findings->count; i++) {
-        size_t at = findings->entries[i].pattern.low64 & (size - 1);
+        size_t at = findings->entries[i].key.low64 & (size - 1);
         while (index[at] != 0) {
             at = (at + 1) & (size - 1);
         }
@@ -151,13 +202,13 @@ static bool grow_index(struct tms_findings *findings)
 }
 
 /* Where the pattern is, or belongs, in the index. */
-static uint32_t *find_pattern(struct tms_findings *findings, XXH128_hash_t pattern)
+static uint32_t *find_key(struct tms_findings *findings, XXH128_hash_t key)
 {
     size_t mask = findings->index_size - 1;
-    size_t at = pattern.low64 & mask;
+    size_t at = key.low64 & mask;
 
     while (findings->index[at] != 0 &&
-           !XXH128_isEqual(findings->entries[findings->index[at] - 1].pattern, pattern)) {
+           !XXH128_isEqual(findings->entries[findings->index[at] - 1].key, key)) {
         at = (at + 1) & mask;
     }
     return &findings->index[at];
@@ -227,7 +278,7 @@ static int fill(struct tms_findings *findings, struct tms_finding *finding,
 }
 
 static int add_entry(struct tms_findings *findings, const struct tms_violation *violation,
-                     XXH128_hash_t pattern)
+                     XXH128_hash_t key)
 {
     if (!TMS_RESERVE(findings->memory, &findings->entries, &findings->capacity, findings->count + 1,
                      16)) {
@@ -237,7 +288,7 @@ static int add_entry(struct tms_findings *findings, const struct tms_violation *
     memset(entry, 0, sizeof(*entry));
     int code = fill(findings, &entry->finding, violation);
     if (code == TMS_OK) {
-        entry->pattern = pattern;
+        entry->key = key;
         findings->count++;
     }
     return code;
@@ -246,11 +297,10 @@ static int add_entry(struct tms_findings *findings, const struct tms_violation *
 /* Each violation by itself. Beyond the limit the latest event makes room for an earlier one. */
 static int add_single(struct tms_findings *findings, const struct tms_violation *violation)
 {
-    XXH128_hash_t pattern = pattern_of(findings, violation);
     uint64_t most = findings->settings->max_violations;
 
     if (most == 0 || findings->count < most) {
-        return add_entry(findings, violation, pattern);
+        return add_entry(findings, violation, (XXH128_hash_t){0});
     }
     struct entry *latest = &findings->entries[0];
     for (size_t i = 1; i < findings->count; i++) {
@@ -262,21 +312,20 @@ static int add_single(struct tms_findings *findings, const struct tms_violation 
     if (violation->event >= latest->finding.event) {
         return TMS_OK;
     }
-    latest->pattern = pattern;
     latest->finding.count = 0;
     return fill(findings, &latest->finding, violation);
 }
 
 static int add_grouped(struct tms_findings *findings, const struct tms_violation *violation)
 {
-    XXH128_hash_t pattern = pattern_of(findings, violation);
+    XXH128_hash_t key = key_of(violation);
 
     if ((findings->count + 1) * 2 > findings->index_size && !grow_index(findings)) {
         return TMS_ERR_MEMORY;
     }
-    uint32_t *at = find_pattern(findings, pattern);
+    uint32_t *at = find_key(findings, key);
     if (*at == 0) {
-        int code = add_entry(findings, violation, pattern);
+        int code = add_entry(findings, violation, key);
         *at = code == TMS_OK ? (uint32_t)findings->count : 0;
         return code;
     }
@@ -389,6 +438,7 @@ static int give_ids(struct tms_findings *findings)
     }
     for (size_t i = 0; i < count; i++) {
         sorted[i] = &findings->entries[i];
+        sorted[i]->pattern = pattern_of(findings, &sorted[i]->finding);
     }
     qsort(sorted, count, sizeof(struct entry *), by_pattern);
     for (size_t i = 0; i < count; i++) {
