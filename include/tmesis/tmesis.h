@@ -420,6 +420,10 @@ void tms_settings_init(struct tms_settings *settings);
 
 struct tms_analysis;
 
+/*
+ * With several engines an analysis may have a thread of its own at work between calls, which takes
+ * no signals and is gone after the finish or the free; do not fork in between.
+ */
 int tms_analysis_new(struct tms_context *context, const struct tms_settings *settings,
                      struct tms_analysis **out);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The corridor that an event walks: validated, turned into operations, handed to each engine.
- * Everything goes in batches; the clock is read twice per batch and engine.
+ * An analysis: its engines, from their start to their results. What happens to an event is in
+ * feed.c; operations come back here to be handed to each engine, in batches. The clock is read
+ * twice per batch and engine.
  */
 #include "engine/analysis.h"
 
@@ -13,9 +14,7 @@
 #include "engine/agreement.h"
 #include "trace/format.h"
 
-#define COMPLAINTS_SHOWN 10
-
-static double now(void)
+double tms_analysis_now(void)
 {
     struct timespec time;
 
@@ -65,26 +64,50 @@ static void run_each(const struct tms_run *run, const struct tms_op *ops, size_t
     }
 }
 
+static void take_ops(const struct tms_settings *settings, struct tms_run *run,
+                     const struct tms_op *ops, size_t count)
+{
+    if (run->host.failed != TMS_OK) {
+        return;
+    }
+    double start = tms_analysis_now();
+    if (run->engine->batch != NULL) {
+        run->engine->batch(run->state, ops, count);
+    } else {
+        run_each(run, ops, count);
+    }
+    run->result.events = ops[count - 1].event;
+    tms_run_took(settings, run, tms_analysis_now() - start);
+}
+
+void tms_run_took(const struct tms_settings *settings, struct tms_run *run, double seconds)
+{
+    run->seconds += seconds;
+    if (settings->timeout > 0 && run->seconds > settings->timeout) {
+        tms_host_fail(&run->host, TMS_ERR_TIME);
+    }
+}
+
+/* All engines, or those that are not aside. */
 static void run_batch(void *user, const struct tms_op *ops, size_t count)
 {
     struct tms_analysis *analysis = user;
+    size_t here = analysis->aside != NULL ? 1 : analysis->run_count;
 
-    for (size_t i = 0; i < analysis->run_count; i++) {
-        struct tms_run *run = &analysis->runs[i];
-        if (run->host.failed != TMS_OK) {
-            continue;
-        }
-        double start = now();
-        if (run->engine->batch != NULL) {
-            run->engine->batch(run->state, ops, count);
-        } else {
-            run_each(run, ops, count);
-        }
-        run->seconds += now() - start;
-        run->result.events = ops[count - 1].event;
-        if (analysis->settings.timeout > 0 && run->seconds > analysis->settings.timeout) {
-            tms_host_fail(&run->host, TMS_ERR_TIME);
-        }
+    for (size_t i = 0; i < here; i++) {
+        take_ops(&analysis->settings, &analysis->runs[i], ops, count);
+    }
+    if (analysis->aside != NULL) {
+        tms_aside_copy(analysis->aside, ops, count);
+    }
+}
+
+static void run_aside(void *user, const struct tms_op *ops, size_t count)
+{
+    struct tms_analysis *analysis = user;
+
+    for (size_t i = 1; i < analysis->run_count; i++) {
+        take_ops(&analysis->settings, &analysis->runs[i], ops, count);
     }
 }
 
@@ -93,11 +116,8 @@ static bool observes(const struct tms_run *run)
     return run->engine->info.found == TMS_VERDICT_VIOLATION;
 }
 
-/*
- * With settings.first: has every engine what it was asked for, or given up? Those that speak of
- * other schedules are not waited for, unless there are no others.
- */
-static bool had_enough(const struct tms_analysis *analysis)
+/* Those that speak of other schedules are not waited for, unless there are no others. */
+bool tms_analysis_had_enough(const struct tms_analysis *analysis)
 {
     bool observing = false;
 
@@ -190,6 +210,32 @@ static int start_runs(struct tms_analysis *analysis)
     return strcmp(names, "all") == 0 ? start_all(analysis) : start_named(analysis, names);
 }
 
+/* Can the engine do without reads and writes, as it is set? */
+static bool needs_no_accesses(const struct tms_analysis *analysis, const struct tms_run *run)
+{
+    return (run->engine->info.flags & TMS_ENGINE_NO_ACCESSES) != 0 &&
+           (analysis->settings.predict & TMS_PREDICT_VARIABLE) == 0;
+}
+
+/*
+ * The first engine may take events as they come if the others can do without most of them. An
+ * exact stop needs a look after every event instead.
+ */
+static int choose_way(struct tms_analysis *analysis)
+{
+    bool streams = analysis->runs[0].engine->stream != NULL && !analysis->settings.first;
+
+    analysis->lower.batch = analysis->settings.first ? 1 : TMS_LOWER_BATCH;
+    for (size_t i = 1; i < analysis->run_count; i++) {
+        streams = streams && needs_no_accesses(analysis, &analysis->runs[i]);
+    }
+    analysis->streams = streams;
+    if (streams && analysis->run_count > 1) {
+        analysis->aside = tms_aside_new(&analysis->memory, run_aside, analysis);
+    }
+    return streams && analysis->run_count > 1 && analysis->aside == NULL ? TMS_ERR_MEMORY : TMS_OK;
+}
+
 static int set_up(struct tms_analysis *analysis)
 {
     tms_validator_init(&analysis->validator, analysis->context);
@@ -198,9 +244,10 @@ static int set_up(struct tms_analysis *analysis)
     if (code == TMS_OK) {
         code = start_runs(analysis);
     }
+    if (code == TMS_OK && analysis->run_count > 0) {
+        code = choose_way(analysis);
+    }
     analysis->settings.engines = NULL; /* the caller's string is not ours to keep */
-    /* An exact stop needs a look after every event. */
-    analysis->lower.batch = analysis->settings.first ? 1 : TMS_LOWER_BATCH;
     return code == TMS_ERR_MEMORY ? tms_fail_memory(analysis->context) : code;
 }
 
@@ -244,6 +291,7 @@ void tms_analysis_free(struct tms_analysis *analysis)
     if (analysis == NULL) {
         return;
     }
+    tms_aside_free(analysis->aside, &analysis->memory);
     for (size_t i = 0; i < analysis->run_count; i++) {
         stop_run(&analysis->runs[i]);
     }
@@ -259,171 +307,7 @@ struct tms_context *tms_analysis_context(const struct tms_analysis *analysis)
     return analysis->context;
 }
 
-/* ---- events ----------------------------------------------------------------------------- */
-
-/* Only events made by hand are looked at like this: readers make no others. */
-static bool in_range(const struct tms_analysis *analysis, const struct tms_event *event)
-{
-    const struct tms_context *context = analysis->context;
-
-    if (event->kind >= TMS_EVENT_COUNT || event->reserved[0] != 0 || event->reserved[1] != 0 ||
-        event->reserved[2] != 0) {
-        return false;
-    }
-    enum tms_class cls = tms_event_class(event->kind);
-    bool bare =
-        event->target == 0 && (event->kind == TMS_EVENT_BEGIN || event->kind == TMS_EVENT_END);
-    return event->thread > 0 && event->thread <= tms_name_count(context, TMS_CLASS_THREAD) &&
-           (bare || (event->target > 0 && event->target <= tms_name_count(context, cls))) &&
-           (event->location >= TMS_LOCATION_NUMBER ||
-            event->location <= tms_name_count(context, TMS_CLASS_LOCATION));
-}
-
-static int refuse(struct tms_analysis *analysis, struct tms_reader *reader, size_t index)
-{
-    char number[64];
-    const char *where = number;
-    const char *reason = tms_validator_reason(&analysis->validator);
-
-    if (reader != NULL) {
-        where = tms_reader_where(reader, index);
-    } else {
-        snprintf(number, sizeof(number), "event %llu",
-                 (unsigned long long)analysis->summary.events);
-    }
-    if (!analysis->settings.lenient) {
-        return tms_fail(analysis->context, TMS_ERR_MALFORMED, "%s: %s", where, reason);
-    }
-    analysis->summary.skipped++;
-    if (analysis->summary.skipped <= COMPLAINTS_SHOWN) {
-        tms_warn(analysis->context, "%s: %s; skipped", where, reason);
-    } else if (analysis->summary.skipped == COMPLAINTS_SHOWN + 1) {
-        tms_warn(analysis->context, "further skipped events are counted, not shown");
-    }
-    return TMS_OK;
-}
-
-static int take(struct tms_analysis *analysis, const struct tms_event *event,
-                struct tms_reader *reader, size_t index)
-{
-    int validity = tms_validate(&analysis->validator, event);
-
-    if (validity < 0 || validity == TMS_VALID_INNER) {
-        return validity < 0 ? validity : TMS_OK;
-    }
-    return validity == TMS_INVALID
-               ? refuse(analysis, reader, index)
-               : tms_lower_event(&analysis->lower, event, analysis->summary.events, validity);
-}
-
-static bool is_block(const struct tms_event *event)
-{
-    return event->kind <= TMS_EVENT_END || event->kind >= TMS_EVENT_ENTER;
-}
-
-/* The plain events from here on, blocks among them, as go into the buffer; does another one stop
- * them? */
-static size_t take_plain(struct tms_analysis *analysis, const struct tms_event *restrict events,
-                         size_t count, bool *stopped)
-{
-    struct tms_lower *lower = &analysis->lower;
-    /* Said to be apart, so that nothing is fetched anew after each store. */
-    struct tms_valid_lock *restrict locks = analysis->validator.locks;
-    uint8_t *restrict plain_of = lower->plain;
-    struct tms_op *restrict ops = &lower->ops[lower->count];
-    uint64_t number = analysis->summary.events + 1;
-    size_t room = lower->batch - lower->count;
-    size_t most = count < room ? count : room;
-    size_t inside = 0, i;
-
-    for (i = 0; i < most; i++) {
-        uint8_t plain = plain_of[events[i].thread];
-        if (tms_validate_plain(locks, &events[i], plain / TMS_PLAIN)) {
-            tms_lower_plain(&ops[i], &events[i], number + i, plain);
-        } else if (is_block(&events[i]) && tms_lower_block(lower, &ops[i], &events[i], number + i,
-                                                           &plain_of[events[i].thread])) {
-            tms_validate_block(&analysis->validator, &events[i]);
-        } else {
-            break;
-        }
-        inside += ops[i].flags / TMS_OP_IN_BLOCK;
-    }
-    lower->count += i;
-    lower->unary += i - inside;
-    analysis->summary.events += i;
-    *stopped = i < most;
-    if (lower->count == lower->batch) {
-        tms_lower_flush(lower);
-    }
-    return i;
-}
-
-static int take_all(struct tms_analysis *analysis, const struct tms_event *events, size_t count,
-                    struct tms_reader *reader)
-{
-    for (size_t i = 0; i < count;) {
-        bool stopped;
-        i += take_plain(analysis, &events[i], count - i, &stopped);
-        if (stopped) {
-            analysis->summary.events++;
-            int code = take(analysis, &events[i], reader, i);
-            if (code != TMS_OK) {
-                return code;
-            }
-            i++;
-        }
-        if (analysis->settings.first && had_enough(analysis)) {
-            analysis->stopped = true;
-            return 1;
-        }
-    }
-    return TMS_OK;
-}
-
-/* The names of the batch are known, so the tables by thread and lock can have their size. */
-static int make_room(struct tms_analysis *analysis)
-{
-    int code = tms_validator_reserve(&analysis->validator);
-
-    return code == TMS_OK ? tms_lower_reserve(&analysis->lower) : code;
-}
-
-int tms_analysis_feed(struct tms_analysis *analysis, const struct tms_event *events, size_t count,
-                      struct tms_reader *reader)
-{
-    if (analysis->finished || analysis->observed || analysis->failed != TMS_OK) {
-        return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
-                        "this analysis has ended and takes no more events");
-    }
-    if (reader != NULL && reader->context != analysis->context) {
-        return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
-                        "the reader belongs to another context, so its names mean nothing here");
-    }
-    if (analysis->started == 0) {
-        analysis->started = now();
-        analysis->lower.run_methods =
-            reader != NULL && strcmp(tms_reader_format(reader), "rr") == 0;
-    }
-    for (size_t i = 0; reader == NULL && i < count; i++) {
-        if (!in_range(analysis, &events[i])) {
-            return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
-                            "event %llu has a kind or a name that there is not, or reserved bytes "
-                            "that are not 0",
-                            (unsigned long long)(analysis->summary.events + i + 1));
-        }
-    }
-    int code = make_room(analysis);
-    if (code == TMS_OK) {
-        code = take_all(analysis, events, count, reader);
-    }
-    if (count > 0) {
-        analysis->last_thread = events[count - 1].thread;
-    }
-    if (code < 0) {
-        analysis->failed = code;
-    }
-    return code == TMS_ERR_MEMORY ? tms_fail_memory(analysis->context) : code;
-}
+/* ---- what is known besides ---------------------------------------------------------------- */
 
 int tms_analysis_doubt(struct tms_analysis *analysis, uint32_t label, const char *why)
 {
@@ -506,7 +390,7 @@ static enum tms_verdict verdict_of(const struct tms_run *run)
 static void finish_run(const struct tms_analysis *analysis, struct tms_run *run)
 {
     struct tms_result *result = &run->result;
-    double start = now();
+    double start = tms_analysis_now();
 
     run->host.last_event = analysis->summary.events;
     run->host.last_thread = analysis->last_thread;
@@ -514,7 +398,7 @@ static void finish_run(const struct tms_analysis *analysis, struct tms_run *run)
         run->engine->finish(run->state);
         result->events = analysis->summary.events;
     }
-    run->seconds += now() - start;
+    run->seconds += tms_analysis_now() - start;
     int code = tms_findings_close(run->host.findings, &result->findings, &result->finding_count,
                                   &result->unlisted);
     if (code != TMS_OK) {
@@ -559,7 +443,15 @@ static void count_summary(struct tms_analysis *analysis)
     summary->transactions = analysis->lower.transactions;
     summary->not_atomic = analysis->lower.not_atomic;
     summary->unary = analysis->lower.unary;
-    summary->seconds = analysis->started == 0 ? 0 : now() - analysis->started;
+    summary->seconds = analysis->started == 0 ? 0 : tms_analysis_now() - analysis->started;
+}
+
+void tms_analysis_flush(struct tms_analysis *analysis)
+{
+    tms_lower_flush(&analysis->lower);
+    if (analysis->aside != NULL) {
+        tms_aside_finish(analysis->aside);
+    }
 }
 
 int tms_analysis_finish(struct tms_analysis *analysis)
@@ -567,7 +459,7 @@ int tms_analysis_finish(struct tms_analysis *analysis)
     if (analysis->failed != TMS_OK || analysis->finished) {
         return analysis->failed;
     }
-    tms_lower_flush(&analysis->lower);
+    tms_analysis_flush(analysis);
     note_skipped(analysis);
     for (size_t i = 0; i < analysis->run_count - analysis->observed; i++) {
         finish_run(analysis, &analysis->runs[i]);

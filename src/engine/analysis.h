@@ -3,6 +3,7 @@
 #ifndef TMS_ENGINE_ANALYSIS_H
 #define TMS_ENGINE_ANALYSIS_H
 
+#include "engine/aside.h"
 #include "engine/engine.h"
 #include "engine/findings.h"
 #include "spec/lower.h"
@@ -28,6 +29,9 @@ struct tms_analysis {
     struct tms_lower lower;
     struct tms_run *runs;
     size_t run_count, run_capacity;
+    bool streams;            /* the first engine can take events as they come, … */
+    bool bumpy;              /* … but lately too many were not plain */
+    struct tms_aside *aside; /* if so, and there are others, the way to them */
     struct tms_trace_summary summary;
     uint32_t last_thread; /* of the last event fed */
     double started;
@@ -38,6 +42,18 @@ struct tms_analysis {
     struct tms_trace_summary elsewhere; /* … and its summary counts */
     char loss[TMS_MESSAGE_SIZE];
 };
+
+/* All engines have taken in what was fed; no more will be. */
+void tms_analysis_flush(struct tms_analysis *analysis);
+
+/* Seconds since some time. */
+double tms_analysis_now(void);
+
+/* The engine was at work so long; beyond settings.timeout it fails. */
+void tms_run_took(const struct tms_settings *settings, struct tms_run *run, double seconds);
+
+/* With settings.first: has every engine what it was asked for, or given up? */
+bool tms_analysis_had_enough(const struct tms_analysis *analysis);
 
 /* The run of the index-th result. */
 struct tms_run *tms_analysis_run(const struct tms_analysis *analysis, size_t index);

@@ -53,6 +53,8 @@ struct tms_host {
     uint32_t last_thread; /* … and its thread */
 };
 
+struct tms_stream;
+
 struct tms_engine {
     struct tms_engine_info info;
     size_t state_size;
@@ -66,6 +68,13 @@ struct tms_engine {
      * last operation there are TMS_OPS_BEHIND more that can be read, with any content.
      */
     void (*batch)(void *state, const struct tms_op *ops, size_t count);
+    /*
+     * Instead of both, for an engine that takes events as they come (stream.h), the first of them
+     * with this number: how many it took. It stops at one that is not plain, which then comes as
+     * operations, and where it can't go on. NULL: none.
+     */
+    size_t (*stream)(void *state, struct tms_stream *stream, const struct tms_event *events,
+                     size_t count, uint64_t number);
     /* After the last operation, also after tms_settings.first stopped the run. */
     void (*finish)(void *state);
     /* Fills up to `room` counters, returns how many there are. NULL: none. */

@@ -68,19 +68,33 @@ static bool make_cells(struct frontier *f)
     return true;
 }
 
-static void frontier_batch(void *state, const struct tms_op *ops, size_t count)
+/* False if what comes up to this event can't be taken in, and the host knows. */
+static bool make_ready(struct frontier *f, uint64_t last)
 {
-    struct frontier *f = state;
-
-    if (ops[count - 1].event > MOMENT_EVENT_MOST) {
+    if (last > MOMENT_EVENT_MOST) {
         tms_host_fail(f->host, TMS_ERR_LIMIT);
-        return;
+        return false;
     }
     if (!make_cells(f)) {
         tms_host_fail(f->host, TMS_ERR_MEMORY);
-        return;
+        return false;
     }
-    tms_frontier_take(f, ops, count);
+    return true;
+}
+
+static void frontier_batch(void *state, const struct tms_op *ops, size_t count)
+{
+    if (make_ready(state, ops[count - 1].event)) {
+        tms_frontier_take(state, ops, count);
+    }
+}
+
+static size_t frontier_stream(void *state, struct tms_stream *stream,
+                              const struct tms_event *events, size_t count, uint64_t number)
+{
+    return make_ready(state, number + count)
+               ? tms_frontier_stream(state, stream, events, count, number)
+               : 0;
 }
 
 /* ---- the engine ------------------------------------------------------------------------- */
@@ -171,6 +185,7 @@ const struct tms_engine tms_engine_frontier = {
     .state_size = sizeof(struct frontier),
     .create = frontier_create,
     .batch = frontier_batch,
+    .stream = frontier_stream,
     .finish = frontier_finish,
     .stats = frontier_stats,
     .destroy = frontier_destroy,

@@ -2,10 +2,10 @@
 /*
  * The state of the frontier engine, shared by its files: frontier.c (the algorithm in words,
  * and the engine), frontier_access.c and frontier_steps.c (what each operation does),
- * frontier_log.c (what a thread did lately), frontier_edges.c (what an edge does to the matrices),
- * frontier_threads.c (slots and rows), frontier_cells.c (what is known of each variable, lock
- * and barrier), frontier_history.c (which transaction a moment belongs to), frontier_log.c (what
- * threads did lately) and frontier_witness.c (the cycle of a violation).
+ * frontier_stream.c (the same for events as they come), frontier_edges.c (what an edge does to
+ * the matrices), frontier_threads.c (slots and rows), frontier_cells.c (what is known of each
+ * variable, lock and barrier), frontier_history.c (which transaction a moment belongs to),
+ * frontier_log.c (what threads did lately) and frontier_witness.c (the cycle of a violation).
  *
  * Time is the event number. A *moment* is an event of a thread: 16 bits of thread slot, 43
  * bits of event number, 5 bits of event kind. A
@@ -282,6 +282,13 @@ static inline void tms_frontier_edge(struct frontier *f, struct thread *t, const
 /* Takes operations in; there is a cell for each that is about one, and TMS_OPS_BEHIND behind. */
 void tms_frontier_take(struct frontier *f, const struct tms_op *ops, size_t count);
 
+/* frontier_stream.c */
+
+/* The same for events, as far as they are plain: how many were taken. */
+struct tms_stream;
+size_t tms_frontier_stream(struct frontier *f, struct tms_stream *stream,
+                           const struct tms_event *events, size_t count, uint64_t number);
+
 /* frontier_steps.c */
 
 /* The thread's first event: gives it a slot; if it is a begin, the transaction has begun. */
@@ -347,13 +354,24 @@ void tms_log_turn(struct frontier *f, struct log *log);
 uint64_t tms_log_first(const struct log *log);
 uint64_t tms_log_find(const struct log *log, uint64_t event);
 
-/* Notes what the thread did, for witnesses and for its join. */
-static inline void log_add(struct frontier *f, struct log *log, const struct tms_op *op)
+/* Where the next entry goes: an operation that is made right there need not be copied. */
+static inline struct tms_op *log_room(struct frontier *f, struct log *log)
 {
     if (__builtin_expect(log->next == log->stop, 0)) {
         tms_log_turn(f, log);
     }
-    *log->next++ = *op;
+    return log->next;
+}
+
+/* Notes what the thread did, for witnesses and for its join. */
+static inline void log_add(struct frontier *f, struct log *log, const struct tms_op *op)
+{
+    struct tms_op *room = log_room(f, log);
+
+    if (room != op) {
+        *room = *op;
+    }
+    log->next++;
 }
 
 /* Entries ever written. */

@@ -5,7 +5,7 @@
  */
 #include <assert.h>
 
-#include "engine/frontier.h"
+#include "engine/frontier_access.h"
 
 /* ---- edges ------------------------------------------------------------------------------ */
 
@@ -65,11 +65,10 @@ static const struct access accesses[TMS_OP_COUNT] = {
     [TMS_OP_ARRIVE] = ARRIVES,
 };
 
-/* Edges come in, or there are several readers. */
-static __attribute__((noinline)) void access_with_edges(struct frontier *f, struct thread *t,
-                                                        const struct tms_op *op,
-                                                        const struct access *access)
+__attribute__((noinline)) void tms_frontier_meet(struct frontier *f, struct thread *t,
+                                                 const struct tms_op *op)
 {
+    const struct access *access = &accesses[op->kind];
     struct cell *cell = &f->cells[access->cells].cell[op->target];
     struct places *places = &f->cells[access->cells].place[op->target];
 
@@ -89,40 +88,31 @@ static __attribute__((noinline)) void access_with_edges(struct frontier *f, stru
 }
 
 /* False if it could not go on, and the host knows. */
-static inline bool access_cell(struct frontier *f, struct thread *t, const struct tms_op *op,
-                               const struct access *access)
+static inline bool access_op(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
+    const struct access *access = &accesses[op->kind];
     const struct cells *cells = &f->cells[access->cells];
-    struct cell *cell = &cells->cell[op->target];
-    uint64_t write = cell->write;
-    uint64_t read = cell->read;
-    /* Arithmetic instead of branches on `exclusive`: nobody can guess what comes next. */
-    uint64_t exclusive = (uint64_t)(int64_t)access->exclusive; /* all ones, or zero */
-    uint64_t since = write - t->floor < read - t->floor ? write - t->floor : read - t->floor;
-    uint64_t blocked = (read | (uint64_t)(int64_t)access->always) & exclusive;
-    if ((since | -(uint64_t)(blocked != 0)) < t->span) {
-        return true;
-    }
-    if (!implied(t, write) || !implied(t, read)) {
-        access_with_edges(f, t, op, access);
+    uint64_t exclusive = (uint64_t)(int64_t)access->exclusive;
+    uint64_t always = (uint64_t)(int64_t)access->always;
+
+    switch (access_cell(t, &cells->cell[op->target], exclusive, always, moment_here(t, op))) {
+    case REPEATS:
+        break;
+    case MEETS:
+        tms_frontier_meet(f, t, op);
         return f->host->failed == TMS_OK;
+    case PASSES:
+        note_place(f, cells, op->target, exclusive, op->location);
+        log_add(f, &t->log, op);
+        break;
     }
-    /* A reader that is implied makes way: who comes after this event comes after that one. */
-    uint64_t moment = moment_here(t, op);
-    cell->write = write ^ ((write ^ moment) & exclusive);
-    cell->read = moment & ~exclusive;
-    if (f->located | op->location) {
-        f->located |= op->location;
-        cells->place[op->target].at[READ + access->exclusive] = op->location;
-    }
-    log_add(f, &t->log, op);
     return true;
 }
 
 /* For the first event of a thread; the others do not come through the table of handlers. */
 static void access_first(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
-    access_cell(f, t, op, &accesses[op->kind]);
+    access_op(f, t, op);
 }
 
 static void depart_from_barrier(struct frontier *f, struct thread *t, const struct tms_op *op)
@@ -145,9 +135,7 @@ static void forget(struct frontier *f, struct thread *t, const struct tms_op *op
     log_add(f, &f->forgotten, op);
 }
 
-typedef void handler(struct frontier *f, struct thread *t, const struct tms_op *op);
-
-static handler *const handlers[TMS_OP_COUNT] = {
+tms_frontier_handler *const tms_frontier_handlers[TMS_OP_COUNT] = {
     [TMS_OP_BEGIN] = tms_frontier_begin,    [TMS_OP_END] = tms_frontier_end,
     [TMS_OP_NEST] = tms_frontier_nest,      [TMS_OP_UNNEST] = tms_frontier_nest,
     [TMS_OP_READ] = access_first,           [TMS_OP_WRITE] = access_first,
@@ -164,16 +152,10 @@ static void first_event(struct frontier *f, const struct tms_op *op)
     struct thread *t = tms_frontier_first(f, op);
 
     if (t != NULL && op->kind != TMS_OP_BEGIN) {
-        handlers[op->kind](f, t, op);
+        tms_frontier_handlers[op->kind](f, t, op);
     }
 }
 
-/*
- * Operations come in batches, so the cell of one that comes soon can be asked for early. Each is
- * taken for an access to a variable, as most are, and those behind the end of the batch for
- * operations: asking for what is not there does no harm.
- */
-#define AHEAD          10
 #define CELLS_IN_CACHE 65536 /* with fewer, asking for places costs more than it brings */
 _Static_assert(AHEAD <= TMS_OPS_BEHIND, "what is looked at can be read");
 
@@ -182,9 +164,9 @@ static inline bool take(struct frontier *f, const struct tms_op *op)
 {
     assert((op->flags & TMS_OP_FIRST) == 0);
     if (accesses[op->kind].is_access) {
-        return access_cell(f, f->by_id[op->thread], op, &accesses[op->kind]);
+        return access_op(f, f->by_id[op->thread], op);
     }
-    handlers[op->kind](f, f->by_id[op->thread], op);
+    tms_frontier_handlers[op->kind](f, f->by_id[op->thread], op);
     return f->host->failed == TMS_OK;
 }
 

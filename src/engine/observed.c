@@ -95,7 +95,7 @@ int tms_analysis_observe(struct tms_analysis *analysis, const struct tms_observa
     bool open = !analysis->finished && analysis->failed == TMS_OK;
 
     if (open) {
-        tms_lower_flush(&analysis->lower); /* for those that work here */
+        tms_analysis_flush(analysis); /* for those that work here */
     }
     struct tms_run *run = open ? add_run(analysis) : NULL;
     if (run == NULL) {

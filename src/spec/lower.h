@@ -110,6 +110,11 @@ static inline bool tms_is_function(const struct tms_event *event)
     return event->kind >= TMS_EVENT_ENTER;
 }
 
+static inline bool tms_is_block(const struct tms_event *event)
+{
+    return event->kind <= TMS_EVENT_END || tms_is_function(event);
+}
+
 _Static_assert(TMS_EVENT_BEGIN == 0 && TMS_EVENT_END == 1 &&
                    TMS_EVENT_EXIT == TMS_EVENT_ENTER + 1 && TMS_EVENT_EXIT == TMS_EVENT_COUNT - 1,
                "blocks stand at the start, functions at the end");

@@ -9,23 +9,19 @@
 #include <stdio.h>
 
 #define ALL UINT64_MAX
-#define PLAIN_ACCESS                                                                               \
-    {                                                                                              \
-        0, 0, 0, 0                                                                                 \
-    }
 #define NEVER_PLAIN                                                                                \
     {                                                                                              \
-        0, 0, ALL, 0                                                                               \
+        .held = ALL                                                                                \
     }
 
 const struct tms_plain_kind tms_plain_kinds[TMS_EVENT_COUNT] = {
     [TMS_EVENT_BEGIN] = NEVER_PLAIN,
     [TMS_EVENT_END] = NEVER_PLAIN,
-    [TMS_EVENT_READ] = PLAIN_ACCESS,
-    [TMS_EVENT_WRITE] = PLAIN_ACCESS,
-    [TMS_EVENT_UPDATE] = PLAIN_ACCESS,
-    [TMS_EVENT_ACQUIRE] = {UINT32_MAX, 0, 0, ALL},
-    [TMS_EVENT_RELEASE] = {UINT32_MAX, ALL, 0, ALL},
+    [TMS_EVENT_READ] = {0},
+    [TMS_EVENT_WRITE] = {.exclusive = ALL},
+    [TMS_EVENT_UPDATE] = {.side = 1, .exclusive = ALL},
+    [TMS_EVENT_ACQUIRE] = {UINT32_MAX, 1, 0, ALL, ALL},
+    [TMS_EVENT_RELEASE] = {UINT32_MAX, 1, ALL, ALL, ALL},
     [TMS_EVENT_SHARED_ACQUIRE] = NEVER_PLAIN,
     [TMS_EVENT_SHARED_RELEASE] = NEVER_PLAIN,
     [TMS_EVENT_FORK] = NEVER_PLAIN,

@@ -66,13 +66,14 @@ int tms_validate(struct tms_validator *validator, const struct tms_event *event)
  * one way for all and no branch. Every event looks at a lock and expects to find something:
  *   an access looks at lock 0, which there is not, and expects it free;
  *   an acquire expects its lock free, a release expects it held, once, by its own thread;
- *   everything else expects what is never there.
+ *   everything else expects lock 0 held by its thread, so is never plain.
  */
 struct tms_plain_kind {
-    uint32_t lock;    /* looks at its target */
-    uint64_t held;    /* expects it held by its thread */
-    uint64_t never;   /* expects the impossible */
-    uint64_t changes; /* takes the lock, or gives it back */
+    uint32_t lock;      /* looks at its target */
+    uint32_t side;      /* 1: of interest to engines that can do without reads and writes */
+    uint64_t held;      /* expects it held by its thread */
+    uint64_t changes;   /* takes the lock, or gives it back */
+    uint64_t exclusive; /* conflicts with all on its target, not only with what is exclusive */
 };
 extern const struct tms_plain_kind tms_plain_kinds[TMS_EVENT_COUNT];
 
@@ -88,7 +89,7 @@ static inline bool tms_validate_plain(struct tms_valid_lock *locks, const struct
     uint64_t *hold = &locks[event->target & kind->lock].hold;
     uint64_t mine = (uint64_t)event->thread << 32 | 1;
 
-    if ((plain & (*hold == ((mine & kind->held) | kind->never))) == 0) {
+    if ((plain & (*hold == (mine & kind->held))) == 0) {
         return false;
     }
     *hold ^= mine & kind->changes; /* from free to mine, or back */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An access to a cell, for the two loops that have them: over operations (frontier_access.c) and
+ * over events (frontier_stream.c). The hottest code there is.
+ */
+#ifndef TMS_ENGINE_FRONTIER_ACCESS_H
+#define TMS_ENGINE_FRONTIER_ACCESS_H
+
+#include "engine/frontier.h"
+
+/* What an access comes to. */
+enum outcome {
+    REPEATS, /* nothing: it is recorded already */
+    MEETS,   /* edges, or several readers: nothing was done, tms_frontier_meet does it all */
+    PASSES,  /* it is recorded now; its place, and the thread's log, are left to do */
+};
+
+/*
+ * `exclusive`, all ones or zero: a write, or an operation on the exclusive side of a lock;
+ * `always`, likewise: recorded even when it repeats. Arithmetic instead of branches on them:
+ * nobody can guess what comes next.
+ */
+static inline enum outcome access_cell(const struct thread *t, struct cell *cell,
+                                       uint64_t exclusive, uint64_t always, uint64_t moment)
+{
+    uint64_t write = cell->write;
+    uint64_t read = cell->read;
+    uint64_t since = write - t->floor < read - t->floor ? write - t->floor : read - t->floor;
+    uint64_t blocked = (read | always) & exclusive;
+
+    if ((since | -(uint64_t)(blocked != 0)) < t->span) {
+        return REPEATS;
+    }
+    if (!implied(t, write) || !implied(t, read)) {
+        return MEETS;
+    }
+    /* A reader that is implied makes way: who comes after this event comes after that one. */
+    cell->write = write ^ ((write ^ moment) & exclusive);
+    cell->read = moment & ~exclusive;
+    return PASSES;
+}
+
+/* Before any event has a location, all places are 0 and need no visit. */
+static inline void note_place(struct frontier *f, const struct cells *cells, uint32_t target,
+                              uint64_t exclusive, uint32_t location)
+{
+    if (f->located | location) {
+        f->located |= location;
+        cells->place[target].at[READ + (int)exclusive] = location;
+    }
+}
+
+/* An access that MEETS something, whole. On failure the host knows. */
+void tms_frontier_meet(struct frontier *f, struct thread *t, const struct tms_op *op);
+
+/* What there is to do by kind of operation, and for accesses by the first event of a thread. */
+typedef void tms_frontier_handler(struct frontier *f, struct thread *t, const struct tms_op *op);
+extern tms_frontier_handler *const tms_frontier_handlers[];
+
+/*
+ * What comes comes in batches, so the cell of something that comes soon can be asked for early.
+ * Each is taken for an access to a variable, as most are: asking for what is not there does no
+ * harm.
+ */
+#define AHEAD 10
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events as they come, without operations in between: what validation, lowering and the loop of
+ * frontier_access.c do one after the other, done at once for each event. The operation is made
+ * where it is needed, in the log of its thread. That which event comes next is hard to guess is
+ * paid for once.
+ */
+#include "engine/frontier_access.h"
+#include "engine/stream.h"
+
+/* False if it could not go on, and the host knows. */
+static __attribute__((noinline)) bool meet(struct frontier *f, struct thread *t,
+                                           const struct tms_event *event, uint64_t number,
+                                           uint8_t plain)
+{
+    struct tms_op *op = log_room(f, &t->log);
+
+    tms_lower_plain(op, event, number, plain);
+    tms_frontier_meet(f, t, op);
+    return f->host->failed == TMS_OK;
+}
+
+static inline bool access_event(struct frontier *f, struct cell *const cells[2],
+                                const struct tms_event *event, uint64_t number, uint8_t plain)
+{
+    struct thread *t = f->by_id[event->thread];
+    const struct tms_plain_kind *kind = &tms_plain_kinds[event->kind];
+    unsigned of = kind->lock & 1;
+    uint64_t moment = t->base | number << MOMENT_KIND_BITS | event->kind;
+
+    _Static_assert(CELLS_VARIABLES == 0 && CELLS_LOCKS == 1, "told apart by a bit");
+    switch (access_cell(t, &cells[of][event->target], kind->exclusive, kind->changes, moment)) {
+    case REPEATS:
+        break;
+    case MEETS:
+        return meet(f, t, event, number, plain);
+    case PASSES:
+        note_place(f, &f->cells[of], event->target, kind->exclusive, event->location);
+        tms_lower_plain(log_room(f, &t->log), event, number, plain);
+        t->log.next++;
+        break;
+    }
+    return true;
+}
+
+/* A block that is plain begins or ends. False if it is not, and nothing was done. */
+static __attribute__((noinline)) bool take_block(struct frontier *f, struct tms_stream *stream,
+                                                 const struct tms_event *event, uint64_t number)
+{
+    uint8_t *plain = &stream->lower->plain[event->thread];
+
+    if (!tms_is_block(event) || (*plain & TMS_PLAIN) == 0) {
+        return false;
+    }
+    struct thread *t = f->by_id[event->thread];
+    struct tms_op *op = log_room(f, &t->log);
+    if (!tms_lower_block(stream->lower, op, event, number, plain)) {
+        return false;
+    }
+    tms_validate_block(stream->validator, event);
+    if (stream->side != NULL) {
+        *stream->side++ = *op;
+    }
+    tms_frontier_handlers[op->kind](f, t, op);
+    return true;
+}
+
+/*
+ * Constants where it is called: `ahead`, so many events behind the last can be looked at; `sides`,
+ * somebody wants what is neither read nor write.
+ */
+static inline __attribute__((always_inline)) size_t
+take_each(struct frontier *f, struct tms_stream *stream, const struct tms_event *restrict events,
+          size_t count, uint64_t number, size_t ahead, bool sides)
+{
+    /* Said to be apart, so that nothing is fetched anew after each store. */
+    struct tms_valid_lock *restrict locks = stream->validator->locks;
+    const uint8_t *restrict plain_of = stream->lower->plain;
+    struct cell *const cells[2] = {f->cells[CELLS_VARIABLES].cell, f->cells[CELLS_LOCKS].cell};
+    struct tms_op *restrict side = stream->side;
+    size_t sum = 0, blocks = 0, i;
+
+    for (i = 0; i < count; i++) {
+        const struct tms_event *event = &events[i];
+        uint8_t plain = plain_of[event->thread];
+        __builtin_prefetch(&cells[CELLS_VARIABLES][events[i + ahead].target]);
+        if (tms_validate_plain(locks, event, plain / TMS_PLAIN)) {
+            sum += plain;
+            if (sides) {
+                tms_lower_plain(side, event, number + i, plain); /* whatever it is: … */
+                side += tms_plain_kinds[event->kind].side;       /* … who could guess? */
+            }
+            if (!access_event(f, cells, event, number + i, plain)) {
+                i++;
+                break;
+            }
+            continue;
+        }
+        stream->side = side;
+        if (take_block(f, stream, event, number + i)) {
+            side = stream->side;
+            blocks++;
+            if (f->host->failed != TMS_OK) {
+                i++;
+                break;
+            }
+        } else {
+            break;
+        }
+    }
+    stream->side = side;
+    stream->lower->unary += (i - blocks) * (TMS_PLAIN + TMS_OP_IN_BLOCK) - sum;
+    return i;
+}
+
+static inline __attribute__((always_inline)) size_t
+take_all(struct frontier *f, struct tms_stream *stream, const struct tms_event *events,
+         size_t count, uint64_t number, bool sides)
+{
+    size_t most = count > AHEAD ? count - AHEAD : 0;
+    size_t taken = take_each(f, stream, events, most, number, AHEAD, sides);
+
+    if (taken < most || f->host->failed != TMS_OK) {
+        return taken;
+    }
+    return taken + take_each(f, stream, events + most, count - most, number + most, 0, sides);
+}
+
+size_t tms_frontier_stream(struct frontier *f, struct tms_stream *stream,
+                           const struct tms_event *events, size_t count, uint64_t number)
+{
+    return stream->side != NULL ? take_all(f, stream, events, count, number, true)
+                                : take_all(f, stream, events, count, number, false);
+}
