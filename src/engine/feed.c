@@ -96,7 +96,7 @@ static size_t take_plain(struct tms_analysis *analysis, const struct tms_event *
         } else {
             break;
         }
-        inside += ops[i].flags / TMS_OP_IN_BLOCK;
+        inside += ops[i].flags & TMS_OP_IN_BLOCK;
     }
     lower->count += i;
     lower->unary += i - inside;

@@ -3,7 +3,6 @@
 #include "engine/findings.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #define XXH_STATIC_LINKING_ONLY /* the hash state lives on the stack */
@@ -420,11 +419,14 @@ static int common_digits(XXH128_hash_t a, XXH128_hash_t b)
 
 static void give_id(struct entry *entry, int digits)
 {
-    char hex[33];
+    char *id = entry->id;
 
-    snprintf(hex, sizeof(hex), "%016llx%016llx", (unsigned long long)entry->pattern.high64,
-             (unsigned long long)entry->pattern.low64);
-    snprintf(entry->id, sizeof(entry->id), "AV-%.*s", digits, hex);
+    memcpy(id, "AV-", 3);
+    for (int i = 0; i < digits; i++) {
+        uint64_t half = i < 16 ? entry->pattern.high64 : entry->pattern.low64;
+        id[3 + i] = "0123456789abcdef"[half >> (60 - i % 16 * 4) & 15];
+    }
+    id[3 + digits] = '\0';
 }
 
 /* Six digits, or as many as tell an id apart from its neighbours in the order of patterns. */

@@ -41,6 +41,7 @@ enum tms_op_kind {
         TMS_OP_COUNT
 };
 
+/* Other bits of the flags mean nothing to engines. */
 enum {
     TMS_OP_IN_BLOCK = 1,  /* inside a transaction; without it the event is unary */
     TMS_OP_FIRST = 2,     /* the first event of its thread; only at the start of a batch */

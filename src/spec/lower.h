@@ -102,7 +102,7 @@ static inline void tms_lower_plain(struct tms_op *op, const struct tms_event *ev
     op->event = number;
     memcpy(&op->thread, event, sizeof(*event));
     op->kind = (uint8_t)(event->kind + (TMS_OP_READ - TMS_EVENT_READ));
-    op->flags = plain & TMS_OP_IN_BLOCK;
+    op->flags = plain; /* TMS_PLAIN, too, does no harm */
 }
 
 static inline bool tms_is_function(const struct tms_event *event)
