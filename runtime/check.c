@@ -286,7 +286,7 @@ void tms_rt_turn_log(struct tms_rt_thread *t)
 void tms_rt_arrive(struct tms_rt_thread *t, const struct tms_op *op, struct source source,
                    struct cause cause)
 {
-    tms_frontier_arrive(&tms_rt_engine, t->engine, op, source, cause);
+    tms_frontier_arrive(&tms_rt_engine, t->engine, op, &source, cause);
     t->engine->nesting.depth = 0;
     note_closing(t);
 }

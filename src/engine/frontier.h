@@ -267,13 +267,14 @@ int tms_frontier_grow_rows(struct frontier *f);
 
 /* An edge that is not implied comes into the thread with this operation. */
 void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_op *op,
-                         struct source source, struct cause cause);
+                         const struct source *source, struct cause cause);
 
 static inline void tms_frontier_edge(struct frontier *f, struct thread *t, const struct tms_op *op,
                                      uint64_t moment, uint32_t place, struct cause cause)
 {
     if (!implied(t, moment)) {
-        tms_frontier_arrive(f, t, op, (struct source){moment, place, NULL}, cause);
+        const struct source source = {moment, place, NULL};
+        tms_frontier_arrive(f, t, op, &source, cause);
     }
 }
 

@@ -65,22 +65,30 @@ static const struct access accesses[TMS_OP_COUNT] = {
     [TMS_OP_ARRIVE] = ARRIVES,
 };
 
+/* Their memory is not visited as long as all places are 0. */
+static inline uint32_t place_of(const struct frontier *f, const struct cells *cells,
+                                uint32_t target, int which)
+{
+    return f->located ? cells->place[target].at[which] : 0;
+}
+
 __attribute__((noinline)) void tms_frontier_meet(struct frontier *f, struct thread *t,
                                                  const struct tms_op *op)
 {
     const struct access *access = &accesses[op->kind];
-    struct cell *cell = &f->cells[access->cells].cell[op->target];
-    struct places *places = &f->cells[access->cells].place[op->target];
+    const struct cells *cells = &f->cells[access->cells];
+    struct cell *cell = &cells->cell[op->target];
 
-    tms_frontier_edge(f, t, op, cell->write, places->at[WRITE],
+    tms_frontier_edge(f, t, op, cell->write, place_of(f, cells, op->target, WRITE),
                       (struct cause){access->after_write, access->cls, op->target});
     if (access->exclusive) {
-        edges_from_readers(f, t, op, cell->read, places->at[READ],
+        edges_from_readers(f, t, op, cell->read, place_of(f, cells, op->target, READ),
                            (struct cause){access->after_read, access->cls, op->target});
         tms_cell_drop_readers(f, cell);
         cell->write = moment_here(t, op);
-        places->at[WRITE] = op->location;
-    } else if (!tms_cell_add_reader(f, t, cell, places, moment_here(t, op), op->location)) {
+        note_place(f, cells, op->target, UINT64_MAX, op->location);
+    } else if (!tms_cell_add_reader(f, t, cell, &cells->place[op->target], moment_here(t, op),
+                                    op->location)) {
         tms_host_fail(f->host, TMS_ERR_MEMORY);
     }
     f->located |= op->location;

@@ -115,7 +115,9 @@ bool tms_cell_add_reader(struct frontier *f, const struct thread *t, struct cell
 {
     if (implied(t, cell->read)) {
         cell->read = moment;
-        places->at[READ] = place;
+        if (f->located | place) {
+            places->at[READ] = place;
+        }
         return true;
     }
     if (is_several(cell->read)) {
@@ -127,7 +129,7 @@ bool tms_cell_add_reader(struct frontier *f, const struct thread *t, struct cell
     }
     struct reader_node *node = reader_node(f, number);
     node->moment[0] = cell->read;
-    node->place[0] = places->at[READ];
+    node->place[0] = f->located ? places->at[READ] : 0;
     node->moment[1] = moment;
     node->place[1] = place;
     cell->read = number;

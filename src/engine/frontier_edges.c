@@ -164,28 +164,27 @@ static bool arrive_among_others(struct frontier *f, struct thread *t, struct arr
 }
 
 void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_op *op,
-                         struct source source, struct cause cause)
+                         const struct source *source, struct cause cause)
 {
-    struct arriving edge = {.op = op,
-                            .source = source,
-                            .cause = cause,
-                            .event = moment_event(source.moment),
-                            .from = moment_slot(source.moment)};
+    uint64_t event = moment_event(source->moment);
+    uint32_t from = moment_slot(source->moment);
     bool cycle = false;
 
     f->edges_seen++;
     if (f->wake_source != NULL) {
-        f->wake_source(f, edge.from, edge.event);
+        f->wake_source(f, from, event);
     }
-    if (tms_reach_maybe(&f->graph, edge.from, edge.event) ||
-        (f->blame && tms_reach_maybe(&f->order, edge.from, edge.event))) {
+    if (tms_reach_maybe(&f->graph, from, event) ||
+        (f->blame && tms_reach_maybe(&f->order, from, event))) {
         if (f->wake != NULL) {
             f->wake(f, t);
         }
+        struct arriving edge = {
+            .op = op, .source = *source, .cause = cause, .event = event, .from = from};
         cycle = arrive_among_others(f, t, &edge);
     }
     if (!cycle) {
         f->edges_inserted++;
-        t->in[edge.from] = source.moment | MOMENT_KIND_MASK;
+        t->in[from] = source->moment | MOMENT_KIND_MASK;
     }
 }

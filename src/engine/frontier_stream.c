@@ -21,21 +21,22 @@ static __attribute__((noinline)) bool meet(struct frontier *f, struct thread *t,
 }
 
 static inline bool access_event(struct frontier *f, struct cell *const cells[2],
-                                const struct tms_event *event, uint64_t number, uint8_t plain)
+                                const struct tms_event *event, const struct tms_plain_kind *kind,
+                                uint64_t number, uint8_t plain)
 {
     struct thread *t = f->by_id[event->thread];
-    const struct tms_plain_kind *kind = &tms_plain_kinds[event->kind];
     unsigned of = kind->lock & 1;
+    uint32_t target = event->target;
     uint64_t moment = t->base | number << MOMENT_KIND_BITS | event->kind;
 
     _Static_assert(CELLS_VARIABLES == 0 && CELLS_LOCKS == 1, "told apart by a bit");
-    switch (access_cell(t, &cells[of][event->target], kind->exclusive, kind->changes, moment)) {
+    switch (access_cell(t, &cells[of][target], kind->exclusive, kind->changes, moment)) {
     case REPEATS:
         break;
     case MEETS:
         return meet(f, t, event, number, plain);
     case PASSES:
-        note_place(f, &f->cells[of], event->target, kind->exclusive, event->location);
+        note_place(f, &f->cells[of], target, kind->exclusive, event->location);
         tms_lower_plain(log_room(f, &t->log), event, number, plain);
         t->log.next++;
         break;
@@ -78,39 +79,40 @@ take_each(struct frontier *f, struct tms_stream *stream, const struct tms_event 
     const uint8_t *restrict plain_of = stream->lower->plain;
     struct cell *const cells[2] = {f->cells[CELLS_VARIABLES].cell, f->cells[CELLS_LOCKS].cell};
     struct tms_op *restrict side = stream->side;
-    size_t sum = 0, blocks = 0, i;
+    const struct tms_event *event, *end = events + count;
+    size_t sum = 0, blocks = 0;
 
-    for (i = 0; i < count; i++) {
-        const struct tms_event *event = &events[i];
+    for (event = events; event < end; event++, number++) {
+        const struct tms_plain_kind *kind = &tms_plain_kinds[event->kind];
         uint8_t plain = plain_of[event->thread];
-        __builtin_prefetch(&cells[CELLS_VARIABLES][events[i + ahead].target]);
-        if (tms_validate_plain(locks, event, plain / TMS_PLAIN)) {
+        __builtin_prefetch(&cells[CELLS_VARIABLES][event[ahead].target]);
+        if (tms_validate_plain(locks, event, kind, plain / TMS_PLAIN)) {
             sum += plain;
             if (sides) {
-                tms_lower_plain(side, event, number + i, plain); /* whatever it is: … */
-                side += tms_plain_kinds[event->kind].side;       /* … who could guess? */
+                tms_lower_plain(side, event, number, plain); /* whatever it is: … */
+                side += kind->side;                          /* … who could guess? */
             }
-            if (!access_event(f, cells, event, number + i, plain)) {
-                i++;
-                break;
+            if (access_event(f, cells, event, kind, number, plain)) {
+                continue;
             }
-            continue;
+            event++;
+            break;
         }
         stream->side = side;
-        if (take_block(f, stream, event, number + i)) {
-            side = stream->side;
-            blocks++;
-            if (f->host->failed != TMS_OK) {
-                i++;
-                break;
-            }
-        } else {
+        if (!take_block(f, stream, event, number)) {
+            break;
+        }
+        side = stream->side;
+        blocks++;
+        if (f->host->failed != TMS_OK) {
+            event++;
             break;
         }
     }
     stream->side = side;
-    stream->lower->unary += (i - blocks) * (TMS_PLAIN + TMS_OP_IN_BLOCK) - sum;
-    return i;
+    size_t taken = (size_t)(event - events);
+    stream->lower->unary += (taken - blocks) * (TMS_PLAIN + TMS_OP_IN_BLOCK) - sum;
+    return taken;
 }
 
 static inline __attribute__((always_inline)) size_t

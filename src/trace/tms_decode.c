@@ -256,6 +256,7 @@ static bool merge_operands(struct tms_decoder *decoder)
     uint32_t *restrict operands = decoder->operands;
     uint32_t count = decoder->count, used = 0, missing = 0;
 
+#pragma GCC unroll 4
     for (uint32_t i = 0; i < count; i++) {
         const struct tms_operand_shape *shape = &decoder->operand_shapes[codes[i]];
         uint32_t other = TMS_BLOCK_EVENTS + i - used;
@@ -355,6 +356,7 @@ static inline __attribute__((always_inline)) void take(struct tms_decoder *decod
     const uint32_t *restrict wide_schedule = decoder->wide_schedule + decoder->taken;
     uint32_t first = decoder->taken;
 
+#pragma GCC unroll 4
     for (size_t i = 0; i < count; i++) {
         struct tms_cursor *cursor = &cursors[wide ? wide_schedule[i] : schedule[i]];
         uint32_t at = cursor->next++;

@@ -80,12 +80,11 @@ extern const struct tms_plain_kind tms_plain_kinds[TMS_EVENT_COUNT];
 /*
  * Is the event an access, about which there is no rule, or the taking of a free lock, or the
  * giving back? If so it is done with. `plain` is 0 if its thread has not begun or has ended.
- * `locks` are the validator's.
+ * `locks` are the validator's, `kind` is the event's.
  */
 static inline bool tms_validate_plain(struct tms_valid_lock *locks, const struct tms_event *event,
-                                      unsigned plain)
+                                      const struct tms_plain_kind *kind, unsigned plain)
 {
-    const struct tms_plain_kind *kind = &tms_plain_kinds[event->kind];
     uint64_t *hold = &locks[event->target & kind->lock].hold;
     uint64_t mine = (uint64_t)event->thread << 32 | 1;
 
