@@ -2,8 +2,8 @@
 /*
  * Events as they come, without operations in between: what validation, lowering and the loop of
  * frontier_access.c do one after the other, done at once for each event. The operation is made
- * where it is needed, in the log of its thread. That which event comes next is hard to guess is
- * paid for once.
+ * where it is needed, in the log of its thread. What kind of event comes next is hard to guess for
+ * the processor; here it has to guess once.
  */
 #include "engine/frontier_access.h"
 #include "engine/stream.h"
@@ -46,10 +46,9 @@ static inline bool access_event(struct frontier *f, struct cell *const cells[2],
 
 /* A block that is plain begins or ends. False if it is not, and nothing was done. */
 static __attribute__((noinline)) bool take_block(struct frontier *f, struct tms_stream *stream,
-                                                 const struct tms_event *event, uint64_t number)
+                                                 const struct tms_event *event, uint64_t number,
+                                                 uint8_t *plain)
 {
-    uint8_t *plain = &stream->lower->plain[event->thread];
-
     if (!tms_is_block(event) || (*plain & TMS_PLAIN) == 0) {
         return false;
     }
@@ -76,7 +75,7 @@ take_each(struct frontier *f, struct tms_stream *stream, const struct tms_event 
 {
     /* Said to be apart, so that nothing is fetched anew after each store. */
     struct tms_valid_lock *restrict locks = stream->validator->locks;
-    const uint8_t *restrict plain_of = stream->lower->plain;
+    uint8_t *restrict plain_of = stream->lower->plain;
     struct cell *const cells[2] = {f->cells[CELLS_VARIABLES].cell, f->cells[CELLS_LOCKS].cell};
     struct tms_op *restrict side = stream->side;
     const struct tms_event *event, *end = events + count;
@@ -99,7 +98,7 @@ take_each(struct frontier *f, struct tms_stream *stream, const struct tms_event 
             break;
         }
         stream->side = side;
-        if (!take_block(f, stream, event, number)) {
+        if (!take_block(f, stream, event, number, &plain_of[event->thread])) {
             break;
         }
         side = stream->side;
