@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "calls.h"
 #include "memory.h"
 #include "shadow.h"
 
@@ -46,15 +47,6 @@ void tms_rt_blocks_start(const char *sources, const char *split)
     }
 }
 
-/* Known to its frame but in the child of a fork, where everything is said anew. */
-static inline struct tms_rt_function *function_of(struct tms_rt_frame *frame)
-{
-    if (frame->function == NULL) {
-        frame->function = tms_rt_function(frame->address);
-    }
-    return frame->function;
-}
-
 /* ---- begin and end ---------------------------------------------------------------------- */
 
 static void operate(struct tms_rt_thread *t, uint8_t kind, bool synthetic, uint32_t label,
@@ -71,11 +63,10 @@ static void operate(struct tms_rt_thread *t, uint8_t kind, bool synthetic, uint3
 
 static void spool(struct tms_rt_thread *t, uint8_t kind, uint32_t label, uint32_t site)
 {
-    if (tms_rt_tells) {
-        struct tms_spool_event event = {
-            .number = t->number, .target = label, .site = site, .kind = kind};
-        tms_rt_spool_event(t, &event);
-    }
+    struct tms_spool_event event = {
+        .number = t->number, .target = label, .site = site, .kind = kind};
+
+    tms_rt_spool_event(t, &event);
 }
 
 void tms_rt_tell_blocks(struct tms_rt_thread *t, uint64_t before, uint64_t number)
@@ -97,10 +88,32 @@ void tms_rt_tell_blocks(struct tms_rt_thread *t, uint64_t before, uint64_t numbe
  */
 static void spool_begin(struct tms_rt_thread *t, const struct tms_rt_open *open, bool begins)
 {
-    if (tms_rt_tells && (!begins || !tms_rt_records) && !tms_rt_full) {
+    if ((!begins || !tms_rt_records) && !tms_rt_full) {
         t->untold++;
     } else {
         spool(t, TMS_EVENT_BEGIN, open->label, open->site);
+    }
+}
+
+static bool make_room(struct tms_rt_thread *t)
+{
+    size_t capacity = t->open_capacity;
+
+    if (!TMS_RESERVE(&blocks.memory, &t->open, &capacity, t->open_count + 1u, 16)) {
+        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        return false;
+    }
+    t->open_capacity = (uint32_t)capacity;
+    return true;
+}
+
+static void begin_transaction(struct tms_rt_thread *t, uint32_t label, uint32_t site)
+{
+    t->transactions_seen++;
+    if (t->engine != NULL) {
+        tms_rt_begin_alone(t, label, site);
+    } else {
+        operate(t, TMS_OP_BEGIN, false, label, site);
     }
 }
 
@@ -108,59 +121,86 @@ static void open_block(struct tms_rt_thread *t, enum tms_rt_source source, uint3
                        uint32_t site)
 {
     bool begins = t->open_count == 0 || t->split_due; /* a transaction */
-    size_t capacity = t->open_capacity;
 
-    if (!TMS_RESERVE(&blocks.memory, &t->open, &capacity, t->open_count + 1u, 16)) {
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+    if (t->open_count == t->open_capacity && !make_room(t)) {
         return;
     }
-    t->open_capacity = (uint32_t)capacity;
     struct tms_rt_open *open = &t->open[t->open_count++];
     *open = (struct tms_rt_open){.label = label, .site = site, .source = (uint8_t)source};
     t->blocks_seen++;
-    if (t->open_count > 1) {
-        tms_rt_split_due(t, site);
-        tms_rt_next_number(t);
+    if (t->open_count == 1) {
+        begin_transaction(t, label, site);
     } else {
-        t->transactions_seen++;
-        if (t->engine != NULL) {
-            tms_rt_begin_alone(t, label, site);
-        } else {
-            operate(t, TMS_OP_BEGIN, false, label, site);
+        if (t->split_due) {
+            tms_rt_split_due(t, site);
         }
+        tms_rt_next_number(t);
     }
     open->number = t->number;
-    spool_begin(t, open, begins);
+    if (tms_rt_tells) {
+        spool_begin(t, open, begins);
+    }
 }
 
-/* Closes the innermost block of that source, if there is one. */
-static void close_block(struct tms_rt_thread *t, enum tms_rt_source source, uint32_t site)
+/* The innermost block of that source, counted from 1; 0: there is none. */
+static uint32_t innermost(const struct tms_rt_thread *t, enum tms_rt_source source)
 {
     uint32_t at = t->open_count;
 
     while (at > 0 && t->open[at - 1].source != source) {
         at--;
     }
-    if (at == 0) {
-        return;
+    return at;
+}
+
+static void spool_end(struct tms_rt_thread *t, bool told, uint32_t label, uint32_t site)
+{
+    if (told) {
+        spool(t, TMS_EVENT_END, label, site);
+    } else if (--t->untold == 0) {
+        tms_rt_along_flush(t);
     }
-    if (t->open_count > 1) {
+}
+
+static void close_block(struct tms_rt_thread *t, uint32_t at, uint32_t site)
+{
+    if (t->split_due && t->open_count > 1) {
         tms_rt_split_due(t, site);
     }
     t->split_due = false; /* with the last block there is nothing to begin */
     uint32_t label = t->open[at - 1].label;
     bool told = at <= t->open_count - t->untold;
-    memmove(&t->open[at - 1], &t->open[at], (t->open_count - at) * sizeof(*t->open));
+    if (at < t->open_count) {
+        memmove(&t->open[at - 1], &t->open[at], (t->open_count - at) * sizeof(*t->open));
+    }
     t->open_count--;
     if (t->open_count > 0) {
         tms_rt_next_number(t);
     } else if (!tms_rt_end_alone(t, label, site)) {
         operate(t, TMS_OP_END, false, label, site);
     }
-    if (told) {
-        spool(t, TMS_EVENT_END, label, site);
-    } else if (--t->untold == 0) {
-        tms_rt_along_flush(t);
+    if (tms_rt_tells) {
+        spool_end(t, told, label, site);
+    }
+}
+
+/* Closes the innermost block of that source, if there is one. */
+static void close_source(struct tms_rt_thread *t, enum tms_rt_source source, uint32_t site)
+{
+    uint32_t at = innermost(t, source);
+
+    if (at > 0) {
+        close_block(t, at, site);
+    }
+}
+
+/* Wherever a function is left, its block ends where it began. */
+static void close_function(struct tms_rt_thread *t)
+{
+    uint32_t at = innermost(t, TMS_RT_FUNCTION);
+
+    if (at > 0) {
+        close_block(t, at, t->open[at - 1].site);
     }
 }
 
@@ -211,7 +251,7 @@ void tms_rt_end(struct tms_rt_thread *t, uintptr_t pc)
 
     t->annotated >>= 1;
     if (meant && tms_rt_checks) {
-        close_block(t, TMS_RT_ANNOTATED, tms_rt_site(t, pc));
+        close_source(t, TMS_RT_ANNOTATED, tms_rt_site(t, pc));
     }
 }
 
@@ -219,7 +259,8 @@ void tms_rt_section_begins(struct tms_rt_thread *t, const void *lock, uintptr_t 
 {
     (void)lock;
     if (blocks.sections && t->held_count == 0) {
-        uint32_t label = t->top > t->frames ? function_of(t->top)->name : 0;
+        bool known = t->top > t->frames;
+        uint32_t label = known ? tms_rt_function_of(t, t->top->address)->name : 0;
         open_block(t, TMS_RT_SECTION, label, tms_rt_site(t, pc));
     }
 }
@@ -227,24 +268,23 @@ void tms_rt_section_begins(struct tms_rt_thread *t, const void *lock, uintptr_t 
 void tms_rt_section_ends(struct tms_rt_thread *t, uintptr_t pc)
 {
     if (blocks.sections && t->held_count == 0) {
-        close_block(t, TMS_RT_SECTION, tms_rt_site(t, pc));
+        close_source(t, TMS_RT_SECTION, tms_rt_site(t, pc));
     }
 }
 
 /* ---- frames ----------------------------------------------------------------------------- */
 
-static void leave_frame(struct tms_rt_thread *t)
+static inline void leave_frame(struct tms_rt_thread *t)
 {
-    struct tms_rt_frame *frame = t->top;
+    const struct tms_rt_frame *frame = t->top;
 
     if (frame->block) {
-        close_block(t, TMS_RT_FUNCTION, function_of(frame)->site);
+        close_function(t);
     }
     /* A lock taken here and still held, or the other way round: it is half of something. */
     if (frame->held != (uint16_t)t->held_count && blocks.functions) {
-        tms_rt_function_unfit(function_of(frame));
+        tms_rt_function_unfit(tms_rt_function_of(t, frame->address));
     }
-    t->real -= !frame->plumbing;
     t->top--;
 }
 
@@ -268,21 +308,15 @@ void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t
         t->too_deep++;
         return;
     }
-    struct tms_rt_function *function = tms_rt_function(address);
-    *++t->top = (struct tms_rt_frame){.address = address,
-                                      .function = function,
-                                      .caller = caller,
-                                      .frame = frame,
-                                      .held = (uint16_t)t->held_count,
-                                      .plumbing = function->plumbing};
-    if (t->real == 0 && !function->plumbing && (t->index != 1 || TMS_RT_NAMELESS)) {
+    struct tms_rt_function *function = tms_rt_function_of(t, address);
+    if (!t->top->real && !function->plumbing && (t->index != 1 || TMS_RT_NAMELESS)) {
         tms_rt_function_unfit(function); /* the thread begins here */
     }
-    t->real += !function->plumbing;
+    tms_rt_push_frame(t, address, caller, frame, !function->plumbing);
     uint32_t label = atomic_load_explicit(&function->label, memory_order_relaxed);
-    if (blocks.functions && label != 0) {
+    if (label != 0) {
         open_block(t, TMS_RT_FUNCTION, label, function->site);
-        t->top->block = 1;
+        t->top->block = true;
     }
 }
 
@@ -318,11 +352,11 @@ void tms_rt_functions_wait(struct tms_rt_thread *t)
         return;
     }
     for (struct tms_rt_frame *frame = t->top; frame > t->frames; frame--) {
-        struct tms_rt_function *function = function_of(frame);
+        struct tms_rt_function *function = tms_rt_function_of(t, frame->address);
         tms_rt_function_unfit(function);
         if (frame->block && atomic_load_explicit(&function->label, memory_order_relaxed) == 0) {
-            close_block(t, TMS_RT_FUNCTION, function->site);
-            frame->block = 0;
+            close_function(t);
+            frame->block = false;
         }
     }
 }
@@ -333,6 +367,6 @@ void tms_rt_close_all(struct tms_rt_thread *t)
         leave_frame(t);
     }
     while (t->open_count > 0) {
-        close_block(t, (enum tms_rt_source)t->open[t->open_count - 1].source, 0);
+        close_block(t, t->open_count, 0);
     }
 }

@@ -110,8 +110,23 @@ void tms_rt_restretch(struct tms_rt_thread *t)
     t->settle_due = begin != 0 && e->met >= begin && t->recalled_count > 0;
 }
 
+/*
+ * The same for a transaction that begins or ends with this event and meets nobody: then nobody has
+ * come to reach the thread either.
+ */
+static inline void restretch_alone(struct tms_rt_thread *t, uint64_t event)
+{
+    start_stretch(t->engine, event);
+    if (tms_rt_records || t->quiet_span == 0) {
+        tms_rt_restretch(t);
+        return;
+    }
+    t->floor = (uint64_t)t->engine->slot << (WORD_SLOT - WORD_EVENT) | event;
+    t->span = (UINT64_C(1) << (WORD_SLOT - WORD_EVENT)) - event;
+}
+
 /* Transactions, as those see them who find what the thread did before. */
-static void run_from(struct tms_rt_thread *t, uint64_t begin)
+static inline void run_from(struct tms_rt_thread *t, uint64_t begin)
 {
     if (t->recalled == NULL) {
         tms_rt_recall_start(t);
@@ -151,24 +166,61 @@ static void lay_out_blocks(struct tms_rt_thread *t)
  */
 void tms_rt_begin_alone(struct tms_rt_thread *t, uint32_t label, uint32_t site)
 {
-    struct tms_op op = {.event = tms_rt_next_number(t),
-                        .thread = t->index,
-                        .target = label,
-                        .location = site,
-                        .event_kind = TMS_EVENT_BEGIN,
-                        .kind = TMS_OP_BEGIN,
-                        .flags = TMS_OP_IN_BLOCK};
+    struct tms_op *op = tms_rt_next_note(t);
+    uint64_t event = tms_rt_next_number(t);
 
-    if (!tms_history_begin(&tms_rt_engine, t->engine, &op)) {
+    *op = (struct tms_op){.event = event,
+                          .thread = t->index,
+                          .target = label,
+                          .location = site,
+                          .event_kind = TMS_EVENT_BEGIN,
+                          .kind = TMS_OP_BEGIN,
+                          .flags = TMS_OP_IN_BLOCK};
+    if (!tms_history_begin(&tms_rt_engine, t->engine, op)) {
         tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
         return;
     }
-    run_from(t, op.event);
-    start_stretch(t->engine, op.event);
-    tms_rt_restretch(t);
+    run_from(t, event);
+    restretch_alone(t, event);
     t->engine->log.begun = log_written(&t->engine->log);
+    tms_rt_noted(t);
+    atomic_store_explicit(&t->unopened, event, memory_order_release);
+}
+
+/*
+ * Most transactions that meet nobody do nothing new either, and leave no entries in the log. Then
+ * the begin need not stay there, and if nothing was done again either, the thread never had it.
+ * Who reads the log or the history at this moment looks for earlier events.
+ */
+static bool forget_idle(struct tms_rt_thread *t)
+{
+    struct log *log = &t->engine->log;
+    struct history *history = &t->engine->history;
+
+    if (log_written(log) != log->begun + 1) {
+        return false;
+    }
+    log->next--;
+    if (t->recalled_count == 0) {
+        __atomic_store_n(&history->count, history->count - 1, __ATOMIC_RELEASE);
+    } else {
+        tms_history_end(t->engine, t->number);
+    }
+    return true;
+}
+
+static void note_end(struct tms_rt_thread *t, uint32_t label, uint32_t site)
+{
+    struct tms_op op = {.event = t->number,
+                        .thread = t->index,
+                        .target = label,
+                        .location = site,
+                        .event_kind = TMS_EVENT_END,
+                        .kind = TMS_OP_END,
+                        .flags = TMS_OP_IN_BLOCK};
+
+    tms_history_end(t->engine, op.event);
     tms_rt_note(t, &op);
-    atomic_store_explicit(&t->unopened, op.event, memory_order_release);
 }
 
 /*
@@ -183,19 +235,13 @@ bool tms_rt_end_alone(struct tms_rt_thread *t, uint32_t label, uint32_t site)
     if (begin == 0 || !atomic_compare_exchange_strong(&t->unopened, &begin, 0)) {
         return false;
     }
-    struct tms_op op = {.event = tms_rt_next_number(t),
-                        .thread = t->index,
-                        .target = label,
-                        .location = site,
-                        .event_kind = TMS_EVENT_END,
-                        .kind = TMS_OP_END,
-                        .flags = TMS_OP_IN_BLOCK};
-    run_from(t, 0);
-    tms_history_end(t->engine, op.event);
-    start_stretch(t->engine, op.event);
-    tms_rt_restretch(t);
+    uint64_t event = tms_rt_next_number(t);
+    if (!forget_idle(t)) {
+        note_end(t, label, site);
+    }
     t->engine->log.begun = TMS_NEVER;
-    tms_rt_note(t, &op);
+    run_from(t, 0);
+    restretch_alone(t, event);
     return true;
 }
 

@@ -58,7 +58,8 @@ struct text_label {
 static struct {
     struct tms_rt_mutex lock;
     struct tms_memory memory;
-    struct tms_rt_function *table; /* FUNCTIONS rows, by address */
+    _Atomic uint32_t *table; /* FUNCTIONS of them, by address: the row, 0 if there is none */
+    struct tms_rt_function *rows; /* from 1 on; close together, for they are looked at often */
     uint32_t function_count;
     struct module modules[MODULES];
     uint32_t module_count;
@@ -67,8 +68,8 @@ static struct {
     bool says_atomic; /* a rule does: then what no rule names is not */
     struct text_label labels[LABELS];
     uint32_t label_ids;
-    bool by_default; /* functions are blocks although nobody said anything */
-    char *scratch;   /* of the demangler */
+    bool functions; /* are blocks, although nobody said anything */
+    char *scratch;  /* of the demangler */
 } known;
 
 /* ---- modules ---------------------------------------------------------------------------- */
@@ -393,61 +394,75 @@ static void decide(struct tms_rt_function *function, uintptr_t address)
     function->assumed = answer == ANSWER_NONE;
     function->name = new_label(address, name);
     function->site = tms_rt_bare_site(address);
-    bool atomic = answer == ANSWER_ATOMIC || (answer == ANSWER_NONE && known.by_default &&
-                                              !function->plumbing && strcmp(name, "main") != 0);
-    atomic_store(&function->label, atomic ? function->name : 0);
+    function->address = address;
+    bool atomic = answer == ANSWER_ATOMIC || (answer == ANSWER_NONE && !function->plumbing &&
+                                              strcmp(name, "main") != 0);
+    atomic_store(&function->label, known.functions && atomic ? function->name : 0);
 }
 
-/* Nothing is known of the function yet: looks for its row from here on, under the lock. */
+/* The row of the function that a place in the table stands for, if it is this one. */
+static struct tms_rt_function *row_at(size_t at, uintptr_t address, bool *free)
+{
+    uint32_t row = atomic_load_explicit(&known.table[at % FUNCTIONS], memory_order_acquire);
+
+    *free = row == 0;
+    return row != 0 && known.rows[row].address == address ? &known.rows[row] : NULL;
+}
+
+/* Nothing is known of the function yet: looks for its place from here on, under the lock. */
 static __attribute__((noinline)) struct tms_rt_function *add_function(uintptr_t address, size_t at)
 {
     static struct tms_rt_function nothing = {.assumed = true};
-    struct tms_rt_function *found = &nothing;
+    struct tms_rt_function *found;
+    bool free;
 
     tms_rt_mutex_lock(&known.lock);
-    while (atomic_load(&known.table[at % FUNCTIONS].address) != 0 &&
-           atomic_load(&known.table[at % FUNCTIONS].address) != address) {
+    while ((found = row_at(at, address, &free)) == NULL && !free) {
         at++;
     }
-    struct tms_rt_function *row = &known.table[at % FUNCTIONS];
-    if (atomic_load(&row->address) == address) {
-        found = row;
-    } else if (known.function_count < FUNCTIONS / 2) {
-        known.function_count++;
-        decide(row, address);
-        atomic_store_explicit(&row->address, address, memory_order_release);
-        found = row;
+    if (found == NULL && known.function_count + 1 < FUNCTIONS / 2) {
+        uint32_t row = ++known.function_count;
+        found = &known.rows[row];
+        decide(found, address);
+        atomic_store_explicit(&known.table[at % FUNCTIONS], row, memory_order_release);
     }
     tms_rt_mutex_unlock(&known.lock);
-    return found;
+    return found != NULL ? found : &nothing;
 }
 
 struct tms_rt_function *tms_rt_function(uintptr_t address)
 {
     for (size_t at = address * UINT64_C(0x9e3779b97f4a7c15) >> 40;; at++) {
-        struct tms_rt_function *row = &known.table[at % FUNCTIONS];
-        uintptr_t there = atomic_load_explicit(&row->address, memory_order_acquire);
-        if (there == address) {
-            return row;
+        bool free;
+        struct tms_rt_function *found = row_at(at, address, &free);
+        if (found != NULL) {
+            return found;
         }
-        if (there == 0) {
+        if (free) {
             return add_function(address, at);
         }
     }
 }
 
+/* Asked again and again by threads that wait: what is so already is not written again. */
 void tms_rt_function_unfit(struct tms_rt_function *function)
 {
-    if (function->assumed) {
+    if (function->assumed && atomic_load_explicit(&function->label, memory_order_relaxed) != 0) {
         atomic_store_explicit(&function->label, 0, memory_order_relaxed);
     }
 }
 
+static bool make_table(void)
+{
+    known.table = tms_rt_map(FUNCTIONS * sizeof(*known.table));
+    return known.table != NULL;
+}
+
 void tms_rt_functions_start(const char *spec, bool functions)
 {
-    known.by_default = functions;
-    known.table = tms_rt_map(FUNCTIONS * sizeof(*known.table));
-    if (known.table == NULL) {
+    known.functions = functions;
+    known.rows = tms_rt_map(FUNCTIONS / 2 * sizeof(*known.rows));
+    if (known.rows == NULL || !make_table()) {
         tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
         return;
     }
@@ -480,7 +495,9 @@ void tms_rt_functions_restart(void)
     known.label_ids = 0;
     known.function_count = 0;
     memset(known.labels, 0, sizeof(known.labels));
-    memset(known.table, 0, FUNCTIONS * sizeof(*known.table));
+    if (!make_table()) {
+        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+    }
     for (uint32_t i = 0; i < known.module_count; i++) {
         spool_module(&known.modules[i]);
     }

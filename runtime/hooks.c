@@ -9,6 +9,7 @@
  * says anything new, and returns. Before the start (static constructors, resolvers of indirect
  * functions) and after the end there is no thread, and nothing to do.
  */
+#include "calls.h"
 #include "hook.h"
 
 #include <string.h>
@@ -157,20 +158,23 @@ void __tsan_init(void)
 void __tsan_func_entry(void *caller)
 {
     struct tms_rt_thread *thread = tms_rt_go_in();
-    if (thread != NULL) {
-        tms_rt_function_enter(thread, TMS_RT_PC(), (uintptr_t)caller,
-                              (uintptr_t)__builtin_dwarf_cfa());
-        tms_rt_go_out(thread);
-    }
+    uintptr_t frame = (uintptr_t)__builtin_dwarf_cfa();
+    if (thread == NULL)
+        return;
+    if (!tms_rt_enter_plain(thread, TMS_RT_PC(), (uintptr_t)caller, frame))
+        tms_rt_function_enter(thread, TMS_RT_PC(), (uintptr_t)caller, frame);
+    tms_rt_go_out(thread);
 }
 
 void __tsan_func_exit(void)
 {
-    struct tms_rt_thread *thread = tms_rt_go_in();
-    if (thread != NULL) {
-        tms_rt_function_exit(thread, (uintptr_t)__builtin_dwarf_cfa());
-        tms_rt_go_out(thread);
-    }
+    struct tms_rt_thread *thread = tms_rt_self;
+    uintptr_t frame = (uintptr_t)__builtin_dwarf_cfa();
+    if (thread == NULL || thread->inside != 0 || tms_rt_exit_plain(thread, frame))
+        return;
+    thread->inside = 1;
+    tms_rt_function_exit(thread, frame);
+    tms_rt_go_out(thread);
 }
 
 /* ---- accesses that the program tells of itself ------------------------------------------ */

@@ -80,6 +80,8 @@ static struct tms_rt_thread *new_thread(struct tms_rt_thread *parent)
             return NULL;
         }
         t->frames_end = t->frames + FRAMES;
+        t->frames->frame = UINTPTR_MAX;
+        t->frames->block = true; /* who leaves it looks twice */
     }
     clean(t);
     t->index = index;
@@ -283,10 +285,10 @@ void tms_rt_life_restart(struct tms_rt_thread *only)
     only->split_due = false;
     memset(only->sites, 0, sizeof(only->sites));
     memset(only->objects, 0, sizeof(only->objects));
-    for (struct tms_rt_frame *frame = only->frames; frame <= only->top; frame++) {
+    memset(only->called, 0, sizeof(only->called));
+    for (struct tms_rt_frame *frame = only->frames + 1; frame <= only->top; frame++) {
         frame->site = 0;
-        frame->function = NULL;
-        frame->block = 0;
+        frame->block = false;
     }
     only->tid = getpid();
     atomic_store(&only->uses, 2);

@@ -105,14 +105,20 @@ static uint32_t look_up(uint32_t parent, uintptr_t pc)
     return id;
 }
 
-static uint32_t find(struct tms_rt_thread *t, uint32_t parent, uintptr_t pc)
+static __attribute__((noinline)) uint32_t remember(struct tms_rt_site_entry *entry, uint32_t parent,
+                                                   uintptr_t pc)
+{
+    *entry = (struct tms_rt_site_entry){pc, parent, look_up(parent, pc)};
+    return entry->id;
+}
+
+static inline uint32_t find(struct tms_rt_thread *t, uint32_t parent, uintptr_t pc)
 {
     struct tms_rt_site_entry *entry = &t->sites[hash(parent, pc) % TMS_RT_SITE_CACHE];
 
-    if (entry->pc != pc || entry->parent != parent || entry->id == 0) {
-        *entry = (struct tms_rt_site_entry){pc, parent, look_up(parent, pc)};
-    }
-    return entry->id;
+    return entry->pc == pc && entry->parent == parent && entry->id != 0
+               ? entry->id
+               : remember(entry, parent, pc);
 }
 
 /* The outermost frames first; those that know their site are not asked again. */

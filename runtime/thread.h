@@ -15,14 +15,20 @@
 
 /* A frame of the program's stack, as far as its functions announce themselves. */
 struct tms_rt_frame {
-    uintptr_t address;                /* inside the function */
-    struct tms_rt_function *function; /* what is known of it, NULL: to be looked up again */
-    uintptr_t caller;                 /* where it returns to */
-    uintptr_t frame;                  /* near its stack pointer: smaller is further in */
-    uint32_t site;                    /* of the call, 0 as long as nobody asked */
-    uint16_t held;                    /* locks that the thread held when it came in */
-    uint8_t block;                    /* it is an atomic block */
-    uint8_t plumbing;                 /* of the standard library: not what the programmer means */
+    uintptr_t address; /* inside the function */
+    uintptr_t caller;  /* where it returns to */
+    uintptr_t frame;   /* near its stack pointer: smaller is further in */
+    uint32_t site;     /* of the call, 0 as long as nobody asked */
+    uint16_t held;     /* locks that the thread held when it came in */
+    bool block;        /* it is an atomic block */
+    bool real;         /* it, or one further out, is what a programmer wrote, not plumbing */
+};
+
+/* What the thread has called lately, by address. */
+#define TMS_RT_FUNCTION_CACHE 256u
+struct tms_rt_function_entry {
+    uintptr_t address;
+    struct tms_rt_function *function;
 };
 
 /* A block that is open: by annotation, by function, or a critical section. */
@@ -71,7 +77,10 @@ struct tms_rt_thread {
     uint32_t inside;            /* in the runtime: nothing is watched */
     /* Asked not to watch its reads, writes, updates, so often over; by enum tms_rt_access. */
     uint32_t ignored[TMS_RT_UPDATE + 1];
-    struct tms_rt_frame *top;
+    /* Of functions, see calls.h. The first of the frames is none, and further out than all. */
+    struct tms_rt_frame *top, *frames_end, *frames;
+    uint32_t too_deep; /* frames for which there was no room */
+    uint32_t held_count;
 
     uint64_t number;       /* of its last event; read by others under the engine's lock */
     struct thread *engine; /* NULL before its first event */
@@ -90,9 +99,6 @@ struct tms_rt_thread {
     bool settle_due; /* it has come to be reached: what it did again belongs into the cells */
     uint32_t index;  /* from 1 on, never used again */
     uint32_t parent;
-    struct tms_rt_frame *frames, *frames_end; /* the first is unused */
-    uint32_t too_deep;                        /* frames for which there was no room */
-    uint32_t real;                            /* frames that are not plumbing */
 
     struct tms_rt_open *open;
     uint32_t open_count, open_capacity;
@@ -102,7 +108,7 @@ struct tms_rt_thread {
     bool split_due;     /* with the next event: it forked */
     uint64_t annotated; /* the annotated blocks, innermost last: a bit says if it is meant */
     struct tms_rt_held *held;
-    uint32_t held_count, held_capacity;
+    uint32_t held_capacity;
 
     uint64_t closing_held[TMS_SPOOL_HELD]; /* locks held when its pending violation was found */
     uint32_t closing_count;
@@ -110,6 +116,7 @@ struct tms_rt_thread {
     uint64_t *entries; /* scratch of shadow.c */
     uint32_t entry_capacity;
     uint32_t spare_node; /* of a chain in shadow.c, 0: none */
+    struct tms_rt_function_entry called[TMS_RT_FUNCTION_CACHE];
     struct tms_rt_site_entry sites[TMS_RT_SITE_CACHE];
     struct tms_rt_object_entry objects[TMS_RT_OBJECT_CACHE];
     struct tms_spool_chunk *events; /* where its next event goes */
@@ -302,12 +309,12 @@ void tms_rt_stripes_restart(void);
 
 /* What is known of a function. */
 struct tms_rt_function {
-    _Atomic uintptr_t address; /* inside it, where its hook returns to */
-    _Atomic uint32_t label;    /* if it is meant to be atomic, 0 if not */
-    uint32_t name;             /* its label, in any case */
-    uint32_t site;             /* of its begin, wherever it was called from */
-    bool assumed;              /* nobody said so: it is the default */
-    bool plumbing;
+    uintptr_t address;      /* inside it, where its hook returns to */
+    _Atomic uint32_t label; /* if it is an atomic block, 0 if not; then it never will be */
+    uint32_t name;          /* its label, in any case */
+    uint32_t site;          /* of its begin, wherever it was called from */
+    bool assumed;           /* nobody said so: it is the default */
+    bool plumbing;          /* of the standard library: not what the programmer means */
 };
 struct tms_rt_function *tms_rt_function(uintptr_t address);
 /* From now on it is not atomic, if that was only assumed. */
