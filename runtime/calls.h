@@ -12,53 +12,74 @@
 
 #include "thread.h"
 
-static inline struct tms_rt_function_entry *tms_rt_called(struct tms_rt_thread *thread,
-                                                          uintptr_t address)
+/* What was called lately and may be the function at this address. */
+static inline struct tms_rt_function **tms_rt_called(struct tms_rt_thread *thread,
+                                                     uintptr_t address)
 {
-    return &thread->called[(address ^ address >> 8) % TMS_RT_FUNCTION_CACHE];
+    return &thread->called[(address >> 4 ^ address >> 13) % TMS_RT_FUNCTION_CACHE];
 }
 
-/* What is known of a function, inside the runtime. */
+/* What is known of a function. */
 static inline struct tms_rt_function *tms_rt_function_of(struct tms_rt_thread *thread,
                                                          uintptr_t address)
 {
-    struct tms_rt_function_entry *entry = tms_rt_called(thread, address);
+    struct tms_rt_function **called = tms_rt_called(thread, address);
 
-    if (entry->address != address) {
-        *entry = (struct tms_rt_function_entry){address, tms_rt_function(address)};
+    if ((*called)->address != address) {
+        *called = tms_rt_function(address);
     }
-    return entry->function;
+    return *called;
 }
 
+/* Field by field, for it is done at every call. The site is not asked for yet. */
 static inline void tms_rt_push_frame(struct tms_rt_thread *thread, uintptr_t address,
                                      uintptr_t caller, uintptr_t frame, bool real)
 {
     struct tms_rt_frame *top = thread->top;
 
-    top[1] = (struct tms_rt_frame){.address = address,
-                                   .caller = caller,
-                                   .frame = frame,
-                                   .held = (uint16_t)thread->held_count,
-                                   .real = top->real || real};
+    top[1].address = address;
+    top[1].caller = caller;
+    top[1].frame = frame;
+    top[1].site = 0;
+    top[1].held = (uint16_t)thread->held_count;
+    top[1].block = false;
+    top[1].real = top->real | real;
     thread->top = top + 1;
 }
 
-/* Does what tms_rt_function_enter would, if that is little; false if not, and then nothing. */
+/* The function, if it was called lately and enters a frame further in, for which there is room. */
+static inline struct tms_rt_function *tms_rt_called_again(struct tms_rt_thread *thread,
+                                                          uintptr_t address, uintptr_t frame)
+{
+    struct tms_rt_function *function = *tms_rt_called(thread, address);
+    const struct tms_rt_frame *top = thread->top;
+
+    return function->address == address && frame < top->frame && top + 1 < thread->frames_end
+               ? function
+               : NULL;
+}
+
+/*
+ * Does all that follows from the call of a function, if that is little: false if not, and then
+ * nothing has happened. A signal finds the thread as it was or inside the runtime.
+ */
 static inline bool tms_rt_enter_plain(struct tms_rt_thread *thread, uintptr_t address,
                                       uintptr_t caller, uintptr_t frame)
 {
-    const struct tms_rt_frame *top = thread->top;
-    const struct tms_rt_function_entry *entry = tms_rt_called(thread, address);
+    const struct tms_rt_function *function = tms_rt_called_again(thread, address, frame);
 
-    if (frame >= top->frame || entry->address != address || top + 1 >= thread->frames_end ||
-        atomic_load_explicit(&entry->function->label, memory_order_relaxed) != 0) {
+    if (function == NULL || atomic_load_explicit(&function->label, memory_order_relaxed) != 0) {
         return false;
     }
-    tms_rt_push_frame(thread, address, caller, frame, !entry->function->plumbing);
+    thread->inside = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    tms_rt_push_frame(thread, address, caller, frame, !function->plumbing);
+    atomic_signal_fence(memory_order_seq_cst);
+    thread->inside = 0;
     return true;
 }
 
-/* The same for tms_rt_function_exit. A signal in between leaves `top` as it was. */
+/* The same when it is left. */
 static inline bool tms_rt_exit_plain(struct tms_rt_thread *thread, uintptr_t frame)
 {
     struct tms_rt_frame *top = thread->top;

@@ -409,10 +409,19 @@ static struct tms_rt_function *row_at(size_t at, uintptr_t address, bool *free)
     return row != 0 && known.rows[row].address == address ? &known.rows[row] : NULL;
 }
 
+/* Stands for those for which there is no room. */
+static struct tms_rt_function nothing = {.assumed = true};
+
+void tms_rt_forget_called(struct tms_rt_thread *thread)
+{
+    for (size_t i = 0; i < TMS_RT_FUNCTION_CACHE; i++) {
+        thread->called[i] = &nothing;
+    }
+}
+
 /* Nothing is known of the function yet: looks for its place from here on, under the lock. */
 static __attribute__((noinline)) struct tms_rt_function *add_function(uintptr_t address, size_t at)
 {
-    static struct tms_rt_function nothing = {.assumed = true};
     struct tms_rt_function *found;
     bool free;
 

@@ -151,30 +151,40 @@ void __tsan_init(void)
     tms_rt_start();
 }
 
+static __attribute__((noinline)) void enter(struct tms_rt_thread *thread, uintptr_t address,
+                                            uintptr_t caller, uintptr_t frame)
+{
+    thread->inside = 1;
+    tms_rt_function_enter(thread, address, caller, frame);
+    tms_rt_go_out(thread);
+}
+
+static __attribute__((noinline)) void leave(struct tms_rt_thread *thread, uintptr_t frame)
+{
+    thread->inside = 1;
+    tms_rt_function_exit(thread, frame);
+    tms_rt_go_out(thread);
+}
+
 /*
  * The frame is the stack pointer at the call. gcc may jump to the exit hook as the last thing in
  * a function; then it is that of the caller, and so is the address that the hook returns to.
  */
 void __tsan_func_entry(void *caller)
 {
-    struct tms_rt_thread *thread = tms_rt_go_in();
+    struct tms_rt_thread *thread = tms_rt_self;
     uintptr_t frame = (uintptr_t)__builtin_dwarf_cfa();
-    if (thread == NULL)
-        return;
-    if (!tms_rt_enter_plain(thread, TMS_RT_PC(), (uintptr_t)caller, frame))
-        tms_rt_function_enter(thread, TMS_RT_PC(), (uintptr_t)caller, frame);
-    tms_rt_go_out(thread);
+    if (thread != NULL && thread->inside == 0 &&
+        !tms_rt_enter_plain(thread, TMS_RT_PC(), (uintptr_t)caller, frame))
+        enter(thread, TMS_RT_PC(), (uintptr_t)caller, frame);
 }
 
 void __tsan_func_exit(void)
 {
     struct tms_rt_thread *thread = tms_rt_self;
     uintptr_t frame = (uintptr_t)__builtin_dwarf_cfa();
-    if (thread == NULL || thread->inside != 0 || tms_rt_exit_plain(thread, frame))
-        return;
-    thread->inside = 1;
-    tms_rt_function_exit(thread, frame);
-    tms_rt_go_out(thread);
+    if (thread != NULL && thread->inside == 0 && !tms_rt_exit_plain(thread, frame))
+        leave(thread, frame);
 }
 
 /* ---- accesses that the program tells of itself ------------------------------------------ */

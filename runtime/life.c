@@ -54,6 +54,7 @@ static void clean(struct tms_rt_thread *t)
     t->recalled = old.recalled;
     t->recalled_room = old.recalled_room;
     t->top = t->frames;
+    tms_rt_forget_called(t);
 }
 
 static struct tms_rt_thread *new_thread(struct tms_rt_thread *parent)
@@ -285,7 +286,7 @@ void tms_rt_life_restart(struct tms_rt_thread *only)
     only->split_due = false;
     memset(only->sites, 0, sizeof(only->sites));
     memset(only->objects, 0, sizeof(only->objects));
-    memset(only->called, 0, sizeof(only->called));
+    tms_rt_forget_called(only);
     for (struct tms_rt_frame *frame = only->frames + 1; frame <= only->top; frame++) {
         frame->site = 0;
         frame->block = false;

@@ -105,23 +105,12 @@ static uint32_t look_up(uint32_t parent, uintptr_t pc)
     return id;
 }
 
-static __attribute__((noinline)) uint32_t remember(struct tms_rt_site_entry *entry, uint32_t parent,
-                                                   uintptr_t pc)
+uint32_t tms_rt_remember_site(struct tms_rt_site_entry *entry, uint32_t parent, uintptr_t pc)
 {
     *entry = (struct tms_rt_site_entry){pc, parent, look_up(parent, pc)};
     return entry->id;
 }
 
-static inline uint32_t find(struct tms_rt_thread *t, uint32_t parent, uintptr_t pc)
-{
-    struct tms_rt_site_entry *entry = &t->sites[hash(parent, pc) % TMS_RT_SITE_CACHE];
-
-    return entry->pc == pc && entry->parent == parent && entry->id != 0
-               ? entry->id
-               : remember(entry, parent, pc);
-}
-
-/* The outermost frames first; those that know their site are not asked again. */
 uint32_t tms_rt_find_frames(struct tms_rt_thread *t)
 {
     struct tms_rt_frame *frame = t->top;
@@ -132,15 +121,10 @@ uint32_t tms_rt_find_frames(struct tms_rt_thread *t)
     uint32_t parent = frame > t->frames ? frame->site : 0;
     while (frame < t->top) {
         frame++;
-        frame->site = find(t, parent, frame->caller);
+        frame->site = tms_rt_next_site(t, parent, frame->caller);
         parent = frame->site;
     }
     return parent;
-}
-
-uint32_t tms_rt_site(struct tms_rt_thread *t, uintptr_t pc)
-{
-    return find(t, tms_rt_frame_site(t), pc);
 }
 
 uint32_t tms_rt_site_behind(uint32_t parent, uintptr_t pc)

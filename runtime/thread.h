@@ -24,12 +24,8 @@ struct tms_rt_frame {
     bool real;         /* it, or one further out, is what a programmer wrote, not plumbing */
 };
 
-/* What the thread has called lately, by address. */
-#define TMS_RT_FUNCTION_CACHE 256u
-struct tms_rt_function_entry {
-    uintptr_t address;
-    struct tms_rt_function *function;
-};
+/* What a thread has called lately, by address: see calls.h. */
+#define TMS_RT_FUNCTION_CACHE 512u
 
 /* A block that is open: by annotation, by function, or a critical section. */
 struct tms_rt_open {
@@ -116,7 +112,7 @@ struct tms_rt_thread {
     uint64_t *entries; /* scratch of shadow.c */
     uint32_t entry_capacity;
     uint32_t spare_node; /* of a chain in shadow.c, 0: none */
-    struct tms_rt_function_entry called[TMS_RT_FUNCTION_CACHE];
+    struct tms_rt_function *called[TMS_RT_FUNCTION_CACHE]; /* never NULL */
     struct tms_rt_site_entry sites[TMS_RT_SITE_CACHE];
     struct tms_rt_object_entry objects[TMS_RT_OBJECT_CACHE];
     struct tms_spool_chunk *events; /* where its next event goes */
@@ -317,6 +313,8 @@ struct tms_rt_function {
     bool plumbing;          /* of the standard library: not what the programmer means */
 };
 struct tms_rt_function *tms_rt_function(uintptr_t address);
+/* The thread has called nothing so far. */
+void tms_rt_forget_called(struct tms_rt_thread *thread);
 /* From now on it is not atomic, if that was only assumed. */
 void tms_rt_function_unfit(struct tms_rt_function *function);
 void tms_rt_functions_start(const char *spec, bool functions);
@@ -330,9 +328,7 @@ uint32_t tms_rt_text_label(const char *name);
 
 /* sites.c */
 
-/* The place of an event at pc: the way through the frames and pc. */
-uint32_t tms_rt_site(struct tms_rt_thread *thread, uintptr_t pc);
-/* The same in two steps: the way through the frames, and what follows from it and pc. */
+/* The way through the frames; the outermost first, and none is asked twice. */
 uint32_t tms_rt_find_frames(struct tms_rt_thread *thread);
 static inline uint32_t tms_rt_frame_site(struct tms_rt_thread *thread)
 {
@@ -340,6 +336,24 @@ static inline uint32_t tms_rt_frame_site(struct tms_rt_thread *thread)
     return thread->top->site != 0 || thread->top == thread->frames ? thread->top->site
                                                                    : tms_rt_find_frames(thread);
 }
+/* The site behind another, which the thread has not used lately; the entry will know it. */
+uint32_t tms_rt_remember_site(struct tms_rt_site_entry *entry, uint32_t parent, uintptr_t pc);
+static inline uint32_t tms_rt_next_site(struct tms_rt_thread *thread, uint32_t parent,
+                                        uintptr_t pc)
+{
+    size_t at = (pc ^ pc >> 9) + parent * UINT64_C(9);
+    struct tms_rt_site_entry *entry = &thread->sites[at % TMS_RT_SITE_CACHE];
+
+    return entry->pc == pc && entry->parent == parent && entry->id != 0
+               ? entry->id
+               : tms_rt_remember_site(entry, parent, pc);
+}
+/* The place of an event at pc: the way through the frames and pc. */
+static inline uint32_t tms_rt_site(struct tms_rt_thread *thread, uintptr_t pc)
+{
+    return tms_rt_next_site(thread, tms_rt_frame_site(thread), pc);
+}
+/* The same without a thread. */
 uint32_t tms_rt_site_behind(uint32_t parent, uintptr_t pc);
 uintptr_t tms_rt_site_pc(uint32_t site);
 /* pc alone, without the way to it. */
