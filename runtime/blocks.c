@@ -294,8 +294,14 @@ static bool is_known(const struct tms_rt_thread *t, uintptr_t frame)
     return t->stack_low <= frame && frame < t->stack_high;
 }
 
-void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t caller,
-                           uintptr_t frame)
+/* The engine has not heard of the thread, a transaction is to be split, blocks are to be told. */
+static inline bool is_special(const struct tms_rt_thread *t)
+{
+    return t->engine == NULL || t->split_due || tms_rt_tells;
+}
+
+static __attribute__((noinline)) void enter_any(struct tms_rt_thread *t, uintptr_t address,
+                                                uintptr_t caller, uintptr_t frame)
 {
     if (!tms_rt_checks) {
         return;
@@ -320,7 +326,34 @@ void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t
     }
 }
 
-void tms_rt_function_exit(struct tms_rt_thread *t, uintptr_t frame)
+/* The ordinary block, called by what a programmer wrote: what enter_any and open_block do for it. */
+void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t caller,
+                           uintptr_t frame)
+{
+    const struct tms_rt_function *function = tms_rt_called_again(t, address, frame);
+    uint32_t label =
+        function == NULL ? 0 : atomic_load_explicit(&function->label, memory_order_relaxed);
+
+    if (label == 0 || !t->top->real || is_special(t) || t->open_count == t->open_capacity) {
+        enter_any(t, address, caller, frame);
+        return;
+    }
+    tms_rt_push_frame(t, address, caller, frame, true);
+    t->top->block = true;
+    t->open[t->open_count] = (struct tms_rt_open){.label = label,
+                                                  .site = function->site,
+                                                  .source = TMS_RT_FUNCTION,
+                                                  .number = t->number + 1};
+    t->blocks_seen++;
+    if (t->open_count++ > 0) {
+        tms_rt_next_number(t);
+    } else {
+        t->transactions_seen++;
+        tms_rt_begin_alone(t, label, function->site);
+    }
+}
+
+static __attribute__((noinline)) void exit_any(struct tms_rt_thread *t, uintptr_t frame)
 {
     if (t->too_deep > 0) {
         t->too_deep--;
@@ -336,6 +369,32 @@ void tms_rt_function_exit(struct tms_rt_thread *t, uintptr_t frame)
     if (t->top > t->frames) {
         leave_frame(t);
     }
+}
+
+/* Is the frame on top left, and a block that is the innermost one? */
+static inline bool leaves_block(const struct tms_rt_thread *t, uintptr_t frame)
+{
+    const struct tms_rt_frame *top = t->top;
+
+    return top > t->frames && top->block && top[-1].frame >= frame &&
+           top->held == (uint16_t)t->held_count && t->too_deep == 0 && t->open_count > 0 &&
+           t->open[t->open_count - 1].source == TMS_RT_FUNCTION;
+}
+
+/* What exit_any and close_block do for the ordinary block. */
+void tms_rt_function_exit(struct tms_rt_thread *t, uintptr_t frame)
+{
+    if (is_special(t) || !leaves_block(t, frame)) {
+        exit_any(t, frame);
+        return;
+    }
+    const struct tms_rt_open *open = &t->open[--t->open_count];
+    if (t->open_count > 0) {
+        tms_rt_next_number(t);
+    } else if (!tms_rt_end_alone(t, open->label, open->site)) {
+        operate(t, TMS_OP_END, false, open->label, open->site);
+    }
+    t->top--;
 }
 
 void tms_rt_unwind(struct tms_rt_thread *t, uintptr_t stack_pointer)

@@ -110,32 +110,6 @@ void tms_rt_restretch(struct tms_rt_thread *t)
     t->settle_due = begin != 0 && e->met >= begin && t->recalled_count > 0;
 }
 
-/*
- * The same for a transaction that begins or ends with this event and meets nobody: then nobody has
- * come to reach the thread either.
- */
-static inline void restretch_alone(struct tms_rt_thread *t, uint64_t event)
-{
-    start_stretch(t->engine, event);
-    if (tms_rt_records || t->quiet_span == 0) {
-        tms_rt_restretch(t);
-        return;
-    }
-    t->floor = (uint64_t)t->engine->slot << (WORD_SLOT - WORD_EVENT) | event;
-    t->span = (UINT64_C(1) << (WORD_SLOT - WORD_EVENT)) - event;
-}
-
-/* Transactions, as those see them who find what the thread did before. */
-static inline void run_from(struct tms_rt_thread *t, uint64_t begin)
-{
-    if (t->recalled == NULL) {
-        tms_rt_recall_start(t);
-    }
-    t->running_from = begin;
-    __atomic_store_n(&t->recalled_count, 0, __ATOMIC_RELEASE);
-    atomic_store_explicit(&t->running, begin, memory_order_release);
-}
-
 /* The nested blocks, as the engine wants them when somebody is to be blamed. */
 static void lay_out_blocks(struct tms_rt_thread *t)
 {
@@ -158,92 +132,6 @@ static void lay_out_blocks(struct tms_rt_thread *t)
 }
 
 /* ---- transactions that nobody knows of -------------------------------------------------- */
-
-/*
- * Nearly all transactions meet nobody, and need no row in the matrices: nothing leads out of them
- * and nothing into them. So a transaction begins as a number in its thread. It gets its row when
- * the first edge comes into it, or when the first one leaves it.
- */
-void tms_rt_begin_alone(struct tms_rt_thread *t, uint32_t label, uint32_t site)
-{
-    struct tms_op *op = tms_rt_next_note(t);
-    uint64_t event = tms_rt_next_number(t);
-
-    *op = (struct tms_op){.event = event,
-                          .thread = t->index,
-                          .target = label,
-                          .location = site,
-                          .event_kind = TMS_EVENT_BEGIN,
-                          .kind = TMS_OP_BEGIN,
-                          .flags = TMS_OP_IN_BLOCK};
-    if (!tms_history_begin(&tms_rt_engine, t->engine, op)) {
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
-        return;
-    }
-    run_from(t, event);
-    restretch_alone(t, event);
-    t->engine->log.begun = log_written(&t->engine->log);
-    tms_rt_noted(t);
-    atomic_store_explicit(&t->unopened, event, memory_order_release);
-}
-
-/*
- * Most transactions that meet nobody do nothing new either, and leave no entries in the log. Then
- * the begin need not stay there, and if nothing was done again either, the thread never had it.
- * Who reads the log or the history at this moment looks for earlier events.
- */
-static bool forget_idle(struct tms_rt_thread *t)
-{
-    struct log *log = &t->engine->log;
-    struct history *history = &t->engine->history;
-
-    if (log_written(log) != log->begun + 1) {
-        return false;
-    }
-    log->next--;
-    if (t->recalled_count == 0) {
-        __atomic_store_n(&history->count, history->count - 1, __ATOMIC_RELEASE);
-    } else {
-        tms_history_end(t->engine, t->number);
-    }
-    return true;
-}
-
-static void note_end(struct tms_rt_thread *t, uint32_t label, uint32_t site)
-{
-    struct tms_op op = {.event = t->number,
-                        .thread = t->index,
-                        .target = label,
-                        .location = site,
-                        .event_kind = TMS_EVENT_END,
-                        .kind = TMS_OP_END,
-                        .flags = TMS_OP_IN_BLOCK};
-
-    tms_history_end(t->engine, op.event);
-    tms_rt_note(t, &op);
-}
-
-/*
- * The exchange is due although hardly ever anybody has looked: another thread may be opening the
- * transaction this very moment, for an edge out of it. One of the two must learn that it came too
- * late, or the transaction would have a row that nobody closes.
- */
-bool tms_rt_end_alone(struct tms_rt_thread *t, uint32_t label, uint32_t site)
-{
-    uint64_t begin = atomic_load_explicit(&t->unopened, memory_order_relaxed);
-
-    if (begin == 0 || !atomic_compare_exchange_strong(&t->unopened, &begin, 0)) {
-        return false;
-    }
-    uint64_t event = tms_rt_next_number(t);
-    if (!forget_idle(t)) {
-        note_end(t, label, site);
-    }
-    t->engine->log.begun = TMS_NEVER;
-    run_from(t, 0);
-    restretch_alone(t, event);
-    return true;
-}
 
 /* Under the lock. */
 static void open_transaction(struct tms_rt_thread *t)
@@ -427,7 +315,7 @@ void tms_rt_operate(struct tms_rt_thread *t, struct tms_op *op, uint64_t source)
         __atomic_store_n(&by_slot[t->engine->slot], t, __ATOMIC_RELEASE);
         t->engine->nesting.depth = 0;
         if (op->kind == TMS_OP_BEGIN || op->kind == TMS_OP_END) {
-            run_from(t, t->engine->begin);
+            tms_rt_run_from(t, t->engine->begin);
         }
         note_closing(t);
         tms_rt_restretch(t);

@@ -6,11 +6,11 @@
  * an entry that is overwritten meanwhile has slept for thousands of transactions.
  */
 #include "memory.h"
-#include "thread.h"
+#include "recall.h"
 
 #define RING 65536u /* transactions; mapped as they are used */
 
-static struct past *entry(const struct history *history, uint64_t number)
+static inline struct past *entry(const struct history *history, uint64_t number)
 {
     return &history->past[number % RING];
 }
@@ -74,4 +74,122 @@ struct tms_transaction tms_history_find(const struct thread *t, uint64_t event, 
                                     .thread = t->id,
                                     .label = past->label,
                                     .location = past->location};
+}
+
+/* ---- transactions that nobody knows of -------------------------------------------------- */
+
+static inline void run_from(struct tms_rt_thread *t, uint64_t begin)
+{
+    if (t->recalled == NULL) {
+        tms_rt_recall_start(t);
+    }
+    t->running_from = begin;
+    __atomic_store_n(&t->recalled_count, 0, __ATOMIC_RELEASE);
+    atomic_store_explicit(&t->running, begin, memory_order_release);
+}
+
+void tms_rt_run_from(struct tms_rt_thread *t, uint64_t begin)
+{
+    run_from(t, begin);
+}
+
+/*
+ * As tms_rt_restretch, for a transaction that begins or ends with this event and meets nobody: then
+ * nobody has come to reach the thread either.
+ */
+static inline void restretch_alone(struct tms_rt_thread *t, uint64_t event)
+{
+    start_stretch(t->engine, event);
+    if (tms_rt_records || t->quiet_span == 0) {
+        tms_rt_restretch(t);
+        return;
+    }
+    t->floor = (uint64_t)t->engine->slot << (WORD_SLOT - WORD_EVENT) | event;
+    t->span = (UINT64_C(1) << (WORD_SLOT - WORD_EVENT)) - event;
+}
+
+/*
+ * Nearly all transactions meet nobody, and need no row in the matrices: nothing leads out of them
+ * and nothing into them. So a transaction begins as a number in its thread. It gets its row when
+ * the first edge comes into it, or when the first one leaves it.
+ */
+void tms_rt_begin_alone(struct tms_rt_thread *t, uint32_t label, uint32_t site)
+{
+    struct tms_op *op = tms_rt_next_note(t);
+    uint64_t event = tms_rt_next_number(t);
+
+    *op = (struct tms_op){.event = event,
+                          .thread = t->index,
+                          .target = label,
+                          .location = site,
+                          .event_kind = TMS_EVENT_BEGIN,
+                          .kind = TMS_OP_BEGIN,
+                          .flags = TMS_OP_IN_BLOCK};
+    if (!tms_history_begin(&tms_rt_engine, t->engine, op)) {
+        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        return;
+    }
+    run_from(t, event);
+    restretch_alone(t, event);
+    t->engine->log.begun = log_written(&t->engine->log);
+    tms_rt_noted(t);
+    atomic_store_explicit(&t->unopened, event, memory_order_release);
+}
+
+/*
+ * Most transactions that meet nobody do nothing new either, and leave no entries in the log. Then
+ * the begin need not stay there, and if nothing was done again either, the thread never had it.
+ * Who reads the log or the history at this moment looks for earlier events.
+ */
+static bool forget_idle(struct tms_rt_thread *t)
+{
+    struct log *log = &t->engine->log;
+    struct history *history = &t->engine->history;
+
+    if (log_written(log) != log->begun + 1) {
+        return false;
+    }
+    log->next--;
+    if (t->recalled_count == 0) {
+        __atomic_store_n(&history->count, history->count - 1, __ATOMIC_RELEASE);
+    } else {
+        tms_history_end(t->engine, t->number);
+    }
+    return true;
+}
+
+static void note_end(struct tms_rt_thread *t, uint32_t label, uint32_t site)
+{
+    struct tms_op op = {.event = t->number,
+                        .thread = t->index,
+                        .target = label,
+                        .location = site,
+                        .event_kind = TMS_EVENT_END,
+                        .kind = TMS_OP_END,
+                        .flags = TMS_OP_IN_BLOCK};
+
+    tms_history_end(t->engine, op.event);
+    tms_rt_note(t, &op);
+}
+
+/*
+ * The exchange is due although hardly ever anybody has looked: another thread may be opening the
+ * transaction this very moment, for an edge out of it. One of the two must learn that it came too
+ * late, or the transaction would have a row that nobody closes.
+ */
+bool tms_rt_end_alone(struct tms_rt_thread *t, uint32_t label, uint32_t site)
+{
+    uint64_t begin = atomic_load_explicit(&t->unopened, memory_order_relaxed);
+
+    if (begin == 0 || !atomic_compare_exchange_strong(&t->unopened, &begin, 0)) {
+        return false;
+    }
+    uint64_t event = tms_rt_next_number(t);
+    if (!forget_idle(t)) {
+        note_end(t, label, site);
+    }
+    t->engine->log.begun = TMS_NEVER;
+    run_from(t, 0);
+    restretch_alone(t, event);
+    return true;
 }

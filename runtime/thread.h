@@ -180,6 +180,11 @@ void tms_rt_yield(void);
 void tms_rt_pass(struct tms_rt_thread *thread);
 /* The engine's stretch has changed, maybe. */
 void tms_rt_restretch(struct tms_rt_thread *thread);
+/*
+ * history.c: transactions. The thread's runs from this event on, as those see it who find what it
+ * did before; 0: none does.
+ */
+void tms_rt_run_from(struct tms_rt_thread *thread, uint64_t begin);
 /* Does what BEGIN and END do, but only the thread itself knows as long as nobody else asks. */
 void tms_rt_begin_alone(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
 /* False if the engine knows of the transaction by now: then the end must be told. */
