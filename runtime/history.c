@@ -15,20 +15,32 @@ static inline struct past *entry(const struct history *history, uint64_t number)
     return &history->past[number % RING];
 }
 
-bool tms_history_begin(struct frontier *f, struct thread *t, const struct tms_op *op)
+static bool need_ring(struct history *history)
 {
-    struct history *history = &t->history;
-
-    (void)f;
     if (history->past == NULL) {
         history->past = tms_rt_map(RING * sizeof(*history->past));
-        if (history->past == NULL) {
-            return false;
-        }
     }
-    *entry(history, history->count) = (struct past){
-        .begin = op->event, .end = TMS_NEVER, .label = op->target, .location = op->location};
+    return history->past != NULL;
+}
+
+static inline void add_past(struct history *history, uint64_t begin, uint32_t label, uint32_t site)
+{
+    struct past *past = entry(history, history->count);
+
+    past->begin = begin;
+    past->end = TMS_NEVER;
+    past->label = label;
+    past->location = site;
     __atomic_store_n(&history->count, history->count + 1, __ATOMIC_RELEASE);
+}
+
+bool tms_history_begin(struct frontier *f, struct thread *t, const struct tms_op *op)
+{
+    (void)f;
+    if (!need_ring(&t->history)) {
+        return false;
+    }
+    add_past(&t->history, op->event, op->target, op->location);
     return true;
 }
 
@@ -80,9 +92,6 @@ struct tms_transaction tms_history_find(const struct thread *t, uint64_t event, 
 
 static inline void run_from(struct tms_rt_thread *t, uint64_t begin)
 {
-    if (t->recalled == NULL) {
-        tms_rt_recall_start(t);
-    }
     t->running_from = begin;
     __atomic_store_n(&t->recalled_count, 0, __ATOMIC_RELEASE);
     atomic_store_explicit(&t->running, begin, memory_order_release);
@@ -90,6 +99,9 @@ static inline void run_from(struct tms_rt_thread *t, uint64_t begin)
 
 void tms_rt_run_from(struct tms_rt_thread *t, uint64_t begin)
 {
+    if (t->recalled == NULL) {
+        tms_rt_recall_start(t);
+    }
     run_from(t, begin);
 }
 
@@ -108,6 +120,17 @@ static inline void restretch_alone(struct tms_rt_thread *t, uint64_t event)
     t->span = (UINT64_C(1) << (WORD_SLOT - WORD_EVENT)) - event;
 }
 
+/* With its first transaction. */
+static __attribute__((noinline)) bool make_room(struct tms_rt_thread *t)
+{
+    tms_rt_recall_start(t);
+    if (!need_ring(&t->engine->history)) {
+        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        return false;
+    }
+    return true;
+}
+
 /*
  * Nearly all transactions meet nobody, and need no row in the matrices: nothing leads out of them
  * and nothing into them. So a transaction begins as a number in its thread. It gets its row when
@@ -115,9 +138,13 @@ static inline void restretch_alone(struct tms_rt_thread *t, uint64_t event)
  */
 void tms_rt_begin_alone(struct tms_rt_thread *t, uint32_t label, uint32_t site)
 {
+    struct thread *e = t->engine;
+
+    if ((e->history.past == NULL || t->recalled == NULL) && !make_room(t)) {
+        return;
+    }
     struct tms_op *op = tms_rt_next_note(t);
     uint64_t event = tms_rt_next_number(t);
-
     *op = (struct tms_op){.event = event,
                           .thread = t->index,
                           .target = label,
@@ -125,40 +152,16 @@ void tms_rt_begin_alone(struct tms_rt_thread *t, uint32_t label, uint32_t site)
                           .event_kind = TMS_EVENT_BEGIN,
                           .kind = TMS_OP_BEGIN,
                           .flags = TMS_OP_IN_BLOCK};
-    if (!tms_history_begin(&tms_rt_engine, t->engine, op)) {
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
-        return;
-    }
+    add_past(&e->history, event, label, site);
     run_from(t, event);
     restretch_alone(t, event);
-    t->engine->log.begun = log_written(&t->engine->log);
+    e->log.begun = log_written(&e->log);
     tms_rt_noted(t);
     atomic_store_explicit(&t->unopened, event, memory_order_release);
 }
 
-/*
- * Most transactions that meet nobody do nothing new either, and leave no entries in the log. Then
- * the begin need not stay there, and if nothing was done again either, the thread never had it.
- * Who reads the log or the history at this moment looks for earlier events.
- */
-static bool forget_idle(struct tms_rt_thread *t)
-{
-    struct log *log = &t->engine->log;
-    struct history *history = &t->engine->history;
-
-    if (log_written(log) != log->begun + 1) {
-        return false;
-    }
-    log->next--;
-    if (t->recalled_count == 0) {
-        __atomic_store_n(&history->count, history->count - 1, __ATOMIC_RELEASE);
-    } else {
-        tms_history_end(t->engine, t->number);
-    }
-    return true;
-}
-
-static void note_end(struct tms_rt_thread *t, uint32_t label, uint32_t site)
+static __attribute__((noinline)) void note_end(struct tms_rt_thread *t, uint32_t label,
+                                               uint32_t site)
 {
     struct tms_op op = {.event = t->number,
                         .thread = t->index,
@@ -173,6 +176,23 @@ static void note_end(struct tms_rt_thread *t, uint32_t label, uint32_t site)
 }
 
 /*
+ * Most transactions that meet nobody do nothing new either: their begin is the last entry of the
+ * log. Then it need not stay there, and if nothing was done again either, there was no transaction.
+ * Who reads log and history at this moment looks for earlier events.
+ */
+static inline void forget_idle(struct tms_rt_thread *t)
+{
+    struct history *history = &t->engine->history;
+
+    t->engine->log.next--;
+    if (t->recalled_count > 0) {
+        tms_history_end(t->engine, t->number);
+    } else {
+        __atomic_store_n(&history->count, history->count - 1, __ATOMIC_RELEASE);
+    }
+}
+
+/*
  * The exchange is due although hardly ever anybody has looked: another thread may be opening the
  * transaction this very moment, for an edge out of it. One of the two must learn that it came too
  * late, or the transaction would have a row that nobody closes.
@@ -184,12 +204,14 @@ bool tms_rt_end_alone(struct tms_rt_thread *t, uint32_t label, uint32_t site)
     if (begin == 0 || !atomic_compare_exchange_strong(&t->unopened, &begin, 0)) {
         return false;
     }
-    uint64_t event = tms_rt_next_number(t);
-    if (!forget_idle(t)) {
+    tms_rt_next_number(t);
+    if (t->engine->log.next[-1].event == begin) {
+        forget_idle(t);
+    } else {
         note_end(t, label, site);
     }
     t->engine->log.begun = TMS_NEVER;
     run_from(t, 0);
-    restretch_alone(t, event);
+    restretch_alone(t, t->number);
     return true;
 }
