@@ -323,6 +323,8 @@ static __attribute__((noinline)) void enter_any(struct tms_rt_thread *t, uintptr
     if (label != 0) {
         open_block(t, TMS_RT_FUNCTION, label, function->site);
         t->top->block = true;
+    } else {
+        tms_rt_is_plain(t, function);
     }
 }
 
@@ -330,11 +332,11 @@ static __attribute__((noinline)) void enter_any(struct tms_rt_thread *t, uintptr
 void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t caller,
                            uintptr_t frame)
 {
-    const struct tms_rt_function *function = tms_rt_called_again(t, address, frame);
-    uint32_t label =
-        function == NULL ? 0 : atomic_load_explicit(&function->label, memory_order_relaxed);
+    const struct tms_rt_function *function = t->called.function[tms_rt_call_hash(address)];
+    uint32_t label = atomic_load_explicit(&function->label, memory_order_relaxed);
 
-    if (label == 0 || !t->top->real || is_special(t) || t->open_count == t->open_capacity) {
+    if (function->address != address || label == 0 || !tms_rt_fits(t, frame) || !t->top->real ||
+        t->open_count == t->open_capacity || is_special(t)) {
         enter_any(t, address, caller, frame);
         return;
     }

@@ -12,18 +12,16 @@
 
 #include "thread.h"
 
-/* What was called lately and may be the function at this address. */
-static inline struct tms_rt_function **tms_rt_called(struct tms_rt_thread *thread,
-                                                     uintptr_t address)
+static inline size_t tms_rt_call_hash(uintptr_t address)
 {
-    return &thread->called[(address >> 4 ^ address >> 13) % TMS_RT_FUNCTION_CACHE];
+    return (address >> 4 ^ address >> 13) % TMS_RT_FUNCTION_CACHE;
 }
 
 /* What is known of a function. */
 static inline struct tms_rt_function *tms_rt_function_of(struct tms_rt_thread *thread,
                                                          uintptr_t address)
 {
-    struct tms_rt_function **called = tms_rt_called(thread, address);
+    struct tms_rt_function **called = &thread->called.function[tms_rt_call_hash(address)];
 
     if ((*called)->address != address) {
         *called = tms_rt_function(address);
@@ -47,16 +45,10 @@ static inline void tms_rt_push_frame(struct tms_rt_thread *thread, uintptr_t add
     thread->top = top + 1;
 }
 
-/* The function, if it was called lately and enters a frame further in, for which there is room. */
-static inline struct tms_rt_function *tms_rt_called_again(struct tms_rt_thread *thread,
-                                                          uintptr_t address, uintptr_t frame)
+/* Is the frame further in than that on top, and is there room for it? */
+static inline bool tms_rt_fits(const struct tms_rt_thread *thread, uintptr_t frame)
 {
-    struct tms_rt_function *function = *tms_rt_called(thread, address);
-    const struct tms_rt_frame *top = thread->top;
-
-    return function->address == address && frame < top->frame && top + 1 < thread->frames_end
-               ? function
-               : NULL;
+    return frame < thread->top->frame && thread->top + 1 < thread->frames_end;
 }
 
 /*
@@ -66,17 +58,25 @@ static inline struct tms_rt_function *tms_rt_called_again(struct tms_rt_thread *
 static inline bool tms_rt_enter_plain(struct tms_rt_thread *thread, uintptr_t address,
                                       uintptr_t caller, uintptr_t frame)
 {
-    const struct tms_rt_function *function = tms_rt_called_again(thread, address, frame);
+    uintptr_t plain = thread->called.plain[tms_rt_call_hash(address)];
 
-    if (function == NULL || atomic_load_explicit(&function->label, memory_order_relaxed) != 0) {
+    if (plain >> 1 != address || !tms_rt_fits(thread, frame)) {
         return false;
     }
     thread->inside = 1;
     atomic_signal_fence(memory_order_seq_cst);
-    tms_rt_push_frame(thread, address, caller, frame, !function->plumbing);
+    tms_rt_push_frame(thread, address, caller, frame, (plain & 1) == 0);
     atomic_signal_fence(memory_order_seq_cst);
     thread->inside = 0;
     return true;
+}
+
+/* From now on that is so. */
+static inline void tms_rt_is_plain(struct tms_rt_thread *thread,
+                                   const struct tms_rt_function *function)
+{
+    thread->called.plain[tms_rt_call_hash(function->address)] =
+        function->address << 1 | function->plumbing;
 }
 
 /* The same when it is left. */

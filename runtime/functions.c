@@ -415,7 +415,8 @@ static struct tms_rt_function nothing = {.assumed = true};
 void tms_rt_forget_called(struct tms_rt_thread *thread)
 {
     for (size_t i = 0; i < TMS_RT_FUNCTION_CACHE; i++) {
-        thread->called[i] = &nothing;
+        thread->called.plain[i] = 0;
+        thread->called.function[i] = &nothing;
     }
 }
 

@@ -26,6 +26,10 @@ struct tms_rt_frame {
 
 /* What a thread has called lately, by address: see calls.h. */
 #define TMS_RT_FUNCTION_CACHE 512u
+struct tms_rt_called {
+    uintptr_t plain[TMS_RT_FUNCTION_CACHE]; /* 2 · address, or one more: it is plumbing */
+    struct tms_rt_function *function[TMS_RT_FUNCTION_CACHE]; /* all; never NULL */
+};
 
 /* A block that is open: by annotation, by function, or a critical section. */
 struct tms_rt_open {
@@ -112,7 +116,7 @@ struct tms_rt_thread {
     uint64_t *entries; /* scratch of shadow.c */
     uint32_t entry_capacity;
     uint32_t spare_node; /* of a chain in shadow.c, 0: none */
-    struct tms_rt_function *called[TMS_RT_FUNCTION_CACHE]; /* never NULL */
+    struct tms_rt_called called;
     struct tms_rt_site_entry sites[TMS_RT_SITE_CACHE];
     struct tms_rt_object_entry objects[TMS_RT_OBJECT_CACHE];
     struct tms_spool_chunk *events; /* where its next event goes */
