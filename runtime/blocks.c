@@ -328,7 +328,7 @@ static __attribute__((noinline)) void enter_any(struct tms_rt_thread *t, uintptr
     }
 }
 
-/* The ordinary block, called by what a programmer wrote: what enter_any and open_block do for it. */
+/* What enter_any and open_block do for the ordinary block, called by what a programmer wrote. */
 void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t caller,
                            uintptr_t frame)
 {
@@ -342,10 +342,8 @@ void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t
     }
     tms_rt_push_frame(t, address, caller, frame, true);
     t->top->block = true;
-    t->open[t->open_count] = (struct tms_rt_open){.label = label,
-                                                  .site = function->site,
-                                                  .source = TMS_RT_FUNCTION,
-                                                  .number = t->number + 1};
+    t->open[t->open_count] = (struct tms_rt_open){
+        .label = label, .site = function->site, .source = TMS_RT_FUNCTION, .number = t->number + 1};
     t->blocks_seen++;
     if (t->open_count++ > 0) {
         tms_rt_next_number(t);

@@ -9,10 +9,11 @@
  *     sync.c, threads.c, alloc.c,
  *     libc.c, process.c             what the program calls: pthread_*, malloc, memcpy, fork …
  *     annotate.c                    what the programmer says: tmesis_begin …
- *     blocks.c, functions.c         which functions and blocks are atomic
+ *     blocks.c, calls.h             blocks and the frames of functions
+ *     functions.c, names.c          which functions are atomic, by their names
  *     shadow.c, cells.c, words.c    who touched which byte last, and the filter
  *     recall.c, renew.c, stripes.c  what is done again; new memory; atomic operations
- *     check.c                       the frontier engine, under one lock
+ *     check.c, history.c            the frontier engine, under one lock; transactions
  *     spool.c                       the file that the process leaves behind (spool.h)
  *     init.c, memory.c, interpose.h start and end, memory of our own, the real functions
  *

@@ -310,6 +310,15 @@ void tms_rt_settle_recalled(struct tms_rt_thread *thread);
 void tms_rt_shadow_restart(void);
 void tms_rt_stripes_restart(void);
 
+/* names.c */
+
+/* The name of the function at an address, "" if it has none. */
+#define TMS_RT_NAME_MOST 1000u
+void tms_rt_find_name(uintptr_t address, char name[TMS_RT_NAME_MOST]);
+/* Files that were loaded since are known from now on, and written down. */
+void tms_rt_note_modules(void);
+void tms_rt_names_restart(void);
+
 /* functions.c */
 
 /* What is known of a function. */
@@ -347,8 +356,7 @@ static inline uint32_t tms_rt_frame_site(struct tms_rt_thread *thread)
 }
 /* The site behind another, which the thread has not used lately; the entry will know it. */
 uint32_t tms_rt_remember_site(struct tms_rt_site_entry *entry, uint32_t parent, uintptr_t pc);
-static inline uint32_t tms_rt_next_site(struct tms_rt_thread *thread, uint32_t parent,
-                                        uintptr_t pc)
+static inline uint32_t tms_rt_next_site(struct tms_rt_thread *thread, uint32_t parent, uintptr_t pc)
 {
     size_t at = (pc ^ pc >> 9) + parent * UINT64_C(9);
     struct tms_rt_site_entry *entry = &thread->sites[at % TMS_RT_SITE_CACHE];
