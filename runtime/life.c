@@ -36,23 +36,30 @@ void tms_rt_leave(struct tms_rt_thread *t)
 /* ---- descriptors ------------------------------------------------------------------------ */
 
 /* Scratch memory is kept from use to use. */
+#define KEPT(X)                                                                                    \
+    X(next)                                                                                        \
+    X(frames)                                                                                      \
+    X(frames_end)                                                                                  \
+    X(open)                                                                                        \
+    X(open_capacity)                                                                               \
+    X(held)                                                                                        \
+    X(held_capacity)                                                                               \
+    X(entries)                                                                                     \
+    X(entry_capacity)                                                                              \
+    X(spare_node)                                                                                  \
+    X(recalled)                                                                                    \
+    X(recalled_room)
+
+/* Not by way of a copy: that would not fit the stacks of some threads. */
 static void clean(struct tms_rt_thread *t)
 {
-    struct tms_rt_thread old = *t;
-
+#define X(field) __typeof__(t->field) field = t->field;
+    KEPT(X)
+#undef X
     memset(t, 0, sizeof(*t));
-    t->next = old.next;
-    t->frames = old.frames;
-    t->frames_end = old.frames_end;
-    t->open = old.open;
-    t->open_capacity = old.open_capacity;
-    t->held = old.held;
-    t->held_capacity = old.held_capacity;
-    t->entries = old.entries;
-    t->entry_capacity = old.entry_capacity;
-    t->spare_node = old.spare_node;
-    t->recalled = old.recalled;
-    t->recalled_room = old.recalled_room;
+#define X(field) t->field = field;
+    KEPT(X)
+#undef X
     t->top = t->frames;
     tms_rt_forget_called(t);
 }

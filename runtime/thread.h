@@ -48,7 +48,7 @@ struct tms_rt_held {
     bool shared;
 };
 
-#define TMS_RT_SITE_CACHE 512
+#define TMS_RT_SITE_CACHE 1024
 struct tms_rt_site_entry {
     uintptr_t pc;
     uint32_t parent, id;
