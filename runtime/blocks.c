@@ -236,7 +236,7 @@ void tms_rt_split_due(struct tms_rt_thread *t, uint32_t site)
 
 void tms_rt_begin(struct tms_rt_thread *t, const char *name, uintptr_t pc)
 {
-    uint32_t label = tms_rt_checks ? tms_rt_text_label(name) : 0;
+    uint32_t label = tms_rt_checks ? tms_rt_text_label(t, name) : 0;
 
     t->annotated = t->annotated << 1 | (label != 0);
     if (label != 0) {

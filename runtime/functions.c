@@ -26,11 +26,6 @@ struct rule {
     bool atomic, matched;
 };
 
-struct text_label {
-    const char *name;
-    uint32_t id; /* 0: not meant to be atomic */
-};
-
 static struct {
     struct tms_rt_mutex lock;
     struct tms_memory memory;
@@ -40,7 +35,7 @@ static struct {
     struct rule rules[RULES];
     uint32_t rule_count;
     bool says_atomic; /* a rule does: then what no rule names is not */
-    struct text_label labels[LABELS];
+    struct tms_rt_label labels[LABELS];
     uint32_t label_ids;
     bool functions; /* are blocks, although nobody said anything */
 } known;
@@ -105,34 +100,50 @@ static uint32_t new_label(uintptr_t function, const char *name)
     return known.label_ids;
 }
 
-uint32_t tms_rt_text_label(const char *name)
+/* The one of that name, or the free one where it would be; NULL: there is no room. */
+static struct tms_rt_label *place_of(const char *name)
 {
-    uint32_t id = 0;
     size_t at = 0;
 
     for (const char *c = name; *c != '\0'; c++) {
         at = (at ^ (unsigned char)*c) * 0x100000001b3u;
     }
-    tms_rt_mutex_lock(&known.lock);
     for (uint32_t tries = 0; tries < LABELS; tries++, at++) {
-        struct text_label *label = &known.labels[at % LABELS];
-        if (label->name == NULL) {
-            size_t length = strlen(name) + 1;
-            char *copy = tms_resize(&known.memory, NULL, 0, length, 1);
-            if (copy == NULL) {
-                break;
-            }
-            memcpy(copy, name, length);
-            label->name = copy;
-            label->id = ask(name) == ANSWER_NOT_ATOMIC ? 0 : new_label(0, name);
-        }
-        if (strcmp(label->name, name) == 0) {
-            id = label->id;
-            break;
+        struct tms_rt_label *label = &known.labels[at % LABELS];
+        if (label->name == NULL || strcmp(label->name, name) == 0) {
+            return label;
         }
     }
+    return NULL;
+}
+
+/* NULL: there is no room. */
+static const struct tms_rt_label *find_label(const char *name)
+{
+    tms_rt_mutex_lock(&known.lock);
+    struct tms_rt_label *label = place_of(name);
+    if (label != NULL && label->name == NULL) {
+        size_t length = strlen(name) + 1;
+        char *copy = tms_resize(&known.memory, NULL, 0, length, 1);
+        if (copy != NULL) {
+            memcpy(copy, name, length);
+            label->id = ask(name) == ANSWER_NOT_ATOMIC ? 0 : new_label(0, name);
+        }
+        label->name = copy;
+    }
     tms_rt_mutex_unlock(&known.lock);
-    return id;
+    return label != NULL && label->name != NULL ? label : NULL;
+}
+
+/* Where there was one text there may be another: the library that it was in may be gone. */
+uint32_t tms_rt_text_label(struct tms_rt_thread *t, const char *name)
+{
+    const struct tms_rt_label **last = &t->labels[(uintptr_t)name / 8 % TMS_RT_LABEL_CACHE];
+
+    if (*last == NULL || strcmp((*last)->name, name) != 0) {
+        *last = find_label(name);
+    }
+    return *last == NULL ? 0 : (*last)->id;
 }
 
 /* ---- functions -------------------------------------------------------------------------- */

@@ -293,6 +293,7 @@ void tms_rt_life_restart(struct tms_rt_thread *only)
     only->split_due = false;
     memset(only->sites, 0, sizeof(only->sites));
     memset(only->objects, 0, sizeof(only->objects));
+    memset(only->labels, 0, sizeof(only->labels));
     tms_rt_forget_called(only);
     for (struct tms_rt_frame *frame = only->frames + 1; frame <= only->top; frame++) {
         frame->site = 0;

@@ -54,6 +54,13 @@ struct tms_rt_site_entry {
     uint32_t parent, id;
 };
 
+/* The names of annotated blocks that a thread began lately, by the address of the text. */
+#define TMS_RT_LABEL_CACHE 16u
+struct tms_rt_label {
+    const char *name; /* a copy */
+    uint32_t id;      /* 0: not meant to be atomic */
+};
+
 /* Loops have few instructions that touch memory: each finds again what it did last. */
 #define TMS_RT_PCS 64u
 static inline size_t tms_rt_pc_hash(uintptr_t pc)
@@ -117,6 +124,7 @@ struct tms_rt_thread {
     uint32_t entry_capacity;
     uint32_t spare_node; /* of a chain in shadow.c, 0: none */
     struct tms_rt_called called;
+    const struct tms_rt_label *labels[TMS_RT_LABEL_CACHE]; /* NULL: none yet */
     struct tms_rt_site_entry sites[TMS_RT_SITE_CACHE];
     struct tms_rt_object_entry objects[TMS_RT_OBJECT_CACHE];
     struct tms_spool_chunk *events; /* where its next event goes */
@@ -342,7 +350,7 @@ bool tms_rt_rules_name_blocks(void);
 void tms_rt_functions_finish(void);
 void tms_rt_functions_restart(void);
 /* The label of an annotation; 0: it is not meant to be atomic. */
-uint32_t tms_rt_text_label(const char *name);
+uint32_t tms_rt_text_label(struct tms_rt_thread *thread, const char *name);
 
 /* sites.c */
 
