@@ -124,7 +124,7 @@ INLINE void store128(volatile word128 *address, word128 value, int order)
 
 INLINE bool repeated_read(const volatile void *address, size_t size)
 {
-    return tms_rt_ask_first(tms_rt_self, (uintptr_t)address, size, TMS_RT_READ) == TMS_RT_NOTHING;
+    return tms_rt_says_nothing(tms_rt_self, (uintptr_t)address, size, TMS_RT_READ);
 }
 
 /* The thread, with the lock of the address; NULL if the operation is not to be recorded. */

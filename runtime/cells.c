@@ -175,11 +175,14 @@ void tms_rt_fold(struct tms_rt_thread *t, struct laid_out *cell)
  * Looks without the lock: if the first word is the same before and after, the chain was the
  * cell's all the time, and what was found in it holds.
  */
-enum tms_rt_news tms_rt_ask_chain(const struct tms_rt_thread *t, const struct tms_rt_cell *cell,
-                                  uint64_t write, uint64_t bytes)
+enum tms_rt_news tms_rt_ask_chain(const struct tms_rt_thread *t, uintptr_t address, size_t size)
 {
-    if (write & WORD_LOCK) {
-        return TMS_RT_NEWS;
+    const struct tms_rt_cell *cell = tms_rt_cell(address);
+    uint64_t write = atomic_load_explicit(&cell->write, memory_order_relaxed);
+    uint64_t bytes = ((UINT64_C(1) << size) - 1) << (address & 7);
+
+    if ((write & (WORD_LOCK | WORD_CHAIN)) != WORD_CHAIN) {
+        return TMS_RT_NEWS; /* changed meanwhile */
     }
     for (uint32_t number = (uint32_t)write; number != 0 && number < NODES;) {
         const struct node *node = &tms_rt_nodes[number];

@@ -65,7 +65,7 @@ static inline unsigned word_kind(uint64_t word)
 
 static inline bool own_fresh(const struct tms_rt_thread *t, uint64_t word)
 {
-    return (word >> WORD_EVENT) - t->floor < t->span;
+    return word - t->floor < t->span;
 }
 
 static inline uint64_t make_word(const struct tms_rt_thread *t, uint64_t event,

@@ -99,14 +99,15 @@ void tms_rt_restretch(struct tms_rt_thread *t)
     const struct thread *e = t->engine;
     uint64_t event = moment_event(e->floor);
 
-    t->floor = (uint64_t)e->slot << (WORD_SLOT - WORD_EVENT) | event;
-    t->span = tms_rt_full ? 0 : (UINT64_C(1) << (WORD_SLOT - WORD_EVENT)) - event;
+    uint64_t slot = (uint64_t)e->slot << WORD_SLOT, next = UINT64_C(1) << WORD_SLOT;
+    t->floor = slot | event << WORD_EVENT;
+    t->span = tms_rt_full ? 0 : next - (event << WORD_EVENT);
     /* In a recording every event of a transaction is wanted in it. */
     uint64_t met = tms_rt_records ? event : e->met;
-    uint64_t quiet = (uint64_t)e->slot << (WORD_SLOT - WORD_EVENT) | met;
-    __atomic_store_n(&t->quiet, quiet, __ATOMIC_RELEASE);
-    t->quiet_span = tms_rt_full ? 0 : (UINT64_C(1) << (WORD_SLOT - WORD_EVENT)) - met;
+    __atomic_store_n(&t->quiet, slot | met << WORD_EVENT, __ATOMIC_RELEASE);
+    t->quiet_span = tms_rt_full ? 0 : next - (met << WORD_EVENT);
     uint64_t begin = atomic_load_explicit(&t->running, memory_order_relaxed);
+    t->told = begin != 0 ? t->floor : t->quiet; /* outside of blocks nobody is to know */
     t->settle_due = begin != 0 && e->met >= begin && t->recalled_count > 0;
 }
 

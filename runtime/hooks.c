@@ -14,17 +14,6 @@
 
 #include <string.h>
 
-static inline __attribute__((always_inline)) void hook(const volatile void *address, size_t size,
-                                                       enum tms_rt_access access, uintptr_t pc)
-{
-    uintptr_t at = (uintptr_t)address;
-    enum tms_rt_news news = tms_rt_ask_first(tms_rt_self, at, size, access);
-    if (news == TMS_RT_AGAIN)
-        tms_rt_repeat(at, size, access, pc);
-    else if (news == TMS_RT_NEWS)
-        tms_rt_visit(at, size, access, pc);
-}
-
 /* ---- reads and writes ------------------------------------------------------------------- */
 
 #define HOOK(access, size, constant)                                                               \
@@ -32,11 +21,11 @@ static inline __attribute__((always_inline)) void hook(const volatile void *addr
     TMS_RT_EXPORT void __tsan_##access##size##_pc(void *address, void *pc);                        \
     void __tsan_##access##size(void *address)                                                      \
     {                                                                                              \
-        hook(address, size, constant, TMS_RT_PC());                                                \
+        tms_rt_hook(address, size, constant, TMS_RT_PC());                                                \
     }                                                                                              \
     void __tsan_##access##size##_pc(void *address, void *pc)                                       \
     {                                                                                              \
-        hook(address, size, constant, (uintptr_t)pc);                                              \
+        tms_rt_hook(address, size, constant, (uintptr_t)pc);                                              \
     }
 
 /*
@@ -56,8 +45,8 @@ static inline __attribute__((always_inline)) void hook(const volatile void *addr
     TMS_RT_EXPORT void __tsan_read_write##size(void *address);                                     \
     void __tsan_read_write##size(void *address)                                                    \
     {                                                                                              \
-        hook(address, size, TMS_RT_READ, TMS_RT_PC());                                             \
-        hook(address, size, TMS_RT_WRITE, TMS_RT_PC());                                            \
+        tms_rt_hook(address, size, TMS_RT_READ, TMS_RT_PC());                                             \
+        tms_rt_hook(address, size, TMS_RT_WRITE, TMS_RT_PC());                                            \
     }                                                                                              \
     SAME(read_write, unaligned_, size)
 
@@ -126,7 +115,7 @@ TMS_RT_EXPORT void __tsan_vptr_update(void **pointer, void *value);
 
 void __tsan_vptr_read(void **pointer)
 {
-    hook(pointer, sizeof(*pointer), TMS_RT_READ, TMS_RT_PC());
+    tms_rt_hook(pointer, sizeof(*pointer), TMS_RT_READ, TMS_RT_PC());
 }
 
 /*
@@ -136,7 +125,7 @@ void __tsan_vptr_read(void **pointer)
 void __tsan_vptr_update(void **pointer, void *value)
 {
     if (*pointer != value)
-        hook(pointer, sizeof(*pointer), TMS_RT_WRITE, TMS_RT_PC());
+        tms_rt_hook(pointer, sizeof(*pointer), TMS_RT_WRITE, TMS_RT_PC());
 }
 
 /* ---- functions -------------------------------------------------------------------------- */
@@ -195,12 +184,12 @@ void __tsan_func_exit(void)
     TMS_RT_EXPORT void __sanitizer_unaligned_store##bits(void *address, uint##bits##_t value);     \
     uint##bits##_t __sanitizer_unaligned_load##bits(const void *address)                           \
     {                                                                                              \
-        hook(address, (bits) / 8, TMS_RT_READ, TMS_RT_PC());                                       \
+        tms_rt_hook(address, (bits) / 8, TMS_RT_READ, TMS_RT_PC());                                       \
         return *(const tms_unaligned##bits *)address;                                              \
     }                                                                                              \
     void __sanitizer_unaligned_store##bits(void *address, uint##bits##_t value)                    \
     {                                                                                              \
-        hook(address, (bits) / 8, TMS_RT_WRITE, TMS_RT_PC());                                      \
+        tms_rt_hook(address, (bits) / 8, TMS_RT_WRITE, TMS_RT_PC());                                      \
         *(tms_unaligned##bits *)address = value;                                                   \
     }
 
@@ -231,12 +220,12 @@ void __tsan_external_assign_tag(void *address, void *tag)
 
 void __tsan_external_read(void *address, void *pc, void *tag)
 {
-    hook(address, 1, TMS_RT_READ, (uintptr_t)pc);
+    tms_rt_hook(address, 1, TMS_RT_READ, (uintptr_t)pc);
 }
 
 void __tsan_external_write(void *address, void *pc, void *tag)
 {
-    hook(address, 1, TMS_RT_WRITE, (uintptr_t)pc);
+    tms_rt_hook(address, 1, TMS_RT_WRITE, (uintptr_t)pc);
 }
 
 /* ---- what has no meaning here ----------------------------------------------------------- */

@@ -292,6 +292,7 @@ void tms_rt_life_restart(struct tms_rt_thread *only)
     only->held_count = only->open_count = only->untold = only->waiting_count = 0;
     only->split_due = false;
     memset(only->sites, 0, sizeof(only->sites));
+    memset(only->places, 0, sizeof(only->places));
     memset(only->objects, 0, sizeof(only->objects));
     memset(only->labels, 0, sizeof(only->labels));
     tms_rt_forget_called(only);

@@ -48,74 +48,68 @@ void tms_rt_recall_start(struct tms_rt_thread *t)
     t->recalled_room = t->recalled == NULL ? 0 : RECALLED_MOST;
 }
 
-static inline uint32_t *entry_of(struct tms_rt_thread *t, uintptr_t pc)
+/* The next access of the entry is one step on; with no step yet, the same one. */
+static void expect(struct tms_rt_place *place, struct tms_rt_recalled *entry, uintptr_t address)
 {
-    return &t->recalled_last[tms_rt_pc_hash(pc)];
+    place->step = entry->step;
+    place->next = address + entry->step;
 }
 
-static __attribute__((noinline)) bool append(struct tms_rt_thread *t, uintptr_t address,
-                                             size_t size, enum tms_rt_access access, uintptr_t pc)
+static bool append(struct tms_rt_thread *t, uintptr_t address, size_t size,
+                   enum tms_rt_access access, uintptr_t pc)
 {
+    struct tms_rt_place *place = tms_rt_place(t, pc);
     uint32_t count = t->recalled_count;
     uint64_t since = t->number - t->running_from;
 
     if (count == t->recalled_room || since > SINCE_MOST) {
         return false;
     }
-    t->recalled[count] = (struct tms_rt_recalled){.start = address,
-                                                  .last = address,
-                                                  .pc = pc,
-                                                  .parent = tms_rt_frame_site(t),
-                                                  .access = access,
-                                                  .since = since & SINCE_MOST,
-                                                  .size = (uint8_t)size};
-    *entry_of(t, pc) = count;
+    struct tms_rt_recalled *entry = &t->recalled[count];
+    entry->start = entry->last = address;
+    entry->pc = pc;
+    entry->parent = tms_rt_frame_site(t);
+    entry->access = access;
+    entry->since = since & SINCE_MOST;
+    entry->step = 0;
+    entry->size = (uint8_t)size;
+    place->key = tms_rt_place_key(pc, size, access);
+    place->number = t->number;
+    place->entry = entry;
+    place->parent = entry->parent != 0 ? entry->parent : UINT32_MAX;
+    expect(place, entry, address);
     __atomic_store_n(&t->recalled_count, count + 1, __ATOMIC_RELEASE);
     return true;
 }
 
-/* Is the access one more of an entry? Then it is by now. */
-static inline bool goes_on(struct tms_rt_recalled *entry, uintptr_t address, size_t size)
+/* The second access of an entry says what the step is; one that starts over walks it again. */
+static inline bool takes_step(struct tms_rt_place *place, uintptr_t address, size_t size)
 {
-    uintptr_t step = address - entry->last;
+    struct tms_rt_recalled *entry = place->entry;
+    uintptr_t step = address - entry->start;
 
-    if (step == 0) {
-        return true;
-    }
     if (entry->step == 0 && step >= size && step < STEP_MOST) {
         entry->step = (uint16_t)step;
-    }
-    if (step != entry->step) {
+        __atomic_store_n(&entry->last, address, __ATOMIC_RELEASE);
+    } else if (step != 0) {
         return false;
     }
-    __atomic_store_n(&entry->last, address, __ATOMIC_RELEASE);
+    expect(place, entry, address);
     return true;
 }
 
 /* Nobody is to know but who finds the cell while the transaction runs. */
-static inline __attribute__((always_inline)) bool recall(struct tms_rt_thread *t, uintptr_t address,
-                                                         size_t size, enum tms_rt_access access,
-                                                         uintptr_t pc)
+bool tms_rt_recall(struct tms_rt_thread *t, uintptr_t address, size_t size,
+                   enum tms_rt_access access, uintptr_t pc)
 {
-    uint32_t last = *entry_of(t, pc);
-    struct tms_rt_recalled *entry = &t->recalled[last];
+    struct tms_rt_place *place = tms_rt_place(t, pc);
 
     if (!tms_rt_in_block(t)) {
         return true;
     }
-    if (last < t->recalled_count && entry->pc == pc &&
-        entry->since == t->number - t->running_from && entry->access == access &&
-        entry->size == size && entry->parent == tms_rt_frame_site(t) &&
-        goes_on(entry, address, size)) {
-        return true;
-    }
-    return append(t, address, size, access, pc);
-}
-
-bool tms_rt_recall(struct tms_rt_thread *t, uintptr_t address, size_t size,
-                   enum tms_rt_access access, uintptr_t pc)
-{
-    return recall(t, address, size, access, pc);
+    return (place->key == tms_rt_place_key(pc, size, access) && place->number == t->number &&
+            place->parent == tms_rt_frame_site(t) && takes_step(place, address, size)) ||
+           append(t, address, size, access, pc);
 }
 
 /* A signal in between would at worst write over the entry of what it interrupted. */
@@ -123,7 +117,8 @@ void tms_rt_repeat(uintptr_t address, size_t size, enum tms_rt_access access, ui
 {
     struct tms_rt_thread *t = tms_rt_self;
 
-    if (t->inside != 0 || t->ignored[access] != 0 || recall(t, address, size, access, pc)) {
+    if (t->inside != 0 || t->ignored[access] != 0 ||
+        tms_rt_recall(t, address, size, access, pc)) {
         return;
     }
     tms_rt_visit(address, size, access, pc);
@@ -181,7 +176,7 @@ bool tms_rt_is_past_recall(uint64_t word, uintptr_t address)
     if (t == NULL) {
         return true;
     }
-    return __atomic_load_n(&t->quiet, __ATOMIC_ACQUIRE) > word >> WORD_EVENT &&
+    return __atomic_load_n(&t->quiet, __ATOMIC_ACQUIRE) > word &&
            (newer(word, &begin) == NULL ||
             find(t, address & ~UINT64_C(7), word & WORD_BYTES, TMS_RT_WRITE) == NULL);
 }

@@ -40,6 +40,40 @@ struct tms_rt_recalled {
     uint8_t size;
 };
 
+/* An instruction, what it does, and to how many bytes; the addresses of programs have 47 bits. */
+static inline uint64_t tms_rt_place_key(uintptr_t pc, size_t size, enum tms_rt_access access)
+{
+    return pc | (uint64_t)size << 48 | (uint64_t)access << 56;
+}
+
+static inline struct tms_rt_place *tms_rt_place(struct tms_rt_thread *thread, uintptr_t pc)
+{
+    return &thread->places[(pc ^ pc >> 6) % TMS_RT_PLACES];
+}
+
+/*
+ * The access is the next one of an entry that the instruction made, with no event in between and
+ * called from the same place: then it belongs to the entry by now.
+ */
+static inline __attribute__((always_inline)) bool
+tms_rt_goes_on(struct tms_rt_thread *thread, uintptr_t address, size_t size,
+               enum tms_rt_access access, uintptr_t pc)
+{
+    struct tms_rt_place *place = tms_rt_place(thread, pc);
+
+    if (place->next != address || place->key != tms_rt_place_key(pc, size, access) ||
+        place->number != thread->number || place->parent != thread->top->site ||
+        (thread->inside | thread->ignored[access]) != 0) {
+        return false;
+    }
+    place->next = address + place->step;
+    /* One that goes through the same again has nothing to add. */
+    if (address > place->entry->last) {
+        __atomic_store_n(&place->entry->last, address, __ATOMIC_RELEASE);
+    }
+    return true;
+}
+
 /*
  * Has the thread behind a word of a cell done something to these of the 8 bytes around an address,
  * in the transaction it runs, that conflicts with this access, and that the cell does not say?

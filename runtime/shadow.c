@@ -485,6 +485,19 @@ void tms_rt_access(struct tms_rt_thread *t, uintptr_t address, size_t size,
     }
 }
 
+void tms_rt_visit_chain(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc)
+{
+    enum tms_rt_news news = tms_rt_ask_chain(tms_rt_self, address, size);
+
+    if (news == TMS_RT_AGAIN) {
+        if (!tms_rt_goes_on(tms_rt_self, address, size, access, pc)) {
+            tms_rt_repeat(address, size, access, pc);
+        }
+    } else if (news == TMS_RT_NEWS) {
+        tms_rt_visit(address, size, access, pc);
+    }
+}
+
 void tms_rt_visit(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc)
 {
     struct tms_rt_thread *t = tms_rt_go_in();

@@ -47,45 +47,45 @@ static inline struct tms_rt_cell *tms_rt_cell(uintptr_t address)
 /* Maps the shadow; false if that can't be done. */
 bool tms_rt_shadow_start(void);
 
-/*
- * An access from which something follows, or at least that it was done again, by the thread that
- * runs: in, what tms_rt_access does, and out again.
- */
+/* An access from which something follows, by the thread that runs: in, tms_rt_access, and out. */
 void tms_rt_visit(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc);
 
-/* What follows from an access: something; only that the thread has done it again; nothing. */
-enum tms_rt_news { TMS_RT_NEWS, TMS_RT_AGAIN, TMS_RT_NOTHING };
+/*
+ * What follows from an access: something; only that the thread has done it again; nothing. Or the
+ * chain of the cell has to be asked.
+ */
+enum tms_rt_news { TMS_RT_NEWS, TMS_RT_AGAIN, TMS_RT_NOTHING, TMS_RT_CHAINED };
 
 /* The word is the thread's own, from the time that it may recall, and for these bytes at least. */
 static inline bool tms_rt_knows(const struct tms_rt_thread *thread, uint64_t word, uint64_t bytes)
 {
-    return (word >> WORD_EVENT) - thread->quiet < thread->quiet_span && (~word & bytes) == 0;
+    return word - thread->quiet < thread->quiet_span && (~word & bytes) == 0;
 }
 
 /* Such a word, seen in this transaction already or in one before (see recall.h). */
 static inline enum tms_rt_news tms_rt_since(const struct tms_rt_thread *thread, uint64_t word)
 {
-    return word >> WORD_EVENT >= thread->floor ? TMS_RT_NOTHING : TMS_RT_AGAIN;
+    return word >= thread->told ? TMS_RT_NOTHING : TMS_RT_AGAIN;
 }
 
-/* For a read, if there is a chain, with `write` the first word of the cell. */
-enum tms_rt_news tms_rt_ask_chain(const struct tms_rt_thread *thread,
-                                  const struct tms_rt_cell *cell, uint64_t write, uint64_t bytes);
-
 /*
- * What follows from an access that stays within 8 aligned bytes, and nothing if there is no
- * thread; `size` and `access` are constants.
+ * What follows from an access that stays within 8 aligned bytes; `size` and `access` are
+ * constants.
  */
-static inline enum tms_rt_news tms_rt_ask(const struct tms_rt_thread *thread, uintptr_t address,
-                                          size_t size, enum tms_rt_access access)
+static inline __attribute__((always_inline)) enum tms_rt_news
+tms_rt_ask_cell(const struct tms_rt_thread *thread, uintptr_t address, size_t size,
+                enum tms_rt_access access)
 {
     const struct tms_rt_cell *cell = tms_rt_cell(address);
     uint64_t bytes = ((UINT64_C(1) << size) - 1) << (address & 7);
     uint64_t write = atomic_load_explicit(&cell->write, memory_order_relaxed);
     uint64_t read = atomic_load_explicit(&cell->read, memory_order_relaxed);
 
-    if (bytes > WORD_BYTES) {
+    if (size > 1 && bytes > WORD_BYTES) {
         return TMS_RT_NEWS;
+    }
+    if (access == TMS_RT_READ && tms_rt_knows(thread, read, bytes)) {
+        return tms_rt_since(thread, read);
     }
     if (tms_rt_knows(thread, write, bytes)) {
         if (access == TMS_RT_READ || (read & bytes) == 0) {
@@ -93,12 +93,19 @@ static inline enum tms_rt_news tms_rt_ask(const struct tms_rt_thread *thread, ui
         }
         return tms_rt_knows(thread, read, 0) ? TMS_RT_AGAIN : TMS_RT_NEWS;
     }
-    if (access == TMS_RT_READ && tms_rt_knows(thread, read, bytes)) {
-        return tms_rt_since(thread, read);
-    }
-    return access == TMS_RT_READ && (write & WORD_CHAIN) != 0
-               ? tms_rt_ask_chain(thread, cell, write, bytes)
-               : TMS_RT_NEWS;
+    return access == TMS_RT_READ && (write & WORD_CHAIN) != 0 ? TMS_RT_CHAINED : TMS_RT_NEWS;
+}
+
+/* For a read of a cell with a chain. */
+enum tms_rt_news tms_rt_ask_chain(const struct tms_rt_thread *thread, uintptr_t address,
+                                  size_t size);
+
+static inline enum tms_rt_news tms_rt_ask(const struct tms_rt_thread *thread, uintptr_t address,
+                                          size_t size, enum tms_rt_access access)
+{
+    enum tms_rt_news news = tms_rt_ask_cell(thread, address, size, access);
+
+    return news == TMS_RT_CHAINED ? tms_rt_ask_chain(thread, address, size) : news;
 }
 
 /*
@@ -110,5 +117,8 @@ bool tms_rt_recall(struct tms_rt_thread *thread, uintptr_t address, size_t size,
 
 /* The same for a hook: in, and out again; and if there was no room, what tms_rt_visit does. */
 void tms_rt_repeat(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc);
+
+/* For a hook that finds a chain: asks it, and does what the answer says. */
+void tms_rt_visit_chain(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc);
 
 #endif

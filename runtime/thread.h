@@ -61,13 +61,19 @@ struct tms_rt_label {
     uint32_t id;      /* 0: not meant to be atomic */
 };
 
-/* Loops have few instructions that touch memory: each finds again what it did last. */
-#define TMS_RT_PCS 64u
-static inline size_t tms_rt_pc_hash(uintptr_t pc)
-{
-    return pc * UINT64_C(0x9e3779b97f4a7c15) >> 58;
-}
-_Static_assert(TMS_RT_PCS == 1 << (64 - 58), "as many as the hash has values");
+/*
+ * Loops have few instructions that touch memory: each finds again what it did last, and what it
+ * will do next if it goes on in equal steps.
+ */
+#define TMS_RT_PLACES 64u
+struct tms_rt_place {
+    uint64_t key;                  /* the instruction, see recall.h */
+    uintptr_t next;                /* the access that continues the entry */
+    uint64_t number;               /* of the thread's last event then */
+    struct tms_rt_recalled *entry; /* of the thread's list */
+    uint32_t parent;               /* the site of the call, never 0 */
+    uint32_t step;
+};
 
 #define TMS_RT_OBJECT_CACHE 64
 struct tms_rt_object_entry {
@@ -79,8 +85,8 @@ struct tms_rt_object_entry {
 
 struct tms_rt_thread {
     /* Looked at by every hook. */
-    uint64_t floor, span;       /* words >> WORD_EVENT of the current stretch, see shadow.h */
-    uint64_t quiet, quiet_span; /* … and of all since somebody came to reach it, see recall.h */
+    uint64_t quiet, quiet_span; /* its words since somebody came to reach it, see recall.h */
+    uint64_t told;              /* … those that need not be said again, see shadow.h */
     uint32_t inside;            /* in the runtime: nothing is watched */
     /* Asked not to watch its reads, writes, updates, so often over; by enum tms_rt_access. */
     uint32_t ignored[TMS_RT_UPDATE + 1];
@@ -90,6 +96,7 @@ struct tms_rt_thread {
     uint32_t held_count;
 
     uint64_t number;       /* of its last event; read by others under the engine's lock */
+    uint64_t floor, span;  /* its words of the current stretch */
     struct thread *engine; /* NULL before its first event */
     /*
      * The begin of a transaction that the engine does not know of yet, 0: none. Whoever makes it
@@ -102,7 +109,7 @@ struct tms_rt_thread {
     struct tms_rt_recalled *recalled; /* what it did again in this transaction */
     uint32_t recalled_count;          /* read by others */
     uint32_t recalled_room;
-    uint32_t recalled_last[TMS_RT_PCS]; /* by instruction: its last entry */
+    struct tms_rt_place places[TMS_RT_PLACES];
     bool settle_due; /* it has come to be reached: what it did again belongs into the cells */
     uint32_t index;  /* from 1 on, never used again */
     uint32_t parent;
