@@ -148,6 +148,59 @@ static uint32_t write_chain(struct tms_rt_thread *t, struct laid_out *cell)
     return first;
 }
 
+/* ---- hints ------------------------------------------------------------------------------ */
+
+/* Threads with a low slot have hints, so many one after the other. */
+#define HINT_SLOT_BITS 6
+#define HINT_SLOTS     (1u << HINT_SLOT_BITS)
+#define HINTS_MOST     ((1u << 17) - 1)
+static uint32_t hints_given[HINT_SLOTS]; /* by who is in the slot */
+
+void tms_rt_renew_hint(struct tms_rt_thread *t)
+{
+    uint32_t slot = t->engine->slot;
+    uint32_t hint = HINT_NONE;
+
+    if (!tms_rt_records && slot < HINT_SLOTS && hints_given[slot] < HINTS_MOST) {
+        hint = (++hints_given[slot] << HINT_SLOT_BITS | slot) << 8;
+    }
+    t->hint_shift = slot % 2 * HINT_SHIFT;
+    __atomic_store_n(&t->hint, hint, __ATOMIC_RELEASE);
+}
+
+uint64_t tms_rt_add_hint(uint64_t hints, uint64_t word)
+{
+    uint32_t slot = word >> WORD_SLOT & WORD_SLOT_MOST;
+    const struct tms_rt_thread *u = tms_rt_of_slot(slot);
+    unsigned shift = slot % 2 * HINT_SHIFT;
+
+    if (u == NULL) {
+        return hints;
+    }
+    /* In this order: who goes on to another time says so before he has another hint. */
+    uint64_t hint = __atomic_load_n(&u->hint, __ATOMIC_ACQUIRE);
+    if (hint == HINT_NONE || word < __atomic_load_n(&u->quiet, __ATOMIC_ACQUIRE)) {
+        return hints;
+    }
+    if ((hints >> shift & HINT_WHOSE) != hint) {
+        hints &= ~((HINT_WHOSE | (uint64_t)WORD_BYTES) << shift);
+    }
+    return HINTS | hints | (hint | (word & WORD_BYTES)) << shift;
+}
+
+/* The later words, which are the newer ones, come before others. */
+static uint64_t hints_of(const struct laid_out *cell)
+{
+    uint64_t hints = HINTS;
+
+    for (uint32_t i = 0; i < cell->count; i++) {
+        hints = tms_rt_add_hint(hints, cell->word[i]);
+    }
+    return hints;
+}
+
+/* ---- back again ------------------------------------------------------------------------- */
+
 void tms_rt_fold(struct tms_rt_thread *t, struct laid_out *cell)
 {
     uint64_t write = 0, read = 0;
@@ -163,7 +216,7 @@ void tms_rt_fold(struct tms_rt_thread *t, struct laid_out *cell)
         uint32_t chain = write_chain(t, cell);
         uint64_t version = (cell->version + 1) & VERSION_MASK;
         write = chain == 0 ? 0 : WORD_CHAIN | version << VERSION_SHIFT | chain;
-        read = 0;
+        read = chain == 0 ? 0 : hints_of(cell);
     } else {
         give_chain(t, cell->chain);
     }

@@ -41,6 +41,9 @@ bool tms_rt_add_word(struct tms_rt_thread *thread, struct laid_out *cell, uint64
 /* Folds the words and unlocks the cell. */
 void tms_rt_fold(struct tms_rt_thread *thread, struct laid_out *cell);
 
+/* The second word of a cell with a chain, and of it with one more word that is in the chain. */
+uint64_t tms_rt_add_hint(uint64_t hints, uint64_t word);
+
 /* Locks the cell; its first word. Writing that word unlocks it. */
 static inline uint64_t lock_cell(struct tms_rt_cell *cell)
 {

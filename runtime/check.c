@@ -104,7 +104,10 @@ void tms_rt_restretch(struct tms_rt_thread *t)
     t->span = tms_rt_full ? 0 : next - (event << WORD_EVENT);
     /* In a recording every event of a transaction is wanted in it. */
     uint64_t met = tms_rt_records ? event : e->met;
-    __atomic_store_n(&t->quiet, slot | met << WORD_EVENT, __ATOMIC_RELEASE);
+    if (t->quiet != (slot | met << WORD_EVENT)) {
+        __atomic_store_n(&t->quiet, slot | met << WORD_EVENT, __ATOMIC_RELEASE);
+        tms_rt_renew_hint(t);
+    }
     t->quiet_span = tms_rt_full ? 0 : next - (met << WORD_EVENT);
     uint64_t begin = atomic_load_explicit(&t->running, memory_order_relaxed);
     t->told = begin != 0 ? t->floor : t->quiet; /* outside of blocks nobody is to know */

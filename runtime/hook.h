@@ -32,6 +32,10 @@ tms_rt_hook_small(uintptr_t address, size_t size, enum tms_rt_access access, uin
     if (news == TMS_RT_AGAIN) {
         if (!tms_rt_goes_on(thread, address, size, access, pc))
             tms_rt_repeat(address, size, access, pc);
+    } else if (news == TMS_RT_HINTED) {
+        /* If it was in this transaction, the entry says more than it must, and nothing wrong. */
+        if (!tms_rt_goes_on(thread, address, size, access, pc))
+            tms_rt_visit_chain(address, size, access, pc);
     } else if (news == TMS_RT_CHAINED) {
         tms_rt_visit_chain(address, size, access, pc);
     } else {

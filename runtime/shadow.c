@@ -350,8 +350,10 @@ static __attribute__((noinline)) uint64_t access_shared(struct tms_rt_thread *t,
     if (before == NULL) {
         return take_over_among_others(t, cell, write, a);
     }
-    uint64_t event = pass_by(t, a);
-    __atomic_store_n(before, make_word(t, event, TMS_RT_READ, a->bytes), __ATOMIC_RELAXED);
+    uint64_t event = pass_by(t, a), mine = make_word(t, event, TMS_RT_READ, a->bytes);
+    uint64_t hints = atomic_load_explicit(&cell->read, memory_order_relaxed);
+    __atomic_store_n(before, mine, __ATOMIC_RELAXED);
+    atomic_store_explicit(&cell->read, tms_rt_add_hint(hints, mine), memory_order_relaxed);
     atomic_store_explicit(&cell->write, write, memory_order_release);
     return event;
 }

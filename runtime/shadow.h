@@ -14,6 +14,13 @@
  * is the number of a node with a list of such words, and what is left a version, another one
  * after each change. The lock bit, of the first word only, is set while a thread changes the cell.
  *
+ * The second word of a cell with a chain has two hints instead, of threads that find words of
+ * theirs in it from the time that they may recall (see recall.h): for which bytes, and which thread
+ * and time that is, as a number of 23 bits that is never used for another.
+ *
+ *     63   62   61 … 39   38 … 31   30 … 8    7 … 0
+ *     1    0    whose     bytes     whose     bytes
+ *
  * Every access comes here first: if the cell says that this thread has done the same in the same
  * stretch (see engine/frontier.h), nothing follows from doing it again.
  */
@@ -35,6 +42,11 @@
 #define WORD_CHAIN      (UINT64_C(1) << 62)
 #define WORD_LOCK       (UINT64_C(1) << 63)
 
+#define HINTS      (UINT64_C(1) << 63)
+#define HINT_SHIFT 31
+#define HINT_WHOSE 0x7fffff00u
+#define HINT_NONE  UINT32_MAX /* not among these */
+
 struct tms_rt_cell {
     _Atomic uint64_t write, read;
 };
@@ -52,9 +64,9 @@ void tms_rt_visit(uintptr_t address, size_t size, enum tms_rt_access access, uin
 
 /*
  * What follows from an access: something; only that the thread has done it again; nothing. Or the
- * chain of the cell has to be asked.
+ * chain of the cell has to be asked: either to find out which of the last two it is, or all.
  */
-enum tms_rt_news { TMS_RT_NEWS, TMS_RT_AGAIN, TMS_RT_NOTHING, TMS_RT_CHAINED };
+enum tms_rt_news { TMS_RT_NEWS, TMS_RT_AGAIN, TMS_RT_NOTHING, TMS_RT_HINTED, TMS_RT_CHAINED };
 
 /* The word is the thread's own, from the time that it may recall, and for these bytes at least. */
 static inline bool tms_rt_knows(const struct tms_rt_thread *thread, uint64_t word, uint64_t bytes)
@@ -67,6 +79,18 @@ static inline enum tms_rt_news tms_rt_since(const struct tms_rt_thread *thread, 
 {
     return word >= thread->told ? TMS_RT_NOTHING : TMS_RT_AGAIN;
 }
+
+/* The chain has such words, as the second word of its cell says. */
+static inline bool tms_rt_is_hinted(const struct tms_rt_thread *thread, uint64_t hints,
+                                    uint64_t bytes)
+{
+    uint64_t own = hints >> thread->hint_shift;
+
+    return (hints & HINTS) != 0 && (own & HINT_WHOSE) == thread->hint && (~own & bytes) == 0;
+}
+
+/* The time that the thread may recall begins: it gets another hint. */
+void tms_rt_renew_hint(struct tms_rt_thread *thread);
 
 /*
  * What follows from an access that stays within 8 aligned bytes; `size` and `access` are
@@ -88,10 +112,13 @@ tms_rt_ask_cell(const struct tms_rt_thread *thread, uintptr_t address, size_t si
         return tms_rt_since(thread, read);
     }
     if (tms_rt_knows(thread, write, bytes)) {
-        if (access == TMS_RT_READ || (read & bytes) == 0) {
+        if (access == TMS_RT_READ || (read & (bytes | HINTS)) == 0) {
             return tms_rt_since(thread, write);
         }
         return tms_rt_knows(thread, read, 0) ? TMS_RT_AGAIN : TMS_RT_NEWS;
+    }
+    if (access == TMS_RT_READ && tms_rt_is_hinted(thread, read, bytes)) {
+        return thread->running_from == 0 ? TMS_RT_NOTHING : TMS_RT_HINTED;
     }
     return access == TMS_RT_READ && (write & WORD_CHAIN) != 0 ? TMS_RT_CHAINED : TMS_RT_NEWS;
 }
@@ -105,7 +132,7 @@ static inline enum tms_rt_news tms_rt_ask(const struct tms_rt_thread *thread, ui
 {
     enum tms_rt_news news = tms_rt_ask_cell(thread, address, size, access);
 
-    return news == TMS_RT_CHAINED ? tms_rt_ask_chain(thread, address, size) : news;
+    return news >= TMS_RT_HINTED ? tms_rt_ask_chain(thread, address, size) : news;
 }
 
 /*

@@ -87,6 +87,7 @@ struct tms_rt_thread {
     /* Looked at by every hook. */
     uint64_t quiet, quiet_span; /* its words since somebody came to reach it, see recall.h */
     uint64_t told;              /* … those that need not be said again, see shadow.h */
+    uint32_t hint, hint_shift;  /* what a cell with a chain has of them, see shadow.h */
     uint32_t inside;            /* in the runtime: nothing is watched */
     /* Asked not to watch its reads, writes, updates, so often over; by enum tms_rt_access. */
     uint32_t ignored[TMS_RT_UPDATE + 1];
