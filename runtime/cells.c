@@ -77,6 +77,11 @@ static void give_chain(struct tms_rt_thread *t, uint32_t first)
 #define VERSION_SHIFT 32
 #define VERSION_MASK  ((UINT64_C(1) << 30) - 1)
 
+static inline uint64_t chain_word(uint32_t chain, uint64_t version)
+{
+    return WORD_CHAIN | (version & VERSION_MASK) << VERSION_SHIFT | chain;
+}
+
 bool tms_rt_add_word(struct tms_rt_thread *t, struct laid_out *cell, uint64_t word)
 {
     if (cell->count == t->entry_capacity) {
@@ -214,14 +219,41 @@ void tms_rt_fold(struct tms_rt_thread *t, struct laid_out *cell)
     }
     if (writes > 1 || reads > 1) {
         uint32_t chain = write_chain(t, cell);
-        uint64_t version = (cell->version + 1) & VERSION_MASK;
-        write = chain == 0 ? 0 : WORD_CHAIN | version << VERSION_SHIFT | chain;
+        write = chain == 0 ? 0 : chain_word(chain, cell->version + 1);
         read = chain == 0 ? 0 : hints_of(cell);
     } else {
         give_chain(t, cell->chain);
     }
     atomic_store_explicit(&cell->cell->read, read, memory_order_relaxed);
     atomic_store_explicit(&cell->cell->write, write, memory_order_release);
+}
+
+void tms_rt_fold_few(struct tms_rt_thread *t, struct tms_rt_cell *at, uint64_t first,
+                     const uint64_t *word, uint32_t count, uint64_t event)
+{
+    uint32_t chain = (first & WORD_CHAIN) != 0 ? (uint32_t)first : 0;
+    uint64_t write = 0, read = 0, hints = HINTS;
+    uint32_t writes = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_read = word_kind(word[i]) == TMS_RT_READ;
+        writes += !is_read;
+        *(is_read ? &read : &write) = word[i];
+    }
+    if (writes <= 1 && count - writes <= 1) {
+        give_chain(t, chain);
+    } else {
+        uint64_t version = chain != 0 ? first >> VERSION_SHIFT : event;
+        chain = chain != 0 ? chain : take_node(t);
+        for (uint32_t i = 0; i < NODE_WORDS; i++) {
+            tms_rt_nodes[chain].word[i] = i < count ? word[i] : 0;
+            hints = i < count ? tms_rt_add_hint(hints, word[i]) : hints;
+        }
+        write = chain == 0 ? 0 : chain_word(chain, version + 1);
+        read = chain == 0 ? 0 : hints;
+    }
+    atomic_store_explicit(&at->read, read, memory_order_relaxed);
+    atomic_store_explicit(&at->write, write, memory_order_release);
 }
 
 /*

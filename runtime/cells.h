@@ -44,6 +44,12 @@ void tms_rt_fold(struct tms_rt_thread *thread, struct laid_out *cell);
 /* The second word of a cell with a chain, and of it with one more word that is in the chain. */
 uint64_t tms_rt_add_hint(uint64_t hints, uint64_t word);
 
+/*
+ * The same for a cell that has, and will have, no more words than one node: after the event these.
+ */
+void tms_rt_fold_few(struct tms_rt_thread *thread, struct tms_rt_cell *cell, uint64_t write,
+                     const uint64_t *word, uint32_t count, uint64_t event);
+
 /* Locks the cell; its first word. Writing that word unlocks it. */
 static inline uint64_t lock_cell(struct tms_rt_cell *cell)
 {
@@ -64,6 +70,11 @@ static inline uint64_t lock_cell(struct tms_rt_cell *cell)
 static inline unsigned word_kind(uint64_t word)
 {
     return word >> WORD_KIND & 3;
+}
+
+static inline bool is_own(const struct tms_rt_thread *t, uint64_t word)
+{
+    return (word ^ t->quiet) >> WORD_SLOT == 0;
 }
 
 static inline bool own_fresh(const struct tms_rt_thread *t, uint64_t word)

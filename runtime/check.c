@@ -18,13 +18,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SLOTS_MOST 1023u
-
 struct tms_rt_mutex tms_rt_engine_lock;
 struct frontier tms_rt_engine;
 bool tms_rt_checks, tms_rt_records, tms_rt_full, tms_rt_tells;
 
-static struct tms_rt_thread *by_slot[SLOTS_MOST + 1];
+struct tms_rt_thread *tms_rt_by_slot[TMS_RT_SLOTS_MOST + 1];
 static uint8_t *shared_locks; /* by id: has been held by several at a time, or might have been */
 static struct tms_host host;
 static struct tms_settings settings;
@@ -147,11 +145,6 @@ static void open_transaction(struct tms_rt_thread *t)
     }
 }
 
-struct tms_rt_thread *tms_rt_of_slot(uint32_t slot)
-{
-    return __atomic_load_n(&by_slot[slot], __ATOMIC_ACQUIRE);
-}
-
 bool tms_rt_is_dull(uint64_t moment)
 {
     const struct frontier *f = &tms_rt_engine;
@@ -167,7 +160,7 @@ bool tms_rt_is_dull(uint64_t moment)
 
 static void wake_source(struct frontier *f, uint32_t slot, uint64_t event)
 {
-    struct tms_rt_thread *u = by_slot[slot];
+    struct tms_rt_thread *u = tms_rt_by_slot[slot];
     uint64_t begin = u == NULL ? 0 : atomic_load_explicit(&u->unopened, memory_order_acquire);
 
     (void)f;
@@ -178,7 +171,7 @@ static void wake_source(struct frontier *f, uint32_t slot, uint64_t event)
 
 static void wake(struct frontier *f, struct thread *e)
 {
-    struct tms_rt_thread *t = by_slot[e->slot];
+    struct tms_rt_thread *t = tms_rt_by_slot[e->slot];
 
     (void)f;
     if (t != NULL) {
@@ -192,7 +185,7 @@ struct tms_rt_thread *tms_rt_of_index(uint32_t index)
     const struct frontier *f = &tms_rt_engine;
     const struct thread *e = index < f->id_capacity ? f->by_id[index] : NULL;
 
-    return e == NULL || e->id != index ? NULL : by_slot[e->slot];
+    return e == NULL || e->id != index ? NULL : tms_rt_by_slot[e->slot];
 }
 
 /* The first time that the running transaction is found in a cycle. */
@@ -211,7 +204,7 @@ static void note_closing(struct tms_rt_thread *t)
 
 void tms_rt_forget_slot(uint32_t slot)
 {
-    __atomic_store_n(&by_slot[slot], NULL, __ATOMIC_RELEASE);
+    __atomic_store_n(&tms_rt_by_slot[slot], NULL, __ATOMIC_RELEASE);
 }
 
 void tms_rt_turn_log(struct tms_rt_thread *t)
@@ -239,7 +232,7 @@ bool tms_rt_first(struct tms_rt_thread *t, struct tms_op *op)
         t->engine = tms_frontier_first(f, op);
     }
     if (t->engine != NULL) {
-        __atomic_store_n(&by_slot[t->engine->slot], t, __ATOMIC_RELEASE);
+        __atomic_store_n(&tms_rt_by_slot[t->engine->slot], t, __ATOMIC_RELEASE);
         tms_rt_restretch(t);
     }
     tms_rt_mutex_unlock(&tms_rt_engine_lock);
@@ -316,7 +309,7 @@ void tms_rt_operate(struct tms_rt_thread *t, struct tms_op *op, uint64_t source)
         t->engine = host.failed == TMS_OK ? f->by_id[t->index] : t->engine;
     }
     if (t->engine != NULL) {
-        __atomic_store_n(&by_slot[t->engine->slot], t, __ATOMIC_RELEASE);
+        __atomic_store_n(&tms_rt_by_slot[t->engine->slot], t, __ATOMIC_RELEASE);
         t->engine->nesting.depth = 0;
         if (op->kind == TMS_OP_BEGIN || op->kind == TMS_OP_END) {
             tms_rt_run_from(t, t->engine->begin);
@@ -346,14 +339,14 @@ bool tms_rt_check_start(bool blame)
     memset(f, 0, sizeof(*f));
     host = (struct tms_host){.settings = &settings};
     settings = (struct tms_settings){.blame = blame};
-    memset(by_slot, 0, sizeof(by_slot));
+    memset(tms_rt_by_slot, 0, sizeof(tms_rt_by_slot));
     f->renewed = renewed;
     f->wake_source = wake_source;
     f->wake = wake;
     atomic_store(&tms_rt_engine_lock.state, 0);
     shared_locks = tms_rt_map(TMS_RT_IDS_MOST);
     return shared_locks != NULL && tms_frontier_set_up(f, &host) == TMS_OK &&
-           tms_frontier_limit_slots(f, SLOTS_MOST) == TMS_OK && tms_log_start(f, &f->forgotten) &&
+           tms_frontier_limit_slots(f, TMS_RT_SLOTS_MOST) == TMS_OK && tms_log_start(f, &f->forgotten) &&
            make_cells(&f->cells[CELLS_LOCKS]) && make_cells(&f->cells[CELLS_BARRIERS]);
 }
 

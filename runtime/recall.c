@@ -2,6 +2,7 @@
 /* What a thread does again; recall.h says why that is little. */
 #include "recall.h"
 
+#include "cells.h"
 #include "memory.h"
 
 #define SINCE_MOST ((UINT32_C(1) << 30) - 1)
@@ -124,6 +125,64 @@ void tms_rt_repeat(uintptr_t address, size_t size, enum tms_rt_access access, ui
     tms_rt_visit(address, size, access, pc);
 }
 
+/* ---- into the cells ----------------------------------------------------------------------- */
+
+/* The words of the thread from before its transaction get the number of the event in it. */
+static uint64_t restamp(struct tms_rt_thread *t, struct laid_out *cell, uint64_t bytes,
+                        enum tms_rt_access access, uint64_t number)
+{
+    uint64_t owned = 0;
+
+    for (uint32_t i = 0, count = cell->count; i < count; i++) {
+        uint64_t word = cell->word[i], both = word & bytes;
+        bool old = (word >> WORD_SLOT & WORD_SLOT_MOST) == t->engine->slot &&
+                   (word >> WORD_EVENT & WORD_EVENT_MOST) < t->running_from;
+        if (!old || both == 0) {
+            continue;
+        }
+        if ((word_kind(word) == TMS_RT_READ) != (access == TMS_RT_READ)) {
+            owned |= access == TMS_RT_READ ? both : 0;
+            continue;
+        }
+        bytes &= ~both;
+        cell->word[i] = make_word(t, number, word_kind(word), both);
+        if ((word & WORD_BYTES & ~both) != 0) {
+            tms_rt_add_word(t, cell, word & ~both);
+        }
+    }
+    return owned & bytes; /* written before, and read now */
+}
+
+static void settle_word(struct tms_rt_thread *t, uintptr_t address,
+                        const struct tms_rt_recalled *entry)
+{
+    struct tms_rt_cell *at = tms_rt_cell(address);
+    uint64_t number = t->running_from + entry->since;
+    struct laid_out cell;
+
+    tms_rt_lay_out(t, at, lock_cell(at), &cell);
+    uint64_t owned = restamp(t, &cell, tms_rt_recalled_bytes(entry, address),
+                             (enum tms_rt_access)entry->access, number);
+    if (owned != 0) {
+        tms_rt_add_word(t, &cell, make_word(t, number, TMS_RT_READ, owned));
+    }
+    cell.version = cell.chain != 0 ? cell.version : number;
+    tms_rt_fold(t, &cell);
+}
+
+void tms_rt_settle_recalled(struct tms_rt_thread *t)
+{
+    t->settle_due = false;
+    for (uint32_t i = 0; i < t->recalled_count; i++) {
+        const struct tms_rt_recalled *entry = &t->recalled[i];
+        for (uintptr_t at = entry->start & ~UINT64_C(7); at < entry->last + entry->size; at += 8) {
+            if (tms_rt_recalled_bytes(entry, at) != 0) {
+                settle_word(t, at, entry);
+            }
+        }
+    }
+}
+
 /* ---- the others --------------------------------------------------------------------------- */
 
 /* The first in the list that conflicts with an access to these of 8 aligned bytes. */
@@ -142,21 +201,12 @@ static const struct tms_rt_recalled *find(const struct tms_rt_thread *t, uintptr
     return NULL;
 }
 
-/* The thread behind the word, if it runs a transaction that began later, and when. */
-static const struct tms_rt_thread *newer(uint64_t word, uint64_t *begin)
-{
-    const struct tms_rt_thread *t = tms_rt_of_slot(word >> WORD_SLOT & WORD_SLOT_MOST);
-
-    *begin = t == NULL ? 0 : atomic_load_explicit(&t->running, memory_order_acquire);
-    return *begin > (word >> WORD_EVENT & WORD_EVENT_MOST) ? t : NULL;
-}
-
 bool tms_rt_did_again(const struct tms_rt_thread *thread, uint64_t word, uintptr_t address,
                       uint64_t bytes, enum tms_rt_access access, uint64_t *number,
                       enum tms_rt_access *kind)
 {
     uint64_t begin;
-    const struct tms_rt_thread *t = newer(word, &begin);
+    const struct tms_rt_thread *t = tms_rt_newer(word, &begin);
     const struct tms_rt_recalled *entry =
         t == NULL || t == thread ? NULL : find(t, address & ~UINT64_C(7), bytes, access);
 
@@ -177,7 +227,7 @@ bool tms_rt_is_past_recall(uint64_t word, uintptr_t address)
         return true;
     }
     return __atomic_load_n(&t->quiet, __ATOMIC_ACQUIRE) > word &&
-           (newer(word, &begin) == NULL ||
+           (tms_rt_newer(word, &begin) == NULL ||
             find(t, address & ~UINT64_C(7), word & WORD_BYTES, TMS_RT_WRITE) == NULL);
 }
 

@@ -74,6 +74,15 @@ tms_rt_goes_on(struct tms_rt_thread *thread, uintptr_t address, size_t size,
     return true;
 }
 
+/* The thread behind the word, if it runs a transaction that began later, and when. */
+static inline const struct tms_rt_thread *tms_rt_newer(uint64_t word, uint64_t *begin)
+{
+    const struct tms_rt_thread *thread = tms_rt_of_slot(word >> WORD_SLOT & WORD_SLOT_MOST);
+
+    *begin = thread == NULL ? 0 : atomic_load_explicit(&thread->running, memory_order_acquire);
+    return *begin > (word >> WORD_EVENT & WORD_EVENT_MOST) ? thread : NULL;
+}
+
 /*
  * Has the thread behind a word of a cell done something to these of the 8 bytes around an address,
  * in the transaction it runs, that conflicts with this access, and that the cell does not say?

@@ -59,6 +59,7 @@ struct fresh_access {
     uint64_t bytes;
     enum tms_rt_access access;
     uint32_t site;
+    uint32_t id; /* of the 8 bytes */
 };
 
 /*
@@ -69,7 +70,7 @@ static inline void fill_in(const struct tms_rt_thread *t, const struct fresh_acc
                            struct tms_op *op)
 {
     op->thread = t->index;
-    op->target = tms_rt_word_id(a->address);
+    op->target = a->id;
     op->location = a->site;
     op->event_kind = kinds[a->access].event;
     op->kind = kinds[a->access].op;
@@ -95,7 +96,10 @@ static inline bool is_old_news(const struct tms_rt_thread *t, uint64_t word,
     uint64_t number;
     enum tms_rt_access kind;
 
-    return implied(t->engine, word_moment(word)) &&
+    if (is_own(t, word) || !implied(t->engine, word_moment(word))) {
+        return is_own(t, word);
+    }
+    return tms_rt_newer(word, &number) == NULL ||
            !tms_rt_did_again(t, word, a->address, a->bytes, a->access, &number, &kind);
 }
 
@@ -220,9 +224,7 @@ static inline uint64_t renew_own(const struct tms_rt_thread *t, uint64_t old, ui
 static inline bool makes_way(const struct tms_rt_thread *t, uint64_t word,
                              const struct fresh_access *a)
 {
-    uint32_t slot = word >> WORD_SLOT & WORD_SLOT_MOST;
-
-    return word == 0 || slot == t->engine->slot ||
+    return word == 0 || is_own(t, word) ||
            (implied(t->engine, word_moment(word)) && tms_rt_is_past_recall(word, a->address));
 }
 
@@ -252,26 +254,6 @@ static inline bool take_over_alone(const struct tms_rt_thread *t, uint64_t *writ
         *other = (*other & WORD_BYTES & ~a->bytes) == 0 ? 0 : *other & ~a->bytes;
     }
     return true;
-}
-
-/* The other short way: among several readers, this thread has read the same bytes before. */
-static uint64_t *read_before(const struct tms_rt_thread *t, struct node *node,
-                             const struct fresh_access *a)
-{
-    uint64_t *mine = NULL;
-
-    for (int i = 0; i < NODE_WORDS && node->word[i] != 0; i++) {
-        uint64_t word = node->word[i];
-        bool is_read = word_kind(word) == TMS_RT_READ;
-        if (!is_read && (word & a->bytes) != 0 && !is_old_news(t, word, a)) {
-            return NULL;
-        }
-        if (is_read && (word & WORD_BYTES) == a->bytes &&
-            (word >> WORD_SLOT & WORD_SLOT_MOST) == t->engine->slot) {
-            mine = &node->word[i];
-        }
-    }
-    return node->next != 0 ? NULL : mine;
 }
 
 /*
@@ -338,24 +320,68 @@ static uint64_t take_over_among_others(struct tms_rt_thread *t, struct tms_rt_ce
     return event;
 }
 
+/*
+ * What is left of a word behind the access, in *word; what is as good as the access becomes part
+ * of it. False if an edge comes from it.
+ */
+static inline bool is_taken_over(const struct tms_rt_thread *t, uint64_t *word,
+                                 const struct fresh_access *a, uint64_t *bytes)
+{
+    bool both_read = a->access == TMS_RT_READ && word_kind(*word) == TMS_RT_READ;
+
+    if ((*word & a->bytes) != 0) {
+        if (!both_read && !is_old_news(t, *word, a)) {
+            return false;
+        }
+        if (a->access != TMS_RT_READ || (both_read && makes_way(t, *word, a))) {
+            *word &= ~a->bytes;
+        }
+    }
+    if (own_fresh(t, *word) && word_kind(*word) == a->access) {
+        *bytes |= *word & WORD_BYTES;
+        *word = 0;
+    }
+    return true;
+}
+
+/*
+ * The middle way: no edge comes in, and one node has room for all words. The same as the long one,
+ * in one go. 0 if it is another case, and then nothing has changed.
+ */
+static uint64_t take_over_few(struct tms_rt_thread *t, struct tms_rt_cell *at, uint64_t write,
+                              const struct fresh_access *a)
+{
+    const struct node *node = (write & WORD_CHAIN) != 0 ? &tms_rt_nodes[(uint32_t)write] : NULL;
+    const uint64_t two[] = {write, atomic_load_explicit(&at->read, memory_order_relaxed)};
+    const uint64_t *words = node != NULL ? node->word : two;
+    uint64_t kept[NODE_WORDS], bytes = a->bytes;
+    uint32_t room = node != NULL ? NODE_WORDS : 2, count = 0;
+
+    for (uint32_t i = 0; i < room && (node == NULL || words[i] != 0); i++) {
+        uint64_t word = words[i];
+        if (!is_taken_over(t, &word, a, &bytes)) {
+            return 0;
+        }
+        kept[count] = word;
+        count += (word & WORD_BYTES) != 0;
+    }
+    if (count == NODE_WORDS || (node != NULL && node->next != 0)) {
+        return 0;
+    }
+    uint64_t event = pass_by(t, a);
+    kept[count++] = make_word(t, event, a->access, bytes);
+    tms_rt_fold_few(t, at, write, kept, count, event);
+    return event;
+}
+
 /* The cell is locked, `write` its first word, and the short way was not possible. */
 static __attribute__((noinline)) uint64_t access_shared(struct tms_rt_thread *t,
                                                         struct tms_rt_cell *cell, uint64_t write,
                                                         const struct fresh_access *a)
 {
-    uint64_t *before = a->access == TMS_RT_READ && (write & WORD_CHAIN) != 0
-                           ? read_before(t, &tms_rt_nodes[(uint32_t)write], a)
-                           : NULL;
+    uint64_t event = take_over_few(t, cell, write, a);
 
-    if (before == NULL) {
-        return take_over_among_others(t, cell, write, a);
-    }
-    uint64_t event = pass_by(t, a), mine = make_word(t, event, TMS_RT_READ, a->bytes);
-    uint64_t hints = atomic_load_explicit(&cell->read, memory_order_relaxed);
-    __atomic_store_n(before, mine, __ATOMIC_RELAXED);
-    atomic_store_explicit(&cell->read, tms_rt_add_hint(hints, mine), memory_order_relaxed);
-    atomic_store_explicit(&cell->write, write, memory_order_release);
-    return event;
+    return event != 0 ? event : take_over_among_others(t, cell, write, a);
 }
 
 static __attribute__((noinline)) bool first_access(struct tms_rt_thread *t,
@@ -375,10 +401,11 @@ static inline void access_word(struct tms_rt_thread *t, uintptr_t address, size_
     struct fresh_access a = {.address = address,
                              .bytes = ((UINT64_C(1) << size) - 1) << (address & 7),
                              .access = access,
-                             .site = site};
+                             .site = site,
+                             .id = tms_rt_word_id(address)};
     struct tms_rt_cell *cell = tms_rt_cell(address);
 
-    if (tms_rt_word_id(address) == 0 || (t->engine == NULL && !first_access(t, &a))) {
+    if (a.id == 0 || (t->engine == NULL && !first_access(t, &a))) {
         return;
     }
     if (t->split_due) {
@@ -401,63 +428,7 @@ static inline void access_word(struct tms_rt_thread *t, uintptr_t address, size_
     }
 }
 
-/* ---- what a thread did again -------------------------------------------------------------- */
-
-/* The words of the thread from before its transaction get the number of the event in it. */
-static uint64_t restamp(struct tms_rt_thread *t, struct laid_out *cell, uint64_t bytes,
-                        enum tms_rt_access access, uint64_t number)
-{
-    uint64_t owned = 0;
-
-    for (uint32_t i = 0, count = cell->count; i < count; i++) {
-        uint64_t word = cell->word[i], both = word & bytes;
-        bool old = (word >> WORD_SLOT & WORD_SLOT_MOST) == t->engine->slot &&
-                   (word >> WORD_EVENT & WORD_EVENT_MOST) < t->running_from;
-        if (!old || both == 0) {
-            continue;
-        }
-        if ((word_kind(word) == TMS_RT_READ) != (access == TMS_RT_READ)) {
-            owned |= access == TMS_RT_READ ? both : 0;
-            continue;
-        }
-        bytes &= ~both;
-        cell->word[i] = make_word(t, number, word_kind(word), both);
-        if ((word & WORD_BYTES & ~both) != 0) {
-            tms_rt_add_word(t, cell, word & ~both);
-        }
-    }
-    return owned & bytes; /* written before, and read now */
-}
-
-static void settle_word(struct tms_rt_thread *t, uintptr_t address,
-                        const struct tms_rt_recalled *entry)
-{
-    struct tms_rt_cell *at = tms_rt_cell(address);
-    uint64_t number = t->running_from + entry->since;
-    struct laid_out cell;
-
-    tms_rt_lay_out(t, at, lock_cell(at), &cell);
-    uint64_t owned = restamp(t, &cell, tms_rt_recalled_bytes(entry, address),
-                             (enum tms_rt_access)entry->access, number);
-    if (owned != 0) {
-        tms_rt_add_word(t, &cell, make_word(t, number, TMS_RT_READ, owned));
-    }
-    cell.version = cell.chain != 0 ? cell.version : number;
-    tms_rt_fold(t, &cell);
-}
-
-void tms_rt_settle_recalled(struct tms_rt_thread *t)
-{
-    t->settle_due = false;
-    for (uint32_t i = 0; i < t->recalled_count; i++) {
-        const struct tms_rt_recalled *entry = &t->recalled[i];
-        for (uintptr_t at = entry->start & ~UINT64_C(7); at < entry->last + entry->size; at += 8) {
-            if (tms_rt_recalled_bytes(entry, at) != 0) {
-                settle_word(t, at, entry);
-            }
-        }
-    }
-}
+/* ---- the way here ------------------------------------------------------------------------ */
 
 /* Within 8 aligned bytes. */
 static inline void look_at_word(struct tms_rt_thread *t, uintptr_t address, size_t size,
@@ -504,10 +475,15 @@ void tms_rt_visit(uintptr_t address, size_t size, enum tms_rt_access access, uin
 {
     struct tms_rt_thread *t = tms_rt_go_in();
 
-    if (t != NULL) {
-        tms_rt_access(t, address, size, access, pc);
-        tms_rt_go_out(t);
+    if (t == NULL) {
+        return;
     }
+    if (size > 8 - (address & 7)) {
+        tms_rt_access(t, address, size, access, pc);
+    } else if (tms_rt_checks && t->ignored[access] == 0) {
+        access_word(t, address, size, access, tms_rt_site(t, pc));
+    }
+    tms_rt_go_out(t);
 }
 
 void tms_rt_range(struct tms_rt_thread *t, uintptr_t address, size_t size,

@@ -210,7 +210,12 @@ void tms_rt_begin_alone(struct tms_rt_thread *thread, uint32_t label, uint32_t s
 /* False if the engine knows of the transaction by now: then the end must be told. */
 bool tms_rt_end_alone(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
 /* The thread in a slot, NULL if it is over. */
-struct tms_rt_thread *tms_rt_of_slot(uint32_t slot);
+#define TMS_RT_SLOTS_MOST 1023u
+extern struct tms_rt_thread *tms_rt_by_slot[TMS_RT_SLOTS_MOST + 1];
+static inline struct tms_rt_thread *tms_rt_of_slot(uint32_t slot)
+{
+    return __atomic_load_n(&tms_rt_by_slot[slot], __ATOMIC_ACQUIRE);
+}
 /*
  * Would an edge from this moment say nothing to anybody, because no running transaction reaches
  * it? Not under the lock: what happens meanwhile comes too late to reach a moment of the past.
