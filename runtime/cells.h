@@ -85,7 +85,7 @@ static inline bool own_fresh(const struct tms_rt_thread *t, uint64_t word)
 static inline uint64_t make_word(const struct tms_rt_thread *t, uint64_t event,
                                  enum tms_rt_access access, uint64_t bytes)
 {
-    return (uint64_t)t->engine->slot << WORD_SLOT | event << WORD_EVENT |
+    return t->quiet >> WORD_SLOT << WORD_SLOT | event << WORD_EVENT |
            (uint64_t)access << WORD_KIND | bytes;
 }
 

@@ -22,18 +22,19 @@ static uint64_t bytes_of(uintptr_t address, size_t size, uintptr_t word)
 uint64_t tms_rt_recalled_bytes(const struct tms_rt_recalled *entry, uintptr_t word)
 {
     uintptr_t last = __atomic_load_n(&entry->last, __ATOMIC_ACQUIRE);
+    uintptr_t step = __atomic_load_n(&entry->step, __ATOMIC_RELAXED);
     uint64_t bytes = 0;
 
     if (word + 8 <= entry->start || word >= last + entry->size) {
         return 0;
     }
-    if (entry->step == 0) {
+    if (step == 0) {
         return bytes_of(entry->start, entry->size, word);
     }
     /* No more than the accesses that begin in the 8 bytes, and the one before. */
-    uintptr_t before = word < entry->start ? 0 : (word - entry->start) / entry->step;
-    for (uintptr_t at = entry->start + before * entry->step; at < word + 8 && at <= last;
-         at += entry->step) {
+    uintptr_t before = word < entry->start ? 0 : (word - entry->start) / step;
+    for (uintptr_t at = entry->start + before * step; at < word + 8 && at <= last;
+         at += step) {
         bytes |= bytes_of(at, entry->size, word);
     }
     return bytes;
@@ -49,17 +50,38 @@ void tms_rt_recall_start(struct tms_rt_thread *t)
     t->recalled_room = t->recalled == NULL ? 0 : RECALLED_MOST;
 }
 
-/* The next access of the entry is one step on; with no step yet, the same one. */
-static void expect(struct tms_rt_place *place, struct tms_rt_recalled *entry, uintptr_t address)
+/* The place of an instruction: if it was that of another, nothing is known of it. */
+static struct tms_rt_place *take_place(struct tms_rt_thread *t, uintptr_t pc, uint64_t key)
+{
+    struct tms_rt_place *place = tms_rt_place(t, pc);
+    uint32_t parent = tms_rt_frame_site(t);
+
+    parent = parent != 0 ? parent : UINT32_MAX;
+    if (place->key != key || place->parent != parent) {
+        *place = (struct tms_rt_place){
+            .key = key, .parent = parent, .step = place->key == key ? place->step : 0};
+    }
+    return place;
+}
+
+uint32_t tms_rt_find_place_site(struct tms_rt_thread *t, uintptr_t pc, uint64_t key)
+{
+    struct tms_rt_place *place = take_place(t, pc, key);
+
+    place->site = tms_rt_site(t, pc);
+    return place->site;
+}
+
+/* The next access of the entry is one step on; with no step, the same one. */
+static inline void expect(struct tms_rt_place *place, struct tms_rt_recalled *entry, uintptr_t address)
 {
     place->step = entry->step;
     place->next = address + entry->step;
 }
 
-static bool append(struct tms_rt_thread *t, uintptr_t address, size_t size,
-                   enum tms_rt_access access, uintptr_t pc)
+static bool append(struct tms_rt_thread *t, struct tms_rt_place *place, uintptr_t address,
+                   size_t size, enum tms_rt_access access, uintptr_t pc)
 {
-    struct tms_rt_place *place = tms_rt_place(t, pc);
     uint32_t count = t->recalled_count;
     uint64_t since = t->number - t->running_from;
 
@@ -69,28 +91,29 @@ static bool append(struct tms_rt_thread *t, uintptr_t address, size_t size,
     struct tms_rt_recalled *entry = &t->recalled[count];
     entry->start = entry->last = address;
     entry->pc = pc;
-    entry->parent = tms_rt_frame_site(t);
+    entry->parent = t->top->site;
     entry->access = access;
     entry->since = since & SINCE_MOST;
-    entry->step = 0;
+    entry->step = (uint16_t)place->step; /* as the last time, maybe */
     entry->size = (uint8_t)size;
-    place->key = tms_rt_place_key(pc, size, access);
     place->number = t->number;
     place->entry = entry;
-    place->parent = entry->parent != 0 ? entry->parent : UINT32_MAX;
     expect(place, entry, address);
     __atomic_store_n(&t->recalled_count, count + 1, __ATOMIC_RELEASE);
     return true;
 }
 
-/* The second access of an entry says what the step is; one that starts over walks it again. */
+/*
+ * The second access of an entry says what the step is, as long as there is only one any step is
+ * right; and one that starts over walks it again.
+ */
 static inline bool takes_step(struct tms_rt_place *place, uintptr_t address, size_t size)
 {
     struct tms_rt_recalled *entry = place->entry;
     uintptr_t step = address - entry->start;
 
-    if (entry->step == 0 && step >= size && step < STEP_MOST) {
-        entry->step = (uint16_t)step;
+    if (entry->start == entry->last && (step == 0 || (step >= size && step < STEP_MOST))) {
+        __atomic_store_n(&entry->step, (uint16_t)step, __ATOMIC_RELAXED);
         __atomic_store_n(&entry->last, address, __ATOMIC_RELEASE);
     } else if (step != 0) {
         return false;
@@ -103,14 +126,12 @@ static inline bool takes_step(struct tms_rt_place *place, uintptr_t address, siz
 bool tms_rt_recall(struct tms_rt_thread *t, uintptr_t address, size_t size,
                    enum tms_rt_access access, uintptr_t pc)
 {
-    struct tms_rt_place *place = tms_rt_place(t, pc);
-
     if (!tms_rt_in_block(t)) {
         return true;
     }
-    return (place->key == tms_rt_place_key(pc, size, access) && place->number == t->number &&
-            place->parent == tms_rt_frame_site(t) && takes_step(place, address, size)) ||
-           append(t, address, size, access, pc);
+    struct tms_rt_place *place = take_place(t, pc, tms_rt_place_key(pc, size, access));
+    return (place->number == t->number && takes_step(place, address, size)) ||
+           append(t, place, address, size, access, pc);
 }
 
 /* A signal in between would at worst write over the entry of what it interrupted. */

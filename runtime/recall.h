@@ -48,7 +48,20 @@ static inline uint64_t tms_rt_place_key(uintptr_t pc, size_t size, enum tms_rt_a
 
 static inline struct tms_rt_place *tms_rt_place(struct tms_rt_thread *thread, uintptr_t pc)
 {
-    return &thread->places[(pc ^ pc >> 6) % TMS_RT_PLACES];
+    return &thread->places[pc % TMS_RT_PLACES]; /* the calls of a loop are near each other */
+}
+
+/* The site of an instruction of the thread; `size` and `access` only say which it is. */
+uint32_t tms_rt_find_place_site(struct tms_rt_thread *thread, uintptr_t pc, uint64_t key);
+static inline uint32_t tms_rt_place_site(struct tms_rt_thread *thread, uintptr_t pc, size_t size,
+                                         enum tms_rt_access access)
+{
+    const struct tms_rt_place *place = tms_rt_place(thread, pc);
+    uint64_t key = tms_rt_place_key(pc, size, access);
+
+    return place->key == key && place->parent == thread->top->site && place->site != 0
+               ? place->site
+               : tms_rt_find_place_site(thread, pc, key);
 }
 
 /*

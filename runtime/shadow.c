@@ -89,18 +89,24 @@ static inline uint64_t pass_by(struct tms_rt_thread *t, const struct fresh_acces
     return note->event;
 }
 
-/* What the word says to the access has been said, by itself or by what its thread did again. */
-static inline bool is_old_news(const struct tms_rt_thread *t, uint64_t word,
-                               const struct fresh_access *a)
+/* The word is another thread's: what it, or what the thread did again, says has been said. */
+static __attribute__((noinline)) bool is_foreign_old_news(const struct tms_rt_thread *t,
+                                                          uint64_t word, uintptr_t address,
+                                                          uint64_t bytes,
+                                                          enum tms_rt_access access)
 {
     uint64_t number;
     enum tms_rt_access kind;
 
-    if (is_own(t, word) || !implied(t->engine, word_moment(word))) {
-        return is_own(t, word);
-    }
-    return tms_rt_newer(word, &number) == NULL ||
-           !tms_rt_did_again(t, word, a->address, a->bytes, a->access, &number, &kind);
+    return implied(t->engine, word_moment(word)) &&
+           (tms_rt_newer(word, &number) == NULL ||
+            !tms_rt_did_again(t, word, address, bytes, access, &number, &kind));
+}
+
+static inline bool is_old_news(const struct tms_rt_thread *t, uint64_t word,
+                               const struct fresh_access *a)
+{
+    return is_own(t, word) || is_foreign_old_news(t, word, a->address, a->bytes, a->access);
 }
 
 static bool makes_edge(const struct tms_rt_thread *t, uint64_t word, const struct fresh_access *a)
@@ -221,11 +227,16 @@ static inline uint64_t renew_own(const struct tms_rt_thread *t, uint64_t old, ui
 }
 
 /* The word of a reader is not needed behind this read: who comes after the one comes after both. */
+static __attribute__((noinline)) bool foreign_makes_way(const struct tms_rt_thread *t,
+                                                        uint64_t word, uintptr_t address)
+{
+    return implied(t->engine, word_moment(word)) && tms_rt_is_past_recall(word, address);
+}
+
 static inline bool makes_way(const struct tms_rt_thread *t, uint64_t word,
                              const struct fresh_access *a)
 {
-    return word == 0 || is_own(t, word) ||
-           (implied(t->engine, word_moment(word)) && tms_rt_is_past_recall(word, a->address));
+    return word == 0 || is_own(t, word) || foreign_makes_way(t, word, a->address);
 }
 
 /*
@@ -234,25 +245,31 @@ static inline bool makes_way(const struct tms_rt_thread *t, uint64_t word,
  * these two words and no chain; they become what they will be at this event. False if it is
  * another case, and then nothing has changed.
  */
-static inline bool take_over_alone(const struct tms_rt_thread *t, uint64_t *write, uint64_t *read,
-                                   const struct fresh_access *a, uint64_t event)
+static inline bool read_alone(const struct tms_rt_thread *t, uint64_t write, uint64_t *read,
+                              const struct fresh_access *a, uint64_t event)
 {
-    uint64_t *same = a->access == TMS_RT_READ ? read : write;
-    uint64_t *other = a->access == TMS_RT_READ ? write : read;
-    uint64_t mine = renew_own(t, *same, a->bytes, a->access, event);
+    uint64_t mine = renew_own(t, *read, a->bytes, TMS_RT_READ, event);
 
-    if (mine == 0 || ((*other & a->bytes) != 0 && !is_old_news(t, *other, a))) {
-        return false;
-    }
     /* Two readers are kept apart even where they read other bytes. */
-    if (a->access == TMS_RT_READ ? !makes_way(t, *same, a)
-                                 : (*same & a->bytes) != 0 && !is_old_news(t, *same, a)) {
+    if (mine == 0 || ((write & a->bytes) != 0 && !is_old_news(t, write, a)) ||
+        !makes_way(t, *read, a)) {
         return false;
     }
-    *same = mine;
-    if (a->access != TMS_RT_READ) {
-        *other = (*other & WORD_BYTES & ~a->bytes) == 0 ? 0 : *other & ~a->bytes;
+    *read = mine;
+    return true;
+}
+
+static inline bool write_alone(const struct tms_rt_thread *t, uint64_t *write, uint64_t *read,
+                               const struct fresh_access *a, uint64_t event)
+{
+    uint64_t mine = renew_own(t, *write, a->bytes, a->access, event);
+
+    if (mine == 0 || ((*write & a->bytes) != 0 && !is_old_news(t, *write, a)) ||
+        ((*read & a->bytes) != 0 && !is_old_news(t, *read, a))) {
+        return false;
     }
+    *write = mine;
+    *read = (*read & WORD_BYTES & ~a->bytes) == 0 ? 0 : *read & ~a->bytes;
     return true;
 }
 
@@ -283,13 +300,14 @@ static void take_over(struct tms_rt_thread *t, struct laid_out *cell, const stru
     tms_rt_add_word(t, cell, mine);
 }
 
-static void spool_access(struct tms_rt_thread *t, const struct fresh_access *a, uint64_t event)
+static __attribute__((noinline)) void spool_access(struct tms_rt_thread *t, struct fresh_access a,
+                                                   uint64_t event)
 {
     struct tms_spool_event record = {.number = event,
-                                     .target = a->address,
-                                     .site = a->site,
-                                     .kind = kinds[a->access].event,
-                                     .size = (uint8_t)__builtin_popcountll(a->bytes)};
+                                     .target = a.address,
+                                     .site = a.site,
+                                     .kind = kinds[a.access].event,
+                                     .size = (uint8_t)__builtin_popcountll(a.bytes)};
 
     tms_rt_spool_event(t, &record);
 }
@@ -374,29 +392,32 @@ static uint64_t take_over_few(struct tms_rt_thread *t, struct tms_rt_cell *at, u
     return event;
 }
 
-/* The cell is locked, `write` its first word, and the short way was not possible. */
-static __attribute__((noinline)) uint64_t access_shared(struct tms_rt_thread *t,
-                                                        struct tms_rt_cell *cell, uint64_t write,
-                                                        const struct fresh_access *a)
-{
-    uint64_t event = take_over_few(t, cell, write, a);
-
-    return event != 0 ? event : take_over_among_others(t, cell, write, a);
-}
-
-static __attribute__((noinline)) bool first_access(struct tms_rt_thread *t,
-                                                   const struct fresh_access *a)
+static __attribute__((noinline)) bool first_access(struct tms_rt_thread *t, struct fresh_access a)
 {
     struct tms_op op;
 
-    fill_in(t, a, &op);
+    fill_in(t, &a, &op);
     op.event = 0;
     return tms_rt_first(t, &op);
 }
 
+/*
+ * The cell is locked, `write` its first word, and the short way was not possible. The access comes
+ * as it is, not by its address: so the short way has it in registers.
+ */
+static __attribute__((noinline)) uint64_t access_shared(struct tms_rt_thread *t,
+                                                        struct tms_rt_cell *cell, uint64_t write,
+                                                        struct fresh_access a)
+{
+    uint64_t event = take_over_few(t, cell, write, &a);
+
+    return event != 0 ? event : take_over_among_others(t, cell, write, &a);
+}
+
 /* Within 8 aligned bytes, and not a repetition. */
-static inline void access_word(struct tms_rt_thread *t, uintptr_t address, size_t size,
-                               enum tms_rt_access access, uint32_t site)
+static inline __attribute__((always_inline)) void
+access_word(struct tms_rt_thread *t, uintptr_t address, size_t size, enum tms_rt_access access,
+            uint32_t site)
 {
     struct fresh_access a = {.address = address,
                              .bytes = ((UINT64_C(1) << size) - 1) << (address & 7),
@@ -405,7 +426,7 @@ static inline void access_word(struct tms_rt_thread *t, uintptr_t address, size_
                              .id = tms_rt_word_id(address)};
     struct tms_rt_cell *cell = tms_rt_cell(address);
 
-    if (a.id == 0 || (t->engine == NULL && !first_access(t, &a))) {
+    if (a.id == 0 || (t->engine == NULL && !first_access(t, a))) {
         return;
     }
     if (t->split_due) {
@@ -413,15 +434,17 @@ static inline void access_word(struct tms_rt_thread *t, uintptr_t address, size_
     }
     uint64_t first = lock_cell(cell), write = first, event = t->number + 1;
     uint64_t read = atomic_load_explicit(&cell->read, memory_order_relaxed);
-    if ((first & WORD_CHAIN) == 0 && take_over_alone(t, &write, &read, &a, event)) {
+    if ((first & WORD_CHAIN) == 0 && (access == TMS_RT_READ
+                                          ? read_alone(t, write, &read, &a, event)
+                                          : write_alone(t, &write, &read, &a, event))) {
         pass_by(t, &a);
         atomic_store_explicit(&cell->read, read, memory_order_relaxed);
         atomic_store_explicit(&cell->write, write, memory_order_release);
     } else {
-        event = access_shared(t, cell, first, &a);
+        event = access_shared(t, cell, first, a);
     }
     if (tms_rt_records) {
-        spool_access(t, &a, event);
+        spool_access(t, a, event);
     }
     if (t->settle_due) {
         tms_rt_settle_recalled(t);
@@ -431,7 +454,7 @@ static inline void access_word(struct tms_rt_thread *t, uintptr_t address, size_
 /* ---- the way here ------------------------------------------------------------------------ */
 
 /* Within 8 aligned bytes. */
-static inline void look_at_word(struct tms_rt_thread *t, uintptr_t address, size_t size,
+static void look_at_word(struct tms_rt_thread *t, uintptr_t address, size_t size,
                                 enum tms_rt_access access, uintptr_t pc)
 {
     enum tms_rt_news news = tms_rt_ask(t, address, size, access);
@@ -481,7 +504,7 @@ void tms_rt_visit(uintptr_t address, size_t size, enum tms_rt_access access, uin
     if (size > 8 - (address & 7)) {
         tms_rt_access(t, address, size, access, pc);
     } else if (tms_rt_checks && t->ignored[access] == 0) {
-        access_word(t, address, size, access, tms_rt_site(t, pc));
+        access_word(t, address, size, access, tms_rt_place_site(t, pc, size, access));
     }
     tms_rt_go_out(t);
 }

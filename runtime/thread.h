@@ -65,13 +65,14 @@ struct tms_rt_label {
  * Loops have few instructions that touch memory: each finds again what it did last, and what it
  * will do next if it goes on in equal steps.
  */
-#define TMS_RT_PLACES 64u
+#define TMS_RT_PLACES 256u
 struct tms_rt_place {
     uint64_t key;                  /* the instruction, see recall.h */
     uintptr_t next;                /* the access that continues the entry */
     uint64_t number;               /* of the thread's last event then */
     struct tms_rt_recalled *entry; /* of the thread's list */
     uint32_t parent;               /* the site of the call, never 0 */
+    uint32_t site;                 /* that of the instruction, 0: not known */
     uint32_t step;
 };
 
