@@ -13,43 +13,43 @@ static inline __attribute__((always_inline)) bool
 tms_rt_says_nothing(const struct tms_rt_thread *thread, uintptr_t address, size_t size,
                     enum tms_rt_access access)
 {
-    return thread == NULL || (tms_rt_ask(thread, address, size < 8 ? size : 8, access) ==
-                                  TMS_RT_NOTHING &&
-                              (size <= 8 ||
-                               tms_rt_ask(thread, address + 8, 8, access) == TMS_RT_NOTHING));
+    return thread == NULL ||
+           (tms_rt_ask(thread, address, size < 8 ? size : 8, access) == TMS_RT_NOTHING &&
+            (size <= 8 || tms_rt_ask(thread, address + 8, 8, access) == TMS_RT_NOTHING));
 }
 
-/* An access of up to 8 bytes; `size` and `access` are constants. */
-static inline __attribute__((always_inline)) void
-tms_rt_hook_small(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc)
+/* The first answer, of one cell or of the two of 16 aligned bytes; `size` and `access` constants. */
+static inline __attribute__((always_inline)) enum tms_rt_news
+tms_rt_ask_first(const struct tms_rt_thread *thread, uintptr_t address, size_t size,
+                 enum tms_rt_access access)
 {
-    struct tms_rt_thread *thread = tms_rt_self;
-    if (thread == NULL)
-        return; /* nobody is here */
-    enum tms_rt_news news = tms_rt_ask_cell(thread, address, size, access);
-    if (news == TMS_RT_NOTHING)
-        return;
-    if (news == TMS_RT_AGAIN) {
-        if (!tms_rt_goes_on(thread, address, size, access, pc))
-            tms_rt_repeat(address, size, access, pc);
-    } else if (news == TMS_RT_HINTED) {
-        /* If it was in this transaction, the entry says more than it must, and nothing wrong. */
-        if (!tms_rt_goes_on(thread, address, size, access, pc))
-            tms_rt_visit_chain(address, size, access, pc);
-    } else if (news == TMS_RT_CHAINED) {
-        tms_rt_visit_chain(address, size, access, pc);
-    } else {
-        tms_rt_visit(address, size, access, pc);
-    }
+    if (size <= 8)
+        return tms_rt_ask_cell(thread, address, size, access);
+    enum tms_rt_news one = tms_rt_ask_cell(thread, address, 8, access);
+    enum tms_rt_news other = tms_rt_ask_cell(thread, address + 8, 8, access);
+    return one < other ? one : other;
 }
 
 static inline __attribute__((always_inline)) void
 tms_rt_hook(const volatile void *at, size_t size, enum tms_rt_access access, uintptr_t pc)
 {
+    struct tms_rt_thread *thread = tms_rt_self;
     uintptr_t address = (uintptr_t)at;
-    if (size <= 8)
-        tms_rt_hook_small(address, size, access, pc);
-    else if (!tms_rt_says_nothing(tms_rt_self, address, size, access))
+    if (thread == NULL)
+        return; /* nobody is here */
+    enum tms_rt_news news = tms_rt_ask_first(thread, address, size, access);
+    if (news == TMS_RT_NOTHING)
+        return;
+    /* What was hinted at may be of this transaction: then the entry says more than it must. */
+    if (news >= TMS_RT_HINTED && tms_rt_goes_on(thread, address, size, access, pc))
+        return;
+    if (size > 8 || (size > 1 && (address & 7) > 8 - size))
+        tms_rt_visit_wide(address, size, access, pc);
+    else if (news == TMS_RT_AGAIN)
+        tms_rt_repeat(address, size, access, pc);
+    else if (news != TMS_RT_NEWS)
+        tms_rt_visit_chain(address, size, access, pc);
+    else
         tms_rt_visit(address, size, access, pc);
 }
 

@@ -453,6 +453,14 @@ access_word(struct tms_rt_thread *t, uintptr_t address, size_t size, enum tms_rt
 
 /* ---- the way here ------------------------------------------------------------------------ */
 
+/* How many bytes of an access lie in the first 8 aligned ones that it touches. */
+static inline size_t word_part(uintptr_t address, size_t size)
+{
+    size_t here = 8 - (address & 7);
+
+    return here < size ? here : size;
+}
+
 /* Within 8 aligned bytes. */
 static void look_at_word(struct tms_rt_thread *t, uintptr_t address, size_t size,
                                 enum tms_rt_access access, uintptr_t pc)
@@ -473,25 +481,53 @@ void tms_rt_access(struct tms_rt_thread *t, uintptr_t address, size_t size,
         return;
     }
     while (size > 0) {
-        size_t here = 8 - (address & 7);
-        here = here < size ? here : size;
+        size_t here = word_part(address, size);
         look_at_word(t, address, here, access, pc);
         address += here;
         size -= here;
     }
 }
 
+static inline void act_upon(enum tms_rt_news news, uintptr_t address, size_t size,
+                            enum tms_rt_access access, uintptr_t pc)
+{
+    if (news == TMS_RT_NEWS) {
+        tms_rt_visit(address, size, access, pc);
+    } else if (news == TMS_RT_AGAIN && !tms_rt_goes_on(tms_rt_self, address, size, access, pc)) {
+        tms_rt_repeat(address, size, access, pc);
+    }
+}
+
 void tms_rt_visit_chain(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc)
 {
-    enum tms_rt_news news = tms_rt_ask_chain(tms_rt_self, address, size);
+    act_upon(tms_rt_ask_chain(tms_rt_self, address, size), address, size, access, pc);
+}
 
-    if (news == TMS_RT_AGAIN) {
-        if (!tms_rt_goes_on(tms_rt_self, address, size, access, pc)) {
-            tms_rt_repeat(address, size, access, pc);
+/* `access` is a constant. */
+static inline __attribute__((always_inline)) enum tms_rt_news
+ask_cells(const struct tms_rt_thread *t, uintptr_t address, size_t size, enum tms_rt_access access)
+{
+    enum tms_rt_news least = TMS_RT_NOTHING;
+
+    for (uintptr_t end = address + size; address < end && least != TMS_RT_NEWS;) {
+        size_t here = word_part(address, end - address);
+        enum tms_rt_news news = tms_rt_ask_cell(t, address, here, access);
+        if (news == TMS_RT_CHAINED || news == TMS_RT_HINTED) {
+            news = tms_rt_ask_chain(t, address, here);
         }
-    } else if (news == TMS_RT_NEWS) {
-        tms_rt_visit(address, size, access, pc);
+        least = news < least ? news : least;
+        address += here;
     }
+    return least;
+}
+
+void tms_rt_visit_wide(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc)
+{
+    enum tms_rt_news news = access == TMS_RT_READ
+                                ? ask_cells(tms_rt_self, address, size, TMS_RT_READ)
+                                : ask_cells(tms_rt_self, address, size, TMS_RT_WRITE);
+
+    act_upon(news, address, size, access, pc);
 }
 
 void tms_rt_visit(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc)

@@ -64,9 +64,10 @@ void tms_rt_visit(uintptr_t address, size_t size, enum tms_rt_access access, uin
 
 /*
  * What follows from an access: something; only that the thread has done it again; nothing. Or the
- * chain of the cell has to be asked: either to find out which of the last two it is, or all.
+ * chain of the cell has to be asked: for all of that, or to tell the last two apart. Of an access
+ * to several cells the least counts.
  */
-enum tms_rt_news { TMS_RT_NEWS, TMS_RT_AGAIN, TMS_RT_NOTHING, TMS_RT_HINTED, TMS_RT_CHAINED };
+enum tms_rt_news { TMS_RT_NEWS, TMS_RT_CHAINED, TMS_RT_HINTED, TMS_RT_AGAIN, TMS_RT_NOTHING };
 
 /* The word is the thread's own, from the time that it may recall, and for these bytes at least. */
 static inline bool tms_rt_knows(const struct tms_rt_thread *thread, uint64_t word, uint64_t bytes)
@@ -132,7 +133,9 @@ static inline enum tms_rt_news tms_rt_ask(const struct tms_rt_thread *thread, ui
 {
     enum tms_rt_news news = tms_rt_ask_cell(thread, address, size, access);
 
-    return news >= TMS_RT_HINTED ? tms_rt_ask_chain(thread, address, size) : news;
+    return news == TMS_RT_CHAINED || news == TMS_RT_HINTED
+               ? tms_rt_ask_chain(thread, address, size)
+               : news;
 }
 
 /*
@@ -145,7 +148,8 @@ bool tms_rt_recall(struct tms_rt_thread *thread, uintptr_t address, size_t size,
 /* The same for a hook: in, and out again; and if there was no room, what tms_rt_visit does. */
 void tms_rt_repeat(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc);
 
-/* For a hook that finds a chain: asks it, and does what the answer says. */
+/* For a hook that finds a chain, or more than one cell: asks, and does what the answer says. */
 void tms_rt_visit_chain(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc);
+void tms_rt_visit_wide(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc);
 
 #endif
