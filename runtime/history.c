@@ -94,6 +94,7 @@ static inline void run_from(struct tms_rt_thread *t, uint64_t begin)
 {
     t->running_from = begin;
     __atomic_store_n(&t->recalled_count, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&t->recalled_words, 0, __ATOMIC_RELEASE);
     atomic_store_explicit(&t->running, begin, memory_order_release);
 }
 

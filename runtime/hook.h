@@ -8,6 +8,12 @@
 
 #include "recall.h"
 
+/*
+ * What was hinted at may be of this transaction. Then an entry for it says more than it must, and
+ * nothing wrong; as long as the list is short that is cheaper than to ask the chain.
+ */
+#define TMS_RT_HINTED_MOST 32u
+
 /* Is an access of up to 16 bytes one from which nothing follows? The constants as below. */
 static inline __attribute__((always_inline)) bool
 tms_rt_says_nothing(const struct tms_rt_thread *thread, uintptr_t address, size_t size,
@@ -40,12 +46,12 @@ tms_rt_hook(const volatile void *at, size_t size, enum tms_rt_access access, uin
     enum tms_rt_news news = tms_rt_ask_first(thread, address, size, access);
     if (news == TMS_RT_NOTHING)
         return;
-    /* What was hinted at may be of this transaction: then the entry says more than it must. */
     if (news >= TMS_RT_HINTED && tms_rt_goes_on(thread, address, size, access, pc))
         return;
     if (size > 8 || (size > 1 && (address & 7) > 8 - size))
         tms_rt_visit_wide(address, size, access, pc);
-    else if (news == TMS_RT_AGAIN)
+    else if (news == TMS_RT_AGAIN ||
+             (news == TMS_RT_HINTED && thread->recalled_count < TMS_RT_HINTED_MOST))
         tms_rt_repeat(address, size, access, pc);
     else if (news != TMS_RT_NEWS)
         tms_rt_visit_chain(address, size, access, pc);

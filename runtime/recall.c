@@ -50,6 +50,20 @@ void tms_rt_recall_start(struct tms_rt_thread *t)
     t->recalled_room = t->recalled == NULL ? 0 : RECALLED_MOST;
 }
 
+/*
+ * Whoever looks for a word in the list finds out with one look that it is hardly in it. An entry
+ * that goes through memory may be any.
+ */
+static inline uint64_t word_bit(uintptr_t address)
+{
+    return UINT64_C(1) << ((address >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+}
+
+static inline void add_words(struct tms_rt_thread *t, uint64_t bits)
+{
+    __atomic_store_n(&t->recalled_words, t->recalled_words | bits, __ATOMIC_RELAXED);
+}
+
 /* The place of an instruction: if it was that of another, nothing is known of it. */
 static struct tms_rt_place *take_place(struct tms_rt_thread *t, uintptr_t pc, uint64_t key)
 {
@@ -99,6 +113,9 @@ static bool append(struct tms_rt_thread *t, struct tms_rt_place *place, uintptr_
     place->number = t->number;
     place->entry = entry;
     expect(place, entry, address);
+    for (uintptr_t at = address & ~UINT64_C(7); at < address + size; at += 8) {
+        add_words(t, place->step != 0 ? UINT64_MAX : word_bit(at));
+    }
     __atomic_store_n(&t->recalled_count, count + 1, __ATOMIC_RELEASE);
     return true;
 }
@@ -107,15 +124,18 @@ static bool append(struct tms_rt_thread *t, struct tms_rt_place *place, uintptr_
  * The second access of an entry says what the step is, as long as there is only one any step is
  * right; and one that starts over walks it again.
  */
-static inline bool takes_step(struct tms_rt_place *place, uintptr_t address, size_t size)
+static bool takes_step(struct tms_rt_thread *t, struct tms_rt_place *place, uintptr_t address,
+                       size_t size)
 {
     struct tms_rt_recalled *entry = place->entry;
     uintptr_t step = address - entry->start;
 
     if (entry->start == entry->last && (step == 0 || (step >= size && step < STEP_MOST))) {
+        add_words(t, step != 0 ? UINT64_MAX : 0);
         __atomic_store_n(&entry->step, (uint16_t)step, __ATOMIC_RELAXED);
         __atomic_store_n(&entry->last, address, __ATOMIC_RELEASE);
     } else if (step != 0) {
+        place->step = entry->start == entry->last ? 0 : place->step; /* it was not the step */
         return false;
     }
     expect(place, entry, address);
@@ -130,7 +150,7 @@ bool tms_rt_recall(struct tms_rt_thread *t, uintptr_t address, size_t size,
         return true;
     }
     struct tms_rt_place *place = take_place(t, pc, tms_rt_place_key(pc, size, access));
-    return (place->number == t->number && takes_step(place, address, size)) ||
+    return (place->number == t->number && takes_step(t, place, address, size)) ||
            append(t, place, address, size, access, pc);
 }
 
@@ -212,6 +232,9 @@ static const struct tms_rt_recalled *find(const struct tms_rt_thread *t, uintptr
 {
     uint32_t count = __atomic_load_n(&t->recalled_count, __ATOMIC_ACQUIRE);
 
+    if ((__atomic_load_n(&t->recalled_words, __ATOMIC_RELAXED) & word_bit(word)) == 0) {
+        return NULL;
+    }
     for (uint32_t i = 0; i < count; i++) {
         const struct tms_rt_recalled *entry = &t->recalled[i];
         if ((tms_rt_recalled_bytes(entry, word) & bytes) != 0 &&

@@ -109,6 +109,7 @@ struct tms_rt_thread {
     _Atomic uint64_t running;
     uint64_t running_from;            /* the same, for the thread itself */
     struct tms_rt_recalled *recalled; /* what it did again in this transaction */
+    uint64_t recalled_words;          /* a bit for each of its words, by hash; read by others */
     uint32_t recalled_count;          /* read by others */
     uint32_t recalled_room;
     struct tms_rt_place places[TMS_RT_PLACES];
