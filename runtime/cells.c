@@ -173,10 +173,11 @@ void tms_rt_renew_hint(struct tms_rt_thread *t)
     __atomic_store_n(&t->hint, hint, __ATOMIC_RELEASE);
 }
 
-uint64_t tms_rt_add_hint(uint64_t hints, uint64_t word)
+/* The second word of a cell with a chain, and of it with one more word that is in the chain. */
+static inline uint64_t add_hint(struct tms_rt_thread *t, uint64_t hints, uint64_t word)
 {
     uint32_t slot = word >> WORD_SLOT & WORD_SLOT_MOST;
-    const struct tms_rt_thread *u = tms_rt_of_slot(slot);
+    const struct tms_rt_thread *u = is_own(t, word) ? t : tms_rt_of_slot(slot);
     unsigned shift = slot % 2 * HINT_SHIFT;
 
     if (u == NULL) {
@@ -194,12 +195,12 @@ uint64_t tms_rt_add_hint(uint64_t hints, uint64_t word)
 }
 
 /* The later words, which are the newer ones, come before others. */
-static uint64_t hints_of(const struct laid_out *cell)
+static uint64_t hints_of(struct tms_rt_thread *t, const struct laid_out *cell)
 {
     uint64_t hints = HINTS;
 
     for (uint32_t i = 0; i < cell->count; i++) {
-        hints = tms_rt_add_hint(hints, cell->word[i]);
+        hints = add_hint(t, hints, cell->word[i]);
     }
     return hints;
 }
@@ -220,7 +221,7 @@ void tms_rt_fold(struct tms_rt_thread *t, struct laid_out *cell)
     if (writes > 1 || reads > 1) {
         uint32_t chain = write_chain(t, cell);
         write = chain == 0 ? 0 : chain_word(chain, cell->version + 1);
-        read = chain == 0 ? 0 : hints_of(cell);
+        read = chain == 0 ? 0 : hints_of(t, cell);
     } else {
         give_chain(t, cell->chain);
     }
@@ -245,9 +246,13 @@ void tms_rt_fold_few(struct tms_rt_thread *t, struct tms_rt_cell *at, uint64_t f
     } else {
         uint64_t version = chain != 0 ? first >> VERSION_SHIFT : event;
         chain = chain != 0 ? chain : take_node(t);
-        for (uint32_t i = 0; i < NODE_WORDS; i++) {
-            tms_rt_nodes[chain].word[i] = i < count ? word[i] : 0;
-            hints = i < count ? tms_rt_add_hint(hints, word[i]) : hints;
+        struct node *node = &tms_rt_nodes[chain];
+        for (uint32_t i = 0; i < count; i++) {
+            node->word[i] = word[i];
+            hints = add_hint(t, hints, word[i]);
+        }
+        if (count < NODE_WORDS) {
+            node->word[count] = 0;
         }
         write = chain == 0 ? 0 : chain_word(chain, version + 1);
         read = chain == 0 ? 0 : hints;

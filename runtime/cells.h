@@ -41,9 +41,6 @@ bool tms_rt_add_word(struct tms_rt_thread *thread, struct laid_out *cell, uint64
 /* Folds the words and unlocks the cell. */
 void tms_rt_fold(struct tms_rt_thread *thread, struct laid_out *cell);
 
-/* The second word of a cell with a chain, and of it with one more word that is in the chain. */
-uint64_t tms_rt_add_hint(uint64_t hints, uint64_t word);
-
 /*
  * The same for a cell that has, and will have, no more words than one node: after the event these.
  */

@@ -81,13 +81,23 @@ static inline enum tms_rt_news tms_rt_since(const struct tms_rt_thread *thread, 
     return word >= thread->told ? TMS_RT_NOTHING : TMS_RT_AGAIN;
 }
 
-/* The chain has such words, as the second word of its cell says. */
-static inline bool tms_rt_is_hinted(const struct tms_rt_thread *thread, uint64_t hints,
-                                    uint64_t bytes)
+/*
+ * What the second word of a cell with a chain says to a read. The hint of a thread is of all words
+ * of its own that count, so if there is one, or none of anybody, there is nothing more to find.
+ */
+static inline enum tms_rt_news tms_rt_ask_hints(const struct tms_rt_thread *thread, uint64_t hints,
+                                                uint64_t bytes)
 {
     uint64_t own = hints >> thread->hint_shift;
 
-    return (hints & HINTS) != 0 && (own & HINT_WHOSE) == thread->hint && (~own & bytes) == 0;
+    if ((own & HINT_WHOSE) != thread->hint) {
+        bool none = (own & HINT_WHOSE) == 0 && thread->hint != HINT_NONE;
+        return none ? TMS_RT_NEWS : TMS_RT_CHAINED;
+    }
+    if ((~own & bytes) != 0) {
+        return TMS_RT_NEWS;
+    }
+    return thread->running_from == 0 ? TMS_RT_NOTHING : TMS_RT_HINTED;
 }
 
 /* The time that the thread may recall begins: it gets another hint. */
@@ -118,10 +128,8 @@ tms_rt_ask_cell(const struct tms_rt_thread *thread, uintptr_t address, size_t si
         }
         return tms_rt_knows(thread, read, 0) ? TMS_RT_AGAIN : TMS_RT_NEWS;
     }
-    if (access == TMS_RT_READ && tms_rt_is_hinted(thread, read, bytes)) {
-        return thread->running_from == 0 ? TMS_RT_NOTHING : TMS_RT_HINTED;
-    }
-    return access == TMS_RT_READ && (write & WORD_CHAIN) != 0 ? TMS_RT_CHAINED : TMS_RT_NEWS;
+    return access == TMS_RT_READ && (read & HINTS) != 0 ? tms_rt_ask_hints(thread, read, bytes)
+                                                        : TMS_RT_NEWS;
 }
 
 /* For a read of a cell with a chain. */
