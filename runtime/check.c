@@ -346,8 +346,9 @@ bool tms_rt_check_start(bool blame)
     atomic_store(&tms_rt_engine_lock.state, 0);
     shared_locks = tms_rt_map(TMS_RT_IDS_MOST);
     return shared_locks != NULL && tms_frontier_set_up(f, &host) == TMS_OK &&
-           tms_frontier_limit_slots(f, TMS_RT_SLOTS_MOST) == TMS_OK && tms_log_start(f, &f->forgotten) &&
-           make_cells(&f->cells[CELLS_LOCKS]) && make_cells(&f->cells[CELLS_BARRIERS]);
+           tms_frontier_limit_slots(f, TMS_RT_SLOTS_MOST) == TMS_OK &&
+           tms_log_start(f, &f->forgotten) && make_cells(&f->cells[CELLS_LOCKS]) &&
+           make_cells(&f->cells[CELLS_BARRIERS]);
 }
 
 void tms_rt_check_settle(void)

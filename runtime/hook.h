@@ -24,7 +24,8 @@ tms_rt_says_nothing(const struct tms_rt_thread *thread, uintptr_t address, size_
             (size <= 8 || tms_rt_ask(thread, address + 8, 8, access) == TMS_RT_NOTHING));
 }
 
-/* The first answer, of one cell or of the two of 16 aligned bytes; `size` and `access` constants. */
+/* The first answer, of one cell or of the two of 16 aligned bytes; `size` and `access` constants.
+ */
 static inline __attribute__((always_inline)) enum tms_rt_news
 tms_rt_ask_first(const struct tms_rt_thread *thread, uintptr_t address, size_t size,
                  enum tms_rt_access access)

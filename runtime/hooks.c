@@ -21,11 +21,11 @@
     TMS_RT_EXPORT void __tsan_##access##size##_pc(void *address, void *pc);                        \
     void __tsan_##access##size(void *address)                                                      \
     {                                                                                              \
-        tms_rt_hook(address, size, constant, TMS_RT_PC());                                                \
+        tms_rt_hook(address, size, constant, TMS_RT_PC());                                         \
     }                                                                                              \
     void __tsan_##access##size##_pc(void *address, void *pc)                                       \
     {                                                                                              \
-        tms_rt_hook(address, size, constant, (uintptr_t)pc);                                              \
+        tms_rt_hook(address, size, constant, (uintptr_t)pc);                                       \
     }
 
 /*
@@ -45,8 +45,8 @@
     TMS_RT_EXPORT void __tsan_read_write##size(void *address);                                     \
     void __tsan_read_write##size(void *address)                                                    \
     {                                                                                              \
-        tms_rt_hook(address, size, TMS_RT_READ, TMS_RT_PC());                                             \
-        tms_rt_hook(address, size, TMS_RT_WRITE, TMS_RT_PC());                                            \
+        tms_rt_hook(address, size, TMS_RT_READ, TMS_RT_PC());                                      \
+        tms_rt_hook(address, size, TMS_RT_WRITE, TMS_RT_PC());                                     \
     }                                                                                              \
     SAME(read_write, unaligned_, size)
 
@@ -184,12 +184,12 @@ void __tsan_func_exit(void)
     TMS_RT_EXPORT void __sanitizer_unaligned_store##bits(void *address, uint##bits##_t value);     \
     uint##bits##_t __sanitizer_unaligned_load##bits(const void *address)                           \
     {                                                                                              \
-        tms_rt_hook(address, (bits) / 8, TMS_RT_READ, TMS_RT_PC());                                       \
+        tms_rt_hook(address, (bits) / 8, TMS_RT_READ, TMS_RT_PC());                                \
         return *(const tms_unaligned##bits *)address;                                              \
     }                                                                                              \
     void __sanitizer_unaligned_store##bits(void *address, uint##bits##_t value)                    \
     {                                                                                              \
-        tms_rt_hook(address, (bits) / 8, TMS_RT_WRITE, TMS_RT_PC());                                      \
+        tms_rt_hook(address, (bits) / 8, TMS_RT_WRITE, TMS_RT_PC());                               \
         *(tms_unaligned##bits *)address = value;                                                   \
     }
 

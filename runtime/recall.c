@@ -33,8 +33,7 @@ uint64_t tms_rt_recalled_bytes(const struct tms_rt_recalled *entry, uintptr_t wo
     }
     /* No more than the accesses that begin in the 8 bytes, and the one before. */
     uintptr_t before = word < entry->start ? 0 : (word - entry->start) / step;
-    for (uintptr_t at = entry->start + before * step; at < word + 8 && at <= last;
-         at += step) {
+    for (uintptr_t at = entry->start + before * step; at < word + 8 && at <= last; at += step) {
         bytes |= bytes_of(at, entry->size, word);
     }
     return bytes;
@@ -87,7 +86,8 @@ uint32_t tms_rt_find_place_site(struct tms_rt_thread *t, uintptr_t pc, uint64_t 
 }
 
 /* The next access of the entry is one step on; with no step, the same one. */
-static inline void expect(struct tms_rt_place *place, struct tms_rt_recalled *entry, uintptr_t address)
+static inline void expect(struct tms_rt_place *place, struct tms_rt_recalled *entry,
+                          uintptr_t address)
 {
     place->step = entry->step;
     place->next = address + entry->step;
@@ -146,8 +146,8 @@ static bool takes_step(struct tms_rt_thread *t, struct tms_rt_place *place, uint
 bool tms_rt_recall(struct tms_rt_thread *t, uintptr_t address, size_t size,
                    enum tms_rt_access access, uintptr_t pc)
 {
-    if (!tms_rt_in_block(t)) {
-        return true;
+    if (!tms_rt_in_block(t) || t->split_due) {
+        return !t->split_due; /* it is the first of the next transaction */
     }
     struct tms_rt_place *place = take_place(t, pc, tms_rt_place_key(pc, size, access));
     return (place->number == t->number && takes_step(t, place, address, size)) ||
@@ -159,8 +159,7 @@ void tms_rt_repeat(uintptr_t address, size_t size, enum tms_rt_access access, ui
 {
     struct tms_rt_thread *t = tms_rt_self;
 
-    if (t->inside != 0 || t->ignored[access] != 0 ||
-        tms_rt_recall(t, address, size, access, pc)) {
+    if (t->inside != 0 || t->ignored[access] != 0 || tms_rt_recall(t, address, size, access, pc)) {
         return;
     }
     tms_rt_visit(address, size, access, pc);

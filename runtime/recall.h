@@ -68,12 +68,15 @@ static inline uint32_t tms_rt_place_site(struct tms_rt_thread *thread, uintptr_t
  * The access is the next one of an entry that the instruction made, with no event in between and
  * called from the same place: then it belongs to the entry by now.
  */
-static inline __attribute__((always_inline)) bool
-tms_rt_goes_on(struct tms_rt_thread *thread, uintptr_t address, size_t size,
-               enum tms_rt_access access, uintptr_t pc)
+static inline __attribute__((always_inline)) bool tms_rt_goes_on(struct tms_rt_thread *thread,
+                                                                 uintptr_t address, size_t size,
+                                                                 enum tms_rt_access access,
+                                                                 uintptr_t pc)
 {
     struct tms_rt_place *place = tms_rt_place(thread, pc);
+    struct tms_rt_recalled *entry = place->entry;
 
+    atomic_signal_fence(memory_order_acquire); /* a handler may take the place meanwhile */
     if (place->next != address || place->key != tms_rt_place_key(pc, size, access) ||
         place->number != thread->number || place->parent != thread->top->site ||
         (thread->inside | thread->ignored[access]) != 0) {
@@ -81,8 +84,8 @@ tms_rt_goes_on(struct tms_rt_thread *thread, uintptr_t address, size_t size,
     }
     place->next = address + place->step;
     /* One that goes through the same again has nothing to add. */
-    if (address > place->entry->last) {
-        __atomic_store_n(&place->entry->last, address, __ATOMIC_RELEASE);
+    if (address > entry->last) {
+        __atomic_store_n(&entry->last, address, __ATOMIC_RELEASE);
     }
     return true;
 }

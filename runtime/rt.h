@@ -11,7 +11,8 @@
  *     annotate.c                    what the programmer says: tmesis_begin …
  *     blocks.c, calls.h             blocks and the frames of functions
  *     functions.c, names.c          which functions are atomic, by their names
- *     shadow.c, cells.c, words.c    who touched which byte last, and the filter
+ *     shadow.c, meet.c, cells.c,
+ *     words.c                       who touched which byte last, and the filter
  *     recall.c, renew.c, stripes.c  what is done again; new memory; atomic operations
  *     check.c, history.c            the frontier engine, under one lock; transactions
  *     spool.c                       the file that the process leaves behind (spool.h)

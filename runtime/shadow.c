@@ -11,10 +11,8 @@
 
 #include <sys/mman.h>
 
-#include "cells.h"
+#include "fresh.h"
 #include "memory.h"
-#include "recall.h"
-#include "words.h"
 
 bool tms_rt_shadow_start(void)
 {
@@ -38,180 +36,6 @@ void tms_rt_shadow_restart(void)
 
 /* ---- accesses --------------------------------------------------------------------------- */
 
-static const struct {
-    uint8_t op, event;
-} kinds[] = {
-    [TMS_RT_READ] = {TMS_OP_READ, TMS_EVENT_READ},
-    [TMS_RT_WRITE] = {TMS_OP_WRITE, TMS_EVENT_WRITE},
-    [TMS_RT_UPDATE] = {TMS_OP_UPDATE, TMS_EVENT_UPDATE},
-    [3] = {TMS_OP_READ, TMS_EVENT_READ}, /* never */
-};
-
-static inline uint64_t word_moment(uint64_t word)
-{
-    return make_moment(word >> WORD_SLOT & WORD_SLOT_MOST, word >> WORD_EVENT & WORD_EVENT_MOST,
-                       kinds[word_kind(word)].event);
-}
-
-/* An access that is something new: to some of the 8 bytes around an address. */
-struct fresh_access {
-    uintptr_t address;
-    uint64_t bytes;
-    enum tms_rt_access access;
-    uint32_t site;
-    uint32_t id; /* of the 8 bytes */
-};
-
-/*
- * All but its number. Field by field: an initializer is put together on the stack and then copied
- * in larger pieces, for which the processor waits until the small ones have arrived.
- */
-static inline void fill_in(const struct tms_rt_thread *t, const struct fresh_access *a,
-                           struct tms_op *op)
-{
-    op->thread = t->index;
-    op->target = a->id;
-    op->location = a->site;
-    op->event_kind = kinds[a->access].event;
-    op->kind = kinds[a->access].op;
-    op->flags = tms_rt_in_block(t) ? TMS_OP_IN_BLOCK : 0;
-    op->spared = (uint8_t)~a->bytes;
-}
-
-/* The access meets no other thread: it gets its number, and is noted. */
-static inline uint64_t pass_by(struct tms_rt_thread *t, const struct fresh_access *a)
-{
-    struct tms_op *note = tms_rt_next_note(t);
-
-    fill_in(t, a, note);
-    note->event = tms_rt_next_number(t);
-    tms_rt_noted(t);
-    return note->event;
-}
-
-/* The word is another thread's: what it, or what the thread did again, says has been said. */
-static __attribute__((noinline)) bool is_foreign_old_news(const struct tms_rt_thread *t,
-                                                          uint64_t word, uintptr_t address,
-                                                          uint64_t bytes,
-                                                          enum tms_rt_access access)
-{
-    uint64_t number;
-    enum tms_rt_access kind;
-
-    return implied(t->engine, word_moment(word)) &&
-           (tms_rt_newer(word, &number) == NULL ||
-            !tms_rt_did_again(t, word, address, bytes, access, &number, &kind));
-}
-
-static inline bool is_old_news(const struct tms_rt_thread *t, uint64_t word,
-                               const struct fresh_access *a)
-{
-    return is_own(t, word) || is_foreign_old_news(t, word, a->address, a->bytes, a->access);
-}
-
-static bool makes_edge(const struct tms_rt_thread *t, uint64_t word, const struct fresh_access *a)
-{
-    return (word & a->bytes) != 0 && (a->access != TMS_RT_READ || word_kind(word) != TMS_RT_READ) &&
-           !is_old_news(t, word, a);
-}
-
-/* The latest of what the word stands for that conflicts with the access. */
-static uint64_t moment_behind(const struct tms_rt_thread *t, uint64_t word,
-                              const struct fresh_access *a)
-{
-    uint64_t number;
-    enum tms_rt_access kind;
-
-    if (!tms_rt_did_again(t, word, a->address, a->bytes, a->access, &number, &kind)) {
-        return word_moment(word);
-    }
-    return make_moment(word >> WORD_SLOT & WORD_SLOT_MOST, number, kinds[kind].event);
-}
-
-/* Where the event behind a word happened: looked up in what its thread did lately. */
-static uint32_t find_place(const struct frontier *f, uint64_t moment, const struct tms_op *op)
-{
-    const struct thread *u = f->threads[moment_slot(moment)];
-    const struct tms_rt_thread *v = tms_rt_of_slot(moment_slot(moment));
-    uint64_t event = moment_event(moment);
-    uint32_t again =
-        v == NULL ? 0 : tms_rt_recalled_site(v, event, tms_rt_word_address(op->target));
-    uint64_t first = tms_log_first(&u->log);
-    uint64_t i = tms_log_find(&u->log, event) + 1;
-
-    for (int tries = 0; again == 0 && i > first && tries < 64; tries++) {
-        const struct tms_op *entry = log_at(&u->log, --i);
-        if (entry->event <= event && entry->target == op->target &&
-            (entry->spared | op->spared) != TMS_OP_SPARES_ALL &&
-            tms_event_class(entry->event_kind) == TMS_CLASS_VARIABLE) {
-            return entry->location;
-        }
-    }
-    return again;
-}
-
-static uint8_t edge_kind(uint64_t word, enum tms_rt_access access)
-{
-    if (word_kind(word) == TMS_RT_READ) {
-        return TMS_EDGE_READ_WRITE;
-    }
-    return access == TMS_RT_READ ? TMS_EDGE_WRITE_READ : TMS_EDGE_WRITE_WRITE;
-}
-
-/* The latest event that the access comes behind; *dull: none of the edges matters to anybody. */
-static uint64_t latest_source(const struct tms_rt_thread *t, const struct laid_out *cell,
-                              const struct fresh_access *a, bool *dull)
-{
-    uint64_t latest = 0;
-
-    *dull = true;
-    for (uint32_t i = 0; i < cell->count; i++) {
-        if (makes_edge(t, cell->word[i], a)) {
-            uint64_t moment = moment_behind(t, cell->word[i], a);
-            latest = moment_event(moment) > latest ? moment_event(moment) : latest;
-            *dull = *dull && tms_rt_is_dull(moment);
-        }
-    }
-    return latest;
-}
-
-static void meet_nobody(struct tms_rt_thread *t, const struct laid_out *cell,
-                        const struct fresh_access *a)
-{
-    for (uint32_t i = 0; i < cell->count; i++) {
-        if (makes_edge(t, cell->word[i], a)) {
-            uint64_t moment = moment_behind(t, cell->word[i], a);
-            t->engine->in[moment_slot(moment)] = moment | MOMENT_KIND_MASK;
-        }
-    }
-}
-
-/* The edges that are not implied go to the engine, if they matter. */
-static void meet_others(struct tms_rt_thread *t, const struct laid_out *cell,
-                        const struct fresh_access *a, struct tms_op *op)
-{
-    bool dull;
-    uint64_t latest = latest_source(t, cell, a, &dull);
-
-    if (dull) {
-        op->event = tms_rt_follow(t, latest);
-        meet_nobody(t, cell, a);
-        return;
-    }
-    tms_rt_mutex_lock(&tms_rt_engine_lock);
-    op->event = tms_rt_meet(t, latest);
-    for (uint32_t i = 0; i < cell->count; i++) {
-        uint64_t word = cell->word[i];
-        if (makes_edge(t, word, a)) {
-            struct source source = {.moment = moment_behind(t, word, a), .find_place = find_place};
-            struct cause cause = {edge_kind(word, a->access), TMS_CLASS_VARIABLE, op->target};
-            tms_rt_arrive(t, op, source, cause);
-        }
-    }
-    tms_rt_restretch(t);
-    tms_rt_mutex_unlock(&tms_rt_engine_lock);
-}
-
 /*
  * What the cell has of the same kind of access, behind one to these bytes at this event: nothing
  * of the old word, or what this thread did in the same stretch, which is as good as the new one.
@@ -224,19 +48,6 @@ static inline uint64_t renew_own(const struct tms_rt_thread *t, uint64_t old, ui
     bool together = left == 0 || (own_fresh(t, old) && word_kind(old) == access);
 
     return together ? make_word(t, event, access, bytes | left) : 0;
-}
-
-/* The word of a reader is not needed behind this read: who comes after the one comes after both. */
-static __attribute__((noinline)) bool foreign_makes_way(const struct tms_rt_thread *t,
-                                                        uint64_t word, uintptr_t address)
-{
-    return implied(t->engine, word_moment(word)) && tms_rt_is_past_recall(word, address);
-}
-
-static inline bool makes_way(const struct tms_rt_thread *t, uint64_t word,
-                             const struct fresh_access *a)
-{
-    return word == 0 || is_own(t, word) || foreign_makes_way(t, word, a->address);
 }
 
 /*
@@ -273,69 +84,16 @@ static inline bool write_alone(const struct tms_rt_thread *t, uint64_t *write, u
     return true;
 }
 
-/*
- * The access takes its bytes over: a write from everybody, a read from readers that are implied.
- * What is left of another word of this stretch of this thread is as good as the new one.
- */
-static void take_over(struct tms_rt_thread *t, struct laid_out *cell, const struct fresh_access *a,
-                      uint64_t event)
-{
-    uint64_t mine = make_word(t, event, a->access, a->bytes);
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; i < cell->count; i++) {
-        uint64_t word = cell->word[i];
-        bool is_read = word_kind(word) == TMS_RT_READ;
-        if (a->access != TMS_RT_READ || (is_read && makes_way(t, word, a))) {
-            word &= ~a->bytes;
-        }
-        if (own_fresh(t, word) && word_kind(word) == a->access) {
-            mine |= word & WORD_BYTES;
-        } else if ((word & WORD_BYTES) != 0) {
-            cell->word[kept++] = word;
-        }
-    }
-    cell->count = kept;
-    cell->version = cell->chain != 0 ? cell->version : event;
-    tms_rt_add_word(t, cell, mine);
-}
-
 static __attribute__((noinline)) void spool_access(struct tms_rt_thread *t, struct fresh_access a,
                                                    uint64_t event)
 {
     struct tms_spool_event record = {.number = event,
                                      .target = a.address,
                                      .site = a.site,
-                                     .kind = kinds[a.access].event,
+                                     .kind = tms_rt_kinds[a.access].event,
                                      .size = (uint8_t)__builtin_popcountll(a.bytes)};
 
     tms_rt_spool_event(t, &record);
-}
-
-/* The long way. */
-static uint64_t take_over_among_others(struct tms_rt_thread *t, struct tms_rt_cell *at,
-                                       uint64_t write, const struct fresh_access *a)
-{
-    struct laid_out cell;
-    uint64_t event;
-    bool edges = false;
-
-    tms_rt_lay_out(t, at, write, &cell);
-    for (uint32_t i = 0; i < cell.count && !edges; i++) {
-        edges = makes_edge(t, cell.word[i], a);
-    }
-    if (edges) {
-        struct tms_op op;
-        fill_in(t, a, &op);
-        meet_others(t, &cell, a, &op);
-        tms_rt_note(t, &op);
-        event = op.event;
-    } else {
-        event = pass_by(t, a);
-    }
-    take_over(t, &cell, a, event);
-    tms_rt_fold(t, &cell);
-    return event;
 }
 
 /*
@@ -411,13 +169,14 @@ static __attribute__((noinline)) uint64_t access_shared(struct tms_rt_thread *t,
 {
     uint64_t event = take_over_few(t, cell, write, &a);
 
-    return event != 0 ? event : take_over_among_others(t, cell, write, &a);
+    return event != 0 ? event : tms_rt_take_over_among_others(t, cell, write, &a);
 }
 
 /* Within 8 aligned bytes, and not a repetition. */
-static inline __attribute__((always_inline)) void
-access_word(struct tms_rt_thread *t, uintptr_t address, size_t size, enum tms_rt_access access,
-            uint32_t site)
+static inline __attribute__((always_inline)) void access_word(struct tms_rt_thread *t,
+                                                              uintptr_t address, size_t size,
+                                                              enum tms_rt_access access,
+                                                              uint32_t site)
 {
     struct fresh_access a = {.address = address,
                              .bytes = ((UINT64_C(1) << size) - 1) << (address & 7),
@@ -434,9 +193,9 @@ access_word(struct tms_rt_thread *t, uintptr_t address, size_t size, enum tms_rt
     }
     uint64_t first = lock_cell(cell), write = first, event = t->number + 1;
     uint64_t read = atomic_load_explicit(&cell->read, memory_order_relaxed);
-    if ((first & WORD_CHAIN) == 0 && (access == TMS_RT_READ
-                                          ? read_alone(t, write, &read, &a, event)
-                                          : write_alone(t, &write, &read, &a, event))) {
+    if ((first & WORD_CHAIN) == 0 &&
+        (access == TMS_RT_READ ? read_alone(t, write, &read, &a, event)
+                               : write_alone(t, &write, &read, &a, event))) {
         pass_by(t, &a);
         atomic_store_explicit(&cell->read, read, memory_order_relaxed);
         atomic_store_explicit(&cell->write, write, memory_order_release);
@@ -463,7 +222,7 @@ static inline size_t word_part(uintptr_t address, size_t size)
 
 /* Within 8 aligned bytes. */
 static void look_at_word(struct tms_rt_thread *t, uintptr_t address, size_t size,
-                                enum tms_rt_access access, uintptr_t pc)
+                         enum tms_rt_access access, uintptr_t pc)
 {
     enum tms_rt_news news = tms_rt_ask(t, address, size, access);
 

@@ -141,9 +141,8 @@ static inline enum tms_rt_news tms_rt_ask(const struct tms_rt_thread *thread, ui
 {
     enum tms_rt_news news = tms_rt_ask_cell(thread, address, size, access);
 
-    return news == TMS_RT_CHAINED || news == TMS_RT_HINTED
-               ? tms_rt_ask_chain(thread, address, size)
-               : news;
+    return news == TMS_RT_CHAINED || news == TMS_RT_HINTED ? tms_rt_ask_chain(thread, address, size)
+                                                           : news;
 }
 
 /*
