@@ -150,7 +150,8 @@ bool tms_rt_recall(struct tms_rt_thread *t, uintptr_t address, size_t size,
         return !t->split_due; /* it is the first of the next transaction */
     }
     struct tms_rt_place *place = take_place(t, pc, tms_rt_place_key(pc, size, access));
-    return (place->number == t->number && takes_step(t, place, address, size)) ||
+    return (place->number == t->number && (tms_rt_continues(place, place->entry, address) ||
+                                           takes_step(t, place, address, size))) ||
            append(t, place, address, size, access, pc);
 }
 

@@ -64,10 +64,22 @@ static inline uint32_t tms_rt_place_site(struct tms_rt_thread *thread, uintptr_t
                : tms_rt_find_place_site(thread, pc, key);
 }
 
-/*
- * The access is the next one of an entry that the instruction made, with no event in between and
- * called from the same place: then it belongs to the entry by now.
- */
+/* The access is the next one of the entry that the place knows: then it belongs to it by now. */
+static inline __attribute__((always_inline)) bool
+tms_rt_continues(struct tms_rt_place *place, struct tms_rt_recalled *entry, uintptr_t address)
+{
+    if (place->next != address) {
+        return false;
+    }
+    place->next = address + place->step;
+    /* One that goes through the same again has nothing to add. */
+    if (address > entry->last) {
+        __atomic_store_n(&entry->last, address, __ATOMIC_RELEASE);
+    }
+    return true;
+}
+
+/* The same for a hook: the instruction made the entry, with no event since, called as now. */
 static inline __attribute__((always_inline)) bool tms_rt_goes_on(struct tms_rt_thread *thread,
                                                                  uintptr_t address, size_t size,
                                                                  enum tms_rt_access access,
@@ -77,17 +89,9 @@ static inline __attribute__((always_inline)) bool tms_rt_goes_on(struct tms_rt_t
     struct tms_rt_recalled *entry = place->entry;
 
     atomic_signal_fence(memory_order_acquire); /* a handler may take the place meanwhile */
-    if (place->next != address || place->key != tms_rt_place_key(pc, size, access) ||
-        place->number != thread->number || place->parent != thread->top->site ||
-        (thread->inside | thread->ignored[access]) != 0) {
-        return false;
-    }
-    place->next = address + place->step;
-    /* One that goes through the same again has nothing to add. */
-    if (address > entry->last) {
-        __atomic_store_n(&entry->last, address, __ATOMIC_RELEASE);
-    }
-    return true;
+    return place->key == tms_rt_place_key(pc, size, access) && place->number == thread->number &&
+           place->parent == thread->top->site && (thread->inside | thread->ignored[access]) == 0 &&
+           tms_rt_continues(place, entry, address);
 }
 
 /* The thread behind the word, if it runs a transaction that began later, and when. */
