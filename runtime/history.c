@@ -117,8 +117,9 @@ static inline void restretch_alone(struct tms_rt_thread *t, uint64_t event)
         tms_rt_restretch(t);
         return;
     }
-    t->floor = (uint64_t)t->engine->slot << (WORD_SLOT - WORD_EVENT) | event;
-    t->span = (UINT64_C(1) << (WORD_SLOT - WORD_EVENT)) - event;
+    t->floor = (uint64_t)t->engine->slot << WORD_SLOT | event << WORD_EVENT;
+    t->span = (UINT64_C(1) << WORD_SLOT) - (event << WORD_EVENT);
+    t->told = t->running_from != 0 ? t->floor : t->quiet;
 }
 
 /* With its first transaction. */
