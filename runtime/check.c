@@ -214,12 +214,31 @@ void tms_rt_turn_log(struct tms_rt_thread *t)
     tms_rt_mutex_unlock(&tms_rt_engine_lock);
 }
 
+static void note_refused(struct tms_rt_thread *t, uint64_t moment)
+{
+    struct tms_rt_refused *refused = &t->refused[moment_slot(moment) % TMS_RT_REFUSED];
+    uint64_t last = moment | MOMENT_KIND_MASK, first = last - MOMENT_KIND_MASK;
+    bool more =
+        refused->begin == t->running_from && moment_slot(refused->first) == moment_slot(moment);
+
+    refused->begin = t->running_from;
+    refused->first = more && refused->first < first ? refused->first : first;
+    refused->last = more && refused->last > last ? refused->last : last;
+}
+
 void tms_rt_arrive(struct tms_rt_thread *t, const struct tms_op *op, struct source source,
                    struct cause cause)
 {
+    const struct pending *pending = &t->engine->pending;
+
     tms_frontier_arrive(&tms_rt_engine, t->engine, op, &source, cause);
     t->engine->nesting.depth = 0;
     note_closing(t);
+    /* Whether a transaction is to blame may show later, by an edge from where one came before. */
+    if (!implied(t->engine, source.moment) && pending->open &&
+        (pending->violation.not_atomic || !settings.blame)) {
+        note_refused(t, source.moment);
+    }
 }
 
 bool tms_rt_first(struct tms_rt_thread *t, struct tms_op *op)

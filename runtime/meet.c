@@ -14,15 +14,24 @@ const struct tms_rt_kind tms_rt_kinds[] = {
     [3] = {TMS_OP_READ, TMS_EVENT_READ}, /* never */
 };
 
-bool tms_rt_is_foreign_old_news(const struct tms_rt_thread *t, uint64_t word, uintptr_t address,
-                                uint64_t bytes, enum tms_rt_access access)
+/* The latest of what the word stands for that conflicts with an access. */
+static inline uint64_t moment_behind(const struct tms_rt_thread *t, uint64_t word,
+                                     uintptr_t address, uint64_t bytes, enum tms_rt_access access)
 {
     uint64_t number;
     enum tms_rt_access kind;
 
-    return implied(t->engine, word_moment(word)) &&
-           (tms_rt_newer(word, &number) == NULL ||
-            !tms_rt_did_again(t, word, address, bytes, access, &number, &kind));
+    if (tms_rt_newer(word, &number) == NULL ||
+        !tms_rt_did_again(t, word, address, bytes, access, &number, &kind)) {
+        return word_moment(word);
+    }
+    return make_moment(word >> WORD_SLOT & WORD_SLOT_MOST, number, tms_rt_kinds[kind].event);
+}
+
+bool tms_rt_is_foreign_old_news(const struct tms_rt_thread *t, uint64_t word, uintptr_t address,
+                                uint64_t bytes, enum tms_rt_access access)
+{
+    return tms_rt_was_said(t, moment_behind(t, word, address, bytes, access));
 }
 
 bool tms_rt_foreign_makes_way(const struct tms_rt_thread *t, uint64_t word, uintptr_t address)
@@ -36,17 +45,10 @@ static bool makes_edge(const struct tms_rt_thread *t, uint64_t word, const struc
            !is_old_news(t, word, a);
 }
 
-/* The latest of what the word stands for that conflicts with the access. */
-static uint64_t moment_behind(const struct tms_rt_thread *t, uint64_t word,
-                              const struct fresh_access *a)
+static uint64_t source_of(const struct tms_rt_thread *t, uint64_t word,
+                          const struct fresh_access *a)
 {
-    uint64_t number;
-    enum tms_rt_access kind;
-
-    if (!tms_rt_did_again(t, word, a->address, a->bytes, a->access, &number, &kind)) {
-        return word_moment(word);
-    }
-    return make_moment(word >> WORD_SLOT & WORD_SLOT_MOST, number, tms_rt_kinds[kind].event);
+    return moment_behind(t, word, a->address, a->bytes, a->access);
 }
 
 /* Where the event behind a word happened: looked up in what its thread did lately. */
@@ -88,7 +90,7 @@ static uint64_t latest_source(const struct tms_rt_thread *t, const struct laid_o
     *dull = true;
     for (uint32_t i = 0; i < cell->count; i++) {
         if (makes_edge(t, cell->word[i], a)) {
-            uint64_t moment = moment_behind(t, cell->word[i], a);
+            uint64_t moment = source_of(t, cell->word[i], a);
             latest = moment_event(moment) > latest ? moment_event(moment) : latest;
             *dull = *dull && tms_rt_is_dull(moment);
         }
@@ -101,7 +103,7 @@ static void meet_nobody(struct tms_rt_thread *t, const struct laid_out *cell,
 {
     for (uint32_t i = 0; i < cell->count; i++) {
         if (makes_edge(t, cell->word[i], a)) {
-            uint64_t moment = moment_behind(t, cell->word[i], a);
+            uint64_t moment = source_of(t, cell->word[i], a);
             t->engine->in[moment_slot(moment)] = moment | MOMENT_KIND_MASK;
         }
     }
@@ -124,7 +126,7 @@ static void meet_others(struct tms_rt_thread *t, const struct laid_out *cell,
     for (uint32_t i = 0; i < cell->count; i++) {
         uint64_t word = cell->word[i];
         if (makes_edge(t, word, a)) {
-            struct source source = {.moment = moment_behind(t, word, a), .find_place = find_place};
+            struct source source = {.moment = source_of(t, word, a), .find_place = find_place};
             struct cause cause = {edge_kind(word, a->access), TMS_CLASS_VARIABLE, op->target};
             tms_rt_arrive(t, op, source, cause);
         }

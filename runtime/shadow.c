@@ -159,17 +159,14 @@ static __attribute__((noinline)) bool first_access(struct tms_rt_thread *t, stru
     return tms_rt_first(t, &op);
 }
 
-/*
- * The cell is locked, `write` its first word, and the short way was not possible. The access comes
- * as it is, not by its address: so the short way has it in registers.
- */
+/* The cell is locked, `write` its first word, and the short way was not possible. */
 static __attribute__((noinline)) uint64_t access_shared(struct tms_rt_thread *t,
                                                         struct tms_rt_cell *cell, uint64_t write,
-                                                        struct fresh_access a)
+                                                        const struct fresh_access *a)
 {
-    uint64_t event = take_over_few(t, cell, write, &a);
+    uint64_t event = take_over_few(t, cell, write, a);
 
-    return event != 0 ? event : tms_rt_take_over_among_others(t, cell, write, &a);
+    return event != 0 ? event : tms_rt_take_over_among_others(t, cell, write, a);
 }
 
 /* Within 8 aligned bytes, and not a repetition. */
@@ -200,7 +197,8 @@ static inline __attribute__((always_inline)) void access_word(struct tms_rt_thre
         atomic_store_explicit(&cell->read, read, memory_order_relaxed);
         atomic_store_explicit(&cell->write, write, memory_order_release);
     } else {
-        event = access_shared(t, cell, first, a);
+        const struct fresh_access copy = a; /* so the short way has it in registers */
+        event = access_shared(t, cell, first, &copy);
     }
     if (tms_rt_records) {
         spool_access(t, a, event);

@@ -84,6 +84,17 @@ struct tms_rt_object_entry {
     uint32_t id;
 };
 
+/*
+ * Edges that closed a cycle, into the transaction that began so, from one thread: another one from
+ * these moments, or from between, closes it again, and nothing more is to be told. A thread keeps
+ * a few in mind.
+ */
+#define TMS_RT_REFUSED 8u
+struct tms_rt_refused {
+    uint64_t begin;
+    uint64_t first, last;
+};
+
 struct tms_rt_thread {
     /* Looked at by every hook. */
     uint64_t quiet, quiet_span; /* its words since somebody came to reach it, see recall.h */
@@ -112,9 +123,9 @@ struct tms_rt_thread {
     uint64_t recalled_words;          /* a bit for each of its words, by hash; read by others */
     uint32_t recalled_count;          /* read by others */
     uint32_t recalled_room;
-    struct tms_rt_place places[TMS_RT_PLACES];
     bool settle_due; /* it has come to be reached: what it did again belongs into the cells */
-    uint32_t index;  /* from 1 on, never used again */
+    struct tms_rt_refused refused[TMS_RT_REFUSED]; /* by slot */
+    uint32_t index;                                /* from 1 on, never used again */
     uint32_t parent;
 
     struct tms_rt_open *open;
@@ -133,6 +144,7 @@ struct tms_rt_thread {
     uint64_t *entries; /* scratch of shadow.c */
     uint32_t entry_capacity;
     uint32_t spare_node; /* of a chain in shadow.c, 0: none */
+    struct tms_rt_place places[TMS_RT_PLACES];
     struct tms_rt_called called;
     const struct tms_rt_label *labels[TMS_RT_LABEL_CACHE]; /* NULL: none yet */
     struct tms_rt_site_entry sites[TMS_RT_SITE_CACHE];
@@ -256,8 +268,19 @@ static inline void tms_rt_note(struct tms_rt_thread *thread, const struct tms_op
     tms_rt_noted(thread);
 }
 /* An edge that is not implied, under the lock. */
+/* Also keeps what was refused in mind. */
 void tms_rt_arrive(struct tms_rt_thread *thread, const struct tms_op *op, struct source source,
                    struct cause cause);
+/* Has all that an edge from this moment into the thread would say been said? */
+static inline bool tms_rt_was_said(const struct tms_rt_thread *thread, uint64_t moment)
+{
+    const struct tms_rt_refused *refused = &thread->refused[moment_slot(moment) % TMS_RT_REFUSED];
+
+    return implied(thread->engine, moment) ||
+           (refused->begin == thread->running_from && refused->begin != 0 &&
+            refused->first <= moment && moment <= refused->last);
+}
+
 /* Locks and barriers have cells in the engine, which never move. */
 #define TMS_RT_IDS_MOST (1u << 22)
 /*
