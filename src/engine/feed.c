@@ -90,8 +90,7 @@ static size_t take_plain(struct tms_analysis *analysis, const struct tms_event *
         const struct tms_plain_kind *kind = &tms_plain_kinds[events[i].kind];
         if (tms_validate_plain(locks, &events[i], kind, plain / TMS_PLAIN)) {
             tms_lower_plain(&ops[i], &events[i], number + i, plain);
-        } else if (tms_is_block(&events[i]) &&
-                   tms_lower_block(lower, &ops[i], &events[i], number + i,
+        } else if (tms_lower_block(lower, &ops[i], &events[i], number + i,
                                    &plain_of[events[i].thread])) {
             tms_validate_block(&analysis->validator, &events[i]);
         } else {

@@ -8,6 +8,8 @@
 #include "engine/frontier_access.h"
 #include "engine/stream.h"
 
+#define SIDE_AHEAD 32
+
 /* False if it could not go on, and the host knows. */
 static __attribute__((noinline)) bool meet(struct frontier *f, struct thread *t,
                                            const struct tms_event *event, uint64_t number,
@@ -61,7 +63,13 @@ static __attribute__((noinline)) bool take_block(struct frontier *f, struct tms_
     if (stream->side != NULL) {
         *stream->side++ = *op;
     }
-    tms_frontier_handlers[op->kind](f, t, op);
+    if (op->kind == TMS_OP_BEGIN) {
+        tms_frontier_begin(f, t, op);
+    } else if (op->kind == TMS_OP_END) {
+        tms_frontier_end(f, t, op);
+    } else {
+        tms_frontier_nest(f, t, op);
+    }
     return true;
 }
 
@@ -88,6 +96,7 @@ take_each(struct frontier *f, struct tms_stream *stream, const struct tms_event 
         if (tms_validate_plain(locks, event, kind, plain / TMS_PLAIN)) {
             sum += plain;
             if (sides) {
+                __builtin_prefetch(side + SIDE_AHEAD, 1);    /* another core has had it last */
                 tms_lower_plain(side, event, number, plain); /* whatever it is: … */
                 side += kind->side;                          /* … who could guess? */
             }

@@ -122,44 +122,69 @@ _Static_assert(TMS_OP_END == TMS_OP_BEGIN + 1 && TMS_OP_NEST == TMS_OP_BEGIN + 2
                    TMS_OP_UNNEST == TMS_OP_END + 2,
                "what opens, what closes; outermost, nested");
 
-/*
- * The way of nearly all blocks: one that is known to be atomic is opened, or the one that was
- * opened last, and is atomic, is closed, by a thread that is TMS_PLAIN, as `plain` says. False
- * if it is another case: then nothing was done. Without branches on what opens and what closes,
- * outermost or nested: nobody can guess it.
- */
-static inline bool tms_lower_block(struct tms_lower *lower, struct tms_op *op,
-                                   const struct tms_event *event, uint64_t number, uint8_t *plain)
+static inline void tms_lower_block_op(struct tms_op *op, const struct tms_event *event,
+                                      uint64_t number, uint32_t label, unsigned kind)
 {
-    struct tms_lower_thread *thread = &lower->threads[event->thread];
-    bool function = tms_is_function(event);
-    uint32_t opens = event->kind == TMS_EVENT_BEGIN || event->kind == TMS_EVENT_ENTER;
-    size_t at = (size_t)event->target * 2 + function;
-
-    if ((*plain & TMS_PLAIN) == 0 || thread->block_count + 1 >= thread->block_capacity ||
-        at >= lower->label_capacity) {
-        return false;
-    }
-    struct tms_block *last = &thread->blocks[thread->block_count];
-    bool opened = lower->labels[at] == TMS_LABEL_ATOMIC;
-    bool closed = last->atomic & (last->function == function);
-    if (((opens & opened) | (!opens & closed)) == 0) {
-        return false;
-    }
-    uint32_t label = last->label ^ ((last->label ^ event->target) & -opens);
-    uint32_t atomic = thread->atomic - 1 + 2 * opens;
-    bool nested = thread->atomic != 1 - opens;
-    last[opens] = (struct tms_block){label, function, true};
-    thread->block_count += 2 * (size_t)opens - 1;
-    thread->atomic = atomic;
-    lower->transactions += opens & !nested;
     op->event = number;
     memcpy(&op->thread, event, sizeof(*event));
     op->target = label;
-    op->kind = (uint8_t)(TMS_OP_BEGIN + !opens + 2 * nested);
+    op->kind = (uint8_t)kind;
     op->flags = TMS_OP_IN_BLOCK;
-    *plain = TMS_PLAIN | (atomic > 0 ? TMS_OP_IN_BLOCK : 0);
+}
+
+/*
+ * The way of nearly all blocks, by a thread that is TMS_PLAIN, as `plain` says: one that is known
+ * to be atomic is opened, or the one that was opened last, and is atomic, is closed. False if it is
+ * another case: then nothing was done.
+ */
+static inline bool tms_lower_open(struct tms_lower *lower, struct tms_op *op,
+                                  const struct tms_event *event, uint64_t number, uint8_t *plain)
+{
+    struct tms_lower_thread *thread = &lower->threads[event->thread];
+    bool function = tms_is_function(event);
+    size_t at = (size_t)event->target * 2 + function;
+
+    if (thread->block_count + 1 >= thread->block_capacity || at >= lower->label_capacity ||
+        lower->labels[at] != TMS_LABEL_ATOMIC) {
+        return false;
+    }
+    bool nested = thread->atomic++ > 0;
+    thread->blocks[++thread->block_count] = (struct tms_block){event->target, function, true};
+    lower->transactions += !nested;
+    tms_lower_block_op(op, event, number, event->target, TMS_OP_BEGIN + 2u * nested);
+    *plain = TMS_PLAIN | TMS_OP_IN_BLOCK;
     return true;
+}
+
+static inline bool tms_lower_close(struct tms_lower *lower, struct tms_op *op,
+                                   const struct tms_event *event, uint64_t number, uint8_t *plain)
+{
+    struct tms_lower_thread *thread = &lower->threads[event->thread];
+
+    if (thread->block_count == 0) {
+        return false;
+    }
+    struct tms_block last = thread->blocks[thread->block_count];
+    if (!last.atomic || last.function != tms_is_function(event)) {
+        return false;
+    }
+    bool nested = --thread->atomic > 0;
+    thread->block_count--;
+    tms_lower_block_op(op, event, number, last.label, TMS_OP_END + 2u * nested);
+    *plain = TMS_PLAIN | (nested ? TMS_OP_IN_BLOCK : 0);
+    return true;
+}
+
+static inline bool tms_lower_block(struct tms_lower *lower, struct tms_op *op,
+                                   const struct tms_event *event, uint64_t number, uint8_t *plain)
+{
+    if (!tms_is_block(event) || (*plain & TMS_PLAIN) == 0) {
+        return false;
+    }
+    if (event->kind == TMS_EVENT_BEGIN || event->kind == TMS_EVENT_ENTER) {
+        return tms_lower_open(lower, op, event, number, plain);
+    }
+    return tms_lower_close(lower, op, event, number, plain);
 }
 
 #endif
