@@ -164,6 +164,7 @@ size_t tms_merge_run(struct tms_merge *merge, const struct tms_spool_event **eve
     *events = start;
     *thread = turn->thread;
     size_t count = (size_t)(cursor->event - start);
+    merge->ahead = (size_t)(cursor->end - cursor->event);
     if (good ? is_whole(merge, cursor) : advance(merge, cursor)) {
         turn->number = cursor->event->number;
     } else {

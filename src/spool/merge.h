@@ -34,7 +34,8 @@ struct tms_merge {
     struct tms_merge_cursor *cursors;
     struct tms_merge_turn *turns; /* a heap: the next one is at its root */
     size_t count;
-    bool loose; /* runs end at stops only */
+    bool loose;   /* runs end at stops only */
+    size_t ahead; /* events that lie behind those of the last run, of the same thread */
     const struct tms_merge_turn *stops;
     size_t stop, stop_count; /* the next one, and all */
 };

@@ -112,12 +112,37 @@ void tms_places_renew_object(struct tms_places *places, uint64_t address, unsign
 /* The place of an object, NULL if it was not noted. */
 struct tms_place *tms_places_object(struct tms_places *places, uint64_t address, unsigned what);
 
+static inline size_t tms_places_hash(const struct tms_places *places, uint64_t number)
+{
+    return (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (places->table_size - 1);
+}
+
+/*
+ * Memory that will be asked for: first where its page is, some time later the place itself. Most
+ * of the time goes into waiting for these.
+ */
+static inline void tms_places_expect(const struct tms_places *places, uint64_t address)
+{
+    __builtin_prefetch(&places->table[tms_places_hash(places, address / TMS_PAGE_BYTES)]);
+}
+
+static inline void tms_places_expect_soon(const struct tms_places *places, uint64_t address)
+{
+    const struct tms_place_ref *slot =
+        &places->table[tms_places_hash(places, address / TMS_PAGE_BYTES)];
+
+    if (slot->page != 0) {
+        __builtin_prefetch(
+            &places->pages[slot->page - 1].words[address / TMS_WORD % TMS_PAGE_WORDS]);
+    }
+}
+
 /* The slot of a page, or the free one where it belongs. */
 static inline struct tms_place_ref *tms_places_slot(const struct tms_places *places,
                                                     uint64_t number)
 {
     size_t mask = places->table_size - 1;
-    size_t at = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+    size_t at = tms_places_hash(places, number);
 
     while (places->table[at].page != 0 && places->table[at].number != number) {
         at = (at + 1) & mask;

@@ -14,6 +14,7 @@
 #include "spool/thin.h"
 
 #define BATCH   4096
+#define AHEAD   8   /* events: how far is looked ahead */
 #define THREADS 256 /* whose ids are at hand */
 #define MEMORY  7u  /* what an address stands for, besides the values of enum tms_rt_sync */
 
@@ -21,6 +22,7 @@ struct work {
     struct tms_spool_names *names;
     struct tms_places places;
     struct tms_thin thin;
+    size_t ahead; /* events that are known behind those that are taken */
     struct tms_inlined inlined;
     struct tms_naming naming;
     struct tms_merge_turn *renewals; /* of memory, where the order of accesses matters */
@@ -281,6 +283,17 @@ static uint32_t thread_id(struct work *work, uint32_t thread)
     return *known;
 }
 
+/* Of events that will be taken, from here on; there are so many. */
+static inline void expect(struct work *work, const struct tms_spool_event *event, size_t count)
+{
+    if (count > 2 * AHEAD && is_memory(&event[2 * AHEAD])) {
+        tms_places_expect(&work->places, event[2 * AHEAD].target);
+    }
+    if (count > AHEAD && is_memory(&event[AHEAD])) {
+        tms_places_expect_soon(&work->places, event[AHEAD].target);
+    }
+}
+
 static int take_events(struct work *work, const struct tms_spool_event *events, size_t count,
                        uint32_t thread)
 {
@@ -288,6 +301,7 @@ static int take_events(struct work *work, const struct tms_spool_event *events, 
     int code = TMS_OK;
 
     for (size_t i = 0; i < count && code == TMS_OK && !work->outcome->cut; i++) {
+        expect(work, &events[i], count + work->ahead - i);
         code = take_event(work, &events[i], id);
     }
     return code;
@@ -314,6 +328,7 @@ static int note_run(struct work *work, const struct tms_spool_event *events, siz
     int code = TMS_OK;
 
     for (size_t i = 0; i < count && code == TMS_OK; i++) {
+        expect(work, &events[i], count + work->ahead - i);
         code = note_use(work, &events[i], thread);
     }
     return code;
@@ -332,6 +347,7 @@ static int take_all(struct work *work, struct tms_merge *merge, taker *take)
 
     while (code == TMS_OK && !work->outcome->cut &&
            (count = tms_merge_run(merge, &events, &thread)) > 0) {
+        work->ahead = merge->ahead;
         code = take(work, events, count, thread);
     }
     return code;
