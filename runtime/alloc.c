@@ -147,7 +147,7 @@ static void *move_early(void *block, size_t size)
 
 static void tell_moving(struct tms_rt_thread *thread, void *block, size_t kept, uintptr_t pc)
 {
-    tms_rt_range(thread, (uintptr_t)block, kept, TMS_RT_READ, pc);
+    tms_rt_access(thread, (uintptr_t)block, kept, TMS_RT_READ, pc);
     tms_rt_freed(thread, (uintptr_t)block);
 }
 
@@ -155,7 +155,7 @@ static void tell_moved(struct tms_rt_thread *thread, void *block, size_t size, s
                        uintptr_t pc)
 {
     tms_rt_allocated(thread, (uintptr_t)block, size, pc);
-    tms_rt_range(thread, (uintptr_t)block, kept, TMS_RT_WRITE, pc);
+    tms_rt_access(thread, (uintptr_t)block, kept, TMS_RT_WRITE, pc);
 }
 
 static void *resize(void *block, size_t size, uintptr_t pc)

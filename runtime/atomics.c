@@ -150,7 +150,7 @@ static void record(struct tms_rt_thread *thread, const volatile void *address, s
                    enum tms_rt_access access, uintptr_t pc)
 {
     if (thread != NULL)
-        tms_rt_range(thread, (uintptr_t)address, size, access, pc);
+        tms_rt_access(thread, (uintptr_t)address, size, access, pc);
 }
 
 /* ---- the hooks -------------------------------------------------------------------------- */

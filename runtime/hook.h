@@ -30,8 +30,9 @@ static inline __attribute__((always_inline)) enum tms_rt_news
 tms_rt_ask_first(const struct tms_rt_thread *thread, uintptr_t address, size_t size,
                  enum tms_rt_access access)
 {
-    if (size <= 8)
+    if (size <= 8) {
         return tms_rt_ask_cell(thread, address, size, access);
+    }
     enum tms_rt_news one = tms_rt_ask_cell(thread, address, 8, access);
     enum tms_rt_news other = tms_rt_ask_cell(thread, address + 8, 8, access);
     return one < other ? one : other;
@@ -42,22 +43,24 @@ tms_rt_hook(const volatile void *at, size_t size, enum tms_rt_access access, uin
 {
     struct tms_rt_thread *thread = tms_rt_self;
     uintptr_t address = (uintptr_t)at;
-    if (thread == NULL)
+    if (thread == NULL) {
         return; /* nobody is here */
+    }
     enum tms_rt_news news = tms_rt_ask_first(thread, address, size, access);
-    if (news == TMS_RT_NOTHING)
+    if (news == TMS_RT_NOTHING ||
+        (news >= TMS_RT_HINTED && tms_rt_goes_on(thread, address, size, access, pc))) {
         return;
-    if (news >= TMS_RT_HINTED && tms_rt_goes_on(thread, address, size, access, pc))
-        return;
-    if (size > 8 || (size > 1 && (address & 7) > 8 - size))
+    }
+    if (size > 8 || (size > 1 && (address & 7) > 8 - size)) {
         tms_rt_visit_wide(address, size, access, pc);
-    else if (news == TMS_RT_AGAIN ||
-             (news == TMS_RT_HINTED && thread->recalled_count < TMS_RT_HINTED_MOST))
+    } else if (news == TMS_RT_AGAIN ||
+               (news == TMS_RT_HINTED && thread->recalled_count < TMS_RT_HINTED_MOST)) {
         tms_rt_repeat(address, size, access, pc);
-    else if (news != TMS_RT_NEWS)
+    } else if (news != TMS_RT_NEWS) {
         tms_rt_visit_chain(address, size, access, pc);
-    else
+    } else {
         tms_rt_visit(address, size, access, pc);
+    }
 }
 
 #endif

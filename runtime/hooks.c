@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) void range(const void *address, siz
 {
     struct tms_rt_thread *thread = size != 0 ? tms_rt_enter() : NULL;
     if (thread != NULL) {
-        tms_rt_range(thread, (uintptr_t)address, size, access, pc);
+        tms_rt_access(thread, (uintptr_t)address, size, access, pc);
         tms_rt_leave(thread);
     }
 }

@@ -17,12 +17,12 @@
 
 static void filled(void *buffer, size_t size, uintptr_t pc)
 {
-    TMS_RT_TELL(tms_rt_range(thread, (uintptr_t)buffer, size, TMS_RT_WRITE, pc));
+    TMS_RT_TELL(tms_rt_access(thread, (uintptr_t)buffer, size, TMS_RT_WRITE, pc));
 }
 
 static void taken(const void *buffer, size_t size, uintptr_t pc)
 {
-    TMS_RT_TELL(tms_rt_range(thread, (uintptr_t)buffer, size, TMS_RT_READ, pc));
+    TMS_RT_TELL(tms_rt_access(thread, (uintptr_t)buffer, size, TMS_RT_READ, pc));
 }
 
 /* ---- one buffer ------------------------------------------------------------------------- */

@@ -25,25 +25,25 @@ TMS_RT_REAL(size_t, strnlen, (const char *, size_t))
 
 static void reads(const void *from, size_t size, uintptr_t pc)
 {
-    TMS_RT_TELL(tms_rt_range(thread, (uintptr_t)from, size, TMS_RT_READ, pc));
+    TMS_RT_TELL(tms_rt_access(thread, (uintptr_t)from, size, TMS_RT_READ, pc));
 }
 
 static void reads_two(const void *one, size_t one_size, const void *other, size_t other_size,
                       uintptr_t pc)
 {
-    TMS_RT_TELL(tms_rt_range(thread, (uintptr_t)one, one_size, TMS_RT_READ, pc);
-                tms_rt_range(thread, (uintptr_t)other, other_size, TMS_RT_READ, pc));
+    TMS_RT_TELL(tms_rt_access(thread, (uintptr_t)one, one_size, TMS_RT_READ, pc);
+                tms_rt_access(thread, (uintptr_t)other, other_size, TMS_RT_READ, pc));
 }
 
 static void writes(void *to, size_t size, uintptr_t pc)
 {
-    TMS_RT_TELL(tms_rt_range(thread, (uintptr_t)to, size, TMS_RT_WRITE, pc));
+    TMS_RT_TELL(tms_rt_access(thread, (uintptr_t)to, size, TMS_RT_WRITE, pc));
 }
 
 static void copies(void *to, const void *from, size_t size, uintptr_t pc)
 {
-    TMS_RT_TELL(tms_rt_range(thread, (uintptr_t)from, size, TMS_RT_READ, pc);
-                tms_rt_range(thread, (uintptr_t)to, size, TMS_RT_WRITE, pc));
+    TMS_RT_TELL(tms_rt_access(thread, (uintptr_t)from, size, TMS_RT_READ, pc);
+                tms_rt_access(thread, (uintptr_t)to, size, TMS_RT_WRITE, pc));
 }
 
 /* Bytes of a string with its end, but not more than `limit`. */

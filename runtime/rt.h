@@ -108,12 +108,9 @@ void tms_rt_name_thread(struct tms_rt_thread *thread, const char *name);
 
 enum tms_rt_access { TMS_RT_READ, TMS_RT_WRITE, TMS_RT_UPDATE };
 
-/* 1 to 16 bytes, any alignment. The way of the hooks; `shadow.h` has its inline part. */
+/* Any number of bytes, any alignment. `shadow.h` has what hooks ask first. */
 void tms_rt_access(struct tms_rt_thread *thread, uintptr_t address, size_t size,
                    enum tms_rt_access access, uintptr_t pc);
-/* Any number of bytes. */
-void tms_rt_range(struct tms_rt_thread *thread, uintptr_t address, size_t size,
-                  enum tms_rt_access access, uintptr_t pc);
 /* What is there now has nothing to do with what was there: freed, allocated, mapped, unmapped. */
 void tms_rt_renew(uintptr_t address, size_t size);
 /* A block of the heap, for names in reports. `tms_rt_freed` renews it as well. */

@@ -301,9 +301,3 @@ void tms_rt_visit(uintptr_t address, size_t size, enum tms_rt_access access, uin
     }
     tms_rt_go_out(t);
 }
-
-void tms_rt_range(struct tms_rt_thread *t, uintptr_t address, size_t size,
-                  enum tms_rt_access access, uintptr_t pc)
-{
-    tms_rt_access(t, address, size, access, pc);
-}

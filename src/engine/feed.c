@@ -90,7 +90,8 @@ static size_t take_plain(struct tms_analysis *analysis, const struct tms_event *
         const struct tms_plain_kind *kind = &tms_plain_kinds[events[i].kind];
         if (tms_validate_plain(locks, &events[i], kind, plain / TMS_PLAIN)) {
             tms_lower_plain(&ops[i], &events[i], number + i, plain);
-        } else if (tms_lower_block(lower, &ops[i], &events[i], number + i,
+        } else if (tms_is_plain_block(&events[i], plain) &&
+                   tms_lower_block(lower, &ops[i], &events[i], number + i,
                                    &plain_of[events[i].thread])) {
             tms_validate_block(&analysis->validator, &events[i]);
         } else {
@@ -172,12 +173,12 @@ static int take_timed(struct tms_analysis *analysis, const struct tms_event *eve
 {
     struct tms_run *run = analysis->runs;
     bool straight = goes_straight(analysis, count);
-    double start = straight ? tms_analysis_now() - run->seconds : 0;
+    double before = straight ? run->seconds : 0, start = straight ? tms_analysis_now() : 0;
     size_t stops = 0;
     int code = take_all(analysis, events, count, reader, &stops);
 
     if (straight) {
-        run->seconds = 0;
+        run->seconds = before; /* what operations took in between is part of it */
         tms_run_took(&analysis->settings, run, tms_analysis_now() - start);
     }
     analysis->bumpy = stops > count / SMOOTH;

@@ -143,7 +143,9 @@ static void forget(struct frontier *f, struct thread *t, const struct tms_op *op
     log_add(f, &f->forgotten, op);
 }
 
-tms_frontier_handler *const tms_frontier_handlers[TMS_OP_COUNT] = {
+typedef void handler(struct frontier *f, struct thread *t, const struct tms_op *op);
+
+static handler *const handlers[TMS_OP_COUNT] = {
     [TMS_OP_BEGIN] = tms_frontier_begin,    [TMS_OP_END] = tms_frontier_end,
     [TMS_OP_NEST] = tms_frontier_nest,      [TMS_OP_UNNEST] = tms_frontier_nest,
     [TMS_OP_READ] = access_first,           [TMS_OP_WRITE] = access_first,
@@ -160,7 +162,7 @@ static void first_event(struct frontier *f, const struct tms_op *op)
     struct thread *t = tms_frontier_first(f, op);
 
     if (t != NULL && op->kind != TMS_OP_BEGIN) {
-        tms_frontier_handlers[op->kind](f, t, op);
+        handlers[op->kind](f, t, op);
     }
 }
 
@@ -174,7 +176,7 @@ static inline bool take(struct frontier *f, const struct tms_op *op)
     if (accesses[op->kind].is_access) {
         return access_op(f, f->by_id[op->thread], op);
     }
-    tms_frontier_handlers[op->kind](f, f->by_id[op->thread], op);
+    handlers[op->kind](f, f->by_id[op->thread], op);
     return f->host->failed == TMS_OK;
 }
 

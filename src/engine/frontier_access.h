@@ -53,10 +53,6 @@ static inline void note_place(struct frontier *f, const struct cells *cells, uin
 /* An access that MEETS something, whole. On failure the host knows. */
 void tms_frontier_meet(struct frontier *f, struct thread *t, const struct tms_op *op);
 
-/* What there is to do by kind of operation, and for accesses by the first event of a thread. */
-typedef void tms_frontier_handler(struct frontier *f, struct thread *t, const struct tms_op *op);
-extern tms_frontier_handler *const tms_frontier_handlers[];
-
 /*
  * What comes comes in batches, so the cell of something that comes soon can be asked for early.
  * Each is taken for an access to a variable, as most are: asking for what is not there does no

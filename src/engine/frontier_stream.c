@@ -51,7 +51,7 @@ static __attribute__((noinline)) bool take_block(struct frontier *f, struct tms_
                                                  const struct tms_event *event, uint64_t number,
                                                  uint8_t *plain)
 {
-    if (!tms_is_block(event) || (*plain & TMS_PLAIN) == 0) {
+    if (!tms_is_plain_block(event, *plain)) {
         return false;
     }
     struct thread *t = f->by_id[event->thread];

@@ -110,9 +110,10 @@ static inline bool tms_is_function(const struct tms_event *event)
     return event->kind >= TMS_EVENT_ENTER;
 }
 
-static inline bool tms_is_block(const struct tms_event *event)
+/* A block begins or ends, by a thread that is TMS_PLAIN. */
+static inline bool tms_is_plain_block(const struct tms_event *event, uint8_t plain)
 {
-    return event->kind <= TMS_EVENT_END || tms_is_function(event);
+    return (plain & TMS_PLAIN) != 0 && (event->kind <= TMS_EVENT_END || tms_is_function(event));
 }
 
 _Static_assert(TMS_EVENT_BEGIN == 0 && TMS_EVENT_END == 1 &&
@@ -178,9 +179,6 @@ static inline bool tms_lower_close(struct tms_lower *lower, struct tms_op *op,
 static inline bool tms_lower_block(struct tms_lower *lower, struct tms_op *op,
                                    const struct tms_event *event, uint64_t number, uint8_t *plain)
 {
-    if (!tms_is_block(event) || (*plain & TMS_PLAIN) == 0) {
-        return false;
-    }
     if (event->kind == TMS_EVENT_BEGIN || event->kind == TMS_EVENT_ENTER) {
         return tms_lower_open(lower, op, event, number, plain);
     }

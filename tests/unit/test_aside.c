@@ -195,32 +195,34 @@ static char *predictions(const struct writer *writer, const char *engines, size_
     return text;
 }
 
+/* An engine finds the same in each company. */
+static void expect_same(const struct writer *writer, const char *const engines[3],
+                        const size_t index[3], size_t least)
+{
+    char *first = predictions(writer, engines[0], index[0]);
+
+    assert_true(strlen(first) > least);
+    for (int i = 1; i < 3; i++) {
+        char *other = predictions(writer, engines[i], index[i]);
+        assert_string_equal(first, other);
+        free(other);
+    }
+    free(first);
+}
+
 static void others_change_nothing(void **state)
 {
+    static const char *const predicting[] = {"sidetrack", "frontier,sidetrack",
+                                             "frontier,velodrome,sidetrack"};
+    static const char *const observing[] = {"frontier", "frontier,sidetrack", "frontier,velodrome"};
     struct writer writer = {.context = tms_context_new(NULL, NULL),
                             .events = calloc(EVENTS, sizeof(struct tms_event)),
                             .seed = 1};
 
     (void)state;
     put_sections(&writer);
-    char *alone = predictions(&writer, "sidetrack", 0);
-    char *aside = predictions(&writer, "frontier,sidetrack", 1);
-    char *among = predictions(&writer, "frontier,velodrome,sidetrack", 2);
-    assert_true(strlen(alone) > 1000);
-    assert_string_equal(alone, aside);
-    assert_string_equal(alone, among);
-    free(alone);
-    free(aside);
-    free(among);
-    char *observed = predictions(&writer, "frontier", 0);
-    char *beside = predictions(&writer, "frontier,sidetrack", 0);
-    char *operations = predictions(&writer, "frontier,velodrome", 0);
-    assert_true(strlen(observed) > 100);
-    assert_string_equal(observed, beside);
-    assert_string_equal(observed, operations);
-    free(observed);
-    free(beside);
-    free(operations);
+    expect_same(&writer, predicting, (const size_t[]){0, 1, 2}, 1000);
+    expect_same(&writer, observing, (const size_t[]){0, 0, 0}, 100);
     free(writer.events);
     tms_context_free(writer.context);
 }
