@@ -15,6 +15,8 @@
  * - Arrivals and departures are kept where they are pairs.
  * - Re-entrant use of a lock that is also shared goes, as pthread_rwlock_t can't do it. It is no
  *   event anyway. So does `escape`.
+ * - What is allocated or freed right behind a fork goes: to the runtime it is no event, but with
+ *   --split=fork a transaction of the trace would begin there.
  *
  * The location of an event is the number of the function that does it: its own number, or, of the
  * second and third event of a wait and the second of a crossing, that of the first.
@@ -130,16 +132,6 @@ static void prepare_crossing(struct prepared *p, size_t at)
     }
 }
 
-/* What did not become part of a call: a wait by itself, a departure without arrival. */
-static void drop_single(struct prepared *p)
-{
-    for (size_t i = 0; i < p->trace.count; i++) {
-        if ((is(p, i, TMS_EVENT_WAIT, 0) || is(p, i, TMS_EVENT_DEPART, 0)) && p->keep[i] == KEEP) {
-            p->keep[i] = DROP;
-        }
-    }
-}
-
 /* ---- blocks ----------------------------------------------------------------------------- */
 
 static void prepare_function(struct prepared *p, size_t at)
@@ -154,20 +146,39 @@ static void prepare_function(struct prepared *p, size_t at)
     }
 }
 
-static void prepare_escape(struct prepared *p, size_t at)
+static void drop(struct prepared *p, size_t at)
 {
     p->keep[at] = DROP;
 }
 
-/* Later ones may look at what earlier ones have dropped. */
+static void prepare_fork(struct prepared *p, size_t at)
+{
+    size_t next = next_of_thread(p, at);
+
+    while (is(p, next, TMS_EVENT_ALLOC, 0) || is(p, next, TMS_EVENT_FREE, 0)) {
+        p->keep[next] = DROP;
+        next = next_of_thread(p, at);
+    }
+}
+
+/*
+ * Later ones may look at what earlier ones have dropped. A wait or a departure that is left has not
+ * become part of a call.
+ */
 static const struct {
     enum tms_event_kind kind;
     void (*prepare)(struct prepared *p, size_t at);
 } steps[] = {
-    {TMS_EVENT_ESCAPE, prepare_escape},   {TMS_EVENT_ENTER, prepare_function},
-    {TMS_EVENT_EXIT, prepare_function},   {TMS_EVENT_ACQUIRE, prepare_lock},
-    {TMS_EVENT_RELEASE, prepare_lock},    {TMS_EVENT_RELEASE, prepare_wait},
+    {TMS_EVENT_ESCAPE, drop},
+    {TMS_EVENT_ENTER, prepare_function},
+    {TMS_EVENT_EXIT, prepare_function},
+    {TMS_EVENT_ACQUIRE, prepare_lock},
+    {TMS_EVENT_RELEASE, prepare_lock},
+    {TMS_EVENT_RELEASE, prepare_wait},
+    {TMS_EVENT_WAIT, drop},
     {TMS_EVENT_ARRIVE, prepare_crossing},
+    {TMS_EVENT_DEPART, drop},
+    {TMS_EVENT_FORK, prepare_fork},
 };
 
 static void prepare(struct prepared *p)
@@ -179,7 +190,6 @@ static void prepare(struct prepared *p)
             }
         }
     }
-    drop_single(p);
 }
 
 /* ---- output ----------------------------------------------------------------------------- */
