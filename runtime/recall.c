@@ -259,7 +259,9 @@ bool tms_rt_did_again(const struct tms_rt_thread *thread, uint64_t word, uintptr
     }
     *number = begin + entry->since;
     *kind = (enum tms_rt_access)entry->access;
-    return true;
+    /* If it has ended meanwhile, the entry may be half of one that came later. */
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&t->running, memory_order_relaxed) == begin;
 }
 
 bool tms_rt_is_past_recall(uint64_t word, uintptr_t address)
