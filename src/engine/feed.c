@@ -88,7 +88,7 @@ static size_t take_plain(struct tms_analysis *analysis, const struct tms_event *
     for (i = 0; i < most; i++) {
         uint8_t plain = plain_of[events[i].thread];
         const struct tms_plain_kind *kind = &tms_plain_kinds[events[i].kind];
-        if (tms_validate_plain(locks, &events[i], kind, plain / TMS_PLAIN)) {
+        if (tms_validate_plain(locks, &events[i], kind, plain & TMS_PLAIN)) {
             tms_lower_plain(&ops[i], &events[i], number + i, plain);
         } else if (tms_is_plain_block(&events[i], plain) &&
                    tms_lower_block(lower, &ops[i], &events[i], number + i,

@@ -93,7 +93,7 @@ take_each(struct frontier *f, struct tms_stream *stream, const struct tms_event 
         const struct tms_plain_kind *kind = &tms_plain_kinds[event->kind];
         uint8_t plain = plain_of[event->thread];
         __builtin_prefetch(&cells[CELLS_VARIABLES][event[ahead].target]);
-        if (tms_validate_plain(locks, event, kind, plain / TMS_PLAIN)) {
+        if (tms_validate_plain(locks, event, kind, plain & TMS_PLAIN)) {
             sum += plain;
             if (sides) {
                 __builtin_prefetch(side + SIDE_AHEAD, 1);    /* another core has had it last */

@@ -96,7 +96,7 @@ static struct tms_hold *hold_of(const struct tms_valid_lock *lock, uint32_t thre
 
 static uint32_t holder_of(const struct tms_valid_lock *lock)
 {
-    return (uint32_t)(lock->hold >> 32);
+    return lock->hold == TMS_LOCK_SHARED ? 0 : (uint32_t)lock->hold;
 }
 
 static int acquire(struct tms_validator *v, const struct tms_event *event)
@@ -104,7 +104,7 @@ static int acquire(struct tms_validator *v, const struct tms_event *event)
     struct tms_valid_lock *lock = &v->locks[event->target];
 
     if (holder_of(lock) == event->thread) {
-        lock->hold++;
+        lock->hold += TMS_LOCK_AGAIN;
         return TMS_VALID_INNER;
     }
     if (hold_of(lock, event->thread) != NULL) {
@@ -120,7 +120,7 @@ static int acquire(struct tms_validator *v, const struct tms_event *event)
                        name(v, TMS_CLASS_THREAD, shared ? lock->shared[0].thread : holder_of(lock)),
                        shared ? "has a shared hold of" : "holds");
     }
-    lock->hold = (uint64_t)event->thread << 32 | 1;
+    lock->hold = event->thread;
     return TMS_VALID;
 }
 
@@ -135,7 +135,8 @@ static int release(struct tms_validator *v, const struct tms_event *event)
                        shared ? "of which it has a shared hold: that ends with rrel"
                               : "which it does not hold");
     }
-    if ((uint32_t)--lock->hold > 0) {
+    if (lock->hold != event->thread) {
+        lock->hold -= TMS_LOCK_AGAIN;
         return TMS_VALID_INNER;
     }
     lock->hold = 0;

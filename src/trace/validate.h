@@ -30,14 +30,16 @@ struct tms_hold {
 
 struct tms_valid_lock {
     /*
-     * Held by a thread, so often over: thread << 32 | depth; free: 0; shared: TMS_LOCK_SHARED.
-     * One word, so that taking a free lock and giving it back is one comparison.
+     * Held by a thread, so often more than once: again << 32 | thread; free: 0; shared:
+     * TMS_LOCK_SHARED. Held once, as nearly always, it is the thread's id: taking a free lock and
+     * giving it back is one comparison.
      */
     uint64_t hold;
     struct tms_hold *shared;
     size_t sharing, capacity;
 };
-#define TMS_LOCK_SHARED UINT64_C(1)
+#define TMS_LOCK_SHARED UINT64_MAX /* no thread has such an id */
+#define TMS_LOCK_AGAIN  (UINT64_C(1) << 32)
 
 struct tms_validator {
     struct tms_context *context;
@@ -79,19 +81,18 @@ extern const struct tms_plain_kind tms_plain_kinds[TMS_EVENT_COUNT];
 
 /*
  * Is the event an access, about which there is no rule, or the taking of a free lock, or the
- * giving back? If so it is done with. `plain` is 0 if its thread has not begun or has ended.
+ * giving back? If so it is done with. Not `plain`: its thread has not begun, or has ended.
  * `locks` are the validator's, `kind` is the event's.
  */
 static inline bool tms_validate_plain(struct tms_valid_lock *locks, const struct tms_event *event,
-                                      const struct tms_plain_kind *kind, unsigned plain)
+                                      const struct tms_plain_kind *kind, bool plain)
 {
     uint64_t *hold = &locks[event->target & kind->lock].hold;
-    uint64_t mine = (uint64_t)event->thread << 32 | 1;
 
-    if ((plain & (*hold == (mine & kind->held))) == 0) {
+    if (!plain || *hold != (event->thread & kind->held)) {
         return false;
     }
-    *hold ^= mine & kind->changes; /* from free to mine, or back */
+    *hold ^= event->thread & kind->changes; /* from free to mine, or back */
     return true;
 }
 
