@@ -81,11 +81,21 @@ struct tms_cursor {
     uint32_t thread;
 };
 
+/* What events of one shape share: the second half of the event. */
+struct tms_event_shape {
+    uint32_t location;
+    uint8_t kind, reserved[3];
+};
+_Static_assert(sizeof(struct tms_event_shape) ==
+                       sizeof(struct tms_event) - offsetof(struct tms_event, location) &&
+                   offsetof(struct tms_event_shape, kind) ==
+                       offsetof(struct tms_event, kind) - offsetof(struct tms_event, location),
+               "an event ends with its shape");
+
 /* The operands of a shape: ids from least to most, below 2^31, are there. */
 struct tms_operand_shape {
     uint32_t least, most;
-    uint32_t variable; /* all ones: it is in the first half of `values`; or 0 */
-    uint32_t cls;      /* enum tms_class */
+    uint32_t cls; /* enum tms_class */
 };
 
 struct tms_decoder {
@@ -104,14 +114,16 @@ struct tms_decoder {
     uint8_t location_mode, variable_planes, other_planes, location_planes;
 
     struct tms_cursor cursors[TMS_BLOCK_EVENTS];
-    struct tms_event shapes[TMS_BLOCK_SHAPES]; /* kind and location are set */
+    struct tms_event_shape shapes[TMS_BLOCK_SHAPES];
     struct tms_operand_shape operand_shapes[TMS_BLOCK_SHAPES];
+    size_t of_variable[TMS_BLOCK_SHAPES]; /* all ones: it is in the first half of `values`; or 0 */
     uint8_t schedule[TMS_BLOCK_EVENTS];
     uint32_t wide_schedule[TMS_BLOCK_EVENTS]; /* instead, with more than 256 threads */
     uint8_t codes[TMS_BLOCK_EVENTS];
     uint32_t operands[TMS_BLOCK_EVENTS];
     uint32_t locations[TMS_BLOCK_EVENTS];
-    uint32_t values[2 * TMS_BLOCK_EVENTS]; /* variables, and from the middle on the rest */
+    uint32_t values[2 * TMS_BLOCK_EVENTS]; /* variables, and from the middle on the rest … */
+    uint8_t other_codes[TMS_BLOCK_EVENTS]; /* … with their shapes */
     uint8_t plane[TMS_BLOCK_EVENTS];
 };
 

@@ -4,6 +4,7 @@
  * was right: each column is checked as a whole, so that handing out events needs no checks.
  */
 #include <assert.h>
+#include <string.h>
 
 #include "trace/tms_block.h"
 
@@ -159,9 +160,10 @@ static int read_shapes(struct tms_decoder *decoder, const struct tms_tables *tab
         }
         enum tms_class cls = tms_event_class(kind);
         uint32_t least = kind == TMS_EVENT_BEGIN || kind == TMS_EVENT_END ? 0 : 1;
-        decoder->shapes[i] = (struct tms_event){.kind = kind, .location = locations[i]};
-        decoder->operand_shapes[i] = (struct tms_operand_shape){
-            least, tables->names[cls].count, cls == TMS_CLASS_VARIABLE ? UINT32_MAX : 0, cls};
+        decoder->shapes[i] = (struct tms_event_shape){.kind = kind, .location = locations[i]};
+        decoder->operand_shapes[i] =
+            (struct tms_operand_shape){least, tables->names[cls].count, cls};
+        decoder->of_variable[i] = cls == TMS_CLASS_VARIABLE ? SIZE_MAX : 0;
     }
     return TMS_OK;
 }
@@ -244,6 +246,22 @@ static int read_codes(struct tms_decoder *decoder)
     return most < decoder->shape_count ? TMS_OK : bad(decoder, "it uses a shape it doesn't have");
 }
 
+/* Apart from the merging: variables, which are most of them, have the same bounds all. */
+static bool operands_are_there(const struct tms_decoder *decoder, const struct tms_tables *tables)
+{
+    const uint32_t *variables = decoder->values, *others = decoder->values + TMS_BLOCK_EVENTS;
+    uint32_t most = tables->names[TMS_CLASS_VARIABLE].count, missing = 0;
+
+    for (uint32_t i = 0; i < decoder->variable_count; i++) {
+        missing |= (variables[i] - 1) | (most - variables[i]);
+    }
+    for (uint32_t i = 0; i < decoder->count - decoder->variable_count; i++) {
+        const struct tms_operand_shape *shape = &decoder->operand_shapes[decoder->other_codes[i]];
+        missing |= (others[i] - shape->least) | (shape->most - others[i]);
+    }
+    return missing >> 31 == 0; /* one is negative if an id is not there */
+}
+
 /*
  * Brings the two operand columns together, without a branch that would be guessed wrong half
  * the time. Both have room for a whole block, so a wrong number of variables may wait until
@@ -254,19 +272,19 @@ static bool merge_operands(struct tms_decoder *decoder)
     const uint32_t *restrict values = decoder->values;
     const uint8_t *restrict codes = decoder->codes;
     uint32_t *restrict operands = decoder->operands;
-    uint32_t count = decoder->count, used = 0, missing = 0;
+    const size_t *restrict of_variable = decoder->of_variable;
+    uint8_t *restrict other_codes = decoder->other_codes;
+    size_t count = decoder->count, variable = 0, other = TMS_BLOCK_EVENTS;
 
 #pragma GCC unroll 4
-    for (uint32_t i = 0; i < count; i++) {
-        const struct tms_operand_shape *shape = &decoder->operand_shapes[codes[i]];
-        uint32_t other = TMS_BLOCK_EVENTS + i - used;
-        uint32_t id = values[other ^ ((other ^ used) & shape->variable)];
-        used -= shape->variable;
-        missing |=
-            (id - shape->least) | (shape->most - id); /* one is negative if it is not there */
-        operands[i] = id;
+    for (size_t i = 0; i < count; i++) {
+        size_t mask = of_variable[codes[i]];
+        other_codes[other - TMS_BLOCK_EVENTS] = codes[i];
+        operands[i] = values[other ^ ((other ^ variable) & mask)];
+        variable -= mask;
+        other += 1 + mask;
     }
-    return missing >> 31 == 0 && used == decoder->variable_count;
+    return variable == decoder->variable_count;
 }
 
 static int read_operands(struct tms_decoder *decoder, const struct tms_tables *tables)
@@ -278,7 +296,7 @@ static int read_operands(struct tms_decoder *decoder, const struct tms_tables *t
         !read_planes(decoder, decoder->values + TMS_BLOCK_EVENTS, others, decoder->other_planes)) {
         return bad(decoder, "its operands can't be unpacked");
     }
-    if (!merge_operands(decoder)) {
+    if (!merge_operands(decoder) || !operands_are_there(decoder, tables)) {
         return bad(decoder, "it has an operand that is not there");
     }
     for (uint32_t i = 0; i < decoder->shape_count; i++) {
@@ -350,7 +368,7 @@ static inline __attribute__((always_inline)) void take(struct tms_decoder *decod
 {
     const uint8_t *restrict codes = decoder->codes;
     const uint32_t *restrict operands = decoder->operands, *restrict locations = decoder->locations;
-    const struct tms_event *restrict shapes = decoder->shapes;
+    const struct tms_event_shape *restrict shapes = decoder->shapes;
     struct tms_cursor *restrict cursors = decoder->cursors;
     const uint8_t *restrict schedule = decoder->schedule + decoder->taken;
     const uint32_t *restrict wide_schedule = decoder->wide_schedule + decoder->taken;
@@ -360,9 +378,9 @@ static inline __attribute__((always_inline)) void take(struct tms_decoder *decod
     for (size_t i = 0; i < count; i++) {
         struct tms_cursor *cursor = &cursors[wide ? wide_schedule[i] : schedule[i]];
         uint32_t at = cursor->next++;
-        events[i] = shapes[codes[at]];
         events[i].thread = cursor->thread;
         events[i].target = operands[at];
+        memcpy(&events[i].location, &shapes[codes[at]], sizeof(*shapes));
         if (mode != TMS_LOCATION_IN_SHAPE) {
             events[i].location = locations[mode == TMS_LOCATION_BY_THREAD ? at : first + i];
         }
