@@ -6,7 +6,7 @@
 
 #include "clock/edges.h"
 
-#define LEAST_SIDE 8u
+#define LEAST_SIDE TMS_REACH_GROUP
 
 void tms_reach_init(struct tms_reach *reach, struct tms_memory *memory, struct tms_edges *edges)
 {
@@ -151,39 +151,26 @@ static uint64_t column_least(const struct tms_reach *reach, uint32_t column)
     const uint64_t *values = &reach->value[(size_t)column * reach->row_capacity];
     uint64_t least = TMS_NEVER;
 
-    for (uint32_t row = 0; row < reach->row_capacity; row++) {
-        least = values[row] < least ? values[row] : least;
+    for (const uint64_t *end = values + reach->row_capacity; values < end;
+         values += TMS_REACH_GROUP) {
+        for (unsigned i = 0; i < TMS_REACH_GROUP; i++) {
+            least = values[i] < least ? values[i] : least;
+        }
     }
     return least;
 }
 
-/* Which of LEAST_SIDE rows do, as bits: without a branch for each, which nobody could guess. */
-static inline unsigned rows_reaching(const uint64_t *values, uint64_t moment)
+bool tms_reach_any(struct tms_reach *reach, uint32_t column, uint64_t moment)
 {
-    unsigned found = 0;
-
-    for (unsigned i = 0; i < LEAST_SIDE; i++) {
-        found |= (unsigned)(values[i] <= moment) << i;
+    if (reach->least[column] > moment) {
+        return false;
     }
-    return found;
-}
-
-uint32_t tms_reach_next(struct tms_reach *reach, uint32_t column, uint64_t moment, uint32_t from)
-{
-    const uint64_t *values = &reach->value[(size_t)column * reach->row_capacity];
-    unsigned behind = ~0u << from % LEAST_SIDE;
-
-    for (uint32_t row = from - from % LEAST_SIDE; row < reach->row_capacity; row += LEAST_SIDE) {
-        unsigned found = rows_reaching(&values[row], moment) & behind;
-        if (found != 0) {
-            return row + (uint32_t)__builtin_ctz(found);
-        }
-        behind = ~0u;
+    uint64_t least = column_least(reach, column);
+    if (least <= moment) {
+        return true;
     }
-    if (from == 0) {
-        reach->least[column] = column_least(reach, column);
-    }
-    return reach->row_capacity;
+    reach->least[column] = least;
+    return false;
 }
 
 bool tms_reach_unreached(struct tms_reach *reach, uint32_t column)

@@ -68,16 +68,30 @@ void tms_reach_close(struct tms_reach *reach, uint32_t row);
 void tms_reach_lower(struct tms_reach *reach, uint32_t row, uint32_t column, uint64_t moment,
                      uint32_t edge);
 
-/*
- * The first row at or behind `from` that reaches `column` at `moment` or before, or
- * row_capacity. A call from row 0 that finds nothing tightens the lower bound.
- */
-uint32_t tms_reach_next(struct tms_reach *reach, uint32_t column, uint64_t moment, uint32_t from);
-
 /* Can any row reach the column at `moment` or before? May say yes when none does. */
 static inline bool tms_reach_maybe(const struct tms_reach *reach, uint32_t column, uint64_t moment)
 {
     return reach->least[column] <= moment;
+}
+
+/* Does any? If none does, the lower bound is tightened. */
+bool tms_reach_any(struct tms_reach *reach, uint32_t column, uint64_t moment);
+
+/*
+ * Which of the rows from `first` on, a group of them, do? As bits, the first row's the lowest:
+ * without a branch for each, which nobody could guess. Groups begin at multiples of their size.
+ */
+#define TMS_REACH_GROUP 8u
+static inline unsigned tms_reach_group(const struct tms_reach *reach, uint32_t column,
+                                       uint64_t moment, uint32_t first)
+{
+    const uint64_t *values = &reach->value[(size_t)column * reach->row_capacity + first];
+    unsigned others = 0;
+
+    for (unsigned i = TMS_REACH_GROUP; i-- > 0;) {
+        others = 2 * others + (moment < values[i]);
+    }
+    return ~others & ((1u << TMS_REACH_GROUP) - 1);
 }
 
 /* No row reaches the column at all. */

@@ -53,27 +53,15 @@ static uint32_t edge_number(struct frontier *f, const struct thread *t, struct a
     return edge->number;
 }
 
-/*
- * Everybody who had the source behind its begin has this event there too. Is there anybody for
- * whom it is the first event of the thread?
- */
-static bool extend_order(struct frontier *f, const struct thread *t, struct arriving *edge)
+/* The row now reaches the thread from this event on. Is that new to it? */
+static bool reach_thread(struct frontier *f, struct tms_reach *reach, const struct thread *t,
+                         uint32_t row, struct arriving *edge)
 {
-    struct tms_reach *order = &f->order;
-    bool met = false;
-
-    if (!tms_reach_maybe(order, edge->from, edge->event)) {
+    if (edge->op->event >= tms_reach_at(reach, row, t->slot)) {
         return false;
     }
-    uint32_t row = tms_reach_next(order, edge->from, edge->event, 0);
-    for (; row < order->row_capacity;
-         row = tms_reach_next(order, edge->from, edge->event, row + 1)) {
-        if (row != t->row && edge->op->event < tms_reach_at(order, row, t->slot)) {
-            tms_reach_lower(order, row, t->slot, edge->op->event, edge_number(f, t, edge));
-            met = true;
-        }
-    }
-    return met;
+    tms_reach_lower(reach, row, t->slot, edge->op->event, edge_number(f, t, edge));
+    return true;
 }
 
 /* The row now reaches all that t's running transaction reaches. Is that itself new to it? */
@@ -97,27 +85,37 @@ static bool merge_row(struct frontier *f, const struct thread *t, uint32_t row,
     return met;
 }
 
-/*
- * Everybody who reached the source reaches this transaction, and what it reaches. Is there anybody
- * who did not reach it before?
- */
-static bool extend_graph(struct frontier *f, const struct thread *t, struct arriving *edge)
+typedef bool extend_row(struct frontier *f, const struct thread *t, uint32_t row,
+                        struct arriving *edge);
+
+/* Who had the source behind its begin has this event there too. Is it the first of the thread? */
+static bool extend_order_row(struct frontier *f, const struct thread *t, uint32_t row,
+                             struct arriving *edge)
 {
-    struct tms_reach *graph = &f->graph;
+    return row != t->row && reach_thread(f, &f->order, t, row, edge);
+}
+
+/* Who reached the source reaches this transaction, and what it reaches. Did it not before? */
+static bool extend_graph_row(struct frontier *f, const struct thread *t, uint32_t row,
+                             struct arriving *edge)
+{
+    assert(row != t->row);
+    return t->row != NO_ROW ? merge_row(f, t, row, edge) : reach_thread(f, &f->graph, t, row, edge);
+}
+
+/* Takes each row that reaches the source. Is there any for which that is new? */
+static inline bool extend(struct frontier *f, struct tms_reach *reach, const struct thread *t,
+                          struct arriving *edge, extend_row *each)
+{
     bool met = false;
 
-    if (!tms_reach_maybe(graph, edge->from, edge->event)) {
+    if (!tms_reach_any(reach, edge->from, edge->event)) {
         return false;
     }
-    uint32_t row = tms_reach_next(graph, edge->from, edge->event, 0);
-    for (; row < graph->row_capacity;
-         row = tms_reach_next(graph, edge->from, edge->event, row + 1)) {
-        assert(row != t->row);
-        if (t->row != NO_ROW) {
-            met = merge_row(f, t, row, edge) || met;
-        } else if (edge->op->event < tms_reach_at(graph, row, t->slot)) {
-            tms_reach_lower(graph, row, t->slot, edge->op->event, edge_number(f, t, edge));
-            met = true;
+    for (uint32_t first = 0; first < reach->row_capacity; first += TMS_REACH_GROUP) {
+        unsigned rows = tms_reach_group(reach, edge->from, edge->event, first);
+        for (; rows != 0; rows &= rows - 1) {
+            met |= each(f, t, first + (uint32_t)__builtin_ctz(rows), edge);
         }
     }
     return met;
@@ -145,13 +143,13 @@ static bool arrive_among_others(struct frontier *f, struct thread *t, struct arr
     bool running = t->row != NO_ROW;
     bool cycle = running && tms_reach_at(&f->graph, t->row, edge->from) <= edge->event;
     bool blamed = running && f->blame && tms_reach_at(&f->order, t->row, edge->from) <= edge->event;
-    bool met = f->blame && extend_order(f, t, edge);
+    bool met = f->blame && extend(f, &f->order, t, edge, extend_order_row);
 
     if (cycle || blamed) {
         close_cycle(f, t, edge, cycle, blamed);
     }
     if (!cycle) {
-        met = extend_graph(f, t, edge) || met;
+        met |= extend(f, &f->graph, t, edge, extend_graph_row);
     }
     tms_edges_drop(&f->edges, edge->number);
     if (met) {
