@@ -226,12 +226,11 @@ static void note_refused(struct tms_rt_thread *t, uint64_t moment)
     refused->last = more && refused->last > last ? refused->last : last;
 }
 
-void tms_rt_arrive(struct tms_rt_thread *t, const struct tms_op *op, struct source source,
-                   struct cause cause)
+void tms_rt_arrive(struct tms_rt_thread *t, const struct tms_op *op, struct source source)
 {
     const struct pending *pending = &t->engine->pending;
 
-    tms_frontier_arrive(&tms_rt_engine, t->engine, op, &source, cause);
+    tms_frontier_arrive(&tms_rt_engine, t->engine, op, &source);
     t->engine->nesting.depth = 0;
     note_closing(t);
     /* Whether a transaction is to blame may show later, by an edge from where one came before. */

@@ -126,9 +126,10 @@ static void meet_others(struct tms_rt_thread *t, const struct laid_out *cell,
     for (uint32_t i = 0; i < cell->count; i++) {
         uint64_t word = cell->word[i];
         if (makes_edge(t, word, a)) {
-            struct source source = {.moment = source_of(t, word, a), .find_place = find_place};
-            struct cause cause = {edge_kind(word, a->access), TMS_CLASS_VARIABLE, op->target};
-            tms_rt_arrive(t, op, source, cause);
+            struct source source = {.moment = source_of(t, word, a),
+                                    .kind = edge_kind(word, a->access),
+                                    .find_place = find_place};
+            tms_rt_arrive(t, op, source);
         }
     }
     tms_rt_restretch(t);

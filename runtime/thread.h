@@ -269,8 +269,7 @@ static inline void tms_rt_note(struct tms_rt_thread *thread, const struct tms_op
 }
 /* An edge that is not implied, under the lock. */
 /* Also keeps what was refused in mind. */
-void tms_rt_arrive(struct tms_rt_thread *thread, const struct tms_op *op, struct source source,
-                   struct cause cause);
+void tms_rt_arrive(struct tms_rt_thread *thread, const struct tms_op *op, struct source source);
 /* Has all that an edge from this moment into the thread would say been said? */
 static inline bool tms_rt_was_said(const struct tms_rt_thread *thread, uint64_t moment)
 {

@@ -197,19 +197,13 @@ struct frontier {
     uint64_t edges_seen, edges_inserted, sweeps, nodes_used; /* counters */
 };
 
-/* Where an edge comes from. */
+/* Where an edge comes from, and why. */
 struct source {
     uint64_t moment;
     uint32_t place;
+    uint8_t kind; /* enum tms_edge_kind */
     /* If not NULL: says the place, which takes a while, when it is wanted. */
     uint32_t (*find_place)(const struct frontier *f, uint64_t moment, const struct tms_op *op);
-};
-
-/* Why there is an edge: its kind and what the two events conflict on. */
-struct cause {
-    uint8_t kind; /* enum tms_edge_kind */
-    uint8_t cls;  /* enum tms_class */
-    uint32_t on;
 };
 
 /* The thread's moments before this event are no longer as good as a new one. */
@@ -267,14 +261,14 @@ int tms_frontier_grow_rows(struct frontier *f);
 
 /* An edge that is not implied comes into the thread with this operation. */
 void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_op *op,
-                         const struct source *source, struct cause cause);
+                         const struct source *source);
 
 static inline void tms_frontier_edge(struct frontier *f, struct thread *t, const struct tms_op *op,
-                                     uint64_t moment, uint32_t place, struct cause cause)
+                                     uint64_t moment, uint32_t place, uint8_t kind)
 {
     if (!implied(t, moment)) {
-        const struct source source = {moment, place, NULL};
-        tms_frontier_arrive(f, t, op, &source, cause);
+        const struct source source = {moment, place, kind, NULL};
+        tms_frontier_arrive(f, t, op, &source);
     }
 }
 
@@ -314,7 +308,8 @@ void tms_cells_clear(struct frontier *f, struct cells *cells);
 /* Adds the thread's moment to the readers, in the place of one that is implied by it. */
 bool tms_cell_add_reader(struct frontier *f, const struct thread *t, struct cell *cell,
                          struct places *places, uint64_t moment, uint32_t place);
-void tms_cell_drop_readers(struct frontier *f, struct cell *cell);
+/* Gives back the nodes of a chain. */
+void tms_reader_nodes_drop(struct frontier *f, uint32_t first);
 void tms_reader_nodes_clear(struct frontier *f);
 
 static inline struct reader_node *reader_node(const struct frontier *f, uint32_t number)
@@ -332,6 +327,14 @@ static inline bool is_several(uint64_t moment)
 static inline uint32_t moment_node(uint64_t moment)
 {
     return (uint32_t)moment;
+}
+
+static inline void drop_readers(struct frontier *f, struct cell *cell)
+{
+    if (is_several(cell->read)) {
+        tms_reader_nodes_drop(f, moment_node(cell->read));
+    }
+    cell->read = 0;
 }
 
 /* frontier_history.c */

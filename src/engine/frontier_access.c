@@ -9,19 +9,27 @@
 
 /* ---- edges ------------------------------------------------------------------------------ */
 
-static inline void edges_from_readers(struct frontier *f, struct thread *t, const struct tms_op *op,
-                                      uint64_t read, uint32_t place, struct cause cause)
+/* Kept apart from the case of one reader, which is frequent and quick. */
+static __attribute__((noinline)) void edges_from_nodes(struct frontier *f, struct thread *t,
+                                                       const struct tms_op *op, uint32_t number,
+                                                       uint8_t kind)
 {
-    if (!is_several(read)) {
-        tms_frontier_edge(f, t, op, read, place, cause);
-        return;
-    }
-    for (uint32_t number = moment_node(read); number != 0;) {
+    while (number != 0) {
         const struct reader_node *node = reader_node(f, number);
         for (int i = 0; i < NODE_READERS && node->moment[i] != 0; i++) {
-            tms_frontier_edge(f, t, op, node->moment[i], node->place[i], cause);
+            tms_frontier_edge(f, t, op, node->moment[i], node->place[i], kind);
         }
         number = node->next;
+    }
+}
+
+static inline void edges_from_readers(struct frontier *f, struct thread *t, const struct tms_op *op,
+                                      uint64_t read, uint32_t place, uint8_t kind)
+{
+    if (is_several(read)) {
+        edges_from_nodes(f, t, op, moment_node(read), kind);
+    } else {
+        tms_frontier_edge(f, t, op, read, place, kind);
     }
 }
 
@@ -36,22 +44,20 @@ struct access {
     bool is_access;
     int8_t exclusive;    /* -1: a write, or an operation on the exclusive side of a lock */
     int8_t always;       /* -1: recorded even when it repeats */
-    uint8_t cls;         /* enum tms_class */
     uint8_t after_write; /* enum tms_edge_kind: of the edge from the last write … */
     uint8_t after_read;  /* … and from a reader */
-    uint8_t unused;
+    uint8_t unused[2];
 };
 _Static_assert(sizeof(struct access) == 8, "found by a shift");
 
 /* clang-format off */
-#define READS   {CELLS_VARIABLES, true, 0, 0, TMS_CLASS_VARIABLE, TMS_EDGE_WRITE_READ, 0, 0}
-#define WRITES  {CELLS_VARIABLES, true, -1, 0, TMS_CLASS_VARIABLE, TMS_EDGE_WRITE_WRITE, \
-                 TMS_EDGE_READ_WRITE, 0}
+#define READS   {CELLS_VARIABLES, true, 0, 0, TMS_EDGE_WRITE_READ, 0, {0}}
+#define WRITES  {CELLS_VARIABLES, true, -1, 0, TMS_EDGE_WRITE_WRITE, TMS_EDGE_READ_WRITE, {0}}
 /* Always: a report is to name the release as the earlier event, not the acquire before it. */
-#define LOCKS   {CELLS_LOCKS, true, -1, -1, TMS_CLASS_LOCK, TMS_EDGE_LOCK, TMS_EDGE_LOCK, 0}
-#define SHARES  {CELLS_LOCKS, true, 0, 0, TMS_CLASS_LOCK, TMS_EDGE_LOCK, 0, 0}
+#define LOCKS   {CELLS_LOCKS, true, -1, -1, TMS_EDGE_LOCK, TMS_EDGE_LOCK, {0}}
+#define SHARES  {CELLS_LOCKS, true, 0, 0, TMS_EDGE_LOCK, 0, {0}}
 /* Arrivals are the readers of a barrier's cell: they conflict with departures only. */
-#define ARRIVES {CELLS_BARRIERS, true, 0, 0, TMS_CLASS_BARRIER, TMS_EDGE_BARRIER, 0, 0}
+#define ARRIVES {CELLS_BARRIERS, true, 0, 0, TMS_EDGE_BARRIER, 0, {0}}
 /* clang-format on */
 
 static const struct access accesses[TMS_OP_COUNT] = {
@@ -80,11 +86,11 @@ __attribute__((noinline)) void tms_frontier_meet(struct frontier *f, struct thre
     struct cell *cell = &cells->cell[op->target];
 
     tms_frontier_edge(f, t, op, cell->write, place_of(f, cells, op->target, WRITE),
-                      (struct cause){access->after_write, access->cls, op->target});
+                      access->after_write);
     if (access->exclusive) {
         edges_from_readers(f, t, op, cell->read, place_of(f, cells, op->target, READ),
-                           (struct cause){access->after_read, access->cls, op->target});
-        tms_cell_drop_readers(f, cell);
+                           access->after_read);
+        drop_readers(f, cell);
         cell->write = moment_here(t, op);
         note_place(f, cells, op->target, UINT64_MAX, op->location);
     } else if (!tms_cell_add_reader(f, t, cell, &cells->place[op->target], moment_here(t, op),
@@ -92,7 +98,6 @@ __attribute__((noinline)) void tms_frontier_meet(struct frontier *f, struct thre
         tms_host_fail(f->host, TMS_ERR_MEMORY);
     }
     f->located |= op->location;
-    log_add(f, &t->log, op);
 }
 
 /* False if it could not go on, and the host knows. */
@@ -108,6 +113,7 @@ static inline bool access_op(struct frontier *f, struct thread *t, const struct 
         break;
     case MEETS:
         tms_frontier_meet(f, t, op);
+        log_add(f, &t->log, op);
         return f->host->failed == TMS_OK;
     case PASSES:
         note_place(f, cells, op->target, exclusive, op->location);
@@ -128,8 +134,7 @@ static void depart_from_barrier(struct frontier *f, struct thread *t, const stru
     const struct cells *barriers = &f->cells[CELLS_BARRIERS];
 
     edges_from_readers(f, t, op, barriers->cell[op->target].read,
-                       barriers->place[op->target].at[READ],
-                       (struct cause){TMS_EDGE_BARRIER, TMS_CLASS_BARRIER, op->target});
+                       barriers->place[op->target].at[READ], TMS_EDGE_BARRIER);
     tms_frontier_step(f, t, op);
 }
 
@@ -138,7 +143,7 @@ static void forget(struct frontier *f, struct thread *t, const struct tms_op *op
     struct cells *variables = &f->cells[CELLS_VARIABLES];
 
     (void)t;
-    tms_cell_drop_readers(f, &variables->cell[op->target]);
+    drop_readers(f, &variables->cell[op->target]);
     variables->cell[op->target].write = 0;
     log_add(f, &f->forgotten, op);
 }

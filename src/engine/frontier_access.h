@@ -11,8 +11,8 @@
 /* What an access comes to. */
 enum outcome {
     REPEATS, /* nothing: it is recorded already */
-    MEETS,   /* edges, or several readers: nothing was done, tms_frontier_meet does it all */
-    PASSES,  /* it is recorded now; its place, and the thread's log, are left to do */
+    MEETS,   /* edges, or several readers: nothing was done, tms_frontier_meet does all but … */
+    PASSES,  /* it is recorded now; its place, and … the thread's log, are left to do */
 };
 
 /*
@@ -50,7 +50,7 @@ static inline void note_place(struct frontier *f, const struct cells *cells, uin
     }
 }
 
-/* An access that MEETS something, whole. On failure the host knows. */
+/* An access that MEETS something, whole but for the log. On failure the host knows. */
 void tms_frontier_meet(struct frontier *f, struct thread *t, const struct tms_op *op);
 
 /*

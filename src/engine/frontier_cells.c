@@ -137,16 +137,13 @@ bool tms_cell_add_reader(struct frontier *f, const struct thread *t, struct cell
     return true;
 }
 
-void tms_cell_drop_readers(struct frontier *f, struct cell *cell)
+void tms_reader_nodes_drop(struct frontier *f, uint32_t first)
 {
-    if (is_several(cell->read)) {
-        uint32_t first = moment_node(cell->read);
-        uint32_t last = first;
-        while (reader_node(f, last)->next != 0) {
-            last = reader_node(f, last)->next;
-        }
-        reader_node(f, last)->next = f->nodes.free;
-        f->nodes.free = first;
+    uint32_t last = first;
+
+    while (reader_node(f, last)->next != 0) {
+        last = reader_node(f, last)->next;
     }
-    cell->read = 0;
+    reader_node(f, last)->next = f->nodes.free;
+    f->nodes.free = first;
 }

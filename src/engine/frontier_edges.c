@@ -11,10 +11,17 @@
 struct arriving {
     const struct tms_op *op;
     struct source source;
-    struct cause cause;
     uint64_t event; /* where it comes from … */
     uint32_t from;
     uint32_t number; /* in the pool, 0 as long as nobody needs it */
+};
+
+/* What the two events of an edge conflict on. */
+static const uint8_t classes[] = {
+    [TMS_EDGE_READ_WRITE] = TMS_CLASS_VARIABLE,  [TMS_EDGE_WRITE_READ] = TMS_CLASS_VARIABLE,
+    [TMS_EDGE_WRITE_WRITE] = TMS_CLASS_VARIABLE, [TMS_EDGE_LOCK] = TMS_CLASS_LOCK,
+    [TMS_EDGE_FORK] = TMS_CLASS_THREAD,          [TMS_EDGE_JOIN] = TMS_CLASS_THREAD,
+    [TMS_EDGE_BARRIER] = TMS_CLASS_BARRIER,
 };
 
 static struct tms_step make_step(const struct frontier *f, const struct thread *t,
@@ -33,9 +40,9 @@ static struct tms_step make_step(const struct frontier *f, const struct thread *
         .second_event = op->event,
         .first_location = edge->source.place,
         .second_location = op->location,
-        .on = edge->cause.on,
-        .on_class = edge->cause.cls,
-        .kind = edge->cause.kind,
+        .on = edge->source.kind == TMS_EDGE_FORK ? op->thread : op->target,
+        .on_class = classes[edge->source.kind],
+        .kind = edge->source.kind,
         .first_kind = moment_kind(edge->source.moment),
         .second_kind = op->event_kind,
     };
@@ -162,7 +169,7 @@ static bool arrive_among_others(struct frontier *f, struct thread *t, struct arr
 }
 
 void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_op *op,
-                         const struct source *source, struct cause cause)
+                         const struct source *source)
 {
     uint64_t event = moment_event(source->moment);
     uint32_t from = moment_slot(source->moment);
@@ -177,8 +184,7 @@ void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_
         if (f->wake != NULL) {
             f->wake(f, t);
         }
-        struct arriving edge = {
-            .op = op, .source = *source, .cause = cause, .event = event, .from = from};
+        struct arriving edge = {.op = op, .source = *source, .event = event, .from = from};
         cycle = arrive_among_others(f, t, &edge);
     }
     if (!cycle) {

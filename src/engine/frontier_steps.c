@@ -82,8 +82,7 @@ void tms_frontier_join(struct frontier *f, struct thread *t, const struct tms_op
     if (child != NULL) {
         const struct tms_op *last = log_at(&child->log, log_written(&child->log) - 1);
         tms_frontier_edge(f, t, op, make_moment(child->slot, last->event, last->event_kind),
-                          last->location,
-                          (struct cause){TMS_EDGE_JOIN, TMS_CLASS_THREAD, op->target});
+                          last->location, TMS_EDGE_JOIN);
         tms_frontier_retire(f, child->slot);
     }
     tms_frontier_step(f, t, op);
@@ -101,7 +100,6 @@ struct thread *tms_frontier_first(struct frontier *f, const struct tms_op *op)
         tms_frontier_begin(f, t, op);
     }
     const struct origin *fork = &f->forks[op->thread];
-    tms_frontier_edge(f, t, op, fork->moment, fork->place,
-                      (struct cause){TMS_EDGE_FORK, TMS_CLASS_THREAD, op->thread});
+    tms_frontier_edge(f, t, op, fork->moment, fork->place, TMS_EDGE_FORK);
     return t;
 }

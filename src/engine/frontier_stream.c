@@ -19,6 +19,7 @@ static __attribute__((noinline)) bool meet(struct frontier *f, struct thread *t,
 
     tms_lower_plain(op, event, number, plain);
     tms_frontier_meet(f, t, op);
+    t->log.next++;
     return f->host->failed == TMS_OK;
 }
 
