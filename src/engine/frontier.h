@@ -26,7 +26,8 @@
 #define MOMENT_KIND_MASK  ((1u << MOMENT_KIND_BITS) - 1)
 #define MOMENT_SLOT_SHIFT 48
 #define MOMENT_EVENT_MOST ((UINT64_C(1) << (MOMENT_SLOT_SHIFT - MOMENT_KIND_BITS)) - 1)
-#define FIRST_SLOT        1u      /* 0 stands for several readers: no thread's moment is so small */
+#define SEVERAL_SLOT      1u /* of several readers; 0 is that of no moment */
+#define FIRST_SLOT        2u
 #define LAST_SLOT         0x3fffu /* more would fit a moment, but pairs of them no machine */
 #define NO_ROW            UINT32_MAX
 
@@ -167,7 +168,7 @@ struct frontier {
 
     struct thread **threads; /* by slot */
     uint64_t *in;            /* the rows of all threads, of slot_capacity each */
-    uint32_t slot_count;     /* with slot 0 */
+    uint32_t slot_count;     /* with those of no thread */
     uint32_t slot_most;      /* … and no more than these */
     size_t slot_capacity;
     uint32_t *retired; /* slots of joined threads */
@@ -317,13 +318,17 @@ static inline struct reader_node *reader_node(const struct frontier *f, uint32_t
     return &f->nodes.chunk[number / NODE_CHUNK][number % NODE_CHUNK];
 }
 
-/* Is this, as a cell's reader, the number of a node with several? */
-static inline bool is_several(uint64_t moment)
+/* Stands, as a cell's reader, for several: those in this node, and in the ones behind. */
+static inline uint64_t make_several(uint32_t node)
 {
-    return moment - 1 < (UINT64_C(1) << MOMENT_SLOT_SHIFT) - 1;
+    return (uint64_t)SEVERAL_SLOT << MOMENT_SLOT_SHIFT | node;
 }
 
-/* The node behind it. */
+static inline bool is_several(uint64_t moment)
+{
+    return moment_slot(moment) == SEVERAL_SLOT;
+}
+
 static inline uint32_t moment_node(uint64_t moment)
 {
     return (uint32_t)moment;

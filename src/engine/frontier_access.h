@@ -26,9 +26,9 @@ static inline enum outcome access_cell(const struct thread *t, struct cell *cell
     uint64_t write = cell->write;
     uint64_t read = cell->read;
     uint64_t since = write - t->floor < read - t->floor ? write - t->floor : read - t->floor;
-    uint64_t blocked = (read | always) & exclusive;
+    uint64_t blocked = (read | always) & exclusive; /* by its slot more than any span, or 0 */
 
-    if ((since | -(uint64_t)(blocked != 0)) < t->span) {
+    if ((since | blocked) < t->span) {
         return REPEATS;
     }
     if (!implied(t, write) || !implied(t, read)) {

@@ -132,7 +132,7 @@ bool tms_cell_add_reader(struct frontier *f, const struct thread *t, struct cell
     node->place[0] = f->located ? places->at[READ] : 0;
     node->moment[1] = moment;
     node->place[1] = place;
-    cell->read = number;
+    cell->read = make_several(number);
     f->nodes_used++;
     return true;
 }
