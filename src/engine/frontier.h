@@ -54,12 +54,17 @@ static inline uint8_t moment_kind(uint64_t moment)
 }
 
 /* The last write, and the reader, or readers, since; 0: none. Locks and barriers alike. */
+enum { WRITE, READ };
 struct cell {
-    uint64_t write, read;
+    union {
+        struct {
+            uint64_t write, read;
+        };
+        uint64_t at[2]; /* the same */
+    };
 };
 
 /* Where they happened; apart, because only witnesses want to know. */
-enum { WRITE, READ };
 struct places {
     uint32_t at[2];
 };

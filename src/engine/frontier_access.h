@@ -35,8 +35,8 @@ static inline enum outcome access_cell(const struct thread *t, struct cell *cell
         return MEETS;
     }
     /* A reader that is implied makes way: who comes after this event comes after that one. */
-    cell->write = write ^ ((write ^ moment) & exclusive);
-    cell->read = moment & ~exclusive;
+    cell->read = 0;
+    cell->at[READ + exclusive] = moment;
     return PASSES;
 }
 
@@ -46,7 +46,7 @@ static inline void note_place(struct frontier *f, const struct cells *cells, uin
 {
     if (f->located | location) {
         f->located |= location;
-        cells->place[target].at[READ + (int)exclusive] = location;
+        cells->place[target].at[READ + exclusive] = location;
     }
 }
 
