@@ -12,12 +12,11 @@
 
 /* False if it could not go on, and the host knows. */
 static __attribute__((noinline)) bool meet(struct frontier *f, struct thread *t,
-                                           const struct tms_event *event, uint64_t number,
-                                           uint8_t plain)
+                                           const struct tms_event *event, uint64_t number)
 {
     struct tms_op *op = log_room(f, &t->log);
 
-    tms_lower_plain(op, event, number, plain);
+    tms_lower_bare(op, event, number);
     tms_frontier_meet(f, t, op);
     t->log.next++;
     return f->host->failed == TMS_OK;
@@ -25,7 +24,7 @@ static __attribute__((noinline)) bool meet(struct frontier *f, struct thread *t,
 
 static inline bool access_event(struct frontier *f, struct cell *const cells[2],
                                 const struct tms_event *event, const struct tms_plain_kind *kind,
-                                uint64_t number, uint8_t plain)
+                                uint64_t number)
 {
     struct thread *t = f->by_id[event->thread];
     unsigned of = kind->lock & 1;
@@ -37,10 +36,10 @@ static inline bool access_event(struct frontier *f, struct cell *const cells[2],
     case REPEATS:
         break;
     case MEETS:
-        return meet(f, t, event, number, plain);
+        return meet(f, t, event, number);
     case PASSES:
         note_place(f, &f->cells[of], target, kind->exclusive, event->location);
-        tms_lower_plain(log_room(f, &t->log), event, number, plain);
+        tms_lower_bare(log_room(f, &t->log), event, number);
         t->log.next++;
         break;
     }
@@ -49,9 +48,10 @@ static inline bool access_event(struct frontier *f, struct cell *const cells[2],
 
 /* A block that is plain begins or ends. False if it is not, and nothing was done. */
 static __attribute__((noinline)) bool take_block(struct frontier *f, struct tms_stream *stream,
-                                                 const struct tms_event *event, uint64_t number,
-                                                 uint8_t *plain)
+                                                 const struct tms_event *event, uint64_t number)
 {
+    uint8_t *plain = &stream->lower->plain[event->thread];
+
     if (!tms_is_plain_block(event, *plain)) {
         return false;
     }
@@ -84,9 +84,8 @@ take_each(struct frontier *f, struct tms_stream *stream, const struct tms_event 
 {
     /* Said to be apart, so that nothing is fetched anew after each store. */
     struct tms_valid_lock *restrict locks = stream->validator->locks;
-    uint8_t *restrict plain_of = stream->lower->plain;
+    const uint8_t *plain_of = stream->lower->plain;
     struct cell *const cells[2] = {f->cells[CELLS_VARIABLES].cell, f->cells[CELLS_LOCKS].cell};
-    struct tms_op *restrict side = stream->side;
     const struct tms_event *event, *end = events + count;
     size_t sum = 0, blocks = 0;
 
@@ -97,28 +96,25 @@ take_each(struct frontier *f, struct tms_stream *stream, const struct tms_event 
         if (tms_validate_plain(locks, event, kind, plain & TMS_PLAIN)) {
             sum += plain;
             if (sides) {
-                __builtin_prefetch(side + SIDE_AHEAD, 1);    /* another core has had it last */
-                tms_lower_plain(side, event, number, plain); /* whatever it is: … */
-                side += kind->side;                          /* … who could guess? */
+                __builtin_prefetch(stream->side + SIDE_AHEAD, 1); /* another core has had it last */
+                tms_lower_plain(stream->side, event, number, plain); /* whatever it is: … */
+                stream->side += kind->side;                          /* … who could guess? */
             }
-            if (access_event(f, cells, event, kind, number, plain)) {
+            if (access_event(f, cells, event, kind, number)) {
                 continue;
             }
             event++;
             break;
         }
-        stream->side = side;
-        if (!take_block(f, stream, event, number, &plain_of[event->thread])) {
+        if (!take_block(f, stream, event, number)) {
             break;
         }
-        side = stream->side;
         blocks++;
         if (f->host->failed != TMS_OK) {
             event++;
             break;
         }
     }
-    stream->side = side;
     size_t taken = (size_t)(event - events);
     stream->lower->unary += (taken - blocks) * (TMS_PLAIN + TMS_OP_IN_BLOCK) - sum;
     return taken;

@@ -92,6 +92,16 @@ _Static_assert(sizeof(struct tms_event) ==
 _Static_assert(TMS_OP_READ - TMS_EVENT_READ == TMS_OP_SHARED_RELEASE - TMS_EVENT_SHARED_RELEASE,
                "accesses and lock operations stand in the same order");
 
+/* An access, or an operation on a lock, for somebody who does not ask for flags. */
+static inline void tms_lower_bare(struct tms_op *op, const struct tms_event *event, uint64_t number)
+{
+    uint8_t kind = (uint8_t)(event->kind + (TMS_OP_READ - TMS_EVENT_READ));
+
+    op->event = number;
+    memcpy(&op->thread, event, sizeof(*event));
+    op->kind = kind;
+}
+
 /*
  * The way of nearly all events: an access, or an operation on a lock that there is nothing to
  * ask about, by a thread that is TMS_PLAIN, as `plain` says. The caller sees to the buffer.
@@ -99,9 +109,7 @@ _Static_assert(TMS_OP_READ - TMS_EVENT_READ == TMS_OP_SHARED_RELEASE - TMS_EVENT
 static inline void tms_lower_plain(struct tms_op *op, const struct tms_event *event,
                                    uint64_t number, uint8_t plain)
 {
-    op->event = number;
-    memcpy(&op->thread, event, sizeof(*event));
-    op->kind = (uint8_t)(event->kind + (TMS_OP_READ - TMS_EVENT_READ));
+    tms_lower_bare(op, event, number);
     op->flags = plain; /* TMS_PLAIN, too, does no harm */
 }
 
