@@ -92,8 +92,8 @@ static size_t take_plain(struct tms_analysis *analysis, const struct tms_event *
             tms_lower_plain(&ops[i], &events[i], number + i, plain);
         } else if (tms_is_plain_block(&events[i], plain) &&
                    tms_lower_block(lower, &ops[i], &events[i], number + i,
-                                   &plain_of[events[i].thread])) {
-            tms_validate_block(&analysis->validator, &events[i]);
+                                   &plain_of[events[i].thread], tms_opens_block(&events[i]))) {
+            tms_validate_block(&analysis->validator, &events[i], tms_opens_block(&events[i]));
         } else {
             break;
         }

@@ -134,7 +134,8 @@ static size_t sweep_after(const struct frontier *f)
            HISTORY_LEAST;
 }
 
-static void forget_some(struct frontier *f, struct thread *t)
+/* Apart from the way of nearly all transactions, which is short. */
+static __attribute__((noinline)) void forget_some(struct frontier *f, struct thread *t)
 {
     struct history *history = &t->history;
 

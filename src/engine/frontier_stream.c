@@ -46,6 +46,29 @@ static inline bool access_event(struct frontier *f, struct cell *const cells[2],
     return true;
 }
 
+/* `opens` is a constant where it is called: what comes of it has to be guessed once. */
+static inline __attribute__((always_inline)) bool
+open_or_close(struct frontier *f, struct tms_stream *stream, const struct tms_event *event,
+              uint64_t number, uint8_t *plain, bool opens)
+{
+    struct thread *t = f->by_id[event->thread];
+    struct tms_op *op = log_room(f, &t->log);
+
+    if (!tms_lower_block(stream->lower, op, event, number, plain, opens)) {
+        return false;
+    }
+    tms_validate_block(stream->validator, event, opens);
+    if (stream->side != NULL) {
+        *stream->side++ = *op;
+    }
+    if (op->kind >= TMS_OP_NEST) {
+        tms_frontier_nest(f, t, op);
+    } else {
+        (opens ? tms_frontier_begin : tms_frontier_end)(f, t, op);
+    }
+    return true;
+}
+
 /* A block that is plain begins or ends. False if it is not, and nothing was done. */
 static __attribute__((noinline)) bool take_block(struct frontier *f, struct tms_stream *stream,
                                                  const struct tms_event *event, uint64_t number)
@@ -55,23 +78,8 @@ static __attribute__((noinline)) bool take_block(struct frontier *f, struct tms_
     if (!tms_is_plain_block(event, *plain)) {
         return false;
     }
-    struct thread *t = f->by_id[event->thread];
-    struct tms_op *op = log_room(f, &t->log);
-    if (!tms_lower_block(stream->lower, op, event, number, plain)) {
-        return false;
-    }
-    tms_validate_block(stream->validator, event);
-    if (stream->side != NULL) {
-        *stream->side++ = *op;
-    }
-    if (op->kind == TMS_OP_BEGIN) {
-        tms_frontier_begin(f, t, op);
-    } else if (op->kind == TMS_OP_END) {
-        tms_frontier_end(f, t, op);
-    } else {
-        tms_frontier_nest(f, t, op);
-    }
-    return true;
+    return tms_opens_block(event) ? open_or_close(f, stream, event, number, plain, true)
+                                  : open_or_close(f, stream, event, number, plain, false);
 }
 
 /*

@@ -118,6 +118,12 @@ static inline bool tms_is_function(const struct tms_event *event)
     return event->kind >= TMS_EVENT_ENTER;
 }
 
+/* Of a block or a function: does it begin? */
+static inline bool tms_opens_block(const struct tms_event *event)
+{
+    return event->kind == TMS_EVENT_BEGIN || event->kind == TMS_EVENT_ENTER;
+}
+
 /* A block begins or ends, by a thread that is TMS_PLAIN. */
 static inline bool tms_is_plain_block(const struct tms_event *event, uint8_t plain)
 {
@@ -185,12 +191,10 @@ static inline bool tms_lower_close(struct tms_lower *lower, struct tms_op *op,
 }
 
 static inline bool tms_lower_block(struct tms_lower *lower, struct tms_op *op,
-                                   const struct tms_event *event, uint64_t number, uint8_t *plain)
+                                   const struct tms_event *event, uint64_t number, uint8_t *plain,
+                                   bool opens)
 {
-    if (event->kind == TMS_EVENT_BEGIN || event->kind == TMS_EVENT_ENTER) {
-        return tms_lower_open(lower, op, event, number, plain);
-    }
-    return tms_lower_close(lower, op, event, number, plain);
+    return (opens ? tms_lower_open : tms_lower_close)(lower, op, event, number, plain);
 }
 
 #endif

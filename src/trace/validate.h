@@ -98,13 +98,12 @@ static inline bool tms_validate_plain(struct tms_valid_lock *locks, const struct
 
 /* A block of a thread that has begun, or a function, is opened or, if it is open, closed. */
 static inline void tms_validate_block(struct tms_validator *validator,
-                                      const struct tms_event *event)
+                                      const struct tms_event *event, bool opens)
 {
     struct tms_valid_thread *thread = &validator->threads[event->thread];
-    uint32_t opens = event->kind == TMS_EVENT_BEGIN || event->kind == TMS_EVENT_ENTER;
 
     thread->open[event->kind >= TMS_EVENT_ENTER ? TMS_OPEN_FUNCTIONS : TMS_OPEN_BLOCKS] +=
-        2 * opens - 1;
+        opens ? 1 : UINT32_MAX;
 }
 
 /* Why the last event was invalid: a clause that follows "FILE:LINE: ". */
