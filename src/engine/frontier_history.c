@@ -20,6 +20,9 @@ static struct past *past_of(const struct history *history, uint64_t event)
     size_t low = 0;
     size_t high = history->count;
 
+    if (high > 0 && history->past[high - 1].begin <= event) {
+        low = high; /* the last one, as nearly always */
+    }
     while (low < high) { /* the first that begins after the event */
         size_t middle = low + (high - low) / 2;
         if (history->past[middle].begin <= event) {
