@@ -224,7 +224,7 @@ void tms_rt_begin_alone(struct tms_rt_thread *thread, uint32_t label, uint32_t s
 /* False if the engine knows of the transaction by now: then the end must be told. */
 bool tms_rt_end_alone(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
 /* The thread in a slot, NULL if it is over. */
-#define TMS_RT_SLOTS_MOST 1023u
+#define TMS_RT_SLOTS_MOST 1024u
 extern struct tms_rt_thread *tms_rt_by_slot[TMS_RT_SLOTS_MOST + 1];
 static inline struct tms_rt_thread *tms_rt_of_slot(uint32_t slot)
 {
