@@ -151,30 +151,40 @@ static inline uint32_t name_of(struct work *work, enum tms_class cls, unsigned w
 
 /* ---- events ----------------------------------------------------------------------------- */
 
-static int flush(struct work *work)
+/* The judge looks at a batch: what follows on the first event that does not fit is left out. */
+static int judge(struct work *work)
 {
-    int code = work->count > 0 ? work->sink(work->user, work->batch, work->count) : TMS_OK;
+    int code = tms_analysis_feed(work->judge, work->batch, work->count, NULL);
 
-    work->outcome->events += work->count;
-    work->count = 0;
+    if (code == TMS_ERR_MALFORMED) {
+        struct tms_trace_summary summary;
+        tms_analysis_summary(work->judge, &summary);
+        work->count = (size_t)(summary.events - 1 - work->outcome->events);
+        work->outcome->cut = true;
+        return TMS_OK;
+    }
     return code;
 }
 
-/* Hands an event on; does it still fit to those before it? */
+static int flush(struct work *work)
+{
+    int code = work->judge != NULL && work->count > 0 ? judge(work) : TMS_OK;
+
+    if (code >= 0 && work->count > 0) {
+        code = work->sink(work->user, work->batch, work->count);
+    }
+    work->outcome->events += work->count;
+    work->count = 0;
+    return code < 0 ? code : TMS_OK;
+}
+
+/* Hands an event on. */
 static int put(void *user, const struct tms_event *event)
 {
     struct work *work = user;
 
     if (work->names->failed) {
         return TMS_ERR_MEMORY;
-    }
-    if (work->judge != NULL && !work->outcome->cut) {
-        int code = tms_analysis_feed(work->judge, event, 1, NULL);
-        if (code == TMS_ERR_MALFORMED) {
-            work->outcome->cut = true;
-        } else if (code < 0) {
-            return code;
-        }
     }
     if (work->outcome->cut) {
         return TMS_OK;
