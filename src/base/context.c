@@ -145,3 +145,39 @@ uint32_t tms_name_count(const struct tms_context *context, enum tms_class cls)
 {
     return cls > TMS_CLASS_NONE && cls < TMS_CLASS_COUNT ? context->names[cls].count : 0;
 }
+
+/* The ids that the target of an event may have, by its kind. */
+struct bounds {
+    uint32_t least, most;
+};
+
+static void find_bounds(const struct tms_context *context, struct bounds bounds[TMS_EVENT_COUNT])
+{
+    for (int kind = 0; kind < TMS_EVENT_COUNT; kind++) {
+        bool bare = kind == TMS_EVENT_BEGIN || kind == TMS_EVENT_END;
+        bounds[kind] = (struct bounds){!bare, context->names[tms_event_class(kind)].count};
+    }
+}
+
+size_t tms_events_known(const struct tms_context *context, const struct tms_event *events,
+                        size_t count)
+{
+    uint32_t threads = context->names[TMS_CLASS_THREAD].count;
+    uint32_t locations = context->names[TMS_CLASS_LOCATION].count;
+    struct bounds bounds[TMS_EVENT_COUNT];
+    size_t i;
+
+    find_bounds(context, bounds);
+    for (i = 0; i < count; i++) {
+        const struct tms_event *event = &events[i];
+        bool known = event->kind < TMS_EVENT_COUNT && event->thread - 1 < threads &&
+                     event->target >= bounds[event->kind].least &&
+                     event->target <= bounds[event->kind].most &&
+                     (event->location <= locations || event->location >= TMS_LOCATION_NUMBER) &&
+                     (event->reserved[0] | event->reserved[1] | event->reserved[2]) == 0;
+        if (!known) {
+            break;
+        }
+    }
+    return i;
+}

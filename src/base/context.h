@@ -36,4 +36,12 @@ __attribute__((format(printf, 2, 3))) void tms_warn(struct tms_context *context,
 /* The location id of a plain decimal number below 2^31 without leading zeros, else 0. */
 uint32_t tms_location_number(const char *text, size_t length);
 
+/*
+ * How many of the events, from the first on, are of a kind that there is, with names that there
+ * are, and nothing in their reserved bytes. Asked about what was made by hand; readers make no
+ * others.
+ */
+size_t tms_events_known(const struct tms_context *context, const struct tms_event *events,
+                        size_t count);
+
 #endif

@@ -15,24 +15,6 @@
 #define STREAM_LEAST     16 /* events in hand: with fewer, collecting operations is cheaper */
 #define SMOOTH           16 /* … and so it is if more than one in so many is not plain */
 
-/* Only events made by hand are looked at like this: readers make no others. */
-static bool in_range(const struct tms_analysis *analysis, const struct tms_event *event)
-{
-    const struct tms_context *context = analysis->context;
-
-    if (event->kind >= TMS_EVENT_COUNT || event->reserved[0] != 0 || event->reserved[1] != 0 ||
-        event->reserved[2] != 0) {
-        return false;
-    }
-    enum tms_class cls = tms_event_class(event->kind);
-    bool bare =
-        event->target == 0 && (event->kind == TMS_EVENT_BEGIN || event->kind == TMS_EVENT_END);
-    return event->thread > 0 && event->thread <= tms_name_count(context, TMS_CLASS_THREAD) &&
-           (bare || (event->target > 0 && event->target <= tms_name_count(context, cls))) &&
-           (event->location >= TMS_LOCATION_NUMBER ||
-            event->location <= tms_name_count(context, TMS_CLASS_LOCATION));
-}
-
 static int refuse(struct tms_analysis *analysis, struct tms_reader *reader, size_t index)
 {
     char number[64];
@@ -209,13 +191,12 @@ int tms_analysis_feed(struct tms_analysis *analysis, const struct tms_event *eve
         analysis->lower.run_methods =
             reader != NULL && strcmp(tms_reader_format(reader), "rr") == 0;
     }
-    for (size_t i = 0; reader == NULL && i < count; i++) {
-        if (!in_range(analysis, &events[i])) {
-            return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
-                            "event %llu has a kind or a name that there is not, or reserved bytes "
-                            "that are not 0",
-                            (unsigned long long)(analysis->summary.events + i + 1));
-        }
+    size_t known = reader == NULL ? tms_events_known(analysis->context, events, count) : count;
+    if (known < count) {
+        return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
+                        "event %llu has a kind or a name that there is not, or reserved bytes "
+                        "that are not 0",
+                        (unsigned long long)(analysis->summary.events + known + 1));
     }
     int code = make_room(analysis);
     if (code == TMS_OK) {

@@ -439,36 +439,17 @@ int tms_writer_open(struct tms_context *context, const char *path,
     return TMS_OK;
 }
 
-/* Is the id one of the class, or 0 where there need not be one? */
-static bool id_exists(const struct tms_context *context, enum tms_class cls, uint32_t id,
-                      bool optional)
-{
-    return id == 0 ? optional : id <= context->names[cls].count;
-}
-
-static bool event_exists(const struct tms_context *context, const struct tms_event *event)
-{
-    if (event->kind >= TMS_EVENT_COUNT) {
-        return false;
-    }
-    bool block = event->kind == TMS_EVENT_BEGIN || event->kind == TMS_EVENT_END;
-    return id_exists(context, TMS_CLASS_THREAD, event->thread, false) &&
-           id_exists(context, tms_event_class(event->kind), event->target, block) &&
-           (event->location >= TMS_LOCATION_NUMBER ||
-            id_exists(context, TMS_CLASS_LOCATION, event->location, true));
-}
-
 int tms_writer_write(struct tms_writer *writer, const struct tms_event *events, size_t count)
 {
     if (writer->failed != TMS_OK) {
         return writer->failed;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (!event_exists(writer->context, &events[i])) {
-            return tms_fail(writer->context, TMS_ERR_ARGUMENT,
-                            "event %llu to be written has a kind or a name that does not exist",
-                            (unsigned long long)(writer->events + i + 1));
-        }
+    size_t known = tms_events_known(writer->context, events, count);
+    if (known < count) {
+        return tms_fail(writer->context, TMS_ERR_ARGUMENT,
+                        "event %llu to be written has a kind or a name that there is not, or "
+                        "reserved bytes that are not 0",
+                        (unsigned long long)(writer->events + known + 1));
     }
     writer->failed = writer->format->write(writer, events, count);
     writer->events += count;
