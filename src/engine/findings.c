@@ -8,31 +8,29 @@
 #define XXH_STATIC_LINKING_ONLY /* the hash state lives on the stack */
 #include <xxhash.h>
 
+#include "base/arena.h"
+
 #define ID_SIZE   40
 #define ID_DIGITS 6 /* shown as long as they tell the findings of a result apart */
-
-struct entry {
-    struct tms_finding finding;
-    XXH128_hash_t key;     /* the pattern in ids, … */
-    XXH128_hash_t pattern; /* … and, when all are there, in names */
-    char id[ID_SIZE];
-};
 
 struct tms_findings {
     struct tms_context *context;
     const struct tms_settings *settings;
     struct tms_memory *memory;
-    struct entry *entries;
+    struct tms_finding *list; /* in the order in which they were found; at the close, of events */
     size_t count, capacity;
-    uint32_t *index; /* open-addressed, by key: entry + 1 */
+    struct tms_arena lists; /* what they point to; if another speaks for a group, the old stays */
+    XXH128_hash_t *keys;    /* of each until the close: the pattern in ids */
+    size_t key_capacity;
+    uint32_t *index; /* open-addressed, by key: finding + 1 */
     size_t index_size;
     uint64_t total;    /* violations */
-    uint64_t unlisted; /* those that max_violations left out of `entries`, one by one */
+    uint64_t unlisted; /* those that max_violations left out of `list`, one by one */
     enum tms_evidence strongest;
     const char **doubts; /* by label: what stands against predictions of it, NULL: nothing */
     size_t doubt_capacity;
-    struct tms_finding *list;
-    size_t list_count;
+    char (*ids)[ID_SIZE]; /* of those that are listed, when they are */
+    size_t listed;
 };
 
 struct tms_findings *tms_findings_new(struct tms_context *context,
@@ -50,35 +48,17 @@ struct tms_findings *tms_findings_new(struct tms_context *context,
     return findings;
 }
 
-/* The list was allocated here; the public view of it is const. */
-static void drop_list(struct tms_findings *findings, const void *list, size_t count, size_t size)
-{
-    void *block;
-
-    memcpy(&block, &list, sizeof(block));
-    tms_release(findings->memory, block, count, size);
-}
-
-static void drop_lists(struct tms_findings *findings, const struct tms_finding *finding)
-{
-    drop_list(findings, finding->cycle, finding->cycle_length, sizeof(*finding->cycle));
-    drop_list(findings, finding->refuted, finding->refuted_count, sizeof(*finding->refuted));
-    drop_list(findings, finding->held, finding->held_count, sizeof(*finding->held));
-    drop_list(findings, finding->schedule, finding->schedule_length, sizeof(*finding->schedule));
-}
-
 void tms_findings_free(struct tms_findings *findings)
 {
     if (findings == NULL) {
         return;
     }
-    for (size_t i = 0; i < findings->count; i++) {
-        drop_lists(findings, &findings->entries[i].finding);
-    }
     struct tms_memory *memory = findings->memory;
-    tms_release(memory, findings->entries, findings->capacity, sizeof(*findings->entries));
+    tms_arena_clear(&findings->lists, memory);
+    tms_release(memory, findings->list, findings->capacity, sizeof(*findings->list));
+    tms_release(memory, findings->keys, findings->key_capacity, sizeof(*findings->keys));
     tms_release(memory, findings->index, findings->index_size, sizeof(*findings->index));
-    tms_release(memory, findings->list, findings->list_count, sizeof(*findings->list));
+    tms_release(memory, findings->ids, findings->listed, sizeof(*findings->ids));
     tms_release(memory, findings->doubts, findings->doubt_capacity, sizeof(*findings->doubts));
     tms_release(memory, findings, 1, sizeof(*findings));
 }
@@ -188,7 +168,7 @@ static bool grow_index(struct tms_findings *findings)
         return false;
     }
     for (size_t i = 0; i < findings->count; i++) {
-        size_t at = findings->entries[i].key.low64 & (size - 1);
+        size_t at = findings->keys[i].low64 & (size - 1);
         while (index[at] != 0) {
             at = (at + 1) & (size - 1);
         }
@@ -207,7 +187,7 @@ static uint32_t *find_key(struct tms_findings *findings, XXH128_hash_t key)
     size_t at = key.low64 & mask;
 
     while (findings->index[at] != 0 &&
-           !XXH128_isEqual(findings->entries[findings->index[at] - 1].key, key)) {
+           !XXH128_isEqual(findings->keys[findings->index[at] - 1], key)) {
         at = (at + 1) & mask;
     }
     return &findings->index[at];
@@ -215,18 +195,21 @@ static uint32_t *find_key(struct tms_findings *findings, XXH128_hash_t key)
 
 /* ---- taking in -------------------------------------------------------------------------- */
 
-/* A copy of a list; NULL if it is empty, or, with *count 0, when memory is short. */
-static const void *copy_list(struct tms_findings *findings, const void *list, size_t *count,
-                             size_t size)
+/* A copy of a list, where there is room for it; NULL if it is empty. */
+static const void *put_list(char **room, const void *list, size_t bytes)
 {
-    void *copy = *count > 0 ? tms_resize(findings->memory, NULL, 0, *count, size) : NULL;
+    void *copy = bytes > 0 ? memcpy(*room, list, bytes) : NULL;
 
-    if (copy != NULL) {
-        memcpy(copy, list, *count * size);
-    } else {
-        *count = 0;
-    }
+    *room += bytes;
     return copy;
+}
+
+static size_t size_of_lists(const struct tms_finding *finding)
+{
+    return finding->cycle_length * sizeof(*finding->cycle) +
+           finding->schedule_length * sizeof(*finding->schedule) +
+           finding->refuted_count * sizeof(*finding->refuted) +
+           finding->held_count * sizeof(*finding->held);
 }
 
 /* An engine that knows of no block inside still refutes the transaction that it blames. */
@@ -241,7 +224,6 @@ static size_t count_refuted(const struct tms_violation *violation)
 static int fill(struct tms_findings *findings, struct tms_finding *finding,
                 const struct tms_violation *violation)
 {
-    size_t refuted_count = count_refuted(violation);
     struct tms_finding filled = {
         .kind = violation->kind,
         .evidence = violation->evidence,
@@ -251,44 +233,41 @@ static int fill(struct tms_findings *findings, struct tms_finding *finding,
         .not_atomic = violation->not_atomic,
         .transaction = violation->transaction,
         .cycle_length = violation->cycle_length,
-        .refuted_count = refuted_count,
+        .refuted_count = count_refuted(violation),
         .held_count = violation->held_count,
         .schedule_length = violation->schedule_length,
         .caveat = violation->caveat,
     };
     const struct tms_transaction *refuted =
         violation->refuted_count > 0 ? violation->refuted : &violation->transaction;
+    char *room = tms_arena_take(&findings->lists, findings->memory, size_of_lists(&filled));
 
-    filled.cycle =
-        copy_list(findings, violation->cycle, &filled.cycle_length, sizeof(*filled.cycle));
-    filled.refuted = copy_list(findings, refuted, &filled.refuted_count, sizeof(*filled.refuted));
-    filled.held = copy_list(findings, violation->held, &filled.held_count, sizeof(*filled.held));
-    filled.schedule =
-        copy_list(findings, violation->schedule, &filled.schedule_length, sizeof(*filled.schedule));
-    if (filled.cycle_length != violation->cycle_length || filled.refuted_count != refuted_count ||
-        filled.held_count != violation->held_count ||
-        filled.schedule_length != violation->schedule_length) {
-        drop_lists(findings, &filled);
+    if (room == NULL) {
         return TMS_ERR_MEMORY;
     }
-    drop_lists(findings, finding);
+    filled.cycle = put_list(&room, violation->cycle, filled.cycle_length * sizeof(*filled.cycle));
+    filled.schedule =
+        put_list(&room, violation->schedule, filled.schedule_length * sizeof(*filled.schedule));
+    filled.refuted = put_list(&room, refuted, filled.refuted_count * sizeof(*filled.refuted));
+    filled.held = put_list(&room, violation->held, filled.held_count * sizeof(*filled.held));
     *finding = filled;
     return TMS_OK;
 }
 
-static int add_entry(struct tms_findings *findings, const struct tms_violation *violation,
-                     XXH128_hash_t key)
+static int add_finding(struct tms_findings *findings, const struct tms_violation *violation,
+                       XXH128_hash_t key)
 {
-    if (!TMS_RESERVE(findings->memory, &findings->entries, &findings->capacity, findings->count + 1,
-                     16)) {
+    size_t wanted = findings->count + 1;
+
+    if (!TMS_RESERVE(findings->memory, &findings->list, &findings->capacity, wanted, 16) ||
+        !TMS_RESERVE(findings->memory, &findings->keys, &findings->key_capacity, wanted, 16)) {
         return TMS_ERR_MEMORY;
     }
-    struct entry *entry = &findings->entries[findings->count];
-    memset(entry, 0, sizeof(*entry));
-    int code = fill(findings, &entry->finding, violation);
+    struct tms_finding *finding = &findings->list[findings->count];
+    *finding = (struct tms_finding){0};
+    int code = fill(findings, finding, violation);
     if (code == TMS_OK) {
-        entry->key = key;
-        findings->count++;
+        findings->keys[findings->count++] = key;
     }
     return code;
 }
@@ -299,20 +278,20 @@ static int add_single(struct tms_findings *findings, const struct tms_violation 
     uint64_t most = findings->settings->max_violations;
 
     if (most == 0 || findings->count < most) {
-        return add_entry(findings, violation, (XXH128_hash_t){0});
+        return add_finding(findings, violation, (XXH128_hash_t){0});
     }
-    struct entry *latest = &findings->entries[0];
+    struct tms_finding *latest = &findings->list[0];
     for (size_t i = 1; i < findings->count; i++) {
-        if (findings->entries[i].finding.event > latest->finding.event) {
-            latest = &findings->entries[i];
+        if (findings->list[i].event > latest->event) {
+            latest = &findings->list[i];
         }
     }
     findings->unlisted++;
-    if (violation->event >= latest->finding.event) {
+    if (violation->event >= latest->event) {
         return TMS_OK;
     }
-    latest->finding.count = 0;
-    return fill(findings, &latest->finding, violation);
+    latest->count = 0;
+    return fill(findings, latest, violation);
 }
 
 static int add_grouped(struct tms_findings *findings, const struct tms_violation *violation)
@@ -324,11 +303,11 @@ static int add_grouped(struct tms_findings *findings, const struct tms_violation
     }
     uint32_t *at = find_key(findings, key);
     if (*at == 0) {
-        int code = add_entry(findings, violation, key);
+        int code = add_finding(findings, violation, key);
         *at = code == TMS_OK ? (uint32_t)findings->count : 0;
         return code;
     }
-    struct tms_finding *known = &findings->entries[*at - 1].finding;
+    struct tms_finding *known = &findings->list[*at - 1];
     if (violation->not_atomic != known->not_atomic ? violation->not_atomic
                                                    : violation->event < known->event) {
         return fill(findings, known, violation); /* speaks better for the group */
@@ -388,10 +367,15 @@ enum tms_evidence tms_findings_strongest(const struct tms_findings *findings)
 
 /* ---- closing ---------------------------------------------------------------------------- */
 
+/* A finding by its place in the list, and its pattern in names. */
+struct named {
+    XXH128_hash_t pattern;
+    size_t at;
+};
+
 static int by_event(const void *a, const void *b)
 {
-    const struct tms_finding *x = &((const struct entry *)a)->finding;
-    const struct tms_finding *y = &((const struct entry *)b)->finding;
+    const struct tms_finding *x = a, *y = b;
 
     return x->event != y->event ? (x->event > y->event) - (x->event < y->event)
                                 : (x->thread > y->thread) - (x->thread < y->thread);
@@ -399,8 +383,7 @@ static int by_event(const void *a, const void *b)
 
 static int by_pattern(const void *a, const void *b)
 {
-    const struct entry *x = *(const struct entry *const *)a;
-    const struct entry *y = *(const struct entry *const *)b;
+    const struct named *x = a, *y = b;
 
     return XXH128_cmp(&x->pattern, &y->pattern);
 }
@@ -417,43 +400,50 @@ static int common_digits(XXH128_hash_t a, XXH128_hash_t b)
     return low != 0 ? 16 + __builtin_clzll(low) / 4 : 32;
 }
 
-static void give_id(struct entry *entry, int digits)
+static void write_id(char *id, XXH128_hash_t pattern, int digits)
 {
-    char *id = entry->id;
-
     memcpy(id, "AV-", 3);
     for (int i = 0; i < digits; i++) {
-        uint64_t half = i < 16 ? entry->pattern.high64 : entry->pattern.low64;
+        uint64_t half = i < 16 ? pattern.high64 : pattern.low64;
         id[3 + i] = "0123456789abcdef"[half >> (60 - i % 16 * 4) & 15];
     }
     id[3 + digits] = '\0';
 }
 
 /* Six digits, or as many as tell an id apart from its neighbours in the order of patterns. */
+static int digits_needed(const struct named *named, size_t count, size_t i)
+{
+    int digits = ID_DIGITS;
+
+    for (size_t j = i > 0 ? i - 1 : 0; j <= i + 1 && j < count; j++) {
+        int common = common_digits(named[i].pattern, named[j].pattern);
+        if (common < 32 && common >= digits) {
+            digits = common + 1;
+        }
+    }
+    return digits;
+}
+
 static int give_ids(struct tms_findings *findings)
 {
     size_t count = findings->count;
-    struct entry **sorted = tms_resize(findings->memory, NULL, 0, count, sizeof(struct entry *));
+    struct named *named = tms_resize(findings->memory, NULL, 0, count, sizeof(*named));
 
-    if (sorted == NULL) {
+    if (named == NULL) {
         return TMS_ERR_MEMORY;
     }
     for (size_t i = 0; i < count; i++) {
-        sorted[i] = &findings->entries[i];
-        sorted[i]->pattern = pattern_of(findings, &sorted[i]->finding);
+        named[i] = (struct named){pattern_of(findings, &findings->list[i]), i};
     }
-    qsort(sorted, count, sizeof(struct entry *), by_pattern);
+    qsort(named, count, sizeof(*named), by_pattern);
     for (size_t i = 0; i < count; i++) {
-        int digits = ID_DIGITS;
-        for (size_t j = i > 0 ? i - 1 : 0; j <= i + 1 && j < count; j++) {
-            int common = common_digits(sorted[i]->pattern, sorted[j]->pattern);
-            if (common < 32 && common >= digits) {
-                digits = common + 1;
-            }
+        if (named[i].at < findings->listed) {
+            char *id = findings->ids[named[i].at];
+            write_id(id, named[i].pattern, digits_needed(named, count, i));
+            findings->list[named[i].at].id = id;
         }
-        give_id(sorted[i], digits);
     }
-    tms_release(findings->memory, sorted, count, sizeof(struct entry *));
+    tms_release(findings->memory, named, count, sizeof(*named));
     return TMS_OK;
 }
 
@@ -463,22 +453,18 @@ int tms_findings_close(struct tms_findings *findings, const struct tms_finding *
     uint64_t most = findings->settings->max_violations;
     size_t listed = most != 0 && most < findings->count ? (size_t)most : findings->count;
 
-    assert(findings->list == NULL);
+    assert(findings->ids == NULL);
     *list = NULL;
     *count = 0;
     *unlisted = findings->unlisted + (findings->count - listed);
     if (listed == 0) {
         return TMS_OK;
     }
-    qsort(findings->entries, findings->count, sizeof(struct entry), by_event);
-    findings->list = tms_resize(findings->memory, NULL, 0, listed, sizeof(*findings->list));
-    findings->list_count = findings->list == NULL ? 0 : listed;
-    if (findings->list == NULL || give_ids(findings) != TMS_OK) {
+    qsort(findings->list, findings->count, sizeof(*findings->list), by_event);
+    findings->ids = tms_resize(findings->memory, NULL, 0, listed, sizeof(*findings->ids));
+    findings->listed = findings->ids == NULL ? 0 : listed;
+    if (findings->ids == NULL || give_ids(findings) != TMS_OK) {
         return TMS_ERR_MEMORY;
-    }
-    for (size_t i = 0; i < listed; i++) {
-        findings->list[i] = findings->entries[i].finding;
-        findings->list[i].id = findings->entries[i].id;
     }
     *list = findings->list;
     *count = listed;
@@ -487,6 +473,6 @@ int tms_findings_close(struct tms_findings *findings, const struct tms_finding *
 
 void tms_findings_same(struct tms_findings *findings, size_t index, const char *id)
 {
-    assert(index < findings->list_count);
+    assert(index < findings->listed);
     findings->list[index].same_as = id;
 }

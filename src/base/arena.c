@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pieces of chunks; see arena.h. */
+#include "base/arena.h"
+
+#define ALIGNED     8
+#define LEAST_CHUNK 1024
+#define MOST_CHUNK  (256 * 1024) /* beyond a single piece that is larger */
+
+struct tms_arena_chunk {
+    struct tms_arena_chunk *before;
+    size_t size, used; /* bytes, these here included */
+};
+
+static size_t next_size(const struct tms_arena_chunk *last, size_t wanted)
+{
+    size_t size = last == NULL ? LEAST_CHUNK : 2 * last->size;
+
+    size = size > MOST_CHUNK ? MOST_CHUNK : size;
+    return wanted > size ? wanted : size;
+}
+
+static bool grow(struct tms_arena *arena, struct tms_memory *memory, size_t bytes)
+{
+    size_t size = next_size(arena->chunk, sizeof(struct tms_arena_chunk) + bytes);
+    struct tms_arena_chunk *chunk = tms_resize(memory, NULL, 0, size, 1);
+
+    if (chunk == NULL) {
+        return false;
+    }
+    *chunk = (struct tms_arena_chunk){arena->chunk, size, sizeof(*chunk)};
+    arena->chunk = chunk;
+    return true;
+}
+
+void *tms_arena_take(struct tms_arena *arena, struct tms_memory *memory, size_t bytes)
+{
+    bytes = (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
+    if ((arena->chunk == NULL || arena->chunk->size - arena->chunk->used < bytes) &&
+        !grow(arena, memory, bytes)) {
+        return NULL;
+    }
+    char *piece = (char *)arena->chunk + arena->chunk->used;
+    arena->chunk->used += bytes;
+    return piece;
+}
+
+void tms_arena_clear(struct tms_arena *arena, struct tms_memory *memory)
+{
+    while (arena->chunk != NULL) {
+        struct tms_arena_chunk *chunk = arena->chunk;
+        arena->chunk = chunk->before;
+        tms_release(memory, chunk, chunk->size, 1);
+    }
+}
