@@ -55,6 +55,11 @@ void tms_host_violation(struct tms_host *host, const struct tms_violation *viola
     }
 }
 
+bool tms_host_again(struct tms_host *host, uint64_t key, uint64_t event)
+{
+    return tms_findings_again(host->findings, key, event);
+}
+
 static void run_each(const struct tms_run *run, const struct tms_op *ops, size_t count)
 {
     for (size_t i = 0; i < count && run->host.failed == TMS_OK; i++) {

@@ -23,6 +23,7 @@ struct tms_violation {
     const char *kind; /* "cycle" for the exact engines */
     enum tms_evidence evidence;
     uint64_t event;
+    uint64_t key;     /* the pattern (findings.h), hashed by the engine; 0: the host does it */
     uint64_t repeats; /* further violations of this pattern, of which nothing else is known */
     uint32_t thread;
     bool not_atomic;
@@ -98,6 +99,12 @@ static inline void tms_host_first(struct tms_host *host, uint64_t event)
 
 /* Takes in a violation: grouped by pattern, or listed, as the settings say. Copies. */
 void tms_host_violation(struct tms_host *host, const struct tms_violation *violation);
+
+/*
+ * For engines that give keys: is a violation with this key known that speaks for one at this event
+ * as well? Then that is counted, and need not be made. Never if each is to be listed.
+ */
+bool tms_host_again(struct tms_host *host, uint64_t key, uint64_t event);
 
 /* The engines, ending with NULL. */
 extern const struct tms_engine *const tms_engines[];

@@ -100,6 +100,9 @@ static void digest_word(struct digest *digest, uint32_t word)
 /* A name has one id, so ids tell patterns apart as well as names do, and need no context. */
 static XXH128_hash_t key_of(const struct tms_violation *violation)
 {
+    if (violation->key != 0) {
+        return (XXH128_hash_t){.low64 = violation->key};
+    }
     struct digest digest = {.hash.low64 = XXH3_64bits(violation->kind, strlen(violation->kind))};
 
     digest_word(&digest, violation->evidence);
@@ -314,6 +317,20 @@ static int add_grouped(struct tms_findings *findings, const struct tms_violation
     }
     known->count += 1 + violation->repeats;
     return TMS_OK;
+}
+
+bool tms_findings_again(struct tms_findings *findings, uint64_t key, uint64_t event)
+{
+    if (findings->settings->all || findings->count == 0) {
+        return false;
+    }
+    uint32_t at = *find_key(findings, (XXH128_hash_t){.low64 = key});
+    if (at == 0 || event < findings->list[at - 1].event) {
+        return false;
+    }
+    findings->list[at - 1].count++;
+    findings->total++;
+    return true;
 }
 
 int tms_findings_doubt(struct tms_findings *findings, uint32_t label, const char *why)

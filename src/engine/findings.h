@@ -27,6 +27,9 @@ void tms_findings_free(struct tms_findings *findings);
 /* TMS_OK or TMS_ERR_MEMORY. */
 int tms_findings_add(struct tms_findings *findings, const struct tms_violation *violation);
 
+/* See tms_host_again. */
+bool tms_findings_again(struct tms_findings *findings, uint64_t key, uint64_t event);
+
 /* From now on what is predicted of blocks of that label is only potential. TMS_OK, TMS_ERR_MEMORY.
  */
 int tms_findings_doubt(struct tms_findings *findings, uint32_t label, const char *why);

@@ -19,9 +19,7 @@
 #include "engine/engine.h"
 #include "engine/nesting.h"
 
-#define SIDETRACK_SLOTS   1024
-#define SIDETRACK_TOLD    512 /* patterns; a power of two */
-#define SIDETRACK_REFUTED 4   /* blocks in a pattern that is remembered */
+#define SIDETRACK_SLOTS 1024
 
 /* How a lock is taken. Of windows, SHARED stands for: by acquires of any kind. */
 enum { SHARED, EXCLUSIVE, KINDS };
@@ -140,15 +138,6 @@ struct thread {
     uint64_t stuck;   /* the last event in this block that waited for no lock, while holding one */
 };
 
-/* The last report of a pattern, and how often the pattern came again since. */
-struct told {
-    uint64_t pattern; /* 0: none */
-    uint64_t repeats;
-    struct tms_violation violation; /* with its lists here: */
-    struct tms_step cycle[2];
-    struct tms_transaction refuted[SIDETRACK_REFUTED];
-};
-
 struct sidetrack {
     struct tms_host *host;
     struct tms_memory *memory;
@@ -170,7 +159,6 @@ struct sidetrack {
     size_t variable_capacity;
     bool waits_held; /* somebody waited for something that is no lock, while holding one */
     struct tms_refuted refuted;          /* of the report in hand */
-    struct told *told;                   /* by pattern; NULL: nothing was told so far */
     uint64_t age;                        /* the last one given out */
     uint64_t acquires, windows, dropped; /* for stats */
     uint64_t reports[ERROR_KINDS];
@@ -360,8 +348,5 @@ struct prediction {
     const struct thread *shows; /* the thread of the event that shows it */
 };
 void tms_sidetrack_report(struct sidetrack *s, const struct prediction *prediction);
-
-/* At the finish: hands over how often patterns came again. */
-void tms_sidetrack_settle_told(struct sidetrack *s);
 
 #endif

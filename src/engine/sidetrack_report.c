@@ -2,13 +2,9 @@
 /*
  * How a prediction is told: the cycle, the schedule that has it, and what stands against it.
  *
- * A block that can be cut is mostly cut in the same way again and again. To make a finding takes a
- * microsecond, and only the first of a pattern is shown; so the last patterns are remembered, and
- * when one comes again it is counted. The host gets the counts at the end, or when another pattern
- * needs the place.
+ * A block that can be cut is mostly cut in the same way again and again, and only the first of a
+ * pattern is shown. So the host is asked whether it knows the pattern before there is much to tell.
  */
-#include <string.h>
-
 #include "engine/sidetrack.h"
 
 static const char *const kinds[ERROR_KINDS] = {
@@ -99,111 +95,28 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ hash >> 29;
 }
 
-/* All that findings are grouped by, and the caveat. Never 0. */
-static uint64_t pattern_of(const struct prediction *p)
+static size_t refuted_count(const struct sidetrack *s, const struct prediction *p)
 {
-    uint64_t error = (uint64_t)p->error << 2 | (uint64_t)p->rough << 1 | p->unproven;
-    uint64_t hash = mix(0, error << 40 | (uint64_t)p->on_class << 32 | p->on);
+    return s->host->settings->blame ? p->refuted->count : 0;
+}
+
+/* Of all that findings are grouped by. Never 0. */
+static uint64_t key_of(const struct sidetrack *s, const struct prediction *p)
+{
+    uint64_t edges =
+        (uint64_t)edge_kind(p, p->first, p->culprit) << 8 | edge_kind(p, p->culprit, p->second);
+    uint64_t how = (uint64_t)p->error << 2 | (uint64_t)is_proven(p) << 1 | p->culprit_in->unary;
+    uint64_t hash = mix(0, (uint64_t)p->on_class << 32 | p->on);
 
     hash = mix(hash, (uint64_t)p->block->label << 32 | p->culprit_in->label);
-    hash = mix(hash,
-               (uint64_t)p->first->kind << 16 | (uint64_t)p->second->kind << 8 | p->culprit->kind);
-    hash = mix(hash, p->culprit_in->unary);
-    for (size_t i = 1; i < p->refuted->count; i++) {
+    hash = mix(hash, edges << 8 | how);
+    for (size_t i = 1; i < refuted_count(s, p); i++) {
         hash = mix(hash, p->refuted->block[i].label);
     }
-    return hash | 1;
+    return hash != 0 ? hash : 1;
 }
 
-static void settle_told(struct sidetrack *s, struct told *told)
-{
-    if (told->repeats > 0) {
-        told->violation.repeats = told->repeats - 1;
-        tms_host_violation(s->host, &told->violation);
-        told->repeats = 0;
-    }
-}
-
-void tms_sidetrack_settle_told(struct sidetrack *s)
-{
-    for (size_t i = 0; s->told != NULL && i < SIDETRACK_TOLD; i++) {
-        settle_told(s, &s->told[i]);
-    }
-}
-
-/* Where the pattern is remembered, or may be; NULL: nowhere. */
-static struct told *told_of(struct sidetrack *s, const struct prediction *p, uint64_t pattern)
-{
-    if (s->host->settings->all || p->refuted->count > SIDETRACK_REFUTED) {
-        return NULL;
-    }
-    if (s->told == NULL) {
-        s->told = tms_resize(s->memory, NULL, 0, SIDETRACK_TOLD, sizeof(*s->told));
-        if (s->told == NULL) {
-            sidetrack_out_of_memory(s);
-            return NULL;
-        }
-    }
-    return &s->told[pattern >> 8 & (SIDETRACK_TOLD - 1)];
-}
-
-static void remember(struct sidetrack *s, struct told *told, uint64_t pattern,
-                     const struct tms_violation *violation)
-{
-    settle_told(s, told);
-    told->pattern = pattern;
-    told->violation = *violation;
-    told->violation.cycle = memcpy(told->cycle, violation->cycle, sizeof(told->cycle));
-    told->violation.schedule = NULL;
-    told->violation.schedule_length = 0;
-    if (violation->refuted_count > 0) {
-        told->violation.refuted = memcpy(told->refuted, violation->refuted,
-                                         violation->refuted_count * sizeof(*told->refuted));
-    }
-}
-
-static void tell(struct sidetrack *s, const struct prediction *p, const struct tms_step *cycle,
-                 const struct tms_turn *schedule, size_t turns)
-{
-    bool blame = s->host->settings->blame;
-    const struct tms_violation violation = {
-        .kind = kinds[p->error],
-        .evidence = is_proven(p) ? TMS_EVIDENCE_PREDICTED : TMS_EVIDENCE_POTENTIAL,
-        .event = event_of(p),
-        .thread = p->shows->id,
-        .not_atomic = blame,
-        .transaction = *p->block,
-        .cycle = cycle,
-        .cycle_length = 2,
-        .refuted = p->refuted->block,
-        .refuted_count = blame ? p->refuted->count : 0,
-        .schedule = schedule,
-        .schedule_length = turns,
-        .caveat = caveat_of(p),
-    };
-    uint64_t pattern = pattern_of(p);
-    struct told *told = told_of(s, p, pattern);
-
-    tms_host_violation(s->host, &violation);
-    if (told != NULL) {
-        remember(s, told, pattern, &violation);
-    }
-}
-
-/* Was this pattern told lately? Then it is counted. */
-static bool is_told(struct sidetrack *s, const struct prediction *p)
-{
-    uint64_t pattern = pattern_of(p);
-    struct told *told = told_of(s, p, pattern);
-
-    if (told == NULL || told->pattern != pattern) {
-        return false;
-    }
-    told->repeats++;
-    return true;
-}
-
-static void make_report(struct sidetrack *s, const struct prediction *p)
+static void tell(struct sidetrack *s, const struct prediction *p, uint64_t key)
 {
     bool lock = p->on_class == TMS_CLASS_LOCK;
     const struct tms_step cycle[] = {
@@ -215,21 +128,38 @@ static void make_report(struct sidetrack *s, const struct prediction *p)
         turn_of(p, p->culprit, p->culprit_in->thread, "culprit"),
         turn_of(p, p->second, p->block->thread, lock ? "second acquire" : "second access"),
     };
+    const struct tms_violation violation = {
+        .kind = kinds[p->error],
+        .evidence = is_proven(p) ? TMS_EVIDENCE_PREDICTED : TMS_EVIDENCE_POTENTIAL,
+        .event = event_of(p),
+        .key = key,
+        .thread = p->shows->id,
+        .not_atomic = s->host->settings->blame,
+        .transaction = *p->block,
+        .cycle = cycle,
+        .cycle_length = sizeof(cycle) / sizeof(*cycle),
+        .refuted = p->refuted->block,
+        .refuted_count = refuted_count(s, p),
+        .schedule = schedule,
+        .schedule_length = sizeof(schedule) / sizeof(*schedule),
+        .caveat = caveat_of(p),
+    };
 
-    tell(s, p, cycle, schedule, sizeof(schedule) / sizeof(*schedule));
+    tms_host_violation(s->host, &violation);
 }
 
 void tms_sidetrack_report(struct sidetrack *s, const struct prediction *p)
 {
     uint64_t event = event_of(p);
     uint64_t first = s->host->first_violation_event;
+    uint64_t key = key_of(s, p);
 
     s->reports[p->error]++;
     s->host->closing_edges++;
     if (is_proven(p) && (first == 0 || event < first)) {
         s->host->first_violation_event = event;
     }
-    if (!is_told(s, p)) {
-        make_report(s, p);
+    if (!tms_host_again(s->host, key, event)) {
+        tell(s, p, key);
     }
 }

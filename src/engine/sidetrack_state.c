@@ -211,5 +211,4 @@ void tms_sidetrack_clear(struct sidetrack *s)
     tms_release(s->memory, s->barriers, s->barrier_capacity, sizeof(*s->barriers));
     tms_release(s->memory, s->variables, s->variable_capacity, sizeof(*s->variables));
     tms_refuted_clear(&s->refuted, s->memory);
-    tms_release(s->memory, s->told, s->told == NULL ? 0 : SIDETRACK_TOLD, sizeof(*s->told));
 }
