@@ -41,7 +41,8 @@ struct index {
     struct tms_memory *memory;
     struct key *keys; /* open-addressed */
     size_t size, count;
-    bool apart; /* each violation is to be listed by itself */
+    bool apart;  /* each violation is to be listed by itself */
+    bool shared; /* features are in it that findings of another run may have */
 };
 
 /* ---- the index -------------------------------------------------------------------------- */
@@ -211,6 +212,9 @@ static const char *find_same(struct index *index, const struct tms_run *run,
 {
     struct walk walk = {.index = index, .run = run, .finding = finding, .step = seek};
 
+    if (!index->shared) {
+        return NULL;
+    }
     if (!has_features(finding)) {
         return look_up(index, hash_of_id(finding), run);
     }
@@ -223,6 +227,7 @@ static int register_finding(struct index *index, const struct tms_run *run,
 {
     struct walk walk = {.index = index, .run = run, .finding = finding, .step = enter};
 
+    index->shared = true;
     walk.id = finding->same_as != NULL ? finding->same_as : finding->id;
     int code = cuts_block(finding) ? walk_features(&walk) : TMS_OK;
     return code == TMS_OK ? put(index, hash_of_id(finding), walk.id, run) : code;
@@ -263,35 +268,50 @@ static int mark_same(struct index *index, struct tms_run *run, size_t at)
  * What is compared before what: stronger evidence, and then those that have more to tell and less
  * that stands against them.
  */
-struct turn {
-    enum tms_evidence evidence;
-    bool cycle;
-    bool caveat;
-};
-
-#define TURN_COUNT (4 * (TMS_EVIDENCE_POTENTIAL + 1))
-
-static struct turn turn_at(int index)
+static unsigned turn_of(const struct tms_finding *finding)
 {
-    return (struct turn){(enum tms_evidence)(index / 4), index % 4 < 2, index % 2 != 0};
+    return 4u * finding->evidence + 2u * !has_cycle(finding) + (finding->caveat != NULL);
 }
 
-static bool has_turn(const struct tms_finding *finding, struct turn turn)
+#define TURN_COUNT (4u * (TMS_EVIDENCE_POTENTIAL + 1))
+
+/* The turns that findings of the run have, as bits. */
+static unsigned turns_of(const struct tms_run *run)
 {
-    return finding->evidence == turn.evidence && has_cycle(finding) == turn.cycle &&
-           (finding->caveat != NULL) == turn.caveat;
+    unsigned turns = 0;
+
+    for (size_t i = 0; i < run->result.finding_count; i++) {
+        turns |= 1u << turn_of(&run->result.findings[i]);
+    }
+    return turns;
 }
 
-static int compare(struct index *index, struct tms_run *run, struct turn turn)
+/* Will findings of another run be looked at, now or later? */
+static bool others_follow(const struct tms_analysis *analysis, const struct tms_run *run,
+                          unsigned turn)
+{
+    bool follow = false;
+
+    for (size_t i = 0; i < analysis->run_count; i++) {
+        const struct tms_run *other = &analysis->runs[i];
+        follow = follow || (other != run && other->turns >> turn != 0);
+    }
+    return follow;
+}
+
+static int compare(struct tms_analysis *analysis, struct index *index, struct tms_run *run,
+                   unsigned turn)
 {
     const struct tms_result *result = &run->result;
+    bool others = others_follow(analysis, run, turn);
     int code = TMS_OK;
 
     for (size_t i = 0; i < result->finding_count && code == TMS_OK; i++) {
-        if (has_turn(&result->findings[i], turn)) {
-            code = mark_same(index, run, i);
+        if (turn_of(&result->findings[i]) != turn) {
+            continue;
         }
-        if (has_turn(&result->findings[i], turn) && code == TMS_OK) {
+        code = mark_same(index, run, i);
+        if (others && code == TMS_OK) {
             code = register_finding(index, run, &result->findings[i]);
         }
     }
@@ -303,9 +323,15 @@ static int compare_all(struct tms_analysis *analysis)
     struct index index = {.memory = &analysis->memory, .apart = analysis->settings.all};
     int code = TMS_OK;
 
-    for (int i = 0; i < TURN_COUNT; i++) {
-        for (size_t j = 0; j < analysis->run_count && code == TMS_OK; j++) {
-            code = compare(&index, tms_analysis_run(analysis, j), turn_at(i));
+    for (size_t i = 0; i < analysis->run_count; i++) {
+        analysis->runs[i].turns = turns_of(&analysis->runs[i]);
+    }
+    for (unsigned turn = 0; turn < TURN_COUNT; turn++) {
+        for (size_t i = 0; i < analysis->run_count && code == TMS_OK; i++) {
+            struct tms_run *run = tms_analysis_run(analysis, i);
+            if (run->turns >> turn & 1) {
+                code = compare(analysis, &index, run, turn);
+            }
         }
     }
     tms_release(index.memory, index.keys, index.size, sizeof(*index.keys));

@@ -16,6 +16,7 @@ struct tms_run {
     struct tms_host host;
     double seconds;
     struct tms_result result; /* filled by the finish */
+    unsigned turns;           /* which turns its findings have when results are compared, as bits */
     struct tms_counter counters[TMS_COUNTERS_MOST];
     char loss[TMS_MESSAGE_SIZE];
     char assumption[TMS_MESSAGE_SIZE];
