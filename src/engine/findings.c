@@ -120,46 +120,86 @@ static XXH128_hash_t key_of(const struct tms_violation *violation)
     return digest.hash;
 }
 
-static void hash_text(XXH3_state_t *state, const char *text)
+/* Texts on their way into a hash: mostly they are short, and all of them go at once. */
+struct texts {
+    size_t length;
+    char bytes[512];
+    bool long_ones; /* what came before is in `state` */
+    XXH3_state_t state;
+};
+
+static void hash_bytes(struct texts *texts)
 {
-    XXH3_128bits_update(state, text, strlen(text) + 1);
+    if (!texts->long_ones) {
+        XXH3_INITSTATE(&texts->state);
+        XXH3_128bits_reset(&texts->state);
+        texts->long_ones = true;
+    }
+    XXH3_128bits_update(&texts->state, texts->bytes, texts->length);
+    texts->length = 0;
 }
 
-static void hash_name(struct tms_findings *findings, XXH3_state_t *state, enum tms_class cls,
+static void hash_text(struct texts *texts, const char *text)
+{
+    size_t left = strlen(text) + 1;
+
+    while (left > 0) {
+        size_t room = sizeof(texts->bytes) - texts->length;
+        size_t some = left < room ? left : room;
+        memcpy(&texts->bytes[texts->length], text, some);
+        texts->length += some;
+        text += some;
+        left -= some;
+        if (texts->length == sizeof(texts->bytes)) {
+            hash_bytes(texts);
+        }
+    }
+}
+
+static XXH128_hash_t hash_of_texts(struct texts *texts)
+{
+    if (!texts->long_ones) {
+        return XXH3_128bits(texts->bytes, texts->length);
+    }
+    hash_bytes(texts);
+    return XXH3_128bits_digest(&texts->state);
+}
+
+static void hash_name(struct tms_findings *findings, struct texts *texts, enum tms_class cls,
                       uint32_t id)
 {
-    hash_text(state, tms_name(findings->context, cls, id, NULL));
+    hash_text(texts, tms_name(findings->context, cls, id, NULL));
 }
 
-static void hash_step(struct tms_findings *findings, XXH3_state_t *state,
+static void hash_step(struct tms_findings *findings, struct texts *texts,
                       const struct tms_step *step)
 {
-    hash_name(findings, state, TMS_CLASS_LABEL, step->from.label);
-    hash_text(state, step->from.unary ? "unary" : "block");
-    hash_text(state, tms_edge_text(step->kind));
+    hash_name(findings, texts, TMS_CLASS_LABEL, step->from.label);
+    hash_text(texts, step->from.unary ? "unary" : "block");
+    hash_text(texts, tms_edge_text(step->kind));
     if (step->on_class != TMS_CLASS_THREAD) {
-        hash_text(state, tms_class_text(step->on_class));
-        hash_name(findings, state, step->on_class, name_of_step(step));
+        hash_text(texts, tms_class_text(step->on_class));
+        hash_name(findings, texts, step->on_class, name_of_step(step));
     }
 }
 
 static XXH128_hash_t pattern_of(struct tms_findings *findings, const struct tms_finding *finding)
 {
-    XXH3_state_t state;
+    struct texts texts;
 
-    XXH3_INITSTATE(&state);
-    XXH3_128bits_reset(&state);
-    hash_text(&state, finding->kind);
-    hash_text(&state, tms_evidence_text(finding->evidence));
-    hash_name(findings, &state, TMS_CLASS_LABEL, finding->transaction.label);
+    texts.length = 0;
+    texts.long_ones = false;
+    hash_text(&texts, finding->kind);
+    hash_text(&texts, tms_evidence_text(finding->evidence));
+    hash_name(findings, &texts, TMS_CLASS_LABEL, finding->transaction.label);
     for (size_t i = 0; i < finding->cycle_length; i++) {
-        hash_step(findings, &state, &finding->cycle[i]);
+        hash_step(findings, &texts, &finding->cycle[i]);
     }
     for (size_t i = 1; i < finding->refuted_count; i++) { /* the first is the transaction */
-        hash_text(&state, "refuted");
-        hash_name(findings, &state, TMS_CLASS_LABEL, finding->refuted[i].label);
+        hash_text(&texts, "refuted");
+        hash_name(findings, &texts, TMS_CLASS_LABEL, finding->refuted[i].label);
     }
-    return XXH3_128bits_digest(&state);
+    return hash_of_texts(&texts);
 }
 
 static bool grow_index(struct tms_findings *findings)
