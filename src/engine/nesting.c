@@ -34,8 +34,10 @@ static bool open_block(struct tms_nesting *nesting, struct tms_memory *memory,
 static void remove_block(struct tms_nesting *nesting, size_t at)
 {
     nesting->depth--;
-    memmove(&nesting->open[at], &nesting->open[at + 1],
-            (nesting->depth - at) * sizeof(*nesting->open));
+    if (at < nesting->depth) { /* mostly it is the last */
+        memmove(&nesting->open[at], &nesting->open[at + 1],
+                (nesting->depth - at) * sizeof(*nesting->open));
+    }
 }
 
 static void close_block(struct tms_nesting *nesting, const struct tms_op *op)
