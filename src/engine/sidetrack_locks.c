@@ -18,7 +18,8 @@ static inline size_t width_of(const struct sidetrack *s, const struct tms_vector
     return clock->capacity < s->slot_count ? clock->capacity : s->slot_count;
 }
 
-void tms_sidetrack_learn(struct sidetrack *s, struct thread *t, const struct tms_vector *clock)
+/* C := C ⊔ clock */
+ALWAYS_INLINE void learn(struct sidetrack *s, struct thread *t, const struct tms_vector *clock)
 {
     size_t width = width_of(s, clock);
 
@@ -28,10 +29,17 @@ void tms_sidetrack_learn(struct sidetrack *s, struct thread *t, const struct tms
     }
     uint64_t *restrict mine = t->clock.at;
     const uint64_t *restrict theirs = clock->at;
-    for (size_t i = 0; i < width; i++) {
-        mine[i] = theirs[i] > mine[i] ? theirs[i] : mine[i];
+    for (size_t i = 0; i < width; i += STRIDE) {
+        for (size_t j = i; j < i + STRIDE; j++) {
+            mine[j] = theirs[j] > mine[j] ? theirs[j] : mine[j];
+        }
     }
     t->age = ++s->age;
+}
+
+void tms_sidetrack_learn(struct sidetrack *s, struct thread *t, const struct tms_vector *clock)
+{
+    learn(s, t, clock);
 }
 
 static inline bool copy_clock(struct sidetrack *s, struct tms_vector *into,
@@ -58,7 +66,7 @@ static inline bool copy_clock(struct sidetrack *s, struct tms_vector *into,
 ALWAYS_INLINE void learn_lock(struct sidetrack *s, struct thread *t, struct lock *lock, int kind)
 {
     if (lock->released_at > tms_vector_get(&t->clock, lock->releaser)) {
-        tms_sidetrack_learn(s, t, &lock->released[EXCLUSIVE]);
+        learn(s, t, &lock->released[EXCLUSIVE]);
     }
     if (kind == EXCLUSIVE && lock->shared_since) {
         tms_sidetrack_learn(s, t, &lock->released[SHARED]);
