@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Engines that can do without reads and writes, on a thread of their own: they get their
- * operations, a few thousand at a time, while the events go on to the others. Nothing that they
+ * operations, many thousands at a time, while the events go on to the others. Nothing that they
  * use while they run is used by anybody else (see findings.h); what they found is looked at when
  * the thread has ended. A trace with few such operations is not worth a thread, and gets none.
  *
