@@ -13,6 +13,12 @@
 #define ID_SIZE   40
 #define ID_DIGITS 6 /* shown as long as they tell the findings of a result apart */
 
+/* A finding by its pattern in ids. */
+struct slot {
+    uint64_t key;
+    size_t finding; /* its number in the list, from 1 on; 0: the slot is free */
+};
+
 struct tms_findings {
     struct tms_context *context;
     const struct tms_settings *settings;
@@ -20,9 +26,7 @@ struct tms_findings {
     struct tms_finding *list; /* in the order in which they were found; at the close, of events */
     size_t count, capacity;
     struct tms_arena lists; /* what they point to; if another speaks for a group, the old stays */
-    XXH128_hash_t *keys;    /* of each until the close: the pattern in ids */
-    size_t key_capacity;
-    uint32_t *index; /* open-addressed, by key: finding + 1 */
+    struct slot *index;     /* open-addressed, by key */
     size_t index_size;
     uint64_t total;    /* violations */
     uint64_t unlisted; /* those that max_violations left out of `list`, one by one */
@@ -56,7 +60,6 @@ void tms_findings_free(struct tms_findings *findings)
     struct tms_memory *memory = findings->memory;
     tms_arena_clear(&findings->lists, memory);
     tms_release(memory, findings->list, findings->capacity, sizeof(*findings->list));
-    tms_release(memory, findings->keys, findings->key_capacity, sizeof(*findings->keys));
     tms_release(memory, findings->index, findings->index_size, sizeof(*findings->index));
     tms_release(memory, findings->ids, findings->listed, sizeof(*findings->ids));
     tms_release(memory, findings->doubts, findings->doubt_capacity, sizeof(*findings->doubts));
@@ -77,15 +80,15 @@ static uint32_t name_of_step(const struct tms_step *step)
 
 /* Numbers on their way into a hash, a few at a time. */
 struct digest {
-    XXH128_hash_t hash;
+    uint64_t hash;
     uint32_t count;
     uint32_t words[64];
 };
 
 static void digest_rest(struct digest *digest)
 {
-    digest->hash = XXH3_128bits_withSeed(digest->words, digest->count * sizeof(*digest->words),
-                                         digest->hash.low64);
+    digest->hash =
+        XXH3_64bits_withSeed(digest->words, digest->count * sizeof(*digest->words), digest->hash);
     digest->count = 0;
 }
 
@@ -98,12 +101,12 @@ static void digest_word(struct digest *digest, uint32_t word)
 }
 
 /* A name has one id, so ids tell patterns apart as well as names do, and need no context. */
-static XXH128_hash_t key_of(const struct tms_violation *violation)
+static uint64_t key_of(const struct tms_violation *violation)
 {
     if (violation->key != 0) {
-        return (XXH128_hash_t){.low64 = violation->key};
+        return violation->key;
     }
-    struct digest digest = {.hash.low64 = XXH3_64bits(violation->kind, strlen(violation->kind))};
+    struct digest digest = {.hash = XXH3_64bits(violation->kind, strlen(violation->kind))};
 
     digest_word(&digest, violation->evidence);
     digest_word(&digest, violation->transaction.label);
@@ -202,38 +205,34 @@ static XXH128_hash_t pattern_of(struct tms_findings *findings, const struct tms_
     return hash_of_texts(&texts);
 }
 
+/* Where the pattern is, or belongs, in the index. */
+static struct slot *find_slot(struct slot *index, size_t size, uint64_t key)
+{
+    size_t at = key & (size - 1);
+
+    while (index[at].finding != 0 && index[at].key != key) {
+        at = (at + 1) & (size - 1);
+    }
+    return &index[at];
+}
+
 static bool grow_index(struct tms_findings *findings)
 {
     size_t size = findings->index_size == 0 ? 64 : findings->index_size * 2;
-    uint32_t *index = tms_resize(findings->memory, NULL, 0, size, sizeof(*index));
+    struct slot *index = tms_resize(findings->memory, NULL, 0, size, sizeof(*index));
 
     if (index == NULL) {
         return false;
     }
-    for (size_t i = 0; i < findings->count; i++) {
-        size_t at = findings->keys[i].low64 & (size - 1);
-        while (index[at] != 0) {
-            at = (at + 1) & (size - 1);
+    for (size_t i = 0; i < findings->index_size; i++) {
+        if (findings->index[i].finding != 0) {
+            *find_slot(index, size, findings->index[i].key) = findings->index[i];
         }
-        index[at] = (uint32_t)i + 1;
     }
     tms_release(findings->memory, findings->index, findings->index_size, sizeof(*index));
     findings->index = index;
     findings->index_size = size;
     return true;
-}
-
-/* Where the pattern is, or belongs, in the index. */
-static uint32_t *find_key(struct tms_findings *findings, XXH128_hash_t key)
-{
-    size_t mask = findings->index_size - 1;
-    size_t at = key.low64 & mask;
-
-    while (findings->index[at] != 0 &&
-           !XXH128_isEqual(findings->keys[findings->index[at] - 1], key)) {
-        at = (at + 1) & mask;
-    }
-    return &findings->index[at];
 }
 
 /* ---- taking in -------------------------------------------------------------------------- */
@@ -297,21 +296,16 @@ static int fill(struct tms_findings *findings, struct tms_finding *finding,
     return TMS_OK;
 }
 
-static int add_finding(struct tms_findings *findings, const struct tms_violation *violation,
-                       XXH128_hash_t key)
+static int add_finding(struct tms_findings *findings, const struct tms_violation *violation)
 {
-    size_t wanted = findings->count + 1;
-
-    if (!TMS_RESERVE(findings->memory, &findings->list, &findings->capacity, wanted, 16) ||
-        !TMS_RESERVE(findings->memory, &findings->keys, &findings->key_capacity, wanted, 16)) {
+    if (!TMS_RESERVE(findings->memory, &findings->list, &findings->capacity, findings->count + 1,
+                     16)) {
         return TMS_ERR_MEMORY;
     }
     struct tms_finding *finding = &findings->list[findings->count];
     *finding = (struct tms_finding){0};
     int code = fill(findings, finding, violation);
-    if (code == TMS_OK) {
-        findings->keys[findings->count++] = key;
-    }
+    findings->count += code == TMS_OK;
     return code;
 }
 
@@ -321,7 +315,7 @@ static int add_single(struct tms_findings *findings, const struct tms_violation 
     uint64_t most = findings->settings->max_violations;
 
     if (most == 0 || findings->count < most) {
-        return add_finding(findings, violation, (XXH128_hash_t){0});
+        return add_finding(findings, violation);
     }
     struct tms_finding *latest = &findings->list[0];
     for (size_t i = 1; i < findings->count; i++) {
@@ -339,18 +333,18 @@ static int add_single(struct tms_findings *findings, const struct tms_violation 
 
 static int add_grouped(struct tms_findings *findings, const struct tms_violation *violation)
 {
-    XXH128_hash_t key = key_of(violation);
+    uint64_t key = key_of(violation);
 
     if ((findings->count + 1) * 2 > findings->index_size && !grow_index(findings)) {
         return TMS_ERR_MEMORY;
     }
-    uint32_t *at = find_key(findings, key);
-    if (*at == 0) {
-        int code = add_finding(findings, violation, key);
-        *at = code == TMS_OK ? (uint32_t)findings->count : 0;
+    struct slot *slot = find_slot(findings->index, findings->index_size, key);
+    if (slot->finding == 0) {
+        int code = add_finding(findings, violation);
+        *slot = (struct slot){key, code == TMS_OK ? findings->count : 0};
         return code;
     }
-    struct tms_finding *known = &findings->list[*at - 1];
+    struct tms_finding *known = &findings->list[slot->finding - 1];
     if (violation->not_atomic != known->not_atomic ? violation->not_atomic
                                                    : violation->event < known->event) {
         return fill(findings, known, violation); /* speaks better for the group */
@@ -364,11 +358,11 @@ bool tms_findings_again(struct tms_findings *findings, uint64_t key, uint64_t ev
     if (findings->settings->all || findings->count == 0) {
         return false;
     }
-    uint32_t at = *find_key(findings, (XXH128_hash_t){.low64 = key});
-    if (at == 0 || event < findings->list[at - 1].event) {
+    size_t known = find_slot(findings->index, findings->index_size, key)->finding;
+    if (known == 0 || event < findings->list[known - 1].event) {
         return false;
     }
-    findings->list[at - 1].count++;
+    findings->list[known - 1].count++;
     findings->total++;
     return true;
 }
