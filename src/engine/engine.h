@@ -23,7 +23,7 @@ struct tms_violation {
     const char *kind; /* "cycle" for the exact engines */
     enum tms_evidence evidence;
     uint64_t event;
-    uint64_t key;     /* the pattern (findings.h), hashed by the engine; 0: the host does it */
+    uint64_t key;     /* the pattern (pattern.h), hashed by the engine; 0: the host does it */
     uint64_t repeats; /* further violations of this pattern, of which nothing else is known */
     uint32_t thread;
     bool not_atomic;

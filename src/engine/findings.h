@@ -3,12 +3,9 @@
  * The findings of one engine: violations grouped by static pattern, with ids that stay the
  * same from run to run.
  *
- * A pattern is the sequence, along the cycle, of labels, edge kinds and names of what the
- * steps conflict on, and of the labels of nested blocks that are refuted too; no thread names,
- * addresses, lines or event numbers. Of a group the first
- * violation with a transaction to blame is shown, or if there is none, the first. The id
- * shows the first 24 bits of the 128-bit hash of the pattern, and more of them where two patterns
- * of one result would share an id.
+ * What a pattern is says pattern.h. Of a group the first violation with a transaction to blame is
+ * shown, or if there is none, the first. The id shows the first 24 bits of the 128-bit hash of the
+ * pattern, and more of them where two patterns of one result would share an id.
  *
  * Names are looked up at the close: until then, adding needs nothing that others use.
  */

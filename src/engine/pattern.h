@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pattern of a violation: what it has in common with others of the same place in the program,
+ * in every run. That is the sequence, along the cycle, of labels, edge kinds and names of what the
+ * steps conflict on, and of the labels of nested blocks that are refuted too; no thread names,
+ * addresses, lines or event numbers.
+ */
+#ifndef TMS_ENGINE_PATTERN_H
+#define TMS_ENGINE_PATTERN_H
+
+#include <xxhash.h>
+
+#include "engine/engine.h"
+
+/* By ids, for this run: the key that the engine gave, or one made here. */
+uint64_t tms_pattern_key(const struct tms_violation *violation);
+
+/* By names, the same from run to run. */
+XXH128_hash_t tms_pattern_of(const struct tms_context *context, const struct tms_finding *finding);
+
+#endif
