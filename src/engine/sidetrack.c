@@ -56,11 +56,16 @@ static void on_nested(struct sidetrack *s, const struct tms_op *op)
     }
 }
 
-static void on_update(struct sidetrack *s, const struct tms_op *op)
+static void on_access(struct sidetrack *s, const struct tms_op *op)
 {
     if (s->predict & TMS_PREDICT_VARIABLE) {
         tms_sidetrack_access(s, op);
     }
+}
+
+static void on_update(struct sidetrack *s, const struct tms_op *op)
+{
+    on_access(s, op);
     if (s->predict & TMS_PREDICT_ATOMIC) {
         tms_sidetrack_update(s, op);
     }
@@ -165,8 +170,8 @@ static handler *const handlers[TMS_OP_COUNT] = {
     [TMS_OP_BEGIN] = on_begin,
     [TMS_OP_NEST] = on_nested,
     [TMS_OP_UNNEST] = on_nested,
-    [TMS_OP_READ] = tms_sidetrack_access, /* with TMS_PREDICT_VARIABLE only, see group */
-    [TMS_OP_WRITE] = tms_sidetrack_access,
+    [TMS_OP_READ] = on_access,
+    [TMS_OP_WRITE] = on_access,
     [TMS_OP_UPDATE] = on_update,
     [TMS_OP_ACQUIRE] = tms_sidetrack_acquire,
     [TMS_OP_RELEASE] = tms_sidetrack_release,
@@ -190,18 +195,27 @@ static inline uint64_t not_zero(uint64_t bytes)
     return bytes + EACH_BYTE * 0x7f;
 }
 
+static inline uint64_t kinds_of_eight(const struct tms_op *ops)
+{
+    return (uint64_t)ops[0].kind | (uint64_t)ops[1].kind << 8 | (uint64_t)ops[2].kind << 16 |
+           (uint64_t)ops[3].kind << 24 | (uint64_t)ops[4].kind << 32 | (uint64_t)ops[5].kind << 40 |
+           (uint64_t)ops[6].kind << 48 | (uint64_t)ops[7].kind << 56;
+}
+
+/* The highest bit of each byte that is neither READ nor WRITE. */
+static inline uint64_t no_access(uint64_t kinds)
+{
+    _Static_assert(TMS_OP_READ % 2 == 0 && TMS_OP_WRITE == TMS_OP_READ + 1, "one bit apart");
+    return not_zero((kinds & EACH_BYTE * 0xfe) ^ EACH_BYTE * TMS_OP_READ);
+}
+
 /* Of eight operations, as bits: which are something else than READ, WRITE and END. */
 static inline uint64_t others_of_eight(const struct tms_op *ops)
 {
-    uint64_t kinds = (uint64_t)ops[0].kind | (uint64_t)ops[1].kind << 8 |
-                     (uint64_t)ops[2].kind << 16 | (uint64_t)ops[3].kind << 24 |
-                     (uint64_t)ops[4].kind << 32 | (uint64_t)ops[5].kind << 40 |
-                     (uint64_t)ops[6].kind << 48 | (uint64_t)ops[7].kind << 56;
-    uint64_t no_access = not_zero((kinds & EACH_BYTE * 0xfe) ^ EACH_BYTE * TMS_OP_READ);
+    uint64_t kinds = kinds_of_eight(ops);
     uint64_t no_end = not_zero(kinds ^ EACH_BYTE * TMS_OP_END);
 
-    _Static_assert(TMS_OP_READ % 2 == 0 && TMS_OP_WRITE == TMS_OP_READ + 1, "one bit apart");
-    return ((no_access & no_end) >> 7 & EACH_BYTE) * UINT64_C(0x0102040810204080) >> 56;
+    return ((no_access(kinds) & no_end) >> 7 & EACH_BYTE) * UINT64_C(0x0102040810204080) >> 56;
 }
 
 /* Accesses are most of all operations, and nobody can guess where the others are: so these are
@@ -216,17 +230,38 @@ static uint64_t others_of(const struct tms_op *ops, size_t count)
     return others;
 }
 
+static inline void handle(struct sidetrack *s, const struct tms_op *op)
+{
+    if (handlers[op->kind] != NULL) {
+        handlers[op->kind](s, op);
+    }
+}
+
+static void take_each(struct sidetrack *s, const struct tms_op *ops, size_t count)
+{
+    for (size_t i = 0; i < count && s->host->failed == TMS_OK; i++) {
+        handle(s, &ops[i]);
+    }
+}
+
+static void take_others(struct sidetrack *s, const struct tms_op *ops, size_t count)
+{
+    uint64_t others = others_of(ops, count) & UINT64_MAX >> (GROUP - count);
+
+    for (; others != 0 && s->host->failed == TMS_OK; others &= others - 1) {
+        handle(s, &ops[__builtin_ctzll(others)]);
+    }
+}
+
+/* Working aside it gets no accesses, and has none to look for. */
 static void group(struct sidetrack *s, const struct tms_op *ops, size_t count)
 {
-    bool all = (s->predict & TMS_PREDICT_VARIABLE) != 0;
-    uint64_t wanted = all ? UINT64_MAX : others_of(ops, count);
+    bool none = (~no_access(kinds_of_eight(ops)) & EACH_BYTE << 7) == 0;
 
-    wanted &= UINT64_MAX >> (GROUP - count);
-    for (; wanted != 0 && s->host->failed == TMS_OK; wanted &= wanted - 1) {
-        const struct tms_op *op = &ops[__builtin_ctzll(wanted)];
-        if (handlers[op->kind] != NULL) {
-            handlers[op->kind](s, op);
-        }
+    if (none || (s->predict & TMS_PREDICT_VARIABLE) != 0) {
+        take_each(s, ops, count);
+    } else {
+        take_others(s, ops, count);
     }
 }
 
