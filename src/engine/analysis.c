@@ -231,8 +231,10 @@ static int choose_way(struct tms_analysis *analysis)
     bool streams = analysis->runs[0].engine->stream != NULL && !analysis->settings.first;
 
     analysis->lower.batch = analysis->settings.first ? 1 : TMS_LOWER_BATCH;
+    analysis->no_ends = true;
     for (size_t i = 1; i < analysis->run_count; i++) {
         streams = streams && needs_no_accesses(analysis, &analysis->runs[i]);
+        analysis->no_ends = analysis->no_ends && analysis->runs[i].engine->no_ends;
     }
     analysis->streams = streams;
     if (streams && analysis->run_count > 1) {

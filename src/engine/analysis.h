@@ -32,7 +32,8 @@ struct tms_analysis {
     size_t run_count, run_capacity;
     bool streams;            /* the first engine can take events as they come, … */
     bool bumpy;              /* … but lately too many were not plain */
-    struct tms_aside *aside; /* if so, and there are others, the way to them */
+    struct tms_aside *aside; /* if so, and there are others, the way to them … */
+    bool no_ends;            /* … who can do without the ends of blocks */
     struct tms_trace_summary summary;
     uint32_t last_thread; /* of the last event fed */
     double started;

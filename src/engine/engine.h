@@ -64,6 +64,8 @@ struct tms_engine {
     int (*create)(void *state, struct tms_host *host);
     /* Per operation, by kind; NULL: the engine does not care. */
     void (*on[TMS_OP_COUNT])(void *state, const struct tms_op *op);
+    /* Where operations are picked out for it (aside.h), it can do without END as well. */
+    bool no_ends;
     /*
      * Instead of `on`, for engines that look ahead: must mean the same. NULL: none. Behind the
      * last operation there are TMS_OPS_BEHIND more that can be read, with any content.

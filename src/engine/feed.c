@@ -96,7 +96,8 @@ static size_t stream_plain(struct tms_analysis *analysis, const struct tms_event
                            size_t count, bool *stopped)
 {
     struct tms_run *run = &analysis->runs[0];
-    struct tms_stream stream = {.validator = &analysis->validator, .lower = &analysis->lower};
+    struct tms_stream stream = {
+        .validator = &analysis->validator, .lower = &analysis->lower, .no_ends = analysis->no_ends};
     const struct tms_op *side = NULL;
     size_t room = count;
 

@@ -58,7 +58,7 @@ open_or_close(struct frontier *f, struct tms_stream *stream, const struct tms_ev
         return false;
     }
     tms_validate_block(stream->validator, event, opens);
-    if (stream->side != NULL) {
+    if (stream->side != NULL && !(stream->no_ends && op->kind == TMS_OP_END)) {
         *stream->side++ = *op;
     }
     if (op->kind >= TMS_OP_NEST) {

@@ -253,7 +253,7 @@ static void take_others(struct sidetrack *s, const struct tms_op *ops, size_t co
     }
 }
 
-/* Working aside it gets no accesses, and has none to look for. */
+/* Working aside it gets neither accesses nor ends, and has none to look for. */
 static void group(struct sidetrack *s, const struct tms_op *ops, size_t count)
 {
     bool none = (~no_access(kinds_of_eight(ops)) & EACH_BYTE << 7) == 0;
@@ -338,6 +338,7 @@ const struct tms_engine tms_engine_sidetrack = {
         },
     .state_size = sizeof(struct sidetrack),
     .create = create,
+    .no_ends = true,
     .batch = batch,
     .finish = finish,
     .stats = stats,

@@ -17,6 +17,7 @@ struct tms_stream {
      * room for one per event, and one more. NULL: there are no others.
      */
     struct tms_op *side;
+    bool no_ends; /* nor do they need the ends of blocks */
 };
 
 #endif
