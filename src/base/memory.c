@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PAGE 4096u /* or more: then some are touched twice */
+
 static int refused(struct tms_memory *memory)
 {
     return memory->fail_after != 0 && --memory->fail_after == 0;
@@ -38,6 +40,16 @@ void *tms_resize(struct tms_memory *memory, void *block, size_t old_count, size_
         memory->peak = memory->bytes;
     }
     return grown;
+}
+
+void *tms_table(struct tms_memory *memory, size_t count, size_t size)
+{
+    char *table = tms_resize(memory, NULL, 0, count, size);
+
+    for (size_t at = 0; table != NULL && at < count * size; at += PAGE) {
+        *(volatile char *)&table[at] = 0;
+    }
+    return table;
 }
 
 void tms_release(struct tms_memory *memory, void *block, size_t count, size_t size)

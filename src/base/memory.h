@@ -25,6 +25,13 @@ struct tms_memory {
 void *tms_resize(struct tms_memory *memory, void *block, size_t old_count, size_t new_count,
                  size_t size);
 
+/*
+ * A table that is filled in no order, a hash table: `count` elements, all zero, none of which is
+ * untouched memory. Looking into that and then writing to it would have each page made twice, the
+ * second time while all threads of the process wait. NULL as above.
+ */
+void *tms_table(struct tms_memory *memory, size_t count, size_t size);
+
 /* Gives a block of `count` elements back. NULL is fine. */
 void tms_release(struct tms_memory *memory, void *block, size_t count, size_t size);
 

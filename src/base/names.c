@@ -94,7 +94,7 @@ static uint64_t hash_of(const struct tms_name_entry *entry)
 static bool grow_table(struct tms_names *names)
 {
     size_t size = names->table == NULL ? TABLE_LEAST : (names->mask + 1) * 2;
-    struct tms_name_entry *table = tms_resize(names->memory, NULL, 0, size, sizeof(*table));
+    struct tms_name_entry *table = tms_table(names->memory, size, sizeof(*table));
 
     if (table == NULL) {
         return false;

@@ -62,7 +62,7 @@ static bool grow(struct index *index)
     struct index larger = {.memory = index->memory,
                            .size = index->size == 0 ? 256 : index->size * 2};
 
-    larger.keys = tms_resize(index->memory, NULL, 0, larger.size, sizeof(*larger.keys));
+    larger.keys = tms_table(index->memory, larger.size, sizeof(*larger.keys));
     if (larger.keys == NULL) {
         return false;
     }

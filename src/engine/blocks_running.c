@@ -12,7 +12,7 @@
 static bool grow_index(struct blocks *b, struct thread *thread)
 {
     size_t size = thread->index_size > 0 ? thread->index_size * 2 : INDEX_LEAST;
-    uint32_t *index = tms_resize(b->memory, NULL, 0, size, sizeof(*index));
+    uint32_t *index = tms_table(b->memory, size, sizeof(*index));
 
     if (index == NULL) {
         tms_host_fail(b->host, TMS_ERR_MEMORY);

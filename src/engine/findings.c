@@ -81,7 +81,7 @@ static struct slot *find_slot(struct slot *index, size_t size, uint64_t key)
 static bool grow_index(struct tms_findings *findings)
 {
     size_t size = findings->index_size == 0 ? 64 : findings->index_size * 2;
-    struct slot *index = tms_resize(findings->memory, NULL, 0, size, sizeof(*index));
+    struct slot *index = tms_table(findings->memory, size, sizeof(*index));
 
     if (index == NULL) {
         return false;

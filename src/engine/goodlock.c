@@ -96,7 +96,7 @@ static bool grow_index(struct goodlock *g)
 {
     size_t before = g->index_size, size = before == 0 ? LEAST : 2 * before;
     uint32_t *old = g->index;
-    uint32_t *index = tms_resize(&g->host->memory, NULL, 0, size, sizeof(*index));
+    uint32_t *index = tms_table(&g->host->memory, size, sizeof(*index));
 
     if (index == NULL) {
         return fail_memory(g);

@@ -57,7 +57,7 @@ static struct tms_interned_place *place_of(const struct tms_interned *rows, cons
 static bool grow_index(struct tms_interned *rows)
 {
     size_t size = rows->index_size > 0 ? rows->index_size * 2 : INDEX_LEAST;
-    struct tms_interned_place *index = tms_resize(rows->memory, NULL, 0, size, sizeof(*index));
+    struct tms_interned_place *index = tms_table(rows->memory, size, sizeof(*index));
 
     if (index == NULL) {
         return false;

@@ -83,7 +83,7 @@ static bool grow_index(struct tms_locksets *sets)
 {
     struct tms_memory *memory = &sets->host->memory;
     size_t size = 2 * sets->index_size;
-    uint32_t *index = tms_resize(memory, NULL, 0, size, sizeof(*index));
+    uint32_t *index = tms_table(memory, size, sizeof(*index));
 
     if (index == NULL) {
         return false;

@@ -219,7 +219,7 @@ static uint32_t *find_shape(const struct reduction *r, const struct judged *judg
 static bool grow_index(struct reduction *r)
 {
     size_t size = r->index_size == 0 ? LEAST_INDEX : 2 * r->index_size;
-    uint32_t *index = tms_resize(&r->host->memory, NULL, 0, size, sizeof(*index));
+    uint32_t *index = tms_table(&r->host->memory, size, sizeof(*index));
 
     if (!tms_rd_check(r, index != NULL)) {
         return false;

@@ -177,7 +177,7 @@ static void drop_locks(struct sidetrack *s, struct lock **table, size_t capacity
 bool tms_sidetrack_grow_taken(struct sidetrack *s, struct thread *t)
 {
     size_t size = t->taken_size == 0 ? LEAST_TAKEN : 2 * t->taken_size;
-    struct taken *table = tms_resize(s->memory, NULL, 0, size, sizeof(*table));
+    struct taken *table = tms_table(s->memory, size, sizeof(*table));
 
     if (table == NULL) {
         return sidetrack_out_of_memory(s);

@@ -162,7 +162,7 @@ static bool grow_sources(struct tms_memory *memory, struct sources *sources)
     struct sources grown = {.count = sources->count, .sink = sources->sink};
 
     grown.capacity = tms_capacity(sources->capacity, (sources->count + 1) * 2, 16);
-    grown.entry = tms_resize(memory, NULL, 0, grown.capacity, sizeof(*grown.entry));
+    grown.entry = tms_table(memory, grown.capacity, sizeof(*grown.entry));
     if (grown.entry == NULL) {
         return false;
     }
