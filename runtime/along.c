@@ -37,7 +37,7 @@ void tms_rt_along_flush(struct tms_rt_thread *t)
 
     t->waiting_count = 0;
     if (count > 0) {
-        tms_rt_tell_blocks(t, t->waiting[0].number, t->waiting[0].number);
+        tms_rt_tell_blocks(t, t->waiting[0].number);
     }
     for (uint32_t i = 0; i < count; i++) {
         tms_rt_spool_write(t, &t->waiting[i]);
@@ -56,7 +56,7 @@ void tms_rt_along(struct tms_rt_thread *t, const struct tms_spool_event *event)
         return;
     }
     if (event->kind != TMS_EVENT_END) {
-        tms_rt_tell_blocks(t, UINT64_MAX, event->number);
+        tms_rt_tell_blocks(t, UINT64_MAX);
     }
     tms_rt_spool_write(t, event);
 }

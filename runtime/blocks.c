@@ -69,7 +69,8 @@ static void spool(struct tms_rt_thread *t, uint8_t kind, uint32_t label, uint32_
     tms_rt_spool_event(t, &event);
 }
 
-void tms_rt_tell_blocks(struct tms_rt_thread *t, uint64_t before, uint64_t number)
+/* What was told meanwhile is what does not care about blocks. */
+void tms_rt_tell_blocks(struct tms_rt_thread *t, uint64_t before)
 {
     for (; t->untold > 0; t->untold--) {
         const struct tms_rt_open *open = &t->open[t->open_count - t->untold];
@@ -77,7 +78,10 @@ void tms_rt_tell_blocks(struct tms_rt_thread *t, uint64_t before, uint64_t numbe
             return;
         }
         struct tms_spool_event event = {
-            .number = number, .target = open->label, .site = open->site, .kind = TMS_EVENT_BEGIN};
+            .number = open->number > t->spooled ? open->number : t->spooled,
+            .target = open->label,
+            .site = open->site,
+            .kind = TMS_EVENT_BEGIN};
         tms_rt_spool_write(t, &event);
     }
 }

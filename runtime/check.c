@@ -100,13 +100,11 @@ void tms_rt_restretch(struct tms_rt_thread *t)
     uint64_t slot = (uint64_t)e->slot << WORD_SLOT, next = UINT64_C(1) << WORD_SLOT;
     t->floor = slot | event << WORD_EVENT;
     t->span = tms_rt_full ? 0 : next - (event << WORD_EVENT);
-    /* In a recording every event of a transaction is wanted in it. */
-    uint64_t met = tms_rt_records ? event : e->met;
-    if (t->quiet != (slot | met << WORD_EVENT)) {
-        __atomic_store_n(&t->quiet, slot | met << WORD_EVENT, __ATOMIC_RELEASE);
+    if (t->quiet != (slot | e->met << WORD_EVENT)) {
+        __atomic_store_n(&t->quiet, slot | e->met << WORD_EVENT, __ATOMIC_RELEASE);
         tms_rt_renew_hint(t);
     }
-    t->quiet_span = tms_rt_full ? 0 : next - (met << WORD_EVENT);
+    t->quiet_span = tms_rt_full ? 0 : next - (e->met << WORD_EVENT);
     uint64_t begin = atomic_load_explicit(&t->running, memory_order_relaxed);
     t->told = begin != 0 ? t->floor : t->quiet; /* outside of blocks nobody is to know */
     t->settle_due = begin != 0 && e->met >= begin && t->recalled_count > 0;

@@ -14,18 +14,24 @@ const struct tms_rt_kind tms_rt_kinds[] = {
     [3] = {TMS_OP_READ, TMS_EVENT_READ}, /* never */
 };
 
+/* Of the thread behind the word. */
+static inline uint64_t again_moment(uint64_t word, const struct tms_rt_again *again)
+{
+    return make_moment(word >> WORD_SLOT & WORD_SLOT_MOST, again->number,
+                       tms_rt_kinds[again->access].event);
+}
+
 /* The latest of what the word stands for that conflicts with an access. */
 static inline uint64_t moment_behind(const struct tms_rt_thread *t, uint64_t word,
                                      uintptr_t address, uint64_t bytes, enum tms_rt_access access)
 {
-    uint64_t number;
-    enum tms_rt_access kind;
+    struct tms_rt_again again;
+    uint64_t begin;
 
-    if (tms_rt_newer(word, &number) == NULL ||
-        !tms_rt_did_again(t, word, address, bytes, access, &number, &kind)) {
-        return word_moment(word);
-    }
-    return make_moment(word >> WORD_SLOT & WORD_SLOT_MOST, number, tms_rt_kinds[kind].event);
+    return tms_rt_newer(word, &begin) != NULL &&
+                   tms_rt_did_again(t, word, address, bytes, access, &again)
+               ? again_moment(word, &again)
+               : word_moment(word);
 }
 
 bool tms_rt_is_foreign_old_news(const struct tms_rt_thread *t, uint64_t word, uintptr_t address,
@@ -109,6 +115,23 @@ static void meet_nobody(struct tms_rt_thread *t, const struct laid_out *cell,
     }
 }
 
+/*
+ * Where the edge from a word comes from. In a recording what a thread did again has no place until
+ * somebody comes behind it.
+ */
+static uint64_t tell_source(struct tms_rt_thread *t, uint64_t word, const struct fresh_access *a)
+{
+    struct tms_rt_again again;
+
+    if (!tms_rt_did_again(t, word, a->address, a->bytes, a->access, &again)) {
+        return word_moment(word);
+    }
+    if (tms_rt_records) {
+        tms_rt_spool_again(t, &again, a->address);
+    }
+    return again_moment(word, &again);
+}
+
 /* The edges that are not implied go to the engine, if they matter. */
 static void meet_others(struct tms_rt_thread *t, const struct laid_out *cell,
                         const struct fresh_access *a, struct tms_op *op)
@@ -126,7 +149,7 @@ static void meet_others(struct tms_rt_thread *t, const struct laid_out *cell,
     for (uint32_t i = 0; i < cell->count; i++) {
         uint64_t word = cell->word[i];
         if (makes_edge(t, word, a)) {
-            struct source source = {.moment = source_of(t, word, a),
+            struct source source = {.moment = tell_source(t, word, a),
                                     .kind = edge_kind(word, a->access),
                                     .find_place = find_place};
             tms_rt_arrive(t, op, source);

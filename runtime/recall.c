@@ -2,7 +2,7 @@
 /* What a thread does again; recall.h says why that is little. */
 #include "recall.h"
 
-#include "cells.h"
+#include "fresh.h"
 #include "memory.h"
 
 #define SINCE_MOST ((UINT32_C(1) << 30) - 1)
@@ -166,13 +166,47 @@ void tms_rt_repeat(uintptr_t address, size_t size, enum tms_rt_access access, ui
     tms_rt_visit(address, size, access, pc);
 }
 
+/* ---- recordings --------------------------------------------------------------------------- */
+
+/* Of 8 aligned bytes at an address. */
+static struct tms_rt_again again_of(const struct tms_rt_thread *t, uint64_t begin, uintptr_t word,
+                                    const struct tms_rt_recalled *entry)
+{
+    return (struct tms_rt_again){.number = begin + entry->since,
+                                 .bytes = tms_rt_recalled_bytes(entry, word),
+                                 .thread = t->index,
+                                 .parent = entry->parent,
+                                 .pc = entry->pc,
+                                 .access = (enum tms_rt_access)entry->access};
+}
+
+/* Bytes that are not beside each other were not touched by one access. */
+void tms_rt_spool_again(struct tms_rt_thread *t, const struct tms_rt_again *again,
+                        uintptr_t address)
+{
+    struct tms_spool_event event = {.number = t->number,
+                                    .extra = tms_spool_moment(again->thread, again->number),
+                                    .site = tms_rt_site_behind(again->parent, again->pc),
+                                    .kind = TMS_SPOOL_AGAIN,
+                                    .what = tms_rt_kinds[again->access].event};
+
+    for (uint64_t bytes = again->bytes; bytes != 0;) {
+        unsigned first = (unsigned)__builtin_ctzll(bytes);
+        unsigned size = (unsigned)__builtin_ctzll(~(bytes >> first));
+        event.target = (address & ~UINT64_C(7)) + first;
+        event.size = (uint8_t)size;
+        tms_rt_spool_event(t, &event);
+        bytes &= ~(((UINT64_C(1) << size) - 1) << first);
+    }
+}
+
 /* ---- into the cells ----------------------------------------------------------------------- */
 
 /* The words of the thread from before its transaction get the number of the event in it. */
-static uint64_t restamp(struct tms_rt_thread *t, struct laid_out *cell, uint64_t bytes,
-                        enum tms_rt_access access, uint64_t number)
+static uint64_t restamp(struct tms_rt_thread *t, struct laid_out *cell,
+                        const struct tms_rt_again *again)
 {
-    uint64_t owned = 0;
+    uint64_t bytes = again->bytes, owned = 0;
 
     for (uint32_t i = 0, count = cell->count; i < count; i++) {
         uint64_t word = cell->word[i], both = word & bytes;
@@ -181,12 +215,12 @@ static uint64_t restamp(struct tms_rt_thread *t, struct laid_out *cell, uint64_t
         if (!old || both == 0) {
             continue;
         }
-        if ((word_kind(word) == TMS_RT_READ) != (access == TMS_RT_READ)) {
-            owned |= access == TMS_RT_READ ? both : 0;
+        if ((word_kind(word) == TMS_RT_READ) != (again->access == TMS_RT_READ)) {
+            owned |= again->access == TMS_RT_READ ? both : 0;
             continue;
         }
         bytes &= ~both;
-        cell->word[i] = make_word(t, number, word_kind(word), both);
+        cell->word[i] = make_word(t, again->number, word_kind(word), both);
         if ((word & WORD_BYTES & ~both) != 0) {
             tms_rt_add_word(t, cell, word & ~both);
         }
@@ -198,17 +232,19 @@ static void settle_word(struct tms_rt_thread *t, uintptr_t address,
                         const struct tms_rt_recalled *entry)
 {
     struct tms_rt_cell *at = tms_rt_cell(address);
-    uint64_t number = t->running_from + entry->since;
+    struct tms_rt_again again = again_of(t, t->running_from, address, entry);
     struct laid_out cell;
 
     tms_rt_lay_out(t, at, lock_cell(at), &cell);
-    uint64_t owned = restamp(t, &cell, tms_rt_recalled_bytes(entry, address),
-                             (enum tms_rt_access)entry->access, number);
+    uint64_t owned = restamp(t, &cell, &again);
     if (owned != 0) {
-        tms_rt_add_word(t, &cell, make_word(t, number, TMS_RT_READ, owned));
+        tms_rt_add_word(t, &cell, make_word(t, again.number, TMS_RT_READ, owned));
     }
-    cell.version = cell.chain != 0 ? cell.version : number;
+    cell.version = cell.chain != 0 ? cell.version : again.number;
     tms_rt_fold(t, &cell);
+    if (tms_rt_records) {
+        tms_rt_spool_again(t, &again, address);
+    }
 }
 
 void tms_rt_settle_recalled(struct tms_rt_thread *t)
@@ -246,8 +282,7 @@ static const struct tms_rt_recalled *find(const struct tms_rt_thread *t, uintptr
 }
 
 bool tms_rt_did_again(const struct tms_rt_thread *thread, uint64_t word, uintptr_t address,
-                      uint64_t bytes, enum tms_rt_access access, uint64_t *number,
-                      enum tms_rt_access *kind)
+                      uint64_t bytes, enum tms_rt_access access, struct tms_rt_again *again)
 {
     uint64_t begin;
     const struct tms_rt_thread *t = tms_rt_newer(word, &begin);
@@ -257,8 +292,7 @@ bool tms_rt_did_again(const struct tms_rt_thread *thread, uint64_t word, uintptr
     if (entry == NULL) {
         return false;
     }
-    *number = begin + entry->since;
-    *kind = (enum tms_rt_access)entry->access;
+    *again = again_of(t, begin, address & ~UINT64_C(7), entry);
     /* If it has ended meanwhile, the entry may be half of one that came later. */
     atomic_thread_fence(memory_order_acquire);
     return atomic_load_explicit(&t->running, memory_order_relaxed) == begin;

@@ -103,14 +103,26 @@ static inline const struct tms_rt_thread *tms_rt_newer(uint64_t word, uint64_t *
     return *begin > (word >> WORD_EVENT & WORD_EVENT_MOST) ? thread : NULL;
 }
 
+/* An event that is in a list only, as who meets it sees it. */
+struct tms_rt_again {
+    uint64_t number;
+    uint64_t bytes;  /* of 8 aligned ones */
+    uint32_t thread; /* its index */
+    uint32_t parent; /* site of the call */
+    uintptr_t pc;
+    enum tms_rt_access access;
+};
+
 /*
  * Has the thread behind a word of a cell done something to these of the 8 bytes around an address,
  * in the transaction it runs, that conflicts with this access, and that the cell does not say?
- * Then the number of that event and its kind are set.
  */
 bool tms_rt_did_again(const struct tms_rt_thread *thread, uint64_t word, uintptr_t address,
-                      uint64_t bytes, enum tms_rt_access access, uint64_t *number,
-                      enum tms_rt_access *kind);
+                      uint64_t bytes, enum tms_rt_access access, struct tms_rt_again *again);
+
+/* Such an event is written down, and so has its place in the recording; by who meets it. */
+void tms_rt_spool_again(struct tms_rt_thread *thread, const struct tms_rt_again *again,
+                        uintptr_t address);
 
 /* The word of another reader, behind which this thread comes, is not needed any more. */
 bool tms_rt_is_past_recall(uint64_t word, uintptr_t address);

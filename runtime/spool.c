@@ -169,6 +169,7 @@ void tms_rt_spool_write(struct tms_rt_thread *t, const struct tms_spool_event *e
     struct tms_spool_chunk *chunk = t->events;
     memcpy((char *)chunk + chunk->used, event, sizeof(*event));
     __atomic_store_n(&chunk->used, chunk->used + (uint32_t)sizeof(*event), __ATOMIC_RELEASE);
+    t->spooled = event->number;
 }
 
 void tms_rt_spool_event(struct tms_rt_thread *t, const struct tms_spool_event *event)
@@ -178,7 +179,7 @@ void tms_rt_spool_event(struct tms_rt_thread *t, const struct tms_spool_event *e
         return;
     }
     if (t->untold != 0) {
-        tms_rt_tell_blocks(t, UINT64_MAX, event->number);
+        tms_rt_tell_blocks(t, UINT64_MAX);
     }
     tms_rt_spool_write(t, event);
 }
@@ -186,6 +187,9 @@ void tms_rt_spool_event(struct tms_rt_thread *t, const struct tms_spool_event *e
 void tms_rt_spool_aside(struct tms_rt_thread *t, const struct tms_spool_event *event)
 {
     tms_rt_along_flush(t);
+    if (tms_rt_records && t->recalled_count > 0) { /* these may become events of the blocks */
+        tms_rt_tell_blocks(t, UINT64_MAX);
+    }
     tms_rt_spool_write(t, event);
 }
 
@@ -195,7 +199,7 @@ void tms_rt_spool_renewal(struct tms_rt_thread *t, uint8_t kind, uintptr_t addre
     if (tms_rt_records) {
         struct tms_spool_event event = {
             .number = t->number, .target = address, .extra = size, .site = site, .kind = kind};
-        tms_rt_spool_write(t, &event);
+        tms_rt_spool_aside(t, &event);
     }
 }
 

@@ -86,6 +86,19 @@ struct tms_spool_event {
     uint8_t reserved;
 };
 
+/*
+ * The one kind that is not of the public header: an access, of the kind in `what`, that a thread did
+ * again, and that nobody wrote down until it was met. It has its place at the moment in `extra`,
+ * behind the last event of that thread up to there, not where it stands.
+ */
+#define TMS_SPOOL_AGAIN UINT8_MAX
+
+#define TMS_SPOOL_MOMENT 38 /* bits of a number; those above it are the thread's index */
+static inline uint64_t tms_spool_moment(uint32_t thread, uint64_t number)
+{
+    return (uint64_t)thread << TMS_SPOOL_MOMENT | number;
+}
+
 /* ---- records ---------------------------------------------------------------------------- */
 
 /* X(name, struct) */

@@ -130,7 +130,8 @@ struct tms_rt_thread {
 
     struct tms_rt_open *open;
     uint32_t open_count, open_capacity;
-    uint32_t untold; /* the innermost of them, whose begins are not in the spool yet */
+    uint32_t untold;  /* the innermost of them, whose begins are not in the spool yet */
+    uint64_t spooled; /* the number of what is the last there */
     struct tms_spool_event waiting[2]; /* of along.c */
     uint32_t waiting_count;
     bool split_due;     /* with the next event: it forked */
@@ -309,8 +310,8 @@ void tms_rt_split_due(struct tms_rt_thread *thread, uint32_t site);
 void tms_rt_functions_wait(struct tms_rt_thread *thread);
 /* It ends: so do its blocks. */
 void tms_rt_close_all(struct tms_rt_thread *thread);
-/* Writes down the begins that were put off, of blocks that began before a number, as of another. */
-void tms_rt_tell_blocks(struct tms_rt_thread *thread, uint64_t before, uint64_t number);
+/* Writes down the begins that were put off, of blocks that began before a number. */
+void tms_rt_tell_blocks(struct tms_rt_thread *thread, uint64_t before);
 static inline bool tms_rt_in_block(const struct tms_rt_thread *thread)
 {
     return thread->open_count > 0;

@@ -45,9 +45,14 @@ static bool advance(struct tms_merge *merge, struct tms_merge_cursor *cursor)
 }
 
 /* Without branches: which thread is next can't be foretold. */
+static inline bool has_precedence(const struct tms_merge_turn *a, const struct tms_merge_turn *b)
+{
+    return (a->thread < b->thread) | ((a->thread == b->thread) & (a->cursor < b->cursor));
+}
+
 static inline bool is_before(const struct tms_merge_turn *a, const struct tms_merge_turn *b)
 {
-    return (a->number < b->number) | ((a->number == b->number) & (a->thread < b->thread));
+    return (a->number < b->number) | ((a->number == b->number) & has_precedence(a, b));
 }
 
 static inline void sink(struct tms_merge *merge, size_t at)
@@ -64,33 +69,55 @@ static inline void sink(struct tms_merge *merge, size_t at)
     turns[at] = moving;
 }
 
-static void add_thread(struct tms_merge *merge, size_t chunk, size_t chunk_end)
+static void add_cursor(struct tms_merge *merge, uint32_t thread, struct tms_merge_cursor cursor)
 {
-    struct tms_merge_cursor *cursor = &merge->cursors[merge->count];
+    struct tms_merge_cursor *added = &merge->cursors[merge->count];
 
-    *cursor = (struct tms_merge_cursor){.chunk = chunk, .chunk_end = chunk_end};
-    if (advance(merge, cursor)) {
-        merge->turns[merge->count] = (struct tms_merge_turn){
-            cursor->event->number, merge->spool->events[chunk].thread, (uint32_t)merge->count};
+    *added = cursor;
+    if (advance(merge, added)) {
+        merge->turns[merge->count] =
+            (struct tms_merge_turn){added->event->number, thread, (uint32_t)merge->count};
         merge->count++;
     }
 }
 
-bool tms_merge_open(struct tms_merge *merge, struct tms_spool *spool)
+static void add_threads(struct tms_merge *merge, const struct tms_spool *spool)
 {
-    *merge = (struct tms_merge){.spool = spool};
-    merge->cursors = calloc(spool->event_count + 1, sizeof(*merge->cursors));
-    merge->turns = calloc(spool->event_count + 1, sizeof(*merge->turns));
-    if (merge->cursors == NULL || merge->turns == NULL) {
-        return false;
-    }
     for (size_t i = 0, end; i < spool->event_count; i = end) {
         for (end = i + 1;
              end < spool->event_count && spool->events[end].thread == spool->events[i].thread;) {
             end++;
         }
-        add_thread(merge, i, end);
+        add_cursor(merge, spool->events[i].thread,
+                   (struct tms_merge_cursor){.chunk = i, .chunk_end = end});
     }
+}
+
+static void add_again(struct tms_merge *merge, const struct tms_again *again)
+{
+    const struct tms_spool_event *event = again->events, *end = event + again->count, *next;
+
+    for (; event < end; event = next) {
+        uint32_t thread = tms_again_thread(event);
+        for (next = event + 1; next < end && tms_again_thread(next) == thread;) {
+            next++;
+        }
+        add_cursor(merge, thread, (struct tms_merge_cursor){.event = event, .end = next});
+    }
+}
+
+bool tms_merge_open(struct tms_merge *merge, struct tms_spool *spool, const struct tms_again *again)
+{
+    size_t most = spool->event_count + again->count + 1;
+
+    *merge = (struct tms_merge){.spool = spool};
+    merge->cursors = calloc(most, sizeof(*merge->cursors));
+    merge->turns = calloc(most, sizeof(*merge->turns));
+    if (merge->cursors == NULL || merge->turns == NULL) {
+        return false;
+    }
+    add_threads(merge, spool);
+    add_again(merge, again);
     for (size_t i = merge->count / 2; i-- > 0;) {
         sink(merge, i);
     }
@@ -141,7 +168,7 @@ static uint64_t limit_of(struct tms_merge *merge)
 {
     const struct tms_merge_turn *bound = bound_of(merge);
     uint64_t cut = merge->spool->header.cut != 0 ? merge->spool->header.cut : UINT64_MAX;
-    uint64_t limit = bound != NULL ? bound->number + (merge->turns[0].thread < bound->thread) : cut;
+    uint64_t limit = bound != NULL ? bound->number + has_precedence(merge->turns, bound) : cut;
 
     return limit < cut ? limit : cut;
 }

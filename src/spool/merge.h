@@ -11,10 +11,11 @@
 #ifndef TMS_SPOOL_MERGE_H
 #define TMS_SPOOL_MERGE_H
 
+#include "spool/again.h"
 #include "spool/spool.h"
 #include "tmesis/tmesis.h"
 
-/* Where a thread stands. */
+/* Where a thread stands, or what it did again. */
 struct tms_merge_cursor {
     const struct tms_spool_event *event; /* the next one */
     const struct tms_spool_event *end;   /* of the chunk */
@@ -26,7 +27,7 @@ struct tms_merge_cursor {
 struct tms_merge_turn {
     uint64_t number;
     uint32_t thread;
-    uint32_t cursor; /* of the thread */
+    uint32_t cursor; /* of the thread; what it did again comes behind the rest of the same number */
 };
 
 struct tms_merge {
@@ -40,8 +41,9 @@ struct tms_merge {
     size_t stop, stop_count; /* the next one, and all */
 };
 
-/* False when memory is short. tms_merge_close is due in both cases. */
-bool tms_merge_open(struct tms_merge *merge, struct tms_spool *spool);
+/* With what was done again, in order. False when memory is short: tms_merge_close is due as well. */
+bool tms_merge_open(struct tms_merge *merge, struct tms_spool *spool,
+                    const struct tms_again *again);
 void tms_merge_close(struct tms_merge *merge);
 
 /*
@@ -64,7 +66,7 @@ size_t tms_chunk_events(const struct tms_spool *spool, size_t index,
 /* Is it an event at all? Accesses have at most 16 bytes. */
 static inline bool tms_event_makes_sense(const struct tms_spool_event *event)
 {
-    return event->kind < TMS_EVENT_COUNT && event->size <= 16;
+    return (event->kind < TMS_EVENT_COUNT || event->kind == TMS_SPOOL_AGAIN) && event->size <= 16;
 }
 
 #endif

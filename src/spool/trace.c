@@ -7,6 +7,7 @@
 
 #include "runtime/config.h"
 #include "runtime/rt.h"
+#include "spool/again.h"
 #include "spool/inlined.h"
 #include "spool/merge.h"
 #include "spool/naming.h"
@@ -25,6 +26,7 @@ struct work {
     size_t ahead; /* events that are known behind those that are taken */
     struct tms_inlined inlined;
     struct tms_naming naming;
+    struct tms_again again;
     struct tms_merge_turn *renewals; /* of memory, where the order of accesses matters */
     size_t renewal_count, renewal_capacity;
     struct tms_analysis *judge; /* of a recording that may be cut: looks at every event */
@@ -116,6 +118,11 @@ static bool note_event(struct work *work, const struct tms_spool_event *event, u
     if (!tms_event_makes_sense(event)) {
         return true;
     }
+    if (event->kind == TMS_SPOOL_AGAIN) {
+        struct tms_spool_event again = tms_again_in_place(event);
+        return !is_memory(&again) ||
+               (tms_again_add(&work->again, &again) && note_place(&work->places, &again));
+    }
     return is_renewal(event) ? note_renewal(work, event, thread) : note_place(&work->places, event);
 }
 
@@ -132,6 +139,7 @@ static bool note_places(struct work *work)
             }
         }
     }
+    tms_again_sort(&work->again);
     return tms_places_settle(&work->places);
 }
 
@@ -267,6 +275,9 @@ static int take_event(struct work *work, const struct tms_spool_event *from, uin
     if (is_memory(from)) {
         return put_pieces(work, from, &event);
     }
+    if (from->kind == TMS_SPOOL_AGAIN) {
+        return TMS_OK; /* its place is another */
+    }
     if (has_place(from)) {
         return put_object(work, from, &event);
     }
@@ -321,7 +332,7 @@ static int take_events(struct work *work, const struct tms_spool_event *events, 
 static int note_use(struct work *work, const struct tms_spool_event *from, uint32_t thread)
 {
     if (!is_memory(from)) {
-        return has_place(from) ? TMS_OK : renew(work, from);
+        return from->kind == TMS_SPOOL_AGAIN || has_place(from) ? TMS_OK : renew(work, from);
     }
     uint64_t end = from->target + from->size;
     for (uint64_t at = from->target; at < end; at = (at | (TMS_WORD - 1)) + 1) {
@@ -371,7 +382,7 @@ static int note_uses(struct work *work)
     if (work->thin.off) {
         return TMS_OK;
     }
-    if (tms_merge_open(&merge, work->names->spool)) {
+    if (tms_merge_open(&merge, work->names->spool, &work->again)) {
         tms_merge_loosen(&merge, work->renewals, work->renewal_count);
         code = take_all(work, &merge, note_run);
     }
@@ -386,7 +397,7 @@ static int make_events(struct work *work)
     struct tms_merge merge;
     int code = TMS_ERR_MEMORY;
 
-    if (tms_merge_open(&merge, work->names->spool)) {
+    if (tms_merge_open(&merge, work->names->spool, &work->again)) {
         code = take_all(work, &merge, take_events);
     }
     tms_merge_close(&merge);
@@ -435,6 +446,7 @@ int tms_spool_trace(struct tms_spool_names *names, tms_trace_sink *sink, void *u
     tms_thin_free(&work->thin);
     tms_places_free(&work->places);
     tms_naming_free(&work->naming);
+    tms_again_free(&work->again);
     free(work->renewals);
     free(work);
     return names->failed ? TMS_ERR_MEMORY : code;

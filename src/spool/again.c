@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events that are not where they belong; see again.h. */
+#include "spool/again.h"
+
+#include <stdlib.h>
+
+struct tms_spool_event tms_again_in_place(const struct tms_spool_event *event)
+{
+    struct tms_spool_event again = *event;
+
+    again.kind = event->what;
+    again.what = 0;
+    again.number = event->extra & ((UINT64_C(1) << TMS_SPOOL_MOMENT) - 1);
+    return again;
+}
+
+bool tms_again_add(struct tms_again *again, const struct tms_spool_event *event)
+{
+    if (again->count == again->capacity) {
+        size_t capacity = 2 * again->capacity + 256;
+        struct tms_spool_event *grown = realloc(again->events, capacity * sizeof(*grown));
+        if (grown == NULL) {
+            return false;
+        }
+        again->events = grown;
+        again->capacity = capacity;
+    }
+    again->events[again->count++] = *event;
+    return true;
+}
+
+/* The moment has the thread above the number. */
+static int by_moment(const void *a, const void *b)
+{
+    const struct tms_spool_event *x = a, *y = b;
+
+    return (x->extra > y->extra) - (x->extra < y->extra);
+}
+
+void tms_again_sort(struct tms_again *again)
+{
+    if (again->count > 0) {
+        qsort(again->events, again->count, sizeof(*again->events), by_moment);
+    }
+}
+
+void tms_again_free(struct tms_again *again)
+{
+    free(again->events);
+}
