@@ -289,6 +289,7 @@ void tms_rt_life_restart(struct tms_rt_thread *only)
     only->spare_node = 0;
     only->events = NULL;
     only->events_cut = false;
+    only->calm++;
     only->held_count = only->open_count = only->untold = only->waiting_count = 0;
     only->split_due = false;
     memset(only->sites, 0, sizeof(only->sites));

@@ -139,6 +139,7 @@ static void meet_others(struct tms_rt_thread *t, const struct laid_out *cell,
     bool dull;
     uint64_t latest = latest_source(t, cell, a, &dull);
 
+    t->calm++;
     if (dull) {
         op->event = tms_rt_follow(t, latest);
         meet_nobody(t, cell, a);

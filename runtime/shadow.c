@@ -93,7 +93,7 @@ static __attribute__((noinline)) void spool_access(struct tms_rt_thread *t, stru
                                      .kind = tms_rt_kinds[a.access].event,
                                      .size = (uint8_t)__builtin_popcountll(a.bytes)};
 
-    tms_rt_spool_event(t, &record);
+    tms_rt_spool_access(t, &record);
 }
 
 /*

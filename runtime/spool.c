@@ -159,17 +159,28 @@ static bool next_chunk(struct tms_rt_thread *t, uint64_t number)
     return chunk != NULL;
 }
 
+/* What threads do to each other, or to memory itself: accesses are not put together across it. */
+static inline bool disturbs(const struct tms_spool_event *event)
+{
+    return event->kind != TMS_EVENT_BEGIN && event->kind != TMS_EVENT_END &&
+           event->kind != TMS_EVENT_READ && event->kind != TMS_EVENT_WRITE &&
+           event->kind != TMS_EVENT_UPDATE;
+}
+
 void tms_rt_spool_write(struct tms_rt_thread *t, const struct tms_spool_event *event)
 {
     bool room = t->events != NULL && t->events->used + sizeof(*event) <= TMS_SPOOL_CHUNK;
 
     if (t->events_cut || (!room && !next_chunk(t, event->number))) {
+        t->last_event = NULL;
         return;
     }
     struct tms_spool_chunk *chunk = t->events;
-    memcpy((char *)chunk + chunk->used, event, sizeof(*event));
+    t->last_event = (void *)((char *)chunk + chunk->used);
+    *t->last_event = *event;
     __atomic_store_n(&chunk->used, chunk->used + (uint32_t)sizeof(*event), __ATOMIC_RELEASE);
     t->spooled = event->number;
+    t->calm += disturbs(event);
 }
 
 void tms_rt_spool_event(struct tms_rt_thread *t, const struct tms_spool_event *event)

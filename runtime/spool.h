@@ -71,6 +71,8 @@ struct tms_spool_chunk {
     uint32_t reserved;
 };
 
+#define TMS_SPOOL_RUN_MOST (UINT64_C(1) << 20)
+
 /* An event. Kinds are those of the public header, so that they become those of the trace. */
 struct tms_spool_event {
     uint64_t number;
@@ -78,10 +80,11 @@ struct tms_spool_event {
                         of a child; label id of a block */
     uint64_t extra;  /* alloc and free: so many bytes from `target` on are new variables; free with
                         0: the object at `target` is gone, see `what`; locks: in which call
-                        of a function of a program that was not built for it, 0: unknown */
+                        of a function of a program that was not built for it, 0: unknown;
+                        accesses without a `size`: how many bytes, up to TMS_SPOOL_RUN_MOST */
     uint32_t site;   /* where it happened: a SITE record */
     uint8_t kind;    /* enum tms_event_kind */
-    uint8_t size;    /* accesses: 1 to 16 bytes from the address on */
+    uint8_t size;    /* accesses: 1 to 16 bytes from the address on, or 0: see `extra` */
     uint8_t what;    /* enum tms_rt_sync for locks and the like: one address may be several */
     uint8_t reserved;
 };

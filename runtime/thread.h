@@ -76,6 +76,14 @@ struct tms_rt_place {
     uint32_t step;
 };
 
+/* What a site has in the spool, as long as it may become longer: see runs.c. */
+#define TMS_RT_RUNS 64u
+struct tms_rt_run {
+    struct tms_spool_event *event; /* NULL: nothing */
+    uint64_t block;                /* the begin of the innermost block then, 0: none */
+    uint64_t calm;
+};
+
 #define TMS_RT_OBJECT_CACHE 64
 struct tms_rt_object_entry {
     const void *object;
@@ -152,6 +160,9 @@ struct tms_rt_thread {
     struct tms_rt_object_entry objects[TMS_RT_OBJECT_CACHE];
     struct tms_spool_chunk *events; /* where its next event goes */
     bool events_cut;                /* … or that there is no room for it */
+    struct tms_spool_event *last_event;
+    uint64_t calm; /* another one when something comes in, or the thread does more than access */
+    struct tms_rt_run runs[TMS_RT_RUNS];
 
     uintptr_t stack_low, stack_high;
     uintptr_t entry;
@@ -421,6 +432,9 @@ uint32_t tms_rt_site_behind(uint32_t parent, uintptr_t pc);
 uintptr_t tms_rt_site_pc(uint32_t site);
 /* pc alone, without the way to it. */
 uint32_t tms_rt_bare_site(uintptr_t pc);
+
+/* runs.c: an access that is something new is written down. */
+void tms_rt_spool_access(struct tms_rt_thread *thread, const struct tms_spool_event *access);
 
 /* spool.c */
 bool tms_rt_spool_open(const char *pattern, uint64_t max_size);

@@ -63,10 +63,25 @@ size_t tms_merge_run(struct tms_merge *merge, const struct tms_spool_event **eve
 size_t tms_chunk_events(const struct tms_spool *spool, size_t index,
                         const struct tms_spool_event **events);
 
-/* Is it an event at all? Accesses have at most 16 bytes. */
+/* How many bytes an access is to. */
+static inline uint64_t tms_event_bytes(const struct tms_spool_event *event)
+{
+    return event->size != 0 ? event->size : event->extra;
+}
+
+static inline bool tms_is_access(const struct tms_spool_event *event)
+{
+    return event->kind == TMS_EVENT_READ || event->kind == TMS_EVENT_WRITE ||
+           event->kind == TMS_EVENT_UPDATE;
+}
+
+/* Is it an event at all? */
 static inline bool tms_event_makes_sense(const struct tms_spool_event *event)
 {
-    return (event->kind < TMS_EVENT_COUNT || event->kind == TMS_SPOOL_AGAIN) && event->size <= 16;
+    bool long_access = tms_is_access(event) && event->size == 0;
+
+    return (event->kind < TMS_EVENT_COUNT || event->kind == TMS_SPOOL_AGAIN) && event->size <= 16 &&
+           (!long_access || event->extra <= TMS_SPOOL_RUN_MOST);
 }
 
 #endif

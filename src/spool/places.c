@@ -61,7 +61,7 @@ static bool make_room(struct tms_places *places)
     return true;
 }
 
-static inline struct tms_place_page *note_page(struct tms_places *places, uint64_t number)
+static struct tms_place_page *note_other_page(struct tms_places *places, uint64_t number)
 {
     if (!make_room(places)) {
         return NULL;
@@ -71,7 +71,15 @@ static inline struct tms_place_page *note_page(struct tms_places *places, uint64
         places->pages[places->count] = (struct tms_place_page){.number = number};
         *slot = (struct tms_place_ref){number, (uint32_t)++places->count};
     }
+    places->latest = number;
+    places->latest_page = slot->page - 1;
     return &places->pages[slot->page - 1];
+}
+
+static inline struct tms_place_page *note_page(struct tms_places *places, uint64_t number)
+{
+    return places->latest == number && places->count > 0 ? &places->pages[places->latest_page]
+                                                         : note_other_page(places, number);
 }
 
 /* NULL if nothing in it was noted. */
@@ -84,21 +92,20 @@ static struct tms_place_page *find_page(const struct tms_places *places, uint64_
 
 /* ---- the first pass ----------------------------------------------------------------------- */
 
-bool tms_places_note(struct tms_places *places, uint64_t address, unsigned size)
+static inline bool cut(struct tms_places *places, uint64_t address)
 {
-    for (uint64_t end = address + size, at = address; at < end;) {
-        uint64_t word = at & ~(uint64_t)(TMS_WORD - 1);
-        uint64_t stop = end < word + TMS_WORD ? end : word + TMS_WORD;
-        struct tms_place_page *page = note_page(places, word / TMS_PAGE_BYTES);
-        if (page == NULL) {
-            return false;
-        }
-        /* The ends of the word, bits 0 and 8, are no cuts. */
-        page->words[word / TMS_WORD % TMS_PAGE_WORDS].cuts |=
-            (uint8_t)((1u << (at - word) | 1u << (stop - word)) & 0xfe);
-        at = stop;
+    struct tms_place_page *page = note_page(places, address / TMS_PAGE_BYTES);
+
+    if (page != NULL) {
+        page->words[address / TMS_WORD % TMS_PAGE_WORDS].cuts |=
+            (uint8_t)(1u << address % TMS_WORD);
     }
-    return true;
+    return page != NULL;
+}
+
+bool tms_places_note(struct tms_places *places, uint64_t address, uint64_t end)
+{
+    return cut(places, address) && cut(places, end);
 }
 
 static struct tms_place *object_in(const struct tms_places *places,
@@ -160,12 +167,36 @@ static bool sort_pages(struct tms_places *places)
     return true;
 }
 
-static unsigned piece_count(const struct tms_place *place)
+/* The last piece that begins in a word goes on to the next cut, however far that is. */
+static void measure(struct tms_places *places)
 {
-    return 1 + (unsigned)__builtin_popcount(place->cuts);
+    struct tms_place *last = NULL;
+    uint64_t start = 0;
+
+    for (size_t i = 0; i < places->count; i++) {
+        struct tms_place_page *page = &places->pages[places->order[i].page];
+        for (unsigned j = 0; j < TMS_PAGE_WORDS; j++) {
+            struct tms_place *place = &page->words[j];
+            if (place->cuts == 0) {
+                continue;
+            }
+            uint64_t word = page->number * TMS_PAGE_BYTES + j * TMS_WORD;
+            uint64_t reach = word + (unsigned)__builtin_ctz(place->cuts) - start;
+            if (last != NULL) {
+                last->reach = reach < UINT32_MAX ? (uint32_t)reach : UINT32_MAX;
+            }
+            last = place;
+            start = word;
+        }
+    }
 }
 
-/* Words that are cut get names for their pieces. */
+static unsigned piece_count(const struct tms_place *place)
+{
+    return (unsigned)__builtin_popcount(place->cuts);
+}
+
+/* Words that several pieces begin in get room for their names. */
 static bool make_pieces(struct tms_places *places)
 {
     uint64_t pieces = 0;
@@ -173,7 +204,7 @@ static bool make_pieces(struct tms_places *places)
     for (size_t i = 0; i < places->count; i++) {
         for (unsigned j = 0; j < TMS_PAGE_WORDS; j++) {
             struct tms_place *place = &places->pages[i].words[j];
-            if (place->cuts != 0) {
+            if (tms_place_has_several(place)) {
                 place->name = (uint32_t)pieces;
                 pieces += piece_count(place);
             }
@@ -185,7 +216,11 @@ static bool make_pieces(struct tms_places *places)
 
 bool tms_places_settle(struct tms_places *places)
 {
-    return sort_pages(places) && make_pieces(places);
+    if (!sort_pages(places)) {
+        return false;
+    }
+    measure(places);
+    return make_pieces(places);
 }
 
 /* ---- questions --------------------------------------------------------------------------- */
@@ -278,7 +313,7 @@ static void renew_place(struct tms_places *places, struct tms_place *place, uint
     place->block = block;
     place->renewal = places->renewals;
     place->over = true;
-    if (place->cuts == 0) {
+    if (!tms_place_has_several(place)) {
         place->name = 0;
     } else {
         memset(&places->pieces[place->name], 0, piece_count(place) * sizeof(*places->pieces));
@@ -298,7 +333,9 @@ static void renew_page(struct tms_places *places, struct tms_place_page *page,
     uint64_t first = range->first > start ? (range->first - start) / TMS_WORD : 0;
 
     for (uint64_t i = first; i < TMS_PAGE_WORDS && start + i * TMS_WORD < range->end; i++) {
-        renew_place(places, &page->words[i], range->block);
+        if (page->words[i].cuts != 0) {
+            renew_place(places, &page->words[i], range->block);
+        }
     }
     for (uint32_t next = page->objects; next != 0;) {
         struct tms_place_object *object = &places->objects[next - 1];

@@ -3,9 +3,10 @@
  * The variables and synchronisation objects of a recording.
  *
  * Accesses have sizes and may overlap in part, the variables of a trace are one thing or another.
- * So every 8-byte word that was accessed is cut at all places where some access to it starts or
- * ends; each piece is a variable, and an access is one event for each piece that it covers. Where
- * all accesses to a word are alike, that is one piece.
+ * So memory is cut at all places where some access starts or ends; each piece is a variable, and an
+ * access is one event for each piece that it covers. Where all accesses are alike, that is one
+ * piece, and it may be long: of an array that all go through from its first element to the last,
+ * say. What is known of a piece is kept with the word that it begins in.
  *
  * Memory that is allocated or freed is new: its pieces, and the objects that lie in it, get new
  * names from there on. So this is built in passes over the events: in the first, in any order,
@@ -15,10 +16,10 @@
  * order of accesses between two renewals, so the second pass needs only the order of those.
  *
  * Representation: pages of 256 bytes with a place for each of their words and a list of the objects
- * in them; an open-addressed table from the number of a page to it, and a list of the pages in the
+ * in them, where a piece begins or ends; an open-addressed table from the number of a page to it, and a list of the pages in the
  * order of addresses for what is renewed. Events come by the million and mostly hit what was hit
  * before or its neighbour, so a question costs one probe of a table that is small, and all about
- * a word lies together. Memory: 3 times that of all pages that were touched.
+ * a word lies together. Memory: up to 4 times that of all pages that were touched.
  */
 #ifndef TMS_SPOOL_PLACES_H
 #define TMS_SPOOL_PLACES_H
@@ -33,12 +34,13 @@
 #define TMS_PAGE_BYTES (TMS_PAGE_WORDS * TMS_WORD)
 
 struct tms_place {
-    uint32_t name;    /* 0: none since it was renewed. If there are cuts: the first of `pieces` */
+    uint32_t name;    /* 0: none since it was renewed. Of several pieces: the first of `pieces` */
     uint32_t block;   /* that it lies in, 0: none */
     uint32_t renewal; /* which one it was last part of, 0: none */
     uint32_t uses;    /* the first of all, 0: none */
     uint32_t use;     /* the last one up to now, 0: none yet */
-    uint8_t cuts;     /* bit n: between bytes n - 1 and n; 1 to 7 */
+    uint32_t reach;   /* bytes from its start to the end of the last piece that begins in it */
+    uint8_t cuts;     /* bit n: a piece begins with byte n */
     bool over;        /* the last use ended with a renewal */
     bool alone;       /* in the last pass: the use has but one thread */
 };
@@ -78,6 +80,8 @@ struct tms_place_block {
 struct tms_places {
     struct tms_place_page *pages;
     size_t count, capacity;
+    uint64_t latest;    /* number of the page that was noted last, if there is one */
+    size_t latest_page;
     struct tms_place_ref *table; /* at most half full */
     size_t table_size;           /* a power of two */
     struct tms_place_ref *order; /* of the pages, once settled */
@@ -93,8 +97,11 @@ struct tms_places {
 
 void tms_places_free(struct tms_places *places);
 
-/* First pass: `size` bytes are accessed together, or an object is used. False: memory is short. */
-bool tms_places_note(struct tms_places *places, uint64_t address, unsigned size);
+/*
+ * First pass: bytes up to `end` are accessed or renewed together, or an object is used. False: memory
+ * is short.
+ */
+bool tms_places_note(struct tms_places *places, uint64_t address, uint64_t end);
 bool tms_places_note_object(struct tms_places *places, uint64_t address, unsigned what);
 bool tms_places_settle(struct tms_places *places);
 
@@ -189,22 +196,37 @@ static inline bool tms_places_private(const struct tms_places *places, struct tm
     return place->alone;
 }
 
-/* Where the name of the piece at byte `offset` of a place is kept. */
+static inline bool tms_place_has_several(const struct tms_place *place)
+{
+    return (place->cuts & (place->cuts - 1u)) != 0;
+}
+
+/* Where the name of the piece that begins with byte `offset` of a place is kept. */
 static inline uint32_t *tms_places_name(const struct tms_places *places, struct tms_place *place,
                                         unsigned offset)
 {
-    unsigned before = (unsigned)place->cuts & ((2u << offset) - 1);
+    unsigned before = (unsigned)place->cuts & ((1u << offset) - 1);
 
-    return place->cuts == 0 ? &place->name
-                            : &places->pieces[place->name + (unsigned)__builtin_popcount(before)];
+    return tms_place_has_several(place)
+               ? &places->pieces[place->name + (unsigned)__builtin_popcount(before)]
+               : &place->name;
 }
 
-/* The first byte behind the piece that byte `offset` of a word is in. */
-static inline unsigned tms_place_piece_end(const struct tms_place *place, unsigned offset)
+/* The first byte behind the piece that begins with byte `offset` of a word, from there on. */
+static inline uint64_t tms_place_piece_end(const struct tms_place *place, unsigned offset)
 {
     unsigned behind = (unsigned)place->cuts >> (offset + 1);
 
-    return behind == 0 ? TMS_WORD : offset + 1 + (unsigned)__builtin_ctz(behind);
+    return behind == 0 ? place->reach : offset + 1 + (unsigned)__builtin_ctz(behind);
+}
+
+/* The next piece of an access that has one at this address. */
+static inline uint64_t tms_place_next(const struct tms_place *place, uint64_t address)
+{
+    unsigned offset = address % TMS_WORD;
+
+    assert((place->cuts >> offset & 1) != 0);
+    return address - offset + tms_place_piece_end(place, offset);
 }
 
 #endif

@@ -40,12 +40,6 @@ struct work {
 
 /* ---- the first pass --------------------------------------------------------------------- */
 
-static bool is_access(const struct tms_spool_event *event)
-{
-    return event->kind == TMS_EVENT_READ || event->kind == TMS_EVENT_WRITE ||
-           event->kind == TMS_EVENT_UPDATE;
-}
-
 /* Semaphores and the like are among the variables, or, where there are none, the barriers. */
 static bool is_apart(const struct tms_spool_event *event)
 {
@@ -54,7 +48,7 @@ static bool is_apart(const struct tms_spool_event *event)
 
 static bool is_memory(const struct tms_spool_event *event)
 {
-    return is_access(event) && !is_apart(event);
+    return tms_is_access(event) && !is_apart(event);
 }
 
 /* What an address stands for, if not for memory: an object of one of the kinds. */
@@ -86,7 +80,7 @@ static bool has_place(const struct tms_spool_event *event)
 static bool note_place(struct tms_places *places, const struct tms_spool_event *event)
 {
     if (is_memory(event)) {
-        return tms_places_note(places, event->target, event->size);
+        return tms_places_note(places, event->target, event->target + tms_event_bytes(event));
     }
     return !has_place(event) || tms_places_note_object(places, event->target, what_of(event));
 }
@@ -110,7 +104,10 @@ static bool note_renewal(struct work *work, const struct tms_spool_event *event,
     }
     work->renewals[work->renewal_count++] =
         (struct tms_merge_turn){.number = event->number, .thread = thread};
-    return true;
+    /* No piece is new in part. */
+    return tms_places_note(&work->places, event->target & ~(uint64_t)(TMS_WORD - 1),
+                           (event->target + event->extra + TMS_WORD - 1) &
+                               ~(uint64_t)(TMS_WORD - 1));
 }
 
 static bool note_event(struct work *work, const struct tms_spool_event *event, uint32_t thread)
@@ -123,7 +120,10 @@ static bool note_event(struct work *work, const struct tms_spool_event *event, u
         return !is_memory(&again) ||
                (tms_again_add(&work->again, &again) && note_place(&work->places, &again));
     }
-    return is_renewal(event) ? note_renewal(work, event, thread) : note_place(&work->places, event);
+    if (is_renewal(event)) {
+        return note_renewal(work, event, thread);
+    }
+    return note_place(&work->places, event);
 }
 
 static bool note_places(struct work *work)
@@ -217,7 +217,7 @@ static int pass(struct work *work, const struct tms_spool_event *from, struct tm
     if (work->names->inlined) {
         code = tms_inlined_before(&work->inlined, from, event, put_inlined, work);
     }
-    if (code == TMS_OK && is_access(from) && tms_thin_passes(&work->thin, event->thread)) {
+    if (code == TMS_OK && tms_is_access(from) && tms_thin_passes(&work->thin, event->thread)) {
         return put(work, event);
     }
     return code == TMS_OK ? tms_thin_event(&work->thin, event, put, work) : code;
@@ -227,17 +227,18 @@ static int pass(struct work *work, const struct tms_spool_event *from, struct tm
 static int put_pieces(struct work *work, const struct tms_spool_event *access,
                       struct tms_event *event)
 {
-    uint64_t end = access->target + access->size;
+    uint64_t end = access->target + tms_event_bytes(access), next;
     int code = TMS_OK;
 
-    for (uint64_t at = access->target; at < end && code == TMS_OK && !work->outcome->cut;) {
+    for (uint64_t at = access->target; at < end && code == TMS_OK && !work->outcome->cut;
+         at = next) {
         struct tms_place *place = tms_places_word(&work->places, at);
         bool is_private = !work->thin.off && tms_places_private(&work->places, place);
         if (!is_private || tms_thin_keeps(&work->thin, event->thread)) {
             event->target = name_of(work, TMS_CLASS_VARIABLE, MEMORY, place, at);
             code = pass(work, access, event);
         }
-        at += tms_place_piece_end(place, at % TMS_WORD) - at % TMS_WORD;
+        next = tms_place_next(place, at);
     }
     return code;
 }
@@ -334,11 +335,13 @@ static int note_use(struct work *work, const struct tms_spool_event *from, uint3
     if (!is_memory(from)) {
         return from->kind == TMS_SPOOL_AGAIN || has_place(from) ? TMS_OK : renew(work, from);
     }
-    uint64_t end = from->target + from->size;
-    for (uint64_t at = from->target; at < end; at = (at | (TMS_WORD - 1)) + 1) {
-        if (!tms_places_use(&work->places, tms_places_word(&work->places, at), thread)) {
+    uint64_t end = from->target + tms_event_bytes(from), next;
+    for (uint64_t at = from->target; at < end; at = next) {
+        struct tms_place *place = tms_places_word(&work->places, at);
+        if (!tms_places_use(&work->places, place, thread)) {
             return TMS_ERR_MEMORY;
         }
+        next = tms_place_next(place, at);
     }
     return TMS_OK;
 }

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Accesses on their way into the spool. An instruction that goes through memory byte by byte, or
+ * element by element, needs one event for as long as the thread is left in peace: the access is
+ * written as part of the last one of the same site, if it is beside that and
+ *
+ * - nothing came into the thread in between, and it did nothing to locks, threads or the heap;
+ * - both are outside of blocks, or the innermost block around them is the same.
+ *
+ * Then the two may as well have happened at once, when the first did: see docs/runtime.md.
+ */
+#include "thread.h"
+
+static struct tms_rt_run *run_of(struct tms_rt_thread *t, uint32_t site)
+{
+    return &t->runs[site % TMS_RT_RUNS];
+}
+
+/* The begin of the innermost block, 0: none. */
+static uint64_t block_of(const struct tms_rt_thread *t)
+{
+    return t->open_count > 0 ? t->open[t->open_count - 1].number : 0;
+}
+
+static uint64_t bytes_of(const struct tms_spool_event *event)
+{
+    return event->size != 0 ? event->size : event->extra;
+}
+
+static bool goes_on(const struct tms_rt_thread *t, const struct tms_rt_run *run,
+                    const struct tms_spool_event *access)
+{
+    const struct tms_spool_event *event = run->event;
+
+    return event != NULL && run->calm == t->calm && event->site == access->site &&
+           event->kind == access->kind && run->block == block_of(t) &&
+           (access->target == event->target + bytes_of(event) ||
+            access->target + access->size == event->target) &&
+           bytes_of(event) + access->size <= TMS_SPOOL_RUN_MOST;
+}
+
+static void go_on(struct tms_spool_event *event, const struct tms_spool_event *access)
+{
+    event->extra = bytes_of(event) + access->size;
+    event->target = access->target < event->target ? access->target : event->target;
+    event->size = 0;
+}
+
+void tms_rt_spool_access(struct tms_rt_thread *t, const struct tms_spool_event *access)
+{
+    struct tms_rt_run *run = run_of(t, access->site);
+
+    if (goes_on(t, run, access)) {
+        go_on(run->event, access);
+        return;
+    }
+    tms_rt_spool_event(t, access);
+    *run = (struct tms_rt_run){
+        .event = tms_rt_full ? NULL : t->last_event, .block = block_of(t), .calm = t->calm};
+}
