@@ -87,12 +87,12 @@ void tms_rt_tell_blocks(struct tms_rt_thread *t, uint64_t before)
 }
 
 /*
- * Nested blocks, most of which see nothing happen, are told with the first event inside them; where
- * accesses are no events, so are all others.
+ * Most blocks see nothing happen, and are told with the first event inside them; but not if the
+ * begin itself is an event that something follows from.
  */
-static void spool_begin(struct tms_rt_thread *t, const struct tms_rt_open *open, bool begins)
+static void spool_begin(struct tms_rt_thread *t, const struct tms_rt_open *open, bool splits)
 {
-    if ((!begins || !tms_rt_records) && !tms_rt_full) {
+    if ((!splits || !tms_rt_records) && !tms_rt_full) {
         t->untold++;
     } else {
         spool(t, TMS_EVENT_BEGIN, open->label, open->site);
@@ -124,7 +124,7 @@ static void begin_transaction(struct tms_rt_thread *t, uint32_t label, uint32_t 
 static void open_block(struct tms_rt_thread *t, enum tms_rt_source source, uint32_t label,
                        uint32_t site)
 {
-    bool begins = t->open_count == 0 || t->split_due; /* a transaction */
+    bool splits = t->open_count > 0 && t->split_due;
 
     if (t->open_count == t->open_capacity && !make_room(t)) {
         return;
@@ -142,7 +142,7 @@ static void open_block(struct tms_rt_thread *t, enum tms_rt_source source, uint3
     }
     open->number = t->number;
     if (tms_rt_tells) {
-        spool_begin(t, open, begins);
+        spool_begin(t, open, splits);
     }
 }
 
@@ -157,12 +157,37 @@ static uint32_t innermost(const struct tms_rt_thread *t, enum tms_rt_source sour
     return at;
 }
 
+/* A transaction without any event is still one that was checked, and is counted. */
 static void spool_end(struct tms_rt_thread *t, bool told, uint32_t label, uint32_t site)
 {
     if (told) {
         spool(t, TMS_EVENT_END, label, site);
-    } else if (--t->untold == 0) {
+        return;
+    }
+    t->untold--;
+    if (t->open_count == 0 && tms_rt_records) {
+        tms_rt_spool_idle(t, label, site);
+    } else if (t->untold == 0) {
         tms_rt_along_flush(t);
+    }
+}
+
+/* A transaction is told though nothing happened in it. */
+static void tell_transaction(struct tms_rt_thread *t)
+{
+    if (tms_rt_records) {
+        tms_rt_tell_blocks(t, UINT64_MAX);
+    }
+}
+
+/* A block ends that is still among the open ones. If a transaction is not alone, others met it. */
+static inline void end_block(struct tms_rt_thread *t, uint32_t label, uint32_t site)
+{
+    if (t->open_count > 1) {
+        tms_rt_next_number(t);
+    } else if (!tms_rt_end_alone(t, label, site)) {
+        tell_transaction(t);
+        operate(t, TMS_OP_END, false, label, site);
     }
 }
 
@@ -173,16 +198,15 @@ static void close_block(struct tms_rt_thread *t, uint32_t at, uint32_t site)
     }
     t->split_due = false; /* with the last block there is nothing to begin */
     uint32_t label = t->open[at - 1].label;
+    if (at == 1 && t->open_count > 1) { /* it goes on, by the name that it has */
+        tell_transaction(t);
+    }
+    end_block(t, label, site);
     bool told = at <= t->open_count - t->untold;
     if (at < t->open_count) {
         memmove(&t->open[at - 1], &t->open[at], (t->open_count - at) * sizeof(*t->open));
     }
     t->open_count--;
-    if (t->open_count > 0) {
-        tms_rt_next_number(t);
-    } else if (!tms_rt_end_alone(t, label, site)) {
-        operate(t, TMS_OP_END, false, label, site);
-    }
     if (tms_rt_tells) {
         spool_end(t, told, label, site);
     }
@@ -298,10 +322,10 @@ static bool is_known(const struct tms_rt_thread *t, uintptr_t frame)
     return t->stack_low <= frame && frame < t->stack_high;
 }
 
-/* The engine has not heard of the thread, a transaction is to be split, blocks are to be told. */
+/* The engine has not heard of the thread, a transaction is to be split, every block is to be told. */
 static inline bool is_special(const struct tms_rt_thread *t)
 {
-    return t->engine == NULL || t->split_due || tms_rt_tells;
+    return t->engine == NULL || t->split_due || tms_rt_full;
 }
 
 static __attribute__((noinline)) void enter_any(struct tms_rt_thread *t, uintptr_t address,
@@ -355,6 +379,7 @@ void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t
         t->transactions_seen++;
         tms_rt_begin_alone(t, label, function->site);
     }
+    t->untold += tms_rt_tells;
 }
 
 static __attribute__((noinline)) void exit_any(struct tms_rt_thread *t, uintptr_t frame)
@@ -392,11 +417,11 @@ void tms_rt_function_exit(struct tms_rt_thread *t, uintptr_t frame)
         exit_any(t, frame);
         return;
     }
-    const struct tms_rt_open *open = &t->open[--t->open_count];
-    if (t->open_count > 0) {
-        tms_rt_next_number(t);
-    } else if (!tms_rt_end_alone(t, open->label, open->site)) {
-        operate(t, TMS_OP_END, false, open->label, open->site);
+    const struct tms_rt_open *open = &t->open[t->open_count - 1];
+    end_block(t, open->label, open->site);
+    t->open_count--;
+    if (tms_rt_tells) {
+        spool_end(t, t->untold == 0, open->label, open->site);
     }
     t->top--;
 }

@@ -290,6 +290,7 @@ void tms_rt_life_restart(struct tms_rt_thread *only)
     only->events = NULL;
     only->events_cut = false;
     only->calm++;
+    only->last_event = NULL;
     only->held_count = only->open_count = only->untold = only->waiting_count = 0;
     only->split_due = false;
     memset(only->sites, 0, sizeof(only->sites));

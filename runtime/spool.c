@@ -164,7 +164,7 @@ static inline bool disturbs(const struct tms_spool_event *event)
 {
     return event->kind != TMS_EVENT_BEGIN && event->kind != TMS_EVENT_END &&
            event->kind != TMS_EVENT_READ && event->kind != TMS_EVENT_WRITE &&
-           event->kind != TMS_EVENT_UPDATE;
+           event->kind != TMS_EVENT_UPDATE && event->kind != TMS_SPOOL_IDLE;
 }
 
 void tms_rt_spool_write(struct tms_rt_thread *t, const struct tms_spool_event *event)
@@ -193,6 +193,20 @@ void tms_rt_spool_event(struct tms_rt_thread *t, const struct tms_spool_event *e
         tms_rt_tell_blocks(t, UINT64_MAX);
     }
     tms_rt_spool_write(t, event);
+}
+
+void tms_rt_spool_idle(struct tms_rt_thread *t, uint32_t label, uint32_t site)
+{
+    struct tms_spool_event *last = t->last_event;
+    const struct tms_spool_event idle = {
+        .number = t->number, .target = label, .extra = 1, .site = site, .kind = TMS_SPOOL_IDLE};
+
+    if (last != NULL && last->kind == TMS_SPOOL_IDLE && last->target == label &&
+        last->site == site && last->extra < TMS_SPOOL_RUN_MOST) {
+        last->extra++;
+    } else {
+        tms_rt_spool_write(t, &idle);
+    }
 }
 
 void tms_rt_spool_aside(struct tms_rt_thread *t, const struct tms_spool_event *event)

@@ -90,11 +90,12 @@ struct tms_spool_event {
 };
 
 /*
- * The one kind that is not of the public header: an access, of the kind in `what`, that a thread did
+ * Two kinds are not of the public header. AGAIN: an access, of the kind in `what`, that a thread did
  * again, and that nobody wrote down until it was met. It has its place at the moment in `extra`,
- * behind the last event of that thread up to there, not where it stands.
+ * behind the last event of that thread up to there, not where it stands. IDLE: blocks without an
+ * event in them, so many as `extra` says, up to TMS_SPOOL_RUN_MOST, one behind the other.
  */
-#define TMS_SPOOL_AGAIN UINT8_MAX
+enum { TMS_SPOOL_AGAIN = UINT8_MAX, TMS_SPOOL_IDLE = UINT8_MAX - 1 };
 
 #define TMS_SPOOL_MOMENT 38 /* bits of a number; those above it are the thread's index */
 static inline uint64_t tms_spool_moment(uint32_t thread, uint64_t number)

@@ -440,6 +440,8 @@ void tms_rt_spool_access(struct tms_rt_thread *thread, const struct tms_spool_ev
 bool tms_rt_spool_open(const char *pattern, uint64_t max_size);
 struct tms_spool_header *tms_rt_spool_header(void);
 void tms_rt_spool_event(struct tms_rt_thread *thread, const struct tms_spool_event *event);
+/* A transaction, just over, in which there was none. */
+void tms_rt_spool_idle(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
 /* One that does not make the blocks around it worth telling. */
 void tms_rt_spool_aside(struct tms_rt_thread *thread, const struct tms_spool_event *event);
 /* As it is. */

@@ -78,10 +78,10 @@ static inline bool tms_is_access(const struct tms_spool_event *event)
 /* Is it an event at all? */
 static inline bool tms_event_makes_sense(const struct tms_spool_event *event)
 {
-    bool long_access = tms_is_access(event) && event->size == 0;
+    bool counts = (tms_is_access(event) && event->size == 0) || event->kind == TMS_SPOOL_IDLE;
 
-    return (event->kind < TMS_EVENT_COUNT || event->kind == TMS_SPOOL_AGAIN) && event->size <= 16 &&
-           (!long_access || event->extra <= TMS_SPOOL_RUN_MOST);
+    return (event->kind < TMS_EVENT_COUNT || event->kind >= TMS_SPOOL_IDLE) && event->size <= 16 &&
+           (!counts || event->extra <= TMS_SPOOL_RUN_MOST);
 }
 
 #endif

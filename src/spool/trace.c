@@ -120,10 +120,10 @@ static bool note_event(struct work *work, const struct tms_spool_event *event, u
         return !is_memory(&again) ||
                (tms_again_add(&work->again, &again) && note_place(&work->places, &again));
     }
-    if (is_renewal(event)) {
-        return note_renewal(work, event, thread);
+    if (event->kind == TMS_SPOOL_IDLE) {
+        return true;
     }
-    return note_place(&work->places, event);
+    return is_renewal(event) ? note_renewal(work, event, thread) : note_place(&work->places, event);
 }
 
 static bool note_places(struct work *work)
@@ -254,6 +254,18 @@ static int put_object(struct work *work, const struct tms_spool_event *from,
     return pass(work, from, event);
 }
 
+static int put_idle(struct work *work, const struct tms_spool_event *from, struct tms_event *event)
+{
+    int code = TMS_OK;
+
+    event->target = tms_spool_label(work->names, (uint32_t)from->target);
+    for (uint64_t i = 0; i < 2 * from->extra && code == TMS_OK && !work->outcome->cut; i++) {
+        event->kind = i % 2 == 0 ? TMS_EVENT_BEGIN : TMS_EVENT_END;
+        code = pass(work, from, event);
+    }
+    return code;
+}
+
 static int renew(struct work *work, const struct tms_spool_event *from)
 {
     bool allocated = from->kind == TMS_EVENT_ALLOC;
@@ -276,8 +288,8 @@ static int take_event(struct work *work, const struct tms_spool_event *from, uin
     if (is_memory(from)) {
         return put_pieces(work, from, &event);
     }
-    if (from->kind == TMS_SPOOL_AGAIN) {
-        return TMS_OK; /* its place is another */
+    if (from->kind >= TMS_SPOOL_IDLE) {
+        return from->kind == TMS_SPOOL_IDLE ? put_idle(work, from, &event) : TMS_OK;
     }
     if (has_place(from)) {
         return put_object(work, from, &event);
@@ -333,7 +345,7 @@ static int take_events(struct work *work, const struct tms_spool_event *events, 
 static int note_use(struct work *work, const struct tms_spool_event *from, uint32_t thread)
 {
     if (!is_memory(from)) {
-        return from->kind == TMS_SPOOL_AGAIN || has_place(from) ? TMS_OK : renew(work, from);
+        return from->kind >= TMS_SPOOL_IDLE || has_place(from) ? TMS_OK : renew(work, from);
     }
     uint64_t end = from->target + tms_event_bytes(from), next;
     for (uint64_t at = from->target; at < end; at = next) {
