@@ -27,16 +27,16 @@ static uint64_t bytes_of(const struct tms_spool_event *event)
     return event->size != 0 ? event->size : event->extra;
 }
 
-static bool goes_on(const struct tms_rt_thread *t, const struct tms_rt_run *run,
-                    const struct tms_spool_event *access)
+/* Is the access beside what was written, and may as well have happened with it? */
+static bool is_beside(const struct tms_rt_thread *t, const struct tms_rt_run *run,
+                      const struct tms_spool_event *access)
 {
     const struct tms_spool_event *event = run->event;
 
-    return event != NULL && run->calm == t->calm && event->site == access->site &&
-           event->kind == access->kind && run->block == block_of(t) &&
+    return event != NULL && run->calm == t->calm && run->block == block_of(t) &&
+           event->kind == access->kind &&
            (access->target == event->target + bytes_of(event) ||
-            access->target + access->size == event->target) &&
-           bytes_of(event) + access->size <= TMS_SPOOL_RUN_MOST;
+            access->target + access->size == event->target);
 }
 
 static void go_on(struct tms_spool_event *event, const struct tms_spool_event *access)
@@ -46,15 +46,18 @@ static void go_on(struct tms_spool_event *event, const struct tms_spool_event *a
     event->size = 0;
 }
 
-void tms_rt_spool_access(struct tms_rt_thread *t, const struct tms_spool_event *access)
+void tms_rt_spool_access(struct tms_rt_thread *t, struct tms_spool_event *access)
 {
     struct tms_rt_run *run = run_of(t, access->site);
 
-    if (goes_on(t, run, access)) {
+    if (is_beside(t, run, access) && run->event->site == access->site &&
+        bytes_of(run->event) + access->size <= TMS_SPOOL_RUN_MOST) {
         go_on(run->event, access);
         return;
     }
+    access->joins = t->last_run.event == t->last_event && is_beside(t, &t->last_run, access);
     tms_rt_spool_event(t, access);
     *run = (struct tms_rt_run){
         .event = tms_rt_full ? NULL : t->last_event, .block = block_of(t), .calm = t->calm};
+    t->last_run = *run;
 }

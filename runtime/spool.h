@@ -86,7 +86,8 @@ struct tms_spool_event {
     uint8_t kind;    /* enum tms_event_kind */
     uint8_t size;    /* accesses: 1 to 16 bytes from the address on, or 0: see `extra` */
     uint8_t what;    /* enum tms_rt_sync for locks and the like: one address may be several */
-    uint8_t reserved;
+    uint8_t joins;   /* 1: an access that is beside the event before it, of the same kind, and may as
+                        well have happened with it */
 };
 
 /*

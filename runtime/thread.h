@@ -163,6 +163,7 @@ struct tms_rt_thread {
     struct tms_spool_event *last_event;
     uint64_t calm; /* another one when something comes in, or the thread does more than access */
     struct tms_rt_run runs[TMS_RT_RUNS];
+    struct tms_rt_run last_run; /* of the last access that was written */
 
     uintptr_t stack_low, stack_high;
     uintptr_t entry;
@@ -434,7 +435,7 @@ uintptr_t tms_rt_site_pc(uint32_t site);
 uint32_t tms_rt_bare_site(uintptr_t pc);
 
 /* runs.c: an access that is something new is written down. */
-void tms_rt_spool_access(struct tms_rt_thread *thread, const struct tms_spool_event *access);
+void tms_rt_spool_access(struct tms_rt_thread *thread, struct tms_spool_event *access);
 
 /* spool.c */
 bool tms_rt_spool_open(const char *pattern, uint64_t max_size);

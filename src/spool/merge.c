@@ -7,8 +7,7 @@
 size_t tms_chunk_events(const struct tms_spool *spool, size_t index,
                         const struct tms_spool_event **events)
 {
-    size_t at = TMS_SPOOL_HEADER + (size_t)spool->events[index].index * TMS_SPOOL_CHUNK;
-    const struct tms_spool_chunk *chunk = (const void *)(spool->map + at);
+    struct tms_spool_chunk *chunk = tms_spool_chunk(spool, spool->events[index].index);
 
     *events = (const void *)(chunk + 1);
     return (chunk->used - sizeof(*chunk)) / sizeof(**events);

@@ -147,8 +147,7 @@ static bool take_events(struct tms_spool *spool, const struct tms_spool_chunk *c
 
 static bool take_chunk(struct tms_spool *spool, uint32_t index)
 {
-    size_t at = TMS_SPOOL_HEADER + (size_t)index * TMS_SPOOL_CHUNK;
-    const struct tms_spool_chunk *chunk = (const void *)(spool->map + at);
+    const struct tms_spool_chunk *chunk = tms_spool_chunk(spool, index);
 
     if (chunk->kind == 0 || chunk->used == 0) {
         return true; /* given out, but nothing written */
@@ -218,7 +217,8 @@ static bool map_file(struct tms_spool *spool, const char *path)
     }
     bool mapped = fstat(fd, &status) == 0;
     if (mapped && status.st_size > 0) {
-        void *map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        void *map = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE,
+                         fd, 0);
         mapped = map != MAP_FAILED;
         spool->map = mapped ? map : NULL;
         spool->size = mapped ? (size_t)status.st_size : 0;
@@ -269,9 +269,7 @@ void tms_spool_close(struct tms_spool *spool)
     }
     free(spool->events);
     if (spool->map != NULL) {
-        void *map;
-        memcpy(&map, &spool->map, sizeof(map)); /* only the view is const */
-        munmap(map, spool->size);
+        munmap(spool->map, spool->size);
     }
     *spool = (struct tms_spool){0};
 }

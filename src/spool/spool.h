@@ -36,7 +36,7 @@ struct tms_spool_chunk_ref {
 #define TMS_SPOOL_TYPES (TMS_SPOOL_WARNING + 1)
 
 struct tms_spool {
-    const unsigned char *map;
+    unsigned char *map; /* private: what is changed is not changed in the file */
     size_t size;
     struct tms_spool_header header; /* a copy; its texts end */
     struct tms_spool_list lists[TMS_SPOOL_TYPES];
@@ -54,6 +54,12 @@ struct tms_spool {
  */
 bool tms_spool_open(struct tms_spool *spool, const char *path, char reason[TMS_SPOOL_REASON]);
 void tms_spool_close(struct tms_spool *spool);
+
+/* In the map, as it is. */
+static inline struct tms_spool_chunk *tms_spool_chunk(const struct tms_spool *spool, uint32_t index)
+{
+    return (void *)(spool->map + TMS_SPOOL_HEADER + (size_t)index * TMS_SPOOL_CHUNK);
+}
 
 /* The last record of a type with this id, NULL if there is none. */
 const struct tms_spool_entry *tms_spool_find(const struct tms_spool *spool,

@@ -8,6 +8,7 @@
 #include "runtime/config.h"
 #include "runtime/rt.h"
 #include "spool/again.h"
+#include "spool/fuse.h"
 #include "spool/inlined.h"
 #include "spool/merge.h"
 #include "spool/naming.h"
@@ -27,6 +28,7 @@ struct work {
     struct tms_inlined inlined;
     struct tms_naming naming;
     struct tms_again again;
+    struct tms_fuse fuse;
     struct tms_merge_turn *renewals; /* of memory, where the order of accesses matters */
     size_t renewal_count, renewal_capacity;
     struct tms_analysis *judge; /* of a recording that may be cut: looks at every event */
@@ -132,6 +134,7 @@ static bool note_places(struct work *work)
 
     for (size_t i = 0; i < spool->event_count; i++) {
         const struct tms_spool_event *events;
+        tms_fuse_chunk(&work->fuse, tms_spool_chunk(spool, spool->events[i].index));
         size_t count = tms_chunk_events(spool, i, &events);
         for (size_t j = 0; j < count; j++) {
             if (!note_event(work, &events[j], spool->events[i].thread)) {
@@ -442,7 +445,7 @@ int tms_spool_trace(struct tms_spool_names *names, tms_trace_sink *sink, void *u
         return TMS_ERR_MEMORY;
     }
     work->names = names;
-    work->inlined.names = work->naming.names = names;
+    work->inlined.names = work->naming.names = work->fuse.names = names;
     work->naming.places = &work->places;
     /* What is recorded along has nothing that could be left out. */
     work->thin.off = (names->spool->header.mode & (TMS_RT_FULL | TMS_RT_ALONG)) != 0;

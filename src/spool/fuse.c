@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Accesses of one line; see fuse.h. */
+#include "spool/fuse.h"
+
+#include <string.h>
+
+#include "spool/merge.h"
+
+static bool is_one_line(struct tms_spool_names *names, uint32_t one, uint32_t other)
+{
+    const struct tms_frame *frame = tms_spool_frame(names, one);
+    const struct tms_frame copy = frame != NULL ? *frame : (struct tms_frame){0};
+
+    frame = copy.file != NULL && copy.line != 0 ? tms_spool_frame(names, other) : NULL;
+    return frame != NULL && frame->file != NULL && frame->line == copy.line &&
+           strcmp(frame->file, copy.file) == 0;
+}
+
+static bool is_same_place(struct tms_fuse *fuse, uint32_t one, uint32_t other)
+{
+    size_t at = (one * 31u + other) % TMS_FUSE_KNOWN;
+
+    if (one == other) {
+        return true;
+    }
+    if (fuse->known[at].one != one || fuse->known[at].other != other) {
+        fuse->known[at].one = one;
+        fuse->known[at].other = other;
+        fuse->known[at].same = is_one_line(fuse->names, one, other);
+    }
+    return fuse->known[at].same;
+}
+
+static bool joins(struct tms_fuse *fuse, const struct tms_spool_event *before,
+                  const struct tms_spool_event *event)
+{
+    uint64_t bytes = tms_event_bytes(before), more = tms_event_bytes(event);
+
+    return event->joins != 0 && tms_is_access(event) && event->kind == before->kind &&
+           before->what == event->what && bytes + more <= TMS_SPOOL_RUN_MOST &&
+           (event->target == before->target + bytes || event->target + more == before->target) &&
+           is_same_place(fuse, before->site, event->site);
+}
+
+static void join(struct tms_spool_event *before, const struct tms_spool_event *event)
+{
+    before->extra = tms_event_bytes(before) + tms_event_bytes(event);
+    before->target = event->target < before->target ? event->target : before->target;
+    before->size = 0;
+}
+
+/* Pages in which nothing changes are not written to, and stay those of the file. */
+void tms_fuse_chunk(struct tms_fuse *fuse, struct tms_spool_chunk *chunk)
+{
+    struct tms_spool_event *events = (void *)(chunk + 1);
+    size_t count = (chunk->used - sizeof(*chunk)) / sizeof(*events), kept = count > 0;
+
+    for (size_t i = 1; i < count; i++) {
+        if (joins(fuse, &events[kept - 1], &events[i])) {
+            join(&events[kept - 1], &events[i]);
+        } else if (kept++ < i) {
+            events[kept - 1] = events[i];
+        }
+    }
+    if (kept < count) {
+        chunk->used = (uint32_t)(sizeof(*chunk) + kept * sizeof(*events));
+    }
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Accesses of one line of the source, put together. What one instruction does to neighbouring bytes
+ * is one event already (runtime/runs.c), but the compiler makes several instructions of one loop. The
+ * process says which events may be joined to those before them; here it is known which of these are
+ * of the same line, so that nothing is lost that a report would tell.
+ */
+#ifndef TMS_SPOOL_FUSE_H
+#define TMS_SPOOL_FUSE_H
+
+#include "spool/names.h"
+
+#define TMS_FUSE_KNOWN 256u
+
+/* Whether two sites are of one line, for those that were asked about lately. */
+struct tms_fuse {
+    struct tms_spool_names *names;
+    struct {
+        uint32_t one, other;
+        bool same;
+    } known[TMS_FUSE_KNOWN];
+};
+
+/* The events of the chunk, in place. */
+void tms_fuse_chunk(struct tms_fuse *fuse, struct tms_spool_chunk *chunk);
+
+#endif
