@@ -77,11 +77,11 @@ void tms_rt_tell_blocks(struct tms_rt_thread *t, uint64_t before)
         if (open->number >= before) {
             return;
         }
-        struct tms_spool_event event = {
-            .number = open->number > t->spooled ? open->number : t->spooled,
-            .target = open->label,
-            .site = open->site,
-            .kind = TMS_EVENT_BEGIN};
+        struct tms_spool_event event = {.number =
+                                            open->number > t->spooled ? open->number : t->spooled,
+                                        .target = open->label,
+                                        .site = open->site,
+                                        .kind = TMS_EVENT_BEGIN};
         tms_rt_spool_write(t, &event);
     }
 }
@@ -322,7 +322,8 @@ static bool is_known(const struct tms_rt_thread *t, uintptr_t frame)
     return t->stack_low <= frame && frame < t->stack_high;
 }
 
-/* The engine has not heard of the thread, a transaction is to be split, every block is to be told. */
+/* The engine has not heard of the thread, a transaction is to be split, every block is to be told.
+ */
 static inline bool is_special(const struct tms_rt_thread *t)
 {
     return t->engine == NULL || t->split_due || tms_rt_full;

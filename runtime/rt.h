@@ -15,7 +15,7 @@
  *     words.c                       who touched which byte last, and the filter
  *     recall.c, renew.c, stripes.c  what is done again; new memory; atomic operations
  *     check.c, history.c            the frontier engine, under one lock; transactions
- *     spool.c                       the file that the process leaves behind (spool.h)
+ *     spool.c, runs.c               the file that the process leaves behind (spool.h)
  *     init.c, memory.c, interpose.h start and end, memory of our own, the real functions
  *
  * An event goes from a hook or an interposed function through this header into shadow.c or

@@ -86,15 +86,16 @@ struct tms_spool_event {
     uint8_t kind;    /* enum tms_event_kind */
     uint8_t size;    /* accesses: 1 to 16 bytes from the address on, or 0: see `extra` */
     uint8_t what;    /* enum tms_rt_sync for locks and the like: one address may be several */
-    uint8_t joins;   /* 1: an access that is beside the event before it, of the same kind, and may as
-                        well have happened with it */
+    uint8_t joins; /* 1: an access that is beside the event before it, of the same kind, and may as
+                      well have happened with it */
 };
 
 /*
- * Two kinds are not of the public header. AGAIN: an access, of the kind in `what`, that a thread did
- * again, and that nobody wrote down until it was met. It has its place at the moment in `extra`,
- * behind the last event of that thread up to there, not where it stands. IDLE: blocks without an
- * event in them, so many as `extra` says, up to TMS_SPOOL_RUN_MOST, one behind the other.
+ * Two kinds are not of the public header. AGAIN: an access, of the kind in `what`, that a thread
+ * did again, and that nobody wrote down until it was met. It has its place at the moment in
+ * `extra`, behind the last event of that thread up to there, not where it stands. IDLE: blocks
+ * without an event in them, so many as `extra` says, up to TMS_SPOOL_RUN_MOST, one behind the
+ * other.
  */
 enum { TMS_SPOOL_AGAIN = UINT8_MAX, TMS_SPOOL_IDLE = UINT8_MAX - 1 };
 

@@ -41,7 +41,8 @@ struct tms_merge {
     size_t stop, stop_count; /* the next one, and all */
 };
 
-/* With what was done again, in order. False when memory is short: tms_merge_close is due as well. */
+/* With what was done again, in order. False when memory is short: tms_merge_close is due as well.
+ */
 bool tms_merge_open(struct tms_merge *merge, struct tms_spool *spool,
                     const struct tms_again *again);
 void tms_merge_close(struct tms_merge *merge);

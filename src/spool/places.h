@@ -16,10 +16,11 @@
  * order of accesses between two renewals, so the second pass needs only the order of those.
  *
  * Representation: pages of 256 bytes with a place for each of their words and a list of the objects
- * in them, where a piece begins or ends; an open-addressed table from the number of a page to it, and a list of the pages in the
- * order of addresses for what is renewed. Events come by the million and mostly hit what was hit
- * before or its neighbour, so a question costs one probe of a table that is small, and all about
- * a word lies together. Memory: up to 4 times that of all pages that were touched.
+ * in them, where a piece begins or ends; an open-addressed table from the number of a page to it,
+ * and a list of the pages in the order of addresses for what is renewed. Events come by the million
+ * and mostly hit what was hit before or its neighbour, so a question costs one probe of a table
+ * that is small, and all about a word lies together. Memory: up to 4 times that of all pages that
+ * were touched.
  */
 #ifndef TMS_SPOOL_PLACES_H
 #define TMS_SPOOL_PLACES_H
@@ -80,7 +81,7 @@ struct tms_place_block {
 struct tms_places {
     struct tms_place_page *pages;
     size_t count, capacity;
-    uint64_t latest;    /* number of the page that was noted last, if there is one */
+    uint64_t latest; /* number of the page that was noted last, if there is one */
     size_t latest_page;
     struct tms_place_ref *table; /* at most half full */
     size_t table_size;           /* a power of two */
@@ -98,8 +99,8 @@ struct tms_places {
 void tms_places_free(struct tms_places *places);
 
 /*
- * First pass: bytes up to `end` are accessed or renewed together, or an object is used. False: memory
- * is short.
+ * First pass: bytes up to `end` are accessed or renewed together, or an object is used. False:
+ * memory is short.
  */
 bool tms_places_note(struct tms_places *places, uint64_t address, uint64_t end);
 bool tms_places_note_object(struct tms_places *places, uint64_t address, unsigned what);

@@ -217,8 +217,7 @@ static bool map_file(struct tms_spool *spool, const char *path)
     }
     bool mapped = fstat(fd, &status) == 0;
     if (mapped && status.st_size > 0) {
-        void *map = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE,
-                         fd, 0);
+        void *map = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
         mapped = map != MAP_FAILED;
         spool->map = mapped ? map : NULL;
         spool->size = mapped ? (size_t)status.st_size : 0;

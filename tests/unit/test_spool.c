@@ -195,6 +195,110 @@ static void words_are_cut_where_accesses_are(void **state)
                  false);
 }
 
+/* An access to more bytes than an event has room for in its `size`. */
+static struct tms_spool_event long_of(uint64_t number, enum tms_event_kind kind, uint64_t target,
+                                      uint64_t bytes)
+{
+    struct tms_spool_event event = event_of(number, kind, target, 0);
+
+    event.extra = bytes;
+    return event;
+}
+
+static void an_array_is_one_variable_until_somebody_touches_a_part_of_it(void **state)
+{
+    struct image *image = new_image();
+
+    (void)state;
+    add_event(image, 1, long_of(1, TMS_EVENT_WRITE, 0x1000, 4000));
+    add_event(image, 1, long_of(2, TMS_EVENT_WRITE, 0x3000, 100000));
+    add_event(image, 2, long_of(3, TMS_EVENT_READ, 0x1000, 4000));
+    add_event(image, 2, event_of(4, TMS_EVENT_READ, 0x3123, 1));
+    assert_trace(image,
+                 "main|w(0x1000)\nmain|w(0x3000)\nmain|w(0x3123)\nmain|w(0x3124)\n"
+                 "T2|r(0x1000)\nT2|r(0x3123)\n",
+                 false);
+}
+
+static void renewed_memory_is_cut_out_of_an_array(void **state)
+{
+    struct image *image = new_image();
+    struct tms_spool_event freed = event_of(2, TMS_EVENT_FREE, 0x1010, 0);
+
+    (void)state;
+    freed.extra = 16;
+    add_event(image, 1, long_of(1, TMS_EVENT_WRITE, 0x1000, 64));
+    add_event(image, 1, freed);
+    add_event(image, 2, long_of(3, TMS_EVENT_READ, 0x1000, 64));
+    assert_trace(image,
+                 "main|w(0x1000)\nmain|w(0x1010)\nmain|w(0x1020)\n"
+                 "T2|r(0x1000)\nT2|r(0x1010@1)\nT2|r(0x1020)\n",
+                 false);
+}
+
+static void what_was_done_again_stands_where_it_was_done(void **state)
+{
+    struct image *image = new_cut();
+    struct tms_spool_event again = event_of(4, TMS_EVENT_BEGIN, 0x1002, 1);
+
+    (void)state;
+    again.kind = TMS_SPOOL_AGAIN;
+    again.what = TMS_EVENT_WRITE;
+    again.extra = tms_spool_moment(1, 2); /* told by thread 2, behind the begin in thread 1 */
+    add_event(image, 2, again);
+    again.what = TMS_EVENT_BEGIN; /* makes no sense */
+    add_event(image, 2, again);
+    assert_trace(image,
+                 "main|fork(cashier)\n"
+                 "main|begin(deposit)\n"
+                 "main|w(0x1002)\n"
+                 "main|r(0x1000)\nmain|r(0x1002)\nmain|r(0x1003)\n"
+                 "cashier|w(0x1002)\n"
+                 "main|w(0x1000)\nmain|w(0x1002)\nmain|w(0x1003)\nmain|w(0x1004)\n"
+                 "main|end(deposit)\n",
+                 false);
+}
+
+static void idle_blocks_are_told_one_by_one(void **state)
+{
+    struct image *image = new_image();
+    struct tms_spool_event idle = event_of(1, TMS_EVENT_BEGIN, 5, 0);
+
+    (void)state;
+    add_text(image, TMS_SPOOL_LABEL, offsetof(struct tms_spool_label, text), 5, "deposit");
+    idle.kind = TMS_SPOOL_IDLE;
+    idle.extra = 2;
+    add_event(image, 1, idle);
+    idle.extra = UINT64_MAX; /* makes no sense */
+    add_event(image, 1, idle);
+    assert_trace(image,
+                 "main|begin(deposit)\nmain|end(deposit)\n"
+                 "main|begin(deposit)\nmain|end(deposit)\n",
+                 false);
+}
+
+/* Without lines, only what is of one site. */
+static void neighbours_of_one_site_become_one_access(void **state)
+{
+    struct image *image = new_image();
+    struct tms_spool_event event = event_of(1, TMS_EVENT_WRITE, 0x1000, 4);
+
+    (void)state;
+    add_event(image, 1, event);
+    for (unsigned i = 0; i < 4; i++) {
+        event.number++;
+        event.target += 4;
+        event.joins = i < 3;
+        event.site = i < 2 ? 0 : 7;
+        add_event(image, 1, event);
+    }
+    add_event(image, 2, long_of(9, TMS_EVENT_READ, 0x1000, 20));
+    assert_trace(image,
+                 "main|w(0x1000)\nmain|w(0x100c)\nmain|w(0x1010)\n"
+                 "T2|r(0x1000)\nT2|r(0x100c)\nT2|r(0x1010)\n",
+                 false);
+}
+
 static void accesses_of_one_extent_stay_whole(void **state)
 {
     struct image *image = new_image();
@@ -626,6 +730,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_cut_where_accesses_are),
         cmocka_unit_test(accesses_of_one_extent_stay_whole),
+        cmocka_unit_test(an_array_is_one_variable_until_somebody_touches_a_part_of_it),
+        cmocka_unit_test(renewed_memory_is_cut_out_of_an_array),
+        cmocka_unit_test(what_was_done_again_stands_where_it_was_done),
+        cmocka_unit_test(idle_blocks_are_told_one_by_one),
+        cmocka_unit_test(neighbours_of_one_site_become_one_access),
         cmocka_unit_test(memory_that_is_renewed_is_new),
         cmocka_unit_test(one_address_may_be_several_things),
         cmocka_unit_test(names_given_by_the_program_are_kept_apart),
