@@ -166,7 +166,7 @@ void tms_rt_renew_hint(struct tms_rt_thread *t)
     uint32_t slot = t->engine->slot;
     uint32_t hint = HINT_NONE;
 
-    if (!tms_rt_full && slot < HINT_SLOTS && hints_given[slot] < HINTS_MOST) {
+    if (!tms_rt_each && !tms_rt_full && slot < HINT_SLOTS && hints_given[slot] < HINTS_MOST) {
         hint = (++hints_given[slot] << HINT_SLOT_BITS | slot) << 8;
     }
     t->hint_shift = slot % 2 * HINT_SHIFT;

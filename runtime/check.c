@@ -20,7 +20,7 @@
 
 struct tms_rt_mutex tms_rt_engine_lock;
 struct frontier tms_rt_engine;
-bool tms_rt_checks, tms_rt_records, tms_rt_full, tms_rt_tells;
+bool tms_rt_checks, tms_rt_records, tms_rt_each, tms_rt_full, tms_rt_tells;
 
 struct tms_rt_thread *tms_rt_by_slot[TMS_RT_SLOTS_MOST + 1];
 static uint8_t *shared_locks; /* by id: has been held by several at a time, or might have been */
@@ -100,11 +100,12 @@ void tms_rt_restretch(struct tms_rt_thread *t)
     uint64_t slot = (uint64_t)e->slot << WORD_SLOT, next = UINT64_C(1) << WORD_SLOT;
     t->floor = slot | event << WORD_EVENT;
     t->span = tms_rt_full ? 0 : next - (event << WORD_EVENT);
-    if (t->quiet != (slot | e->met << WORD_EVENT)) {
-        __atomic_store_n(&t->quiet, slot | e->met << WORD_EVENT, __ATOMIC_RELEASE);
+    uint64_t met = tms_rt_each ? event : e->met;
+    if (t->quiet != (slot | met << WORD_EVENT)) {
+        __atomic_store_n(&t->quiet, slot | met << WORD_EVENT, __ATOMIC_RELEASE);
         tms_rt_renew_hint(t);
     }
-    t->quiet_span = tms_rt_full ? 0 : next - (e->met << WORD_EVENT);
+    t->quiet_span = tms_rt_full ? 0 : next - (met << WORD_EVENT);
     uint64_t begin = atomic_load_explicit(&t->running, memory_order_relaxed);
     t->told = begin != 0 ? t->floor : t->quiet; /* outside of blocks nobody is to know */
     t->settle_due = begin != 0 && e->met >= begin && t->recalled_count > 0;

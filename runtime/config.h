@@ -13,7 +13,8 @@
 #define TMS_RT_CONFIG(X)                                                                           \
     X(spool, "SPOOL", "path of the spool file; %p becomes the process id. Unset: run unwatched")   \
     X(mode, "MODE",                                                                                \
-      "check (decide inside), record (write events), along (check, and write synchronisation)")    \
+      "check (decide inside), record (write events), each (the same, with what each transaction "  \
+      "does again), along (check, and write synchronisation)")                                     \
     X(full, "FULL", "1: record every access, not only what passes the filter")                     \
     X(spec, "SPEC", "path of a specification file; unset: the default of @functions")              \
     X(atomic, "ATOMIC", "@functions, @locks, @annotations: where blocks come from, with commas")   \

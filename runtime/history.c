@@ -113,7 +113,7 @@ void tms_rt_run_from(struct tms_rt_thread *t, uint64_t begin)
 static inline void restretch_alone(struct tms_rt_thread *t, uint64_t event)
 {
     start_stretch(t->engine, event);
-    if (t->quiet_span == 0) {
+    if (tms_rt_each || t->quiet_span == 0) {
         tms_rt_restretch(t);
         return;
     }

@@ -111,16 +111,15 @@ static void describe_blocks(void)
 
 static uint32_t mode(void)
 {
-    bool check = config.mode == NULL || strcmp(config.mode, "record") != 0;
-
-    return (check ? TMS_RT_CHECK : 0) | (tms_rt_records ? TMS_RT_RECORD : 0) |
+    return (tms_rt_records ? 0 : TMS_RT_CHECK) | (tms_rt_records ? TMS_RT_RECORD : 0) |
            (tms_rt_full ? TMS_RT_FULL : 0) | (tms_rt_tells && !tms_rt_records ? TMS_RT_ALONG : 0);
 }
 
 static bool watch(void)
 {
     bool along = config.mode != NULL && strcmp(config.mode, "along") == 0;
-    bool record = config.mode != NULL && strcmp(config.mode, "record") == 0;
+    bool each = config.mode != NULL && strcmp(config.mode, "each") == 0;
+    bool record = each || (config.mode != NULL && strcmp(config.mode, "record") == 0);
     bool blame = config.blame == NULL || strcmp(config.blame, "0") != 0;
 
     if (!tms_rt_spool_open(config.spool, number(config.max_size)) || !tms_rt_shadow_start() ||
@@ -128,6 +127,7 @@ static bool watch(void)
         return false;
     }
     tms_rt_records = record;
+    tms_rt_each = each;
     tms_rt_tells = record || along;
     tms_rt_full = config.full != NULL && strcmp(config.full, "0") != 0;
     tms_rt_spool_header()->mode = mode();

@@ -194,9 +194,9 @@ static inline void tms_rt_go_out(struct tms_rt_thread *thread)
 
 /*
  * shadow.c and others: is anything watched at all, and what is written down? Accesses and new
- * memory, every access, synchronisation and blocks.
+ * memory, also what each transaction does again, every access, synchronisation and blocks.
  */
-extern bool tms_rt_checks, tms_rt_records, tms_rt_full, tms_rt_tells;
+extern bool tms_rt_checks, tms_rt_records, tms_rt_each, tms_rt_full, tms_rt_tells;
 
 /* check.c */
 

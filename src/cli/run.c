@@ -95,6 +95,7 @@ struct job {
     struct tms_settings settings;
     char engines[TMS_ENGINE_LIST_SIZE]; /* that get what was recorded */
     bool inside;                        /* frontier decides in the program */
+    bool beyond;                        /* accesses are wanted beyond what decides about this run */
     char preload[PATH_MAX];             /* the library for a program without the runtime, or "" */
     struct tms_watched watched;
     struct tms_new_file json; /* .out NULL: none wanted */
@@ -315,6 +316,7 @@ static int run_job(struct job *job, const struct tms_operands *operands)
     bool along = (job->inside && job->engines[0] != '\0') || job->preload[0] != '\0';
     struct tms_manner manner = {.mode = along         ? "along"
                                         : job->inside ? "check"
+                                        : job->beyond ? "each"
                                                       : "record",
                                 .blame = job->values->blame,
                                 .preload = job->preload[0] != '\0' ? job->preload : NULL};
@@ -356,6 +358,7 @@ static bool divide_engines(struct job *job, const char *list)
     bool light = (job->settings.predict & TMS_PREDICT_VARIABLE) == 0;
     bool inside = false;
 
+    job->beyond = !light;
     job->engines[0] = '\0';
     for (const char *at = list; *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
         const struct tms_engine_info *engine = first_engine(at);
@@ -364,6 +367,9 @@ static bool divide_engines(struct job *job, const char *list)
             continue;
         }
         light = light && engine != NULL && (engine->flags & TMS_ENGINE_NO_ACCESSES) != 0;
+        job->beyond = job->beyond || engine == NULL ||
+                      (engine->flags & (TMS_ENGINE_PREDICTIVE | TMS_ENGINE_NO_ACCESSES)) ==
+                          TMS_ENGINE_PREDICTIVE;
         size_t length = strlen(job->engines);
         snprintf(job->engines + length, sizeof(job->engines) - length, "%s%.*s",
                  length > 0 ? "," : "", (int)strcspn(at, ","), at);
