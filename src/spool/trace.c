@@ -65,18 +65,27 @@ static unsigned what_of(const struct tms_spool_event *event)
     return is_apart(event) ? event->what : objects[event->kind]; /* TMS_RT_LOCK for the rest */
 }
 
+/* As tms_event_class, but asked for every event. */
+static inline enum tms_class class_of(const struct tms_spool_event *event)
+{
+    static const uint8_t classes[UINT8_MAX + 1] = {
+#define X(name, text, cls) [TMS_EVENT_##name] = TMS_CLASS_##cls,
+        TMS_EVENT_KINDS(X)
+#undef X
+            [TMS_SPOOL_IDLE] = TMS_CLASS_LABEL,
+        [TMS_SPOOL_AGAIN] = TMS_CLASS_OBJECT, /* nothing where it stands */
+    };
+
+    return (enum tms_class)classes[event->kind];
+}
+
 /* Does the target name a place? Otherwise it is a label, a thread, or memory that is renewed. */
 static bool has_place(const struct tms_spool_event *event)
 {
-    switch (tms_event_class((enum tms_event_kind)event->kind)) {
-    case TMS_CLASS_VARIABLE:
-    case TMS_CLASS_LOCK:
-    case TMS_CLASS_CONDITION:
-    case TMS_CLASS_BARRIER:
-        return true;
-    default:
-        return false;
-    }
+    const unsigned places = 1u << TMS_CLASS_VARIABLE | 1u << TMS_CLASS_LOCK |
+                            1u << TMS_CLASS_CONDITION | 1u << TMS_CLASS_BARRIER;
+
+    return (places >> class_of(event) & 1) != 0;
 }
 
 static bool note_place(struct tms_places *places, const struct tms_spool_event *event)
@@ -121,9 +130,6 @@ static bool note_event(struct work *work, const struct tms_spool_event *event, u
         struct tms_spool_event again = tms_again_in_place(event);
         return !is_memory(&again) ||
                (tms_again_add(&work->again, &again) && note_place(&work->places, &again));
-    }
-    if (event->kind == TMS_SPOOL_IDLE) {
-        return true;
     }
     return is_renewal(event) ? note_renewal(work, event, thread) : note_place(&work->places, event);
 }
@@ -249,7 +255,7 @@ static int put_pieces(struct work *work, const struct tms_spool_event *access,
 static int put_object(struct work *work, const struct tms_spool_event *from,
                       struct tms_event *event)
 {
-    enum tms_class cls = tms_event_class((enum tms_event_kind)from->kind);
+    enum tms_class cls = class_of(from);
     struct tms_place *place = tms_places_object(&work->places, from->target, what_of(from));
 
     assert(place != NULL);
@@ -261,7 +267,6 @@ static int put_idle(struct work *work, const struct tms_spool_event *from, struc
 {
     int code = TMS_OK;
 
-    event->target = tms_spool_label(work->names, (uint32_t)from->target);
     for (uint64_t i = 0; i < 2 * from->extra && code == TMS_OK && !work->outcome->cut; i++) {
         event->kind = i % 2 == 0 ? TMS_EVENT_BEGIN : TMS_EVENT_END;
         code = pass(work, from, event);
@@ -291,16 +296,14 @@ static int take_event(struct work *work, const struct tms_spool_event *from, uin
     if (is_memory(from)) {
         return put_pieces(work, from, &event);
     }
-    if (from->kind >= TMS_SPOOL_IDLE) {
-        return from->kind == TMS_SPOOL_IDLE ? put_idle(work, from, &event) : TMS_OK;
-    }
     if (has_place(from)) {
         return put_object(work, from, &event);
     }
-    switch (tms_event_class((enum tms_event_kind)from->kind)) {
+    switch (class_of(from)) {
     case TMS_CLASS_LABEL:
         event.target = tms_spool_label(work->names, (uint32_t)from->target);
-        return pass(work, from, &event);
+        return from->kind == TMS_SPOOL_IDLE ? put_idle(work, from, &event)
+                                            : pass(work, from, &event);
     case TMS_CLASS_THREAD:
         event.target = tms_spool_thread(work->names, (uint32_t)from->target);
         return pass(work, from, &event);
@@ -348,7 +351,7 @@ static int take_events(struct work *work, const struct tms_spool_event *events, 
 static int note_use(struct work *work, const struct tms_spool_event *from, uint32_t thread)
 {
     if (!is_memory(from)) {
-        return from->kind >= TMS_SPOOL_IDLE || has_place(from) ? TMS_OK : renew(work, from);
+        return has_place(from) ? TMS_OK : renew(work, from);
     }
     uint64_t end = from->target + tms_event_bytes(from), next;
     for (uint64_t at = from->target; at < end; at = next) {
