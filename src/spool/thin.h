@@ -9,8 +9,8 @@
  *   events can be cut off from the others. By default every function is a block, so these would
  *   be most of the trace.
  *
- * Outermost blocks stay, empty or not: they are what was checked, and are counted. So does what
- * follows on a fork, because --split=fork lets a transaction begin with it.
+ * Outermost blocks stay, empty or not, as far as the process told them one by one (spool.h). So
+ * does what follows on a fork, because --split=fork lets a transaction begin with it.
  *
  * Representation: by thread, the begins that wait for an event inside. Cost: constant per event.
  */

@@ -263,15 +263,13 @@ static int put_object(struct work *work, const struct tms_spool_event *from,
     return pass(work, from, event);
 }
 
+/* Transactions without an event: one stands for those of the same name that follow it. */
 static int put_idle(struct work *work, const struct tms_spool_event *from, struct tms_event *event)
 {
-    int code = TMS_OK;
-
-    for (uint64_t i = 0; i < 2 * from->extra && code == TMS_OK && !work->outcome->cut; i++) {
-        event->kind = i % 2 == 0 ? TMS_EVENT_BEGIN : TMS_EVENT_END;
-        code = pass(work, from, event);
-    }
-    return code;
+    event->kind = TMS_EVENT_BEGIN;
+    int code = pass(work, from, event);
+    event->kind = TMS_EVENT_END;
+    return code == TMS_OK ? pass(work, from, event) : code;
 }
 
 static int renew(struct work *work, const struct tms_spool_event *from)

@@ -259,7 +259,7 @@ static void what_was_done_again_stands_where_it_was_done(void **state)
                  false);
 }
 
-static void idle_blocks_are_told_one_by_one(void **state)
+static void one_idle_block_stands_for_those_that_follow(void **state)
 {
     struct image *image = new_image();
     struct tms_spool_event idle = event_of(1, TMS_EVENT_BEGIN, 5, 0);
@@ -271,10 +271,7 @@ static void idle_blocks_are_told_one_by_one(void **state)
     add_event(image, 1, idle);
     idle.extra = UINT64_MAX; /* makes no sense */
     add_event(image, 1, idle);
-    assert_trace(image,
-                 "main|begin(deposit)\nmain|end(deposit)\n"
-                 "main|begin(deposit)\nmain|end(deposit)\n",
-                 false);
+    assert_trace(image, "main|begin(deposit)\nmain|end(deposit)\n", false);
 }
 
 /* Without lines, only what is of one site. */
@@ -733,7 +730,7 @@ int main(void)
         cmocka_unit_test(an_array_is_one_variable_until_somebody_touches_a_part_of_it),
         cmocka_unit_test(renewed_memory_is_cut_out_of_an_array),
         cmocka_unit_test(what_was_done_again_stands_where_it_was_done),
-        cmocka_unit_test(idle_blocks_are_told_one_by_one),
+        cmocka_unit_test(one_idle_block_stands_for_those_that_follow),
         cmocka_unit_test(neighbours_of_one_site_become_one_access),
         cmocka_unit_test(memory_that_is_renewed_is_new),
         cmocka_unit_test(one_address_may_be_several_things),
