@@ -6,6 +6,8 @@
 
 #include "spool/merge.h"
 
+#define PATIENCE 16u
+
 static bool is_one_line(struct tms_spool_names *names, uint32_t one, uint32_t other)
 {
     const struct tms_frame *frame = tms_spool_frame(names, one);
@@ -18,7 +20,8 @@ static bool is_one_line(struct tms_spool_names *names, uint32_t one, uint32_t ot
 
 static bool is_same_place(struct tms_fuse *fuse, uint32_t one, uint32_t other)
 {
-    size_t at = (one * 31u + other) % TMS_FUSE_KNOWN;
+    uint64_t hash = ((uint64_t)one << 32 | other) * UINT64_C(0x9e3779b97f4a7c15);
+    size_t at = (hash >> 32) % TMS_FUSE_KNOWN;
 
     if (one == other) {
         return true;
@@ -26,6 +29,10 @@ static bool is_same_place(struct tms_fuse *fuse, uint32_t one, uint32_t other)
     if (fuse->known[at].one != one || fuse->known[at].other != other) {
         fuse->known[at].one = one;
         fuse->known[at].other = other;
+        fuse->known[at].times = 0;
+        fuse->known[at].same = false;
+    }
+    if (fuse->known[at].times < PATIENCE && ++fuse->known[at].times == PATIENCE) {
         fuse->known[at].same = is_one_line(fuse->names, one, other);
     }
     return fuse->known[at].same;

@@ -10,13 +10,18 @@
 
 #include "spool/names.h"
 
-#define TMS_FUSE_KNOWN 256u
+#define TMS_FUSE_KNOWN 4096u
 
-/* Whether two sites are of one line, for those that were asked about lately. */
+/*
+ * Whether two sites are of one line, for those that were asked about lately. The answer is no until
+ * they were asked about for some time: to find a line may mean to read the debug information of a
+ * library, and only loops are worth that.
+ */
 struct tms_fuse {
     struct tms_spool_names *names;
     struct {
         uint32_t one, other;
+        uint32_t times;
         bool same;
     } known[TMS_FUSE_KNOWN];
 };
