@@ -185,6 +185,7 @@ struct walk {
     size_t at, count;
     uint32_t site;
     unsigned depth;
+    bool own; /* leaves out the files of the system */
 };
 
 static const struct tms_frame *next_frame(struct walk *walk)
@@ -197,7 +198,9 @@ static const struct tms_frame *next_frame(struct walk *walk)
         }
         walk->site = site->parent;
         walk->at = 0;
-        walk->count = tms_symbols_frames(walk->names->symbols, site->pc, &walk->frames);
+        walk->count = walk->own && tms_symbols_foreign(walk->names->symbols, site->pc)
+                          ? 0
+                          : tms_symbols_frames(walk->names->symbols, site->pc, &walk->frames);
     }
     return &walk->frames[walk->at++];
 }
@@ -208,14 +211,16 @@ static const struct tms_frame *next_frame(struct walk *walk)
  */
 static struct walk start_walk(struct tms_spool_names *names, uint32_t site)
 {
-    struct walk start = {.names = names, .site = site}, walk = start, before = start;
+    struct walk start = {.names = names, .site = site}, walk = start;
     const struct tms_frame *frame;
 
+    walk.own = true;
     while ((frame = next_frame(&walk)) != NULL) {
         if (!frame->foreign && frame->file != NULL) {
-            return before;
+            walk.own = false;
+            walk.at--;
+            return walk;
         }
-        before = walk;
     }
     return start;
 }

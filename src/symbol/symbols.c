@@ -119,14 +119,24 @@ static bool is_below(const char *path, const char *const *directories, size_t co
     return false;
 }
 
+static bool is_library(const struct tms_module *module)
+{
+    static const char *const libraries[] = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"};
+
+    return is_below(module != NULL ? module->path : NULL, libraries, 4);
+}
+
 /* Code of the system's libraries, or inlined from its headers. */
 static bool is_foreign(const struct tms_module *module, const struct tms_frame *frame)
 {
-    static const char *const libraries[] = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"};
     static const char *const headers[] = {"/usr/include/", "/usr/lib/"};
 
-    return is_below(module != NULL ? module->path : NULL, libraries, 4) ||
-           is_below(frame->file, headers, 2);
+    return is_library(module) || is_below(frame->file, headers, 2);
+}
+
+bool tms_symbols_foreign(struct tms_symbols *symbols, uint64_t pc)
+{
+    return is_library(find_module(symbols, pc));
 }
 
 static size_t find_frames(struct tms_symbols *symbols, uint64_t pc, struct tms_frame *frames)

@@ -46,6 +46,9 @@ struct tms_frame {
 size_t tms_symbols_frames(struct tms_symbols *symbols, uint64_t pc,
                           const struct tms_frame **frames);
 
+/* Is the whole file of the system, so that all frames are? It is not read to find that out. */
+bool tms_symbols_foreign(struct tms_symbols *symbols, uint64_t pc);
+
 /* A variable with static storage. */
 struct tms_datum {
     const char *name;
