@@ -16,7 +16,7 @@
 #include "spool/thin.h"
 
 #define BATCH   4096
-#define AHEAD   8   /* events: how far is looked ahead */
+#define AHEAD   16  /* events: how far is looked ahead */
 #define THREADS 256 /* whose ids are at hand */
 #define MEMORY  7u  /* what an address stands for, besides the values of enum tms_rt_sync */
 
