@@ -5,7 +5,7 @@
  * happens only when a violation is written down.
  */
 #include "memory.h"
-#include "thread.h"
+#include "words.h"
 
 #define LEAST     4096u
 #define ALIGNMENT 16u
@@ -87,7 +87,10 @@ void tms_rt_allocated(struct tms_rt_thread *t, uintptr_t address, size_t size, u
     }
     tms_rt_mutex_unlock(&heap.lock);
     tms_rt_pass(t);
-    tms_rt_spool_renewal(t, TMS_EVENT_ALLOC, address, size, site);
+    if (tms_rt_records && size > 0) {
+        tms_rt_words_renewed(address, address + size);
+        tms_rt_spool_renewal(t, TMS_EVENT_ALLOC, address, size, site);
+    }
 }
 
 void tms_rt_freed(struct tms_rt_thread *t, uintptr_t address)

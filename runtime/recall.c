@@ -202,11 +202,15 @@ void tms_rt_spool_again(struct tms_rt_thread *t, const struct tms_rt_again *agai
 
 /* ---- into the cells ----------------------------------------------------------------------- */
 
-/* The words of the thread from before its transaction get the number of the event in it. */
-static uint64_t restamp(struct tms_rt_thread *t, struct laid_out *cell,
-                        const struct tms_rt_again *again)
+/*
+ * The words of the thread from before its transaction get the number of the event in it. Of the
+ * bytes those remain for which it says something: if others have come since, they knew of the
+ * event.
+ */
+static uint64_t restamp(struct tms_rt_thread *t, struct laid_out *cell, uint64_t *touched,
+                        enum tms_rt_access access, uint64_t number)
 {
-    uint64_t bytes = again->bytes, owned = 0;
+    uint64_t bytes = *touched, owned = 0;
 
     for (uint32_t i = 0, count = cell->count; i < count; i++) {
         uint64_t word = cell->word[i], both = word & bytes;
@@ -215,17 +219,19 @@ static uint64_t restamp(struct tms_rt_thread *t, struct laid_out *cell,
         if (!old || both == 0) {
             continue;
         }
-        if ((word_kind(word) == TMS_RT_READ) != (again->access == TMS_RT_READ)) {
-            owned |= again->access == TMS_RT_READ ? both : 0;
+        if ((word_kind(word) == TMS_RT_READ) != (access == TMS_RT_READ)) {
+            owned |= access == TMS_RT_READ ? both : 0;
             continue;
         }
         bytes &= ~both;
-        cell->word[i] = make_word(t, again->number, word_kind(word), both);
+        cell->word[i] = make_word(t, number, word_kind(word), both);
         if ((word & WORD_BYTES & ~both) != 0) {
             tms_rt_add_word(t, cell, word & ~both);
         }
     }
-    return owned & bytes; /* written before, and read now */
+    owned &= bytes; /* written before, and read now */
+    *touched = (*touched & ~bytes) | owned;
+    return owned;
 }
 
 static void settle_word(struct tms_rt_thread *t, uintptr_t address,
@@ -236,7 +242,7 @@ static void settle_word(struct tms_rt_thread *t, uintptr_t address,
     struct laid_out cell;
 
     tms_rt_lay_out(t, at, lock_cell(at), &cell);
-    uint64_t owned = restamp(t, &cell, &again);
+    uint64_t owned = restamp(t, &cell, &again.bytes, again.access, again.number);
     if (owned != 0) {
         tms_rt_add_word(t, &cell, make_word(t, again.number, TMS_RT_READ, owned));
     }
@@ -286,13 +292,15 @@ bool tms_rt_did_again(const struct tms_rt_thread *thread, uint64_t word, uintptr
 {
     uint64_t begin;
     const struct tms_rt_thread *t = tms_rt_newer(word, &begin);
+    uint64_t left = bytes & word; /* others have come behind the rest of what it did */
     const struct tms_rt_recalled *entry =
-        t == NULL || t == thread ? NULL : find(t, address & ~UINT64_C(7), bytes, access);
+        t == NULL || t == thread ? NULL : find(t, address & ~UINT64_C(7), left, access);
 
     if (entry == NULL) {
         return false;
     }
     *again = again_of(t, begin, address & ~UINT64_C(7), entry);
+    again->bytes &= left;
     /* If it has ended meanwhile, the entry may be half of one that came later. */
     atomic_thread_fence(memory_order_acquire);
     return atomic_load_explicit(&t->running, memory_order_relaxed) == begin;

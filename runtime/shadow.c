@@ -169,6 +169,20 @@ static __attribute__((noinline)) uint64_t access_shared(struct tms_rt_thread *t,
     return event != 0 ? event : tms_rt_take_over_among_others(t, cell, write, a);
 }
 
+/*
+ * Who uses new memory comes behind the one who made it new. Mostly that is so by what ordered the
+ * two; if nothing did that is seen, the numbers of a recording still say it.
+ */
+static inline void come_behind_renewal(struct tms_rt_thread *t, uint32_t word)
+{
+    uint64_t renewed = tms_rt_word_renewed(word);
+
+    if (t->number < renewed) {
+        t->number = renewed;
+        t->calm++;
+    }
+}
+
 /* Within 8 aligned bytes, and not a repetition. */
 static inline __attribute__((always_inline)) void access_word(struct tms_rt_thread *t,
                                                               uintptr_t address, size_t size,
@@ -187,6 +201,9 @@ static inline __attribute__((always_inline)) void access_word(struct tms_rt_thre
     }
     if (t->split_due) {
         tms_rt_split_due(t, site);
+    }
+    if (tms_rt_records) {
+        come_behind_renewal(t, a.id);
     }
     uint64_t first = lock_cell(cell), write = first, event = t->number + 1;
     uint64_t read = atomic_load_explicit(&cell->read, memory_order_relaxed);
