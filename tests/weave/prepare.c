@@ -15,8 +15,9 @@
  * - Arrivals and departures are kept where they are pairs.
  * - Re-entrant use of a lock that is also shared goes, as pthread_rwlock_t can't do it. It is no
  *   event anyway. So does `escape`.
- * - What is allocated or freed right behind a fork goes: to the runtime it is no event, but with
- *   --split=fork a transaction of the trace would begin there.
+ * - To the runtime it is no event that memory is allocated or freed. So this goes where it would
+ *   be one that matters: right behind a fork, as with --split=fork a transaction begins there, and
+ *   in a thread that does nothing else, as whoever joins that comes behind what it does.
  *
  * The location of an event is the number of the function that does it: its own number, or, of the
  * second and third event of a wait and the second of a crossing, that of the first.
@@ -151,14 +152,27 @@ static void drop(struct prepared *p, size_t at)
     p->keep[at] = DROP;
 }
 
+static bool is_renewal(const struct prepared *p, size_t at)
+{
+    return is(p, at, TMS_EVENT_ALLOC, 0) || is(p, at, TMS_EVENT_FREE, 0);
+}
+
 static void prepare_fork(struct prepared *p, size_t at)
 {
-    size_t next = next_of_thread(p, at);
-
-    while (is(p, next, TMS_EVENT_ALLOC, 0) || is(p, next, TMS_EVENT_FREE, 0)) {
+    for (size_t next = next_of_thread(p, at); is_renewal(p, next); next = next_of_thread(p, at)) {
         p->keep[next] = DROP;
-        next = next_of_thread(p, at);
     }
+}
+
+static void prepare_renewal(struct prepared *p, size_t at)
+{
+    bool alone = true;
+
+    for (size_t i = 0; i < p->trace.count && alone; i++) {
+        alone = event_at(p, i)->thread != event_at(p, at)->thread || p->keep[i] == DROP ||
+                is_renewal(p, i);
+    }
+    p->keep[at] = alone ? DROP : KEEP;
 }
 
 /*
@@ -179,6 +193,8 @@ static const struct {
     {TMS_EVENT_ARRIVE, prepare_crossing},
     {TMS_EVENT_DEPART, drop},
     {TMS_EVENT_FORK, prepare_fork},
+    {TMS_EVENT_ALLOC, prepare_renewal},
+    {TMS_EVENT_FREE, prepare_renewal},
 };
 
 static void prepare(struct prepared *p)
