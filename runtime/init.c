@@ -111,8 +111,8 @@ static void describe_blocks(void)
 
 static uint32_t mode(void)
 {
-    return (tms_rt_records ? 0 : TMS_RT_CHECK) | (tms_rt_records ? TMS_RT_RECORD : 0) |
-           (tms_rt_full ? TMS_RT_FULL : 0) | (tms_rt_tells && !tms_rt_records ? TMS_RT_ALONG : 0);
+    return (tms_rt_records ? TMS_RT_RECORD : TMS_RT_CHECK) | (tms_rt_full ? TMS_RT_FULL : 0) |
+           (tms_rt_tells && !tms_rt_records ? TMS_RT_ALONG : 0);
 }
 
 static bool watch(void)

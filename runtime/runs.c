@@ -22,37 +22,20 @@ static uint64_t block_of(const struct tms_rt_thread *t)
     return t->open_count > 0 ? t->open[t->open_count - 1].number : 0;
 }
 
-static uint64_t bytes_of(const struct tms_spool_event *event)
-{
-    return event->size != 0 ? event->size : event->extra;
-}
-
 /* Is the access beside what was written, and may as well have happened with it? */
 static bool is_beside(const struct tms_rt_thread *t, const struct tms_rt_run *run,
                       const struct tms_spool_event *access)
 {
-    const struct tms_spool_event *event = run->event;
-
-    return event != NULL && run->calm == t->calm && run->block == block_of(t) &&
-           event->kind == access->kind &&
-           (access->target == event->target + bytes_of(event) ||
-            access->target + access->size == event->target);
-}
-
-static void go_on(struct tms_spool_event *event, const struct tms_spool_event *access)
-{
-    event->extra = bytes_of(event) + access->size;
-    event->target = access->target < event->target ? access->target : event->target;
-    event->size = 0;
+    return run->event != NULL && run->calm == t->calm && run->block == block_of(t) &&
+           tms_event_is_beside(run->event, access);
 }
 
 void tms_rt_spool_access(struct tms_rt_thread *t, struct tms_spool_event *access)
 {
     struct tms_rt_run *run = run_of(t, access->site);
 
-    if (is_beside(t, run, access) && run->event->site == access->site &&
-        bytes_of(run->event) + access->size <= TMS_SPOOL_RUN_MOST) {
-        go_on(run->event, access);
+    if (is_beside(t, run, access) && run->event->site == access->site) {
+        tms_event_lengthen(run->event, access);
         return;
     }
     access->joins = t->last_run.event == t->last_event && is_beside(t, &t->last_run, access);

@@ -16,6 +16,7 @@
 #ifndef TMS_RUNTIME_SPOOL_H
 #define TMS_RUNTIME_SPOOL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define TMS_SPOOL_MAGIC   "tmspool1"
@@ -98,6 +99,32 @@ struct tms_spool_event {
  * other.
  */
 enum { TMS_SPOOL_AGAIN = UINT8_MAX, TMS_SPOOL_IDLE = UINT8_MAX - 1 };
+
+/* How many bytes an access is to. */
+static inline uint64_t tms_event_bytes(const struct tms_spool_event *event)
+{
+    return event->size != 0 ? event->size : event->extra;
+}
+
+/* Is one access of the same kind as another, right before or behind it, and not too much with it?
+ */
+static inline bool tms_event_is_beside(const struct tms_spool_event *event,
+                                       const struct tms_spool_event *other)
+{
+    uint64_t bytes = tms_event_bytes(event), more = tms_event_bytes(other);
+
+    return event->kind == other->kind && bytes + more <= TMS_SPOOL_RUN_MOST &&
+           (event->target == other->target + more || event->target + bytes == other->target);
+}
+
+/* One of two that are beside each other becomes both. */
+static inline void tms_event_lengthen(struct tms_spool_event *event,
+                                      const struct tms_spool_event *by)
+{
+    event->extra = tms_event_bytes(event) + tms_event_bytes(by);
+    event->target = by->target < event->target ? by->target : event->target;
+    event->size = 0;
+}
 
 #define TMS_SPOOL_MOMENT 38 /* bits of a number; those above it are the thread's index */
 static inline uint64_t tms_spool_moment(uint32_t thread, uint64_t number)

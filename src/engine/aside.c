@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* Waking a thread takes up to 20 µs, so there is to be much to do when it wakes. */
+/* Waking a thread takes microseconds, so there is to be much to do when it wakes. */
 #define BUFFER_OPS 16384
 #define BUFFERS    3
 

@@ -41,19 +41,8 @@ static bool is_same_place(struct tms_fuse *fuse, uint32_t one, uint32_t other)
 static bool joins(struct tms_fuse *fuse, const struct tms_spool_event *before,
                   const struct tms_spool_event *event)
 {
-    uint64_t bytes = tms_event_bytes(before), more = tms_event_bytes(event);
-
-    return event->joins != 0 && tms_is_access(event) && event->kind == before->kind &&
-           before->what == event->what && bytes + more <= TMS_SPOOL_RUN_MOST &&
-           (event->target == before->target + bytes || event->target + more == before->target) &&
-           is_same_place(fuse, before->site, event->site);
-}
-
-static void join(struct tms_spool_event *before, const struct tms_spool_event *event)
-{
-    before->extra = tms_event_bytes(before) + tms_event_bytes(event);
-    before->target = event->target < before->target ? event->target : before->target;
-    before->size = 0;
+    return event->joins != 0 && tms_is_access(event) && before->what == event->what &&
+           tms_event_is_beside(before, event) && is_same_place(fuse, before->site, event->site);
 }
 
 /* Pages in which nothing changes are not written to, and stay those of the file. */
@@ -64,7 +53,7 @@ void tms_fuse_chunk(struct tms_fuse *fuse, struct tms_spool_chunk *chunk)
 
     for (size_t i = 1; i < count; i++) {
         if (joins(fuse, &events[kept - 1], &events[i])) {
-            join(&events[kept - 1], &events[i]);
+            tms_event_lengthen(&events[kept - 1], &events[i]);
         } else if (kept++ < i) {
             events[kept - 1] = events[i];
         }

@@ -64,12 +64,6 @@ size_t tms_merge_run(struct tms_merge *merge, const struct tms_spool_event **eve
 size_t tms_chunk_events(const struct tms_spool *spool, size_t index,
                         const struct tms_spool_event **events);
 
-/* How many bytes an access is to. */
-static inline uint64_t tms_event_bytes(const struct tms_spool_event *event)
-{
-    return event->size != 0 ? event->size : event->extra;
-}
-
 static inline bool tms_is_access(const struct tms_spool_event *event)
 {
     return event->kind == TMS_EVENT_READ || event->kind == TMS_EVENT_WRITE ||
