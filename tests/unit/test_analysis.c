@@ -355,15 +355,33 @@ static void lenient_is_incomplete(void **state)
     assert_int_equal(bench->complaints, 11); /* ten of them, and that there are more */
 }
 
+/* Each a little beyond what there is: one thread, one variable, no location. */
+static void refuses_names_that_there_are_not(void **state)
+{
+    struct bench *bench = *state;
+    const struct tms_event good = make(bench, "A", TMS_EVENT_READ, "x");
+    struct tms_event bad[6] = {good, good, good, good, good, good};
+
+    start(bench);
+    bad[0].target = good.target + 1;
+    bad[1].target = 0;
+    bad[2].thread = good.thread + 1;
+    bad[3].thread = 0;
+    bad[4].location = 1;
+    bad[5].reserved[2] = 1;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        const struct tms_event both[] = {good, bad[i]};
+        assert_int_equal(tms_analysis_feed(bench->analysis, both, 2, NULL), TMS_ERR_ARGUMENT);
+        assert_non_null(strstr(tms_error(bench->context), "event 2 "));
+    }
+}
+
 static void refuses_what_is_not_an_event(void **state)
 {
     struct bench *bench = *state;
     struct tms_event event = make(bench, "A", TMS_EVENT_READ, "x");
 
     start(bench);
-    event.target = 77;
-    assert_int_equal(tms_analysis_feed(bench->analysis, &event, 1, NULL), TMS_ERR_ARGUMENT);
-    event = make(bench, "A", TMS_EVENT_READ, "x");
     event.kind = TMS_EVENT_COUNT;
     assert_int_equal(tms_analysis_feed(bench->analysis, &event, 1, NULL), TMS_ERR_ARGUMENT);
     assert_non_null(strstr(tms_error(bench->context), "event 1 "));
@@ -515,6 +533,7 @@ int main(void)
         TEST(ids_come_from_names),
         TEST(stops_at_the_first),
         TEST(lenient_is_incomplete),
+        TEST(refuses_names_that_there_are_not),
         TEST(refuses_what_is_not_an_event),
         TEST(knows_its_engines),
         TEST(refuses_a_reader_of_another_context),
