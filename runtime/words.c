@@ -40,6 +40,11 @@ static uint32_t page_of(uintptr_t address)
                                 memory_order_relaxed);
 }
 
+bool tms_rt_was_touched(uintptr_t address)
+{
+    return page_of(address) != 0;
+}
+
 uintptr_t tms_rt_word_address(uint32_t id)
 {
     return tms_rt_pages.address[id / PAGE_WORDS] + id % PAGE_WORDS * 8;

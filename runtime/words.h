@@ -37,6 +37,8 @@ static inline uint32_t tms_rt_word_id(uintptr_t address)
     return page == 0 ? 0 : page * PAGE_WORDS + (uint32_t)(address >> 3) % PAGE_WORDS;
 }
 
+/* Has anything in the page of this address an id, and so perhaps a history? */
+bool tms_rt_was_touched(uintptr_t address);
 uintptr_t tms_rt_word_address(uint32_t id);
 /* The latest number at which something near these 8 bytes became new memory. */
 uint64_t tms_rt_word_renewed(uint32_t id);
