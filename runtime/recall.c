@@ -6,7 +6,6 @@
 #include "memory.h"
 
 #define SINCE_MOST ((UINT32_C(1) << 30) - 1)
-#define STEP_MOST  4096u
 
 /* Of one access. */
 static uint64_t bytes_of(uintptr_t address, size_t size, uintptr_t word)
@@ -58,6 +57,38 @@ static inline uint64_t word_bit(uintptr_t address)
     return UINT64_C(1) << ((address >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 58);
 }
 
+/*
+ * If it may be, it is looked for by the region that it is in. The newest entry with a head, of the
+ * first `count`: heads are not cleared with the list, so what one says is of this transaction if
+ * the entry is there and has that head, for each new entry is named by its head at once.
+ */
+static inline uint32_t head_of(uintptr_t address)
+{
+    uintptr_t region = address / RECALLED_REGION;
+
+    return (region ^ region >> 10) % TMS_RT_RECALLED_HEADS;
+}
+
+static inline uint32_t newest(const struct tms_rt_thread *t, uint32_t head, uint32_t count)
+{
+    uint32_t at = __atomic_load_n(&t->recalled_heads[head], __ATOMIC_ACQUIRE);
+
+    return at < count && t->recalled[at].head == head ? at : RECALLED_MOST;
+}
+
+/* Who looks while the list is written over must come to an end. */
+static inline uint32_t older(const struct tms_rt_thread *t, uint32_t at)
+{
+    uint32_t before = t->recalled[at].before;
+
+    return before < at ? before : RECALLED_MOST;
+}
+
+static inline bool in_one_region(uintptr_t address, uintptr_t end)
+{
+    return (address ^ (end - 1)) < RECALLED_REGION;
+}
+
 static inline void add_words(struct tms_rt_thread *t, uint64_t bits)
 {
     __atomic_store_n(&t->recalled_words, t->recalled_words | bits, __ATOMIC_RELAXED);
@@ -85,21 +116,23 @@ uint32_t tms_rt_find_place_site(struct tms_rt_thread *t, uintptr_t pc, uint64_t 
     return place->site;
 }
 
-/* The next access of the entry is one step on; with no step, the same one. */
+/* The next access of the entry is one step on, in its region; with no step, the same one. */
 static inline void expect(struct tms_rt_place *place, struct tms_rt_recalled *entry,
                           uintptr_t address)
 {
     place->step = entry->step;
     place->next = address + entry->step;
+    place->limit = (address | (RECALLED_REGION - 1)) + 1 - entry->size;
 }
 
 static bool append(struct tms_rt_thread *t, struct tms_rt_place *place, uintptr_t address,
                    size_t size, enum tms_rt_access access, uintptr_t pc)
 {
-    uint32_t count = t->recalled_count;
+    uint32_t count = t->recalled_count, head = head_of(address), before = newest(t, head, count);
+    uint32_t depth = before == RECALLED_MOST ? 1 : t->recalled[before].depth + 1u;
     uint64_t since = t->number - t->running_from;
 
-    if (count == t->recalled_room || since > SINCE_MOST) {
+    if (count == t->recalled_room || depth > RECALLED_DEEP || since > SINCE_MOST) {
         return false;
     }
     struct tms_rt_recalled *entry = &t->recalled[count];
@@ -108,6 +141,9 @@ static bool append(struct tms_rt_thread *t, struct tms_rt_place *place, uintptr_
     entry->parent = t->top->site;
     entry->access = access;
     entry->since = since & SINCE_MOST;
+    entry->before = before;
+    entry->head = (uint16_t)head;
+    entry->depth = (uint16_t)depth;
     entry->step = (uint16_t)place->step; /* as the last time, maybe */
     entry->size = (uint8_t)size;
     place->number = t->number;
@@ -117,6 +153,7 @@ static bool append(struct tms_rt_thread *t, struct tms_rt_place *place, uintptr_
         add_words(t, place->step != 0 ? UINT64_MAX : word_bit(at));
     }
     __atomic_store_n(&t->recalled_count, count + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&t->recalled_heads[head], count, __ATOMIC_RELEASE);
     return true;
 }
 
@@ -130,16 +167,28 @@ static bool takes_step(struct tms_rt_thread *t, struct tms_rt_place *place, uint
     struct tms_rt_recalled *entry = place->entry;
     uintptr_t step = address - entry->start;
 
-    if (entry->start == entry->last && (step == 0 || (step >= size && step < STEP_MOST))) {
-        add_words(t, step != 0 ? UINT64_MAX : 0);
+    bool single = entry->start == entry->last;
+
+    if (single && step >= size && in_one_region(entry->start, address + size)) {
+        add_words(t, UINT64_MAX);
         __atomic_store_n(&entry->step, (uint16_t)step, __ATOMIC_RELAXED);
         __atomic_store_n(&entry->last, address, __ATOMIC_RELEASE);
     } else if (step != 0) {
-        place->step = entry->start == entry->last ? 0 : place->step; /* it was not the step */
+        place->step = single ? 0 : place->step; /* it was not the step */
         return false;
     }
     expect(place, entry, address);
     return true;
+}
+
+static bool recall_in_region(struct tms_rt_thread *t, uintptr_t address, size_t size,
+                             enum tms_rt_access access, uintptr_t pc)
+{
+    struct tms_rt_place *place = take_place(t, pc, tms_rt_place_key(pc, size, access));
+
+    return (place->number == t->number && (tms_rt_continues(place, place->entry, address) ||
+                                           takes_step(t, place, address, size))) ||
+           append(t, place, address, size, access, pc);
 }
 
 /* Nobody is to know but who finds the cell while the transaction runs. */
@@ -149,10 +198,12 @@ bool tms_rt_recall(struct tms_rt_thread *t, uintptr_t address, size_t size,
     if (!tms_rt_in_block(t) || t->split_due) {
         return !t->split_due; /* it is the first of the next transaction */
     }
-    struct tms_rt_place *place = take_place(t, pc, tms_rt_place_key(pc, size, access));
-    return (place->number == t->number && (tms_rt_continues(place, place->entry, address) ||
-                                           takes_step(t, place, address, size))) ||
-           append(t, place, address, size, access, pc);
+    if (in_one_region(address, address + size)) {
+        return recall_in_region(t, address, size, access, pc);
+    }
+    size_t here = RECALLED_REGION - address % RECALLED_REGION;
+    return recall_in_region(t, address, here, access, pc) &&
+           recall_in_region(t, address + here, size - here, access, pc);
 }
 
 /* A signal in between would at worst write over the entry of what it interrupted. */
@@ -273,18 +324,19 @@ static const struct tms_rt_recalled *find(const struct tms_rt_thread *t, uintptr
                                           uint64_t bytes, enum tms_rt_access access)
 {
     uint32_t count = __atomic_load_n(&t->recalled_count, __ATOMIC_ACQUIRE);
+    const struct tms_rt_recalled *first = NULL;
 
     if ((__atomic_load_n(&t->recalled_words, __ATOMIC_RELAXED) & word_bit(word)) == 0) {
         return NULL;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        const struct tms_rt_recalled *entry = &t->recalled[i];
-        if ((tms_rt_recalled_bytes(entry, word) & bytes) != 0 &&
-            (entry->access != TMS_RT_READ || access != TMS_RT_READ)) {
-            return entry;
+    for (uint32_t at = newest(t, head_of(word), count); at != RECALLED_MOST; at = older(t, at)) {
+        const struct tms_rt_recalled *entry = &t->recalled[at];
+        if ((entry->access != TMS_RT_READ || access != TMS_RT_READ) &&
+            (tms_rt_recalled_bytes(entry, word) & bytes) != 0) {
+            first = entry;
         }
     }
-    return NULL;
+    return first;
 }
 
 bool tms_rt_did_again(const struct tms_rt_thread *thread, uint64_t word, uintptr_t address,
@@ -322,14 +374,15 @@ bool tms_rt_is_past_recall(uint64_t word, uintptr_t address)
 uint32_t tms_rt_recalled_site(const struct tms_rt_thread *t, uint64_t number, uintptr_t address)
 {
     uint64_t begin = atomic_load_explicit(&t->running, memory_order_acquire);
-    uint32_t count = __atomic_load_n(&t->recalled_count, __ATOMIC_ACQUIRE);
+    uint32_t count = begin != 0 ? __atomic_load_n(&t->recalled_count, __ATOMIC_ACQUIRE) : 0;
+    uint32_t site = 0;
 
-    for (uint32_t i = 0; begin != 0 && i < count; i++) {
-        const struct tms_rt_recalled *entry = &t->recalled[i];
+    for (uint32_t at = newest(t, head_of(address), count); at != RECALLED_MOST; at = older(t, at)) {
+        const struct tms_rt_recalled *entry = &t->recalled[at];
         if (begin + entry->since == number &&
             tms_rt_recalled_bytes(entry, address & ~UINT64_C(7)) != 0) {
-            return tms_rt_site_behind(entry->parent, entry->pc);
+            site = tms_rt_site_behind(entry->parent, entry->pc);
         }
     }
-    return 0;
+    return site;
 }

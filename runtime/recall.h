@@ -24,19 +24,24 @@
 
 #include "shadow.h"
 
-#define RECALLED_MOST 4096u
+#define RECALLED_MOST 65536u
+#define RECALLED_DEEP 4096u /* so many may anybody have to go through */
 
 /*
  * What one instruction touched again and again, with no event in between: a loop goes through
- * memory in steps, and needs one entry.
+ * memory in steps, and needs one entry for each region. So who looks for some bytes has only the
+ * entries of their region to go through.
  */
+#define RECALLED_REGION UINT64_C(4096)
 struct tms_rt_recalled {
     uintptr_t start, last; /* the first access and the last, `step` bytes from each to the next */
     uintptr_t pc;
     uint32_t parent; /* site of the call */
     uint32_t access : 2;
-    uint32_t since : 30; /* the number of the thread's last event, counted from the begin */
-    uint16_t step;       /* 0: there is one access */
+    uint32_t since : 30;  /* the number of the thread's last event, counted from the begin */
+    uint32_t before;      /* an older one with the same head, RECALLED_MOST: none */
+    uint16_t head, depth; /* how many have that head, with this one */
+    uint16_t step;        /* 0: there is one access */
     uint8_t size;
 };
 
@@ -68,7 +73,7 @@ static inline uint32_t tms_rt_place_site(struct tms_rt_thread *thread, uintptr_t
 static inline __attribute__((always_inline)) bool
 tms_rt_continues(struct tms_rt_place *place, struct tms_rt_recalled *entry, uintptr_t address)
 {
-    if (place->next != address) {
+    if (place->next != address || address > place->limit) {
         return false;
     }
     place->next = address + place->step;

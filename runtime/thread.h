@@ -69,12 +69,17 @@ struct tms_rt_label {
 struct tms_rt_place {
     uint64_t key;                  /* the instruction, see recall.h */
     uintptr_t next;                /* the access that continues the entry */
+    uintptr_t limit;               /* the last one that may */
     uint64_t number;               /* of the thread's last event then */
     struct tms_rt_recalled *entry; /* of the thread's list */
     uint32_t parent;               /* the site of the call, never 0 */
     uint32_t site;                 /* that of the instruction, 0: not known */
     uint32_t step;
+    uint32_t unused[3]; /* so that it is found by a shift */
 };
+
+/* What a thread did again is found by where in memory that was: the newest entry, see recall.h. */
+#define TMS_RT_RECALLED_HEADS 1024u
 
 /* What a site has in the spool, as long as it may become longer: see runs.c. */
 #define TMS_RT_RUNS 64u
@@ -154,6 +159,7 @@ struct tms_rt_thread {
     uint32_t entry_capacity;
     uint32_t spare_node; /* of a chain in shadow.c, 0: none */
     struct tms_rt_place places[TMS_RT_PLACES];
+    uint32_t recalled_heads[TMS_RT_RECALLED_HEADS]; /* read by others */
     struct tms_rt_called called;
     const struct tms_rt_label *labels[TMS_RT_LABEL_CACHE]; /* NULL: none yet */
     struct tms_rt_site_entry sites[TMS_RT_SITE_CACHE];
