@@ -18,8 +18,14 @@
 #define UNSEEN  __attribute__((no_sanitize("thread"), noinline))
 #define SEEN    __attribute__((noinline)) static
 
-static unsigned char bytes[96];
-static uint64_t words[64];
+/* Both go across the end of 4 KiB, within which the runtime keeps track of what is done again. */
+static struct {
+    unsigned char before[4096 - 6], bytes[96];
+    unsigned char between[4096 - 90 - 24];
+    uint64_t words[64];
+} shared __attribute__((aligned(4096)));
+#define bytes shared.bytes
+#define words shared.words
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static volatile int turn;
 static unsigned seed;
@@ -39,7 +45,7 @@ UNSEEN static unsigned draw(uint64_t *state)
 UNSEEN static struct step next_step(uint64_t *state, int depth[THREADS])
 {
     unsigned range = seed % 2 == 0 ? 40 : 8; /* where loops meet more or less often */
-    struct step step = {.who = draw(state) % THREADS, .what = draw(state) % 12};
+    struct step step = {.who = draw(state) % THREADS, .what = draw(state) % 13};
 
     step.from = draw(state) % range;
     step.to = draw(state) % range;
@@ -98,6 +104,16 @@ SEEN unsigned read_words(unsigned at, unsigned count)
     return (unsigned)sum;
 }
 
+/* At any place: these may be parts of two words, and of two times 4 KiB. */
+SEEN unsigned add_to_four(unsigned at)
+{
+    struct __attribute__((packed)) {
+        uint32_t number;
+    } *four = (void *)&bytes[at];
+
+    return ++four->number;
+}
+
 SEEN unsigned both_locked(unsigned at, unsigned other)
 {
     pthread_mutex_lock(&lock);
@@ -138,6 +154,8 @@ UNSEEN static unsigned perform(const struct step *step)
         return 0;
     case 10:
         return read_both(step->from, step->to, step->count);
+    case 11:
+        return add_to_four(step->from + step->to % 4);
     default:
         return both_locked(step->from, step->to);
     }

@@ -16,7 +16,15 @@
 #define UNSEEN __attribute__((no_sanitize("thread"), noinline)) static
 #define SEEN   __attribute__((noinline)) static
 
-static volatile unsigned char bytes[16]; /* no read is left out */
+/*
+ * No read is left out. From byte 4 on they are in the next 4 KiB: what is done again is kept in
+ * mind by that.
+ */
+static struct {
+    unsigned char before[4096 - 4];
+    volatile unsigned char bytes[16];
+} aligned __attribute__((aligned(4096)));
+#define bytes aligned.bytes
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static volatile int turn;
 
@@ -27,6 +35,15 @@ SEEN void read_bytes(unsigned from, unsigned count)
     for (unsigned i = from; i < from + count; i++) {
         (void)bytes[i];
     }
+}
+
+SEEN void read_four_at_once(unsigned from)
+{
+    struct __attribute__((packed)) {
+        volatile unsigned number;
+    } *four = (void *)&bytes[from];
+
+    (void)four->number;
 }
 
 SEEN void write_byte(unsigned at)
@@ -61,9 +78,9 @@ UNSEEN void let_in(void)
 /* ---- scenes ------------------------------------------------------------------------------- */
 
 /*
- * What the one thread does: < and > begin and end a block, r42 reads from byte 4 on two, L and U
- * take and release the lock, A allocates and frees, ! lets the other thread come and write byte 5.
- * All accesses are called from one place, so that they are of one site.
+ * What the one thread does: < and > begin and end a block, r42 reads from byte 4 on two, f4 four at
+ * once, L and U take and release the lock, A allocates and frees, ! lets the other thread come and
+ * write byte 5. All accesses are called from one place, so that they are of one site.
  */
 static const struct {
     const char *name, *script;
@@ -78,6 +95,7 @@ static const struct {
     {"behind-an-allocation", "<r51> <<r51 A ! r51>>", false},
     /* The same bytes in block after block, nothing of it new: met, or not. */
     {"over-and-over", "<r08> <r08> <r08> <r08!r51> <r08>", false},
+    {"all-at-once", "<f3> <f3> <f3> <f3!r51> <f3>", false},
 };
 
 /* Blocks have the names of the letters, in their order. */
@@ -97,6 +115,10 @@ UNSEEN void play(const char *script)
         case 'r':
             read_bytes((unsigned)(at[1] - '0'), (unsigned)(at[2] - '0'));
             at += 2;
+            break;
+        case 'f':
+            read_four_at_once((unsigned)(at[1] - '0'));
+            at++;
             break;
         case 'L':
             pthread_mutex_lock(&lock);
