@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Findings, taken in by hand: what is grouped, who speaks for the group, in which order and under
+ * which ids they come out. */
+#include "engine/findings.h"
+#include "trace_fixture.h"
+
+struct bench {
+    struct tms_context *context;
+    struct tms_settings settings;
+    struct tms_memory memory;
+    struct tms_findings *findings;
+    const struct tms_finding *list;
+    size_t count;
+    uint64_t unlisted;
+};
+
+static void start(struct bench *bench)
+{
+    *bench = (struct bench){.context = tms_context_new(NULL, NULL)};
+    assert_non_null(bench->context);
+    tms_settings_init(&bench->settings);
+    bench->findings = tms_findings_new(bench->context, &bench->settings, &bench->memory);
+    assert_non_null(bench->findings);
+}
+
+static void close_all(struct bench *bench)
+{
+    assert_int_equal(
+        tms_findings_close(bench->findings, &bench->list, &bench->count, &bench->unlisted), TMS_OK);
+}
+
+static void stop(struct bench *bench)
+{
+    tms_findings_free(bench->findings);
+    assert_int_equal(bench->memory.bytes, 0);
+    tms_context_free(bench->context);
+}
+
+static void add(struct bench *bench, uint64_t key, uint64_t event)
+{
+    const struct tms_violation violation = {
+        .kind = "before",
+        .evidence = TMS_EVIDENCE_PREDICTED,
+        .event = event,
+        .key = key,
+        .thread = 1,
+        .not_atomic = true,
+        .transaction = {.begin_event = event - 1, .thread = 1},
+    };
+
+    assert_int_equal(tms_findings_add(bench->findings, &violation), TMS_OK);
+}
+
+/* As engines with keys do it: what is known already is only counted. */
+static void report(struct bench *bench, uint64_t key, uint64_t event)
+{
+    if (!tms_findings_again(bench->findings, key, event)) {
+        add(bench, key, event);
+    }
+}
+
+/* Violations may come in another order than that of their events: the earliest is shown. */
+static void test_earliest(void **state)
+{
+    static const uint64_t events[] = {500, 700, 300, 300, 400, 200, 900};
+    struct bench bench;
+
+    (void)state;
+    start(&bench);
+    for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+        report(&bench, 11, events[i]);
+        report(&bench, 12, 1000 - events[i]);
+    }
+    close_all(&bench);
+    assert_int_equal(bench.count, 2);
+    assert_int_equal(bench.list[0].event, 100);
+    assert_int_equal(bench.list[0].transaction.begin_event, 99);
+    assert_int_equal(bench.list[0].count, 7);
+    assert_int_equal(bench.list[1].event, 200);
+    assert_int_equal(bench.list[1].transaction.begin_event, 199);
+    assert_int_equal(bench.list[1].count, 7);
+    assert_int_equal(tms_findings_total(bench.findings), 14);
+    stop(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_earliest),
+    };
+
+    return cmocka_run_group_tests_name("findings", tests, NULL, NULL);
+}
