@@ -22,6 +22,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/mix.h"
+
 /* What a finding can have in common with another. */
 enum feature {
     FEATURE_ID,    /* all of it */
@@ -123,16 +125,11 @@ static int enter(struct walk *walk, uint64_t hash)
 static uint64_t hash_of(const struct tms_finding *finding, enum feature feature, unsigned cls,
                         uint32_t id)
 {
-    const struct tms_transaction *transaction = &finding->transaction;
-    uint64_t words[] = {
-        feature,
-        transaction->label,
-        transaction->label == 0 ? transaction->location : 0,
-        transaction->label == 0 && transaction->location == 0 ? transaction->begin_event : 0,
-        cls,
-        id};
+    const struct tms_transaction *block = &finding->transaction;
+    uint64_t hash = tms_mix(0, (uint64_t)id << 32 | cls << 8 | feature);
 
-    return XXH3_64bits(words, sizeof(words));
+    hash = tms_mix(hash, (uint64_t)block->label << 32 | (block->label == 0 ? block->location : 0));
+    return block->label == 0 && block->location == 0 ? tms_mix(hash, block->begin_event) : hash;
 }
 
 static int walk_cycle(struct walk *walk)
@@ -189,9 +186,15 @@ static int walk_features(struct walk *walk)
 
 /* ---- findings --------------------------------------------------------------------------- */
 
+/* Mostly the first letter tells. */
+static inline bool is_of_kind(const struct tms_finding *finding, const char *kind)
+{
+    return finding->kind[0] == kind[0] && strcmp(finding->kind, kind) == 0;
+}
+
 static bool cuts_block(const struct tms_finding *finding)
 {
-    return strcmp(finding->kind, "race") != 0 && strcmp(finding->kind, "deadlock") != 0;
+    return !is_of_kind(finding, "race") && !is_of_kind(finding, "deadlock");
 }
 
 static uint64_t hash_of_id(const struct tms_finding *finding)
@@ -240,12 +243,11 @@ static uint64_t hash_of_place(const struct tms_finding *finding)
 
     for (size_t i = 0; i < finding->cycle_length; i++) {
         const struct tms_step *step = &finding->cycle[i];
-        uint64_t words[] = {hash, step->on_class, step->on_alias != 0 ? step->on_alias : step->on};
-        hash = XXH3_64bits(words, sizeof(words));
+        uint64_t on = step->on_alias != 0 ? step->on_alias : step->on;
+        hash = tms_mix(hash, on << 32 | step->on_class);
     }
     for (size_t i = 1; i < finding->refuted_count; i++) {
-        uint64_t words[] = {hash, finding->refuted[i].label};
-        hash = XXH3_64bits(words, sizeof(words));
+        hash = tms_mix(hash, finding->refuted[i].label);
     }
     return hash;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/numbered.h"
 #include "engine/pattern.h"
 
 #define ID_SIZE   40
@@ -280,25 +281,53 @@ enum tms_evidence tms_findings_strongest(const struct tms_findings *findings)
 
 /* ---- closing ---------------------------------------------------------------------------- */
 
-/* A finding by its place in the list, and its pattern in names. */
-struct named {
-    XXH128_hash_t pattern;
-    size_t at;
+/* What the close needs for each finding, and gives back. */
+struct closing {
+    struct tms_numbered *order, *spare;
+    XXH128_hash_t *patterns; /* in names, by place in the list */
 };
 
-static int by_event(const void *a, const void *b)
+/* The list gets the order that was found, without another list: round by round. */
+static void put_in_order(struct tms_finding *list, struct tms_numbered *order, size_t count)
 {
-    const struct tms_finding *x = a, *y = b;
-
-    return x->event != y->event ? (x->event > y->event) - (x->event < y->event)
-                                : (x->thread > y->thread) - (x->thread < y->thread);
+    for (size_t i = 0; i < count; i++) {
+        struct tms_finding first = list[i];
+        size_t to = i;
+        for (size_t from = order[to].at; from != i; from = order[to].at) {
+            list[to] = list[from];
+            order[to].at = to;
+            to = from;
+        }
+        if (to != i) {
+            list[to] = first;
+            order[to].at = to;
+        }
+    }
 }
 
-static int by_pattern(const void *a, const void *b)
+/* By event, those of one event by thread. */
+static void sort_findings(struct tms_findings *findings, const struct closing *closing)
 {
-    const struct named *x = a, *y = b;
+    struct tms_numbered *order = closing->order;
+    size_t count = findings->count;
 
-    return XXH128_cmp(&x->pattern, &y->pattern);
+    for (size_t i = 0; i < count; i++) {
+        order[i] = (struct tms_numbered){findings->list[i].thread, i};
+    }
+    tms_numbered_sort(order, closing->spare, count);
+    for (size_t i = 0; i < count; i++) {
+        order[i].number = findings->list[order[i].at].event;
+    }
+    tms_numbered_sort(order, closing->spare, count);
+    put_in_order(findings->list, order, count);
+}
+
+static int by_pattern(const void *a, const void *b, void *user)
+{
+    const struct tms_numbered *x = a, *y = b;
+    const XXH128_hash_t *patterns = user;
+
+    return XXH128_cmp(&patterns[x->at], &patterns[y->at]);
 }
 
 /* How many hexadecimal digits two patterns have in common from the left. */
@@ -324,12 +353,13 @@ static void write_id(char *id, XXH128_hash_t pattern, int digits)
 }
 
 /* Six digits, or as many as tell an id apart from its neighbours in the order of patterns. */
-static int digits_needed(const struct named *named, size_t count, size_t i)
+static int digits_needed(const struct closing *closing, const struct tms_numbered *same,
+                         size_t count, size_t i)
 {
     int digits = ID_DIGITS;
 
     for (size_t j = i > 0 ? i - 1 : 0; j <= i + 1 && j < count; j++) {
-        int common = common_digits(named[i].pattern, named[j].pattern);
+        int common = common_digits(closing->patterns[same[i].at], closing->patterns[same[j].at]);
         if (common < 32 && common >= digits) {
             digits = common + 1;
         }
@@ -337,27 +367,60 @@ static int digits_needed(const struct named *named, size_t count, size_t i)
     return digits;
 }
 
-static int give_ids(struct tms_findings *findings)
+/* Those whose patterns begin with the same six digits. */
+static void give_ids_to(struct tms_findings *findings, const struct closing *closing,
+                        struct tms_numbered *same, size_t count)
 {
-    size_t count = findings->count;
-    struct named *named = tms_resize(findings->memory, NULL, 0, count, sizeof(*named));
-
-    if (named == NULL) {
-        return TMS_ERR_MEMORY;
+    if (count > 1) {
+        qsort_r(same, count, sizeof(*same), by_pattern, closing->patterns);
     }
     for (size_t i = 0; i < count; i++) {
-        named[i] = (struct named){tms_pattern_of(findings->context, &findings->list[i]), i};
-    }
-    qsort(named, count, sizeof(*named), by_pattern);
-    for (size_t i = 0; i < count; i++) {
-        if (named[i].at < findings->listed) {
-            char *id = findings->ids[named[i].at];
-            write_id(id, named[i].pattern, digits_needed(named, count, i));
-            findings->list[named[i].at].id = id;
+        size_t at = same[i].at;
+        if (at < findings->listed) {
+            char *id = findings->ids[at];
+            write_id(id, closing->patterns[at], digits_needed(closing, same, count, i));
+            findings->list[at].id = id;
         }
     }
-    tms_release(findings->memory, named, count, sizeof(*named));
-    return TMS_OK;
+}
+
+static void give_ids(struct tms_findings *findings, const struct closing *closing)
+{
+    struct tms_numbered *order = closing->order;
+    size_t count = findings->count;
+
+    for (size_t i = 0; i < count; i++) {
+        closing->patterns[i] = tms_pattern_of(findings->context, &findings->list[i]);
+        order[i] = (struct tms_numbered){closing->patterns[i].high64 >> (64 - 4 * ID_DIGITS), i};
+    }
+    tms_numbered_sort(order, closing->spare, count);
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && order[end].number == order[i].number; end++) {
+        }
+        give_ids_to(findings, closing, &order[i], end - i);
+    }
+}
+
+/* Both need the same for each finding: so it is there once. */
+static int sort_and_name(struct tms_findings *findings)
+{
+    struct tms_memory *memory = findings->memory;
+    size_t count = findings->count;
+    struct closing closing = {
+        .order = tms_resize(memory, NULL, 0, count, sizeof(*closing.order)),
+        .spare = tms_resize(memory, NULL, 0, count, sizeof(*closing.spare)),
+        .patterns = tms_resize(memory, NULL, 0, count, sizeof(*closing.patterns)),
+    };
+    bool room = closing.order != NULL && closing.spare != NULL && closing.patterns != NULL;
+
+    if (room) {
+        sort_findings(findings, &closing);
+        give_ids(findings, &closing);
+    }
+    tms_release(memory, closing.order, count, sizeof(*closing.order));
+    tms_release(memory, closing.spare, count, sizeof(*closing.spare));
+    tms_release(memory, closing.patterns, count, sizeof(*closing.patterns));
+    return room ? TMS_OK : TMS_ERR_MEMORY;
 }
 
 int tms_findings_close(struct tms_findings *findings, const struct tms_finding **list,
@@ -373,10 +436,9 @@ int tms_findings_close(struct tms_findings *findings, const struct tms_finding *
     if (listed == 0) {
         return TMS_OK;
     }
-    qsort(findings->list, findings->count, sizeof(*findings->list), by_event);
     findings->ids = tms_resize(findings->memory, NULL, 0, listed, sizeof(*findings->ids));
     findings->listed = findings->ids == NULL ? 0 : listed;
-    if (findings->ids == NULL || give_ids(findings) != TMS_OK) {
+    if (findings->ids == NULL || sort_and_name(findings) != TMS_OK) {
         return TMS_ERR_MEMORY;
     }
     *list = findings->list;

@@ -79,20 +79,29 @@ static void hash_bytes(struct texts *texts)
     texts->length = 0;
 }
 
-static void hash_text(struct texts *texts, const char *text)
+/* `size` counts the zero byte at the end. */
+static void hash_more(struct texts *texts, const char *text, size_t size)
 {
-    size_t left = strlen(text) + 1;
-
-    while (left > 0) {
+    while (size > 0) {
         size_t room = sizeof(texts->bytes) - texts->length;
-        size_t some = left < room ? left : room;
+        size_t some = size < room ? size : room;
         memcpy(&texts->bytes[texts->length], text, some);
         texts->length += some;
         text += some;
-        left -= some;
+        size -= some;
         if (texts->length == sizeof(texts->bytes)) {
             hash_bytes(texts);
         }
+    }
+}
+
+static inline void hash_text(struct texts *texts, const char *text, size_t size)
+{
+    if (size < sizeof(texts->bytes) - texts->length) {
+        memcpy(&texts->bytes[texts->length], text, size);
+        texts->length += size;
+    } else {
+        hash_more(texts, text, size);
     }
 }
 
@@ -108,17 +117,41 @@ static XXH128_hash_t hash_of_texts(struct texts *texts)
 static void hash_name(const struct tms_context *context, struct texts *texts, enum tms_class cls,
                       uint32_t id)
 {
-    hash_text(texts, tms_name(context, cls, id, NULL));
+    const struct tms_names *names = &context->names[cls];
+
+    if (cls != TMS_CLASS_NONE && id <= names->count) {
+        hash_text(texts, names->texts[id].text, names->texts[id].length + (size_t)1);
+    } else {
+        hash_text(texts, "", 1);
+    }
+}
+
+/* A text whose size is known, since there are many findings and their texts are always the same. */
+struct sized {
+    const char *text;
+    size_t size;
+};
+#define SIZED(name, text) {text, sizeof(text)},
+
+static const struct sized evidences[] = {TMS_EVIDENCE(SIZED)};
+static const struct sized edges[] = {TMS_EDGE_KINDS(SIZED)};
+static const struct sized classes[] = {TMS_CLASSES(SIZED)};
+static const struct sized blocks[] = {{"block", sizeof("block")}, {"unary", sizeof("unary")}};
+static const struct sized refuted = {"refuted", sizeof("refuted")};
+
+static inline void hash_sized(struct texts *texts, const struct sized *sized)
+{
+    hash_text(texts, sized->text, sized->size);
 }
 
 static void hash_step(const struct tms_context *context, struct texts *texts,
                       const struct tms_step *step)
 {
     hash_name(context, texts, TMS_CLASS_LABEL, step->from.label);
-    hash_text(texts, step->from.unary ? "unary" : "block");
-    hash_text(texts, tms_edge_text(step->kind));
+    hash_sized(texts, &blocks[step->from.unary]);
+    hash_sized(texts, &edges[step->kind]);
     if (step->on_class != TMS_CLASS_THREAD) {
-        hash_text(texts, tms_class_text(step->on_class));
+        hash_sized(texts, &classes[step->on_class]);
         hash_name(context, texts, step->on_class, name_of_step(step));
     }
 }
@@ -129,14 +162,14 @@ XXH128_hash_t tms_pattern_of(const struct tms_context *context, const struct tms
 
     texts.length = 0;
     texts.long_ones = false;
-    hash_text(&texts, finding->kind);
-    hash_text(&texts, tms_evidence_text(finding->evidence));
+    hash_text(&texts, finding->kind, strlen(finding->kind) + 1);
+    hash_sized(&texts, &evidences[finding->evidence]);
     hash_name(context, &texts, TMS_CLASS_LABEL, finding->transaction.label);
     for (size_t i = 0; i < finding->cycle_length; i++) {
         hash_step(context, &texts, &finding->cycle[i]);
     }
     for (size_t i = 1; i < finding->refuted_count; i++) { /* the first is the transaction */
-        hash_text(&texts, "refuted");
+        hash_sized(&texts, &refuted);
         hash_name(context, &texts, TMS_CLASS_LABEL, finding->refuted[i].label);
     }
     return hash_of_texts(&texts);

@@ -5,6 +5,7 @@
  * A block that can be cut is mostly cut in the same way again and again, and only the first of a
  * pattern is shown. So the host is asked whether it knows the pattern before there is much to tell.
  */
+#include "base/mix.h"
 #include "engine/sidetrack.h"
 
 static const char *const kinds[ERROR_KINDS] = {
@@ -89,12 +90,6 @@ static struct tms_turn turn_of(const struct prediction *p, const struct place *p
                              .role = role};
 }
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
 static size_t refuted_count(const struct sidetrack *s, const struct prediction *p)
 {
     return s->host->settings->blame ? p->refuted->count : 0;
@@ -106,12 +101,12 @@ static uint64_t key_of(const struct sidetrack *s, const struct prediction *p)
     uint64_t edges =
         (uint64_t)edge_kind(p, p->first, p->culprit) << 8 | edge_kind(p, p->culprit, p->second);
     uint64_t how = (uint64_t)p->error << 2 | (uint64_t)is_proven(p) << 1 | p->culprit_in->unary;
-    uint64_t hash = mix(0, (uint64_t)p->on_class << 32 | p->on);
+    uint64_t hash = tms_mix(0, (uint64_t)p->on_class << 32 | p->on);
 
-    hash = mix(hash, (uint64_t)p->block->label << 32 | p->culprit_in->label);
-    hash = mix(hash, edges << 8 | how);
+    hash = tms_mix(hash, (uint64_t)p->block->label << 32 | p->culprit_in->label);
+    hash = tms_mix(hash, edges << 8 | how);
     for (size_t i = 1; i < refuted_count(s, p); i++) {
-        hash = mix(hash, p->refuted->block[i].label);
+        hash = tms_mix(hash, p->refuted->block[i].label);
     }
     return hash != 0 ? hash : 1;
 }
