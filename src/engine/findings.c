@@ -13,9 +13,11 @@
 #define ID_SIZE   40
 #define ID_DIGITS 6 /* shown as long as they tell the findings of a result apart */
 
-/* A finding by its pattern in ids. */
+/* A finding by its pattern in ids, with what is asked again and again: the rest is far away. */
 struct slot {
     uint64_t key;
+    uint64_t event; /* the one that it shows */
+    uint64_t again; /* violations that it stands for as well, and does not count yet */
     size_t finding; /* its number in the list, from 1 on; 0: the slot is free */
 };
 
@@ -198,18 +200,19 @@ static int add_grouped(struct tms_findings *findings, const struct tms_violation
 {
     uint64_t key = tms_pattern_key(violation);
 
-    if ((findings->count + 1) * 2 > findings->index_size && !grow_index(findings)) {
+    if ((findings->count + 1) * 4 > findings->index_size * 3 && !grow_index(findings)) {
         return TMS_ERR_MEMORY;
     }
     struct slot *slot = find_slot(findings->index, findings->index_size, key);
     if (slot->finding == 0) {
         int code = add_finding(findings, violation);
-        *slot = (struct slot){key, code == TMS_OK ? findings->count : 0};
+        *slot = (struct slot){key, violation->event, 0, code == TMS_OK ? findings->count : 0};
         return code;
     }
     struct tms_finding *known = &findings->list[slot->finding - 1];
     if (violation->not_atomic != known->not_atomic ? violation->not_atomic
                                                    : violation->event < known->event) {
+        slot->event = violation->event;
         return fill(findings, known, violation); /* speaks better for the group */
     }
     known->count += 1 + violation->repeats;
@@ -221,11 +224,11 @@ bool tms_findings_again(struct tms_findings *findings, uint64_t key, uint64_t ev
     if (findings->settings->all || findings->count == 0) {
         return false;
     }
-    size_t known = find_slot(findings->index, findings->index_size, key)->finding;
-    if (known == 0 || event < findings->list[known - 1].event) {
+    struct slot *slot = find_slot(findings->index, findings->index_size, key);
+    if (slot->finding == 0 || event < slot->event) {
         return false;
     }
-    findings->list[known - 1].count++;
+    slot->again++;
     findings->total++;
     return true;
 }
@@ -280,6 +283,16 @@ enum tms_evidence tms_findings_strongest(const struct tms_findings *findings)
 }
 
 /* ---- closing ---------------------------------------------------------------------------- */
+
+static void count_again(struct tms_findings *findings)
+{
+    for (size_t i = 0; i < findings->index_size; i++) {
+        const struct slot *slot = &findings->index[i];
+        if (slot->again != 0) {
+            findings->list[slot->finding - 1].count += slot->again;
+        }
+    }
+}
 
 /* What the close needs for each finding, and gives back. */
 struct closing {
@@ -414,6 +427,7 @@ static int sort_and_name(struct tms_findings *findings)
     bool room = closing.order != NULL && closing.spare != NULL && closing.patterns != NULL;
 
     if (room) {
+        count_again(findings);
         sort_findings(findings, &closing);
         give_ids(findings, &closing);
     }
