@@ -32,16 +32,40 @@ static bool grow(struct tms_arena *arena, struct tms_memory *memory, size_t byte
     return true;
 }
 
-void *tms_arena_take(struct tms_arena *arena, struct tms_memory *memory, size_t bytes)
+/* Bytes to be left out, so that the next piece is aligned. */
+static size_t gap(const struct tms_arena_chunk *chunk, size_t alignment)
+{
+    return -((uintptr_t)chunk + chunk->used) & (alignment - 1);
+}
+
+static bool has_room(const struct tms_arena_chunk *chunk, size_t bytes, size_t alignment)
+{
+    return chunk != NULL && chunk->size - chunk->used >= bytes + gap(chunk, alignment);
+}
+
+static void *take(struct tms_arena *arena, struct tms_memory *memory, size_t bytes,
+                  size_t alignment)
 {
     bytes = (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
-    if ((arena->chunk == NULL || arena->chunk->size - arena->chunk->used < bytes) &&
-        !grow(arena, memory, bytes)) {
+    if (!has_room(arena->chunk, bytes, alignment) &&
+        !grow(arena, memory, bytes + alignment - ALIGNED)) {
         return NULL;
     }
-    char *piece = (char *)arena->chunk + arena->chunk->used;
-    arena->chunk->used += bytes;
+    struct tms_arena_chunk *chunk = arena->chunk;
+    chunk->used += gap(chunk, alignment);
+    char *piece = (char *)chunk + chunk->used;
+    chunk->used += bytes;
     return piece;
+}
+
+void *tms_arena_take(struct tms_arena *arena, struct tms_memory *memory, size_t bytes)
+{
+    return take(arena, memory, bytes, ALIGNED);
+}
+
+void *tms_arena_take_line(struct tms_arena *arena, struct tms_memory *memory, size_t bytes)
+{
+    return take(arena, memory, bytes, TMS_LINE);
 }
 
 void tms_arena_clear(struct tms_arena *arena, struct tms_memory *memory)

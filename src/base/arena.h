@@ -16,8 +16,12 @@ struct tms_arena {
     struct tms_arena_chunk *chunk; /* the last one; it knows those before it */
 };
 
-/* So many bytes, for anything that is aligned to 8; NULL when memory is short. */
+/* So many bytes, all zero, for anything that is aligned to 8; NULL when memory is short. */
 void *tms_arena_take(struct tms_arena *arena, struct tms_memory *memory, size_t bytes);
+
+/* The same at the start of a cache line. */
+#define TMS_LINE 64
+void *tms_arena_take_line(struct tms_arena *arena, struct tms_memory *memory, size_t bytes);
 
 void tms_arena_clear(struct tms_arena *arena, struct tms_memory *memory);
 

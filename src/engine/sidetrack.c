@@ -155,8 +155,8 @@ static void on_forget(struct sidetrack *s, const struct tms_op *op)
     if (atomic != NULL) {
         atomic->released_at = atomic->released_age = 0;
         for (int kind = 0; kind < KINDS; kind++) {
-            atomic->last[kind][0] = atomic->last[kind][1] = (struct acquire){0};
-            atomic->window[kind].spent = true;
+            atomic->last[kind][0].acquire = atomic->last[kind][1].acquire = (struct acquire){0};
+            sidetrack_spend(&atomic->window[kind]);
         }
     }
     if (op->target < s->variable_capacity) {

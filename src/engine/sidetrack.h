@@ -15,6 +15,7 @@
 #ifndef TMS_ENGINE_SIDETRACK_H
 #define TMS_ENGINE_SIDETRACK_H
 
+#include "base/arena.h"
 #include "clock/vector.h"
 #include "engine/engine.h"
 #include "engine/nesting.h"
@@ -41,34 +42,42 @@ struct place {
 
 /* An acquire and the clock of its thread before it: A of the lock. */
 struct acquire {
-    struct place place;
     uint64_t count; /* the thread's own component */
     uint32_t slot;
     uint8_t section; /* when it has ended: SECTION_* */
     bool fixed;      /* can't be put behind a later acquire of another thread */
+    struct place place;
     struct tms_transaction in;
 };
 
 /* Two acquires of a lock in one block: V of the lock is the clock of the second. */
 struct window {
-    struct acquire second;
-    bool spent; /* no window, or one that is reported already */
+    struct acquire second; /* its slot 0: no window, or one that is reported already */
     struct place first;
     struct tms_refuted refuted;
 };
 
+/*
+ * Where there are thousands of locks, none of them is at hand when it is taken. What an exclusive
+ * acquire always needs, up to the clock of V, is in one cache line, and each A in another.
+ */
 struct lock {
-    struct tms_vector released[KINDS]; /* R; of shared releases, all of them */
-    uint32_t releaser;                 /* the slot of the last exclusive one, … */
-    uint64_t released_at;              /* … its own component in R, 0: there was none … */
-    uint64_t released_age;             /* … and the age of its thread then */
-    bool shared_since;                 /* shared releases since the last exclusive acquire */
-    bool shared;                       /* was ever taken so */
-    bool inner;                        /* was held by a thread that waited for something */
-    uint8_t newest[KINDS];             /* which of the two last ones is A */
-    struct acquire last[KINDS][2];
+    struct tms_vector released;  /* R of the last exclusive release */
+    uint64_t released_at;        /* the own component of its thread in R, 0: there was none … */
+    uint64_t released_age;       /* … the age of that thread then … */
+    uint32_t releaser;           /* … and its slot */
+    bool shared_since;           /* shared releases since the last exclusive acquire */
+    bool shared;                 /* was ever taken so */
+    bool inner;                  /* was held by a thread that waited for something */
+    uint8_t newest[KINDS];       /* which of the two last ones is A */
     struct window window[KINDS]; /* V */
+    struct tms_vector released_shared; /* R of all shared releases */
+    struct {
+        _Alignas(TMS_LINE) struct acquire acquire;
+    } last[KINDS][2];
 };
+_Static_assert(offsetof(struct lock, window[SHARED].second.section) <= TMS_LINE,
+               "the clock of V is in the first line");
 
 /* A lock that a thread holds. */
 struct hold {
@@ -149,7 +158,8 @@ struct sidetrack {
     uint32_t slot_count;
     uint32_t *retired; /* slots of joined threads */
     size_t retired_count, retired_capacity;
-    struct lock **locks; /* by id; NULL: not used so far */
+    struct tms_arena arena; /* locks, and R of each */
+    struct lock **locks;    /* by id; NULL: not used so far */
     size_t lock_capacity;
     struct lock **atomics; /* by variable */
     size_t atomic_capacity;
@@ -182,7 +192,17 @@ void tms_sidetrack_clear(struct sidetrack *s);
 
 static inline struct acquire *sidetrack_last(struct lock *lock, int kind)
 {
-    return &lock->last[kind][lock->newest[kind]];
+    return &lock->last[kind][lock->newest[kind]].acquire;
+}
+
+static inline bool sidetrack_is_spent(const struct window *window)
+{
+    return window->second.slot == 0;
+}
+
+static inline void sidetrack_spend(struct window *window)
+{
+    window->second.slot = 0;
 }
 
 static inline uint64_t sidetrack_own(const struct thread *t)
@@ -315,7 +335,7 @@ static inline bool sidetrack_cuts(const struct taking *taking)
 {
     const struct window *window = &taking->lock->window[!taking->kind];
 
-    return !window->spent && !sidetrack_knows(taking->t, &window->second);
+    return !sidetrack_is_spent(window) && !sidetrack_knows(taking->t, &window->second);
 }
 
 /* Then it goes with the thread, until the release shows how the section went; false: no memory. */

@@ -42,12 +42,24 @@ void tms_sidetrack_learn(struct sidetrack *s, struct thread *t, const struct tms
     learn(s, t, clock);
 }
 
+/* A larger clock for a lock, all zero. What it had goes back with the lock. */
+static bool renew_clock(struct sidetrack *s, struct tms_vector *clock, size_t wanted)
+{
+    size_t capacity = tms_capacity(clock->capacity, wanted, TMS_LINE / sizeof(*clock->at));
+    uint64_t *at = tms_arena_take_line(&s->arena, s->memory, capacity * sizeof(*at));
+
+    if (at != NULL) {
+        *clock = (struct tms_vector){at, capacity};
+    }
+    return at != NULL;
+}
+
 static inline bool copy_clock(struct sidetrack *s, struct tms_vector *into,
                               const struct tms_vector *from)
 {
     size_t width = width_of(s, from);
 
-    if (!TMS_RESERVE(s->memory, &into->at, &into->capacity, from->capacity, STRIDE)) {
+    if (into->capacity < from->capacity && !renew_clock(s, into, from->capacity)) {
         return false;
     }
     assert(from->capacity % STRIDE == 0 && into->capacity % STRIDE == 0);
@@ -66,10 +78,10 @@ static inline bool copy_clock(struct sidetrack *s, struct tms_vector *into,
 ALWAYS_INLINE void learn_lock(struct sidetrack *s, struct thread *t, struct lock *lock, int kind)
 {
     if (lock->released_at > tms_vector_get(&t->clock, lock->releaser)) {
-        learn(s, t, &lock->released[EXCLUSIVE]);
+        learn(s, t, &lock->released);
     }
     if (kind == EXCLUSIVE && lock->shared_since) {
-        tms_sidetrack_learn(s, t, &lock->released[SHARED]);
+        tms_sidetrack_learn(s, t, &lock->released_shared);
         lock->shared_since = false;
     }
 }
@@ -82,13 +94,13 @@ ALWAYS_INLINE void teach_lock(struct sidetrack *s, struct thread *t, struct lock
     bool room = true;
 
     if (kind == SHARED) {
-        room = tms_vector_join(s->memory, &lock->released[SHARED], &t->clock);
+        room = tms_vector_join(s->memory, &lock->released_shared, &t->clock);
         lock->shared_since = true;
     } else if (lock->released_age == t->age) {
-        lock->released[EXCLUSIVE].at[t->slot] = *own;
+        lock->released.at[t->slot] = *own;
         lock->released_at = *own;
     } else {
-        room = copy_clock(s, &lock->released[EXCLUSIVE], &t->clock);
+        room = copy_clock(s, &lock->released, &t->clock);
         lock->releaser = t->slot;
         lock->released_at = *own;
         lock->released_age = t->age;
@@ -255,7 +267,7 @@ static void bind_shared(const struct thread *t, struct lock *lock)
 
     if (window->second.place.kind == TMS_EVENT_SHARED_ACQUIRE &&
         window->second.in.thread != t->id && sidetrack_knows(t, &window->second)) {
-        window->spent = true;
+        sidetrack_spend(window);
     }
     if (last->in.thread != t->id && sidetrack_knows(t, last)) {
         last->fixed = true;

@@ -149,12 +149,11 @@ struct lock *tms_sidetrack_new_lock(struct sidetrack *s, struct lock ***table, s
     }
     struct lock **lock = &(*table)[id];
     if (*lock == NULL) {
-        *lock = tms_resize(s->memory, NULL, 0, 1, sizeof(**lock));
+        *lock = tms_arena_take_line(&s->arena, s->memory, sizeof(**lock));
         if (*lock == NULL) {
             sidetrack_out_of_memory(s);
             return NULL;
         }
-        (*lock)->window[SHARED].spent = (*lock)->window[EXCLUSIVE].spent = true;
     }
     return *lock;
 }
@@ -163,11 +162,13 @@ static void drop_locks(struct sidetrack *s, struct lock **table, size_t capacity
 {
     for (size_t i = 0; i < capacity; i++) {
         struct lock *lock = table[i];
-        for (int kind = 0; lock != NULL && kind < KINDS; kind++) {
-            tms_vector_clear(s->memory, &lock->released[kind]);
+        if (lock == NULL) {
+            continue;
+        }
+        tms_vector_clear(s->memory, &lock->released_shared);
+        for (int kind = 0; kind < KINDS; kind++) {
             tms_refuted_clear(&lock->window[kind].refuted, s->memory);
         }
-        tms_release(s->memory, lock, 1, sizeof(*lock));
     }
     tms_release(s->memory, table, capacity, sizeof(*table));
 }
@@ -205,6 +206,7 @@ void tms_sidetrack_clear(struct sidetrack *s)
     tms_release(s->memory, s->retired, s->retired_capacity, sizeof(*s->retired));
     drop_locks(s, s->locks, s->lock_capacity);
     drop_locks(s, s->atomics, s->atomic_capacity);
+    tms_arena_clear(&s->arena, s->memory);
     for (size_t i = 0; i < s->barrier_capacity; i++) {
         tms_vector_clear(s->memory, &s->barriers[i]);
     }

@@ -44,9 +44,12 @@ static void report_here(struct sidetrack *s, const struct taking *taking,
 /* The acquire with that event, if it is still known. */
 static const struct acquire *find_acquire(const struct lock *lock, int kind, uint64_t event)
 {
-    const struct acquire *last = lock->last[kind];
-
-    return last[0].place.event == event ? &last[0] : last[1].place.event == event ? &last[1] : NULL;
+    for (int i = 0; i < 2; i++) {
+        if (lock->last[kind][i].acquire.place.event == event) {
+            return &lock->last[kind][i].acquire;
+        }
+    }
+    return NULL;
 }
 
 /*
@@ -80,7 +83,9 @@ static void set_window(struct sidetrack *s, const struct taking *taking, const s
     s->windows++;
     window->first = *first;
     sidetrack_write_acquire(taking->t, taking->op, &window->second);
-    window->spent = !refute(s, taking->t, first, &window->refuted);
+    if (!refute(s, taking->t, first, &window->refuted)) {
+        sidetrack_spend(window);
+    }
 }
 
 void tms_sidetrack_close(struct sidetrack *s, const struct taking *taking, struct taken *taken,
@@ -134,7 +139,7 @@ bool tms_sidetrack_put_off(struct sidetrack *s, const struct taking *taking)
     cut->window = *window;
     cut->access.event = 0;
     sidetrack_write_acquire(t, taking->op, &cut->culprit);
-    *window = (struct window){.spent = true};
+    *window = (struct window){0};
     return true;
 }
 
@@ -177,9 +182,11 @@ void tms_sidetrack_settle(struct sidetrack *s, struct thread *t, const struct ho
     } else {
         s->dropped++;
     }
-    if (place->spent && place->refuted.block == NULL) {
-        *place = cut.window; /* told, it still brings its memory back */
-        place->spent = told;
+    if (sidetrack_is_spent(place) && place->refuted.block == NULL) {
+        *place = cut.window;
+        if (told) {
+            sidetrack_spend(place); /* it still brings its memory back */
+        }
     } else {
         tms_refuted_clear(&cut.window.refuted, s->memory);
     }
@@ -197,5 +204,5 @@ void tms_sidetrack_cut_updates(struct sidetrack *s, const struct taking *taking)
     prediction.on_class = TMS_CLASS_VARIABLE;
     prediction.on = taking->op->target;
     tms_sidetrack_report(s, &prediction);
-    window->spent = true;
+    sidetrack_spend(window);
 }

@@ -68,7 +68,7 @@ static uint64_t released(const struct bench *bench, uint32_t component)
 {
     const struct sidetrack *s = bench->state;
 
-    return tms_vector_get(&s->locks[1]->released[EXCLUSIVE], s->threads[component].slot);
+    return tms_vector_get(&s->locks[1]->released, s->threads[component].slot);
 }
 
 #define ZERO 1 /* thread 0 of the figure; ids begin with 1 */
@@ -99,12 +99,12 @@ static void test_figure_7(void **state)
     FEED(&bench, ZERO, BEGIN, 0, TMS_OP_IN_BLOCK);
     FEED(&bench, ZERO, ACQUIRE, M, TMS_OP_IN_BLOCK);
     struct lock *m = bench.state->locks[M];
-    assert_true(m->window[SHARED].spent); /* V_m: none */
+    assert_true(sidetrack_is_spent(&m->window[SHARED])); /* V_m: none */
     FEED(&bench, ZERO, RELEASE, M, TMS_OP_IN_BLOCK);
     assert_int_equal(released(&bench, ZERO), 5);
     assert_int_equal(clock_of(&bench, ZERO, ZERO), 6);
     FEED(&bench, ZERO, ACQUIRE, M, TMS_OP_IN_BLOCK);
-    assert_false(m->window[SHARED].spent);
+    assert_false(sidetrack_is_spent(&m->window[SHARED]));
     assert_int_equal(m->window[SHARED].second.count, 6); /* V_m = <6, 0, …> */
     assert_int_equal(m->window[SHARED].second.slot, bench.state->threads[ZERO].slot);
     FEED(&bench, ZERO, RELEASE, M, TMS_OP_IN_BLOCK);
