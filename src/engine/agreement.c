@@ -277,15 +277,18 @@ static unsigned turn_of(const struct tms_finding *finding)
 
 #define TURN_COUNT (4u * (TMS_EVIDENCE_POTENTIAL + 1))
 
-/* The turns that findings of the run have, as bits. */
-static unsigned turns_of(const struct tms_run *run)
+/* Looks at all findings of the run once: then those of each turn are found without a look. */
+static bool take_turns(struct tms_memory *memory, struct tms_run *run)
 {
-    unsigned turns = 0;
+    size_t count = run->result.finding_count;
 
-    for (size_t i = 0; i < run->result.finding_count; i++) {
-        turns |= 1u << turn_of(&run->result.findings[i]);
+    run->turns = 0;
+    run->turn_of = tms_resize(memory, NULL, 0, count, sizeof(*run->turn_of));
+    for (size_t i = 0; i < count && run->turn_of != NULL; i++) {
+        run->turn_of[i] = (uint8_t)turn_of(&run->result.findings[i]);
+        run->turns |= 1u << run->turn_of[i];
     }
-    return turns;
+    return run->turn_of != NULL || count == 0;
 }
 
 /* Will findings of another run be looked at, now or later? */
@@ -309,7 +312,7 @@ static int compare(struct tms_analysis *analysis, struct index *index, struct tm
     int code = TMS_OK;
 
     for (size_t i = 0; i < result->finding_count && code == TMS_OK; i++) {
-        if (turn_of(&result->findings[i]) != turn) {
+        if (run->turn_of[i] != turn) {
             continue;
         }
         code = mark_same(index, run, i);
@@ -326,7 +329,9 @@ static int compare_all(struct tms_analysis *analysis)
     int code = TMS_OK;
 
     for (size_t i = 0; i < analysis->run_count; i++) {
-        analysis->runs[i].turns = turns_of(&analysis->runs[i]);
+        if (!take_turns(&analysis->memory, &analysis->runs[i])) {
+            code = TMS_ERR_MEMORY;
+        }
     }
     for (unsigned turn = 0; turn < TURN_COUNT; turn++) {
         for (size_t i = 0; i < analysis->run_count && code == TMS_OK; i++) {
@@ -335,6 +340,12 @@ static int compare_all(struct tms_analysis *analysis)
                 code = compare(analysis, &index, run, turn);
             }
         }
+    }
+    for (size_t i = 0; i < analysis->run_count; i++) {
+        struct tms_run *run = &analysis->runs[i];
+        tms_release(&analysis->memory, run->turn_of, run->result.finding_count,
+                    sizeof(*run->turn_of));
+        run->turn_of = NULL;
     }
     tms_release(index.memory, index.keys, index.size, sizeof(*index.keys));
     return code;

@@ -16,7 +16,9 @@ struct tms_run {
     struct tms_host host;
     double seconds;
     struct tms_result result; /* filled by the finish */
-    unsigned turns;           /* which turns its findings have when results are compared, as bits */
+    /* While results are compared: the turn of each finding, and all of them, as bits. */
+    uint8_t *turn_of;
+    unsigned turns;
     struct tms_counter counters[TMS_COUNTERS_MOST];
     char loss[TMS_MESSAGE_SIZE];
     char assumption[TMS_MESSAGE_SIZE];

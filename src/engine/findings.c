@@ -298,12 +298,16 @@ static void count_again(struct tms_findings *findings)
 struct closing {
     struct tms_numbered *order, *spare;
     XXH128_hash_t *patterns; /* in names, by place in the list */
+    uint8_t *digits;         /* that its id needs, likewise */
 };
 
 /* The list gets the order that was found, without another list: round by round. */
 static void put_in_order(struct tms_finding *list, struct tms_numbered *order, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        if (order[i].at == i) {
+            continue;
+        }
         struct tms_finding first = list[i];
         size_t to = i;
         for (size_t from = order[to].at; from != i; from = order[to].at) {
@@ -311,27 +315,32 @@ static void put_in_order(struct tms_finding *list, struct tms_numbered *order, s
             order[to].at = to;
             to = from;
         }
-        if (to != i) {
-            list[to] = first;
-            order[to].at = to;
-        }
+        list[to] = first;
+        order[to].at = to;
     }
 }
 
-/* By event, those of one event by thread. */
+/* By event, those of one event by thread; that there are several of one event is rare. */
 static void sort_findings(struct tms_findings *findings, const struct closing *closing)
 {
+    const struct tms_finding *list = findings->list;
     struct tms_numbered *order = closing->order;
     size_t count = findings->count;
 
     for (size_t i = 0; i < count; i++) {
-        order[i] = (struct tms_numbered){findings->list[i].thread, i};
+        order[i] = (struct tms_numbered){list[i].event, i};
     }
     tms_numbered_sort(order, closing->spare, count);
-    for (size_t i = 0; i < count; i++) {
-        order[i].number = findings->list[order[i].at].event;
+    for (size_t i = 1; i < count; i++) {
+        struct tms_numbered one = order[i];
+        size_t to = i;
+        for (; to > 0 && order[to - 1].number == one.number &&
+               list[order[to - 1].at].thread > list[one.at].thread;
+             to--) {
+            order[to] = order[to - 1];
+        }
+        order[to] = one;
     }
-    tms_numbered_sort(order, closing->spare, count);
     put_in_order(findings->list, order, count);
 }
 
@@ -381,36 +390,40 @@ static int digits_needed(const struct closing *closing, const struct tms_numbere
 }
 
 /* Those whose patterns begin with the same six digits. */
-static void give_ids_to(struct tms_findings *findings, const struct closing *closing,
-                        struct tms_numbered *same, size_t count)
+static void tell_apart(const struct closing *closing, struct tms_numbered *same, size_t count)
 {
     if (count > 1) {
         qsort_r(same, count, sizeof(*same), by_pattern, closing->patterns);
     }
     for (size_t i = 0; i < count; i++) {
-        size_t at = same[i].at;
-        if (at < findings->listed) {
-            char *id = findings->ids[at];
-            write_id(id, closing->patterns[at], digits_needed(closing, same, count, i));
-            findings->list[at].id = id;
-        }
+        closing->digits[same[i].at] = (uint8_t)digits_needed(closing, same, count, i);
     }
 }
 
-static void give_ids(struct tms_findings *findings, const struct closing *closing)
+static void find_digits(const struct closing *closing, size_t count)
 {
     struct tms_numbered *order = closing->order;
-    size_t count = findings->count;
 
     for (size_t i = 0; i < count; i++) {
-        closing->patterns[i] = tms_pattern_of(findings->context, &findings->list[i]);
         order[i] = (struct tms_numbered){closing->patterns[i].high64 >> (64 - 4 * ID_DIGITS), i};
     }
     tms_numbered_sort(order, closing->spare, count);
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && order[end].number == order[i].number; end++) {
         }
-        give_ids_to(findings, closing, &order[i], end - i);
+        tell_apart(closing, &order[i], end - i);
+    }
+}
+
+static void give_ids(struct tms_findings *findings, const struct closing *closing)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        closing->patterns[i] = tms_pattern_of(findings->context, &findings->list[i]);
+    }
+    find_digits(closing, findings->count);
+    for (size_t i = 0; i < findings->listed; i++) {
+        write_id(findings->ids[i], closing->patterns[i], closing->digits[i]);
+        findings->list[i].id = findings->ids[i];
     }
 }
 
@@ -423,8 +436,10 @@ static int sort_and_name(struct tms_findings *findings)
         .order = tms_resize(memory, NULL, 0, count, sizeof(*closing.order)),
         .spare = tms_resize(memory, NULL, 0, count, sizeof(*closing.spare)),
         .patterns = tms_resize(memory, NULL, 0, count, sizeof(*closing.patterns)),
+        .digits = tms_resize(memory, NULL, 0, count, sizeof(*closing.digits)),
     };
-    bool room = closing.order != NULL && closing.spare != NULL && closing.patterns != NULL;
+    bool room = closing.order != NULL && closing.spare != NULL && closing.patterns != NULL &&
+                closing.digits != NULL;
 
     if (room) {
         count_again(findings);
@@ -434,6 +449,7 @@ static int sort_and_name(struct tms_findings *findings)
     tms_release(memory, closing.order, count, sizeof(*closing.order));
     tms_release(memory, closing.spare, count, sizeof(*closing.spare));
     tms_release(memory, closing.patterns, count, sizeof(*closing.patterns));
+    tms_release(memory, closing.digits, count, sizeof(*closing.digits));
     return room ? TMS_OK : TMS_ERR_MEMORY;
 }
 
