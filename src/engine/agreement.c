@@ -210,6 +210,12 @@ static bool has_features(const struct tms_finding *finding)
     return cuts_block(finding) && !happened;
 }
 
+/* Has anybody registered one with that label? Without it no feature is there. */
+static bool knows_label(const struct index *index, const struct tms_finding *finding)
+{
+    return find_key(index, hash_of(finding, FEATURE_LABEL, 0, 0))->id != NULL;
+}
+
 static const char *find_same(struct index *index, const struct tms_run *run,
                              const struct tms_finding *finding)
 {
@@ -221,7 +227,7 @@ static const char *find_same(struct index *index, const struct tms_run *run,
     if (!has_features(finding)) {
         return look_up(index, hash_of_id(finding), run);
     }
-    return walk_features(&walk) != 0 ? walk.id : NULL;
+    return knows_label(index, finding) && walk_features(&walk) != 0 ? walk.id : NULL;
 }
 
 /* One that is the same as another adds what it knows to that one. */
@@ -236,26 +242,11 @@ static int register_finding(struct index *index, const struct tms_run *run,
     return code == TMS_OK ? put(index, hash_of_id(finding), walk.id, run) : code;
 }
 
-/* The hash of a finding without its kind, and without those who cut the block. */
-static uint64_t hash_of_place(const struct tms_finding *finding)
-{
-    uint64_t hash = hash_of(finding, FEATURE_PLACE, 0, 0);
-
-    for (size_t i = 0; i < finding->cycle_length; i++) {
-        const struct tms_step *step = &finding->cycle[i];
-        uint64_t on = step->on_alias != 0 ? step->on_alias : step->on;
-        hash = tms_mix(hash, on << 32 | step->on_class);
-    }
-    for (size_t i = 1; i < finding->refuted_count; i++) {
-        hash = tms_mix(hash, finding->refuted[i].label);
-    }
-    return hash;
-}
-
 static int mark_same(struct index *index, struct tms_run *run, size_t at)
 {
     const struct tms_finding *finding = &run->result.findings[at];
-    uint64_t place = hash_of_place(finding);
+    uint64_t place =
+        tms_mix(hash_of(finding, FEATURE_PLACE, 0, 0), tms_findings_place(run->host.findings, at));
     const char *same = find_same(index, run, finding);
 
     if (same == NULL && !index->apart && has_features(finding) &&

@@ -36,6 +36,7 @@ struct tms_findings {
     const char **doubts; /* by label: what stands against predictions of it, NULL: nothing */
     size_t doubt_capacity;
     char (*ids)[ID_SIZE]; /* of those that are listed, when they are */
+    uint64_t *places;     /* likewise, tms_pattern_place */
     size_t listed;
 };
 
@@ -64,6 +65,7 @@ void tms_findings_free(struct tms_findings *findings)
     tms_release(memory, findings->list, findings->capacity, sizeof(*findings->list));
     tms_release(memory, findings->index, findings->index_size, sizeof(*findings->index));
     tms_release(memory, findings->ids, findings->listed, sizeof(*findings->ids));
+    tms_release(memory, findings->places, findings->listed, sizeof(*findings->places));
     tms_release(memory, findings->doubts, findings->doubt_capacity, sizeof(*findings->doubts));
     tms_release(memory, findings, 1, sizeof(*findings));
 }
@@ -419,6 +421,9 @@ static void give_ids(struct tms_findings *findings, const struct closing *closin
 {
     for (size_t i = 0; i < findings->count; i++) {
         closing->patterns[i] = tms_pattern_of(findings->context, &findings->list[i]);
+        if (i < findings->listed) { /* while its cycle is at hand */
+            findings->places[i] = tms_pattern_place(&findings->list[i]);
+        }
     }
     find_digits(closing, findings->count);
     for (size_t i = 0; i < findings->listed; i++) {
@@ -467,13 +472,20 @@ int tms_findings_close(struct tms_findings *findings, const struct tms_finding *
         return TMS_OK;
     }
     findings->ids = tms_resize(findings->memory, NULL, 0, listed, sizeof(*findings->ids));
-    findings->listed = findings->ids == NULL ? 0 : listed;
-    if (findings->ids == NULL || sort_and_name(findings) != TMS_OK) {
+    findings->places = tms_resize(findings->memory, NULL, 0, listed, sizeof(*findings->places));
+    findings->listed = listed;
+    if (findings->ids == NULL || findings->places == NULL || sort_and_name(findings) != TMS_OK) {
         return TMS_ERR_MEMORY;
     }
     *list = findings->list;
     *count = listed;
     return TMS_OK;
+}
+
+uint64_t tms_findings_place(const struct tms_findings *findings, size_t index)
+{
+    assert(index < findings->listed);
+    return findings->places[index];
 }
 
 void tms_findings_same(struct tms_findings *findings, size_t index, const char *id)

@@ -44,6 +44,9 @@ uint64_t tms_findings_total(const struct tms_findings *findings);
 /* The strongest evidence among them; TMS_EVIDENCE_POTENTIAL if there are none. */
 enum tms_evidence tms_findings_strongest(const struct tms_findings *findings);
 
+/* After the close: tms_pattern_place of the finding at `index`. */
+uint64_t tms_findings_place(const struct tms_findings *findings, size_t index);
+
 /* After the close: the finding at `index` is the same as the one with that id; NULL: as none. */
 void tms_findings_same(struct tms_findings *findings, size_t index, const char *id);
 

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/mix.h"
+
 /* What a step of the cycle conflicts on, as far as it is a name of the program. Threads are none:
  * a fork is a fork, whoever was forked. */
 static uint32_t name_of_step(const struct tms_step *step)
@@ -58,6 +60,21 @@ uint64_t tms_pattern_key(const struct tms_violation *violation)
     }
     digest_rest(&digest);
     return digest.hash;
+}
+
+uint64_t tms_pattern_place(const struct tms_finding *finding)
+{
+    uint64_t hash = 0;
+
+    for (size_t i = 0; i < finding->cycle_length; i++) {
+        const struct tms_step *step = &finding->cycle[i];
+        uint64_t on = step->on_alias != 0 ? step->on_alias : step->on;
+        hash = tms_mix(hash, on << 32 | step->on_class);
+    }
+    for (size_t i = 1; i < finding->refuted_count; i++) {
+        hash = tms_mix(hash, finding->refuted[i].label);
+    }
+    return hash;
 }
 
 /* Texts on their way into a hash: mostly they are short, and all of them go at once. */

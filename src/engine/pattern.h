@@ -15,6 +15,9 @@
 /* By ids, for this run: the key that the engine gave, or one made here. */
 uint64_t tms_pattern_key(const struct tms_violation *violation);
 
+/* By ids: what the steps conflict on and the nested blocks, whoever cuts the block, and how. */
+uint64_t tms_pattern_place(const struct tms_finding *finding);
+
 /* By names, the same from run to run. */
 XXH128_hash_t tms_pattern_of(const struct tms_context *context, const struct tms_finding *finding);
 
