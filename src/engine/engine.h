@@ -64,7 +64,10 @@ struct tms_engine {
     int (*create)(void *state, struct tms_host *host);
     /* Per operation, by kind; NULL: the engine does not care. */
     void (*on[TMS_OP_COUNT])(void *state, const struct tms_op *op);
-    /* Where operations are picked out for it (aside.h), it can do without END as well. */
+    /*
+     * Where operations are picked out for it (aside.h), it can do without END as well, and without
+     * NEST and UNNEST of a block in which nothing else would be picked.
+     */
     bool no_ends;
     /*
      * Instead of `on`, for engines that look ahead: must mean the same. NULL: none. Behind the

@@ -98,7 +98,6 @@ static size_t stream_plain(struct tms_analysis *analysis, const struct tms_event
     struct tms_run *run = &analysis->runs[0];
     struct tms_stream stream = {
         .validator = &analysis->validator, .lower = &analysis->lower, .no_ends = analysis->no_ends};
-    const struct tms_op *side = NULL;
     size_t room = count;
 
     *stopped = false;
@@ -107,13 +106,13 @@ static size_t stream_plain(struct tms_analysis *analysis, const struct tms_event
         return 0; /* what is left is for the others */
     }
     if (analysis->aside != NULL) {
-        side = stream.side = tms_aside_room(analysis->aside, &room);
+        stream.first_side = stream.side = tms_aside_room(analysis->aside, &room);
     }
     size_t most = count < room ? count : room;
     size_t taken =
         run->engine->stream(run->state, &stream, events, most, analysis->summary.events + 1);
     if (analysis->aside != NULL) {
-        tms_aside_put(analysis->aside, (size_t)(stream.side - side));
+        tms_aside_put(analysis->aside, (size_t)(stream.side - stream.first_side));
     }
     analysis->summary.events += taken;
     run->result.events = analysis->summary.events;

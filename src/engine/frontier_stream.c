@@ -46,6 +46,25 @@ static inline bool access_event(struct frontier *f, struct cell *const cells[2],
     return true;
 }
 
+/* Does a nested block end here, whose begin is the last that others would see? */
+static inline bool saw_nothing(const struct tms_stream *stream, const struct tms_op *end)
+{
+    const struct tms_op *next = stream->side;
+
+    return next > stream->first_side && next[-1].kind == TMS_OP_NEST &&
+           next[-1].thread == end->thread;
+}
+
+/* For them a nested block in which they see nothing need not have begun. */
+static inline void put_block_aside(struct tms_stream *stream, const struct tms_op *op, bool opens)
+{
+    if (!opens && stream->no_ends && saw_nothing(stream, op)) {
+        stream->side--;
+    } else if (op->kind != TMS_OP_END || !stream->no_ends) {
+        *stream->side++ = *op;
+    }
+}
+
 /* `opens` is a constant where it is called: what comes of it has to be guessed once. */
 static inline __attribute__((always_inline)) bool
 open_or_close(struct frontier *f, struct tms_stream *stream, const struct tms_event *event,
@@ -58,8 +77,8 @@ open_or_close(struct frontier *f, struct tms_stream *stream, const struct tms_ev
         return false;
     }
     tms_validate_block(stream->validator, event, opens);
-    if (stream->side != NULL && !(stream->no_ends && op->kind == TMS_OP_END)) {
-        *stream->side++ = *op;
+    if (stream->side != NULL) {
+        put_block_aside(stream, op, opens);
     }
     if (op->kind >= TMS_OP_NEST) {
         tms_frontier_nest(f, t, op);

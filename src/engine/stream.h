@@ -17,7 +17,8 @@ struct tms_stream {
      * room for one per event, and one more. NULL: there are no others.
      */
     struct tms_op *side;
-    bool no_ends; /* nor do they need the ends of blocks */
+    const struct tms_op *first_side; /* what is there from here on may be taken back */
+    bool no_ends; /* nor do they need the ends of blocks, and nested ones that are empty to them */
 };
 
 #endif

@@ -141,10 +141,22 @@ static void put(struct writer *writer, unsigned thread, enum tms_event_kind kind
         (uint32_t)tms_intern(writer->context, tms_event_class(kind), name, strlen(name));
 }
 
+/* Opens or closes a block inside the running one, so that many have nothing in them. */
+static void put_nested(struct writer *writer, unsigned thread, uint32_t *depth)
+{
+    if (*depth > 0 && dice(writer, 2) == 0) {
+        put(writer, thread, TMS_EVENT_END, "inner", 0);
+        --*depth;
+    } else if (*depth < 3) {
+        put(writer, thread, TMS_EVENT_BEGIN, "inner", dice(writer, 5));
+        ++*depth;
+    }
+}
+
 /* Blocks of one to three sections each, which threads take turns with: predictions of all kinds. */
 static void put_sections(struct writer *writer)
 {
-    uint32_t left[THREADS] = {0}, labels = 1;
+    uint32_t left[THREADS] = {0}, depth[THREADS] = {0}, labels = 1;
 
     while (writer->count + 16 < EVENTS) {
         unsigned thread = dice(writer, THREADS);
@@ -154,12 +166,19 @@ static void put_sections(struct writer *writer)
             put(writer, thread, TMS_EVENT_BEGIN, "block", dice(writer, labels));
             left[thread] = 1 + dice(writer, 3);
         }
+        if (dice(writer, 2) == 0) {
+            put_nested(writer, thread, &depth[thread]);
+            continue;
+        }
         put(writer, thread, TMS_EVENT_ACQUIRE, "L", lock);
         put(writer, thread, TMS_EVENT_READ, "x", lock);
         put(writer, thread, TMS_EVENT_WRITE, "x", lock);
         put(writer, thread, dice(writer, 9) == 0 ? TMS_EVENT_UPDATE : TMS_EVENT_READ, "a", lock);
         put(writer, thread, TMS_EVENT_RELEASE, "L", lock);
         if (--left[thread] == 0) {
+            for (; depth[thread] > 0; depth[thread]--) {
+                put(writer, thread, TMS_EVENT_END, "inner", 0);
+            }
             put(writer, thread, TMS_EVENT_END, "block", 0);
         }
     }
