@@ -103,7 +103,7 @@ static void run_batch(void *user, const struct tms_op *ops, size_t count)
         take_ops(&analysis->settings, &analysis->runs[i], ops, count);
     }
     if (analysis->aside != NULL) {
-        tms_aside_copy(analysis->aside, ops, count);
+        tms_aside_pick(analysis->aside, analysis->sides, ops, count);
     }
 }
 
@@ -235,6 +235,10 @@ static int choose_way(struct tms_analysis *analysis)
     for (size_t i = 1; i < analysis->run_count; i++) {
         streams = streams && needs_no_accesses(analysis, &analysis->runs[i]);
         analysis->no_ends = analysis->no_ends && analysis->runs[i].engine->no_ends;
+    }
+    for (size_t kind = 0; kind < TMS_OP_COUNT; kind++) {
+        analysis->sides[kind] = kind != TMS_OP_READ && kind != TMS_OP_WRITE &&
+                                !(kind == TMS_OP_END && analysis->no_ends);
     }
     analysis->streams = streams;
     if (streams && analysis->run_count > 1) {

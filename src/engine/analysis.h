@@ -32,10 +32,11 @@ struct tms_analysis {
     struct tms_lower lower;
     struct tms_run *runs;
     size_t run_count, run_capacity;
-    bool streams;            /* the first engine can take events as they come, … */
-    bool bumpy;              /* … but lately too many were not plain */
-    struct tms_aside *aside; /* if so, and there are others, the way to them … */
-    bool no_ends;            /* … who can do without the ends of blocks */
+    bool streams;             /* the first engine can take events as they come, … */
+    bool bumpy;               /* … but lately too many were not plain */
+    struct tms_aside *aside;  /* if so, and there are others, the way to them … */
+    bool no_ends;             /* … who can do without the ends of blocks */
+    bool sides[TMS_OP_COUNT]; /* the operations that they get, by kind */
     struct tms_trace_summary summary;
     uint32_t last_thread; /* of the last event fed */
     double started;

@@ -7,7 +7,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
 
 /* Waking a thread takes microseconds, so there is to be much to do when it wakes. */
 #define BUFFER_OPS 16384
@@ -161,14 +160,18 @@ void tms_aside_put(struct tms_aside *aside, size_t count)
     filling(aside)->count += count;
 }
 
-void tms_aside_copy(struct tms_aside *aside, const struct tms_op *ops, size_t count)
+void tms_aside_pick(struct tms_aside *aside, const bool wanted[TMS_OP_COUNT],
+                    const struct tms_op *ops, size_t count)
 {
     while (count > 0) {
         size_t room;
         struct tms_op *to = tms_aside_room(aside, &room);
-        size_t some = count < room ? count : room;
-        memcpy(to, ops, some * sizeof(*ops));
-        tms_aside_put(aside, some);
+        size_t some = count < room ? count : room, picked = 0;
+        for (size_t i = 0; i < some; i++) {
+            to[picked] = ops[i]; /* wanted or not: who could guess? */
+            picked += wanted[ops[i].kind];
+        }
+        tms_aside_put(aside, picked);
         ops += some;
         count -= some;
     }

@@ -31,8 +31,9 @@ void tms_aside_free(struct tms_aside *aside, struct tms_memory *memory);
 struct tms_op *tms_aside_room(struct tms_aside *aside, size_t *room);
 void tms_aside_put(struct tms_aside *aside, size_t count);
 
-/* The same for operations that lie elsewhere. */
-void tms_aside_copy(struct tms_aside *aside, const struct tms_op *ops, size_t count);
+/* The same for operations that lie elsewhere: those of the kinds that are wanted. */
+void tms_aside_pick(struct tms_aside *aside, const bool wanted[TMS_OP_COUNT],
+                    const struct tms_op *ops, size_t count);
 
 /* Waits until all have been taken; then the thread has ended. */
 void tms_aside_finish(struct tms_aside *aside);

@@ -36,9 +36,10 @@ static void take(void *user, const struct tms_op *ops, size_t count)
     }
 }
 
-/* Puts `total` operations, in pieces, every third piece by a copy. */
+/* Puts `total` operations, in pieces, every third piece by a copy with others in between. */
 static void put_many(struct tms_aside *aside, uint64_t total)
 {
+    static const bool wanted[TMS_OP_COUNT] = {[TMS_OP_ACQUIRE] = true};
     static struct tms_op elsewhere[700];
     uint64_t event = 0;
 
@@ -49,10 +50,12 @@ static void put_many(struct tms_aside *aside, uint64_t total)
         size_t most = total - event < piece ? (size_t)(total - event) : piece;
         most = most < room ? most : room;
         for (size_t i = 0; i < most; i++) {
-            ops[i] = (struct tms_op){.event = ++event};
+            bool other = copy && (i + turn) % 5 < 2;
+            ops[i] = (struct tms_op){.event = other ? 0 : ++event,
+                                     .kind = other ? TMS_OP_READ : TMS_OP_ACQUIRE};
         }
         if (copy) {
-            tms_aside_copy(aside, ops, most);
+            tms_aside_pick(aside, wanted, ops, most);
         } else {
             tms_aside_put(aside, most);
         }
