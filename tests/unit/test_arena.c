@@ -55,6 +55,35 @@ static void test_apart(void **state)
     assert_int_equal(memory.bytes, 0);
 }
 
+/* Those that begin with a cache line are apart from others as well, zero, and leave no gaps. */
+static void test_lines(void **state)
+{
+    struct tms_memory memory = {0};
+    struct tms_arena arena = {0};
+    char *last = NULL;
+    size_t adjacent = 0;
+
+    (void)state;
+    for (size_t i = 0; i < PIECES; i++) {
+        size_t bytes = i % 100 == 99 ? 300000 : TMS_LINE * (1 + i % 3);
+        char *piece = tms_arena_take_line(&arena, &memory, bytes);
+        assert_non_null(piece);
+        assert_int_equal((uintptr_t)piece % TMS_LINE, 0);
+        for (size_t j = 0; j < bytes; j++) {
+            assert_int_equal(piece[j], 0);
+        }
+        memset(piece, 1, bytes);
+        adjacent += piece == last;
+        last = piece + bytes;
+        if (i % 7 == 6) {
+            memset(tms_arena_take(&arena, &memory, 24), 2, 24);
+        }
+    }
+    assert_true(adjacent > PIECES / 2);
+    tms_arena_clear(&arena, &memory);
+    assert_int_equal(memory.bytes, 0);
+}
+
 /* A few pieces take little memory, many take few allocations. */
 static void test_growth(void **state)
 {
@@ -109,9 +138,8 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_apart),
-        cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_cleared),
+        cmocka_unit_test(test_apart),         cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_growth),        cmocka_unit_test(test_cleared),
         cmocka_unit_test(test_out_of_memory),
     };
 

@@ -83,10 +83,75 @@ static void test_earliest(void **state)
     stop(&bench);
 }
 
+#define MANY 30000 /* so that some share their first six digits */
+
+/* Labels "f0", "f1", …, as many as there are findings: each has a pattern of its own. */
+static void add_labelled(struct bench *bench, uint32_t number, uint64_t event, uint32_t thread)
+{
+    char name[16];
+    int length = snprintf(name, sizeof(name), "f%u", number);
+    int64_t label = tms_intern(bench->context, TMS_CLASS_LABEL, name, (size_t)length);
+    const struct tms_violation violation = {
+        .kind = "before",
+        .evidence = TMS_EVIDENCE_PREDICTED,
+        .event = event,
+        .thread = thread,
+        .not_atomic = true,
+        .transaction = {.begin_event = event, .thread = thread, .label = (uint32_t)label},
+    };
+
+    assert_int_equal(tms_findings_add(bench->findings, &violation), TMS_OK);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* No id begins with another, and one has more than six digits only if it needs them. */
+static void check_ids(const char **ids, size_t count)
+{
+    size_t longer = 0;
+
+    qsort(ids, count, sizeof(*ids), by_text);
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(ids[i]);
+        assert_true(length >= strlen("AV-") + 6);
+        longer += length > strlen("AV-") + 6;
+        assert_true(i == 0 || strncmp(ids[i - 1], ids[i], strlen(ids[i - 1])) != 0);
+    }
+    assert_in_range(longer, 2, count / 100);
+}
+
+/* By event, and by thread those of one event; found in another order. */
+static void test_many(void **state)
+{
+    static const char *ids[MANY];
+    struct bench bench;
+
+    (void)state;
+    start(&bench);
+    for (uint32_t i = 0; i < MANY; i++) {
+        uint32_t shuffled = i * 1009 % MANY;
+        add_labelled(&bench, i, 1000 + shuffled / 3 * 977, 1 + shuffled % 3);
+    }
+    close_all(&bench);
+    assert_int_equal(bench.count, MANY);
+    for (size_t i = 0; i < MANY; i++) {
+        assert_int_equal(bench.list[i].event, 1000 + i / 3 * 977);
+        assert_int_equal(bench.list[i].thread, 1 + i % 3);
+        assert_int_equal(bench.list[i].transaction.thread, bench.list[i].thread);
+        ids[i] = bench.list[i].id;
+    }
+    check_ids(ids, MANY);
+    stop(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_earliest),
+        cmocka_unit_test(test_many),
     };
 
     return cmocka_run_group_tests_name("findings", tests, NULL, NULL);
