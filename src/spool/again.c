@@ -9,7 +9,7 @@ struct tms_spool_event tms_again_in_place(const struct tms_spool_event *event)
     struct tms_spool_event again = *event;
 
     again.kind = event->what;
-    again.what = 0;
+    again.what = again.joins = 0;
     again.number = event->extra & ((UINT64_C(1) << TMS_SPOOL_MOMENT) - 1);
     return again;
 }

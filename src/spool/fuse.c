@@ -41,24 +41,22 @@ static bool is_same_place(struct tms_fuse *fuse, uint32_t one, uint32_t other)
 static bool joins(struct tms_fuse *fuse, const struct tms_spool_event *before,
                   const struct tms_spool_event *event)
 {
-    return event->joins != 0 && tms_is_access(event) && before->what == event->what &&
-           tms_event_is_beside(before, event) && is_same_place(fuse, before->site, event->site);
+    return event->joins != 0 && tms_is_access(event) && tms_event_makes_sense(before) &&
+           before->what == event->what && tms_event_is_beside(before, event) &&
+           is_same_place(fuse, before->site, event->site);
 }
 
-/* Pages in which nothing changes are not written to, and stay those of the file. */
-void tms_fuse_chunk(struct tms_fuse *fuse, struct tms_spool_chunk *chunk)
+const struct tms_spool_event *tms_fuse_event(struct tms_fuse *fuse,
+                                             const struct tms_spool_event *event,
+                                             const struct tms_spool_event *end,
+                                             struct tms_spool_event *whole)
 {
-    struct tms_spool_event *events = (void *)(chunk + 1);
-    size_t count = (chunk->used - sizeof(*chunk)) / sizeof(*events), kept = count > 0;
+    const struct tms_spool_event *next = event + 1;
 
-    for (size_t i = 1; i < count; i++) {
-        if (joins(fuse, &events[kept - 1], &events[i])) {
-            tms_event_lengthen(&events[kept - 1], &events[i]);
-        } else if (kept++ < i) {
-            events[kept - 1] = events[i];
-        }
+    *whole = *event;
+    while (next < end && joins(fuse, whole, next)) {
+        tms_spool_join(fuse->names->spool, next);
+        tms_event_lengthen(whole, next++);
     }
-    if (kept < count) {
-        chunk->used = (uint32_t)(sizeof(*chunk) + kept * sizeof(*events));
-    }
+    return next;
 }

@@ -26,7 +26,11 @@ struct tms_fuse {
     } known[TMS_FUSE_KNOWN];
 };
 
-/* The events of the chunk, in place. */
-void tms_fuse_chunk(struct tms_fuse *fuse, struct tms_spool_chunk *chunk);
+/* The event at `event`, with those up to `end` that are to be joined to it: the first behind them.
+ * They get marked, and are part of it for tms_event_whole from then on. */
+const struct tms_spool_event *tms_fuse_event(struct tms_fuse *fuse,
+                                             const struct tms_spool_event *event,
+                                             const struct tms_spool_event *end,
+                                             struct tms_spool_event *whole);
 
 #endif

@@ -7,7 +7,7 @@
 size_t tms_chunk_events(const struct tms_spool *spool, size_t index,
                         const struct tms_spool_event **events)
 {
-    struct tms_spool_chunk *chunk = tms_spool_chunk(spool, spool->events[index].index);
+    const struct tms_spool_chunk *chunk = tms_spool_chunk(spool, spool->events[index].index);
 
     *events = (const void *)(chunk + 1);
     return (chunk->used - sizeof(*chunk)) / sizeof(**events);
@@ -25,10 +25,18 @@ static inline bool is_whole(const struct tms_merge *merge, const struct tms_merg
     return merge->spool->header.cut == 0 || cursor->event->number < merge->spool->header.cut;
 }
 
+/* Goes on behind an event and what is joined to it. */
+static inline void step(const struct tms_merge *merge, struct tms_merge_cursor *cursor)
+{
+    do {
+        cursor->event++;
+    } while (cursor->event < cursor->end && tms_spool_is_joined(merge->spool, cursor->event));
+}
+
 /* Moves on to an event that is one; false at the end of the thread, or of what is whole. */
 static bool advance(struct tms_merge *merge, struct tms_merge_cursor *cursor)
 {
-    for (;; cursor->event++) {
+    for (;; step(merge, cursor)) {
         while (cursor->event == cursor->end) {
             if (cursor->chunk == cursor->chunk_end) {
                 return false;
@@ -184,7 +192,8 @@ size_t tms_merge_run(struct tms_merge *merge, const struct tms_spool_event **eve
     uint64_t limit = limit_of(merge);
     bool good;
     do {
-        cursor->last = cursor->event++->number;
+        cursor->last = cursor->event->number;
+        step(merge, cursor);
         good = cursor->event < cursor->end && is_good(cursor);
     } while (good && cursor->event->number < limit);
     *events = start;

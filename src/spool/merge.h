@@ -60,6 +60,26 @@ void tms_merge_loosen(struct tms_merge *merge, struct tms_merge_turn *stops, siz
 size_t tms_merge_run(struct tms_merge *merge, const struct tms_spool_event **events,
                      uint32_t *thread);
 
+/*
+ * The event at *at, with those up to `end` that are joined to it, which is in `whole` then; *at
+ * goes on behind them.
+ */
+static inline const struct tms_spool_event *tms_merge_next(const struct tms_merge *merge,
+                                                           const struct tms_spool_event **at,
+                                                           const struct tms_spool_event *end,
+                                                           struct tms_spool_event *whole)
+{
+    const struct tms_spool_event *event = (*at)++;
+
+    if (*at == end || !tms_spool_is_joined(merge->spool, *at)) {
+        return event;
+    }
+    for (*whole = *event; *at < end && tms_spool_is_joined(merge->spool, *at); ++*at) {
+        tms_event_lengthen(whole, *at);
+    }
+    return whole;
+}
+
 /* The events of one chunk, the index-th of spool->events: their number. In any order of chunks. */
 size_t tms_chunk_events(const struct tms_spool *spool, size_t index,
                         const struct tms_spool_event **events);

@@ -175,14 +175,14 @@ static const char *prefix_of(unsigned what)
     return what == TMS_RT_SEMAPHORE ? "semaphore:" : what == TMS_RT_ONCE ? "once:" : "";
 }
 
-static void put_name(struct tms_naming *naming, const char *prefix, const struct tms_place *place,
-                     uint64_t address)
+static void put_name(struct tms_naming *naming, const char *prefix,
+                     const struct tms_place_origin *origin, uint64_t address)
 {
     const char *given = tms_spool_given_name(naming->names->spool, address);
     struct tms_datum datum;
 
-    if (given == NULL && place->block != 0) {
-        put_block(naming, prefix, place->block, address);
+    if (given == NULL && origin->block != 0) {
+        put_block(naming, prefix, origin->block, address);
         return;
     }
     if (given == NULL && tms_symbols_datum(naming->names->symbols, address, &datum)) {
@@ -198,16 +198,16 @@ static void put_name(struct tms_naming *naming, const char *prefix, const struct
             put_number(naming, address, 16);
         }
     }
-    if (place->renewal != 0) {
+    if (origin->renewal != 0) {
         put_text(naming, "@");
-        put_number(naming, place->renewal, 10);
+        put_number(naming, origin->renewal, 10);
     }
 }
 
 uint32_t tms_naming_name(struct tms_naming *naming, enum tms_class cls, unsigned what,
-                         const struct tms_place *place, uint64_t address)
+                         const struct tms_place_origin *origin, uint64_t address)
 {
-    put_name(naming, prefix_of(what), place, address);
+    put_name(naming, prefix_of(what), origin, address);
     int64_t id = naming->names->failed
                      ? TMS_ERR_MEMORY
                      : tms_intern(naming->names->context, cls, naming->text, naming->length);

@@ -33,9 +33,8 @@ struct tms_naming {
 
 void tms_naming_free(struct tms_naming *naming);
 
-/* The id in `cls` of the piece at `address` of a place; `what` as in the spool. 0: `failed` tells.
- */
+/* The id in `cls` of what is at `address`; `what` as in the spool. 0: `failed` tells. */
 uint32_t tms_naming_name(struct tms_naming *naming, enum tms_class cls, unsigned what,
-                         const struct tms_place *place, uint64_t address);
+                         const struct tms_place_origin *origin, uint64_t address);
 
 #endif

@@ -5,10 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_LEAST 256
+#define PAGES_LEAST   256
+#define REGIONS_LEAST 64
 
 void tms_places_free(struct tms_places *places)
 {
+    for (size_t i = 0; i < places->table_size; i++) {
+        free(places->table[i].pages);
+    }
     free(places->pages);
     free(places->table);
     free(places->order);
@@ -21,21 +25,39 @@ void tms_places_free(struct tms_places *places)
 
 /* ---- pages ------------------------------------------------------------------------------- */
 
-static bool grow_table(struct tms_places *places, size_t size)
+static bool grow_table(struct tms_places *places)
 {
-    struct tms_place_ref *table = calloc(size, sizeof(*table));
+    struct tms_place_region *old = places->table;
+    size_t old_size = places->table_size;
+    size_t size = old_size == 0 ? 2 * REGIONS_LEAST : 2 * old_size;
+    struct tms_place_region *table = calloc(size, sizeof(*table));
 
     if (table == NULL) {
         return false;
     }
-    free(places->table);
     places->table = table;
     places->table_size = size;
-    for (size_t i = 0; i < places->count; i++) {
-        uint64_t number = places->pages[i].number;
-        *tms_places_slot(places, number) = (struct tms_place_ref){number, (uint32_t)i + 1};
+    for (size_t i = 0; i < old_size; i++) {
+        if (old[i].pages != NULL) {
+            *tms_places_region(places, old[i].number) = old[i];
+        }
     }
+    free(old);
     return true;
+}
+
+static struct tms_place_region *note_region(struct tms_places *places, uint64_t number)
+{
+    if (2 * (places->region_count + 1) > places->table_size && !grow_table(places)) {
+        return NULL;
+    }
+    struct tms_place_region *region = tms_places_region(places, number);
+    if (region->pages == NULL) {
+        region->pages = calloc(TMS_REGION_PAGES, sizeof(*region->pages));
+        region->number = number;
+        places->region_count += region->pages != NULL;
+    }
+    return region->pages != NULL ? region : NULL;
 }
 
 /* Room for one more page. */
@@ -54,51 +76,38 @@ static bool make_room(struct tms_places *places)
         return false;
     }
     places->pages = grown;
-    if (!grow_table(places, 2 * capacity)) {
-        return false;
-    }
     places->capacity = capacity;
     return true;
 }
 
-static struct tms_place_page *note_other_page(struct tms_places *places, uint64_t number)
+static struct tms_place_page *add_page(struct tms_places *places, uint64_t address)
 {
-    if (!make_room(places)) {
+    struct tms_place_region *region = note_region(places, address / TMS_REGION_BYTES);
+
+    if (region == NULL || !make_room(places)) {
         return NULL;
     }
-    struct tms_place_ref *slot = tms_places_slot(places, number);
-    if (slot->page == 0) {
-        places->pages[places->count] = (struct tms_place_page){.number = number};
-        *slot = (struct tms_place_ref){number, (uint32_t)++places->count};
-    }
-    places->latest = number;
-    places->latest_page = slot->page - 1;
-    return &places->pages[slot->page - 1];
+    struct tms_place_page *page = &places->pages[places->count++];
+    *page = (struct tms_place_page){.objects = 0};
+    region->pages[address / TMS_PAGE_BYTES % TMS_REGION_PAGES] = (uint32_t)places->count;
+    return page;
 }
 
-static inline struct tms_place_page *note_page(struct tms_places *places, uint64_t number)
+static inline struct tms_place_page *note_page(struct tms_places *places, uint64_t address)
 {
-    return places->latest == number && places->count > 0 ? &places->pages[places->latest_page]
-                                                         : note_other_page(places, number);
-}
+    struct tms_place_page *page = places->count > 0 ? tms_places_page(places, address) : NULL;
 
-/* NULL if nothing in it was noted. */
-static struct tms_place_page *find_page(const struct tms_places *places, uint64_t number)
-{
-    const struct tms_place_ref *slot = places->count > 0 ? tms_places_slot(places, number) : NULL;
-
-    return slot != NULL && slot->page != 0 ? &places->pages[slot->page - 1] : NULL;
+    return page != NULL ? page : add_page(places, address);
 }
 
 /* ---- the first pass ----------------------------------------------------------------------- */
 
 static inline bool cut(struct tms_places *places, uint64_t address)
 {
-    struct tms_place_page *page = note_page(places, address / TMS_PAGE_BYTES);
+    struct tms_place_page *page = note_page(places, address);
 
     if (page != NULL) {
-        page->words[address / TMS_WORD % TMS_PAGE_WORDS].cuts |=
-            (uint8_t)(1u << address % TMS_WORD);
+        page->words[tms_places_index(address)].cuts |= (uint8_t)(1u << address % TMS_WORD);
     }
     return page != NULL;
 }
@@ -108,26 +117,49 @@ bool tms_places_note(struct tms_places *places, uint64_t address, uint64_t end)
     return cut(places, address) && cut(places, end);
 }
 
-static struct tms_place *object_in(const struct tms_places *places,
-                                   const struct tms_place_page *page, uint64_t address,
-                                   unsigned what)
+/* The object, or 0 for none: one more than where it is. */
+static uint32_t object_in(const struct tms_places *places, const struct tms_place_page *page,
+                          uint64_t address, unsigned what)
 {
-    for (uint32_t next = page->objects; next != 0;) {
-        struct tms_place_object *object = &places->objects[next - 1];
+    for (uint32_t next = page->objects; next != 0; next = places->objects[next - 1].next) {
+        const struct tms_place_object *object = &places->objects[next - 1];
         if (object->address == address && object->what == what) {
-            return &object->place;
+            return next;
         }
-        next = object->next;
     }
-    return NULL;
+    return 0;
 }
 
-bool tms_places_note_object(struct tms_places *places, uint64_t address, unsigned what)
+/* Where it is remembered which objects were asked for lately. */
+static inline uint32_t *known_object(struct tms_places *places, uint64_t address, unsigned what)
 {
-    struct tms_place_page *page = note_page(places, address / TMS_PAGE_BYTES);
+    return &places->known[(address / TMS_WORD * 5 + what) % TMS_OBJECTS_KNOWN];
+}
 
-    if (page == NULL || object_in(places, page, address, what) != NULL) {
-        return page != NULL;
+struct tms_place_object *tms_places_object(struct tms_places *places, uint64_t address,
+                                           unsigned what)
+{
+    uint32_t *known = known_object(places, address, what);
+    struct tms_place_object *object = *known != 0 ? &places->objects[*known - 1] : NULL;
+
+    if (object != NULL && object->address == address && object->what == what) {
+        return object;
+    }
+    const struct tms_place_page *page = places->count > 0 ? tms_places_page(places, address) : NULL;
+    uint32_t found = page != NULL ? object_in(places, page, address, what) : 0;
+    if (found == 0) {
+        return NULL;
+    }
+    *known = found;
+    return &places->objects[found - 1];
+}
+
+static bool add_object(struct tms_places *places, uint64_t address, unsigned what)
+{
+    struct tms_place_page *page = note_page(places, address);
+
+    if (page == NULL) {
+        return false;
     }
     if (places->object_count == places->object_capacity) {
         size_t capacity = 2 * places->object_capacity + 64;
@@ -145,96 +177,88 @@ bool tms_places_note_object(struct tms_places *places, uint64_t address, unsigne
     return true;
 }
 
+bool tms_places_note_object(struct tms_places *places, uint64_t address, unsigned what)
+{
+    return tms_places_object(places, address, what) != NULL || add_object(places, address, what);
+}
+
 /* ---- settling ----------------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {
-    const struct tms_place_ref *x = a, *y = b;
+    const struct tms_place_region *x = a, *y = b;
 
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static bool sort_pages(struct tms_places *places)
+static bool sort_regions(struct tms_places *places)
 {
-    places->order = calloc(places->count + 1, sizeof(*places->order));
+    size_t count = 0;
+
+    places->order = calloc(places->region_count + 1, sizeof(*places->order));
     if (places->order == NULL) {
         return false;
     }
-    for (size_t i = 0; i < places->count; i++) {
-        places->order[i] = (struct tms_place_ref){places->pages[i].number, (uint32_t)i};
+    for (size_t i = 0; i < places->table_size; i++) {
+        if (places->table[i].pages != NULL) {
+            places->order[count++] = places->table[i];
+        }
     }
-    qsort(places->order, places->count, sizeof(*places->order), by_number);
+    qsort(places->order, count, sizeof(*places->order), by_number);
     return true;
 }
 
+/* The last place with a cut up to now, and the address of its word. */
+struct mark {
+    struct tms_place *place;
+    uint64_t word;
+};
+
 /* The last piece that begins in a word goes on to the next cut, however far that is. */
+static void measure_page(struct tms_place_page *page, uint64_t start, struct mark *last)
+{
+    for (unsigned i = 0; i < TMS_PAGE_WORDS; i++) {
+        struct tms_place *place = &page->words[i];
+        uint64_t word = start + i * TMS_WORD;
+        if (place->cuts == 0) {
+            continue;
+        }
+        uint64_t reach = word + (unsigned)__builtin_ctz(place->cuts) - last->word;
+        if (last->place != NULL) {
+            last->place->reach = reach < UINT32_MAX ? (uint32_t)reach : UINT32_MAX;
+        }
+        *last = (struct mark){place, word};
+    }
+}
+
 static void measure(struct tms_places *places)
 {
-    struct tms_place *last = NULL;
-    uint64_t start = 0;
+    struct mark last = {0};
 
-    for (size_t i = 0; i < places->count; i++) {
-        struct tms_place_page *page = &places->pages[places->order[i].page];
-        for (unsigned j = 0; j < TMS_PAGE_WORDS; j++) {
-            struct tms_place *place = &page->words[j];
-            if (place->cuts == 0) {
-                continue;
-            }
-            uint64_t word = page->number * TMS_PAGE_BYTES + j * TMS_WORD;
-            uint64_t reach = word + (unsigned)__builtin_ctz(place->cuts) - start;
-            if (last != NULL) {
-                last->reach = reach < UINT32_MAX ? (uint32_t)reach : UINT32_MAX;
-            }
-            last = place;
-            start = word;
-        }
-    }
-}
-
-static unsigned piece_count(const struct tms_place *place)
-{
-    return (unsigned)__builtin_popcount(place->cuts);
-}
-
-/* Words that several pieces begin in get room for their names. */
-static bool make_pieces(struct tms_places *places)
-{
-    uint64_t pieces = 0;
-
-    for (size_t i = 0; i < places->count; i++) {
-        for (unsigned j = 0; j < TMS_PAGE_WORDS; j++) {
-            struct tms_place *place = &places->pages[i].words[j];
-            if (tms_place_has_several(place)) {
-                place->name = (uint32_t)pieces;
-                pieces += piece_count(place);
+    for (size_t i = 0; i < places->region_count; i++) {
+        const struct tms_place_region *region = &places->order[i];
+        for (unsigned j = 0; j < TMS_REGION_PAGES; j++) {
+            uint64_t start = region->number * TMS_REGION_BYTES + j * TMS_PAGE_BYTES;
+            if (region->pages[j] != 0) {
+                measure_page(&places->pages[region->pages[j] - 1], start, &last);
             }
         }
     }
-    places->pieces = pieces <= UINT32_MAX ? calloc(pieces + 1, sizeof(*places->pieces)) : NULL;
-    return places->pieces != NULL;
 }
 
 bool tms_places_settle(struct tms_places *places)
 {
-    if (!sort_pages(places)) {
+    if ((places->table_size == 0 && !grow_table(places)) || !sort_regions(places)) {
         return false;
     }
     measure(places);
-    return make_pieces(places);
-}
-
-/* ---- questions --------------------------------------------------------------------------- */
-
-struct tms_place *tms_places_object(struct tms_places *places, uint64_t address, unsigned what)
-{
-    const struct tms_place_page *page = find_page(places, address / TMS_PAGE_BYTES);
-
-    return page != NULL ? object_in(places, page, address, what) : NULL;
+    return true;
 }
 
 /* ---- uses -------------------------------------------------------------------------------- */
 
-bool tms_places_first_use(struct tms_places *places, struct tms_place *place, uint32_t thread)
+/* The last use has ended and another begins: it becomes the first of a list. */
+static bool add_use(struct tms_places *places, struct tms_place *place)
 {
     if (places->use_count + 1 >= places->use_capacity) {
         uint32_t capacity = 2 * places->use_capacity + 1024;
@@ -247,32 +271,66 @@ bool tms_places_first_use(struct tms_places *places, struct tms_place *place, ui
         places->uses = grown;
         places->use_capacity = capacity;
     }
-    uint32_t use = ++places->use_count;
-    places->uses[use] = (struct tms_place_use){.user = thread};
-    *(place->use == 0 ? &place->uses : &places->uses[place->use].next) = use;
-    place->use = use;
+    places->uses[++places->use_count] =
+        (struct tms_place_use){.next = place->use, .alone = place->user != TMS_USED_BY_SEVERAL};
+    place->use = places->use_count;
+    return true;
+}
+
+bool tms_places_other_use(struct tms_places *places, struct tms_place *place, uint32_t thread)
+{
+    bool first = place->over || place->user == 0;
+
+    if (place->over && place->user != 0 && !add_use(places, place)) {
+        return false;
+    }
+    place->user = first || place->user == thread ? thread : TMS_USED_BY_SEVERAL;
     place->over = false;
     return true;
 }
 
-static void restart(struct tms_place *place)
+/* The uses of a place were put one before the other; now the first is the next. */
+static uint32_t in_order(struct tms_place_use *uses, uint32_t last)
 {
-    place->block = place->renewal = place->use = 0;
-    place->over = false;
+    uint32_t first = 0;
+
+    while (last != 0) {
+        uint32_t before = uses[last].next;
+        uses[last].next = first;
+        first = last;
+        last = before;
+    }
+    return first;
 }
 
-void tms_places_restart(struct tms_places *places)
+static unsigned piece_count(const struct tms_place *place)
 {
+    return tms_place_bits(place->cuts);
+}
+
+static void start_page(struct tms_places *places, struct tms_place_page *page, uint64_t *pieces)
+{
+    for (unsigned i = 0; i < TMS_PAGE_WORDS; i++) {
+        struct tms_place *place = &page->words[i];
+        bool several = tms_place_has_several(place);
+        place->last_alone = place->user != TMS_USED_BY_SEVERAL;
+        place->over = true;
+        place->use = in_order(places->uses, place->use);
+        place->name = several ? (uint32_t)*pieces : 0;
+        *pieces += several ? piece_count(place) : 0;
+    }
+}
+
+/* Words that several pieces begin in get room for their names. */
+bool tms_places_start(struct tms_places *places)
+{
+    uint64_t pieces = 0;
+
     for (size_t i = 0; i < places->count; i++) {
-        for (unsigned j = 0; j < TMS_PAGE_WORDS; j++) {
-            restart(&places->pages[i].words[j]);
-        }
+        start_page(places, &places->pages[i], &pieces);
     }
-    for (size_t i = 0; i < places->object_count; i++) {
-        restart(&places->objects[i].place);
-    }
-    places->renewals = 0;
-    places->block_count = 0;
+    places->pieces = pieces <= UINT32_MAX ? calloc(pieces + 1, sizeof(*places->pieces)) : NULL;
+    return places->pieces != NULL;
 }
 
 /* ---- renewal ----------------------------------------------------------------------------- */
@@ -292,10 +350,10 @@ static bool add_block(struct tms_places *places, uint64_t start, uint32_t site)
     return true;
 }
 
-/* Where in the order the pages with this number or a greater one begin. */
+/* Where in the order the regions with this number or a greater one begin. */
 static size_t lower_bound(const struct tms_places *places, uint64_t number)
 {
-    size_t low = 0, high = places->count;
+    size_t low = 0, high = places->region_count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -308,10 +366,70 @@ static size_t lower_bound(const struct tms_places *places, uint64_t number)
     return low;
 }
 
-static void renew_place(struct tms_places *places, struct tms_place *place, uint32_t block)
+/* Words that begin in [first, end), and objects that do so in [address, end). */
+struct range {
+    uint64_t first, address, end;
+    uint32_t block;
+};
+
+static struct range range_of(uint64_t address, uint64_t size)
 {
-    place->block = block;
-    place->renewal = places->renewals;
+    return (struct range){address & ~(uint64_t)(TMS_WORD - 1), address, address + size, 0};
+}
+
+/* What is done with a page that lies in a range, at least in part, and starts there. */
+typedef void visitor(struct tms_places *places, struct tms_place_page *page, uint64_t start,
+                     const struct range *range);
+
+static inline void visit(struct tms_places *places, const struct range *range, visitor *take)
+{
+    for (size_t i = lower_bound(places, range->first / TMS_REGION_BYTES);
+         i < places->region_count && places->order[i].number * TMS_REGION_BYTES < range->end; i++) {
+        const struct tms_place_region *region = &places->order[i];
+        uint64_t start = region->number * TMS_REGION_BYTES;
+        uint64_t at = range->first > start ? (range->first - start) / TMS_PAGE_BYTES : 0;
+        for (; at < TMS_REGION_PAGES && start + at * TMS_PAGE_BYTES < range->end; at++) {
+            if (region->pages[at] != 0) {
+                take(places, &places->pages[region->pages[at] - 1], start + at * TMS_PAGE_BYTES,
+                     range);
+            }
+        }
+    }
+}
+
+/* The words of a page that lie in the range: the first, and behind the last. */
+static inline unsigned first_word(uint64_t start, const struct range *range)
+{
+    return range->first > start ? (unsigned)((range->first - start) / TMS_WORD) : 0;
+}
+
+static inline unsigned end_word(uint64_t start, const struct range *range)
+{
+    uint64_t words = (range->end - start + TMS_WORD - 1) / TMS_WORD;
+
+    return words < TMS_PAGE_WORDS ? (unsigned)words : TMS_PAGE_WORDS;
+}
+
+static void end_uses(struct tms_places *places, struct tms_place_page *page, uint64_t start,
+                     const struct range *range)
+{
+    (void)places;
+    for (unsigned i = first_word(start, range), end = end_word(start, range); i < end; i++) {
+        page->words[i].over = true;
+    }
+}
+
+void tms_places_end_uses(struct tms_places *places, uint64_t address, uint64_t size)
+{
+    struct range range = range_of(address, size);
+
+    visit(places, &range, end_uses);
+}
+
+static void renew_place(struct tms_places *places, struct tms_place *place,
+                        struct tms_place_origin *origin, uint32_t block)
+{
+    *origin = (struct tms_place_origin){block, places->renewals};
     place->over = true;
     if (!tms_place_has_several(place)) {
         place->name = 0;
@@ -320,27 +438,18 @@ static void renew_place(struct tms_places *places, struct tms_place *place, uint
     }
 }
 
-/* Words that begin in [first, end), and objects that do so in [address, end). */
-struct range {
-    uint64_t first, address, end;
-    uint32_t block;
-};
-
-static void renew_page(struct tms_places *places, struct tms_place_page *page,
+static void renew_page(struct tms_places *places, struct tms_place_page *page, uint64_t start,
                        const struct range *range)
 {
-    uint64_t start = page->number * TMS_PAGE_BYTES;
-    uint64_t first = range->first > start ? (range->first - start) / TMS_WORD : 0;
-
-    for (uint64_t i = first; i < TMS_PAGE_WORDS && start + i * TMS_WORD < range->end; i++) {
+    for (unsigned i = first_word(start, range), end = end_word(start, range); i < end; i++) {
         if (page->words[i].cuts != 0) {
-            renew_place(places, &page->words[i], range->block);
+            renew_place(places, &page->words[i], &page->origins[i], range->block);
         }
     }
     for (uint32_t next = page->objects; next != 0;) {
         struct tms_place_object *object = &places->objects[next - 1];
         if (object->address >= range->address && object->address < range->end) {
-            renew_place(places, &object->place, range->block);
+            renew_place(places, &object->place, &object->origin, range->block);
         }
         next = object->next;
     }
@@ -349,26 +458,23 @@ static void renew_page(struct tms_places *places, struct tms_place_page *page,
 bool tms_places_renew(struct tms_places *places, uint64_t address, uint64_t size, bool allocated,
                       uint32_t site)
 {
-    struct range range = {address & ~(uint64_t)(TMS_WORD - 1), address, address + size, 0};
+    struct range range = range_of(address, size);
 
     places->renewals++;
     if (allocated && !add_block(places, address, site)) {
         return false;
     }
     range.block = allocated ? (uint32_t)places->block_count : 0;
-    for (size_t i = lower_bound(places, range.first / TMS_PAGE_BYTES);
-         i < places->count && places->order[i].number * TMS_PAGE_BYTES < range.end; i++) {
-        renew_page(places, &places->pages[places->order[i].page], &range);
-    }
+    visit(places, &range, renew_page);
     return true;
 }
 
 void tms_places_renew_object(struct tms_places *places, uint64_t address, unsigned what)
 {
-    struct tms_place *place = tms_places_object(places, address, what);
+    struct tms_place_object *object = tms_places_object(places, address, what);
 
-    if (place != NULL) {
+    if (object != NULL) {
         places->renewals++;
-        renew_place(places, place, place->block);
+        renew_place(places, &object->place, &object->origin, object->origin.block);
     }
 }

@@ -202,7 +202,8 @@ static bool take_chunks(struct tms_spool *spool)
         }
     }
     sort(spool);
-    return true;
+    spool->joined = calloc(spool->size / sizeof(struct tms_spool_event) / 64 + 1, 8);
+    return spool->joined != NULL;
 }
 
 /* ---- the file --------------------------------------------------------------------------- */
@@ -217,7 +218,7 @@ static bool map_file(struct tms_spool *spool, const char *path)
     }
     bool mapped = fstat(fd, &status) == 0;
     if (mapped && status.st_size > 0) {
-        void *map = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+        void *map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         mapped = map != MAP_FAILED;
         spool->map = mapped ? map : NULL;
         spool->size = mapped ? (size_t)status.st_size : 0;
@@ -267,8 +268,9 @@ void tms_spool_close(struct tms_spool *spool)
         free(spool->lists[type].entries);
     }
     free(spool->events);
+    free(spool->joined);
     if (spool->map != NULL) {
-        munmap(spool->map, spool->size);
+        munmap((void *)(uintptr_t)spool->map, spool->size);
     }
     *spool = (struct tms_spool){0};
 }

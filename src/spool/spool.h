@@ -36,7 +36,7 @@ struct tms_spool_chunk_ref {
 #define TMS_SPOOL_TYPES (TMS_SPOOL_WARNING + 1)
 
 struct tms_spool {
-    unsigned char *map; /* private: what is changed is not changed in the file */
+    const unsigned char *map;
     size_t size;
     struct tms_spool_header header; /* a copy; its texts end */
     struct tms_spool_list lists[TMS_SPOOL_TYPES];
@@ -44,6 +44,8 @@ struct tms_spool {
     size_t event_count, event_capacity;
     uint32_t sequence;
     uint64_t damaged; /* chunks, records and events that made no sense */
+    uint64_t *joined; /* bit n: the event that starts in the n-th 32 bytes is part of the one before
+                         (fuse.h) */
 };
 
 #define TMS_SPOOL_REASON 512
@@ -56,9 +58,32 @@ bool tms_spool_open(struct tms_spool *spool, const char *path, char reason[TMS_S
 void tms_spool_close(struct tms_spool *spool);
 
 /* In the map, as it is. */
-static inline struct tms_spool_chunk *tms_spool_chunk(const struct tms_spool *spool, uint32_t index)
+static inline const struct tms_spool_chunk *tms_spool_chunk(const struct tms_spool *spool,
+                                                            uint32_t index)
 {
-    return (void *)(spool->map + TMS_SPOOL_HEADER + (size_t)index * TMS_SPOOL_CHUNK);
+    return (const void *)(spool->map + TMS_SPOOL_HEADER + (size_t)index * TMS_SPOOL_CHUNK);
+}
+
+static inline size_t tms_spool_event_bit(const struct tms_spool *spool,
+                                         const struct tms_spool_event *event)
+{
+    return (size_t)((const unsigned char *)event - spool->map) / sizeof(*event);
+}
+
+/* Is an event of the map part of the one before it? */
+static inline bool tms_spool_is_joined(const struct tms_spool *spool,
+                                       const struct tms_spool_event *event)
+{
+    size_t bit = event->joins != 0 ? tms_spool_event_bit(spool, event) : 0;
+
+    return event->joins != 0 && (spool->joined[bit / 64] >> bit % 64 & 1) != 0;
+}
+
+static inline void tms_spool_join(struct tms_spool *spool, const struct tms_spool_event *event)
+{
+    size_t bit = tms_spool_event_bit(spool, event);
+
+    spool->joined[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
 /* The last record of a type with this id, NULL if there is none. */

@@ -24,7 +24,6 @@ struct work {
     struct tms_spool_names *names;
     struct tms_places places;
     struct tms_thin thin;
-    size_t ahead; /* events that are known behind those that are taken */
     struct tms_inlined inlined;
     struct tms_naming naming;
     struct tms_again again;
@@ -139,11 +138,13 @@ static bool note_places(struct work *work)
     const struct tms_spool *spool = work->names->spool;
 
     for (size_t i = 0; i < spool->event_count; i++) {
-        const struct tms_spool_event *events;
-        tms_fuse_chunk(&work->fuse, tms_spool_chunk(spool, spool->events[i].index));
-        size_t count = tms_chunk_events(spool, i, &events);
-        for (size_t j = 0; j < count; j++) {
-            if (!note_event(work, &events[j], spool->events[i].thread)) {
+        const struct tms_spool_event *at;
+        size_t count = tms_chunk_events(spool, i, &at);
+        const struct tms_spool_event *end = at + count;
+        while (at < end) {
+            struct tms_spool_event event;
+            at = tms_fuse_event(&work->fuse, at, end, &event);
+            if (!note_event(work, &event, spool->events[i].thread)) {
                 return false;
             }
         }
@@ -155,13 +156,14 @@ static bool note_places(struct work *work)
 /* ---- names ------------------------------------------------------------------------------ */
 
 /* The id of the piece at `address` of a place. */
-static inline uint32_t name_of(struct work *work, enum tms_class cls, unsigned what,
-                               struct tms_place *place, uint64_t address)
+static inline uint32_t name_of(struct work *work, struct tms_place_page *page, uint64_t address)
 {
-    uint32_t *name = tms_places_name(&work->places, place, what == MEMORY ? address % TMS_WORD : 0);
+    unsigned index = tms_places_index(address);
+    uint32_t *name = tms_places_name(&work->places, &page->words[index], address % TMS_WORD);
 
     if (*name == 0) {
-        *name = tms_naming_name(&work->naming, cls, what, place, address);
+        *name = tms_naming_name(&work->naming, TMS_CLASS_VARIABLE, MEMORY, &page->origins[index],
+                                address);
     }
     return *name;
 }
@@ -241,10 +243,11 @@ static int put_pieces(struct work *work, const struct tms_spool_event *access,
 
     for (uint64_t at = access->target; at < end && code == TMS_OK && !work->outcome->cut;
          at = next) {
-        struct tms_place *place = tms_places_word(&work->places, at);
+        struct tms_place_page *page = tms_places_page(&work->places, at);
+        struct tms_place *place = &page->words[tms_places_index(at)];
         bool is_private = !work->thin.off && tms_places_private(&work->places, place);
         if (!is_private || tms_thin_keeps(&work->thin, event->thread)) {
-            event->target = name_of(work, TMS_CLASS_VARIABLE, MEMORY, place, at);
+            event->target = name_of(work, page, at);
             code = pass(work, access, event);
         }
         next = tms_place_next(place, at);
@@ -255,11 +258,15 @@ static int put_pieces(struct work *work, const struct tms_spool_event *access,
 static int put_object(struct work *work, const struct tms_spool_event *from,
                       struct tms_event *event)
 {
-    enum tms_class cls = class_of(from);
-    struct tms_place *place = tms_places_object(&work->places, from->target, what_of(from));
+    unsigned what = what_of(from);
+    struct tms_place_object *object = tms_places_object(&work->places, from->target, what);
 
-    assert(place != NULL);
-    event->target = name_of(work, cls, what_of(from), place, from->target);
+    assert(object != NULL);
+    if (object->place.name == 0) {
+        object->place.name =
+            tms_naming_name(&work->naming, class_of(from), what, &object->origin, from->target);
+    }
+    event->target = object->place.name;
     return pass(work, from, event);
 }
 
@@ -321,35 +328,14 @@ static uint32_t thread_id(struct work *work, uint32_t thread)
     return *known;
 }
 
-/* Of events that will be taken, from here on; there are so many. */
-static inline void expect(struct work *work, const struct tms_spool_event *event, size_t count)
-{
-    if (count > 2 * AHEAD && is_memory(&event[2 * AHEAD])) {
-        tms_places_expect(&work->places, event[2 * AHEAD].target);
-    }
-    if (count > AHEAD && is_memory(&event[AHEAD])) {
-        tms_places_expect_soon(&work->places, event[AHEAD].target);
-    }
-}
-
-static int take_events(struct work *work, const struct tms_spool_event *events, size_t count,
-                       uint32_t thread)
-{
-    uint32_t id = thread_id(work, thread);
-    int code = TMS_OK;
-
-    for (size_t i = 0; i < count && code == TMS_OK && !work->outcome->cut; i++) {
-        expect(work, &events[i], count + work->ahead - i);
-        code = take_event(work, &events[i], id);
-    }
-    return code;
-}
-
 /* The second pass: which threads use the memory, from one renewal to the next. */
 static int note_use(struct work *work, const struct tms_spool_event *from, uint32_t thread)
 {
+    if (is_renewal(from)) {
+        tms_places_end_uses(&work->places, from->target, from->extra);
+    }
     if (!is_memory(from)) {
-        return has_place(from) ? TMS_OK : renew(work, from);
+        return TMS_OK;
     }
     uint64_t end = from->target + tms_event_bytes(from), next;
     for (uint64_t at = from->target; at < end; at = next) {
@@ -362,40 +348,32 @@ static int note_use(struct work *work, const struct tms_spool_event *from, uint3
     return TMS_OK;
 }
 
-static int note_run(struct work *work, const struct tms_spool_event *events, size_t count,
-                    uint32_t thread)
+/* Takes an event of a thread. */
+typedef int taker(struct work *work, const struct tms_spool_event *from, uint32_t thread);
+
+static inline int take_run(struct work *work, const struct tms_merge *merge,
+                           const struct tms_spool_event *at, size_t count, uint32_t thread,
+                           taker *take)
 {
+    const struct tms_spool_event *end = at + count, *known = end + merge->ahead;
     int code = TMS_OK;
 
-    for (size_t i = 0; i < count && code == TMS_OK; i++) {
-        expect(work, &events[i], count + work->ahead - i);
-        code = note_use(work, &events[i], thread);
-    }
-    return code;
-}
-
-/* Takes events of one thread. */
-typedef int taker(struct work *work, const struct tms_spool_event *events, size_t count,
-                  uint32_t thread);
-
-static int take_all(struct work *work, struct tms_merge *merge, taker *take)
-{
-    const struct tms_spool_event *events;
-    uint32_t thread;
-    size_t count;
-    int code = TMS_OK;
-
-    while (code == TMS_OK && !work->outcome->cut &&
-           (count = tms_merge_run(merge, &events, &thread)) > 0) {
-        work->ahead = merge->ahead;
-        code = take(work, events, count, thread);
+    while (at < end && code == TMS_OK && !work->outcome->cut) {
+        struct tms_spool_event whole;
+        if (known - at > AHEAD && is_memory(&at[AHEAD])) {
+            tms_places_expect(&work->places, at[AHEAD].target);
+        }
+        code = take(work, tms_merge_next(merge, &at, end, &whole), thread);
     }
     return code;
 }
 
 static int note_uses(struct work *work)
 {
-    struct tms_merge merge;
+    const struct tms_spool_event *events;
+    struct tms_merge merge = {0};
+    uint32_t thread;
+    size_t count;
     int code = TMS_ERR_MEMORY;
 
     if (work->thin.off) {
@@ -403,21 +381,32 @@ static int note_uses(struct work *work)
     }
     if (tms_merge_open(&merge, work->names->spool, &work->again)) {
         tms_merge_loosen(&merge, work->renewals, work->renewal_count);
-        code = take_all(work, &merge, note_run);
+        code = TMS_OK;
+        while (code == TMS_OK && (count = tms_merge_run(&merge, &events, &thread)) > 0) {
+            uint32_t user = thread != 0 ? thread : TMS_USED_BY_SEVERAL; /* 0: nobody knows who */
+            code = take_run(work, &merge, events, count, user, note_use);
+        }
     }
     tms_merge_close(&merge);
-    tms_places_restart(&work->places);
     return code;
 }
 
 /* The last pass, in the order of the trace. */
 static int make_events(struct work *work)
 {
-    struct tms_merge merge;
+    const struct tms_spool_event *events;
+    struct tms_merge merge = {0};
+    uint32_t thread;
+    size_t count;
     int code = TMS_ERR_MEMORY;
 
-    if (tms_merge_open(&merge, work->names->spool, &work->again)) {
-        code = take_all(work, &merge, take_events);
+    if (tms_places_start(&work->places) &&
+        tms_merge_open(&merge, work->names->spool, &work->again)) {
+        code = TMS_OK;
+        while (code == TMS_OK && !work->outcome->cut &&
+               (count = tms_merge_run(&merge, &events, &thread)) > 0) {
+            code = take_run(work, &merge, events, count, thread_id(work, thread), take_event);
+        }
     }
     tms_merge_close(&merge);
     return code == TMS_OK ? flush(work) : code;
