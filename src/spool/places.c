@@ -7,6 +7,7 @@
 
 #define PAGES_LEAST   256
 #define REGIONS_LEAST 64
+#define OBJECTS_LEAST 64
 
 void tms_places_free(struct tms_places *places)
 {
@@ -17,6 +18,7 @@ void tms_places_free(struct tms_places *places)
     free(places->table);
     free(places->order);
     free(places->objects);
+    free(places->slots);
     free(places->pieces);
     free(places->uses);
     free(places->blocks);
@@ -44,6 +46,12 @@ static bool grow_table(struct tms_places *places)
     }
     free(old);
     return true;
+}
+
+bool tms_places_open(struct tms_places *places)
+{
+    *places = (struct tms_places){0};
+    return grow_table(places);
 }
 
 static struct tms_place_region *note_region(struct tms_places *places, uint64_t number)
@@ -95,7 +103,7 @@ static struct tms_place_page *add_page(struct tms_places *places, uint64_t addre
 
 static inline struct tms_place_page *note_page(struct tms_places *places, uint64_t address)
 {
-    struct tms_place_page *page = places->count > 0 ? tms_places_page(places, address) : NULL;
+    struct tms_place_page *page = tms_places_page(places, address);
 
     return page != NULL ? page : add_page(places, address);
 }
@@ -117,63 +125,69 @@ bool tms_places_note(struct tms_places *places, uint64_t address, uint64_t end)
     return cut(places, address) && cut(places, end);
 }
 
-/* The object, or 0 for none: one more than where it is. */
-static uint32_t object_in(const struct tms_places *places, const struct tms_place_page *page,
-                          uint64_t address, unsigned what)
+/* The slot of an object, or the free one where it belongs. */
+static inline struct tms_place_slot *object_slot(const struct tms_places *places, uint64_t address,
+                                                 unsigned what)
 {
-    for (uint32_t next = page->objects; next != 0; next = places->objects[next - 1].next) {
-        const struct tms_place_object *object = &places->objects[next - 1];
-        if (object->address == address && object->what == what) {
-            return next;
-        }
+    size_t mask = places->slot_count - 1;
+    size_t at = (size_t)((address + what) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+
+    while (places->slots[at].object != 0 &&
+           (places->slots[at].address != address || places->slots[at].what != what)) {
+        at = (at + 1) & mask;
     }
-    return 0;
+    return &places->slots[at];
 }
 
-/* Where it is remembered which objects were asked for lately. */
-static inline uint32_t *known_object(struct tms_places *places, uint64_t address, unsigned what)
-{
-    return &places->known[(address / TMS_WORD * 5 + what) % TMS_OBJECTS_KNOWN];
-}
-
-struct tms_place_object *tms_places_object(struct tms_places *places, uint64_t address,
+struct tms_place_object *tms_places_object(const struct tms_places *places, uint64_t address,
                                            unsigned what)
 {
-    uint32_t *known = known_object(places, address, what);
-    struct tms_place_object *object = *known != 0 ? &places->objects[*known - 1] : NULL;
+    uint32_t object = places->object_count > 0 ? object_slot(places, address, what)->object : 0;
 
-    if (object != NULL && object->address == address && object->what == what) {
-        return object;
+    return object != 0 ? &places->objects[object - 1] : NULL;
+}
+
+/* Room for one more object, and twice that for slots. */
+static bool make_object_room(struct tms_places *places)
+{
+    size_t capacity = places->object_capacity == 0 ? OBJECTS_LEAST : 2 * places->object_capacity;
+    struct tms_place_slot *old = places->slots;
+    size_t old_count = places->slot_count;
+
+    if (places->object_count < places->object_capacity) {
+        return true;
     }
-    const struct tms_place_page *page = places->count > 0 ? tms_places_page(places, address) : NULL;
-    uint32_t found = page != NULL ? object_in(places, page, address, what) : 0;
-    if (found == 0) {
-        return NULL;
+    struct tms_place_object *grown =
+        capacity < UINT32_MAX ? realloc(places->objects, capacity * sizeof(*grown)) : NULL;
+    places->objects = grown != NULL ? grown : places->objects;
+    struct tms_place_slot *slots = grown != NULL ? calloc(2 * capacity, sizeof(*slots)) : NULL;
+    if (slots == NULL) {
+        return false;
     }
-    *known = found;
-    return &places->objects[found - 1];
+    places->object_capacity = capacity;
+    places->slots = slots;
+    places->slot_count = 2 * capacity;
+    for (size_t i = 0; i < old_count; i++) {
+        if (old[i].object != 0) {
+            *object_slot(places, old[i].address, old[i].what) = old[i];
+        }
+    }
+    free(old);
+    return true;
 }
 
 static bool add_object(struct tms_places *places, uint64_t address, unsigned what)
 {
     struct tms_place_page *page = note_page(places, address);
 
-    if (page == NULL) {
+    if (page == NULL || !make_object_room(places)) {
         return false;
     }
-    if (places->object_count == places->object_capacity) {
-        size_t capacity = 2 * places->object_capacity + 64;
-        struct tms_place_object *grown = realloc(places->objects, capacity * sizeof(*grown));
-        if (grown == NULL || capacity > UINT32_MAX) {
-            places->objects = grown != NULL ? grown : places->objects;
-            return false;
-        }
-        places->objects = grown;
-        places->object_capacity = capacity;
-    }
     places->objects[places->object_count] =
-        (struct tms_place_object){.next = page->objects, .address = address, .what = what};
+        (struct tms_place_object){.next = page->objects, .address = address};
     page->objects = (uint32_t)++places->object_count;
+    *object_slot(places, address, what) =
+        (struct tms_place_slot){address, what, (uint32_t)places->object_count};
     return true;
 }
 
@@ -248,7 +262,7 @@ static void measure(struct tms_places *places)
 
 bool tms_places_settle(struct tms_places *places)
 {
-    if ((places->table_size == 0 && !grow_table(places)) || !sort_regions(places)) {
+    if (!sort_regions(places)) {
         return false;
     }
     measure(places);

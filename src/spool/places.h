@@ -70,7 +70,13 @@ struct tms_place_object {
     struct tms_place_origin origin;
     uint64_t address;
     uint32_t next; /* in the page: object + 1; 0: none */
-    unsigned what;
+};
+
+/* How it is found. */
+struct tms_place_slot {
+    uint64_t address;
+    uint32_t what;
+    uint32_t object; /* object + 1; 0: free */
 };
 
 struct tms_place_page {
@@ -91,8 +97,6 @@ struct tms_place_block {
     uint32_t site;
 };
 
-#define TMS_OBJECTS_KNOWN 256u
-
 struct tms_places {
     struct tms_place_page *pages;
     size_t count, capacity;
@@ -102,8 +106,9 @@ struct tms_places {
     struct tms_place_region *order; /* of the regions, once settled */
     struct tms_place_object *objects;
     size_t object_count, object_capacity;
-    uint32_t known[TMS_OBJECTS_KNOWN]; /* objects + 1 that were asked for lately */
-    uint32_t *pieces;                  /* names of words that are cut */
+    struct tms_place_slot *slots; /* of objects, open-addressed, at most half full */
+    size_t slot_count;            /* a power of two */
+    uint32_t *pieces;             /* names of words that are cut */
     struct tms_place_use *uses;
     uint32_t use_count, use_capacity;
     struct tms_place_block *blocks;
@@ -111,6 +116,8 @@ struct tms_places {
     uint32_t renewals;
 };
 
+/* False: memory is short; tms_places_free is due in both cases. */
+bool tms_places_open(struct tms_places *places);
 void tms_places_free(struct tms_places *places);
 
 /*
@@ -138,7 +145,7 @@ bool tms_places_renew(struct tms_places *places, uint64_t address, uint64_t size
 void tms_places_renew_object(struct tms_places *places, uint64_t address, unsigned what);
 
 /* NULL if it was not noted. */
-struct tms_place_object *tms_places_object(struct tms_places *places, uint64_t address,
+struct tms_place_object *tms_places_object(const struct tms_places *places, uint64_t address,
                                            unsigned what);
 
 /* The slot of a region, or the free one where it belongs. */

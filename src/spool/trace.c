@@ -133,16 +133,29 @@ static bool note_event(struct work *work, const struct tms_spool_event *event, u
     return is_renewal(event) ? note_renewal(work, event, thread) : note_place(&work->places, event);
 }
 
+/* Of an access so many events ahead, if that is known. */
+static inline void expect(const struct work *work, const struct tms_spool_event *at,
+                          const struct tms_spool_event *known)
+{
+    if (known - at > AHEAD && is_memory(&at[AHEAD])) {
+        tms_places_expect(&work->places, at[AHEAD].target);
+    }
+}
+
 static bool note_places(struct work *work)
 {
     const struct tms_spool *spool = work->names->spool;
 
+    if (!tms_places_open(&work->places)) {
+        return false;
+    }
     for (size_t i = 0; i < spool->event_count; i++) {
         const struct tms_spool_event *at;
         size_t count = tms_chunk_events(spool, i, &at);
         const struct tms_spool_event *end = at + count;
         while (at < end) {
             struct tms_spool_event event;
+            expect(work, at, end);
             at = tms_fuse_event(&work->fuse, at, end, &event);
             if (!note_event(work, &event, spool->events[i].thread)) {
                 return false;
@@ -360,9 +373,7 @@ static inline int take_run(struct work *work, const struct tms_merge *merge,
 
     while (at < end && code == TMS_OK && !work->outcome->cut) {
         struct tms_spool_event whole;
-        if (known - at > AHEAD && is_memory(&at[AHEAD])) {
-            tms_places_expect(&work->places, at[AHEAD].target);
-        }
+        expect(work, at, known);
         code = take(work, tms_merge_next(merge, &at, end, &whole), thread);
     }
     return code;
