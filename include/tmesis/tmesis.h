@@ -113,6 +113,13 @@ const char *tms_class_text(enum tms_class cls);
 int64_t tms_intern(struct tms_context *context, enum tms_class cls, const char *name,
                    size_t length);
 
+/*
+ * The same for a name that the caller knows to be new: it is not looked for, which is most of the
+ * cost where there are millions. If it is not new after all, both of its ids have this name.
+ */
+int64_t tms_intern_new(struct tms_context *context, enum tms_class cls, const char *name,
+                       size_t length);
+
 #define TMS_LOCATION_NUMBER 0x80000000u
 
 /*

@@ -106,7 +106,10 @@ uint32_t tms_location_number(const char *text, size_t length)
     return number < TMS_LOCATION_NUMBER ? TMS_LOCATION_NUMBER + (uint32_t)number : 0;
 }
 
-int64_t tms_intern(struct tms_context *context, enum tms_class cls, const char *name, size_t length)
+/* `intern` is one of the two ways to give out an id. */
+static inline int64_t intern_by(struct tms_context *context, enum tms_class cls, const char *name,
+                                size_t length,
+                                int64_t intern(struct tms_names *, const char *, size_t))
 {
     if (cls <= TMS_CLASS_NONE || cls >= TMS_CLASS_COUNT || length == 0 || length > INT32_MAX) {
         return tms_fail(context, TMS_ERR_ARGUMENT, "a name needs a class and at least one byte");
@@ -117,12 +120,23 @@ int64_t tms_intern(struct tms_context *context, enum tms_class cls, const char *
             return number;
         }
     }
-    int64_t id = tms_names_intern(&context->names[cls], name, length);
+    int64_t id = intern(&context->names[cls], name, length);
     if (id < 0) {
         return tms_fail(context, (int)id, "no room for another %s name: %s", tms_class_text(cls),
                         tms_strerror((int)id));
     }
     return id;
+}
+
+int64_t tms_intern(struct tms_context *context, enum tms_class cls, const char *name, size_t length)
+{
+    return intern_by(context, cls, name, length, tms_names_intern);
+}
+
+int64_t tms_intern_new(struct tms_context *context, enum tms_class cls, const char *name,
+                       size_t length)
+{
+    return intern_by(context, cls, name, length, tms_names_add);
 }
 
 const char *tms_name(const struct tms_context *context, enum tms_class cls, uint32_t id,

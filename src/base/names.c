@@ -117,38 +117,78 @@ static bool grow_table(struct tms_names *names)
     return true;
 }
 
+/* Room for one more text. */
 static bool reserve(struct tms_names *names)
 {
-    if ((size_t)names->count + 2 > names->capacity) {
-        size_t capacity = tms_capacity(names->capacity, (size_t)names->count + 2, TEXTS_LEAST);
-        struct tms_text *texts =
-            tms_resize(names->memory, names->texts, names->capacity, capacity, sizeof(*texts));
-        if (texts == NULL) {
-            return false;
-        }
-        names->texts = texts;
-        names->capacity = capacity;
+    if ((size_t)names->count + 2 <= names->capacity) {
+        return true;
     }
-    /* At most half full, so that a probe is short. */
-    return ((size_t)names->count + 1) * 2 <= names->mask || grow_table(names);
+    size_t capacity = tms_capacity(names->capacity, (size_t)names->count + 2, TEXTS_LEAST);
+    struct tms_text *texts =
+        tms_resize(names->memory, names->texts, names->capacity, capacity, sizeof(*texts));
+    if (texts == NULL) {
+        return false;
+    }
+    names->texts = texts;
+    names->capacity = capacity;
+    return true;
 }
 
-static int64_t add(struct tms_names *names, const struct tms_name_key *key, const char *name,
-                   size_t length)
+int64_t tms_names_add(struct tms_names *names, const char *name, size_t length)
 {
+    assert(length > 0 && length <= INT32_MAX);
     if (names->count >= INT32_MAX - 1) {
         return TMS_ERR_LIMIT;
     }
-    if (!reserve(names)) {
-        return TMS_ERR_MEMORY;
-    }
-    const char *text = keep_text(names, name, length);
+    const char *text = reserve(names) ? keep_text(names, name, length) : NULL;
     if (text == NULL) {
         return TMS_ERR_MEMORY;
     }
-    uint32_t id = ++names->count;
-    names->texts[id] = (struct tms_text){text, (uint32_t)length};
-    *probe(names, key, name, length) = (struct tms_name_entry){key->head, key->mark, id};
+    names->texts[++names->count] = (struct tms_text){text, (uint32_t)length};
+    return names->count;
+}
+
+/* Puts all names into the table. It is at most half full, so that a probe is short. */
+static bool index_rest(struct tms_names *names)
+{
+    while (names->indexed < names->count) {
+        const struct tms_text *text = &names->texts[names->indexed + 1];
+        if (((size_t)names->indexed + 1) * 2 > names->mask && !grow_table(names)) {
+            return false;
+        }
+        struct tms_name_key key =
+            tms_names_key_of(load_head(text->text, text->length), text->text, text->length);
+        struct tms_name_entry *entry = probe(names, &key, text->text, text->length);
+        names->indexed++;
+        if (entry->id == 0) {
+            *entry = (struct tms_name_entry){key.head, key.mark, names->indexed};
+        }
+    }
+    return true;
+}
+
+/* A name that is not in the table, and is new if all others are. */
+static int64_t add(struct tms_names *names, const struct tms_name_key *key, const char *name,
+                   size_t length)
+{
+    if (names->indexed < names->count) {
+        if (!index_rest(names)) {
+            return TMS_ERR_MEMORY;
+        }
+        uint32_t id = probe(names, key, name, length)->id;
+        if (id != 0) {
+            return id;
+        }
+    }
+    if (((size_t)names->count + 1) * 2 > names->mask && !grow_table(names)) {
+        return TMS_ERR_MEMORY;
+    }
+    int64_t id = tms_names_add(names, name, length);
+    if (id > 0) {
+        *probe(names, key, name, length) =
+            (struct tms_name_entry){key->head, key->mark, (uint32_t)id};
+        names->indexed = names->count;
+    }
     return id;
 }
 
@@ -168,17 +208,27 @@ int64_t tms_names_intern(struct tms_names *names, const char *name, size_t lengt
     return tms_names_intern_further(names, &key, name, length);
 }
 
-uint32_t tms_names_find(const struct tms_names *names, const char *name, size_t length)
+uint32_t tms_names_find(struct tms_names *names, const char *name, size_t length)
 {
     struct tms_name_key key = tms_names_key_of(load_head(name, length), name, length);
+    uint32_t id = probe(names, &key, name, length)->id;
 
-    return probe(names, &key, name, length)->id;
+    if (id == 0 && names->indexed < names->count) {
+        index_rest(names);
+        id = probe(names, &key, name, length)->id;
+    }
+    /* If memory was short, some are not in the table. */
+    for (uint32_t i = names->indexed + 1; id == 0 && i <= names->count; i++) {
+        const struct tms_text *text = &names->texts[i];
+        id = text->length == length && memcmp(text->text, name, length) == 0 ? i : 0;
+    }
+    return id;
 }
 
 int tms_names_init(struct tms_names *names, struct tms_memory *memory)
 {
     *names = (struct tms_names){.memory = memory};
-    if (!reserve(names)) {
+    if (!reserve(names) || !grow_table(names)) {
         tms_names_clear(names);
         return TMS_ERR_MEMORY;
     }

@@ -6,7 +6,8 @@
  * a name stays good. An open-addressed table of 16-byte entries finds the id: an entry holds
  * the first eight bytes of the name (zero-padded), 32 bits of its hash and length, and the
  * id; names of up to eight bytes, nearly all in practice, are decided without touching the
- * text. Ids count 1, 2, 3 …; 0 is no name.
+ * text. Ids count 1, 2, 3 …; 0 is no name. Names that are known to be new need not be in the
+ * table: they get there when one is looked for that is not.
  *
  * Workload: one lookup per event of a text trace, from a handful to tens of millions of names.
  */
@@ -36,6 +37,7 @@ struct tms_names {
     size_t mask;            /* table size - 1 */
     struct tms_text *texts; /* by id; [0] is the empty name */
     uint32_t count;         /* ids given out */
+    uint32_t indexed;       /* of these, from 1 on, are in the table */
     size_t capacity;        /* of texts */
     char *chunk;            /* where the next text goes; the first word links the chunks */
     size_t chunk_used, chunk_size;
@@ -46,6 +48,9 @@ void tms_names_clear(struct tms_names *names);
 
 /* The id of a name, made if new: > 0, or a negative code. `length` is 1 to 2^31 - 1. */
 int64_t tms_names_intern(struct tms_names *names, const char *name, size_t length);
+
+/* The same for a name that is new. */
+int64_t tms_names_add(struct tms_names *names, const char *name, size_t length);
 
 /*
  * The same in three steps, for readers that look up many names at once: make the keys, fetch
@@ -127,7 +132,7 @@ static inline int64_t tms_names_intern_padded(struct tms_names *names, const cha
 }
 
 /* The id of a name that is there, else 0. */
-uint32_t tms_names_find(const struct tms_names *names, const char *name, size_t length);
+uint32_t tms_names_find(struct tms_names *names, const char *name, size_t length);
 
 static inline const char *tms_names_text(const struct tms_names *names, uint32_t id)
 {

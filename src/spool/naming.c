@@ -207,10 +207,15 @@ static void put_name(struct tms_naming *naming, const char *prefix,
 uint32_t tms_naming_name(struct tms_naming *naming, enum tms_class cls, unsigned what,
                          const struct tms_place_origin *origin, uint64_t address)
 {
-    put_name(naming, prefix_of(what), origin, address);
+    const char *prefix = prefix_of(what);
+
+    put_name(naming, prefix, origin, address);
+    /* Objects that are made again in a block of the heap keep their name; memory never does. */
+    bool is_new = cls == TMS_CLASS_VARIABLE && *prefix == '\0';
     int64_t id = naming->names->failed
                      ? TMS_ERR_MEMORY
-                     : tms_intern(naming->names->context, cls, naming->text, naming->length);
+                     : (is_new ? tms_intern_new : tms_intern)(naming->names->context, cls,
+                                                              naming->text, naming->length);
     naming->names->failed = naming->names->failed || id < 0;
     return id < 0 ? 0 : (uint32_t)id;
 }

@@ -517,6 +517,31 @@ static void takes_what_was_seen_elsewhere(void **state)
     assert_null(tms_analysis_result(bench->analysis, 2));
 }
 
+/* Names that were added as new ones are found among the others, short and long. */
+static void new_names_are_found(void **state)
+{
+    struct bench *bench = *state;
+    char text[40];
+
+    for (uint32_t i = 1; i <= 1000; i++) {
+        size_t length = (size_t)snprintf(text, sizeof(text), i % 2 ? "v%u" : "variable %u", i);
+        int64_t id = i % 100 == 0
+                         ? tms_intern(bench->context, TMS_CLASS_VARIABLE, text, length)
+                         : tms_intern_new(bench->context, TMS_CLASS_VARIABLE, text, length);
+        assert_int_equal(id, i);
+        assert_string_equal(tms_name(bench->context, TMS_CLASS_VARIABLE, i, NULL), text);
+    }
+    for (uint32_t i = 1000; i > 0; i--) {
+        size_t length = (size_t)snprintf(text, sizeof(text), i % 2 ? "v%u" : "variable %u", i);
+        assert_int_equal(tms_intern(bench->context, TMS_CLASS_VARIABLE, text, length), i);
+    }
+    assert_int_equal(tms_intern_new(bench->context, TMS_CLASS_VARIABLE, "v1", 2), 1001);
+    assert_int_equal(tms_intern(bench->context, TMS_CLASS_VARIABLE, "v1", 2), 1);
+    assert_int_equal(tms_intern_new(bench->context, TMS_CLASS_NONE, "v", 1), TMS_ERR_ARGUMENT);
+    assert_int_equal(tms_intern_new(bench->context, TMS_CLASS_LOCATION, "17", 2),
+                     TMS_LOCATION_NUMBER + 17);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -539,6 +564,7 @@ int main(void)
         TEST(refuses_a_reader_of_another_context),
         TEST(side_by_side),
         TEST(takes_what_was_seen_elsewhere),
+        TEST(new_names_are_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
