@@ -38,25 +38,15 @@ static bool is_same_place(struct tms_fuse *fuse, uint32_t one, uint32_t other)
     return fuse->known[at].same;
 }
 
-static bool joins(struct tms_fuse *fuse, const struct tms_spool_event *before,
-                  const struct tms_spool_event *event)
+bool tms_fuse_joins(struct tms_fuse *fuse, const struct tms_spool_event *before,
+                    const struct tms_spool_event *event)
 {
-    return event->joins != 0 && tms_is_access(event) && tms_event_makes_sense(before) &&
-           before->what == event->what && tms_event_is_beside(before, event) &&
-           is_same_place(fuse, before->site, event->site);
-}
+    bool joins = tms_is_access(event) && tms_event_makes_sense(before) &&
+                 before->what == event->what && tms_event_is_beside(before, event) &&
+                 is_same_place(fuse, before->site, event->site);
 
-const struct tms_spool_event *tms_fuse_event(struct tms_fuse *fuse,
-                                             const struct tms_spool_event *event,
-                                             const struct tms_spool_event *end,
-                                             struct tms_spool_event *whole)
-{
-    const struct tms_spool_event *next = event + 1;
-
-    *whole = *event;
-    while (next < end && joins(fuse, whole, next)) {
-        tms_spool_join(fuse->names->spool, next);
-        tms_event_lengthen(whole, next++);
+    if (joins) {
+        tms_spool_join(fuse->names->spool, event);
     }
-    return next;
+    return joins;
 }

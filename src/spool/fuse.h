@@ -26,11 +26,27 @@ struct tms_fuse {
     } known[TMS_FUSE_KNOWN];
 };
 
-/* The event at `event`, with those up to `end` that are to be joined to it: the first behind them.
- * They get marked, and are part of it for tms_event_whole from then on. */
-const struct tms_spool_event *tms_fuse_event(struct tms_fuse *fuse,
-                                             const struct tms_spool_event *event,
-                                             const struct tms_spool_event *end,
-                                             struct tms_spool_event *whole);
+/* Is `event`, which may be joined to the one before it, to be? Then it is marked. */
+bool tms_fuse_joins(struct tms_fuse *fuse, const struct tms_spool_event *before,
+                    const struct tms_spool_event *event);
+
+/*
+ * The event at *at, with those up to `end` that are to be joined to it, which is in `whole` then;
+ * *at goes on behind them. tms_merge_next gives the same from then on.
+ */
+static inline const struct tms_spool_event *tms_fuse_next(struct tms_fuse *fuse,
+                                                          const struct tms_spool_event **at,
+                                                          const struct tms_spool_event *end,
+                                                          struct tms_spool_event *whole)
+{
+    const struct tms_spool_event *event = (*at)++;
+
+    while (*at < end && (*at)->joins != 0 && tms_fuse_joins(fuse, event, *at)) {
+        *whole = *event;
+        tms_event_lengthen(whole, (*at)++);
+        event = whole;
+    }
+    return event;
+}
 
 #endif

@@ -16,7 +16,8 @@ size_t tms_chunk_events(const struct tms_spool *spool, size_t index,
 /* Does the next event follow the last one? */
 static inline bool is_good(const struct tms_merge_cursor *cursor)
 {
-    return tms_event_makes_sense(cursor->event) && cursor->event->number >= cursor->last;
+    return cursor->sound ||
+           (tms_event_makes_sense(cursor->event) && cursor->event->number >= cursor->last);
 }
 
 /* From some number on not all threads may have their events. */
@@ -43,6 +44,8 @@ static bool advance(struct tms_merge *merge, struct tms_merge_cursor *cursor)
             }
             size_t count = tms_chunk_events(merge->spool, cursor->chunk++, &cursor->event);
             cursor->end = cursor->event + count;
+            cursor->sound = merge->spool->events[cursor->chunk - 1].sound && count > 0 &&
+                            cursor->event->number >= cursor->last;
         }
         if (is_good(cursor)) {
             return is_whole(merge, cursor);
@@ -180,6 +183,37 @@ static uint64_t limit_of(struct tms_merge *merge)
     return limit < cut ? limit : cut;
 }
 
+/* Moves on to the first event that does not come next: false if it is not in this chunk. */
+static bool take_some(const struct tms_merge *merge, struct tms_merge_cursor *cursor,
+                      uint64_t limit)
+{
+    bool good;
+
+    do {
+        cursor->last = cursor->event->number;
+        step(merge, cursor);
+        good = cursor->event < cursor->end && is_good(cursor);
+    } while (good && cursor->event->number < limit);
+    return good;
+}
+
+/* The same in a chunk that is sound. */
+static inline bool take_sound(const struct tms_merge *merge, struct tms_merge_cursor *cursor,
+                              uint64_t limit)
+{
+    const struct tms_spool_event *at = cursor->event + 1, *end = cursor->end;
+
+    if (merge->loose && end[-1].number < limit) {
+        at = end;
+    }
+    while (at < end && (at->number < limit || tms_spool_is_joined(merge->spool, at))) {
+        at++;
+    }
+    cursor->event = at;
+    cursor->last = at[-1].number;
+    return at < end;
+}
+
 size_t tms_merge_run(struct tms_merge *merge, const struct tms_spool_event **events,
                      uint32_t *thread)
 {
@@ -190,12 +224,7 @@ size_t tms_merge_run(struct tms_merge *merge, const struct tms_spool_event **eve
     struct tms_merge_cursor *cursor = &merge->cursors[turn->cursor];
     const struct tms_spool_event *start = cursor->event;
     uint64_t limit = limit_of(merge);
-    bool good;
-    do {
-        cursor->last = cursor->event->number;
-        step(merge, cursor);
-        good = cursor->event < cursor->end && is_good(cursor);
-    } while (good && cursor->event->number < limit);
+    bool good = (cursor->sound ? take_sound : take_some)(merge, cursor, limit);
     *events = start;
     *thread = turn->thread;
     size_t count = (size_t)(cursor->event - start);

@@ -21,6 +21,7 @@ struct tms_merge_cursor {
     const struct tms_spool_event *end;   /* of the chunk */
     size_t chunk, chunk_end;             /* the next of spool->events, and behind the last */
     uint64_t last;                       /* number of the event before */
+    bool sound;                          /* nothing in the chunk needs to be looked at again */
 };
 
 /* An event that is the next of its thread, or one to stop at, in its order. */

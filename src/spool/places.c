@@ -258,6 +258,9 @@ static void measure(struct tms_places *places)
             }
         }
     }
+    if (last.place != NULL) { /* no piece begins with the last cut, but one may in its word */
+        last.place->reach = TMS_WORD;
+    }
 }
 
 bool tms_places_settle(struct tms_places *places)

@@ -246,6 +246,12 @@ static inline uint64_t tms_place_piece_end(const struct tms_place *place, unsign
     return behind == 0 ? place->reach : offset + 1 + (unsigned)__builtin_ctz(behind);
 }
 
+/* Behind all pieces that begin in the word of this address. */
+static inline uint64_t tms_place_behind(const struct tms_place *place, uint64_t address)
+{
+    return address - address % TMS_WORD + place->reach;
+}
+
 /* The next piece of an access that has one at this address. */
 static inline uint64_t tms_place_next(const struct tms_place *place, uint64_t address)
 {

@@ -141,7 +141,7 @@ static bool take_events(struct tms_spool *spool, const struct tms_spool_chunk *c
     if (!grow(&spool->events, &spool->event_capacity, spool->event_count, sizeof(*spool->events))) {
         return false;
     }
-    spool->events[spool->event_count++] = (struct tms_spool_chunk_ref){chunk->thread, index};
+    spool->events[spool->event_count++] = (struct tms_spool_chunk_ref){chunk->thread, index, false};
     return true;
 }
 

@@ -31,6 +31,7 @@ struct tms_spool_list {
 
 struct tms_spool_chunk_ref {
     uint32_t thread, index;
+    bool sound; /* its events were looked at: all make sense, and their numbers rise */
 };
 
 #define TMS_SPOOL_TYPES (TMS_SPOOL_WARNING + 1)

@@ -26,6 +26,7 @@ struct tms_thin_thread {
     struct tms_event *begins;
     size_t count, capacity;
     uint32_t depth; /* blocks that are open */
+    bool off;       /* all is to stay */
     bool heard;     /* has an event besides begins and ends */
     bool forked;    /* its last event was a fork */
 };
@@ -36,24 +37,55 @@ struct tms_thin {
     bool off; /* all is to stay */
 };
 
+/* Good until another is asked for. NULL: memory is short. */
+struct tms_thin_thread *tms_thin_thread(struct tms_thin *thin, uint32_t id);
+
+void tms_thin_free(struct tms_thin *thin);
+
 /* Takes in an event that stays; a negative code stops the work. */
 typedef int tms_thin_sink(void *user, const struct tms_event *event);
 
 /* Does an access of the thread to memory that is its own stay? */
-bool tms_thin_keeps(const struct tms_thin *thin, uint32_t thread);
-
-/* Is an access of the thread passed on as it is? Then tms_thin_event need not be asked. */
-static inline bool tms_thin_passes(const struct tms_thin *thin, uint32_t thread)
+static inline bool tms_thin_keeps(const struct tms_thin_thread *thread)
 {
-    const struct tms_thin_thread *known = thread < thin->count ? &thin->threads[thread] : NULL;
-
-    return known != NULL && known->heard && !known->forked && known->count == 0;
+    return thread->off || !thread->heard || thread->forked;
 }
 
-/* The next event. TMS_OK, or a code: of the sink, or TMS_ERR_MEMORY. */
-int tms_thin_event(struct tms_thin *thin, const struct tms_event *event, tms_thin_sink *sink,
-                   void *user);
+/* Is an access of the thread passed on as it is? Then tms_thin_event need not be asked. */
+static inline bool tms_thin_passes(const struct tms_thin_thread *thread)
+{
+    return thread->heard && !thread->forked && thread->count == 0;
+}
 
-void tms_thin_free(struct tms_thin *thin);
+/* The begin of a block inside another. */
+int tms_thin_put_off(struct tms_thin_thread *thread, const struct tms_event *begin);
+
+/* The next event. TMS_OK, or a code: of the sink, or TMS_ERR_MEMORY. */
+static inline int tms_thin_event(struct tms_thin_thread *thread, const struct tms_event *event,
+                                 tms_thin_sink *sink, void *user)
+{
+    bool stays = thread->off || thread->forked;
+
+    thread->forked = event->kind == TMS_EVENT_FORK;
+    if (event->kind == TMS_EVENT_BEGIN) {
+        if (thread->depth++ > 0 && !stays) {
+            return tms_thin_put_off(thread, event);
+        }
+    } else if (event->kind == TMS_EVENT_END) {
+        thread->depth -= thread->depth > 0;
+        if (thread->count > 0) { /* an end closes the innermost */
+            thread->count--;
+            return TMS_OK;
+        }
+    } else {
+        thread->heard = true;
+    }
+    int code = TMS_OK;
+    for (size_t i = 0; i < thread->count && code == TMS_OK; i++) {
+        code = sink(user, &thread->begins[i]);
+    }
+    thread->count = 0;
+    return code == TMS_OK ? sink(user, event) : code;
+}
 
 #endif

@@ -24,6 +24,7 @@ struct work {
     struct tms_spool_names *names;
     struct tms_places places;
     struct tms_thin thin;
+    struct tms_thin_thread *thread; /* whose events are taken */
     struct tms_inlined inlined;
     struct tms_naming naming;
     struct tms_again again;
@@ -122,9 +123,6 @@ static bool note_renewal(struct work *work, const struct tms_spool_event *event,
 
 static bool note_event(struct work *work, const struct tms_spool_event *event, uint32_t thread)
 {
-    if (!tms_event_makes_sense(event)) {
-        return true;
-    }
     if (event->kind == TMS_SPOOL_AGAIN) {
         struct tms_spool_event again = tms_again_in_place(event);
         return !is_memory(&again) ||
@@ -142,24 +140,38 @@ static inline void expect(const struct work *work, const struct tms_spool_event 
     }
 }
 
+static bool note_chunk(struct work *work, size_t index)
+{
+    struct tms_spool_chunk_ref *chunk = &work->names->spool->events[index];
+    const struct tms_spool_event *at;
+    size_t count = tms_chunk_events(work->names->spool, index, &at);
+    const struct tms_spool_event *end = at + count;
+    bool sound = true;
+    uint64_t last = 0;
+
+    while (at < end) {
+        struct tms_spool_event whole;
+        expect(work, at, end);
+        const struct tms_spool_event *event = tms_fuse_next(&work->fuse, &at, end, &whole);
+        bool sense = tms_event_makes_sense(event);
+        if (sense && !note_event(work, event, chunk->thread)) {
+            return false;
+        }
+        sound = sound && sense && event->number >= last && at[-1].number >= event->number;
+        last = event->number;
+    }
+    chunk->sound = sound;
+    return true;
+}
+
 static bool note_places(struct work *work)
 {
-    const struct tms_spool *spool = work->names->spool;
-
     if (!tms_places_open(&work->places)) {
         return false;
     }
-    for (size_t i = 0; i < spool->event_count; i++) {
-        const struct tms_spool_event *at;
-        size_t count = tms_chunk_events(spool, i, &at);
-        const struct tms_spool_event *end = at + count;
-        while (at < end) {
-            struct tms_spool_event event;
-            expect(work, at, end);
-            at = tms_fuse_event(&work->fuse, at, end, &event);
-            if (!note_event(work, &event, spool->events[i].thread)) {
-                return false;
-            }
+    for (size_t i = 0; i < work->names->spool->event_count; i++) {
+        if (!note_chunk(work, i)) {
+            return false;
         }
     }
     tms_again_sort(&work->again);
@@ -200,7 +212,9 @@ static int judge(struct work *work)
 
 static int flush(struct work *work)
 {
-    int code = work->judge != NULL && work->count > 0 ? judge(work) : TMS_OK;
+    int code = work->names->failed                      ? TMS_ERR_MEMORY
+               : work->judge != NULL && work->count > 0 ? judge(work)
+                                                        : TMS_OK;
 
     if (code >= 0 && work->count > 0) {
         code = work->sink(work->user, work->batch, work->count);
@@ -211,13 +225,10 @@ static int flush(struct work *work)
 }
 
 /* Hands an event on. */
-static int put(void *user, const struct tms_event *event)
+static inline int put(void *user, const struct tms_event *event)
 {
     struct work *work = user;
 
-    if (work->names->failed) {
-        return TMS_ERR_MEMORY;
-    }
     if (work->outcome->cut) {
         return TMS_OK;
     }
@@ -230,40 +241,49 @@ static int put_inlined(void *user, const struct tms_event *event)
     struct work *work = user;
 
     work->outcome->inlined += event->kind == TMS_EVENT_BEGIN;
-    return tms_thin_event(&work->thin, event, put, work);
+    return tms_thin_event(work->thread, event, put, work);
 }
 
-static int pass(struct work *work, const struct tms_spool_event *from, struct tms_event *event)
+static inline int pass(struct work *work, const struct tms_spool_event *from,
+                       const struct tms_event *event)
 {
-    int code = TMS_OK;
+    int code = work->names->inlined
+                   ? tms_inlined_before(&work->inlined, from, event, put_inlined, work)
+                   : TMS_OK;
 
-    event->location = tms_spool_location(work->names, from->site);
-    if (work->names->inlined) {
-        code = tms_inlined_before(&work->inlined, from, event, put_inlined, work);
-    }
-    if (code == TMS_OK && tms_is_access(from) && tms_thin_passes(&work->thin, event->thread)) {
-        return put(work, event);
-    }
-    return code == TMS_OK ? tms_thin_event(&work->thin, event, put, work) : code;
+    return code == TMS_OK ? tms_thin_event(work->thread, event, put, work) : code;
+}
+
+/* What follows on others in a block is nearly all that there is. */
+static inline int pass_access(struct work *work, const struct tms_spool_event *from,
+                              const struct tms_event *event)
+{
+    return !work->names->inlined && tms_thin_passes(work->thread) ? put(work, event)
+                                                                  : pass(work, from, event);
 }
 
 /* One event for each piece that the access covers. */
 static int put_pieces(struct work *work, const struct tms_spool_event *access,
                       struct tms_event *event)
 {
-    uint64_t end = access->target + tms_event_bytes(access), next;
+    uint64_t end = access->target + tms_event_bytes(access), behind = 0;
+    struct tms_place_page *page = NULL;
     int code = TMS_OK;
 
-    for (uint64_t at = access->target; at < end && code == TMS_OK && !work->outcome->cut;
-         at = next) {
-        struct tms_place_page *page = tms_places_page(&work->places, at);
-        struct tms_place *place = &page->words[tms_places_index(at)];
-        bool is_private = !work->thin.off && tms_places_private(&work->places, place);
-        if (!is_private || tms_thin_keeps(&work->thin, event->thread)) {
-            event->target = name_of(work, page, at);
-            code = pass(work, access, event);
+    for (uint64_t at = access->target; at < end && code == TMS_OK && !work->outcome->cut;) {
+        if (at >= behind) {
+            page = tms_places_page(&work->places, at);
+            behind = at - at % TMS_PAGE_BYTES + TMS_PAGE_BYTES;
         }
-        next = tms_place_next(place, at);
+        struct tms_place *place = &page->words[tms_places_index(at)];
+        if (!work->thin.off && tms_places_private(&work->places, place) &&
+            !tms_thin_keeps(work->thread)) {
+            at = tms_place_behind(place, at);
+        } else {
+            event->target = name_of(work, page, at);
+            code = pass_access(work, access, event);
+            at = tms_place_next(place, at);
+        }
     }
     return code;
 }
@@ -311,6 +331,7 @@ static int take_event(struct work *work, const struct tms_spool_event *from, uin
 {
     struct tms_event event = {.thread = thread, .kind = from->kind};
 
+    event.location = tms_spool_location(work->names, from->site);
     if (is_memory(from)) {
         return put_pieces(work, from, &event);
     }
@@ -350,13 +371,13 @@ static int note_use(struct work *work, const struct tms_spool_event *from, uint3
     if (!is_memory(from)) {
         return TMS_OK;
     }
-    uint64_t end = from->target + tms_event_bytes(from), next;
-    for (uint64_t at = from->target; at < end; at = next) {
+    uint64_t end = from->target + tms_event_bytes(from);
+    for (uint64_t at = from->target; at < end;) {
         struct tms_place *place = tms_places_word(&work->places, at);
         if (!tms_places_use(&work->places, place, thread)) {
             return TMS_ERR_MEMORY;
         }
-        next = tms_place_next(place, at);
+        at = tms_place_behind(place, at);
     }
     return TMS_OK;
 }
@@ -416,7 +437,10 @@ static int make_events(struct work *work)
         code = TMS_OK;
         while (code == TMS_OK && !work->outcome->cut &&
                (count = tms_merge_run(&merge, &events, &thread)) > 0) {
-            code = take_run(work, &merge, events, count, thread_id(work, thread), take_event);
+            uint32_t id = thread_id(work, thread);
+            work->thread = tms_thin_thread(&work->thin, id);
+            code = work->thread != NULL ? take_run(work, &merge, events, count, id, take_event)
+                                        : TMS_ERR_MEMORY;
         }
     }
     tms_merge_close(&merge);
