@@ -54,15 +54,15 @@ static bool advance(struct tms_merge *merge, struct tms_merge_cursor *cursor)
     }
 }
 
-/* Without branches: which thread is next can't be foretold. */
-static inline bool has_precedence(const struct tms_merge_turn *a, const struct tms_merge_turn *b)
+static inline uint64_t rank_of(uint32_t thread, size_t cursor)
 {
-    return (a->thread < b->thread) | ((a->thread == b->thread) & (a->cursor < b->cursor));
+    return (uint64_t)thread << 32 | (uint32_t)cursor;
 }
 
+/* Without branches: which thread is next can't be foretold. */
 static inline bool is_before(const struct tms_merge_turn *a, const struct tms_merge_turn *b)
 {
-    return (a->number < b->number) | ((a->number == b->number) & has_precedence(a, b));
+    return (a->number < b->number) | ((a->number == b->number) & (a->rank < b->rank));
 }
 
 static inline void sink(struct tms_merge *merge, size_t at)
@@ -86,7 +86,7 @@ static void add_cursor(struct tms_merge *merge, uint32_t thread, struct tms_merg
     *added = cursor;
     if (advance(merge, added)) {
         merge->turns[merge->count] =
-            (struct tms_merge_turn){added->event->number, thread, (uint32_t)merge->count};
+            (struct tms_merge_turn){added->event->number, rank_of(thread, merge->count)};
         merge->count++;
     }
 }
@@ -178,7 +178,7 @@ static uint64_t limit_of(struct tms_merge *merge)
 {
     const struct tms_merge_turn *bound = bound_of(merge);
     uint64_t cut = merge->spool->header.cut != 0 ? merge->spool->header.cut : UINT64_MAX;
-    uint64_t limit = bound != NULL ? bound->number + has_precedence(merge->turns, bound) : cut;
+    uint64_t limit = bound != NULL ? bound->number + (merge->turns->rank < bound->rank) : cut;
 
     return limit < cut ? limit : cut;
 }
@@ -221,12 +221,12 @@ size_t tms_merge_run(struct tms_merge *merge, const struct tms_spool_event **eve
         return 0;
     }
     struct tms_merge_turn *turn = &merge->turns[0];
-    struct tms_merge_cursor *cursor = &merge->cursors[turn->cursor];
+    struct tms_merge_cursor *cursor = &merge->cursors[(uint32_t)turn->rank];
     const struct tms_spool_event *start = cursor->event;
     uint64_t limit = limit_of(merge);
     bool good = (cursor->sound ? take_sound : take_some)(merge, cursor, limit);
     *events = start;
-    *thread = turn->thread;
+    *thread = (uint32_t)(turn->rank >> 32);
     size_t count = (size_t)(cursor->event - start);
     merge->ahead = (size_t)(cursor->end - cursor->event);
     if (good ? is_whole(merge, cursor) : advance(merge, cursor)) {

@@ -27,9 +27,14 @@ struct tms_merge_cursor {
 /* An event that is the next of its thread, or one to stop at, in its order. */
 struct tms_merge_turn {
     uint64_t number;
-    uint32_t thread;
-    uint32_t cursor; /* of the thread; what it did again comes behind the rest of the same number */
+    uint64_t rank; /* among those of the same number: the thread, and below it the cursor, so that
+                      what it did again comes behind the rest */
 };
+
+static inline struct tms_merge_turn tms_merge_stop(uint64_t number, uint32_t thread)
+{
+    return (struct tms_merge_turn){number, (uint64_t)thread << 32};
+}
 
 struct tms_merge {
     struct tms_spool *spool;

@@ -160,20 +160,20 @@ static const char *function_at(struct tms_spool_names *names, const struct tms_s
     return label->text;
 }
 
-uint32_t tms_spool_label(struct tms_spool_names *names, uint32_t id)
+uint32_t tms_spool_find_label(struct tms_spool_names *names, uint32_t id)
 {
     const struct tms_spool_entry *entry = tms_spool_find(names->spool, TMS_SPOOL_LABEL, id);
+    const struct tms_spool_label *label = entry != NULL ? (const void *)entry->record : NULL;
 
-    if (id == 0 || entry == NULL) {
+    if (id == 0 || label == NULL) {
         return 0;
     }
-    uint32_t *known = &names->labels[position(names->spool, TMS_SPOOL_LABEL, entry)];
-    const struct tms_spool_label *label = (const void *)entry->record;
-    if (*known == 0) {
-        const char *text = label->function ? function_at(names, label) : label->text;
-        *known = text[0] != '\0' ? tms_spool_intern(names, TMS_CLASS_LABEL, text) : 0;
+    const char *text = label->function ? function_at(names, label) : label->text;
+    uint32_t found = text[0] != '\0' ? tms_spool_intern(names, TMS_CLASS_LABEL, text) : 0;
+    if (id <= names->spool->lists[TMS_SPOOL_LABEL].count) {
+        names->labels[id] = found;
     }
-    return *known;
+    return found;
 }
 
 /* ---- places ----------------------------------------------------------------------------- */

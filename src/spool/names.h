@@ -22,7 +22,7 @@ struct tms_spool_names {
     struct tms_context *context;
     struct tms_symbols *symbols;
     struct tms_site_names *sites; /* beside the spool's list of sites */
-    uint32_t *labels;             /* beside its list of labels: 0 is not asked for yet */
+    uint32_t *labels;             /* by id of those up to their number: 0 is not asked for yet */
     uint32_t *threads;            /* beside its list of threads */
     bool inlined;                 /* inlined functions are wanted as blocks (inlined.h) */
     bool failed;
@@ -43,7 +43,15 @@ uint32_t tms_spool_intern(struct tms_spool_names *names, enum tms_class cls, con
 uint32_t tms_spool_thread(struct tms_spool_names *names, uint32_t index);
 
 /* The demangled function, or the text of the annotation. */
-uint32_t tms_spool_label(struct tms_spool_names *names, uint32_t id);
+uint32_t tms_spool_find_label(struct tms_spool_names *names, uint32_t id);
+
+/* The same; ids of labels are given out from 1 on. */
+static inline uint32_t tms_spool_label(struct tms_spool_names *names, uint32_t id)
+{
+    bool known = id <= names->spool->lists[TMS_SPOOL_LABEL].count && names->labels[id] != 0;
+
+    return known ? names->labels[id] : tms_spool_find_label(names, id);
+}
 
 /* "bank.c:12", or "bank+0x1234". */
 uint32_t tms_spool_find_location(struct tms_spool_names *names, uint32_t site);

@@ -48,7 +48,7 @@ static void put_plain(struct tms_naming *naming, const char *text)
     }
 }
 
-static void put_number(struct tms_naming *naming, uint64_t number, unsigned base)
+static inline void put_number(struct tms_naming *naming, uint64_t number, unsigned base)
 {
     char digits[24];
     size_t at = sizeof(digits);

@@ -110,19 +110,23 @@ static inline struct tms_place_page *note_page(struct tms_places *places, uint64
 
 /* ---- the first pass ----------------------------------------------------------------------- */
 
-static inline bool cut(struct tms_places *places, uint64_t address)
+static inline void cut(struct tms_place_page *page, uint64_t address)
 {
-    struct tms_place_page *page = note_page(places, address);
-
-    if (page != NULL) {
-        page->words[tms_places_index(address)].cuts |= (uint8_t)(1u << address % TMS_WORD);
-    }
-    return page != NULL;
+    page->words[tms_places_index(address)].cuts |= (uint8_t)(1u << address % TMS_WORD);
 }
 
 bool tms_places_note(struct tms_places *places, uint64_t address, uint64_t end)
 {
-    return cut(places, address) && cut(places, end);
+    struct tms_place_page *page = note_page(places, address);
+
+    if (page != NULL) {
+        cut(page, address);
+        page = address / TMS_PAGE_BYTES == end / TMS_PAGE_BYTES ? page : note_page(places, end);
+    }
+    if (page != NULL) {
+        cut(page, end);
+    }
+    return page != NULL;
 }
 
 /* The slot of an object, or the free one where it belongs. */

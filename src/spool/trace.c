@@ -113,8 +113,7 @@ static bool note_renewal(struct work *work, const struct tms_spool_event *event,
         work->renewals = grown;
         work->renewal_capacity = capacity;
     }
-    work->renewals[work->renewal_count++] =
-        (struct tms_merge_turn){.number = event->number, .thread = thread};
+    work->renewals[work->renewal_count++] = tms_merge_stop(event->number, thread);
     /* No piece is new in part. */
     return tms_places_note(&work->places, event->target & ~(uint64_t)(TMS_WORD - 1),
                            (event->target + event->extra + TMS_WORD - 1) &

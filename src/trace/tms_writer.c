@@ -166,21 +166,18 @@ static int put_block(struct tms_writer *writer)
 
 /* ---- names ---------------------------------------------------------------------------- */
 
-static bool reserve_ids(struct tms_writer *writer, struct tms_file_ids *ids, uint32_t id)
+/* Room for the ids of all names that there are. */
+static bool reserve_ids(struct tms_writer *writer)
 {
-    struct tms_memory *memory = &writer->context->memory;
+    struct tms_file_writer *state = writer->state;
+    bool done = true;
 
-    if (id < ids->capacity) {
-        return true;
+    for (int cls = 0; cls < TMS_CLASS_COUNT && done; cls++) {
+        struct tms_file_ids *ids = &state->ids[cls];
+        size_t wanted = (size_t)writer->context->names[cls].count + 1;
+        done = TMS_RESERVE(&writer->context->memory, &ids->ids, &ids->capacity, wanted, IDS_LEAST);
     }
-    size_t capacity = tms_capacity(ids->capacity, (size_t)id + 1, IDS_LEAST);
-    uint32_t *grown = tms_resize(memory, ids->ids, ids->capacity, capacity, sizeof(*grown));
-    if (grown == NULL) {
-        return false;
-    }
-    ids->ids = grown;
-    ids->capacity = capacity;
-    return true;
+    return done;
 }
 
 static bool put_name(struct tms_file_writer *state, enum tms_class cls, const struct tms_text *name)
@@ -213,56 +210,63 @@ static int new_name(struct tms_writer *writer, enum tms_class cls, uint32_t id)
                         "%s: a %s has a name of %u bytes; this format takes at most %u",
                         writer->path, tms_class_text(cls), name->length, TMS_NAME_BYTES);
     }
-    if (!reserve_ids(writer, ids, id) || !put_name(state, cls, name)) {
+    if (!put_name(state, cls, name)) {
         return tms_fail_memory(writer->context);
     }
     ids->ids[id] = ++ids->count;
     return TMS_OK;
 }
 
-/* Puts the file's id in place of the context's. */
-static inline int translate(struct tms_writer *writer, enum tms_class cls, uint32_t *id)
+/* Gives a name an id of the file, if it needs one and has none. */
+static int meet_name(struct tms_writer *writer, enum tms_class cls, uint32_t id)
 {
-    struct tms_file_writer *state = writer->state;
-    const struct tms_file_ids *ids = &state->ids[cls];
+    const struct tms_file_writer *state = writer->state;
+    bool none = id == 0 || (cls == TMS_CLASS_LOCATION && id >= TMS_LOCATION_NUMBER);
 
-    if (*id == 0 || (cls == TMS_CLASS_LOCATION && *id >= TMS_LOCATION_NUMBER)) {
-        return TMS_OK;
-    }
-    if (*id >= ids->capacity || ids->ids[*id] == 0) {
-        int code = new_name(writer, cls, *id);
-        if (code != TMS_OK) {
-            return code;
-        }
-    }
-    *id = ids->ids[*id];
-    return TMS_OK;
+    return none || state->ids[cls].ids[id] != 0 ? TMS_OK : new_name(writer, cls, id);
 }
 
-static inline int add_event(struct tms_writer *writer, const struct tms_event *from)
+static int meet_names(struct tms_writer *writer, const struct tms_event *event)
 {
-    struct tms_file_writer *state = writer->state;
-    struct tms_event *event = &state->events[state->waiting];
+    int code = meet_name(writer, TMS_CLASS_THREAD, event->thread);
 
-    *event = *from;
-    int code = translate(writer, TMS_CLASS_THREAD, &event->thread);
     if (code == TMS_OK) {
-        code = translate(writer, tms_event_class(event->kind), &event->target);
+        code = meet_name(writer, tms_event_class(event->kind), event->target);
     }
-    if (code == TMS_OK) {
-        code = translate(writer, TMS_CLASS_LOCATION, &event->location);
-    }
-    state->waiting += code == TMS_OK;
-    return code;
+    return code == TMS_OK ? meet_name(writer, TMS_CLASS_LOCATION, event->location) : code;
+}
+
+/* Puts the file's ids in place of the context's: false if a name has none yet. */
+static inline bool translate(const struct tms_file_writer *state, const struct tms_event *from,
+                             struct tms_event *to)
+{
+    static const uint8_t classes[TMS_EVENT_COUNT] = {
+#define X(name, text, cls) [TMS_EVENT_##name] = TMS_CLASS_##cls,
+        TMS_EVENT_KINDS(X)
+#undef X
+    };
+    bool numbered = from->location >= TMS_LOCATION_NUMBER;
+
+    *to = *from;
+    to->thread = state->ids[TMS_CLASS_THREAD].ids[from->thread];
+    to->target = state->ids[classes[from->kind]].ids[from->target];
+    to->location = numbered ? from->location : state->ids[TMS_CLASS_LOCATION].ids[from->location];
+    return to->thread != 0 && (to->target != 0 || from->target == 0) &&
+           (to->location != 0 || from->location == 0);
 }
 
 int tms_file_write(struct tms_writer *writer, const struct tms_event *events, size_t count)
 {
     struct tms_file_writer *state = writer->state;
-    int code = TMS_OK;
+    int code = reserve_ids(writer) ? TMS_OK : tms_fail_memory(writer->context);
 
     for (size_t i = 0; i < count && code == TMS_OK; i++) {
-        code = add_event(writer, &events[i]);
+        struct tms_event *event = &state->events[state->waiting];
+        if (!translate(state, &events[i], event)) {
+            code = meet_names(writer, &events[i]);
+            translate(state, &events[i], event);
+        }
+        state->waiting += code == TMS_OK;
         bool full = state->waiting == state->block_events || state->names.length >= TMS_NAMES_FULL;
         if (full && code == TMS_OK) {
             code = put_block(writer);
