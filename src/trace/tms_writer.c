@@ -2,7 +2,6 @@
 /* Writes the native format; tms_writer.h has the state, tms_format.h the layout. */
 #include <assert.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "trace/tms_writer.h"
 
@@ -38,15 +37,9 @@ static bool begin_section(struct tms_file_writer *state)
 static int end_section(struct tms_writer *writer, uint32_t tag)
 {
     struct tms_file_writer *state = writer->state;
-    uint8_t *start = state->section.data;
-    size_t length = state->section.length;
 
-    assert(length - TMS_SECTION_SIZE <= TMS_SECTION_BYTES);
-    tms_put32(start + TMS_SECTION_AT_TAG, tag);
-    tms_put32(start + TMS_SECTION_AT_LENGTH, (uint32_t)(length - TMS_SECTION_SIZE));
-    tms_put64(start + TMS_SECTION_AT_CHECKSUM,
-              XXH3_64bits(start + TMS_SECTION_AT_TAG, length - TMS_SECTION_AT_TAG));
-    return put_bytes(writer, start, length);
+    tms_section_finish(&state->section, tag);
+    return put_bytes(writer, state->section.data, state->section.length);
 }
 
 /* ---- the head ------------------------------------------------------------------------- */
@@ -108,20 +101,20 @@ static int put_head(struct tms_writer *writer)
 int tms_file_create(struct tms_writer *writer)
 {
     struct tms_file_writer *state = writer->state;
-    struct tms_memory *memory = &writer->context->memory;
 
-    state->section.memory = state->names.memory = memory;
+    state->section.memory = &writer->context->memory;
     state->block_events = TMS_BLOCK_EVENTS;
     state->stride = 1;
-    state->encoder = tms_encoder_new(memory, writer->level);
-    return state->encoder != NULL ? put_head(writer) : tms_fail_memory(writer->context);
+    return tms_press_init(&state->press, &writer->context->memory, writer->level)
+               ? put_head(writer)
+               : tms_fail_memory(writer->context);
 }
 
 void tms_file_set_block(struct tms_writer *writer, size_t events)
 {
     struct tms_file_writer *state = writer->state;
 
-    assert(writer->format == &tms_format_tms && state->waiting == 0);
+    assert(writer->format == &tms_format_tms && tms_press_filling(&state->press)->count == 0);
     assert(events >= 1 && events <= TMS_BLOCK_EVENTS);
     state->block_events = events;
 }
@@ -143,25 +136,32 @@ static void add_to_index(struct tms_file_writer *state, struct tms_index_entry e
     state->blocks++;
 }
 
+/* The block that was handed over last goes into the file. */
 static int put_block(struct tms_writer *writer)
 {
     struct tms_file_writer *state = writer->state;
-    struct tms_new_names names = {state->names.data, (uint32_t)state->names.length,
-                                  state->name_count};
+    uint64_t before;
+    const struct tms_bytes *section = tms_press_wait(&state->press, &before);
 
-    if (state->waiting == 0) {
-        return TMS_OK;
+    if (section == NULL || state->press.failed) {
+        return section == NULL ? TMS_OK : tms_fail_memory(writer->context);
     }
-    if (!begin_section(state) || !tms_encode(state->encoder, state->events, state->waiting,
-                                             state->written, &names, &state->section)) {
-        return tms_fail_memory(writer->context);
+    add_to_index(state, (struct tms_index_entry){state->offset, before});
+    return put_bytes(writer, section->data, section->length);
+}
+
+static int end_block(struct tms_writer *writer, bool is_last)
+{
+    struct tms_file_writer *state = writer->state;
+    struct tms_press_block *block = tms_press_filling(&state->press);
+    int code = put_block(writer);
+
+    if (code == TMS_OK) {
+        block->before = state->handed;
+        state->handed += block->count;
+        tms_press_hand_over(&state->press, is_last);
     }
-    add_to_index(state, (struct tms_index_entry){state->offset, state->written});
-    state->written += state->waiting;
-    state->waiting = 0;
-    state->names.length = 0;
-    state->name_count = 0;
-    return end_section(writer, TMS_TAG_EVENTS);
+    return code;
 }
 
 /* ---- names ---------------------------------------------------------------------------- */
@@ -180,9 +180,9 @@ static bool reserve_ids(struct tms_writer *writer)
     return done;
 }
 
-static bool put_name(struct tms_file_writer *state, enum tms_class cls, const struct tms_text *name)
+static bool put_name(struct tms_press_block *block, enum tms_class cls, const struct tms_text *name)
 {
-    uint8_t *room = tms_bytes_room(&state->names, 1 + 5 + name->length);
+    uint8_t *room = tms_bytes_room(&block->names, 1 + 5 + name->length);
     uint32_t left = name->length;
 
     if (room == NULL) {
@@ -194,8 +194,8 @@ static bool put_name(struct tms_file_writer *state, enum tms_class cls, const st
     }
     *room++ = (uint8_t)left;
     memcpy(room, name->text, name->length);
-    state->names.length = (size_t)(room - state->names.data) + name->length;
-    state->name_count++;
+    block->names.length = (size_t)(room - block->names.data) + name->length;
+    block->name_count++;
     return true;
 }
 
@@ -210,7 +210,7 @@ static int new_name(struct tms_writer *writer, enum tms_class cls, uint32_t id)
                         "%s: a %s has a name of %u bytes; this format takes at most %u",
                         writer->path, tms_class_text(cls), name->length, TMS_NAME_BYTES);
     }
-    if (!put_name(state, cls, name)) {
+    if (!put_name(tms_press_filling(&state->press), cls, name)) {
         return tms_fail_memory(writer->context);
     }
     ids->ids[id] = ++ids->count;
@@ -258,18 +258,20 @@ static inline bool translate(const struct tms_file_writer *state, const struct t
 int tms_file_write(struct tms_writer *writer, const struct tms_event *events, size_t count)
 {
     struct tms_file_writer *state = writer->state;
+    struct tms_press_block *block = tms_press_filling(&state->press);
     int code = reserve_ids(writer) ? TMS_OK : tms_fail_memory(writer->context);
 
     for (size_t i = 0; i < count && code == TMS_OK; i++) {
-        struct tms_event *event = &state->events[state->waiting];
+        struct tms_event *event = &block->events[block->count];
         if (!translate(state, &events[i], event)) {
             code = meet_names(writer, &events[i]);
             translate(state, &events[i], event);
         }
-        state->waiting += code == TMS_OK;
-        bool full = state->waiting == state->block_events || state->names.length >= TMS_NAMES_FULL;
+        block->count += code == TMS_OK;
+        bool full = block->count == state->block_events || block->names.length >= TMS_NAMES_FULL;
         if (full && code == TMS_OK) {
-            code = put_block(writer);
+            code = end_block(writer, false);
+            block = tms_press_filling(&state->press);
         }
     }
     return code;
@@ -279,7 +281,7 @@ int tms_file_write(struct tms_writer *writer, const struct tms_event *events, si
 
 static void fill_index(const struct tms_file_writer *state, uint8_t *at)
 {
-    tms_put64(at + TMS_INDEX_AT_EVENTS, state->written);
+    tms_put64(at + TMS_INDEX_AT_EVENTS, state->handed);
     tms_put64(at + TMS_INDEX_AT_BLOCKS, state->blocks);
     tms_put64(at + TMS_INDEX_AT_STRIDE, state->stride);
     tms_put32(at + TMS_INDEX_AT_COUNT, (uint32_t)state->index_count);
@@ -299,8 +301,11 @@ static void fill_index(const struct tms_file_writer *state, uint8_t *at)
 int tms_file_finish(struct tms_writer *writer)
 {
     struct tms_file_writer *state = writer->state;
-    int code = put_block(writer);
+    int code = tms_press_filling(&state->press)->count > 0 ? end_block(writer, true) : TMS_OK;
 
+    if (code == TMS_OK) {
+        code = put_block(writer);
+    }
     if (code != TMS_OK) {
         return code;
     }
@@ -322,7 +327,6 @@ void tms_file_destroy(struct tms_writer *writer)
     for (int cls = 0; cls < TMS_CLASS_COUNT; cls++) {
         tms_release(memory, state->ids[cls].ids, state->ids[cls].capacity, sizeof(uint32_t));
     }
-    tms_bytes_free(&state->names);
     tms_bytes_free(&state->section);
-    tms_encoder_free(state->encoder);
+    tms_press_free(&state->press);
 }

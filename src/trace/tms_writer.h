@@ -4,14 +4,15 @@
  *
  * The file has ids of its own, given out as names appear, so it holds the names it uses and no
  * others, whatever else the context knows. Events wait, with the file's ids, until they make a
- * block. Memory does not grow with the number of events: of the index of a very long file only
- * every second, fourth, … block is kept.
+ * block, and a block waits until it is encoded and the next one is full (tms_press.h). Memory does
+ * not grow with the number of events: of the index of a very long file only every second, fourth, …
+ * block is kept.
  */
 #ifndef TMS_TRACE_TMS_WRITER_H
 #define TMS_TRACE_TMS_WRITER_H
 
 #include "trace/format.h"
-#include "trace/tms_block.h"
+#include "trace/tms_press.h"
 
 #define TMS_INDEX_MOST 65536 /* entries in memory and in the file; even */
 
@@ -26,17 +27,15 @@ struct tms_file_ids {
 };
 
 struct tms_file_writer {
-    struct tms_encoder *encoder;
-    struct tms_bytes section; /* the one being made */
-    struct tms_bytes names;   /* that no block has yet */
-    uint32_t name_count;
+    struct tms_bytes section; /* the one being made, but for blocks */
     struct tms_file_ids ids[TMS_CLASS_COUNT];
-    size_t block_events, waiting;
-    uint64_t offset, written, blocks; /* bytes, events, blocks in the file */
-    uint64_t stride;                  /* blocks per entry of the index */
+    size_t block_events;
+    uint64_t handed;         /* events of blocks that are done or being encoded */
+    uint64_t offset, blocks; /* bytes, blocks in the file */
+    uint64_t stride;         /* blocks per entry of the index */
     size_t index_count;
     struct tms_index_entry index[TMS_INDEX_MOST];
-    struct tms_event events[TMS_BLOCK_EVENTS];
+    struct tms_press press; /* with the events that wait, and the names that no block has yet */
 };
 
 /* The functions of struct tms_format. */
