@@ -5,8 +5,7 @@
  */
 #include "engine/aside.h"
 
-#include <pthread.h>
-#include <signal.h>
+#include "base/worker.h"
 
 /* Waking a thread takes microseconds, so there is to be much to do when it wakes. */
 #define BUFFER_OPS 16384
@@ -69,15 +68,9 @@ static void *work(void *user)
     return NULL;
 }
 
-/* Signals are for the threads of the program, not for this one. */
 static bool start(struct tms_aside *aside)
 {
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    aside->runs = pthread_create(&aside->thread, NULL, work, aside) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    aside->runs = tms_worker_start(&aside->thread, work, aside);
     return aside->runs;
 }
 

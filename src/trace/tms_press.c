@@ -3,8 +3,9 @@
 #include "trace/tms_press.h"
 
 #include <assert.h>
-#include <signal.h>
 #include <xxhash.h>
+
+#include "base/worker.h"
 
 void tms_section_finish(struct tms_bytes *section, uint32_t tag)
 {
@@ -79,15 +80,9 @@ static void *work(void *user)
     return NULL;
 }
 
-/* Signals are for the threads of the program, not for this one. */
 static bool start(struct tms_press *press)
 {
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    press->runs = pthread_create(&press->thread, NULL, work, press) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    press->runs = tms_worker_start(&press->thread, work, press);
     return press->runs;
 }
 
