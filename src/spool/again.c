@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "spool/grow.h"
+
 struct tms_spool_event tms_again_in_place(const struct tms_spool_event *event)
 {
     struct tms_spool_event again = *event;
@@ -16,14 +18,8 @@ struct tms_spool_event tms_again_in_place(const struct tms_spool_event *event)
 
 bool tms_again_add(struct tms_again *again, const struct tms_spool_event *event)
 {
-    if (again->count == again->capacity) {
-        size_t capacity = 2 * again->capacity + 256;
-        struct tms_spool_event *grown = realloc(again->events, capacity * sizeof(*grown));
-        if (grown == NULL) {
-            return false;
-        }
-        again->events = grown;
-        again->capacity = capacity;
+    if (!TMS_GROW(&again->events, &again->capacity, again->count)) {
+        return false;
     }
     again->events[again->count++] = *event;
     return true;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_LEAST   256
+#include "spool/grow.h"
+
 #define REGIONS_LEAST 64
 #define OBJECTS_LEAST 64
 
@@ -68,31 +69,13 @@ static struct tms_place_region *note_region(struct tms_places *places, uint64_t 
     return region->pages != NULL ? region : NULL;
 }
 
-/* Room for one more page. */
-static bool make_room(struct tms_places *places)
-{
-    size_t capacity = places->capacity == 0 ? PAGES_LEAST : 2 * places->capacity;
-
-    if (places->count < places->capacity) {
-        return true;
-    }
-    if (capacity > UINT32_MAX / 2) {
-        return false;
-    }
-    struct tms_place_page *grown = realloc(places->pages, capacity * sizeof(*grown));
-    if (grown == NULL) {
-        return false;
-    }
-    places->pages = grown;
-    places->capacity = capacity;
-    return true;
-}
-
 static struct tms_place_page *add_page(struct tms_places *places, uint64_t address)
 {
     struct tms_place_region *region = note_region(places, address / TMS_REGION_BYTES);
 
-    if (region == NULL || !make_room(places)) {
+    /* Pages are numbered from 1 on. */
+    if (region == NULL || places->count >= UINT32_MAX ||
+        !TMS_GROW(&places->pages, &places->capacity, places->count)) {
         return NULL;
     }
     struct tms_place_page *page = &places->pages[places->count++];
@@ -358,14 +341,8 @@ bool tms_places_start(struct tms_places *places)
 
 static bool add_block(struct tms_places *places, uint64_t start, uint32_t site)
 {
-    if (places->block_count == places->block_capacity) {
-        size_t capacity = places->block_capacity == 0 ? 256 : 2 * places->block_capacity;
-        struct tms_place_block *grown = realloc(places->blocks, capacity * sizeof(*grown));
-        if (grown == NULL) {
-            return false;
-        }
-        places->blocks = grown;
-        places->block_capacity = capacity;
+    if (!TMS_GROW(&places->blocks, &places->block_capacity, places->block_count)) {
+        return false;
     }
     places->blocks[places->block_count++] = (struct tms_place_block){start, site};
     return true;

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "spool/grow.h"
+
 #define NO_TEXT 0
 
 /* What a record of each type must have, and where its id and its text are. */
@@ -28,25 +30,6 @@ static const struct {
     [TMS_SPOOL_WARNING] = {sizeof(struct tms_spool_warning),
                            offsetof(struct tms_spool_warning, text)},
 };
-
-/* Room for one more in an array; `array` is the address of the pointer to its first element. */
-static bool grow(void *array, size_t *capacity, size_t count, size_t size)
-{
-    void *block;
-
-    if (count < *capacity) {
-        return true;
-    }
-    memcpy(&block, array, sizeof(block));
-    size_t wanted = *capacity == 0 ? 64 : 2 * *capacity;
-    void *grown = realloc(block, wanted * size);
-    if (grown == NULL) {
-        return false;
-    }
-    memcpy(array, &grown, sizeof(grown));
-    *capacity = wanted;
-    return true;
-}
 
 /* ---- records ---------------------------------------------------------------------------- */
 
@@ -105,7 +88,7 @@ static bool take_record(struct tms_spool *spool, const struct tms_spool_record *
         return true;
     }
     struct tms_spool_list *list = &spool->lists[record->type];
-    if (!grow(&list->entries, &list->capacity, list->count, sizeof(*list->entries))) {
+    if (!TMS_GROW(&list->entries, &list->capacity, list->count)) {
         return false;
     }
     list->entries[list->count++] = (struct tms_spool_entry){
@@ -138,7 +121,7 @@ static bool take_records(struct tms_spool *spool, const struct tms_spool_chunk *
 static bool take_events(struct tms_spool *spool, const struct tms_spool_chunk *chunk,
                         uint32_t index)
 {
-    if (!grow(&spool->events, &spool->event_capacity, spool->event_count, sizeof(*spool->events))) {
+    if (!TMS_GROW(&spool->events, &spool->event_capacity, spool->event_count)) {
         return false;
     }
     spool->events[spool->event_count++] = (struct tms_spool_chunk_ref){chunk->thread, index, false};

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "spool/grow.h"
+
 struct tms_thin_thread *tms_thin_thread(struct tms_thin *thin, uint32_t id)
 {
     if (id >= thin->count) {
@@ -23,14 +25,8 @@ struct tms_thin_thread *tms_thin_thread(struct tms_thin *thin, uint32_t id)
 
 int tms_thin_put_off(struct tms_thin_thread *thread, const struct tms_event *begin)
 {
-    if (thread->count == thread->capacity) {
-        size_t capacity = 2 * thread->capacity + 16;
-        struct tms_event *grown = realloc(thread->begins, capacity * sizeof(*grown));
-        if (grown == NULL) {
-            return TMS_ERR_MEMORY;
-        }
-        thread->begins = grown;
-        thread->capacity = capacity;
+    if (!TMS_GROW(&thread->begins, &thread->capacity, thread->count)) {
+        return TMS_ERR_MEMORY;
     }
     thread->begins[thread->count++] = *begin;
     return TMS_OK;

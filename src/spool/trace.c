@@ -9,6 +9,7 @@
 #include "runtime/rt.h"
 #include "spool/again.h"
 #include "spool/fuse.h"
+#include "spool/grow.h"
 #include "spool/inlined.h"
 #include "spool/merge.h"
 #include "spool/naming.h"
@@ -104,14 +105,8 @@ static bool is_renewal(const struct tms_spool_event *event)
 
 static bool note_renewal(struct work *work, const struct tms_spool_event *event, uint32_t thread)
 {
-    if (work->renewal_count == work->renewal_capacity) {
-        size_t capacity = 2 * work->renewal_capacity + 256;
-        struct tms_merge_turn *grown = realloc(work->renewals, capacity * sizeof(*grown));
-        if (grown == NULL) {
-            return false;
-        }
-        work->renewals = grown;
-        work->renewal_capacity = capacity;
+    if (!TMS_GROW(&work->renewals, &work->renewal_capacity, work->renewal_count)) {
+        return false;
     }
     work->renewals[work->renewal_count++] = tms_merge_stop(event->number, thread);
     /* No piece is new in part. */
