@@ -103,7 +103,7 @@ static void run_batch(void *user, const struct tms_op *ops, size_t count)
         take_ops(&analysis->settings, &analysis->runs[i], ops, count);
     }
     if (analysis->aside != NULL) {
-        tms_aside_pick(analysis->aside, analysis->sides, ops, count);
+        tms_aside_ops(analysis->aside, ops, count);
     }
 }
 
@@ -115,6 +115,33 @@ static void run_aside(void *user, const struct tms_op *ops, size_t count)
         take_ops(&analysis->settings, &analysis->runs[i], ops, count);
     }
 }
+
+/* ---- aside: on a thread of its own, with nothing but the pick and its engines ------------- */
+
+static void fail_aside(struct tms_analysis *analysis)
+{
+    for (size_t i = 1; analysis->pick.failed && i < analysis->run_count; i++) {
+        tms_host_fail(&analysis->runs[i].host, TMS_ERR_MEMORY);
+    }
+}
+
+static void events_aside(void *user, const struct tms_event *events, size_t count, uint64_t number)
+{
+    struct tms_analysis *analysis = user;
+
+    tms_pick_events(&analysis->pick, events, count, number);
+    fail_aside(analysis);
+}
+
+static void ops_aside(void *user, const struct tms_op *ops, size_t count)
+{
+    struct tms_analysis *analysis = user;
+
+    tms_pick_ops(&analysis->pick, ops, count);
+    fail_aside(analysis);
+}
+
+/* ---- an exact stop ------------------------------------------------------------------------ */
 
 static bool observes(const struct tms_run *run)
 {
@@ -222,6 +249,20 @@ static bool needs_no_accesses(const struct tms_analysis *analysis, const struct 
            (analysis->settings.predict & TMS_PREDICT_VARIABLE) == 0;
 }
 
+/* The engines behind the first, which need no accesses, work aside. */
+static int start_aside(struct tms_analysis *analysis)
+{
+    const struct tms_aside_taker taker = {events_aside, ops_aside, analysis};
+    bool no_ends = true;
+
+    for (size_t i = 1; i < analysis->run_count; i++) {
+        no_ends = no_ends && analysis->runs[i].engine->no_ends;
+    }
+    tms_pick_init(&analysis->pick, no_ends, run_aside, analysis);
+    analysis->aside = tms_aside_new(&analysis->memory, &taker);
+    return analysis->aside == NULL ? TMS_ERR_MEMORY : TMS_OK;
+}
+
 /*
  * The first engine may take events as they come if the others can do without most of them. An
  * exact stop needs a look after every event instead.
@@ -231,20 +272,11 @@ static int choose_way(struct tms_analysis *analysis)
     bool streams = analysis->runs[0].engine->stream != NULL && !analysis->settings.first;
 
     analysis->lower.batch = analysis->settings.first ? 1 : TMS_LOWER_BATCH;
-    analysis->no_ends = true;
     for (size_t i = 1; i < analysis->run_count; i++) {
         streams = streams && needs_no_accesses(analysis, &analysis->runs[i]);
-        analysis->no_ends = analysis->no_ends && analysis->runs[i].engine->no_ends;
-    }
-    for (size_t kind = 0; kind < TMS_OP_COUNT; kind++) {
-        analysis->sides[kind] = kind != TMS_OP_READ && kind != TMS_OP_WRITE &&
-                                !(kind == TMS_OP_END && analysis->no_ends);
     }
     analysis->streams = streams;
-    if (streams && analysis->run_count > 1) {
-        analysis->aside = tms_aside_new(&analysis->memory, run_aside, analysis);
-    }
-    return streams && analysis->run_count > 1 && analysis->aside == NULL ? TMS_ERR_MEMORY : TMS_OK;
+    return streams && analysis->run_count > 1 ? start_aside(analysis) : TMS_OK;
 }
 
 static int set_up(struct tms_analysis *analysis)
@@ -303,6 +335,7 @@ void tms_analysis_free(struct tms_analysis *analysis)
         return;
     }
     tms_aside_free(analysis->aside, &analysis->memory);
+    tms_pick_clear(&analysis->pick);
     for (size_t i = 0; i < analysis->run_count; i++) {
         stop_run(&analysis->runs[i]);
     }
@@ -462,6 +495,7 @@ void tms_analysis_flush(struct tms_analysis *analysis)
     tms_lower_flush(&analysis->lower);
     if (analysis->aside != NULL) {
         tms_aside_finish(analysis->aside);
+        tms_pick_flush(&analysis->pick);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "engine/aside.h"
 #include "engine/engine.h"
 #include "engine/findings.h"
+#include "engine/pick.h"
 #include "spec/lower.h"
 #include "trace/validate.h"
 
@@ -32,11 +33,10 @@ struct tms_analysis {
     struct tms_lower lower;
     struct tms_run *runs;
     size_t run_count, run_capacity;
-    bool streams;             /* the first engine can take events as they come, … */
-    bool bumpy;               /* … but lately too many were not plain */
-    struct tms_aside *aside;  /* if so, and there are others, the way to them … */
-    bool no_ends;             /* … who can do without the ends of blocks */
-    bool sides[TMS_OP_COUNT]; /* the operations that they get, by kind */
+    bool streams;            /* the first engine can take events as they come, … */
+    bool bumpy;              /* … but lately too many were not plain */
+    struct tms_aside *aside; /* if so, and there are others, the way to them, … */
+    struct tms_pick pick;    /* … and what they are given, there */
     struct tms_trace_summary summary;
     uint32_t last_thread; /* of the last event fed */
     double started;

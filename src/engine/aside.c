@@ -1,49 +1,102 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread beside the one that feeds; see aside.h. Buffers go round: one is filled while others
- * wait to be taken or are being taken, and come back in the same order.
+ * A thread beside the one that feeds; see aside.h. One buffer is filled while others wait to be
+ * taken, in their order. The one that came back last is filled next, as it is still in the cache:
+ * most are never touched, unless the thread falls behind.
  */
 #include "engine/aside.h"
 
+#include <string.h>
+
 #include "base/worker.h"
 
-/* Waking a thread takes microseconds, so there is to be much to do when it wakes. */
-#define BUFFER_OPS 16384
-#define BUFFERS    3
+#define BUFFER_EVENTS 4096
+#define BUFFER_OPS    512
+#define BUFFER_PIECES 512
+#define BUFFERS       128
+/* Waking a thread takes its time, of the one that wakes, too: there is to be much to do. */
+#define ENOUGH 8
+
+/* Events or operations that came one after the other. */
+struct piece {
+    uint64_t number;      /* of the first event */
+    uint32_t events, ops; /* one of them is 0 */
+};
 
 struct buffer {
-    size_t count;
-    struct tms_op ops[BUFFER_OPS + TMS_OPS_BEHIND];
+    size_t piece_count, event_count, op_count;
+    struct piece pieces[BUFFER_PIECES];
+    struct tms_op ops[BUFFER_OPS];
+    struct tms_event events[BUFFER_EVENTS];
 };
 
 struct tms_aside {
-    tms_aside_take *take;
-    void *user;
+    struct tms_aside_taker taker;
     bool alone; /* a thread could not be had, or has ended: the feeding one takes them */
     bool runs;
     pthread_t thread;
-    pthread_mutex_t lock;
+    struct buffer *filling;
+    pthread_mutex_t lock; /* of all that follows */
     pthread_cond_t changed;
-    uint64_t handed, taken; /* buffers, ever; under the lock */
-    bool over;              /* no more will come; under the lock */
-    bool dropped;           /* and those that wait are of no use */
+    uint64_t handed, taken;        /* buffers, ever */
+    struct buffer *queue[BUFFERS]; /* those handed and not taken, from taken % BUFFERS on */
+    struct buffer *free[BUFFERS];  /* the others, less the one being filled */
+    size_t free_count;
+    bool over;    /* no more will come */
+    bool dropped; /* and those that wait are of no use */
     struct buffer buffers[BUFFERS];
 };
 
-struct tms_aside *tms_aside_new(struct tms_memory *memory, tms_aside_take *take, void *user)
+struct tms_aside *tms_aside_new(struct tms_memory *memory, const struct tms_aside_taker *taker)
 {
     struct tms_aside *aside = tms_resize(memory, NULL, 0, 1, sizeof(*aside));
 
-    if (aside != NULL) {
-        aside->take = take;
-        aside->user = user;
-        pthread_mutex_init(&aside->lock, NULL);
-        pthread_cond_init(&aside->changed, NULL);
+    if (aside == NULL) {
+        return NULL;
+    }
+    aside->taker = *taker;
+    pthread_mutex_init(&aside->lock, NULL);
+    pthread_cond_init(&aside->changed, NULL);
+    aside->filling = &aside->buffers[0];
+    for (size_t i = 1; i < BUFFERS; i++) {
+        aside->free[aside->free_count++] = &aside->buffers[i];
     }
     return aside;
 }
 
+/* The buffer is empty afterwards. */
+static void take(const struct tms_aside_taker *taker, struct buffer *buffer)
+{
+    const struct tms_event *event = buffer->events;
+    const struct tms_op *op = buffer->ops;
+
+    for (size_t i = 0; i < buffer->piece_count; i++) {
+        const struct piece *piece = &buffer->pieces[i];
+        if (piece->events > 0) {
+            taker->events(taker->user, event, piece->events, piece->number);
+        } else {
+            taker->ops(taker->user, op, piece->ops);
+        }
+        event += piece->events;
+        op += piece->ops;
+    }
+    buffer->piece_count = buffer->event_count = buffer->op_count = 0;
+}
+
 /* ---- the thread ------------------------------------------------------------------------- */
+
+static uint64_t waiting(const struct tms_aside *aside)
+{
+    return aside->handed - aside->taken;
+}
+
+/* Buffers to take, or none, for ever. */
+static void wait_for_some(struct tms_aside *aside)
+{
+    while (waiting(aside) < ENOUGH && !aside->over) {
+        pthread_cond_wait(&aside->changed, &aside->lock);
+    }
+}
 
 static void *work(void *user)
 {
@@ -51,18 +104,21 @@ static void *work(void *user)
 
     pthread_mutex_lock(&aside->lock);
     for (;;) {
-        while (aside->taken == aside->handed && !aside->over) {
-            pthread_cond_wait(&aside->changed, &aside->lock);
+        if (waiting(aside) == 0) {
+            wait_for_some(aside);
         }
-        if (aside->taken == aside->handed || aside->dropped) {
+        if (waiting(aside) == 0 || aside->dropped) {
             break;
         }
-        const struct buffer *buffer = &aside->buffers[aside->taken % BUFFERS];
+        struct buffer *buffer = aside->queue[aside->taken % BUFFERS];
         pthread_mutex_unlock(&aside->lock);
-        aside->take(aside->user, buffer->ops, buffer->count);
+        take(&aside->taker, buffer);
         pthread_mutex_lock(&aside->lock);
+        aside->free[aside->free_count++] = buffer;
         aside->taken++;
-        pthread_cond_signal(&aside->changed);
+        if (aside->free_count == ENOUGH) {
+            pthread_cond_signal(&aside->changed);
+        }
     }
     pthread_mutex_unlock(&aside->lock);
     return NULL;
@@ -100,73 +156,84 @@ void tms_aside_free(struct tms_aside *aside, struct tms_memory *memory)
 
 /* ---- the one that feeds ----------------------------------------------------------------- */
 
-/* `handed` is only changed here, so it may be read without the lock. */
-static struct buffer *filling(struct tms_aside *aside)
-{
-    return &aside->buffers[aside->handed % BUFFERS];
-}
-
-static void take_here(struct tms_aside *aside)
-{
-    struct buffer *buffer = filling(aside);
-
-    if (buffer->count > 0) {
-        aside->take(aside->user, buffer->ops, buffer->count);
-        buffer->count = 0;
-    }
-}
-
 static void hand_over(struct tms_aside *aside)
 {
     pthread_mutex_lock(&aside->lock);
+    aside->queue[aside->handed % BUFFERS] = aside->filling;
     aside->handed++;
-    pthread_cond_signal(&aside->changed);
-    while (aside->handed - aside->taken == BUFFERS) {
-        pthread_cond_wait(&aside->changed, &aside->lock);
+    if (waiting(aside) == ENOUGH) {
+        pthread_cond_signal(&aside->changed);
     }
+    if (aside->free_count == 0) {
+        while (aside->free_count < ENOUGH) {
+            pthread_cond_wait(&aside->changed, &aside->lock);
+        }
+    }
+    aside->filling = aside->free[--aside->free_count];
     pthread_mutex_unlock(&aside->lock);
-    filling(aside)->count = 0;
 }
 
 static void pass_on(struct tms_aside *aside)
 {
     aside->alone = aside->alone || (!aside->runs && !start(aside));
     if (aside->alone) {
-        take_here(aside);
+        take(&aside->taker, aside->filling);
     } else {
         hand_over(aside);
     }
 }
 
-struct tms_op *tms_aside_room(struct tms_aside *aside, size_t *room)
+static bool is_full(const struct buffer *buffer)
 {
-    if (filling(aside)->count == BUFFER_OPS) {
+    return buffer->piece_count == BUFFER_PIECES || buffer->event_count == BUFFER_EVENTS ||
+           buffer->op_count == BUFFER_OPS;
+}
+
+/* The buffer that has room for one piece, one event and one operation at least. */
+static struct buffer *with_room(struct tms_aside *aside)
+{
+    if (is_full(aside->filling)) {
         pass_on(aside);
     }
-    struct buffer *buffer = filling(aside);
-    *room = BUFFER_OPS - buffer->count;
-    return &buffer->ops[buffer->count];
+    return aside->filling;
 }
 
-void tms_aside_put(struct tms_aside *aside, size_t count)
-{
-    filling(aside)->count += count;
-}
-
-void tms_aside_pick(struct tms_aside *aside, const bool wanted[TMS_OP_COUNT],
-                    const struct tms_op *ops, size_t count)
+void tms_aside_events(struct tms_aside *aside, const struct tms_event *events, size_t count,
+                      uint64_t number)
 {
     while (count > 0) {
-        size_t room;
-        struct tms_op *to = tms_aside_room(aside, &room);
-        size_t some = count < room ? count : room, picked = 0;
-        for (size_t i = 0; i < some; i++) {
-            to[picked] = ops[i]; /* wanted or not: who could guess? */
-            picked += wanted[ops[i].kind];
-        }
-        tms_aside_put(aside, picked);
-        ops += some;
+        struct buffer *buffer = with_room(aside);
+        size_t room = BUFFER_EVENTS - buffer->event_count;
+        size_t some = count < room ? count : room;
+        memcpy(&buffer->events[buffer->event_count], events, some * sizeof(*events));
+        buffer->event_count += some;
+        buffer->pieces[buffer->piece_count++] =
+            (struct piece){.number = number, .events = (uint32_t)some};
+        events += some;
+        number += some;
         count -= some;
+    }
+}
+
+static bool is_access(const struct tms_op *op)
+{
+    return op->kind == TMS_OP_READ || op->kind == TMS_OP_WRITE;
+}
+
+void tms_aside_ops(struct tms_aside *aside, const struct tms_op *ops, size_t count)
+{
+    for (size_t i = 0; i < count;) {
+        struct buffer *buffer = with_room(aside);
+        struct tms_op *to = &buffer->ops[buffer->op_count];
+        size_t room = BUFFER_OPS - buffer->op_count, picked = 0;
+        for (; i < count && picked < room; i++) {
+            to[picked] = ops[i]; /* needed or not: who could guess? */
+            picked += !is_access(&ops[i]);
+        }
+        buffer->op_count += picked;
+        if (picked > 0) {
+            buffer->pieces[buffer->piece_count++] = (struct piece){.ops = (uint32_t)picked};
+        }
     }
 }
 
@@ -174,5 +241,5 @@ void tms_aside_finish(struct tms_aside *aside)
 {
     end(aside, false);
     aside->alone = true;
-    take_here(aside);
+    take(&aside->taker, aside->filling);
 }

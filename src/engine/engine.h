@@ -65,7 +65,7 @@ struct tms_engine {
     /* Per operation, by kind; NULL: the engine does not care. */
     void (*on[TMS_OP_COUNT])(void *state, const struct tms_op *op);
     /*
-     * Where operations are picked out for it (aside.h), it can do without END as well, and without
+     * Where operations are picked out for it (pick.h), it can do without END as well, and without
      * NEST and UNNEST of a block in which nothing else would be picked.
      */
     bool no_ends;

@@ -96,27 +96,21 @@ static size_t stream_plain(struct tms_analysis *analysis, const struct tms_event
                            size_t count, bool *stopped)
 {
     struct tms_run *run = &analysis->runs[0];
-    struct tms_stream stream = {
-        .validator = &analysis->validator, .lower = &analysis->lower, .no_ends = analysis->no_ends};
-    size_t room = count;
+    struct tms_stream stream = {&analysis->validator, &analysis->lower};
+    uint64_t number = analysis->summary.events + 1;
 
     *stopped = false;
     tms_lower_flush(&analysis->lower);
     if (run->host.failed != TMS_OK) {
         return 0; /* what is left is for the others */
     }
+    size_t taken = run->engine->stream(run->state, &stream, events, count, number);
     if (analysis->aside != NULL) {
-        stream.first_side = stream.side = tms_aside_room(analysis->aside, &room);
-    }
-    size_t most = count < room ? count : room;
-    size_t taken =
-        run->engine->stream(run->state, &stream, events, most, analysis->summary.events + 1);
-    if (analysis->aside != NULL) {
-        tms_aside_put(analysis->aside, (size_t)(stream.side - stream.first_side));
+        tms_aside_events(analysis->aside, events, taken, number);
     }
     analysis->summary.events += taken;
     run->result.events = analysis->summary.events;
-    *stopped = taken < most && run->host.failed == TMS_OK;
+    *stopped = taken < count && run->host.failed == TMS_OK;
     return taken;
 }
 

@@ -8,8 +8,6 @@
 #include "engine/frontier_access.h"
 #include "engine/stream.h"
 
-#define SIDE_AHEAD 32
-
 /* False if it could not go on, and the host knows. */
 static __attribute__((noinline)) bool meet(struct frontier *f, struct thread *t,
                                            const struct tms_event *event, uint64_t number)
@@ -46,25 +44,6 @@ static inline bool access_event(struct frontier *f, struct cell *const cells[2],
     return true;
 }
 
-/* Does a nested block end here, whose begin is the last that others would see? */
-static inline bool saw_nothing(const struct tms_stream *stream, const struct tms_op *end)
-{
-    const struct tms_op *next = stream->side;
-
-    return next > stream->first_side && next[-1].kind == TMS_OP_NEST &&
-           next[-1].thread == end->thread;
-}
-
-/* For them a nested block in which they see nothing need not have begun. */
-static inline void put_block_aside(struct tms_stream *stream, const struct tms_op *op, bool opens)
-{
-    if (!opens && stream->no_ends && saw_nothing(stream, op)) {
-        stream->side--;
-    } else if (op->kind != TMS_OP_END || !stream->no_ends) {
-        *stream->side++ = *op;
-    }
-}
-
 /* `opens` is a constant where it is called: what comes of it has to be guessed once. */
 static inline __attribute__((always_inline)) bool
 open_or_close(struct frontier *f, struct tms_stream *stream, const struct tms_event *event,
@@ -77,9 +56,6 @@ open_or_close(struct frontier *f, struct tms_stream *stream, const struct tms_ev
         return false;
     }
     tms_validate_block(stream->validator, event, opens);
-    if (stream->side != NULL) {
-        put_block_aside(stream, op, opens);
-    }
     if (op->kind >= TMS_OP_NEST) {
         tms_frontier_nest(f, t, op);
     } else {
@@ -101,13 +77,10 @@ static __attribute__((noinline)) bool take_block(struct frontier *f, struct tms_
                                   : open_or_close(f, stream, event, number, plain, false);
 }
 
-/*
- * Constants where it is called: `ahead`, so many events behind the last can be looked at; `sides`,
- * somebody wants what is neither read nor write.
- */
+/* `ahead` is a constant where it is called: so many events behind the last can be looked at. */
 static inline __attribute__((always_inline)) size_t
 take_each(struct frontier *f, struct tms_stream *stream, const struct tms_event *restrict events,
-          size_t count, uint64_t number, size_t ahead, bool sides)
+          size_t count, uint64_t number, size_t ahead)
 {
     /* Said to be apart, so that nothing is fetched anew after each store. */
     struct tms_valid_lock *restrict locks = stream->validator->locks;
@@ -122,11 +95,6 @@ take_each(struct frontier *f, struct tms_stream *stream, const struct tms_event 
         __builtin_prefetch(&cells[CELLS_VARIABLES][event[ahead].target]);
         if (tms_validate_plain(locks, event, kind, plain & TMS_PLAIN)) {
             sum += plain;
-            if (sides) {
-                __builtin_prefetch(stream->side + SIDE_AHEAD, 1); /* another core has had it last */
-                tms_lower_plain(stream->side, event, number, plain); /* whatever it is: … */
-                stream->side += kind->side;                          /* … who could guess? */
-            }
             if (access_event(f, cells, event, kind, number)) {
                 continue;
             }
@@ -147,22 +115,14 @@ take_each(struct frontier *f, struct tms_stream *stream, const struct tms_event 
     return taken;
 }
 
-static inline __attribute__((always_inline)) size_t
-take_all(struct frontier *f, struct tms_stream *stream, const struct tms_event *events,
-         size_t count, uint64_t number, bool sides)
+size_t tms_frontier_stream(struct frontier *f, struct tms_stream *stream,
+                           const struct tms_event *events, size_t count, uint64_t number)
 {
     size_t most = count > AHEAD ? count - AHEAD : 0;
-    size_t taken = take_each(f, stream, events, most, number, AHEAD, sides);
+    size_t taken = take_each(f, stream, events, most, number, AHEAD);
 
     if (taken < most || f->host->failed != TMS_OK) {
         return taken;
     }
-    return taken + take_each(f, stream, events + most, count - most, number + most, 0, sides);
-}
-
-size_t tms_frontier_stream(struct frontier *f, struct tms_stream *stream,
-                           const struct tms_event *events, size_t count, uint64_t number)
-{
-    return stream->side != NULL ? take_all(f, stream, events, count, number, true)
-                                : take_all(f, stream, events, count, number, false);
+    return taken + take_each(f, stream, events + most, count - most, number + most, 0);
 }

@@ -12,13 +12,6 @@
 struct tms_stream {
     struct tms_validator *validator;
     struct tms_lower *lower;
-    /*
-     * For other engines, all operations but reads and writes: where the next one goes. There is
-     * room for one per event, and one more. NULL: there are no others.
-     */
-    struct tms_op *side;
-    const struct tms_op *first_side; /* what is there from here on may be taken back */
-    bool no_ends; /* nor do they need the ends of blocks, and nested ones that are empty to them */
 };
 
 #endif

@@ -72,7 +72,6 @@ int tms_validate(struct tms_validator *validator, const struct tms_event *event)
  */
 struct tms_plain_kind {
     uint32_t lock;      /* looks at its target */
-    uint32_t side;      /* 1: of interest to engines that can do without reads and writes */
     uint64_t held;      /* expects it held by its thread */
     uint64_t changes;   /* takes the lock, or gives it back */
     uint64_t exclusive; /* conflicts with all on its target, not only with what is exclusive */
