@@ -22,7 +22,7 @@ static size_t next_size(const struct tms_arena_chunk *last, size_t wanted)
 static bool grow(struct tms_arena *arena, struct tms_memory *memory, size_t bytes)
 {
     size_t size = next_size(arena->chunk, sizeof(struct tms_arena_chunk) + bytes);
-    struct tms_arena_chunk *chunk = tms_resize(memory, NULL, 0, size, 1);
+    struct tms_arena_chunk *chunk = tms_table(memory, size, 1);
 
     if (chunk == NULL) {
         return false;
