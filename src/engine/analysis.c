@@ -372,6 +372,18 @@ void tms_analysis_lost(struct tms_analysis *analysis, const char *loss)
     }
 }
 
+/* A batch goes where the engines aside will look for it. */
+static int64_t read_batch(struct tms_analysis *analysis, struct tms_reader *reader,
+                          const struct tms_event **events)
+{
+    if (analysis->aside != NULL) {
+        reader->events = tms_aside_room(analysis->aside);
+    }
+    int64_t count = tms_reader_next(reader, events);
+    reader->events = reader->batch;
+    return count;
+}
+
 int tms_analysis_read(struct tms_analysis *analysis, struct tms_reader *reader)
 {
     const struct tms_event *events;
@@ -379,7 +391,7 @@ int tms_analysis_read(struct tms_analysis *analysis, struct tms_reader *reader)
     int code = TMS_OK;
 
     do {
-        count = tms_reader_next(reader, &events);
+        count = read_batch(analysis, reader, &events);
         code = count > 0 ? tms_analysis_feed(analysis, events, (size_t)count, reader) : TMS_OK;
     } while (count > 0 && code == TMS_OK);
     if (count < 0 || code < 0) {

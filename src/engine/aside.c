@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "base/worker.h"
+#include "trace/format.h"
 
-#define BUFFER_EVENTS 4096
+#define BUFFER_EVENTS (4 * TMS_BATCH)
 #define BUFFER_OPS    512
 #define BUFFER_PIECES 512
 #define BUFFERS       128
@@ -19,8 +20,9 @@
 
 /* Events or operations that came one after the other. */
 struct piece {
-    uint64_t number;      /* of the first event */
-    uint32_t events, ops; /* one of them is 0 */
+    uint64_t number; /* of the first event; 0: operations */
+    uint32_t at;     /* the index of the first in the buffer */
+    uint32_t count;
 };
 
 struct buffer {
@@ -67,18 +69,13 @@ struct tms_aside *tms_aside_new(struct tms_memory *memory, const struct tms_asid
 /* The buffer is empty afterwards. */
 static void take(const struct tms_aside_taker *taker, struct buffer *buffer)
 {
-    const struct tms_event *event = buffer->events;
-    const struct tms_op *op = buffer->ops;
-
     for (size_t i = 0; i < buffer->piece_count; i++) {
         const struct piece *piece = &buffer->pieces[i];
-        if (piece->events > 0) {
-            taker->events(taker->user, event, piece->events, piece->number);
+        if (piece->number != 0) {
+            taker->events(taker->user, &buffer->events[piece->at], piece->count, piece->number);
         } else {
-            taker->ops(taker->user, op, piece->ops);
+            taker->ops(taker->user, &buffer->ops[piece->at], piece->count);
         }
-        event += piece->events;
-        op += piece->ops;
     }
     buffer->piece_count = buffer->event_count = buffer->op_count = 0;
 }
@@ -198,20 +195,55 @@ static struct buffer *with_room(struct tms_aside *aside)
     return aside->filling;
 }
 
+static void add_piece(struct buffer *buffer, uint64_t number, size_t at, size_t count)
+{
+    buffer->pieces[buffer->piece_count++] =
+        (struct piece){.number = number, .at = (uint32_t)at, .count = (uint32_t)count};
+}
+
+struct tms_event *tms_aside_room(struct tms_aside *aside)
+{
+    if (BUFFER_EVENTS - aside->filling->event_count < TMS_BATCH) {
+        pass_on(aside);
+    }
+    return &aside->filling->events[aside->filling->event_count];
+}
+
+/* Where tms_aside_room said that they may be? Perhaps the buffer has gone round since: then it is
+ * empty, but they are still there, as events that have to be copied come from nowhere else. */
+static bool is_there(const struct buffer *buffer, const struct tms_event *events)
+{
+    uintptr_t first = (uintptr_t)&buffer->events[buffer->event_count];
+    uintptr_t end = (uintptr_t)&buffer->events[BUFFER_EVENTS];
+
+    return (uintptr_t)events >= first && (uintptr_t)events < end;
+}
+
+/* Some of the events, at least one: how many. */
+static size_t put_some(struct buffer *buffer, const struct tms_event *events, size_t count,
+                       uint64_t number)
+{
+    size_t at = buffer->event_count, room = BUFFER_EVENTS - at;
+
+    if (is_there(buffer, events)) {
+        at = (size_t)(events - buffer->events);
+    } else {
+        count = count < room ? count : room;
+        memcpy(&buffer->events[at], events, count * sizeof(*events));
+    }
+    add_piece(buffer, number, at, count);
+    buffer->event_count = at + count;
+    return count;
+}
+
 void tms_aside_events(struct tms_aside *aside, const struct tms_event *events, size_t count,
                       uint64_t number)
 {
     while (count > 0) {
-        struct buffer *buffer = with_room(aside);
-        size_t room = BUFFER_EVENTS - buffer->event_count;
-        size_t some = count < room ? count : room;
-        memcpy(&buffer->events[buffer->event_count], events, some * sizeof(*events));
-        buffer->event_count += some;
-        buffer->pieces[buffer->piece_count++] =
-            (struct piece){.number = number, .events = (uint32_t)some};
-        events += some;
-        number += some;
-        count -= some;
+        size_t put = put_some(with_room(aside), events, count, number);
+        events += put;
+        number += put;
+        count -= put;
     }
 }
 
@@ -230,9 +262,9 @@ void tms_aside_ops(struct tms_aside *aside, const struct tms_op *ops, size_t cou
             to[picked] = ops[i]; /* needed or not: who could guess? */
             picked += !is_access(&ops[i]);
         }
-        buffer->op_count += picked;
         if (picked > 0) {
-            buffer->pieces[buffer->piece_count++] = (struct piece){.ops = (uint32_t)picked};
+            add_piece(buffer, 0, buffer->op_count, picked);
+            buffer->op_count += picked;
         }
     }
 }

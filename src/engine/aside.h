@@ -29,7 +29,14 @@ struct tms_aside *tms_aside_new(struct tms_memory *memory, const struct tms_asid
 /* Also without a finish: what was not taken yet is dropped. NULL is fine. */
 void tms_aside_free(struct tms_aside *aside, struct tms_memory *memory);
 
-/* Events, the first of which has this number. They are copied, which is the least one can do. */
+/*
+ * Where a batch of TMS_BATCH events may be written that are to be handed over later, all or some:
+ * there they need not be copied. They stay as they are until the next call, or until events from
+ * elsewhere are handed over.
+ */
+struct tms_event *tms_aside_room(struct tms_aside *aside);
+
+/* Events, the first of which has this number. */
 void tms_aside_events(struct tms_aside *aside, const struct tms_event *events, size_t count,
                       uint64_t number);
 

@@ -16,6 +16,7 @@
 
 #include "engine/aside.h"
 #include "tmesis/tmesis.h"
+#include "trace/format.h"
 
 /* ---- by itself ---------------------------------------------------------------------------- */
 
@@ -24,6 +25,13 @@ struct counter {
     bool in_order;
     unsigned pause; /* microseconds, before each piece */
 };
+
+static void rest(const struct counter *counter)
+{
+    if (counter->pause > 0) {
+        usleep(counter->pause);
+    }
+}
 
 static void take_one(struct counter *counter, uint64_t number)
 {
@@ -36,7 +44,7 @@ static void take_events(void *user, const struct tms_event *events, size_t count
 {
     struct counter *counter = user;
 
-    usleep(counter->pause);
+    rest(counter);
     for (size_t i = 0; i < count; i++) {
         take_one(counter, events[i].target == number + i ? number + i : 0);
     }
@@ -46,7 +54,7 @@ static void take_ops(void *user, const struct tms_op *ops, size_t count)
 {
     struct counter *counter = user;
 
-    usleep(counter->pause);
+    rest(counter);
     for (size_t i = 0; i < count; i++) {
         take_one(counter, ops[i].event);
     }
@@ -84,6 +92,51 @@ static uint64_t put_ops(struct tms_aside *aside, uint64_t last, size_t count)
     }
     tms_aside_ops(aside, ops, at);
     return last + count;
+}
+
+/*
+ * A batch that is written where it is to be read; every third is an operation instead. So many
+ * pieces fill a buffer more than once while the batch is in use.
+ */
+static uint64_t put_batch(struct tms_aside *aside, uint64_t last)
+{
+    struct tms_event *events = tms_aside_room(aside);
+
+    for (uint32_t i = 0; i < TMS_BATCH; i++) {
+        events[i] = (struct tms_event){.target = (uint32_t)(last + 1 + i)};
+    }
+    for (uint32_t i = 0; i < TMS_BATCH; i++) {
+        if (i % 3 == 0) {
+            put_ops(aside, last + i, 1);
+        } else {
+            tms_aside_events(aside, &events[i], 1, last + i + 1);
+        }
+    }
+    return last + TMS_BATCH;
+}
+
+static void batches_need_not_be_copied(void **state)
+{
+    struct tms_memory memory = {0};
+    struct counter counter = {.in_order = true};
+    struct tms_aside *aside = aside_to(&memory, &counter);
+    uint64_t last = 0;
+
+    (void)state;
+    for (unsigned turn = 0; turn < 300; turn++) {
+        last = put_batch(aside, last);
+        struct tms_event *events = tms_aside_room(aside);
+        for (uint32_t i = 0; i < TMS_BATCH; i++) {
+            events[i] = (struct tms_event){.target = (uint32_t)(last + 1 + i)};
+        }
+        tms_aside_events(aside, events, TMS_BATCH, last + 1);
+        last += TMS_BATCH;
+        last = put_events(aside, last, turn % 700);
+    }
+    tms_aside_finish(aside);
+    assert_true(counter.in_order);
+    assert_int_equal(counter.last, last);
+    tms_aside_free(aside, &memory);
 }
 
 /* Puts `total`, every third piece as operations; pieces are small at first, and large later. */
@@ -343,6 +396,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_are_taken),
         cmocka_unit_test(many_are_taken),
+        cmocka_unit_test(batches_need_not_be_copied),
         cmocka_unit_test(a_slow_taker_is_waited_for),
         cmocka_unit_test(the_rest_can_be_dropped),
         cmocka_unit_test(others_change_nothing),
