@@ -114,10 +114,8 @@ static inline void pick_one(struct tms_pick *pick, const struct tms_event *event
     if (thread == NULL) {
         return;
     }
-    if (event->kind == TMS_EVENT_BEGIN || event->kind == TMS_EVENT_ENTER) {
-        begin(pick, thread, event, number);
-    } else if (event->kind == TMS_EVENT_END || event->kind == TMS_EVENT_EXIT) {
-        end(pick, thread, event, number);
+    if (tms_is_plain_block(event, TMS_PLAIN)) {
+        (tms_opens_block(event) ? begin : end)(pick, thread, event, number);
     } else {
         tms_lower_plain(next_op(pick), event, number, thread->count > 0 ? TMS_OP_IN_BLOCK : 0);
         pick->count++;
