@@ -27,7 +27,7 @@ void tms_pick_clear(struct tms_pick *pick)
 void tms_pick_flush(struct tms_pick *pick)
 {
     if (pick->count > 0) {
-        pick->emit(pick->user, pick->ops, pick->count);
+        pick->emit(pick->user, &pick->ops[1], pick->count);
         pick->count = 0;
     }
 }
@@ -37,89 +37,86 @@ static inline struct tms_op *next_op(struct tms_pick *pick)
     if (pick->count == TMS_PICK_BATCH) {
         tms_pick_flush(pick);
     }
-    return &pick->ops[pick->count];
+    return &pick->ops[1 + pick->count];
 }
 
-/* NULL when memory is short. */
+static __attribute__((noinline)) bool make_room(struct tms_pick *pick, uint32_t id)
+{
+    bool room =
+        TMS_RESERVE(&pick->memory, &pick->threads, &pick->thread_capacity, (size_t)id + 1, 16);
+
+    if (room) {
+        struct tms_pick_thread *thread = &pick->threads[id];
+        room = TMS_RESERVE(&pick->memory, &thread->blocks, &thread->capacity, thread->count + 1, 8);
+    }
+    pick->failed = !room;
+    return room;
+}
+
+/* It has room for another block. NULL when memory is short. */
 static inline struct tms_pick_thread *thread_of(struct tms_pick *pick, uint32_t id)
 {
-    if (!TMS_RESERVE(&pick->memory, &pick->threads, &pick->thread_capacity, (size_t)id + 1, 16)) {
-        pick->failed = true;
-        return NULL;
-    }
-    return &pick->threads[id];
+    bool room = id < pick->thread_capacity && pick->threads[id].count < pick->threads[id].capacity;
+
+    return room || make_room(pick, id) ? &pick->threads[id] : NULL;
 }
 
-/* ---- blocks ----------------------------------------------------------------------------- */
-
-/* The operation in next_op is one, unless they can do without it. */
-static inline void keep(struct tms_pick *pick)
+/*
+ * What the operation adds to those that are picked, without a branch: one; nothing, if it is an end
+ * that they do without; if it is the end of a nested block in which they saw nothing, that need not
+ * have begun either. Before the first of a batch there is one that is none.
+ */
+static inline size_t worth(const struct tms_pick *pick, const struct tms_op *op)
 {
-    pick->count += !pick->no_ends || pick->ops[pick->count].kind != TMS_OP_END;
-}
+    unsigned end = op->kind == TMS_OP_END;
+    unsigned empty = (unsigned)(op->kind == TMS_OP_UNNEST) & (op[-1].kind == TMS_OP_NEST) &
+                     (op[-1].thread == op->thread);
 
-/* Was the begin of the block that ends here the last that was picked? */
-static inline bool saw_nothing(const struct tms_pick *pick, uint32_t thread)
-{
-    const struct tms_op *next = &pick->ops[pick->count];
-
-    return pick->count > 0 && next[-1].kind == TMS_OP_NEST && next[-1].thread == thread;
-}
-
-static inline bool open_block(struct tms_pick *pick, struct tms_pick_thread *thread, uint32_t label,
-                              bool function)
-{
-    if (thread->count == thread->capacity &&
-        !TMS_RESERVE(&pick->memory, &thread->blocks, &thread->capacity, thread->count + 1, 8)) {
-        pick->failed = true;
-        return false;
-    }
-    thread->blocks[thread->count++] = (struct tms_picked_block){label, function};
-    return true;
-}
-
-static void begin(struct tms_pick *pick, struct tms_pick_thread *thread,
-                  const struct tms_event *event, uint64_t number)
-{
-    unsigned nested = thread->count > 0 ? 2 : 0;
-
-    if (open_block(pick, thread, event->target, tms_is_function(event))) {
-        tms_lower_block_op(next_op(pick), event, number, event->target, TMS_OP_BEGIN + nested);
-        keep(pick);
-    }
-}
-
-/* Where an event that is plain ends a block, that is the one that was opened last. */
-static void end(struct tms_pick *pick, struct tms_pick_thread *thread,
-                const struct tms_event *event, uint64_t number)
-{
-    assert(thread->count > 0);
-    uint32_t label = thread->blocks[--thread->count].label;
-    unsigned nested = thread->count > 0 ? 2 : 0;
-
-    if (nested != 0 && pick->no_ends && saw_nothing(pick, event->thread)) {
-        pick->count--; /* for them it need not have begun */
-        return;
-    }
-    tms_lower_block_op(next_op(pick), event, number, label, TMS_OP_END + nested);
-    keep(pick);
+    return 1 - (size_t)(pick->no_ends & end) - 2 * (size_t)(pick->no_ends & empty);
 }
 
 /* ---- events ----------------------------------------------------------------------------- */
 
+/* By kind: what an event that is plain does to the blocks that are open, and its operation. */
+static const struct effect {
+    bool opens, closes;
+    uint8_t op;
+    uint8_t nested; /* so much further on, if it is inside another */
+} effects[TMS_EVENT_COUNT] = {
+    [TMS_EVENT_BEGIN] = {.opens = true, .op = TMS_OP_BEGIN, .nested = 2},
+    [TMS_EVENT_ENTER] = {.opens = true, .op = TMS_OP_BEGIN, .nested = 2},
+    [TMS_EVENT_END] = {.closes = true, .op = TMS_OP_END, .nested = 2},
+    [TMS_EVENT_EXIT] = {.closes = true, .op = TMS_OP_END, .nested = 2},
+    [TMS_EVENT_UPDATE] = {.op = TMS_OP_UPDATE},
+    [TMS_EVENT_ACQUIRE] = {.op = TMS_OP_ACQUIRE},
+    [TMS_EVENT_RELEASE] = {.op = TMS_OP_RELEASE},
+};
+
+/*
+ * What comes next nobody can guess, so it is done without a branch. Where an event that is plain
+ * closes a block, that is the one that was opened last; and one that does neither may write where
+ * the next block goes.
+ */
 static inline void pick_one(struct tms_pick *pick, const struct tms_event *event, uint64_t number)
 {
+    const struct effect *effect = &effects[event->kind];
     struct tms_pick_thread *thread = thread_of(pick, event->thread);
 
     if (thread == NULL) {
         return;
     }
-    if (tms_is_plain_block(event, TMS_PLAIN)) {
-        (tms_opens_block(event) ? begin : end)(pick, thread, event, number);
-    } else {
-        tms_lower_plain(next_op(pick), event, number, thread->count > 0 ? TMS_OP_IN_BLOCK : 0);
-        pick->count++;
-    }
+    assert(thread->count > 0 || !effect->closes);
+    size_t around = thread->count - effect->closes;
+    struct tms_picked_block *block = &thread->blocks[around];
+    uint32_t label = effect->closes ? block->label : event->target;
+    *block = (struct tms_picked_block){label, tms_is_function(event)};
+    thread->count = around + effect->opens;
+
+    struct tms_op *op = next_op(pick);
+    unsigned nested = around > 0 ? effect->nested : 0;
+    tms_lower_block_op(op, event, number, label, effect->op + nested);
+    op->flags = (around > 0) | effect->opens | effect->closes ? TMS_OP_IN_BLOCK : 0;
+    pick->count += worth(pick, op);
 }
 
 /* Most are accesses, and nobody could guess which are not: these are noted without a branch. */
@@ -167,27 +164,31 @@ static void close_block(struct tms_pick_thread *thread, bool function)
 }
 
 /* What a split or a join makes up leaves the blocks as they are, or comes after all others. */
-static bool follow(struct tms_pick *pick, const struct tms_op *op)
+static void follow(struct tms_pick_thread *thread, const struct tms_op *op)
 {
-    struct tms_pick_thread *thread = thread_of(pick, op->thread);
     bool function = op->event_kind >= TMS_EVENT_ENTER;
 
-    if (thread == NULL || op->kind > TMS_OP_UNNEST || (op->flags & TMS_OP_SYNTHETIC)) {
-        return thread != NULL;
+    if (op->kind > TMS_OP_UNNEST || (op->flags & TMS_OP_SYNTHETIC)) {
+        return;
     }
     if (op->kind == TMS_OP_BEGIN || op->kind == TMS_OP_NEST) {
-        return open_block(pick, thread, op->target, function);
+        thread->blocks[thread->count++] = (struct tms_picked_block){op->target, function};
+    } else {
+        close_block(thread, function);
     }
-    close_block(thread, function);
-    return true;
 }
 
 void tms_pick_ops(struct tms_pick *pick, const struct tms_op *ops, size_t count)
 {
     for (size_t i = 0; i < count && !pick->failed; i++) {
-        if (ops[i].kind != TMS_OP_READ && ops[i].kind != TMS_OP_WRITE && follow(pick, &ops[i])) {
-            *next_op(pick) = ops[i];
-            keep(pick);
+        struct tms_pick_thread *thread = thread_of(pick, ops[i].thread);
+        if (thread == NULL) {
+            return;
         }
+        follow(thread, &ops[i]);
+        bool unwanted = ops[i].kind == TMS_OP_READ || ops[i].kind == TMS_OP_WRITE ||
+                        (ops[i].kind == TMS_OP_END && pick->no_ends);
+        *next_op(pick) = ops[i];
+        pick->count += !unwanted;
     }
 }
