@@ -3,10 +3,12 @@
 #include "engine/pick.h"
 
 #include <assert.h>
+#include <string.h>
 
+#include "engine/kinds.h"
 #include "spec/lower.h"
 
-#define GROUP 256 /* events that are looked through at a time */
+#define GROUP 64 /* events that are looked through at a time */
 
 void tms_pick_init(struct tms_pick *pick, bool no_ends, tms_pick_emit *emit, void *user)
 {
@@ -79,14 +81,24 @@ static inline size_t worth(const struct tms_pick *pick, const struct tms_op *op)
 
 /* By kind: what an event that is plain does to the blocks that are open, and its operation. */
 static const struct effect {
-    bool opens, closes;
+    uint32_t closes; /* all bits, or none */
+    uint8_t opens;
     uint8_t op;
-    uint8_t nested; /* so much further on, if it is inside another */
+    uint8_t nested; /* so much further on, if it is inside another block */
+    uint8_t flags;  /* at least */
 } effects[TMS_EVENT_COUNT] = {
-    [TMS_EVENT_BEGIN] = {.opens = true, .op = TMS_OP_BEGIN, .nested = 2},
-    [TMS_EVENT_ENTER] = {.opens = true, .op = TMS_OP_BEGIN, .nested = 2},
-    [TMS_EVENT_END] = {.closes = true, .op = TMS_OP_END, .nested = 2},
-    [TMS_EVENT_EXIT] = {.closes = true, .op = TMS_OP_END, .nested = 2},
+#define OPENS                                                                                      \
+    {                                                                                              \
+        0, 1, TMS_OP_BEGIN, 2, TMS_OP_IN_BLOCK                                                     \
+    }
+#define CLOSES                                                                                     \
+    {                                                                                              \
+        UINT32_MAX, 0, TMS_OP_END, 2, TMS_OP_IN_BLOCK                                              \
+    }
+    [TMS_EVENT_BEGIN] = OPENS,
+    [TMS_EVENT_ENTER] = OPENS,
+    [TMS_EVENT_END] = CLOSES,
+    [TMS_EVENT_EXIT] = CLOSES,
     [TMS_EVENT_UPDATE] = {.op = TMS_OP_UPDATE},
     [TMS_EVENT_ACQUIRE] = {.op = TMS_OP_ACQUIRE},
     [TMS_EVENT_RELEASE] = {.op = TMS_OP_RELEASE},
@@ -97,52 +109,61 @@ static const struct effect {
  * closes a block, that is the one that was opened last; and one that does neither may write where
  * the next block goes.
  */
-static inline void pick_one(struct tms_pick *pick, const struct tms_event *event, uint64_t number)
+static inline bool pick_one(struct tms_pick *pick, const struct tms_event *event, uint64_t number)
 {
     const struct effect *effect = &effects[event->kind];
     struct tms_pick_thread *thread = thread_of(pick, event->thread);
 
     if (thread == NULL) {
-        return;
+        return false;
     }
     assert(thread->count > 0 || !effect->closes);
-    size_t around = thread->count - effect->closes;
+    size_t around = thread->count - (effect->closes & 1);
     struct tms_picked_block *block = &thread->blocks[around];
-    uint32_t label = effect->closes ? block->label : event->target;
+    uint32_t label = (block->label & effect->closes) | (event->target & ~effect->closes);
     *block = (struct tms_picked_block){label, tms_is_function(event)};
     thread->count = around + effect->opens;
 
     struct tms_op *op = next_op(pick);
-    unsigned nested = around > 0 ? effect->nested : 0;
-    tms_lower_block_op(op, event, number, label, effect->op + nested);
-    op->flags = (around > 0) | effect->opens | effect->closes ? TMS_OP_IN_BLOCK : 0;
+    uint8_t inside = around > 0;
+    op->event = number;
+    memcpy(&op->thread, event, sizeof(*event));
+    op->target = label;
+    op->kind = (uint8_t)(effect->op + effect->nested * inside);
+    op->flags = effect->flags | inside;
     pick->count += worth(pick, op);
+    return true;
 }
 
-/* Most are accesses, and nobody could guess which are not: these are noted without a branch. */
-static size_t note_others(const struct tms_event *events, size_t count, uint8_t others[GROUP])
-{
-    size_t noted = 0;
+_Static_assert(TMS_EVENT_READ % 2 == 0 && TMS_EVENT_WRITE == TMS_EVENT_READ + 1, "one bit apart");
 
-    _Static_assert(TMS_EVENT_READ % 2 == 0 && TMS_EVENT_WRITE == TMS_EVENT_READ + 1,
-                   "one bit apart");
-    for (size_t i = 0; i < count; i++) {
-        others[noted] = (uint8_t)i;
-        noted += (events[i].kind | 1) != TMS_EVENT_WRITE;
+/* Of GROUP events at most, as bits: which are neither READ nor WRITE. */
+static inline uint64_t others_of(const struct tms_event *events, size_t count)
+{
+    uint64_t others = 0;
+    size_t i = 0;
+
+    for (; i + 8 <= count; i += 8) {
+        uint64_t kinds = tms_kinds_of_eight(&events[i].kind, sizeof(*events));
+        others |= tms_bits_of_eight(tms_neither_kind(kinds, TMS_EVENT_READ)) << i;
     }
-    return noted;
+    for (; i < count; i++) {
+        others |= (uint64_t)((events[i].kind | 1) != TMS_EVENT_WRITE) << i;
+    }
+    return others;
 }
 
 void tms_pick_events(struct tms_pick *pick, const struct tms_event *events, size_t count,
                      uint64_t number)
 {
-    for (size_t done = 0, some; done < count; done += some) {
-        uint8_t others[GROUP];
-        some = count - done < GROUP ? count - done : GROUP;
-        size_t noted = note_others(&events[done], some, others);
-        for (size_t i = 0; i < noted && !pick->failed; i++) {
-            size_t at = done + others[i];
-            pick_one(pick, &events[at], number + at);
+    for (size_t done = 0; done < count && !pick->failed; done += GROUP) {
+        size_t some = count - done < GROUP ? count - done : GROUP;
+        uint64_t others = others_of(&events[done], some);
+        for (; others != 0; others &= others - 1) {
+            size_t at = done + (size_t)__builtin_ctzll(others);
+            if (!pick_one(pick, &events[at], number + at)) {
+                return;
+            }
         }
     }
 }

@@ -25,6 +25,8 @@
  */
 #include "engine/sidetrack.h"
 
+#include "engine/kinds.h"
+
 /* ---- operations ------------------------------------------------------------------------- */
 
 /*
@@ -185,41 +187,25 @@ static handler *const handlers[TMS_OP_COUNT] = {
     [TMS_OP_FORGET] = on_forget,
 };
 
-#define EACH_BYTE UINT64_C(0x0101010101010101)
-#define GROUP     64 /* operations that are looked through at a time */
+#define GROUP 64 /* operations that are looked through at a time */
 
-/* The highest bit of each byte that is not 0. Kinds are small; what is read behind the end may not
- * be, and carries, but only further on. */
-static inline uint64_t not_zero(uint64_t bytes)
-{
-    return bytes + EACH_BYTE * 0x7f;
-}
+_Static_assert(TMS_OP_READ % 2 == 0 && TMS_OP_WRITE == TMS_OP_READ + 1, "one bit apart");
 
 static inline uint64_t kinds_of_eight(const struct tms_op *ops)
 {
-    return (uint64_t)ops[0].kind | (uint64_t)ops[1].kind << 8 | (uint64_t)ops[2].kind << 16 |
-           (uint64_t)ops[3].kind << 24 | (uint64_t)ops[4].kind << 32 | (uint64_t)ops[5].kind << 40 |
-           (uint64_t)ops[6].kind << 48 | (uint64_t)ops[7].kind << 56;
-}
-
-/* The highest bit of each byte that is neither READ nor WRITE. */
-static inline uint64_t no_access(uint64_t kinds)
-{
-    _Static_assert(TMS_OP_READ % 2 == 0 && TMS_OP_WRITE == TMS_OP_READ + 1, "one bit apart");
-    return not_zero((kinds & EACH_BYTE * 0xfe) ^ EACH_BYTE * TMS_OP_READ);
+    return tms_kinds_of_eight(&ops->kind, sizeof(*ops));
 }
 
 /* Of eight operations, as bits: which are something else than READ, WRITE and END. */
 static inline uint64_t others_of_eight(const struct tms_op *ops)
 {
     uint64_t kinds = kinds_of_eight(ops);
-    uint64_t no_end = not_zero(kinds ^ EACH_BYTE * TMS_OP_END);
 
-    return ((no_access(kinds) & no_end) >> 7 & EACH_BYTE) * UINT64_C(0x0102040810204080) >> 56;
+    return tms_bits_of_eight(tms_neither_kind(kinds, TMS_OP_READ) &
+                             tms_not_kind(kinds, TMS_OP_END));
 }
 
-/* Accesses are most of all operations, and nobody can guess where the others are: so these are
- * picked out first, without a branch. */
+/* Accesses are most of all operations: so the others are picked out first. */
 static uint64_t others_of(const struct tms_op *ops, size_t count)
 {
     uint64_t others = 0;
@@ -256,7 +242,7 @@ static void take_others(struct sidetrack *s, const struct tms_op *ops, size_t co
 /* Working aside it gets neither accesses nor ends, and has none to look for. */
 static void group(struct sidetrack *s, const struct tms_op *ops, size_t count)
 {
-    bool none = (~no_access(kinds_of_eight(ops)) & EACH_BYTE << 7) == 0;
+    bool none = tms_bits_of_eight(tms_neither_kind(kinds_of_eight(ops), TMS_OP_READ)) == 0xff;
 
     if (none || (s->predict & TMS_PREDICT_VARIABLE) != 0) {
         take_each(s, ops, count);
