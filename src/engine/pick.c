@@ -34,9 +34,10 @@ void tms_pick_flush(struct tms_pick *pick)
     }
 }
 
+/* Where the next operation goes, and as many as one group of events makes. */
 static inline struct tms_op *next_op(struct tms_pick *pick)
 {
-    if (pick->count == TMS_PICK_BATCH) {
+    if (pick->count > TMS_PICK_BATCH - GROUP) {
         tms_pick_flush(pick);
     }
     return &pick->ops[1 + pick->count];
@@ -63,20 +64,6 @@ static inline struct tms_pick_thread *thread_of(struct tms_pick *pick, uint32_t 
     return room || make_room(pick, id) ? &pick->threads[id] : NULL;
 }
 
-/*
- * What the operation adds to those that are picked, without a branch: one; nothing, if it is an end
- * that they do without; if it is the end of a nested block in which they saw nothing, that need not
- * have begun either. Before the first of a batch there is one that is none.
- */
-static inline size_t worth(const struct tms_pick *pick, const struct tms_op *op)
-{
-    unsigned end = op->kind == TMS_OP_END;
-    unsigned empty = (unsigned)(op->kind == TMS_OP_UNNEST) & (op[-1].kind == TMS_OP_NEST) &
-                     (op[-1].thread == op->thread);
-
-    return 1 - (size_t)(pick->no_ends & end) - 2 * (size_t)(pick->no_ends & empty);
-}
-
 /* ---- events ----------------------------------------------------------------------------- */
 
 /* By kind: what an event that is plain does to the blocks that are open, and its operation. */
@@ -87,52 +74,56 @@ static const struct effect {
     uint8_t nested; /* so much further on, if it is inside another block */
     uint8_t flags;  /* at least */
 } effects[TMS_EVENT_COUNT] = {
-#define OPENS                                                                                      \
-    {                                                                                              \
-        0, 1, TMS_OP_BEGIN, 2, TMS_OP_IN_BLOCK                                                     \
-    }
-#define CLOSES                                                                                     \
-    {                                                                                              \
-        UINT32_MAX, 0, TMS_OP_END, 2, TMS_OP_IN_BLOCK                                              \
-    }
-    [TMS_EVENT_BEGIN] = OPENS,
-    [TMS_EVENT_ENTER] = OPENS,
-    [TMS_EVENT_END] = CLOSES,
-    [TMS_EVENT_EXIT] = CLOSES,
+    [TMS_EVENT_BEGIN] = {0, 1, TMS_OP_BEGIN, 2, TMS_OP_IN_BLOCK},
+    [TMS_EVENT_ENTER] = {0, 1, TMS_OP_BEGIN, 2, TMS_OP_IN_BLOCK},
+    [TMS_EVENT_END] = {UINT32_MAX, 0, TMS_OP_END, 2, TMS_OP_IN_BLOCK},
+    [TMS_EVENT_EXIT] = {UINT32_MAX, 0, TMS_OP_END, 2, TMS_OP_IN_BLOCK},
     [TMS_EVENT_UPDATE] = {.op = TMS_OP_UPDATE},
     [TMS_EVENT_ACQUIRE] = {.op = TMS_OP_ACQUIRE},
     [TMS_EVENT_RELEASE] = {.op = TMS_OP_RELEASE},
 };
 
 /*
- * What comes next nobody can guess, so it is done without a branch. Where an event that is plain
- * closes a block, that is the one that was opened last; and one that does neither may write where
- * the next block goes.
+ * Behind an operation for those who do without ends: one further; on the same place, if it is the
+ * end of a transaction; one back, if it ends a nested block that was the last to begin, as that
+ * need not have begun. Before the first operation of a batch there is one that is none.
  */
-static inline bool pick_one(struct tms_pick *pick, const struct tms_event *event, uint64_t number)
+static inline struct tms_op *behind(struct tms_op *op, unsigned closes, unsigned inside)
+{
+    unsigned last = (unsigned)(op[-1].kind == TMS_OP_NEST) & (op[-1].thread == op->thread);
+
+    return op + 1 - closes - (closes & inside & last) + (closes & inside & ~last);
+}
+
+/*
+ * Makes the operation of an event: where the next one goes, or NULL when memory is short. What
+ * comes nobody can guess, so it is done without a branch. Where an event that is plain closes a
+ * block, that is the one that was opened last; and one that does neither may write where the next
+ * block goes.
+ */
+static inline struct tms_op *pick_one(struct tms_pick *pick, struct tms_op *op,
+                                      const struct tms_event *event, uint64_t number)
 {
     const struct effect *effect = &effects[event->kind];
     struct tms_pick_thread *thread = thread_of(pick, event->thread);
 
     if (thread == NULL) {
-        return false;
+        return NULL;
     }
-    assert(thread->count > 0 || !effect->closes);
-    size_t around = thread->count - (effect->closes & 1);
+    unsigned closes = effect->closes & 1;
+    assert(thread->count >= closes);
+    size_t around = thread->count - closes;
+    unsigned inside = around > 0;
     struct tms_picked_block *block = &thread->blocks[around];
     uint32_t label = (block->label & effect->closes) | (event->target & ~effect->closes);
     *block = (struct tms_picked_block){label, tms_is_function(event)};
     thread->count = around + effect->opens;
-
-    struct tms_op *op = next_op(pick);
-    uint8_t inside = around > 0;
     op->event = number;
     memcpy(&op->thread, event, sizeof(*event));
     op->target = label;
     op->kind = (uint8_t)(effect->op + effect->nested * inside);
-    op->flags = effect->flags | inside;
-    pick->count += worth(pick, op);
-    return true;
+    op->flags = (uint8_t)(effect->flags | inside);
+    return behind(op, closes & pick->no_ends, inside);
 }
 
 _Static_assert(TMS_EVENT_READ % 2 == 0 && TMS_EVENT_WRITE == TMS_EVENT_READ + 1, "one bit apart");
@@ -158,13 +149,16 @@ void tms_pick_events(struct tms_pick *pick, const struct tms_event *events, size
 {
     for (size_t done = 0; done < count && !pick->failed; done += GROUP) {
         size_t some = count - done < GROUP ? count - done : GROUP;
-        uint64_t others = others_of(&events[done], some);
-        for (; others != 0; others &= others - 1) {
+        struct tms_op *op = next_op(pick);
+        for (uint64_t others = others_of(&events[done], some); others != 0; others &= others - 1) {
             size_t at = done + (size_t)__builtin_ctzll(others);
-            if (!pick_one(pick, &events[at], number + at)) {
-                return;
+            struct tms_op *next = pick_one(pick, op, &events[at], number + at);
+            if (next == NULL) {
+                break;
             }
+            op = next;
         }
+        pick->count = (size_t)(op - &pick->ops[1]);
     }
 }
 

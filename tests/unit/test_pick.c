@@ -134,13 +134,12 @@ static void splits_leave_blocks_open(void **state)
 
     (void)state;
     start(&picked, false);
-    EVENTS(&picked, 1, event_of(1, TMS_EVENT_BEGIN, 5));
-    OPS(&picked, op_of(2, 1, TMS_OP_END, TMS_EVENT_WAIT, 5, split),
-        op_of(2, 1, TMS_OP_BEGIN, TMS_EVENT_WAIT, 5, split),
-        op_of(2, 1, TMS_OP_STEP, TMS_EVENT_WAIT, 0, TMS_OP_IN_BLOCK));
-    EVENTS(&picked, 3, event_of(1, TMS_EVENT_BEGIN, 6), event_of(1, TMS_EVENT_END, 6),
-           event_of(1, TMS_EVENT_END, 5));
-    expect(&picked, "BEGIN*1.5/1 END*1.5/2 BEGIN*1.5/2 STEP*1.0/2 NEST*1.6/3 UNNEST*1.6/4 "
+    EVENTS(&picked, 1, event_of(1, TMS_EVENT_BEGIN, 5), event_of(1, TMS_EVENT_BEGIN, 6));
+    OPS(&picked, op_of(3, 1, TMS_OP_END, TMS_EVENT_WAIT, 5, split),
+        op_of(3, 1, TMS_OP_BEGIN, TMS_EVENT_WAIT, 5, split),
+        op_of(3, 1, TMS_OP_STEP, TMS_EVENT_WAIT, 0, TMS_OP_IN_BLOCK));
+    EVENTS(&picked, 4, event_of(1, TMS_EVENT_END, 0), event_of(1, TMS_EVENT_END, 0));
+    expect(&picked, "BEGIN*1.5/1 NEST*1.6/2 END*1.5/3 BEGIN*1.5/3 STEP*1.0/3 UNNEST*1.6/4 "
                     "END*1.5/5 ");
 }
 
@@ -160,12 +159,17 @@ static void what_is_empty_need_not_begin(void **state)
     expect(&picked, "BEGIN*1.5/1 NEST*1.8/7 ACQUIRE2.1/8 UNNEST*1.8/9 BEGIN*3.5/11 ");
 }
 
-/* The begin of another block is not its own. */
+/* The begin of another block, or of another thread's, is not its own. */
 static void a_block_that_goes_on_has_begun(void **state)
 {
     struct picked picked;
 
     (void)state;
+    start(&picked, true);
+    EVENTS(&picked, 1, event_of(1, TMS_EVENT_BEGIN, 5), event_of(1, TMS_EVENT_BEGIN, 6),
+           event_of(2, TMS_EVENT_BEGIN, 5), event_of(2, TMS_EVENT_BEGIN, 6),
+           event_of(1, TMS_EVENT_END, 6));
+    expect(&picked, "BEGIN*1.5/1 NEST*1.6/2 BEGIN*2.5/3 NEST*2.6/4 UNNEST*1.6/5 ");
     start(&picked, true);
     EVENTS(&picked, 1, event_of(1, TMS_EVENT_BEGIN, 5), event_of(1, TMS_EVENT_ENTER, 6),
            event_of(1, TMS_EVENT_BEGIN, 7));
