@@ -120,18 +120,8 @@ static bool grow_table(struct tms_names *names)
 /* Room for one more text. */
 static bool reserve(struct tms_names *names)
 {
-    if ((size_t)names->count + 2 <= names->capacity) {
-        return true;
-    }
-    size_t capacity = tms_capacity(names->capacity, (size_t)names->count + 2, TEXTS_LEAST);
-    struct tms_text *texts =
-        tms_resize(names->memory, names->texts, names->capacity, capacity, sizeof(*texts));
-    if (texts == NULL) {
-        return false;
-    }
-    names->texts = texts;
-    names->capacity = capacity;
-    return true;
+    return TMS_RESERVE(names->memory, &names->texts, &names->capacity, (size_t)names->count + 2,
+                       TEXTS_LEAST);
 }
 
 int64_t tms_names_add(struct tms_names *names, const char *name, size_t length)

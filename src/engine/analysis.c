@@ -107,6 +107,8 @@ static void run_batch(void *user, const struct tms_op *ops, size_t count)
     }
 }
 
+/* ---- aside: on a thread of its own, with nothing but the pick and its engines ------------- */
+
 static void run_aside(void *user, const struct tms_op *ops, size_t count)
 {
     struct tms_analysis *analysis = user;
@@ -115,8 +117,6 @@ static void run_aside(void *user, const struct tms_op *ops, size_t count)
         take_ops(&analysis->settings, &analysis->runs[i], ops, count);
     }
 }
-
-/* ---- aside: on a thread of its own, with nothing but the pick and its engines ------------- */
 
 static void fail_aside(struct tms_analysis *analysis)
 {

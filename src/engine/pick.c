@@ -3,7 +3,6 @@
 #include "engine/pick.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "engine/kinds.h"
 #include "spec/lower.h"
@@ -68,16 +67,13 @@ static inline struct tms_pick_thread *thread_of(struct tms_pick *pick, uint32_t 
 
 /* By kind: what an event that is plain does to the blocks that are open, and its operation. */
 static const struct effect {
-    uint32_t closes; /* all bits, or none */
-    uint8_t opens;
-    uint8_t op;
-    uint8_t nested; /* so much further on, if it is inside another block */
-    uint8_t flags;  /* at least */
+    bool opens, closes;
+    uint8_t op; /* of a block, that of an outermost one */
 } effects[TMS_EVENT_COUNT] = {
-    [TMS_EVENT_BEGIN] = {0, 1, TMS_OP_BEGIN, 2, TMS_OP_IN_BLOCK},
-    [TMS_EVENT_ENTER] = {0, 1, TMS_OP_BEGIN, 2, TMS_OP_IN_BLOCK},
-    [TMS_EVENT_END] = {UINT32_MAX, 0, TMS_OP_END, 2, TMS_OP_IN_BLOCK},
-    [TMS_EVENT_EXIT] = {UINT32_MAX, 0, TMS_OP_END, 2, TMS_OP_IN_BLOCK},
+    [TMS_EVENT_BEGIN] = {.opens = true, .op = TMS_OP_BEGIN},
+    [TMS_EVENT_ENTER] = {.opens = true, .op = TMS_OP_BEGIN},
+    [TMS_EVENT_END] = {.closes = true, .op = TMS_OP_END},
+    [TMS_EVENT_EXIT] = {.closes = true, .op = TMS_OP_END},
     [TMS_EVENT_UPDATE] = {.op = TMS_OP_UPDATE},
     [TMS_EVENT_ACQUIRE] = {.op = TMS_OP_ACQUIRE},
     [TMS_EVENT_RELEASE] = {.op = TMS_OP_RELEASE},
@@ -92,7 +88,7 @@ static inline struct tms_op *behind(struct tms_op *op, unsigned closes, unsigned
 {
     unsigned last = (unsigned)(op[-1].kind == TMS_OP_NEST) & (op[-1].thread == op->thread);
 
-    return op + 1 - closes - (closes & inside & last) + (closes & inside & ~last);
+    return op + !closes + (closes & inside & ~last) - (closes & inside & last);
 }
 
 /*
@@ -110,19 +106,16 @@ static inline struct tms_op *pick_one(struct tms_pick *pick, struct tms_op *op,
     if (thread == NULL) {
         return NULL;
     }
-    unsigned closes = effect->closes & 1;
+    unsigned opens = effect->opens, closes = effect->closes;
     assert(thread->count >= closes);
     size_t around = thread->count - closes;
     unsigned inside = around > 0;
     struct tms_picked_block *block = &thread->blocks[around];
-    uint32_t label = (block->label & effect->closes) | (event->target & ~effect->closes);
+    uint32_t label = (block->label & -closes) | (event->target & ~-closes);
     *block = (struct tms_picked_block){label, tms_is_function(event)};
-    thread->count = around + effect->opens;
-    op->event = number;
-    memcpy(&op->thread, event, sizeof(*event));
-    op->target = label;
-    op->kind = (uint8_t)(effect->op + effect->nested * inside);
-    op->flags = (uint8_t)(effect->flags | inside);
+    thread->count = around + opens;
+    tms_lower_block_op(op, event, number, label, effect->op + 2 * (inside & (opens | closes)));
+    op->flags = (uint8_t)(TMS_OP_IN_BLOCK * (inside | opens | closes));
     return behind(op, closes & pick->no_ends, inside);
 }
 
@@ -200,10 +193,11 @@ void tms_pick_ops(struct tms_pick *pick, const struct tms_op *ops, size_t count)
         if (thread == NULL) {
             return;
         }
+        assert(ops[i].kind != TMS_OP_READ && ops[i].kind != TMS_OP_WRITE);
         follow(thread, &ops[i]);
-        bool unwanted = ops[i].kind == TMS_OP_READ || ops[i].kind == TMS_OP_WRITE ||
-                        (ops[i].kind == TMS_OP_END && pick->no_ends);
-        *next_op(pick) = ops[i];
-        pick->count += !unwanted;
+        if (ops[i].kind != TMS_OP_END || !pick->no_ends) {
+            *next_op(pick) = ops[i];
+            pick->count++;
+        }
     }
 }

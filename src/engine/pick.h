@@ -51,7 +51,7 @@ void tms_pick_clear(struct tms_pick *pick);
 void tms_pick_events(struct tms_pick *pick, const struct tms_event *events, size_t count,
                      uint64_t number);
 
-/* Operations; reads and writes may have been left out before. */
+/* Operations, less the reads and writes. */
 void tms_pick_ops(struct tms_pick *pick, const struct tms_op *ops, size_t count);
 
 void tms_pick_flush(struct tms_pick *pick);

@@ -19,8 +19,7 @@ struct tms_reader {
     char *path;
     struct tms_input input;
     bool lenient;
-    struct tms_event
-        *events; /* where the next batch goes: `batch`, or for others TMS_BATCH of them */
+    struct tms_event *events; /* where the next batch goes: `batch`, or room elsewhere */
     struct tms_event batch[TMS_BATCH];
     uint32_t line_offset[TMS_BATCH]; /* text formats: line of events[i] is first_line + this */
     uint64_t first_line;             /* text formats: 1-based */

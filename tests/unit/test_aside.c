@@ -211,6 +211,7 @@ struct writer {
     struct tms_event *events;
     size_t count;
     uint32_t seed;
+    char path[32];
 };
 
 static uint32_t dice(struct writer *writer, uint32_t sides)
@@ -326,8 +327,43 @@ static void put_sections(struct writer *writer)
     }
 }
 
+/* A file with the same events. */
+static void write_file(struct writer *writer)
+{
+    struct tms_writer_settings settings;
+    struct tms_writer *file;
+
+    close(mkstemp(writer->path));
+    tms_writer_settings_init(&settings);
+    settings.format = "tms";
+    assert_int_equal(tms_writer_open(writer->context, writer->path, &settings, &file), TMS_OK);
+    assert_int_equal(tms_writer_write(file, writer->events, writer->count), TMS_OK);
+    assert_int_equal(tms_writer_close(file), TMS_OK);
+}
+
+static void feed(const struct writer *writer, struct tms_analysis *analysis)
+{
+    for (size_t at = 0, piece = 1; at < writer->count; at += piece) {
+        size_t rest = writer->count - at;
+        piece = rest < 1 + at % 1500 ? rest : 1 + at % 1500;
+        assert_int_equal(tms_analysis_feed(analysis, &writer->events[at], piece, NULL), TMS_OK);
+    }
+    assert_int_equal(tms_analysis_finish(analysis), TMS_OK);
+}
+
+/* The same from the file: its batches are not copied. */
+static void read_file(const struct writer *writer, struct tms_analysis *analysis)
+{
+    struct tms_reader *reader;
+
+    assert_int_equal(tms_reader_open(writer->context, writer->path, NULL, &reader), TMS_OK);
+    assert_int_equal(tms_analysis_read(analysis, reader), TMS_OK);
+    tms_reader_close(reader);
+}
+
 /* What an engine found, as text. */
-static char *predictions(const struct writer *writer, const char *engines, size_t index)
+static char *predictions(const struct writer *writer, const char *engines, size_t index,
+                         void give(const struct writer *, struct tms_analysis *))
 {
     struct tms_settings settings;
     struct tms_analysis *analysis;
@@ -338,12 +374,7 @@ static char *predictions(const struct writer *writer, const char *engines, size_
     tms_settings_init(&settings);
     settings.engines = engines;
     assert_int_equal(tms_analysis_new(writer->context, &settings, &analysis), TMS_OK);
-    for (size_t at = 0, piece = 1; at < writer->count; at += piece) {
-        size_t rest = writer->count - at;
-        piece = rest < 1 + at % 1500 ? rest : 1 + at % 1500;
-        assert_int_equal(tms_analysis_feed(analysis, &writer->events[at], piece, NULL), TMS_OK);
-    }
-    assert_int_equal(tms_analysis_finish(analysis), TMS_OK);
+    give(writer, analysis);
     const struct tms_result *result = tms_analysis_result(analysis, index);
     fprintf(out, "%s %llu\n", result->engine->name, (unsigned long long)result->violations);
     for (size_t i = 0; i < result->finding_count; i++) {
@@ -356,15 +387,16 @@ static char *predictions(const struct writer *writer, const char *engines, size_
     return text;
 }
 
-/* An engine finds the same in each company. */
+/* An engine finds the same in each company, and in whatever way it gets the events. */
 static void expect_same(const struct writer *writer, const char *const engines[3],
                         const size_t index[3], size_t least)
 {
-    char *first = predictions(writer, engines[0], index[0]);
+    char *first = predictions(writer, engines[0], index[0], feed);
 
     assert_true(strlen(first) > least);
-    for (int i = 1; i < 3; i++) {
-        char *other = predictions(writer, engines[i], index[i]);
+    for (int i = 1; i < 6; i++) {
+        char *other =
+            predictions(writer, engines[i / 2], index[i / 2], i % 2 == 0 ? feed : read_file);
         assert_string_equal(first, other);
         free(other);
     }
@@ -380,13 +412,51 @@ static void others_change_nothing(void **state)
                                             "frontier,sidetrack,goodlock"};
     struct writer writer = {.context = tms_context_new(NULL, NULL),
                             .events = calloc(EVENTS, sizeof(struct tms_event)),
-                            .seed = 1};
+                            .seed = 1,
+                            .path = "/tmp/tmesis-aside-XXXXXX"};
 
     (void)state;
     put_sections(&writer);
+    write_file(&writer);
     expect_same(&writer, predicting, (const size_t[]){0, 1, 2}, 1000);
     expect_same(&writer, observing, (const size_t[]){0, 0, 0}, 100);
     expect_same(&writer, with_ends, (const size_t[]){0, 1, 2}, 10);
+    unlink(writer.path);
+    free(writer.events);
+    tms_context_free(writer.context);
+}
+
+/* A reader that an analysis gave up is still good, without the analysis. */
+static void the_reader_can_go_on(void **state)
+{
+    struct writer writer = {.context = tms_context_new(NULL, NULL),
+                            .events = calloc(EVENTS, sizeof(struct tms_event)),
+                            .seed = 1,
+                            .path = "/tmp/tmesis-aside-XXXXXX"};
+    struct tms_settings settings;
+    struct tms_analysis *analysis;
+    struct tms_reader *reader;
+    const struct tms_event *events;
+    int64_t count;
+    uint64_t rest = 0;
+
+    (void)state;
+    put_sections(&writer);
+    writer.events[EVENTS / 2].kind = TMS_EVENT_FORK; /* of a thread that has begun */
+    writer.events[EVENTS / 2].target = writer.events[0].thread;
+    write_file(&writer);
+    tms_settings_init(&settings);
+    settings.engines = "frontier,sidetrack";
+    assert_int_equal(tms_analysis_new(writer.context, &settings, &analysis), TMS_OK);
+    assert_int_equal(tms_reader_open(writer.context, writer.path, NULL, &reader), TMS_OK);
+    assert_int_equal(tms_analysis_read(analysis, reader), TMS_ERR_MALFORMED);
+    tms_analysis_free(analysis);
+    while ((count = tms_reader_next(reader, &events)) > 0) {
+        rest += (uint64_t)count;
+    }
+    assert_in_range(rest, EVENTS / 2 - 3000, EVENTS / 2);
+    tms_reader_close(reader);
+    unlink(writer.path);
     free(writer.events);
     tms_context_free(writer.context);
 }
@@ -400,6 +470,7 @@ int main(void)
         cmocka_unit_test(a_slow_taker_is_waited_for),
         cmocka_unit_test(the_rest_can_be_dropped),
         cmocka_unit_test(others_change_nothing),
+        cmocka_unit_test(the_reader_can_go_on),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
