@@ -237,6 +237,12 @@ int tms_writer_open(struct tms_context *context, const char *path,
 int tms_writer_write(struct tms_writer *writer, const struct tms_event *events, size_t count);
 
 /*
+ * The trace is not all that happened: `loss` says why, a sentence without its full stop. What is
+ * written is marked so, and tms_reader_loss says it to whoever reads it.
+ */
+void tms_writer_lost(struct tms_writer *writer, const char *loss);
+
+/*
  * Finishes the file and frees the writer, also when it returns an error: then nothing is left of
  * the file, and one that was there before is as it was.
  */

@@ -107,6 +107,9 @@ static int copy(struct job *job, struct tms_writer *writer)
     if (count < 0 || code != TMS_OK) {
         tms_writer_abandon(writer);
     } else {
+        if (tms_reader_loss(job->reader) != NULL) {
+            tms_writer_lost(writer, tms_reader_loss(job->reader));
+        }
         code = tms_writer_close(writer);
     }
     if (count < 0) {

@@ -305,6 +305,12 @@ void tms_reader_cut(struct tms_reader *reader, const char *format, ...)
     tms_warn(reader->context, "%s: %s", tms_input_name(reader->path), sentence);
 }
 
+void tms_reader_marked_lost(struct tms_reader *reader, const char *loss, size_t length)
+{
+    tms_reader_cut(reader, "%.*s",
+                   (int)(length < TMS_MESSAGE_SIZE / 4 ? length : TMS_MESSAGE_SIZE / 4), loss);
+}
+
 /* ---- writers -------------------------------------------------------------------------- */
 
 void tms_writer_settings_init(struct tms_writer_settings *settings)
@@ -455,6 +461,15 @@ int tms_writer_write(struct tms_writer *writer, const struct tms_event *events, 
     writer->failed = writer->format->write(writer, events, count);
     writer->events += count;
     return writer->failed;
+}
+
+/* Formats of lines have it in one. */
+void tms_writer_lost(struct tms_writer *writer, const char *loss)
+{
+    snprintf(writer->loss, sizeof(writer->loss), "%s", *loss != '\0' ? loss : "its end is missing");
+    for (char *at = writer->loss; *at != '\0'; at++) {
+        *at = (unsigned char)*at < ' ' ? ' ' : *at;
+    }
 }
 
 int tms_writer_close(struct tms_writer *writer)

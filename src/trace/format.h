@@ -43,6 +43,8 @@ struct tms_writer {
     int failed; /* first error; everything after it is refused with the same */
     uint64_t events;
     void *state;
+    char loss[TMS_MESSAGE_SIZE /
+              2]; /* why the trace is not complete, "": it is. For `finish` to mark. */
 };
 
 struct tms_format {
@@ -82,6 +84,9 @@ __attribute__((format(printf, 3, 4))) int tms_reader_skip(struct tms_reader *rea
 /* The file ends in the middle of something: complains, and tms_reader_loss says so. */
 __attribute__((format(printf, 2, 3))) void tms_reader_cut(struct tms_reader *reader,
                                                           const char *format, ...);
+
+/* The same where whoever wrote the trace said that something is missing, and what. */
+void tms_reader_marked_lost(struct tms_reader *reader, const char *loss, size_t length);
 
 extern const struct tms_format tms_format_std;
 extern const struct tms_format tms_format_rr;

@@ -324,6 +324,12 @@ static int write_events(struct tms_writer *writer, const struct tms_event *event
     return TMS_OK;
 }
 
+/* There is no place for a mark, but every reader sees that a record is not whole. */
+static int finish_writer(struct tms_writer *writer)
+{
+    return writer->loss[0] == '\0' ? TMS_OK : tms_output_write(writer->output, "", 1);
+}
+
 static void destroy_writer(struct tms_writer *writer)
 {
     struct rt_writer *rt = writer->state;
@@ -348,5 +354,6 @@ const struct tms_format tms_format_regiontrack = {
     .read = read_batch,
     .writer_size = sizeof(struct rt_writer),
     .write = write_events,
+    .finish = finish_writer,
     .destroy = destroy_writer,
 };

@@ -383,6 +383,16 @@ static bool misshapen(struct tms_reader *reader, uint64_t line, struct tms_span 
     return true;
 }
 
+static void read_comment(struct tms_reader *reader, struct tms_span text)
+{
+    static const char mark[] = TMS_STD_LOSS;
+    const size_t length = sizeof(mark) - 1;
+
+    if (text.length > length && memcmp(text.at, mark, length) == 0) {
+        tms_reader_marked_lost(reader, text.at + length, text.length - length);
+    }
+}
+
 /* One line without its end: 1 with the event set, 0 if there is none in it, or a code. */
 static int64_t plain_line(struct tms_reader *reader, uint64_t line, struct tms_span text,
                           struct tms_event *event)
@@ -395,6 +405,7 @@ static int64_t plain_line(struct tms_reader *reader, uint64_t line, struct tms_s
         blank.length--;
     }
     if (blank.length == 0 || text.at[0] == '#') {
+        read_comment(reader, text);
         return 0;
     }
     if (misshapen(reader, line, text, &code)) {

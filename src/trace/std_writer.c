@@ -99,7 +99,7 @@ static inline char *put_number(char *to, uint32_t number)
     return to;
 }
 
-int tms_std_finish(struct tms_writer *writer)
+static int flush(struct tms_writer *writer)
 {
     struct tms_std_writer *std = writer->state;
     size_t used = std->used;
@@ -177,7 +177,7 @@ static inline int write_event(struct tms_writer *writer, const struct tms_event 
         (size_t)parts.thread.length + parts.target.length + parts.location.length + LINE_EXTRA;
 
     if (code == TMS_OK && size > sizeof(std->buffer) - std->used) {
-        code = tms_std_finish(writer);
+        code = flush(writer);
     }
     if (code != TMS_OK) {
         return code;
@@ -209,4 +209,20 @@ void tms_std_destroy(struct tms_writer *writer)
         tms_release(&writer->context->memory, std->fit[cls].bits, std->fit[cls].words,
                     sizeof(*std->fit[cls].bits));
     }
+}
+
+/* A comment to everybody else. */
+int tms_std_finish(struct tms_writer *writer)
+{
+    static const char mark[] = TMS_STD_LOSS, end[] = "\n";
+    int code = flush(writer);
+
+    if (writer->loss[0] == '\0' || code != TMS_OK) {
+        return code;
+    }
+    code = tms_output_write(writer->output, mark, sizeof(mark) - 1);
+    if (code == TMS_OK) {
+        code = tms_output_write(writer->output, writer->loss, strlen(writer->loss));
+    }
+    return code == TMS_OK ? tms_output_write(writer->output, end, 1) : code;
 }

@@ -6,6 +6,7 @@
  *     magic, byte order mark, version
  *     section HEAD    the texts of event kinds and name classes
  *     section EVTS …  one block of events each, with the names that are new in it
+ *     section loss    why the trace is not all that happened; absent when it is
  *     section INDX    where the blocks are; absent when the writer was cut off
  *
  * A section is 16 bytes (checksum, tag, length) and its payload; the checksum covers all that
@@ -25,7 +26,7 @@
 #define TMS_FILE_MAGIC_SIZE 8
 #define TMS_FILE_BYTE_ORDER UINT32_C(0x01020304)
 #define TMS_FILE_MAJOR      1
-#define TMS_FILE_MINOR      0
+#define TMS_FILE_MINOR      1
 
 /* The fixed start of the file. */
 enum {
@@ -49,6 +50,7 @@ enum {
 #define TMS_TAG_HEAD     TMS_TAG('H', 'E', 'A', 'D')
 #define TMS_TAG_EVENTS   TMS_TAG('E', 'V', 'T', 'S')
 #define TMS_TAG_INDEX    TMS_TAG('I', 'N', 'D', 'X')
+#define TMS_TAG_LOSS     TMS_TAG('l', 'o', 's', 's')
 #define TMS_TAG_OPTIONAL UINT32_C(0x20)
 
 /* The fixed start of a block. */

@@ -432,6 +432,8 @@ static int read_section(struct tms_reader *reader)
     }
     if (section.tag == TMS_TAG_EVENTS) {
         there = read_block(reader, &section);
+    } else if (section.tag == TMS_TAG_LOSS) {
+        tms_reader_marked_lost(reader, (const char *)section.payload, section.length);
     } else if ((section.tag & TMS_TAG_OPTIONAL) == 0) {
         char text[5] = {0};
         tms_put32((uint8_t *)text, section.tag);

@@ -298,6 +298,18 @@ static void fill_index(const struct tms_file_writer *state, uint8_t *at)
     memcpy(at + 8, TMS_FILE_END_MAGIC, TMS_FILE_MAGIC_SIZE);
 }
 
+static int put_loss(struct tms_writer *writer)
+{
+    size_t length = strlen(writer->loss);
+    uint8_t *room = begin_section(writer->state) ? extend(writer->state, length) : NULL;
+
+    if (room == NULL) {
+        return tms_fail_memory(writer->context);
+    }
+    memcpy(room, writer->loss, length);
+    return end_section(writer, TMS_TAG_LOSS);
+}
+
 int tms_file_finish(struct tms_writer *writer)
 {
     struct tms_file_writer *state = writer->state;
@@ -305,6 +317,9 @@ int tms_file_finish(struct tms_writer *writer)
 
     if (code == TMS_OK) {
         code = put_block(writer);
+    }
+    if (code == TMS_OK && writer->loss[0] != '\0') {
+        code = put_loss(writer);
     }
     if (code != TMS_OK) {
         return code;
