@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cli/console.h"
+#include "cli/process.h"
 
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
@@ -75,7 +76,7 @@ static _Noreturn void become(const struct tms_operands *operands,
     if (words != NULL && set_preload(preload)) {
         memcpy(words, operands->text, operands->count * sizeof(*words));
         set_variables(config);
-        signal(SIGPIPE, SIG_DFL); /* main ignores it */
+        tms_sigpipe_restore();
         sigprocmask(SIG_SETMASK, mask, NULL);
         execvp(words[0], words);
         error = errno;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command `tmesis`: a table of commands, and the way from words to one of them. */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/console.h"
 #include "cli/options.h"
+#include "cli/process.h"
 #include "tmesis/tmesis.h"
 
 static const struct tms_command *const commands[] = {
@@ -141,8 +141,8 @@ int main(int argc, char **argv)
     const struct tms_command *command = called_as(argc > 0 ? argv[0] : "");
     int status;
 
-    /* A reader that goes away shows as a failed write, which tms_console_flush knows. */
-    signal(SIGPIPE, SIG_IGN);
+    tms_descriptors_keep();
+    tms_sigpipe_ignore();
     if (argc < 2 && command == NULL) {
         help(stderr);
         return TMS_EXIT_BAD;

@@ -118,14 +118,34 @@ bool tms_program_self(char *path, size_t size)
     return true;
 }
 
+void tms_descriptors_keep(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        while (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) >= 0) {
+        }
+    }
+}
+
+/* What the command was started with, and the programs that it starts are to have. */
+static void (*inherited_sigpipe)(int) = SIG_DFL;
+
+void tms_sigpipe_ignore(void)
+{
+    inherited_sigpipe = signal(SIGPIPE, SIG_IGN);
+}
+
+void tms_sigpipe_restore(void)
+{
+    signal(SIGPIPE, inherited_sigpipe);
+}
+
 int tms_program_become(const struct tms_words *words)
 {
     assert(words->count > 0);
     if (words->failed) {
         return tms_bad("out of memory");
     }
-    /* main ignores it, and the next program would inherit that. */
-    signal(SIGPIPE, SIG_DFL);
+    tms_sigpipe_restore();
     execvp(words->text[0], words->text);
     return tms_bad("%s can't be started: %s", words->text[0], strerror(errno));
 }
@@ -163,7 +183,9 @@ static pid_t start(const struct tms_words *words, int to)
     posix_spawn_file_actions_adddup2(&files, to, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&files, to, STDERR_FILENO);
     sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);
+    if (inherited_sigpipe != SIG_IGN) {
+        sigaddset(&defaults, SIGPIPE);
+    }
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setsigdefault(&attributes, &defaults);

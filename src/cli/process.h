@@ -30,6 +30,19 @@ bool tms_program_exists(const char *name);
 /* The path of this very program, behind all links; false if the system does not tell. */
 bool tms_program_self(char *path, size_t size);
 
+/*
+ * Standard descriptors that are closed are taken, so that no file of ours becomes standard output.
+ * A program that is started finds them closed as they were.
+ */
+void tms_descriptors_keep(void);
+
+/*
+ * The command ignores SIGPIPE: a reader that goes away shows as a failed write, which
+ * tms_console_flush knows. A program that it starts gets what the command was started with.
+ */
+void tms_sigpipe_ignore(void);
+void tms_sigpipe_restore(void);
+
 /* Becomes the program. Returns only if it can't, with TMS_EXIT_BAD after a sentence. */
 int tms_program_become(const struct tms_words *words);
 
