@@ -21,7 +21,8 @@
 struct file {
     const char *bytes;
     size_t size;
-    mode_t mode;
+    bool privileged; /* set-user-ID or set-group-ID */
+    bool gains;      /* … of somebody else, so that it ignores the environment */
 };
 
 /* So many bytes from an offset on, NULL: the file has not as many. */
@@ -76,7 +77,13 @@ static bool map_program(const char *name, struct file *file)
     if (map == MAP_FAILED) {
         return false;
     }
-    *file = (struct file){map, (size_t)status.st_size, status.st_mode};
+    *file = (struct file){
+        .bytes = map,
+        .size = (size_t)status.st_size,
+        .privileged = (status.st_mode & (S_ISUID | S_ISGID)) != 0,
+        .gains = ((status.st_mode & S_ISUID) != 0 && status.st_uid != geteuid()) ||
+                 ((status.st_mode & S_ISGID) != 0 && status.st_gid != getegid()),
+    };
     return true;
 }
 
@@ -139,9 +146,9 @@ static enum tms_binary kind_of(const struct file *file)
         return TMS_BINARY_FOREIGN;
     }
     if (has_runtime(file, elf)) {
-        return TMS_BINARY_WATCHED;
+        return file->gains ? TMS_BINARY_PRIVILEGED : TMS_BINARY_WATCHED;
     }
-    if ((file->mode & (S_ISUID | S_ISGID)) != 0) {
+    if (file->privileged) {
         return TMS_BINARY_PRIVILEGED;
     }
     return has_interpreter(file, elf) ? TMS_BINARY_PLAIN : TMS_BINARY_STATIC;
