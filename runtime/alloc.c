@@ -293,6 +293,26 @@ static void *mapped(void *start, size_t size)
 MAPS(mmap, off_t)
 MAPS(mmap64, off64_t)
 
+/*
+ * Locking all memory would fault in terabytes of shadow memory, so pages are locked when they are
+ * touched. Without privileges the size of the reservations alone is over the limit: then nothing is
+ * locked, as other sanitizers do, because what a program does must not depend on being watched.
+ */
+TMS_RT_REAL(int, mlockall, (int))
+TMS_RT_INTERPOSE int mlockall(int flags)
+{
+    int before = errno;
+    bool known = flags != 0 && (flags & ~(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT)) == 0;
+    if (tms_rt_self == NULL || !known || flags == MCL_ONFAULT)
+        return real_mlockall()(flags);
+    if (real_mlockall()(flags | MCL_ONFAULT) != 0) {
+        TMS_RT_TELL(tms_rt_warn("mlockall had no effect: the program is watched, and has no "
+                                "privilege to lock the runtime's memory"));
+        errno = before;
+    }
+    return 0;
+}
+
 TMS_RT_REAL(int, munmap, (void *, size_t))
 TMS_RT_INTERPOSE int munmap(void *start, size_t size)
 {

@@ -66,17 +66,20 @@ void(tmesis_new_memory)(const volatile void *address, size_t size)
 
 void(tmesis_name_thread)(const char *name)
 {
-    TMS_RT_TELL(tms_rt_name_thread(thread, name));
+    if (name != NULL)
+        TMS_RT_TELL(tms_rt_name_thread(thread, name));
 }
 
 void(tmesis_name_lock)(const volatile void *lock, const char *name)
 {
-    TMS_RT_TELL(tms_rt_name_object(plain(lock), name));
+    if (name != NULL)
+        TMS_RT_TELL(tms_rt_name_object(plain(lock), name));
 }
 
 void(tmesis_name_memory)(const volatile void *address, const char *name)
 {
-    TMS_RT_TELL(tms_rt_name_object(plain(address), name));
+    if (name != NULL)
+        TMS_RT_TELL(tms_rt_name_object(plain(address), name));
 }
 
 #define ABOUT(name, tell)                                                                          \

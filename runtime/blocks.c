@@ -131,7 +131,9 @@ static void open_block(struct tms_rt_thread *t, enum tms_rt_source source, uint3
     }
     struct tms_rt_open *open = &t->open[t->open_count++];
     *open = (struct tms_rt_open){.label = label, .site = site, .source = (uint8_t)source};
-    t->blocks_seen++;
+    if (t->blocks_seen++ == 0) {
+        tms_rt_block_seen();
+    }
     if (t->open_count == 1) {
         begin_transaction(t, label, site);
     } else {
@@ -264,8 +266,11 @@ void tms_rt_split_due(struct tms_rt_thread *t, uint32_t site)
 
 void tms_rt_begin(struct tms_rt_thread *t, const char *name, uintptr_t pc)
 {
-    uint32_t label = tms_rt_checks ? tms_rt_text_label(t, name) : 0;
+    uint32_t label = tms_rt_checks && name != NULL ? tms_rt_text_label(t, name) : 0;
 
+    if (name == NULL) {
+        tms_rt_warn("tmesis_begin was called without a name (NULL), so this block is left out");
+    }
     t->annotated = t->annotated << 1 | (label != 0);
     if (label != 0) {
         open_block(t, TMS_RT_ANNOTATED, label, tms_rt_site(t, pc));

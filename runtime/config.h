@@ -7,7 +7,11 @@
 #ifndef TMS_RUNTIME_CONFIG_H
 #define TMS_RUNTIME_CONFIG_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 /* X(field, TMESIS_RT_…, meaning) */
 #define TMS_RT_CONFIG(X)                                                                           \
@@ -30,5 +34,23 @@ struct tms_rt_config {
     TMS_RT_CONFIG(X)
 #undef X
 };
+
+/*
+ * Where a process that can't be watched says so: a datagram socket of the command, in the abstract
+ * namespace, which is reached after chroot and setuid as well. It is named after the directory of
+ * the spools. Returns the length of the address.
+ */
+static inline socklen_t tms_rt_failure_address(const char *spool, struct sockaddr_un *address)
+{
+    const char *slash = strrchr(spool, '/');
+    size_t length = slash != NULL ? (size_t)(slash - spool) : strlen(spool);
+    size_t most = sizeof(address->sun_path) - 1;
+    size_t left_out = length > most ? length - most : 0; /* the end is what is unique */
+
+    memset(address, 0, sizeof(*address));
+    address->sun_family = AF_UNIX;
+    memcpy(address->sun_path + 1, spool + left_out, length - left_out);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length - left_out);
+}
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -65,8 +66,12 @@ void tms_rt_warn(const char *format, ...)
 
 /* ---- start ------------------------------------------------------------------------------ */
 
+/* A program with privileges of its own obeys no one's environment. */
 static void read_config(void)
 {
+    if (getauxval(AT_SECURE) != 0) {
+        return;
+    }
 #define X(field, name, meaning) config.field = getenv("TMESIS_RT_" name);
     TMS_RT_CONFIG(X)
 #undef X
@@ -146,6 +151,23 @@ static bool watch(void)
     return true;
 }
 
+/* Tells the command, if it still runs, that this process is not watched. */
+static void give_up(int error)
+{
+    struct sockaddr_un address;
+    char why[TMS_SPOOL_MESSAGE];
+    socklen_t length = tms_rt_failure_address(config.spool, &address);
+    int line = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    tms_rt_checks = false;
+    snprintf(why, sizeof(why), "process %d could not be watched: %s", (int)getpid(),
+             error != 0 ? strerrordesc_np(error) : "there was no room for the runtime's memory");
+    if (line >= 0) {
+        sendto(line, why, strlen(why), 0, (const struct sockaddr *)&address, length);
+        close(line);
+    }
+}
+
 void tms_rt_start(void)
 {
     int not_yet = 0;
@@ -154,12 +176,9 @@ void tms_rt_start(void)
         return;
     }
     read_config();
+    errno = 0;
     if (config.spool != NULL && !TMS_RT_SUPERFLUOUS() && !watch()) {
-        static const char why[] = "tmesis: the runtime could not start in this program: no room "
-                                  "for its memory or its file\n";
-        tms_rt_checks = false;
-        ssize_t ignored = write(STDERR_FILENO, why, sizeof(why) - 1);
-        (void)ignored;
+        give_up(errno);
     }
     atomic_store(&started, 2);
 }
@@ -217,9 +236,28 @@ void tms_rt_exec_failed(void)
     }
 }
 
+void tms_rt_fork_begins(void)
+{
+    struct tms_spool_header *header = tms_rt_spool_header();
+
+    if (header != NULL) {
+        __atomic_fetch_add(&header->forks, 1, __ATOMIC_RELAXED);
+    }
+}
+
+void tms_rt_fork_fails(void)
+{
+    struct tms_spool_header *header = tms_rt_spool_header();
+
+    if (header != NULL) {
+        __atomic_fetch_sub(&header->forks, 1, __ATOMIC_RELAXED);
+    }
+}
+
 void tms_rt_forked(struct tms_rt_thread *t)
 {
-    if (!tms_rt_checks) {
+    if (t == NULL || !tms_rt_checks) {
+        tms_rt_checks = false;
         return;
     }
     bool blame = config.blame == NULL || strcmp(config.blame, "0") != 0;
@@ -230,14 +268,22 @@ void tms_rt_forked(struct tms_rt_thread *t)
     tms_rt_heap_restart();
     tms_rt_violations_restart();
     tms_rt_sites_restart();
+    errno = 0;
     if (!tms_rt_spool_open(config.spool, number(config.max_size)) || !tms_rt_check_start(blame)) {
-        tms_rt_checks = false;
+        give_up(errno);
         return;
     }
     tms_rt_spool_header()->mode = mode();
     tms_rt_functions_restart();
     describe_blocks();
     tms_rt_life_restart(t);
+}
+
+void tms_rt_sandboxed(void)
+{
+    if (tms_rt_checks) {
+        tms_rt_lose(TMS_SPOOL_LOST_SANDBOX);
+    }
 }
 
 /* ---- perturbation ----------------------------------------------------------------------- */

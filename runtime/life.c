@@ -11,7 +11,8 @@
 #include "memory.h"
 #include "shadow.h"
 
-#define FRAMES 4096u /* deeper ones are not told apart */
+#define FRAMES    4096u /* deeper ones are not told apart */
+#define DESCRIBED 4096u /* threads beyond these have records only in recordings */
 
 TMS_RT_TLS struct tms_rt_thread *tms_rt_self;
 
@@ -161,6 +162,15 @@ void tms_rt_life_count(struct tms_spool_header *header)
     tms_rt_mutex_unlock(&threads.lock);
 }
 
+void tms_rt_block_seen(void)
+{
+    struct tms_spool_header *header = tms_rt_spool_header();
+
+    if (header != NULL && header->blocks == 0) {
+        header->blocks = header->transactions = 1;
+    }
+}
+
 /* ---- fork and join ---------------------------------------------------------------------- */
 
 static void operate(struct tms_rt_thread *t, uint8_t kind, uint8_t event, uint32_t child,
@@ -202,25 +212,21 @@ void tms_rt_fork_failed(struct tms_rt_thread *child)
     let_go(child);
 }
 
-void tms_rt_thread_start(struct tms_rt_thread *child, uintptr_t entry)
+void tms_rt_thread_start(struct tms_rt_thread *child, uintptr_t entry, uintptr_t low,
+                         uintptr_t high)
 {
     child->entry = entry;
     child->tid = syscall(SYS_gettid);
-    spool_thread(child, "");
+    child->stack_low = low;
+    child->stack_high = high;
+    if (tms_rt_tells || child->index <= DESCRIBED) {
+        spool_thread(child, "");
+    }
     struct tms_spool_header *header = tms_rt_spool_header();
     if (header != NULL) {
         __atomic_fetch_add(&header->threads, 1, __ATOMIC_RELAXED);
     }
     tms_rt_self = child;
-}
-
-void tms_rt_thread_stack(struct tms_rt_thread *t, uintptr_t low, uintptr_t high)
-{
-    t->stack_low = low;
-    t->stack_high = high;
-    t->inside++; /* the thread watches already */
-    spool_thread(t, "");
-    t->inside--;
 }
 
 void tms_rt_thread_end(struct tms_rt_thread *t)
@@ -232,6 +238,7 @@ void tms_rt_thread_end(struct tms_rt_thread *t)
     if (t->stack_high > t->stack_low) {
         tms_rt_renew_by(t, t->stack_low, t->stack_high - t->stack_low);
     }
+    tms_rt_spool_thread_ends(t);
     let_go(t);
 }
 
@@ -269,39 +276,59 @@ struct tms_rt_thread *tms_rt_life_start(void)
     return t;
 }
 
+/* What a thread keeps when fork makes it the only one of another process: where it is. */
+struct place {
+    const struct tms_rt_frame *top;
+    uintptr_t stack_low, stack_high, entry;
+    uint64_t annotated;
+    uint32_t too_deep;
+    uint32_t ignored[TMS_RT_UPDATE + 1];
+};
+
+static struct place get_place(const struct tms_rt_thread *t)
+{
+    struct place place = {.top = t->top,
+                          .stack_low = t->stack_low,
+                          .stack_high = t->stack_high,
+                          .entry = t->entry,
+                          .annotated = t->annotated,
+                          .too_deep = t->too_deep};
+
+    memcpy(place.ignored, t->ignored, sizeof(place.ignored));
+    return place;
+}
+
+static void set_place(struct tms_rt_thread *t, const struct place *place)
+{
+    t->stack_low = place->stack_low;
+    t->stack_high = place->stack_high;
+    t->entry = place->entry;
+    t->annotated = place->annotated;
+    t->too_deep = place->too_deep;
+    memcpy(t->ignored, place->ignored, sizeof(t->ignored));
+    while (t->top < place->top) {
+        t->top++;
+        t->top->site = 0;
+        t->top->block = false;
+        t->top->held = 0;
+    }
+}
+
 void tms_rt_life_restart(struct tms_rt_thread *only)
 {
+    const struct place place = get_place(only);
+
     atomic_store(&threads.lock.state, 0);
     threads.free = NULL;
     threads.all = only;
     only->next = NULL;
-    only->events_seen = only->transactions_seen = only->blocks_seen = 0;
     threads.events = threads.transactions = threads.blocks = 0;
-    atomic_store(&only->unopened, 0);
-    atomic_store(&only->running, 0);
     threads.count = 1;
+    only->spare_node = 0; /* the shadow is empty, its nodes with it */
+    clean(only);
+    set_place(only, &place);
+    only->inside = 1;
     only->index = 1;
-    only->parent = 0;
-    only->engine = NULL;
-    only->floor = only->span = only->quiet = only->quiet_span = only->number = 0;
-    only->recalled_count = 0;
-    only->settle_due = false;
-    only->spare_node = 0;
-    only->events = NULL;
-    only->events_cut = false;
-    only->calm++;
-    only->last_event = NULL;
-    only->held_count = only->open_count = only->untold = only->waiting_count = 0;
-    only->split_due = false;
-    memset(only->sites, 0, sizeof(only->sites));
-    memset(only->places, 0, sizeof(only->places));
-    memset(only->objects, 0, sizeof(only->objects));
-    memset(only->labels, 0, sizeof(only->labels));
-    tms_rt_forget_called(only);
-    for (struct tms_rt_frame *frame = only->frames + 1; frame <= only->top; frame++) {
-        frame->site = 0;
-        frame->block = false;
-    }
     only->tid = getpid();
     atomic_store(&only->uses, 2);
     spool_thread(only, "main");

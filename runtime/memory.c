@@ -56,7 +56,11 @@ void *tms_rt_map(size_t bytes)
     long address = raw(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    return address < 0 && address > -4096 ? NULL : (void *)address;
+    if (address < 0 && address > -4096) {
+        return NULL;
+    }
+    raw(SYS_madvise, address, (long)bytes, MADV_DONTDUMP, 0, 0, 0); /* core files are for people */
+    return (void *)address;
 }
 
 void tms_rt_mutex_wait(struct tms_rt_mutex *mutex)

@@ -7,13 +7,35 @@
 #include <fcntl.h>
 #include <paths.h>
 #include <pty.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "interpose.h"
 
 /* ---- fork ------------------------------------------------------------------------------- */
+
+static struct tms_rt_thread *begin_fork(void)
+{
+    tms_rt_fork_begins();
+    return tms_rt_enter();
+}
+
+static long end_fork(struct tms_rt_thread *thread, long child)
+{
+    int saved_errno = errno;
+    if (child == 0)
+        tms_rt_forked(thread);
+    else if (child < 0)
+        tms_rt_fork_fails();
+    errno = saved_errno;
+    if (thread != NULL)
+        tms_rt_leave(thread);
+    return child;
+}
 
 /*
  * Makes a child process. The handlers of pthread_atfork run inside, unwatched: in the child they
@@ -23,16 +45,8 @@
     TMS_RT_REAL(pid_t, name, parameters)                                                           \
     TMS_RT_INTERPOSE pid_t name parameters                                                         \
     {                                                                                              \
-        struct tms_rt_thread *thread = tms_rt_enter();                                             \
-        pid_t child = real_##name() arguments;                                                     \
-        if (thread == NULL)                                                                        \
-            return child;                                                                          \
-        int saved_errno = errno;                                                                   \
-        if (child == 0)                                                                            \
-            tms_rt_forked(thread);                                                                 \
-        errno = saved_errno;                                                                       \
-        tms_rt_leave(thread);                                                                      \
-        return child;                                                                              \
+        struct tms_rt_thread *thread = begin_fork();                                               \
+        return (pid_t)end_fork(thread, real_##name() arguments);                                   \
     }
 
 FORKS(fork, (void), ())
@@ -45,6 +59,88 @@ FORKS(forkpty,
 TMS_RT_INTERPOSE pid_t vfork(void)
 {
     return fork();
+}
+
+/*
+ * The system calls themselves. A child with memory of its own is one of fork's; one that shares
+ * ours is a thread that the runtime can't tell from its maker, unless that one waits meanwhile.
+ */
+static bool copies_memory(uint64_t flags)
+{
+    if ((flags & CLONE_VM) != 0 && (flags & CLONE_VFORK) == 0)
+        tms_rt_warn("the program makes threads with clone, and not by pthread_create: what these "
+                    "do is not told apart from what their maker does");
+    return (flags & CLONE_VM) == 0;
+}
+
+static bool makes_process(long number, long first, long second)
+{
+    uint64_t flags;
+    switch (number) {
+    case SYS_fork:
+        return true;
+    case SYS_clone:
+        return copies_memory((uint64_t)first);
+    case SYS_clone3:
+        memcpy(&flags, (const void *)first, (size_t)second < sizeof flags ? 0 : sizeof flags);
+        return (size_t)second >= sizeof flags && copies_memory(flags);
+    default:
+        return false;
+    }
+}
+
+TMS_RT_REAL(long, syscall, (long, ...))
+TMS_RT_INTERPOSE long syscall(long number, ...)
+{
+    long word[6];
+    va_list list;
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        word[i] = va_arg(list, long);
+    va_end(list);
+    if (number == SYS_vfork)
+        number = SYS_fork; /* as vfork above */
+    if (number == SYS_exit_group)
+        tms_rt_finish("exit");
+    bool forks = makes_process(number, word[0], word[1]);
+    struct tms_rt_thread *thread = forks ? begin_fork() : NULL;
+    long result = real_syscall()(number, word[0], word[1], word[2], word[3], word[4], word[5]);
+    if (number == SYS_seccomp && result == 0)
+        tms_rt_sandboxed();
+    return forks ? end_fork(thread, result) : result;
+}
+
+struct clone_start {
+    int (*function)(void *);
+    void *argument;
+    struct tms_rt_thread *thread;
+};
+
+/* In the child, on its new stack: the frames of the parent are out of reach. */
+static int start_clone(void *argument)
+{
+    struct clone_start *start = argument;
+    end_fork(start->thread, 0);
+    TMS_RT_TELL(tms_rt_unwind(thread, UINTPTR_MAX));
+    int status = start->function(start->argument);
+    tms_rt_finish("exit"); /* what follows is the bare system call */
+    return status;
+}
+
+TMS_RT_REAL(int, clone, (int (*)(void *), void *, int, void *, ...))
+TMS_RT_INTERPOSE int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
+{
+    void *word[3];
+    va_list list;
+    va_start(list, argument);
+    for (int i = 0; i < 3; i++)
+        word[i] = va_arg(list, void *);
+    va_end(list);
+    if (!copies_memory((uint64_t)flags))
+        return real_clone()(function, stack, flags, argument, word[0], word[1], word[2]);
+    struct clone_start start = {function, argument, begin_fork()};
+    return (int)end_fork(
+        start.thread, real_clone()(start_clone, stack, flags, &start, word[0], word[1], word[2]));
 }
 
 static bool to_null_device(void)

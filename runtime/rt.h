@@ -93,10 +93,12 @@ void tms_rt_leave(struct tms_rt_thread *thread);
 struct tms_rt_thread *tms_rt_fork_thread(struct tms_rt_thread *thread, uintptr_t pc);
 /* It could not be created after all. */
 void tms_rt_fork_failed(struct tms_rt_thread *child);
-/* In the new thread; `entry` is its start function, which is no atomic block by default. */
-void tms_rt_thread_start(struct tms_rt_thread *child, uintptr_t entry);
-/* The memory of its stack (and of its thread-local variables), said once after _start. */
-void tms_rt_thread_stack(struct tms_rt_thread *thread, uintptr_t low, uintptr_t high);
+/*
+ * In the new thread; `entry` is its start function, which is no atomic block by default, `low` and
+ * `high` the bounds of its stack (with its thread-local variables), both 0: unknown.
+ */
+void tms_rt_thread_start(struct tms_rt_thread *child, uintptr_t entry, uintptr_t low,
+                         uintptr_t high);
 /* The last thing that a thread does: open blocks end here, its stack becomes new memory. */
 void tms_rt_thread_end(struct tms_rt_thread *thread);
 /* After the real join of it. A detached thread is never joined: call _detach once instead. */
@@ -195,8 +197,17 @@ void tms_rt_finish(const char *how);
  */
 void tms_rt_exec_begins(void);
 void tms_rt_exec_failed(void);
-/* In the child of a fork: a process of its own, whose only thread is the caller. */
+/*
+ * Around a fork, in the parent, so that no child goes missing unnoticed; and in the child, which is
+ * a process of its own whose only thread is the caller. NULL: the fork came from inside the
+ * runtime (a signal handler), so the child can't be watched.
+ */
+void tms_rt_fork_begins(void);
+void tms_rt_fork_fails(void);
 void tms_rt_forked(struct tms_rt_thread *thread);
+
+/* The process may no longer make the system calls that the runtime needs: watching ends. */
+void tms_rt_sandboxed(void);
 
 /* With --perturb: a short seeded delay now and then; otherwise nothing. */
 void tms_rt_perturb(struct tms_rt_thread *thread);

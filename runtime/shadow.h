@@ -29,7 +29,11 @@
 
 #include "thread.h"
 
-#define SHADOW_BASE UINT64_C(0x100000000000)
+/*
+ * Free in every layout of the address space: mappings start at the top and grow down, or from a
+ * third of it up (a legacy layout), or from a sixth of it down (an unlimited stack).
+ */
+#define SHADOW_BASE UINT64_C(0x180000000000)
 #define SHADOW_MASK UINT64_C(0x3fffffffff8) /* 42 bits: program, libraries and stack stay apart */
 #define SHADOW_SIZE (2 * (SHADOW_MASK + 8))
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing the spool; spool.h has its layout. The file is made longer in steps and mapped in
- * pieces that stay where they are. Events go to a chunk of their thread without a lock, records
- * of all threads to one chunk at a time, under a lock.
+ * Writing the spool; spool.h has its layout. The whole file is mapped when it is made, and its
+ * descriptor is closed at once: descriptors are the program's to close and to reuse, so one that
+ * is kept may be a file of the program the next time it is used. Storage is allocated through the
+ * mapping, a few chunks ahead of what is written, because a page without storage would raise a bus
+ * error. Events go to a chunk of their thread without a lock, records of all threads to one chunk
+ * at a time, under a lock.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,116 +13,254 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "memory.h"
 #include "thread.h"
 
-#define STEP_CHUNKS 64u /* 4 MiB at a time */
-#define STEPS_MOST  (1u << 16)
+#define FILE_MOST   (UINT64_C(1) << 38)
+#define FILE_LEAST  (TMS_SPOOL_HEADER + AHEAD_LEAST)
+#define FIXED_MOST  (UINT64_C(1) << 28) /* where storage must be allocated at the start */
+#define AHEAD_LEAST (4 * TMS_SPOOL_CHUNK)
+#define AHEAD_MOST  (64 * TMS_SPOOL_CHUNK)
+#define REST_LEAST  1024u /* bytes of a chunk that are worth another thread's while */
+#define RESTS       256u
 
 static struct {
-    int file;
     struct tms_rt_mutex lock;
-    struct tms_spool_header *header;
-    char *steps[STEPS_MOST]; /* mapped pieces */
-    uint32_t step_count;
-    uint64_t max_chunks; /* 0: no limit */
+    struct tms_spool_header *header; /* the start of the mapping; NULL: there is no spool */
+    uint64_t length;                 /* of file and mapping */
+    uint64_t backed;                 /* has storage up to here */
+    uint64_t events_limit;           /* events must end before this; 0: no limit */
     struct tms_spool_chunk *records;
+    struct tms_spool_chunk *rests[RESTS]; /* of threads that are over, with room at the end */
+    unsigned rest_count;
     bool full; /* no more events */
-} spool = {.file = -1};
+    /* Set as long as this is the process that opened the spool: the kernel clears it in a child. */
+    _Atomic uint32_t *ours;
+} spool;
+
+/* A child that some unknown way made shares the mapping, and must keep its hands off it. */
+static bool is_ours(void)
+{
+    return spool.header != NULL && atomic_load_explicit(spool.ours, memory_order_relaxed) != 0;
+}
 
 struct tms_spool_header *tms_rt_spool_header(void)
 {
-    return spool.header;
+    return is_ours() ? spool.header : NULL;
+}
+
+/* ---- the file --------------------------------------------------------------------------- */
+
+/* The last "%p": the directories before it may have any name. */
+static const char *find_mark(const char *pattern)
+{
+    const char *mark = NULL;
+
+    for (const char *at = pattern; (at = strstr(at, "%p")) != NULL; at += 2) {
+        mark = at;
+    }
+    return mark;
 }
 
 /*
- * "%p" in the pattern becomes the process id, with a number behind it for a program that the
- * process became by exec.
+ * "%p" in the pattern becomes the process id, followed by a number for a program that the process
+ * became by exec. A file that is there already is never used. Only one thread comes here, at the
+ * start of a process, so the path need not be on a stack that may be small.
  */
-static int create(const char *pattern)
+static char path[PATH_MAX];
+
+static int create(const char *pattern, uint32_t *image)
 {
-    const char *mark = strstr(pattern, "%p");
-    char path[PATH_MAX];
+    const char *mark = find_mark(pattern);
     int file = -1;
 
-    for (int image = 1; image < 1000 && file < 0; image++) {
-        if (mark == NULL) {
-            snprintf(path, PATH_MAX, "%s", pattern);
-        } else if (image == 1) {
-            snprintf(path, PATH_MAX, "%.*s%d%s", (int)(mark - pattern), pattern, (int)getpid(),
-                     mark + 2);
-        } else {
-            snprintf(path, PATH_MAX, "%.*s%d.%d%s", (int)(mark - pattern), pattern, (int)getpid(),
-                     image, mark + 2);
+    errno = EINVAL;
+    for (*image = 1; mark != NULL && *image < 1000; ++*image) {
+        char number[16] = "";
+        if (*image > 1) {
+            snprintf(number, sizeof(number), ".%u", *image);
         }
-        file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (mark == NULL ? O_TRUNC : O_EXCL), 0600);
-        if (file < 0 && (mark == NULL || errno != EEXIST)) {
+        snprintf(path, PATH_MAX, "%.*s%d%s%s", (int)(mark - pattern), pattern, (int)getpid(),
+                 number, mark + 2);
+        file = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (file >= 0 || errno != EEXIST) {
             break;
         }
     }
     return file;
 }
 
-static bool add_step(void)
+/* Makes sure that pages can be written to; where it can't be known, that is `unknown`. */
+static bool back(void *start, size_t bytes, bool unknown)
 {
-    off_t at = TMS_SPOOL_HEADER + (off_t)spool.step_count * STEP_CHUNKS * TMS_SPOOL_CHUNK;
-    size_t bytes = (size_t)STEP_CHUNKS * TMS_SPOOL_CHUNK;
-
-    /* Room on the disk now, rather than a bus error later. */
-    if (spool.step_count == STEPS_MOST || fallocate(spool.file, 0, at, (off_t)bytes) != 0) {
-        return false;
+    while (madvise(start, bytes, MADV_POPULATE_WRITE) != 0) {
+        if (errno != EINTR && errno != EAGAIN) {
+            return errno == EINVAL && unknown;
+        }
     }
-    char *step = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, spool.file, at);
-    if (step == MAP_FAILED) {
-        return false;
-    }
-#ifdef MADV_POPULATE_WRITE
-    if (spool.step_count > 0) { /* one page at a time costs more than what is written to it */
-        madvise(step, bytes, MADV_POPULATE_WRITE);
-    }
-#endif
-    spool.steps[spool.step_count++] = step;
     return true;
+}
+
+/* Does the kernel (5.14 or later) allocate storage through a mapping? */
+static bool can_back_later(void)
+{
+    return madvise(NULL, 0, MADV_POPULATE_WRITE) == 0;
+}
+
+static void *map_length(int file, uint64_t length)
+{
+    bool fits = can_back_later() ? ftruncate(file, (off_t)length) == 0
+                                 : fallocate(file, 0, 0, (off_t)length) == 0;
+    void *map =
+        !fits ? MAP_FAILED
+              : mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+
+    return map != MAP_FAILED ? map : NULL;
+}
+
+/* As much of the file as limits and address space allow. Passing RLIMIT_FSIZE would be a signal. */
+static void *map_file(int file)
+{
+    struct rlimit limit;
+    uint64_t length = can_back_later() ? FILE_MOST : FIXED_MOST;
+    void *map = NULL;
+
+    errno = EFBIG;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < length) {
+        length = limit.rlim_cur & ~(uint64_t)4095;
+    }
+    for (; map == NULL && length >= FILE_LEAST; length = length / 2 & ~(uint64_t)4095) {
+        map = map_length(file, length);
+        spool.length = length;
+    }
+    if (map == NULL) {
+        return NULL;
+    }
+    if (!back(map, TMS_SPOOL_HEADER, true)) {
+        munmap(map, spool.length);
+        errno = ENOSPC;
+        return NULL;
+    }
+    madvise(map, spool.length, MADV_DONTDUMP);
+    spool.backed = can_back_later() ? TMS_SPOOL_HEADER : spool.length;
+    return map;
+}
+
+static bool mark_ours(void)
+{
+    if (spool.ours == NULL) {
+        spool.ours = tms_rt_map(4096);
+        if (spool.ours == NULL || madvise(spool.ours, 4096, MADV_WIPEONFORK) != 0) {
+            return false;
+        }
+    }
+    atomic_store(spool.ours, 1);
+    return true;
+}
+
+static void fill_header(struct tms_spool_header *header, uint32_t image, int32_t parent)
+{
+    header->header_size = sizeof(*header);
+    header->event_size = sizeof(struct tms_spool_event);
+    header->pid = getpid();
+    header->parent = parent != 0 ? parent : getppid();
+    header->forked = parent != 0;
+    header->image = image;
+    header->end = TMS_SPOOL_HEADER;
+    ssize_t length = readlink("/proc/self/exe", header->program, sizeof(header->program) - 1);
+    header->program[length > 0 ? length : 0] = '\0';
+    memcpy(header->magic, TMS_SPOOL_MAGIC, sizeof(header->magic));
+}
+
+static void forget(void)
+{
+    if (spool.header != NULL) {
+        munmap(spool.header, spool.length); /* the parent's */
+    }
+    atomic_store(&spool.lock.state, 0);
+    spool.header = NULL;
+    spool.records = NULL;
+    spool.rest_count = 0;
+    spool.full = false;
 }
 
 bool tms_rt_spool_open(const char *pattern, uint64_t max_size)
 {
-    atomic_store(&spool.lock.state, 0);
-    spool.step_count = 0;
-    spool.records = NULL;
-    spool.full = false;
-    spool.header = NULL;
-    spool.max_chunks = max_size == 0 ? 0 : max_size / TMS_SPOOL_CHUNK + 2;
-    spool.file = create(pattern);
-    if (spool.file < 0 || ftruncate(spool.file, TMS_SPOOL_HEADER) != 0) {
+    int32_t parent = spool.header != NULL ? spool.header->pid : 0;
+    uint32_t image;
+
+    forget();
+    spool.events_limit =
+        max_size == 0 ? 0 : TMS_SPOOL_HEADER + max_size + 2 * (uint64_t)TMS_SPOOL_CHUNK;
+    int file = create(pattern, &image);
+    if (file < 0) {
         return false;
     }
-    struct tms_spool_header *header =
-        mmap(NULL, TMS_SPOOL_HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, spool.file, 0);
-    if (header == MAP_FAILED) {
+    struct tms_spool_header *header = map_file(file);
+    int error = errno;
+    close(file);
+    if (header == NULL || !mark_ours()) {
+        unlink(path);
+        errno = error;
         return false;
     }
-    header->header_size = sizeof(*header);
-    header->event_size = sizeof(struct tms_spool_event);
-    header->pid = getpid();
-    header->parent = getppid();
-    ssize_t length = readlink("/proc/self/exe", header->program, sizeof(header->program) - 1);
-    header->program[length > 0 ? length : 0] = '\0';
-    memcpy(header->magic, TMS_SPOOL_MAGIC, sizeof(header->magic));
+    fill_header(header, image, parent);
     spool.header = header;
     return true;
+}
+
+/* ---- chunks ----------------------------------------------------------------------------- */
+
+/* Allocates storage for one more chunk, and for some that will follow. */
+static bool back_ahead(uint64_t end)
+{
+    uint64_t ahead = spool.backed / 4 < AHEAD_LEAST  ? AHEAD_LEAST
+                     : spool.backed / 4 > AHEAD_MOST ? AHEAD_MOST
+                                                     : spool.backed / 4 & ~(uint64_t)4095;
+
+    if (end <= spool.backed) {
+        return true;
+    }
+    if (spool.backed + ahead > spool.length) {
+        ahead = spool.length - spool.backed;
+    }
+    if (spool.backed + ahead < end || !back((char *)spool.header + spool.backed, ahead, false)) {
+        return false;
+    }
+    spool.backed += ahead;
+    return true;
+}
+
+static struct tms_spool_chunk *set_up(void *at, uint32_t kind, uint32_t thread, uint32_t size)
+{
+    struct tms_spool_chunk *chunk = at;
+
+    *chunk = (struct tms_spool_chunk){
+        .kind = kind, .thread = thread, .used = sizeof(*chunk), .size = size};
+    return chunk;
+}
+
+/* What a thread that is over left of its chunk. */
+static struct tms_spool_chunk *take_rest(uint32_t thread)
+{
+    struct tms_spool_chunk *before = spool.rests[--spool.rest_count];
+    struct tms_spool_chunk *chunk = set_up((char *)before + before->used, TMS_SPOOL_EVENTS, thread,
+                                           before->size - before->used);
+
+    __atomic_store_n(&before->size, before->used, __ATOMIC_RELEASE);
+    return chunk;
 }
 
 /* The lock is held. NULL when there is no room for more. */
 static struct tms_spool_chunk *new_chunk(uint32_t kind, uint32_t thread)
 {
-    uint32_t number = spool.header->chunks;
-    bool full = spool.max_chunks != 0 && kind == TMS_SPOOL_EVENTS && number >= spool.max_chunks;
+    uint64_t at = spool.header->end, end = at + TMS_SPOOL_CHUNK;
+    bool full = kind == TMS_SPOOL_EVENTS && spool.events_limit != 0 && end > spool.events_limit;
 
-    if (full || (number / STEP_CHUNKS >= spool.step_count && !add_step())) {
+    if (full || !back_ahead(end)) {
         spool.full = spool.full || kind == TMS_SPOOL_EVENTS;
         uint32_t loss = kind == TMS_SPOOL_EVENTS && !tms_rt_records ? TMS_SPOOL_LOST_ALONG
                         : full                                      ? TMS_SPOOL_LOST_SIZE
@@ -128,9 +269,8 @@ static struct tms_spool_chunk *new_chunk(uint32_t kind, uint32_t thread)
         return NULL;
     }
     struct tms_spool_chunk *chunk =
-        (void *)(spool.steps[number / STEP_CHUNKS] + number % STEP_CHUNKS * TMS_SPOOL_CHUNK);
-    *chunk = (struct tms_spool_chunk){.kind = kind, .thread = thread, .used = sizeof(*chunk)};
-    __atomic_store_n(&spool.header->chunks, number + 1, __ATOMIC_RELEASE);
+        set_up((char *)spool.header + at, kind, thread, TMS_SPOOL_CHUNK);
+    __atomic_store_n(&spool.header->end, end, __ATOMIC_RELEASE);
     return chunk;
 }
 
@@ -148,8 +288,9 @@ static void cut_here(uint64_t number)
 static bool next_chunk(struct tms_rt_thread *t, uint64_t number)
 {
     tms_rt_mutex_lock(&spool.lock);
-    struct tms_spool_chunk *chunk =
-        spool.header == NULL || spool.full ? NULL : new_chunk(TMS_SPOOL_EVENTS, t->index);
+    struct tms_spool_chunk *chunk = spool.header == NULL || spool.full ? NULL
+                                    : spool.rest_count > 0             ? take_rest(t->index)
+                                                           : new_chunk(TMS_SPOOL_EVENTS, t->index);
     tms_rt_mutex_unlock(&spool.lock);
     t->events = chunk;
     if (chunk == NULL && spool.header != NULL) {
@@ -169,8 +310,12 @@ static inline bool disturbs(const struct tms_spool_event *event)
 
 void tms_rt_spool_write(struct tms_rt_thread *t, const struct tms_spool_event *event)
 {
-    bool room = t->events != NULL && t->events->used + sizeof(*event) <= TMS_SPOOL_CHUNK;
+    bool room = t->events != NULL && t->events->used + sizeof(*event) <= t->events->size;
 
+    if (!is_ours()) {
+        tms_rt_checks = false;
+        return;
+    }
     if (t->events_cut || (!room && !next_chunk(t, event->number))) {
         t->last_event = NULL;
         return;
@@ -228,6 +373,21 @@ void tms_rt_spool_renewal(struct tms_rt_thread *t, uint8_t kind, uintptr_t addre
     }
 }
 
+void tms_rt_spool_thread_ends(struct tms_rt_thread *t)
+{
+    const struct tms_spool_chunk *chunk = t->events;
+
+    if (chunk != NULL && chunk->size - chunk->used >= REST_LEAST && is_ours()) {
+        tms_rt_mutex_lock(&spool.lock);
+        if (spool.rest_count < RESTS) {
+            spool.rests[spool.rest_count++] = t->events;
+        }
+        tms_rt_mutex_unlock(&spool.lock);
+    }
+    t->events = NULL;
+    t->last_event = NULL;
+}
+
 static size_t rounded(size_t bytes)
 {
     return (bytes + 7) & ~(size_t)7;
@@ -241,7 +401,7 @@ void *tms_rt_spool_record(enum tms_spool_type type, size_t bytes)
 {
     struct tms_spool_record *record = NULL;
 
-    if (spool.header == NULL || bytes > TMS_SPOOL_CHUNK / 2) {
+    if (!is_ours() || bytes > TMS_SPOOL_CHUNK / 2) {
         return NULL;
     }
     tms_rt_mutex_lock(&spool.lock);

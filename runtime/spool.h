@@ -6,8 +6,10 @@
  * is no other compatibility, and numbers are in the byte order of the machine.
  *
  * The file is mapped and shared, so what is written to it stays however the process ends. It is
- * a header page and chunks of TMS_SPOOL_CHUNK bytes. A chunk belongs to one thread and holds
- * either its events or records; `used` is stored last, so a reader never sees half of anything.
+ * a header page, followed by chunks of at most TMS_SPOOL_CHUNK bytes, one after the other. A chunk
+ * belongs to one thread and holds either its events or records; `used` is stored last, so a reader
+ * never sees half of anything. When a thread ends, the rest of its chunk becomes a chunk of
+ * another thread. The file is sparse, and longer than what is used of it.
  *
  * Events carry numbers: they rise within a thread, and of two events that conflict the earlier
  * has the smaller one, and so have two events that were seen under the engine's lock. Sorted by
@@ -19,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TMS_SPOOL_MAGIC   "tmspool1"
+#define TMS_SPOOL_MAGIC   "tmspool2"
 #define TMS_SPOOL_HEADER  4096u
 #define TMS_SPOOL_CHUNK   65536u
 #define TMS_SPOOL_MESSAGE 256
@@ -31,11 +33,13 @@ enum tms_spool_state {
 };
 
 enum tms_spool_loss {
-    TMS_SPOOL_LOST_THREADS = 1, /* more threads at a time than can be told apart */
-    TMS_SPOOL_LOST_MEMORY = 2,  /* no memory, or no room for the file */
-    TMS_SPOOL_LOST_SIZE = 4,    /* --max-size was reached: events behind it are missing */
-    TMS_SPOOL_LOST_ALONG = 8,   /* no room for what is recorded along; the check goes on */
-    TMS_SPOOL_LOST_STACKS = 16, /* return addresses can't be replaced any more (preload/) */
+    TMS_SPOOL_LOST_THREADS = 1,  /* more threads at a time than can be told apart */
+    TMS_SPOOL_LOST_MEMORY = 2,   /* no memory, or no room for the file */
+    TMS_SPOOL_LOST_SIZE = 4,     /* --max-size was reached: events behind it are missing */
+    TMS_SPOOL_LOST_ALONG = 8,    /* no room for what is recorded along; the check goes on */
+    TMS_SPOOL_LOST_STACKS = 16,  /* return addresses can't be replaced any more (preload/) */
+    TMS_SPOOL_LOST_SANDBOX = 64, /* the process entered a seccomp sandbox */
+    TMS_SPOOL_LOST_PROCESS = 32, /* a process that it started left nothing: set by the command */
 };
 
 struct tms_spool_header {
@@ -43,11 +47,14 @@ struct tms_spool_header {
     uint32_t header_size; /* sizeof(struct tms_spool_header) */
     uint32_t event_size;  /* sizeof(struct tms_spool_event) */
     int32_t pid, parent;
-    uint32_t state; /* enum tms_spool_state */
-    uint32_t lost;  /* enum tms_spool_loss */
-    uint32_t chunks;
-    uint32_t mode;         /* enum tms_rt_mode (config.h) */
-    uint64_t events;       /* recorded, that is, past the filter */
+    uint32_t state;  /* enum tms_spool_state */
+    uint32_t lost;   /* enum tms_spool_loss */
+    uint32_t mode;   /* enum tms_rt_mode (config.h) */
+    uint32_t image;  /* 1; 2 and more: what the process became by exec */
+    uint32_t forked; /* 1: the process was made by fork, and its parent counted it in `forks` */
+    uint32_t forks;  /* child processes that this one made by fork */
+    uint64_t end;    /* bytes in use, the header included */
+    uint64_t events; /* recorded, that is, past the filter */
     uint64_t transactions; /* outermost blocks */
     uint64_t blocks;       /* blocks of any depth */
     uint64_t edges;
@@ -69,7 +76,7 @@ struct tms_spool_chunk {
     uint32_t kind; /* enum tms_spool_chunk_kind; 0: given out but nothing written */
     uint32_t thread;
     uint32_t used; /* bytes, this header included */
-    uint32_t reserved;
+    uint32_t size; /* bytes from this chunk to the next */
 };
 
 #define TMS_SPOOL_RUN_MOST (UINT64_C(1) << 20)

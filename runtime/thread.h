@@ -361,6 +361,8 @@ struct tms_rt_thread *tms_rt_life_start(void);
 void tms_rt_life_restart(struct tms_rt_thread *only);
 /* Adds up what the threads have counted so far. */
 void tms_rt_life_count(struct tms_spool_header *header);
+/* There is at least one block, however the process ends. */
+void tms_rt_block_seen(void);
 
 /* shadow.c */
 void tms_rt_page_has_object(uintptr_t address);
@@ -444,8 +446,15 @@ uint32_t tms_rt_bare_site(uintptr_t pc);
 void tms_rt_spool_access(struct tms_rt_thread *thread, struct tms_spool_event *access);
 
 /* spool.c */
+/*
+ * Makes the spool of this process; in the child of a fork, in place of the parent's. False, with
+ * errno set, if there is no room for it.
+ */
 bool tms_rt_spool_open(const char *pattern, uint64_t max_size);
+/* NULL: there is none, or it is that of another process. */
 struct tms_spool_header *tms_rt_spool_header(void);
+/* The thread writes no more: what is left of its chunk is for others. */
+void tms_rt_spool_thread_ends(struct tms_rt_thread *thread);
 void tms_rt_spool_event(struct tms_rt_thread *thread, const struct tms_spool_event *event);
 /* A transaction, just over, in which there was none. */
 void tms_rt_spool_idle(struct tms_rt_thread *thread, uint32_t label, uint32_t site);

@@ -120,8 +120,7 @@ void tms_rt_born(struct tms_rt_birth *birth)
     uintptr_t low, high;
     find_stack(&low, &high);
     watch_end(birth->child);
-    tms_rt_thread_start(birth->child, birth->routine);
-    tms_rt_thread_stack(birth->child, low, high);
+    tms_rt_thread_start(birth->child, birth->routine, low, high);
     atomic_store(&birth->begun, 1);
     syscall(SYS_futex, &birth->begun, FUTEX_WAKE_PRIVATE, 1);
 }
@@ -205,5 +204,7 @@ TMS_RT_INTERPOSE int prctl(int option, ...)
     int result = real_prctl()(option, word[0], word[1], word[2], word[3]);
     if (result == 0 && option == PR_SET_NAME)
         TMS_RT_TELL(tms_rt_name_thread(thread, (const char *)word[0]));
+    if (result == 0 && option == PR_SET_SECCOMP)
+        tms_rt_sandboxed();
     return result;
 }

@@ -25,7 +25,8 @@ static const struct tms_option options[] = {
      .at = AT(output),
      .value = "FILE",
      .help = "where the trace goes, in the format of its extension, or .tms without one; a child "
-             "process has its own in FILE.NUMBER.tms"},
+             "process has its own in FILE.NUMBER.tms, and what a process becomes by exec in "
+             "FILE.NUMBER.2.tms and so on"},
     TMS_WATCHING_OPTIONS(AT(watching)),
     {0}};
 
@@ -84,6 +85,7 @@ static int write_trace(struct tms_remains *remains, const char *path,
                        struct tms_trace_outcome *outcome)
 {
     struct tms_writer *writer;
+    char loss[TMS_SPOOL_REASON];
     int code = open_writer(remains->context, path, &writer);
 
     if (code != TMS_OK) {
@@ -93,6 +95,9 @@ static int write_trace(struct tms_remains *remains, const char *path,
     if (code != TMS_OK) {
         tms_writer_abandon(writer);
         return code;
+    }
+    if (tms_spool_loss(&remains->spool, loss)) {
+        tms_writer_lost(writer, loss);
     }
     return tms_writer_close(writer);
 }
@@ -116,6 +121,19 @@ static void tell(struct job *job, const struct tms_remains *remains, const char 
     }
 }
 
+/* Every process has a file of its own, and so has each program that it becomes by exec. */
+static char *output_of(const struct job *job, const struct tms_remains *remains)
+{
+    const struct tms_spool_header *header = &remains->spool.header;
+    char *path;
+    int length = header->image > 1 ? asprintf(&path, "%s.%d.%u.tms", job->values->output,
+                                              header->pid, header->image)
+                 : remains->child  ? asprintf(&path, "%s.%d.tms", job->values->output, header->pid)
+                                   : asprintf(&path, "%s", job->values->output);
+
+    return length >= 0 ? path : NULL;
+}
+
 static void take_process(struct job *job, size_t index)
 {
     struct tms_trace_outcome outcome;
@@ -124,10 +142,7 @@ static void take_process(struct job *job, size_t index)
 
     if (!tms_remains_open(&remains, &job->watched, index)) {
         job->incomplete = true;
-    } else if ((remains.child
-                    ? asprintf(&path, "%s.%d.tms", job->values->output, remains.spool.header.pid)
-                    : asprintf(&path, "%s", job->values->output)) < 0) {
-        path = NULL;
+    } else if ((path = output_of(job, &remains)) == NULL) {
         job->bad = true;
         tms_say("out of memory");
     } else {

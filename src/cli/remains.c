@@ -2,8 +2,6 @@
 /* One process of a watched run; see remains.h. */
 #include "cli/remains.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,15 +17,6 @@ static bool make_title(struct tms_remains *remains, const struct tms_watched *wa
     }
     return asprintf(&remains->title, "%s, process %d", slash != NULL ? slash + 1 : header->program,
                     header->pid) >= 0;
-}
-
-/* A child that was left alone goes on writing: what it leaves is nobody's to read yet. */
-static bool still_runs(const struct tms_remains *remains)
-{
-    const struct tms_spool_header *header = &remains->spool.header;
-
-    return remains->child && header->state == TMS_SPOOL_RUNNING && header->pid > 0 &&
-           (kill(header->pid, 0) == 0 || errno == EPERM);
 }
 
 static bool fail(const char *what)
@@ -48,11 +37,14 @@ bool tms_remains_open(struct tms_remains *remains, const struct tms_watched *wat
     if (!tms_spool_open(&remains->spool, watched->spools[index], reason)) {
         return fail(reason);
     }
+    if (index == 0 && watched->unwatched) {
+        remains->spool.header.lost |= TMS_SPOOL_LOST_PROCESS;
+    }
     if (!make_title(remains, watched)) {
         remains->title = NULL;
         return fail("out of memory");
     }
-    if (still_runs(remains)) {
+    if (tms_watched_runs(watched, &remains->spool.header)) {
         tms_say("%s still runs, and is left out", remains->title);
         return false;
     }

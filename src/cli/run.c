@@ -219,8 +219,10 @@ static bool is_silent(const struct job *job, const struct tms_remains *remains)
 {
     const struct tms_spool_header *header = &remains->spool.header;
     bool only_starts = job->preload[0] != '\0' && job->watched.spool_count > 1;
+    char loss[TMS_SPOOL_REASON];
 
-    return (remains->child && header->blocks == 0) || (only_starts && header->threads < 2);
+    return (remains->child && header->blocks == 0 && !tms_spool_loss(&remains->spool, loss)) ||
+           (only_starts && header->threads < 2);
 }
 
 static void judge(struct job *job, struct tms_remains *remains)

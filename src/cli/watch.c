@@ -4,13 +4,18 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/binary.h"
 #include "cli/launch.h"
 #include "cli/process.h"
 #include "runtime/config.h"
@@ -22,6 +27,15 @@
 
 /* ---- the directory ----------------------------------------------------------------------- */
 
+/* Is there room in memory for what is not a recording? Containers may have as little as 64 MB. */
+static bool has_memory_files(void)
+{
+    struct statvfs status;
+
+    return access(MEMORY_FILES, W_OK) == 0 && statvfs(MEMORY_FILES, &status) == 0 &&
+           (uint64_t)status.f_bavail * status.f_frsize >= 2 * ALONG_MOST;
+}
+
 /* Verdicts, and what is recorded along, take little room and fit into memory; recordings may not.
  */
 static const char *base_directory(const char *mode)
@@ -31,7 +45,7 @@ static const char *base_directory(const char *mode)
     if (base != NULL && *base != '\0') {
         return base;
     }
-    return strcmp(mode, "record") != 0 && access(MEMORY_FILES, W_OK) == 0 ? MEMORY_FILES : "/tmp";
+    return strcmp(mode, "record") != 0 && has_memory_files() ? MEMORY_FILES : "/tmp";
 }
 
 static int make_directory(struct tms_watched *watched, const char *mode)
@@ -80,6 +94,9 @@ void tms_watched_free(struct tms_watched *watched)
     }
     free(watched->spools);
     free(watched->command);
+    if (watched->failures >= 0) {
+        close(watched->failures);
+    }
 }
 
 /* ---- what is atomic ---------------------------------------------------------------------- */
@@ -252,11 +269,16 @@ static long process_of(const char *path)
     return strtol(slash != NULL ? slash + 1 : path, NULL, 10);
 }
 
+/* And what a process became by exec after what it was: N.spool, N.2.spool, … N.10.spool. */
 static int by_process(const void *a, const void *b)
 {
-    long x = process_of(*(char *const *)a), y = process_of(*(char *const *)b);
+    const char *one = *(char *const *)a, *two = *(char *const *)b;
+    long x = process_of(one), y = process_of(two);
+    size_t length = strlen(one), other = strlen(two);
 
-    return x != y ? (x > y) - (x < y) : strcmp(*(char *const *)a, *(char *const *)b);
+    return x != y            ? (x > y) - (x < y)
+           : length != other ? (length > other) - (length < other)
+                             : strcmp(one, two);
 }
 
 static bool add_spool(struct tms_watched *watched, const char *name)
@@ -314,6 +336,68 @@ static int find_spools(struct tms_watched *watched)
     return TMS_EXIT_OK;
 }
 
+/* ---- processes that left none ---------------------------------------------------------------- */
+
+/* Without it a program runs as well, but a process that can't be watched may go unnoticed. */
+static void open_failures(struct tms_watched *watched, const char *spool)
+{
+    struct sockaddr_un address;
+    socklen_t length = tms_rt_failure_address(spool, &address);
+
+    watched->failures = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (watched->failures >= 0 &&
+        bind(watched->failures, (const struct sockaddr *)&address, length) != 0) {
+        close(watched->failures);
+        watched->failures = -1;
+    }
+}
+
+static void read_failures(struct tms_watched *watched)
+{
+    char why[TMS_SPOOL_MESSAGE];
+    ssize_t length;
+
+    while (watched->failures >= 0 &&
+           (length = recv(watched->failures, why, sizeof(why) - 1, 0)) >= 0) {
+        why[length] = '\0';
+        tms_say_begin();
+        tms_console_name(stderr, why);
+        fputc('\n', stderr);
+        watched->unwatched = true;
+    }
+}
+
+bool tms_watched_runs(const struct tms_watched *watched, const struct tms_spool_header *header)
+{
+    return header->pid != watched->pid && header->state == TMS_SPOOL_RUNNING && header->pid > 0 &&
+           (kill(header->pid, 0) == 0 || errno == EPERM);
+}
+
+/*
+ * A child of fork whose spool is missing could not make one, or has not come so far; what one that
+ * still runs will do is not known either.
+ */
+static void count_processes(struct tms_watched *watched)
+{
+    uint64_t made = 0, found = 0;
+    bool running = false;
+
+    for (size_t i = 0; i < watched->spool_count; i++) {
+        struct tms_spool_header header;
+        if (tms_spool_read_header(watched->spools[i], &header)) {
+            made += header.forks;
+            found += header.forked != 0;
+            running = running || tms_watched_runs(watched, &header);
+        }
+    }
+    if (found < made && !watched->unwatched) {
+        tms_say("%llu of %llu child processes left no recording, so nothing is known of them",
+                (unsigned long long)(made - found), (unsigned long long)made);
+        watched->unwatched = true;
+    }
+    watched->unwatched = watched->unwatched || running; /* which is said when its turn comes */
+}
+
 /* ---- all of it ---------------------------------------------------------------------------- */
 
 static int no_spool(const char *program)
@@ -340,18 +424,35 @@ static bool write_command(struct tms_watched *watched, const struct tms_operands
     return true;
 }
 
+static int no_privileges(const char *program)
+{
+    tms_say("%s is set-user-ID or set-group-ID, and such a program takes no orders from its "
+            "caller's environment, which is how the runtime gets them: watch a copy without these "
+            "bits, or run tmesis as its owner",
+            program);
+    return TMS_EXIT_WATCH_BAD;
+}
+
 static int start(struct tms_watched *watched, const struct tms_rt_config *config,
                  const char *preload, const struct tms_operands *operands)
 {
     int status;
 
+    if (tms_binary_kind(operands->text[0]) == TMS_BINARY_PRIVILEGED) {
+        return no_privileges(operands->text[0]);
+    }
     if (!tms_launch(operands, config, preload, &watched->pid, &status, &watched->seconds)) {
         return TMS_EXIT_WATCH_BAD;
     }
     watched->signalled = WIFSIGNALED(status);
     watched->status = watched->signalled ? TMS_EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+    read_failures(watched);
     int found = find_spools(watched);
-    return found == TMS_EXIT_OK && watched->spool_count == 0 ? no_spool(operands->text[0]) : found;
+    if (found != TMS_EXIT_OK || watched->spool_count > 0) {
+        count_processes(watched);
+        return found;
+    }
+    return watched->unwatched ? TMS_EXIT_WATCH_BAD : no_spool(operands->text[0]);
 }
 
 int tms_watch(struct tms_watched *watched, const struct tms_watching *watching,
@@ -359,7 +460,7 @@ int tms_watch(struct tms_watched *watched, const struct tms_watching *watching,
 {
     struct told *told = calloc(1, sizeof(*told));
 
-    *watched = (struct tms_watched){0};
+    *watched = (struct tms_watched){.failures = -1};
     int status = told != NULL && write_command(watched, operands)
                      ? make_directory(watched, manner->mode)
                      : TMS_EXIT_WATCH_BAD;
@@ -369,6 +470,7 @@ int tms_watch(struct tms_watched *watched, const struct tms_watching *watching,
         status = tell(told, watched, watching, manner);
     }
     if (status == TMS_EXIT_OK) {
+        open_failures(watched, told->spool);
         status = start(watched, &told->config, manner->preload, operands);
     }
     free(told);

@@ -15,6 +15,7 @@
 #include "cli/checking.h"
 #include "cli/options.h"
 #include "cli/spec_options.h"
+#include "spool/spool.h"
 
 /* Exit statuses of commands that otherwise have that of a program. */
 #define TMS_EXIT_WATCH_BAD 125 /* usage, or the program could not be started or watched */
@@ -79,6 +80,8 @@ struct tms_watched {
     double seconds; /* that it ran */
     uint64_t seed;  /* of --perturb */
     char *command;  /* its command line, as a shell would take it */
+    int failures;   /* socket on which processes say that they can't be watched, -1: none */
+    bool unwatched; /* some process that was started left nothing to judge; this was said */
 };
 
 /* How it is to be watched. */
@@ -94,6 +97,9 @@ struct tms_manner {
  */
 int tms_watch(struct tms_watched *watched, const struct tms_watching *watching,
               const struct tms_manner *manner, const struct tms_operands *operands);
+
+/* Does a child process that left this header still run? Then it goes on writing. */
+bool tms_watched_runs(const struct tms_watched *watched, const struct tms_spool_header *header);
 
 /* Removes the spools. */
 void tms_watched_free(struct tms_watched *watched);

@@ -7,7 +7,7 @@
 size_t tms_chunk_events(const struct tms_spool *spool, size_t index,
                         const struct tms_spool_event **events)
 {
-    const struct tms_spool_chunk *chunk = tms_spool_chunk(spool, spool->events[index].index);
+    const struct tms_spool_chunk *chunk = tms_spool_chunk(spool, spool->events[index].at);
 
     *events = (const void *)(chunk + 1);
     return (chunk->used - sizeof(*chunk)) / sizeof(**events);

@@ -118,29 +118,29 @@ static bool take_records(struct tms_spool *spool, const struct tms_spool_chunk *
 
 /* ---- chunks ----------------------------------------------------------------------------- */
 
-static bool take_events(struct tms_spool *spool, const struct tms_spool_chunk *chunk,
-                        uint32_t index)
+static bool take_events(struct tms_spool *spool, const struct tms_spool_chunk *chunk, uint64_t at)
 {
     if (!TMS_GROW(&spool->events, &spool->event_capacity, spool->event_count)) {
         return false;
     }
-    spool->events[spool->event_count++] = (struct tms_spool_chunk_ref){chunk->thread, index, false};
+    spool->events[spool->event_count++] =
+        (struct tms_spool_chunk_ref){.at = at, .thread = chunk->thread};
     return true;
 }
 
-static bool take_chunk(struct tms_spool *spool, uint32_t index)
+static bool take_chunk(struct tms_spool *spool, uint64_t at)
 {
-    const struct tms_spool_chunk *chunk = tms_spool_chunk(spool, index);
+    const struct tms_spool_chunk *chunk = tms_spool_chunk(spool, at);
 
     if (chunk->kind == 0 || chunk->used == 0) {
         return true; /* given out, but nothing written */
     }
-    if (chunk->used < sizeof(*chunk) || chunk->used > TMS_SPOOL_CHUNK ||
+    if (chunk->used < sizeof(*chunk) || chunk->used > chunk->size ||
         chunk->kind > TMS_SPOOL_RECORDS) {
         spool->damaged++;
         return true;
     }
-    return chunk->kind == TMS_SPOOL_EVENTS ? take_events(spool, chunk, index)
+    return chunk->kind == TMS_SPOOL_EVENTS ? take_events(spool, chunk, at)
                                            : take_records(spool, chunk, chunk->used);
 }
 
@@ -149,7 +149,7 @@ static int by_thread(const void *a, const void *b)
     const struct tms_spool_chunk_ref *x = a, *y = b;
 
     return x->thread != y->thread ? (x->thread > y->thread) - (x->thread < y->thread)
-                                  : (x->index > y->index) - (x->index < y->index);
+                                  : (x->at > y->at) - (x->at < y->at);
 }
 
 static int by_id(const void *a, const void *b)
@@ -173,16 +173,27 @@ static void sort(struct tms_spool *spool)
     }
 }
 
+/* Chunks that were divided stay inside TMS_SPOOL_CHUNK bytes: what follows these can be found. */
+static uint64_t bytes_to_grid(const struct tms_spool *spool, uint64_t at)
+{
+    uint64_t left = TMS_SPOOL_CHUNK - (at - TMS_SPOOL_HEADER) % TMS_SPOOL_CHUNK;
+
+    return left < spool->size - at ? left : spool->size - at;
+}
+
 static bool take_chunks(struct tms_spool *spool)
 {
-    size_t there = (spool->size - TMS_SPOOL_HEADER) / TMS_SPOOL_CHUNK;
-    size_t count = spool->header.chunks < there ? spool->header.chunks : there;
+    uint64_t at = TMS_SPOOL_HEADER;
 
-    spool->damaged += spool->header.chunks > there; /* the file was cut off */
-    for (size_t i = 0; i < count; i++) {
-        if (!take_chunk(spool, (uint32_t)i)) {
+    spool->damaged += spool->header.end > spool->size; /* the file was cut off */
+    while (spool->size - at >= sizeof(struct tms_spool_chunk)) {
+        uint64_t left = bytes_to_grid(spool, at), size = tms_spool_chunk(spool, at)->size;
+        bool sound = size >= sizeof(struct tms_spool_chunk) && size % 8 == 0 && size <= left;
+        spool->damaged += !sound;
+        if (sound && !take_chunk(spool, at)) {
             return false;
         }
+        at += sound ? size : left;
     }
     sort(spool);
     spool->joined = calloc(spool->size / sizeof(struct tms_spool_event) / 64 + 1, 8);
@@ -191,58 +202,83 @@ static bool take_chunks(struct tms_spool *spool)
 
 /* ---- the file --------------------------------------------------------------------------- */
 
-static bool map_file(struct tms_spool *spool, const char *path)
+/* The file is sparse: nothing beyond what is in use is mapped, or even looked at. */
+static bool map_used(struct tms_spool *spool, int fd)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat status;
 
-    if (fd < 0) {
+    if (fstat(fd, &status) != 0) {
         return false;
     }
-    bool mapped = fstat(fd, &status) == 0;
-    if (mapped && status.st_size > 0) {
-        void *map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        mapped = map != MAP_FAILED;
-        spool->map = mapped ? map : NULL;
-        spool->size = mapped ? (size_t)status.st_size : 0;
-    }
-    int error = errno;
-    close(fd);
-    errno = error;
-    return mapped;
+    uint64_t there = (uint64_t)status.st_size, used = spool->header.end;
+    spool->size = used < there ? used : there;
+    void *map = mmap(NULL, spool->size, PROT_READ, MAP_PRIVATE, fd, 0);
+    spool->map = map != MAP_FAILED ? map : NULL;
+    return spool->map != NULL;
 }
 
-static bool take_header(struct tms_spool *spool)
+static bool is_of_this_version(struct tms_spool_header *header)
 {
-    struct tms_spool_header *header = &spool->header;
-
-    if (spool->size < TMS_SPOOL_HEADER) {
-        return false;
-    }
-    memcpy(header, spool->map, sizeof(*header));
     header->how[sizeof(header->how) - 1] = '\0';
     header->program[sizeof(header->program) - 1] = '\0';
     header->block_source[sizeof(header->block_source) - 1] = '\0';
     return memcmp(header->magic, TMS_SPOOL_MAGIC, sizeof(header->magic)) == 0 &&
            header->header_size == sizeof(*header) &&
-           header->event_size == sizeof(struct tms_spool_event);
+           header->event_size == sizeof(struct tms_spool_event) && header->end >= TMS_SPOOL_HEADER;
+}
+
+/* The bytes read, or -1. */
+static ssize_t get_header(int fd, struct tms_spool_header *header, bool *known)
+{
+    ssize_t got = fd >= 0 ? pread(fd, header, sizeof(*header), 0) : -1;
+
+    *known = got == (ssize_t)sizeof(*header) && is_of_this_version(header);
+    return got;
+}
+
+bool tms_spool_read_header(const char *path, struct tms_spool_header *header)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool known;
+
+    get_header(fd, header, &known);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return known;
+}
+
+static bool map_file(struct tms_spool *spool, const char *path, char reason[TMS_SPOOL_REASON])
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool known;
+    ssize_t got = get_header(fd, &spool->header, &known);
+    bool mapped = known && map_used(spool, fd);
+
+    if (got < 0 || (known && !mapped)) {
+        snprintf(reason, TMS_SPOOL_REASON, "%s can't be read: %s", path, strerror(errno));
+    } else if (!known) {
+        snprintf(reason, TMS_SPOOL_REASON,
+                 "%s was not written by this version of the runtime; build the program again",
+                 path);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return mapped;
 }
 
 bool tms_spool_open(struct tms_spool *spool, const char *path, char reason[TMS_SPOOL_REASON])
 {
     *spool = (struct tms_spool){0};
-    if (!map_file(spool, path)) {
-        snprintf(reason, TMS_SPOOL_REASON, "%s can't be read: %s", path, strerror(errno));
-    } else if (!take_header(spool)) {
-        snprintf(reason, TMS_SPOOL_REASON,
-                 "%s was not written by this version of the runtime; build the program again",
-                 path);
-    } else if (!take_chunks(spool)) {
-        snprintf(reason, TMS_SPOOL_REASON, "out of memory");
-    } else {
-        return true;
+    if (!map_file(spool, path, reason)) {
+        return false;
     }
-    return false;
+    if (!take_chunks(spool)) {
+        snprintf(reason, TMS_SPOOL_REASON, "out of memory");
+        return false;
+    }
+    return true;
 }
 
 void tms_spool_close(struct tms_spool *spool)
@@ -304,6 +340,9 @@ bool tms_spool_loss(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASO
         {header->lost & TMS_SPOOL_LOST_STACKS,
          "the program has an unwinder of its own, and its functions can't be followed behind the "
          "first exception"},
+        {header->lost & TMS_SPOOL_LOST_SANDBOX,
+         "the process entered a sandbox (seccomp), where it can't be watched"},
+        {header->lost & TMS_SPOOL_LOST_PROCESS, "a process that it started was not watched"},
         {spool->damaged > 0, "parts of the recording are damaged"},
     };
     size_t length = 0;

@@ -30,7 +30,8 @@ struct tms_spool_list {
 };
 
 struct tms_spool_chunk_ref {
-    uint32_t thread, index;
+    uint64_t at; /* offset in the file */
+    uint32_t thread;
     bool sound; /* its events were looked at: all make sense, and their numbers rise */
 };
 
@@ -58,11 +59,14 @@ struct tms_spool {
 bool tms_spool_open(struct tms_spool *spool, const char *path, char reason[TMS_SPOOL_REASON]);
 void tms_spool_close(struct tms_spool *spool);
 
-/* In the map, as it is. */
+/* The header alone, while the process may still run; false if it is none of ours. */
+bool tms_spool_read_header(const char *path, struct tms_spool_header *header);
+
+/* In the map, as it is, at an offset. */
 static inline const struct tms_spool_chunk *tms_spool_chunk(const struct tms_spool *spool,
-                                                            uint32_t index)
+                                                            uint64_t at)
 {
-    return (const void *)(spool->map + TMS_SPOOL_HEADER + (size_t)index * TMS_SPOOL_CHUNK);
+    return (const void *)(spool->map + at);
 }
 
 static inline size_t tms_spool_event_bit(const struct tms_spool *spool,

@@ -116,13 +116,14 @@ setup() {
     tms run --engine=sidetrack --max-size=100K ./long
     [[ $flat == *'room for the first part of the run only'* ]]
     [ "$status" -eq 3 ]
-    tms run --max-size=100K --atomic='set_balance' --json=along.json ./watched
+    "$tmesis" cc -g -pthread long.c -o watched-long
+    tms run --max-size=100K --atomic='set_balance' --json=along.json ./watched-long
     [ "$status" -eq 0 ]
     output=$(<along.json)
     query '[r["verdict"] for r in d[0]["results"]] == ["serializable", "incomplete"]'
-    [[ $stderr == *'./watched: serializable: no atomic block was cut apart in this run; whether one can be with another timing is not fully known.'* ]]
+    [[ $stderr == *'./watched-long: serializable: no atomic block was cut apart in this run; whether one can be with another timing is not fully known.'* ]]
     [[ $flat == *'sidetrack did not see everything: there was room for the first part of the run only, --max-size gives more. The rest may hold a violation.'* ]]
     # Who lets predictions decide can't rely on it.
-    tms run --quiet --max-size=100K --atomic='set_balance' --fail-on=predicted ./watched
+    tms run --quiet --max-size=100K --atomic='set_balance' --fail-on=predicted ./watched-long
     [ "$status" -eq 3 ]
 }

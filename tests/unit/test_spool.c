@@ -53,7 +53,7 @@ static struct image *new_image(void)
     header->event_size = sizeof(struct tms_spool_event);
     header->pid = 17;
     header->state = TMS_SPOOL_DONE;
-    header->chunks = CHUNKS;
+    header->end = FILE_BYTES;
     header->mode = TMS_RT_RECORD | TMS_RT_FULL;
     header->threads = 2;
     header->transactions = header->blocks = 1;
@@ -62,6 +62,7 @@ static struct image *new_image(void)
         chunk->kind = i == 0 ? TMS_SPOOL_RECORDS : TMS_SPOOL_EVENTS;
         chunk->thread = i == 0 ? 0 : 1 + (i - 1) % 2; /* records, and threads 1, 2, 1 */
         chunk->used = sizeof(*chunk);
+        chunk->size = TMS_SPOOL_CHUNK;
     }
     return image;
 }
