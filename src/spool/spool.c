@@ -210,6 +210,10 @@ static bool map_used(struct tms_spool *spool, int fd)
     if (fstat(fd, &status) != 0) {
         return false;
     }
+    if (status.st_size < TMS_SPOOL_HEADER) {
+        errno = ENODATA;
+        return false;
+    }
     uint64_t there = (uint64_t)status.st_size, used = spool->header.end;
     spool->size = used < there ? used : there;
     void *map = mmap(NULL, spool->size, PROT_READ, MAP_PRIVATE, fd, 0);

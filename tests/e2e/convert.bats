@@ -99,7 +99,7 @@ load common
     { cat lost.std; echo 'A|hop(x)'; } >syntax.std
     tms convert --lenient syntax.std out.std
     [ "$status" -eq 3 ]
-    cmp lost.std out.std
+    { cat lost.std; echo '# incomplete: 1 line was left out because it could not be read'; } | cmp - out.std
     for _ in {1..12}; do echo 'A|hop(x)'; done >many.std
     tms convert --lenient many.std out.std
     [ "$status" -eq 3 ]

@@ -253,7 +253,8 @@ teardown() {
     [ "$status" -eq 137 ]
     [[ $flat == *'killed.tms is not all that happened'* ]]
     tms info killed.tms
-    [[ $output == *'well formed'*yes* ]]
+    [ "$status" -eq 3 ]
+    [[ $stderr == *'the process ended without warning'* ]]
     tms record -o fork.tms ./cut fork
     [ "$status" -eq 0 ]
     tms check -q fork.tms

@@ -196,6 +196,47 @@ static void words_are_cut_where_accesses_are(void **state)
                  false);
 }
 
+/* The rest of the chunk of thread 1 is thread 2's, and the rest of that thread 1's again. */
+static void a_chunk_may_be_divided(void **state)
+{
+    struct image *image = new_cut();
+    struct tms_spool_chunk *first = chunk_of(image, 1);
+
+    (void)state;
+    for (unsigned i = 2; i < CHUNKS; i++) {
+        struct tms_spool_chunk *rest = (void *)((unsigned char *)first + first->used);
+        uint32_t size = first->size - first->used;
+        memmove(rest, chunk_of(image, i), chunk_of(image, i)->used);
+        chunk_of(image, i)->kind = 0;
+        rest->size = size;
+        first->size = first->used;
+        first = rest;
+    }
+    assert_trace(image,
+                 "main|fork(cashier)\n"
+                 "main|begin(deposit)\n"
+                 "main|r(0x1000)\nmain|r(0x1002)\nmain|r(0x1003)\n"
+                 "cashier|w(0x1002)\n"
+                 "main|w(0x1000)\nmain|w(0x1002)\nmain|w(0x1003)\nmain|w(0x1004)\n"
+                 "main|end(deposit)\n",
+                 false);
+}
+
+/* Behind a chunk whose size makes no sense the next ones are found again. */
+static void a_damaged_chunk_takes_no_others_with_it(void **state)
+{
+    struct image *image = new_cut();
+    struct reading reading;
+
+    (void)state;
+    chunk_of(image, 2)->size = 7;
+    assert_true(open_image(&reading, image, FILE_BYTES));
+    assert_int_equal(reading.spool.damaged, 1);
+    assert_int_equal(reading.spool.event_count, 2);
+    close_image(&reading);
+    free(image);
+}
+
 /* An access to more bytes than an event has room for in its `size`. */
 static struct tms_spool_event long_of(uint64_t number, enum tms_event_kind kind, uint64_t target,
                                       uint64_t bytes)
@@ -727,6 +768,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_cut_where_accesses_are),
+        cmocka_unit_test(a_chunk_may_be_divided),
+        cmocka_unit_test(a_damaged_chunk_takes_no_others_with_it),
         cmocka_unit_test(accesses_of_one_extent_stay_whole),
         cmocka_unit_test(an_array_is_one_variable_until_somebody_touches_a_part_of_it),
         cmocka_unit_test(renewed_memory_is_cut_out_of_an_array),

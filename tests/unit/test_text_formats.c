@@ -529,6 +529,31 @@ static void test_detection(void **state)
     assert_int_equal(count, 4);
 }
 
+/* A trace that is not all that happened says so in every format. */
+static void test_loss_is_kept(void **state)
+{
+    static const struct {
+        const char *name, *loss;
+    } formats[] = {
+        {"t.std", "room ran out here"}, {"t.tms", "room ran out here"}, {"t.rt", "record 2"}};
+    struct fixture *fixture = *state;
+
+    for (size_t i = 0; i < LENGTH(formats); i++) {
+        struct tms_event event = {.kind = TMS_EVENT_WRITE};
+        struct tms_writer *writer;
+        event.thread = (uint32_t)tms_intern(fixture->context, TMS_CLASS_THREAD, "T1", 2);
+        event.target = (uint32_t)tms_intern(fixture->context, TMS_CLASS_VARIABLE, "x", 1);
+        const char *path = file(fixture, formats[i].name);
+        assert_int_equal(tms_writer_open(fixture->context, path, NULL, &writer), TMS_OK);
+        assert_int_equal(tms_writer_write(writer, &event, 1), TMS_OK);
+        tms_writer_lost(writer, "room ran out\nhere");
+        assert_int_equal(tms_writer_close(writer), TMS_OK);
+        assert_int_equal(read_all(fixture, path), TMS_OK);
+        assert_has(fixture->text, "|w(");
+        assert_has(fixture->loss, formats[i].loss);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -549,6 +574,7 @@ int main(void)
         cmocka_unit_test(test_rr_refuses),
         cmocka_unit_test(test_rr_many),
         cmocka_unit_test(test_detection),
+        cmocka_unit_test(test_loss_is_kept),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
