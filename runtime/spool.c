@@ -285,12 +285,17 @@ static void cut_here(uint64_t number)
     }
 }
 
+/*
+ * The chunks of a thread follow each other in the file, so only its first one may be a rest; and
+ * that is all that short threads need.
+ */
 static bool next_chunk(struct tms_rt_thread *t, uint64_t number)
 {
     tms_rt_mutex_lock(&spool.lock);
+    bool rest = t->events == NULL && spool.rest_count > 0;
     struct tms_spool_chunk *chunk = spool.header == NULL || spool.full ? NULL
-                                    : spool.rest_count > 0             ? take_rest(t->index)
-                                                           : new_chunk(TMS_SPOOL_EVENTS, t->index);
+                                    : rest                             ? take_rest(t->index)
+                                           : new_chunk(TMS_SPOOL_EVENTS, t->index);
     tms_rt_mutex_unlock(&spool.lock);
     t->events = chunk;
     if (chunk == NULL && spool.header != NULL) {

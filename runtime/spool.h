@@ -9,7 +9,8 @@
  * a header page, followed by chunks of at most TMS_SPOOL_CHUNK bytes, one after the other. A chunk
  * belongs to one thread and holds either its events or records; `used` is stored last, so a reader
  * never sees half of anything. When a thread ends, the rest of its chunk becomes a chunk of
- * another thread. The file is sparse, and longer than what is used of it.
+ * another thread that has none yet: the chunks of a thread are in the order of the file. It is
+ * sparse, and longer than what is used of it.
  *
  * Events carry numbers: they rise within a thread, and of two events that conflict the earlier
  * has the smaller one, and so have two events that were seen under the engine's lock. Sorted by

@@ -124,9 +124,10 @@ def sigpipe(bench):
 def thread_churn(bench):
     program = bench.build("processes.c")
     # Four thousand threads of a handful of events each: 64 KiB for each would be 256 MB.
-    done = bench.tmesis("record", "--max-size=4M", "-o", "out.tms", program.watched, "threads")
+    done = bench.tmesis("record", "--max-size=16M", "-o", "out.tms", program.watched, "threads")
     done.expect(0)
-    bench.watch(program, "threads", options=["--max-size=4M"]).expect(0)
+    bench.tmesis("check", "out.tms").expect(0, says="serializable")
+    bench.watch(program, "threads", options=["--max-size=16M"]).expect(0)
 
 
 @case("a child that the program makes without libc stops writing", compilers=False)

@@ -182,13 +182,46 @@ static void pipe_signal(char **argv)
     printf("SIGPIPE is %s\n", action.sa_handler == SIG_IGN ? "ignored" : "default");
 }
 
+#define EARLY 8
+static pthread_barrier_t met;
+
+static void *early_teller(void *unused)
+{
+    bank_deposit();
+    pthread_barrier_wait(&met);
+    return unused;
+}
+
+static void *late_teller(void *turns)
+{
+    bank_deposit();
+    pthread_barrier_wait(&met);
+    return bank_teller(turns);
+}
+
+static void short_thread(void)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, bank_teller, (void *)1);
+    pthread_join(thread, NULL);
+}
+
+/* Many short threads, and a long one that needs room again and again after others have ended. */
 static void many_threads(char **argv)
 {
+    pthread_t threads[EARLY + 1];
+
     (void)argv;
+    pthread_barrier_init(&met, NULL, EARLY + 1);
+    for (int i = 0; i <= EARLY; i++) {
+        pthread_create(&threads[i], NULL, i < EARLY ? early_teller : late_teller, (void *)20000);
+    }
+    for (int i = 0; i <= EARLY; i++) {
+        pthread_join(threads[i], NULL);
+    }
     for (int i = 0; i < 4000; i++) {
-        pthread_t thread;
-        pthread_create(&thread, NULL, bank_teller, (void *)1);
-        pthread_join(thread, NULL);
+        short_thread();
     }
 }
 
