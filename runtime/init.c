@@ -279,10 +279,10 @@ void tms_rt_forked(struct tms_rt_thread *t)
     tms_rt_life_restart(t);
 }
 
-void tms_rt_sandboxed(void)
+void tms_rt_stop_watching(unsigned loss)
 {
     if (tms_rt_checks) {
-        tms_rt_lose(TMS_SPOOL_LOST_SANDBOX);
+        tms_rt_lose(loss);
     }
 }
 

@@ -10,11 +10,11 @@
 #include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "interpose.h"
+#include "spool.h"
 
 /* ---- fork ------------------------------------------------------------------------------- */
 
@@ -63,30 +63,21 @@ TMS_RT_INTERPOSE pid_t vfork(void)
 
 /*
  * The system calls themselves. A child with memory of its own is one of fork's; one that shares
- * ours is a thread that the runtime can't tell from its maker, unless that one waits meanwhile.
+ * ours is a thread that the runtime can't tell from its maker, unless that one waits meanwhile, so
+ * watching ends.
  */
 static bool copies_memory(uint64_t flags)
 {
     if ((flags & CLONE_VM) != 0 && (flags & CLONE_VFORK) == 0)
-        tms_rt_warn("the program makes threads with clone, and not by pthread_create: what these "
-                    "do is not told apart from what their maker does");
+        tms_rt_stop_watching(TMS_SPOOL_LOST_CLONE);
     return (flags & CLONE_VM) == 0;
 }
 
 static bool makes_process(long number, long first, long second)
 {
-    uint64_t flags;
-    switch (number) {
-    case SYS_fork:
-        return true;
-    case SYS_clone:
-        return copies_memory((uint64_t)first);
-    case SYS_clone3:
-        memcpy(&flags, (const void *)first, (size_t)second < sizeof flags ? 0 : sizeof flags);
-        return (size_t)second >= sizeof flags && copies_memory(flags);
-    default:
-        return false;
-    }
+    if (number == SYS_clone3 && (size_t)second >= sizeof(uint64_t))
+        return copies_memory(*(const uint64_t *)first); /* the first field */
+    return number == SYS_fork || (number == SYS_clone && copies_memory((uint64_t)first));
 }
 
 TMS_RT_REAL(long, syscall, (long, ...))
@@ -106,7 +97,7 @@ TMS_RT_INTERPOSE long syscall(long number, ...)
     struct tms_rt_thread *thread = forks ? begin_fork() : NULL;
     long result = real_syscall()(number, word[0], word[1], word[2], word[3], word[4], word[5]);
     if (number == SYS_seccomp && result == 0)
-        tms_rt_sandboxed();
+        tms_rt_stop_watching(TMS_SPOOL_LOST_SANDBOX);
     return forks ? end_fork(thread, result) : result;
 }
 

@@ -206,8 +206,8 @@ void tms_rt_fork_begins(void);
 void tms_rt_fork_fails(void);
 void tms_rt_forked(struct tms_rt_thread *thread);
 
-/* The process may no longer make the system calls that the runtime needs: watching ends. */
-void tms_rt_sandboxed(void);
+/* The process does what can't be watched: `loss` (enum tms_spool_loss) says what. */
+void tms_rt_stop_watching(unsigned loss);
 
 /* With --perturb: a short seeded delay now and then; otherwise nothing. */
 void tms_rt_perturb(struct tms_rt_thread *thread);

@@ -93,30 +93,29 @@ static int create(const char *pattern, uint32_t *image)
     return file;
 }
 
-/* Makes sure that pages can be written to; where it can't be known, that is `unknown`. */
-static bool back(void *start, size_t bytes, bool unknown)
+/* Allocates storage for mapped pages: false if there is none left. */
+static bool back(void *start, size_t bytes)
 {
     while (madvise(start, bytes, MADV_POPULATE_WRITE) != 0) {
         if (errno != EINTR && errno != EAGAIN) {
-            return errno == EINVAL && unknown;
+            return false;
         }
     }
     return true;
 }
 
-/* Does the kernel (5.14 or later) allocate storage through a mapping? */
-static bool can_back_later(void)
+/* An older kernel can't do that: there all storage is allocated at the start. */
+static bool can_back(void)
 {
     return madvise(NULL, 0, MADV_POPULATE_WRITE) == 0;
 }
 
-static void *map_length(int file, uint64_t length)
+static void *map_length(int file, uint64_t length, bool grows)
 {
-    bool fits = can_back_later() ? ftruncate(file, (off_t)length) == 0
-                                 : fallocate(file, 0, 0, (off_t)length) == 0;
-    void *map =
-        !fits ? MAP_FAILED
-              : mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    int failed = grows ? ftruncate(file, (off_t)length) : fallocate(file, 0, 0, (off_t)length);
+    void *map = failed != 0 ? MAP_FAILED
+                            : mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                                   file, 0);
 
     return map != MAP_FAILED ? map : NULL;
 }
@@ -125,7 +124,8 @@ static void *map_length(int file, uint64_t length)
 static void *map_file(int file)
 {
     struct rlimit limit;
-    uint64_t length = can_back_later() ? FILE_MOST : FIXED_MOST;
+    bool grows = can_back();
+    uint64_t length = grows ? FILE_MOST : FIXED_MOST;
     void *map = NULL;
 
     errno = EFBIG;
@@ -133,19 +133,18 @@ static void *map_file(int file)
         length = limit.rlim_cur & ~(uint64_t)4095;
     }
     for (; map == NULL && length >= FILE_LEAST; length = length / 2 & ~(uint64_t)4095) {
-        map = map_length(file, length);
+        map = map_length(file, length, grows);
         spool.length = length;
     }
-    if (map == NULL) {
-        return NULL;
-    }
-    if (!back(map, TMS_SPOOL_HEADER, true)) {
+    spool.backed = grows ? TMS_SPOOL_HEADER : spool.length;
+    if (map != NULL && grows && !back(map, TMS_SPOOL_HEADER)) {
         munmap(map, spool.length);
         errno = ENOSPC;
         return NULL;
     }
-    madvise(map, spool.length, MADV_DONTDUMP);
-    spool.backed = can_back_later() ? TMS_SPOOL_HEADER : spool.length;
+    if (map != NULL) {
+        madvise(map, spool.length, MADV_DONTDUMP);
+    }
     return map;
 }
 
@@ -227,7 +226,7 @@ static bool back_ahead(uint64_t end)
     if (spool.backed + ahead > spool.length) {
         ahead = spool.length - spool.backed;
     }
-    if (spool.backed + ahead < end || !back((char *)spool.header + spool.backed, ahead, false)) {
+    if (spool.backed + ahead < end || !back((char *)spool.header + spool.backed, ahead)) {
         return false;
     }
     spool.backed += ahead;

@@ -34,13 +34,14 @@ enum tms_spool_state {
 };
 
 enum tms_spool_loss {
-    TMS_SPOOL_LOST_THREADS = 1,  /* more threads at a time than can be told apart */
-    TMS_SPOOL_LOST_MEMORY = 2,   /* no memory, or no room for the file */
-    TMS_SPOOL_LOST_SIZE = 4,     /* --max-size was reached: events behind it are missing */
-    TMS_SPOOL_LOST_ALONG = 8,    /* no room for what is recorded along; the check goes on */
-    TMS_SPOOL_LOST_STACKS = 16,  /* return addresses can't be replaced any more (preload/) */
-    TMS_SPOOL_LOST_SANDBOX = 64, /* the process entered a seccomp sandbox */
-    TMS_SPOOL_LOST_PROCESS = 32, /* a process that it started left nothing: set by the command */
+    TMS_SPOOL_LOST_THREADS = 1,   /* more threads at a time than can be told apart */
+    TMS_SPOOL_LOST_MEMORY = 2,    /* no memory, or no room for the file */
+    TMS_SPOOL_LOST_SIZE = 4,      /* --max-size was reached: events behind it are missing */
+    TMS_SPOOL_LOST_ALONG = 8,     /* no room for what is recorded along; the check goes on */
+    TMS_SPOOL_LOST_STACKS = 16,   /* return addresses can't be replaced any more (preload/) */
+    TMS_SPOOL_LOST_CLONE = 32,    /* threads made by clone in the same memory */
+    TMS_SPOOL_LOST_SANDBOX = 64,  /* the process entered a seccomp sandbox */
+    TMS_SPOOL_LOST_PROCESS = 128, /* a process that it started left nothing: set by the command */
 };
 
 struct tms_spool_header {

@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "spool.h"
 #include "thread_calls.h"
 
 /* The descriptor stays here after tms_rt_self is gone, for who joins. */
@@ -205,6 +206,6 @@ TMS_RT_INTERPOSE int prctl(int option, ...)
     if (result == 0 && option == PR_SET_NAME)
         TMS_RT_TELL(tms_rt_name_thread(thread, (const char *)word[0]));
     if (result == 0 && option == PR_SET_SECCOMP)
-        tms_rt_sandboxed();
+        tms_rt_stop_watching(TMS_SPOOL_LOST_SANDBOX);
     return result;
 }

@@ -344,6 +344,8 @@ bool tms_spool_loss(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASO
         {header->lost & TMS_SPOOL_LOST_STACKS,
          "the program has an unwinder of its own, and its functions can't be followed behind the "
          "first exception"},
+        {header->lost & TMS_SPOOL_LOST_CLONE,
+         "the program makes threads with clone, which are not told apart from their maker"},
         {header->lost & TMS_SPOOL_LOST_SANDBOX,
          "the process entered a sandbox (seccomp), where it can't be watched"},
         {header->lost & TMS_SPOOL_LOST_PROCESS, "a process that it started was not watched"},
