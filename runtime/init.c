@@ -222,6 +222,33 @@ __attribute__((destructor(101))) static void at_exit(void)
     tms_rt_finish("exit");
 }
 
+static bool has_config(char *const *environment)
+{
+    static const char name[] = "TMESIS_RT_SPOOL=";
+
+    for (; environment != NULL && *environment != NULL; environment++) {
+        if (strncmp(*environment, name, sizeof(name) - 1) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void tms_rt_exec_notes(const char *path, char *const *environment)
+{
+    struct tms_spool_header *header = tms_rt_spool_header();
+
+    if (header == NULL || path == NULL || has_config(environment)) {
+        return;
+    }
+    size_t length = strlen(path) + 1;
+    struct tms_spool_exec *record = tms_rt_spool_record(TMS_SPOOL_EXEC, sizeof(*record) + length);
+    if (record != NULL) {
+        memcpy(record->path, path, length);
+    }
+    __atomic_fetch_add(&header->strays, 1, __ATOMIC_RELAXED);
+}
+
 void tms_rt_exec_begins(void)
 {
     settle("exec", TMS_SPOOL_DONE);

@@ -2,12 +2,13 @@
 /*
  * Processes: what makes a second one (fork), what makes another one of this one (exec), and the
  * ends that no destructor sees. Children that the C library makes by itself only to run another
- * program (posix_spawn, system, popen) need nothing.
+ * program (posix_spawn, system, popen) are looked at only for the environment that it gets.
  */
 #include <fcntl.h>
 #include <paths.h>
 #include <pty.h>
 #include <sched.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -159,28 +160,31 @@ TMS_RT_INTERPOSE int daemon(int keep_directory, int keep_files)
 
 /* ---- exec ------------------------------------------------------------------------------- */
 
-#define EXECUTES(name, parameters, arguments)                                                      \
+#define EXECUTES(name, parameters, arguments, program, variables)                                  \
     TMS_RT_REAL(int, name, parameters)                                                             \
     TMS_RT_INTERPOSE int name parameters                                                           \
     {                                                                                              \
-        TMS_RT_TELL(tms_rt_exec_begins());                                                         \
+        TMS_RT_TELL({                                                                              \
+            tms_rt_exec_notes(program, variables);                                                 \
+            tms_rt_exec_begins();                                                                  \
+        });                                                                                        \
         int result = real_##name() arguments;                                                      \
         TMS_RT_TELL(tms_rt_exec_failed());                                                         \
         return result;                                                                             \
     }
 
 EXECUTES(execve, (const char *path, char *const argument[], char *const environment[]),
-         (path, argument, environment))
-EXECUTES(execv, (const char *path, char *const argument[]), (path, argument))
-EXECUTES(execvp, (const char *file, char *const argument[]), (file, argument))
+         (path, argument, environment), path, environment)
+EXECUTES(execv, (const char *path, char *const argument[]), (path, argument), path, environ)
+EXECUTES(execvp, (const char *file, char *const argument[]), (file, argument), file, environ)
 EXECUTES(execvpe, (const char *file, char *const argument[], char *const environment[]),
-         (file, argument, environment))
+         (file, argument, environment), file, environment)
 EXECUTES(fexecve, (int file, char *const argument[], char *const environment[]),
-         (file, argument, environment))
+         (file, argument, environment), argument[0], environment)
 EXECUTES(execveat,
          (int directory, const char *path, char *const argument[], char *const environment[],
           int flags),
-         (directory, path, argument, environment, flags))
+         (directory, path, argument, environment, flags), path, environment)
 
 static size_t count_arguments(const char *first, va_list *list)
 {
@@ -219,6 +223,22 @@ static void gather_arguments(const char *first, va_list *list, const char **out)
 EXECUTES_LIST(execl, execv(path, ARGUMENTS))
 EXECUTES_LIST(execlp, execvp(path, ARGUMENTS))
 EXECUTES_LIST(execle, execve(path, ARGUMENTS, va_arg(list, char *const *)))
+
+/* The child runs nothing of ours before it is another program. */
+#define SPAWNS(name)                                                                               \
+    TMS_RT_REAL(int, name,                                                                         \
+                (pid_t *, const char *, const posix_spawn_file_actions_t *,                        \
+                 const posix_spawnattr_t *, char *const[], char *const[]))                         \
+    TMS_RT_INTERPOSE int name(                                                                     \
+        pid_t *child, const char *path, const posix_spawn_file_actions_t *actions,                 \
+        const posix_spawnattr_t *attributes, char *const argument[], char *const environment[])    \
+    {                                                                                              \
+        TMS_RT_TELL(tms_rt_exec_notes(path, environment));                                         \
+        return real_##name()(child, path, actions, attributes, argument, environment);             \
+    }
+
+SPAWNS(posix_spawn)
+SPAWNS(posix_spawnp)
 
 /* ---- end -------------------------------------------------------------------------------- */
 

@@ -193,8 +193,10 @@ void tms_rt_start(void);
 void tms_rt_finish(const char *how);
 /*
  * Before an exec: everything is settled and the spool marked as ended by it, but it stays in
- * use, for other threads go on, and exec may fail. Then _failed takes the mark back.
+ * use, for other threads go on, and exec may fail. Then _failed takes the mark back. Before that,
+ * or before a spawn, _exec_notes says which program gets which environment.
  */
+void tms_rt_exec_notes(const char *path, char *const *environment);
 void tms_rt_exec_begins(void);
 void tms_rt_exec_failed(void);
 /*

@@ -55,6 +55,7 @@ struct tms_spool_header {
     uint32_t image;  /* 1; 2 and more: what the process became by exec */
     uint32_t forked; /* 1: the process was made by fork, and its parent counted it in `forks` */
     uint32_t forks;  /* child processes that this one made by fork */
+    uint32_t strays; /* programs that were started without the variables of config.h: EXEC */
     uint64_t end;    /* bytes in use, the header included */
     uint64_t events; /* recorded, that is, past the filter */
     uint64_t transactions; /* outermost blocks */
@@ -152,6 +153,7 @@ static inline uint64_t tms_spool_moment(uint32_t thread, uint64_t number)
     X(NAME, tms_spool_name)                                                                        \
     X(HEAP, tms_spool_heap)                                                                        \
     X(VIOLATION, tms_spool_violation)                                                              \
+    X(EXEC, tms_spool_exec)                                                                        \
     X(WARNING, tms_spool_warning)
 
 enum tms_spool_type {
@@ -253,6 +255,12 @@ struct tms_spool_violation {
     uint32_t reserved;
     uint64_t held[TMS_SPOOL_HELD]; /* locks that the closing thread held */
     /* struct tms_spool_step step[steps]; struct tms_spool_transaction refuted[refuted]; */
+};
+
+/* A program that is started without being told where its spool goes, so it leaves none. */
+struct tms_spool_exec {
+    struct tms_spool_record record;
+    char path[];
 };
 
 struct tms_spool_warning {

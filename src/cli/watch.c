@@ -374,6 +374,32 @@ bool tms_watched_runs(const struct tms_watched *watched, const struct tms_spool_
 }
 
 /*
+ * A program that was started without our variables runs unwatched; that matters only if it is one
+ * that could have been watched.
+ */
+static void look_at_strays(struct tms_watched *watched, const char *path)
+{
+    struct tms_spool spool;
+    char reason[TMS_SPOOL_REASON];
+    const struct tms_spool_list *list = &spool.lists[TMS_SPOOL_EXEC];
+
+    if (tms_spool_open(&spool, path, reason)) {
+        for (size_t i = 0; i < list->count; i++) {
+            const struct tms_spool_exec *record = (const void *)list->entries[i].record;
+            if (tms_binary_kind(record->path) == TMS_BINARY_WATCHED) {
+                tms_say_begin();
+                tms_console_name(stderr, record->path);
+                fputs(" was started with an environment of its own, without the variables that "
+                      "have it watched\n",
+                      stderr);
+                watched->unwatched = true;
+            }
+        }
+    }
+    tms_spool_close(&spool);
+}
+
+/*
  * A child of fork whose spool is missing could not make one, or has not come so far; what one that
  * still runs will do is not known either.
  */
@@ -387,6 +413,9 @@ static void count_processes(struct tms_watched *watched)
         if (tms_spool_read_header(watched->spools[i], &header)) {
             made += header.forks;
             found += header.forked != 0;
+            if (header.strays > 0) {
+                look_at_strays(watched, watched->spools[i]);
+            }
             running = running || tms_watched_runs(watched, &header);
         }
     }

@@ -27,6 +27,7 @@ static const struct {
     [TMS_SPOOL_NAME] = {sizeof(struct tms_spool_name), offsetof(struct tms_spool_name, text)},
     [TMS_SPOOL_HEAP] = {sizeof(struct tms_spool_heap), NO_TEXT},
     [TMS_SPOOL_VIOLATION] = {sizeof(struct tms_spool_violation), NO_TEXT},
+    [TMS_SPOOL_EXEC] = {sizeof(struct tms_spool_exec), offsetof(struct tms_spool_exec, path)},
     [TMS_SPOOL_WARNING] = {sizeof(struct tms_spool_warning),
                            offsetof(struct tms_spool_warning, text)},
 };

@@ -45,6 +45,14 @@ def unwatched_children(bench):
         bench.tmesis("check", "out.tms").expect(3, says="incomplete")
 
 
+@case("a program started with an empty environment makes the verdict incomplete")
+def clean_environment(bench):
+    program = bench.build("processes.c")
+    bench.compare(program, "clean-exec").expect(3, says="environment of its own")
+    done = bench.watch(program, "fork", options=["--exit-code=0"])
+    done.expect(0, silent_about="environment of its own")
+
+
 @case("a child that outlives its parent makes the verdict incomplete")
 def orphans(bench):
     program = bench.build("processes.c")

@@ -101,6 +101,17 @@ static void by_exec(char **argv)
     execv("/proc/self/exe", words);
 }
 
+/* The new program does not know that it is to be watched. */
+static void by_clean_exec(char **argv)
+{
+    char *const words[] = {argv[0], (char *)"fork", NULL};
+    char *const nothing[] = {NULL};
+
+    if (fork() == 0) {
+        execve(argv[0], words, nothing);
+    }
+}
+
 static void by_kill(char **argv)
 {
     (void)argv;
@@ -229,23 +240,15 @@ static const struct {
     const char *name;
     void (*act)(char **argv);
 } acts[] = {
-    {"fork", by_fork},
-    {"system-call", by_system_call},
-    {"clone", by_clone},
-    {"setuid", after_setuid},
-    {"chroot", after_chroot},
-    {"orphan", orphan},
-    {"exec", by_exec},
-    {"kill", by_kill},
-    {"exit_group", by_exit_group},
-    {"overflow", by_overflow},
-    {"mlockall", locked},
-    {"file-size", limited},
-    {"seccomp", sandboxed},
-    {"nameless", nameless},
-    {"sigpipe", pipe_signal},
-    {"threads", many_threads},
-    {"abort", by_abort},
+    {"fork", by_fork},         {"system-call", by_system_call},
+    {"clone", by_clone},       {"setuid", after_setuid},
+    {"chroot", after_chroot},  {"orphan", orphan},
+    {"exec", by_exec},         {"clean-exec", by_clean_exec},
+    {"kill", by_kill},         {"exit_group", by_exit_group},
+    {"overflow", by_overflow}, {"mlockall", locked},
+    {"file-size", limited},    {"seccomp", sandboxed},
+    {"nameless", nameless},    {"sigpipe", pipe_signal},
+    {"threads", many_threads}, {"abort", by_abort},
 };
 
 int main(int argc, char **argv)
