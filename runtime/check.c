@@ -15,6 +15,7 @@
 #include "words.h"
 
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -349,6 +350,39 @@ static bool make_cells(struct cells *cells)
     return cells->cell != NULL && cells->place != NULL;
 }
 
+/*
+ * The engine's tables by thread have an entry for each thread ever: reserved at once, so that those
+ * of threads that are over can be given back page by page.
+ */
+static bool make_thread_tables(struct frontier *f)
+{
+    f->by_id = tms_rt_map(TMS_RT_THREADS_EVER * sizeof(*f->by_id));
+    f->forks = tms_rt_map(TMS_RT_THREADS_EVER * sizeof(*f->forks));
+    f->id_capacity = f->fork_capacity = TMS_RT_THREADS_EVER;
+    return f->by_id != NULL && f->forks != NULL;
+}
+
+static void give_back(void *table, size_t from, size_t to)
+{
+    const size_t page = 4096;
+
+    from = (from + page - 1) & ~(page - 1);
+    to = to & ~(page - 1);
+    if (to > from) {
+        madvise((char *)table + from, to - from, MADV_DONTNEED);
+    }
+}
+
+void tms_rt_forget_threads(uint32_t from, uint32_t to)
+{
+    struct frontier *f = &tms_rt_engine;
+
+    tms_rt_mutex_lock(&tms_rt_engine_lock);
+    give_back(f->by_id, from * sizeof(*f->by_id), to * sizeof(*f->by_id));
+    give_back(f->forks, from * sizeof(*f->forks), to * sizeof(*f->forks));
+    tms_rt_mutex_unlock(&tms_rt_engine_lock);
+}
+
 bool tms_rt_check_start(bool blame)
 {
     struct frontier *f = &tms_rt_engine;
@@ -364,8 +398,8 @@ bool tms_rt_check_start(bool blame)
     shared_locks = tms_rt_map(TMS_RT_IDS_MOST);
     return shared_locks != NULL && tms_frontier_set_up(f, &host) == TMS_OK &&
            tms_frontier_limit_slots(f, TMS_RT_SLOTS_MOST) == TMS_OK &&
-           tms_log_start(f, &f->forgotten) && make_cells(&f->cells[CELLS_LOCKS]) &&
-           make_cells(&f->cells[CELLS_BARRIERS]);
+           tms_log_start(f, &f->forgotten) && make_thread_tables(f) &&
+           make_cells(&f->cells[CELLS_LOCKS]) && make_cells(&f->cells[CELLS_BARRIERS]);
 }
 
 void tms_rt_check_settle(void)

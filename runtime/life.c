@@ -11,8 +11,11 @@
 #include "memory.h"
 #include "shadow.h"
 
-#define FRAMES    4096u /* deeper ones are not told apart */
-#define DESCRIBED 4096u /* threads beyond these have records only in recordings */
+#define FRAMES       4096u /* deeper ones are not told apart */
+#define FORGET_EVERY 4096u
+#define FORGET_LEAST 1024u /* indices in a row that are worth a system call */
+#define LIVING_MOST  2048u
+#define DESCRIBED    4096u /* threads beyond these have records only in recordings */
 
 TMS_RT_TLS struct tms_rt_thread *tms_rt_self;
 
@@ -22,6 +25,7 @@ static struct {
     struct tms_rt_thread *free, *all;
     uint64_t events, transactions, blocks; /* of threads that are over */
     uint32_t count;
+    uint32_t over; /* threads that are over */
 } threads;
 
 struct tms_rt_thread *tms_rt_enter(void)
@@ -65,38 +69,52 @@ static void clean(struct tms_rt_thread *t)
     tms_rt_forget_called(t);
 }
 
+static bool make_frames(struct tms_rt_thread *t)
+{
+    if (t->frames != NULL) {
+        return true;
+    }
+    t->frames = tms_rt_map(FRAMES * sizeof(*t->frames));
+    if (t->frames == NULL) {
+        return false;
+    }
+    t->frames_end = t->frames + FRAMES;
+    t->frames->frame = UINTPTR_MAX;
+    t->frames->block = true; /* who leaves it looks twice */
+    return true;
+}
+
+/* The lock is held. */
+static struct tms_rt_thread *take_descriptor(void)
+{
+    struct tms_rt_thread *t = threads.free;
+
+    if (t != NULL) {
+        threads.free = t->next_free;
+        return t;
+    }
+    t = tms_resize(&threads.memory, NULL, 0, 1, sizeof(*t));
+    if (t != NULL) {
+        t->next = threads.all;
+        threads.all = t;
+    }
+    return t;
+}
+
+/* A thread lives as soon as it has its index, or it would be taken for one that is over. */
 static struct tms_rt_thread *new_thread(struct tms_rt_thread *parent)
 {
     tms_rt_mutex_lock(&threads.lock);
-    struct tms_rt_thread *t = threads.free;
-    if (t != NULL) {
-        threads.free = t->next_free;
-    } else {
-        t = tms_resize(&threads.memory, NULL, 0, 1, sizeof(*t));
-        if (t != NULL) {
-            t->next = threads.all;
-            threads.all = t;
-        }
+    struct tms_rt_thread *t = take_descriptor();
+    bool good = t != NULL && make_frames(t);
+    if (good) {
+        clean(t);
+        t->index = ++threads.count;
+        t->parent = parent == NULL ? 0 : parent->index;
+        atomic_store(&t->uses, 2);
     }
-    uint32_t index = ++threads.count;
     tms_rt_mutex_unlock(&threads.lock);
-    if (t == NULL) {
-        return NULL;
-    }
-    if (t->frames == NULL) {
-        t->frames = tms_rt_map(FRAMES * sizeof(*t->frames));
-        if (t->frames == NULL) {
-            return NULL;
-        }
-        t->frames_end = t->frames + FRAMES;
-        t->frames->frame = UINTPTR_MAX;
-        t->frames->block = true; /* who leaves it looks twice */
-    }
-    clean(t);
-    t->index = index;
-    t->parent = parent == NULL ? 0 : parent->index;
-    atomic_store(&t->uses, 2);
-    return t;
+    return good ? t : NULL;
 }
 
 static void retire(struct tms_rt_thread *t)
@@ -108,6 +126,46 @@ static void retire(struct tms_rt_thread *t)
         tms_rt_mutex_unlock(&tms_rt_engine_lock);
         t->engine = NULL;
     }
+}
+
+/*
+ * The indices of threads that live, in ascending order, and the next one to be given out: between
+ * any two of them all are over. 0: too many. The lock is held.
+ */
+static unsigned list_living(uint32_t living[LIVING_MOST])
+{
+    unsigned count = 0;
+
+    living[count++] = threads.count + 1;
+    for (const struct tms_rt_thread *t = threads.all; t != NULL; t = t->next) {
+        if (atomic_load(&t->uses) == 0) {
+            continue;
+        }
+        if (count == LIVING_MOST) {
+            return 0;
+        }
+        unsigned at = count++;
+        for (; at > 0 && living[at - 1] > t->index; at--) {
+            living[at] = living[at - 1];
+        }
+        living[at] = t->index;
+    }
+    return count;
+}
+
+/* Gives back what the engine keeps of threads that are over. */
+static void forget_threads(void)
+{
+    static uint32_t living[LIVING_MOST];
+
+    tms_rt_mutex_lock(&threads.lock);
+    unsigned count = list_living(living);
+    for (unsigned i = 1; i < count; i++) {
+        if (living[i] - living[i - 1] >= FORGET_LEAST) {
+            tms_rt_forget_threads(living[i - 1] + 1, living[i]);
+        }
+    }
+    tms_rt_mutex_unlock(&threads.lock);
 }
 
 /* One of the two who need the descriptor, the thread and its joiner, no longer does. */
@@ -122,7 +180,11 @@ static void let_go(struct tms_rt_thread *t)
         t->events_seen = t->transactions_seen = t->blocks_seen = 0;
         t->next_free = threads.free;
         threads.free = t;
+        bool due = ++threads.over % FORGET_EVERY == 0;
         tms_rt_mutex_unlock(&threads.lock);
+        if (due) {
+            forget_threads();
+        }
     }
 }
 
@@ -324,6 +386,7 @@ void tms_rt_life_restart(struct tms_rt_thread *only)
     only->next = NULL;
     threads.events = threads.transactions = threads.blocks = 0;
     threads.count = 1;
+    threads.over = 0;
     only->spare_node = 0; /* the shadow is empty, its nodes with it */
     clean(only);
     set_place(only, &place);

@@ -309,6 +309,9 @@ static inline bool tms_rt_was_said(const struct tms_rt_thread *thread, uint64_t 
 bool tms_rt_lock_alone(struct tms_rt_thread *thread, struct tms_op *op);
 /* An operation without a cell in shadow memory goes to the engine. Takes the lock. */
 void tms_rt_operate(struct tms_rt_thread *thread, struct tms_op *op, uint64_t source);
+/* Threads with an index from `from` on and below `to` are over. */
+#define TMS_RT_THREADS_EVER (1u << 26)
+void tms_rt_forget_threads(uint32_t from, uint32_t to);
 /* Empties the engine; false when there is no memory for it. */
 bool tms_rt_check_start(bool blame);
 /* Hands over the violations of transactions that still run, and the counts. */
