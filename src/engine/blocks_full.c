@@ -1,20 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Theorem 5: cycles of more than two transactions. All traces of the initial reads and final
- * writes are too many; but one that no serial order explains has a cycle of conflicts, and a
- * shortest such cycle visits each thread once: it comes in at an operation, and leaves by one of
- * the same transaction, or of a later one of that thread. In one transaction at least it leaves
- * before it comes in, and at that transaction, the one that is cut, the search starts:
+ * Theorem 5: cycles of more than two transactions. Serial orders keep what no trace can change:
+ * one transaction *comes before* another if it is an earlier one of the same thread, or if its
+ * period ends before that of the other begins. All traces of the initial reads and final writes
+ * are too many; but in one that no serial order explains, conflicts and that order make a cycle.
+ * Such a cycle is a ring of links: it enters a transaction at an operation, and leaves by one of
+ * the same transaction, or of another that it comes before:
  *
  *   a … b         two operations of the cut transaction, on different variables
- *   a → in, out → in, …, out → b      conflicts, from thread to thread
+ *   a → in, out → in, …, out → b      conflicts, from link to link
  *
- * Shorter cycles are looked for first. Of a cycle that conflicts allow the schedule is looked
- * for: every way to walk through its transactions, step by step, such that nobody holds what
- * excludes another and each conflict comes in its order.
+ * Of the cycles of a trace take one with the fewest conflicts. No transaction of one link comes
+ * before one of another link: going there directly would save a conflict. So transactions of
+ * different links are in parallel periods, and no start or end of a thread keeps their steps apart.
+ * In one transaction at least the cycle leaves before it enters, and at that transaction, the one
+ * that is cut, the search starts.
  *
- * That is more than the theorem asks for: a cycle of conflicts may still be explained by a serial
- * order if somebody overwrites without looking. So nothing is missed, and alarms may be false.
+ * Shorter cycles are looked for first. For a cycle that conflicts allow, the search continues with
+ * a schedule: every way to walk through its transactions, step by step, such that no two threads
+ * hold locks that exclude each other and each conflict comes in its order.
+ *
+ * That is more than the theorem asks for: a cycle may still be explained by a serial order if a
+ * transaction overwrites what it did not read. Nor does the schedule have the transactions that
+ * run between the two of a link, which may need locks that are held then. So nothing is missed, and
+ * alarms may be false.
  *
  * Blocks with a label for which there is a finding already are not looked at again.
  */
@@ -33,14 +42,14 @@ struct visit {
     uint32_t next; /* on the same cell */
 };
 
-/* A thread of the cycle: in at one flow, out at it or at a later one; the first is out first. */
+/* In at one flow, out at it or at one that it comes before; the first link is out first. */
 struct link {
     uint32_t in_flow, in_item;
     uint32_t out_flow, out_item;
 };
 
 /*
- * What that thread holds, step by step; before and behind, and between two flows, nothing. Steps
+ * What is held in a link, step by step; before and behind, and between two flows, nothing. Steps
  * that change nothing are left out.
  */
 struct lane {
@@ -49,7 +58,7 @@ struct lane {
     uint32_t in, out; /* the steps at which it is in, and out */
 };
 
-/* Where the threads are. */
+/* Where the links are. */
 struct state {
     uint32_t at[TMS_BLOCKS_LINKS];
 };
@@ -182,7 +191,7 @@ static bool make_lane(struct full *f, const struct link *link, struct lane *lane
     return true;
 }
 
-/* May this thread take its next step: in order, and with nothing that another holds? */
+/* May this link take its next step: in order, and with nothing that another holds? */
 static bool may_step(struct full *f, size_t number)
 {
     const struct lane *lane = &f->lanes[number];
@@ -223,7 +232,7 @@ static bool is_over(const struct full *f)
     return true;
 }
 
-/* The first time that the threads are where they are now? */
+/* The first time that the links are where they are now? */
 static bool is_new_state(struct full *f)
 {
     bool is_new;
@@ -283,30 +292,41 @@ static bool conflict(const struct item *x, const struct item *y)
     return x->target == y->target && (x->kind == ITEM_WRITE || y->kind == ITEM_WRITE);
 }
 
-/* Can something of the one come before something of the other? */
-static bool can_precede(const struct full *f, uint32_t flow, uint32_t later)
+/* Does every trace and serial order have the one before the other? */
+static bool comes_before(const struct full *f, uint32_t flow, uint32_t later)
 {
     const struct flow *x = flow_of(f, flow), *y = flow_of(f, later);
 
-    return tms_periods_parallel(&f->b->periods, x->period, y->period) ||
-           x->first_event < y->last_event;
+    if (transaction_of(f, flow)->thread == transaction_of(f, later)->thread) {
+        return x->first_event < y->last_event;
+    }
+    return tms_periods_before(&f->b->periods, x->period, y->period);
 }
 
-/* By program order from the one to the other? */
-static bool leads_to(const struct full *f, uint32_t flow, uint32_t later)
+static bool is_parallel(const struct full *f, uint32_t x, uint32_t y)
 {
-    return flow == later || (transaction_of(f, flow)->thread == transaction_of(f, later)->thread &&
-                             flow_of(f, flow)->first_event < flow_of(f, later)->last_event);
+    return tms_periods_parallel(&f->b->periods, flow_of(f, x)->period, flow_of(f, y)->period);
 }
 
-static bool is_used(const struct full *f, uint32_t thread)
+/* Is the flow parallel to all flows of the first so many links? */
+static bool fits_in(const struct full *f, uint32_t flow, size_t links)
 {
-    for (size_t i = 0; i < f->link_count; i++) {
-        if (transaction_of(f, f->links[i].in_flow)->thread == thread) {
-            return true;
+    for (size_t i = 0; i < links; i++) {
+        const struct link *link = &f->links[i];
+        if (!is_parallel(f, flow, link->in_flow) ||
+            (link->out_flow != link->in_flow && !is_parallel(f, flow, link->out_flow))) {
+            return false;
         }
     }
-    return false;
+    return true;
+}
+
+/* Can the last link, which is in, be out at this flow? */
+static bool leads_to(const struct full *f, uint32_t flow)
+{
+    uint32_t in = f->links[f->link_count - 1].in_flow;
+
+    return flow == in || (comes_before(f, in, flow) && fits_in(f, flow, f->link_count - 1));
 }
 
 static bool go_on(struct full *f);
@@ -322,13 +342,12 @@ static bool leave_by(struct full *f, const struct visit *out)
         return go_on(f);
     }
     bool two = f->link_count == 2 && last->in_flow == last->out_flow; /* blocks_two.c saw it */
-    return !two && can_precede(f, out->flow, f->links[0].in_flow) && has_schedule(f);
+    return !two && has_schedule(f);
 }
 
 /* All ways out of the transaction that the last link came into, or out of later ones. */
 static bool leave(struct full *f)
 {
-    const struct link *last = &f->links[f->link_count - 1];
     const struct item *goal = item_of(f, f->links[0].in_flow, f->links[0].in_item);
     bool closing = f->link_count == f->wanted;
 
@@ -336,9 +355,8 @@ static bool leave(struct full *f)
          i != 0 && i < f->visit_count && !gave_up(f); i = closing ? f->visits[i].next : i + 1) {
         const struct visit *visit = &f->visits[i];
         f->steps++;
-        if (leads_to(f, last->in_flow, visit->flow) &&
-            (!closing || conflict(item_of(f, visit->flow, visit->item), goal)) &&
-            leave_by(f, visit)) {
+        if ((!closing || conflict(item_of(f, visit->flow, visit->item), goal)) &&
+            leads_to(f, visit->flow) && leave_by(f, visit)) {
             return true;
         }
     }
@@ -355,7 +373,7 @@ static bool comes_in(struct full *f, const struct item *item)
     return f->link_count > 1 || !tms_blocks_apart(f->b, f->through, item->held);
 }
 
-/* All ways from where the last link is out into another thread. */
+/* All ways from where the last link is out into another link. */
 static bool go_on(struct full *f)
 {
     const struct link last = f->links[f->link_count - 1];
@@ -365,8 +383,7 @@ static bool go_on(struct full *f)
         const struct visit *visit = &f->visits[i];
         const struct item *in = item_of(f, visit->flow, visit->item);
         f->steps++;
-        if (!conflict(out, in) || is_used(f, transaction_of(f, visit->flow)->thread) ||
-            !can_precede(f, last.out_flow, visit->flow) || !comes_in(f, in)) {
+        if (!conflict(out, in) || !fits_in(f, visit->flow, f->link_count) || !comes_in(f, in)) {
             continue;
         }
         f->links[f->link_count++] = (struct link){.in_flow = visit->flow, .in_item = visit->item};

@@ -248,18 +248,18 @@ uint32_t tms_period_make(struct tms_periods *p, uint32_t id)
     return thread->current;
 }
 
-static bool comes_before(const struct tms_period *a, const struct tms_period *b)
+bool tms_periods_before(const struct tms_periods *periods, uint32_t first, uint32_t second)
 {
-    return a->number <= tms_vector_get(&b->knows, a->line);
+    const struct tms_period *x = &periods->periods[first];
+    const struct tms_period *y = &periods->periods[second];
+
+    return first != 0 && second != 0 && x->number <= tms_vector_get(&y->knows, x->line);
 }
 
 bool tms_periods_parallel(const struct tms_periods *periods, uint32_t a, uint32_t b)
 {
-    const struct tms_period *x = &periods->periods[a];
-    const struct tms_period *y = &periods->periods[b];
-
-    if (a == 0 || b == 0 || x->line == y->line) {
+    if (a == 0 || b == 0 || periods->periods[a].line == periods->periods[b].line) {
         return false;
     }
-    return periods->off || (!comes_before(x, y) && !comes_before(y, x));
+    return !tms_periods_before(periods, a, b) && !tms_periods_before(periods, b, a);
 }

@@ -84,6 +84,9 @@ static inline uint32_t tms_period_of(struct tms_periods *periods, uint32_t threa
     return current != 0 ? current : tms_period_make(periods, thread);
 }
 
+/* Must the first have ended before the second begins? For periods of different threads. */
+bool tms_periods_before(const struct tms_periods *periods, uint32_t first, uint32_t second);
+
 /* May these two happen in parallel? */
 bool tms_periods_parallel(const struct tms_periods *periods, uint32_t a, uint32_t b);
 

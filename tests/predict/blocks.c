@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The engine `blocks` against view.h, which tries all traces: random sets of short transactions
- * without a deadlock, everything escaped, no periods to keep apart. Prints TAP.
+ * without a deadlock, everything escaped, with and without forks and joins. Prints TAP.
  *
  *   predict-blocks [SETS [SEED]]
  *
@@ -26,6 +26,7 @@ struct shape {
     size_t longest;           /* actions of a transaction */
     unsigned updates, shared; /* of a hundred accesses, lock operations */
     bool loose;               /* locks are given back in any order */
+    bool forks;               /* threads are forked and joined */
     unsigned share;           /* one of so many sets */
 };
 
@@ -90,17 +91,69 @@ static void make_transaction(const struct shape *shape, uint64_t *random,
     }
 }
 
+/* Threads that are there from the start, one transaction of each first. */
+static void make_fixed(const struct shape *shape, uint64_t *random, struct tms_view_set *set)
+{
+    set->count = shape->transactions;
+    for (size_t i = 0; i < set->count; i++) {
+        bool free = shape->threads < set->count && i >= shape->threads;
+        set->transaction[i].thread = free ? tms_random_below(random, shape->threads) : (unsigned)i;
+        make_transaction(shape, random, &set->transaction[i]);
+    }
+}
+
+enum life { ABSENT, RUNNING, JOINED };
+
+/* One step of a running thread: it forks or joins another one, or runs a transaction. */
+static void step_of(const struct shape *shape, uint64_t *random, struct tms_view_set *set,
+                    unsigned thread, enum life *life)
+{
+    struct tms_view_transaction *t = &set->transaction[set->count];
+    unsigned other = tms_random_below(random, shape->threads), choice = tms_random_below(random, 4);
+    bool forks = life[other] == ABSENT && choice > 1;
+    bool joins = life[other] == RUNNING && other != thread && choice == 1;
+
+    t->thread = thread;
+    if (forks || joins) {
+        life[other] = forks ? RUNNING : JOINED;
+        t->count = 1;
+        t->action[0] = (struct tms_view_action){forks ? TMS_EVENT_FORK : TMS_EVENT_JOIN, other};
+    } else {
+        make_transaction(shape, random, t);
+    }
+    set->count++;
+}
+
+/* False if there was no room for all transactions. */
+static bool make_forked(const struct shape *shape, uint64_t *random, struct tms_view_set *set)
+{
+    enum life life[TMS_VIEW_THREADS] = {RUNNING};
+    size_t blocks = 0;
+
+    for (unsigned i = 1; i < shape->threads; i++) {
+        life[i] = tms_random_below(random, 3) == 0 ? RUNNING : ABSENT;
+    }
+    for (set->count = 0; blocks < shape->transactions && set->count < TMS_VIEW_TRANSACTIONS;) {
+        unsigned thread = tms_random_below(random, shape->threads);
+        if (life[thread] == RUNNING) {
+            step_of(shape, random, set, thread, life);
+            blocks += !tms_view_orders_threads(&set->transaction[set->count - 1]);
+        }
+    }
+    return blocks == shape->transactions;
+}
+
 static void make_set(const struct shape *shape, uint64_t *random, struct tms_view_set *set)
 {
+    bool complete = true; /* by make_fixed always */
+
     do {
-        set->count = shape->transactions;
-        for (size_t i = 0; i < set->count; i++) {
-            bool free = shape->threads < set->count && i >= shape->threads;
-            set->transaction[i].thread =
-                free ? tms_random_below(random, shape->threads) : (unsigned)i;
-            make_transaction(shape, random, &set->transaction[i]);
+        if (shape->forks) {
+            complete = make_forked(shape, random, set);
+        } else {
+            make_fixed(shape, random, set);
         }
-    } while (tms_view_deadlocks(set));
+    } while (!complete || tms_view_deadlocks(set));
 }
 
 /* ---- what must hold ------------------------------------------------------------------------ */
@@ -115,29 +168,26 @@ static size_t transaction_of(const struct tms_view_set *set, unsigned number)
     return i;
 }
 
-/* The set without the transactions that the schedule leaves out; its numbers in that set. */
-static void restrict_set(const struct tms_view_set *set, const struct tms_finding *finding,
-                         struct tms_view_set *part, unsigned *numbers)
+/* Forks and joins, and of the other transactions those that are wanted; less[i]: actions dropped
+ * before transaction i. Returns how many others there are. */
+static size_t restrict_set(const struct tms_view_set *set, const bool *wanted,
+                           struct tms_view_set *part, unsigned *less)
 {
-    bool used[TMS_VIEW_TRANSACTIONS] = {false};
-    unsigned less[TMS_VIEW_TRANSACTIONS] = {0}, dropped = 0;
+    unsigned dropped = 0;
+    size_t blocks = 0;
 
-    for (size_t i = 0; i < finding->schedule_length; i++) {
-        numbers[i] = finding->schedule[i].location - TMS_LOCATION_NUMBER;
-        used[transaction_of(set, numbers[i])] = true;
-    }
     part->count = 0;
     for (size_t i = 0; i < set->count; i++) {
+        bool forks = tms_view_orders_threads(&set->transaction[i]);
         less[i] = dropped;
-        if (used[i]) {
+        if (forks || wanted[i]) {
             part->transaction[part->count++] = set->transaction[i];
+            blocks += !forks;
         } else {
             dropped += (unsigned)set->transaction[i].count;
         }
     }
-    for (size_t i = 0; i < finding->schedule_length; i++) {
-        numbers[i] -= less[transaction_of(set, numbers[i])];
-    }
+    return blocks;
 }
 
 /* The place of an event in the schedule, or its length. */
@@ -151,15 +201,25 @@ static size_t turn_of(const struct tms_finding *finding, uint64_t event)
     return i;
 }
 
+/* A step that is no conflict: does no trace have its events the other way round? */
+static bool is_ordered(const struct tms_view_set *set, const struct tms_step *step)
+{
+    const unsigned reversed[] = {step->second_location - TMS_LOCATION_NUMBER,
+                                 step->first_location - TMS_LOCATION_NUMBER};
+
+    return !tms_view_allows(set, reversed, 2);
+}
+
 /* Does the schedule have the events of the cycle in its order? */
-static bool cycle_holds(const struct tms_finding *finding)
+static bool cycle_holds(const struct tms_view_set *set, const struct tms_finding *finding)
 {
     for (size_t i = 0; i < finding->cycle_length; i++) {
         const struct tms_step *step = &finding->cycle[i];
         const struct tms_step *next = &finding->cycle[(i + 1) % finding->cycle_length];
         size_t second = turn_of(finding, step->second_event);
         if (turn_of(finding, step->first_event) >= second || second == finding->schedule_length ||
-            step->to.begin_event != next->from.begin_event) {
+            step->to.begin_event != next->from.begin_event ||
+            (step->kind == TMS_EDGE_PROGRAM_ORDER && !is_ordered(set, step))) {
             return false;
         }
     }
@@ -173,15 +233,24 @@ static bool cycle_holds(const struct tms_finding *finding)
 static bool schedule_holds(const struct tms_view_set *set, const struct tms_finding *finding,
                            bool full)
 {
-    unsigned numbers[TMS_VIEW_NUMBERS];
+    unsigned numbers[TMS_VIEW_NUMBERS], less[TMS_VIEW_TRANSACTIONS];
+    bool used[TMS_VIEW_TRANSACTIONS] = {false};
+    size_t length = finding->schedule_length;
     struct tms_view_set part;
 
-    if (finding->schedule_length > TMS_VIEW_NUMBERS || !cycle_holds(finding)) {
+    if (length > TMS_VIEW_NUMBERS || !cycle_holds(set, finding)) {
         return false;
     }
-    restrict_set(set, finding, &part, numbers);
-    return full && part.count > 2 ? tms_view_allows(&part, numbers, finding->schedule_length)
-                                  : tms_view_refutes(&part, numbers, finding->schedule_length);
+    for (size_t i = 0; i < length; i++) {
+        numbers[i] = finding->schedule[i].location - TMS_LOCATION_NUMBER;
+        used[transaction_of(set, numbers[i])] = true;
+    }
+    size_t blocks = restrict_set(set, used, &part, less);
+    for (size_t i = 0; i < length; i++) {
+        numbers[i] -= less[transaction_of(set, numbers[i])];
+    }
+    return full && blocks > 2 ? tms_view_allows(&part, numbers, length)
+                              : tms_view_refutes(&part, numbers, length);
 }
 
 static bool schedules_hold(const struct tms_view_set *set, const struct tms_subject *subject,
@@ -200,9 +269,12 @@ static bool some_pair_refuted(const struct tms_view_set *set)
 {
     for (size_t i = 0; i < set->count; i++) {
         for (size_t j = i + 1; j < set->count; j++) {
-            struct tms_view_set pair = {2, {set->transaction[i], set->transaction[j]}};
-            if (pair.transaction[0].thread != pair.transaction[1].thread &&
-                !tms_view_atomic(&pair)) {
+            unsigned less[TMS_VIEW_TRANSACTIONS];
+            bool wanted[TMS_VIEW_TRANSACTIONS] = {false};
+            struct tms_view_set pair;
+            wanted[i] = wanted[j] = true;
+            if (set->transaction[i].thread != set->transaction[j].thread &&
+                restrict_set(set, wanted, &pair, less) == 2 && !tms_view_atomic(&pair)) {
                 return true;
             }
         }
@@ -218,7 +290,7 @@ struct tally {
 static const char *judge_exactness(const struct shape *shape, const struct tms_view_set *set,
                                    const struct tms_subject *subject, bool atomic)
 {
-    if (set->count == 2 && tms_subject_found(subject) && atomic) {
+    if (shape->transactions == 2 && tms_subject_found(subject) && atomic) {
         return "a finding, and all traces can be serialized";
     }
     if (shape->blocks == TMS_BLOCKS_1V && tms_subject_found(subject) != some_pair_refuted(set)) {
@@ -273,19 +345,34 @@ static void run_shape(const struct shape *shape, size_t sets, uint64_t seed)
 }
 
 static const struct shape shapes[] = {
-    {"1v, two transactions, one variable", TMS_BLOCKS_1V, 2, 2, 1, 2, 7, 0, 0, false, 1},
-    {"1v, with atomics and shared locks", TMS_BLOCKS_1V, 2, 2, 1, 2, 7, 20, 40, false, 1},
-    {"1v, with locks given back in any order", TMS_BLOCKS_1V, 2, 2, 1, 3, 9, 10, 20, true, 1},
-    {"2v, two transactions, two variables", TMS_BLOCKS_2V, 2, 2, 2, 2, 7, 0, 0, false, 1},
-    {"2v, two transactions, three variables", TMS_BLOCKS_2V, 2, 2, 3, 3, 7, 0, 0, false, 1},
-    {"2v, with atomics and shared locks", TMS_BLOCKS_2V, 2, 2, 3, 3, 7, 20, 40, false, 1},
-    {"2v, with locks given back in any order", TMS_BLOCKS_2V, 2, 2, 3, 3, 9, 10, 20, true, 1},
-    {"1v, three transactions of three threads", TMS_BLOCKS_1V, 3, 3, 1, 2, 4, 0, 0, false, 1},
-    {"1v, three transactions of two threads", TMS_BLOCKS_1V, 3, 2, 1, 2, 4, 10, 20, false, 1},
-    {"full, three transactions of three threads", TMS_BLOCKS_FULL, 3, 3, 3, 2, 4, 0, 0, false, 1},
-    {"full, three transactions of two threads", TMS_BLOCKS_FULL, 3, 2, 3, 2, 4, 10, 20, false, 1},
-    {"full, four transactions of four threads", TMS_BLOCKS_FULL, 4, 4, 5, 2, 3, 0, 0, false, 10},
-    {"full, four transactions of three threads", TMS_BLOCKS_FULL, 4, 3, 4, 2, 3, 0, 0, false, 10},
+    {"1v, two transactions, one variable", TMS_BLOCKS_1V, 2, 2, 1, 2, 7, 0, 0, false, false, 1},
+    {"1v, with atomics and shared locks", TMS_BLOCKS_1V, 2, 2, 1, 2, 7, 20, 40, false, false, 1},
+    {"1v, with locks given back in any order", TMS_BLOCKS_1V, 2, 2, 1, 3, 9, 10, 20, true, false,
+     1},
+    {"2v, two transactions, two variables", TMS_BLOCKS_2V, 2, 2, 2, 2, 7, 0, 0, false, false, 1},
+    {"2v, two transactions, three variables", TMS_BLOCKS_2V, 2, 2, 3, 3, 7, 0, 0, false, false, 1},
+    {"2v, with atomics and shared locks", TMS_BLOCKS_2V, 2, 2, 3, 3, 7, 20, 40, false, false, 1},
+    {"2v, with locks given back in any order", TMS_BLOCKS_2V, 2, 2, 3, 3, 9, 10, 20, true, false,
+     1},
+    {"1v, three transactions of three threads", TMS_BLOCKS_1V, 3, 3, 1, 2, 4, 0, 0, false, false,
+     1},
+    {"1v, three transactions of two threads", TMS_BLOCKS_1V, 3, 2, 1, 2, 4, 10, 20, false, false,
+     1},
+    {"full, three transactions of three threads", TMS_BLOCKS_FULL, 3, 3, 3, 2, 4, 0, 0, false,
+     false, 1},
+    {"full, three transactions of two threads", TMS_BLOCKS_FULL, 3, 2, 3, 2, 4, 10, 20, false,
+     false, 1},
+    {"full, four transactions of four threads", TMS_BLOCKS_FULL, 4, 4, 5, 2, 3, 0, 0, false, false,
+     10},
+    {"full, four transactions of three threads", TMS_BLOCKS_FULL, 4, 3, 4, 2, 3, 0, 0, false, false,
+     10},
+    {"1v, fork and join, two transactions", TMS_BLOCKS_1V, 2, 3, 1, 2, 7, 10, 20, false, true, 1},
+    {"1v, fork and join, three transactions", TMS_BLOCKS_1V, 3, 3, 1, 2, 4, 10, 20, false, true, 1},
+    {"2v, fork and join, two transactions", TMS_BLOCKS_2V, 2, 3, 2, 2, 7, 10, 20, false, true, 1},
+    {"full, fork and join, three transactions", TMS_BLOCKS_FULL, 3, 3, 3, 2, 4, 10, 20, false, true,
+     1},
+    {"full, fork and join, four transactions", TMS_BLOCKS_FULL, 4, 4, 3, 2, 3, 0, 0, false, true,
+     4},
 };
 
 int main(int count, char **arguments)

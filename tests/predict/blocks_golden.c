@@ -16,7 +16,7 @@
 struct golden {
     const char *title;
     enum tms_blocks blocks;
-    const char *transactions[TMS_VIEW_TRANSACTIONS];
+    const char *transactions[TMS_VIEW_THREADS];
     bool found;       /* by the engine */
     bool atomic;      /* by trying all traces */
     uint64_t windows; /* pairs on one variable, ANY */
@@ -141,8 +141,7 @@ static enum tms_event_kind kind_of(char letter)
 
 static void parse(const char *const *texts, struct tms_view_set *set)
 {
-    for (set->count = 0; set->count < TMS_VIEW_TRANSACTIONS && texts[set->count] != NULL;
-         set->count++) {
+    for (set->count = 0; set->count < TMS_VIEW_THREADS && texts[set->count] != NULL; set->count++) {
         struct tms_view_transaction *t = &set->transaction[set->count];
         t->thread = (unsigned)set->count;
         t->count = 0;
@@ -234,6 +233,8 @@ struct trace {
     "A|begin(f) A|r(y) A|begin(g) A|acq(m) A|r(x)|a.c:1 A|rel(m) A|acq(m) A|w(x)|a.c:2 A|rel(m) "  \
     "A|end A|end B|begin(h) B|acq(m) B|w(x)|b.c:3 B|rel(m) B|end"
 
+#define BEFORE_START "A|begin(f) A|w(x) A|w(y) A|fork(C) B|r(y) C|begin(g) C|w(y) C|w(x)"
+
 static const struct trace traces[] = {
     {"what comes before a fork is not parallel", TMS_ESCAPE_OFF, TMS_BLOCKS_2V, false, FORKED, NULL,
      NULL},
@@ -289,6 +290,20 @@ static const struct trace traces[] = {
     {"a transaction between two others of one thread", TMS_ESCAPE_OFF, TMS_BLOCKS_FULL, false,
      "A|begin(f) A|r(x) A|r(y) A|end B|begin(g) B|w(x) B|end B|begin(h) B|w(y) B|end",
      "A:r x B:w x B:w y A:r y", "f"},
+    {"… or between one and another of a thread that it starts", TMS_ESCAPE_OFF, TMS_BLOCKS_FULL,
+     false, "A|begin(f) A|w(x) A|w(y) A|end B|w(x) B|fork(C) C|w(y)", "A:w x B:w x C:w y A:w y",
+     "f"},
+    {"… that it waits for", TMS_ESCAPE_OFF, TMS_BLOCKS_FULL, false,
+     "A|begin(f) A|w(x) A|w(y) A|end B|w(x) C|join(B) C|w(y)", "A:w x B:w x C:w y A:w y", "f"},
+    {"… that it meets at a barrier", TMS_ESCAPE_OFF, TMS_BLOCKS_FULL, false,
+     "A|begin(f) A|w(x) A|w(y) A|end B|w(x) B|arrive(b) C|arrive(b) C|depart(b) C|w(y)",
+     "A:w x B:w x C:w y A:w y", "f"},
+    {"… but not without periods", TMS_ESCAPE_OFF, TMS_BLOCKS_FULL, true,
+     "A|begin(f) A|w(x) A|w(y) A|end B|w(x) B|fork(C) C|w(y)", NULL, NULL},
+    {"no cycle has a thread before its start", TMS_ESCAPE_OFF, TMS_BLOCKS_FULL, false, BEFORE_START,
+     NULL, NULL},
+    {"… unless periods are off", TMS_ESCAPE_OFF, TMS_BLOCKS_FULL, true, BEFORE_START,
+     "A:w x C:w y C:w x A:w y C:w y A:w x A:w y C:w x", "f g"},
 };
 
 static void add(char *text, size_t size, const char *part)

@@ -31,16 +31,20 @@ static uint32_t name(struct tms_context *context, enum tms_class cls, char lette
     return (uint32_t)id;
 }
 
+static char letter_of(enum tms_class class)
+{
+    return class == TMS_CLASS_LOCK ? 'l' : class == TMS_CLASS_THREAD ? 'T' : 'x';
+}
+
 static struct tms_event event_of(struct tms_context *context,
                                  const struct tms_view_transaction *transaction,
                                  const struct tms_view_action *action, unsigned number)
 {
-    bool lock = tms_event_class(action->kind) == TMS_CLASS_LOCK;
+    enum tms_class class = tms_event_class(action->kind);
 
     return (struct tms_event){
         .thread = name(context, TMS_CLASS_THREAD, 'T', transaction->thread),
-        .target = name(context, lock ? TMS_CLASS_LOCK : TMS_CLASS_VARIABLE, lock ? 'l' : 'x',
-                       action->target),
+        .target = name(context, class, letter_of(class), action->target),
         .location = TMS_LOCATION_NUMBER + number,
         .kind = (uint8_t)action->kind,
     };
@@ -56,13 +60,16 @@ static size_t make_trace(struct tms_context *context, const struct tms_view_set 
         const struct tms_view_transaction *t = &set->transaction[i];
         struct tms_event edge = {.thread = name(context, TMS_CLASS_THREAD, 'T', t->thread),
                                  .target = name(context, TMS_CLASS_LABEL, 't', i)};
+        bool block = !tms_view_orders_threads(t);
         edge.kind = TMS_EVENT_BEGIN;
-        events[count++] = edge;
+        events[count] = edge;
+        count += block;
         for (size_t j = 0; j < t->count; j++) {
             events[count++] = event_of(context, t, &t->action[j], tms_view_number(set, i, j));
         }
         edge.kind = TMS_EVENT_END;
-        events[count++] = edge;
+        events[count] = edge;
+        count += block;
     }
     return count;
 }
@@ -109,9 +116,8 @@ void tms_view_print(const struct tms_view_set *set)
         const struct tms_view_transaction *t = &set->transaction[i];
         printf("# t%zu of thread %u:", i, t->thread);
         for (size_t j = 0; j < t->count; j++) {
-            bool lock = tms_event_class(t->action[j].kind) == TMS_CLASS_LOCK;
-            printf(" %s(%c%u)", tms_event_text(t->action[j].kind), lock ? 'l' : 'x',
-                   t->action[j].target);
+            printf(" %s(%c%u)", tms_event_text(t->action[j].kind),
+                   letter_of(tms_event_class(t->action[j].kind)), t->action[j].target);
         }
         printf("\n");
     }

@@ -5,10 +5,11 @@
 #include <assert.h>
 #include <string.h>
 
-#define THREADS TMS_VIEW_TRANSACTIONS
+#define THREADS TMS_VIEW_THREADS
 #define NOBODY  (-1)
 #define INITIAL (-1)
 #define ORDERS  24 /* of four transactions */
+_Static_assert(TMS_VIEW_BLOCKS == 4, "as many as ORDERS is for");
 
 /* What a trace makes visible: of each read its write, and of each variable the last write. */
 struct view {
@@ -25,6 +26,9 @@ struct search {
     const struct tms_view_set *set;
     struct step step[THREADS][TMS_VIEW_NUMBERS]; /* of each thread, in its order */
     size_t length[THREADS], at[THREADS];
+    struct {
+        size_t thread, after; /* at its step `after`, counted from 1; 0: it is not forked */
+    } fork[THREADS];
     int owner[TMS_VIEW_TARGETS];   /* of a lock held exclusively */
     int sharers[TMS_VIEW_TARGETS]; /* how many hold it shared */
     struct view now;
@@ -58,22 +62,42 @@ static void set_up(struct search *s, const struct tms_view_set *set)
             s->step[t->thread][s->length[t->thread]++] =
                 (struct step){t->action[j], tms_view_number(set, i, j)};
         }
+        if (t->count == 1 && t->action[0].kind == TMS_EVENT_FORK) {
+            s->fork[t->action[0].target].thread = t->thread;
+            s->fork[t->action[0].target].after = s->length[t->thread];
+        }
     }
 }
 
 /* ---- one step forth and back --------------------------------------------------------------- */
 
+static bool exists(const struct search *s, size_t thread)
+{
+    return s->at[s->fork[thread].thread] >= s->fork[thread].after;
+}
+
+static const struct tms_view_action *next_action(const struct search *s, size_t thread)
+{
+    return &s->step[thread][s->at[thread]].action;
+}
+
 static bool can_go(const struct search *s, size_t thread)
 {
-    if (s->at[thread] == s->length[thread]) {
+    if (!exists(s, thread) || s->at[thread] == s->length[thread]) {
         return false;
     }
-    const struct tms_view_action *action = &s->step[thread][s->at[thread]].action;
+    const struct tms_view_action *action = next_action(s, thread);
     bool free = s->owner[action->target] == NOBODY;
-    if (action->kind == TMS_EVENT_ACQUIRE) {
+    switch (action->kind) {
+    case TMS_EVENT_ACQUIRE:
         return free && s->sharers[action->target] == 0;
+    case TMS_EVENT_SHARED_ACQUIRE:
+        return free;
+    case TMS_EVENT_JOIN:
+        return exists(s, action->target) && s->at[action->target] == s->length[action->target];
+    default:
+        return true;
     }
-    return action->kind != TMS_EVENT_SHARED_ACQUIRE || free;
 }
 
 static void access_variable(struct search *s, const struct step *step)
@@ -105,6 +129,9 @@ static void go(struct search *s, size_t thread)
         break;
     case TMS_EVENT_SHARED_RELEASE:
         s->sharers[target]--;
+        break;
+    case TMS_EVENT_FORK:
+    case TMS_EVENT_JOIN:
         break;
     default:
         access_variable(s, step);
@@ -174,23 +201,37 @@ static void run_transaction(struct search *s, const struct tms_view_transaction 
     }
 }
 
-/* The next transaction of its thread? */
+/* The next transaction of its thread, and can it begin? */
 static bool is_due(const struct search *s, size_t transaction, const bool *done)
 {
+    size_t thread = s->set->transaction[transaction].thread;
+
     for (size_t i = 0; i < transaction; i++) {
-        if (!done[i] && s->set->transaction[i].thread == s->set->transaction[transaction].thread) {
+        if (!done[i] && s->set->transaction[i].thread == thread) {
             return false;
         }
     }
-    return !done[transaction];
+    return !done[transaction] && can_go(s, thread);
+}
+
+static bool is_serializable(const struct search *s, const struct view *view)
+{
+    for (size_t i = 0; i < s->serial_count; i++) {
+        if (memcmp(&s->serial[i], view, sizeof(*view)) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Gathers in `all` what each serial order makes visible. */
 static void try_orders(struct search *all, const struct search *from, bool *done, size_t left)
 {
     if (left == 0) {
-        assert(all->serial_count < ORDERS);
-        all->serial[all->serial_count++] = from->now;
+        if (!is_serializable(all, &from->now)) {
+            assert(all->serial_count < ORDERS);
+            all->serial[all->serial_count++] = from->now;
+        }
         return;
     }
     for (size_t i = 0; i < from->set->count; i++) {
@@ -204,16 +245,6 @@ static void try_orders(struct search *all, const struct search *from, bool *done
     }
 }
 
-static bool is_serializable(const struct search *s)
-{
-    for (size_t i = 0; i < s->serial_count; i++) {
-        if (memcmp(&s->serial[i], &s->now, sizeof(s->now)) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* ---- traces -------------------------------------------------------------------------------- */
 
 /* What one step changes. */
@@ -223,26 +254,39 @@ struct mark {
     size_t met;
 };
 
-/* Is there a trace from here on that is wanted? With serial orders at hand, one unlike them. */
+static bool finds_trace(struct search *s);
+
+static bool finds_trace_by(struct search *s, size_t thread)
+{
+    unsigned target = next_action(s, thread)->target;
+    struct mark mark = {s->now, s->owner[target], s->sharers[target], s->met};
+
+    go(s, thread);
+    bool found = finds_trace(s);
+    s->at[thread]--;
+    s->now = mark.now;
+    s->owner[target] = mark.owner;
+    s->sharers[target] = mark.sharers;
+    s->met = mark.met;
+    return found;
+}
+
+/*
+ * Is there a trace from here on that is wanted? With serial orders at hand, one unlike them. A fork
+ * or join that can come does so at once: it keeps nothing from coming that could come without it.
+ */
 static bool finds_trace(struct search *s)
 {
     if (all_done(s)) {
-        return s->met == s->wanted_count && !is_serializable(s);
+        return s->met == s->wanted_count && !is_serializable(s, &s->now);
     }
     for (size_t i = 0; i < THREADS; i++) {
-        if (!can_go(s, i)) {
-            continue;
+        if (can_go(s, i) && tms_view_is_thread_action(next_action(s, i))) {
+            return finds_trace_by(s, i);
         }
-        unsigned target = s->step[i][s->at[i]].action.target;
-        struct mark mark = {s->now, s->owner[target], s->sharers[target], s->met};
-        go(s, i);
-        bool found = finds_trace(s);
-        s->at[i]--;
-        s->now = mark.now;
-        s->owner[target] = mark.owner;
-        s->sharers[target] = mark.sharers;
-        s->met = mark.met;
-        if (found) {
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        if (can_go(s, i) && finds_trace_by(s, i)) {
             return true;
         }
     }
