@@ -143,15 +143,23 @@ static void phrase_block(const struct tms_page *page, FILE *out,
     }
 }
 
+/* Of one thread; or, as `blocks` has it, of two that a fork, join or barrier keeps in order. */
 static void phrase_program_order(const struct tms_page *page, FILE *out,
                                  const struct tms_step *step)
 {
+    bool same = step->from.thread == step->to.thread;
+
     phrase_thread(page, out, step->from.thread);
     fputs(" ran ", out);
     phrase_block(page, out, &step->from, "a");
     fprintf(out, " (event %" PRIu64 ") before ", step->first_event);
-    phrase_block(page, out, &step->to, "another");
-    fprintf(out, " (event %" PRIu64 "): the same thread, so in that order", step->second_event);
+    if (!same) {
+        phrase_thread(page, out, step->to.thread);
+        fputs(" ran ", out);
+    }
+    phrase_block(page, out, &step->to, same ? "another" : "a");
+    fprintf(out, " (event %" PRIu64 "): %s, so in that order", step->second_event,
+            same ? "the same thread" : "a thread starts, ends or passes a barrier in between");
 }
 
 void tms_phrase_step(const struct tms_page *page, FILE *out, const struct tms_step *step,
