@@ -129,6 +129,7 @@ static void lay_out_blocks(struct tms_rt_thread *t)
                                                           .thread = t->index,
                                                           .label = open->label,
                                                           .location = open->site};
+        nesting->open[i].mark = 0;
     }
     nesting->depth = depth;
 }

@@ -17,11 +17,13 @@
  * that comes after the begin of p's transaction. An edge from (u, e) into event m of t shows
  * that t's transaction is not atomic iff order[t][u] <= e; otherwise every p with
  * order[p][u] <= e has m behind its begin. Nothing follows m yet, so there is no row to merge.
+ * For blocks inside transactions the same is asked in the same way (frontier_nested.c).
  *
  * Three filters, exact for both questions, keep nearly all events away from the matrices:
  *   - a moment that is already recorded for the same stretch of this thread (see `floor`) is
- *     not recorded again; a stretch ends with the transaction, and, for blame and outside
- *     blocks, with each edge by which somebody comes to reach the thread;
+ *     not recorded again; a stretch ends with the transaction, for blame where a block inside
+ *     it begins, and, for blame and outside blocks, with each edge by which somebody comes to
+ *     reach the thread;
  *   - an edge from (u, e) is implied if one from (u, e') with e <= e' came in before (`in`);
  *   - nobody who runs reaches the source (`least` of the column).
  */
@@ -122,7 +124,8 @@ static size_t frontier_stats(const void *state, struct tms_counter *counters, si
     const struct frontier *f = state;
     const struct tms_counter all[] = {
         {"slots", "most threads that had to be told apart at a time", f->slot_count - FIRST_SLOT},
-        {"rows", "most transactions running at a time", f->row_count},
+        {"rows", "most transactions running at a time, with blocks inside that others come after",
+         f->row_count},
         {"edges", "conflicts between threads that were not implied by earlier ones", f->edges_seen},
         {"inserted", "of these, taken into the graph", f->edges_inserted},
         {"shared_reads", "times a second thread read something between two writes", f->nodes_used},

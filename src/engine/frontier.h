@@ -5,7 +5,8 @@
  * frontier_stream.c (the same for events as they come), frontier_edges.c (what an edge does to
  * the matrices), frontier_threads.c (slots and rows), frontier_cells.c (what is known of each
  * variable, lock and barrier), frontier_history.c (which transaction a moment belongs to),
- * frontier_log.c (what threads did lately) and frontier_witness.c (the cycle of a violation).
+ * frontier_log.c (what threads did lately), frontier_nested.c (what blocks inside a transaction
+ * reach) and frontier_witness.c (the cycle of a violation).
  *
  * Time is the event number. A *moment* is an event of a thread: 16 bits of thread slot, 43
  * bits of event number, 5 bits of event kind. A
@@ -131,6 +132,8 @@ struct pending {
     struct tms_step *steps;
     size_t capacity;
     struct tms_refuted refuted;
+    uint64_t blamed_at; /* the event that shows blame, 0: none yet */
+    uint64_t left;      /* the last event by which the transaction leads to that one */
     bool open;
 };
 
@@ -166,7 +169,8 @@ struct frontier {
 
     struct tms_edges edges;
     struct tms_reach graph; /* S: what a running transaction reaches, without refused edges */
-    struct tms_reach order; /* E: which events come after its begin, by every edge; for blame */
+    struct tms_reach order; /* E: which events come after its begin, by every edge; for blame.
+                               Blocks inside transactions have rows here, too */
     uint32_t *free_rows;
     uint32_t free_row_count, row_count;
     size_t row_capacity;
@@ -295,15 +299,25 @@ size_t tms_frontier_stream(struct frontier *f, struct tms_stream *stream,
 /* The thread's first event: gives it a slot; if it is a begin, the transaction has begun. */
 struct thread *tms_frontier_first(struct frontier *f, const struct tms_op *op);
 void tms_frontier_begin(struct frontier *f, struct thread *t, const struct tms_op *op);
+/* A row of the matrices that is in use from now on; false on failure, and the host knows. */
+bool tms_frontier_take_row(struct frontier *f, uint32_t *row);
 /* The part of it that others see: the thread's transaction, begun with this event, has a row. */
 bool tms_frontier_open(struct frontier *f, struct thread *t, uint64_t event);
 void tms_frontier_end(struct frontier *f, struct thread *t, const struct tms_op *op);
-/* A block inside the transaction begins or ends. */
-void tms_frontier_nest(struct frontier *f, struct thread *t, const struct tms_op *op);
 void tms_frontier_fork(struct frontier *f, struct thread *t, const struct tms_op *op);
 void tms_frontier_join(struct frontier *f, struct thread *t, const struct tms_op *op);
 /* An event that meets no other. */
 void tms_frontier_step(struct frontier *f, struct thread *t, const struct tms_op *op);
+
+/* frontier_nested.c */
+
+/* A block inside the transaction begins or ends. */
+void tms_frontier_nest(struct frontier *f, struct thread *t, const struct tms_op *op);
+/* The transaction ends, and with it what its blocks reach. */
+void tms_frontier_close_nested(struct frontier *f, struct thread *t);
+/* The begin of the innermost block that leads to this event of another thread; 0: none does. */
+uint64_t tms_frontier_nested_to(const struct frontier *f, const struct thread *t, uint32_t slot,
+                                uint64_t event);
 
 /* frontier_cells.c */
 
@@ -427,14 +441,15 @@ void tms_frontier_violation(struct frontier *f, struct thread *t, const struct t
 
 /*
  * Is there anything to tell of a further edge like that, which comes into the thread with this
- * operation? The first one was told, and so was the first that blames.
+ * operation? The first event that closes a cycle was told, and so was the first that blames.
  */
 static inline bool tms_frontier_is_news(const struct thread *t, const struct tms_op *op,
                                         bool blamed)
 {
     const struct tms_violation *violation = &t->pending.violation;
+    bool blames = !violation->not_atomic || t->pending.blamed_at == op->event;
 
-    return !t->pending.open || (blamed && !violation->not_atomic) ||
+    return !t->pending.open || (blamed && blames) ||
            (violation->event == op->event && violation->cycle_length != 2);
 }
 

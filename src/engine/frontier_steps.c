@@ -13,15 +13,24 @@ void tms_frontier_step(struct frontier *f, struct thread *t, const struct tms_op
     log_add(f, &t->log, op);
 }
 
-bool tms_frontier_open(struct frontier *f, struct thread *t, uint64_t event)
+bool tms_frontier_take_row(struct frontier *f, uint32_t *row)
 {
-    assert(t->row == NO_ROW);
     int code = f->free_row_count == 0 ? tms_frontier_grow_rows(f) : TMS_OK;
+
     if (code != TMS_OK) {
         tms_host_fail(f->host, code);
         return false;
     }
-    t->row = f->free_rows[--f->free_row_count];
+    *row = f->free_rows[--f->free_row_count];
+    return true;
+}
+
+bool tms_frontier_open(struct frontier *f, struct thread *t, uint64_t event)
+{
+    assert(t->row == NO_ROW);
+    if (!tms_frontier_take_row(f, &t->row)) {
+        return false;
+    }
     t->begin = event;
     tms_reach_open(&f->graph, t->row, t->slot, event);
     if (f->blame) {
@@ -45,6 +54,7 @@ void tms_frontier_begin(struct frontier *f, struct thread *t, const struct tms_o
 void tms_frontier_end(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
     tms_frontier_settle(f, t);
+    tms_frontier_close_nested(f, t);
     tms_nesting_end(&t->nesting, op);
     tms_reach_close(&f->graph, t->row);
     if (f->blame) {
@@ -56,14 +66,6 @@ void tms_frontier_end(struct frontier *f, struct thread *t, const struct tms_op 
     tms_history_end(t, op->event);
     start_stretch(t, op->event);
     log_end(f, &t->log, op);
-}
-
-void tms_frontier_nest(struct frontier *f, struct thread *t, const struct tms_op *op)
-{
-    if (f->blame && !tms_nesting_follow(&t->nesting, f->memory, op)) {
-        tms_host_fail(f->host, TMS_ERR_MEMORY);
-    }
-    tms_frontier_step(f, t, op);
 }
 
 void tms_frontier_fork(struct frontier *f, struct thread *t, const struct tms_op *op)

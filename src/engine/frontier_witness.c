@@ -344,14 +344,19 @@ static size_t any_cycle(struct frontier *f, struct thread *t, const struct tms_s
     return cut_loops(t->pending.steps, count);
 }
 
-/* By which event does what shows that t's transaction is not atomic leave it? */
-static uint64_t left_by(const struct frontier *f, const struct thread *t, size_t shown,
-                        uint32_t from)
+/*
+ * The event by which t's transaction leads to the source of an edge that blames: one in the
+ * innermost block that does. Without rows for blocks (frontier_nested.c) one of those that do.
+ */
+static uint64_t left_by(const struct frontier *f, const struct thread *t,
+                        const struct tms_step *closing, uint32_t from)
 {
-    if (tms_cycle_proves(t->pending.steps, shown)) {
-        return t->pending.steps[0].first_event;
-    }
+    uint64_t begin = tms_frontier_nested_to(f, t, from, closing->first_event);
     const struct tms_edge *edge;
+
+    if (begin != 0) {
+        return begin;
+    }
     do {
         edge = &f->edges.edge[tms_reach_edge(&f->order, t->row, from)];
         from = edge->from;
@@ -359,30 +364,41 @@ static uint64_t left_by(const struct frontier *f, const struct thread *t, size_t
     return edge->step.first_event;
 }
 
-/* The closing edge from slot `from` blames; its cycle is the one shown, in so many steps, or 0. */
-static void blame(struct frontier *f, struct thread *t, size_t shown, uint32_t from)
+static void blame(struct frontier *f, struct thread *t, const struct tms_step *closing,
+                  uint32_t from)
 {
-    struct tms_violation *violation = &t->pending.violation;
+    struct pending *pending = &t->pending;
+    uint64_t left = left_by(f, t, closing, from);
 
-    if (violation->not_atomic && shown == 0) {
-        return;
-    }
-    violation->not_atomic = true;
+    assert(!pending->violation.not_atomic || pending->blamed_at == closing->second_event);
+    pending->violation.not_atomic = true;
+    pending->blamed_at = closing->second_event;
+    pending->left = left > pending->left ? left : pending->left;
+}
+
+/* The event in hand shows blame. A cycle that is a proof says itself where it leaves. */
+static void refute(struct frontier *f, struct thread *t)
+{
+    struct pending *pending = &t->pending;
+    const struct tms_violation *violation = &pending->violation;
+    bool proves = violation->event == pending->blamed_at &&
+                  tms_cycle_proves(pending->steps, violation->cycle_length);
+
     if (!tms_nesting_refute(&t->nesting, f->memory, &violation->transaction,
-                            left_by(f, t, shown, from), &t->pending.refuted)) {
+                            proves ? pending->steps[0].first_event : pending->left,
+                            &pending->refuted)) {
         tms_host_fail(f->host, TMS_ERR_MEMORY);
     }
 }
 
-/* The steps of the cycle if it is to be shown, and 0 if not. */
-static size_t show_cycle(struct frontier *f, struct thread *t, const struct tms_step *closing,
-                         uint32_t from, bool blamed)
+static void show_cycle(struct frontier *f, struct thread *t, const struct tms_step *closing,
+                       uint32_t from, bool blamed)
 {
     struct tms_violation *violation = &t->pending.violation;
 
     /* Of several edges that close a cycle at one event, prefer one that needs only two steps. */
     if (violation->event != closing->second_event || violation->cycle_length == 2) {
-        return 0;
+        return;
     }
     size_t count = short_cycle(f, t, closing, from);
     if (count == 0 && violation->cycle_length == 0) {
@@ -391,7 +407,6 @@ static size_t show_cycle(struct frontier *f, struct thread *t, const struct tms_
     if (count != 0) {
         violation->cycle_length = count;
     }
-    return count;
 }
 
 void tms_frontier_violation(struct frontier *f, struct thread *t, const struct tms_step *closing,
@@ -412,10 +427,14 @@ void tms_frontier_violation(struct frontier *f, struct thread *t, const struct t
             .transaction = closing->to,
         };
         t->pending.open = true;
+        t->pending.blamed_at = t->pending.left = 0;
     }
-    size_t shown = show_cycle(f, t, closing, from, blamed);
-    if (blamed) {
-        blame(f, t, shown, from);
+    show_cycle(f, t, closing, from, blamed);
+    if (blamed && (!violation->not_atomic || t->pending.blamed_at == closing->second_event)) {
+        blame(f, t, closing, from);
+    }
+    if (t->pending.blamed_at == closing->second_event) {
+        refute(f, t);
     }
 }
 

@@ -35,8 +35,10 @@ static void remove_block(struct tms_nesting *nesting, size_t at)
 {
     nesting->depth--;
     if (at < nesting->depth) { /* mostly it is the last */
+        struct tms_nested closed = nesting->open[at];
         memmove(&nesting->open[at], &nesting->open[at + 1],
                 (nesting->depth - at) * sizeof(*nesting->open));
+        nesting->open[nesting->depth] = closed;
     }
 }
 

@@ -28,6 +28,7 @@
 
 struct tms_nested {
     struct tms_transaction block;
+    uint32_t mark; /* for the engine's own use; 0 at first */
     bool function;
 };
 
@@ -55,7 +56,10 @@ static inline void tms_nesting_restart(struct tms_nesting *nesting)
     nesting->headless = false;
 }
 
-/* At NEST and at UNNEST; false when memory is short. */
+/*
+ * At NEST and at UNNEST; false when memory is short. If the depth shrinks, the block that was
+ * closed is at open[depth] until the next call.
+ */
 bool tms_nesting_follow(struct tms_nesting *nesting, struct tms_memory *memory,
                         const struct tms_op *op);
 

@@ -208,13 +208,6 @@ static bool is_cut(const struct tms_oracle *oracle,
     return false;
 }
 
-/* If the cycle does not show it, may the engine name fewer blocks than the order of events tells?
- */
-static bool says_less(const struct tms_result *result)
-{
-    return promises(result, TMS_ENGINE_WITNESS) && strcmp(result->engine->name, "reference") != 0;
-}
-
 /* Must the block be named? If a cycle shows it by itself, those that have both its ends, … */
 static bool is_due(const struct tms_oracle *oracle,
                    const struct tms_oracle_transaction *transaction,
@@ -234,7 +227,8 @@ static const char *check_refuted(struct tms_oracle *oracle, const struct tms_res
                                  const struct tms_finding *finding,
                                  const struct tms_oracle_transaction *transaction)
 {
-    bool all = goes_forward(finding) || !says_less(result);
+    /* An engine that blames only some may do so at a later event than the first that shows it. */
+    bool all = goes_forward(finding) || promises(result, TMS_ENGINE_BLAMES);
     size_t next = 1;
 
     if (!finding->not_atomic) {
