@@ -8,7 +8,7 @@
  * Two transactions: the engine must say "potential" exactly if some trace can't be serialized, and
  * each pattern that it shows must come in one that can't. Three: without a finding every trace
  * can; and with one variable there is a finding exactly if some two of them alone have a trace
- * that can't.
+ * that can't. With forks and joins, silence of the engine `reduction` means the same.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -302,6 +302,16 @@ static const char *judge_exactness(const struct shape *shape, const struct tms_v
     return NULL;
 }
 
+/* The test of `reduction` by itself (theorem.h) has no forks and joins. */
+static bool reduction_is_silent(const struct tms_view_set *set)
+{
+    struct tms_subject subject = tms_subject_of_set(set, "reduction", TMS_BLOCKS_1V);
+    bool silent = !tms_subject_found(&subject);
+
+    tms_subject_clear(&subject);
+    return silent;
+}
+
 /* NULL, or what is wrong. */
 static const char *judge(const struct shape *shape, const struct tms_view_set *set,
                          const struct tms_subject *subject, struct tally *tally)
@@ -316,6 +326,9 @@ static const char *judge(const struct shape *shape, const struct tms_view_set *s
     }
     if (!tms_subject_found(subject) && !atomic) {
         return "no finding, and a trace that can't be serialized";
+    }
+    if (shape->forks && !atomic && reduction_is_silent(set)) {
+        return "no finding by reduction, and a trace that can't be serialized";
     }
     return shape->loose ? NULL : judge_exactness(shape, set, subject, atomic);
 }
