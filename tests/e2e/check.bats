@@ -109,6 +109,13 @@ load common
     [[ $flat == *" b T ran transfer (event 4) before audit (event 7): the same thread, so in that order. c "* ]]
 }
 
+@test "steps of two threads are in the order of start, end and barrier" {
+    tms check --engine=blocks --blocks=full --escape=off "$golden/blocks-through-start.std"
+    [[ $flat == *" (event 5) before T2 ran something outside any block (event 7): a thread starts, ends or passes a barrier in between, so in that order. c "* ]]
+    tms check --engine=blocks --blocks=full --escape=off "$golden/blocks-before-start.std"
+    [[ $flat == *"none-potential"* ]]
+}
+
 @test "the report of a serializable run says what it does not mean" {
     tms check fine.std
     [[ $stderr == "fine.std: serializable: no atomic block was cut apart in this run, and none is predicted to be."* ]]
