@@ -79,15 +79,17 @@ struct lock {
 _Static_assert(offsetof(struct lock, window[SHARED].second.section) <= TMS_LINE,
                "the clock of V is in the first line");
 
-/* A lock that a thread holds. */
+/*
+ * A lock that a thread holds. A thread can hold any number of them, so nothing walks over all: what
+ * happened inside a section follows from the thread's last events of each kind.
+ */
 struct hold {
-    struct lock *lock;
+    struct lock *lock; /* NULL: it was released and leaves a gap in the list */
     uint64_t event;
     uint32_t id;
-    uint8_t kind;    /* SHARED or EXCLUSIVE */
-    uint8_t section; /* SECTION_* */
-    bool cuts;       /* its acquire could cut a window, which is among the thread's cuts */
-    bool accessed;   /* a variable was accessed since; followed with TMS_PREDICT_VARIABLE only */
+    uint32_t cut; /* 1 + the index of the window that its acquire could cut; 0: none */
+    uint8_t kind; /* SHARED or EXCLUSIVE */
+    bool inner;   /* lock->inner is set for this hold and for all before it */
 };
 
 /* Two accesses to a variable in one block, each the first one in a section of the same lock. */
@@ -111,7 +113,7 @@ struct guarded {
 
 /* A window taken away from its lock by an acquire that could cut it, until the lock is released. */
 struct cut {
-    const struct lock *lock;
+    uint32_t next_free; /* of an unused one: 1 + the index of the next, 0: none */
     struct window window;
     struct acquire culprit;
     struct access_window accesses; /* the first of these that it could cut as well, … */
@@ -139,12 +141,15 @@ struct thread {
     uint64_t block; /* transactions begun, synthetic ones too */
     struct taken *taken;
     size_t taken_size, taken_count; /* open-addressed, a power of two; those of the block */
-    struct hold *held;
-    size_t held_count, held_capacity; /* in the order in which they were taken */
+    struct hold *held; /* in the order in which they were taken; the last one is not a gap */
+    size_t held_count, held_capacity, gap_count;
     struct cut *cuts;
-    size_t cut_count, cut_capacity;
+    size_t cut_count, cut_capacity; /* unused ones included */
+    uint32_t free_cut;              /* 1 + the index of an unused one, 0: none */
     uint64_t cramped; /* of the times it waited in this block: the latest acquire held then */
-    uint64_t stuck;   /* the last event in this block that waited for no lock, while holding one */
+    uint64_t nested; /* the last event, while holding a lock, that makes a section SECTION_NESTED */
+    uint64_t stuck;  /* likewise SECTION_WAITS: it waited for something that is no lock */
+    uint64_t accessed; /* the last access to a variable; followed with TMS_PREDICT_VARIABLE only */
 };
 
 struct sidetrack {
@@ -267,6 +272,39 @@ static inline struct taken *sidetrack_taken(struct sidetrack *s, struct thread *
     return taken;
 }
 
+/* ---- sidetrack_holds.c ------------------------------------------------------------------ */
+
+/* The thread's hold of a lock that is not the one it took last; NULL: it does not hold it. */
+struct hold *tms_sidetrack_search_hold(struct thread *t, struct lock *lock);
+
+/* Removes a hold from the list and leaves a gap. */
+void tms_sidetrack_leave_gap(struct thread *t, struct hold *hold);
+
+static inline void sidetrack_unhold(struct thread *t, struct hold *hold)
+{
+    if (t->gap_count == 0 && hold == &t->held[t->held_count - 1]) {
+        t->held_count--;
+    } else {
+        tms_sidetrack_leave_gap(t, hold);
+    }
+}
+
+static inline struct hold *sidetrack_find_hold(struct thread *t, struct lock *lock)
+{
+    if (t->held_count == 0) {
+        return NULL;
+    }
+    struct hold *last = &t->held[t->held_count - 1];
+    return last->lock == lock ? last : tms_sidetrack_search_hold(t, lock);
+}
+
+/* What has gone on inside the section so far: SECTION_*. */
+static inline uint8_t sidetrack_section(const struct thread *t, const struct hold *hold)
+{
+    return (uint8_t)((t->nested > hold->event ? SECTION_NESTED : 0) |
+                     (t->stuck > hold->event ? SECTION_WAITS : 0));
+}
+
 /* ---- sidetrack_locks.c ------------------------------------------------------------------ */
 
 /* C := C ⊔ clock */
@@ -338,8 +376,11 @@ static inline bool sidetrack_cuts(const struct taking *taking)
     return !sidetrack_is_spent(window) && !sidetrack_knows(taking->t, &window->second);
 }
 
-/* Then it goes with the thread, until the release shows how the section went; false: no memory. */
-bool tms_sidetrack_put_off(struct sidetrack *s, const struct taking *taking);
+/*
+ * Then it goes with the thread, until the release shows how the section went: 1 + the index of the
+ * cut; 0: no memory.
+ */
+uint32_t tms_sidetrack_put_off(struct sidetrack *s, const struct taking *taking);
 void tms_sidetrack_settle(struct sidetrack *s, struct thread *t, const struct hold *hold,
                           const struct tms_op *op);
 

@@ -119,13 +119,17 @@ void tms_sidetrack_wait(struct sidetrack *s, struct thread *t, const struct tms_
     if (t->held_count == 0) {
         return;
     }
-    for (size_t i = 0; i < t->held_count; i++) {
-        t->held[i].lock->inner = true;
-        t->held[i].section |= section;
+    for (size_t i = t->held_count; i > 0 && !t->held[i - 1].inner; i--) {
+        t->held[i - 1].inner = true;
+        if (t->held[i - 1].lock != NULL) {
+            t->held[i - 1].lock->inner = true;
+        }
     }
     uint64_t newest = t->held[t->held_count - 1].event;
     t->cramped = newest > t->cramped ? newest : t->cramped;
-    if (section == SECTION_WAITS) {
+    if (section == SECTION_NESTED) {
+        t->nested = op->event;
+    } else if (section == SECTION_WAITS) {
         t->stuck = op->event;
         s->waits_held = true;
     }
@@ -211,46 +215,29 @@ ALWAYS_INLINE void take(struct sidetrack *s, const struct tms_op *op, int kind)
         wake(s, &taking);
     }
     lock->shared = lock->shared || kind == SHARED;
-    bool cuts = sidetrack_cuts(&taking) && tms_sidetrack_put_off(s, &taking);
+    uint32_t cut = sidetrack_cuts(&taking) ? tms_sidetrack_put_off(s, &taking) : 0;
     finish_taking(s, &taking);
     if (!TMS_RESERVE(s->memory, &t->held, &t->held_capacity, t->held_count + 1, 4)) {
         sidetrack_out_of_memory(s);
         return;
     }
     t->held[t->held_count++] = (struct hold){
-        .lock = lock, .event = op->event, .id = op->target, .kind = (uint8_t)kind, .cuts = cuts};
-}
-
-/* Takes the hold out of the list. It is there, and mostly the last. */
-static inline struct hold give_up(struct thread *t, const struct lock *lock)
-{
-    size_t at = t->held_count - 1;
-
-    while (t->held[at].lock != lock) {
-        assert(at > 0);
-        at--;
-    }
-    struct hold hold = t->held[at];
-    t->held_count--;
-    for (; at < t->held_count; at++) {
-        t->held[at] = t->held[at + 1];
-    }
-    return hold;
+        .lock = lock, .event = op->event, .id = op->target, .cut = cut, .kind = (uint8_t)kind};
 }
 
 /* How the section went, for before-errors in which its thread is the culprit, or the block's. */
 static void note_section(struct sidetrack *s, struct thread *t, const struct hold *hold,
-                         const struct tms_op *op)
+                         const struct tms_op *op, uint8_t section)
 {
     struct acquire *last = sidetrack_last(hold->lock, hold->kind);
 
     if (last->place.event == hold->event) {
-        last->section = hold->section;
+        last->section = section;
     }
     if ((op->flags & TMS_OP_IN_BLOCK) != 0 && hold->event > t->name.begin_event) {
         struct taken *taken = sidetrack_taken(s, t, sidetrack_key(op, TMS_CLASS_LOCK));
         if (taken != NULL) {
-            taken->section |= hold->section;
+            taken->section |= section;
         }
     }
 }
@@ -282,13 +269,16 @@ ALWAYS_INLINE void give_back(struct sidetrack *s, const struct tms_op *op, int k
     if (t == NULL || lock == NULL) {
         return;
     }
-    const struct hold hold = give_up(t, lock);
-    if (hold.section != 0) {
-        note_section(s, t, &hold, op);
+    struct hold *hold = sidetrack_find_hold(t, lock);
+    assert(hold != NULL);
+    uint8_t section = sidetrack_section(t, hold);
+    if (section != 0) {
+        note_section(s, t, hold, op, section);
     }
-    if (hold.cuts) {
-        tms_sidetrack_settle(s, t, &hold, op);
+    if (hold->cut != 0) {
+        tms_sidetrack_settle(s, t, hold, op);
     }
+    sidetrack_unhold(t, hold);
     if (kind == SHARED) {
         bind_shared(t, lock);
     }

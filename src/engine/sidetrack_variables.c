@@ -25,19 +25,18 @@ static struct guarded *guarded_of(struct sidetrack *s, uint32_t variable)
 }
 
 /* The hold of the lock that guards the variable: at first, of the lock taken last. */
-static const struct hold *guard_of(const struct sidetrack *s, const struct thread *t,
+static const struct hold *guard_of(const struct sidetrack *s, struct thread *t,
                                    struct guarded *variable, const struct tms_op *op)
 {
-    if (variable->lock == 0 && t->held_count > 0) {
+    if (t->held_count == 0) {
+        return NULL;
+    }
+    if (variable->lock == 0) {
         variable->lock = t->held[t->held_count - 1].id;
     }
-    for (size_t i = 0; i < t->held_count; i++) {
-        bool enough = t->held[i].kind == EXCLUSIVE || op->kind == TMS_OP_READ;
-        if (t->held[i].id == variable->lock && enough && s->locks[variable->lock] != NULL) {
-            return &t->held[i];
-        }
-    }
-    return NULL;
+    const struct hold *hold = sidetrack_find_hold(t, s->locks[variable->lock]);
+    bool enough = hold != NULL && (hold->kind == EXCLUSIVE || op->kind == TMS_OP_READ);
+    return enough ? hold : NULL;
 }
 
 static bool conflicts(const struct access_window *window, const struct tms_op *op)
@@ -50,14 +49,12 @@ static bool conflicts(const struct access_window *window, const struct tms_op *o
 static void cut_accesses(struct thread *t, const struct hold *hold, const struct guarded *variable,
                          const struct tms_op *op)
 {
-    for (size_t i = 0; i < t->cut_count; i++) {
-        struct cut *cut = &t->cuts[i];
-        if (cut->lock == hold->lock && cut->access.event == 0 &&
-            cut->window.second.place.event == variable->window.section &&
-            conflicts(&variable->window, op)) {
-            cut->accesses = variable->window;
-            cut->access = (struct place){op->event, op->location, op->event_kind};
-        }
+    struct cut *cut = &t->cuts[hold->cut - 1];
+
+    if (cut->access.event == 0 && cut->window.second.place.event == variable->window.section &&
+        conflicts(&variable->window, op)) {
+        cut->accesses = variable->window;
+        cut->access = (struct place){op->event, op->location, op->event_kind};
     }
 }
 
@@ -68,7 +65,7 @@ static void follow_section(struct thread *t, const struct hold *hold, struct gua
     const struct place here = {op->event, op->location, op->event_kind};
     bool in_block = (op->flags & TMS_OP_IN_BLOCK) != 0 && hold->event > t->name.begin_event;
 
-    if (hold->cuts) {
+    if (hold->cut != 0) {
         cut_accesses(t, hold, variable, op);
     }
     if (in_block && variable->thread == t->id && variable->block == t->block) {
@@ -93,10 +90,8 @@ void tms_sidetrack_access(struct sidetrack *s, const struct tms_op *op)
         bool alone = variable->owner == 0 || variable->owner == t->id;
         variable->open = variable->open || variable->lock != 0 || !alone;
         variable->owner = t->id;
-    } else if (!hold->accessed && variable->section != hold->event) {
+    } else if (t->accessed < hold->event && variable->section != hold->event) {
         follow_section(t, hold, variable, op);
     }
-    for (size_t i = 0; i < t->held_count; i++) {
-        t->held[i].accessed = true;
-    }
+    t->accessed = op->event;
 }

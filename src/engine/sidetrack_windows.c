@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Windows of two acquires, and who could cut them: the checks of figure 6; see sidetrack.c. */
-#include <assert.h>
-
 #include "engine/sidetrack.h"
 
 /* The blocks open now that were already open at the window's first acquire. */
@@ -125,22 +123,47 @@ static bool is_doubtful(const struct sidetrack *s, uint8_t section)
     return (section & SECTION_WAITS) != 0 || ((section & SECTION_NESTED) != 0 && s->waits_held);
 }
 
+/* 1 + the index of an unused cut; 0: no memory. */
+static uint32_t take_cut(struct sidetrack *s, struct thread *t)
+{
+    uint32_t number = t->free_cut;
+
+    if (number != 0) {
+        t->free_cut = t->cuts[number - 1].next_free;
+        return number;
+    }
+    if (!TMS_RESERVE(s->memory, &t->cuts, &t->cut_capacity, t->cut_count + 1, 1)) {
+        sidetrack_out_of_memory(s);
+        return 0;
+    }
+    return (uint32_t)++t->cut_count;
+}
+
+static struct cut give_cut_back(struct thread *t, uint32_t number)
+{
+    struct cut cut = t->cuts[number - 1];
+
+    t->cuts[number - 1] = (struct cut){.next_free = t->free_cut};
+    t->free_cut = number;
+    return cut;
+}
+
 /* What the acquire could cut goes with the thread until it is known how the section went. */
-bool tms_sidetrack_put_off(struct sidetrack *s, const struct taking *taking)
+uint32_t tms_sidetrack_put_off(struct sidetrack *s, const struct taking *taking)
 {
     struct thread *t = taking->t;
     struct window *window = &taking->lock->window[!taking->kind];
+    uint32_t number = take_cut(s, t);
 
-    if (!TMS_RESERVE(s->memory, &t->cuts, &t->cut_capacity, t->cut_count + 1, 1)) {
-        return sidetrack_out_of_memory(s);
+    if (number == 0) {
+        return 0;
     }
-    struct cut *cut = &t->cuts[t->cut_count++];
-    cut->lock = taking->lock;
+    struct cut *cut = &t->cuts[number - 1];
     cut->window = *window;
     cut->access.event = 0;
     sidetrack_write_acquire(t, taking->op, &cut->culprit);
     *window = (struct window){0};
-    return true;
+    return number;
 }
 
 /* The window of acquires, and then the accesses to a variable in the same sections. */
@@ -166,17 +189,11 @@ static void tell_cut(struct sidetrack *s, const struct thread *t, const struct c
 void tms_sidetrack_settle(struct sidetrack *s, struct thread *t, const struct hold *hold,
                           const struct tms_op *op)
 {
-    size_t at = t->cut_count - 1;
     struct window *place = &hold->lock->window[!hold->kind];
+    struct cut cut = give_cut_back(t, hold->cut);
 
-    while (t->cuts[at].lock != hold->lock) {
-        assert(at > 0);
-        at--;
-    }
-    struct cut cut = t->cuts[at];
-    t->cuts[at] = t->cuts[--t->cut_count];
-    cut.culprit.section = hold->section;
-    bool told = !is_doubtful(s, hold->section);
+    cut.culprit.section = sidetrack_section(t, hold);
+    bool told = !is_doubtful(s, cut.culprit.section);
     if (told) {
         tell_cut(s, t, &cut, op->target);
     } else {
