@@ -101,7 +101,9 @@ static void on_acquire(void *state, const struct tms_op *op)
         return;
     }
     struct tms_held held = tms_blocks_held_now(thread);
-    tms_held_follow(&b->locksets, &held, op);
+    if (!tms_held_follow(&b->locksets, &held, op)) {
+        return;
+    }
     thread->holds[thread->hold_count++] =
         (struct hold){op->event, op->target, op->kind == TMS_OP_SHARED_ACQUIRE, held};
     if (tms_blocks_wants_flows(b) && (op->flags & TMS_OP_IN_BLOCK)) {

@@ -186,7 +186,7 @@ static void on_acquire(void *state, const struct tms_op *op)
     struct goodlock *g = state;
     struct thread *t = thread_of(g, op->thread);
 
-    if (t == NULL) {
+    if (t == NULL || tms_held_full(&g->sets, t->held)) {
         return;
     }
     note_request(g, t, op, resource_of_lock(op->target));

@@ -42,19 +42,22 @@ static void release(struct tms_lock_uses *uses, const struct tms_held *left)
     }
 }
 
-void tms_lock_uses_follow(struct tms_lock_uses *uses, struct tms_held *held,
+bool tms_lock_uses_follow(struct tms_lock_uses *uses, struct tms_held *held,
                           const struct tms_op *op)
 {
     if (!TMS_RESERVE(&uses->host->memory, &uses->uses, &uses->capacity, (size_t)op->target + 1,
                      LEAST_LOCKS)) {
         tms_host_fail(uses->host, TMS_ERR_MEMORY);
-        return;
+        return false;
+    }
+    const struct tms_held before = *held;
+    if (!tms_held_follow(uses->sets, held, op)) {
+        return false;
     }
     if (op->kind == TMS_OP_ACQUIRE || op->kind == TMS_OP_SHARED_ACQUIRE) {
-        acquire(uses, held, op);
-        tms_held_follow(uses->sets, held, op);
+        acquire(uses, &before, op);
     } else {
-        tms_held_follow(uses->sets, held, op);
         release(uses, held);
     }
+    return true;
 }

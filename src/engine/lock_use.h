@@ -35,8 +35,11 @@ void tms_lock_uses_init(struct tms_lock_uses *uses, struct tms_host *host,
                         struct tms_locksets *sets);
 void tms_lock_uses_clear(struct tms_lock_uses *uses);
 
-/* At each operation on a lock, with what the thread held before it; follows `held` as well. */
-void tms_lock_uses_follow(struct tms_lock_uses *uses, struct tms_held *held,
+/*
+ * At each operation on a lock, with what the thread held before it; follows `held` as well. False
+ * if the lock is left out (tms_held_follow).
+ */
+bool tms_lock_uses_follow(struct tms_lock_uses *uses, struct tms_held *held,
                           const struct tms_op *op);
 
 /* Does taking it order something? */

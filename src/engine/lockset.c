@@ -273,15 +273,35 @@ bool tms_lockset_has(const struct tms_locksets *sets, uint32_t set, uint32_t loc
 
 /* ---- what a thread holds ---------------------------------------------------------------- */
 
-void tms_held_follow(struct tms_locksets *sets, struct tms_held *held, const struct tms_op *op)
+#define TEXT(number)  TEXT_(number)
+#define TEXT_(number) #number
+
+bool tms_held_full(struct tms_locksets *sets, struct tms_held held)
 {
+    bool full = sets->sets[held.any].count >= TMS_HELD_MOST;
+
+    if (full) {
+        sets->host->loss = "a thread held more than " TEXT(
+            TMS_HELD_MOST) " locks at a time, and the others were left out: what they keep apart "
+                           "may be reported, what they take part in may be missed";
+    }
+    return full;
+}
+
+bool tms_held_follow(struct tms_locksets *sets, struct tms_held *held, const struct tms_op *op)
+{
+    const struct tms_held before = *held;
     bool takes = op->kind == TMS_OP_ACQUIRE || op->kind == TMS_OP_SHARED_ACQUIRE;
     bool exclusive = op->kind == TMS_OP_ACQUIRE || op->kind == TMS_OP_RELEASE;
     uint32_t (*change)(struct tms_locksets *, uint32_t, uint32_t) =
         takes ? tms_lockset_add : tms_lockset_remove;
 
+    if (takes && tms_held_full(sets, *held)) {
+        return false;
+    }
     held->any = change(sets, held->any, op->target);
     if (exclusive) {
         held->exclusive = change(sets, held->exclusive, op->target);
     }
+    return held->any != before.any;
 }

@@ -74,13 +74,24 @@ static inline const uint32_t *tms_lockset_locks(const struct tms_locksets *sets,
  * What a thread holds. A lock held shared keeps exclusive holders out, but not other shared ones,
  * so one set does not do: `any` has all locks, `exclusive` those held exclusively. What protects a
  * read is `any`, what protects a write `exclusive`. All zero: nothing.
+ *
+ * A thread that takes n locks one inside the other has n sets of up to n locks, and where they are
+ * protectors of each other (lock_use.h) as many for each lock. So no more than TMS_HELD_MOST of its
+ * locks are followed; it takes the others as if they were not there, and the host has a loss.
  */
 struct tms_held {
     uint32_t any, exclusive;
 };
+#define TMS_HELD_MOST 512
 
-/* At ACQUIRE, RELEASE, SHARED_ACQUIRE and SHARED_RELEASE. */
-void tms_held_follow(struct tms_locksets *sets, struct tms_held *held, const struct tms_op *op);
+/* Is another lock too many? If so, it is stated as a loss. */
+bool tms_held_full(struct tms_locksets *sets, struct tms_held held);
+
+/*
+ * At ACQUIRE, RELEASE, SHARED_ACQUIRE and SHARED_RELEASE. False if nothing changes, because the
+ * lock is one too many, or was when it was taken.
+ */
+bool tms_held_follow(struct tms_locksets *sets, struct tms_held *held, const struct tms_op *op);
 
 /* Can no two threads hold these at the same time? */
 static inline bool tms_held_exclude(struct tms_locksets *sets, struct tms_held a, struct tms_held b)

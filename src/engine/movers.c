@@ -47,7 +47,9 @@ enum tms_mover tms_movers_lock(struct tms_movers *movers, const struct tms_op *o
     if (held == NULL) {
         return TMS_MOVES_BOTH;
     }
-    tms_lock_uses_follow(&movers->locks, held, op);
+    if (!tms_lock_uses_follow(&movers->locks, held, op)) {
+        return TMS_LEFT_OUT;
+    }
     if (!tms_lock_orders(&movers->locks, op->target)) {
         return TMS_MOVES_BOTH;
     }
