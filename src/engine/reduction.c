@@ -62,11 +62,13 @@ static void on_end(void *state, const struct tms_op *op)
     running->active = false;
     if ((op->flags & TMS_OP_SYNTHETIC) == 0) {
         running->nested_count = 0;
+        tms_rd_link_nested(running);
     } else if (running->headless) {
         tms_rd_start(running);
         running->nested_count--;
         memmove(running->nested, running->nested + 1,
                 running->nested_count * sizeof(*running->nested));
+        tms_rd_link_nested(running);
     }
     running->headless = false;
 }
@@ -91,8 +93,8 @@ static void on_acquire(void *state, const struct tms_op *op)
     struct reduction *r = state;
     struct running *running = find_running(r, op->thread);
 
-    tms_movers_lock(&r->movers, op);
-    if (running != NULL && running->active) {
+    enum tms_mover mover = tms_movers_lock(&r->movers, op);
+    if (running != NULL && running->active && mover != TMS_LEFT_OUT) {
         tms_rd_acquire(r, running, op);
     }
 }
@@ -102,8 +104,8 @@ static void on_release(void *state, const struct tms_op *op)
     struct reduction *r = state;
     struct running *running = find_running(r, op->thread);
 
-    tms_movers_lock(&r->movers, op);
-    if (running != NULL && running->active) {
+    enum tms_mover mover = tms_movers_lock(&r->movers, op);
+    if (running != NULL && running->active && mover != TMS_LEFT_OUT) {
         tms_rd_release(r, running, op);
     }
 }

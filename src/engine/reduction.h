@@ -51,6 +51,7 @@ struct token {
 struct nested {
     struct tms_transaction block;
     uint64_t end;      /* UINT64_MAX: it is open */
+    uint32_t outer;    /* 1 + the index of the open one of its kind that it is in; 0: none */
     uint32_t from, to; /* the first and the last token in it, once they are in order */
     bool function;
 };
@@ -84,6 +85,7 @@ struct running {
     uint64_t busy;         /* the last access to a variable with contacts */
     struct nested *nested; /* in the order of their begins */
     size_t nested_count, nested_capacity, nested_limit;
+    uint32_t innermost[2]; /* 1 + the index of the innermost open block and function; 0: none */
 };
 
 /* A distinct transaction that may turn out to fail. */
@@ -137,6 +139,7 @@ void tms_rd_acquire(struct reduction *r, struct running *running, const struct t
 void tms_rd_release(struct reduction *r, struct running *running, const struct tms_op *op);
 void tms_rd_nest(struct reduction *r, struct running *running, const struct tms_op *op);
 void tms_rd_unnest(struct running *running, const struct tms_op *op);
+void tms_rd_link_nested(struct running *running);
 
 /* The transaction has ended: puts its tokens in order into r->word, and says what is in which of
  * its nested blocks. False when memory is short. */

@@ -21,6 +21,19 @@ void tms_rd_clear_running(struct reduction *r, struct running *running)
     tms_release(memory, running->nested, running->nested_capacity, sizeof(*running->nested));
 }
 
+/* After blocks were removed from the list: finds the open ones of each kind again. */
+void tms_rd_link_nested(struct running *running)
+{
+    memset(running->innermost, 0, sizeof(running->innermost));
+    for (uint32_t i = 0; i < running->nested_count; i++) {
+        struct nested *nested = &running->nested[i];
+        if (nested->end == UINT64_MAX) {
+            nested->outer = running->innermost[nested->function];
+            running->innermost[nested->function] = i + 1;
+        }
+    }
+}
+
 /* Blocks that are open stay: the next transaction may begin inside them. */
 void tms_rd_start(struct running *running)
 {
@@ -32,6 +45,7 @@ void tms_rd_start(struct running *running)
         }
     }
     running->nested_count = open;
+    tms_rd_link_nested(running);
     running->nested_limit = 0;
     running->item_count = 0;
     running->section_count = 0;
@@ -299,6 +313,7 @@ static void place_nested(const struct reduction *r, struct running *running)
         }
     }
     running->nested_count = kept;
+    tms_rd_link_nested(running);
 }
 
 bool tms_rd_spell(struct reduction *r, struct running *running)
@@ -336,25 +351,27 @@ void tms_rd_nest(struct reduction *r, struct running *running, const struct tms_
         return;
     }
     if (RESERVE(r, &running->nested, &running->nested_capacity, running->nested_count + 1)) {
+        uint32_t *innermost = &running->innermost[op->event_kind == TMS_EVENT_ENTER];
         running->nested[running->nested_count++] = (struct nested){
             .block = {op->event, op->thread, op->target, op->location, false},
             .end = UINT64_MAX,
+            .outer = *innermost,
             .function = op->event_kind == TMS_EVENT_ENTER,
         };
+        *innermost = (uint32_t)running->nested_count;
     }
 }
 
 /* `end` and `exit` close the innermost of their kind; if none of them is open, the outermost. */
 void tms_rd_unnest(struct running *running, const struct tms_op *op)
 {
-    bool function = op->event_kind == TMS_EVENT_EXIT;
+    uint32_t *innermost = &running->innermost[op->event_kind == TMS_EVENT_EXIT];
 
-    for (size_t i = running->nested_count; i > 0; i--) {
-        struct nested *nested = &running->nested[i - 1];
-        if (nested->end == UINT64_MAX && nested->function == function) {
-            nested->end = op->event;
-            return;
-        }
+    if (*innermost == 0) {
+        running->headless = true;
+        return;
     }
-    running->headless = true;
+    struct nested *nested = &running->nested[*innermost - 1];
+    nested->end = op->event;
+    *innermost = nested->outer;
 }
