@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#define LINE_MOST (1u << 20)
-
 /* Drops what is left of a line that is too long to hold. */
 static int drop_line(struct tms_input *input)
 {
@@ -56,7 +54,7 @@ int tms_lines_next(struct tms_reader *reader, uint64_t number, struct tms_span *
         size_t there = (size_t)(input->end - input->at);
         end = memchr(input->at, '\n', there);
         *line = (struct tms_span){input->at, end != NULL ? (size_t)(end - input->at) : there};
-        if (line->length > LINE_MOST) {
+        if (line->length > TMS_LINE_MOST) {
             return too_long(reader, number, line);
         }
         if (end != NULL || more == 0) {

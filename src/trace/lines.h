@@ -18,6 +18,8 @@ struct tms_span {
  */
 int tms_lines_next(struct tms_reader *reader, uint64_t number, struct tms_span *line);
 
+#define TMS_LINE_MOST (1u << 20)
+
 /* A text as it may stand in a message: shortened, nothing unprintable. */
 #define TMS_QUOTE_SIZE 64
 const char *tms_lines_quote(struct tms_span text, char buffer[TMS_QUOTE_SIZE]);

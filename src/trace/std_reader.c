@@ -6,19 +6,21 @@
  * A line is read in one of two ways. The quick one takes the usual line of up to 63 bytes
  * straight from the window: marks of its shaping characters (std_scan.h), the thread from a
  * small cache, the operation from a hash of its name. Whatever is not quite usual (long lines,
- * comments, blanks in locations, the end of the window, every mistake) goes the plain way,
- * which knows the whole grammar and words the complaints. Both give the same events.
+ * comments, backslashes, blanks in locations, the end of the window, every mistake) goes the plain
+ * way, which knows the whole grammar and words the complaints. Both give the same events.
  */
 #include <assert.h>
 #include <stdio.h>
 
 #include "trace/lines.h"
+#include "trace/std_escape.h"
 #include "trace/std_scan.h"
 #include "trace/std_writer.h"
 
 #define OP_SLOTS       64 /* as many as slot_of has results */
 #define OP_LENGTH_MOST 7
 #define THREAD_SLOTS   64
+#define LEAST_NAME     256
 
 /* Lines whose operands are looked up together, while the table's entries are on their way. */
 #define GROUP 64
@@ -50,7 +52,9 @@ struct std_reader {
     struct thread_slot threads[THREAD_SLOTS];
     struct lookup lookups[GROUP];
     size_t lookup_count;
-    uint64_t line; /* the next one, 1-based */
+    uint64_t line;   /* the next one, 1-based */
+    char *unescaped; /* the name in hand */
+    size_t unescaped_capacity;
 };
 
 #define SOME_FACTOR UINT64_C(0x9e3779b97f4a7c15)
@@ -147,6 +151,9 @@ static inline bool find_shape(const char *at, struct shape *shape)
     shape->length = stop + line_end;
     shape->name = (unsigned)__builtin_ctzll(bars) + 1;
     shape->field_end = later != 0 ? (unsigned)__builtin_ctzll(later) : stop;
+    if (at[shape->name - 1] == '\\' || at[shape->field_end] == '\\') {
+        return false;
+    }
     uint64_t field = ((UINT64_C(1) << shape->field_end) - 1) >> shape->name << shape->name;
     uint64_t opens = marks.opens & field;
     shape->name_end = opens != 0 ? (unsigned)__builtin_ctzll(opens) : shape->field_end;
@@ -278,6 +285,22 @@ static struct tms_span next_field(struct tms_span *rest)
     return field;
 }
 
+/* The id of a text whose escapes are still to be undone, or a negative code. */
+static int64_t intern_text(struct tms_reader *reader, enum tms_class cls, struct tms_span text)
+{
+    struct std_reader *std = reader->state;
+
+    if (memchr(text.at, '\\', text.length) == NULL) {
+        return tms_intern(reader->context, cls, text.at, text.length);
+    }
+    if (!TMS_RESERVE(&reader->context->memory, &std->unescaped, &std->unescaped_capacity,
+                     text.length, LEAST_NAME)) {
+        return tms_fail_memory(reader->context);
+    }
+    size_t length = tms_std_unescape(text.at, text.length, std->unescaped);
+    return tms_intern(reader->context, cls, std->unescaped, length);
+}
+
 /* Checks and interns a name: its id, 0 if it was complained about, or a negative code. */
 static int64_t plain_name(struct tms_reader *reader, uint64_t line, enum tms_class cls,
                           struct tms_span name)
@@ -289,10 +312,11 @@ static int64_t plain_name(struct tms_reader *reader, uint64_t line, enum tms_cla
     }
     if (tms_lines_has_blank(name)) {
         return tms_reader_skip(reader, line,
-                               "expected a %s name without blanks, found \"%s\"; take them out",
+                               "expected a %s name without blanks, found \"%s\"; a blank in a "
+                               "name is written \\x20",
                                tms_class_text(cls), tms_lines_quote(name, quoted));
     }
-    return tms_intern(reader->context, cls, name.at, name.length);
+    return intern_text(reader, cls, name);
 }
 
 static const char *op_list(char *buffer, size_t size)
@@ -354,7 +378,7 @@ static int64_t plain_location(struct tms_reader *reader, struct tms_span locatio
     if (location.length == 0) {
         return 0;
     }
-    return tms_intern(reader->context, TMS_CLASS_LOCATION, location.at, location.length);
+    return intern_text(reader, TMS_CLASS_LOCATION, location);
 }
 
 /* Fields and bytes that no line may have: true if it was complained about into *code. */
@@ -375,7 +399,7 @@ static bool misshapen(struct tms_reader *reader, uint64_t line, struct tms_span 
     } else if (bars > 2) {
         *code = tms_reader_skip(reader, line,
                                 "too many fields: expected THREAD|OPERATION|LOCATION, found "
-                                "\"%s\"; names and locations can't have a \"|\"",
+                                "\"%s\"; a bar in a name or location is written \\x7c",
                                 tms_lines_quote(text, quoted));
     } else {
         return false;
@@ -482,6 +506,13 @@ static int open_std(struct tms_reader *reader)
     return TMS_OK;
 }
 
+static void close_std(struct tms_reader *reader)
+{
+    struct std_reader *std = reader->state;
+
+    tms_release(&reader->context->memory, std->unescaped, std->unescaped_capacity, 1);
+}
+
 /* Any text: without zero bytes and the like where a first line would be. */
 static bool detect_std(const char *head, size_t length)
 {
@@ -511,6 +542,7 @@ const struct tms_format tms_format_std = {
     .reader_size = sizeof(struct std_reader),
     .open = open_std,
     .read = read_batch,
+    .close = close_std,
     .writer_size = sizeof(struct tms_std_writer),
     .write = tms_std_write,
     .finish = tms_std_finish,

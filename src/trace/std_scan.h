@@ -15,11 +15,12 @@
 #include <emmintrin.h>
 #endif
 
+_Static_assert(('\\' | ' ') == '|', "bars and backslashes are found at once");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "words of text are taken apart by shifts");
 
 struct tms_std_marks {
-    uint64_t bars;     /* | */
+    uint64_t bars;     /* | and \, which differ in one bit: a backslash may begin an escape */
     uint64_t opens;    /* ( */
     uint64_t controls; /* blank and below: a line end, or what no name may have */
 };
@@ -32,7 +33,7 @@ static inline void tms_std_scan_16(const char *at, unsigned shift, struct tms_st
     __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
     __m128i blank = _mm_set1_epi8(' ');
     __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, blank), bytes);
-    __m128i bar = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('|'));
+    __m128i bar = _mm_cmpeq_epi8(_mm_or_si128(bytes, blank), _mm_set1_epi8('|'));
     __m128i open = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('('));
 
     marks->bars |= (uint64_t)(unsigned)_mm_movemask_epi8(bar) << shift;
@@ -50,7 +51,7 @@ static inline void tms_std_scan_half(const char *at, unsigned shift, struct tms_
 {
     for (unsigned i = 0; i < TMS_STD_SCAN_HALF; i++) {
         uint64_t bit = UINT64_C(1) << (shift + i);
-        marks->bars |= at[i] == '|' ? bit : 0;
+        marks->bars |= (at[i] | ' ') == '|' ? bit : 0;
         marks->opens |= at[i] == '(' ? bit : 0;
         marks->controls |= (unsigned char)at[i] <= ' ' ? bit : 0;
     }

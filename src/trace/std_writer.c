@@ -1,73 +1,82 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The std format, out. Nothing is lost: a name that this format can't carry (a blank or a bar
- * in it) is refused instead of changed. Each name is looked at once, when it is first written.
+ * The std format, out. Nothing is lost: bytes that can't be in a name are escaped (std_escape.h).
+ * Most names have none; these are looked at once, when they are first written.
  */
 #include "trace/std_writer.h"
 
 #include <string.h>
+
+#include "trace/lines.h"
+#include "trace/std_escape.h"
 
 #define LEAST_WORDS 64
 
 /* What a line has besides its names: "|", the operation, "(", ")|" and the line end. */
 #define LINE_EXTRA 32
 
-static bool is_fit(enum tms_class cls, const char *text)
+/* Marks the name as plain, so that it is not looked at again. False when memory is short. */
+static bool mark_plain(struct tms_writer *writer, struct tms_std_plain *plain, uint32_t id)
 {
-    if (cls == TMS_CLASS_LOCATION) {
-        size_t length = strlen(text);
-        return strpbrk(text, "|\n") == NULL && text[length - 1] != '\r';
+    if (!TMS_RESERVE(&writer->context->memory, &plain->bits, &plain->words, (size_t)id / 64 + 1,
+                     LEAST_WORDS)) {
+        return false;
     }
-    for (const char *at = text; *at != '\0'; at++) {
-        if ((unsigned char)*at <= ' ' || *at == '|') {
-            return false;
-        }
-    }
-    return cls != TMS_CLASS_THREAD || text[0] != '#';
+    plain->bits[id / 64] |= UINT64_C(1) << (id % 64);
+    return true;
 }
 
-/* The first look at a name: marks it as fit, or refuses it. */
-static int examine(struct tms_writer *writer, enum tms_class cls, uint32_t id)
+/* A name of an event, as it is written. */
+struct part {
+    struct tms_text text;
+    enum tms_class cls;
+    bool escaped;
+};
+
+/* A name that is not known to be plain. */
+static int examine(struct tms_writer *writer, uint32_t id, struct part *part)
 {
     struct tms_std_writer *std = writer->state;
-    struct tms_std_fit *fit = &std->fit[cls];
-    const struct tms_text *name = &writer->context->names[cls].texts[id];
+    const struct tms_text *name = &part->text;
 
-    if (!is_fit(cls, name->text) || strlen(name->text) != name->length) {
+    if (memchr(name->text, '\0', name->length) != NULL) {
         return tms_fail(writer->context, TMS_ERR_FORMAT,
-                        "%s: the %s name \"%s\" can't be written as std, which has no blanks, "
-                        "bars and control characters in names; write tms instead",
-                        writer->path, tms_class_text(cls), name->text);
+                        "%s: the %s name \"%s\" can't be written as std, as it has a zero byte; "
+                        "write tms instead",
+                        writer->path, tms_class_text(part->cls), name->text);
     }
-    if (id / 64 >= fit->words) {
-        size_t words = tms_capacity(fit->words, id / 64 + 1, LEAST_WORDS);
-        uint64_t *bits =
-            tms_resize(&writer->context->memory, fit->bits, fit->words, words, sizeof(*bits));
-        if (bits == NULL) {
-            return tms_fail_memory(writer->context);
-        }
-        fit->bits = bits;
-        fit->words = words;
+    part->escaped = !tms_std_is_plain(part->cls, name->text, name->length);
+    if (!part->escaped && !mark_plain(writer, &std->plain[part->cls], id)) {
+        return tms_fail_memory(writer->context);
     }
-    fit->bits[id / 64] |= UINT64_C(1) << (id % 64);
     return TMS_OK;
 }
 
-static inline int check(struct tms_writer *writer, enum tms_class cls, uint32_t id)
+static inline int find_part(struct tms_writer *writer, enum tms_class cls, uint32_t id,
+                            struct part *part)
 {
     const struct tms_std_writer *std = writer->state;
-    const struct tms_std_fit *fit = &std->fit[cls];
+    const struct tms_std_plain *plain = &std->plain[cls];
 
-    if (id / 64 < fit->words && (fit->bits[id / 64] >> (id % 64) & 1) != 0) {
+    *part = (struct part){.text = writer->context->names[cls].texts[id], .cls = cls};
+    if (id / 64 < plain->words && (plain->bits[id / 64] >> (id % 64) & 1) != 0) {
         return TMS_OK;
     }
-    return examine(writer, cls, id);
+    return examine(writer, id, part);
 }
 
-static inline char *put(char *to, const struct tms_text *text)
+static inline size_t room_for(const struct part *part)
 {
-    memcpy(to, text->text, text->length);
-    return to + text->length;
+    return part->escaped ? (size_t)part->text.length * TMS_STD_ESCAPE_SIZE : part->text.length;
+}
+
+static inline char *put(char *to, const struct part *part)
+{
+    if (part->escaped) {
+        return tms_std_escape(part->cls, part->text.text, part->text.length, to);
+    }
+    memcpy(to, part->text.text, part->text.length);
+    return to + part->text.length;
 }
 
 static inline char *put_op(char *to, enum tms_event_kind kind)
@@ -108,27 +117,22 @@ static int flush(struct tms_writer *writer)
     return tms_output_write(writer->output, std->buffer, used);
 }
 
-/* The names of an event, as they are written; an absent one has no length. */
+/* The names of an event; an absent one has no length. */
 struct parts {
-    struct tms_text thread, target, location;
+    struct part thread, target, location;
 };
 
 static inline int find_parts(struct tms_writer *writer, const struct tms_event *event,
                              struct parts *parts)
 {
-    const struct tms_names *names = writer->context->names;
-    enum tms_class cls = tms_event_class(event->kind);
-    int code = check(writer, TMS_CLASS_THREAD, event->thread);
+    int code = find_part(writer, TMS_CLASS_THREAD, event->thread, &parts->thread);
 
-    parts->thread = names[TMS_CLASS_THREAD].texts[event->thread];
-    parts->target = names[cls].texts[event->target];
-    parts->location = (struct tms_text){"", 0};
+    parts->target = parts->location = (struct part){.text = {"", 0}};
     if (code == TMS_OK && event->target != 0) {
-        code = check(writer, cls, event->target);
+        code = find_part(writer, tms_event_class(event->kind), event->target, &parts->target);
     }
     if (code == TMS_OK && event->location != 0 && event->location < TMS_LOCATION_NUMBER) {
-        parts->location = names[TMS_CLASS_LOCATION].texts[event->location];
-        code = check(writer, TMS_CLASS_LOCATION, event->location);
+        code = find_part(writer, TMS_CLASS_LOCATION, event->location, &parts->location);
     }
     return code;
 }
@@ -163,7 +167,15 @@ static int write_long_line(struct tms_writer *writer, const struct tms_event *ev
         return tms_fail_memory(writer->context);
     }
     size_t length = (size_t)(put_line(line, event, parts) - line);
-    int code = tms_output_write(writer->output, line, length);
+    int code = TMS_OK;
+    if (length - 1 > TMS_LINE_MOST) {
+        code = tms_fail(writer->context, TMS_ERR_FORMAT,
+                        "%s: the names of an event make a line longer than 1 MiB, which std does "
+                        "not have; write tms instead",
+                        writer->path);
+    } else {
+        code = tms_output_write(writer->output, line, length);
+    }
     tms_release(&writer->context->memory, line, size, 1);
     return code;
 }
@@ -174,7 +186,7 @@ static inline int write_event(struct tms_writer *writer, const struct tms_event 
     struct parts parts;
     int code = find_parts(writer, event, &parts);
     size_t size =
-        (size_t)parts.thread.length + parts.target.length + parts.location.length + LINE_EXTRA;
+        room_for(&parts.thread) + room_for(&parts.target) + room_for(&parts.location) + LINE_EXTRA;
 
     if (code == TMS_OK && size > sizeof(std->buffer) - std->used) {
         code = flush(writer);
@@ -206,8 +218,8 @@ void tms_std_destroy(struct tms_writer *writer)
     struct tms_std_writer *std = writer->state;
 
     for (int cls = 0; cls < TMS_CLASS_COUNT; cls++) {
-        tms_release(&writer->context->memory, std->fit[cls].bits, std->fit[cls].words,
-                    sizeof(*std->fit[cls].bits));
+        tms_release(&writer->context->memory, std->plain[cls].bits, std->plain[cls].words,
+                    sizeof(*std->plain[cls].bits));
     }
 }
 

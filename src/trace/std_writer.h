@@ -5,14 +5,14 @@
 
 #include "trace/format.h"
 
-/* Ids of one class that were found fit to be written: a bit each. */
-struct tms_std_fit {
+/* Ids of one class whose names need no escapes: a bit each. */
+struct tms_std_plain {
     uint64_t *bits;
     size_t words;
 };
 
 struct tms_std_writer {
-    struct tms_std_fit fit[TMS_CLASS_COUNT];
+    struct tms_std_plain plain[TMS_CLASS_COUNT];
     size_t used;
     char buffer[1u << 16];
 };
