@@ -68,7 +68,20 @@ static void window_headline(const struct tms_page *page, FILE *note,
     fputc('.', note);
 }
 
-/* Where the other thread was in this run, and that nothing but luck put it there. */
+/* "m", or "one lock" where the window is one of accesses. */
+static void phrase_guard(const struct tms_page *page, FILE *note, const struct tms_finding *finding)
+{
+    if (finding->cycle[0].on_class == TMS_CLASS_LOCK) {
+        phrase_on(page, note, finding);
+    } else {
+        fputs("one lock", note);
+    }
+}
+
+/*
+ * Where the other thread was in this run, and that only the timing put it there. Of a thread that
+ * came between the two, that is not known: the block may have started it, and waited for it.
+ */
 static void window_reason(const struct tms_page *page, FILE *note,
                           const struct tms_finding *finding)
 {
@@ -81,22 +94,27 @@ static void window_reason(const struct tms_page *page, FILE *note,
     if (!is_window(finding)) {
         return;
     }
+    uint32_t other = finding->cycle[1].from.thread;
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         place = strcmp(places[i].kind, finding->kind) == 0 ? places[i].place : place;
     }
+    bool between = strcmp(finding->kind, "in") == 0;
     fputs("In this run ", note);
-    tms_phrase_thing(page, note, TMS_CLASS_THREAD, finding->cycle[1].from.thread);
+    tms_phrase_thing(page, note, TMS_CLASS_THREAD, other);
     fprintf(note, " came %s (event %" PRIu64 "). ", place, finding->cycle[1].first_event);
-    fputs("That was the timing: no lock that is held all the while, no start and no end of a "
-          "thread puts it there. ",
+    fputs(between ? ""
+                  : "That was the timing: no lock that is held all the while, no start and no end "
+                    "of a thread puts it there. ",
           note);
-    if (finding->cycle[0].on_class == TMS_CLASS_LOCK) {
-        fputs("To hold ", note);
-        phrase_on(page, note, finding);
-        fputs(" from the first to the second would keep it out.", note);
-    } else {
-        fputs("To hold one lock from the first to the second would keep it out.", note);
+    fputs("To hold ", note);
+    phrase_guard(page, note, finding);
+    fputs(" from the first to the second would keep it out", note);
+    if (between) {
+        fputs(", unless the block waits for ", note);
+        tms_phrase_thing(page, note, TMS_CLASS_THREAD, other);
+        fputs(" in between", note);
     }
+    fputc('.', note);
 }
 
 /* ---- a pattern of accesses -------------------------------------------------------------- */

@@ -291,6 +291,16 @@ trace() {
     [[ $stderr == *": no-race: all conflicting accesses of this run are ordered."* ]]
 }
 
+@test "a thread that the block starts and joins is not said to come there by timing" {
+    printf '%s\n' 'A|begin(f)' 'A|acq(m)' 'A|rel(m)' 'A|fork(B)' 'B|acq(m)' 'B|rel(m)' \
+        'A|join(B)' 'A|acq(m)' 'A|rel(m)' 'A|end' >inside.std
+    tms check --engine=sidetrack inside.std
+    [[ $flat == *"In this run B came between the two (event 5). To hold m from the first to the second would keep it out, unless the block waits for B in between."* ]]
+    [[ $flat != *"That was the timing"* ]]
+    tms check --engine=sidetrack "$(trace whole)"
+    [[ $flat == *"That was the timing: no lock"* ]]
+}
+
 @test "the table has the words as well, and colours only where they are wanted" {
     tms check --table --engine=frontier,sidetrack,fasttrack,goodlock,blocks "$(trace order)"
     grep -qE '^sidetrack +predicted ' <<<"$stderr"
