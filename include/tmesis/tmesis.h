@@ -581,7 +581,7 @@ struct tms_turn {
 
 /* A violation, or all those of one static pattern. */
 struct tms_finding {
-    const char *id;   /* "AV-3f2a91": from names only, the same from run to run */
+    const char *id;   /* "AV-3f2a91": from names only */
     const char *kind; /* "cycle" for the exact engines; "before", "in", "after" for sidetrack,
                          "pattern" for blocks, "reduction", "race", "deadlock" for others */
     enum tms_evidence evidence;

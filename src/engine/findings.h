@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The findings of one engine: violations grouped by static pattern, with ids that stay the
- * same from run to run.
+ * The findings of one engine: violations grouped by static pattern, with ids made of names.
  *
  * What a pattern is says pattern.h. Of a group the first violation with a transaction to blame is
  * shown, or if there is none, the first. The id shows the first 24 bits of the 128-bit hash of the

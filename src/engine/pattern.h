@@ -18,7 +18,7 @@ uint64_t tms_pattern_key(const struct tms_violation *violation);
 /* By ids: what the steps conflict on and the nested blocks, whoever cuts the block, and how. */
 uint64_t tms_pattern_place(const struct tms_finding *finding);
 
-/* By names, the same from run to run. */
+/* By names, whatever ids they have. */
 XXH128_hash_t tms_pattern_of(const struct tms_context *context, const struct tms_finding *finding);
 
 #endif
