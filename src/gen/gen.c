@@ -47,13 +47,20 @@ static uint64_t wanted_event(struct tms_gen *gen)
     }
 }
 
-/* Behind it there is room for the rest of this script, for those to come and for the joins. */
+/* Threads that are still to be replaced take two events each. */
+static uint64_t replacements_left(const struct tms_gen *gen)
+{
+    return gen->shape.churn - gen->replaced;
+}
+
+/* Behind it there is room for the rest of this script, for those to come, for forks and joins. */
 static uint64_t latest_event(const struct tms_gen *gen)
 {
     const struct tms_script *script = gen->planted.script;
     uint64_t scripts = tms_shape_cuts(&gen->shape) - gen->planted.number;
     uint64_t joins = gen->shape.fork_join ? gen->shape.threads - 1 : 0;
-    return gen->shape.events - joins - scripts * script->length + script->closing + 1;
+    return gen->shape.events - joins - 2 * replacements_left(gen) - scripts * script->length +
+           script->closing + 1;
 }
 
 /* The label that is cut, and the one of the block that comes between. */
@@ -176,7 +183,7 @@ static void fork_thread(struct tms_gen *gen, struct tms_actor *actor)
 static bool replacement_due(const struct tms_gen *gen)
 {
     const struct tms_shape *shape = &gen->shape;
-    if (gen->replaced == shape->churn || tms_gen_slack(gen) < 2) {
+    if (replacements_left(gen) == 0) {
         return false;
     }
     const struct tms_planted *planted = &gen->planted;
@@ -200,7 +207,7 @@ static void replacement_step(struct tms_gen *gen)
         gen->debt--;
     } else {
         fork_thread(gen, gen->retiring);
-        gen->debt++;
+        gen->debt--;
         gen->replaced++;
         gen->retiring = NULL;
     }
@@ -232,7 +239,7 @@ static struct tms_actor *choose(struct tms_gen *gen)
     return gen->current = actor;
 }
 
-/* No event to spare: blocks are closed, then the script is played, then threads are joined. */
+/* No event to spare: blocks are closed, threads replaced, the script is played, threads joined. */
 static void wind_down(struct tms_gen *gen)
 {
     struct tms_actor *start = gen->current;
@@ -245,7 +252,10 @@ static void wind_down(struct tms_gen *gen)
             return;
         }
     } while (actor != start);
-    if (planted_left(&gen->planted)) {
+    if (replacements_left(gen) > 0 && !gen->planted.playing) {
+        begin_replacement(gen);
+        replacement_step(gen);
+    } else if (planted_left(&gen->planted)) {
         gen->planted.playing = true;
         planted_step(gen);
     } else {

@@ -46,7 +46,7 @@ uint64_t tms_shape_planted(const struct tms_shape *shape)
 
 uint64_t tms_shape_least_events(const struct tms_shape *shape)
 {
-    uint64_t forks_and_joins = shape->fork_join ? 2 * (shape->threads - 1) : 0;
+    uint64_t forks_and_joins = shape->fork_join ? 2 * (shape->threads - 1 + shape->churn) : 0;
     return forks_and_joins + tms_shape_planted(shape);
 }
 
@@ -121,9 +121,9 @@ bool tms_shape_check(const struct tms_shape *shape, char *why)
     }
     if (shape->events < tms_shape_least_events(shape)) {
         snprintf(why, TMS_SHAPE_SENTENCE,
-                 "%" PRIu64 " events are too few: forks, joins and planted violations alone "
-                 "take %" PRIu64,
-                 shape->events, tms_shape_least_events(shape));
+                 "%" PRIu64 " %s too few: forks, joins and planted violations alone take %" PRIu64,
+                 shape->events, shape->events == 1 ? "event is" : "events are",
+                 tms_shape_least_events(shape));
         return false;
     }
     if (shape->planting == TMS_PLANT_AT && shape->violation_at > shape->events) {

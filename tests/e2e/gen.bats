@@ -164,6 +164,8 @@ refused() {
 @test "what can't be is refused in a sentence" {
     refused "two threads" --threads 1 --violation 50
     refused "too few" --threads 50 --fork-join --events 20
+    refused "17 events are too few" --events 17 --threads 9 --fork-join --churn 3
+    refused "1 event is too few" --events 1 --threads 2 --fork-join
     refused "forked and joined" --churn 3
     refused "place it earlier" --events 100 --violation 101
     refused "labels that are cut" --labels 2 --cut-labels 3

@@ -252,7 +252,7 @@ static struct tms_shape random_shape(struct tms_random *random)
     shape.locations = tms_random_below(random, 20);
     shape.fork_join = tms_random_below(random, 2) == 1;
     shape.churn = shape.fork_join ? tms_random_below(random, 5) : 0;
-    shape.events = 2 * shape.threads + 14 + tms_random_below(random, 200);
+    shape.events = 2 * shape.threads + 14 + 2 * shape.churn + tms_random_below(random, 200);
     return shape;
 }
 
@@ -298,11 +298,12 @@ static void any_is_well_formed_and_mostly_violates(void **state)
     assert_true(violations > 75);
 }
 
-/* Positions that leave room for forks and script in front, and for the rest behind. */
+/* Positions that leave room for forks and script in front, and for all the rest behind. */
 static bool reachable(const struct tms_shape *shape, uint64_t position)
 {
     uint64_t workers = shape->fork_join ? shape->threads - 1 : 0;
-    return position >= workers + 11 && position + 3 + workers <= shape->events;
+    uint64_t behind = 3 + workers + 2 * shape->churn;
+    return position >= workers + 11 && position + behind <= shape->events;
 }
 
 static void check_planted(const struct tms_shape *shape)
@@ -552,6 +553,29 @@ static void threads_come_and_go(void **state)
     free(c);
 }
 
+/* However short the trace is, no replacement is left out; shorter ones are refused. */
+static void all_threads_are_replaced(void **state)
+{
+    struct tms_random random;
+    char why[TMS_SHAPE_SENTENCE];
+    (void)state;
+    tms_random_seed(&random, 7);
+    for (int i = 0; i < 500; i++) {
+        struct tms_shape shape = random_shape(&random);
+        shape.fork_join = true;
+        shape.churn = tms_random_below(&random, 30);
+        shape.planting = i % 2 ? TMS_PLANT_RANDOM : TMS_PLANT_NONE;
+        shape.events = tms_shape_least_events(&shape) + tms_random_below(&random, 100) * (i % 3);
+        assert_true(tms_shape_check(&shape, why));
+        struct census *c = census_of(&shape);
+        assert_int_equal(c->kind[TMS_EVENT_FORK], shape.threads - 1 + shape.churn);
+        assert_int_equal(c->kind[TMS_EVENT_JOIN], shape.threads - 1 + shape.churn);
+        free(c);
+        shape.events = tms_shape_least_events(&shape) - 1;
+        assert_false(tms_shape_check(&shape, why));
+    }
+}
+
 /* If this fails, old commands make other traces than they did: say so in NEWS. */
 static void the_same_everywhere(void **state)
 {
@@ -649,6 +673,7 @@ int main(void)
         cmocka_unit_test(shares_and_lengths_are_as_asked),
         cmocka_unit_test(overlap_is_as_asked),
         cmocka_unit_test(threads_come_and_go),
+        cmocka_unit_test(all_threads_are_replaced),
         cmocka_unit_test(the_same_everywhere),
         cmocka_unit_test(presets_make_traces),
         cmocka_unit_test(presets_have_the_published_numbers),
