@@ -30,6 +30,17 @@ load common
     done
 }
 
+@test "benchmarks have help, and refuse what they don't know, before they start" {
+    for script in run engines overhead predict inline/run; do
+        run --separate-stderr timeout 20 "$top/bench/$script" --help
+        [ "$status" -eq 0 ]
+        [[ $output == "usage: "*TMESIS=FILE* ]]
+        run --separate-stderr timeout 20 "$top/bench/$script" --hlep
+        [ "$status" -eq 2 ]
+        [ -z "$output" ]
+    done
+}
+
 @test "help fits a terminal" {
     for command in run record check refine info convert gen engines cc c++ doctor; do
         run "$tmesis" "$command" --help
