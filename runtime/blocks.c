@@ -350,7 +350,7 @@ static __attribute__((noinline)) void enter_any(struct tms_rt_thread *t, uintptr
     }
     struct tms_rt_function *function = tms_rt_function_of(t, address);
     if (!t->top->real && !function->plumbing && (t->index != 1 || TMS_RT_NAMELESS)) {
-        tms_rt_function_unfit(function); /* the thread begins here */
+        tms_rt_function_unfit(function); /* the start function, or what std::thread calls */
     }
     tms_rt_push_frame(t, address, caller, frame, !function->plumbing);
     uint32_t label = atomic_load_explicit(&function->label, memory_order_relaxed);

@@ -20,10 +20,16 @@
 #define FUNCTIONS (1u << 20)
 #define LABELS    4096u
 #define RULES     4096u
+#define STARTS    1024u /* functions that start threads; further ones are learnt when they run */
 
 struct rule {
     const char *pattern;
     bool atomic, matched;
+};
+
+/* The code of a function that starts threads. A function is known by an address inside it. */
+struct start {
+    uintptr_t low, high;
 };
 
 static struct {
@@ -35,6 +41,8 @@ static struct {
     struct rule rules[RULES];
     uint32_t rule_count;
     bool says_atomic; /* a rule does: then what no rule names is not */
+    struct start starts[STARTS];
+    uint32_t start_count;
     struct tms_rt_label labels[LABELS];
     uint32_t label_ids;
     bool functions; /* are blocks, although nobody said anything */
@@ -163,6 +171,16 @@ static bool is_plumbing(const char *name)
     return false;
 }
 
+static bool starts_thread(uintptr_t address)
+{
+    for (uint32_t i = 0; i < known.start_count; i++) {
+        if (address - known.starts[i].low < known.starts[i].high - known.starts[i].low) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void decide(struct tms_rt_function *function, uintptr_t address)
 {
     char name[TMS_RT_NAME_MOST];
@@ -174,8 +192,8 @@ static void decide(struct tms_rt_function *function, uintptr_t address)
     function->name = new_label(address, name);
     function->site = tms_rt_bare_site(address);
     function->address = address;
-    bool atomic = answer == ANSWER_ATOMIC ||
-                  (answer == ANSWER_NONE && !function->plumbing && strcmp(name, "main") != 0);
+    bool atomic = answer == ANSWER_ATOMIC || (answer == ANSWER_NONE && !function->plumbing &&
+                                              strcmp(name, "main") != 0 && !starts_thread(address));
     atomic_store(&function->label, known.functions && atomic ? function->name : 0);
 }
 
@@ -239,6 +257,30 @@ void tms_rt_function_unfit(struct tms_rt_function *function)
     if (function->assumed && atomic_load_explicit(&function->label, memory_order_relaxed) != 0) {
         atomic_store_explicit(&function->label, 0, memory_order_relaxed);
     }
+}
+
+/* A function without a symbol is at least known where the preload library finds it. */
+static struct start start_at(uintptr_t entry)
+{
+    struct start start = {entry, entry + 2};
+
+    tms_rt_find_code(entry, &start.low, &start.high);
+    return start;
+}
+
+void tms_rt_function_starts_thread(uintptr_t entry)
+{
+    tms_rt_mutex_lock(&known.lock);
+    if (known.functions && !starts_thread(entry) && known.start_count < STARTS) {
+        struct start start = start_at(entry);
+        known.starts[known.start_count++] = start;
+        for (uint32_t row = 1; row <= known.function_count; row++) {
+            if (starts_thread(known.rows[row].address)) {
+                tms_rt_function_unfit(&known.rows[row]);
+            }
+        }
+    }
+    tms_rt_mutex_unlock(&known.lock);
 }
 
 static bool make_table(void)

@@ -211,13 +211,13 @@ static void read_symbols(struct module *module)
     sort(module->symbols, module->count);
 }
 
-/* The name in the symbol table, "" if there is none. */
-static const char *raw_name(uintptr_t address)
+/* The symbol that an address, or a return address right after its code, belongs to; or NULL. */
+static const struct symbol *find_symbol(uintptr_t address)
 {
     struct module *module = find_module(address);
 
     if (module == NULL) {
-        return "";
+        return NULL;
     }
     if (!module->looked) {
         read_symbols(module);
@@ -231,12 +231,24 @@ static const char *raw_name(uintptr_t address)
             high = middle;
         }
     }
-    return low > 0 && address <= module->symbols[low - 1].end ? module->symbols[low - 1].name : "";
+    return low > 0 && address <= module->symbols[low - 1].end ? &module->symbols[low - 1] : NULL;
+}
+
+bool tms_rt_find_code(uintptr_t address, uintptr_t *start, uintptr_t *end)
+{
+    const struct symbol *symbol = find_symbol(address);
+
+    if (symbol != NULL) {
+        *start = symbol->start;
+        *end = symbol->end;
+    }
+    return symbol != NULL;
 }
 
 void tms_rt_find_name(uintptr_t address, char name[TMS_RT_NAME_MOST])
 {
-    const char *raw = raw_name(address);
+    const struct symbol *symbol = find_symbol(address);
+    const char *raw = symbol != NULL ? symbol->name : "";
     const char *demangled = NULL;
     int status = -1;
 

@@ -86,6 +86,12 @@ struct tms_rt_thread *tms_rt_enter(void);
 void tms_rt_leave(struct tms_rt_thread *thread);
 
 /*
+ * A thread will start in the function at `entry`, which is then no atomic block by default, in
+ * whatever thread it runs. Said before the thread exists: who calls the function meanwhile is not
+ * to depend on when the thread gets to run.
+ */
+void tms_rt_function_starts_thread(uintptr_t entry);
+/*
  * A thread is about to be created, by this one. The new thread's descriptor is handed to it by
  * the caller, and it calls _start as the first thing it does. NULL: no more can be told apart;
  * then the child runs unwatched, and the verdict is incomplete.
@@ -94,8 +100,8 @@ struct tms_rt_thread *tms_rt_fork_thread(struct tms_rt_thread *thread, uintptr_t
 /* It could not be created after all. */
 void tms_rt_fork_failed(struct tms_rt_thread *child);
 /*
- * In the new thread; `entry` is its start function, which is no atomic block by default, `low` and
- * `high` the bounds of its stack (with its thread-local variables), both 0: unknown.
+ * In the new thread; `entry` is its start function, `low` and `high` the bounds of its stack
+ * (with its thread-local variables), both 0: unknown.
  */
 void tms_rt_thread_start(struct tms_rt_thread *child, uintptr_t entry, uintptr_t low,
                          uintptr_t high);

@@ -94,6 +94,7 @@ bool tms_rt_begin_birth(struct tms_rt_birth *birth, uintptr_t pc)
     if (own == NULL)
         own = birth->parent;
     TMS_RT_LOOK(birth->parent);
+    tms_rt_function_starts_thread(birth->routine);
     birth->child = tms_rt_fork_thread(birth->parent, pc);
     if (birth->child == NULL)
         tms_rt_leave(birth->parent);
