@@ -51,7 +51,11 @@ TMS_RT_TAKES(mtx_lock, (mtx_t * lock), (lock), tms_rt_acquired)
 TMS_RT_TAKES(mtx_trylock, (mtx_t * lock), (lock), tms_rt_acquired)
 TMS_RT_TAKES(mtx_timedlock, (mtx_t * lock, const struct timespec *until), (lock, until),
              tms_rt_acquired)
-TMS_RT_GIVES(mtx_unlock, (mtx_t * lock), tms_rt_releasing)
+/* In the C library a mtx_t is a pthread_mutex_t. */
+#define MUTEX_RELEASED(thread, lock, pc)                                                           \
+    tms_rt_releasing_mutex(thread, (const pthread_mutex_t *)(lock), pc)
+
+TMS_RT_GIVES(mtx_unlock, (mtx_t * lock), MUTEX_RELEASED)
 TMS_RT_RENEWS(mtx_init, (mtx_t * object, int type), (object, type), TMS_RT_LOCK, NULL)
 
 TMS_RT_REAL(void, mtx_destroy, (mtx_t *))

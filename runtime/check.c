@@ -286,6 +286,11 @@ bool tms_rt_lock_alone(struct tms_rt_thread *t, struct tms_op *op)
     return true;
 }
 
+void tms_rt_lock_is_shared(uint32_t id)
+{
+    __atomic_store_n(&shared_locks[id], 1, __ATOMIC_RELEASE);
+}
+
 uint64_t tms_rt_lock_used(uint32_t id)
 {
     uint64_t moment = tms_rt_engine.cells[CELLS_LOCKS].cell[id].write;

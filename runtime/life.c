@@ -344,6 +344,7 @@ struct place {
     uintptr_t stack_low, stack_high, entry;
     uint64_t annotated;
     uint32_t too_deep;
+    uint32_t held_count;
     uint32_t ignored[TMS_RT_UPDATE + 1];
 };
 
@@ -354,7 +355,8 @@ static struct place get_place(const struct tms_rt_thread *t)
                           .stack_high = t->stack_high,
                           .entry = t->entry,
                           .annotated = t->annotated,
-                          .too_deep = t->too_deep};
+                          .too_deep = t->too_deep,
+                          .held_count = t->held_count};
 
     memcpy(place.ignored, t->ignored, sizeof(place.ignored));
     return place;
@@ -372,7 +374,9 @@ static void set_place(struct tms_rt_thread *t, const struct place *place)
         t->top++;
         t->top->site = 0;
         t->top->block = false;
-        t->top->held = 0;
+    }
+    for (; t->held_count < place->held_count; t->held_count++) {
+        t->held[t->held_count].inherited = true;
     }
 }
 

@@ -14,7 +14,8 @@
 
 struct object {
     uintptr_t address; /* 0: free, 1: was used */
-    uint32_t what;     /* enum tms_rt_sync */
+    uint16_t what;     /* enum tms_rt_sync */
+    bool unowned;      /* a lock that threads release for each other */
     uint32_t id;
 };
 
@@ -26,6 +27,7 @@ static struct {
     uint32_t ids[KINDS];
     uintptr_t *address;   /* by id and what it is, for reports: mapped whole, so it never moves */
     _Atomic uint32_t age; /* another one after each object that is gone: what threads know is old */
+    _Atomic uint32_t unowned; /* how often one of the locks was found to be unowned */
 } objects;
 
 #define GONE 1
@@ -84,7 +86,7 @@ static uint32_t new_object(struct object *object, uintptr_t address, uint32_t wh
         return 0;
     }
     objects.used += object->address == 0;
-    *object = (struct object){address, what, id};
+    *object = (struct object){.address = address, .what = (uint16_t)what, .id = id};
     objects.address[(size_t)id * KINDS + what] = address;
     tms_rt_page_has_object(address);
     return id;
@@ -209,6 +211,7 @@ void tms_rt_objects_gone(uintptr_t address, size_t size)
 void tms_rt_objects_restart(void)
 {
     atomic_store(&objects.lock.state, 0);
+    atomic_store(&objects.unowned, 0);
     if (objects.size > 0) {
         memset(objects.table, 0, objects.size * sizeof(*objects.table));
     }
@@ -265,7 +268,7 @@ static void hold(struct tms_rt_thread *t, const void *lock, uint32_t depth, bool
         return;
     }
     t->held_capacity = (uint32_t)capacity;
-    t->held[t->held_count++] = (struct tms_rt_held){lock, depth, shared};
+    t->held[t->held_count++] = (struct tms_rt_held){.lock = lock, .depth = depth, .shared = shared};
 }
 
 static void drop(struct tms_rt_thread *t, const struct tms_rt_held *held)
@@ -275,23 +278,102 @@ static void drop(struct tms_rt_thread *t, const struct tms_rt_held *held)
     memmove(&t->held[at], &t->held[at + 1], (--t->held_count - at) * sizeof(*t->held));
 }
 
+/* ---- locks ------------------------------------------------------------------------------- */
+
+static void take(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bool shared)
+{
+    operate(t, shared ? TMS_OP_SHARED_ACQUIRE : TMS_OP_ACQUIRE,
+            shared ? TMS_EVENT_SHARED_ACQUIRE : TMS_EVENT_ACQUIRE, TMS_RT_LOCK, lock, pc);
+}
+
+static void give(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bool shared)
+{
+    operate(t, shared ? TMS_OP_SHARED_RELEASE : TMS_OP_RELEASE,
+            shared ? TMS_EVENT_SHARED_RELEASE : TMS_EVENT_RELEASE, TMS_RT_LOCK, lock, pc);
+}
+
+/*
+ * A lock that one thread takes and another releases is a semaphore, whatever it is called. The
+ * engine sees no difference: each operation on an exclusive lock comes after the one before. But
+ * nobody holds it from then on, and a recording has updates in the place of its operations, which
+ * a thread may release only what it has taken.
+ */
+static bool is_unowned(const void *lock)
+{
+    if (atomic_load_explicit(&objects.unowned, memory_order_acquire) == 0) {
+        return false;
+    }
+    tms_rt_mutex_lock(&objects.lock);
+    const struct object *found = find(objects.table, objects.size, (uintptr_t)lock, TMS_RT_LOCK);
+    bool unowned = found->address == (uintptr_t)lock && found->unowned;
+    tms_rt_mutex_unlock(&objects.lock);
+    return unowned;
+}
+
+static void spool_unowned(const void *lock)
+{
+    struct tms_spool_unowned *record = tms_rt_spool_record(TMS_SPOOL_UNOWNED, sizeof(*record));
+
+    if (record != NULL) {
+        record->address = (uintptr_t)lock;
+    }
+    tms_rt_warn("a lock was released by a thread that had not taken it; such locks are treated as "
+                "semaphores");
+}
+
+static void make_unowned(struct tms_rt_thread *t, const void *lock)
+{
+    uint32_t id = id_of(t, lock, TMS_RT_LOCK);
+
+    if (id == 0) {
+        return;
+    }
+    tms_rt_lock_is_shared(id); /* its holder is no longer alone with it */
+    tms_rt_mutex_lock(&objects.lock);
+    struct object *found = find(objects.table, objects.size, (uintptr_t)lock, TMS_RT_LOCK);
+    found->unowned = found->address == (uintptr_t)lock;
+    tms_rt_mutex_unlock(&objects.lock);
+    atomic_fetch_add(&objects.unowned, 1);
+    spool_unowned(lock);
+}
+
+/* Locks that others have released for the thread: it does not hold them. */
+static void drop_unowned(struct tms_rt_thread *t, uintptr_t pc)
+{
+    uint32_t now = atomic_load_explicit(&objects.unowned, memory_order_acquire);
+
+    if (now == t->unowned_seen) {
+        return;
+    }
+    t->unowned_seen = now;
+    for (uint32_t i = t->held_count; i-- > 0;) {
+        if (is_unowned(t->held[i].lock)) {
+            drop(t, &t->held[i]);
+            tms_rt_section_ends(t, pc);
+        }
+    }
+}
+
 static void acquired(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bool shared)
 {
-    struct tms_rt_held *held = held_by(t, lock);
-
     if (!tms_rt_checks) {
         return;
     }
+    drop_unowned(t, pc);
+    struct tms_rt_held *held = held_by(t, lock);
     if (held != NULL) {
         held->depth++;
+        return;
+    }
+    if (is_unowned(lock)) {
+        take(t, lock, pc, shared);
         return;
     }
     if (!shared) {
         tms_rt_section_begins(t, lock, pc);
     }
     hold(t, lock, 1, shared);
-    operate(t, shared ? TMS_OP_SHARED_ACQUIRE : TMS_OP_ACQUIRE,
-            shared ? TMS_EVENT_SHARED_ACQUIRE : TMS_EVENT_ACQUIRE, TMS_RT_LOCK, lock, pc);
+    take(t, lock, pc, shared);
 }
 
 void tms_rt_acquired(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
@@ -308,23 +390,26 @@ void tms_rt_acquired_shared(struct tms_rt_thread *t, const void *lock, uintptr_t
 
 void tms_rt_releasing_any(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
 {
-    struct tms_rt_held *held = held_by(t, lock);
-
     if (!tms_rt_checks) {
         return;
     }
+    drop_unowned(t, pc);
+    struct tms_rt_held *held = held_by(t, lock);
     if (held == NULL) {
-        tms_rt_warn("a lock was released by a thread that had not taken it; the checker can't "
-                    "follow such locks and leaves these releases out");
+        if (!is_unowned(lock)) {
+            make_unowned(t, lock);
+        }
+        give(t, lock, pc, false);
         return;
     }
     if (--held->depth > 0) {
         return;
     }
-    bool shared = held->shared;
+    bool shared = held->shared, inherited = held->inherited;
     drop(t, held);
-    operate(t, shared ? TMS_OP_SHARED_RELEASE : TMS_OP_RELEASE,
-            shared ? TMS_EVENT_SHARED_RELEASE : TMS_EVENT_RELEASE, TMS_RT_LOCK, lock, pc);
+    if (!inherited) {
+        give(t, lock, pc, shared);
+    }
     tms_rt_section_ends(t, pc);
 }
 
@@ -332,6 +417,13 @@ void tms_rt_releasing(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
 {
     tms_rt_perturb(t);
     tms_rt_releasing_any(t, lock, pc);
+}
+
+void tms_rt_releasing_own(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
+{
+    if (held_by(t, lock) != NULL) {
+        tms_rt_releasing(t, lock, pc);
+    }
 }
 
 void tms_rt_releasing_shared(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
@@ -342,6 +434,7 @@ void tms_rt_releasing_shared(struct tms_rt_thread *t, const void *lock, uintptr_
 
 void tms_rt_drop_locks(struct tms_rt_thread *t)
 {
+    drop_unowned(t, 0);
     while (tms_rt_checks && t->held_count > 0) {
         struct tms_rt_held *last = &t->held[t->held_count - 1];
         last->depth = 1;
@@ -352,14 +445,17 @@ void tms_rt_drop_locks(struct tms_rt_thread *t)
 unsigned tms_rt_wait_begins(struct tms_rt_thread *t, const void *condition, const void *lock,
                             uintptr_t pc)
 {
+    drop_unowned(t, pc);
     struct tms_rt_held *held = held_by(t, lock);
-    unsigned depth = held == NULL ? 0 : held->depth;
+    unsigned depth = held != NULL ? held->depth : is_unowned(lock);
 
     if (!tms_rt_checks) {
         return depth;
     }
     if (held != NULL) {
         held->depth = 1;
+    }
+    if (depth > 0) {
         tms_rt_releasing_any(t, lock, pc);
     }
     tms_rt_functions_wait(t);

@@ -151,6 +151,8 @@ enum tms_rt_sync {
 
 void tms_rt_acquired(struct tms_rt_thread *thread, const void *lock, uintptr_t pc);
 void tms_rt_releasing(struct tms_rt_thread *thread, const void *lock, uintptr_t pc);
+/* The same where only the thread that holds the lock can release it: any other one fails. */
+void tms_rt_releasing_own(struct tms_rt_thread *thread, const void *lock, uintptr_t pc);
 void tms_rt_acquired_shared(struct tms_rt_thread *thread, const void *lock, uintptr_t pc);
 void tms_rt_releasing_shared(struct tms_rt_thread *thread, const void *lock, uintptr_t pc);
 /* Either of the two, for pthread_rwlock_unlock: as the thread holds it. */

@@ -154,7 +154,8 @@ static inline uint64_t tms_spool_moment(uint32_t thread, uint64_t number)
     X(HEAP, tms_spool_heap)                                                                        \
     X(VIOLATION, tms_spool_violation)                                                              \
     X(EXEC, tms_spool_exec)                                                                        \
-    X(WARNING, tms_spool_warning)
+    X(WARNING, tms_spool_warning)                                                                  \
+    X(UNOWNED, tms_spool_unowned)
 
 enum tms_spool_type {
     TMS_SPOOL_NONE,
@@ -266,6 +267,12 @@ struct tms_spool_exec {
 struct tms_spool_warning {
     struct tms_spool_record record;
     char text[];
+};
+
+/* The lock at an address is released by threads that have not taken it: a semaphore. */
+struct tms_spool_unowned {
+    struct tms_spool_record record;
+    uint64_t address;
 };
 
 #endif

@@ -28,7 +28,7 @@ TMS_RT_TAKES(pthread_mutex_timedlock, (pthread_mutex_t * lock, const struct time
 TMS_RT_TAKES(pthread_mutex_clocklock,
              (pthread_mutex_t * lock, clockid_t clock, const struct timespec *until),
              (lock, clock, until), tms_rt_acquired)
-TMS_RT_GIVES(pthread_mutex_unlock, (pthread_mutex_t * lock), tms_rt_releasing)
+TMS_RT_GIVES(pthread_mutex_unlock, (pthread_mutex_t * lock), tms_rt_releasing_mutex)
 TMS_RT_RENEWS(pthread_mutex_init, (pthread_mutex_t * object, const pthread_mutexattr_t *attributes),
               (object, attributes), TMS_RT_LOCK, NULL)
 TMS_RT_RENEWS(pthread_mutex_destroy, (pthread_mutex_t * object), (object), TMS_RT_LOCK, NULL)

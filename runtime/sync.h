@@ -24,6 +24,18 @@
         return result;                                                                             \
     }
 
+/* Mutexes whose unlock fails in any thread but the owner: all but the plainest (glibc). */
+static inline void tms_rt_releasing_mutex(struct tms_rt_thread *thread, const pthread_mutex_t *lock,
+                                          uintptr_t pc)
+{
+    int kind = lock->__data.__kind & 0x7f; /* further bits are about lock elision */
+
+    if (kind == PTHREAD_MUTEX_TIMED_NP || kind == PTHREAD_MUTEX_ADAPTIVE_NP)
+        tms_rt_releasing(thread, lock, pc);
+    else
+        tms_rt_releasing_own(thread, lock, pc);
+}
+
 /* Gives up `lock`. */
 #define TMS_RT_GIVES(name, parameters, how)                                                        \
     TMS_RT_REAL(int, name, parameters)                                                             \

@@ -46,6 +46,7 @@ struct tms_rt_held {
     const void *lock;
     uint32_t depth;
     bool shared;
+    bool inherited; /* taken before the fork that made this process */
 };
 
 #define TMS_RT_SITE_CACHE 1024
@@ -151,6 +152,7 @@ struct tms_rt_thread {
     uint64_t annotated; /* the annotated blocks, innermost last: a bit says if it is meant */
     struct tms_rt_held *held;
     uint32_t held_capacity;
+    uint32_t unowned_seen; /* of objects.c: how many unowned locks there were when it last looked */
 
     uint64_t closing_held[TMS_SPOOL_HELD]; /* locks held when its pending violation was found */
     uint32_t closing_count;
@@ -223,6 +225,8 @@ static inline uint64_t tms_rt_next_number(struct tms_rt_thread *thread)
  * that was given out under the lock so far.
  */
 uint64_t tms_rt_meet(struct tms_rt_thread *thread, uint64_t source);
+/* More than one thread at a time may operate on the lock. */
+void tms_rt_lock_is_shared(uint32_t id);
 /* The number of the last operation on a lock, if it was an exclusive one. */
 uint64_t tms_rt_lock_used(uint32_t id);
 /* The latest number given out under the lock, and by tms_rt_pass. */

@@ -30,6 +30,7 @@ static const struct {
     [TMS_SPOOL_EXEC] = {sizeof(struct tms_spool_exec), offsetof(struct tms_spool_exec, path)},
     [TMS_SPOOL_WARNING] = {sizeof(struct tms_spool_warning),
                            offsetof(struct tms_spool_warning, text)},
+    [TMS_SPOOL_UNOWNED] = {sizeof(struct tms_spool_unowned), NO_TEXT},
 };
 
 /* ---- records ---------------------------------------------------------------------------- */
@@ -76,6 +77,8 @@ static uint64_t id_of(const struct tms_spool_record *record)
         return ((const struct tms_spool_thread *)record)->index;
     case TMS_SPOOL_NAME:
         return ((const struct tms_spool_name *)record)->address;
+    case TMS_SPOOL_UNOWNED:
+        return ((const struct tms_spool_unowned *)record)->address;
     default:
         return 0;
     }

@@ -115,8 +115,39 @@ static bool note_renewal(struct work *work, const struct tms_spool_event *event,
                                ~(uint64_t)(TMS_WORD - 1));
 }
 
+/*
+ * A lock that threads release for each other becomes a semaphore: its operations are updates, and
+ * reads if they are shared. Where there are no accesses they pass a barrier, as those of semaphores
+ * do (runtime/objects.c); take_unowned adds the second half.
+ */
+static bool is_unowned(const struct work *work, const struct tms_spool_event *event)
+{
+    return work->names->spool->lists[TMS_SPOOL_UNOWNED].count > 0 &&
+           class_of(event) == TMS_CLASS_LOCK &&
+           tms_spool_find(work->names->spool, TMS_SPOOL_UNOWNED, event->target) != NULL;
+}
+
+static struct tms_spool_event as_semaphore(const struct work *work,
+                                           const struct tms_spool_event *event)
+{
+    struct tms_spool_event semaphore = *event;
+    bool along = (work->names->spool->header.mode & TMS_RT_ALONG) != 0;
+    bool exclusive = event->kind == TMS_EVENT_ACQUIRE || event->kind == TMS_EVENT_RELEASE;
+
+    semaphore.what = TMS_RT_SEMAPHORE;
+    semaphore.size = 1;
+    semaphore.kind = along ? TMS_EVENT_DEPART : exclusive ? TMS_EVENT_UPDATE : TMS_EVENT_READ;
+    return semaphore;
+}
+
 static bool note_event(struct work *work, const struct tms_spool_event *event, uint32_t thread)
 {
+    struct tms_spool_event semaphore;
+
+    if (is_unowned(work, event)) {
+        semaphore = as_semaphore(work, event);
+        event = &semaphore;
+    }
     if (event->kind == TMS_SPOOL_AGAIN) {
         struct tms_spool_event again = tms_again_in_place(event);
         return !is_memory(&again) ||
@@ -317,8 +348,25 @@ static int renew(struct work *work, const struct tms_spool_event *from)
     }
     if (from->kind == TMS_EVENT_FREE) {
         tms_places_renew_object(&work->places, from->target, from->what);
+        if (from->what == TMS_RT_LOCK) { /* what it became, if it did */
+            tms_places_renew_object(&work->places, from->target, TMS_RT_SEMAPHORE);
+        }
     }
     return TMS_OK;
+}
+
+static int take_unowned(struct work *work, const struct tms_spool_event *from,
+                        struct tms_event *event)
+{
+    struct tms_spool_event semaphore = as_semaphore(work, from);
+
+    event->kind = semaphore.kind;
+    int code = put_object(work, &semaphore, event);
+    if (code == TMS_OK && semaphore.kind == TMS_EVENT_DEPART) {
+        event->kind = semaphore.kind = TMS_EVENT_ARRIVE;
+        code = put_object(work, &semaphore, event);
+    }
+    return code;
 }
 
 static int take_event(struct work *work, const struct tms_spool_event *from, uint32_t thread)
@@ -326,6 +374,9 @@ static int take_event(struct work *work, const struct tms_spool_event *from, uin
     struct tms_event event = {.thread = thread, .kind = from->kind};
 
     event.location = tms_spool_location(work->names, from->site);
+    if (is_unowned(work, from)) {
+        return take_unowned(work, from, &event);
+    }
     if (is_memory(from)) {
         return put_pieces(work, from, &event);
     }
