@@ -92,8 +92,23 @@ static uint32_t new_object(struct object *object, uintptr_t address, uint32_t wh
     return id;
 }
 
+/*
+ * Who uses a new object comes behind the one who made it, or allocated its memory, and who did so
+ * has passed the counter of all threads. Nothing that is seen need have ordered the two: pointers
+ * go through pipes.
+ */
+static void come_behind_making(struct tms_rt_thread *t)
+{
+    uint64_t now = tms_rt_now();
+
+    if (tms_rt_tells && t->number < now) {
+        t->number = now;
+        t->calm++;
+    }
+}
+
 /* The id of an object, made if it is new; 0 when there is no memory for it. */
-static uint32_t look_up(const void *object, enum tms_rt_sync what)
+static uint32_t look_up(struct tms_rt_thread *t, const void *object, enum tms_rt_sync what)
 {
     uintptr_t address = (uintptr_t)object;
     uint32_t id = 0;
@@ -101,7 +116,12 @@ static uint32_t look_up(const void *object, enum tms_rt_sync what)
     tms_rt_mutex_lock(&objects.lock);
     if (make_room()) {
         struct object *found = find(objects.table, objects.size, address, what);
-        id = found->address == address ? found->id : new_object(found, address, what);
+        if (found->address == address) {
+            id = found->id;
+        } else {
+            id = new_object(found, address, what);
+            come_behind_making(t);
+        }
     }
     tms_rt_mutex_unlock(&objects.lock);
     if (id == 0) {
@@ -118,7 +138,7 @@ static uint32_t id_of(struct tms_rt_thread *t, const void *object, enum tms_rt_s
     uint32_t age = atomic_load_explicit(&objects.age, memory_order_acquire);
 
     if (entry->object != object || entry->what != what || entry->age != age || entry->id == 0) {
-        *entry = (struct tms_rt_object_entry){object, what, age, look_up(object, what)};
+        *entry = (struct tms_rt_object_entry){object, what, age, look_up(t, object, what)};
     }
     return entry->id;
 }
@@ -141,13 +161,17 @@ static uint32_t forget(uintptr_t address, uint32_t what)
     return found->id;
 }
 
-/* Behind whatever was done with it. */
-static void spool_gone(uintptr_t address, uint32_t what, uint32_t id)
+/* The number of the last operation on it, where that may not have passed the common counter. */
+static uint64_t last_used(uint32_t what, uint32_t id)
 {
-    struct tms_rt_thread *t = tms_rt_self;
+    return what == TMS_RT_LOCK && id != 0 ? tms_rt_lock_used(id) : 0;
+}
 
-    if (t != NULL && tms_rt_checks && tms_rt_tells) {
-        tms_rt_meet(t, what == TMS_RT_LOCK && id != 0 ? tms_rt_lock_used(id) : 0);
+/* Behind whatever was done with it. */
+static void spool_gone(struct tms_rt_thread *t, uintptr_t address, uint32_t what, uint32_t id)
+{
+    if (tms_rt_checks && tms_rt_tells) {
+        tms_rt_meet(t, last_used(what, id));
         t->events_seen--;
         struct tms_spool_event event = {
             .number = t->number, .target = address, .kind = TMS_EVENT_FREE, .what = (uint8_t)what};
@@ -168,20 +192,26 @@ void tms_rt_sync_gone(enum tms_rt_sync what, const void *object)
         tms_rt_renew((uintptr_t)object, 1); /* the byte that stands for it */
         return;
     }
-    spool_gone((uintptr_t)object, what, id);
+    if (tms_rt_self != NULL) {
+        spool_gone(tms_rt_self, (uintptr_t)object, what, id);
+    }
 }
 
-/* With its memory; of memory itself nothing is told unless accesses are. */
-static void forget_with_memory(struct object *object)
+/* With its memory, which is told after this, but only where accesses are. */
+static void forget_with_memory(struct tms_rt_thread *t, struct object *object)
 {
+    uint64_t used = last_used(object->what, object->id);
+
     if (!tms_rt_records) {
-        spool_gone(object->address, object->what, object->id);
+        spool_gone(t, object->address, object->what, object->id);
+    } else if (t->number < used) {
+        t->number = used;
     }
     object->address = GONE;
     atomic_fetch_add(&objects.age, 1);
 }
 
-void tms_rt_objects_gone(uintptr_t address, size_t size)
+void tms_rt_objects_gone(struct tms_rt_thread *t, uintptr_t address, size_t size)
 {
     uintptr_t end = address + size;
 
@@ -194,14 +224,14 @@ void tms_rt_objects_gone(uintptr_t address, size_t size)
             for (uint32_t what = 0; what < KINDS; what++) {
                 struct object *found = find(objects.table, objects.size, at, what);
                 if (found->address == at) {
-                    forget_with_memory(found);
+                    forget_with_memory(t, found);
                 }
             }
         }
     } else {
         for (size_t i = 0; i < objects.size; i++) {
             if (objects.table[i].address >= address && objects.table[i].address < end) {
-                forget_with_memory(&objects.table[i]);
+                forget_with_memory(t, &objects.table[i]);
             }
         }
     }

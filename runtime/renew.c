@@ -94,12 +94,12 @@ void tms_rt_renew_by(struct tms_rt_thread *t, uintptr_t address, size_t size)
         return;
     }
     renew_cells(t, address, end);
+    if (tms_rt_may_hold_objects(address, end)) {
+        tms_rt_objects_gone(t, address, size);
+    }
     tms_rt_pass(t);
     tms_rt_spool_renewal(t, TMS_EVENT_FREE, address, size, 0);
     tms_rt_words_renewed(address, end);
-    if (tms_rt_may_hold_objects(address, end)) {
-        tms_rt_objects_gone(address, size);
-    }
 }
 
 void tms_rt_renew(uintptr_t address, size_t size)

@@ -348,7 +348,8 @@ void tms_rt_along_flush(struct tms_rt_thread *thread);
 
 /* objects.c */
 uintptr_t tms_rt_object_address(enum tms_rt_sync what, uint32_t id);
-void tms_rt_objects_gone(uintptr_t address, size_t size);
+/* Of memory that is about to be renewed by the thread, which then comes behind their use. */
+void tms_rt_objects_gone(struct tms_rt_thread *thread, uintptr_t address, size_t size);
 void tms_rt_objects_restart(void);
 /* The thread ends with locks that it holds: a robust mutex can be taken by others then. */
 void tms_rt_drop_locks(struct tms_rt_thread *thread);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Locks that are not used as they are meant to be: the run ends with a verdict all the same, and a
-recording of it can be checked."""
+"""Locks that are not used as they are meant to be, or handed over where nobody sees it: the run ends
+with a verdict all the same, and a recording of it can be checked."""
 from harm import case, check
 
 STRANGE = "a lock was released by a thread that had not taken it"
@@ -53,3 +53,16 @@ def refused(bench):
 def atfork(bench):
     program = bench.build("foreign_unlock.c")
     bench.compare(program, "atfork").expect(silent_about=STRANGE)
+
+
+def hand_over(way):
+    @case(f"objects with locks in them are handed over by {way}")
+    def handed_over(bench):
+        program = bench.build("handover.c")
+        bench.compare(program, way)
+        judge(bench, program, way, "touch")
+        judge(bench, program, way, "work")
+
+
+for each_way in ("pipe", "socket", "eventfd", "epoll", "signal", "shared"):
+    hand_over(each_way)
