@@ -205,15 +205,15 @@ static void settle(const char *how, uint32_t state)
 
 void tms_rt_finish(const char *how)
 {
-    struct tms_rt_thread *t = tms_rt_self;
+    struct tms_rt_thread *t = tms_rt_enter();
 
-    if (atomic_exchange(&finished, 1) != 0) {
-        return;
+    if (atomic_exchange(&finished, 1) == 0) {
+        settle(how, TMS_SPOOL_DONE);
+        tms_rt_self = NULL; /* what the thread still does is not watched */
     }
     if (t != NULL) {
-        t->inside = 1;
+        tms_rt_leave(t);
     }
-    settle(how, TMS_SPOOL_DONE);
 }
 
 /* Behind everything that the program does at exit. */

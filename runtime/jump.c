@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * longjmp: the functions that it jumps out of never say that they are left, so the runtime is
- * told which frame comes out on top. glibc hides the saved stack pointer (turned and mixed with a
- * secret of the thread control block, against attackers), which is undone here.
+ * told which frame comes out on top; a jump out of a handler may have to wait (handlers.c). glibc
+ * hides the saved stack pointer (turned and mixed with a secret of the thread control block,
+ * against attackers), which is undone here.
  */
 #include <setjmp.h>
 
@@ -25,9 +26,15 @@ static uintptr_t saved_stack_pointer(const struct __jmp_buf_tag *buffer)
 #define JUMPS(name)                                                                                \
     TMS_RT_REAL(void, name, (struct __jmp_buf_tag *, int))                                         \
     TMS_RT_INTERPOSE _Noreturn void name(struct __jmp_buf_tag buffer[1], int value);               \
+    static void again_##name(void *buffer, int value)                                              \
+    {                                                                                              \
+        name(buffer, value);                                                                       \
+    }                                                                                              \
     TMS_RT_INTERPOSE _Noreturn void name(struct __jmp_buf_tag buffer[1], int value)                \
     {                                                                                              \
-        TMS_RT_TELL(tms_rt_unwind(thread, saved_stack_pointer(buffer)));                           \
+        uintptr_t target = saved_stack_pointer(buffer);                                            \
+        tms_rt_leave_later(target, again_##name, buffer, value);                                   \
+        TMS_RT_TELL(tms_rt_unwind(thread, target));                                                \
         real_##name()(buffer, value);                                                              \
         __builtin_unreachable();                                                                   \
     }

@@ -112,6 +112,24 @@ void tms_rt_join_thread(struct tms_rt_thread *thread, struct tms_rt_thread *chil
 void tms_rt_detach_thread(struct tms_rt_thread *child);
 void tms_rt_name_thread(struct tms_rt_thread *thread, const char *name);
 
+/* ---- signal handlers -------------------------------------------------------------------- */
+
+/*
+ * What is to be set in the place of a handler of the program's, and which one it stands for.
+ * handlers.c says why.
+ */
+typedef void tms_rt_handler_function(int);
+tms_rt_handler_function *tms_rt_wrap_handler(int number, tms_rt_handler_function *handler);
+tms_rt_handler_function *tms_rt_handler_of(int number);
+bool tms_rt_is_wrapped(tms_rt_handler_function *handler);
+
+/*
+ * The program leaves for a frame at this stack pointer by calling `way_out`. If that would leave
+ * a handler that has interrupted the runtime, this does not return, and `way_out` is called later.
+ */
+typedef void tms_rt_way_out(void *argument, int value);
+void tms_rt_leave_later(uintptr_t target, tms_rt_way_out *way_out, void *argument, int value);
+
 /* ---- memory ----------------------------------------------------------------------------- */
 
 enum tms_rt_access { TMS_RT_READ, TMS_RT_WRITE, TMS_RT_UPDATE };

@@ -4,10 +4,10 @@
  * signal, so that who waits for it sees what it would have seen.
  *
  * Our handler stands only where the program has the default action, and the program does not
- * see it: sigaction and signal put it in place of SIG_DFL, and answer SIG_DFL where it was.
- * What the program ignores or handles is its own. A stack that overflows leaves no room for the
- * handler unless the program has set up another stack; the process then ends at once, as
- * without us.
+ * see it: sigaction and signal put it in place of SIG_DFL, and answer SIG_DFL where it was. In the
+ * same way they wrap the program's own handlers (handlers.c). What the program ignores is its own.
+ * A stack that overflows leaves no room for the handler unless the program has set up another
+ * stack; the process then ends at once, as without us.
  */
 #include <signal.h>
 #include <sys/syscall.h>
@@ -45,7 +45,7 @@ static const bool fatal[_NSIG] = {
 
 static _Atomic bool watching;
 
-typedef void handler_function(int);
+typedef tms_rt_handler_function handler_function;
 
 TMS_RT_REAL(int, sigaction, (int, const struct sigaction *, struct sigaction *))
 
@@ -83,14 +83,37 @@ static struct sigaction ours(void)
 
 /* ---- what the program calls ------------------------------------------------------------- */
 
+/* In the place of what the program wants to handle a signal. */
+static handler_function *in_place_of(int number, handler_function *handler)
+{
+    if (!atomic_load(&watching))
+        return handler;
+    return is_ours(number) && handler == SIG_DFL ? end_by_signal
+                                                 : tms_rt_wrap_handler(number, handler);
+}
+
+/* What the program had set where this was; `before` is what a wrapper stood for. */
+static handler_function *behind(handler_function *handler, handler_function *before)
+{
+    return handler == end_by_signal ? SIG_DFL : tms_rt_is_wrapped(handler) ? before : handler;
+}
+
 TMS_RT_INTERPOSE int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
-    struct sigaction in_place = ours();
-    if (is_ours(number) && action != NULL && action->sa_handler == SIG_DFL)
+    handler_function *before = tms_rt_handler_of(number);
+    struct sigaction in_place;
+    if (action != NULL) {
+        in_place = *action;
+        in_place.sa_handler = in_place_of(number, action->sa_handler);
+        if (in_place.sa_handler == end_by_signal)
+            in_place = ours();
         action = &in_place;
+    }
     int result = real_sigaction()(number, action, old);
     if (result == 0 && old != NULL && old->sa_handler == end_by_signal)
         *old = (struct sigaction){.sa_handler = SIG_DFL};
+    else if (result == 0 && old != NULL)
+        old->sa_handler = behind(old->sa_handler, before);
     return result;
 }
 
@@ -99,9 +122,9 @@ TMS_RT_INTERPOSE int sigaction(int number, const struct sigaction *action, struc
     TMS_RT_INTERPOSE handler_function *name(int, handler_function *);                              \
     TMS_RT_INTERPOSE handler_function *name(int number, handler_function *handler)                 \
     {                                                                                              \
-        bool in_place = is_ours(number) && handler == SIG_DFL;                                     \
-        handler_function *old = real_##name()(number, in_place ? end_by_signal : handler);         \
-        return old == end_by_signal ? SIG_DFL : old;                                               \
+        handler_function *before = tms_rt_handler_of(number);                                      \
+        handler_function *old = real_##name()(number, in_place_of(number, handler));               \
+        return behind(old, before);                                                                \
     }
 
 SETS_HANDLER(signal)

@@ -115,6 +115,7 @@ struct tms_rt_thread {
     uint64_t told;              /* … those that need not be said again, see shadow.h */
     uint32_t hint, hint_shift;  /* what a cell with a chain has of them, see shadow.h */
     uint32_t inside;            /* in the runtime: nothing is watched */
+    tms_rt_way_out *way_out;    /* to be called when it is left, see handlers.c */
     /* Asked not to watch its reads, writes, updates, so often over; by enum tms_rt_access. */
     uint32_t ignored[TMS_RT_UPDATE + 1];
     /* Of functions, see calls.h. The first of the frames is none, and further out than all. */
@@ -173,6 +174,10 @@ struct tms_rt_thread {
     struct tms_rt_run runs[TMS_RT_RUNS];
     struct tms_rt_run last_run; /* of the last access that was written */
 
+    void *way_out_argument;
+    int way_out_value;
+    struct tms_rt_handler *handlers; /* that have interrupted the runtime, innermost first */
+
     uintptr_t stack_low, stack_high;
     uintptr_t entry;
     int64_t tid;
@@ -195,9 +200,17 @@ static inline struct tms_rt_thread *tms_rt_go_in(void)
     return thread;
 }
 
+/* handlers.c: a handler was left while the thread was inside. Does not return. */
+void tms_rt_leave_now(struct tms_rt_thread *thread);
+
+/* In this order: a handler that comes in between finds the thread outside. */
 static inline void tms_rt_go_out(struct tms_rt_thread *thread)
 {
     thread->inside = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(thread->way_out != NULL, 0)) {
+        tms_rt_leave_now(thread);
+    }
 }
 
 /*

@@ -73,9 +73,16 @@ void tms_rt_exiting(void)
     TMS_RT_TELL(watch_end(thread));
 }
 
+static void exit_again(void *result, int unused)
+{
+    (void)unused;
+    pthread_exit(result);
+}
+
 TMS_RT_REAL(void, pthread_exit, (void *))
 TMS_RT_INTERPOSE void pthread_exit(void *result)
 {
+    tms_rt_leave_later(UINTPTR_MAX, exit_again, result, 0);
     tms_rt_exiting();
     real_pthread_exit()(result);
     __builtin_unreachable();
