@@ -9,6 +9,7 @@
 
 #include "cfi.h"
 #include "runtime/memory.h"
+#include "runtime/rt.h"
 
 #define RULES (1u << 16)
 #define TRIES 64u
@@ -63,12 +64,18 @@ static bool is_unwinder(const struct dl_find_object *object)
     return false;
 }
 
-/* `pc` is a return address: what counts is the call before it. */
-static void work_out(struct rule *rule, uintptr_t pc)
+struct question {
+    struct rule *rule;
+    uintptr_t pc; /* a return address: what counts is the call before it */
+};
+
+static void answer(void *argument)
 {
+    const struct question *question = argument;
+    struct rule *rule = question->rule;
+    uintptr_t pc = question->pc;
     struct dl_find_object object;
 
-    *rule = (struct rule){.step = TMS_RT_UNKNOWN};
     if (_dl_find_object((void *)pc, &object) != 0) {
         return;
     }
@@ -81,6 +88,14 @@ static void work_out(struct rule *rule, uintptr_t pc)
         return;
     }
     settle_rule(rule, &row);
+}
+
+static void work_out(struct rule *rule, uintptr_t pc)
+{
+    struct question question = {rule, pc};
+
+    *rule = (struct rule){.step = TMS_RT_UNKNOWN};
+    tms_rt_call_deep(answer, &question);
 }
 
 static struct rule *add_rule(struct rule *table, uintptr_t pc, struct rule *spare)

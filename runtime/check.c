@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 struct tms_rt_mutex tms_rt_engine_lock;
 struct frontier tms_rt_engine;
@@ -60,7 +59,7 @@ void tms_rt_pass(struct tms_rt_thread *t)
 
 void tms_rt_yield(void)
 {
-    syscall(SYS_sched_yield);
+    tms_rt_raw(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 }
 
 /* ---- the engine ------------------------------------------------------------------------- */
@@ -241,8 +240,17 @@ void tms_rt_arrive(struct tms_rt_thread *t, const struct tms_op *op, struct sour
     }
 }
 
-bool tms_rt_first(struct tms_rt_thread *t, struct tms_op *op)
+struct operation {
+    struct tms_rt_thread *thread;
+    struct tms_op *op;
+    uint64_t source;
+};
+
+static void take_first(void *argument)
 {
+    const struct operation *operation = argument;
+    struct tms_rt_thread *t = operation->thread;
+    struct tms_op *op = operation->op;
     struct frontier *f = &tms_rt_engine;
 
     tms_rt_mutex_lock(&tms_rt_engine_lock);
@@ -255,6 +263,11 @@ bool tms_rt_first(struct tms_rt_thread *t, struct tms_op *op)
         tms_rt_restretch(t);
     }
     tms_rt_mutex_unlock(&tms_rt_engine_lock);
+}
+
+bool tms_rt_first(struct tms_rt_thread *t, struct tms_op *op)
+{
+    tms_rt_call_deep(take_first, &(struct operation){.thread = t, .op = op});
     return t->engine != NULL;
 }
 
@@ -306,9 +319,13 @@ static uint64_t lock_source(const struct tms_op *op)
     return lock ? tms_rt_lock_used(op->target) : 0;
 }
 
-void tms_rt_operate(struct tms_rt_thread *t, struct tms_op *op, uint64_t source)
+static void operate(void *argument)
 {
     static struct tms_op ops[1 + TMS_OPS_BEHIND]; /* under the lock */
+    const struct operation *operation = argument;
+    struct tms_rt_thread *t = operation->thread;
+    struct tms_op *op = operation->op;
+    uint64_t source = operation->source;
     struct frontier *f = &tms_rt_engine;
 
     op->thread = t->index;
@@ -342,6 +359,11 @@ void tms_rt_operate(struct tms_rt_thread *t, struct tms_op *op, uint64_t source)
         tms_rt_restretch(t);
     }
     tms_rt_mutex_unlock(&tms_rt_engine_lock);
+}
+
+void tms_rt_operate(struct tms_rt_thread *t, struct tms_op *op, uint64_t source)
+{
+    tms_rt_call_deep(operate, &(struct operation){t, op, source});
     if (t->settle_due) {
         tms_rt_settle_recalled(t);
     }

@@ -125,9 +125,16 @@ static struct tms_rt_label *place_of(const char *name)
     return NULL;
 }
 
-/* NULL: there is no room. */
-static const struct tms_rt_label *find_label(const char *name)
+struct label_search {
+    const char *name;
+    const struct tms_rt_label *found; /* NULL: there is no room */
+};
+
+static void find_label(void *argument)
 {
+    struct label_search *search = argument;
+    const char *name = search->name;
+
     tms_rt_mutex_lock(&known.lock);
     struct tms_rt_label *label = place_of(name);
     if (label != NULL && label->name == NULL) {
@@ -140,7 +147,7 @@ static const struct tms_rt_label *find_label(const char *name)
         label->name = copy;
     }
     tms_rt_mutex_unlock(&known.lock);
-    return label != NULL && label->name != NULL ? label : NULL;
+    search->found = label != NULL && label->name != NULL ? label : NULL;
 }
 
 /* Where there was one text there may be another: the library that it was in may be gone. */
@@ -149,7 +156,9 @@ uint32_t tms_rt_text_label(struct tms_rt_thread *t, const char *name)
     const struct tms_rt_label **last = &t->labels[(uintptr_t)name / 8 % TMS_RT_LABEL_CACHE];
 
     if (*last == NULL || strcmp((*last)->name, name) != 0) {
-        *last = find_label(name);
+        struct label_search search = {.name = name};
+        tms_rt_call_deep(find_label, &search);
+        *last = search.found;
     }
     return *last == NULL ? 0 : (*last)->id;
 }
@@ -217,24 +226,32 @@ void tms_rt_forget_called(struct tms_rt_thread *thread)
     }
 }
 
-/* Nothing is known of the function yet: looks for its place from here on, under the lock. */
-static __attribute__((noinline)) struct tms_rt_function *add_function(uintptr_t address, size_t at)
-{
+struct function_search {
+    uintptr_t address;
+    size_t at; /* where it may be, or is to be */
     struct tms_rt_function *found;
+};
+
+/* Nothing is known of the function yet: looks for its place from here on, under the lock. */
+static void add_function(void *argument)
+{
+    struct function_search *search = argument;
+    struct tms_rt_function *found;
+    size_t at = search->at;
     bool free;
 
     tms_rt_mutex_lock(&known.lock);
-    while ((found = row_at(at, address, &free)) == NULL && !free) {
+    while ((found = row_at(at, search->address, &free)) == NULL && !free) {
         at++;
     }
     if (found == NULL && known.function_count + 1 < FUNCTIONS / 2) {
         uint32_t row = ++known.function_count;
         found = &known.rows[row];
-        decide(found, address);
+        decide(found, search->address);
         atomic_store_explicit(&known.table[at % FUNCTIONS], row, memory_order_release);
     }
     tms_rt_mutex_unlock(&known.lock);
-    return found != NULL ? found : &nothing;
+    search->found = found != NULL ? found : &nothing;
 }
 
 struct tms_rt_function *tms_rt_function(uintptr_t address)
@@ -246,7 +263,9 @@ struct tms_rt_function *tms_rt_function(uintptr_t address)
             return found;
         }
         if (free) {
-            return add_function(address, at);
+            struct function_search search = {.address = address, .at = at};
+            tms_rt_call_deep(add_function, &search);
+            return search.found;
         }
     }
 }
@@ -268,8 +287,10 @@ static struct start start_at(uintptr_t entry)
     return start;
 }
 
-void tms_rt_function_starts_thread(uintptr_t entry)
+static void add_start(void *argument)
 {
+    uintptr_t entry = (uintptr_t)argument;
+
     tms_rt_mutex_lock(&known.lock);
     if (known.functions && !starts_thread(entry) && known.start_count < STARTS) {
         struct start start = start_at(entry);
@@ -281,6 +302,11 @@ void tms_rt_function_starts_thread(uintptr_t entry)
         }
     }
     tms_rt_mutex_unlock(&known.lock);
+}
+
+void tms_rt_function_starts_thread(uintptr_t entry)
+{
+    tms_rt_call_deep(add_start, (void *)entry);
 }
 
 static bool make_table(void)

@@ -12,8 +12,8 @@
 #include <signal.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
-#include <unistd.h>
 
+#include "memory.h"
 #include "thread.h"
 
 #define KERNEL_SET     8     /* bytes of a signal set */
@@ -26,6 +26,7 @@ typedef void program_handler(int, siginfo_t *, void *);
 struct tms_rt_handler {
     struct tms_rt_handler *outer;
     uintptr_t low, high; /* where its frames are */
+    uintptr_t away_from; /* see stack.c */
     void *back[BUILTIN_BUFFER];
 };
 
@@ -36,33 +37,65 @@ static program_handler *_Atomic handlers[_NSIG];
 static void find_frames(struct tms_rt_handler *handler, const struct tms_rt_thread *t,
                         const stack_t *other)
 {
-    uintptr_t here = (uintptr_t)handler, start = (uintptr_t)other->ss_sp;
+    uintptr_t start = (uintptr_t)other->ss_sp, here = (uintptr_t)handler;
+    bool apart = here - start < other->ss_size;
 
+    if (!apart && tms_rt_away_from != 0) {
+        here = tms_rt_away_from;
+    }
+    bool own = t->stack_low <= here && here < t->stack_high;
     handler->high = here;
-    handler->low = here - start < other->ss_size                  ? start
-                   : t->stack_low <= here && here < t->stack_high ? t->stack_low
-                                                                  : here - FAR;
+    handler->low = apart ? start : own ? t->stack_low : here - FAR;
 }
 
 /* The jump was put off: it happens with the mask that it would have had here. */
 static void keep_mask(ucontext_t *context)
 {
-    syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &context->uc_sigmask, KERNEL_SET);
+    tms_rt_raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&context->uc_sigmask, KERNEL_SET, 0, 0);
 }
 
-static __attribute__((noinline)) void interrupt(program_handler *handler, int number,
-                                                siginfo_t *info, ucontext_t *context)
-{
-    struct tms_rt_handler here = {.outer = tms_rt_self->handlers};
+struct signal {
+    program_handler *handler;
+    int number;
+    siginfo_t *info;
+    ucontext_t *context;
+};
 
-    find_frames(&here, tms_rt_self, &context->uc_stack);
+static void handle(void *argument)
+{
+    const struct signal *signal = argument;
+
+    signal->handler(signal->number, signal->info, signal->context);
+}
+
+/* On a stack for signals, or on the program's: it may be a handler that scans the stack. */
+static void run_handler(struct signal *signal)
+{
+    const stack_t *other = &signal->context->uc_stack;
+    uintptr_t away_from = tms_rt_away_from, here = (uintptr_t)__builtin_frame_address(0);
+
+    tms_rt_away_from = 0;
+    if (away_from == 0 || here - (uintptr_t)other->ss_sp < other->ss_size) {
+        handle(signal);
+    } else {
+        tms_rt_call_back(away_from, handle, signal);
+    }
+    tms_rt_away_from = away_from;
+}
+
+static __attribute__((noinline)) void interrupt(struct signal *signal)
+{
+    struct tms_rt_handler here = {.outer = tms_rt_self->handlers, .away_from = tms_rt_away_from};
+
+    find_frames(&here, tms_rt_self, &signal->context->uc_stack);
     tms_rt_self->handlers = &here;
     if (__builtin_setjmp(here.back) == 0) {
-        handler(number, info, context);
+        run_handler(signal);
     } else {
-        keep_mask(context);
+        keep_mask(signal->context);
+        tms_rt_away_from = tms_rt_self->handlers->away_from;
     }
-    tms_rt_self->handlers = here.outer;
+    tms_rt_self->handlers = tms_rt_self->handlers->outer;
 }
 
 static void deliver(int number, siginfo_t *info, void *context)
@@ -71,7 +104,7 @@ static void deliver(int number, siginfo_t *info, void *context)
     program_handler *handler = atomic_load_explicit(&handlers[number], memory_order_relaxed);
 
     if (t != NULL && t->inside != 0) {
-        interrupt(handler, number, info, context);
+        interrupt(&(struct signal){handler, number, info, context});
     } else {
         handler(number, info, context);
     }
@@ -101,6 +134,7 @@ void tms_rt_leave_later(uintptr_t target, tms_rt_way_out *way_out, void *argumen
         t->way_out_argument = argument;
         t->way_out_value = value;
         t->way_out = way_out;
+        t->handlers = last;
         __builtin_longjmp(last->back, 1);
     }
 }

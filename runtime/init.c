@@ -35,15 +35,18 @@ static struct {
     unsigned count;
 } warnings;
 
-void tms_rt_warn(const char *format, ...)
+struct warning {
+    const char *format;
+    va_list arguments;
+};
+
+static void warn(void *argument)
 {
+    struct warning *warning = argument;
     char text[TMS_SPOOL_MESSAGE];
     uint64_t hash = 1;
-    va_list arguments;
 
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
+    vsnprintf(text, sizeof(text), warning->format, warning->arguments);
     for (const char *c = text; *c != '\0'; c++) {
         hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
     }
@@ -62,6 +65,15 @@ void tms_rt_warn(const char *format, ...)
     if (record != NULL) {
         memcpy(record->text, text, length);
     }
+}
+
+void tms_rt_warn(const char *format, ...)
+{
+    struct warning warning = {.format = format};
+
+    va_start(warning.arguments, format);
+    tms_rt_call_deep(warn, &warning);
+    va_end(warning.arguments);
 }
 
 /* ---- start ------------------------------------------------------------------------------ */
@@ -168,30 +180,33 @@ static void give_up(int error)
     }
 }
 
-void tms_rt_start(void)
+static void start(void *unused)
 {
-    int not_yet = 0;
-
-    if (!atomic_compare_exchange_strong(&started, &not_yet, 1)) {
-        return;
-    }
+    (void)unused;
     read_config();
     errno = 0;
     if (config.spool != NULL && !TMS_RT_SUPERFLUOUS() && !watch()) {
         give_up(errno);
     }
-    atomic_store(&started, 2);
+}
+
+void tms_rt_start(void)
+{
+    int not_yet = 0;
+
+    if (atomic_compare_exchange_strong(&started, &not_yet, 1)) {
+        tms_rt_call_deep(start, NULL);
+        atomic_store(&started, 2);
+    }
 }
 
 /* ---- end -------------------------------------------------------------------------------- */
 
-static void settle(const char *how, uint32_t state)
+static void settle_deep(void *argument)
 {
     struct tms_spool_header *header = tms_rt_spool_header();
+    const char *how = argument;
 
-    if (header == NULL) {
-        return;
-    }
     if (strncmp(how, "signal", 6) == 0) {
         tms_rt_dying = true; /* whatever is locked may stay so */
     } else {
@@ -200,7 +215,14 @@ static void settle(const char *how, uint32_t state)
     tms_rt_check_settle();
     tms_rt_life_count(header);
     snprintf(header->how, sizeof(header->how), "%s", how);
-    __atomic_store_n(&header->state, state, __ATOMIC_RELEASE);
+    __atomic_store_n(&header->state, TMS_SPOOL_DONE, __ATOMIC_RELEASE);
+}
+
+static void settle(const char *how)
+{
+    if (tms_rt_spool_header() != NULL) {
+        tms_rt_call_deep(settle_deep, (void *)(uintptr_t)how);
+    }
 }
 
 void tms_rt_finish(const char *how)
@@ -208,7 +230,7 @@ void tms_rt_finish(const char *how)
     struct tms_rt_thread *t = tms_rt_enter();
 
     if (atomic_exchange(&finished, 1) == 0) {
-        settle(how, TMS_SPOOL_DONE);
+        settle(how);
         tms_rt_self = NULL; /* what the thread still does is not watched */
     }
     if (t != NULL) {
@@ -251,7 +273,7 @@ void tms_rt_exec_notes(const char *path, char *const *environment)
 
 void tms_rt_exec_begins(void)
 {
-    settle("exec", TMS_SPOOL_DONE);
+    settle("exec");
 }
 
 void tms_rt_exec_failed(void)
@@ -281,12 +303,9 @@ void tms_rt_fork_fails(void)
     }
 }
 
-void tms_rt_forked(struct tms_rt_thread *t)
+static void restart(void *argument)
 {
-    if (t == NULL || !tms_rt_checks) {
-        tms_rt_checks = false;
-        return;
-    }
+    struct tms_rt_thread *t = argument;
     bool blame = config.blame == NULL || strcmp(config.blame, "0") != 0;
     atomic_store(&warnings.lock.state, 0);
     warnings.count = 0;
@@ -304,6 +323,16 @@ void tms_rt_forked(struct tms_rt_thread *t)
     tms_rt_functions_restart();
     describe_blocks();
     tms_rt_life_restart(t);
+}
+
+void tms_rt_forked(struct tms_rt_thread *t)
+{
+    tms_rt_stacks_restart();
+    if (t == NULL || !tms_rt_checks) {
+        tms_rt_checks = false;
+    } else {
+        tms_rt_call_deep(restart, t);
+    }
 }
 
 void tms_rt_stop_watching(unsigned loss)

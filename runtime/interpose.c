@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "interpose.h"
+#include "memory.h"
 
 static TMS_RT_TLS unsigned looking_up;
 
@@ -37,21 +38,28 @@ static void *look_in_loaded(const char *name)
     return NULL;
 }
 
-static void *look_up(const char *name, const char *version, bool anywhere)
+struct search {
+    const char *name, *version;
+    bool anywhere;
+    void *found;
+};
+
+static void look_up(void *argument)
 {
-    void *found = version == NULL ? NULL : dlvsym(RTLD_NEXT, name, version);
+    struct search *search = argument;
+    void *found = search->version == NULL ? NULL : dlvsym(RTLD_NEXT, search->name, search->version);
     if (found == NULL)
-        found = dlsym(RTLD_NEXT, name);
-    if (found == NULL && anywhere)
-        found = look_in_loaded(name);
-    return found;
+        found = dlsym(RTLD_NEXT, search->name);
+    if (found == NULL && search->anywhere)
+        found = look_in_loaded(search->name);
+    search->found = found;
 }
 
 /* One byte at a time, because strlen may be what is missing. */
 static void say(const char *text)
 {
     for (; *text != '\0'; text++)
-        syscall(SYS_write, STDERR_FILENO, text, 1);
+        tms_rt_raw(SYS_write, STDERR_FILENO, (long)text, 1, 0, 0, 0);
 }
 
 static _Noreturn void give_up(const char *name)
@@ -65,11 +73,16 @@ static _Noreturn void give_up(const char *name)
 
 void *tms_rt_next(const char *name, const char *version, void *fallback)
 {
+    struct search search = {name, version, fallback != NULL, NULL};
     int saved_errno = errno;
+    struct tms_rt_thread *thread = tms_rt_enter();
     looking_up++;
-    void *found = look_up(name, version, fallback != NULL);
+    tms_rt_call_deep(look_up, &search);
     looking_up--;
     errno = saved_errno;
+    if (thread != NULL)
+        tms_rt_leave(thread);
+    void *found = search.found;
     if (found == NULL)
         found = fallback;
     if (found == NULL)

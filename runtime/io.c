@@ -172,11 +172,32 @@ TMS_RT_REAL(int, __vsnprintf_chk, (char *, size_t, int, size_t, const char *, va
 TMS_RT_REAL(int, vsprintf, (char *, const char *, va_list))
 TMS_RT_REAL(int, __vsprintf_chk, (char *, int, size_t, const char *, va_list))
 
-/* What was printed of `length` characters and the end, with room for `room` bytes. */
+struct text {
+    struct tms_rt_thread *thread;
+    char *start;
+    size_t size;
+    uintptr_t pc;
+};
+
+static void tell_text(void *argument)
+{
+    const struct text *text = argument;
+    tms_rt_access(text->thread, (uintptr_t)text->start, text->size, TMS_RT_WRITE, text->pc);
+}
+
+/*
+ * What was printed of `length` characters and the end, with room for `room` bytes. A function with
+ * any number of arguments has a large frame, so this is called deep.
+ */
 static int printed(char *to, size_t room, int length, uintptr_t pc)
 {
+    struct text text = {.start = to, .pc = pc};
+    text.size = (size_t)length < room ? (size_t)length + 1 : room;
     if (length >= 0 && room > 0)
-        filled(to, (size_t)length < room ? (size_t)length + 1 : room, pc);
+        TMS_RT_TELL({
+            text.thread = thread;
+            tms_rt_call_deep(tell_text, &text);
+        });
     return length;
 }
 

@@ -53,7 +53,8 @@ void tms_rt_leave(struct tms_rt_thread *t)
     X(entry_capacity)                                                                              \
     X(spare_node)                                                                                  \
     X(recalled)                                                                                    \
-    X(recalled_room)
+    X(recalled_room)                                                                               \
+    X(deep_stack)
 
 /* Not by way of a copy: that would not fit the stacks of some threads. */
 static void clean(struct tms_rt_thread *t)

@@ -132,21 +132,24 @@ static uint64_t tell_source(struct tms_rt_thread *t, uint64_t word, const struct
     return again_moment(word, &again);
 }
 
-/* The edges that are not implied go to the engine, if they matter. */
-static void meet_others(struct tms_rt_thread *t, const struct laid_out *cell,
-                        const struct fresh_access *a, struct tms_op *op)
-{
-    bool dull;
-    uint64_t latest = latest_source(t, cell, a, &dull);
+struct meeting {
+    struct tms_rt_thread *thread;
+    const struct laid_out *cell;
+    const struct fresh_access *access;
+    struct tms_op *op;
+    uint64_t latest;
+};
 
-    t->calm++;
-    if (dull) {
-        op->event = tms_rt_follow(t, latest);
-        meet_nobody(t, cell, a);
-        return;
-    }
+static void meet(void *argument)
+{
+    const struct meeting *meeting = argument;
+    struct tms_rt_thread *t = meeting->thread;
+    const struct laid_out *cell = meeting->cell;
+    const struct fresh_access *a = meeting->access;
+    struct tms_op *op = meeting->op;
+
     tms_rt_mutex_lock(&tms_rt_engine_lock);
-    op->event = tms_rt_meet(t, latest);
+    op->event = tms_rt_meet(t, meeting->latest);
     for (uint32_t i = 0; i < cell->count; i++) {
         uint64_t word = cell->word[i];
         if (makes_edge(t, word, a)) {
@@ -158,6 +161,23 @@ static void meet_others(struct tms_rt_thread *t, const struct laid_out *cell,
     }
     tms_rt_restretch(t);
     tms_rt_mutex_unlock(&tms_rt_engine_lock);
+}
+
+/* The edges that are not implied go to the engine, if they matter. */
+static void meet_others(struct tms_rt_thread *t, const struct laid_out *cell,
+                        const struct fresh_access *a, struct tms_op *op)
+{
+    struct meeting meeting = {.thread = t, .cell = cell, .access = a, .op = op};
+    bool dull;
+
+    meeting.latest = latest_source(t, cell, a, &dull);
+    t->calm++;
+    if (dull) {
+        op->event = tms_rt_follow(t, meeting.latest);
+        meet_nobody(t, cell, a);
+    } else {
+        tms_rt_call_deep(meet, &meeting);
+    }
 }
 
 /*

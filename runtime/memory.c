@@ -33,7 +33,7 @@ static struct {
 
 /* ---- system calls without libc's cancellation points and errno --------------------------- */
 
-static long raw(long number, long a, long b, long c, long d, long e, long f)
+long tms_rt_raw(long number, long a, long b, long c, long d, long e, long f)
 {
 #ifdef __x86_64__
     long result;
@@ -53,13 +53,14 @@ static long raw(long number, long a, long b, long c, long d, long e, long f)
 
 void *tms_rt_map(size_t bytes)
 {
-    long address = raw(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    long address = tms_rt_raw(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (address < 0 && address > -4096) {
         return NULL;
     }
-    raw(SYS_madvise, address, (long)bytes, MADV_DONTDUMP, 0, 0, 0); /* core files are for people */
+    tms_rt_raw(SYS_madvise, address, (long)bytes, MADV_DONTDUMP, 0, 0,
+               0); /* core files are for people */
     return (void *)address;
 }
 
@@ -82,13 +83,13 @@ void tms_rt_mutex_wait(struct tms_rt_mutex *mutex)
         if (tms_rt_dying && waits++ > 5) {
             return; /* better a report with a fault than none */
         }
-        raw(SYS_futex, (long)&mutex->state, FUTEX_WAIT_PRIVATE, 2, (long)&tenth, 0, 0);
+        tms_rt_raw(SYS_futex, (long)&mutex->state, FUTEX_WAIT_PRIVATE, 2, (long)&tenth, 0, 0);
     }
 }
 
 void tms_rt_mutex_wake(struct tms_rt_mutex *mutex)
 {
-    raw(SYS_futex, (long)&mutex->state, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+    tms_rt_raw(SYS_futex, (long)&mutex->state, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
 }
 
 bool tms_rt_mutex_lock_soon(struct tms_rt_mutex *mutex)
@@ -102,7 +103,7 @@ bool tms_rt_mutex_lock_soon(struct tms_rt_mutex *mutex)
         struct {
             long seconds, nanoseconds;
         } pause = {0, 1000000};
-        raw(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
+        tms_rt_raw(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
     }
     return false;
 }
@@ -164,7 +165,7 @@ static void give(void *block, size_t bytes)
     if (bytes <= SMALL_MOST) {
         give_small(block, bytes);
     } else {
-        raw(SYS_munmap, (long)block, (long)bytes, 0, 0, 0, 0);
+        tms_rt_raw(SYS_munmap, (long)block, (long)bytes, 0, 0, 0, 0);
     }
 }
 

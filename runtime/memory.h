@@ -12,6 +12,9 @@
 
 #include "base/memory.h"
 
+/* A system call: no cancellation point, no errno, and not the syscall() that is interposed. */
+long tms_rt_raw(long number, long a, long b, long c, long d, long e, long f);
+
 /* Zeroed pages, NULL when there are none. They stay until the process ends. */
 void *tms_rt_map(size_t bytes);
 

@@ -304,8 +304,10 @@ static void settle_word(struct tms_rt_thread *t, uintptr_t address,
     }
 }
 
-void tms_rt_settle_recalled(struct tms_rt_thread *t)
+static void settle(void *argument)
 {
+    struct tms_rt_thread *t = argument;
+
     t->settle_due = false;
     for (uint32_t i = 0; i < t->recalled_count; i++) {
         const struct tms_rt_recalled *entry = &t->recalled[i];
@@ -315,6 +317,11 @@ void tms_rt_settle_recalled(struct tms_rt_thread *t)
             }
         }
     }
+}
+
+void tms_rt_settle_recalled(struct tms_rt_thread *t)
+{
+    tms_rt_call_deep(settle, t);
 }
 
 /* ---- the others --------------------------------------------------------------------------- */

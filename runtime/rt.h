@@ -16,7 +16,8 @@
  *     recall.c, renew.c, stripes.c  what is done again; new memory; atomic operations
  *     check.c, history.c            the frontier engine, under one lock; transactions
  *     spool.c, runs.c               the file that the process leaves behind (spool.h)
- *     init.c, memory.c, interpose.h start and end, memory of our own, the real functions
+ *     init.c, memory.c, stack.c,
+ *     interpose.h                   start and end, memory and stacks of our own, the real functions
  *
  * An event goes from a hook or an interposed function through this header into shadow.c or
  * check.c, and is forgotten there if it says nothing new.
@@ -29,6 +30,7 @@
  *   with tms_rt_leave(); without one the real function is called and nothing else happens:
  *   before the start, after the end, and inside the runtime itself.
  * - errno is the program's: an entry that may change it restores it.
+ * - So is the stack: an entry uses 1 KiB of it at most, and calls the rest deep (stack.c).
  */
 #ifndef TMS_RUNTIME_RT_H
 #define TMS_RUNTIME_RT_H
@@ -70,6 +72,17 @@
 #define TMS_RT_SUPERFLUOUS() false
 #define TMS_RT_NAMELESS      false
 #endif
+
+/* ---- stacks ----------------------------------------------------------------------------- */
+
+/* Calls a function on a stack of our own: all that needs much of it (stack.c). */
+typedef void tms_rt_deep(void *argument);
+void tms_rt_call_deep(tms_rt_deep *function, void *argument);
+void tms_rt_stacks_restart(void);
+/* Where on the program's stack this thread left it for one of ours; 0: it is on it. */
+extern TMS_RT_TLS uintptr_t tms_rt_away_from;
+/* The other way round: calls a function on the program's stack, below what is in use there. */
+void tms_rt_call_back(uintptr_t away_from, tms_rt_deep *function, void *argument);
 
 /* ---- threads ---------------------------------------------------------------------------- */
 

@@ -124,8 +124,9 @@ static inline bool is_taken_over(const struct tms_rt_thread *t, uint64_t *word,
  * The middle way: no edge comes in, and one node has room for all words. The same as the long one,
  * in one go. 0 if it is another case, and then nothing has changed.
  */
-static uint64_t take_over_few(struct tms_rt_thread *t, struct tms_rt_cell *at, uint64_t write,
-                              const struct fresh_access *a)
+static __attribute__((noinline)) uint64_t take_over_few(struct tms_rt_thread *t,
+                                                        struct tms_rt_cell *at, uint64_t write,
+                                                        const struct fresh_access *a)
 {
     const struct node *node = (write & WORD_CHAIN) != 0 ? &tms_rt_nodes[(uint32_t)write] : NULL;
     const uint64_t two[] = {write, atomic_load_explicit(&at->read, memory_order_relaxed)};

@@ -174,6 +174,7 @@ struct tms_rt_thread {
     struct tms_rt_run runs[TMS_RT_RUNS];
     struct tms_rt_run last_run; /* of the last access that was written */
 
+    void *deep_stack; /* of stack.c; NULL: none, or in use */
     void *way_out_argument;
     int way_out_value;
     struct tms_rt_handler *handlers; /* that have interrupted the runtime, innermost first */

@@ -108,28 +108,32 @@ bool tms_rt_begin_birth(struct tms_rt_birth *birth, uintptr_t pc)
     return birth->child != NULL;
 }
 
+struct own_stack {
+    uintptr_t low, high;
+};
+
 /* Asking for one's own stack allocates, so this comes before the thread is watched. */
-static void find_stack(uintptr_t *low, uintptr_t *high)
+static void find_stack(void *argument)
 {
+    struct own_stack *own_stack = argument;
     pthread_attr_t attributes;
-    *low = *high = 0;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0)
         return;
     void *start;
     size_t size;
     if (pthread_attr_getstack(&attributes, &start, &size) == 0) {
-        *low = (uintptr_t)start;
-        *high = *low + size;
+        own_stack->low = (uintptr_t)start;
+        own_stack->high = own_stack->low + size;
     }
     pthread_attr_destroy(&attributes);
 }
 
 void tms_rt_born(struct tms_rt_birth *birth)
 {
-    uintptr_t low, high;
-    find_stack(&low, &high);
+    struct own_stack own_stack = {0};
+    tms_rt_call_deep(find_stack, &own_stack);
     watch_end(birth->child);
-    tms_rt_thread_start(birth->child, birth->routine, low, high);
+    tms_rt_thread_start(birth->child, birth->routine, own_stack.low, own_stack.high);
     atomic_store(&birth->begun, 1);
     syscall(SYS_futex, &birth->begun, FUTEX_WAKE_PRIVATE, 1);
 }

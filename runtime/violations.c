@@ -124,15 +124,24 @@ static void spool_heap(const struct tms_spool_step *steps, size_t count)
     }
 }
 
-static struct tms_spool_violation *spool(const struct tms_violation *violation)
+/* A pattern that was not seen before. */
+struct news {
+    const struct tms_violation *violation;
+    struct tms_spool_violation *record; /* NULL: no room for it */
+};
+
+static void spool(void *argument)
 {
+    struct news *news = argument;
+    const struct tms_violation *violation = news->violation;
     size_t steps = violation->cycle_length, refuted = violation->refuted_count;
     struct tms_spool_violation *record = tms_rt_spool_record(
         TMS_SPOOL_VIOLATION, sizeof(*record) + steps * sizeof(struct tms_spool_step) +
                                  refuted * sizeof(struct tms_spool_transaction));
 
+    news->record = record;
     if (record == NULL) {
-        return NULL;
+        return;
     }
     struct tms_spool_step *step = (void *)(record + 1);
     for (size_t i = 0; i < steps; i++) {
@@ -155,7 +164,6 @@ static struct tms_spool_violation *spool(const struct tms_violation *violation)
     record->steps = (uint32_t)steps;
     record->refuted = (uint32_t)refuted;
     __atomic_store_n(&record->count, 1, __ATOMIC_RELEASE);
-    return record;
 }
 
 /* Under the engine's lock. */
@@ -177,7 +185,9 @@ void tms_host_violation(struct tms_host *host, const struct tms_violation *viola
             __atomic_fetch_add(&patterns[at].record->count, 1, __ATOMIC_RELAXED);
         }
     } else if (pattern_count < PATTERNS / 2) {
+        struct news news = {.violation = violation};
         pattern_count++;
-        patterns[at] = (struct pattern){hash, spool(violation)};
+        tms_rt_call_deep(spool, &news);
+        patterns[at] = (struct pattern){hash, news.record};
     }
 }
