@@ -16,9 +16,21 @@
 #include "memory.h"
 #include "shadow.h"
 
-#define WARNINGS      64
-#define DELAY_SHARE   16     /* one place in so many waits … */
-#define DELAY_LONGEST 200000 /* … up to so many nanoseconds */
+#define WARNINGS 64
+
+/* A perturbed thread sleeps at one in `share` places, for up to `longest` nanoseconds. */
+struct delays {
+    uint32_t share;
+    long longest;
+};
+
+/*
+ * A short thread passes few places, and its counterpart may not even run yet: the first places
+ * that a thread passes are delayed more often, and for longer.
+ */
+#define EARLY_PLACES 32u
+static const struct delays early = {.share = 2, .longest = 1000000};
+static const struct delays later = {.share = 16, .longest = 200000};
 
 extern void *__libc_stack_end;
 
@@ -355,8 +367,10 @@ void tms_rt_perturb(struct tms_rt_thread *t)
     t->random ^= t->random << 13;
     t->random ^= t->random >> 7;
     t->random ^= t->random << 17;
-    if (t->random % DELAY_SHARE == 0) {
-        struct timespec delay = {.tv_nsec = (long)(t->random >> 20) % DELAY_LONGEST};
+    const struct delays *delays = t->places_passed < EARLY_PLACES ? &early : &later;
+    t->places_passed += delays == &early;
+    if (t->random % delays->share == 0) {
+        struct timespec delay = {.tv_nsec = (long)(t->random >> 20) % delays->longest};
         int error = errno;
         nanosleep(&delay, NULL);
         errno = error;

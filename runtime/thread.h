@@ -182,9 +182,10 @@ struct tms_rt_thread {
     uintptr_t stack_low, stack_high;
     uintptr_t entry;
     int64_t tid;
-    uint64_t random;       /* of perturbation */
-    _Atomic uint32_t uses; /* the thread itself, and whoever may join it */
-    uint64_t events_seen;  /* past the filter */
+    uint64_t random;        /* of perturbation */
+    uint32_t places_passed; /* where it may delay: the first ones only are counted */
+    _Atomic uint32_t uses;  /* the thread itself, and whoever may join it */
+    uint64_t events_seen;   /* past the filter */
     uint64_t transactions_seen, blocks_seen;
     struct tms_rt_thread *next, *next_free;
 };
