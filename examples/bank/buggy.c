@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #define CASHIERS 2
-#define DEPOSITS 20000
+#define DEPOSITS 2000
 
 struct account {
     pthread_mutex_t lock;

@@ -10,7 +10,7 @@ setup_file() {
     local tmesis=${TMESIS:-$BATS_TEST_DIRNAME/../../build/tmesis}
     cd "$programs" || return
     cp "$BATS_TEST_DIRNAME/../../examples/bank/buggy.c" bank.c
-    sed -i 's/20000/20/' bank.c
+    sed -i 's/2000/20/' bank.c
     gcc -g -pthread bank.c -o bank
     gcc -O2 -fno-inline -pthread bank.c -o stripped
     strip --strip-all stripped
