@@ -5,8 +5,9 @@
 #   make demo       install what is missing, build, and watch a bank lose money
 #   make test       install what is missing, build, run every test
 #   make test-long  many more random traces: SEED=… N=…
-#   make fuzz       fuzz the readers of traces or of specifications (FORMAT=spec) with
-#                   libFuzzer: FORMAT=std TIME=60
+#   make fuzz       fuzz a reader with libFuzzer, FORMAT=std TIME=60: of traces (std, rr,
+#                   regiontrack, tms), of specifications (spec), of what a watched process left
+#                   behind (spool), of programs (program), of response files (response)
 #   make bench      measure speed and memory
 #   make bench-engines  every engine on every preset, as tables
 #   make bench-overhead  what it costs to watch programs, beside ThreadSanitizer
@@ -64,7 +65,8 @@ test-long: all
 fuzz: build-fuzz/build.ninja
 	@$(NINJA) -C build-fuzz tests/fuzz-$(FORMAT)
 	@mkdir -p build-fuzz/found/$(FORMAT)
-	@build-fuzz/tests/fuzz-$(FORMAT) -max_total_time=$(TIME) -timeout=10 -print_final_stats=1 \
+	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	    build-fuzz/tests/fuzz-$(FORMAT) -max_total_time=$(TIME) -timeout=10 -print_final_stats=1 \
 	    -artifact_prefix=build-fuzz/ build-fuzz/found/$(FORMAT) tests/fuzz/corpus/$(FORMAT)
 
 bench: all

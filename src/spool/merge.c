@@ -105,14 +105,14 @@ static void add_threads(struct tms_merge *merge, const struct tms_spool *spool)
 
 static void add_again(struct tms_merge *merge, const struct tms_again *again)
 {
-    const struct tms_spool_event *event = again->events, *end = event + again->count, *next;
-
-    for (; event < end; event = next) {
-        uint32_t thread = tms_again_thread(event);
-        for (next = event + 1; next < end && tms_again_thread(next) == thread;) {
-            next++;
+    for (size_t i = 0, end; i < again->count; i = end) {
+        uint32_t thread = tms_again_thread(&again->events[i]);
+        for (end = i + 1; end < again->count && tms_again_thread(&again->events[end]) == thread;) {
+            end++;
         }
-        add_cursor(merge, thread, (struct tms_merge_cursor){.event = event, .end = next});
+        add_cursor(
+            merge, thread,
+            (struct tms_merge_cursor){.event = &again->events[i], .end = &again->events[end]});
     }
 }
 

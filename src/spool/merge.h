@@ -96,13 +96,14 @@ static inline bool tms_is_access(const struct tms_spool_event *event)
            event->kind == TMS_EVENT_UPDATE;
 }
 
-/* Is it an event at all? */
+/* Is it an event at all? No process writes those that only traces from elsewhere have. */
 static inline bool tms_event_makes_sense(const struct tms_spool_event *event)
 {
     bool counts = (tms_is_access(event) && event->size == 0) || event->kind == TMS_SPOOL_IDLE;
+    bool written = event->kind != TMS_EVENT_ENTER && event->kind != TMS_EVENT_EXIT;
 
-    return (event->kind < TMS_EVENT_COUNT || event->kind >= TMS_SPOOL_IDLE) && event->size <= 16 &&
-           (!counts || event->extra <= TMS_SPOOL_RUN_MOST);
+    return (event->kind < TMS_EVENT_COUNT || event->kind >= TMS_SPOOL_IDLE) && written &&
+           event->size <= 16 && (!counts || event->extra <= TMS_SPOOL_RUN_MOST);
 }
 
 #endif
