@@ -6,8 +6,45 @@
 #include <elfutils/libdw.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- files ------------------------------------------------------------------------------ */
+
+_Thread_local jmp_buf *tms_module_escape;
+
+static _Noreturn void out_of_memory(void)
+{
+    longjmp(*tms_module_escape, 1);
+}
+
+/* It is not closed: what it has allocated stays allocated. */
+void tms_module_give_up(struct tms_module *module)
+{
+    module->dwfl = NULL;
+    module->image = NULL;
+}
+
+/* A path out of a damaged spool may be that of a pipe, to wait at for ever. */
+static bool is_file(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+static Dwfl_Module *open_image(struct tms_module *module)
+{
+    Dwfl_Module *image =
+        dwfl_report_elf(module->dwfl, tms_module_name(module), module->path, -1, 0, true);
+    Dwarf_Addr bias;
+
+    dwfl_report_end(module->dwfl, NULL, NULL);
+    Dwarf *dwarf = image != NULL ? dwfl_module_getdwarf(image, &bias) : NULL;
+    if (dwarf != NULL) {
+        dwarf_new_oom_handler(dwarf, out_of_memory);
+    }
+    return image;
+}
 
 Dwfl_Module *tms_module_image(struct tms_module *module)
 {
@@ -21,12 +58,10 @@ Dwfl_Module *tms_module_image(struct tms_module *module)
         return module->image;
     }
     module->opened = true;
-    module->dwfl = dwfl_begin(&callbacks);
+    module->dwfl = is_file(module->path) ? dwfl_begin(&callbacks) : NULL;
     if (module->dwfl != NULL) {
         dwfl_report_begin(module->dwfl);
-        module->image =
-            dwfl_report_elf(module->dwfl, tms_module_name(module), module->path, -1, 0, true);
-        dwfl_report_end(module->dwfl, NULL, NULL);
+        module->image = open_image(module);
     }
     return module->image;
 }

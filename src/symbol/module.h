@@ -8,6 +8,7 @@
 #define TMS_SYMBOL_MODULE_H
 
 #include <elfutils/libdwfl.h>
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +38,13 @@ struct tms_module {
 /* The file as libdw sees it, NULL if it can't be read. */
 Dwfl_Module *tms_module_image(struct tms_module *module);
 void tms_module_close(struct tms_module *module);
+
+/*
+ * Where libdw's functions go on that find no memory: by default they end the process. Set before
+ * the functions below; then the module is to be given up, whose state nobody knows any more.
+ */
+extern _Thread_local jmp_buf *tms_module_escape;
+void tms_module_give_up(struct tms_module *module);
 
 /* The last part of the path. */
 const char *tms_module_name(const struct tms_module *module);

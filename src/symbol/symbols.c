@@ -139,13 +139,24 @@ bool tms_symbols_foreign(struct tms_symbols *symbols, uint64_t pc)
     return is_library(find_module(symbols, pc));
 }
 
+static size_t ask_for_frames(struct tms_symbols *symbols, struct tms_module *module, uint64_t pc,
+                             struct tms_frame *frames)
+{
+    jmp_buf escape;
+
+    if (setjmp(escape) != 0) {
+        tms_module_give_up(module);
+        return 0;
+    }
+    tms_module_escape = &escape;
+    /* The call is before the place that it returns to, which may even be another function. */
+    return tms_module_frames(module, &symbols->texts, pc - module->bias - 1, frames, FRAMES_MOST);
+}
+
 static size_t find_frames(struct tms_symbols *symbols, uint64_t pc, struct tms_frame *frames)
 {
     struct tms_module *module = find_module(symbols, pc);
-    /* The call is before the place that it returns to, which may even be another function. */
-    size_t count = module != NULL ? tms_module_frames(module, &symbols->texts,
-                                                      pc - module->bias - 1, frames, FRAMES_MOST)
-                                  : 0;
+    size_t count = module != NULL ? ask_for_frames(symbols, module, pc, frames) : 0;
 
     if (count == 0) {
         frames[0] = bare_frame(symbols, module, pc);
@@ -212,10 +223,22 @@ size_t tms_symbols_frames(struct tms_symbols *symbols, uint64_t pc, const struct
     return answer->count;
 }
 
+static bool ask_for_datum(struct tms_symbols *symbols, struct tms_module *module, uint64_t address,
+                          struct tms_datum *datum)
+{
+    jmp_buf escape;
+
+    if (setjmp(escape) != 0) {
+        tms_module_give_up(module);
+        return false;
+    }
+    tms_module_escape = &escape;
+    return tms_module_datum(module, &symbols->texts, address - module->bias, datum);
+}
+
 bool tms_symbols_datum(struct tms_symbols *symbols, uint64_t address, struct tms_datum *datum)
 {
     struct tms_module *module = find_module(symbols, address);
 
-    return module != NULL &&
-           tms_module_datum(module, &symbols->texts, address - module->bias, datum);
+    return module != NULL && ask_for_datum(symbols, module, address, datum);
 }

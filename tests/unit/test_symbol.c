@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -80,6 +81,27 @@ static void files_that_tell_nothing(void **state)
         assert_false(tms_symbols_datum(symbols, 0x11234, &datum));
         tms_symbols_free(symbols);
     }
+}
+
+/* What a damaged spool calls a file may be a pipe that nobody ever writes to. */
+static void files_that_must_not_be_opened(void **state)
+{
+    struct tms_symbols *symbols = tms_symbols_new();
+    const struct tms_frame *frames;
+    char directory[] = "/tmp/tmesis-test-XXXXXX", path[64];
+
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof(path), "%s/pipe", directory);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_true(tms_symbols_module(symbols, path, 0x10000, 0x20000, 0x10000));
+    alarm(20);
+    assert_int_equal(tms_symbols_frames(symbols, 0x11234, &frames), 1);
+    alarm(0);
+    assert_true(frames[0].bare);
+    tms_symbols_free(symbols);
+    unlink(path);
+    rmdir(directory);
 }
 
 static void addresses_outside_of_all_files(void **state)
@@ -155,6 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(this_program),
         cmocka_unit_test(files_that_tell_nothing),
+        cmocka_unit_test(files_that_must_not_be_opened),
         cmocka_unit_test(addresses_outside_of_all_files),
         cmocka_unit_test(paths_are_made_short),
         cmocka_unit_test(source_lines),
