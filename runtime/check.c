@@ -328,6 +328,9 @@ static void operate(void *argument)
     uint64_t source = operation->source;
     struct frontier *f = &tms_rt_engine;
 
+    if (!tms_rt_checks) { /* the engine may not have heard of the block that ends here */
+        return;
+    }
     op->thread = t->index;
     tms_rt_mutex_lock(&tms_rt_engine_lock);
     if (op->kind == TMS_OP_SHARED_ACQUIRE) {

@@ -50,19 +50,28 @@ static struct {
 
 /* ---- rules ------------------------------------------------------------------------------ */
 
-static void read_rules(const char *path)
+/* The file as a text that can be written to: lines become texts. NULL: it can't be read. */
+static char *read_text(const char *path)
 {
     struct stat info;
     int file = open(path, O_RDONLY | O_CLOEXEC);
+    bool there = file >= 0 && fstat(file, &info) == 0;
+    char *text = there ? tms_rt_map((size_t)info.st_size + 1) : NULL;
 
-    if (file < 0 || fstat(file, &info) != 0 || info.st_size == 0) {
-        return;
+    if (text != NULL && read(file, text, (size_t)info.st_size) != info.st_size) {
+        text = NULL;
     }
-    /* Private and writable, one byte more than there is: lines become texts. */
-    char *at = tms_rt_map((size_t)info.st_size + 1);
-    ssize_t length = at == NULL ? -1 : read(file, at, (size_t)info.st_size);
-    close(file);
-    while (length > 0 && *at != '\0' && known.rule_count < RULES) {
+    if (file >= 0) {
+        close(file);
+    }
+    return text;
+}
+
+static bool read_rules(const char *path)
+{
+    char *text = read_text(path);
+
+    for (char *at = text; at != NULL && *at != '\0' && known.rule_count < RULES;) {
         char *end = strchrnul(at, '\n');
         char *next = *end == '\0' ? end : end + 1;
         bool excluded = strncmp(at, "not-atomic ", 11) == 0;
@@ -74,6 +83,7 @@ static void read_rules(const char *path)
         }
         at = next;
     }
+    return text != NULL;
 }
 
 enum answer { ANSWER_NONE, ANSWER_ATOMIC, ANSWER_NOT_ATOMIC };
@@ -315,18 +325,15 @@ static bool make_table(void)
     return known.table != NULL;
 }
 
-void tms_rt_functions_start(const char *spec, bool functions)
+bool tms_rt_functions_start(const char *spec, bool functions)
 {
     known.functions = functions;
     known.rows = tms_rt_map(FUNCTIONS / 2 * sizeof(*known.rows));
     if (known.rows == NULL || !make_table()) {
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
-        return;
+        return false;
     }
     tms_rt_note_modules();
-    if (spec != NULL) {
-        read_rules(spec);
-    }
+    return spec == NULL || read_rules(spec);
 }
 
 bool tms_rt_rules_name_blocks(void)
@@ -346,14 +353,12 @@ void tms_rt_functions_finish(void)
 }
 
 /* The same program, another spool: what it refers to is said again. */
-void tms_rt_functions_restart(void)
+bool tms_rt_functions_restart(void)
 {
     atomic_store(&known.lock.state, 0);
     known.label_ids = 0;
     known.function_count = 0;
     memset(known.labels, 0, sizeof(known.labels));
-    if (!make_table()) {
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
-    }
     tms_rt_names_restart();
+    return make_table();
 }

@@ -161,8 +161,10 @@ static bool watch(void)
     tms_rt_full = config.full != NULL && strcmp(config.full, "0") != 0;
     tms_rt_spool_header()->mode = mode();
     perturb_seed = config.perturb == NULL ? 0 : number(config.perturb) * 2 + 1;
-    tms_rt_functions_start(config.spec,
-                           config.atomic == NULL || strstr(config.atomic, "@functions") != NULL);
+    if (!tms_rt_functions_start(config.spec, config.atomic == NULL ||
+                                                 strstr(config.atomic, "@functions") != NULL)) {
+        return false;
+    }
     tms_rt_blocks_start(config.atomic, config.split);
     describe_blocks();
     struct tms_rt_thread *t = tms_rt_life_start();
@@ -183,7 +185,7 @@ static void give_up(int error)
     socklen_t length = tms_rt_failure_address(config.spool, &address);
     int line = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-    tms_rt_checks = false;
+    tms_rt_lose(TMS_SPOOL_LOST_MEMORY); /* if there is a file already */
     snprintf(why, sizeof(why), "process %d could not be watched: %s", (int)getpid(),
              error != 0 ? strerrordesc_np(error) : "there was no room for the runtime's memory");
     if (line >= 0) {
@@ -327,12 +329,12 @@ static void restart(void *argument)
     tms_rt_violations_restart();
     tms_rt_sites_restart();
     errno = 0;
-    if (!tms_rt_spool_open(config.spool, number(config.max_size)) || !tms_rt_check_start(blame)) {
+    if (!tms_rt_spool_open(config.spool, number(config.max_size)) || !tms_rt_check_start(blame) ||
+        !tms_rt_functions_restart()) {
         give_up(errno);
         return;
     }
     tms_rt_spool_header()->mode = mode();
-    tms_rt_functions_restart();
     describe_blocks();
     tms_rt_life_restart(t);
 }

@@ -426,12 +426,12 @@ struct tms_rt_function *tms_rt_function(uintptr_t address);
 void tms_rt_forget_called(struct tms_rt_thread *thread);
 /* From now on it is not atomic, if that was only assumed. */
 void tms_rt_function_unfit(struct tms_rt_function *function);
-void tms_rt_functions_start(const char *spec, bool functions);
+bool tms_rt_functions_start(const char *spec, bool functions);
 /* Does a rule say what is atomic, and not only what is not? */
 bool tms_rt_rules_name_blocks(void);
 /* Patterns that matched nothing are warned about, and modules written down. */
 void tms_rt_functions_finish(void);
-void tms_rt_functions_restart(void);
+bool tms_rt_functions_restart(void);
 /* The label of an annotation; 0: it is not meant to be atomic. */
 uint32_t tms_rt_text_label(struct tms_rt_thread *thread, const char *name);
 
