@@ -185,7 +185,7 @@ static int run(const void *all_values, const struct tms_operands *operands)
         for (size_t i = 0; i < job.watched.spool_count; i++) {
             take_process(&job, i);
         }
-        if (!job.blocks) {
+        if (!job.blocks && !job.incomplete) {
             tms_remains_advise(&job.watched);
         }
         status = exit_status(&job);

@@ -100,6 +100,7 @@ struct job {
     struct tms_watched watched;
     struct tms_new_file json; /* .out NULL: none wanted */
     bool violation, incomplete, bad;
+    bool unread; /* a process that nothing is known of */
     bool blocks; /* some process had one */
     size_t reports;
 };
@@ -249,7 +250,7 @@ static void take_process(struct job *job, size_t index)
     struct tms_remains remains;
 
     if (!tms_remains_open(&remains, &job->watched, index)) {
-        job->incomplete = true;
+        job->incomplete = job->unread = true;
     } else {
         if (!job->values->common.quiet) {
             tms_remains_warn(&remains);
@@ -282,13 +283,14 @@ static int exit_status(const struct job *job)
 static void conclude(const struct job *job)
 {
     bool any_function = job->preload[0] != '\0' && job->values->watching.rules.count == 0;
+    bool nothing = !job->blocks && !job->violation && !job->unread;
 
-    if (!job->blocks && !job->violation && any_function) {
+    if (nothing && any_function) {
         tms_say("no function of %s was seen to use a lock (main and those that begin a thread do "
                 "not count), so this says nothing about it; of inlined functions only debug "
                 "information (-g) tells",
                 job->watched.command);
-    } else if (!job->blocks && !job->violation) {
+    } else if (nothing) {
         tms_remains_advise(&job->watched);
     }
     if (job->values->watching.perturb.given && !job->values->common.quiet) {
@@ -448,8 +450,9 @@ static int run(const void *all_values, const struct tms_operands *operands)
     }
     warn_unused(&job);
     int status = run_job(&job, operands);
-    if (values->json != NULL && status == TMS_EXIT_WATCH_BAD && job.reports == 0) {
+    if (values->json != NULL && (job.reports == 0 || job.bad)) { /* not all of it was written */
         tms_new_file_abandon(&job.json);
+        status = job.bad ? TMS_EXIT_WATCH_BAD : status;
     } else if (values->json != NULL && tms_new_file_close(&job.json) != TMS_EXIT_OK) {
         status = TMS_EXIT_WATCH_BAD;
     }

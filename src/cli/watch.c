@@ -68,9 +68,10 @@ static void path_in(const struct tms_watched *watched, const char *name, char pa
     snprintf(path, PATH_MAX, "%.*s/%.255s", PATH_MAX - 300, watched->directory, name);
 }
 
-static void remove_directory(const struct tms_watched *watched)
+/* What a process left there that was not known when the spools were listed. */
+static void remove_others(const struct tms_watched *watched)
 {
-    DIR *directory = watched->directory[0] != '\0' ? opendir(watched->directory) : NULL;
+    DIR *directory = opendir(watched->directory);
     const struct dirent *entry;
     char path[PATH_MAX];
 
@@ -83,6 +84,24 @@ static void remove_directory(const struct tms_watched *watched)
     if (directory != NULL) {
         closedir(directory);
         rmdir(watched->directory);
+    }
+}
+
+/* By name, so that it also works when no more files can be opened. */
+static void remove_directory(const struct tms_watched *watched)
+{
+    char path[PATH_MAX];
+
+    if (watched->directory[0] == '\0') {
+        return;
+    }
+    for (size_t i = 0; i < watched->spool_count; i++) {
+        unlink(watched->spools[i]);
+    }
+    path_in(watched, SPEC_FILE, path);
+    unlink(path);
+    if (rmdir(watched->directory) != 0) {
+        remove_others(watched);
     }
 }
 
@@ -490,9 +509,12 @@ int tms_watch(struct tms_watched *watched, const struct tms_watching *watching,
     struct told *told = calloc(1, sizeof(*told));
 
     *watched = (struct tms_watched){.failures = -1};
-    int status = told != NULL && write_command(watched, operands)
-                     ? make_directory(watched, manner->mode)
-                     : TMS_EXIT_WATCH_BAD;
+    if (told == NULL) {
+        tms_say("out of memory");
+        return TMS_EXIT_WATCH_BAD;
+    }
+    int status = write_command(watched, operands) ? make_directory(watched, manner->mode)
+                                                  : TMS_EXIT_WATCH_BAD;
     if (status == TMS_EXIT_OK) {
         told->config.mode = manner->mode;
         told->config.blame = manner->blame ? NULL : "0";
