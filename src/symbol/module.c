@@ -12,7 +12,7 @@
 
 _Thread_local jmp_buf *tms_module_escape;
 
-static _Noreturn void out_of_memory(void)
+__attribute__((noreturn)) static void out_of_memory(void)
 {
     longjmp(*tms_module_escape, 1);
 }

@@ -55,13 +55,14 @@ static size_t unpack(const uint8_t *data, size_t size, uint8_t *image)
     return end;
 }
 
-static void identify(uint8_t *image)
+static void identify(uint8_t *image, size_t size)
 {
     struct tms_spool_header *header = (void *)image;
 
     memcpy(header->magic, TMS_SPOOL_MAGIC, sizeof(header->magic));
     header->header_size = sizeof(*header);
     header->event_size = sizeof(struct tms_spool_event);
+    header->end = header->end >= TMS_SPOOL_HEADER ? header->end : size;
 }
 
 /* ---- its readers -------------------------------------------------------------------------- */
@@ -224,13 +225,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     require(image != NULL);
     size_t end = unpack(data, size, image);
-    /* A process makes room before it writes: chunks are whole. */
-    size_t chunks = end > TMS_SPOOL_HEADER
-                        ? (end - TMS_SPOOL_HEADER + TMS_SPOOL_CHUNK - 1) / TMS_SPOOL_CHUNK
-                        : 0;
     try_image(image, end);
-    identify(image);
-    try_image(image, TMS_SPOOL_HEADER + chunks * TMS_SPOOL_CHUNK);
+    end = end > TMS_SPOOL_HEADER ? end : TMS_SPOOL_HEADER;
+    identify(image, end);
+    try_image(image, end);
     free(image);
     return 0;
 }
