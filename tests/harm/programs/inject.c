@@ -52,6 +52,8 @@ static const struct {
     {"fork", {SYS_clone, SYS_clone3, SYS_vfork}},
     {"pipe", {SYS_pipe, SYS_pipe2}},
     {"stat", {SYS_fstat, SYS_newfstatat}},
+    {"madvise", {SYS_madvise}},
+    {"socket", {SYS_socket, SYS_bind}},
 };
 
 static void stop(const char *what)

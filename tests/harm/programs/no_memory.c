@@ -5,30 +5,43 @@
  * libdw and the dynamic linker crash at some of theirs. Other programs, such as the watched one,
  * which gets the variables as well, are left alone.
  */
-#include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
 
 static bool counts;
-static const void *own; /* where the program itself is loaded */
+static uintptr_t own, own_end; /* where the program itself is loaded */
 static unsigned long fatal;
 static atomic_ulong count;
+
+/* The program itself comes first. */
+static int find_own(struct dl_phdr_info *info, size_t size, void *user)
+{
+    (void)size;
+    (void)user;
+    own = info->dlpi_addr;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        uintptr_t end = own + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+        own_end = info->dlpi_phdr[i].p_type == PT_LOAD && end > own_end ? end : own_end;
+    }
+    return 1;
+}
 
 __attribute__((constructor)) static void start(void)
 {
     const char *at = getenv("NO_MEMORY_AT");
 
     counts = at != NULL && strcmp(program_invocation_short_name, "tmesis") == 0;
-    own = (const void *)getauxval(AT_PHDR);
+    dl_iterate_phdr(find_own, NULL);
     fatal = counts ? strtoul(at, NULL, 10) : 0;
 }
 
@@ -43,18 +56,10 @@ __attribute__((destructor)) static void end(void)
     }
 }
 
-/* Called from the program itself, which its program headers are a part of? */
-static bool is_own(const void *caller)
-{
-    Dl_info here, there;
-
-    return dladdr(caller, &here) != 0 && dladdr(own, &there) != 0 &&
-           here.dli_fbase == there.dli_fbase;
-}
-
 static bool fails(const void *caller)
 {
-    bool now = counts && is_own(caller) && atomic_fetch_add(&count, 1) + 1 == fatal;
+    bool is_own = (uintptr_t)caller >= own && (uintptr_t)caller < own_end;
+    bool now = counts && is_own && atomic_fetch_add(&count, 1) + 1 == fatal;
 
     errno = now ? ENOMEM : errno;
     return now;
