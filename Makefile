@@ -11,6 +11,7 @@
 #   make bench      measure speed and memory
 #   make bench-engines  every engine on every preset, as tables
 #   make bench-overhead  what it costs to watch programs, beside ThreadSanitizer
+#   make bench-soak  what memory a watched program takes in ten minutes
 #   make bench-predict  what the predicting engines find in the examples, and their cost
 #   make install    prefix=/usr/local, DESTDIR=
 #   make format     clang-format on all C files
@@ -27,7 +28,7 @@ NINJA = ninja --quiet
 SETUP = setup() { said=$$(meson setup --prefix=$(prefix) "$$@" 2>&1) || { echo "$$said"; exit 1; }; }; setup
 
 .PHONY: all asan deps demo test test-long fuzz bench bench-engines bench-overhead \
-	bench-predict install format clean
+	bench-predict bench-soak install format clean
 
 all: build/build.ninja
 	@$(NINJA) -C build
@@ -77,6 +78,9 @@ bench-engines: all
 
 bench-overhead: all
 	@bench/overhead
+
+bench-soak: all
+	@bench/soak
 
 bench-predict: all
 	@bench/predict
