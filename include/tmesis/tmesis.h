@@ -713,6 +713,13 @@ int tms_report(const struct tms_analysis *analysis, const char *kind,
  */
 bool tms_json_string(const char *text, size_t length, tms_sink *sink, void *user);
 
+/*
+ * Writes a name or path for a person to read: control characters, line ends among them, and what
+ * is not UTF-8 become U+FFFD, so that nothing in it is obeyed by a terminal. `text` is readable up
+ * to a zero byte, at `length` or behind it. False when the sink said so.
+ */
+bool tms_printable_string(const char *text, size_t length, tms_sink *sink, void *user);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/utf8.h"
+
 #define STRINGIFY(x)     #x
 #define VERSION(a, b, c) STRINGIFY(a) "." STRINGIFY(b) "." STRINGIFY(c)
 
@@ -67,6 +69,7 @@ int tms_fail(struct tms_context *context, int code, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(context->error, sizeof(context->error), format, arguments);
     va_end(arguments);
+    tms_utf8_clean(context->error);
     return code;
 }
 
@@ -86,6 +89,7 @@ void tms_warn(struct tms_context *context, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
+    tms_utf8_clean(message);
     context->complain(context->user, message);
 }
 

@@ -22,7 +22,10 @@ struct tms_context {
     char error[TMS_MESSAGE_SIZE];
 };
 
-/* Records the sentence for a failure and returns its code: `return tms_fail(…)`. */
+/*
+ * Records the sentence for a failure and returns its code: `return tms_fail(…)`. Like all sentences
+ * of the library it is made printable (utf8.h): names and paths in it may hold any bytes.
+ */
 __attribute__((format(printf, 3, 4))) int tms_fail(struct tms_context *context, int code,
                                                    const char *format, ...);
 

@@ -17,10 +17,18 @@ void tms_say_begin(void)
     fputs("tmesis: ", stderr);
 }
 
+/* The whole sentence is made printable: any part of it may come from outside. */
 static void say(const char *format, va_list arguments)
 {
+    char *sentence = NULL;
+
     tms_say_begin();
-    vfprintf(stderr, format, arguments);
+    if (vasprintf(&sentence, format, arguments) >= 0) {
+        tms_console_name(stderr, sentence);
+        free(sentence);
+    } else {
+        fputs("out of memory", stderr);
+    }
     fputc('\n', stderr);
 }
 
@@ -58,10 +66,7 @@ bool tms_console_sink(void *user, const char *text, size_t length)
 
 void tms_console_name(FILE *out, const char *name)
 {
-    for (; *name != '\0'; name++) {
-        unsigned char byte = (unsigned char)*name;
-        fputc(byte < 0x20 || byte == 0x7f ? '?' : byte, out);
-    }
+    tms_printable_string(name, strlen(name), tms_console_sink, out);
 }
 
 int tms_console_worse(int a, int b)
@@ -167,7 +172,7 @@ void tms_console_wrap(FILE *out, int indent, const char *text)
             fputc(' ', out);
             column++;
         }
-        fwrite(text, 1, length, out);
+        tms_printable_string(text, length, tms_console_sink, out);
         column += width;
         text += length;
         if (*text == '\n' && text[1] != '\0') {

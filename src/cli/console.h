@@ -17,7 +17,10 @@
 #include "cli/options.h"
 #include "tmesis/tmesis.h"
 
-/* "tmesis: sentence" on standard error; a progress line is wiped away first by its owner. */
+/*
+ * "tmesis: sentence" on standard error, made printable as by tms_console_name; a progress line is
+ * wiped away first by its owner.
+ */
 __attribute__((format(printf, 1, 2))) void tms_say(const char *format, ...);
 
 /* Only "tmesis: ", for a sentence made of several pieces. */
@@ -44,7 +47,7 @@ void tms_console_complain(void *user, const char *message);
 /* For tms_report: `user` is a FILE. */
 bool tms_console_sink(void *user, const char *text, size_t length);
 
-/* A name with its control characters replaced, for a terminal. */
+/* A name or path for a terminal: control characters and malformed UTF-8 are replaced. */
 void tms_console_name(FILE *out, const char *name);
 
 /* The exit status of two traces together: bad input > violation > incomplete > fine. */

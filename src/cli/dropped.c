@@ -239,25 +239,6 @@ bool tms_drops_exclude(const struct tms_drops *drops, size_t first, struct tms_s
     return true;
 }
 
-/* As it came from the user, made fit for a line: no comment begins in it, no blank gets lost. */
-static void write_pattern(FILE *out, const char *pattern)
-{
-    for (const char *at = pattern; *at != '\0'; at++) {
-        bool edge = at == pattern || at[1] == '\0';
-        if ((unsigned char)*at < ' ') {
-            fputc('?', out);
-            continue;
-        }
-        if (*at == '#' || (*at == ' ' && edge)) {
-            fputc('\\', out);
-        } else if (*at == '\\' && at[1] != '\0') {
-            fputc(*at++, out);
-        }
-        fputc(*at, out);
-    }
-    fputc('\n', out);
-}
-
 static void write_dropped(const struct tms_dropped *dropped, FILE *out)
 {
     fprintf(out, "\n# %s\n# ", dropped->reason);
@@ -282,8 +263,8 @@ void tms_drops_write(const struct tms_drops *drops, const struct tms_spec *spec,
     }
     for (size_t i = 0; i < rules - drops->count; i++) {
         const char *pattern = tms_spec_rule(spec, i, &atomic);
-        fputs(atomic ? "atomic " : "not-atomic ", out);
-        write_pattern(out, pattern);
+        tms_rules_write_pattern(out, atomic, pattern);
+        fputc('\n', out);
     }
     for (size_t i = 0; i < drops->count; i++) {
         write_dropped(&drops->list[i], out);

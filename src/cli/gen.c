@@ -256,8 +256,8 @@ static void say_what(const struct values *values, const struct tms_shape *shape,
     uint64_t violation = tms_gen_violation(gen);
 
     tms_say_begin();
-    fprintf(stderr, "%s: %" PRIu64 " event%s, ", where, shape->events,
-            shape->events == 1 ? "" : "s");
+    tms_console_name(stderr, where);
+    fprintf(stderr, ": %" PRIu64 " event%s, ", shape->events, shape->events == 1 ? "" : "s");
     if (violation != 0) {
         fprintf(stderr, "first violation at event %" PRIu64, violation);
     } else {

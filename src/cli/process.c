@@ -79,9 +79,15 @@ void tms_words_write(FILE *out, const char *const *words, size_t count)
 
 void tms_words_show(const struct tms_words *words)
 {
-    tms_say_begin();
-    tms_words_write(stderr, (const char *const *)words->text, words->count);
-    fputc('\n', stderr);
+    char *line = NULL;
+    size_t size;
+    FILE *out = open_memstream(&line, &size);
+
+    if (out != NULL) {
+        tms_words_write(out, (const char *const *)words->text, words->count);
+    }
+    tms_say("%s", out != NULL && fclose(out) == 0 ? line : "out of memory");
+    free(line);
 }
 
 /* ---- programs ------------------------------------------------------------------------- */

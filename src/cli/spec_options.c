@@ -2,6 +2,7 @@
 /* What is meant to be atomic, from the command line to the library; see spec_options.h. */
 #include "cli/spec_options.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/console.h"
@@ -91,23 +92,66 @@ bool tms_standard_input_once(const struct tms_operands *traces, const struct tms
     return times <= 1;
 }
 
-void tms_rules_write(FILE *out, bool atomic, const char *label)
+/* "?" matches any character: no control character gets into a file or onto a terminal. */
+static bool put_printable(void *user, const char *text, size_t length)
 {
-    size_t last = *label != '\0' ? strlen(label) - 1 : 0;
+    static const char replacement[] = "\xef\xbf\xbd";
 
-    fputs(atomic ? "atomic " : "not-atomic ", out);
-    if (*label == '\0') {
-        fputs("\"\"", out);
+    if (length == strlen(replacement) && memcmp(text, replacement, length) == 0) {
+        return fputc('?', user) != EOF;
     }
-    for (size_t i = 0; label[i] != '\0'; i++) {
-        bool blank = label[i] == ' ' && (i == 0 || i == last);
-        if ((unsigned char)label[i] < ' ' || label[i] == 0x7f) {
-            fputc('?', out);
-            continue;
+    return fwrite(text, 1, length, user) == length;
+}
+
+/* A line whose pattern `spell` writes; what is not printable in it becomes "?". */
+static void write_line(FILE *out, bool atomic, const char *text,
+                       void (*spell)(FILE *out, const char *text))
+{
+    char *pattern = NULL;
+    size_t size = 0;
+    FILE *spelt = open_memstream(&pattern, &size);
+
+    if (spelt != NULL) {
+        spell(spelt, text);
+        fclose(spelt);
+    }
+    fputs(atomic ? "atomic " : "not-atomic ", out);
+    tms_printable_string(pattern != NULL ? pattern : "", size, put_printable, out);
+    free(pattern);
+}
+
+/* No comment begins in it, no blank at its ends gets lost. */
+static void spell_pattern(FILE *out, const char *pattern)
+{
+    for (const char *at = pattern; *at != '\0'; at++) {
+        bool edge = at == pattern || at[1] == '\0';
+        if (*at == '#' || (*at == ' ' && edge)) {
+            fputc('\\', out);
+        } else if (*at == '\\' && at[1] != '\0') {
+            fputc(*at++, out);
         }
-        if (blank || strchr("*?[\\#", label[i]) != NULL) {
+        fputc(*at, out);
+    }
+}
+
+void tms_rules_write_pattern(FILE *out, bool atomic, const char *pattern)
+{
+    write_line(out, atomic, pattern, spell_pattern);
+}
+
+static void spell_label(FILE *out, const char *label)
+{
+    fputs(*label == '\0' ? "\"\"" : "", out);
+    for (const char *at = label; *at != '\0'; at++) {
+        bool blank = *at == ' ' && (at == label || at[1] == '\0');
+        if (blank || strchr("*?[\\#", *at) != NULL) {
             fputc('\\', out);
         }
-        fputc(label[i], out);
+        fputc(*at, out);
     }
+}
+
+void tms_rules_write(FILE *out, bool atomic, const char *label)
+{
+    write_line(out, atomic, label, spell_label);
 }

@@ -54,4 +54,7 @@ bool tms_standard_input_once(const struct tms_operands *traces, const struct tms
  */
 void tms_rules_write(FILE *out, bool atomic, const char *label);
 
+/* The same with a pattern as the user gave it. */
+void tms_rules_write_pattern(FILE *out, bool atomic, const char *pattern);
+
 #endif

@@ -167,7 +167,9 @@ static bool not_a_word(const struct tms_option *option, const char *text, size_t
     fprintf(stderr, "%s takes %s of ", shown,
             option->type == TMS_OPTION_LIST ? "one or more" : "one");
     tms_write_words(stderr, option->word);
-    fprintf(stderr, ", not \"%s\"", copy);
+    fputs(", not \"", stderr);
+    tms_console_name(stderr, copy);
+    fputc('"', stderr);
     if (near != NULL && *copy != '\0') {
         fprintf(stderr, "; did you mean %s?", near);
     }

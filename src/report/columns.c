@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "report/phrase.h"
 #include "report/rows.h"
-#include "report/utf8.h"
 
 #define MARGIN         4  /* left of the event numbers */
 #define NUMBER_LEAST   5  /* width of the event numbers, "event" */

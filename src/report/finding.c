@@ -5,11 +5,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "report/columns.h"
 #include "report/phrase.h"
 #include "report/stack.h"
 #include "report/unseen.h"
-#include "report/utf8.h"
 
 #define INDENT 4
 

@@ -6,11 +6,23 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "report/report.h"
 #include "report/stack.h"
-#include "report/utf8.h"
 
 /* ---- strings -------------------------------------------------------------------------- */
+
+/* The number of a well-formed character below U+10000, as all that are escaped are. */
+static unsigned number_of(const char *text)
+{
+    size_t length = tms_utf8_length(text);
+    unsigned number = (unsigned char)text[0] & (length == 1 ? 0x7f : 0xff >> (length + 1));
+
+    for (size_t i = 1; i < length; i++) {
+        number = number << 6 | ((unsigned char)text[i] & 0x3f);
+    }
+    return number;
+}
 
 static const char *escape(const char *text, char *buffer, size_t size)
 {
@@ -24,16 +36,14 @@ static const char *escape(const char *text, char *buffer, size_t size)
     case '\t':
         return "\\t";
     default:
-        snprintf(buffer, size, "\\u%04x", (unsigned)(unsigned char)*text);
+        snprintf(buffer, size, "\\u%04x", number_of(text));
         return buffer;
     }
 }
 
 static bool is_plain(const char *text)
 {
-    unsigned char first = (unsigned char)*text;
-
-    return first >= 0x20 && first != '"' && first != '\\' && tms_utf8_length(text) != 0;
+    return *text != '"' && *text != '\\' && tms_utf8_printable(text) != 0;
 }
 
 /* One character that can't stand for itself: an escape, or the sign for a malformed byte. */
@@ -61,7 +71,9 @@ bool tms_json_string(const char *text, size_t length, tms_sink *sink, void *user
         if (text > start) {
             good = sink(user, start, (size_t)(text - start));
         } else {
-            good = put_special(text++, sink, user);
+            size_t size = tms_utf8_length(text);
+            good = put_special(text, sink, user);
+            text += size != 0 ? size : 1;
         }
     }
     return good && sink(user, "\"", 1);
@@ -128,7 +140,7 @@ static void member_part(FILE *out, const char *before, const char *key, struct t
 static void write_frame(FILE *out, const struct tms_stack_frame *frame)
 {
     member_part(out, "{", "function", frame->function);
-    if (frame->file.length > 0) {
+    if (frame->file.length > 0 && frame->line.length > 0) {
         member_part(out, ", ", "file", frame->file);
         fprintf(out, ", \"line\": %.*s", (int)frame->line.length, frame->line.at);
     }

@@ -4,8 +4,13 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
 #include "report/listing.h"
-#include "report/utf8.h"
+
+static bool to_stream(void *user, const char *text, size_t length)
+{
+    return fwrite(text, 1, length, user) == length;
+}
 
 /* A path that a shell takes back as it is. */
 static void write_word(FILE *out, const char *word)
@@ -18,11 +23,12 @@ static void write_word(FILE *out, const char *word)
         return;
     }
     fputs(word[0] == '-' ? "./'" : "'", out);
-    for (; *word != '\0'; word++) {
-        if (*word == '\'') {
+    for (size_t part; *word != '\0'; word += part) {
+        part = strcspn(word, "'");
+        tms_printable_string(word, part, to_stream, out);
+        if (word[part] == '\'') {
             fputs("'\\''", out);
-        } else {
-            fputc((unsigned char)*word < 0x20 ? '?' : *word, out);
+            part++;
         }
     }
     fputc('\'', out);

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "report/utf8.h"
+#include "base/utf8.h"
 
 int tms_page_open(struct tms_page *page, FILE *out, const struct tms_context *names, bool color)
 {

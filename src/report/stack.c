@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/utf8.h"
+#include "base/utf8.h"
 
 #define FRAMES_MOST 12 /* shown of a stack */
 #define TEXT_MOST   512
@@ -19,6 +19,16 @@ static struct tms_stack_text take_field(const char **at)
     return field;
 }
 
+/* Stacks may come from a file: only a plain number is one for JSON. */
+static struct tms_stack_text take_line(const char **at)
+{
+    struct tms_stack_text line = take_field(at);
+    bool number = strspn(line.at, "0123456789") >= line.length && line.length <= 9;
+
+    line.length = number && *line.at != '0' ? line.length : 0;
+    return line;
+}
+
 bool tms_stack_next(const char **stack, struct tms_stack_frame *frame)
 {
     if (**stack == '\0') {
@@ -26,7 +36,7 @@ bool tms_stack_next(const char **stack, struct tms_stack_frame *frame)
     }
     frame->function = take_field(stack);
     frame->file = take_field(stack);
-    frame->line = take_field(stack);
+    frame->line = take_line(stack);
     frame->source = take_field(stack);
     *stack += strcspn(*stack, "\n");
     *stack += **stack == '\n';
@@ -49,7 +59,7 @@ static void write_frame(const struct tms_page *page, const struct tms_stack_fram
     if (frame->file.length > 0) {
         fputs(" (", page->out);
         write_text(page->out, frame->file);
-        fputc(':', page->out);
+        fputs(frame->line.length > 0 ? ":" : "", page->out);
         write_text(page->out, frame->line);
         fputc(')', page->out);
     }

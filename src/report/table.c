@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "report/page.h"
 #include "report/report.h"
-#include "report/utf8.h"
 
 /* X(name, heading, numbers are set to the right) */
 #define COLUMNS(X)                                                                                 \

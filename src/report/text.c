@@ -6,12 +6,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "report/finding.h"
 #include "report/listing.h"
 #include "report/next.h"
 #include "report/page.h"
 #include "report/report.h"
-#include "report/utf8.h"
 
 struct text {
     const struct tms_report_job *job;

@@ -262,13 +262,28 @@ uint32_t tms_spool_find_location(struct tms_spool_names *names, uint32_t site)
     return known->location;
 }
 
+/* Tabs separate the fields of a frame and line ends the frames: a path may have both. */
+static void write_field(FILE *out, const char *text, const char *tab, char end)
+{
+    for (; text != NULL && *text != '\0'; text++) {
+        if (*text == '\t' || *text == '\n') {
+            fputs(*text == '\t' ? tab : "\\n", out);
+        } else {
+            fputc(*text, out);
+        }
+    }
+    fputc(end, out);
+}
+
 static void write_frame(FILE *out, const struct tms_frame *frame)
 {
-    fprintf(out, "%s\t%s\t", frame->function, frame->file != NULL ? frame->file : "");
+    write_field(out, frame->function, "\\t", '\t');
+    write_field(out, frame->file, "\\t", '\t');
     if (frame->line != 0) {
         fprintf(out, "%u", frame->line);
     }
-    fprintf(out, "\t%s\n", frame->source != NULL ? frame->source : "");
+    fputc('\t', out);
+    write_field(out, frame->source, " ", '\n');
 }
 
 /* Without what the system does before a thread, or main, begins. */

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* What detection may look at; more of a pipe is not waited for than DETECT_LEAST. */
 #define DETECT_LEAST 4096
 #define DETECT_MOST  65536
@@ -302,6 +304,7 @@ void tms_reader_cut(struct tms_reader *reader, const char *format, ...)
     reader->cut = true;
     snprintf(reader->loss, sizeof(reader->loss), "%s%s%s", sentence,
              reader->complaints > 0 ? "; " : "", left_out);
+    tms_utf8_clean(reader->loss);
     tms_warn(reader->context, "%s: %s", tms_input_name(reader->path), sentence);
 }
 

@@ -133,5 +133,5 @@ END
     cp fine.std $'\033[31m'
     tms info $'\033[31m'
     [ "$status" -eq 0 ]
-    [[ $output == *"?[31m"* && $output != *$'\033'* ]]
+    [[ $output == *"�[31m"* && $output != *$'\033'* ]]
 }

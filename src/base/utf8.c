@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UTF-8 for reports; see utf8.h. */
-#include "report/utf8.h"
+/* UTF-8 for people to read; see utf8.h. */
+#include "base/utf8.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "tmesis/tmesis.h"
 
 /* X(first byte from, to, second byte from, to, length): the well-formed sequences of Unicode. */
 #define SEQUENCES(X)                                                                               \
@@ -74,12 +77,69 @@ size_t tms_utf8_width(const char *text)
     return width;
 }
 
-/* C0, DEL, and C1 as UTF-8 spells it: what a terminal might obey. */
-static bool is_control(const char *text)
-{
-    unsigned char first = (unsigned char)text[0];
+/* X(first, last), as UTF-8 spells them: what a terminal might obey. */
+#define CONTROLS(X)                                                                                \
+    X("\x01", "\x1f")                 /* C0 */                                                     \
+    X("\x7f", "\x7f")                 /* DEL */                                                    \
+    X("\xc2\x80", "\xc2\x9f")         /* C1 */                                                     \
+    X("\xe2\x80\xa8", "\xe2\x80\xae") /* line and paragraph separators, changes of direction */    \
+    X("\xe2\x81\xa6", "\xe2\x81\xa9") /* isolates of direction */
 
-    return first < 0x20 || first == 0x7f || (first == 0xc2 && (unsigned char)text[1] < 0xa0);
+/* Bytes of UTF-8 are in the order of the characters. */
+static bool is_control(const char *text, size_t length)
+{
+#define X(first, last)                                                                             \
+    if (length == sizeof(first) - 1 && memcmp(text, first, length) >= 0 &&                         \
+        memcmp(text, last, length) <= 0) {                                                         \
+        return true;                                                                               \
+    }
+    CONTROLS(X)
+#undef X
+    return *text == '\0';
+}
+
+size_t tms_utf8_printable(const char *text)
+{
+    size_t length = tms_utf8_length(text);
+
+    return length != 0 && !is_control(text, length) ? length : 0;
+}
+
+bool tms_printable_string(const char *text, size_t length, tms_sink *sink, void *user)
+{
+    const char *end = text + length;
+    bool good = true;
+
+    while (good && text < end) {
+        const char *start = text;
+        size_t size;
+        while (text < end && (size = tms_utf8_printable(text)) != 0) {
+            text += size;
+        }
+        if (text > start) {
+            good = sink(user, start, (size_t)(text - start));
+        } else {
+            good = sink(user, TMS_UTF8_BAD, strlen(TMS_UTF8_BAD));
+            text += step(text);
+        }
+    }
+    return good;
+}
+
+void tms_utf8_clean(char *text)
+{
+    char *to = text;
+
+    for (size_t size; *text != '\0'; text += size) {
+        size = step(text);
+        if (tms_utf8_printable(text) == 0) {
+            *to++ = '?';
+        } else {
+            memmove(to, text, size);
+            to += size;
+        }
+    }
+    *to = '\0';
 }
 
 size_t tms_utf8_write(FILE *out, const char *text, size_t most)
@@ -88,8 +148,8 @@ size_t tms_utf8_write(FILE *out, const char *text, size_t most)
     size_t width = 0;
 
     for (; *text != '\0' && width + cut < most; text += step(text)) {
-        size_t length = tms_utf8_length(text);
-        if (length == 0 || is_control(text)) {
+        size_t length = tms_utf8_printable(text);
+        if (length == 0) {
             fputs(TMS_UTF8_BAD, out);
         } else {
             fwrite(text, 1, length, out);
