@@ -4,7 +4,6 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,9 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HOOK                                                                                       \
-    "__tsan_func_entry" /* the runtime has it, and every program built with it shows it            \
-                         */
+/* The runtime has it, and every program built with it shows it. */
+#define HOOK "__tsan_func_entry"
 
 struct file {
     const char *bytes;
@@ -58,15 +56,23 @@ static bool find_on_path(const char *name, char path[PATH_MAX])
     return false;
 }
 
+bool tms_binary_find(const char *name, char path[PATH_MAX])
+{
+    if (strchr(name, '/') == NULL) {
+        return find_on_path(name, path);
+    }
+    return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX && is_program(path);
+}
+
 static bool map_program(const char *name, struct file *file)
 {
     char path[PATH_MAX];
     struct stat status;
 
-    if (strchr(name, '/') == NULL && !find_on_path(name, path)) {
+    if (!tms_binary_find(name, path)) {
         return false;
     }
-    int fd = open(strchr(name, '/') == NULL ? path : name, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool good = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
                 (size_t)status.st_size >= sizeof(Elf64_Ehdr);
     void *map =
@@ -102,37 +108,47 @@ static bool has_interpreter(const struct file *file, const Elf64_Ehdr *elf)
     return false;
 }
 
-static bool defines_hook(const struct file *file, const Elf64_Shdr *symbols,
-                         const Elf64_Shdr *strings)
+static const Elf64_Shdr *sections_of(const struct file *file)
 {
-    const Elf64_Sym *symbol = part(file, symbols->sh_offset, symbols->sh_size);
-    bool strings_fit =
-        strings->sh_offset <= file->size && strings->sh_size <= file->size - strings->sh_offset;
+    const Elf64_Ehdr *elf = (const void *)file->bytes;
 
-    for (uint64_t i = 0; symbol != NULL && strings_fit && i < symbols->sh_size / sizeof(*symbol);
-         i++) {
-        bool name_fits = symbol[i].st_name <= strings->sh_size &&
-                         strings->sh_size - symbol[i].st_name >= sizeof(HOOK);
-        if (name_fits && symbol[i].st_shndx != SHN_UNDEF &&
-            memcmp(file->bytes + strings->sh_offset + symbol[i].st_name, HOOK, sizeof(HOOK)) == 0) {
-            return true;
+    return part(file, elf->e_shoff, (uint64_t)elf->e_shnum * sizeof(Elf64_Shdr));
+}
+
+/* The text at an offset of a section of strings; "" if it does not end in it. */
+static const char *string_in(const struct file *file, const Elf64_Shdr *strings, uint64_t offset)
+{
+    bool fits = strings->sh_offset <= file->size &&
+                strings->sh_size <= file->size - strings->sh_offset && offset < strings->sh_size;
+    const char *text = fits ? file->bytes + strings->sh_offset + offset : "";
+
+    return fits && memchr(text, '\0', strings->sh_size - offset) != NULL ? text : "";
+}
+
+/* Asks about every symbol that the dynamic linker sees until the answer is yes. */
+static bool any_symbol(const struct file *file, bool ask(const Elf64_Sym *symbol, const char *name))
+{
+    const Elf64_Ehdr *elf = (const void *)file->bytes;
+    const Elf64_Shdr *sections = sections_of(file);
+
+    for (unsigned i = 0; sections != NULL && i < elf->e_shnum; i++) {
+        const Elf64_Shdr *table = &sections[i];
+        const Elf64_Sym *symbols = table->sh_type == SHT_DYNSYM && table->sh_link < elf->e_shnum
+                                       ? part(file, table->sh_offset, table->sh_size)
+                                       : NULL;
+        for (uint64_t at = 0; symbols != NULL && at < table->sh_size / sizeof(*symbols); at++) {
+            if (ask(&symbols[at],
+                    string_in(file, &sections[table->sh_link], symbols[at].st_name))) {
+                return true;
+            }
         }
     }
     return false;
 }
 
-static bool has_runtime(const struct file *file, const Elf64_Ehdr *elf)
+static bool is_hook(const Elf64_Sym *symbol, const char *name)
 {
-    const Elf64_Shdr *sections =
-        part(file, elf->e_shoff, (uint64_t)elf->e_shnum * sizeof(*sections));
-
-    for (unsigned i = 0; sections != NULL && i < elf->e_shnum; i++) {
-        if (sections[i].sh_type == SHT_DYNSYM && sections[i].sh_link < elf->e_shnum &&
-            defines_hook(file, &sections[i], &sections[sections[i].sh_link])) {
-            return true;
-        }
-    }
-    return false;
+    return symbol->st_shndx != SHN_UNDEF && strcmp(name, HOOK) == 0;
 }
 
 static enum tms_binary kind_of(const struct file *file)
@@ -145,13 +161,99 @@ static enum tms_binary kind_of(const struct file *file)
     if (elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != EM_X86_64) {
         return TMS_BINARY_FOREIGN;
     }
-    if (has_runtime(file, elf)) {
+    if (any_symbol(file, is_hook)) {
         return file->gains ? TMS_BINARY_PRIVILEGED : TMS_BINARY_WATCHED;
     }
     if (file->privileged) {
         return TMS_BINARY_PRIVILEGED;
     }
     return has_interpreter(file, elf) ? TMS_BINARY_PLAIN : TMS_BINARY_STATIC;
+}
+
+/* ---- what else it tells ----------------------------------------------------------------- */
+
+static bool is_among(const char *name, const char *const *names)
+{
+    while (*names != NULL && strcmp(*names, name) != 0) {
+        names++;
+    }
+    return *names != NULL;
+}
+
+static bool is_start(const Elf64_Sym *symbol, const char *name)
+{
+    static const char *const starts[] = {"execl",   "execle",      "execlp",       "execv",
+                                         "execve",  "execveat",    "execvp",       "execvpe",
+                                         "fexecve", "posix_spawn", "posix_spawnp", "system",
+                                         "popen",   "dlopen",      "syscall",      NULL};
+
+    return symbol->st_shndx == SHN_UNDEF && is_among(name, starts);
+}
+
+/* Libraries that start no program unless they are asked to, by the first part of their names. */
+static bool is_plain_library(const char *name)
+{
+    static const char *const plain[] = {"libc",      "libm",      "libpthread", "libgcc_s", "librt",
+                                        "libstdc++", "libatomic", "libdl",      NULL};
+    char stem[32];
+
+    snprintf(stem, sizeof(stem), "%.*s", (int)strcspn(name, "."), name);
+    return is_among(stem, plain) || strncmp(name, "ld-linux", 8) == 0;
+}
+
+static bool needs_others(const struct file *file)
+{
+    const Elf64_Ehdr *elf = (const void *)file->bytes;
+    const Elf64_Shdr *sections = sections_of(file);
+
+    for (unsigned i = 0; sections != NULL && i < elf->e_shnum; i++) {
+        const Elf64_Shdr *table = &sections[i];
+        const Elf64_Dyn *entries = table->sh_type == SHT_DYNAMIC && table->sh_link < elf->e_shnum
+                                       ? part(file, table->sh_offset, table->sh_size)
+                                       : NULL;
+        for (uint64_t at = 0; entries != NULL && at < table->sh_size / sizeof(*entries); at++) {
+            if (entries[at].d_tag == DT_NEEDED &&
+                !is_plain_library(
+                    string_in(file, &sections[table->sh_link], entries[at].d_un.d_val))) {
+                return true;
+            }
+        }
+    }
+    return sections == NULL;
+}
+
+static bool has_section(const struct file *file, uint32_t type, const char *const *names)
+{
+    const Elf64_Ehdr *elf = (const void *)file->bytes;
+    const Elf64_Shdr *sections = sections_of(file);
+    bool named = sections != NULL && elf->e_shstrndx < elf->e_shnum;
+
+    for (unsigned i = 0; named && i < elf->e_shnum; i++) {
+        const char *name = string_in(file, &sections[elf->e_shstrndx], sections[i].sh_name);
+        if (sections[i].sh_type == type && is_among(name, names)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void tms_binary_look(const char *name, struct tms_binary_facts *facts)
+{
+    static const char *const symbols[] = {".symtab", NULL};
+    static const char *const lines[] = {".debug_line", ".zdebug_line", ".gnu_debuglink", NULL};
+    struct file file;
+
+    *facts = (struct tms_binary_facts){true, true, true};
+    if (!map_program(name, &file)) {
+        return;
+    }
+    enum tms_binary kind = kind_of(&file);
+    if (kind == TMS_BINARY_WATCHED || kind == TMS_BINARY_PLAIN) {
+        facts->symbols = has_section(&file, SHT_SYMTAB, symbols);
+        facts->lines = has_section(&file, SHT_PROGBITS, lines);
+        facts->starts_others = any_symbol(&file, is_start) || needs_others(&file);
+    }
+    munmap((void *)(uintptr_t)file.bytes, file.size);
 }
 
 enum tms_binary tms_binary_kind(const char *name)

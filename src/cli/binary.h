@@ -7,6 +7,7 @@
 #define TMS_CLI_BINARY_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 enum tms_binary {
     TMS_BINARY_WATCHED,    /* built with tmesis cc */
@@ -16,6 +17,18 @@ enum tms_binary {
     TMS_BINARY_FOREIGN,    /* for another kind of machine */
     TMS_BINARY_UNKNOWN,    /* a script, or not to be found or read */
 };
+
+/* What its file tells besides. */
+struct tms_binary_facts {
+    bool symbols;       /* not stripped */
+    bool lines;         /* debug information with source lines, here or in a file of its own */
+    bool starts_others; /* it may: the programs that it starts can be watched */
+};
+
+/* The path of a program, found as a shell does: a path, or a word to be looked for on PATH. */
+bool tms_binary_find(const char *name, char path[PATH_MAX]);
+
+void tms_binary_look(const char *name, struct tms_binary_facts *facts);
 
 /* `name` as a shell would take it: a path, or a word to be looked for on PATH. */
 enum tms_binary tms_binary_kind(const char *name);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs looked at before they run; see preflight.h. */
+#include "cli/preflight.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/binary.h"
+#include "cli/console.h"
+
+static bool is_executable(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/* A number in the place of the program was meant for --perturb. */
+static bool is_seed(const char *program, const struct tms_watching *watching)
+{
+    return watching->perturb.given && watching->perturb.value == NULL &&
+           program[strspn(program, "0123456789")] == '\0';
+}
+
+bool tms_preflight_find(const char *program, const struct tms_watching *watching,
+                        const char *option, const char *file, char path[PATH_MAX])
+{
+    bool word = strchr(program, '/') == NULL;
+
+    if (tms_binary_find(program, path)) {
+        return true;
+    }
+    snprintf(path, PATH_MAX, "%s", program);
+    if (word && is_seed(program, watching)) {
+        tms_say("there is no program \"%s\"; --perturb takes its number with \"=\": --perturb=%s",
+                program, program);
+    } else if (file != NULL && is_executable(file)) {
+        tms_say("there is no program \"%s\", and %s took %s, which is one, for its FILE; write "
+                "%s FILE %s",
+                program, option, file, option, file);
+    } else if (word && is_executable(program)) {
+        tms_say("%s is not on PATH; for the one in this directory write ./%s", program, program);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+bool tms_preflight_watchable(const char *program, bool quiet)
+{
+    static const char *const why[] = {
+        [TMS_BINARY_PLAIN] = "",
+        [TMS_BINARY_STATIC] = " and is linked statically",
+        [TMS_BINARY_FOREIGN] = " and is not a program for x86-64",
+    };
+    enum tms_binary kind = tms_binary_kind(program);
+    struct tms_binary_facts facts;
+
+    if (kind == TMS_BINARY_WATCHED || kind == TMS_BINARY_UNKNOWN ||
+        kind == TMS_BINARY_PRIVILEGED) { /* which the start refuses */
+        return true;
+    }
+    tms_binary_look(program, &facts);
+    if (kind == TMS_BINARY_FOREIGN || !facts.starts_others) {
+        tms_say("%s was not built with tmesis cc%s, so there is nothing to watch: build it with "
+                "`tmesis cc` or `tmesis c++` in the place of the compiler%s",
+                program, why[kind],
+                kind == TMS_BINARY_PLAIN
+                    ? ", or have only its locks looked at, with tmesis run --engine sidetrack"
+                    : "");
+        return false;
+    }
+    if (!quiet) {
+        tms_say("%s was not built with tmesis cc%s: it is not watched itself, only programs built "
+                "so that it starts",
+                program, why[kind]);
+    }
+    return true;
+}
+
+void tms_preflight_remark(const char *program)
+{
+    struct tms_binary_facts facts;
+
+    tms_binary_look(program, &facts);
+    if (!facts.symbols) {
+        tms_say("%s is stripped, so functions and variables are shown as addresses; link it "
+                "without -s, and don't run strip on it",
+                program);
+    } else if (!facts.lines) {
+        tms_say("%s has no debug information, so source lines are missing; compile it with -g",
+                program);
+    }
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What can be said about a program before it runs: that there is none, that an option took its
+ * place, that it can't be watched, or that names and lines will be missing in the report.
+ */
+#ifndef TMS_CLI_PREFLIGHT_H
+#define TMS_CLI_PREFLIGHT_H
+
+#include <limits.h>
+
+#include "cli/watch.h"
+
+/*
+ * Finds the program as the system will; *path stays its name if it is not there, which the start
+ * then says. False after a sentence if something else was meant. `file` is what an option in front
+ * of it took for a file to write, or NULL, and `option` its name.
+ */
+bool tms_preflight_find(const char *program, const struct tms_watching *watching,
+                        const char *option, const char *file, char path[PATH_MAX]);
+
+/*
+ * For a program that is to have the runtime in it. False after a sentence if nothing can come of
+ * it; one that may start others is only remarked upon.
+ */
+bool tms_preflight_watchable(const char *program, bool quiet);
+
+/* Remarks on symbols and lines that are missing. */
+void tms_preflight_remark(const char *program);
+
+#endif
