@@ -225,12 +225,14 @@ struct tms_writer_settings {
     const char *format;      /* NULL: by the extension of the path */
     const char *compression; /* "none", "gz", "zst"; NULL: by the extension. Not for tms. */
     int level;               /* zstd or gzip level, 0: the format's default */
+    int descriptor;          /* write here instead, and leave it open; 0: create the file */
 };
 void tms_writer_settings_init(struct tms_writer_settings *settings);
 
 /*
  * Creates a trace file, or replaces one, which happens only when it is closed whole; "-" is
- * standard output.
+ * standard output. Until then the bytes are in "PATH.PID~", beside it. A FIFO, a device or a path
+ * of an open descriptor is written as it is.
  */
 int tms_writer_open(struct tms_context *context, const char *path,
                     const struct tms_writer_settings *settings, struct tms_writer **out);

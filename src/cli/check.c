@@ -3,12 +3,13 @@
  * tmesis check: recorded traces in, a report and an exit status out. A trace that can't be
  * read does not keep the others from being checked.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/checking.h"
 #include "cli/console.h"
+#include "cli/new_file.h"
 #include "cli/options.h"
 #include "cli/predict_options.h"
 #include "cli/spec_options.h"
@@ -91,32 +92,6 @@ static const struct tms_option options[] = {
      .help = "what the engines counted: time, memory, their own numbers"},
     {0}};
 
-/* ---- JSON ----------------------------------------------------------------------------- */
-
-static FILE *open_json(const struct tms_maybe *json)
-{
-    if (json->value == NULL || strcmp(json->value, "-") == 0) {
-        return stdout;
-    }
-    FILE *file = fopen(json->value, "w");
-    if (file == NULL) {
-        tms_say("%s can't be written: %s", json->value, strerror(errno));
-    }
-    return file;
-}
-
-static int close_json(FILE *file, const struct tms_maybe *json)
-{
-    if (file == NULL || file == stdout) {
-        return TMS_EXIT_OK;
-    }
-    int status = tms_console_flush(file, json->value);
-    if (fclose(file) != 0 && status == TMS_EXIT_OK) {
-        status = tms_bad("%s could not be written: %s", json->value, strerror(errno));
-    }
-    return status;
-}
-
 /* ---- one trace ------------------------------------------------------------------------ */
 
 struct job {
@@ -134,7 +109,7 @@ static int report(const struct job *job)
     tms_report_settings_init(&settings);
     settings.path = checking->path;
     settings.format = tms_reader_format(checking->reader);
-    settings.color = tms_console_color(job->values->common.color, stderr);
+    settings.color = tms_console_color(job->values->common.color, STDERR_FILENO);
     settings.stats = job->values->stats;
     settings.quiet = job->values->common.quiet;
     /* Who asks for an engine wants to see what it found. */
@@ -175,23 +150,23 @@ static int run_job(struct job *job)
 static int run_jobs(const struct values *values, const struct tms_settings *settings,
                     const struct tms_operands *operands)
 {
-    FILE *json = NULL;
+    struct tms_new_file json = {0};
     int status = TMS_EXIT_OK;
 
-    if (values->json.given && (json = open_json(&values->json)) == NULL) {
+    if (values->json.given && tms_new_file_open_text(&json, values->json.value) != TMS_EXIT_OK) {
         return TMS_EXIT_BAD;
     }
     for (size_t i = 0; i < operands->count; i++) {
         struct job job = {.values = values,
                           .settings = settings,
                           .checking.path = operands->text[i],
-                          .json = json};
+                          .json = json.stream.out};
         if (i > 0 && !values->common.quiet) {
             fputc('\n', stderr);
         }
         status = tms_console_worse(status, run_job(&job));
     }
-    return tms_console_worse(status, close_json(json, &values->json));
+    return values->json.given ? tms_console_worse(status, tms_new_file_close(&json)) : status;
 }
 
 /* Did the traces show all their labels? Not if one was bad, or left at its first violation. */
@@ -207,7 +182,9 @@ static int run(const void *all_values, const struct tms_operands *operands)
     struct tms_rules rules;
     char engines[TMS_ENGINE_LIST_SIZE];
 
-    if (!tms_standard_input_once(operands, &values->rules)) {
+    if (!tms_standard_input_once(operands, &values->rules) ||
+        (values->json.given &&
+         !tms_new_file_spares(values->json.value, operands, &values->rules))) {
         return TMS_EXIT_BAD;
     }
     tms_settings_init(&settings);

@@ -77,36 +77,91 @@ int tms_console_worse(int a, int b)
     return weight[a] >= weight[b] ? a : b;
 }
 
-bool tms_console_color(const char *choice, FILE *stream)
+bool tms_console_color(const char *choice, int descriptor)
 {
     const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
 
     if (strcmp(choice, "auto") != 0) {
         return strcmp(choice, "always") == 0;
     }
-    return isatty(fileno(stream)) && (no_color == NULL || *no_color == '\0') && terminal != NULL &&
+    return isatty(descriptor) && (no_color == NULL || *no_color == '\0') && terminal != NULL &&
            strcmp(terminal, "dumb") != 0;
 }
 
-/* Whoever read from this pipe has gone: stdio loses errno, the pipe itself still tells. */
-static bool reader_is_gone(FILE *stream)
-{
-    struct pollfd poll_one = {.fd = fileno(stream), .events = POLLOUT};
+/* ---- checked output -------------------------------------------------------------------- */
 
-    return poll(&poll_one, 1, 0) == 1 && (poll_one.revents & POLLERR) != 0;
+static ssize_t write_all(void *cookie, const char *text, size_t length)
+{
+    struct tms_stream *stream = cookie;
+    size_t done = 0;
+
+    while (done < length && stream->error == 0) {
+        ssize_t written = write(stream->fd, text + done, length - done);
+        if (written >= 0) {
+            done += (size_t)written;
+        } else if (errno != EINTR) {
+            stream->error = errno;
+        }
+    }
+    return (ssize_t)done;
 }
 
-int tms_console_flush(FILE *stream, const char *name)
+bool tms_stream_open(struct tms_stream *stream, int fd)
 {
-    errno = 0;
-    bool flushed = fflush(stream) == 0;
-    int error = errno;
+    *stream = (struct tms_stream){.fd = fd};
+    stream->out = fopencookie(stream, "w", (cookie_io_functions_t){.write = write_all});
+    if (stream->out != NULL && isatty(fd)) {
+        setvbuf(stream->out, NULL, _IOLBF, BUFSIZ);
+    }
+    return stream->out != NULL;
+}
 
-    if ((flushed && !ferror(stream)) || reader_is_gone(stream)) {
+static int flush(struct tms_stream *stream, const char *name)
+{
+    bool flushed = fflush(stream->out) == 0 && !ferror(stream->out);
+
+    if (flushed || stream->error == EPIPE) {
         return TMS_EXIT_OK;
     }
-    return tms_bad("%s could not be written: %s", name,
-                   error != 0 ? strerror(error) : "an earlier write failed");
+    if (!stream->reported) {
+        tms_say("%s could not be written: %s", name, strerror(stream->error));
+        stream->reported = true;
+    }
+    return TMS_EXIT_BAD;
+}
+
+int tms_stream_close(struct tms_stream *stream, const char *name)
+{
+    int status = flush(stream, name);
+
+    fclose(stream->out);
+    stream->out = NULL;
+    return status;
+}
+
+/* It takes the place of stdio's own, which forgets why a write failed. */
+static struct tms_stream standard_output;
+
+bool tms_console_start(void)
+{
+    if (!tms_stream_open(&standard_output, STDOUT_FILENO)) {
+        return false;
+    }
+    stdout = standard_output.out;
+    return true;
+}
+
+int tms_console_flush(void)
+{
+    return flush(&standard_output, "standard output");
+}
+
+/* Nobody reads from this pipe any more. */
+static bool reader_is_gone(int fd)
+{
+    struct pollfd poll_one = {.fd = fd, .events = POLLOUT};
+
+    return poll(&poll_one, 1, 0) == 1 && (poll_one.revents & POLLERR) != 0;
 }
 
 /* ---- failures of the library ----------------------------------------------------------- */
@@ -128,7 +183,7 @@ int tms_bad_output(const struct tms_context *context, int code, const char *path
 {
     const char *why = tms_error(context);
 
-    if (code == TMS_ERR_IO && strcmp(path, "-") == 0 && reader_is_gone(stdout)) {
+    if (code == TMS_ERR_IO && strcmp(path, "-") == 0 && reader_is_gone(STDOUT_FILENO)) {
         return TMS_EXIT_OK;
     }
     return tms_bad("%s%s", *why != '\0' ? why : tms_strerror(code),

@@ -53,11 +53,29 @@ void tms_console_name(FILE *out, const char *name);
 /* The exit status of two traces together: bad input > violation > incomplete > fine. */
 int tms_console_worse(int a, int b);
 
-/* Colours on this stream? `choice` is the value of --color; NO_COLOR and dumb terminals count. */
-bool tms_console_color(const char *choice, FILE *stream);
+/* Colours on this descriptor? `choice` is the value of --color; NO_COLOR and dumb terminals count.
+ */
+bool tms_console_color(const char *choice, int descriptor);
 
-/* Writes out what a stream still holds; TMS_EXIT_BAD after a sentence if that failed. */
-int tms_console_flush(FILE *stream, const char *name);
+/* A stream to write to that remembers why it could not be written. */
+struct tms_stream {
+    FILE *out;
+    int fd;    /* not closed with it */
+    int error; /* errno of the first write that failed */
+    bool reported;
+};
+
+/* False when memory is short. The structure stays where it is. */
+bool tms_stream_open(struct tms_stream *stream, int fd);
+
+/* Writes out what it still holds; TMS_EXIT_BAD after a sentence if that failed. */
+int tms_stream_close(struct tms_stream *stream, const char *name);
+
+/* Makes `stdout` such a stream; false when memory is short. */
+bool tms_console_start(void);
+
+/* Writes out what `stdout` still holds; TMS_EXIT_BAD, after a sentence once, if that failed. */
+int tms_console_flush(void);
 
 /* Characters of UTF-8 text, not bytes. */
 int tms_console_width(const char *text, size_t length);

@@ -65,6 +65,7 @@ struct job {
     struct tms_progress progress;
     struct tms_context *context;
     struct tms_reader *reader;
+    struct tms_new_file file;
 };
 
 static void remark(const struct job *job)
@@ -115,8 +116,11 @@ static int copy(struct job *job, struct tms_writer *writer)
     if (count < 0) {
         return tms_bad_input(job->context, (int)count, job->values->from);
     }
-    return code != TMS_OK ? tms_bad_output(job->context, code, job->to, job->values->to)
-                          : finish(job);
+    if (code != TMS_OK) {
+        return tms_bad_output(job->context, code, job->to, job->values->to);
+    }
+    int status = tms_new_file_close(&job->file);
+    return status == TMS_EXIT_OK ? finish(job) : status;
 }
 
 static int convert(struct job *job)
@@ -137,6 +141,10 @@ static int convert(struct job *job)
     settings.format = values->to;
     settings.compression = values->compression;
     settings.level = (int)values->level;
+    if (tms_new_file_open(&job->file, job->to) != TMS_EXIT_OK) {
+        return TMS_EXIT_BAD;
+    }
+    settings.descriptor = job->file.fd;
     code = tms_writer_open(job->context, job->to, &settings, &writer);
     if (code != TMS_OK) {
         return tms_bad_output(job->context, code, job->to, values->to);
@@ -148,8 +156,8 @@ static int run(const void *all_values, const struct tms_operands *operands)
 {
     struct job job = {.values = all_values, .from = operands->text[0], .to = operands->text[1]};
 
-    if (strcmp(job.from, "-") != 0 && tms_same_file(job.from, job.to)) {
-        return tms_bad("%s and %s are the same file; write to another one", job.from, job.to);
+    if (!tms_new_file_spares(job.to, &(struct tms_operands){operands->text, 1}, NULL)) {
+        return TMS_EXIT_BAD;
     }
     tms_progress_start(&job.progress, &job.values->common);
     job.context = tms_context_new(tms_console_complain, &job.progress);
@@ -157,6 +165,7 @@ static int run(const void *all_values, const struct tms_operands *operands)
         return tms_bad("out of memory");
     }
     int status = convert(&job);
+    tms_new_file_abandon(&job.file);
     tms_reader_close(job.reader);
     tms_context_free(job.context);
     return status;

@@ -12,6 +12,7 @@
 #include <sys/personality.h>
 #include <unistd.h>
 
+#include "cli/cleanup.h"
 #include "cli/console.h"
 #include "cli/options.h"
 #include "cli/toolchain.h"
@@ -375,31 +376,15 @@ static void make_directory(struct doctor *doctor)
 
     snprintf(doctor->directory, sizeof(doctor->directory), "%s/tmesis-doctor-XXXXXX",
              parent != NULL && *parent != '\0' ? parent : "/tmp");
-    if (mkdtemp(doctor->directory) == NULL) {
+    if (!tms_cleanup_make_directory(doctor->directory)) {
         doctor->directory[0] = '\0';
     }
-}
-
-static void remove_directory(const struct doctor *doctor)
-{
-    char path[PATH_MAX];
-
-    if (doctor->directory[0] == '\0') {
-        return;
-    }
-    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
-        in_directory(doctor, programs[i].source, path);
-        unlink(path);
-        in_directory(doctor, programs[i].binary, path);
-        unlink(path);
-    }
-    rmdir(doctor->directory);
 }
 
 static int run(const void *values, const struct tms_operands *operands)
 {
     const struct tms_common *common = values;
-    bool color = tms_console_color(common->color, stdout);
+    bool color = tms_console_color(common->color, STDOUT_FILENO);
     struct doctor *doctor = calloc(1, sizeof(*doctor));
     int status = TMS_EXIT_OK;
 
@@ -415,7 +400,9 @@ static int run(const void *values, const struct tms_operands *operands)
         }
         status = state == GOOD ? status : TMS_EXIT_BAD;
     }
-    remove_directory(doctor);
+    if (doctor->directory[0] != '\0') {
+        tms_cleanup_remove(doctor->directory);
+    }
     tms_words_free(&doctor->compiler[TMS_LANGUAGE_C].words);
     tms_words_free(&doctor->compiler[TMS_LANGUAGE_CXX].words);
     free(doctor);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tmesis engines: what decides, and what its answer is worth. */
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/console.h"
 #include "cli/options.h"
@@ -104,7 +105,7 @@ static void write_json(const struct tms_engine_info *engine)
 static int run(const void *all_values, const struct tms_operands *operands)
 {
     const struct values *values = all_values;
-    bool color = tms_console_color(values->common.color, stdout);
+    bool color = tms_console_color(values->common.color, STDOUT_FILENO);
     const struct tms_engine_info *engine;
 
     (void)operands;

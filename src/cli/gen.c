@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/console.h"
+#include "cli/new_file.h"
 #include "cli/options.h"
 #include "gen/gen.h"
 #include "gen/presets.h"
@@ -213,7 +214,7 @@ static int write_events(struct tms_gen *gen, struct tms_writer *writer,
 }
 
 static int write_trace(const struct values *values, struct tms_context *context,
-                       struct tms_gen *gen, uint64_t total)
+                       struct tms_gen *gen, uint64_t total, int descriptor)
 {
     struct tms_writer_settings settings;
     struct tms_writer *writer = NULL;
@@ -221,6 +222,7 @@ static int write_trace(const struct values *values, struct tms_context *context,
 
     tms_writer_settings_init(&settings);
     settings.format = values->format;
+    settings.descriptor = descriptor;
     int code = tms_writer_open(context, values->output, &settings, &writer);
     if (code != TMS_OK) {
         return code;
@@ -268,24 +270,36 @@ static void say_what(const struct values *values, const struct tms_shape *shape,
     say_cut(context, gen, shape->cut);
 }
 
+static int write_file(const struct values *values, const struct tms_shape *shape,
+                      struct tms_context *context, struct tms_gen *gen)
+{
+    struct tms_new_file file;
+    int status = tms_new_file_open(&file, values->output);
+
+    if (status != TMS_EXIT_OK) {
+        return status;
+    }
+    int code = write_trace(values, context, gen, shape->events, file.fd);
+    status = code != TMS_OK ? tms_bad_output(context, code, values->output, values->format)
+                            : tms_new_file_close(&file);
+    tms_new_file_abandon(&file);
+    if (code == TMS_OK && status == TMS_EXIT_OK && !values->common.quiet) {
+        say_what(values, shape, context, gen);
+    }
+    return status;
+}
+
 static int generate(const struct values *values, const struct tms_shape *shape)
 {
     struct tms_context *context = tms_context_new(tms_console_complain, NULL);
     struct tms_gen *gen = NULL;
-    int status = TMS_EXIT_OK;
 
     if (context == NULL) {
         return tms_bad("out of memory");
     }
     int code = tms_gen_new(context, shape, &gen);
-    if (code == TMS_OK) {
-        code = write_trace(values, context, gen, shape->events);
-    }
-    if (code != TMS_OK) {
-        status = tms_bad_output(context, code, values->output, values->format);
-    } else if (!values->common.quiet) {
-        say_what(values, shape, context, gen);
-    }
+    int status = code == TMS_OK ? write_file(values, shape, context, gen)
+                                : tms_bad_output(context, code, values->output, values->format);
     tms_gen_free(gen);
     tms_context_free(context);
     return status;
@@ -300,7 +314,7 @@ static int run(const void *all_values, const struct tms_operands *operands)
     (void)operands;
     if (values->list_presets) {
         tms_presets_list(stdout);
-        return tms_console_flush(stdout, "standard output");
+        return tms_console_flush();
     }
     if (values->output == NULL) {
         return tms_bad("gen needs a file to write: -o FILE, or -o - with --to for standard output");

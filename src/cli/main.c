@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cleanup.h"
 #include "cli/console.h"
 #include "cli/options.h"
 #include "cli/process.h"
@@ -143,6 +144,10 @@ int main(int argc, char **argv)
 
     tms_descriptors_keep();
     tms_sigpipe_ignore();
+    tms_cleanup_start();
+    if (!tms_console_start()) {
+        return tms_bad("out of memory");
+    }
     if (argc < 2 && command == NULL) {
         help(stderr);
         return TMS_EXIT_BAD;
@@ -157,6 +162,6 @@ int main(int argc, char **argv)
         command = find_command(argv[1]);
         status = command != NULL ? run_named(command, argc - 2, argv + 2) : TMS_EXIT_BAD;
     }
-    int written = tms_console_flush(stdout, "standard output");
+    int written = tms_console_flush();
     return written != TMS_EXIT_OK ? written : status;
 }

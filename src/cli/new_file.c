@@ -1,108 +1,186 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that are there whole or not at all; see new_file.h. */
+/* The files that commands write; see new_file.h. */
 #include "cli/new_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/console.h"
+#include "cli/cleanup.h"
 
-/* The names that it has before and after; false if it must be written in place. */
-static bool choose_names(struct tms_new_file *file, mode_t *mode)
+static bool is_standard_output(const char *path)
 {
-    struct stat status;
-
-    *mode = 0;
-    if (strlen(file->path) >= sizeof(file->target)) {
-        return false;
-    }
-    if (stat(file->path, &status) != 0) {
-        snprintf(file->target, sizeof(file->target), "%s", file->path);
-    } else if (!S_ISREG(status.st_mode) || access(file->path, W_OK) != 0 ||
-               realpath(file->path, file->target) == NULL) {
-        return false;
-    } else {
-        *mode = status.st_mode & 0777;
-    }
-    snprintf(file->temporary, sizeof(file->temporary), "%s.%ld~", file->target, (long)getpid());
-    return true;
+    return path == NULL || strcmp(path, "-") == 0;
 }
 
-static FILE *open_temporary(struct tms_new_file *file)
+static int cannot(const char *path, const char *reason)
 {
-    mode_t mode;
-
-    if (!choose_names(file, &mode)) {
-        return NULL;
-    }
-    int fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        return NULL;
-    }
-    FILE *out = mode == 0 || fchmod(fd, mode) == 0 ? fdopen(fd, "w") : NULL;
-    if (out == NULL) {
-        close(fd);
-        unlink(file->temporary);
-    }
-    return out;
+    return tms_bad("%s can't be written: %s", path, reason);
 }
+
+/* ---- writing ---------------------------------------------------------------------------- */
 
 int tms_new_file_open(struct tms_new_file *file, const char *path)
 {
-    *file = (struct tms_new_file){.path = path};
-    if (path == NULL || strcmp(path, "-") == 0) {
+    char reason[TMS_REPLACE_REASON];
+
+    *file = (struct tms_new_file){.replace.fd = -1};
+    if (is_standard_output(path)) {
         file->path = "standard output";
-        file->out = stdout;
+        file->fd = STDOUT_FILENO;
         return TMS_EXIT_OK;
     }
-    file->out = open_temporary(file);
-    if (file->out == NULL) {
-        file->temporary[0] = '\0';
-        file->out = fopen(path, "w");
+    tms_cleanup_hold();
+    bool good = tms_replace_open(&file->replace, path, reason);
+    if (good && file->replace.temporary[0] != '\0') {
+        tms_cleanup_add(file->replace.temporary);
     }
-    return file->out != NULL ? TMS_EXIT_OK
-                             : tms_bad("%s can't be written: %s", path, strerror(errno));
+    tms_cleanup_release();
+    file->path = good ? path : NULL;
+    file->fd = file->replace.fd;
+    return good ? TMS_EXIT_OK : cannot(path, reason);
 }
 
-int tms_new_file_close(struct tms_new_file *file)
+int tms_new_file_open_text(struct tms_new_file *file, const char *path)
 {
-    int status = tms_console_flush(file->out, file->path);
+    int status = tms_new_file_open(file, path);
 
-    if (file->out == stdout || status != TMS_EXIT_OK) {
+    if (status == TMS_EXIT_OK && file->fd == STDOUT_FILENO) {
+        file->stream.out = stdout;
+    } else if (status == TMS_EXIT_OK && !tms_stream_open(&file->stream, file->fd)) {
         tms_new_file_abandon(file);
-        return status;
-    }
-    bool closed = fclose(file->out) == 0;
-    file->out = NULL;
-    if (closed && (file->temporary[0] == '\0' || rename(file->temporary, file->target) == 0)) {
-        return TMS_EXIT_OK;
-    }
-    status = tms_bad("%s could not be written: %s", file->path, strerror(errno));
-    if (file->temporary[0] != '\0') {
-        unlink(file->temporary);
+        status = tms_bad("out of memory");
     }
     return status;
 }
 
-void tms_new_file_abandon(struct tms_new_file *file)
+int tms_new_file_possible(const char *path)
 {
-    if (file->out != NULL && file->out != stdout) {
-        fclose(file->out);
-        if (file->temporary[0] != '\0') {
-            unlink(file->temporary);
-        }
+    char reason[TMS_REPLACE_REASON];
+
+    if (is_standard_output(path)) {
+        return TMS_EXIT_OK;
     }
-    file->out = NULL;
+    tms_cleanup_hold();
+    bool good = tms_replace_possible(path, reason);
+    tms_cleanup_release();
+    return good ? TMS_EXIT_OK : cannot(path, reason);
 }
 
-bool tms_same_file(const char *a, const char *b)
+int tms_new_file_close(struct tms_new_file *file)
 {
-    struct stat one, two;
+    if (file->fd == STDOUT_FILENO) {
+        file->path = NULL;
+        return tms_console_flush();
+    }
+    if (file->stream.out != NULL && tms_stream_close(&file->stream, file->path) != TMS_EXIT_OK) {
+        tms_new_file_abandon(file);
+        return TMS_EXIT_BAD;
+    }
+    bool good = tms_replace_keep(&file->replace);
+    int error = errno;
+    tms_cleanup_forget(file->replace.temporary);
+    const char *path = file->path;
+    file->path = NULL;
+    return good ? TMS_EXIT_OK : tms_bad("%s could not be written: %s", path, strerror(error));
+}
 
-    return stat(a, &one) == 0 && stat(b, &two) == 0 && S_ISREG(one.st_mode) &&
-           one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+void tms_new_file_abandon(struct tms_new_file *file)
+{
+    char temporary[PATH_MAX];
+
+    if (file->path == NULL) {
+        return;
+    }
+    file->path = NULL;
+    if (file->stream.out != NULL && file->stream.out != stdout) {
+        fclose(file->stream.out);
+    }
+    memcpy(temporary, file->replace.temporary, sizeof(temporary));
+    tms_replace_drop(&file->replace);
+    tms_cleanup_forget(temporary);
+}
+
+/* ---- what must not be replaced ---------------------------------------------------------- */
+
+/* What a path names: a regular file, or the place in a directory where one would be created. */
+struct place {
+    dev_t device;
+    ino_t inode;
+    const char *name; /* NULL: the file is there */
+};
+
+/* False if there is nothing to lose: a pipe, a device, no such directory. */
+static bool find_place(const char *path, int standard, struct place *place)
+{
+    const char *slash = strrchr(path, '/');
+    struct stat status;
+    bool there = strcmp(path, "-") == 0 ? fstat(standard, &status) == 0 : stat(path, &status) == 0;
+
+    place->name = NULL;
+    if (!there) {
+        char directory[PATH_MAX] = ".";
+        int length = slash != NULL ? (int)(slash - path) + 1 : 0;
+        if (length > 0) {
+            snprintf(directory, sizeof(directory), "%.*s", length, path);
+        }
+        place->name = slash != NULL ? slash + 1 : path;
+        there = stat(directory, &status) == 0;
+    } else if (!S_ISREG(status.st_mode)) {
+        return false;
+    }
+    place->device = status.st_dev;
+    place->inode = status.st_ino;
+    return there;
+}
+
+static bool is_same(const struct place *a, const struct place *b)
+{
+    bool names =
+        a->name == NULL || b->name == NULL ? a->name == b->name : strcmp(a->name, b->name) == 0;
+
+    return names && a->device == b->device && a->inode == b->inode;
+}
+
+static bool spares(const char *output, const char *input)
+{
+    struct place to, from;
+
+    if (!find_place(output, STDOUT_FILENO, &to) || !find_place(input, STDIN_FILENO, &from) ||
+        !is_same(&to, &from)) {
+        return true;
+    }
+    tms_say("%s and %s are the same file; write to another one",
+            strcmp(input, "-") == 0 ? "standard input" : input,
+            strcmp(output, "-") == 0 ? "standard output" : output);
+    return false;
+}
+
+bool tms_new_file_spares(const char *output, const struct tms_operands *inputs,
+                         const struct tms_given *rules)
+{
+    const char *to = output != NULL ? output : "-";
+    bool good = true;
+
+    for (size_t i = 0; inputs != NULL && i < inputs->count && good; i++) {
+        good = spares(to, inputs->text[i]);
+    }
+    for (size_t i = 0; rules != NULL && i < rules->count && good; i++) {
+        bool file = strcmp(rules->values[i].option->name, "spec") == 0;
+        good = !file || spares(to, rules->values[i].text);
+    }
+    return good;
+}
+
+bool tms_new_file_twice(const char *a, const char *b)
+{
+    struct place one, two;
+
+    if (is_standard_output(a) || is_standard_output(b)) {
+        return is_standard_output(a) && is_standard_output(b);
+    }
+    return find_place(a, STDOUT_FILENO, &one) && find_place(b, STDOUT_FILENO, &two) &&
+           is_same(&one, &two);
 }

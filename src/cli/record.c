@@ -2,9 +2,12 @@
 /* tmesis record: a program watched, and a trace of what it did, to be checked later. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/console.h"
+#include "cli/new_file.h"
 #include "cli/options.h"
+#include "cli/preflight.h"
 #include "cli/remains.h"
 #include "cli/watch.h"
 #include "spool/trace.h"
@@ -51,21 +54,24 @@ static bool is_known(const char *path)
     return false;
 }
 
-static int open_writer(struct tms_context *context, const char *path, struct tms_writer **writer)
+static int open_writer(struct tms_context *context, const char *path, int descriptor,
+                       struct tms_writer **writer)
 {
     struct tms_writer_settings settings;
 
     tms_writer_settings_init(&settings);
     settings.format = is_known(path) ? NULL : "tms";
+    settings.descriptor = descriptor;
     return tms_writer_open(context, path, &settings, writer);
 }
 
-/* Before the program starts: can the trace be written? */
-static int try_output(const char *path)
+/* Is there such a format to write? The descriptor is any: nothing is written. */
+static bool try_format(const char *path)
 {
     struct tms_context *context = tms_context_new(NULL, NULL);
     struct tms_writer *writer = NULL;
-    int code = context != NULL ? open_writer(context, path, &writer) : TMS_ERR_MEMORY;
+    int code =
+        context != NULL ? open_writer(context, path, STDOUT_FILENO, &writer) : TMS_ERR_MEMORY;
 
     if (code != TMS_OK) {
         tms_say("%s", context != NULL ? tms_error(context) : "out of memory");
@@ -73,7 +79,51 @@ static int try_output(const char *path)
         tms_writer_abandon(writer);
     }
     tms_context_free(context);
-    return code == TMS_OK ? TMS_EXIT_OK : TMS_EXIT_WATCH_BAD;
+    return code == TMS_OK;
+}
+
+/* Standard output is the program's. */
+static bool is_standard_output(const char *path)
+{
+    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(path, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Before the program starts: can the trace be written, and does it replace nothing it must not? */
+static bool try_output(const struct values *values, const char *program)
+{
+    const struct tms_operands inputs = {&program, 1};
+
+    if (is_standard_output(values->output)) {
+        tms_say("-o %s would mix the trace with what the program writes to standard output; name a "
+                "file or a FIFO",
+                values->output);
+        return false;
+    }
+    return tms_new_file_spares(values->output, &inputs, &values->watching.rules) &&
+           try_format(values->output) && tms_new_file_possible(values->output) == TMS_EXIT_OK;
+}
+
+/* False after a sentence if the program had better not be started. */
+static bool look_ahead(const struct values *values, const char *program)
+{
+    bool quiet = values->common.quiet;
+    char path[PATH_MAX];
+
+    if (!tms_preflight_find(program, &values->watching, "-o", values->output, path) ||
+        !try_output(values, path) || !tms_preflight_watchable(program, quiet)) {
+        return false;
+    }
+    if (!quiet) {
+        tms_preflight_remark(program);
+    }
+    return true;
 }
 
 static int write_events(void *user, const struct tms_event *events, size_t count)
@@ -81,12 +131,12 @@ static int write_events(void *user, const struct tms_event *events, size_t count
     return tms_writer_write(user, events, count);
 }
 
-static int write_trace(struct tms_remains *remains, const char *path,
-                       struct tms_trace_outcome *outcome)
+static int write_to(struct tms_remains *remains, const char *path, int descriptor,
+                    struct tms_trace_outcome *outcome)
 {
     struct tms_writer *writer;
     char loss[TMS_SPOOL_REASON];
-    int code = open_writer(remains->context, path, &writer);
+    int code = open_writer(remains->context, path, descriptor, &writer);
 
     if (code != TMS_OK) {
         return code;
@@ -100,6 +150,24 @@ static int write_trace(struct tms_remains *remains, const char *path,
         tms_writer_lost(writer, loss);
     }
     return tms_writer_close(writer);
+}
+
+/* False after a sentence. */
+static bool write_trace(struct tms_remains *remains, const char *path,
+                        struct tms_trace_outcome *outcome)
+{
+    struct tms_new_file file;
+
+    if (tms_new_file_open(&file, path) != TMS_EXIT_OK) {
+        return false;
+    }
+    int code = write_to(remains, path, file.fd, outcome);
+    if (code != TMS_OK) {
+        tms_remains_bad(remains, code);
+        tms_new_file_abandon(&file);
+        return false;
+    }
+    return tms_new_file_close(&file) == TMS_EXIT_OK;
 }
 
 static void tell(struct job *job, const struct tms_remains *remains, const char *path,
@@ -146,11 +214,9 @@ static void take_process(struct job *job, size_t index)
         job->bad = true;
         tms_say("out of memory");
     } else {
-        int code = write_trace(&remains, path, &outcome);
-        if (code == TMS_OK) {
+        if (write_trace(&remains, path, &outcome)) {
             tell(job, &remains, path, &outcome);
         } else {
-            tms_remains_bad(&remains, code);
             job->bad = true;
         }
         job->blocks = job->blocks || remains.spool.header.blocks > 0;
@@ -175,12 +241,11 @@ static int run(const void *all_values, const struct tms_operands *operands)
         tms_say("record needs -o FILE; see tmesis record --help");
         return TMS_EXIT_WATCH_BAD;
     }
-    int status = try_output(job.values->output);
-    if (status != TMS_EXIT_OK) {
-        return status;
+    if (!look_ahead(job.values, operands->text[0])) {
+        return TMS_EXIT_WATCH_BAD;
     }
     static const struct tms_manner manner = {.mode = "record", .blame = true};
-    status = tms_watch(&job.watched, &job.values->watching, &manner, operands);
+    int status = tms_watch(&job.watched, &job.values->watching, &manner, operands);
     if (status == TMS_EXIT_OK) {
         for (size_t i = 0; i < job.watched.spool_count; i++) {
             take_process(&job, i);

@@ -351,10 +351,10 @@ static int write_all(const struct refinement *refinement, struct tms_new_file *o
         write_table(refinement);
     }
     say_outcome(refinement);
-    write_specification(refinement, output->out);
+    write_specification(refinement, output->stream.out);
     int status = tms_new_file_close(output);
-    if (json->out != NULL) {
-        write_json(refinement, json->out);
+    if (json->stream.out != NULL) {
+        write_json(refinement, json->stream.out);
         status = tms_console_worse(status, tms_new_file_close(json));
     }
     return tms_console_worse(refinement->status, status);
@@ -375,19 +375,16 @@ static bool usage_is_good(const struct values *values, const struct tms_operands
                     "be; put it into a file first");
             return false;
         }
-        if (!is_standard_output(values->output) && tms_same_file(traces->text[i], values->output)) {
-            tms_say("%s and %s are the same file; write the specification to another one",
-                    traces->text[i], values->output);
-            return false;
-        }
     }
-    if (values->json.given && is_standard_output(values->json.value) &&
-        is_standard_output(values->output)) {
-        tms_say("the specification and --json can't both go to standard output; -o FILE takes the "
-                "specification elsewhere");
+    if (values->json.given && tms_new_file_twice(values->json.value, values->output)) {
+        tms_say("the specification and --json can't both go to %s; -o FILE takes the "
+                "specification elsewhere",
+                is_standard_output(values->output) ? "standard output" : values->output);
         return false;
     }
-    return tms_standard_input_once(traces, &values->rules);
+    return tms_standard_input_once(traces, &values->rules) &&
+           tms_new_file_spares(values->output, traces, &values->rules) &&
+           (!values->json.given || tms_new_file_spares(values->json.value, traces, &values->rules));
 }
 
 /* Without rules from the user there is still a specification, of no rule yet. */
@@ -428,10 +425,10 @@ static int run(const void *all_values, const struct tms_operands *traces)
     set_up(&refinement);
     int status = open_rules(&refinement);
     if (status == TMS_EXIT_OK) {
-        status = tms_new_file_open(&output, values->output);
+        status = tms_new_file_open_text(&output, values->output);
     }
     if (status == TMS_EXIT_OK && values->json.given) {
-        status = tms_new_file_open(&json, values->json.value);
+        status = tms_new_file_open_text(&json, values->json.value);
     }
     if (status == TMS_EXIT_OK) {
         status = run_rounds(&refinement);

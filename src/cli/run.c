@@ -6,12 +6,14 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/binary.h"
 #include "cli/console.h"
 #include "cli/new_file.h"
 #include "cli/options.h"
 #include "cli/predict_options.h"
+#include "cli/preflight.h"
 #include "cli/remains.h"
 #include "cli/toolchain.h"
 #include "cli/watch.h"
@@ -98,7 +100,7 @@ struct job {
     bool beyond;                        /* accesses are wanted beyond what decides about this run */
     char preload[PATH_MAX];             /* the library for a program without the runtime, or "" */
     struct tms_watched watched;
-    struct tms_new_file json; /* .out NULL: none wanted */
+    struct tms_new_file json; /* .stream.out NULL: none wanted */
     bool violation, incomplete, bad;
     bool unread; /* a process that nothing is known of */
     bool blocks; /* some process had one */
@@ -190,13 +192,13 @@ static int report(const struct job *job, const struct tms_remains *remains,
     settings.path = remains->title;
     settings.format = TMS_FORMAT_LIVE;
     settings.blocks = *source != '\0' ? source : NULL;
-    settings.color = tms_console_color(job->values->common.color, stderr);
+    settings.color = tms_console_color(job->values->common.color, STDERR_FILENO);
     settings.stats = job->values->stats;
     settings.quiet = job->values->common.quiet;
     settings.potential = job->values->predicting.potential || job->values->engine_given;
     int code = tms_report(analysis, "text", &settings, tms_console_sink, stderr);
-    if (code != TMS_ERR_MEMORY && job->json.out != NULL) {
-        code = tms_report(analysis, "json", &settings, tms_console_sink, job->json.out);
+    if (code != TMS_ERR_MEMORY && job->json.stream.out != NULL) {
+        code = tms_report(analysis, "json", &settings, tms_console_sink, job->json.stream.out);
     }
     return code == TMS_ERR_IO ? TMS_OK : code; /* is seen when the file is closed */
 }
@@ -315,6 +317,26 @@ static void warn_unused(const struct job *job)
     }
 }
 
+/* What the processes left, in the text report and in --json. */
+static int report_all(struct job *job)
+{
+    const char *json = job->values->json;
+
+    if (json != NULL && tms_new_file_open_text(&job->json, json) != TMS_EXIT_OK) {
+        job->bad = true;
+    }
+    for (size_t i = 0; i < job->watched.spool_count; i++) {
+        take_process(job, i);
+    }
+    conclude(job);
+    if (job->json.path != NULL && (job->reports == 0 || job->bad)) { /* not all was written */
+        tms_new_file_abandon(&job->json);
+    } else if (job->json.path != NULL && tms_new_file_close(&job->json) != TMS_EXIT_OK) {
+        job->bad = true;
+    }
+    return json != NULL && job->bad ? TMS_EXIT_WATCH_BAD : exit_status(job);
+}
+
 static int run_job(struct job *job, const struct tms_operands *operands)
 {
     bool along = (job->inside && job->engines[0] != '\0') || job->preload[0] != '\0';
@@ -327,11 +349,7 @@ static int run_job(struct job *job, const struct tms_operands *operands)
     int status = tms_watch(&job->watched, &job->values->watching, &manner, operands);
 
     if (status == TMS_EXIT_OK) {
-        for (size_t i = 0; i < job->watched.spool_count; i++) {
-            take_process(job, i);
-        }
-        conclude(job);
-        status = exit_status(job);
+        status = report_all(job);
     }
     tms_watched_free(&job->watched);
     return status;
@@ -434,29 +452,39 @@ static void settle_settings(struct job *job)
     tms_predicting_settings(&values->predicting, &job->settings);
 }
 
+/* False after a sentence if the program had better not be started. */
+static bool look_ahead(struct job *job, const char *program)
+{
+    const struct values *values = job->values;
+    char list[TMS_ENGINE_LIST_SIZE], path[PATH_MAX], *found = path;
+    const char *engines = tms_predicting_engines(&values->predicting, values->engines, list);
+    bool locks_only = divide_engines(job, engines);
+
+    if (!tms_preflight_find(program, &values->watching, "--json", values->json, path) ||
+        (values->json != NULL &&
+         (!tms_new_file_spares(values->json, &(struct tms_operands){(const char *const *)&found, 1},
+                               &values->watching.rules) ||
+          tms_new_file_possible(values->json) != TMS_EXIT_OK)) ||
+        !(locks_only ? choose_preload(job, program)
+                     : tms_preflight_watchable(program, values->common.quiet))) {
+        return false;
+    }
+    if (!values->common.quiet) {
+        tms_preflight_remark(program);
+    }
+    return true;
+}
+
 static int run(const void *all_values, const struct tms_operands *operands)
 {
-    const struct values *values = all_values;
-    struct job job = {.values = values};
-    char list[TMS_ENGINE_LIST_SIZE];
+    struct job job = {.values = all_values};
 
     settle_settings(&job);
-    if (divide_engines(&job, tms_predicting_engines(&values->predicting, values->engines, list)) &&
-        !choose_preload(&job, operands->text[0])) {
-        return TMS_EXIT_WATCH_BAD;
-    }
-    if (values->json != NULL && tms_new_file_open(&job.json, values->json) != TMS_EXIT_OK) {
+    if (!look_ahead(&job, operands->text[0])) {
         return TMS_EXIT_WATCH_BAD;
     }
     warn_unused(&job);
-    int status = run_job(&job, operands);
-    if (values->json != NULL && (job.reports == 0 || job.bad)) { /* not all of it was written */
-        tms_new_file_abandon(&job.json);
-        status = job.bad ? TMS_EXIT_WATCH_BAD : status;
-    } else if (values->json != NULL && tms_new_file_close(&job.json) != TMS_EXIT_OK) {
-        status = TMS_EXIT_WATCH_BAD;
-    }
-    return status;
+    return run_job(&job, operands);
 }
 
 const struct tms_command tms_command_run = {

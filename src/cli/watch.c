@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cli/binary.h"
+#include "cli/cleanup.h"
 #include "cli/launch.h"
 #include "cli/process.h"
 #include "runtime/config.h"
@@ -54,7 +55,7 @@ static int make_directory(struct tms_watched *watched, const char *mode)
                           base_directory(mode));
 
     if (length < 0 || (size_t)length >= sizeof(watched->directory) - 64 ||
-        mkdtemp(watched->directory) == NULL) {
+        !tms_cleanup_make_directory(watched->directory)) {
         tms_say("no directory can be made in %s: %s; TMPDIR names another", base_directory(mode),
                 strerror(errno));
         watched->directory[0] = '\0';
@@ -68,26 +69,7 @@ static void path_in(const struct tms_watched *watched, const char *name, char pa
     snprintf(path, PATH_MAX, "%.*s/%.255s", PATH_MAX - 300, watched->directory, name);
 }
 
-/* What a process left there that was not known when the spools were listed. */
-static void remove_others(const struct tms_watched *watched)
-{
-    DIR *directory = opendir(watched->directory);
-    const struct dirent *entry;
-    char path[PATH_MAX];
-
-    while (directory != NULL && (entry = readdir(directory)) != NULL) {
-        if (entry->d_name[0] != '.') {
-            path_in(watched, entry->d_name, path);
-            unlink(path);
-        }
-    }
-    if (directory != NULL) {
-        closedir(directory);
-        rmdir(watched->directory);
-    }
-}
-
-/* By name, so that it also works when no more files can be opened. */
+/* First by name, which also works when no more files can be opened to list them. */
 static void remove_directory(const struct tms_watched *watched)
 {
     char path[PATH_MAX];
@@ -100,9 +82,7 @@ static void remove_directory(const struct tms_watched *watched)
     }
     path_in(watched, SPEC_FILE, path);
     unlink(path);
-    if (rmdir(watched->directory) != 0) {
-        remove_others(watched);
-    }
+    tms_cleanup_remove(watched->directory);
 }
 
 void tms_watched_free(struct tms_watched *watched)

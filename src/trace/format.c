@@ -392,7 +392,8 @@ static int start_writer(struct tms_writer *writer, const char *path,
         return tms_fail_memory(context);
     }
     return tms_output_open(context, writer->path, compression,
-                           writer->format->own_compression ? 0 : settings->level, &writer->output);
+                           writer->format->own_compression ? 0 : settings->level,
+                           settings->descriptor, &writer->output);
 }
 
 static int create_state(struct tms_writer *writer)

@@ -7,15 +7,13 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+
+#include "base/replace.h"
 
 #define BUFFER_SIZE (1u << 18)
 
@@ -23,9 +21,8 @@ struct encoder;
 
 struct tms_output {
     struct tms_context *context;
-    const char *path;              /* as messages name it */
-    char target[PATH_MAX];         /* the path behind its links */
-    char temporary[PATH_MAX + 32]; /* what becomes the target when it is whole; "": none */
+    const char *path;        /* as messages name it */
+    struct tms_replace file; /* .fd -1: the bytes go to somebody else's descriptor */
     int fd;
     int failed; /* first error */
     const struct encoder *encoder;
@@ -164,47 +161,20 @@ static int choose_encoder(struct tms_output *output, const char *name, int level
                     "unknown compression \"%s\": it can be none, gz or zst", name);
 }
 
-/*
- * The name beside the target, with *mode of a file that is there already; false if the path is
- * no regular file, or one that must not be written.
- */
-static bool choose_names(struct tms_output *output, const char *path, mode_t *mode)
-{
-    struct stat status, behind;
-
-    if (stat(path, &status) != 0) {
-        snprintf(output->target, sizeof(output->target), "%s", path);
-    } else if (!S_ISREG(status.st_mode) || realpath(path, output->target) == NULL ||
-               stat(output->target, &behind) != 0 || behind.st_ino != status.st_ino ||
-               behind.st_dev != status.st_dev || access(path, W_OK) != 0) {
-        return false;
-    } else {
-        *mode = status.st_mode & 0777;
-    }
-    snprintf(output->temporary, sizeof(output->temporary), "%s.%ld~", output->target,
-             (long)getpid());
-    return strlen(path) < sizeof(output->target);
-}
-
 static int open_file(struct tms_output *output, const char *path)
 {
-    mode_t mode = 0;
+    char reason[TMS_REPLACE_REASON];
 
-    if (choose_names(output, path, &mode)) {
-        int fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 && (mode == 0 || fchmod(fd, mode) == 0)) {
-            return fd;
-        }
-        if (fd >= 0) {
-            close(fd);
-            unlink(output->temporary);
-        }
+    if (!tms_replace_open(&output->file, path, reason)) {
+        return tms_fail(output->context, TMS_ERR_IO, "%s: can't be created: %s", output->path,
+                        reason);
     }
-    output->temporary[0] = '\0';
-    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    output->fd = output->file.fd;
+    return TMS_OK;
 }
 
-static int start(struct tms_output *output, const char *path, const char *compression, int level)
+static int start(struct tms_output *output, const char *path, const char *compression, int level,
+                 int descriptor)
 {
     struct tms_memory *memory = &output->context->memory;
     bool standard = strcmp(path, "-") == 0;
@@ -219,12 +189,8 @@ static int start(struct tms_output *output, const char *path, const char *compre
     if (code != TMS_OK) {
         return code;
     }
-    output->fd = standard ? STDOUT_FILENO : open_file(output, path);
-    if (output->fd < 0) {
-        return tms_fail(output->context, TMS_ERR_IO, "%s: can't be created: %s", output->path,
-                        strerror(errno));
-    }
-    return TMS_OK;
+    output->fd = standard ? STDOUT_FILENO : descriptor;
+    return output->fd > 0 ? TMS_OK : open_file(output, path);
 }
 
 static void destroy(struct tms_output *output)
@@ -241,7 +207,7 @@ static void destroy(struct tms_output *output)
 }
 
 int tms_output_open(struct tms_context *context, const char *path, const char *compression,
-                    int level, struct tms_output **out)
+                    int level, int descriptor, struct tms_output **out)
 {
     struct tms_output *output = tms_resize(&context->memory, NULL, 0, 1, sizeof(*output));
 
@@ -250,7 +216,8 @@ int tms_output_open(struct tms_context *context, const char *path, const char *c
         return tms_fail_memory(context);
     }
     output->context = context;
-    int code = start(output, path, compression, level);
+    output->file.fd = -1;
+    int code = start(output, path, compression, level, descriptor);
     if (code != TMS_OK) {
         destroy(output);
         return code;
@@ -286,31 +253,23 @@ int tms_output_write(struct tms_output *output, const void *bytes, size_t length
     return output->failed;
 }
 
-/* `code` says whether the file is whole. */
-static int close_file(struct tms_output *output, int code)
+int tms_output_close(struct tms_output *output)
 {
-    bool named = output->temporary[0] == '\0';
+    int code = flush(output, true);
 
-    if (output->fd != STDOUT_FILENO && close(output->fd) != 0 && code == TMS_OK) {
-        code = cant_write(output);
-    }
-    if (!named && code == TMS_OK) {
-        named = rename(output->temporary, output->target) == 0;
-        code = named ? TMS_OK : cant_write(output);
-    }
-    if (!named) {
-        unlink(output->temporary);
+    if (output->file.fd >= 0) {
+        if (code != TMS_OK) {
+            tms_replace_drop(&output->file);
+        } else if (!tms_replace_keep(&output->file)) {
+            code = cant_write(output);
+        }
     }
     destroy(output);
     return code;
 }
 
-int tms_output_close(struct tms_output *output)
-{
-    return close_file(output, flush(output, true));
-}
-
 void tms_output_abandon(struct tms_output *output)
 {
-    close_file(output, TMS_ERR_IO);
+    tms_replace_drop(&output->file);
+    destroy(output);
 }

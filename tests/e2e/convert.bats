@@ -67,7 +67,7 @@ load common
     [ "$(cat out.tms)" = precious ]
     tms convert lost.std nowhere/out.tms
     [ "$status" -eq 2 ]
-    [[ $stderr == "tmesis: nowhere/out.tms: can't be created: "* ]]
+    [[ $stderr == "tmesis: nowhere/out.tms can't be written: "* ]]
     tms convert lost.std /dev/full --to=std
     [ "$status" -eq 2 ]
     [[ $stderr == "tmesis: /dev/full: can't be written: "* ]]
@@ -83,7 +83,7 @@ load common
     mkdir full.tms
     tms convert lost.std full.tms
     [ "$status" -eq 2 ]
-    [[ $stderr == "tmesis: full.tms: can't be "* ]]
+    [[ $stderr == "tmesis: full.tms can't be written: Is a directory"* ]]
     [ "$(echo ./*~)" = './*~' ]
 }
 

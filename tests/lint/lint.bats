@@ -93,7 +93,7 @@ allowed_for() {
     gen) echo 'gen/' ;;
     symbol) echo 'symbol/' ;;
     spool) echo 'spool/ symbol/ runtime/spool.h runtime/rt.h runtime/config.h' ;;
-    cli) echo 'cli/ gen/ spool/ runtime/config.h' ;;
+    cli) echo 'base/replace.h cli/ gen/ spool/ runtime/config.h' ;;
     runtime) echo "base/ clock/ engine/ spec/ $(cd runtime && echo *.h)" ;;
     preload) echo "runtime/ $(cd preload && echo *.h)" ;;
     *) echo "src/$1 has no rule" >&2 ;;

@@ -102,13 +102,13 @@ struct image {
 
 /* The file under test lies in memory, behind a path that can be opened again and again. */
 static char path[64];
+static int memory;
 
 static int make_path(void **state)
 {
-    int fd = memfd_create("trace", 0);
-
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    return fd < 0 ? -1 : 0;
+    memory = memfd_create("trace", 0);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
+    return memory < 0 ? -1 : 0;
 }
 
 static int write_trace(struct tms_context *context, const struct tms_event *events, size_t count,
@@ -119,6 +119,9 @@ static int write_trace(struct tms_context *context, const struct tms_event *even
 
     tms_writer_settings_init(&settings);
     settings.format = "tms";
+    /* A descriptor is written where it stands, and nothing in it is replaced. */
+    assert_int_equal(ftruncate(memory, 0), 0);
+    assert_int_equal(lseek(memory, 0, SEEK_SET), 0);
     int code = tms_writer_open(context, path, &settings, &writer);
     if (code != TMS_OK) {
         return code;
