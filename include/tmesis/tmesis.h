@@ -425,6 +425,7 @@ struct tms_settings {
     enum tms_blocks blocks;
     bool periods; /* lockset engines: what start, join and barrier order can't interleave */
     bool acq_rel; /* reduction: a critical section may move as a whole (theorem 2, AcqA*Rel) */
+    bool expect_blocks; /* without any that is atomic, verdicts about blocks are incomplete */
 };
 /*
  * Defaults: engine frontier, blame, grouped, the whole trace, strict, split at wait and barrier;

@@ -188,6 +188,7 @@ static int run(const void *all_values, const struct tms_operands *operands)
         return TMS_EXIT_BAD;
     }
     tms_settings_init(&settings);
+    settings.expect_blocks = true;
     settings.engines = tms_predicting_engines(&values->predicting, values->engines, engines);
     settings.blame = values->blame;
     settings.all = values->all;

@@ -408,6 +408,7 @@ static void set_up(struct refinement *refinement)
     struct tms_settings *settings = &refinement->settings;
 
     tms_settings_init(settings);
+    settings->expect_blocks = true;
     settings->engines = refinement->values->engine;
     settings->all = true; /* a pattern may have violations with somebody to blame and without */
     tms_reading_settings(&refinement->values->reading, settings);

@@ -424,6 +424,10 @@ static const char *run_loss(const struct tms_analysis *analysis, struct tms_run 
     if (run->host.loss != NULL) {
         return run->host.loss;
     }
+    if (analysis->settings.expect_blocks && !run->engine->without_blocks &&
+        analysis->lower.transactions + analysis->lower.not_atomic == 0) {
+        return "there was no block";
+    }
     return analysis->stopped ? "stopped at the first violation, as asked" : NULL;
 }
 

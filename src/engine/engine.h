@@ -59,6 +59,8 @@ struct tms_stream;
 struct tms_engine {
     struct tms_engine_info info;
     size_t state_size;
+    /* It looks at all events, in blocks or not: without any block there still is what to check. */
+    bool without_blocks;
 
     /* Before the first operation; the state is zero. */
     int (*create)(void *state, struct tms_host *host);

@@ -409,6 +409,7 @@ const struct tms_engine tms_engine_fasttrack = {
             .found = TMS_VERDICT_RACE,
             .clean = TMS_VERDICT_NO_RACE,
         },
+    .without_blocks = true,
     .state_size = sizeof(struct fasttrack),
     .create = create,
     .batch = batch,

@@ -328,6 +328,7 @@ const struct tms_engine tms_engine_goodlock = {
             .found = TMS_VERDICT_POTENTIAL,
             .clean = TMS_VERDICT_NONE_POTENTIAL,
         },
+    .without_blocks = true,
     .state_size = sizeof(struct goodlock),
     .create = create,
     .on =

@@ -31,6 +31,13 @@ static bool is_live(const struct text *text)
     return tms_report_is_live(text->job->settings);
 }
 
+/* There was nothing to check; of a trace that was cut off, that is not known. */
+static bool saw_no_block(const struct text *text)
+{
+    return text->summary.transactions == 0 &&
+           (is_live(text) || tms_analysis_loss(text->job->analysis) == NULL);
+}
+
 /* ---- the verdict ---------------------------------------------------------------------- */
 
 /* Does the verdict speak of other schedules than that of the run, and is not all known of them? */
@@ -159,7 +166,7 @@ static void write_verdict_words(const struct text *text, FILE *out)
         write_violation(text, out);
         break;
     case TMS_VERDICT_INCOMPLETE:
-        fputs(is_live(text) && text->summary.transactions == 0
+        fputs(saw_no_block(text)
                   ? "no block that is meant to be atomic was seen, so there was nothing to check."
                   : "no violation in what could be checked, but not all could be.",
               out);
@@ -288,7 +295,7 @@ static void write_meaning(struct text *text)
 /* What may be in the part that an engine did not see; without any block its reason says all. */
 static const char *in_the_rest(const struct text *text, const struct tms_result *result)
 {
-    if (is_live(text) && text->summary.transactions == 0) {
+    if (saw_no_block(text)) {
         return ".";
     }
     return result->verdict == TMS_VERDICT_INCOMPLETE ? ". The rest may hold a violation."

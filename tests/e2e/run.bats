@@ -344,7 +344,8 @@ int main(void)
 END
     "$tmesis" cc -O2 -g -pthread shares.c -o shares
     "$tmesis" record -q -o shares.tms ./shares
-    "$tmesis" check -q shares.tms
+    run "$tmesis" check -q shares.tms
+    [ "$status" -eq 3 ] # well-formed, without a block
     run --separate-stderr "$tmesis" run -q --engine=frontier,sidetrack,goodlock ./shares
     [[ $stderr == *'nothing that is meant to be atomic was seen'* ]]
     [ "$status" -eq 3 ]
