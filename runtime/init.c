@@ -229,6 +229,7 @@ static void settle_deep(void *argument)
     tms_rt_check_settle();
     tms_rt_life_count(header);
     snprintf(header->how, sizeof(header->how), "%s", how);
+    header->ended = tms_rt_clock();
     __atomic_store_n(&header->state, TMS_SPOOL_DONE, __ATOMIC_RELEASE);
 }
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "memory.h"
@@ -63,6 +64,14 @@ static const char *find_mark(const char *pattern)
         mark = at;
     }
     return mark;
+}
+
+uint64_t tms_rt_clock(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
 /*
@@ -167,6 +176,7 @@ static void fill_header(struct tms_spool_header *header, uint32_t image, int32_t
     header->pid = getpid();
     header->parent = parent != 0 ? parent : getppid();
     header->forked = parent != 0;
+    header->started = tms_rt_clock();
     header->image = image;
     header->end = TMS_SPOOL_HEADER;
     ssize_t length = readlink("/proc/self/exe", header->program, sizeof(header->program) - 1);

@@ -65,7 +65,8 @@ struct tms_spool_header {
     uint64_t first_violation; /* number of the event that closed the first cycle, 0: none */
     uint64_t violations;      /* transactions into which a cycle was closed, or blamed */
     uint64_t closing_edges;
-    uint64_t memory; /* most that the runtime held, shadow memory aside */
+    uint64_t memory;         /* most that the runtime held, shadow memory aside */
+    uint64_t started, ended; /* nanoseconds of the monotonic clock; ended 0: without a word */
     uint64_t cut; /* with LOST_SIZE or LOST_MEMORY: events from this number on are missing; 0: all
                      are there */
     char how[TMS_SPOOL_MESSAGE];          /* how it ended: "exit", "signal 6", … */

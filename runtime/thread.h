@@ -480,6 +480,8 @@ bool tms_rt_spool_open(const char *pattern, uint64_t max_size);
 struct tms_spool_header *tms_rt_spool_header(void);
 /* The thread writes no more: what is left of its chunk is for others. */
 void tms_rt_spool_thread_ends(struct tms_rt_thread *thread);
+/* Nanoseconds of the monotonic clock. */
+uint64_t tms_rt_clock(void);
 void tms_rt_spool_event(struct tms_rt_thread *thread, const struct tms_spool_event *event);
 /* A transaction, just over, in which there was none. */
 void tms_rt_spool_idle(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
