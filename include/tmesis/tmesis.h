@@ -425,7 +425,7 @@ struct tms_settings {
     enum tms_blocks blocks;
     bool periods; /* lockset engines: what start, join and barrier order can't interleave */
     bool acq_rel; /* reduction: a critical section may move as a whole (theorem 2, AcqA*Rel) */
-    bool expect_blocks; /* without any that is atomic, verdicts about blocks are incomplete */
+    bool expect_blocks; /* without any, atomic or not, verdicts about blocks are incomplete */
 };
 /*
  * Defaults: engine frontier, blame, grouped, the whole trace, strict, split at wait and barrier;
@@ -690,13 +690,15 @@ const char *tms_analysis_loss(const struct tms_analysis *analysis);
 typedef bool tms_sink(void *user, const char *text, size_t length);
 
 struct tms_report_settings {
-    const char *path;   /* of the trace, as the user named it; of a program, its command line */
-    const char *format; /* of the trace; TMS_FORMAT_LIVE: a program was watched */
-    const char *blocks; /* what was taken to be atomic, a sentence; NULL: as the trace says */
-    bool color;         /* terminal colours in text */
-    bool stats;         /* engine counters in text; JSON always has them */
-    bool quiet;         /* the verdict line only */
-    bool potential;     /* findings that are merely potential too; otherwise text counts them */
+    const char *path;    /* of the trace, as the user named it; of a program, its command line */
+    const char *format;  /* of the trace; TMS_FORMAT_LIVE: a program was watched */
+    const char *blocks;  /* what was taken to be atomic, a sentence; NULL: as the trace says */
+    bool color;          /* terminal colours in text */
+    bool stats;          /* engine counters in text; JSON always has them */
+    bool quiet;          /* the verdict line only */
+    bool potential;      /* findings that are merely potential too; otherwise text counts them */
+    const char *command; /* of a program: what to type to run it again; NULL: as `path` says */
+    unsigned width;      /* columns of text, 40 at least; 0: 100 */
 };
 #define TMS_FORMAT_LIVE "live"
 

@@ -110,6 +110,7 @@ static int report(const struct job *job)
     settings.path = checking->path;
     settings.format = tms_reader_format(checking->reader);
     settings.color = tms_console_color(job->values->common.color, STDERR_FILENO);
+    settings.width = tms_console_columns(STDERR_FILENO);
     settings.stats = job->values->stats;
     settings.quiet = job->values->common.quiet;
     /* Who asks for an engine wants to see what it found. */

@@ -7,10 +7,13 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-#define WIDTH 84
+#define WIDTH        84
+#define WIDTH_LEAST  40
+#define COLUMNS_MOST 1000
 
 void tms_say_begin(void)
 {
@@ -213,14 +216,37 @@ int tms_console_width(const char *text, size_t length)
     return count;
 }
 
+unsigned tms_console_columns(int descriptor)
+{
+    const char *text = getenv("COLUMNS");
+    struct winsize size;
+    char *end;
+    unsigned long columns = text != NULL ? strtoul(text, &end, 10) : 0;
+
+    if (columns > 0 && columns <= COLUMNS_MOST && *end == '\0') {
+        return (unsigned)columns;
+    }
+    return isatty(descriptor) && ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/* Help and lists: no wider than is good to read. */
+static int wrapping_width(void)
+{
+    unsigned columns = tms_console_columns(STDOUT_FILENO);
+
+    return columns == 0 || columns > WIDTH ? WIDTH
+           : columns < WIDTH_LEAST         ? WIDTH_LEAST
+                                           : (int)columns;
+}
+
 void tms_console_wrap(FILE *out, int indent, const char *text)
 {
-    int column = indent;
+    int column = indent, most = wrapping_width();
 
     while (*text != '\0') {
         size_t length = strcspn(text, " \n");
         int width = tms_console_width(text, length);
-        if (column > indent && column + 1 + width > WIDTH) {
+        if (column > indent && column + 1 + width > most) {
             fprintf(out, "\n%*s", indent, "");
             column = indent;
         } else if (column > indent) {

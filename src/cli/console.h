@@ -77,6 +77,9 @@ bool tms_console_start(void);
 /* Writes out what `stdout` still holds; TMS_EXIT_BAD, after a sentence once, if that failed. */
 int tms_console_flush(void);
 
+/* How wide it is: COLUMNS, or the terminal's own size; 0: unknown. */
+unsigned tms_console_columns(int descriptor);
+
 /* Characters of UTF-8 text, not bytes. */
 int tms_console_width(const char *text, size_t length);
 

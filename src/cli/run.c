@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/binary.h"
@@ -168,6 +169,21 @@ static int run_engines(struct job *job, struct tms_remains *remains, struct tms_
     return code;
 }
 
+/* A child has a clock of its own; one that ended without a word ran until now at most. */
+static double seconds_of(const struct job *job, const struct tms_remains *remains)
+{
+    const struct tms_spool_header *header = &remains->spool.header;
+    struct timespec now;
+
+    if (!remains->child || header->started == 0) {
+        return job->watched.seconds;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t end = header->ended != 0 ? header->ended
+                                      : (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return end > header->started ? (double)(end - header->started) * 1e-9 : 0;
+}
+
 /* What the program found, and what others find in what it recorded. */
 static int analyse(struct job *job, struct tms_remains *remains, struct tms_analysis **analysis)
 {
@@ -177,7 +193,7 @@ static int analyse(struct job *job, struct tms_remains *remains, struct tms_anal
         code = run_engines(job, remains, *analysis);
     }
     if (code == TMS_OK && job->inside) {
-        code = tms_spool_observe(&remains->names, job->watched.seconds, *analysis);
+        code = tms_spool_observe(&remains->names, seconds_of(job, remains), *analysis);
     }
     return code == TMS_OK ? tms_analysis_finish(*analysis) : code;
 }
@@ -190,9 +206,11 @@ static int report(const struct job *job, const struct tms_remains *remains,
 
     tms_report_settings_init(&settings);
     settings.path = remains->title;
+    settings.command = job->watched.command;
     settings.format = TMS_FORMAT_LIVE;
     settings.blocks = *source != '\0' ? source : NULL;
     settings.color = tms_console_color(job->values->common.color, STDERR_FILENO);
+    settings.width = tms_console_columns(STDERR_FILENO);
     settings.stats = job->values->stats;
     settings.quiet = job->values->common.quiet;
     settings.potential = job->values->predicting.potential || job->values->engine_given;

@@ -175,7 +175,7 @@ static void lay_out(struct table *table)
 {
     size_t left = MARGIN + table->number_width + GAP +
                   (table->location_width > 0 ? table->location_width + GAP : 0);
-    size_t room = TMS_PAGE_WIDTH - left, wanted = 0;
+    size_t width = table->page->width, room = width > left ? width - left : 0, wanted = 0;
 
     for (size_t i = 0; i < table->column_count; i++) {
         wanted += table->columns[i].width + GAP;
@@ -218,7 +218,8 @@ static void write_header(const struct table *table)
     fprintf(out, "%*s", (int)column, "event");
     for (size_t i = 0; i < table->column_count && !table->narrow; i++) {
         bool last = i + 1 == table->column_count;
-        size_t at = table->columns[i].at, end = last ? TMS_PAGE_WIDTH : table->columns[i + 1].at;
+        size_t at = table->columns[i].at,
+               end = last ? table->page->width : table->columns[i + 1].at;
 
         tms_page_blank(out, at - column);
         column = at + tms_page_name(table->page, out, TMS_CLASS_THREAD, table->columns[i].thread,
@@ -298,7 +299,7 @@ static void write_row(const struct table *table, size_t index)
         fputs(": ", table->page->out);
         at += 2;
     }
-    write_cell(table, row, at < TMS_PAGE_WIDTH ? TMS_PAGE_WIDTH - at : 0);
+    write_cell(table, row, at < table->page->width ? table->page->width - at : 0);
     if (!table->narrow) {
         write_right(table, row, at + cell_width(table, row));
     }

@@ -38,7 +38,8 @@ static void write_word(FILE *out, const char *word)
 static void write_path(FILE *out, const struct tms_report_settings *settings)
 {
     if (tms_report_is_live(settings)) {
-        tms_utf8_write(out, settings->path, SIZE_MAX);
+        tms_utf8_write(out, settings->command != NULL ? settings->command : settings->path,
+                       SIZE_MAX);
     } else {
         write_word(out, settings->path);
     }

@@ -7,9 +7,19 @@
 
 #include "base/utf8.h"
 
-int tms_page_open(struct tms_page *page, FILE *out, const struct tms_context *names, bool color)
+static size_t width_of(const struct tms_report_settings *settings)
 {
-    *page = (struct tms_page){.out = out, .names = names, .color = color};
+    if (settings->width == 0) {
+        return TMS_PAGE_WIDTH;
+    }
+    return settings->width < TMS_PAGE_LEAST ? TMS_PAGE_LEAST : settings->width;
+}
+
+int tms_page_open(struct tms_page *page, FILE *out, const struct tms_context *names,
+                  const struct tms_report_settings *settings)
+{
+    *page = (struct tms_page){
+        .out = out, .names = names, .color = settings->color, .width = width_of(settings)};
     page->note = open_memstream(&page->note_text, &page->note_size);
     return page->note != NULL ? TMS_OK : TMS_ERR_MEMORY;
 }
@@ -95,7 +105,7 @@ void tms_page_flow(struct tms_page *page, size_t column, size_t indent)
 
     for (size_t length; (length = next_word(&at, end)) > 0; at += length) {
         size_t width = characters(at, length);
-        if (!first && column + 1 + width > TMS_PAGE_WIDTH) {
+        if (!first && column + 1 + width > page->width) {
             fputc('\n', page->out);
             tms_page_blank(page->out, indent);
             column = indent;

@@ -14,6 +14,7 @@
 #include "tmesis/tmesis.h"
 
 #define TMS_PAGE_WIDTH 100
+#define TMS_PAGE_LEAST 40
 
 enum tms_ink {
     TMS_INK_PLAIN,
@@ -29,13 +30,15 @@ struct tms_page {
     FILE *out;
     const struct tms_context *names;
     bool color;
+    size_t width; /* columns */
     FILE *note;
     char *note_text;
     size_t note_size;
 };
 
 /* TMS_OK or TMS_ERR_MEMORY. */
-int tms_page_open(struct tms_page *page, FILE *out, const struct tms_context *names, bool color);
+int tms_page_open(struct tms_page *page, FILE *out, const struct tms_context *names,
+                  const struct tms_report_settings *settings);
 int tms_page_close(struct tms_page *page);
 
 /* Everything that follows on `out` is in this ink. */

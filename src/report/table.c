@@ -238,7 +238,7 @@ static void write_foot(const struct table *table)
 int tms_report_table(const struct tms_report_job *job)
 {
     struct table table = {.job = job};
-    int code = tms_page_open(&table.page, job->out, job->names, job->settings->color);
+    int code = tms_page_open(&table.page, job->out, job->names, job->settings);
 
     if (code != TMS_OK) {
         return code;

@@ -410,7 +410,7 @@ static void write_stats(struct text *text)
 int tms_report_text(const struct tms_report_job *job)
 {
     struct text text = {.job = job};
-    int code = tms_page_open(&text.page, job->out, job->names, job->settings->color);
+    int code = tms_page_open(&text.page, job->out, job->names, job->settings);
 
     if (code != TMS_OK) {
         return code;
