@@ -2,11 +2,14 @@
 /* The command `tmesis`: a table of commands, and the way from words to one of them. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/cleanup.h"
 #include "cli/console.h"
 #include "cli/options.h"
 #include "cli/process.h"
+#include "cli/variables.h"
 #include "tmesis/tmesis.h"
 
 static const struct tms_command *const commands[] = {
@@ -25,12 +28,29 @@ static const char *first_word(size_t index)
     return index < COMMAND_COUNT ? commands[index]->name : others[index - COMMAND_COUNT];
 }
 
+/* A file in the place of a command: a program to be watched, or else a trace. */
+static bool say_what_file(const char *name)
+{
+    struct stat status;
+
+    if (stat(name, &status) != 0 || !S_ISREG(status.st_mode)) {
+        return false;
+    }
+    bool program = access(name, X_OK) == 0;
+    tms_say("%s is a file, and a command comes first: tmesis %s %s%s", name,
+            program ? "run" : "check", program && strchr(name, '/') == NULL ? "./" : "", name);
+    return true;
+}
+
 static const struct tms_command *find_command(const char *name)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(commands[i]->name, name) == 0) {
             return commands[i];
         }
+    }
+    if (say_what_file(name)) {
+        return NULL;
     }
     const char *near = tms_nearest(name, first_word);
     if (near != NULL) {
@@ -90,6 +110,9 @@ static int run_command(const struct tms_command *command, int count, char *const
             tms_options_help(command, stdout);
             status = TMS_EXIT_OK;
         } else {
+            if (!command->raw && !values->quiet) { /* a build runs a raw one thousands of times */
+                tms_variables_check(commands, COMMAND_COUNT);
+            }
             status = command->run(values, &given);
         }
     }

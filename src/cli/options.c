@@ -293,6 +293,7 @@ struct parse {
     char *const *words;
     int count, at; /* words[at] is the next one */
     void *values;
+    const char *taker; /* the option that took the word before `at` for its value, or NULL */
 };
 
 static const struct tms_option *find_letter(const struct tms_command *command, char letter)
@@ -329,8 +330,11 @@ static bool take_value(struct parse *parse, const struct tms_option *option, con
     if (attached != NULL && option->type == TMS_OPTION_FLAG) {
         return refuse_value(attached, shown);
     }
-    return tms_option_set(option, parse->values,
-                          attached != NULL ? attached : parse->words[parse->at++], shown);
+    if (attached == NULL) {
+        attached = parse->words[parse->at++];
+        parse->taker = option->name;
+    }
+    return tms_option_set(option, parse->values, attached, shown);
 }
 
 /* --no-name, for a flag. */
@@ -393,9 +397,15 @@ static bool is_operand(const struct tms_command *command, const char *word)
     return word[0] != '-' || word[1] == '\0';
 }
 
-static bool check_operands(const struct tms_command *command, size_t count)
+static bool check_operands(const struct parse *parse, size_t count)
 {
-    if (command->usage == NULL && count > 0) {
+    const struct tms_command *command = parse->command;
+
+    if (command->starts_program && count == 0 && parse->taker != NULL) {
+        const char *word = parse->words[parse->at - 1];
+        tms_say("%s needs %s, and --%s took %s for its value; see tmesis %s --help", command->name,
+                command->usage, parse->taker, word, command->name);
+    } else if (command->usage == NULL && count > 0) {
         tms_say("%s takes no operands; see tmesis %s --help", command->name, command->name);
     } else if (count < command->operands_least) {
         tms_say("%s needs %s; see tmesis %s --help", command->name, command->usage, command->name);
@@ -417,6 +427,7 @@ bool tms_options_parse(const struct tms_command *command, int count, char *const
     *operand_count = 0;
     while (good && parse.at < count) {
         const char *word = words[parse.at++];
+        parse.taker = NULL;
         if (!options || is_operand(command, word)) {
             operands[(*operand_count)++] = word;
             options = options && !command->starts_program;
@@ -428,5 +439,5 @@ bool tms_options_parse(const struct tms_command *command, int count, char *const
             options = false;
         }
     }
-    return good && (((struct tms_common *)values)->help || check_operands(command, *operand_count));
+    return good && (((struct tms_common *)values)->help || check_operands(&parse, *operand_count));
 }

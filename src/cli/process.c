@@ -77,16 +77,28 @@ void tms_words_write(FILE *out, const char *const *words, size_t count)
     }
 }
 
+char *tms_words_text(const char *const *words, size_t count)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    if (out == NULL) {
+        return NULL;
+    }
+    tms_words_write(out, words, count);
+    if (fclose(out) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
 void tms_words_show(const struct tms_words *words)
 {
-    char *line = NULL;
-    size_t size;
-    FILE *out = open_memstream(&line, &size);
+    char *line = tms_words_text((const char *const *)words->text, words->count);
 
-    if (out != NULL) {
-        tms_words_write(out, (const char *const *)words->text, words->count);
-    }
-    tms_say("%s", out != NULL && fclose(out) == 0 ? line : "out of memory");
+    tms_say("%s", line != NULL ? line : "out of memory");
     free(line);
 }
 

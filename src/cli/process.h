@@ -21,6 +21,9 @@ void tms_words_free(struct tms_words *words);
 /* A command line as a shell would take it. */
 void tms_words_write(FILE *out, const char *const *words, size_t count);
 
+/* The same as a text to be freed; NULL when memory is short. */
+char *tms_words_text(const char *const *words, size_t count);
+
 /* The same as a message of ours. */
 void tms_words_show(const struct tms_words *words);
 

@@ -8,6 +8,7 @@
 #include "cli/new_file.h"
 #include "cli/options.h"
 #include "cli/preflight.h"
+#include "cli/process.h"
 #include "cli/remains.h"
 #include "cli/watch.h"
 #include "spool/trace.h"
@@ -182,10 +183,12 @@ static void tell(struct job *job, const struct tms_remains *remains, const char 
     }
     if (!job->values->common.quiet) {
         tms_remains_warn(remains);
-        tms_say("%s: %llu events of %llu threads, %llu atomic blocks; tmesis check %s decides",
-                path, (unsigned long long)outcome->events,
-                (unsigned long long)remains->spool.header.threads,
-                (unsigned long long)remains->spool.header.transactions, path);
+        char *quoted = tms_words_text(&path, 1);
+        tms_say(
+            "%s: %llu events of %llu threads, %llu atomic blocks; tmesis check %s decides", path,
+            (unsigned long long)outcome->events, (unsigned long long)remains->spool.header.threads,
+            (unsigned long long)remains->spool.header.transactions, quoted != NULL ? quoted : path);
+        free(quoted);
     }
 }
 

@@ -88,6 +88,12 @@ static int unknown_content(struct tms_reader *reader, size_t length)
     char bytes[32] = "";
     char list[128];
 
+    if (length >= 4 && memcmp(head, "\177ELF", 4) == 0) {
+        return tms_fail(reader->context, TMS_ERR_FORMAT,
+                        "%s: is a program, not a trace; tmesis run watches it, and tmesis record "
+                        "makes a trace of it",
+                        tms_input_name(reader->path));
+    }
     for (size_t i = 0; i < 8 && i < length; i++) {
         snprintf(bytes + 3 * i, sizeof(bytes) - 3 * i, " %02x", head[i]);
     }

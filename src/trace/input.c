@@ -14,11 +14,13 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #define WINDOW_MOST  (1u << 20) /* at first; it grows when it has to */
 #define RAW_MOST     (1u << 18)
 #define BUFFER_LEAST (1u << 14)
 #define MAGIC_MOST   4
+#define WINDOW_LOG   27 /* zstd: bytes of memory that a frame may ask for, as a power of two */
 
 struct decoder;
 
@@ -121,7 +123,8 @@ static int zstd_begin(struct tms_input_source *source)
     if (source->zstd == NULL) {
         source->zstd = ZSTD_createDStream();
     }
-    if (source->zstd == NULL || ZSTD_isError(ZSTD_initDStream(source->zstd))) {
+    if (source->zstd == NULL || ZSTD_isError(ZSTD_initDStream(source->zstd)) ||
+        ZSTD_isError(ZSTD_DCtx_setParameter(source->zstd, ZSTD_d_windowLogMax, WINDOW_LOG))) {
         return tms_fail_memory(source->context);
     }
     return TMS_OK;
@@ -134,6 +137,13 @@ static int64_t zstd_decode(struct tms_input_source *source, char *to, size_t roo
     size_t code = ZSTD_decompressStream(source->zstd, &out, &in);
 
     source->raw_at += in.pos;
+    if (ZSTD_getErrorCode(code) == ZSTD_error_frameParameter_windowTooLarge) {
+        return tms_fail(source->context, TMS_ERR_LIMIT,
+                        "%s: was compressed with a window of more than %u MB (zstd --long), too "
+                        "much memory to be taken unasked; decompress it first, with zstd -d "
+                        "--long=31",
+                        source->path, 1u << (WINDOW_LOG - 20));
+    }
     if (ZSTD_isError(code)) {
         return tms_fail(source->context, TMS_ERR_SYNTAX,
                         "%s: the zstd data is damaged (%s); get the file again", source->path,
