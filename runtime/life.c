@@ -15,7 +15,7 @@
 #define FORGET_EVERY 4096u
 #define FORGET_LEAST 1024u /* indices in a row that are worth a system call */
 #define LIVING_MOST  2048u
-#define DESCRIBED    4096u /* threads beyond these have records only in recordings */
+#define DESCRIBED    4096u /* later threads have records only as long as their events have */
 
 TMS_RT_TLS struct tms_rt_thread *tms_rt_self;
 
@@ -282,7 +282,7 @@ void tms_rt_thread_start(struct tms_rt_thread *child, uintptr_t entry, uintptr_t
     child->tid = syscall(SYS_gettid);
     child->stack_low = low;
     child->stack_high = high;
-    if (tms_rt_tells || child->index <= DESCRIBED) {
+    if ((tms_rt_tells && !tms_rt_spool_is_full()) || child->index <= DESCRIBED) {
         spool_thread(child, "");
     }
     struct tms_spool_header *header = tms_rt_spool_header();

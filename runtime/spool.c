@@ -387,6 +387,11 @@ void tms_rt_spool_renewal(struct tms_rt_thread *t, uint8_t kind, uintptr_t addre
     }
 }
 
+bool tms_rt_spool_is_full(void)
+{
+    return __atomic_load_n(&spool.full, __ATOMIC_RELAXED);
+}
+
 void tms_rt_spool_thread_ends(struct tms_rt_thread *t)
 {
     const struct tms_spool_chunk *chunk = t->events;

@@ -478,6 +478,8 @@ void tms_rt_spool_access(struct tms_rt_thread *thread, struct tms_spool_event *a
 bool tms_rt_spool_open(const char *pattern, uint64_t max_size);
 /* NULL: there is none, or it is that of another process. */
 struct tms_spool_header *tms_rt_spool_header(void);
+/* There is no room for more events; records go on. */
+bool tms_rt_spool_is_full(void);
 /* The thread writes no more: what is left of its chunk is for others. */
 void tms_rt_spool_thread_ends(struct tms_rt_thread *thread);
 /* Nanoseconds of the monotonic clock. */
