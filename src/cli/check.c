@@ -98,7 +98,8 @@ struct job {
     const struct values *values;
     const struct tms_settings *settings;
     struct tms_checking checking;
-    FILE *json; /* NULL: none wanted */
+    FILE *json;   /* NULL: none wanted */
+    bool starved; /* memory ran out, perhaps in the middle of an object of JSON */
 };
 
 static int report(const struct job *job)
@@ -139,7 +140,8 @@ static int run_job(struct job *job)
     }
     int status = code == TMS_OK ? tms_checking_status(checking, &job->values->predicting)
                                 : tms_checking_bad(checking, code, reading);
-    if (code != TMS_OK && job->json != NULL && checking->context != NULL) {
+    job->starved = code == TMS_ERR_MEMORY;
+    if (code != TMS_OK && job->json != NULL && !job->starved) {
         tms_console_json_error(job->json, checking->path, tms_error(checking->context));
     }
     tms_checking_free(checking);
@@ -153,6 +155,7 @@ static int run_jobs(const struct values *values, const struct tms_settings *sett
 {
     struct tms_new_file json = {0};
     int status = TMS_EXIT_OK;
+    bool starved = false;
 
     if (values->json.given && tms_new_file_open_text(&json, values->json.value) != TMS_EXIT_OK) {
         return TMS_EXIT_BAD;
@@ -166,6 +169,11 @@ static int run_jobs(const struct values *values, const struct tms_settings *sett
             fputc('\n', stderr);
         }
         status = tms_console_worse(status, run_job(&job));
+        starved = starved || job.starved;
+    }
+    if (starved) {
+        tms_new_file_abandon(&json);
+        return status;
     }
     return values->json.given ? tms_console_worse(status, tms_new_file_close(&json)) : status;
 }
