@@ -240,7 +240,7 @@ int tms_writer_write(struct tms_writer *writer, const struct tms_event *events, 
 
 /*
  * The trace is not all that happened: `loss` says why, a sentence without its full stop. What is
- * written is marked so, and tms_reader_loss says it to whoever reads it.
+ * written is marked so, and tms_reader_loss reports it to a reader.
  */
 void tms_writer_lost(struct tms_writer *writer, const char *loss);
 

@@ -24,7 +24,7 @@ static int descriptor_of(const char *path)
         const char *number = path + length;
         if (strncmp(path, prefixes[i], length) == 0 && *number != '\0' && strlen(number) < 8 &&
             number[strspn(number, "0123456789")] == '\0') {
-            return atoi(number);
+            return (int)strtol(number, NULL, 10);
         }
     }
     return -1;
@@ -61,7 +61,7 @@ static bool follow(const char *path, char target[PATH_MAX])
         errno = ENAMETOOLONG;
         return false;
     }
-    strcpy(target, path);
+    snprintf(target, PATH_MAX, "%s", path);
     for (int i = 0; i < LINKS_MOST; i++) {
         if (descriptor_of(target) >= 0 || lstat(target, &status) != 0 || !S_ISLNK(status.st_mode)) {
             return true;

@@ -478,9 +478,6 @@ static bool look_ahead(struct job *job, const char *program)
     const char *engines = tms_predicting_engines(&values->predicting, values->engines, list);
     bool locks_only = divide_engines(job, engines);
 
-    /* Along with the check only blocks that matter are recorded; the program counts all. */
-    job->settings.expect_blocks = !job->inside;
-
     if (!tms_preflight_find(program, &values->watching, "--json", values->json, path) ||
         (values->json != NULL &&
          (!tms_new_file_spares(values->json, &(struct tms_operands){(const char *const *)&found, 1},
