@@ -462,6 +462,12 @@ int tms_analysis_feed(struct tms_analysis *analysis, const struct tms_event *eve
 void tms_analysis_lost(struct tms_analysis *analysis, const char *loss);
 
 /*
+ * Before the finish: there were so many outermost blocks, though the events leave out those that
+ * can't matter to the engines. Reports then state this number, and none of events.
+ */
+void tms_analysis_counted(struct tms_analysis *analysis, uint64_t transactions);
+
+/*
  * Before the first event with that label: blocks of it may stand for several that were taken for
  * one. What an engine predicts of them is no more than potential, and `why`, a sentence without its
  * full stop, stands against it; it must outlive the analysis. TMS_OK or TMS_ERR_MEMORY.

@@ -164,6 +164,7 @@ static int run_engines(struct job *job, struct tms_remains *remains, struct tms_
             tms_spool_loss_along(&remains->spool, loss) ||
             (!job->inside && outcome.inlined == 0 && tms_spool_doubt(&remains->spool, loss));
         tms_analysis_lost(analysis, lost ? loss : NULL);
+        tms_analysis_counted(analysis, remains->spool.header.transactions);
         job->blocks = job->blocks || outcome.inlined > 0;
     }
     return code;

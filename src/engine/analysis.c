@@ -363,6 +363,11 @@ int tms_analysis_doubt(struct tms_analysis *analysis, uint32_t label, const char
     return TMS_OK;
 }
 
+void tms_analysis_counted(struct tms_analysis *analysis, uint64_t transactions)
+{
+    analysis->counted = transactions;
+}
+
 void tms_analysis_lost(struct tms_analysis *analysis, const char *loss)
 {
     if (loss != NULL && !analysis->finished) {
@@ -503,6 +508,10 @@ static void count_summary(struct tms_analysis *analysis)
     summary->transactions = analysis->lower.transactions;
     summary->not_atomic = analysis->lower.not_atomic;
     summary->unary = analysis->lower.unary;
+    if (analysis->counted > summary->transactions) {
+        summary->transactions = analysis->counted;
+        summary->rough = true;
+    }
     summary->seconds = analysis->started == 0 ? 0 : tms_analysis_now() - analysis->started;
 }
 

@@ -37,6 +37,7 @@ struct tms_analysis {
     bool bumpy;              /* … but lately too many were not plain */
     struct tms_aside *aside; /* if so, and there are others, the way to them, … */
     struct tms_pick pick;    /* … and what they are given, there */
+    uint64_t counted;        /* by tms_analysis_counted, 0: not */
     struct tms_trace_summary summary;
     uint32_t last_thread; /* of the last event fed */
     double started;
