@@ -340,7 +340,7 @@ struct tms_rt_thread *tms_rt_life_start(void)
 }
 
 /* What a thread keeps when fork makes it the only one of another process: where it is. */
-struct place {
+struct fork_state {
     const struct tms_rt_frame *top;
     uintptr_t stack_low, stack_high, entry;
     uint64_t annotated;
@@ -349,41 +349,41 @@ struct place {
     uint32_t ignored[TMS_RT_UPDATE + 1];
 };
 
-static struct place get_place(const struct tms_rt_thread *t)
+static struct fork_state get_fork_state(const struct tms_rt_thread *t)
 {
-    struct place place = {.top = t->top,
-                          .stack_low = t->stack_low,
-                          .stack_high = t->stack_high,
-                          .entry = t->entry,
-                          .annotated = t->annotated,
-                          .too_deep = t->too_deep,
-                          .held_count = t->held_count};
+    struct fork_state kept = {.top = t->top,
+                              .stack_low = t->stack_low,
+                              .stack_high = t->stack_high,
+                              .entry = t->entry,
+                              .annotated = t->annotated,
+                              .too_deep = t->too_deep,
+                              .held_count = t->held_count};
 
-    memcpy(place.ignored, t->ignored, sizeof(place.ignored));
-    return place;
+    memcpy(kept.ignored, t->ignored, sizeof(kept.ignored));
+    return kept;
 }
 
-static void set_place(struct tms_rt_thread *t, const struct place *place)
+static void set_fork_state(struct tms_rt_thread *t, const struct fork_state *kept)
 {
-    t->stack_low = place->stack_low;
-    t->stack_high = place->stack_high;
-    t->entry = place->entry;
-    t->annotated = place->annotated;
-    t->too_deep = place->too_deep;
-    memcpy(t->ignored, place->ignored, sizeof(t->ignored));
-    while (t->top < place->top) {
+    t->stack_low = kept->stack_low;
+    t->stack_high = kept->stack_high;
+    t->entry = kept->entry;
+    t->annotated = kept->annotated;
+    t->too_deep = kept->too_deep;
+    memcpy(t->ignored, kept->ignored, sizeof(t->ignored));
+    while (t->top < kept->top) {
         t->top++;
         t->top->site = 0;
         t->top->block = false;
     }
-    for (; t->held_count < place->held_count; t->held_count++) {
+    for (; t->held_count < kept->held_count; t->held_count++) {
         t->held[t->held_count].inherited = true;
     }
 }
 
 void tms_rt_life_restart(struct tms_rt_thread *only)
 {
-    const struct place place = get_place(only);
+    const struct fork_state kept = get_fork_state(only);
 
     atomic_store(&threads.lock.state, 0);
     threads.free = NULL;
@@ -394,7 +394,7 @@ void tms_rt_life_restart(struct tms_rt_thread *only)
     threads.over = 0;
     only->spare_node = 0; /* the shadow is empty, its nodes with it */
     clean(only);
-    set_place(only, &place);
+    set_fork_state(only, &kept);
     only->inside = 1;
     only->index = 1;
     only->tid = getpid();

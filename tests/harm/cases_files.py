@@ -26,14 +26,14 @@ def compare_recorded(bench, program, *words):
 @case("a program closes every descriptor and opens a file of its own")
 def closefrom(bench):
     program = bench.build("descriptors.c")
-    bench.compare(program, "closefrom", setup=large_file)
+    bench.compare(program, "closefrom", setup=large_file).expect(0)
     compare_recorded(bench, program.watched, "closefrom")
 
 
 @case("a program puts its file over every descriptor")
 def dup2(bench):
     program = bench.build("descriptors.c")
-    bench.compare(program, "dup2", setup=large_file)
+    bench.compare(program, "dup2", setup=large_file).expect(0)
     compare_recorded(bench, program.watched, "dup2")
 
 
@@ -66,7 +66,7 @@ def closed(bench):
 @case("a limit on the size of files")
 def file_size(bench):
     program = bench.build("processes.c")
-    bench.compare(program, "file-size")
+    bench.compare(program, "file-size").expect(0)
     native = bench.run("bash", "-c", 'ulimit -f 64; exec "$0" "$@"', program.native, "file-size")
     # 64 KiB from the start on: too little for a spool, so the program runs unwatched, and it is said.
     done = bench.run("bash", "-c", 'ulimit -f 64; exec "$0" "$@"', TMESIS, "run",

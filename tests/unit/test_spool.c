@@ -183,17 +183,18 @@ static void assert_trace(struct image *image, const char *expected, bool cut)
 
 /* ---- traces ------------------------------------------------------------------------------ */
 
+static const char cut_as_trace[] = "main|fork(cashier)\n"
+                                   "main|begin(deposit)\n"
+                                   "main|r(0x1000)\nmain|r(0x1002)\nmain|r(0x1003)\n"
+                                   "cashier|w(0x1002)\n"
+                                   "main|w(0x1000)\nmain|w(0x1002)\nmain|w(0x1003)\n"
+                                   "main|w(0x1004)\n"
+                                   "main|end(deposit)\n";
+
 static void words_are_cut_where_accesses_are(void **state)
 {
     (void)state;
-    assert_trace(new_cut(),
-                 "main|fork(cashier)\n"
-                 "main|begin(deposit)\n"
-                 "main|r(0x1000)\nmain|r(0x1002)\nmain|r(0x1003)\n"
-                 "cashier|w(0x1002)\n"
-                 "main|w(0x1000)\nmain|w(0x1002)\nmain|w(0x1003)\nmain|w(0x1004)\n"
-                 "main|end(deposit)\n",
-                 false);
+    assert_trace(new_cut(), cut_as_trace, false);
 }
 
 /* The rest of the chunk of thread 1 is thread 2's, and the rest of that thread 1's again. */
@@ -212,14 +213,7 @@ static void a_chunk_may_be_divided(void **state)
         first->size = first->used;
         first = rest;
     }
-    assert_trace(image,
-                 "main|fork(cashier)\n"
-                 "main|begin(deposit)\n"
-                 "main|r(0x1000)\nmain|r(0x1002)\nmain|r(0x1003)\n"
-                 "cashier|w(0x1002)\n"
-                 "main|w(0x1000)\nmain|w(0x1002)\nmain|w(0x1003)\nmain|w(0x1004)\n"
-                 "main|end(deposit)\n",
-                 false);
+    assert_trace(image, cut_as_trace, false);
 }
 
 /* Behind a chunk whose size makes no sense the next ones are found again. */
