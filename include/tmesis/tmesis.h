@@ -136,7 +136,11 @@ uint32_t tms_name_count(const struct tms_context *context, enum tms_class cls);
 
 /* ---- events --------------------------------------------------------------------------- */
 
-/* X(name, text in traces, class of the operand). begin and end may do without operand. */
+/*
+ * X(name, text in traces, class of the operand). begin and end may do without operand, clear
+ * and delay have none. From call to delay they are for `judge` alone: to all others they are no
+ * events.
+ */
 #define TMS_EVENT_KINDS(X)                                                                         \
     X(BEGIN, "begin", LABEL)                                                                       \
     X(END, "end", LABEL)                                                                           \
@@ -155,6 +159,12 @@ uint32_t tms_name_count(const struct tms_context *context, enum tms_class cls);
     X(ESCAPE, "escape", OBJECT)                                                                    \
     X(ALLOC, "alloc", OBJECT)                                                                      \
     X(FREE, "free", OBJECT)                                                                        \
+    X(CALL, "call", LABEL)      /* a function begins that is not assumed to be atomic */           \
+    X(RETURN, "return", LABEL)  /* … or was not any more */                                      \
+    X(DEMOTE, "demote", LABEL)  /* end, and the function goes on as if it had begun by call */     \
+    X(CLEAR, "clear", NONE)     /* a rendezvous: the thread waited for another one */              \
+    X(RETRY, "retry", VARIABLE) /* a compare-and-swap of the variable failed */                    \
+    X(DELAY, "delay", NONE)     /* the tool itself delayed the thread */                           \
     X(ENTER, "enter", LABEL)                                                                       \
     X(EXIT, "exit", LABEL)
 
@@ -506,7 +516,9 @@ struct tms_trace_summary {
     X(POTENTIAL, "potential") /* another schedule may have one; may be a false alarm */            \
     X(NONE_POTENTIAL, "none-potential")                                                            \
     X(RACE, "race")                                                                                \
-    X(NO_RACE, "no-race")
+    X(NO_RACE, "no-race")                                                                          \
+    X(AFFECTED, "affected") /* by `judge`: data was affected, an error or a warning */             \
+    X(UNAFFECTED, "unaffected")
 
 enum tms_verdict {
 #define X(name, text) TMS_VERDICT_##name,
@@ -588,6 +600,80 @@ struct tms_turn {
     const char *role;  /* a few words that say what it is there for; NULL: nothing by itself */
 };
 
+/* How bad a judged finding is; the words are those of SARIF. */
+#define TMS_LEVELS(X)                                                                              \
+    X(NOTE, "note")                                                                                \
+    X(WARNING, "warning")                                                                          \
+    X(ERROR, "error")
+
+enum tms_level {
+#define X(name, text) TMS_LEVEL_##name,
+    TMS_LEVELS(X)
+#undef X
+};
+const char *tms_level_text(enum tms_level level);
+
+/*
+ * What happened to the data of a block (docs/judge.md). X(name, text, a clause about the block).
+ * The first of those that a finding has is what its headline says.
+ */
+#define TMS_PATTERNS(X)                                                                            \
+    X(LOST_UPDATE, "lost-update", "an update was lost")                                            \
+    X(INCONSISTENT_READS, "inconsistent-reads", "it read values that never existed together")      \
+    X(CHANGED_BETWEEN_READS, "changed-between-reads", "a value changed between two reads")         \
+    X(STALE_DECISION, "stale-decision", "it wrote on the strength of a value that had changed")    \
+    X(FOREIGN_VALUE_READ_BACK, "foreign-value-read-back",                                          \
+      "it read back a value that another thread had written")                                      \
+    X(INTERLEAVED_WRITES, "interleaved-writes", "two groups of writes were mixed")                 \
+    X(INTERMEDIATE_VALUE_SEEN, "intermediate-value-seen",                                          \
+      "another thread saw a value that was not final")                                             \
+    X(HALF_UPDATE_SEEN, "half-update-seen", "another thread saw half of an update")                \
+    X(EXCHANGE, "exchange", "it handed something over and took an answer")                         \
+    X(INTERLEAVED_UPDATES, "interleaved-updates", "complete updates took turns")                   \
+    X(OVERWRITTEN, "overwritten", "a value of another thread was overwritten")                     \
+    X(RECHECKED, "rechecked", "a value was checked again under a lock")                            \
+    X(POLLED, "polled", "a value was polled")                                                      \
+    X(ORDER_ONLY, "order-only", "no data was affected, only the order of locks")                   \
+    X(OWN_THREAD, "own-thread", "it started or joined the thread that came in between")            \
+    X(UNWATCHED, "unwatched", "what was done with the data was not recorded")
+
+enum tms_pattern {
+#define X(name, text, clause) TMS_PATTERN_##name,
+    TMS_PATTERNS(X)
+#undef X
+        TMS_PATTERN_COUNT
+};
+const char *tms_pattern_text(enum tms_pattern pattern);
+const char *tms_pattern_clause(enum tms_pattern pattern);
+
+/*
+ * What `judge` says of a finding: a block whose data was affected. The events in it are those of
+ * the first occurrence of its first pattern, with the level that it has in the end.
+ */
+struct tms_judgement {
+    enum tms_level level;
+    unsigned patterns;          /* 1 << enum tms_pattern, all that occurred */
+    enum tms_pattern pattern;   /* the one that `own` and `foreign` show */
+    uint32_t variable;          /* TMS_CLASS_VARIABLE: the bytes in question; 0: no data */
+    uint32_t other;             /* of a pattern of two variables the second one, else 0 */
+    const char *object;         /* of `variable` (or `lock`), as declared, without its field */
+    const char *other_object;   /* of `other`, NULL: none */
+    uint64_t executions;        /* of the block in this run, … */
+    uint64_t cut;               /* … and of these, in which this finding occurred */
+    uint64_t processes;         /* in which it occurred, 1 at least */
+    bool driver;                /* the block is a driver, … */
+    bool interleaved;           /* … and cut in most executions: a note for that reason */
+    const struct tms_turn *own; /* the two steps of the block */
+    size_t own_count;
+    const struct tms_turn *foreign; /* those that came between */
+    size_t foreign_count;
+    struct tms_transaction culprit;      /* the block that `foreign` belongs to; unary: in none */
+    const struct tms_transaction *outer; /* blocks around it, cut as well, the innermost first */
+    size_t outer_count;
+    uint32_t lock;            /* TMS_CLASS_LOCK: held at the first step, given up; 0: none */
+    struct tms_turn given_up; /* the release, if there is a lock; event 0: unknown */
+};
+
 /* A violation, or all those of one static pattern. */
 struct tms_finding {
     const char *id;   /* "AV-3f2a91": from names only */
@@ -622,6 +708,8 @@ struct tms_finding {
      * finding there. NULL: it stands for itself.
      */
     const char *same_as;
+    const struct tms_judgement *judgement; /* of findings of `judge`, else NULL */
+    const char *judged; /* of other findings: the id of the judged one about it; NULL: none */
 };
 
 /* A number that an engine keeps about itself, for --stats. */
@@ -686,6 +774,13 @@ int tms_analysis_observe(struct tms_analysis *analysis, const struct tms_observa
  */
 int tms_analysis_observed(struct tms_context *context, const struct tms_settings *settings,
                           const struct tms_observation *observation, struct tms_analysis **out);
+
+/*
+ * How the program came to an event, 0 if unknown (see struct tms_step). Looked up for the events
+ * of all findings, by their numbers, after the finish.
+ */
+typedef uint32_t tms_stack_of(void *user, uint64_t event);
+void tms_analysis_resolve(struct tms_analysis *analysis, tms_stack_of *stack_of, void *user);
 
 /* Why no verdict can be complete: NULL, or a sentence (skipped events, a trace cut off). */
 const char *tms_analysis_loss(const struct tms_analysis *analysis);

@@ -172,8 +172,8 @@ struct bounds {
 static void find_bounds(const struct tms_context *context, struct bounds bounds[TMS_EVENT_COUNT])
 {
     for (int kind = 0; kind < TMS_EVENT_COUNT; kind++) {
-        bool bare = kind == TMS_EVENT_BEGIN || kind == TMS_EVENT_END;
-        bounds[kind] = (struct bounds){!bare, context->names[tms_event_class(kind)].count};
+        bounds[kind] = (struct bounds){!tms_operand_is_optional((enum tms_event_kind)kind),
+                                       context->names[tms_event_class(kind)].count};
     }
 }
 

@@ -47,4 +47,17 @@ uint32_t tms_location_number(const char *text, size_t length);
 size_t tms_events_known(const struct tms_context *context, const struct tms_event *events,
                         size_t count);
 
+/* May an event of this kind do without an operand? */
+static inline bool tms_operand_is_optional(enum tms_event_kind kind)
+{
+    return kind == TMS_EVENT_BEGIN || kind == TMS_EVENT_END ||
+           tms_event_class(kind) == TMS_CLASS_NONE;
+}
+
+/* Is it for `judge` alone, and no event to anybody else? */
+static inline bool tms_is_for_judge(enum tms_event_kind kind)
+{
+    return kind >= TMS_EVENT_CALL && kind <= TMS_EVENT_DELAY && kind != TMS_EVENT_DEMOTE;
+}
+
 #endif

@@ -12,12 +12,16 @@
     }
 #define SECOND(name, text)               text,
 #define SECOND_OF_THREE(name, text, cls) text,
+#define THIRD_OF_THREE(name, text, more) more,
 
 TEXT_OF(tms_class_text, enum tms_class, TMS_CLASSES, SECOND)
 TEXT_OF(tms_event_text, enum tms_event_kind, TMS_EVENT_KINDS, SECOND_OF_THREE)
 TEXT_OF(tms_verdict_text, enum tms_verdict, TMS_VERDICTS, SECOND)
 TEXT_OF(tms_edge_text, enum tms_edge_kind, TMS_EDGE_KINDS, SECOND)
 TEXT_OF(tms_evidence_text, enum tms_evidence, TMS_EVIDENCE, SECOND)
+TEXT_OF(tms_level_text, enum tms_level, TMS_LEVELS, SECOND)
+TEXT_OF(tms_pattern_text, enum tms_pattern, TMS_PATTERNS, SECOND_OF_THREE)
+TEXT_OF(tms_pattern_clause, enum tms_pattern, TMS_PATTERNS, THIRD_OF_THREE)
 
 enum tms_class tms_event_class(enum tms_event_kind kind)
 {

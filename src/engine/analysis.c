@@ -568,6 +568,14 @@ const struct tms_result *tms_analysis_result(const struct tms_analysis *analysis
     return there ? &tms_analysis_run(analysis, index)->result : NULL;
 }
 
+/* What was observed elsewhere has its stacks, and numbers of its own. */
+void tms_analysis_resolve(struct tms_analysis *analysis, tms_stack_of *stack_of, void *user)
+{
+    for (size_t i = 0; i < analysis->run_count - analysis->observed; i++) {
+        tms_findings_resolve(analysis->runs[i].host.findings, stack_of, user);
+    }
+}
+
 const char *tms_analysis_loss(const struct tms_analysis *analysis)
 {
     return analysis->loss[0] != '\0' ? analysis->loss : NULL;

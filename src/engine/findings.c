@@ -493,3 +493,48 @@ void tms_findings_same(struct tms_findings *findings, size_t index, const char *
     assert(index < findings->listed);
     findings->list[index].same_as = id;
 }
+
+static void resolve_cycle(struct tms_findings *findings, struct tms_finding *finding,
+                          tms_stack_of *stack_of, void *user)
+{
+    size_t size = finding->cycle_length * sizeof(struct tms_step);
+    struct tms_step *cycle = tms_arena_take(&findings->lists, findings->memory, size);
+
+    if (cycle == NULL) {
+        return; /* without stacks it says the same */
+    }
+    memcpy(cycle, finding->cycle, size);
+    for (size_t i = 0; i < finding->cycle_length; i++) {
+        cycle[i].first_stack = stack_of(user, cycle[i].first_event);
+        cycle[i].second_stack = stack_of(user, cycle[i].second_event);
+    }
+    finding->cycle = cycle;
+}
+
+static void resolve_schedule(struct tms_findings *findings, struct tms_finding *finding,
+                             tms_stack_of *stack_of, void *user)
+{
+    size_t size = finding->schedule_length * sizeof(struct tms_turn);
+    struct tms_turn *schedule = tms_arena_take(&findings->lists, findings->memory, size);
+
+    if (schedule == NULL) {
+        return;
+    }
+    memcpy(schedule, finding->schedule, size);
+    for (size_t i = 0; i < finding->schedule_length; i++) {
+        schedule[i].stack = stack_of(user, schedule[i].event);
+    }
+    finding->schedule = schedule;
+}
+
+void tms_findings_resolve(struct tms_findings *findings, tms_stack_of *stack_of, void *user)
+{
+    for (size_t i = 0; i < findings->listed; i++) {
+        if (findings->list[i].cycle_length > 0) {
+            resolve_cycle(findings, &findings->list[i], stack_of, user);
+        }
+        if (findings->list[i].schedule_length > 0) {
+            resolve_schedule(findings, &findings->list[i], stack_of, user);
+        }
+    }
+}

@@ -46,6 +46,9 @@ enum tms_evidence tms_findings_strongest(const struct tms_findings *findings);
 /* After the close: tms_pattern_place of the finding at `index`. */
 uint64_t tms_findings_place(const struct tms_findings *findings, size_t index);
 
+/* After the close: see tms_analysis_resolve. */
+void tms_findings_resolve(struct tms_findings *findings, tms_stack_of *stack_of, void *user);
+
 /* After the close: the finding at `index` is the same as the one with that id; NULL: as none. */
 void tms_findings_same(struct tms_findings *findings, size_t index, const char *id);
 

@@ -32,7 +32,14 @@
     X(DEPART, BARRIER)  /* conflicts with all earlier arrivals at the barrier */                   \
     X(STEP, NONE)       /* an event that conflicts with fork and join of its thread only */        \
     X(ESCAPE, OBJECT)   /* a STEP; informs the lockset engines */                                  \
-    X(FORGET, VARIABLE) /* not an event: the variable is a new one from here on */
+    X(FORGET, VARIABLE) /* not an event: the variable is a new one from here on */                 \
+    /* Not events either, and for `judge` alone: */                                                \
+    X(OPEN, LABEL)   /* a function begins that is not atomic, but may be meant to be */            \
+    X(CLOSE, LABEL)  /* … ends: the last of those that were opened or demoted */                 \
+    X(DEMOTE, LABEL) /* the last block that began becomes one of those; after its END or UNNEST */ \
+    X(CLEAR, NONE)   /* a rendezvous */                                                            \
+    X(RETRY, VARIABLE) /* a compare-and-swap of the variable failed */                             \
+    X(DELAY, NONE)     /* the tool delayed the thread */
 
 enum tms_op_kind {
 #define X(name, cls) TMS_OP_##name,

@@ -189,6 +189,9 @@ static void follow(struct tms_pick_thread *thread, const struct tms_op *op)
 void tms_pick_ops(struct tms_pick *pick, const struct tms_op *ops, size_t count)
 {
     for (size_t i = 0; i < count && !pick->failed; i++) {
+        if (ops[i].kind > TMS_OP_FORGET) {
+            continue; /* for `judge` */
+        }
         struct tms_pick_thread *thread = thread_of(pick, ops[i].thread);
         if (thread == NULL) {
             return;

@@ -54,35 +54,41 @@ static bool is_called(const char *function, const char *wanted)
            memcmp(function + start, wanted, length - start) == 0;
 }
 
-static bool default_atomic(const struct tms_lower *lower, const char *label, bool function)
+static bool default_atomic(const struct tms_lower *lower, const char *label,
+                           enum tms_block_source source)
 {
-    return !function ||
+    return source == TMS_FROM_BEGIN ||
            !(is_called(label, "main") || (lower->run_methods && is_called(label, "run")));
 }
 
-static bool specified_atomic(const struct tms_lower *lower, uint32_t label, bool function)
+static enum tms_label_state specified(const struct tms_lower *lower, uint32_t label,
+                                      enum tms_block_source source)
 {
     const char *name = tms_name(lower->context, TMS_CLASS_LABEL, label, NULL);
     enum tms_spec_answer answer =
         lower->spec != NULL ? tms_spec_ask(lower->spec, name) : TMS_SPEC_DEFAULT;
 
-    return answer == TMS_SPEC_DEFAULT ? default_atomic(lower, name, function)
-                                      : answer == TMS_SPEC_ATOMIC;
+    if (answer == TMS_SPEC_NOT_ATOMIC) {
+        return TMS_LABEL_NOT_ATOMIC;
+    }
+    bool atomic = answer == TMS_SPEC_ATOMIC || default_atomic(lower, name, source);
+    return atomic && source != TMS_FROM_CALL ? TMS_LABEL_ATOMIC : TMS_LABEL_CANDIDATE;
 }
 
-/* Each label is looked up once as a block and once as a function. */
-static int block_atomic(struct tms_lower *lower, uint32_t label, bool function, bool *atomic)
+/* Each label is looked up once for each source. TMS_OK or TMS_ERR_MEMORY. */
+static int label_state(struct tms_lower *lower, uint32_t label, enum tms_block_source source,
+                       enum tms_label_state *state)
 {
-    size_t at = (size_t)label * 2 + function;
+    size_t at = (size_t)label * TMS_BLOCK_SOURCES + source;
 
     if (!TMS_RESERVE(&lower->memory, &lower->labels, &lower->label_capacity, at + 1, 64)) {
         return TMS_ERR_MEMORY;
     }
     uint8_t *known = &lower->labels[at];
     if (*known == TMS_LABEL_UNKNOWN) {
-        *known = specified_atomic(lower, label, function) ? TMS_LABEL_ATOMIC : TMS_LABEL_NOT_ATOMIC;
+        *known = (uint8_t)specified(lower, label, source);
     }
-    *atomic = *known == TMS_LABEL_ATOMIC;
+    *state = (enum tms_label_state) * known;
     return TMS_OK;
 }
 
@@ -128,25 +134,49 @@ static void put_split(struct tms_lower *lower, const struct tms_lower_thread *th
 
 /* ---- blocks ----------------------------------------------------------------------------- */
 
-static int open_block(struct tms_lower *lower, struct tms_lower_thread *thread,
-                      const struct tms_event *event, uint64_t number, uint8_t first)
+/* An operation that is for `judge` alone. */
+static void put_judged(struct tms_lower *lower, const struct tms_event *event, uint64_t number,
+                       uint8_t kind)
 {
-    bool function = tms_is_function(event);
-    bool atomic;
-
-    if (block_atomic(lower, event->target, function, &atomic) != TMS_OK) {
-        return TMS_ERR_MEMORY;
+    if (lower->judged) {
+        put(lower, event, number, kind, 0);
     }
-    if (!TMS_RESERVE(&lower->memory, &thread->blocks, &thread->block_capacity,
+}
+
+/* Adds an open block, as its label says. TMS_OK or TMS_ERR_MEMORY. */
+static int push_block(struct tms_lower *lower, struct tms_lower_thread *thread,
+                      const struct tms_event *event, struct tms_block **out)
+{
+    enum tms_block_source source = tms_block_source(event);
+    enum tms_label_state state;
+
+    if (label_state(lower, event->target, source, &state) != TMS_OK ||
+        !TMS_RESERVE(&lower->memory, &thread->blocks, &thread->block_capacity,
                      thread->block_count + 2, 8)) {
         return TMS_ERR_MEMORY;
     }
-    thread->blocks[++thread->block_count] = (struct tms_block){event->target, function, atomic};
+    *out = &thread->blocks[++thread->block_count];
+    **out = (struct tms_block){event->target, (uint8_t)source, state == TMS_LABEL_ATOMIC,
+                               state == TMS_LABEL_CANDIDATE};
+    return TMS_OK;
+}
+
+static int open_block(struct tms_lower *lower, struct tms_lower_thread *thread,
+                      const struct tms_event *event, uint64_t number, uint8_t first)
+{
+    struct tms_block *block;
     uint8_t in_block = thread->atomic > 0 ? TMS_OP_IN_BLOCK : 0;
-    if (!atomic) {
+
+    if (push_block(lower, thread, event, &block) != TMS_OK) {
+        return TMS_ERR_MEMORY;
+    }
+    if (!block->atomic) {
         lower->not_atomic++;
         lower->unary += in_block == 0;
         put(lower, event, number, TMS_OP_STEP, first | in_block);
+        if (block->candidate) {
+            put_judged(lower, event, number, TMS_OP_OPEN);
+        }
     } else if (thread->atomic++ == 0) {
         lower->transactions++;
         put(lower, event, number, TMS_OP_BEGIN, first | TMS_OP_IN_BLOCK);
@@ -161,7 +191,7 @@ static size_t innermost(const struct tms_lower_thread *thread, const struct tms_
 {
     size_t at = thread->block_count;
 
-    while (thread->blocks[at].function != tms_is_function(event)) {
+    while (thread->blocks[at].source != tms_block_source(event)) {
         at--;
         assert(at > 0); /* validation saw that there is one */
     }
@@ -179,19 +209,48 @@ static struct tms_block pop_block(struct tms_lower_thread *thread, size_t at)
     return block;
 }
 
+static void end_atomic(struct tms_lower *lower, struct tms_lower_thread *thread,
+                       const struct tms_event *event, uint64_t number, uint32_t label)
+{
+    uint8_t kind = --thread->atomic == 0 ? TMS_OP_END : TMS_OP_UNNEST;
+
+    put(lower, event, number, kind, TMS_OP_IN_BLOCK)->target = label;
+}
+
 static void close_block(struct tms_lower *lower, struct tms_lower_thread *thread,
                         const struct tms_event *event, uint64_t number)
 {
     struct tms_block block = pop_block(thread, innermost(thread, event));
     uint8_t in_block = thread->atomic > 0 ? TMS_OP_IN_BLOCK : 0;
 
-    if (!block.atomic) {
+    if (block.atomic) {
+        end_atomic(lower, thread, event, number, block.label);
+        return;
+    }
+    lower->unary += in_block == 0;
+    put(lower, event, number, TMS_OP_STEP, in_block);
+    if (block.candidate) {
+        put_judged(lower, event, number, TMS_OP_CLOSE);
+    }
+}
+
+/* The transaction, or nested block, ends here, but `judge` goes on with it. */
+static void demote_block(struct tms_lower *lower, struct tms_lower_thread *thread,
+                         const struct tms_event *event, uint64_t number)
+{
+    struct tms_block *block = &thread->blocks[innermost(thread, event)];
+    uint8_t in_block = thread->atomic > 0 ? TMS_OP_IN_BLOCK : 0;
+
+    block->source = TMS_FROM_CALL;
+    if (!block->atomic) {
         lower->unary += in_block == 0;
         put(lower, event, number, TMS_OP_STEP, in_block);
         return;
     }
-    uint8_t kind = --thread->atomic == 0 ? TMS_OP_END : TMS_OP_UNNEST;
-    put(lower, event, number, kind, in_block)->target = block.label;
+    block->atomic = false;
+    block->candidate = true;
+    end_atomic(lower, thread, event, number, block->label);
+    put_judged(lower, event, number, TMS_OP_DEMOTE);
 }
 
 /* ---- single events ---------------------------------------------------------------------- */
@@ -265,6 +324,38 @@ static int forget_object(struct tms_lower *lower, const struct tms_event *event,
     return TMS_OK;
 }
 
+_Static_assert(TMS_OP_DELAY - TMS_OP_CLEAR == TMS_EVENT_DELAY - TMS_EVENT_CLEAR, "same order");
+
+/* What is no event to anybody else. */
+static int lower_judged(struct tms_lower *lower, struct tms_lower_thread *thread,
+                        const struct tms_event *event, uint64_t number)
+{
+    struct tms_block *opened;
+    int code = TMS_OK;
+
+    switch (event->kind) {
+    case TMS_EVENT_CALL:
+        code = push_block(lower, thread, event, &opened);
+        lower->not_atomic += code == TMS_OK;
+        if (code == TMS_OK && opened->candidate) {
+            put_judged(lower, event, number, TMS_OP_OPEN);
+        }
+        break;
+    case TMS_EVENT_RETURN:
+        if (pop_block(thread, innermost(thread, event)).candidate) {
+            put_judged(lower, event, number, TMS_OP_CLOSE);
+        }
+        break;
+    default:
+        put_judged(lower, event, number, (uint8_t)(event->kind - TMS_EVENT_CLEAR + TMS_OP_CLEAR));
+        break;
+    }
+    if (lower->count >= lower->batch) {
+        tms_lower_flush(lower);
+    }
+    return code;
+}
+
 static int lower_one(struct tms_lower *lower, struct tms_lower_thread *thread,
                      const struct tms_event *event, uint64_t number, uint8_t first)
 {
@@ -275,6 +366,9 @@ static int lower_one(struct tms_lower *lower, struct tms_lower_thread *thread,
     case TMS_EVENT_END:
     case TMS_EVENT_EXIT:
         close_block(lower, thread, event, number);
+        return TMS_OK;
+    case TMS_EVENT_DEMOTE:
+        demote_block(lower, thread, event, number);
         return TMS_OK;
     case TMS_EVENT_JOIN:
         end_joined(lower, event, number);
@@ -293,7 +387,8 @@ static int lower_one(struct tms_lower *lower, struct tms_lower_thread *thread,
 /* Is this the end of the last atomic block? Then a split that is due has nothing to begin. */
 static bool closes_transaction(const struct tms_lower_thread *thread, const struct tms_event *event)
 {
-    bool closes = event->kind == TMS_EVENT_END || event->kind == TMS_EVENT_EXIT;
+    bool closes = event->kind == TMS_EVENT_END || event->kind == TMS_EVENT_EXIT ||
+                  event->kind == TMS_EVENT_DEMOTE;
 
     return closes && thread->atomic == 1 && thread->blocks[innermost(thread, event)].atomic;
 }
@@ -302,6 +397,10 @@ int tms_lower_event(struct tms_lower *lower, const struct tms_event *event, uint
                     int validity)
 {
     struct tms_lower_thread *thread = &lower->threads[event->thread];
+
+    if (tms_is_for_judge(event->kind)) {
+        return lower_judged(lower, thread, event, number);
+    }
     if (thread->split_next || (plain[event->kind].split & lower->split)) {
         if (thread->atomic > 0 && !closes_transaction(thread, event)) {
             put_split(lower, thread, event, number);

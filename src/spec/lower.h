@@ -28,11 +28,15 @@
 /* Takes the operations of a full buffer, and of the rest at a flush. */
 typedef void tms_lower_emit(void *user, const struct tms_op *ops, size_t count);
 
-/* A block that is open: by begin, or by entering a function. */
+/* How a block was opened: by begin, by enter, or by call (and demote). */
+enum tms_block_source { TMS_FROM_BEGIN, TMS_FROM_ENTER, TMS_FROM_CALL, TMS_BLOCK_SOURCES };
+
+/* A block that is open. */
 struct tms_block {
     uint32_t label;
-    bool function;
-    bool atomic;
+    uint8_t source; /* enum tms_block_source */
+    bool atomic;    /* part of a transaction */
+    bool candidate; /* not, but `judge` looks at it */
 };
 
 struct tms_lower_thread {
@@ -42,7 +46,13 @@ struct tms_lower_thread {
     size_t block_count, block_capacity;
 };
 
-enum tms_label_state { TMS_LABEL_UNKNOWN, TMS_LABEL_ATOMIC, TMS_LABEL_NOT_ATOMIC };
+/* A candidate is a function that no rule names, and that is not atomic by default. */
+enum tms_label_state {
+    TMS_LABEL_UNKNOWN,
+    TMS_LABEL_ATOMIC,
+    TMS_LABEL_CANDIDATE,
+    TMS_LABEL_NOT_ATOMIC
+};
 
 /* Of a thread that has begun and was not joined, while no split is due. */
 #define TMS_PLAIN 0x80
@@ -52,13 +62,14 @@ struct tms_lower {
     struct tms_memory memory;
     struct tms_spec *spec; /* NULL: the default */
     unsigned split;        /* enum tms_split */
+    bool judged;           /* an engine wants the operations that are for `judge` */
     bool run_methods;      /* by default, functions called run are not atomic either */
     tms_lower_emit *emit;
     void *user;
     struct tms_lower_thread *threads; /* by id */
     uint8_t *plain;                   /* by id: TMS_PLAIN, TMS_OP_IN_BLOCK */
     size_t thread_capacity, plain_capacity;
-    uint8_t *labels; /* by label id, for blocks and for functions: enum tms_label_state */
+    uint8_t *labels; /* by label id and source: enum tms_label_state */
     size_t label_capacity;
     struct tms_objects objects;
     uint64_t transactions; /* outermost blocks */
@@ -118,6 +129,14 @@ static inline bool tms_is_function(const struct tms_event *event)
     return event->kind >= TMS_EVENT_ENTER;
 }
 
+/* Of a begin, an end, and what else opens or closes blocks. */
+static inline uint8_t tms_block_source(const struct tms_event *event)
+{
+    return tms_is_function(event)                                             ? TMS_FROM_ENTER
+           : event->kind == TMS_EVENT_CALL || event->kind == TMS_EVENT_RETURN ? TMS_FROM_CALL
+                                                                              : TMS_FROM_BEGIN;
+}
+
 /* Of a block or a function: does it begin? */
 static inline bool tms_opens_block(const struct tms_event *event)
 {
@@ -156,15 +175,15 @@ static inline bool tms_lower_open(struct tms_lower *lower, struct tms_op *op,
                                   const struct tms_event *event, uint64_t number, uint8_t *plain)
 {
     struct tms_lower_thread *thread = &lower->threads[event->thread];
-    bool function = tms_is_function(event);
-    size_t at = (size_t)event->target * 2 + function;
+    uint8_t source = tms_block_source(event);
+    size_t at = (size_t)event->target * TMS_BLOCK_SOURCES + source;
 
     if (thread->block_count + 1 >= thread->block_capacity || at >= lower->label_capacity ||
         lower->labels[at] != TMS_LABEL_ATOMIC) {
         return false;
     }
     bool nested = thread->atomic++ > 0;
-    thread->blocks[++thread->block_count] = (struct tms_block){event->target, function, true};
+    thread->blocks[++thread->block_count] = (struct tms_block){event->target, source, true, false};
     lower->transactions += !nested;
     tms_lower_block_op(op, event, number, event->target, TMS_OP_BEGIN + 2u * nested);
     *plain = TMS_PLAIN | TMS_OP_IN_BLOCK;
@@ -180,7 +199,7 @@ static inline bool tms_lower_close(struct tms_lower *lower, struct tms_op *op,
         return false;
     }
     struct tms_block last = thread->blocks[thread->block_count];
-    if (!last.atomic || last.function != tms_is_function(event)) {
+    if (!last.atomic || last.source != tms_block_source(event)) {
         return false;
     }
     bool nested = --thread->atomic > 0;

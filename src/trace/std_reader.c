@@ -93,7 +93,7 @@ static bool place_ops(struct std_reader *std, uint64_t factor)
             return false;
         }
         *op = (struct op_slot){word, (uint8_t)kind, (uint8_t)tms_event_class(kind),
-                               kind == TMS_EVENT_BEGIN || kind == TMS_EVENT_END};
+                               tms_operand_is_optional((enum tms_event_kind)kind)};
     }
     return true;
 }
@@ -171,7 +171,7 @@ static inline bool note_operand(struct tms_context *context, struct std_reader *
     if (length == 0) {
         return op->optional;
     }
-    if (at[shape->field_end - 1] != ')' || length <= 2) {
+    if (at[shape->field_end - 1] != ')' || length <= 2 || op->cls == TMS_CLASS_NONE) {
         return false;
     }
     lookup->name = at + shape->name_end + 1;
@@ -366,6 +366,10 @@ static int64_t plain_operation(struct tms_reader *reader, uint64_t line, struct 
     if (field.at[field.length - 1] != ')') {
         return tms_reader_skip(reader, line, "expected \")\" at the end of the operation \"%s\"",
                                tms_lines_quote(field, quoted));
+    }
+    if (op->cls == TMS_CLASS_NONE) {
+        return tms_reader_skip(reader, line, "expected \"%s\" without operand, found \"%s\"",
+                               tms_event_text(op->kind), tms_lines_quote(field, quoted));
     }
     struct tms_span operand = {open + 1, field.length - name.length - 2};
     int64_t target = plain_name(reader, line, op->cls, operand);

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "trace/tms_block.h"
 
 struct tms_decoder *tms_decoder_new(struct tms_memory *memory)
@@ -159,7 +160,7 @@ static int read_shapes(struct tms_decoder *decoder, const struct tms_tables *tab
             return TMS_ERR_FORMAT;
         }
         enum tms_class cls = tms_event_class(kind);
-        uint32_t least = kind == TMS_EVENT_BEGIN || kind == TMS_EVENT_END ? 0 : 1;
+        uint32_t least = !tms_operand_is_optional((enum tms_event_kind)kind);
         decoder->shapes[i] = (struct tms_event_shape){.kind = kind, .location = locations[i]};
         decoder->operand_shapes[i] =
             (struct tms_operand_shape){least, tables->names[cls].count, cls};

@@ -32,6 +32,12 @@ const struct tms_plain_kind tms_plain_kinds[TMS_EVENT_COUNT] = {
     [TMS_EVENT_ESCAPE] = NEVER_PLAIN,
     [TMS_EVENT_ALLOC] = NEVER_PLAIN,
     [TMS_EVENT_FREE] = NEVER_PLAIN,
+    [TMS_EVENT_CALL] = NEVER_PLAIN,
+    [TMS_EVENT_RETURN] = NEVER_PLAIN,
+    [TMS_EVENT_DEMOTE] = NEVER_PLAIN,
+    [TMS_EVENT_CLEAR] = NEVER_PLAIN,
+    [TMS_EVENT_RETRY] = NEVER_PLAIN,
+    [TMS_EVENT_DELAY] = NEVER_PLAIN,
     [TMS_EVENT_ENTER] = NEVER_PLAIN,
     [TMS_EVENT_EXIT] = NEVER_PLAIN,
 };
@@ -258,6 +264,33 @@ static int close_function(struct tms_validator *v, const struct tms_event *event
     return TMS_VALID;
 }
 
+static int open_call(struct tms_validator *v, const struct tms_event *event)
+{
+    v->threads[event->thread].open[TMS_OPEN_CALLS]++;
+    return TMS_VALID;
+}
+
+static int close_call(struct tms_validator *v, const struct tms_event *event)
+{
+    if (v->threads[event->thread].open[TMS_OPEN_CALLS] == 0) {
+        return invalid(v, "%s returns from %s but was not called: there is a return without call",
+                       name(v, TMS_CLASS_THREAD, event->thread),
+                       name(v, TMS_CLASS_LABEL, event->target));
+    }
+    v->threads[event->thread].open[TMS_OPEN_CALLS]--;
+    return TMS_VALID;
+}
+
+static int demote_block(struct tms_validator *v, const struct tms_event *event)
+{
+    int validity = close_block(v, event);
+
+    if (validity == TMS_VALID) {
+        open_call(v, event);
+    }
+    return validity;
+}
+
 typedef int rule(struct tms_validator *v, const struct tms_event *event);
 
 static rule *const rules[TMS_EVENT_COUNT] = {
@@ -269,6 +302,9 @@ static rule *const rules[TMS_EVENT_COUNT] = {
     [TMS_EVENT_SHARED_RELEASE] = release_shared,
     [TMS_EVENT_FORK] = fork_thread,
     [TMS_EVENT_JOIN] = join_thread,
+    [TMS_EVENT_CALL] = open_call,
+    [TMS_EVENT_RETURN] = close_call,
+    [TMS_EVENT_DEMOTE] = demote_block,
     [TMS_EVENT_ENTER] = open_function,
     [TMS_EVENT_EXIT] = close_function,
 };
@@ -283,7 +319,7 @@ int tms_validate(struct tms_validator *v, const struct tms_event *event)
     }
     bool first = !thread->seen;
     int validity = rules[event->kind] != NULL ? rules[event->kind](v, event) : TMS_VALID;
-    if (validity == TMS_INVALID) {
+    if (validity == TMS_INVALID || tms_is_for_judge(event->kind)) {
         return validity;
     }
     v->threads[event->thread].seen = true;

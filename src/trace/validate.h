@@ -15,11 +15,11 @@ enum tms_validity {
     TMS_INVALID,     /* not well-formed: tms_validator_reason says why; state is unchanged */
 };
 
-enum { TMS_OPEN_BLOCKS, TMS_OPEN_FUNCTIONS };
+enum { TMS_OPEN_BLOCKS, TMS_OPEN_FUNCTIONS, TMS_OPEN_CALLS, TMS_OPEN_KINDS };
 
 struct tms_valid_thread {
     bool seen, forked, joined;
-    uint32_t open[2]; /* TMS_OPEN_…: how many begins, how many enters */
+    uint32_t open[TMS_OPEN_KINDS]; /* TMS_OPEN_…: how many begins, enters, calls */
 };
 
 /* How one thread shares a lock, and how often over. */

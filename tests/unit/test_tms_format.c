@@ -84,7 +84,7 @@ static struct tms_event *random_events(struct tms_context *context, const struct
         struct tms_event *event = &events[i];
         event->kind = (uint8_t)pick(&seed, TMS_EVENT_COUNT);
         enum tms_class cls = tms_event_class(event->kind);
-        bool bare = event->kind <= TMS_EVENT_END && pick(&seed, 2) == 0;
+        bool bare = (event->kind <= TMS_EVENT_END && pick(&seed, 2) == 0) || cls == TMS_CLASS_NONE;
         event->thread =
             intern(context, TMS_CLASS_THREAD, pick(&seed, shape->names[TMS_CLASS_THREAD]));
         event->target = bare ? 0 : intern(context, cls, pick(&seed, shape->names[cls]));

@@ -215,7 +215,7 @@ static inline char *sample(size_t lines, size_t *length)
         enum tms_event_kind kind = (enum tms_event_kind)(i % TMS_EVENT_COUNT);
         fprintf(out, "%s%zu|%s", i % 3 != 0 ? "T" : "a-rather-long-thread-name-", i % 7,
                 tms_event_text(kind));
-        if (kind > TMS_EVENT_END || i % 2 == 0) {
+        if (tms_event_class(kind) != TMS_CLASS_NONE && (kind > TMS_EVENT_END || i % 2 == 0)) {
             fprintf(out, "(%s%zu)", i % 5 != 0 ? "n" : "std::map<int,long>::find(int)const", i * i);
         }
         if (i % 4 != 0) {
@@ -235,7 +235,7 @@ static inline struct tms_event event_of(struct fixture *fixture, const char *thr
     struct tms_event event = {.kind = (uint8_t)kind};
 
     event.thread = (uint32_t)tms_intern(context, TMS_CLASS_THREAD, thread, strlen(thread));
-    if (target != NULL) {
+    if (target != NULL && tms_event_class(kind) != TMS_CLASS_NONE) {
         event.target = (uint32_t)tms_intern(context, tms_event_class(kind), target, strlen(target));
     }
     if (location != NULL) {
