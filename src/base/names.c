@@ -120,8 +120,23 @@ static bool grow_table(struct tms_names *names)
 /* Room for one more text. */
 static bool reserve(struct tms_names *names)
 {
-    return TMS_RESERVE(names->memory, &names->texts, &names->capacity, (size_t)names->count + 2,
-                       TEXTS_LEAST);
+    size_t wanted = (size_t)names->count + 2;
+
+    if (wanted <= names->capacity) {
+        return true;
+    }
+    pthread_mutex_lock(&names->moving);
+    bool room = TMS_RESERVE(names->memory, &names->texts, &names->capacity, wanted, TEXTS_LEAST);
+    pthread_mutex_unlock(&names->moving);
+    return room;
+}
+
+const char *tms_names_text_aside(struct tms_names *names, uint32_t id)
+{
+    pthread_mutex_lock(&names->moving);
+    const char *text = names->texts[id].text;
+    pthread_mutex_unlock(&names->moving);
+    return text;
 }
 
 int64_t tms_names_add(struct tms_names *names, const char *name, size_t length)
@@ -218,6 +233,7 @@ uint32_t tms_names_find(struct tms_names *names, const char *name, size_t length
 int tms_names_init(struct tms_names *names, struct tms_memory *memory)
 {
     *names = (struct tms_names){.memory = memory};
+    pthread_mutex_init(&names->moving, NULL);
     if (!reserve(names) || !grow_table(names)) {
         tms_names_clear(names);
         return TMS_ERR_MEMORY;

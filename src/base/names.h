@@ -14,6 +14,7 @@
 #ifndef TMS_BASE_NAMES_H
 #define TMS_BASE_NAMES_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -41,6 +42,7 @@ struct tms_names {
     size_t capacity;        /* of texts */
     char *chunk;            /* where the next text goes; the first word links the chunks */
     size_t chunk_used, chunk_size;
+    pthread_mutex_t moving; /* while `texts` moves, and for those who ask from another thread */
 };
 
 int tms_names_init(struct tms_names *names, struct tms_memory *memory);
@@ -133,6 +135,12 @@ static inline int64_t tms_names_intern_padded(struct tms_names *names, const cha
 
 /* The id of a name that is there, else 0. */
 uint32_t tms_names_find(struct tms_names *names, const char *name, size_t length);
+
+/*
+ * The text of an id that was given out before this thread heard of it, while another thread may be
+ * adding names.
+ */
+const char *tms_names_text_aside(struct tms_names *names, uint32_t id);
 
 static inline const char *tms_names_text(const struct tms_names *names, uint32_t id)
 {

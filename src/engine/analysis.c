@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "engine/agreement.h"
+#include "judge/conclude.h"
 #include "trace/format.h"
 
 double tms_analysis_now(void)
@@ -109,19 +110,40 @@ static void run_batch(void *user, const struct tms_op *ops, size_t count)
 
 /* ---- aside: on a thread of its own, with nothing but the pick and its engines ------------- */
 
+/* Operations are picked for an engine, unless it takes all events. */
+static bool takes_all(const struct tms_run *run)
+{
+    return run->engine->events != NULL;
+}
+
 static void run_aside(void *user, const struct tms_op *ops, size_t count)
 {
     struct tms_analysis *analysis = user;
 
     for (size_t i = 1; i < analysis->run_count; i++) {
-        take_ops(&analysis->settings, &analysis->runs[i], ops, count);
+        if (!takes_all(&analysis->runs[i])) {
+            take_ops(&analysis->settings, &analysis->runs[i], ops, count);
+        }
+    }
+}
+
+static void take_events(const struct tms_settings *settings, struct tms_run *run,
+                        const struct tms_event *events, size_t count, uint64_t number)
+{
+    if (run->host.failed == TMS_OK) {
+        double start = tms_analysis_now();
+        run->engine->events(run->state, events, count, number);
+        run->result.events = number + count - 1;
+        tms_run_took(settings, run, tms_analysis_now() - start);
     }
 }
 
 static void fail_aside(struct tms_analysis *analysis)
 {
     for (size_t i = 1; analysis->pick.failed && i < analysis->run_count; i++) {
-        tms_host_fail(&analysis->runs[i].host, TMS_ERR_MEMORY);
+        if (!takes_all(&analysis->runs[i])) {
+            tms_host_fail(&analysis->runs[i].host, TMS_ERR_MEMORY);
+        }
     }
 }
 
@@ -129,16 +151,30 @@ static void events_aside(void *user, const struct tms_event *events, size_t coun
 {
     struct tms_analysis *analysis = user;
 
-    tms_pick_events(&analysis->pick, events, count, number);
-    fail_aside(analysis);
+    for (size_t i = 1; i < analysis->run_count; i++) {
+        if (takes_all(&analysis->runs[i])) {
+            take_events(&analysis->settings, &analysis->runs[i], events, count, number);
+        }
+    }
+    if (analysis->picks) {
+        tms_pick_events(&analysis->pick, events, count, number);
+        fail_aside(analysis);
+    }
 }
 
 static void ops_aside(void *user, const struct tms_op *ops, size_t count)
 {
     struct tms_analysis *analysis = user;
 
-    tms_pick_ops(&analysis->pick, ops, count);
-    fail_aside(analysis);
+    for (size_t i = 1; i < analysis->run_count; i++) {
+        if (takes_all(&analysis->runs[i])) {
+            take_ops(&analysis->settings, &analysis->runs[i], ops, count);
+        }
+    }
+    if (analysis->picks) {
+        tms_pick_ops(&analysis->pick, ops, count);
+        fail_aside(analysis);
+    }
 }
 
 /* ---- an exact stop ------------------------------------------------------------------------ */
@@ -242,24 +278,30 @@ static int start_runs(struct tms_analysis *analysis)
     return strcmp(names, "all") == 0 ? start_all(analysis) : start_named(analysis, names);
 }
 
-/* Can the engine do without reads and writes, as it is set? */
-static bool needs_no_accesses(const struct tms_analysis *analysis, const struct tms_run *run)
+/* Can the engine work aside: without reads and writes, as it is set, or with all events? */
+static bool can_work_aside(const struct tms_analysis *analysis, const struct tms_run *run)
 {
-    return (run->engine->info.flags & TMS_ENGINE_NO_ACCESSES) != 0 &&
-           (analysis->settings.predict & TMS_PREDICT_VARIABLE) == 0;
+    return takes_all(run) || ((run->engine->info.flags & TMS_ENGINE_NO_ACCESSES) != 0 &&
+                              (analysis->settings.predict & TMS_PREDICT_VARIABLE) == 0);
 }
 
-/* The engines behind the first, which need no accesses, work aside. */
+/* The engines behind the first work aside. */
 static int start_aside(struct tms_analysis *analysis)
 {
     const struct tms_aside_taker taker = {events_aside, ops_aside, analysis};
-    bool no_ends = true;
+    bool no_ends = true, all = false;
 
     for (size_t i = 1; i < analysis->run_count; i++) {
-        no_ends = no_ends && analysis->runs[i].engine->no_ends;
+        bool takes = takes_all(&analysis->runs[i]);
+        no_ends = no_ends && (takes || analysis->runs[i].engine->no_ends);
+        analysis->picks = analysis->picks || !takes;
+        all = all || takes;
     }
     tms_pick_init(&analysis->pick, no_ends, run_aside, analysis);
     analysis->aside = tms_aside_new(&analysis->memory, &taker);
+    if (analysis->aside != NULL && all) {
+        tms_aside_accesses(analysis->aside);
+    }
     return analysis->aside == NULL ? TMS_ERR_MEMORY : TMS_OK;
 }
 
@@ -273,7 +315,10 @@ static int choose_way(struct tms_analysis *analysis)
 
     analysis->lower.batch = analysis->settings.first ? 1 : TMS_LOWER_BATCH;
     for (size_t i = 1; i < analysis->run_count; i++) {
-        streams = streams && needs_no_accesses(analysis, &analysis->runs[i]);
+        streams = streams && can_work_aside(analysis, &analysis->runs[i]);
+    }
+    for (size_t i = 0; i < analysis->run_count; i++) {
+        analysis->lower.judged = analysis->lower.judged || takes_all(&analysis->runs[i]);
     }
     analysis->streams = streams;
     return streams && analysis->run_count > 1 ? start_aside(analysis) : TMS_OK;
@@ -538,7 +583,7 @@ int tms_analysis_finish(struct tms_analysis *analysis)
     if (analysis->observed) {
         analysis->summary = analysis->elsewhere;
     }
-    if (tms_agreement_make(analysis) != TMS_OK) {
+    if (tms_agreement_make(analysis) != TMS_OK || tms_judge_conclude(analysis) != TMS_OK) {
         analysis->failed = tms_fail_memory(analysis->context);
         return analysis->failed;
     }
@@ -573,6 +618,7 @@ void tms_analysis_resolve(struct tms_analysis *analysis, tms_stack_of *stack_of,
 {
     for (size_t i = 0; i < analysis->run_count - analysis->observed; i++) {
         tms_findings_resolve(analysis->runs[i].host.findings, stack_of, user);
+        tms_judge_resolve(&analysis->runs[i], stack_of, user);
     }
 }
 

@@ -36,7 +36,8 @@ struct tms_analysis {
     bool streams;            /* the first engine can take events as they come, … */
     bool bumpy;              /* … but lately too many were not plain */
     struct tms_aside *aside; /* if so, and there are others, the way to them, … */
-    struct tms_pick pick;    /* … and what they are given, there */
+    struct tms_pick pick;    /* … and what they are given, there, … */
+    bool picks;              /* … if some of them do without reads and writes */
     uint64_t counted;        /* by tms_analysis_counted, 0: not */
     struct tms_trace_summary summary;
     uint32_t last_thread; /* of the last event fed */

@@ -34,7 +34,8 @@ struct buffer {
 
 struct tms_aside {
     struct tms_aside_taker taker;
-    bool alone; /* a thread could not be had, or has ended: the feeding one takes them */
+    bool accesses; /* reads and writes are wanted among operations */
+    bool alone;    /* a thread could not be had, or has ended: the feeding one takes them */
     bool runs;
     pthread_t thread;
     struct buffer *filling;
@@ -64,6 +65,11 @@ struct tms_aside *tms_aside_new(struct tms_memory *memory, const struct tms_asid
         aside->free[aside->free_count++] = &aside->buffers[i];
     }
     return aside;
+}
+
+void tms_aside_accesses(struct tms_aside *aside)
+{
+    aside->accesses = true;
 }
 
 /* The buffer is empty afterwards. */
@@ -260,7 +266,7 @@ void tms_aside_ops(struct tms_aside *aside, const struct tms_op *ops, size_t cou
         size_t room = BUFFER_OPS - buffer->op_count, picked = 0;
         for (; i < count && picked < room; i++) {
             to[picked] = ops[i]; /* needed or not: who could guess? */
-            picked += !is_access(&ops[i]);
+            picked += aside->accesses || !is_access(&ops[i]);
         }
         if (picked > 0) {
             add_piece(buffer, 0, buffer->op_count, picked);

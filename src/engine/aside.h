@@ -26,6 +26,9 @@ struct tms_aside_taker {
 /* NULL when memory is short. */
 struct tms_aside *tms_aside_new(struct tms_memory *memory, const struct tms_aside_taker *taker);
 
+/* From now on, operations that are reads and writes are handed over as well. */
+void tms_aside_accesses(struct tms_aside *aside);
+
 /* Also without a finish: what was not taken yet is dropped. NULL is fine. */
 void tms_aside_free(struct tms_aside *aside, struct tms_memory *memory);
 
@@ -40,7 +43,7 @@ struct tms_event *tms_aside_room(struct tms_aside *aside);
 void tms_aside_events(struct tms_aside *aside, const struct tms_event *events, size_t count,
                       uint64_t number);
 
-/* Operations; reads and writes among them are left out. */
+/* Operations; reads and writes among them are left out, unless they are wanted. */
 void tms_aside_ops(struct tms_aside *aside, const struct tms_op *ops, size_t count);
 
 /* Waits until all have been taken; then the thread has ended. */

@@ -83,6 +83,11 @@ struct tms_engine {
      */
     size_t (*stream)(void *state, struct tms_stream *stream, const struct tms_event *events,
                      size_t count, uint64_t number);
+    /*
+     * For an engine that may work aside (aside.h) and needs accesses: plain events, the first of
+     * which has this number, instead of their operations. NULL: none.
+     */
+    void (*events)(void *state, const struct tms_event *events, size_t count, uint64_t number);
     /* After the last operation, also after tms_settings.first stopped the run. */
     void (*finish)(void *state);
     /* Fills up to `room` counters, returns how many there are. NULL: none. */

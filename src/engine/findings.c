@@ -538,3 +538,8 @@ void tms_findings_resolve(struct tms_findings *findings, tms_stack_of *stack_of,
         }
     }
 }
+
+void tms_findings_judged(struct tms_findings *findings, size_t index, const char *id)
+{
+    findings->list[index].judged = id;
+}

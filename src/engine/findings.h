@@ -46,6 +46,9 @@ enum tms_evidence tms_findings_strongest(const struct tms_findings *findings);
 /* After the close: tms_pattern_place of the finding at `index`. */
 uint64_t tms_findings_place(const struct tms_findings *findings, size_t index);
 
+/* After the close: the id of the judged finding that is about the finding at `index`. */
+void tms_findings_judged(struct tms_findings *findings, size_t index, const char *id);
+
 /* After the close: see tms_analysis_resolve. */
 void tms_findings_resolve(struct tms_findings *findings, tms_stack_of *stack_of, void *user);
 

@@ -186,17 +186,21 @@ static void follow(struct tms_pick_thread *thread, const struct tms_op *op)
     }
 }
 
+static bool is_access(const struct tms_op *op)
+{
+    return op->kind == TMS_OP_READ || op->kind == TMS_OP_WRITE;
+}
+
 void tms_pick_ops(struct tms_pick *pick, const struct tms_op *ops, size_t count)
 {
     for (size_t i = 0; i < count && !pick->failed; i++) {
-        if (ops[i].kind > TMS_OP_FORGET) {
+        if (ops[i].kind > TMS_OP_FORGET || is_access(&ops[i])) {
             continue; /* for `judge` */
         }
         struct tms_pick_thread *thread = thread_of(pick, ops[i].thread);
         if (thread == NULL) {
             return;
         }
-        assert(ops[i].kind != TMS_OP_READ && ops[i].kind != TMS_OP_WRITE);
         follow(thread, &ops[i]);
         if (ops[i].kind != TMS_OP_END || !pick->no_ends) {
             *next_op(pick) = ops[i];

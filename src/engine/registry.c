@@ -14,6 +14,7 @@ extern const struct tms_engine tms_engine_regiontrack_reduced;
 extern const struct tms_engine tms_engine_regiontrack_trace;
 extern const struct tms_engine tms_engine_regiontrack_blame;
 extern const struct tms_engine tms_engine_doublechecker;
+extern const struct tms_engine tms_engine_judge;
 extern const struct tms_engine tms_engine_sidetrack;
 extern const struct tms_engine tms_engine_fasttrack;
 extern const struct tms_engine tms_engine_goodlock;
@@ -32,6 +33,7 @@ const struct tms_engine *const tms_engines[] = {
     &tms_engine_regiontrack_trace,
     &tms_engine_regiontrack_blame,
     &tms_engine_doublechecker,
+    &tms_engine_judge,
     &tms_engine_sidetrack,
     &tms_engine_fasttrack,
     &tms_engine_goodlock,

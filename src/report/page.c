@@ -57,6 +57,8 @@ enum tms_ink tms_ink_of(enum tms_verdict verdict)
                                         [TMS_VERDICT_POTENTIAL] = TMS_INK_DOUBT,
                                         [TMS_VERDICT_PREDICTED] = TMS_INK_BAD,
                                         [TMS_VERDICT_RACE] = TMS_INK_BAD,
+                                        [TMS_VERDICT_AFFECTED] = TMS_INK_BAD,
+                                        [TMS_VERDICT_UNAFFECTED] = TMS_INK_GOOD,
                                         [TMS_VERDICT_VIOLATION] = TMS_INK_BAD};
 
     return inks[verdict];

@@ -59,7 +59,8 @@ static int weight_of(const struct text *text, const struct tms_result *result)
         [TMS_VERDICT_NONE_POTENTIAL] = 0, [TMS_VERDICT_NONE_PREDICTED] = 1,
         [TMS_VERDICT_SERIALIZABLE] = 3,   [TMS_VERDICT_INCOMPLETE] = 4,
         [TMS_VERDICT_POTENTIAL] = 5,      [TMS_VERDICT_RACE] = 6,
-        [TMS_VERDICT_PREDICTED] = 7,      [TMS_VERDICT_VIOLATION] = 8};
+        [TMS_VERDICT_PREDICTED] = 7,      [TMS_VERDICT_VIOLATION] = 8,
+        [TMS_VERDICT_AFFECTED] = 2,       [TMS_VERDICT_UNAFFECTED] = 0};
 
     if (result->verdict == TMS_VERDICT_POTENTIAL && !text->job->settings->potential) {
         return HIDDEN;
@@ -150,6 +151,8 @@ static const char *clean_words(enum tms_verdict verdict)
         [TMS_VERDICT_NONE_POTENTIAL] =
             "the locks that were held rule out what this engine looks for.",
         [TMS_VERDICT_NO_RACE] = "all conflicting accesses of this run are ordered.",
+        [TMS_VERDICT_AFFECTED] = "data was affected.",
+        [TMS_VERDICT_UNAFFECTED] = "no data was affected.",
     };
 
     return words[verdict];

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The result of `judge`: patterns of the core as findings with levels and ids; notes about blocks
+ * that another engine found cut though no data was affected; predictions judged alike.
+ */
+#ifndef TMS_JUDGE_CONCLUDE_H
+#define TMS_JUDGE_CONCLUDE_H
+
+#include "engine/analysis.h"
+#include "judge/engine.h"
+
+/* At the finish, when every run has its result. TMS_OK or TMS_ERR_MEMORY. */
+int tms_judge_conclude(struct tms_analysis *analysis);
+
+/* After the finish: looks up the call stacks of judged findings, if the run has some. */
+void tms_judge_resolve(struct tms_run *run, tms_stack_of *stack_of, void *user);
+
+/* ---- inside
+ * ----------------------------------------------------------------------------------------- */
+
+/* A driver by its busy executions, or main. */
+bool tms_judge_is_driver(const struct tms_judge_engine *engine, uint32_t function);
+
+/*
+ * The level of a pattern in a block; of two variables `culprit` is the function of the other block,
+ * 0: none that counts.
+ */
+enum tms_level tms_judge_level(const struct tms_judge_engine *engine, enum tms_pattern pattern,
+                               uint32_t function, uint64_t cut, uint32_t culprit);
+
+/* The pattern that a prediction comes to. */
+struct tms_judge_predicted {
+    enum tms_pattern pattern;
+    enum tms_level level;
+    uint32_t variable, other; /* 0: none */
+};
+struct tms_judge_predicted tms_judge_predict(struct tms_judge_engine *engine,
+                                             const struct tms_finding *finding, uint32_t function);
+
+/* The pattern of two variables, by what was done to them. */
+enum tms_pattern tms_judge_pair_pattern(uint8_t first, uint8_t second, uint8_t foreign,
+                                        uint8_t later);
+
+#endif

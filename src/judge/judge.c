@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Start and end of a judge; see judge.h. */
+#include "judge/judge.h"
+
+#include "judge/records.h"
+
+void tms_judge_init(struct tms_judge *judge, struct tms_memory *memory,
+                    const struct tms_judge_port *port)
+{
+    judge->memory = memory;
+    judge->port = *port;
+}
+
+/* Reads that are still open are reads; then what is open ends. */
+void tms_judge_finish(struct tms_judge *judge, uint64_t event)
+{
+    for (uint32_t i = 1; i <= judge->records.count; i++) {
+        tms_judge_settle(judge, i, tms_judge_reads_only, NULL);
+    }
+    for (uint32_t thread = 0; thread < judge->thread_capacity; thread++) {
+        tms_judge_close_all(judge, thread, event + 1);
+    }
+}
+
+#define RELEASE(judge, pool)                                                                       \
+    tms_release((judge)->memory, (judge)->pool.at, (judge)->pool.capacity,                         \
+                sizeof(*(judge)->pool.at))
+
+static void clear_threads(struct tms_judge *judge)
+{
+    for (size_t i = 0; i < judge->thread_capacity; i++) {
+        struct tms_judge_thread *t = &judge->threads[i];
+        tms_release(judge->memory, t->open, t->open_capacity, sizeof(*t->open));
+        tms_release(judge->memory, t->held, t->held_capacity, sizeof(*t->held));
+    }
+    tms_release(judge->memory, judge->threads, judge->thread_capacity, sizeof(*judge->threads));
+}
+
+static void clear_index(struct tms_judge *judge, struct tms_judge_index *index)
+{
+    tms_release(judge->memory, index->slot, index->size, sizeof(*index->slot));
+}
+
+void tms_judge_clear(struct tms_judge *judge)
+{
+    struct tms_memory *memory = judge->memory;
+
+    for (size_t i = 1; i <= judge->evidence.count; i++) {
+        struct tms_judge_evidence *evidence = &judge->evidence.at[i];
+        tms_release(memory, evidence->outer, evidence->outer_capacity, sizeof(*evidence->outer));
+    }
+    clear_threads(judge);
+    tms_release(memory, judge->cells, judge->cell_capacity, sizeof(*judge->cells));
+    tms_release(memory, judge->objects, judge->object_capacity, sizeof(*judge->objects));
+    tms_release(memory, judge->function_of, judge->label_capacity, sizeof(*judge->function_of));
+    tms_release(memory, judge->functions, judge->function_capacity, sizeof(*judge->functions));
+    RELEASE(judge, records);
+    RELEASE(judge, reads);
+    RELEASE(judge, cases);
+    RELEASE(judge, nodes);
+    RELEASE(judge, cuts);
+    RELEASE(judge, uses);
+    RELEASE(judge, sites);
+    RELEASE(judge, findings);
+    RELEASE(judge, evidence);
+    clear_index(judge, &judge->use_index);
+    clear_index(judge, &judge->site_index);
+    clear_index(judge, &judge->finding_index);
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The core of `judge`: what happened to the data of blocks (docs/judge.md has the definition).
+ *
+ * It is fed by few calls, one for each kind of event, in the order of the execution, and knows
+ * neither traces nor names: functions and objects are numbers that its port gives. So it can be
+ * used on traces and inside a running program.
+ *
+ * Representation. Each variable has a cell with the last step of the thread that accessed it last,
+ * its owner, and the last write. When another thread accesses it, the step of the former owner
+ * moves to a record of (thread, variable), which then collects what comes between: that happens
+ * only where threads meet. The owner's next access finds the record and knows the pattern.
+ *
+ * Activations are numbered nodes with a parent, because steps outlive them; nodes that no step
+ * refers to are swept from time to time. So memory is bounded by the variables (times the threads
+ * that share them) and the open blocks.
+ *
+ * A state is for one thread at a time. Nothing here fails: when memory is short, `failed` is set
+ * and further calls do nothing that matters.
+ */
+#ifndef TMS_JUDGE_JUDGE_H
+#define TMS_JUDGE_JUDGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/memory.h"
+#include "tmesis/tmesis.h"
+
+#define TMS_JUDGE_TAKEN 16  /* variables of a thread that were taken over: so many are kept */
+#define TMS_JUDGE_SAME  4   /* times that one lock may be acquired; more is busy */
+#define TMS_JUDGE_MANY  16  /* acquires of any locks; more is busy, if it is most of the thread's */
+#define TMS_JUDGE_LEARN 100 /* executions of a section in which its accesses are noted */
+
+enum tms_judge_kind { TMS_JUDGE_NONE, TMS_JUDGE_R, TMS_JUDGE_W, TMS_JUDGE_U };
+
+/* What numbers stand for. Called once for each label and variable; `user` is the port's. */
+struct tms_judge_port {
+    uint32_t (*function_of)(void *user, uint32_t label);  /* from 1 on */
+    uint32_t (*object_of)(void *user, uint32_t variable); /* from 1 on */
+    bool (*is_data)(void *user, uint32_t variable);       /* false: synchronisation */
+    void *user;
+};
+
+/* An access of a thread to a variable, as a step. */
+struct tms_judge_step {
+    uint64_t event; /* of a U, that of its write */
+    uint64_t read;  /* the last own read of the variable since the last foreign access; 0: none */
+    uint32_t location;
+    uint32_t node; /* the innermost activation, 0: none */
+    uint32_t lock; /* held then, the one acquired last; 0: none */
+    uint8_t kind;  /* enum tms_judge_kind */
+    bool section;  /* it is a section update */
+    bool cleared;  /* by retry: no own step any more */
+    bool atomic;   /* of a U: it is one event */
+};
+
+/* An access of another thread. */
+struct tms_judge_foreign {
+    uint64_t event; /* 0: none */
+    uint32_t thread;
+    uint32_t location;
+    uint32_t node;
+    uint8_t kind; /* enum tms_judge_kind; a U is `u`, or the write of a step U, … */
+    bool halved;  /* … which is only the second half of it */
+};
+
+/* A variable. */
+struct tms_judge_cell {
+    struct tms_judge_step last; /* of the owner */
+    uint32_t owner;             /* the thread that accessed it last; 0: none yet */
+    uint32_t records;           /* the first of its records; 0: none */
+    uint64_t write_event;       /* of the last write, 0: none */
+    uint32_t write_thread, write_location, write_node;
+    uint8_t write_kind; /* enum tms_judge_kind */
+    uint8_t flags;      /* enum tms_judge_flag */
+};
+_Static_assert(sizeof(struct tms_judge_cell) == 64, "a line of the cache");
+
+enum tms_judge_flag {
+    TMS_JUDGE_ASKED = 1,       /* the port was asked for its object */
+    TMS_JUDGE_IGNORED = 2,     /* it is synchronisation */
+    TMS_JUDGE_SHOWN_READ = 4,  /* the owner has read it since it took over, and records know; … */
+    TMS_JUDGE_SHOWN_WRITE = 8, /* … has written it */
+    TMS_JUDGE_EXTRA = 16,      /* the owner's record has something open: `skip` or `open` */
+    TMS_JUDGE_HALVED = 32,     /* the last write is the second half of a U */
+};
+
+/* A pattern that was found, or will have been if its read turns out to be one. */
+struct tms_judge_case {
+    uint32_t variable, other; /* of one variable: other is 0 */
+    uint32_t thread;
+    uint32_t block;    /* node */
+    uint32_t next;     /* of those that are open with the same read */
+    uint32_t lock;     /* given up between the steps, 0: none */
+    uint64_t released; /* … at this event, 0: unknown */
+    uint32_t released_location;
+    uint8_t pattern;    /* enum tms_pattern, TMS_PATTERN_COUNT: none */
+    uint8_t if_update;  /* of an open case: what it is if the read is one of a U, … */
+    uint8_t if_section; /* … or of a section update; like `pattern` */
+    struct tms_judge_step own[2];
+    struct tms_judge_foreign foreign[2]; /* the second may be none */
+};
+
+/* A thread that uses the variable besides its owner. */
+struct tms_judge_record {
+    uint32_t thread, variable;
+    uint32_t next;    /* of the variable; or the next free one */
+    bool away;        /* another thread is the owner: `step` and what follows it are valid */
+    bool taken;       /* it is in the thread's list of variables that were taken over */
+    bool read, write; /* what came between contains these */
+    bool skips;       /* `skip` and `skipped` are valid */
+    uint32_t open;    /* the first of the cases that depend on what follows a read; 0: none */
+    uint32_t reads;   /* the first reads of others after a write, each thread's first; 0: none */
+    struct tms_judge_step step;
+    struct tms_judge_foreign first_read, first_write;
+    struct tms_judge_step skip; /* a write that was read by another thread, and own reads since */
+    struct tms_judge_foreign skipped;
+};
+
+/* A read of another thread: in a list of a record. */
+struct tms_judge_read {
+    struct tms_judge_foreign access;
+    uint32_t next;
+};
+
+/* One execution of a block. */
+struct tms_judge_node {
+    uint64_t begin, end; /* end 0: open */
+    uint32_t label, location, thread;
+    uint32_t function;
+    uint32_t parent; /* the activation around it, 0: none; of a free node, the next free one */
+    uint32_t cuts;   /* the findings that occurred in it: a list; 0: none */
+    bool used;       /* not free */
+    bool marked;     /* while sweeping: a step refers to it */
+    bool delayed;    /* the tool delayed the thread in it */
+};
+
+struct tms_judge_cut {
+    uint32_t finding, next;
+};
+
+/* An activation that is open. */
+struct tms_judge_open {
+    uint32_t node;
+    uint8_t source;                  /* how it is closed: by what the engine says */
+    uint64_t acquires, synchronised; /* of the thread, at its begin */
+};
+
+struct tms_judge_held {
+    uint32_t lock;
+    uint32_t site; /* index of a struct tms_judge_site */
+    uint64_t since;
+};
+
+struct tms_judge_thread {
+    struct tms_judge_open *open; /* the outermost first */
+    size_t open_count, open_capacity;
+    size_t busy;                 /* so many of these, the outer ones, have taken a lock too often */
+    struct tms_judge_held *held; /* in the order of acquisition */
+    size_t held_count, held_capacity;
+    size_t learning;   /* sections that it is in whose accesses are noted */
+    uint64_t cleared;  /* steps up to this event are no own steps any more */
+    uint64_t previous; /* its last event that counts, and if that is a read: … */
+    uint32_t previous_variable, previous_location; /* … of which variable, where; else 0 */
+    uint64_t acquires, synchronised;
+    uint32_t taken[TMS_JUDGE_TAKEN]; /* records, in the order in which they were taken over */
+    size_t taken_count;
+};
+
+/* How often a thread used a lock, or updated a variable. */
+struct tms_judge_use {
+    uint64_t key;                      /* 0: free */
+    uint64_t last[TMS_JUDGE_SAME + 1]; /* events, as a ring */
+    uint64_t released;                 /* of a lock: the last release, … */
+    uint32_t released_location;        /* … and where */
+    uint32_t count;
+};
+
+/* One static place where a lock is acquired, and what is accessed while it is held. */
+struct tms_judge_member {
+    uint32_t variable;
+    uint8_t kinds; /* 1 << enum tms_judge_kind */
+};
+#define TMS_JUDGE_MEMBERS 64
+struct tms_judge_site {
+    uint32_t location; /* 0: unknown, the lock tells */
+    uint32_t lock;
+    uint32_t executions;
+    uint32_t member_count;
+    struct tms_judge_member member[TMS_JUDGE_MEMBERS];
+};
+
+/* What is counted of a function, by its number. */
+struct tms_judge_function {
+    uint64_t executions;
+    uint64_t busy; /* … that were busy, of those that have ended */
+    uint64_t ended;
+    uint64_t counted;     /* … that have ended and were not delayed, … */
+    uint64_t counted_cut; /* … and of these, in which something was cut */
+    uint32_t label;       /* the first that was seen */
+};
+
+/* All occurrences of one pattern; `culprit` is told apart only where the level depends on it. */
+struct tms_judge_evidence {
+    uint8_t pattern;
+    bool firm;        /* of two variables: the level may be above a note, if `culprit` is … */
+    uint32_t culprit; /* … no driver: a function, 0: there is none */
+    uint32_t next;    /* of the same finding */
+    uint64_t count;
+    struct tms_judge_case first;
+    struct tms_transaction block, foreign; /* of the first */
+    struct tms_transaction *outer;
+    size_t outer_count, outer_capacity;
+};
+
+struct tms_judge_finding {
+    uint32_t function;
+    uint32_t object, other; /* other 0: one object; else object < other */
+    uint32_t evidence;      /* the first; 0: none */
+    uint64_t cut;           /* activations */
+};
+
+/* Hash table from a key to an index: open addressing, 0 is free. */
+struct tms_judge_index {
+    uint32_t *slot;
+    size_t size, count;
+};
+
+#define TMS_JUDGE_POOL(type)                                                                       \
+    struct {                                                                                       \
+        type *at;                                                                                  \
+        size_t count, capacity;                                                                    \
+        uint32_t free; /* the first free one, 0: none */                                           \
+    }
+
+struct tms_judge {
+    struct tms_memory *memory;
+    struct tms_judge_port port;
+    bool failed;
+    bool splits_at_fork;          /* a fork is a rendezvous */
+    struct tms_judge_cell *cells; /* by variable */
+    uint32_t *objects;            /* by variable, 0: not asked */
+    size_t cell_capacity, object_capacity;
+    struct tms_judge_thread *threads; /* by id */
+    size_t thread_capacity;
+    uint32_t *function_of; /* by label + 1: 0: not asked */
+    size_t label_capacity;
+    TMS_JUDGE_POOL(struct tms_judge_record) records; /* all from 1 on */
+    TMS_JUDGE_POOL(struct tms_judge_read) reads;
+    TMS_JUDGE_POOL(struct tms_judge_case) cases;
+    TMS_JUDGE_POOL(struct tms_judge_node) nodes;
+    TMS_JUDGE_POOL(struct tms_judge_cut) cuts;
+    size_t node_live, node_limit; /* nodes in use, and when to sweep */
+    TMS_JUDGE_POOL(struct tms_judge_use) uses;
+    struct tms_judge_index use_index;
+    TMS_JUDGE_POOL(struct tms_judge_site) sites;
+    struct tms_judge_index site_index;
+    struct tms_judge_function *functions; /* by number */
+    size_t function_capacity, function_count;
+    TMS_JUDGE_POOL(struct tms_judge_finding) findings;
+    struct tms_judge_index finding_index;
+    TMS_JUDGE_POOL(struct tms_judge_evidence) evidence;
+    uint64_t accesses, met, occurrences; /* for statistics */
+};
+
+/* `judge` is zeroed. */
+void tms_judge_init(struct tms_judge *judge, struct tms_memory *memory,
+                    const struct tms_judge_port *port);
+void tms_judge_clear(struct tms_judge *judge);
+
+/* ---- the port: what happens, in order -------------------------------------------------------- */
+
+/* kind is TMS_JUDGE_R, _W, or _U for an atomic read-modify-write. */
+void tms_judge_access(struct tms_judge *judge, uint32_t thread, uint32_t variable, uint8_t kind,
+                      uint64_t event, uint32_t location);
+void tms_judge_renew(struct tms_judge *judge, uint32_t variable);
+void tms_judge_retry(struct tms_judge *judge, uint32_t thread, uint32_t variable);
+
+/* A rendezvous. */
+void tms_judge_rendezvous(struct tms_judge *judge, uint32_t thread, uint64_t event);
+
+/* An activation; `source` is any number, and close ends the innermost that has it. */
+void tms_judge_open(struct tms_judge *judge, uint32_t thread, uint32_t label, uint8_t source,
+                    uint64_t event, uint32_t location);
+void tms_judge_close(struct tms_judge *judge, uint32_t thread, uint8_t source, uint64_t event);
+void tms_judge_change(struct tms_judge *judge, uint32_t thread, uint8_t source, uint8_t other);
+void tms_judge_close_all(struct tms_judge *judge, uint32_t thread, uint64_t event);
+void tms_judge_delay(struct tms_judge *judge, uint32_t thread);
+
+void tms_judge_acquire(struct tms_judge *judge, uint32_t thread, uint32_t lock, uint64_t event,
+                       uint32_t location);
+void tms_judge_release(struct tms_judge *judge, uint32_t thread, uint32_t lock, uint64_t event,
+                       uint32_t location);
+
+/* Other synchronisation: wait, arrive, fork, join; and events that are nothing else. */
+void tms_judge_synchronise(struct tms_judge *judge, uint32_t thread, uint64_t event);
+void tms_judge_other(struct tms_judge *judge, uint32_t thread, uint64_t event);
+
+/* No more will come: what is open is closed and decided. */
+void tms_judge_finish(struct tms_judge *judge, uint64_t event);
+
+/* ---- inside --------------------------------------------------------------------------------- */
+
+/* The thread's state; the array is large enough after this. NULL when memory is short. */
+struct tms_judge_thread *tms_judge_thread(struct tms_judge *judge, uint32_t thread);
+
+/* The innermost activation of the thread that was open at the event as well; 0: none. */
+uint32_t tms_judge_block(const struct tms_judge *judge, const struct tms_judge_thread *thread,
+                         uint64_t event);
+
+/* The innermost activation that was open at both accesses, of one thread; 0: none. */
+uint32_t tms_judge_common(const struct tms_judge *judge, const struct tms_judge_foreign *first,
+                          const struct tms_judge_foreign *second);
+
+/* A thread took a lock, or updated a variable (`lock` false): marks who is busy. */
+void tms_judge_used(struct tms_judge *judge, uint32_t thread, uint32_t target, bool lock,
+                    uint64_t event);
+struct tms_judge_use *tms_judge_use(struct tms_judge *judge, uint32_t thread, uint32_t target,
+                                    bool lock);
+
+/* Is the thread in one section from the event until now? */
+static inline bool tms_judge_in_section(const struct tms_judge_thread *thread, uint64_t event)
+{
+    return thread->held_count > 0 && thread->held[0].since < event;
+}
+
+/* Takes in a pattern that is certain. */
+void tms_judge_found(struct tms_judge *judge, const struct tms_judge_case *found);
+
+/* The lock of own[0] that was given up before own[1], which happens now. */
+void tms_judge_given_up(struct tms_judge *judge, struct tms_judge_case *found);
+
+/*
+ * The pairs that end with the step of a thread on a variable that others have accessed since its
+ * last access, which was at the event `since`. If it is a R, they stay open in its record.
+ */
+void tms_judge_pairs(struct tms_judge *judge, uint32_t thread, uint32_t variable,
+                     const struct tms_judge_step *step, uint64_t since);
+
+/* Notes an access in the sections that the thread is in. */
+void tms_judge_learn(struct tms_judge *judge, const struct tms_judge_thread *thread,
+                     uint32_t variable, unsigned kinds);
+
+/* The place where a lock is acquired there; NULL: it never was. */
+const struct tms_judge_site *tms_judge_site_of(const struct tms_judge *judge, uint32_t location,
+                                               uint32_t lock);
+
+/* The record of a thread, made if it is new; 0 when memory is short. */
+uint32_t tms_judge_record(struct tms_judge *judge, uint32_t thread, uint32_t variable);
+
+/* Adds a case to those of its thread that depend on what follows the read own[1]. */
+void tms_judge_keep_open(struct tms_judge *judge, uint32_t variable,
+                         const struct tms_judge_case *found);
+
+/* Frees the nodes that no step refers to. */
+void tms_judge_sweep(struct tms_judge *judge);
+
+/* ---- levels: after the finish ---------------------------------------------------------------- */
+
+/* More than half of its executions were busy. (main is one as well.) */
+bool tms_judge_is_busy(const struct tms_judge *judge, uint32_t function);
+
+/* At least half of the executions that count were cut, or too few count. */
+bool tms_judge_is_interleaved(const struct tms_judge *judge, uint32_t function);
+
+#endif

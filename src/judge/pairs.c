@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Patterns of two variables: an own step on one that another thread took over, and now a step on
+ * a second one that the same thread has used after that.
+ */
+#include <string.h>
+
+#include "judge/records.h"
+
+/* The later own step, and who asks. */
+struct search {
+    struct tms_judge *judge;
+    uint32_t thread, variable;
+    const struct tms_judge_step *step;
+};
+
+static bool writes(uint8_t kind)
+{
+    return kind != TMS_JUDGE_R;
+}
+
+static uint8_t pattern_of(uint8_t first, uint8_t second, uint8_t foreign, uint8_t later)
+{
+    if (!writes(first)) {
+        return writes(second) ? TMS_PATTERN_STALE_DECISION : TMS_PATTERN_INCONSISTENT_READS;
+    }
+    if (!writes(second)) {
+        return TMS_PATTERN_EXCHANGE;
+    }
+    return writes(foreign) && writes(later) ? TMS_PATTERN_INTERLEAVED_WRITES
+                                            : TMS_PATTERN_HALF_UPDATE_SEEN;
+}
+
+/* How the record's step was followed by an access of the thread of `later`, before that; or NULL.
+ */
+static const struct tms_judge_foreign *follower(const struct tms_judge *judge,
+                                                const struct tms_judge_record *record,
+                                                const struct tms_judge_foreign *later)
+{
+    const struct tms_judge_foreign *write = &record->first_write;
+
+    if (write->event != 0 && write->thread == later->thread && write->event < later->event) {
+        return write;
+    }
+    const struct tms_judge_foreign *read = tms_judge_read_of(judge, record, later->thread);
+    return read != NULL && read->event < later->event ? read : NULL;
+}
+
+/* Of the variables that were taken over, the one whose own step was the last. */
+static const struct tms_judge_record *find_first(const struct search *search,
+                                                 const struct tms_judge_foreign *later,
+                                                 struct tms_judge_foreign *foreign)
+{
+    const struct tms_judge *judge = search->judge;
+    const struct tms_judge_thread *t = &judge->threads[search->thread];
+    const struct tms_judge_record *best = NULL;
+
+    for (size_t i = 0; i < t->taken_count; i++) {
+        const struct tms_judge_record *record = &judge->records.at[t->taken[i]];
+        if (record->variable == search->variable ||
+            (best != NULL && record->step.event < best->step.event)) {
+            continue;
+        }
+        const struct tms_judge_foreign *found = follower(judge, record, later);
+        if (found != NULL) {
+            best = record;
+            *foreign = *found;
+        }
+    }
+    return best;
+}
+
+static void try_pair(const struct search *search, const struct tms_judge_foreign *later,
+                     bool conflicts_with_read)
+{
+    struct tms_judge *judge = search->judge;
+    struct tms_judge_case found = {.thread = search->thread, .other = search->variable};
+    const struct tms_judge_record *first = find_first(search, later, &found.foreign[0]);
+
+    if (first == NULL) {
+        return;
+    }
+    uint8_t kind = first->step.kind, foreign = found.foreign[0].kind;
+    found.variable = first->variable;
+    found.block = tms_judge_block(judge, &judge->threads[search->thread], first->step.event);
+    found.own[0] = first->step;
+    found.own[1] = *search->step;
+    found.foreign[1] = *later;
+    found.if_section = TMS_PATTERN_COUNT;
+    found.if_update = pattern_of(kind, TMS_JUDGE_U, foreign, later->kind);
+    found.pattern = !conflicts_with_read && search->step->kind == TMS_JUDGE_R
+                        ? TMS_PATTERN_COUNT
+                        : pattern_of(kind, search->step->kind, foreign, later->kind);
+    if (found.block == 0) {
+        return;
+    }
+    tms_judge_given_up(judge, &found);
+    if (search->step->kind == TMS_JUDGE_R) {
+        tms_judge_keep_open(judge, search->variable, &found);
+    } else {
+        tms_judge_found(judge, &found);
+    }
+}
+
+/* The reads since the last write conflict with W and U; a R may still become a U. */
+static void try_reads(const struct search *search, uint64_t since)
+{
+    const struct tms_judge *judge = search->judge;
+    const struct tms_judge_cell *cell = &judge->cells[search->variable];
+    uint64_t after = cell->write_event > since ? cell->write_event : since;
+    uint32_t next;
+
+    for (uint32_t at = cell->records; at != 0; at = next) {
+        const struct tms_judge_record *record = &judge->records.at[at];
+        const struct tms_judge_step *step = &record->step;
+        next = record->next;
+        if (record->away && record->thread != search->thread && step->kind == TMS_JUDGE_R &&
+            step->event > after) {
+            struct tms_judge_foreign later = {step->event, record->thread, step->location,
+                                              step->node,  TMS_JUDGE_R,    false};
+            try_pair(search, &later, false);
+        }
+    }
+}
+
+void tms_judge_pairs(struct tms_judge *judge, uint32_t thread, uint32_t variable,
+                     const struct tms_judge_step *step, uint64_t since)
+{
+    struct search search = {judge, thread, variable, step};
+    const struct tms_judge_cell *cell = &judge->cells[variable];
+
+    if (judge->threads[thread].taken_count == 0) {
+        return;
+    }
+    if (cell->write_thread != 0 && cell->write_thread != thread && cell->write_event > since) {
+        struct tms_judge_foreign later = {
+            cell->write_event, cell->write_thread, cell->write_location,
+            cell->write_node,  cell->write_kind,   (cell->flags & TMS_JUDGE_HALVED) != 0};
+        try_pair(&search, &later, true);
+    }
+    try_reads(&search, since);
+}

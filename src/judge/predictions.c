@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Predictions judged by data: what the two sections of the block and the section of the culprit
+ * read and write, as was learnt for the places where their locks are acquired.
+ */
+#include <string.h>
+
+#include "judge/entries.h"
+
+enum { R = 1 << TMS_JUDGE_R, W = 1 << TMS_JUDGE_W, U = 1 << TMS_JUDGE_U };
+
+static bool reads(unsigned kinds)
+{
+    return (kinds & (R | U)) != 0;
+}
+
+static bool writes(unsigned kinds)
+{
+    return (kinds & (W | U)) != 0;
+}
+
+enum tms_pattern tms_judge_pair_pattern(uint8_t first, uint8_t second, uint8_t foreign,
+                                        uint8_t later)
+{
+    bool second_writes = second != TMS_JUDGE_R;
+
+    if (first == TMS_JUDGE_R) {
+        return second_writes ? TMS_PATTERN_STALE_DECISION : TMS_PATTERN_INCONSISTENT_READS;
+    }
+    if (!second_writes) {
+        return TMS_PATTERN_EXCHANGE;
+    }
+    return foreign != TMS_JUDGE_R && later != TMS_JUDGE_R ? TMS_PATTERN_INTERLEAVED_WRITES
+                                                          : TMS_PATTERN_HALF_UPDATE_SEEN;
+}
+
+/* What three sections do to one variable, by the table of docs/judge.md; COUNT: nothing. */
+static enum tms_pattern one_variable(unsigned first, unsigned between, unsigned second)
+{
+    bool update = reads(first) && writes(first);
+
+    if (!writes(first)) {
+        return !writes(between) ? TMS_PATTERN_COUNT
+               : reads(second)  ? TMS_PATTERN_CHANGED_BETWEEN_READS
+                                : TMS_PATTERN_LOST_UPDATE;
+    }
+    if (update && writes(between) && reads(second) && writes(second)) {
+        return TMS_PATTERN_INTERLEAVED_UPDATES;
+    }
+    if ((first & U) && reads(between) && (second & U)) {
+        return TMS_PATTERN_INTERLEAVED_UPDATES;
+    }
+    if (writes(between) && reads(second)) {
+        return TMS_PATTERN_FOREIGN_VALUE_READ_BACK;
+    }
+    if (reads(between) && writes(second)) {
+        return TMS_PATTERN_INTERMEDIATE_VALUE_SEEN;
+    }
+    return writes(between) && writes(second) ? TMS_PATTERN_OVERWRITTEN : TMS_PATTERN_COUNT;
+}
+
+/* ---- three sections
+ * ------------------------------------------------------------------------------------ */
+
+/* The sections of a prediction, and what is best so far. */
+struct sections {
+    struct tms_judge_engine *engine;
+    const struct tms_judge_site *first, *between, *second;
+    uint32_t function, culprit;
+    struct tms_judge_predicted best;
+};
+
+static uint32_t member_of(struct tms_judge_engine *engine, uint32_t variable)
+{
+    return tms_judge_member_id(engine,
+                               tms_name(engine->host->context, TMS_CLASS_VARIABLE, variable, NULL));
+}
+
+/* What a section does to the member, 0: nothing. */
+static unsigned kinds_in(struct tms_judge_engine *engine, const struct tms_judge_site *site,
+                         uint32_t member)
+{
+    unsigned kinds = 0;
+
+    for (uint32_t i = 0; i < site->member_count; i++) {
+        if (member_of(engine, site->member[i].variable) == member) {
+            kinds |= site->member[i].kinds;
+        }
+    }
+    return kinds;
+}
+
+static void consider(struct sections *s, enum tms_pattern pattern, uint32_t variable,
+                     uint32_t other)
+{
+    if (pattern == TMS_PATTERN_COUNT) {
+        return;
+    }
+    enum tms_level level = tms_judge_level(s->engine, pattern, s->function, 0, s->culprit);
+    bool better = s->best.variable == 0 || level > s->best.level ||
+                  (level == s->best.level && pattern < s->best.pattern);
+    if (better) {
+        s->best = (struct tms_judge_predicted){pattern, level, variable, other};
+    }
+}
+
+/* A step on x and a step on y, of which the culprit's section uses both. */
+static void consider_pairs(struct sections *s, uint32_t variable, unsigned first, unsigned between)
+{
+    struct tms_judge_engine *engine = s->engine;
+    uint32_t member = member_of(engine, variable);
+
+    for (uint32_t i = 0; i < s->second->member_count; i++) {
+        const struct tms_judge_member *second = &s->second->member[i];
+        uint32_t other = member_of(engine, second->variable);
+        unsigned later = other != member ? kinds_in(engine, s->between, other) : 0;
+        bool conflict = later != 0 && (writes(later) || writes(second->kinds));
+        if (conflict) {
+            consider(s,
+                     tms_judge_pair_pattern(writes(first) ? TMS_JUDGE_W : TMS_JUDGE_R,
+                                            writes(second->kinds) ? TMS_JUDGE_W : TMS_JUDGE_R,
+                                            writes(between) ? TMS_JUDGE_W : TMS_JUDGE_R,
+                                            writes(later) ? TMS_JUDGE_W : TMS_JUDGE_R),
+                     variable, second->variable);
+        }
+    }
+}
+
+static void compare(struct sections *s)
+{
+    for (uint32_t i = 0; i < s->first->member_count; i++) {
+        const struct tms_judge_member *first = &s->first->member[i];
+        uint32_t member = member_of(s->engine, first->variable);
+        unsigned between = kinds_in(s->engine, s->between, member);
+        unsigned second = kinds_in(s->engine, s->second, member);
+        if (between != 0 && second != 0) {
+            consider(s, one_variable(first->kinds, between, second), first->variable, 0);
+        }
+        if (between != 0 && (writes(between) || writes(first->kinds))) {
+            consider_pairs(s, first->variable, first->kinds, between);
+        }
+    }
+}
+
+static const struct tms_judge_site *site_of(const struct tms_judge_engine *engine,
+                                            const struct tms_turn *turn)
+{
+    return tms_judge_site_of(&engine->core, turn->location, turn->target);
+}
+
+struct tms_judge_predicted tms_judge_predict(struct tms_judge_engine *engine,
+                                             const struct tms_finding *finding, uint32_t function)
+{
+    struct sections s = {
+        .engine = engine,
+        .function = function,
+        .best = {engine->core.accesses > 0 ? TMS_PATTERN_ORDER_ONLY : TMS_PATTERN_UNWATCHED,
+                 TMS_LEVEL_NOTE, 0, 0},
+    };
+
+    if (finding->schedule_length == 3 && finding->cycle_length > 0 &&
+        finding->cycle[0].on_class == TMS_CLASS_LOCK) {
+        const struct tms_transaction *culprit = &finding->cycle[0].to;
+        s.first = site_of(engine, &finding->schedule[0]);
+        s.between = site_of(engine, &finding->schedule[1]);
+        s.second = site_of(engine, &finding->schedule[2]);
+        if (!culprit->unary) {
+            s.culprit = tms_judge_function_id(
+                engine, tms_name(engine->host->context, TMS_CLASS_LABEL, culprit->label, NULL));
+        }
+    }
+    if (s.first != NULL && s.between != NULL && s.second != NULL) {
+        compare(&s);
+    }
+    return s.best;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Locks of threads, and what is accessed while they are held: noted for each place where a lock is
+ * acquired, the first hundred times, so that predictions can be judged by it.
+ */
+#include <string.h>
+
+#include "judge/pools.h"
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+static uint64_t site_key(uint32_t location, uint32_t lock)
+{
+    return location != 0 ? location : (uint64_t)lock << 32;
+}
+
+static uint64_t site_hash(const struct tms_judge *judge, uint32_t number)
+{
+    const struct tms_judge_site *site = &judge->sites.at[number];
+
+    return tms_mix(0, site_key(site->location, site->lock));
+}
+
+/* Where the site is in the index, or would be. */
+static size_t find_site(const struct tms_judge *judge, uint32_t location, uint32_t lock)
+{
+    const struct tms_judge_index *index = &judge->site_index;
+    uint64_t key = site_key(location, lock);
+    size_t at = tms_judge_index_start(index, tms_mix(0, key));
+
+    while (index->slot[at] != 0) {
+        const struct tms_judge_site *site = &judge->sites.at[index->slot[at]];
+        if (site_key(site->location, site->lock) == key) {
+            break;
+        }
+        at = (at + 1) & (index->size - 1);
+    }
+    return at;
+}
+
+static uint32_t site_at(struct tms_judge *judge, uint32_t location, uint32_t lock)
+{
+    struct tms_judge_index *index = &judge->site_index;
+
+    if (!tms_judge_index_room(judge, index, site_hash)) {
+        return 0;
+    }
+    size_t at = find_site(judge, location, lock);
+    if (index->slot[at] == 0) {
+        if (!TMS_RESERVE(judge->memory, &judge->sites.at, &judge->sites.capacity,
+                         judge->sites.count + 2, 16)) {
+            judge->failed = true;
+            return 0;
+        }
+        index->slot[at] = (uint32_t)++judge->sites.count;
+        index->count++;
+        struct tms_judge_site *site = &judge->sites.at[index->slot[at]];
+        memset(site, 0, sizeof(*site));
+        site->location = location;
+        site->lock = lock;
+    }
+    return index->slot[at];
+}
+
+const struct tms_judge_site *tms_judge_site_of(const struct tms_judge *judge, uint32_t location,
+                                               uint32_t lock)
+{
+    if (judge->site_index.size == 0) {
+        return NULL;
+    }
+    uint32_t number = judge->site_index.slot[find_site(judge, location, lock)];
+    return number != 0 ? &judge->sites.at[number] : NULL;
+}
+
+/* ---- accesses in sections ----------------------------------------------------------------------
+ */
+
+static void add_member(struct tms_judge_site *site, uint32_t variable, unsigned kinds)
+{
+    uint32_t i = 0;
+
+    while (i < site->member_count && site->member[i].variable != variable) {
+        i++;
+    }
+    if (i == TMS_JUDGE_MEMBERS) {
+        return;
+    }
+    if (i == site->member_count) {
+        site->member[site->member_count++] = (struct tms_judge_member){.variable = variable};
+    }
+    site->member[i].kinds |= (uint8_t)kinds;
+}
+
+static bool is_learning(const struct tms_judge *judge, const struct tms_judge_held *held)
+{
+    return held->site != 0 && judge->sites.at[held->site].executions <= TMS_JUDGE_LEARN;
+}
+
+void tms_judge_learn(struct tms_judge *judge, const struct tms_judge_thread *thread,
+                     uint32_t variable, unsigned kinds)
+{
+    for (size_t i = 0; i < thread->held_count; i++) {
+        if (is_learning(judge, &thread->held[i])) {
+            add_member(&judge->sites.at[thread->held[i].site], variable, kinds);
+        }
+    }
+}
+
+/* ---- locks -------------------------------------------------------------------------------------
+ */
+
+static void count_learning(const struct tms_judge *judge, struct tms_judge_thread *t)
+{
+    t->learning = 0;
+    for (size_t i = 0; i < t->held_count; i++) {
+        t->learning += is_learning(judge, &t->held[i]);
+    }
+}
+
+void tms_judge_acquire(struct tms_judge *judge, uint32_t thread, uint32_t lock, uint64_t event,
+                       uint32_t location)
+{
+    struct tms_judge_thread *t = tms_judge_thread(judge, thread);
+    uint32_t site = site_at(judge, location, lock);
+
+    if (t == NULL || site == 0 ||
+        !TMS_RESERVE(judge->memory, &t->held, &t->held_capacity, t->held_count + 1, 8)) {
+        judge->failed = true;
+        return;
+    }
+    judge->sites.at[site].executions += judge->sites.at[site].executions <= TMS_JUDGE_LEARN;
+    t->held[t->held_count++] = (struct tms_judge_held){lock, site, event};
+    t->acquires++;
+    count_learning(judge, t);
+    tms_judge_used(judge, thread, lock, true, event);
+    tms_judge_synchronise(judge, thread, event);
+}
+
+void tms_judge_release(struct tms_judge *judge, uint32_t thread, uint32_t lock, uint64_t event,
+                       uint32_t location)
+{
+    struct tms_judge_thread *t = tms_judge_thread(judge, thread);
+    struct tms_judge_use *use = t != NULL ? tms_judge_use(judge, thread, lock, true) : NULL;
+
+    if (use == NULL) {
+        return;
+    }
+    use->released = event;
+    use->released_location = location;
+    for (size_t at = t->held_count; at > 0; at--) {
+        if (t->held[at - 1].lock == lock) {
+            t->held_count--;
+            memmove(&t->held[at - 1], &t->held[at], (t->held_count - (at - 1)) * sizeof(*t->held));
+            break;
+        }
+    }
+    count_learning(judge, t);
+    tms_judge_other(judge, thread, event);
+}
+
+void tms_judge_other(struct tms_judge *judge, uint32_t thread, uint64_t event)
+{
+    struct tms_judge_thread *t = tms_judge_thread(judge, thread);
+
+    if (t != NULL) {
+        t->previous = event;
+        t->previous_variable = 0;
+    }
+}
+
+void tms_judge_synchronise(struct tms_judge *judge, uint32_t thread, uint64_t event)
+{
+    tms_judge_other(judge, thread, event);
+    if (!judge->failed) {
+        judge->threads[thread].synchronised++;
+    }
+}
+
+/* The last lock that own[0] held, if it was released since. */
+void tms_judge_given_up(struct tms_judge *judge, struct tms_judge_case *found)
+{
+    const struct tms_judge_thread *t = &judge->threads[found->thread];
+    uint32_t lock = found->own[0].lock;
+
+    for (size_t i = 0; i < t->held_count; i++) {
+        if (t->held[i].lock == lock && t->held[i].since < found->own[0].event) {
+            return;
+        }
+    }
+    const struct tms_judge_use *use =
+        lock != 0 ? tms_judge_use(judge, found->thread, lock, true) : NULL;
+    if (use != NULL) {
+        found->lock = lock;
+        found->released = use->released;
+        found->released_location = use->released_location;
+    }
+}
