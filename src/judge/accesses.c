@@ -217,7 +217,7 @@ static __attribute__((noinline)) void follow_up(struct tms_judge *judge, struct 
                                                 const struct tms_judge_step *last, bool update)
 {
     uint32_t number = tms_judge_record(judge, access->thread, access->variable);
-    struct follow follow = {access, update, last->event, tms_judge_is_own(access->t, last)};
+    struct follow follow = {access, update, last->event, tms_judge_is_fresh(access->t, last)};
 
     if (number == 0) {
         return;
@@ -254,14 +254,14 @@ static inline void access_again(struct tms_judge *judge, struct access *access)
 {
     struct tms_judge_cell *cell = &judge->cells[access->variable];
     struct tms_judge_step last = cell->last;
-    bool is_own = tms_judge_is_own(access->t, &last);
+    bool fresh = tms_judge_is_fresh(access->t, &last);
     bool update = false;
 
     if (access->kind != TMS_JUDGE_R) {
         update =
-            access->kind == TMS_JUDGE_W && is_own && makes_update(access->t, &last, &access->step);
+            access->kind == TMS_JUDGE_W && fresh && makes_update(access->t, &last, &access->step);
         access->step.kind = update ? TMS_JUDGE_U : access->kind;
-        access->step.read = is_own ? last.read : 0;
+        access->step.read = fresh ? last.read : 0;
         access->step.section =
             access->step.kind == TMS_JUDGE_U ||
             (access->step.read != 0 && tms_judge_in_section(access->t, access->step.read));

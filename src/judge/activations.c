@@ -103,6 +103,9 @@ static void close_at(struct tms_judge *judge, struct tms_judge_thread *t, size_t
     t->busy -= at < t->busy;
     t->open_count--;
     memmove(&t->open[at], &t->open[at + 1], (t->open_count - at) * sizeof(*t->open));
+    if (t->open_count == 0) {
+        tms_judge_rendezvous(judge, node->thread, event); /* nothing is left to be cut */
+    }
 }
 
 /* The innermost of that source, counted from 1; 0: there is none. */

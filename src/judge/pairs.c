@@ -102,27 +102,6 @@ static void try_pair(const struct search *search, const struct tms_judge_foreign
     }
 }
 
-/* The reads since the last write conflict with W and U; a R may still become a U. */
-static void try_reads(const struct search *search, uint64_t since)
-{
-    const struct tms_judge *judge = search->judge;
-    const struct tms_judge_cell *cell = &judge->cells[search->variable];
-    uint64_t after = cell->write_event > since ? cell->write_event : since;
-    uint32_t next;
-
-    for (uint32_t at = cell->records; at != 0; at = next) {
-        const struct tms_judge_record *record = &judge->records.at[at];
-        const struct tms_judge_step *step = &record->step;
-        next = record->next;
-        if (record->away && record->thread != search->thread && step->kind == TMS_JUDGE_R &&
-            step->event > after) {
-            struct tms_judge_foreign later = {step->event, record->thread, step->location,
-                                              step->node,  TMS_JUDGE_R,    false};
-            try_pair(search, &later, false);
-        }
-    }
-}
-
 void tms_judge_pairs(struct tms_judge *judge, uint32_t thread, uint32_t variable,
                      const struct tms_judge_step *step, uint64_t since)
 {
@@ -138,5 +117,9 @@ void tms_judge_pairs(struct tms_judge *judge, uint32_t thread, uint32_t variable
             cell->write_node,  cell->write_kind,   (cell->flags & TMS_JUDGE_HALVED) != 0};
         try_pair(&search, &later, true);
     }
-    try_reads(&search, since);
+    if (cell->last.kind == TMS_JUDGE_R) { /* conflicts with W and U, and a R may become a U */
+        struct tms_judge_foreign later = {cell->last.event, cell->owner, cell->last.location,
+                                          cell->last.node,  TMS_JUDGE_R, false};
+        try_pair(&search, &later, false);
+    }
 }

@@ -160,22 +160,27 @@ const struct tms_judge_foreign *tms_judge_read_of(const struct tms_judge *judge,
 /* The owner's step moves to its record: another thread is about to access the variable. */
 void tms_judge_push_away(struct tms_judge *judge, uint32_t variable)
 {
-    uint32_t owner = judge->cells[variable].owner;
-    uint32_t number = tms_judge_record(judge, owner, variable);
+    struct tms_judge_cell *cell = &judge->cells[variable];
+    uint32_t owner = cell->owner;
+    bool is_own = tms_judge_is_own(&judge->threads[owner], &cell->last);
+    uint32_t number = is_own ? tms_judge_record(judge, owner, variable)
+                             : tms_judge_find_record(judge, cell, owner);
 
     if (number == 0) {
         return;
     }
     tms_judge_settle(judge, number, tms_judge_reads_only, NULL);
+    if (!is_own) {
+        tms_judge_drop_record(judge, variable, number);
+        return;
+    }
     struct tms_judge_record *record = &judge->records.at[number];
     free_reads(judge, record);
     record->step = judge->cells[variable].last;
     record->away = true;
     record->read = record->write = false;
     record->first_read.event = record->first_write.event = 0;
-    if (tms_judge_is_own(&judge->threads[owner], &record->step)) {
-        take(judge, number);
-    }
+    take(judge, number);
 }
 
 static void show_read(struct tms_judge *judge, uint32_t number,
@@ -210,9 +215,16 @@ static void show_write(struct tms_judge_record *record, const struct tms_judge_f
 void tms_judge_show(struct tms_judge *judge, const struct tms_judge_cell *cell,
                     const struct tms_judge_foreign *access)
 {
-    for (uint32_t at = cell->records; at != 0; at = judge->records.at[at].next) {
+    uint32_t next;
+
+    for (uint32_t at = cell->records; at != 0; at = next) {
         struct tms_judge_record *record = &judge->records.at[at];
+        next = record->next;
         if (!record->away || record->thread == access->thread) {
+            continue;
+        }
+        if (!tms_judge_is_own(&judge->threads[record->thread], &record->step)) {
+            tms_judge_drop_record(judge, record->variable, at);
             continue;
         }
         if (access->kind != TMS_JUDGE_R) {
@@ -224,18 +236,36 @@ void tms_judge_show(struct tms_judge *judge, const struct tms_judge_cell *cell,
     }
 }
 
+/* What it had open is decided. */
+static void free_record(struct tms_judge *judge, uint32_t number)
+{
+    tms_judge_settle(judge, number, tms_judge_reads_only, NULL);
+    tms_judge_untake(judge, number);
+    free_reads(judge, &judge->records.at[number]);
+    memset(&judge->records.at[number], 0, sizeof(judge->records.at[number]));
+    tms_judge_give_record(judge, number);
+}
+
+void tms_judge_drop_record(struct tms_judge *judge, uint32_t variable, uint32_t record)
+{
+    uint32_t *link = &judge->cells[variable].records;
+
+    while (*link != record) {
+        assert(*link != 0);
+        link = &judge->records.at[*link].next;
+    }
+    *link = judge->records.at[record].next;
+    free_record(judge, record);
+}
+
 void tms_judge_drop_records(struct tms_judge *judge, uint32_t variable)
 {
     struct tms_judge_cell *cell = &judge->cells[variable];
     uint32_t next;
 
     for (uint32_t at = cell->records; at != 0; at = next) {
-        tms_judge_settle(judge, at, tms_judge_reads_only, NULL);
-        tms_judge_untake(judge, at);
-        free_reads(judge, &judge->records.at[at]);
         next = judge->records.at[at].next;
-        memset(&judge->records.at[at], 0, sizeof(judge->records.at[at]));
-        tms_judge_give_record(judge, at);
+        free_record(judge, at);
     }
     cell->records = 0;
 }

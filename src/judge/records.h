@@ -7,11 +7,18 @@
 
 #include "judge/pools.h"
 
+/* It was not cleared. */
+static inline bool tms_judge_is_fresh(const struct tms_judge_thread *thread,
+                                      const struct tms_judge_step *step)
+{
+    return !step->cleared && step->event > thread->cleared;
+}
+
 /* Does the step still count as an own step of its thread? */
 static inline bool tms_judge_is_own(const struct tms_judge_thread *thread,
                                     const struct tms_judge_step *step)
 {
-    return step->kind != TMS_JUDGE_NONE && !step->cleared && step->event > thread->cleared;
+    return step->node != 0 && tms_judge_is_fresh(thread, step);
 }
 
 /* 0: the thread has none. */
@@ -47,6 +54,9 @@ void tms_judge_push_away(struct tms_judge *judge, uint32_t variable);
 /* All others that have used the variable see the access come between. */
 void tms_judge_show(struct tms_judge *judge, const struct tms_judge_cell *cell,
                     const struct tms_judge_foreign *access);
+
+/* Gives back a record whose thread has nothing to remember. */
+void tms_judge_drop_record(struct tms_judge *judge, uint32_t variable, uint32_t record);
 
 /* The variable becomes new. */
 void tms_judge_drop_records(struct tms_judge *judge, uint32_t variable);
