@@ -70,8 +70,7 @@ static const struct tms_judge_record *find_first(const struct search *search,
     return best;
 }
 
-static void try_pair(const struct search *search, const struct tms_judge_foreign *later,
-                     bool conflicts_with_read)
+static void try_pair(const struct search *search, const struct tms_judge_foreign *later)
 {
     struct tms_judge *judge = search->judge;
     struct tms_judge_case found = {.thread = search->thread, .other = search->variable};
@@ -88,9 +87,7 @@ static void try_pair(const struct search *search, const struct tms_judge_foreign
     found.foreign[1] = *later;
     found.if_section = TMS_PATTERN_COUNT;
     found.if_update = pattern_of(kind, TMS_JUDGE_U, foreign, later->kind);
-    found.pattern = !conflicts_with_read && search->step->kind == TMS_JUDGE_R
-                        ? TMS_PATTERN_COUNT
-                        : pattern_of(kind, search->step->kind, foreign, later->kind);
+    found.pattern = pattern_of(kind, search->step->kind, foreign, later->kind);
     if (found.block == 0) {
         return;
     }
@@ -115,11 +112,11 @@ void tms_judge_pairs(struct tms_judge *judge, uint32_t thread, uint32_t variable
         struct tms_judge_foreign later = {
             cell->write_event, cell->write_thread, cell->write_location,
             cell->write_node,  cell->write_kind,   (cell->flags & TMS_JUDGE_HALVED) != 0};
-        try_pair(&search, &later, true);
+        try_pair(&search, &later);
     }
-    if (cell->last.kind == TMS_JUDGE_R) { /* conflicts with W and U, and a R may become a U */
+    if (cell->last.kind == TMS_JUDGE_R && writes(step->kind)) {
         struct tms_judge_foreign later = {cell->last.event, cell->owner, cell->last.location,
                                           cell->last.node,  TMS_JUDGE_R, false};
-        try_pair(&search, &later, false);
+        try_pair(&search, &later);
     }
 }

@@ -180,7 +180,12 @@ void tms_judge_push_away(struct tms_judge *judge, uint32_t variable)
     record->away = true;
     record->read = record->write = false;
     record->first_read.event = record->first_write.event = 0;
-    take(judge, number);
+}
+
+/* Has something come between that conflicts with the step? */
+static bool is_conflict(const struct tms_judge_record *record)
+{
+    return record->write || (record->read && record->step.kind != TMS_JUDGE_R);
 }
 
 static void show_read(struct tms_judge *judge, uint32_t number,
@@ -227,11 +232,15 @@ void tms_judge_show(struct tms_judge *judge, const struct tms_judge_cell *cell,
             tms_judge_drop_record(judge, record->variable, at);
             continue;
         }
+        bool conflict = is_conflict(record);
         if (access->kind != TMS_JUDGE_R) {
             show_write(record, access);
         }
         if (access->kind != TMS_JUDGE_W && !access->halved) {
             show_read(judge, at, access);
+        }
+        if (!conflict && is_conflict(&judge->records.at[at])) {
+            take(judge, at);
         }
     }
 }
