@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The frame of the second implementation: activations, locks held, clearing, steps. naive.h says
+ * what it is for; the sections of docs/judge.md are named where they are followed.
+ */
+#include "judge/naive.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *naive_array(size_t count, size_t size)
+{
+    void *array = calloc(count + 1, size);
+
+    if (array == NULL) {
+        fprintf(stderr, "judge: out of memory\n");
+        exit(2);
+    }
+    return array;
+}
+
+/* ---- events ------------------------------------------------------------------------------ */
+
+static bool is_synchronisation(const struct naive *naive, uint32_t variable)
+{
+    const char *name = tms_name(naive->context, TMS_CLASS_VARIABLE, variable, NULL);
+
+    return strncmp(name, "semaphore:", 10) == 0 || strncmp(name, "once:", 5) == 0;
+}
+
+static bool accesses(const struct tms_event *event)
+{
+    return event->kind == TMS_EVENT_READ || event->kind == TMS_EVENT_WRITE ||
+           event->kind == TMS_EVENT_UPDATE;
+}
+
+/* How often the thread has taken the lock and not given it back, before the event. */
+static size_t depth_before(const struct naive *naive, size_t event)
+{
+    const struct tms_event *lock = &naive->events[event];
+    size_t depth = 0;
+
+    for (size_t k = 0; k < event; k++) {
+        const struct tms_event *other = &naive->events[k];
+        if (other->thread == lock->thread && other->target == lock->target) {
+            depth += naive_is_acquire(other) ? 1 : 0;
+            depth -= naive_is_release(other) ? 1 : 0;
+        }
+    }
+    return depth;
+}
+
+/* The inside of a re-entrant lock is no event. */
+static bool is_inner(const struct naive *naive, size_t event)
+{
+    return (naive_is_acquire(&naive->events[event]) && depth_before(naive, event) > 0) ||
+           (naive_is_release(&naive->events[event]) && depth_before(naive, event) > 1);
+}
+
+size_t naive_held_since(const struct naive *naive, uint32_t thread, uint32_t lock, size_t event)
+{
+    size_t since = NAIVE_NONE;
+
+    for (size_t k = 0; k < event; k++) {
+        const struct tms_event *other = &naive->events[k];
+        if (other->thread != thread || other->target != lock || naive->facts[k].inner) {
+            continue;
+        }
+        since = naive_is_acquire(other) ? k : naive_is_release(other) ? NAIVE_NONE : since;
+    }
+    return since;
+}
+
+/* Looks for a lock that is held at `event` and was acquired before `from`. */
+static bool holds_since(const struct naive *naive, size_t from, size_t event)
+{
+    uint32_t thread = naive->events[event].thread;
+
+    for (size_t k = 0; k < from; k++) {
+        const struct tms_event *other = &naive->events[k];
+        if (other->thread == thread && naive_is_acquire(other) && !naive->facts[k].inner &&
+            naive_held_since(naive, thread, other->target, event) == k) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool naive_holds_any(const struct naive *naive, size_t event)
+{
+    return holds_since(naive, event, event);
+}
+
+bool naive_in_section(const struct naive *naive, size_t from, size_t to)
+{
+    return holds_since(naive, from, to);
+}
+
+/* ---- Records ----------------------------------------------------------------------------- */
+
+bool naive_renews(const struct naive *naive, size_t k, uint32_t variable)
+{
+    const struct tms_event *event = &naive->events[k];
+
+    if (event->kind != TMS_EVENT_ALLOC && event->kind != TMS_EVENT_FREE) {
+        return false;
+    }
+    const char *object = tms_name(naive->context, TMS_CLASS_OBJECT, event->target, NULL);
+    const char *name = tms_name(naive->context, TMS_CLASS_VARIABLE, variable, NULL);
+    size_t length = strlen(object);
+    return strncmp(name, object, length) == 0 &&
+           (name[length] == '\0' || name[length] == '.' || name[length] == '[');
+}
+
+static bool is_rendezvous(const struct naive *naive, const struct tms_event *event)
+{
+    return event->kind == TMS_EVENT_WAIT || event->kind == TMS_EVENT_ARRIVE ||
+           event->kind == TMS_EVENT_DEPART || event->kind == TMS_EVENT_JOIN ||
+           event->kind == TMS_EVENT_CLEAR ||
+           (event->kind == TMS_EVENT_FORK && (naive->split & TMS_SPLIT_FORK) != 0);
+}
+
+bool naive_clears(const struct naive *naive, size_t k, uint32_t t, uint32_t x)
+{
+    const struct tms_event *event = &naive->events[k];
+
+    if (naive_renews(naive, k, x)) {
+        return true;
+    }
+    if (event->thread != t) {
+        return false;
+    }
+    return is_rendezvous(naive, event) || naive->facts[k].poll ||
+           (event->kind == TMS_EVENT_RETRY && event->target == x);
+}
+
+/* Is it an event to somebody who looks for a thread's previous one? */
+static bool is_counted(const struct naive *naive, size_t k)
+{
+    switch (naive->events[k].kind) {
+    case TMS_EVENT_BEGIN:
+    case TMS_EVENT_END:
+    case TMS_EVENT_ENTER:
+    case TMS_EVENT_EXIT:
+    case TMS_EVENT_CALL:
+    case TMS_EVENT_RETURN:
+    case TMS_EVENT_DEMOTE:
+    case TMS_EVENT_CLEAR:
+    case TMS_EVENT_RETRY:
+    case TMS_EVENT_DELAY:
+        return false;
+    default:
+        return !naive->facts[k].inner && (naive->facts[k].access || !accesses(&naive->events[k]));
+    }
+}
+
+static size_t previous_counted(const struct naive *naive, size_t event)
+{
+    for (size_t k = event; k-- > 0;) {
+        if (naive->events[k].thread == naive->events[event].thread && is_counted(naive, k)) {
+            return k;
+        }
+    }
+    return NAIVE_NONE;
+}
+
+static bool is_poll(const struct naive *naive, size_t event)
+{
+    const struct tms_event *read = &naive->events[event];
+    size_t before = naive->facts[event].previous;
+    bool written = false;
+
+    if (!naive->facts[event].access || read->kind != TMS_EVENT_READ || before == NAIVE_NONE) {
+        return false;
+    }
+    const struct tms_event *first = &naive->events[before];
+    if (first->kind != TMS_EVENT_READ || first->target != read->target ||
+        first->location != read->location) {
+        return false;
+    }
+    for (size_t k = before + 1; k < event; k++) {
+        if (naive_renews(naive, k, read->target)) {
+            return false; /* it was another variable that was read first */
+        }
+        written = written || (naive_is_foreign(naive, k, read->thread, read->target) &&
+                              naive_is_write(&naive->events[k]));
+    }
+    return written;
+}
+
+/* ---- Steps ------------------------------------------------------------------------------- */
+
+size_t naive_previous_own(const struct naive *naive, size_t event)
+{
+    const struct tms_event *access = &naive->events[event];
+
+    for (size_t k = event; !naive_clears(naive, k, access->thread, access->target) && k-- > 0;) {
+        const struct tms_event *other = &naive->events[k];
+        if (naive->facts[k].access && other->thread == access->thread &&
+            other->target == access->target) {
+            return k;
+        }
+    }
+    return NAIVE_NONE;
+}
+
+static bool foreign_between(const struct naive *naive, size_t from, size_t to)
+{
+    for (size_t k = from + 1; k < to; k++) {
+        if (naive_is_foreign(naive, k, naive->events[from].thread, naive->events[from].target)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The read that is one step U with this write, or NAIVE_NONE. */
+static size_t read_of_update(const struct naive *naive, size_t write)
+{
+    size_t read = naive_previous_own(naive, write);
+
+    if (read == NAIVE_NONE || naive->events[read].kind != TMS_EVENT_READ ||
+        foreign_between(naive, read, write) ||
+        naive_innermost(naive, read, read) != naive_innermost(naive, write, write)) {
+        return NAIVE_NONE;
+    }
+    uint32_t first = naive->events[read].location, second = naive->events[write].location;
+    bool one_place = first != 0 && first == second;
+    bool adjacent = first == 0 && second == 0 && naive->facts[write].previous == read;
+    return one_place || adjacent ? read : NAIVE_NONE;
+}
+
+struct naive_step naive_step_of(const struct naive *naive, size_t access)
+{
+    size_t mate = naive->facts[access].mate;
+    uint8_t kind = naive->events[access].kind;
+
+    if (mate != NAIVE_NONE) {
+        return (struct naive_step){NAIVE_U, mate < access ? mate : access,
+                                   mate < access ? access : mate};
+    }
+    return (struct naive_step){kind == TMS_EVENT_UPDATE  ? NAIVE_U
+                               : kind == TMS_EVENT_WRITE ? NAIVE_W
+                                                         : NAIVE_R,
+                               access, access};
+}
+
+void naive_find_steps(struct naive *naive)
+{
+    for (size_t k = 0; k < naive->count; k++) {
+        const struct tms_event *event = &naive->events[k];
+        if (!naive->facts[k].access || event->kind != TMS_EVENT_WRITE) {
+            continue;
+        }
+        size_t read = read_of_update(naive, k);
+        if (read != NAIVE_NONE) {
+            naive->facts[k].mate = read;
+            naive->facts[read].mate = k;
+        }
+    }
+}
+
+/* ---- all of it --------------------------------------------------------------------------- */
+
+static void find_facts(struct naive *naive)
+{
+    naive->facts = naive_array(naive->count, sizeof(*naive->facts));
+    for (size_t k = 0; k < naive->count; k++) {
+        const struct tms_event *event = &naive->events[k];
+        naive->facts[k].mate = NAIVE_NONE;
+        naive->facts[k].inner = is_inner(naive, k);
+        naive->facts[k].access = accesses(event) && !is_synchronisation(naive, event->target);
+    }
+    for (size_t k = 0; k < naive->count; k++) {
+        naive->facts[k].previous = previous_counted(naive, k);
+        naive->facts[k].poll = is_poll(naive, k);
+    }
+}
+
+void naive_add(struct naive *naive, const struct naive_occurrence *occurrence)
+{
+    if (naive->occurrence_count == naive->occurrence_capacity) {
+        naive->occurrence_capacity = 2 * naive->occurrence_capacity + 64;
+        struct naive_occurrence *more =
+            naive_array(naive->occurrence_capacity, sizeof(*naive->occurrences));
+        if (naive->occurrence_count > 0) {
+            memcpy(more, naive->occurrences, naive->occurrence_count * sizeof(*more));
+        }
+        free(naive->occurrences);
+        naive->occurrences = more;
+    }
+    naive->occurrences[naive->occurrence_count++] = *occurrence;
+}
+
+void naive_judge(struct naive *naive)
+{
+    find_facts(naive);
+    naive_find_activations(naive);
+    naive_find_steps(naive);
+    naive_find_single(naive);
+    naive_find_pairs(naive);
+    naive_conclude(naive);
+}
+
+void naive_clear(struct naive *naive)
+{
+    free(naive->facts);
+    free(naive->activations);
+    free(naive->blocks);
+    free(naive->occurrences);
+    free(naive->findings);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `judge` a second time: docs/judge.md taken literally, over a short trace in memory. Every
+ * question ("was there a foreign write between these two?") is answered by walking through the
+ * events, so a trace of n events takes time in the order of n² and more. Shares no code with the
+ * engine, except names, and the hash function of ids.
+ *
+ * Events are indices from 0 here; their numbers are one more.
+ */
+#ifndef TMS_JUDGE_NAIVE_H
+#define TMS_JUDGE_NAIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tmesis/tmesis.h"
+
+#define NAIVE_NONE SIZE_MAX
+#define NAIVE_TEXT 96 /* bytes of a function or object, the zero included */
+
+/* A pattern is a label, or its beginning and a `*`. */
+struct naive_rule {
+    bool atomic;
+    const char *pattern;
+};
+
+struct naive_activation {
+    uint32_t thread, label;
+    size_t begin, end; /* events; the end is the join or the count if it was not closed */
+    size_t block;      /* index of its function */
+    bool busy, delayed;
+    bool cut; /* by any finding */
+};
+
+/* All executions of one function. */
+struct naive_block {
+    char function[NAIVE_TEXT];
+    uint64_t executions, busy;
+    bool driver, interleaved;
+};
+
+enum naive_step_kind { NAIVE_R, NAIVE_W, NAIVE_U };
+
+struct naive_step {
+    enum naive_step_kind kind;
+    size_t first, last; /* of U: read and write; else the same event */
+};
+
+/* What was found at one place of the trace. */
+struct naive_occurrence {
+    enum tms_pattern pattern;
+    enum tms_level level;     /* as the tables say, before blocks were looked at */
+    size_t own[2];            /* p and q, or a and b */
+    size_t foreign[2];        /* of two variables: f1 and f2 */
+    size_t until;             /* of one variable: F comes after own[0] and before this */
+    uint32_t variable, other; /* of one variable, `other` is 0 */
+    size_t activation;
+    size_t culprit; /* of two variables: innermost activation of f1 and f2, or NAIVE_NONE */
+    size_t finding;
+};
+
+struct naive_finding {
+    size_t block;
+    char objects[2][NAIVE_TEXT]; /* in the order of their bytes; [1] is "" if there is one */
+    uint64_t hash;
+    enum tms_level level;
+    unsigned patterns;
+    enum tms_level levels[TMS_PATTERN_COUNT]; /* of each pattern that it has */
+    uint64_t cut;
+};
+
+/* What is known of one event. */
+struct naive_fact {
+    bool inner;      /* of a re-entrant lock: no event */
+    bool access;     /* r, w or u, and not of a synchronisation variable */
+    bool poll;       /* clears all records of its thread before it is looked at */
+    size_t previous; /* event of its thread, as polls count them */
+    size_t mate;     /* of a r and a w that are one step U: the other one */
+};
+
+struct naive {
+    const struct tms_context *context;
+    const struct tms_event *events;
+    size_t count;
+    unsigned split;
+    const struct naive_rule *rules;
+    size_t rule_count;
+    struct naive_fact *facts;
+    struct naive_activation *activations;
+    size_t activation_count;
+    struct naive_block *blocks;
+    size_t block_count;
+    struct naive_occurrence *occurrences;
+    size_t occurrence_count, occurrence_capacity;
+    struct naive_finding *findings;
+    size_t finding_count;
+    uint64_t forgotten; /* times that a seventeenth variable was taken over */
+};
+
+/*
+ * Judges a well-formed trace. The fields from `context` to `rule_count` are given, the rest is
+ * zero. Ends the program when memory is short.
+ */
+void naive_judge(struct naive *naive);
+void naive_clear(struct naive *naive);
+
+/* ---- the parts, in the order in which they work ------------------------------------------ */
+
+void naive_find_activations(struct naive *naive);
+void naive_find_steps(struct naive *naive);
+void naive_find_single(struct naive *naive); /* patterns of one variable */
+void naive_find_pairs(struct naive *naive);  /* … and of two */
+void naive_conclude(struct naive *naive);    /* blocks, levels and ids */
+
+void *naive_array(size_t count, size_t size);
+
+/* The activation of the events' thread that began last among those open at both. */
+size_t naive_innermost(const struct naive *naive, size_t one, size_t other);
+
+/* Does event k clear the record of x for t? Of a poll: before the read is looked at. */
+bool naive_clears(const struct naive *naive, size_t k, uint32_t t, uint32_t x);
+
+/* The last access to the event's variable by its thread before it that was not cleared. */
+size_t naive_previous_own(const struct naive *naive, size_t event);
+
+struct naive_step naive_step_of(const struct naive *naive, size_t access);
+
+/* The event since which `thread` holds the lock at `event`, NAIVE_NONE if it does not. */
+size_t naive_held_since(const struct naive *naive, uint32_t thread, uint32_t lock, size_t event);
+bool naive_holds_any(const struct naive *naive, size_t event);
+bool naive_in_section(const struct naive *naive, size_t from, size_t to);
+
+/* Does the variable become new memory at event k? */
+bool naive_renews(const struct naive *naive, size_t k, uint32_t variable);
+
+static inline bool naive_is_read(const struct tms_event *event)
+{
+    return event->kind == TMS_EVENT_READ || event->kind == TMS_EVENT_UPDATE;
+}
+
+static inline bool naive_is_write(const struct tms_event *event)
+{
+    return event->kind == TMS_EVENT_WRITE || event->kind == TMS_EVENT_UPDATE;
+}
+
+static inline bool naive_is_acquire(const struct tms_event *event)
+{
+    return event->kind == TMS_EVENT_ACQUIRE || event->kind == TMS_EVENT_SHARED_ACQUIRE;
+}
+
+static inline bool naive_is_release(const struct tms_event *event)
+{
+    return event->kind == TMS_EVENT_RELEASE || event->kind == TMS_EVENT_SHARED_RELEASE;
+}
+
+/* An access to x by a thread other than t? */
+static inline bool naive_is_foreign(const struct naive *naive, size_t k, uint32_t t, uint32_t x)
+{
+    return naive->facts[k].access && naive->events[k].target == x && naive->events[k].thread != t;
+}
+
+void naive_add(struct naive *naive, const struct naive_occurrence *occurrence);
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+void naive_object(const char *variable, char object[NAIVE_TEXT]);
+void naive_function(const char *label, char function[NAIVE_TEXT]);
+uint64_t naive_hash(const char *function, const char *object, const char *other);
+
+#endif
