@@ -264,7 +264,8 @@ static bool same_object(const struct naive *naive, uint32_t variable, const char
 {
     char expected[NAIVE_TEXT];
 
-    naive_object(tms_name(naive->context, TMS_CLASS_VARIABLE, variable, NULL), expected);
+    naive_object(tms_name(naive->context, TMS_CLASS_VARIABLE, variable, NULL), expected,
+                 sizeof(expected));
     return object != NULL && strcmp(object, expected) == 0;
 }
 
@@ -317,10 +318,12 @@ static size_t find(const struct naive *naive, const struct tms_finding *finding)
     char function[NAIVE_TEXT], one[NAIVE_TEXT], other[NAIVE_TEXT] = "";
 
     naive_function(tms_name(naive->context, TMS_CLASS_LABEL, finding->transaction.label, NULL),
-                   function);
-    naive_object(tms_name(naive->context, TMS_CLASS_VARIABLE, judgement->variable, NULL), one);
+                   function, sizeof(function));
+    naive_object(tms_name(naive->context, TMS_CLASS_VARIABLE, judgement->variable, NULL), one,
+                 sizeof(one));
     if (judgement->other != 0) {
-        naive_object(tms_name(naive->context, TMS_CLASS_VARIABLE, judgement->other, NULL), other);
+        naive_object(tms_name(naive->context, TMS_CLASS_VARIABLE, judgement->other, NULL), other,
+                     sizeof(other));
     }
     for (size_t i = 0; i < naive->finding_count; i++) {
         const struct naive_finding *expected = &naive->findings[i];
@@ -343,7 +346,7 @@ static bool may_be_longer_way(const struct naive *naive, const struct tms_findin
     char function[NAIVE_TEXT];
 
     naive_function(tms_name(naive->context, TMS_CLASS_LABEL, finding->transaction.label, NULL),
-                   function);
+                   function, sizeof(function));
     for (size_t i = 0; i < naive->finding_count; i++) {
         if (strcmp(function_of(naive, &naive->findings[i]), function) == 0) {
             return false;

@@ -164,8 +164,9 @@ void naive_add(struct naive *naive, const struct naive_occurrence *occurrence);
 
 /* ---- names ------------------------------------------------------------------------------- */
 
-void naive_object(const char *variable, char object[NAIVE_TEXT]);
-void naive_function(const char *label, char function[NAIVE_TEXT]);
+/* What does not fit is cut off. */
+void naive_object(const char *variable, char *object, size_t size);
+void naive_function(const char *label, char *function, size_t size);
 uint64_t naive_hash(const char *function, const char *object, const char *other);
 
 #endif

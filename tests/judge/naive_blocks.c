@@ -186,7 +186,8 @@ static size_t block_of(struct naive *naive, uint32_t label)
     char function[NAIVE_TEXT];
     size_t at = 0;
 
-    naive_function(tms_name(naive->context, TMS_CLASS_LABEL, label, NULL), function);
+    naive_function(tms_name(naive->context, TMS_CLASS_LABEL, label, NULL), function,
+                   sizeof(function));
     while (at < naive->block_count && strcmp(naive->blocks[at].function, function) != 0) {
         at++;
     }

@@ -9,10 +9,9 @@
 
 /* ---- Objects and ids --------------------------------------------------------------------- */
 
-/* Names of random traces are shorter than the room for them; others are cut off. */
-static void copy(char to[NAIVE_TEXT], const char *from, size_t length)
+static void copy(char *to, size_t size, const char *from, size_t length)
 {
-    size_t whole = strnlen(from, length < NAIVE_TEXT - 1 ? length : NAIVE_TEXT - 1);
+    size_t whole = strnlen(from, length < size - 1 ? length : size - 1);
 
     memcpy(to, from, whole);
     to[whole] = '\0';
@@ -26,16 +25,16 @@ static const char *behind_object_number(const char *name)
     return digits > 0 && name[1 + digits] == '.' ? name + digits + 2 : NULL;
 }
 
-void naive_object(const char *variable, char object[NAIVE_TEXT])
+void naive_object(const char *variable, char *object, size_t size)
 {
     size_t at = 1, depth = 0;
 
     if (strncmp(variable, "heap:", 5) == 0) {
-        copy(object, variable, strcspn(variable, "#"));
+        copy(object, size, variable, strcspn(variable, "#"));
         return;
     }
     if (behind_object_number(variable) != NULL) {
-        copy(object, behind_object_number(variable), NAIVE_TEXT);
+        copy(object, size, behind_object_number(variable), SIZE_MAX);
         return;
     }
     depth = variable[0] == '<' || variable[0] == '(';
@@ -48,7 +47,7 @@ void naive_object(const char *variable, char object[NAIVE_TEXT])
         depth -=
             depth > 0 && variable[at - 1] != '-' && (variable[at] == '>' || variable[at] == ')');
     }
-    copy(object, variable, at);
+    copy(object, size, variable, at);
 }
 
 static void drop_template_arguments(char *text)
@@ -100,9 +99,9 @@ static size_t without_suffix(const char *text, size_t length)
     return length;
 }
 
-void naive_function(const char *label, char function[NAIVE_TEXT])
+void naive_function(const char *label, char *function, size_t size)
 {
-    copy(function, label, NAIVE_TEXT);
+    copy(function, size, label, SIZE_MAX);
     drop_template_arguments(function);
     for (size_t length = strlen(function), shorter;; length = shorter) {
         shorter = without_suffix(function, length);
@@ -131,9 +130,11 @@ static void objects_of(const struct naive *naive, const struct naive_occurrence 
 {
     char one[NAIVE_TEXT], other[NAIVE_TEXT] = "";
 
-    naive_object(tms_name(naive->context, TMS_CLASS_VARIABLE, occurrence->variable, NULL), one);
+    naive_object(tms_name(naive->context, TMS_CLASS_VARIABLE, occurrence->variable, NULL), one,
+                 sizeof(one));
     if (occurrence->other != 0) {
-        naive_object(tms_name(naive->context, TMS_CLASS_VARIABLE, occurrence->other, NULL), other);
+        naive_object(tms_name(naive->context, TMS_CLASS_VARIABLE, occurrence->other, NULL), other,
+                     sizeof(other));
     }
     bool same = strcmp(one, other) == 0, swapped = other[0] != '\0' && strcmp(one, other) > 0;
     memcpy(objects[0], swapped ? other : one, NAIVE_TEXT);
