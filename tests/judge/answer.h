@@ -18,6 +18,16 @@
 const char *answer_difference(const struct naive *naive, const struct tms_result *result,
                               bool alone);
 
+/*
+ * The same for the events that a finding shows, which is the one at `at` of the second
+ * implementation.
+ */
+const char *answer_shown_fault(const struct naive *naive, size_t at,
+                               const struct tms_finding *finding);
+
+/* Keeps a sentence until the next one. */
+__attribute__((format(printf, 1, 2))) const char *answer_say(const char *format, ...);
+
 /* NULL if every occurrence is a cycle over data, else why one is not. */
 const char *answer_fault(const struct naive *naive);
 
@@ -26,7 +36,7 @@ void answer_print(const struct naive *naive, FILE *to);
 /* What random traces have met so far. */
 struct coverage {
     uint64_t levels[TMS_PATTERN_COUNT][3]; /* occurrences */
-    uint64_t drivers, interleaved, mains, delayed, polls, forgotten;
+    uint64_t drivers, interleaved, mains, by_share, delayed, polls, forgotten;
 };
 
 void coverage_add(struct coverage *coverage, const struct naive *naive);

@@ -18,6 +18,7 @@ void coverage_add(struct coverage *coverage, const struct naive *naive)
         coverage->mains += is_main;
     }
     for (size_t i = 0; i < naive->activation_count; i++) {
+        coverage->by_share += naive->activations[i].busy_by_share;
         coverage->delayed += naive->activations[i].delayed && naive->activations[i].cut;
     }
     for (size_t k = 0; k < naive->count; k++) {
@@ -53,6 +54,7 @@ static const unsigned expected[TMS_PATTERN_COUNT] = {
     X(drivers, "a finding of a driver that is not usually interleaved")                            \
     X(interleaved, "a finding of one that is")                                                     \
     X(mains, "a finding of main")                                                                  \
+    X(by_share, "an execution that is busy for its share of synchronisation alone")                \
     X(delayed, "a cut execution that was delayed")                                                 \
     X(polls, "a poll")                                                                             \
     X(forgotten, "a variable forgotten for a seventeenth")

@@ -145,7 +145,7 @@ static unsigned repeated(const struct naive *naive, const struct naive_activatio
     return times;
 }
 
-static bool is_busy(const struct naive *naive, const struct naive_activation *activation)
+static bool is_busy(const struct naive *naive, struct naive_activation *activation)
 {
     unsigned acquired = 0, all = 0, inside = 0;
 
@@ -165,7 +165,8 @@ static bool is_busy(const struct naive *naive, const struct naive_activation *ac
             return true;
         }
     }
-    return acquired > 16 && 2 * inside > all;
+    activation->busy_by_share = acquired > 16 && 2 * inside > all;
+    return activation->busy_by_share;
 }
 
 static bool was_delayed(const struct naive *naive, const struct naive_activation *activation)

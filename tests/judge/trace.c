@@ -10,7 +10,8 @@ static const char *const variable_names[VARIABLES] = {
     "obj", "semaphore:s", "once:o", "p->next",      "m<a.b>::c.d",  "v+8",    "f(int).s", "e0",
     "e1",  "e2",          "e3",     "e4",           "e5",           "e6",     "e7",       "e8",
     "e9",  "e10",         "e11",    "e12",          "e13",          "e14",    "e15"};
-static const char *const lock_names[LOCKS] = {"m0", "m1", "m2", "m3", "m4", "m5", "m6"};
+static const char *const lock_names[LOCKS] = {"m0", "m1", "m2",  "m3",  "m4",  "m5",  "m6",  "m7",
+                                              "m8", "m9", "m10", "m11", "m12", "m13", "m14", "m15"};
 static const char *const thread_names[THREADS] = {"T0", "T1", "T2", "T3"};
 static const char *const label_names[LABELS] = {
     "f<int>", "g", "f<char>", "main", "h.part.0", "h", "g.constprop.0.cold", "k [clone .isra.1]",

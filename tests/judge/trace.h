@@ -15,7 +15,7 @@
 #define RULE_SETS  5
 #define THREADS    4
 #define VARIABLES  31
-#define LOCKS      7
+#define LOCKS      16
 #define LABELS     9
 #define OBJECTS    4
 #define CONDITIONS 1
