@@ -94,6 +94,28 @@ void tms_run_took(const struct tms_settings *settings, struct tms_run *run, doub
     }
 }
 
+/* Operations are picked for an engine, unless it takes all events. */
+static bool takes_all(const struct tms_run *run)
+{
+    return run->engine->events != NULL;
+}
+
+/* For an engine that knows nothing of those that are for `judge` alone. */
+static void take_ops_between(const struct tms_settings *settings, struct tms_run *run,
+                             const struct tms_op *ops, size_t count)
+{
+    size_t start = 0;
+
+    for (size_t i = 0; i <= count; i++) {
+        if (i == count || ops[i].kind > TMS_OP_FORGET) {
+            if (i > start) {
+                take_ops(settings, run, &ops[start], i - start);
+            }
+            start = i + 1;
+        }
+    }
+}
+
 /* All engines, or those that are not aside. */
 static void run_batch(void *user, const struct tms_op *ops, size_t count)
 {
@@ -101,7 +123,9 @@ static void run_batch(void *user, const struct tms_op *ops, size_t count)
     size_t here = analysis->aside != NULL ? 1 : analysis->run_count;
 
     for (size_t i = 0; i < here; i++) {
-        take_ops(&analysis->settings, &analysis->runs[i], ops, count);
+        struct tms_run *run = &analysis->runs[i];
+        bool all = !analysis->lower.judged || takes_all(run);
+        (all ? take_ops : take_ops_between)(&analysis->settings, run, ops, count);
     }
     if (analysis->aside != NULL) {
         tms_aside_ops(analysis->aside, ops, count);
@@ -109,12 +133,6 @@ static void run_batch(void *user, const struct tms_op *ops, size_t count)
 }
 
 /* ---- aside: on a thread of its own, with nothing but the pick and its engines ------------- */
-
-/* Operations are picked for an engine, unless it takes all events. */
-static bool takes_all(const struct tms_run *run)
-{
-    return run->engine->events != NULL;
-}
 
 static void run_aside(void *user, const struct tms_op *ops, size_t count)
 {
