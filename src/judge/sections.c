@@ -189,7 +189,7 @@ void tms_judge_given_up(struct tms_judge *judge, struct tms_judge_case *found)
     }
     const struct tms_judge_use *use =
         lock != 0 ? tms_judge_use(judge, found->thread, lock, true) : NULL;
-    if (use != NULL) {
+    if (use != NULL && use->released < found->own[1].event) { /* a U happened at its read */
         found->lock = lock;
         found->released = use->released;
         found->released_location = use->released_location;
