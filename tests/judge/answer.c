@@ -200,7 +200,7 @@ static bool may_be_longer_way(const struct naive *naive, const struct tms_findin
             return false;
         }
     }
-    return finding->judgement->other != 0;
+    return finding->judgement->level == TMS_LEVEL_NOTE;
 }
 
 static const char *each_fault(const struct naive *naive, const struct tms_result *result,

@@ -21,21 +21,18 @@ const char *answer_say(const char *format, ...)
     return fault_text;
 }
 
-/* The first of its patterns: the one that is shown. */
-static enum tms_pattern first_pattern(unsigned patterns)
+/* The first of its patterns that has the level of the finding: the one that is shown. */
+static enum tms_pattern shown_pattern(const struct naive_finding *finding)
 {
     unsigned pattern = 0;
 
-    while ((patterns >> pattern & 1) == 0) {
+    while ((finding->patterns >> pattern & 1) == 0 || finding->levels[pattern] < finding->level) {
         pattern++;
     }
     return (enum tms_pattern)pattern;
 }
 
-/*
- * The event that closes the first occurrence of the pattern, with the level that the pattern has in
- * the end.
- */
+/* The event that closes the first occurrence of the pattern with the level of the finding. */
 static size_t first_closed(const struct naive *naive, size_t finding, enum tms_pattern pattern)
 {
     size_t first = NAIVE_NONE;
@@ -167,32 +164,60 @@ static bool gives_up(const struct naive *naive, const struct naive_occurrence *o
            naive_held_since(naive, thread, lock, occurrence->own[1]) != first;
 }
 
+/* Of the locks held at the first own step, the one acquired last; 0: none. */
+static uint32_t last_lock(const struct naive *naive, size_t event)
+{
+    uint32_t last = 0;
+    size_t latest = 0;
+
+    for (uint32_t lock = 1; lock <= tms_name_count(naive->context, TMS_CLASS_LOCK); lock++) {
+        size_t since = naive_held_since(naive, naive->events[event].thread, lock, event);
+        if (since != NAIVE_NONE && since >= latest) {
+            last = lock;
+            latest = since;
+        }
+    }
+    return last;
+}
+
+/* An update whose lock is released between its read and its write may say that there is none. */
+static bool is_unsure(const struct naive *naive, const struct naive_occurrence *occurrence,
+                      const struct tms_judgement *judgement)
+{
+    struct naive_step q = naive_step_of(naive, occurrence->own[1]);
+    uint32_t lock = last_lock(naive, occurrence->own[0]);
+
+    for (size_t k = q.first; judgement->lock == 0 && k < q.last; k++) {
+        if (naive_is_release(&naive->events[k]) && naive->events[k].target == lock &&
+            naive->events[k].thread == naive->events[q.first].thread) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static const char *lock_fault(const struct naive *naive, const struct naive_occurrence *occurrence,
                               const struct tms_judgement *judgement)
 {
-    if (judgement->lock != 0) {
-        return gives_up(naive, occurrence, judgement->lock) ? NULL : "the lock was not given up";
-    }
-    for (uint32_t lock = 1; lock <= tms_name_count(naive->context, TMS_CLASS_LOCK); lock++) {
-        if (gives_up(naive, occurrence, lock)) {
-            return answer_say("lock %s was given up between %zu and %zu",
-                              tms_name(naive->context, TMS_CLASS_LOCK, lock, NULL),
-                              occurrence->own[0] + 1, occurrence->own[1] + 1);
-        }
-    }
-    return NULL;
+    uint32_t lock = last_lock(naive, occurrence->own[0]);
+    uint32_t expected = lock != 0 && gives_up(naive, occurrence, lock) ? lock : 0;
+
+    return judgement->lock == expected || is_unsure(naive, occurrence, judgement)
+               ? NULL
+               : answer_say("%s was given up, not %s",
+                            tms_name(naive->context, TMS_CLASS_LOCK, expected, NULL),
+                            tms_name(naive->context, TMS_CLASS_LOCK, judgement->lock, NULL));
 }
 
-static const char *culprit_fault(const struct naive *naive,
-                                 const struct naive_occurrence *occurrence,
-                                 const struct tms_judgement *judgement)
+/* The culprit is the innermost block of the first foreign access. */
+static const char *culprit_fault(const struct naive *naive, const struct tms_judgement *judgement)
 {
-    if (occurrence->other == 0 || (judgement->culprit.unary && occurrence->culprit == NAIVE_NONE)) {
-        return NULL;
-    }
-    return !judgement->culprit.unary && occurrence->culprit != NAIVE_NONE &&
-                   judgement->culprit.begin_event ==
-                       naive->activations[occurrence->culprit].begin + 1
+    size_t first = (size_t)judgement->foreign[0].event - 1;
+    size_t block = naive_innermost(naive, first, first);
+    size_t begin = block != NAIVE_NONE ? naive->activations[block].begin : first;
+
+    return judgement->culprit.unary == (block == NAIVE_NONE) &&
+                   judgement->culprit.begin_event == begin + 1
                ? NULL
                : "the culprit is another block";
 }
@@ -204,13 +229,13 @@ static const char *surroundings_fault(const struct naive *naive,
     const char *wrong = outer_fault(naive, occurrence, finding->judgement);
 
     wrong = wrong != NULL ? wrong : lock_fault(naive, occurrence, finding->judgement);
-    return wrong != NULL ? wrong : culprit_fault(naive, occurrence, finding->judgement);
+    return wrong != NULL ? wrong : culprit_fault(naive, finding->judgement);
 }
 
 const char *answer_shown_fault(const struct naive *naive, size_t at,
                                const struct tms_finding *finding)
 {
-    enum tms_pattern pattern = first_pattern(naive->findings[at].patterns);
+    enum tms_pattern pattern = shown_pattern(&naive->findings[at]);
     size_t closed = first_closed(naive, at, pattern);
     const char *wrong = turns_fault(naive, finding->judgement);
 

@@ -13,7 +13,7 @@ static void copy(char *to, size_t size, const char *from, size_t length)
 {
     size_t whole = strnlen(from, length < size - 1 ? length : size - 1);
 
-    memcpy(to, from, whole);
+    memmove(to, from, whole);
     to[whole] = '\0';
 }
 
@@ -107,6 +107,7 @@ void naive_function(const char *label, char *function, size_t size)
         shorter = without_suffix(function, length);
         if (shorter == length) {
             function[length] = '\0';
+            copy(function, size, length == 0 ? "?" : function, SIZE_MAX);
             return;
         }
     }

@@ -68,19 +68,18 @@ static bool updates_before(const struct naive *naive, size_t write)
     return false;
 }
 
-/* Is the read followed by a write in its section? */
+/* Is the read followed by a write in its section, with nothing but own reads between? */
 static bool updates_after(const struct naive *naive, size_t read)
 {
     const struct tms_event *event = &naive->events[read];
 
     for (size_t k = read + 1; k < naive->count; k++) {
-        if (naive_renews(naive, k, event->target) ||
+        if (naive_clears(naive, k, event->thread, event->target) ||
             naive_is_foreign(naive, k, event->thread, event->target)) {
             return false;
         }
-        if (same_variable(naive, k, read) && naive->events[k].kind == TMS_EVENT_WRITE &&
-            naive_in_section(naive, read, k)) {
-            return true;
+        if (same_variable(naive, k, read) && naive->events[k].kind != TMS_EVENT_READ) {
+            return naive->events[k].kind == TMS_EVENT_WRITE && naive_in_section(naive, read, k);
         }
     }
     return false;
@@ -238,12 +237,16 @@ static void drop_cleared(const struct naive *naive, struct taken_over *list, uin
     }
 }
 
-/* Has the thread an access to the variable of event k that was not cleared up to k? */
-static bool has_record(const struct naive *naive, uint32_t thread, uint32_t variable, size_t k)
+/*
+ * Is the foreign access at event k the first one after an access of the thread, which was not
+ * cleared since?
+ */
+static bool takes_over(const struct naive *naive, uint32_t thread, size_t k)
 {
-    while (k-- > 0) {
-        if (naive->facts[k].access && naive->events[k].thread == thread &&
-            naive->events[k].target == variable) {
+    uint32_t variable = naive->events[k].target;
+
+    while (k-- > 0 && !naive_is_foreign(naive, k, thread, variable)) {
+        if (naive->facts[k].access && naive->events[k].target == variable) {
             return true;
         }
         if (naive_clears(naive, k, thread, variable)) {
@@ -267,7 +270,7 @@ static struct taken_over remembered(struct naive *naive, size_t event)
         }
         if (naive->events[k].thread == thread) {
             drop(&list, find(&list, variable));
-        } else if (find(&list, variable) == list.count && has_record(naive, thread, variable, k)) {
+        } else if (takes_over(naive, thread, k)) {
             list.variable[list.count++] = variable;
             naive->forgotten += list.count > TAKEN_OVER;
             drop(&list, list.count > TAKEN_OVER ? 0 : list.count);
