@@ -142,7 +142,7 @@ static int write_to(struct tms_remains *remains, const char *path, int descripto
     if (code != TMS_OK) {
         return code;
     }
-    code = tms_spool_trace(&remains->names, write_events, writer, outcome);
+    code = tms_spool_trace(&remains->names, write_events, writer, outcome, NULL);
     if (code != TMS_OK) {
         tms_writer_abandon(writer);
         return code;

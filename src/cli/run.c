@@ -158,7 +158,7 @@ static int run_engines(struct job *job, struct tms_remains *remains, struct tms_
     char loss[TMS_SPOOL_REASON];
 
     remains->names.inlined = job->preload[0] != '\0' && job->values->watching.rules.count == 0;
-    int code = tms_spool_trace(&remains->names, feed, &feeding, &outcome);
+    int code = tms_spool_trace(&remains->names, feed, &feeding, &outcome, NULL);
     if (code == TMS_OK) {
         bool lost =
             tms_spool_loss_along(&remains->spool, loss) ||

@@ -34,6 +34,7 @@ struct work {
     size_t renewal_count, renewal_capacity;
     struct tms_analysis *judge; /* of a recording that may be cut: looks at every event */
     struct tms_trace_outcome *outcome;
+    struct tms_event_sites *sites; /* NULL: not wanted */
     tms_trace_sink *sink;
     void *user;
     size_t count;
@@ -230,6 +231,9 @@ static int judge(struct work *work)
         tms_analysis_summary(work->judge, &summary);
         work->count = (size_t)(summary.events - 1 - work->outcome->events);
         work->outcome->cut = true;
+        if (work->sites != NULL) {
+            tms_event_sites_truncate(work->sites, summary.events - 1);
+        }
         return TMS_OK;
     }
     return code;
@@ -249,7 +253,10 @@ static int flush(struct work *work)
     return code < 0 ? code : TMS_OK;
 }
 
-/* Hands an event on. */
+/*
+ * Hands an event on. Up to here its `location` was the site in the spool: now it gets the name of
+ * that.
+ */
 static inline int put(void *user, const struct tms_event *event)
 {
     struct work *work = user;
@@ -257,7 +264,12 @@ static inline int put(void *user, const struct tms_event *event)
     if (work->outcome->cut) {
         return TMS_OK;
     }
-    work->batch[work->count++] = *event;
+    if (work->sites != NULL && !tms_event_sites_note(work->sites, event->location)) {
+        return TMS_ERR_MEMORY;
+    }
+    struct tms_event *named = &work->batch[work->count++];
+    *named = *event;
+    named->location = tms_spool_location(work->names, event->location);
     return work->count == BATCH ? flush(work) : TMS_OK;
 }
 
@@ -371,9 +383,8 @@ static int take_unowned(struct work *work, const struct tms_spool_event *from,
 
 static int take_event(struct work *work, const struct tms_spool_event *from, uint32_t thread)
 {
-    struct tms_event event = {.thread = thread, .kind = from->kind};
+    struct tms_event event = {.thread = thread, .kind = from->kind, .location = from->site};
 
-    event.location = tms_spool_location(work->names, from->site);
     if (is_unowned(work, from)) {
         return take_unowned(work, from, &event);
     }
@@ -506,7 +517,7 @@ static int hire_judge(struct work *work)
 }
 
 int tms_spool_trace(struct tms_spool_names *names, tms_trace_sink *sink, void *user,
-                    struct tms_trace_outcome *outcome)
+                    struct tms_trace_outcome *outcome, struct tms_event_sites *sites)
 {
     struct work *work = calloc(1, sizeof(*work));
 
@@ -520,6 +531,7 @@ int tms_spool_trace(struct tms_spool_names *names, tms_trace_sink *sink, void *u
     /* What is recorded along has nothing that could be left out. */
     work->thin.off = (names->spool->header.mode & (TMS_RT_FULL | TMS_RT_ALONG)) != 0;
     work->outcome = outcome;
+    work->sites = sites;
     work->sink = sink;
     work->user = user;
     int code = note_places(work) ? hire_judge(work) : TMS_ERR_MEMORY;

@@ -22,6 +22,7 @@
 #ifndef TMS_SPOOL_TRACE_H
 #define TMS_SPOOL_TRACE_H
 
+#include "spool/event_sites.h"
 #include "spool/names.h"
 
 /* Takes some events in; a negative code stops the work. */
@@ -33,8 +34,11 @@ struct tms_trace_outcome {
     bool cut;         /* the rest was left out because it does not fit to what is there */
 };
 
-/* TMS_OK, or a code: of the sink, or TMS_ERR_MEMORY. */
+/*
+ * TMS_OK, or a code: of the sink, or TMS_ERR_MEMORY. `sites` gets the site of every event, each
+ * before the sink sees the event; NULL: not wanted.
+ */
 int tms_spool_trace(struct tms_spool_names *names, tms_trace_sink *sink, void *user,
-                    struct tms_trace_outcome *outcome);
+                    struct tms_trace_outcome *outcome, struct tms_event_sites *sites);
 
 #endif

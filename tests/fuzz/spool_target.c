@@ -153,7 +153,7 @@ static void try_run(const char *path)
         tms_settings_init(&settings);
         settings.engines = "sidetrack";
         require(tms_analysis_new(reading.context, &settings, &reading.analysis) == TMS_OK);
-        int code = tms_spool_trace(&reading.names, feed, &reading, &outcome);
+        int code = tms_spool_trace(&reading.names, feed, &reading, &outcome, NULL);
         if (code == TMS_OK) {
             bool lost = tms_spool_loss_along(&reading.spool, loss);
             tms_analysis_lost(reading.analysis, lost ? loss : NULL);
@@ -199,7 +199,7 @@ static void try_record(const char *path)
         require(tms_writer_open(reading.context, "/dev/null", &settings, &reading.writer) ==
                 TMS_OK);
         reading.names.inlined = true;
-        int code = tms_spool_trace(&reading.names, write_events, &reading, &outcome);
+        int code = tms_spool_trace(&reading.names, write_events, &reading, &outcome, NULL);
         require(code != TMS_ERR_ARGUMENT);
         tms_writer_close(reading.writer);
     }

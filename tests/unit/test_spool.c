@@ -174,7 +174,7 @@ static void assert_trace(struct image *image, const char *expected, bool cut)
     struct tms_trace_outcome outcome;
 
     assert_true(open_image(&reading, image, FILE_BYTES));
-    assert_int_equal(tms_spool_trace(&reading.names, take_text, &reading, &outcome), TMS_OK);
+    assert_int_equal(tms_spool_trace(&reading.names, take_text, &reading, &outcome, NULL), TMS_OK);
     assert_string_equal(reading.text, expected);
     assert_int_equal(outcome.cut, cut);
     close_image(&reading);
@@ -195,6 +195,38 @@ static void words_are_cut_where_accesses_are(void **state)
 {
     (void)state;
     assert_trace(new_cut(), cut_as_trace, false);
+}
+
+static void sites_are_found_by_event_number(void **state)
+{
+    (void)state;
+    struct image *image = new_image();
+    struct tms_trace_outcome outcome;
+    struct tms_event_sites sites;
+    struct reading reading;
+
+    add_text(image, TMS_SPOOL_LABEL, offsetof(struct tms_spool_label, text), 5, "deposit");
+    for (unsigned i = 0; i < 3; i++) {
+        static const uint8_t kinds[] = {TMS_EVENT_BEGIN, TMS_EVENT_READ, TMS_EVENT_END};
+        struct tms_spool_event event = event_of(i + 1, kinds[i], i == 1 ? 0x1000 : 5, i == 1);
+        event.site = 7 + i;
+        add_event(image, 1, event);
+    }
+    tms_event_sites_init(&sites);
+    assert_true(open_image(&reading, image, FILE_BYTES));
+    assert_int_equal(tms_spool_trace(&reading.names, take_text, &reading, &outcome, &sites),
+                     TMS_OK);
+    assert_int_equal(sites.count, outcome.events);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(tms_event_sites_find(&sites, i + 1), 7 + i);
+    }
+    assert_int_equal(tms_event_sites_find(&sites, 0), 0);
+    assert_int_equal(tms_event_sites_find(&sites, 4), 0);
+    tms_event_sites_truncate(&sites, 2);
+    assert_int_equal(tms_event_sites_find(&sites, 3), 0);
+    tms_event_sites_free(&sites);
+    close_image(&reading);
+    free(image);
 }
 
 /* The rest of the chunk of thread 1 is thread 2's, and the rest of that thread 1's again. */
@@ -673,7 +705,7 @@ static void use(const struct image *image, size_t bytes)
     char loss[TMS_SPOOL_REASON];
 
     if (open_image(&reading, image, bytes)) {
-        tms_spool_trace(&reading.names, ignore, NULL, &outcome);
+        tms_spool_trace(&reading.names, ignore, NULL, &outcome, NULL);
         observe(&reading, 0, &analysis);
         tms_spool_loss(&reading.spool, loss);
         tms_analysis_free(analysis);
@@ -762,6 +794,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_cut_where_accesses_are),
+        cmocka_unit_test(sites_are_found_by_event_number),
         cmocka_unit_test(a_chunk_may_be_divided),
         cmocka_unit_test(a_damaged_chunk_takes_no_others_with_it),
         cmocka_unit_test(accesses_of_one_extent_stay_whole),
