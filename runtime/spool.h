@@ -97,7 +97,8 @@ struct tms_spool_event {
     uint32_t site;   /* where it happened: a SITE record */
     uint8_t kind;    /* enum tms_event_kind */
     uint8_t size;    /* accesses: 1 to 16 bytes from the address on, or 0: see `extra` */
-    uint8_t what;    /* enum tms_rt_sync for locks and the like: one address may be several */
+    uint8_t what;    /* enum tms_rt_sync for locks and the like: one address may be several;
+                        enum tms_spool_mark for accesses */
     uint8_t joins; /* 1: an access that is beside the event before it, of the same kind, and may as
                       well have happened with it */
 };
@@ -110,6 +111,17 @@ struct tms_spool_event {
  * other.
  */
 enum { TMS_SPOOL_AGAIN = UINT8_MAX, TMS_SPOOL_IDLE = UINT8_MAX - 1 };
+
+/*
+ * Accesses that are more than that: the read of a compare-and-swap that failed; operations on
+ * semaphores and once controls, which the memory that they lie in stands for. No value of
+ * enum tms_rt_sync, but the latter in the lowest bits.
+ */
+enum tms_spool_mark {
+    TMS_SPOOL_RETRY = 8,
+    TMS_SPOOL_ON_SEMAPHORE = TMS_SPOOL_RETRY | 3,
+    TMS_SPOOL_ON_ONCE = TMS_SPOOL_RETRY | 4,
+};
 
 /* How many bytes an access is to. */
 static inline uint64_t tms_event_bytes(const struct tms_spool_event *event)

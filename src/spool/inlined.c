@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spool/thin.h"
+
 /* ---- which copies a site lies in --------------------------------------------------------- */
 
 /* A function of the program, and not one of the system that was inlined into it. */
@@ -218,7 +220,7 @@ int tms_inlined_before(struct tms_inlined *inlined, const struct tms_spool_event
     const struct tms_inlined_site *site = NULL;
     uint32_t keep = 0;
 
-    if (thread == NULL || is_release(from)) {
+    if (thread == NULL || is_release(from) || tms_thin_is_aside(event)) {
         return thread == NULL ? TMS_ERR_MEMORY : TMS_OK;
     }
     if (is_acquire(from) && from->extra != 0) {

@@ -100,7 +100,8 @@ static inline bool tms_is_access(const struct tms_spool_event *event)
 static inline bool tms_event_makes_sense(const struct tms_spool_event *event)
 {
     bool counts = (tms_is_access(event) && event->size == 0) || event->kind == TMS_SPOOL_IDLE;
-    bool written = event->kind != TMS_EVENT_ENTER && event->kind != TMS_EVENT_EXIT;
+    bool written = event->kind != TMS_EVENT_ENTER && event->kind != TMS_EVENT_EXIT &&
+                   event->kind != TMS_EVENT_RETRY;
 
     return (event->kind < TMS_EVENT_COUNT || event->kind >= TMS_SPOOL_IDLE) && written &&
            event->size <= 16 && (!counts || event->extra <= TMS_SPOOL_RUN_MOST);

@@ -172,7 +172,9 @@ static void put_datum(struct tms_naming *naming, const char *prefix, const struc
 /* What the name of an object starts with, if it lies among the variables of the trace. */
 static const char *prefix_of(unsigned what)
 {
-    return what == TMS_RT_SEMAPHORE ? "semaphore:" : what == TMS_RT_ONCE ? "once:" : "";
+    unsigned sync = what & ~TMS_NAMING_MEMORY;
+
+    return sync == TMS_RT_SEMAPHORE ? "semaphore:" : sync == TMS_RT_ONCE ? "once:" : "";
 }
 
 static void put_name(struct tms_naming *naming, const char *prefix,
@@ -211,7 +213,7 @@ uint32_t tms_naming_name(struct tms_naming *naming, enum tms_class cls, unsigned
 
     put_name(naming, prefix, origin, address);
     /* Objects that are made again in a block of the heap keep their name; memory never does. */
-    bool is_new = cls == TMS_CLASS_VARIABLE && *prefix == '\0';
+    bool is_new = cls == TMS_CLASS_VARIABLE && (what & TMS_NAMING_MEMORY) != 0;
     int64_t id = naming->names->failed
                      ? TMS_ERR_MEMORY
                      : (is_new ? tms_intern_new : tms_intern)(naming->names->context, cls,

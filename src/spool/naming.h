@@ -33,7 +33,13 @@ struct tms_naming {
 
 void tms_naming_free(struct tms_naming *naming);
 
-/* The id in `cls` of what is at `address`; `what` as in the spool. 0: `failed` tells. */
+/* What is in memory, by itself or together with what it is used as. */
+#define TMS_NAMING_MEMORY 8u
+
+/*
+ * The id in `cls` of what is at `address`; `what`: enum tms_rt_sync, with TMS_NAMING_MEMORY if it
+ * is memory. 0: `failed` tells.
+ */
 uint32_t tms_naming_name(struct tms_naming *naming, enum tms_class cls, unsigned what,
                          const struct tms_place_origin *origin, uint64_t address);
 

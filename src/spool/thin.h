@@ -10,9 +10,11 @@
  *   be most of the trace.
  *
  * Outermost blocks stay, empty or not, as far as the process told them one by one (spool.h). So
- * does what follows on a fork, because --split=fork lets a transaction begin with it.
+ * does what follows on a fork, because --split=fork lets a transaction begin with it. Calls stay if
+ * anything inside them does. What is for `judge` alone is no event in all this.
  *
- * Representation: by thread, the begins that wait for an event inside. Cost: constant per event.
+ * Representation: by thread, the begins and calls that wait for an event inside. Cost: constant per
+ * event, and the number of those that wait for an end.
  */
 #ifndef TMS_SPOOL_THIN_H
 #define TMS_SPOOL_THIN_H
@@ -23,7 +25,7 @@
 #include "tmesis/tmesis.h"
 
 struct tms_thin_thread {
-    struct tms_event *begins;
+    struct tms_event *begins; /* and calls */
     size_t count, capacity;
     uint32_t depth; /* blocks that are open */
     bool off;       /* all is to stay */
@@ -57,8 +59,23 @@ static inline bool tms_thin_passes(const struct tms_thin_thread *thread)
     return thread->heard && !thread->forked && thread->count == 0;
 }
 
-/* The begin of a block inside another. */
+/* Is it an event to nobody but `judge`? */
+static inline bool tms_thin_is_aside(const struct tms_event *event)
+{
+    return event->kind >= TMS_EVENT_CALL && event->kind <= TMS_EVENT_DELAY &&
+           event->kind != TMS_EVENT_DEMOTE;
+}
+
+/* The begin of a block inside another, or a call. TMS_OK or TMS_ERR_MEMORY. */
 int tms_thin_put_off(struct tms_thin_thread *thread, const struct tms_event *begin);
+
+/* Passes on what was put off, and then the event. */
+int tms_thin_flush(struct tms_thin_thread *thread, const struct tms_event *event,
+                   tms_thin_sink *sink, void *user);
+
+/* An event that ends a block or a call, or that is for `judge` alone. Codes as below. */
+int tms_thin_other(struct tms_thin_thread *thread, const struct tms_event *event,
+                   tms_thin_sink *sink, void *user);
 
 /* The next event. TMS_OK, or a code: of the sink, or TMS_ERR_MEMORY. */
 static inline int tms_thin_event(struct tms_thin_thread *thread, const struct tms_event *event,
@@ -66,26 +83,16 @@ static inline int tms_thin_event(struct tms_thin_thread *thread, const struct tm
 {
     bool stays = thread->off || thread->forked;
 
+    if (event->kind == TMS_EVENT_END || event->kind >= TMS_EVENT_CALL) {
+        return tms_thin_other(thread, event, sink, user);
+    }
     thread->forked = event->kind == TMS_EVENT_FORK;
-    if (event->kind == TMS_EVENT_BEGIN) {
-        if (thread->depth++ > 0 && !stays) {
-            return tms_thin_put_off(thread, event);
-        }
-    } else if (event->kind == TMS_EVENT_END) {
-        thread->depth -= thread->depth > 0;
-        if (thread->count > 0) { /* an end closes the innermost */
-            thread->count--;
-            return TMS_OK;
-        }
-    } else {
+    if (event->kind != TMS_EVENT_BEGIN) {
         thread->heard = true;
+    } else if (thread->depth++ > 0 && !stays) {
+        return tms_thin_put_off(thread, event);
     }
-    int code = TMS_OK;
-    for (size_t i = 0; i < thread->count && code == TMS_OK; i++) {
-        code = sink(user, &thread->begins[i]);
-    }
-    thread->count = 0;
-    return code == TMS_OK ? sink(user, event) : code;
+    return thread->count == 0 ? sink(user, event) : tms_thin_flush(thread, event, sink, user);
 }
 
 #endif

@@ -19,7 +19,6 @@
 #define BATCH   4096
 #define AHEAD   16  /* events: how far is looked ahead */
 #define THREADS 256 /* whose ids are at hand */
-#define MEMORY  7u  /* what an address stands for, besides the values of enum tms_rt_sync */
 
 struct work {
     struct tms_spool_names *names;
@@ -206,14 +205,18 @@ static bool note_places(struct work *work)
 
 /* ---- names ------------------------------------------------------------------------------ */
 
-/* The id of the piece at `address` of a place. */
-static inline uint32_t name_of(struct work *work, struct tms_place_page *page, uint64_t address)
+_Static_assert((unsigned)TMS_SPOOL_RETRY == TMS_NAMING_MEMORY, "accesses are marked so");
+
+/* The id of the piece at `address` of a place. Its first access says what it is. */
+static inline uint32_t name_of(struct work *work, struct tms_place_page *page, uint64_t address,
+                               const struct tms_spool_event *access)
 {
     unsigned index = tms_places_index(address);
     uint32_t *name = tms_places_name(&work->places, &page->words[index], address % TMS_WORD);
 
     if (*name == 0) {
-        *name = tms_naming_name(&work->naming, TMS_CLASS_VARIABLE, MEMORY, &page->origins[index],
+        unsigned what = access->what | TMS_NAMING_MEMORY;
+        *name = tms_naming_name(&work->naming, TMS_CLASS_VARIABLE, what, &page->origins[index],
                                 address);
     }
     return *name;
@@ -299,12 +302,27 @@ static inline int pass_access(struct work *work, const struct tms_spool_event *f
                                                                   : pass(work, from, event);
 }
 
+/* A compare-and-swap that failed: an attempt, which counts neither before nor after it. */
+static int pass_retry(struct work *work, const struct tms_spool_event *from,
+                      struct tms_event *event)
+{
+    static const uint8_t kinds[] = {TMS_EVENT_RETRY, TMS_EVENT_READ, TMS_EVENT_RETRY};
+    int code = TMS_OK;
+
+    for (size_t i = 0; i < sizeof(kinds) && code == TMS_OK; i++) {
+        event->kind = kinds[i];
+        code = pass(work, from, event);
+    }
+    return code;
+}
+
 /* One event for each piece that the access covers. */
 static int put_pieces(struct work *work, const struct tms_spool_event *access,
                       struct tms_event *event)
 {
     uint64_t end = access->target + tms_event_bytes(access), behind = 0;
     struct tms_place_page *page = NULL;
+    bool retry = access->kind == TMS_EVENT_READ && access->what == TMS_SPOOL_RETRY;
     int code = TMS_OK;
 
     for (uint64_t at = access->target; at < end && code == TMS_OK && !work->outcome->cut;) {
@@ -317,8 +335,8 @@ static int put_pieces(struct work *work, const struct tms_spool_event *access,
             !tms_thin_keeps(work->thread)) {
             at = tms_place_behind(place, at);
         } else {
-            event->target = name_of(work, page, at);
-            code = pass_access(work, access, event);
+            event->target = name_of(work, page, at, access);
+            code = retry ? pass_retry(work, access, event) : pass_access(work, access, event);
             at = tms_place_next(place, at);
         }
     }
@@ -376,9 +394,12 @@ static int take_unowned(struct work *work, const struct tms_spool_event *from,
     int code = put_object(work, &semaphore, event);
     if (code == TMS_OK && semaphore.kind == TMS_EVENT_DEPART) {
         event->kind = semaphore.kind = TMS_EVENT_ARRIVE;
-        code = put_object(work, &semaphore, event);
+        return put_object(work, &semaphore, event);
     }
-    return code;
+    bool taken = from->kind == TMS_EVENT_ACQUIRE || from->kind == TMS_EVENT_SHARED_ACQUIRE;
+    event->kind = TMS_EVENT_CLEAR; /* it waits for others */
+    event->target = 0;
+    return code == TMS_OK && taken ? pass(work, from, event) : code;
 }
 
 static int take_event(struct work *work, const struct tms_spool_event *from, uint32_t thread)
@@ -401,6 +422,8 @@ static int take_event(struct work *work, const struct tms_spool_event *from, uin
                                             : pass(work, from, &event);
     case TMS_CLASS_THREAD:
         event.target = tms_spool_thread(work->names, (uint32_t)from->target);
+        return pass(work, from, &event);
+    case TMS_CLASS_NONE:
         return pass(work, from, &event);
     default: /* what is new is told by new names */
         return renew(work, from);

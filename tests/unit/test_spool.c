@@ -229,6 +229,33 @@ static void sites_are_found_by_event_number(void **state)
     free(image);
 }
 
+/* Marked accesses: a compare-and-swap that failed, and a semaphore, which has a name of its own. */
+static void accesses_may_be_marked(void **state)
+{
+    struct image *image = new_image();
+    struct tms_spool_event retry = event_of(2, TMS_EVENT_READ, 0x1000, 4);
+    struct tms_spool_event post = event_of(3, TMS_EVENT_UPDATE, 0x2000, 1);
+
+    (void)state;
+    retry.what = TMS_SPOOL_RETRY;
+    post.what = TMS_SPOOL_ON_SEMAPHORE;
+    add_text(image, TMS_SPOOL_LABEL, offsetof(struct tms_spool_label, text), 5, "work");
+    add_event(image, 1, event_of(1, TMS_EVENT_CALL, 5, 0));
+    add_event(image, 1, retry);
+    add_event(image, 1, post);
+    add_event(image, 1, event_of(3, TMS_EVENT_CLEAR, 0, 0));
+    add_event(image, 1, event_of(3, TMS_EVENT_DELAY, 0, 0));
+    add_event(image, 1, event_of(4, TMS_EVENT_WRITE, 0x1002, 2));
+    add_event(image, 1, event_of(4, TMS_EVENT_RETURN, 5, 0));
+    assert_trace(image,
+                 "main|call(work)\n"
+                 "main|retry(0x1000)\nmain|r(0x1000)\nmain|retry(0x1000)\n"
+                 "main|retry(0x1002)\nmain|r(0x1002)\nmain|retry(0x1002)\n"
+                 "main|u(semaphore:0x2000)\nmain|clear()\nmain|delay()\n"
+                 "main|w(0x1002)\nmain|return(work)\n",
+                 false);
+}
+
 /* The rest of the chunk of thread 1 is thread 2's, and the rest of that thread 1's again. */
 static void a_chunk_may_be_divided(void **state)
 {
@@ -795,6 +822,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_cut_where_accesses_are),
         cmocka_unit_test(sites_are_found_by_event_number),
+        cmocka_unit_test(accesses_may_be_marked),
         cmocka_unit_test(a_chunk_may_be_divided),
         cmocka_unit_test(a_damaged_chunk_takes_no_others_with_it),
         cmocka_unit_test(accesses_of_one_extent_stay_whole),
