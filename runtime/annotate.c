@@ -99,8 +99,8 @@ ABOUT(tmesis_lock_releasing, tms_rt_releasing)
 ABOUT(tmesis_lock_acquired_shared, tms_rt_acquired_shared)
 ABOUT(tmesis_lock_releasing_shared, tms_rt_releasing_shared)
 ABOUT(tmesis_lock_gone, LOCK_GONE)
-ABOUT(tmesis_happens_before, tms_rt_semaphore)
-ABOUT(tmesis_happens_after, tms_rt_semaphore)
+ABOUT(tmesis_happens_before, tms_rt_ordered)
+ABOUT(tmesis_happens_after, tms_rt_ordered)
 ABOUT(tmesis_barrier_arriving, tms_rt_arriving)
 ABOUT(tmesis_barrier_departed, tms_rt_departed)
 
@@ -141,8 +141,8 @@ MUTEX(post_divert)
 TMS_RT_EXPORT void __tsan_mutex_post_lock(void *lock, unsigned flags, int depth);
 TMS_RT_EXPORT int __tsan_mutex_pre_unlock(void *lock, unsigned flags);
 
-ABOUT(__tsan_acquire, tms_rt_semaphore)
-ABOUT(__tsan_release, tms_rt_semaphore)
+ABOUT(__tsan_acquire, tms_rt_ordered)
+ABOUT(__tsan_release, tms_rt_ordered)
 IGNORE(__tsan_ignore_thread_begin, ignore_all, 1)
 IGNORE(__tsan_ignore_thread_end, ignore_all, -1)
 
@@ -230,7 +230,7 @@ int __tsan_mutex_pre_unlock(void *lock, unsigned flags)
 #define TMS_RT_LIST(...) __VA_ARGS__
 
 #define ORDER(name)                                                                                \
-    ANNOTATE(name, (const void *object), tms_rt_semaphore(thread, object, TMS_RT_PC()))
+    ANNOTATE(name, (const void *object), tms_rt_ordered(thread, object, TMS_RT_PC()))
 ORDER(AnnotateHappensBefore)
 ORDER(AnnotateHappensAfter)
 ORDER(WTFAnnotateHappensBefore)
@@ -240,7 +240,7 @@ ORDER(AnnotateCondVarSignalAll)
 ORDER(AnnotatePCQPut)
 ORDER(AnnotatePCQGet)
 ANNOTATE(AnnotateCondVarWait, (const void *condition, const void *lock),
-         tms_rt_semaphore(thread, condition, TMS_RT_PC()))
+         tms_rt_ordered(thread, condition, TMS_RT_PC()))
 
 ANNOTATE(AnnotateRWLockCreate, (const void *lock), tms_rt_sync_gone(TMS_RT_LOCK, lock))
 ANNOTATE(AnnotateRWLockDestroy, (const void *lock), tms_rt_sync_gone(TMS_RT_LOCK, lock))

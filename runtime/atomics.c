@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Atomic operations, which the hooks carry out: a load is a read, a store a write, a
- * read-modify-write one update, and a compare-and-exchange that fails a read.
+ * read-modify-write one update, and a compare-and-exchange that fails a read, marked as such.
  *
  * The recorded order of the operations on one address is the real one. A watched operation is
  * recorded and carried out while the thread holds the lock of the address. What changes memory
@@ -153,6 +153,17 @@ static void record(struct tms_rt_thread *thread, const volatile void *address, s
         tms_rt_access(thread, (uintptr_t)address, size, access, pc);
 }
 
+/* A compare-and-swap: an update, or the read of one that failed. */
+static void record_swap(struct tms_rt_thread *thread, const volatile void *address, size_t size,
+                        bool swaps, uintptr_t pc)
+{
+    if (thread != NULL) {
+        thread->mark = tms_rt_records && !swaps ? TMS_SPOOL_RETRY : 0;
+        tms_rt_access(thread, (uintptr_t)address, size, swaps ? TMS_RT_UPDATE : TMS_RT_READ, pc);
+        thread->mark = 0;
+    }
+}
+
 /* ---- the hooks -------------------------------------------------------------------------- */
 
 #define LOAD_HOOK(bits)                                                                            \
@@ -212,7 +223,7 @@ static void record(struct tms_rt_thread *thread, const volatile void *address, s
             return old;                                                                            \
         struct tms_rt_thread *thread = begin(address);                                             \
         old = load##bits(address);                                                                 \
-        record(thread, address, sizeof(value), old == expected ? TMS_RT_UPDATE : TMS_RT_READ, pc); \
+        record_swap(thread, address, sizeof(value), old == expected, pc);                          \
         if (old == expected)                                                                       \
             old = compare##bits(address, expected, value);                                         \
         end(thread, address);                                                                      \
@@ -406,7 +417,7 @@ WIDE(bool, __atomic_compare_exchange,
 {
     struct tms_rt_thread *thread = begin(address);
     bool same = real___atomic_compare_exchange()(size, address, expected, value, order, fail_order);
-    record(thread, address, size, same ? TMS_RT_UPDATE : TMS_RT_READ, TMS_RT_PC());
+    record_swap(thread, address, size, same, TMS_RT_PC());
     end(thread, address);
     return same;
 }

@@ -69,19 +69,30 @@ static void spool(struct tms_rt_thread *t, uint8_t kind, uint32_t label, uint32_
     tms_rt_spool_event(t, &event);
 }
 
+/* The outermost block or call that was put off, NULL: there is none. A begin takes a number, so a
+ * call inside a block has the number of that at least. */
+static const struct tms_rt_open *next_untold(const struct tms_rt_thread *t)
+{
+    const struct tms_rt_open *block = t->untold > 0 ? &t->open[t->open_count - t->untold] : NULL;
+    const struct tms_rt_open *call =
+        t->uncalled > 0 ? &t->calls[t->call_count - t->uncalled] : NULL;
+
+    return call == NULL || (block != NULL && block->number <= call->number) ? block : call;
+}
+
 /* What was told meanwhile is what does not care about blocks. */
 void tms_rt_tell_blocks(struct tms_rt_thread *t, uint64_t before)
 {
-    for (; t->untold > 0; t->untold--) {
-        const struct tms_rt_open *open = &t->open[t->open_count - t->untold];
-        if (open->number >= before) {
-            return;
-        }
+    const struct tms_rt_open *open;
+
+    while ((open = next_untold(t)) != NULL && open->number < before) {
+        bool call = open->source == TMS_RT_CALL;
         struct tms_spool_event event = {.number =
                                             open->number > t->spooled ? open->number : t->spooled,
                                         .target = open->label,
                                         .site = open->site,
-                                        .kind = TMS_EVENT_BEGIN};
+                                        .kind = call ? TMS_EVENT_CALL : TMS_EVENT_BEGIN};
+        *(call ? &t->uncalled : &t->untold) -= 1;
         tms_rt_spool_write(t, &event);
     }
 }
@@ -160,10 +171,11 @@ static uint32_t innermost(const struct tms_rt_thread *t, enum tms_rt_source sour
 }
 
 /* A transaction without any event is still one that was checked, and is counted. */
-static void spool_end(struct tms_rt_thread *t, bool told, uint32_t label, uint32_t site)
+static void spool_end(struct tms_rt_thread *t, bool told, uint8_t kind, uint32_t label,
+                      uint32_t site)
 {
     if (told) {
-        spool(t, TMS_EVENT_END, label, site);
+        spool(t, kind, label, site);
         return;
     }
     t->untold--;
@@ -193,7 +205,8 @@ static inline void end_block(struct tms_rt_thread *t, uint32_t label, uint32_t s
     }
 }
 
-static void close_block(struct tms_rt_thread *t, uint32_t at, uint32_t site)
+/* `kind` is what a recording has for it: END or DEMOTE. */
+static void close_block(struct tms_rt_thread *t, uint32_t at, uint8_t kind, uint32_t site)
 {
     if (t->split_due && t->open_count > 1) {
         tms_rt_split_due(t, site);
@@ -210,7 +223,7 @@ static void close_block(struct tms_rt_thread *t, uint32_t at, uint32_t site)
     }
     t->open_count--;
     if (tms_rt_tells) {
-        spool_end(t, told, label, site);
+        spool_end(t, told, kind, label, site);
     }
 }
 
@@ -220,7 +233,7 @@ static void close_source(struct tms_rt_thread *t, enum tms_rt_source source, uin
     uint32_t at = innermost(t, source);
 
     if (at > 0) {
-        close_block(t, at, site);
+        close_block(t, at, TMS_EVENT_END, site);
     }
 }
 
@@ -230,8 +243,26 @@ static void close_function(struct tms_rt_thread *t)
     uint32_t at = innermost(t, TMS_RT_FUNCTION);
 
     if (at > 0) {
-        close_block(t, at, t->open[at - 1].site);
+        close_block(t, at, TMS_EVENT_END, t->open[at - 1].site);
     }
+}
+
+/*
+ * The innermost function that is a block has come to wait: its block ends, and in a recording with
+ * accesses the function goes on as one that was called. Returns what its frame is from now on.
+ */
+static enum tms_rt_frame_kind demote_function(struct tms_rt_thread *t)
+{
+    uint32_t at = innermost(t, TMS_RT_FUNCTION);
+
+    if (at == 0 || !tms_rt_records) {
+        close_function(t);
+        return TMS_RT_FRAME_PLAIN;
+    }
+    const struct tms_rt_open block = t->open[at - 1];
+    tms_rt_tell_blocks(t, UINT64_MAX);
+    close_block(t, at, TMS_EVENT_DEMOTE, block.site);
+    return tms_rt_block_becomes_call(t, &block) ? TMS_RT_FRAME_CALL : TMS_RT_FRAME_PLAIN;
 }
 
 static void split_now(struct tms_rt_thread *t, uint32_t site)
@@ -311,8 +342,10 @@ static inline void leave_frame(struct tms_rt_thread *t)
 {
     const struct tms_rt_frame *frame = t->top;
 
-    if (frame->block) {
+    if (frame->block == TMS_RT_FRAME_BLOCK) {
         close_function(t);
+    } else if (frame->block == TMS_RT_FRAME_CALL) {
+        tms_rt_close_call(t);
     }
     /* A lock taken here and still held, or the other way round: it is half of something. */
     if (frame->held != (uint16_t)t->held_count && blocks.functions) {
@@ -356,9 +389,11 @@ static __attribute__((noinline)) void enter_any(struct tms_rt_thread *t, uintptr
     uint32_t label = atomic_load_explicit(&function->label, memory_order_relaxed);
     if (label != 0) {
         open_block(t, TMS_RT_FUNCTION, label, function->site);
-        t->top->block = true;
-    } else {
+        t->top->block = TMS_RT_FRAME_BLOCK;
+    } else if (!function->called) {
         tms_rt_is_plain(t, function);
+    } else if (tms_rt_open_call(t, function)) {
+        t->top->block = TMS_RT_FRAME_CALL;
     }
 }
 
@@ -375,7 +410,7 @@ void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t
         return;
     }
     tms_rt_push_frame(t, address, caller, frame, true);
-    t->top->block = true;
+    t->top->block = TMS_RT_FRAME_BLOCK;
     t->open[t->open_count] = (struct tms_rt_open){
         .label = label, .site = function->site, .source = TMS_RT_FUNCTION, .number = t->number + 1};
     t->blocks_seen++;
@@ -411,7 +446,7 @@ static inline bool leaves_block(const struct tms_rt_thread *t, uintptr_t frame)
 {
     const struct tms_rt_frame *top = t->top;
 
-    return top > t->frames && top->block && top[-1].frame >= frame &&
+    return top > t->frames && top->block == TMS_RT_FRAME_BLOCK && top[-1].frame >= frame &&
            top->held == (uint16_t)t->held_count && t->too_deep == 0 && t->open_count > 0 &&
            t->open[t->open_count - 1].source == TMS_RT_FUNCTION;
 }
@@ -427,7 +462,7 @@ void tms_rt_function_exit(struct tms_rt_thread *t, uintptr_t frame)
     end_block(t, open->label, open->site);
     t->open_count--;
     if (tms_rt_tells) {
-        spool_end(t, t->untold == 0, open->label, open->site);
+        spool_end(t, t->untold == 0, TMS_EVENT_END, open->label, open->site);
     }
     t->top--;
 }
@@ -448,9 +483,9 @@ void tms_rt_functions_wait(struct tms_rt_thread *t)
     for (struct tms_rt_frame *frame = t->top; frame > t->frames; frame--) {
         struct tms_rt_function *function = tms_rt_function_of(t, frame->address);
         tms_rt_function_unfit(function);
-        if (frame->block && atomic_load_explicit(&function->label, memory_order_relaxed) == 0) {
-            close_function(t);
-            frame->block = false;
+        if (frame->block == TMS_RT_FRAME_BLOCK &&
+            atomic_load_explicit(&function->label, memory_order_relaxed) == 0) {
+            frame->block = (uint8_t)demote_function(t);
         }
     }
 }
@@ -461,6 +496,6 @@ void tms_rt_close_all(struct tms_rt_thread *t)
         leave_frame(t);
     }
     while (t->open_count > 0) {
-        close_block(t, t->open_count, 0);
+        close_block(t, t->open_count, TMS_EVENT_END, 0);
     }
 }

@@ -6,6 +6,7 @@
  *
  * Every thread remembers what it has called lately. An entry never gets old: rows in functions.c
  * stay where they are, and a function that is no block never becomes one.
+ * Functions whose calls are recorded are not among these: their frames are not plain.
  */
 #ifndef TMS_RUNTIME_CALLS_H
 #define TMS_RUNTIME_CALLS_H
@@ -40,7 +41,7 @@ static inline void tms_rt_push_frame(struct tms_rt_thread *thread, uintptr_t add
     top[1].frame = frame;
     top[1].site = 0;
     top[1].held = (uint16_t)thread->held_count;
-    top[1].block = false;
+    top[1].block = TMS_RT_FRAME_PLAIN;
     top[1].real = top->real | real;
     thread->top = top + 1;
 }

@@ -359,10 +359,11 @@ void tms_rt_stop_watching(unsigned loss)
 
 /* ---- perturbation ----------------------------------------------------------------------- */
 
-void tms_rt_perturb(struct tms_rt_thread *t)
+/* Is the thread delayed here? Then it was. */
+static bool delay(struct tms_rt_thread *t)
 {
-    if (perturb_seed == 0 || !tms_rt_in_block(t)) {
-        return;
+    if (perturb_seed == 0 || !tms_rt_is_judged(t)) {
+        return false;
     }
     if (t->random == 0) {
         t->random = perturb_seed * UINT64_C(0x9e3779b97f4a7c15) + t->index;
@@ -372,10 +373,31 @@ void tms_rt_perturb(struct tms_rt_thread *t)
     t->random ^= t->random << 17;
     const struct delays *delays = t->places_passed < EARLY_PLACES ? &early : &later;
     t->places_passed += delays == &early;
-    if (t->random % delays->share == 0) {
-        struct timespec delay = {.tv_nsec = (long)(t->random >> 20) % delays->longest};
+    if (t->random % delays->share != 0) {
+        return false;
+    }
+    struct timespec time = {.tv_nsec = (long)(t->random >> 20) % delays->longest};
+    int error = errno;
+    nanosleep(&time, NULL);
+    errno = error;
+    return true;
+}
+
+void tms_rt_perturb(struct tms_rt_thread *t)
+{
+    if (delay(t)) {
+        tms_rt_was_delayed(t);
+    }
+}
+
+void tms_rt_perturb_outside(void)
+{
+    struct tms_rt_thread *t = tms_rt_self;
+
+    if (t != NULL && delay(t) && (t = tms_rt_enter()) != NULL) {
         int error = errno;
-        nanosleep(&delay, NULL);
+        tms_rt_was_delayed(t);
         errno = error;
+        tms_rt_leave(t);
     }
 }

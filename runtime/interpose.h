@@ -69,7 +69,7 @@ bool tms_rt_looking_up(void);
 static inline void tms_rt_delay(void)
 {
     if (tms_rt_self != NULL)
-        tms_rt_perturb(tms_rt_self);
+        tms_rt_perturb_outside();
 }
 
 #endif

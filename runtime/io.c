@@ -25,6 +25,12 @@ static void taken(const void *buffer, size_t size, uintptr_t pc)
     TMS_RT_TELL(tms_rt_access(thread, (uintptr_t)buffer, size, TMS_RT_READ, pc));
 }
 
+/* Before what came with it. */
+static void received(int file, uintptr_t pc)
+{
+    TMS_RT_TELL(tms_rt_received(thread, file, pc));
+}
+
 /* ---- one buffer ------------------------------------------------------------------------- */
 
 #define FILLS(name, parameters, arguments)                                                         \
@@ -38,6 +44,20 @@ static void taken(const void *buffer, size_t size, uintptr_t pc)
         return came;                                                                               \
     }
 
+/* The same from whoever is at the other end. 0 is the end, which is news as well. */
+#define RECEIVES(name, parameters, arguments)                                                      \
+    TMS_RT_REAL(ssize_t, name, parameters)                                                         \
+    TMS_RT_INTERPOSE ssize_t name parameters;                                                      \
+    TMS_RT_INTERPOSE ssize_t name parameters                                                       \
+    {                                                                                              \
+        ssize_t came = real_##name() arguments;                                                    \
+        if (came >= 0)                                                                             \
+            received(file, TMS_RT_PC());                                                           \
+        if (came > 0)                                                                              \
+            filled(buffer, (size_t)came < size ? (size_t)came : size, TMS_RT_PC());                \
+        return came;                                                                               \
+    }
+
 #define TAKES(name, parameters, arguments)                                                         \
     TMS_RT_REAL(ssize_t, name, parameters)                                                         \
     TMS_RT_INTERPOSE ssize_t name parameters                                                       \
@@ -46,24 +66,25 @@ static void taken(const void *buffer, size_t size, uintptr_t pc)
         return real_##name() arguments;                                                            \
     }
 
-FILLS(read, (int file, void *buffer, size_t size), (file, buffer, size))
-FILLS(__read_chk, (int file, void *buffer, size_t size, size_t room), (file, buffer, size, room))
+RECEIVES(read, (int file, void *buffer, size_t size), (file, buffer, size))
+RECEIVES(__read_chk, (int file, void *buffer, size_t size, size_t room), (file, buffer, size, room))
 FILLS(pread, (int file, void *buffer, size_t size, off_t offset), (file, buffer, size, offset))
 FILLS(pread64, (int file, void *buffer, size_t size, off64_t offset), (file, buffer, size, offset))
 FILLS(__pread_chk, (int file, void *buffer, size_t size, off_t offset, size_t room),
       (file, buffer, size, offset, room))
 FILLS(__pread64_chk, (int file, void *buffer, size_t size, off64_t offset, size_t room),
       (file, buffer, size, offset, room))
-FILLS(recv, (int file, void *buffer, size_t size, int flags), (file, buffer, size, flags))
-FILLS(__recv_chk, (int file, void *buffer, size_t size, size_t room, int flags),
-      (file, buffer, size, room, flags))
-FILLS(recvfrom,
-      (int file, void *buffer, size_t size, int flags, __SOCKADDR_ARG address, socklen_t *length),
-      (file, buffer, size, flags, address, length))
-FILLS(__recvfrom_chk,
-      (int file, void *buffer, size_t size, size_t room, int flags, __SOCKADDR_ARG address,
-       socklen_t *length),
-      (file, buffer, size, room, flags, address, length))
+RECEIVES(recv, (int file, void *buffer, size_t size, int flags), (file, buffer, size, flags))
+RECEIVES(__recv_chk, (int file, void *buffer, size_t size, size_t room, int flags),
+         (file, buffer, size, room, flags))
+RECEIVES(recvfrom,
+         (int file, void *buffer, size_t size, int flags, __SOCKADDR_ARG address,
+          socklen_t *length),
+         (file, buffer, size, flags, address, length))
+RECEIVES(__recvfrom_chk,
+         (int file, void *buffer, size_t size, size_t room, int flags, __SOCKADDR_ARG address,
+          socklen_t *length),
+         (file, buffer, size, room, flags, address, length))
 
 TAKES(write, (int file, const void *buffer, size_t size), (file, buffer, size))
 TAKES(pwrite, (int file, const void *buffer, size_t size, off_t offset),
@@ -98,6 +119,8 @@ TMS_RT_REAL(ssize_t, readv, (int, const struct iovec *, int))
 TMS_RT_INTERPOSE ssize_t readv(int file, const struct iovec *part, int count)
 {
     ssize_t came = real_readv()(file, part, count);
+    if (came >= 0)
+        received(file, TMS_RT_PC());
     filled_each(part, (size_t)count, came, TMS_RT_PC());
     return came;
 }
@@ -113,6 +136,8 @@ TMS_RT_REAL(ssize_t, recvmsg, (int, struct msghdr *, int))
 TMS_RT_INTERPOSE ssize_t recvmsg(int file, struct msghdr *message, int flags)
 {
     ssize_t came = real_recvmsg()(file, message, flags);
+    if (came >= 0)
+        received(file, TMS_RT_PC());
     filled_each(message->msg_iov, message->msg_iovlen, came, TMS_RT_PC());
     return came;
 }

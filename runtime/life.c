@@ -47,6 +47,8 @@ void tms_rt_leave(struct tms_rt_thread *t)
     X(frames_end)                                                                                  \
     X(open)                                                                                        \
     X(open_capacity)                                                                               \
+    X(calls)                                                                                       \
+    X(call_capacity)                                                                               \
     X(held)                                                                                        \
     X(held_capacity)                                                                               \
     X(entries)                                                                                     \
@@ -81,7 +83,7 @@ static bool make_frames(struct tms_rt_thread *t)
     }
     t->frames_end = t->frames + FRAMES;
     t->frames->frame = UINTPTR_MAX;
-    t->frames->block = true; /* who leaves it looks twice */
+    t->frames->block = TMS_RT_FRAME_BLOCK; /* who leaves it looks twice */
     return true;
 }
 
@@ -374,7 +376,7 @@ static void set_fork_state(struct tms_rt_thread *t, const struct fork_state *kep
     while (t->top < kept->top) {
         t->top++;
         t->top->site = 0;
-        t->top->block = false;
+        t->top->block = TMS_RT_FRAME_PLAIN;
     }
     for (; t->held_count < kept->held_count; t->held_count++) {
         t->held[t->held_count].inherited = true;

@@ -539,22 +539,41 @@ static void order(struct tms_rt_thread *t, enum tms_rt_sync what, const void *ob
     tms_rt_spool_event(t, &event);
 }
 
+_Static_assert(TMS_SPOOL_ON_SEMAPHORE == (TMS_SPOOL_RETRY | TMS_RT_SEMAPHORE), "see spool.h");
+_Static_assert(TMS_SPOOL_ON_ONCE == (TMS_SPOOL_RETRY | TMS_RT_ONCE), "see spool.h");
+
+/* An access to the byte that stands for the object. */
+static void access(struct tms_rt_thread *t, const void *object, enum tms_rt_access access,
+                   enum tms_spool_mark mark, uintptr_t pc)
+{
+    t->mark = tms_rt_records ? (uint8_t)mark : 0;
+    tms_rt_access(t, (uintptr_t)object, 1, access, pc);
+    t->mark = 0;
+}
+
 void tms_rt_semaphore(struct tms_rt_thread *t, const void *semaphore, uintptr_t pc)
 {
     tms_rt_perturb(t);
-    tms_rt_access(t, (uintptr_t)semaphore, 1, TMS_RT_UPDATE, pc);
+    access(t, semaphore, TMS_RT_UPDATE, TMS_SPOOL_ON_SEMAPHORE, pc);
     order(t, TMS_RT_SEMAPHORE, semaphore, pc);
+}
+
+void tms_rt_ordered(struct tms_rt_thread *t, const void *object, uintptr_t pc)
+{
+    tms_rt_perturb(t);
+    tms_rt_access(t, (uintptr_t)object, 1, TMS_RT_UPDATE, pc);
+    order(t, TMS_RT_SEMAPHORE, object, pc);
 }
 
 void tms_rt_once_done(struct tms_rt_thread *t, const void *once, uintptr_t pc)
 {
-    tms_rt_access(t, (uintptr_t)once, 1, TMS_RT_WRITE, pc);
+    access(t, once, TMS_RT_WRITE, TMS_SPOOL_ON_ONCE, pc);
     order(t, TMS_RT_ONCE, once, pc);
 }
 
 void tms_rt_once_seen(struct tms_rt_thread *t, const void *once, uintptr_t pc)
 {
-    tms_rt_access(t, (uintptr_t)once, 1, TMS_RT_READ, pc);
+    access(t, once, TMS_RT_READ, TMS_SPOOL_ON_ONCE, pc);
     order(t, TMS_RT_ONCE, once, pc);
 }
 

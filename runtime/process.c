@@ -5,6 +5,7 @@
  * program (posix_spawn, system, popen) are looked at only for the environment that it gets.
  */
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <paths.h>
 #include <pty.h>
 #include <sched.h>
@@ -81,6 +82,14 @@ static bool makes_process(long number, long first, long second)
     return number == SYS_fork || (number == SYS_clone && copies_memory((uint64_t)first));
 }
 
+/* A wait for another thread to change a word: what libraries make their own locks of. */
+static void tell_futex(long operation, uintptr_t pc)
+{
+    int command = (int)operation & FUTEX_CMD_MASK;
+    if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET)
+        TMS_RT_TELL(tms_rt_rendezvous(thread, pc));
+}
+
 TMS_RT_REAL(long, syscall, (long, ...))
 TMS_RT_INTERPOSE long syscall(long number, ...)
 {
@@ -99,6 +108,8 @@ TMS_RT_INTERPOSE long syscall(long number, ...)
     long result = real_syscall()(number, word[0], word[1], word[2], word[3], word[4], word[5]);
     if (number == SYS_seccomp && result == 0)
         tms_rt_stop_watching(TMS_SPOOL_LOST_SANDBOX);
+    if (number == SYS_futex)
+        tell_futex(word[1], TMS_RT_PC());
     return forks ? end_fork(thread, result) : result;
 }
 

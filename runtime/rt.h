@@ -7,9 +7,11 @@
  *
  *     hooks.c, atomics.c            what the compiler calls: __tsan_*
  *     sync.c, threads.c, alloc.c,
- *     libc.c, process.c             what the program calls: pthread_*, malloc, memcpy, fork …
+ *     libc.c, kernel_waits.c,
+ *     process.c                     what the program calls: pthread_*, malloc, poll, fork …
  *     annotate.c                    what the programmer says: tmesis_begin …
  *     blocks.c, calls.h             blocks and the frames of functions
+ *     judge_events.c                what recordings have for `judge` alone
  *     functions.c, names.c          which functions are atomic, by their names
  *     shadow.c, meet.c, cells.c,
  *     words.c                       who touched which byte last, and the filter
@@ -200,9 +202,18 @@ void tms_rt_arriving(struct tms_rt_thread *thread, const void *barrier, uintptr_
 void tms_rt_departed(struct tms_rt_thread *thread, const void *barrier, uintptr_t pc);
 /* A post (before it) or a successful wait (after it) of a semaphore. */
 void tms_rt_semaphore(struct tms_rt_thread *thread, const void *semaphore, uintptr_t pc);
+/* What comes before or after what others do with the object, which may be data: an annotation. */
+void tms_rt_ordered(struct tms_rt_thread *thread, const void *object, uintptr_t pc);
 /* The initialiser is done (inside the real once), or a call returned and found it done. */
 void tms_rt_once_done(struct tms_rt_thread *thread, const void *once, uintptr_t pc);
 void tms_rt_once_seen(struct tms_rt_thread *thread, const void *once, uintptr_t pc);
+/*
+ * A rendezvous: the thread has waited for another one, in a way that is no event otherwise (a
+ * semaphore, a futex, the kernel). Only recordings with accesses have it (docs/judge.md).
+ */
+void tms_rt_rendezvous(struct tms_rt_thread *thread, uintptr_t pc);
+/* The same for a read from a descriptor, if that leads to others: a pipe, socket or eventfd. */
+void tms_rt_received(struct tms_rt_thread *thread, int file, uintptr_t pc);
 void tms_rt_sync_gone(enum tms_rt_sync what, const void *object);
 void tms_rt_name_object(const void *object, const char *name);
 
@@ -250,8 +261,12 @@ void tms_rt_forked(struct tms_rt_thread *thread);
 /* The process does what can't be watched: `loss` (enum tms_spool_loss) says what. */
 void tms_rt_stop_watching(unsigned loss);
 
-/* With --perturb: a short seeded delay now and then; otherwise nothing. */
+/*
+ * With --perturb: a short seeded delay now and then; otherwise nothing. The second is for a thread
+ * that has not gone in.
+ */
 void tms_rt_perturb(struct tms_rt_thread *thread);
+void tms_rt_perturb_outside(void);
 
 /* A sentence for the person, once per distinct text: shown by the command when all is over. */
 void tms_rt_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -5,7 +5,8 @@
  * written as part of the last one of the same site, if it is beside that and
  *
  * - nothing came into the thread in between, and it did nothing to locks, threads or the heap;
- * - both are outside of blocks, or the innermost block around them is the same.
+ * - both are outside of blocks, or the innermost block around them is the same;
+ * - neither is marked as more than an access.
  *
  * Then the two may as well have happened at once, when the first did: see docs/runtime.md.
  */
@@ -27,7 +28,7 @@ static bool is_beside(const struct tms_rt_thread *t, const struct tms_rt_run *ru
                       const struct tms_spool_event *access)
 {
     return run->event != NULL && run->calm == t->calm && run->block == block_of(t) &&
-           tms_event_is_beside(run->event, access);
+           run->event->what == 0 && access->what == 0 && tms_event_is_beside(run->event, access);
 }
 
 void tms_rt_spool_access(struct tms_rt_thread *t, struct tms_spool_event *access)

@@ -91,7 +91,8 @@ static __attribute__((noinline)) void spool_access(struct tms_rt_thread *t, stru
                                      .target = a.address,
                                      .site = a.site,
                                      .kind = tms_rt_kinds[a.access].event,
-                                     .size = (uint8_t)__builtin_popcountll(a.bytes)};
+                                     .size = (uint8_t)__builtin_popcountll(a.bytes),
+                                     .what = t->mark};
 
     tms_rt_spool_access(t, &record);
 }
@@ -243,7 +244,7 @@ static void look_at_word(struct tms_rt_thread *t, uintptr_t address, size_t size
     enum tms_rt_news news = tms_rt_ask(t, address, size, access);
 
     if (news == TMS_RT_NOTHING ||
-        (news == TMS_RT_AGAIN && tms_rt_recall(t, address, size, access, pc))) {
+        (news == TMS_RT_AGAIN && t->mark == 0 && tms_rt_recall(t, address, size, access, pc))) {
         return;
     }
     access_word(t, address, size, access, tms_rt_site(t, pc));

@@ -348,7 +348,7 @@ void tms_rt_spool_event(struct tms_rt_thread *t, const struct tms_spool_event *e
         tms_rt_along(t, event);
         return;
     }
-    if (t->untold != 0) {
+    if ((t->untold | t->uncalled) != 0) {
         tms_rt_tell_blocks(t, UINT64_MAX);
     }
     tms_rt_spool_write(t, event);

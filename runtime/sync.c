@@ -166,12 +166,27 @@ TMS_RT_INTERPOSE int pthread_once(pthread_once_t *control, tms_rt_initialiser *r
 /* ---- semaphores, those with names included ---------------------------------------------- */
 
 TMS_RT_GIVES(sem_post, (sem_t * lock), tms_rt_semaphore)
-TMS_RT_TAKES(sem_wait, (sem_t * lock), (lock), tms_rt_semaphore)
 TMS_RT_TAKES(sem_trywait, (sem_t * lock), (lock), tms_rt_semaphore)
-TMS_RT_TAKES(sem_timedwait, (sem_t * lock, const struct timespec *until), (lock, until),
-             tms_rt_semaphore)
-TMS_RT_TAKES(sem_clockwait, (sem_t * lock, clockid_t clock, const struct timespec *until),
-             (lock, clock, until), tms_rt_semaphore)
+
+/* Who waited in vain has waited all the same. */
+#define SEMAPHORE_WAITS(name, parameters, arguments)                                               \
+    TMS_RT_REAL(int, name, parameters)                                                             \
+    TMS_RT_INTERPOSE int name parameters                                                           \
+    {                                                                                              \
+        uintptr_t pc = TMS_RT_PC();                                                                \
+        tms_rt_delay();                                                                            \
+        int result = real_##name() arguments;                                                      \
+        if (result == 0)                                                                           \
+            TMS_RT_TELL_HERE(tms_rt_semaphore(thread, lock, pc));                                  \
+        if (result == 0 || errno == ETIMEDOUT || errno == EINTR)                                   \
+            TMS_RT_TELL(tms_rt_rendezvous(thread, pc));                                            \
+        return result;                                                                             \
+    }
+
+SEMAPHORE_WAITS(sem_wait, (sem_t * lock), (lock))
+SEMAPHORE_WAITS(sem_timedwait, (sem_t * lock, const struct timespec *until), (lock, until))
+SEMAPHORE_WAITS(sem_clockwait, (sem_t * lock, clockid_t clock, const struct timespec *until),
+                (lock, clock, until))
 TMS_RT_RENEWS(sem_init, (sem_t * object, int shared, unsigned value), (object, shared, value),
               TMS_RT_SEMAPHORE, NULL)
 TMS_RT_RENEWS(sem_destroy, (sem_t * object), (object), TMS_RT_SEMAPHORE, NULL)

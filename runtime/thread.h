@@ -20,9 +20,12 @@ struct tms_rt_frame {
     uintptr_t frame;   /* near its stack pointer: smaller is further in */
     uint32_t site;     /* of the call, 0 as long as nobody asked */
     uint16_t held;     /* locks that the thread held when it came in */
-    bool block;        /* it is an atomic block */
+    uint8_t block;     /* enum tms_rt_frame_kind */
     bool real;         /* it, or one further out, is what a programmer wrote, not plumbing */
 };
+
+/* No block; an atomic block; called, which a recording mentions (judge_events.c). */
+enum tms_rt_frame_kind { TMS_RT_FRAME_PLAIN, TMS_RT_FRAME_BLOCK, TMS_RT_FRAME_CALL };
 
 /* What a thread has called lately, by address: see calls.h. */
 #define TMS_RT_FUNCTION_CACHE 512u
@@ -31,7 +34,7 @@ struct tms_rt_called {
     struct tms_rt_function *function[TMS_RT_FUNCTION_CACHE]; /* all; never NULL */
 };
 
-/* A block that is open: by annotation, by function, or a critical section. */
+/* A block that is open: by annotation, by function, or a critical section; or a call. */
 struct tms_rt_open {
     uint32_t label;
     uint32_t site;
@@ -39,7 +42,7 @@ struct tms_rt_open {
     uint64_t number; /* of its begin */
 };
 
-enum tms_rt_source { TMS_RT_ANNOTATED, TMS_RT_FUNCTION, TMS_RT_SECTION };
+enum tms_rt_source { TMS_RT_ANNOTATED, TMS_RT_FUNCTION, TMS_RT_SECTION, TMS_RT_CALL };
 
 /* A lock that the thread holds. */
 struct tms_rt_held {
@@ -109,6 +112,8 @@ struct tms_rt_refused {
     uint64_t first, last;
 };
 
+struct tms_rt_function;
+
 struct tms_rt_thread {
     /* Looked at by every hook. */
     uint64_t quiet, quiet_span; /* its words since somebody came to reach it, see recall.h */
@@ -145,8 +150,12 @@ struct tms_rt_thread {
 
     struct tms_rt_open *open;
     uint32_t open_count, open_capacity;
-    uint32_t untold;  /* the innermost of them, whose begins are not in the spool yet */
-    uint64_t spooled; /* the number of what is the last there */
+    uint32_t untold;           /* the innermost of them, whose begins are not in the spool yet */
+    uint64_t spooled;          /* the number of what is the last there */
+    struct tms_rt_open *calls; /* of judge_events.c */
+    uint32_t call_count, call_capacity;
+    uint32_t uncalled; /* the innermost of them, which are not in the spool yet */
+    uint8_t mark;      /* of the access that it records now, see enum tms_spool_mark */
     struct tms_spool_event waiting[2]; /* of along.c */
     uint32_t waiting_count;
     bool split_due;     /* with the next event: it forked */
@@ -350,12 +359,28 @@ void tms_rt_split_due(struct tms_rt_thread *thread, uint32_t site);
 void tms_rt_functions_wait(struct tms_rt_thread *thread);
 /* It ends: so do its blocks. */
 void tms_rt_close_all(struct tms_rt_thread *thread);
-/* Writes down the begins that were put off, of blocks that began before a number. */
+/* Writes down the begins and calls that were put off, of what began before a number. */
 void tms_rt_tell_blocks(struct tms_rt_thread *thread, uint64_t before);
 static inline bool tms_rt_in_block(const struct tms_rt_thread *thread)
 {
     return thread->open_count > 0;
 }
+
+/* judge_events.c */
+
+/* A function begins that is no block by default. False when there is no memory for it. */
+bool tms_rt_open_call(struct tms_rt_thread *thread, const struct tms_rt_function *function);
+/* The innermost call returns. */
+void tms_rt_close_call(struct tms_rt_thread *thread);
+/* A block has ended, with a begin that is in the spool, and its function goes on. */
+bool tms_rt_block_becomes_call(struct tms_rt_thread *thread, const struct tms_rt_open *block);
+/* The thread is in something that `judge` may report. */
+static inline bool tms_rt_is_judged(const struct tms_rt_thread *thread)
+{
+    return thread->open_count > 0 || thread->call_count > 0;
+}
+/* The tool has delayed the thread. */
+void tms_rt_was_delayed(struct tms_rt_thread *thread);
 
 /* along.c: an event that is recorded along; and what has been held back, now. */
 void tms_rt_along(struct tms_rt_thread *thread, const struct tms_spool_event *event);
@@ -420,6 +445,7 @@ struct tms_rt_function {
     uint32_t site;          /* of its begin, wherever it was called from */
     bool assumed;           /* nobody said so: it is the default */
     bool plumbing;          /* of the standard library: not what the programmer means */
+    bool called;            /* when it is no block, a recording has calls of it */
 };
 struct tms_rt_function *tms_rt_function(uintptr_t address);
 /* The thread has called nothing so far. */
