@@ -710,6 +710,8 @@ struct tms_finding {
     const char *same_as;
     const struct tms_judgement *judgement; /* of findings of `judge`, else NULL */
     const char *judged; /* of other findings: the id of the judged one about it; NULL: none */
+    uint64_t processes; /* of a merged result: in how many processes it occurred; 0: not merged */
+    bool known;         /* a baseline has its blocks, as bad as here (tms_baseline_mark) */
 };
 
 /* A number that an engine keeps about itself, for --stats. */
@@ -800,6 +802,13 @@ struct tms_report_settings {
     bool potential;      /* findings that are merely potential too; otherwise text counts them */
     const char *command; /* of a program: what to type to run it again; NULL: as `path` says */
     unsigned width;      /* columns of text, 40 at least; 0: 100 */
+    double started;      /* seconds since 1970; 0: unknown. From here on for JSON */
+    double seconds;      /* that a program ran; 0: those of the summary */
+    const char *host;    /* where it ran, NULL: unknown */
+    uint64_t seed;       /* of its delays, … */
+    bool seeded;         /* … if there were any */
+    bool baseline;       /* findings were compared with one (tms_baseline_mark) */
+    uint64_t processes;  /* of a merged result (tms_analysis_merge): of how many; else 0 */
 };
 #define TMS_FORMAT_LIVE "live"
 

@@ -86,6 +86,41 @@ static void write_trace(const struct tms_report_job *job, const struct tms_trace
     fputc('}', out);
 }
 
+/* "2026-11-17T08:12:03.250Z": when it began; null if that is not known. */
+static void write_started(FILE *out, double started)
+{
+    time_t whole = (time_t)started;
+    struct tm parts;
+    char text[32];
+
+    if (started <= 0 || gmtime_r(&whole, &parts) == NULL ||
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts) == 0) {
+        tms_json_text(out, ", ", "started", NULL);
+        return;
+    }
+    fprintf(out, ", \"started\": \"%s.%03dZ\"", text, (int)((started - (double)whole) * 1000));
+}
+
+/* What was run, when, and where. */
+static void write_origin(const struct tms_report_job *job, const struct tms_trace_summary *summary)
+{
+    const struct tms_report_settings *settings = job->settings;
+
+    if (settings->processes > 0) {
+        fputs(", \"merged\": true", job->out);
+        tms_json_number(job->out, ", ", "processes", settings->processes);
+    }
+    tms_json_text(job->out, ", ", "command", settings->command);
+    write_started(job->out, settings->started);
+    tms_json_seconds(job->out, ", ", settings->seconds > 0 ? settings->seconds : summary->seconds);
+    if (settings->seeded) {
+        tms_json_number(job->out, ", ", "seed", settings->seed);
+    } else {
+        tms_json_text(job->out, ", ", "seed", NULL);
+    }
+    tms_json_text(job->out, ", ", "host", settings->host);
+}
+
 int tms_report_json(const struct tms_report_job *job)
 {
     struct tms_trace_summary summary;
@@ -94,6 +129,7 @@ int tms_report_json(const struct tms_report_job *job)
     tms_analysis_summary(job->analysis, &summary);
     fputs("{\"schema\": 1, \"tool\": \"tmesis\"", job->out);
     tms_json_text(job->out, ", ", "version", tms_version());
+    write_origin(job, &summary);
     write_trace(job, &summary);
     fputs(", \"results\": [", job->out);
     for (size_t i = 0; (result = tms_analysis_result(job->analysis, i)) != NULL; i++) {

@@ -35,6 +35,9 @@ static void write_frame(FILE *out, const struct tms_stack_frame *frame)
         member_part(out, ", ", "file", frame->file);
         fprintf(out, ", \"line\": %.*s", (int)frame->line.length, frame->line.at);
     }
+    if (frame->source.length > 0) {
+        member_part(out, ", ", "source", frame->source);
+    }
     fputc('}', out);
 }
 
@@ -57,23 +60,29 @@ static void write_stack(const struct tms_report_job *job, uint32_t id)
     fputs(id != 0 ? "]" : "", job->out);
 }
 
-static void write_location(const struct tms_report_job *job, const char *key, uint32_t id,
-                           uint32_t stack)
+/* `location`, and `file` and `line` if it is of that form. */
+static void write_place(const struct tms_report_job *job, const char *before, uint32_t id)
 {
     char number[TMS_NUMBER_SIZE];
     const char *location = tms_name(job->names, TMS_CLASS_LOCATION, id, number);
     const char *colon = line_part(location);
 
-    if (id == 0) {
-        return;
-    }
-    fprintf(job->out, ", \"%s\": {", key);
-    tms_json_text(job->out, "", "location", location);
+    tms_json_text(job->out, before, "location", location);
     if (colon != NULL) {
         fputs(", \"file\": ", job->out);
         tms_json_string(location, (size_t)(colon - location), tms_json_to_stream, job->out);
         fprintf(job->out, ", \"line\": %s", colon + 1);
     }
+}
+
+static void write_location(const struct tms_report_job *job, const char *key, uint32_t id,
+                           uint32_t stack)
+{
+    if (id == 0) {
+        return;
+    }
+    fprintf(job->out, ", \"%s\": {", key);
+    write_place(job, "", id);
     write_stack(job, stack);
     fputc('}', job->out);
 }
@@ -172,6 +181,126 @@ static void write_schedule(const struct tms_report_job *job, const struct tms_fi
     fputs(finding->schedule_length > 0 ? "]" : "", job->out);
 }
 
+/* ---- the judgement ------------------------------------------------------------------------ */
+
+static void write_words(FILE *out, unsigned patterns)
+{
+    const char *between = "";
+
+    fputs(", \"patterns\": [", out);
+    for (int i = 0; i < TMS_PATTERN_COUNT; i++) {
+        if ((patterns & 1u << i) != 0) {
+            fprintf(out, "%s\"%s\"", between, tms_pattern_text((enum tms_pattern)i));
+            between = ", ";
+        }
+    }
+    fputc(']', out);
+}
+
+/* A block by its label and where it begins. */
+static void write_block(const struct tms_report_job *job, const struct tms_transaction *block)
+{
+    tms_json_text(job->out, "{", "label", tms_json_name(job, TMS_CLASS_LABEL, block->label));
+    if (block->location != 0) {
+        write_place(job, ", ", block->location);
+    }
+    fputc('}', job->out);
+}
+
+static void write_outer(const struct tms_report_job *job, const struct tms_judgement *judgement)
+{
+    fputs(", \"outer\": [", job->out);
+    for (size_t i = 0; i < judgement->outer_count; i++) {
+        fputs(i > 0 ? ", " : "", job->out);
+        write_block(job, &judgement->outer[i]);
+    }
+    fputc(']', job->out);
+}
+
+static void write_variable(const struct tms_report_job *job, const struct tms_judgement *judgement)
+{
+    const char *name = tms_json_name(job, TMS_CLASS_VARIABLE, judgement->variable);
+    const char *other = tms_json_name(job, TMS_CLASS_VARIABLE, judgement->other);
+
+    tms_json_text(job->out, ", \"variable\": {", "name", judgement->variable != 0 ? name : NULL);
+    tms_json_text(job->out, ", ", "object", judgement->object);
+    if (judgement->other != 0) {
+        tms_json_text(job->out, ", \"other\": {", "name", other);
+        tms_json_text(job->out, ", ", "object", judgement->other_object);
+        fputc('}', job->out);
+    }
+    fputc('}', job->out);
+}
+
+static void write_turns(const struct tms_report_job *job, const char *key,
+                        const struct tms_turn *turns, size_t count)
+{
+    fprintf(job->out, ", \"%s\": [", key);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i > 0 ? ", " : "", job->out);
+        write_turn(job, &turns[i]);
+    }
+    fputc(']', job->out);
+}
+
+static void write_lock(const struct tms_report_job *job, const struct tms_judgement *judgement)
+{
+    if (judgement->lock == 0) {
+        tms_json_text(job->out, ", ", "lock", NULL);
+        return;
+    }
+    tms_json_text(job->out, ", \"lock\": {", "name",
+                  tms_json_name(job, TMS_CLASS_LOCK, judgement->lock));
+    if (judgement->given_up.event != 0) {
+        fputs(", \"given_up\": ", job->out);
+        write_turn(job, &judgement->given_up);
+    }
+    fputc('}', job->out);
+}
+
+static void write_judgement(const struct tms_report_job *job, const struct tms_finding *finding)
+{
+    const struct tms_judgement *judgement = finding->judgement;
+    FILE *out = job->out;
+
+    tms_json_text(out, ", ", "level", tms_level_text(judgement->level));
+    tms_json_text(out, ", ", "pattern", tms_pattern_text(judgement->pattern));
+    write_words(out, judgement->patterns);
+    fputs(", \"block\": ", out);
+    write_block(job, &finding->transaction);
+    write_outer(job, judgement);
+    write_variable(job, judgement);
+    tms_json_number(out, ", ", "executions", judgement->executions);
+    tms_json_number(out, ", ", "cut", judgement->cut);
+    fprintf(out, ", \"driver\": %s, \"interleaved\": %s", tms_json_bool(judgement->driver),
+            tms_json_bool(judgement->interleaved));
+    write_turns(job, "own", judgement->own, judgement->own_count);
+    write_turns(job, "foreign", judgement->foreign, judgement->foreign_count);
+    write_transaction(job, ", ", "culprit", &judgement->culprit);
+    write_lock(job, judgement);
+}
+
+/* How many processes it occurred in: a judgement counts them, and a merged result. */
+static uint64_t processes_of(const struct tms_finding *finding)
+{
+    return finding->judgement != NULL ? finding->judgement->processes : finding->processes;
+}
+
+/* ---- the finding -------------------------------------------------------------------------- */
+
+static void write_standing(const struct tms_report_job *job, const struct tms_finding *finding)
+{
+    if (processes_of(finding) != 0) {
+        tms_json_number(job->out, ", ", "processes", processes_of(finding));
+    }
+    tms_json_if(job->out, "caveat", finding->caveat);
+    tms_json_if(job->out, "same_as", finding->same_as);
+    tms_json_if(job->out, "finding", finding->judged);
+    if (job->settings->baseline) {
+        fprintf(job->out, ", \"new\": %s", tms_json_bool(!finding->known));
+    }
+}
+
 void tms_json_finding(const struct tms_report_job *job, const struct tms_result *result,
                       const struct tms_finding *finding)
 {
@@ -194,7 +323,9 @@ void tms_json_finding(const struct tms_report_job *job, const struct tms_result 
     fputs(", \"cycle\": ", out);
     write_cycle(job, finding);
     write_schedule(job, finding);
-    tms_json_if(out, "caveat", finding->caveat);
-    tms_json_if(out, "same_as", finding->same_as);
+    if (finding->judgement != NULL) {
+        write_judgement(job, finding);
+    }
+    write_standing(job, finding);
     fputc('}', out);
 }
