@@ -778,6 +778,17 @@ int tms_analysis_observed(struct tms_context *context, const struct tms_settings
                           const struct tms_observation *observation, struct tms_analysis **out);
 
 /*
+ * Takes the results of a finished analysis into another one, which was made without engines
+ * (settings.engines ""), is fed nothing, and has results from then on: for the processes of one
+ * run. Each engine has one result. Findings of `judge` about the same function and objects become
+ * one, and so do those of other engines with the same id or about the same blocks; they are
+ * counted together, and tms_finding.processes says in how many analyses they occurred. Everything
+ * is copied, and the contexts may differ. An error leaves `into` fit for nothing but
+ * tms_analysis_free. Cost: the number of findings.
+ */
+int tms_analysis_merge(struct tms_analysis *into, const struct tms_analysis *from);
+
+/*
  * How the program came to an event, 0 if unknown (see struct tms_step). Looked up for the events
  * of all findings, by their numbers, after the finish.
  */
@@ -786,6 +797,31 @@ void tms_analysis_resolve(struct tms_analysis *analysis, tms_stack_of *stack_of,
 
 /* Why no verdict can be complete: NULL, or a sentence (skipped events, a trace cut off). */
 const char *tms_analysis_loss(const struct tms_analysis *analysis);
+
+/* ---- baselines ------------------------------------------------------------------------ */
+
+/*
+ * What is known from earlier results: blocks, each with the worst that was said of it. A finding
+ * is new if one of its blocks is not there, or is worse now: of a higher level (`judge`) or with
+ * stronger evidence (other engines). Blocks are compared by function, without template arguments
+ * and clone suffixes (docs/judge.md), races and deadlocks by id. Belongs to a context, which keeps
+ * its errors.
+ */
+struct tms_baseline;
+
+int tms_baseline_new(struct tms_context *context, struct tms_baseline **out);
+
+/* Adds the blocks of a finding, whose names are in that context. TMS_OK or TMS_ERR_MEMORY. */
+int tms_baseline_add(struct tms_baseline *baseline, const struct tms_context *names,
+                     const struct tms_finding *finding);
+
+/*
+ * Sets tms_finding.known in all results of a finished analysis, of any context: how many findings
+ * are known, or TMS_ERR_MEMORY. Cost: the number of findings.
+ */
+int64_t tms_baseline_mark(struct tms_baseline *baseline, struct tms_analysis *analysis);
+
+void tms_baseline_free(struct tms_baseline *baseline);
 
 /* ---- reports -------------------------------------------------------------------------- */
 

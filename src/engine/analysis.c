@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "engine/agreement.h"
+#include "engine/merge_results.h"
 #include "judge/conclude.h"
 #include "trace/format.h"
 
@@ -402,6 +403,7 @@ void tms_analysis_free(struct tms_analysis *analysis)
     for (size_t i = 0; i < analysis->run_count; i++) {
         stop_run(&analysis->runs[i]);
     }
+    tms_merged_free(analysis->merged, &analysis->memory);
     tms_release(&analysis->memory, analysis->runs, analysis->run_capacity, sizeof(*analysis->runs));
     tms_lower_clear(&analysis->lower);
     tms_validator_clear(&analysis->validator);
@@ -634,7 +636,8 @@ const struct tms_result *tms_analysis_result(const struct tms_analysis *analysis
 /* What was observed elsewhere has its stacks, and numbers of its own. */
 void tms_analysis_resolve(struct tms_analysis *analysis, tms_stack_of *stack_of, void *user)
 {
-    for (size_t i = 0; i < analysis->run_count - analysis->observed; i++) {
+    for (size_t i = 0; analysis->merged == NULL && i < analysis->run_count - analysis->observed;
+         i++) {
         tms_findings_resolve(analysis->runs[i].host.findings, stack_of, user);
         tms_judge_resolve(&analysis->runs[i], stack_of, user);
     }

@@ -494,6 +494,12 @@ void tms_findings_same(struct tms_findings *findings, size_t index, const char *
     findings->list[index].same_as = id;
 }
 
+void tms_findings_known(struct tms_findings *findings, size_t index, bool known)
+{
+    assert(index < findings->listed);
+    findings->list[index].known = known;
+}
+
 static void resolve_cycle(struct tms_findings *findings, struct tms_finding *finding,
                           tms_stack_of *stack_of, void *user)
 {
