@@ -7,7 +7,8 @@
 #   make test-long  many more random traces: SEED=… N=…
 #   make fuzz       fuzz a reader with libFuzzer, FORMAT=std TIME=60: of traces (std, rr,
 #                   regiontrack, tms), of specifications (spec), of what a watched process left
-#                   behind (spool), of programs (program), of response files (response)
+#                   behind (spool), of results (result), of programs (program), of response
+#                   files (response)
 #   make bench      measure speed and memory
 #   make bench-engines  every engine on every preset, as tables
 #   make bench-overhead  what it costs to watch programs, beside ThreadSanitizer

@@ -858,6 +858,14 @@ int tms_report(const struct tms_analysis *analysis, const char *kind,
                const struct tms_report_settings *settings, tms_sink *sink, void *user);
 
 /*
+ * Writes one finding in full, as "text" does, with everything that it has: call stacks and event
+ * numbers too. `result` need not come from an analysis; of it, `engine`, `blamed` and the findings
+ * count, whose names are in the context. TMS_ERR_ARGUMENT: there is no finding at `index`.
+ */
+int tms_report_finding(struct tms_context *context, const struct tms_result *result, size_t index,
+                       const struct tms_report_settings *settings, tms_sink *sink, void *user);
+
+/*
  * Writes a JSON string, quotes included, as the "json" report does: names are bytes, and what
  * is not UTF-8 in them becomes U+FFFD. `text` is readable up to a zero byte, at `length` or
  * behind it. False when the sink said so.

@@ -118,6 +118,10 @@ static void write_step(const struct tms_report_job *job, const struct tms_step *
     tms_json_text(job->out, ", ", "on", step->on != 0 ? tms_json_name(job, cls, step->on) : NULL);
     tms_json_number(job->out, ", ", "first_event", step->first_event);
     tms_json_number(job->out, ", ", "second_event", step->second_event);
+    tms_json_text(job->out, ", ", "first_kind",
+                  tms_event_text((enum tms_event_kind)step->first_kind));
+    tms_json_text(job->out, ", ", "second_kind",
+                  tms_event_text((enum tms_event_kind)step->second_kind));
     write_location(job, "first", step->first_location, step->first_stack);
     write_location(job, "second", step->second_location, step->second_stack);
     fputc('}', job->out);

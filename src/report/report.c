@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "report/finding.h"
+#include "report/page.h"
 
 static const struct {
     const char *name;
@@ -32,6 +34,24 @@ static ssize_t carry(void *cookie, const char *text, size_t length)
     return carrier->sink(carrier->user, text, length) ? (ssize_t)length : 0;
 }
 
+/* A stream to the sink, NULL when memory is short; the carrier outlives it. */
+static FILE *open_stream(struct carrier *carrier)
+{
+    return fopencookie(carrier, "w", (cookie_io_functions_t){.write = carry});
+}
+
+/* Closes the stream of a report that ended with `code`. */
+static int close_stream(struct tms_context *context, FILE *out, int code)
+{
+    bool written = !ferror(out);
+
+    written = fclose(out) == 0 && written;
+    if (code != TMS_OK) {
+        return tms_fail_memory(context);
+    }
+    return written ? TMS_OK : tms_fail(context, TMS_ERR_IO, "the report could not be written");
+}
+
 int tms_report(const struct tms_analysis *analysis, const char *kind,
                const struct tms_report_settings *settings, tms_sink *sink, void *user)
 {
@@ -42,18 +62,42 @@ int tms_report(const struct tms_analysis *analysis, const char *kind,
         if (strcmp(kinds[i].name, kind) != 0) {
             continue;
         }
-        FILE *out = fopencookie(&carrier, "w", (cookie_io_functions_t){.write = carry});
+        FILE *out = open_stream(&carrier);
         if (out == NULL) {
             return tms_fail_memory(context);
         }
         struct tms_report_job job = {analysis, context, settings, out};
-        int code = kinds[i].write(&job);
-        bool written = !ferror(out);
-        written = fclose(out) == 0 && written;
-        if (code != TMS_OK) {
-            return tms_fail_memory(context);
-        }
-        return written ? TMS_OK : tms_fail(context, TMS_ERR_IO, "the report could not be written");
+        return close_stream(context, out, kinds[i].write(&job));
     }
     return tms_fail(context, TMS_ERR_ARGUMENT, "there is no report of the kind \"%s\"", kind);
+}
+
+static int write_one(FILE *out, const struct tms_context *context, const struct tms_result *result,
+                     size_t index, const struct tms_report_settings *settings)
+{
+    struct tms_page page;
+    int code = tms_page_open(&page, out, context, settings);
+
+    if (code == TMS_OK) {
+        code = tms_finding_write(&page, result, &result->findings[index]);
+        int closed = tms_page_close(&page);
+        code = code == TMS_OK ? closed : code;
+    }
+    return code;
+}
+
+int tms_report_finding(struct tms_context *context, const struct tms_result *result, size_t index,
+                       const struct tms_report_settings *settings, tms_sink *sink, void *user)
+{
+    struct carrier carrier = {sink, user};
+
+    if (index >= result->finding_count) {
+        return tms_fail(context, TMS_ERR_ARGUMENT, "the result has %zu findings, and none at %zu",
+                        result->finding_count, index);
+    }
+    FILE *out = open_stream(&carrier);
+    if (out == NULL) {
+        return tms_fail_memory(context);
+    }
+    return close_stream(context, out, write_one(out, context, result, index, settings));
 }

@@ -92,9 +92,10 @@ allowed_for() {
     engine) echo 'base/ trace/ clock/ spec/ engine/' ;;
     report) echo 'base/ report/' ;;
     gen) echo 'gen/' ;;
+    saved) echo 'base/ saved/' ;;
     symbol) echo 'symbol/' ;;
     spool) echo 'spool/ symbol/ runtime/spool.h runtime/rt.h runtime/config.h' ;;
-    cli) echo 'base/replace.h cli/ gen/ spool/ runtime/config.h' ;;
+    cli) echo 'base/replace.h cli/ gen/ saved/ spool/ runtime/config.h' ;;
     runtime) echo "base/ clock/ engine/ spec/ $(cd runtime && echo *.h)" ;;
     preload) echo "runtime/ $(cd preload && echo *.h)" ;;
     *) echo "src/$1 has no rule" >&2 ;;

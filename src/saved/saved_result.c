@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Results read back from JSON; see saved_result.h. */
+#include "saved/saved_result.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "saved/load_finding.h"
+
+#define MOST_TEXT "256 MiB"
+#define EXPECTED  "a result as tmesis check --json and tmesis run --json write it"
+
+/* ---- one object --------------------------------------------------------------------------- */
+
+static const char *verdict_word(size_t index)
+{
+    return tms_verdict_text((enum tms_verdict)index);
+}
+
+static const struct tms_engine_info *engine_of(const char *name)
+{
+    const struct tms_engine_info *engine;
+
+    for (size_t i = 0; (engine = tms_engine_info(i)) != NULL; i++) {
+        if (strcmp(engine->name, name) == 0) {
+            return engine;
+        }
+    }
+    return NULL;
+}
+
+static void load_findings(struct tms_loading *loading, const json_t *object,
+                          struct tms_result *result)
+{
+    const json_t *array = tms_member_array(loading, object, "violations");
+    size_t size = json_array_size(array);
+    struct tms_finding *list = size > 0 ? tms_loading_take(loading, size * sizeof(*list)) : NULL;
+
+    for (size_t i = 0; list != NULL && i < size && !loading->failed; i++) {
+        const json_t *finding = json_array_get(array, i);
+        tms_saved_finding(loading, finding, &list[i]);
+        result->blamed = result->blamed || json_is_boolean(json_object_get(finding, "not_atomic"));
+    }
+    result->findings = list;
+    result->finding_count = list != NULL ? size : 0;
+}
+
+/* An engine that this version does not have is left out. */
+static void load_result(struct tms_loading *loading, const json_t *object,
+                        const struct tms_saved_result *model)
+{
+    const char *name = tms_member_needed(loading, object, "engine");
+    struct tms_saved *saved = loading->saved;
+    struct tms_saved_result result = *model;
+
+    result.result.engine = engine_of(name);
+    if (loading->failed || result.result.engine == NULL) {
+        return;
+    }
+    result.result.verdict =
+        (enum tms_verdict)tms_member_word(loading, object, "verdict", verdict_word);
+    load_findings(loading, object, &result.result);
+    if (!loading->failed &&
+        TMS_RESERVE(&saved->memory, &saved->results, &saved->capacity, saved->count + 1, 4)) {
+        saved->results[saved->count++] = result;
+    } else {
+        tms_loading_fail_memory(loading);
+    }
+}
+
+static void load_object(struct tms_loading *loading, const json_t *object)
+{
+    const char *tool = json_string_value(json_object_get(object, "tool"));
+
+    if (tool == NULL || strcmp(tool, "tmesis") != 0) {
+        tms_loading_fail(loading, "tool", "\"tmesis\": expected is " EXPECTED);
+    } else if (tms_member_number(loading, object, "schema") != 1) {
+        tms_loading_fail(loading, "schema", "1, the only one that this version can read");
+    }
+    const json_t *trace = tms_member_object(loading, object, "trace");
+    const json_t *results = tms_member_array(loading, object, "results");
+    const char *format = tms_member_text(loading, trace, "format");
+    struct tms_saved_result model = {
+        .path = tms_loading_keep(loading, tms_member_text(loading, trace, "path")),
+        .live = format != NULL && strcmp(format, TMS_FORMAT_LIVE) == 0,
+        .merged = tms_member_flag(loading, object, "merged"),
+    };
+    if (results == NULL && tms_member_object(loading, object, "error") == NULL) {
+        tms_loading_fail(loading, "results", "a list: expected is " EXPECTED);
+    }
+    for (size_t i = 0; i < json_array_size(results) && !loading->failed; i++) {
+        load_result(loading, json_array_get(results, i), &model);
+    }
+}
+
+/* ---- all of them -------------------------------------------------------------------------- */
+
+static size_t skip_blanks(const char *bytes, size_t size, size_t at)
+{
+    while (at < size && strchr(" \t\r\n", bytes[at]) != NULL && bytes[at] != '\0') {
+        at++;
+    }
+    return at;
+}
+
+static void bad_json(struct tms_loading *loading, const char *bytes, size_t at,
+                     const json_error_t *error)
+{
+    int line = error->line;
+
+    for (size_t i = 0; i < at; i++) {
+        line += bytes[i] == '\n';
+    }
+    snprintf(loading->reason, TMS_SAVED_REASON,
+             "%s: line %d is not JSON (%.80s); expected is " EXPECTED, loading->name, line,
+             error->text);
+    loading->failed = true;
+}
+
+bool tms_saved_parse(struct tms_saved *saved, const char *name, const char *bytes, size_t size,
+                     char reason[TMS_SAVED_REASON])
+{
+    struct tms_loading loading = {.saved = saved, .name = name, .reason = reason};
+    size_t at = skip_blanks(bytes, size, 0);
+
+    *saved = (struct tms_saved){.context = tms_context_new(NULL, NULL)};
+    if (saved->context == NULL) {
+        tms_loading_fail_memory(&loading);
+    } else if (at == size) {
+        snprintf(reason, TMS_SAVED_REASON, "%s is empty; expected is " EXPECTED, name);
+        loading.failed = true;
+    }
+    for (; at < size && !loading.failed; at = skip_blanks(bytes, size, at)) {
+        json_error_t error;
+        json_t *object = json_loadb(bytes + at, size - at,
+                                    JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &error);
+        loading.object++;
+        if (object == NULL) {
+            bad_json(&loading, bytes, at, &error);
+        } else {
+            load_object(&loading, object);
+            at += (size_t)error.position;
+        }
+        json_decref(object);
+    }
+    return !loading.failed;
+}
+
+void tms_saved_close(struct tms_saved *saved)
+{
+    tms_release(&saved->memory, saved->results, saved->capacity, sizeof(*saved->results));
+    tms_arena_clear(&saved->arena, &saved->memory);
+    tms_context_free(saved->context);
+    *saved = (struct tms_saved){0};
+}
+
+/* ---- files -------------------------------------------------------------------------------- */
+
+/* All bytes of a stream; NULL with errno, EFBIG if there are more than are read. */
+static char *read_all(FILE *in, size_t *size)
+{
+    size_t room = 0;
+    char *bytes = NULL;
+
+    for (*size = 0;;) {
+        if (*size == room) {
+            room = room == 0 ? (size_t)1 << 16 : room * 2;
+            char *more = room <= TMS_SAVED_MOST ? realloc(bytes, room) : NULL;
+            if (more == NULL) {
+                free(bytes);
+                errno = room > TMS_SAVED_MOST ? EFBIG : ENOMEM;
+                return NULL;
+            }
+            bytes = more;
+        }
+        size_t count = fread(bytes + *size, 1, room - *size, in);
+        *size += count;
+        if (count == 0) {
+            break;
+        }
+    }
+    if (ferror(in)) {
+        int error = errno;
+        free(bytes);
+        errno = error;
+        return NULL;
+    }
+    return bytes;
+}
+
+bool tms_saved_open(struct tms_saved *saved, const char *path, char reason[TMS_SAVED_REASON])
+{
+    bool standard = strcmp(path, "-") == 0;
+    const char *name = standard ? "standard input" : path;
+    FILE *in = standard ? stdin : fopen(path, "re");
+    size_t size = 0;
+    char *bytes = in != NULL ? read_all(in, &size) : NULL;
+    int error = errno;
+
+    *saved = (struct tms_saved){0};
+    if (in != NULL && !standard) {
+        fclose(in);
+    }
+    if (bytes == NULL) {
+        snprintf(reason, TMS_SAVED_REASON, "%s can't be read: %s", name,
+                 error == EFBIG ? "it has more than " MOST_TEXT : strerror(error));
+        return false;
+    }
+    bool good = tms_saved_parse(saved, name, bytes, size, reason);
+    free(bytes);
+    return good;
+}
