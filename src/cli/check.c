@@ -7,10 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/baseline_option.h"
 #include "cli/checking.h"
 #include "cli/console.h"
 #include "cli/new_file.h"
 #include "cli/options.h"
+#include "cli/origin.h"
 #include "cli/predict_options.h"
 #include "cli/spec_options.h"
 #include "tmesis/tmesis.h"
@@ -20,6 +22,7 @@ struct values {
     const char *engines;
     struct tms_reading reading;
     struct tms_maybe json;
+    const char *baseline;
     struct tms_given rules;
     struct tms_predicting predicting;
     uint64_t max_violations;
@@ -72,6 +75,7 @@ static const struct tms_option options[] = {
      .at = AT(json),
      .value = "FILE",
      .help = "write one JSON object per trace, to standard output or to FILE"},
+    TMS_BASELINE_OPTION(AT(baseline)),
     {.name = "table",
      .type = TMS_OPTION_FLAG,
      .at = AT(table),
@@ -97,7 +101,9 @@ static const struct tms_option options[] = {
 struct job {
     const struct values *values;
     const struct tms_settings *settings;
+    const struct tms_known *known;
     struct tms_checking checking;
+    double started;
     FILE *json;   /* NULL: none wanted */
     bool starved; /* memory ran out, perhaps in the middle of an object of JSON */
 };
@@ -114,6 +120,9 @@ static int report(const struct job *job)
     settings.width = tms_console_columns(STDERR_FILENO);
     settings.stats = job->values->stats;
     settings.quiet = job->values->common.quiet;
+    settings.started = job->started;
+    settings.host = tms_origin_host();
+    settings.baseline = job->known->baseline != NULL;
     /* Who asks for an engine wants to see what it found. */
     settings.potential = job->values->predicting.potential || job->values->engine_given;
     int code = tms_report(checking->analysis, job->values->table ? "table" : "text", &settings,
@@ -136,6 +145,9 @@ static int run_job(struct job *job)
                                 tms_console_complain);
 
     if (code == TMS_OK) {
+        code = tms_known_mark(job->known, checking->analysis);
+    }
+    if (code == TMS_OK) {
         code = report(job);
     }
     int status = code == TMS_OK ? tms_checking_status(checking, &job->values->predicting)
@@ -151,7 +163,7 @@ static int run_job(struct job *job)
 /* ---- all of them ---------------------------------------------------------------------- */
 
 static int run_jobs(const struct values *values, const struct tms_settings *settings,
-                    const struct tms_operands *operands)
+                    const struct tms_known *known, const struct tms_operands *operands)
 {
     struct tms_new_file json = {0};
     int status = TMS_EXIT_OK;
@@ -163,6 +175,8 @@ static int run_jobs(const struct values *values, const struct tms_settings *sett
     for (size_t i = 0; i < operands->count; i++) {
         struct job job = {.values = values,
                           .settings = settings,
+                          .known = known,
+                          .started = tms_origin_now(),
                           .checking.path = operands->text[i],
                           .json = json.stream.out};
         if (i > 0 && !values->common.quiet) {
@@ -189,6 +203,7 @@ static int run(const void *all_values, const struct tms_operands *operands)
     const struct values *values = all_values;
     struct tms_settings settings;
     struct tms_rules rules;
+    struct tms_known known;
     char engines[TMS_ENGINE_LIST_SIZE];
 
     if (!tms_standard_input_once(operands, &values->rules) ||
@@ -207,13 +222,15 @@ static int run(const void *all_values, const struct tms_operands *operands)
     tms_reading_settings(&values->reading, &settings);
     tms_predicting_settings(&values->predicting, &settings);
     int status = tms_rules_open(&rules, &values->rules);
+    status = tms_console_worse(status, tms_known_open(&known, values->baseline));
     if (status == TMS_EXIT_OK) {
         settings.spec = rules.spec;
-        status = run_jobs(values, &settings, operands);
+        status = run_jobs(values, &settings, &known, operands);
         if (read_to_the_end(values, status) && !values->common.quiet) {
             tms_rules_warn(&rules);
         }
     }
+    tms_known_close(&known);
     tms_rules_close(&rules);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static bool make_title(struct tms_remains *remains, const struct tms_watched *watched)
 {
@@ -60,6 +61,44 @@ void tms_remains_close(struct tms_remains *remains)
     tms_spool_close(&remains->spool);
     tms_context_free(remains->context);
     free(remains->title);
+}
+
+struct tms_remains *tms_remains_new(const struct tms_watched *watched, size_t index)
+{
+    struct tms_remains *remains = calloc(1, sizeof(*remains));
+
+    if (remains == NULL) {
+        tms_say("out of memory");
+        return NULL;
+    }
+    if (!tms_remains_open(remains, watched, index)) {
+        tms_remains_free(remains);
+        return NULL;
+    }
+    return remains;
+}
+
+void tms_remains_free(struct tms_remains *remains)
+{
+    if (remains != NULL) {
+        tms_remains_close(remains);
+    }
+    free(remains);
+}
+
+/* A child has a clock of its own. */
+double tms_remains_seconds(const struct tms_remains *remains, const struct tms_watched *watched)
+{
+    const struct tms_spool_header *header = &remains->spool.header;
+    struct timespec now;
+
+    if (!remains->child || header->started == 0) {
+        return watched->seconds;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t end = header->ended != 0 ? header->ended
+                                      : (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return end > header->started ? (double)(end - header->started) * 1e-9 : 0;
 }
 
 void tms_remains_warn(const struct tms_remains *remains)

@@ -6,7 +6,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/binary.h"
@@ -15,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/predict_options.h"
 #include "cli/preflight.h"
+#include "cli/process_reports.h"
 #include "cli/remains.h"
 #include "cli/toolchain.h"
 #include "cli/watch.h"
@@ -30,6 +30,7 @@ struct values {
     struct tms_predicting predicting;
     const char *engines;
     const char *json;
+    const char *baseline;
     uint64_t exit_code;
     uint64_t max_violations;
     bool blame, all, stats;
@@ -75,7 +76,9 @@ static const struct tms_option options[] = {
      .type = TMS_OPTION_TEXT,
      .at = AT(json),
      .value = "FILE",
-     .help = "write one JSON object per process to FILE; standard output is the program's"},
+     .help = "write one JSON object per process to FILE, and of several one more with all "
+             "findings merged; standard output is the program's"},
+    TMS_BASELINE_OPTION(AT(baseline)),
     {.name = "exit-code",
      .type = TMS_OPTION_COUNT,
      .at = AT(exit_code),
@@ -101,11 +104,11 @@ struct job {
     bool beyond;                        /* accesses are wanted beyond what decides about this run */
     char preload[PATH_MAX];             /* the library for a program without the runtime, or "" */
     struct tms_watched watched;
+    struct tms_process_reports reports;
     struct tms_new_file json; /* .stream.out NULL: none wanted */
     bool violation, incomplete, bad;
     bool unread; /* a process that nothing is known of */
     bool blocks; /* some process had one */
-    size_t reports;
 };
 
 /* Events on their way from a process to the engines. */
@@ -170,21 +173,6 @@ static int run_engines(struct job *job, struct tms_remains *remains, struct tms_
     return code;
 }
 
-/* A child has a clock of its own; one that ended without a word ran until now at most. */
-static double seconds_of(const struct job *job, const struct tms_remains *remains)
-{
-    const struct tms_spool_header *header = &remains->spool.header;
-    struct timespec now;
-
-    if (!remains->child || header->started == 0) {
-        return job->watched.seconds;
-    }
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t end = header->ended != 0 ? header->ended
-                                      : (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-    return end > header->started ? (double)(end - header->started) * 1e-9 : 0;
-}
-
 /* What the program found, and what others find in what it recorded. */
 static int analyse(struct job *job, struct tms_remains *remains, struct tms_analysis **analysis)
 {
@@ -194,32 +182,10 @@ static int analyse(struct job *job, struct tms_remains *remains, struct tms_anal
         code = run_engines(job, remains, *analysis);
     }
     if (code == TMS_OK && job->inside) {
-        code = tms_spool_observe(&remains->names, seconds_of(job, remains), *analysis);
+        code = tms_spool_observe(&remains->names, tms_remains_seconds(remains, &job->watched),
+                                 *analysis);
     }
     return code == TMS_OK ? tms_analysis_finish(*analysis) : code;
-}
-
-static int report(const struct job *job, const struct tms_remains *remains,
-                  const struct tms_analysis *analysis)
-{
-    const char *source = remains->spool.header.block_source;
-    struct tms_report_settings settings;
-
-    tms_report_settings_init(&settings);
-    settings.path = remains->title;
-    settings.command = job->watched.command;
-    settings.format = TMS_FORMAT_LIVE;
-    settings.blocks = *source != '\0' ? source : NULL;
-    settings.color = tms_console_color(job->values->common.color, STDERR_FILENO);
-    settings.width = tms_console_columns(STDERR_FILENO);
-    settings.stats = job->values->stats;
-    settings.quiet = job->values->common.quiet;
-    settings.potential = job->values->predicting.potential || job->values->engine_given;
-    int code = tms_report(analysis, "text", &settings, tms_console_sink, stderr);
-    if (code != TMS_ERR_MEMORY && job->json.stream.out != NULL) {
-        code = tms_report(analysis, "json", &settings, tms_console_sink, job->json.stream.out);
-    }
-    return code == TMS_ERR_IO ? TMS_OK : code; /* is seen when the file is closed */
 }
 
 static void note_verdicts(struct job *job, const struct tms_analysis *analysis)
@@ -247,41 +213,43 @@ static bool is_silent(const struct job *job, const struct tms_remains *remains)
            (only_starts && header->threads < 2);
 }
 
+/* Takes `remains` over. */
 static void judge(struct job *job, struct tms_remains *remains)
 {
     struct tms_analysis *analysis = NULL;
     int code = analyse(job, remains, &analysis);
 
     if (code == TMS_OK) {
-        if (job->reports++ > 0 && !job->values->common.quiet) {
-            fputc('\n', stderr);
-        }
-        code = report(job, remains, analysis);
+        code = tms_process_report(&job->reports, remains, analysis);
+    }
+    if (code == TMS_OK) {
         note_verdicts(job, analysis);
-    }
-    if (code != TMS_OK) {
+        code = tms_process_reports_add(&job->reports, remains, analysis);
+    } else {
         tms_remains_bad(remains, code);
-        job->bad = true;
+        tms_analysis_free(analysis);
+        tms_remains_free(remains);
     }
-    tms_analysis_free(analysis);
+    job->bad = job->bad || code != TMS_OK;
 }
 
 static void take_process(struct job *job, size_t index)
 {
-    struct tms_remains remains;
+    struct tms_remains *remains = tms_remains_new(&job->watched, index);
 
-    if (!tms_remains_open(&remains, &job->watched, index)) {
+    if (remains == NULL) {
         job->incomplete = job->unread = true;
-    } else {
-        if (!job->values->common.quiet) {
-            tms_remains_warn(&remains);
-        }
-        job->blocks = job->blocks || remains.spool.header.blocks > 0;
-        if (!is_silent(job, &remains)) {
-            judge(job, &remains);
-        }
+        return;
     }
-    tms_remains_close(&remains);
+    if (!job->values->common.quiet) {
+        tms_remains_warn(remains);
+    }
+    job->blocks = job->blocks || remains->spool.header.blocks > 0;
+    if (is_silent(job, remains)) {
+        tms_remains_free(remains);
+    } else {
+        judge(job, remains);
+    }
 }
 
 /* ---- the whole ---------------------------------------------------------------------------- */
@@ -336,6 +304,23 @@ static void warn_unused(const struct job *job)
     }
 }
 
+/* What is the same for all processes. */
+static void settle_reports(struct job *job)
+{
+    const struct values *values = job->values;
+    struct tms_report_settings *settings = &job->reports.settings;
+
+    tms_report_settings_init(settings);
+    settings->color = tms_console_color(values->common.color, STDERR_FILENO);
+    settings->width = tms_console_columns(STDERR_FILENO);
+    settings->stats = values->stats;
+    settings->quiet = values->common.quiet;
+    settings->potential = values->predicting.potential || values->engine_given;
+    settings->seeded = values->watching.perturb.given;
+    job->reports.watched = &job->watched;
+    job->reports.json = job->json.stream.out;
+}
+
 /* What the processes left, in the text report and in --json. */
 static int report_all(struct job *job)
 {
@@ -344,11 +329,13 @@ static int report_all(struct job *job)
     if (json != NULL && tms_new_file_open_text(&job->json, json) != TMS_EXIT_OK) {
         job->bad = true;
     }
+    settle_reports(job);
     for (size_t i = 0; i < job->watched.spool_count; i++) {
         take_process(job, i);
     }
+    job->bad = tms_process_reports_finish(&job->reports) != TMS_OK || job->bad;
     conclude(job);
-    if (job->json.path != NULL && (job->reports == 0 || job->bad)) { /* not all was written */
+    if (job->json.path != NULL && (job->reports.count == 0 || job->bad)) { /* not all was written */
         tms_new_file_abandon(&job->json);
     } else if (job->json.path != NULL && tms_new_file_close(&job->json) != TMS_EXIT_OK) {
         job->bad = true;
@@ -499,11 +486,14 @@ static int run(const void *all_values, const struct tms_operands *operands)
     struct job job = {.values = all_values};
 
     settle_settings(&job);
-    if (!look_ahead(&job, operands->text[0])) {
-        return TMS_EXIT_WATCH_BAD;
+    bool good = tms_known_open(&job.reports.known, job.values->baseline) == TMS_EXIT_OK &&
+                look_ahead(&job, operands->text[0]);
+    if (good) {
+        warn_unused(&job);
     }
-    warn_unused(&job);
-    return run_job(&job, operands);
+    int status = good ? run_job(&job, operands) : TMS_EXIT_WATCH_BAD;
+    tms_process_reports_free(&job.reports);
+    return status;
 }
 
 const struct tms_command tms_command_run = {

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --baseline=FILE: findings that an earlier result has are known, and only others count. */
+#ifndef TMS_CLI_BASELINE_OPTION_H
+#define TMS_CLI_BASELINE_OPTION_H
+
+#include "cli/options.h"
+#include "tmesis/tmesis.h"
+
+/* A row of an option table; `field` is the offset of a const char *. */
+#define TMS_BASELINE_OPTION(field)                                                                 \
+    {                                                                                              \
+        .name = "baseline", .type = TMS_OPTION_TEXT, .at = (field), .environment = true,           \
+        .value = "FILE",                                                                           \
+        .help = "what the results in FILE, which --json wrote, already say of a block is known: "  \
+                "only blocks that are not there, or are worse now, are shown and count"            \
+    }
+
+/* All NULL: none was given. */
+struct tms_known {
+    struct tms_context *context;
+    struct tms_baseline *baseline;
+};
+
+/*
+ * Reads the file; NULL: none was given. TMS_EXIT_OK, or TMS_EXIT_BAD after a sentence;
+ * tms_known_close is due in both cases.
+ */
+int tms_known_open(struct tms_known *known, const char *path);
+void tms_known_close(struct tms_known *known);
+
+/* Marks the known findings of a finished analysis. TMS_OK or TMS_ERR_MEMORY. */
+int tms_known_mark(const struct tms_known *known, struct tms_analysis *analysis);
+
+#endif

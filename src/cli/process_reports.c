@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reports on the processes of a run; see process_reports.h. */
+#include "cli/process_reports.h"
+
+#include <stdlib.h>
+
+#include "cli/origin.h"
+
+/* For one process, or with `path` for all of them, of which the first is given. */
+static struct tms_report_settings settings_for(const struct tms_process_reports *reports,
+                                               const struct tms_remains *remains, const char *path)
+{
+    const struct tms_spool_header *header = &remains->spool.header;
+    struct tms_report_settings settings = reports->settings;
+
+    settings.path = path != NULL ? path : remains->title;
+    settings.command = reports->watched->command;
+    settings.format = TMS_FORMAT_LIVE;
+    settings.blocks = *header->block_source != '\0' ? header->block_source : NULL;
+    settings.seconds =
+        path != NULL ? reports->watched->seconds : tms_remains_seconds(remains, reports->watched);
+    settings.started = header->started != 0 ? tms_origin_monotonic(header->started)
+                                            : tms_origin_now() - settings.seconds;
+    settings.host = tms_origin_host();
+    settings.seed = reports->watched->seed;
+    settings.baseline = reports->known.baseline != NULL;
+    settings.processes = path != NULL ? reports->count : 0;
+    return settings;
+}
+
+/* That a file could not be written is seen when it is closed. */
+static int write_json(const struct tms_process_reports *reports,
+                      const struct tms_analysis *analysis,
+                      const struct tms_report_settings *settings)
+{
+    int code = reports->json != NULL
+                   ? tms_report(analysis, "json", settings, tms_console_sink, reports->json)
+                   : TMS_OK;
+
+    return code == TMS_ERR_IO ? TMS_OK : code;
+}
+
+int tms_process_report(const struct tms_process_reports *reports, const struct tms_remains *remains,
+                       struct tms_analysis *analysis)
+{
+    struct tms_report_settings settings = settings_for(reports, remains, NULL);
+    int code = tms_known_mark(&reports->known, analysis);
+
+    return code == TMS_OK ? write_json(reports, analysis, &settings) : code;
+}
+
+/* ---- several processes -------------------------------------------------------------------- */
+
+static int start_merging(struct tms_process_reports *reports)
+{
+    struct tms_settings settings;
+
+    tms_settings_init(&settings);
+    settings.engines = "";
+    reports->context = tms_context_new(tms_console_complain, NULL);
+    if (reports->context == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    int code = tms_analysis_new(reports->context, &settings, &reports->merged);
+    return code == TMS_OK ? tms_analysis_merge(reports->merged, reports->alone) : code;
+}
+
+int tms_process_reports_add(struct tms_process_reports *reports, struct tms_remains *remains,
+                            struct tms_analysis *analysis)
+{
+    if (reports->count++ == 0) {
+        reports->first = remains;
+        reports->alone = analysis;
+        return TMS_OK;
+    }
+    int code = reports->merged == NULL ? start_merging(reports) : TMS_OK;
+    if (code == TMS_OK) {
+        code = tms_analysis_merge(reports->merged, analysis);
+    }
+    if (code != TMS_OK) {
+        tms_remains_bad(remains, code);
+    }
+    tms_analysis_free(analysis);
+    tms_remains_free(remains);
+    return code;
+}
+
+/* ---- the end ------------------------------------------------------------------------------ */
+
+static int write_text(const struct tms_analysis *analysis,
+                      const struct tms_report_settings *settings)
+{
+    int code = tms_report(analysis, "text", settings, tms_console_sink, stderr);
+
+    return code == TMS_ERR_IO ? TMS_OK : code;
+}
+
+static int finish_merged(const struct tms_process_reports *reports)
+{
+    char *path;
+    int code = tms_known_mark(&reports->known, reports->merged);
+
+    if (code != TMS_OK ||
+        asprintf(&path, "%s (%zu processes)", reports->watched->command, reports->count) < 0) {
+        return TMS_ERR_MEMORY;
+    }
+    struct tms_report_settings settings = settings_for(reports, reports->first, path);
+    code = write_text(reports->merged, &settings);
+    if (code == TMS_OK) {
+        code = write_json(reports, reports->merged, &settings);
+    }
+    free(path);
+    return code;
+}
+
+int tms_process_reports_finish(const struct tms_process_reports *reports)
+{
+    int code = TMS_OK;
+
+    if (reports->merged != NULL) {
+        code = finish_merged(reports);
+    } else if (reports->alone != NULL) {
+        struct tms_report_settings settings = settings_for(reports, reports->first, NULL);
+        code = write_text(reports->alone, &settings);
+    }
+    if (code != TMS_OK) {
+        tms_say("%s", tms_strerror(code));
+    }
+    return code;
+}
+
+void tms_process_reports_free(struct tms_process_reports *reports)
+{
+    tms_analysis_free(reports->merged);
+    tms_context_free(reports->context);
+    tms_analysis_free(reports->alone);
+    tms_remains_free(reports->first);
+    tms_known_close(&reports->known);
+}
