@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/function_name.h"
 #include "base/names.h"
 #include "engine/analysis.h"
 #include "engine/finding_blocks.h"
 #include "engine/merge_results.h"
+#include "judge/engine.h"
+#include "judge/objects.h"
 
 /* What a name in the baseline is, its first byte. */
 enum { JUDGED = 'j', NAMED = 'n', ID = 'i' };
@@ -77,7 +78,7 @@ static char *name_of(const struct tms_context *context, const struct tms_finding
     name[0] = finding->judgement != NULL ? JUDGED : blocks ? NAMED : ID;
     *length = 1;
     if (blocks) {
-        *length += tms_function_name(text, name + 1);
+        *length += tms_function_text(text, name + 1);
     } else {
         *length += strlen(strcpy(name + 1, text));
     }
@@ -159,12 +160,16 @@ static int is_known(struct tms_baseline *baseline, const struct tms_context *nam
     return known;
 }
 
-static void mark(struct tms_analysis *analysis, size_t run, size_t index, bool known)
+static void mark(struct tms_analysis *analysis, size_t index, size_t finding, bool known)
 {
+    struct tms_run *run = &analysis->runs[index];
+
     if (analysis->merged != NULL) {
-        tms_merged_list(analysis->merged, run)->findings[index].known = known;
+        tms_merged_list(analysis->merged, index)->findings[finding].known = known;
+    } else if (run->engine == &tms_engine_judge) {
+        ((struct tms_judge_engine *)run->state)->findings[finding].known = known;
     } else {
-        tms_findings_known(analysis->runs[run].host.findings, index, known);
+        tms_findings_known(run->host.findings, finding, known);
     }
 }
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/function_name.h"
 #include "engine/finding_blocks.h"
+#include "judge/objects.h"
 
 int tms_merging_init(struct tms_merging *merging)
 {
@@ -41,7 +41,7 @@ static bool put_function(FILE *out, const char *label)
     if (function == NULL) {
         return false;
     }
-    fwrite(function, 1, tms_function_name(label, function), out);
+    fwrite(function, 1, tms_function_text(label, function), out);
     fputc('\0', out);
     free(function);
     return true;

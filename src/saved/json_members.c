@@ -45,14 +45,14 @@ static const json_t *member(struct tms_loading *loading, const json_t *object, c
     return value;
 }
 
-const char *tms_member_text(struct tms_loading *loading, const json_t *object, const char *key)
+const char *tms_load_text(struct tms_loading *loading, const json_t *object, const char *key)
 {
     return json_string_value(member(loading, object, key, JSON_STRING, "a string"));
 }
 
-const char *tms_member_needed(struct tms_loading *loading, const json_t *object, const char *key)
+const char *tms_load_needed(struct tms_loading *loading, const json_t *object, const char *key)
 {
-    const char *text = tms_member_text(loading, object, key);
+    const char *text = tms_load_text(loading, object, key);
 
     if (text == NULL) {
         tms_loading_fail(loading, key, "a string");
@@ -60,7 +60,7 @@ const char *tms_member_needed(struct tms_loading *loading, const json_t *object,
     return text != NULL ? text : "";
 }
 
-uint64_t tms_member_number(struct tms_loading *loading, const json_t *object, const char *key)
+uint64_t tms_load_number(struct tms_loading *loading, const json_t *object, const char *key)
 {
     static const char expected[] = "a number without sign and fraction";
     const json_t *value = member(loading, object, key, JSON_INTEGER, expected);
@@ -72,7 +72,7 @@ uint64_t tms_member_number(struct tms_loading *loading, const json_t *object, co
     return number < 0 ? 0 : (uint64_t)number;
 }
 
-bool tms_member_flag(struct tms_loading *loading, const json_t *object, const char *key)
+bool tms_load_flag(struct tms_loading *loading, const json_t *object, const char *key)
 {
     const json_t *value = loading->failed ? NULL : json_object_get(object, key);
 
@@ -82,18 +82,18 @@ bool tms_member_flag(struct tms_loading *loading, const json_t *object, const ch
     return json_is_true(value);
 }
 
-const json_t *tms_member_object(struct tms_loading *loading, const json_t *object, const char *key)
+const json_t *tms_load_object(struct tms_loading *loading, const json_t *object, const char *key)
 {
     return member(loading, object, key, JSON_OBJECT, "an object");
 }
 
-const json_t *tms_member_array(struct tms_loading *loading, const json_t *object, const char *key)
+const json_t *tms_load_array(struct tms_loading *loading, const json_t *object, const char *key)
 {
     return member(loading, object, key, JSON_ARRAY, "a list");
 }
 
-size_t tms_word_place(struct tms_loading *loading, const char *key, const char *text,
-                      tms_word_at *word_at)
+size_t tms_load_word_place(struct tms_loading *loading, const char *key, const char *text,
+                           tms_word_at *word_at)
 {
     char expected[TMS_SAVED_REASON / 2];
     size_t length = (size_t)snprintf(expected, sizeof(expected), "one of");
@@ -111,15 +111,15 @@ size_t tms_word_place(struct tms_loading *loading, const char *key, const char *
     return 0;
 }
 
-size_t tms_member_word(struct tms_loading *loading, const json_t *object, const char *key,
-                       tms_word_at *word_at)
+size_t tms_load_word(struct tms_loading *loading, const json_t *object, const char *key,
+                     tms_word_at *word_at)
 {
-    return tms_word_place(loading, key, tms_member_text(loading, object, key), word_at);
+    return tms_load_word_place(loading, key, tms_load_text(loading, object, key), word_at);
 }
 
 /* ---- what is kept ------------------------------------------------------------------------- */
 
-uint32_t tms_member_name(struct tms_loading *loading, enum tms_class cls, const char *text)
+uint32_t tms_load_name(struct tms_loading *loading, enum tms_class cls, const char *text)
 {
     if (loading->failed || text == NULL || *text == '\0' || cls == TMS_CLASS_NONE) {
         return 0;

@@ -24,30 +24,30 @@ void tms_loading_fail(struct tms_loading *loading, const char *key, const char *
 void tms_loading_fail_memory(struct tms_loading *loading);
 
 /* NULL if it is null or not there. */
-const char *tms_member_text(struct tms_loading *loading, const json_t *object, const char *key);
+const char *tms_load_text(struct tms_loading *loading, const json_t *object, const char *key);
 
 /* The same, and it must be there. "" after a failure. */
-const char *tms_member_needed(struct tms_loading *loading, const json_t *object, const char *key);
+const char *tms_load_needed(struct tms_loading *loading, const json_t *object, const char *key);
 
 /* 0 if it is null or not there. */
-uint64_t tms_member_number(struct tms_loading *loading, const json_t *object, const char *key);
+uint64_t tms_load_number(struct tms_loading *loading, const json_t *object, const char *key);
 
 /* False if it is null or not there. */
-bool tms_member_flag(struct tms_loading *loading, const json_t *object, const char *key);
+bool tms_load_flag(struct tms_loading *loading, const json_t *object, const char *key);
 
 /* NULL if it is null or not there. */
-const json_t *tms_member_object(struct tms_loading *loading, const json_t *object, const char *key);
-const json_t *tms_member_array(struct tms_loading *loading, const json_t *object, const char *key);
+const json_t *tms_load_object(struct tms_loading *loading, const json_t *object, const char *key);
+const json_t *tms_load_array(struct tms_loading *loading, const json_t *object, const char *key);
 
 /* The place of a word in a list that ends with "?"; 0 after a failure. */
 typedef const char *tms_word_at(size_t index);
-size_t tms_member_word(struct tms_loading *loading, const json_t *object, const char *key,
-                       tms_word_at *word_at);
-size_t tms_word_place(struct tms_loading *loading, const char *key, const char *text,
-                      tms_word_at *word_at);
+size_t tms_load_word(struct tms_loading *loading, const json_t *object, const char *key,
+                     tms_word_at *word_at);
+size_t tms_load_word_place(struct tms_loading *loading, const char *key, const char *text,
+                           tms_word_at *word_at);
 
 /* The id of a name; 0 for NULL and "". */
-uint32_t tms_member_name(struct tms_loading *loading, enum tms_class cls, const char *text);
+uint32_t tms_load_name(struct tms_loading *loading, enum tms_class cls, const char *text);
 
 /* So many bytes, all zero; NULL after a failure. */
 void *tms_loading_take(struct tms_loading *loading, size_t bytes);

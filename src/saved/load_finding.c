@@ -49,20 +49,20 @@ static void put_field(FILE *out, const char *text, char end)
 
 static void put_frame(struct tms_loading *loading, FILE *out, const json_t *frame)
 {
-    uint64_t line = tms_member_number(loading, frame, "line");
+    uint64_t line = tms_load_number(loading, frame, "line");
 
-    put_field(out, tms_member_needed(loading, frame, "function"), '\t');
-    put_field(out, tms_member_text(loading, frame, "file"), '\t');
+    put_field(out, tms_load_needed(loading, frame, "function"), '\t');
+    put_field(out, tms_load_text(loading, frame, "file"), '\t');
     if (line > 0) {
         fprintf(out, "%llu", (unsigned long long)line);
     }
     fputc('\t', out);
-    put_field(out, tms_member_text(loading, frame, "source"), '\n');
+    put_field(out, tms_load_text(loading, frame, "source"), '\n');
 }
 
 static uint32_t load_stack(struct tms_loading *loading, const json_t *at)
 {
-    const json_t *frames = tms_member_array(loading, at, "stack");
+    const json_t *frames = tms_load_array(loading, at, "stack");
     char *text = NULL;
     size_t length = 0;
 
@@ -80,7 +80,7 @@ static uint32_t load_stack(struct tms_loading *loading, const json_t *at)
     if (fclose(out) != 0) {
         tms_loading_fail_memory(loading);
     }
-    uint32_t stack = tms_member_name(loading, TMS_CLASS_STACK, text);
+    uint32_t stack = tms_load_name(loading, TMS_CLASS_STACK, text);
     free(text);
     return stack;
 }
@@ -88,7 +88,7 @@ static uint32_t load_stack(struct tms_loading *loading, const json_t *at)
 static uint32_t load_place(struct tms_loading *loading, const json_t *object, const char *key,
                            uint32_t *stack)
 {
-    const json_t *at = tms_member_object(loading, object, key);
+    const json_t *at = tms_load_object(loading, object, key);
 
     if (at == NULL) {
         return 0;
@@ -96,7 +96,7 @@ static uint32_t load_place(struct tms_loading *loading, const json_t *object, co
     if (stack != NULL) {
         *stack = load_stack(loading, at);
     }
-    return tms_member_name(loading, TMS_CLASS_LOCATION, tms_member_needed(loading, at, "location"));
+    return tms_load_name(loading, TMS_CLASS_LOCATION, tms_load_needed(loading, at, "location"));
 }
 
 /* ---- parts -------------------------------------------------------------------------------- */
@@ -104,13 +104,13 @@ static uint32_t load_place(struct tms_loading *loading, const json_t *object, co
 static void load_transaction(struct tms_loading *loading, const json_t *object,
                              struct tms_transaction *out)
 {
-    const char *label = tms_member_text(loading, object, "label");
+    const char *label = tms_load_text(loading, object, "label");
 
     *out = (struct tms_transaction){
-        .thread = tms_member_name(loading, TMS_CLASS_THREAD,
-                                  tms_member_needed(loading, object, "thread")),
-        .label = tms_member_name(loading, TMS_CLASS_LABEL, label),
-        .begin_event = tms_member_number(loading, object, "begin_event"),
+        .thread =
+            tms_load_name(loading, TMS_CLASS_THREAD, tms_load_needed(loading, object, "thread")),
+        .label = tms_load_name(loading, TMS_CLASS_LABEL, label),
+        .begin_event = tms_load_number(loading, object, "begin_event"),
         .location = load_place(loading, object, "begin", NULL),
         .unary = label == NULL,
     };
@@ -119,7 +119,7 @@ static void load_transaction(struct tms_loading *loading, const json_t *object,
 static void load_transaction_at(struct tms_loading *loading, const json_t *object, const char *key,
                                 struct tms_transaction *out)
 {
-    const json_t *value = tms_member_object(loading, object, key);
+    const json_t *value = tms_load_object(loading, object, key);
 
     if (value == NULL) {
         tms_loading_fail(loading, key, "an object");
@@ -132,9 +132,9 @@ static void load_transaction_at(struct tms_loading *loading, const json_t *objec
 static uint8_t load_event_kind(struct tms_loading *loading, const json_t *object, const char *key,
                                enum tms_event_kind usual)
 {
-    const char *text = tms_member_text(loading, object, key);
+    const char *text = tms_load_text(loading, object, key);
 
-    return (uint8_t)(text != NULL ? tms_word_place(loading, key, text, event_word) : usual);
+    return (uint8_t)(text != NULL ? tms_load_word_place(loading, key, text, event_word) : usual);
 }
 
 static void load_step(struct tms_loading *loading, const json_t *object, struct tms_step *step)
@@ -151,16 +151,16 @@ static void load_step(struct tms_loading *loading, const json_t *object, struct 
         [TMS_EDGE_BARRIER] = {TMS_EVENT_ARRIVE, TMS_EVENT_DEPART, TMS_CLASS_BARRIER},
         [TMS_EDGE_PROGRAM_ORDER] = {TMS_EVENT_END, TMS_EVENT_BEGIN, TMS_CLASS_NONE},
     };
-    size_t kind = tms_member_word(loading, object, "kind", edge_word);
+    size_t kind = tms_load_word(loading, object, "kind", edge_word);
 
     load_transaction_at(loading, object, "from", &step->from);
     load_transaction_at(loading, object, "to", &step->to);
     step->kind = (uint8_t)kind;
     step->on_class = kinds[kind].cls;
-    step->on = tms_member_name(loading, (enum tms_class)kinds[kind].cls,
-                               tms_member_text(loading, object, "on"));
-    step->first_event = tms_member_number(loading, object, "first_event");
-    step->second_event = tms_member_number(loading, object, "second_event");
+    step->on = tms_load_name(loading, (enum tms_class)kinds[kind].cls,
+                             tms_load_text(loading, object, "on"));
+    step->first_event = tms_load_number(loading, object, "first_event");
+    step->second_event = tms_load_number(loading, object, "second_event");
     step->first_kind = load_event_kind(loading, object, "first_kind", kinds[kind].first);
     step->second_kind = load_event_kind(loading, object, "second_kind", kinds[kind].second);
     step->first_location = load_place(loading, object, "first", &step->first_stack);
@@ -169,13 +169,13 @@ static void load_step(struct tms_loading *loading, const json_t *object, struct 
 
 static void load_turn(struct tms_loading *loading, const json_t *object, struct tms_turn *turn)
 {
-    turn->kind = (uint8_t)tms_member_word(loading, object, "kind", event_word);
-    turn->event = tms_member_number(loading, object, "event");
+    turn->kind = (uint8_t)tms_load_word(loading, object, "kind", event_word);
+    turn->event = tms_load_number(loading, object, "event");
     turn->thread =
-        tms_member_name(loading, TMS_CLASS_THREAD, tms_member_needed(loading, object, "thread"));
-    turn->target = tms_member_name(loading, tms_event_class((enum tms_event_kind)turn->kind),
-                                   tms_member_text(loading, object, "on"));
-    turn->role = tms_loading_keep(loading, tms_member_text(loading, object, "role"));
+        tms_load_name(loading, TMS_CLASS_THREAD, tms_load_needed(loading, object, "thread"));
+    turn->target = tms_load_name(loading, tms_event_class((enum tms_event_kind)turn->kind),
+                                 tms_load_text(loading, object, "on"));
+    turn->role = tms_loading_keep(loading, tms_load_text(loading, object, "role"));
     turn->location = load_place(loading, object, "at", &turn->stack);
 }
 
@@ -183,10 +183,9 @@ static void load_turn(struct tms_loading *loading, const json_t *object, struct 
 static void load_block(struct tms_loading *loading, const json_t *object,
                        struct tms_transaction *out)
 {
-    out->label =
-        tms_member_name(loading, TMS_CLASS_LABEL, tms_member_needed(loading, object, "label"));
+    out->label = tms_load_name(loading, TMS_CLASS_LABEL, tms_load_needed(loading, object, "label"));
     out->location =
-        tms_member_name(loading, TMS_CLASS_LOCATION, tms_member_text(loading, object, "location"));
+        tms_load_name(loading, TMS_CLASS_LOCATION, tms_load_text(loading, object, "location"));
 }
 
 static void load_lock(struct tms_loading *loading, const json_t *name, uint32_t *out)
@@ -195,7 +194,7 @@ static void load_lock(struct tms_loading *loading, const json_t *name, uint32_t 
         tms_loading_fail(loading, "held", "a list of strings");
         return;
     }
-    *out = tms_member_name(loading, TMS_CLASS_LOCK, json_string_value(name));
+    *out = tms_load_name(loading, TMS_CLASS_LOCK, json_string_value(name));
 }
 
 /* load_steps(), …: the list of a member, each loaded by `load_one`; NULL if it is empty. */
@@ -203,7 +202,7 @@ static void load_lock(struct tms_loading *loading, const json_t *name, uint32_t 
     static const type *function(struct tms_loading *loading, const json_t *object,                 \
                                 const char *key, size_t *count)                                    \
     {                                                                                              \
-        const json_t *array = tms_member_array(loading, object, key);                              \
+        const json_t *array = tms_load_array(loading, object, key);                                \
         size_t size = json_array_size(array);                                                      \
         type *list = size > 0 ? tms_loading_take(loading, size * sizeof(*list)) : NULL;            \
         *count = list != NULL ? size : 0;                                                          \
@@ -222,12 +221,12 @@ LIST_LOAD(load_locks, uint32_t, load_lock)
 
 static unsigned load_patterns(struct tms_loading *loading, const json_t *object)
 {
-    const json_t *array = tms_member_array(loading, object, "patterns");
+    const json_t *array = tms_load_array(loading, object, "patterns");
     unsigned patterns = 0;
 
     for (size_t i = 0; i < json_array_size(array); i++) {
         const char *text = json_string_value(json_array_get(array, i));
-        patterns |= 1u << tms_word_place(loading, "patterns", text, pattern_word);
+        patterns |= 1u << tms_load_word_place(loading, "patterns", text, pattern_word);
     }
     return patterns;
 }
@@ -236,20 +235,19 @@ static unsigned load_patterns(struct tms_loading *loading, const json_t *object)
 static uint32_t load_variable(struct tms_loading *loading, const json_t *object, const char *key,
                               const char **belongs)
 {
-    const json_t *variable = tms_member_object(loading, object, key);
+    const json_t *variable = tms_load_object(loading, object, key);
 
-    *belongs = tms_loading_keep(loading, tms_member_text(loading, variable, "object"));
-    return tms_member_name(loading, TMS_CLASS_VARIABLE, tms_member_text(loading, variable, "name"));
+    *belongs = tms_loading_keep(loading, tms_load_text(loading, variable, "object"));
+    return tms_load_name(loading, TMS_CLASS_VARIABLE, tms_load_text(loading, variable, "name"));
 }
 
 static void load_given_up(struct tms_loading *loading, const json_t *object,
                           struct tms_judgement *judgement)
 {
-    const json_t *lock = tms_member_object(loading, object, "lock");
-    const json_t *release = tms_member_object(loading, lock, "given_up");
+    const json_t *lock = tms_load_object(loading, object, "lock");
+    const json_t *release = tms_load_object(loading, lock, "given_up");
 
-    judgement->lock =
-        tms_member_name(loading, TMS_CLASS_LOCK, tms_member_text(loading, lock, "name"));
+    judgement->lock = tms_load_name(loading, TMS_CLASS_LOCK, tms_load_text(loading, lock, "name"));
     if (release != NULL) {
         load_turn(loading, release, &judgement->given_up);
     }
@@ -259,21 +257,21 @@ static void load_judgement(struct tms_loading *loading, const json_t *object,
                            struct tms_finding *finding)
 {
     struct tms_judgement *out = tms_loading_take(loading, sizeof(*out));
-    const json_t *variable = tms_member_object(loading, object, "variable");
+    const json_t *variable = tms_load_object(loading, object, "variable");
 
     if (out == NULL) {
         return;
     }
-    out->level = (enum tms_level)tms_member_word(loading, object, "level", level_word);
-    out->pattern = (enum tms_pattern)tms_member_word(loading, object, "pattern", pattern_word);
+    out->level = (enum tms_level)tms_load_word(loading, object, "level", level_word);
+    out->pattern = (enum tms_pattern)tms_load_word(loading, object, "pattern", pattern_word);
     out->patterns = load_patterns(loading, object) | 1u << out->pattern;
     out->variable = load_variable(loading, object, "variable", &out->object);
     out->other = load_variable(loading, variable, "other", &out->other_object);
-    out->executions = tms_member_number(loading, object, "executions");
-    out->cut = tms_member_number(loading, object, "cut");
-    out->processes = tms_member_number(loading, object, "processes");
-    out->driver = tms_member_flag(loading, object, "driver");
-    out->interleaved = tms_member_flag(loading, object, "interleaved");
+    out->executions = tms_load_number(loading, object, "executions");
+    out->cut = tms_load_number(loading, object, "cut");
+    out->processes = tms_load_number(loading, object, "processes");
+    out->driver = tms_load_flag(loading, object, "driver");
+    out->interleaved = tms_load_flag(loading, object, "interleaved");
     out->own = load_turns(loading, object, "own", &out->own_count);
     out->foreign = load_turns(loading, object, "foreign", &out->foreign_count);
     out->outer = load_blocks(loading, object, "outer", &out->outer_count);
@@ -314,25 +312,25 @@ static void check_finding(struct tms_loading *loading, const struct tms_finding 
 void tms_saved_finding(struct tms_loading *loading, const json_t *object,
                        struct tms_finding *finding)
 {
-    finding->id = tms_loading_keep(loading, tms_member_needed(loading, object, "id"));
+    finding->id = tms_loading_keep(loading, tms_load_needed(loading, object, "id"));
     loading->within = finding->id;
-    finding->kind = tms_loading_keep(loading, tms_member_needed(loading, object, "kind"));
+    finding->kind = tms_loading_keep(loading, tms_load_needed(loading, object, "kind"));
     finding->evidence =
-        (enum tms_evidence)tms_member_word(loading, object, "evidence", evidence_word);
-    finding->count = tms_member_number(loading, object, "count");
-    finding->event = tms_member_number(loading, object, "event");
+        (enum tms_evidence)tms_load_word(loading, object, "evidence", evidence_word);
+    finding->count = tms_load_number(loading, object, "count");
+    finding->event = tms_load_number(loading, object, "event");
     finding->thread =
-        tms_member_name(loading, TMS_CLASS_THREAD, tms_member_needed(loading, object, "thread"));
-    finding->not_atomic = tms_member_flag(loading, object, "not_atomic");
+        tms_load_name(loading, TMS_CLASS_THREAD, tms_load_needed(loading, object, "thread"));
+    finding->not_atomic = tms_load_flag(loading, object, "not_atomic");
     load_transaction_at(loading, object, "transaction", &finding->transaction);
     finding->cycle = load_steps(loading, object, "cycle", &finding->cycle_length);
     finding->refuted = load_transactions(loading, object, "refuted", &finding->refuted_count);
     finding->held = load_locks(loading, object, "held", &finding->held_count);
     finding->schedule = load_turns(loading, object, "schedule", &finding->schedule_length);
-    finding->caveat = tms_loading_keep(loading, tms_member_text(loading, object, "caveat"));
-    finding->same_as = tms_loading_keep(loading, tms_member_text(loading, object, "same_as"));
-    finding->judged = tms_loading_keep(loading, tms_member_text(loading, object, "finding"));
-    finding->processes = tms_member_number(loading, object, "processes");
+    finding->caveat = tms_loading_keep(loading, tms_load_text(loading, object, "caveat"));
+    finding->same_as = tms_loading_keep(loading, tms_load_text(loading, object, "same_as"));
+    finding->judged = tms_loading_keep(loading, tms_load_text(loading, object, "finding"));
+    finding->processes = tms_load_number(loading, object, "processes");
     if (json_object_get(object, "level") != NULL) {
         load_judgement(loading, object, finding);
     }

@@ -35,7 +35,7 @@ static const struct tms_engine_info *engine_of(const char *name)
 static void load_findings(struct tms_loading *loading, const json_t *object,
                           struct tms_result *result)
 {
-    const json_t *array = tms_member_array(loading, object, "violations");
+    const json_t *array = tms_load_array(loading, object, "violations");
     size_t size = json_array_size(array);
     struct tms_finding *list = size > 0 ? tms_loading_take(loading, size * sizeof(*list)) : NULL;
 
@@ -52,7 +52,7 @@ static void load_findings(struct tms_loading *loading, const json_t *object,
 static void load_result(struct tms_loading *loading, const json_t *object,
                         const struct tms_saved_result *model)
 {
-    const char *name = tms_member_needed(loading, object, "engine");
+    const char *name = tms_load_needed(loading, object, "engine");
     struct tms_saved *saved = loading->saved;
     struct tms_saved_result result = *model;
 
@@ -61,7 +61,7 @@ static void load_result(struct tms_loading *loading, const json_t *object,
         return;
     }
     result.result.verdict =
-        (enum tms_verdict)tms_member_word(loading, object, "verdict", verdict_word);
+        (enum tms_verdict)tms_load_word(loading, object, "verdict", verdict_word);
     load_findings(loading, object, &result.result);
     if (!loading->failed &&
         TMS_RESERVE(&saved->memory, &saved->results, &saved->capacity, saved->count + 1, 4)) {
@@ -77,18 +77,18 @@ static void load_object(struct tms_loading *loading, const json_t *object)
 
     if (tool == NULL || strcmp(tool, "tmesis") != 0) {
         tms_loading_fail(loading, "tool", "\"tmesis\": expected is " EXPECTED);
-    } else if (tms_member_number(loading, object, "schema") != 1) {
+    } else if (tms_load_number(loading, object, "schema") != 1) {
         tms_loading_fail(loading, "schema", "1, the only one that this version can read");
     }
-    const json_t *trace = tms_member_object(loading, object, "trace");
-    const json_t *results = tms_member_array(loading, object, "results");
-    const char *format = tms_member_text(loading, trace, "format");
+    const json_t *trace = tms_load_object(loading, object, "trace");
+    const json_t *results = tms_load_array(loading, object, "results");
+    const char *format = tms_load_text(loading, trace, "format");
     struct tms_saved_result model = {
-        .path = tms_loading_keep(loading, tms_member_text(loading, trace, "path")),
+        .path = tms_loading_keep(loading, tms_load_text(loading, trace, "path")),
         .live = format != NULL && strcmp(format, TMS_FORMAT_LIVE) == 0,
-        .merged = tms_member_flag(loading, object, "merged"),
+        .merged = tms_load_flag(loading, object, "merged"),
     };
-    if (results == NULL && tms_member_object(loading, object, "error") == NULL) {
+    if (results == NULL && tms_load_object(loading, object, "error") == NULL) {
         tms_loading_fail(loading, "results", "a list: expected is " EXPECTED);
     }
     for (size_t i = 0; i < json_array_size(results) && !loading->failed; i++) {

@@ -1,35 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Baselines: what is new, by blocks and levels; and the names of functions it rests on. */
-#include "base/function_name.h"
+/* Baselines: what is new, by blocks and levels. */
 #include "made_result.h"
-
-static void test_function_names(void **state)
-{
-    static const char *const names[][2] = {
-        {"deposit", "deposit"},
-        {"deposit.constprop.0", "deposit"},
-        {"deposit.part.0.isra.12.cold", "deposit"},
-        {"deposit [clone .cold]  ", "deposit"},
-        {"std::vector<int, std::allocator<int> >::push_back(int const&)",
-         "std::vector::push_back(int const&)"},
-        {"Q<a->b>::f", "Q::f"},
-        {"operator<< <int>(A&)", "operator<< (A&)"},
-        {"A::operator-><int>()", "A::operator->()"},
-        {"operator<(A, B)", "operator<(A, B)"},
-        {"a < b", "a < b"},
-        {".cold", ".cold"},
-        {"x.lto_priv.3", "x"},
-        {"", ""},
-        {"v1.2", "v1.2"},
-    };
-    char out[256];
-
-    (void)state;
-    for (size_t i = 0; i < LENGTH(names); i++) {
-        assert_int_equal(tms_function_name(names[i][0], out), strlen(names[i][1]));
-        assert_string_equal(out, names[i][1]);
-    }
-}
 
 struct bench {
     struct tms_context *context;
@@ -173,8 +144,9 @@ static void test_observed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_function_names), cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_cycles),         cmocka_unit_test(test_races),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_cycles),
+        cmocka_unit_test(test_races),
         cmocka_unit_test(test_observed),
     };
 
