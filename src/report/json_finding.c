@@ -319,7 +319,7 @@ void tms_json_finding(const struct tms_report_job *job, const struct tms_result 
     write_transaction(job, ", ", "transaction", &finding->transaction);
     fprintf(out, ", \"not_atomic\": %s",
             result->blamed ? tms_json_bool(finding->not_atomic) : "null");
-    if (result->blamed && finding->not_atomic) {
+    if (result->blamed && finding->refuted_count > 0) {
         fputs(", \"refuted\": ", out);
         write_refuted(job, finding);
     }
