@@ -130,6 +130,7 @@ struct tms_command {
 extern const struct tms_command tms_command_run;
 extern const struct tms_command tms_command_record;
 extern const struct tms_command tms_command_check;
+extern const struct tms_command tms_command_explain;
 extern const struct tms_command tms_command_refine;
 extern const struct tms_command tms_command_info;
 extern const struct tms_command tms_command_convert;

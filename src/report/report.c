@@ -79,7 +79,9 @@ static int write_one(FILE *out, const struct tms_context *context, const struct 
     int code = tms_page_open(&page, out, context, settings);
 
     if (code == TMS_OK) {
-        code = tms_finding_write(&page, result, &result->findings[index]);
+        struct tms_finding finding = result->findings[index];
+        finding.not_atomic = finding.not_atomic && finding.refuted_count > 0;
+        code = tms_finding_write(&page, result, &finding);
         int closed = tms_page_close(&page);
         code = code == TMS_OK ? closed : code;
     }
