@@ -733,6 +733,7 @@ struct tms_result {
     const struct tms_finding *findings; /* by event */
     size_t finding_count;
     uint64_t unlisted;      /* findings beyond max_violations */
+    uint64_t known;         /* so many more at the end of the list: those that a baseline has */
     uint64_t violations;    /* transactions into which a cycle was closed, or which are blamed */
     uint64_t closing_edges; /* all the edges that would have closed a cycle */
     uint64_t events;        /* that the engine took in: all of them unless it gave up */
@@ -816,8 +817,10 @@ int tms_baseline_add(struct tms_baseline *baseline, const struct tms_context *na
                      const struct tms_finding *finding);
 
 /*
- * Sets tms_finding.known in all results of a finished analysis, of any context: how many findings
- * are known, or TMS_ERR_MEMORY. Cost: the number of findings.
+ * Sets tms_finding.known in all results of a finished analysis, of any context, and moves those
+ * that are known to the end, where tms_result.known counts them and finding_count does not. Nothing
+ * can be merged into the analysis afterwards. How many are known, or TMS_ERR_MEMORY. Cost: the
+ * number of findings.
  */
 int64_t tms_baseline_mark(struct tms_baseline *baseline, struct tms_analysis *analysis);
 

@@ -152,7 +152,9 @@ bool tms_predicting_fails(const struct tms_predicting *predicting, const struct 
         [TMS_VERDICT_POTENTIAL] = true, [TMS_VERDICT_NO_RACE] = false,
     };
 
-    return found[result->verdict] && reaches(predicting, result->verdict);
+    bool only_known = result->known > 0 && result->finding_count + result->unlisted == 0;
+
+    return found[result->verdict] && !only_known && reaches(predicting, result->verdict);
 }
 
 bool tms_predicting_doubts(const struct tms_predicting *predicting,

@@ -435,7 +435,7 @@ void tms_analysis_counted(struct tms_analysis *analysis, uint64_t transactions)
 
 void tms_analysis_lost(struct tms_analysis *analysis, const char *loss)
 {
-    if (loss != NULL && !analysis->finished) {
+    if (loss != NULL && !analysis->finished && strstr(analysis->loss, loss) == NULL) {
         size_t length = strlen(analysis->loss);
         snprintf(analysis->loss + length, sizeof(analysis->loss) - length, "%s%s",
                  length > 0 ? "; " : "", loss);

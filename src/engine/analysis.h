@@ -47,6 +47,7 @@ struct tms_analysis {
     bool stopped;  /* at the first violation, as asked */
     bool observed; /* the last run worked elsewhere; its result is the first, … */
     struct tms_trace_summary elsewhere; /* … and its summary counts */
+    bool marked;                        /* known findings are at the end of the lists */
     struct tms_merged *merged;          /* its results are those of others; NULL: its own */
     char loss[TMS_MESSAGE_SIZE];
 };

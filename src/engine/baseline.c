@@ -160,17 +160,56 @@ static int is_known(struct tms_baseline *baseline, const struct tms_context *nam
     return known;
 }
 
-static void mark(struct tms_analysis *analysis, size_t index, size_t finding, bool known)
+static struct tms_finding *list_of(const struct tms_analysis *analysis, size_t index)
 {
-    struct tms_run *run = &analysis->runs[index];
+    const struct tms_run *run = &analysis->runs[index];
 
     if (analysis->merged != NULL) {
-        tms_merged_list(analysis->merged, index)->findings[finding].known = known;
-    } else if (run->engine == &tms_engine_judge) {
-        ((struct tms_judge_engine *)run->state)->findings[finding].known = known;
-    } else {
-        tms_findings_known(run->host.findings, finding, known);
+        return tms_merged_list(analysis->merged, index)->findings;
     }
+    return run->engine == &tms_engine_judge ? ((struct tms_judge_engine *)run->state)->findings
+                                            : tms_findings_list(run->host.findings);
+}
+
+/* Moves those that are known to the end; all keep their order. */
+static int part(struct tms_analysis *analysis, struct tms_finding *list, struct tms_result *result)
+{
+    size_t all = result->finding_count + (size_t)result->known, shown = 0, known = 0;
+    struct tms_finding *aside = tms_resize(&analysis->memory, NULL, 0, all + 1, sizeof(*aside));
+
+    if (aside == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < all; i++) {
+        if (list[i].known) {
+            aside[known++] = list[i];
+        } else {
+            list[shown++] = list[i];
+        }
+    }
+    if (known > 0) {
+        memcpy(&list[shown], aside, known * sizeof(*aside));
+    }
+    tms_release(&analysis->memory, aside, all + 1, sizeof(*aside));
+    result->finding_count = shown;
+    result->known = known;
+    return TMS_OK;
+}
+
+static int mark(struct tms_baseline *baseline, struct tms_analysis *analysis, size_t index)
+{
+    struct tms_result *result = &analysis->runs[index].result;
+    size_t count = result->finding_count + (size_t)result->known;
+    struct tms_finding *list = count > 0 ? list_of(analysis, index) : NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        int known = is_known(baseline, analysis->context, &list[i]);
+        if (known < 0) {
+            return known;
+        }
+        list[i].known = known == 1;
+    }
+    return count > 0 ? part(analysis, list, result) : TMS_OK;
 }
 
 int64_t tms_baseline_mark(struct tms_baseline *baseline, struct tms_analysis *analysis)
@@ -178,15 +217,11 @@ int64_t tms_baseline_mark(struct tms_baseline *baseline, struct tms_analysis *an
     int64_t count = 0;
 
     for (size_t i = 0; analysis->finished && i < analysis->run_count; i++) {
-        const struct tms_result *result = &analysis->runs[i].result;
-        for (size_t j = 0; j < result->finding_count; j++) {
-            int known = is_known(baseline, analysis->context, &result->findings[j]);
-            if (known < 0) {
-                return tms_fail_memory(baseline->context);
-            }
-            mark(analysis, i, j, known == 1);
-            count += known;
+        if (mark(baseline, analysis, i) != TMS_OK) {
+            return tms_fail_memory(baseline->context);
         }
+        count += (int64_t)analysis->runs[i].result.known;
     }
+    analysis->marked = true;
     return count;
 }

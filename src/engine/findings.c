@@ -494,10 +494,9 @@ void tms_findings_same(struct tms_findings *findings, size_t index, const char *
     findings->list[index].same_as = id;
 }
 
-void tms_findings_known(struct tms_findings *findings, size_t index, bool known)
+struct tms_finding *tms_findings_list(struct tms_findings *findings)
 {
-    assert(index < findings->listed);
-    findings->list[index].known = known;
+    return findings->list;
 }
 
 static void resolve_cycle(struct tms_findings *findings, struct tms_finding *finding,

@@ -55,7 +55,7 @@ void tms_findings_resolve(struct tms_findings *findings, tms_stack_of *stack_of,
 /* After the close: the finding at `index` is the same as the one with that id; NULL: as none. */
 void tms_findings_same(struct tms_findings *findings, size_t index, const char *id);
 
-/* After the close: see tms_baseline_mark. */
-void tms_findings_known(struct tms_findings *findings, size_t index, bool known);
+/* After the close: the list that it gave, to be changed. */
+struct tms_finding *tms_findings_list(struct tms_findings *findings);
 
 #endif

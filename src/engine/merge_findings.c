@@ -122,6 +122,7 @@ static bool add_finding(struct tms_merging *merging, struct tms_merged_list *lis
         copy.judgement = entry.sum;
     }
     copy.processes = 0;
+    copy.known = false;
     list->findings[list->count] = copy;
     list->entries[list->count++] = entry;
     return true;

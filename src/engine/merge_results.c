@@ -147,7 +147,7 @@ static int merge_result(struct tms_analysis *into, size_t index, struct tms_copy
     if (result->assumption == NULL && from->assumption != NULL) {
         result->assumption = tms_copy_text(copying, from->assumption);
     }
-    for (size_t i = 0; i < from->finding_count; i++) {
+    for (size_t i = 0; i < from->finding_count + from->known; i++) {
         if (tms_merging_add(&merged->merging, index, copying, &from->findings[i]) != TMS_OK) {
             return TMS_ERR_MEMORY;
         }
@@ -232,13 +232,13 @@ static int merge_all(struct tms_analysis *into, const struct tms_analysis *from,
 
 int tms_analysis_merge(struct tms_analysis *into, const struct tms_analysis *from)
 {
-    bool fit = from->finished && into != from &&
+    bool fit = from->finished && into != from && !into->marked &&
                (into->merged != NULL || (into->run_count == 0 && !into->finished));
 
     if (!fit) {
         return tms_fail(into->context, TMS_ERR_ARGUMENT,
                         "only a finished analysis can be merged, and only into one without "
-                        "engines");
+                        "engines whose findings were not compared with a baseline");
     }
     into->merged = into->merged != NULL ? into->merged : start(into);
     if (into->merged == NULL) {

@@ -63,4 +63,7 @@ size_t tms_page_name(const struct tms_page *page, FILE *out, enum tms_class cls,
 /* The number of blanks. */
 void tms_page_blank(FILE *out, size_t count);
 
+/* How many findings a baseline has, if any: one line. */
+void tms_page_known(const struct tms_page *page, const struct tms_analysis *analysis);
+
 #endif

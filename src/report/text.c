@@ -436,6 +436,7 @@ int tms_report_text(const struct tms_report_job *job)
         }
         fputc('\n', job->out);
         tms_next_write(&text.page, job, text.worst);
+        tms_page_known(&text.page, job->analysis);
     }
     int closed = tms_page_close(&text.page);
     return code != TMS_OK ? code : closed;

@@ -176,13 +176,40 @@ teardown() {
     [[ $flat == *incomplete*'ended without warning'* ]]
 }
 
-@test "child processes are reported by themselves" {
+@test "child processes: an object for each and one for all, and one text" {
     tms run --json=fork.json ./cut fork
     [ "$status" -eq 66 ]
-    [[ $stderr == *'./cut fork: serializable'*'cut, process '*': violation'* ]]
+    [[ $stderr == *'./cut fork (2 processes): violation'* ]]
+    [ "$(grep -c '^Checked: ' <<<"$stderr")" -eq 1 ]
     output=$(<fork.json)
     valid result
-    query 'len(d) == 2'
+    query '[o.get("merged", False) for o in d] == [False, False, True]'
+    query '[o["results"][0]["verdict"] for o in d] == ["serializable", "violation", "violation"]'
+    query 'd[2]["processes"] == 2 and d[2]["results"][0]["violations"][0]["processes"] == 1'
+    query 'd[0]["results"][0]["stats"]["seconds"] >= 0 and d[1]["seconds"] <= d[0]["seconds"]'
+}
+
+@test "what is run when and where, in JSON" {
+    before=$(date -u +%Y-%m-%dT%H:%M:%S)
+    tms run --perturb=7 --json=origin.json ./cut
+    output=$(<origin.json)
+    query 'd[0]["command"] == "./cut" and d[0]["seed"] == 7 and d[0]["host"] == "'"$(uname -n)"'"'
+    query '"'"$before"'" <= d[0]["started"] and d[0]["started"].endswith("Z")'
+    tms run --json=origin.json ./cut
+    output=$(<origin.json)
+    query 'd[0]["seed"] is None and 0 < d[0]["seconds"] < 60'
+}
+
+@test "a baseline of an earlier run" {
+    tms run --json=old.json ./cut
+    [ "$status" -eq 66 ]
+    tms run --baseline=old.json --json=new.json ./cut
+    [ "$status" -eq 0 ]
+    [[ $stderr == *'1 known finding left out (--baseline).' ]]
+    tms run --baseline=old.json ./cut fork
+    [ "$status" -eq 0 ]
+    output=$(<new.json)
+    valid result
 }
 
 @test "rules from the command line" {

@@ -35,18 +35,25 @@ static unsigned marked(struct bench *bench, struct made *made)
     struct tms_analysis *merged;
     unsigned known = 0;
 
+    for (size_t i = 0; i < made->result->finding_count; i++) {
+        made->findings[i].event = i;
+    }
     tms_settings_init(&settings);
     settings.engines = "";
     assert_int_equal(tms_analysis_new(made->context, &settings, &merged), TMS_OK);
     assert_int_equal(tms_analysis_merge(merged, made->analysis), TMS_OK);
     int64_t count = tms_baseline_mark(bench->baseline, merged);
     const struct tms_result *result = tms_analysis_result(merged, 0);
-    assert_int_equal(result->finding_count, made->result->finding_count);
-    for (size_t i = 0; i < result->finding_count; i++) {
-        known |= result->findings[i].known ? 1u << i : 0;
-        count -= result->findings[i].known;
+    assert_int_equal(result->known, count);
+    assert_int_equal(result->finding_count + result->known, made->result->finding_count);
+    for (size_t i = 0; i < made->result->finding_count; i++) {
+        assert_int_equal(result->findings[i].known, i >= result->finding_count);
     }
-    assert_int_equal(count, 0);
+    for (size_t i = 0; i < made->result->finding_count; i++) { /* by their events */
+        known |= result->findings[i].known ? 1u << result->findings[i].event : 0;
+    }
+    assert_int_equal(tms_analysis_merge(merged, made->analysis), TMS_ERR_ARGUMENT);
+    assert_int_equal(tms_baseline_mark(bench->baseline, merged), count); /* and once more */
     tms_analysis_free(merged);
     made_stop(made);
     return known;
@@ -136,6 +143,7 @@ static void test_observed(void **state)
     assert_int_equal(tms_baseline_add(bench.baseline, made.context, made.findings), TMS_OK);
     assert_int_equal(tms_baseline_mark(bench.baseline, analysis), 1);
     assert_true(result->findings[0].known);
+    assert_int_equal(result->finding_count, 0);
     tms_analysis_free(analysis);
     made_stop(&made);
     stop(&bench);
