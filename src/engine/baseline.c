@@ -80,7 +80,8 @@ static char *name_of(const struct tms_context *context, const struct tms_finding
     if (blocks) {
         *length += tms_function_text(text, name + 1);
     } else {
-        *length += strlen(strcpy(name + 1, text));
+        *length += strlen(text);
+        memcpy(name + 1, text, strlen(text));
     }
     return name;
 }

@@ -287,10 +287,16 @@ static bool is_same(const struct tms_transaction *a, const struct tms_transactio
     return a->thread == b->thread && a->begin_event == b->begin_event && a->label == b->label;
 }
 
-static bool is_closed(const struct tms_step *cycle, size_t length)
+/* A race is no cycle, and a deadlock is one of threads. */
+static bool is_closed(const struct tms_finding *finding)
 {
-    for (size_t i = 0; i < length; i++) {
-        if (!is_same(&cycle[i].to, &cycle[(i + 1) % length].from)) {
+    bool race = strcmp(finding->kind, "race") == 0;
+    bool deadlock = strcmp(finding->kind, "deadlock") == 0;
+
+    for (size_t i = 0; !race && i < finding->cycle_length; i++) {
+        const struct tms_transaction *to = &finding->cycle[i].to;
+        const struct tms_transaction *from = &finding->cycle[(i + 1) % finding->cycle_length].from;
+        if (deadlock ? to->thread != from->thread : !is_same(to, from)) {
             return false;
         }
     }
@@ -300,11 +306,9 @@ static bool is_closed(const struct tms_step *cycle, size_t length)
 /* What reports rely on. */
 static void check_finding(struct tms_loading *loading, const struct tms_finding *finding)
 {
-    bool race = strcmp(finding->kind, "race") == 0;
-
     if (finding->judgement == NULL && finding->not_atomic && finding->refuted_count == 0) {
         tms_loading_fail(loading, "refuted", "a list, because \"not_atomic\" is true");
-    } else if (!race && !is_closed(finding->cycle, finding->cycle_length)) {
+    } else if (!is_closed(finding)) {
         tms_loading_fail(loading, "cycle", "a list in which \"to\" is \"from\" of the next step");
     }
 }

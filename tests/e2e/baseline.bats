@@ -41,7 +41,7 @@ judged() {
 @test "what is worse is new, what is milder is not" {
     judged old.json lost.std
     sed 's/"level": "error"/"level": "warning"/' old.json >milder.json
-    ! cmp -s old.json milder.json
+    run ! cmp -s old.json milder.json
     tms check --engine=frontier,judge --baseline=milder.json --json lost.std
     query '[f["new"] for r in d[0]["results"] for f in r["violations"]] == [False, True]'
 }
@@ -69,17 +69,17 @@ judged() {
 
 @test "a file that is no result is refused before anything is read" {
     : >empty
-    printf '{"schema": 1, "tool": "tmesis"' >cut
+    printf '{"schema": 1, "tool": "tmesis"' >cut.json
     printf '{"schema": 2, "tool": "tmesis", "results": []}' >newer
-    "$tmesis" info --json lost.std >info
-    for file in empty cut newer info lost.std none .; do
+    "$tmesis" info --json fine.std >info.json
+    for file in empty cut.json newer info.json lost.std none .; do
         tms check --baseline="$file" lost.std
         [ "$status" -eq 2 ]
         [ "$output" = "" ]
         [[ $stderr == "tmesis: --baseline: $file"* ]]
         [ "$(wc -l <<<"$stderr")" -eq 1 ]
     done
-    tms run --baseline=cut /bin/true
+    tms run --baseline=cut.json /bin/true
     [ "$status" -eq 125 ]
-    [[ $stderr == 'tmesis: --baseline: cut: line 1 is not JSON ('*'; expected is a result as '* ]]
+    [[ $stderr == 'tmesis: --baseline: cut.json: line 1 is not JSON ('*'; expected is a result as '* ]]
 }

@@ -243,10 +243,10 @@ load common
     # A race is no cycle, and a deadlock one of threads.
     query 'all(s["to"] == c[(i + 1) % len(c)]["from"] for t in d for r in t["results"] for v in r["violations"] if v["kind"] not in ("race", "deadlock") for c in [v["cycle"] or []] for i, s in enumerate(c))'
     query 'all(s["to"]["thread"] == c[(i + 1) % len(c)]["from"]["thread"] for t in d for r in t["results"] for v in r["violations"] if v["kind"] == "deadlock" for c in [v["cycle"]] for i, s in enumerate(c))'
-    query 'all(v["cycle"][0]["from"] == v["transaction"] for t in d for r in t["results"] for v in r["violations"] if v["cycle"] and v["kind"] != "race")'
+    query 'all(v["cycle"][0]["from"] == v["transaction"] for t in d for r in t["results"] for v in r["violations"] if v["cycle"] and v["kind"] not in ("race", "data"))'
     query 'all(v["cycle"] for t in d for r in t["results"] if r["engine"] in ("frontier", "reference", "velodrome", "sidetrack") for v in r["violations"])'
-    query 'all((v["evidence"] == "observed") == (v["kind"] == "cycle") for t in d for r in t["results"] for v in r["violations"])'
-    query '{v["kind"] for t in d for r in t["results"] for v in r["violations"]} >= {"cycle", "before", "in", "after", "race", "deadlock", "pattern", "reduction"}'
+    query 'all((v["evidence"] == "observed") == (v["kind"] == "cycle") for t in d for r in t["results"] for v in r["violations"] if v["kind"] != "data")'
+    query '{v["kind"] for t in d for r in t["results"] for v in r["violations"]} >= {"cycle", "before", "in", "after", "race", "deadlock", "pattern", "reduction", "data"}'
 }
 
 @test "JSON: bad input still gets its object" {

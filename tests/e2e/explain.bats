@@ -90,3 +90,10 @@ ids() {
     tms explain deep.json AV-1
     [ "$status" -eq 2 ]
 }
+
+@test "every finding of every engine can be read back and shown" {
+    "$tmesis" check -q --engine=all --json=all.json "$golden"/*.std 2>/dev/null || true
+    for id in $(jq -r '.results[].violations[].id' all.json | sort -u); do
+        "$tmesis" explain all.json "$id" | grep -qF "$id" || { echo "$id" && return 1; }
+    done
+}
