@@ -303,10 +303,28 @@ static bool is_closed(const struct tms_finding *finding)
     return true;
 }
 
+/* A judgement is about data, what was observed otherwise is a cycle, and the rest is predicted. */
+static bool has_fitting_kind(const struct tms_finding *finding)
+{
+    static const char *const predicted[] = {"before",    "in",   "after",   "pattern",
+                                            "reduction", "race", "deadlock"};
+    bool known = false;
+
+    if (finding->judgement != NULL || finding->evidence == TMS_EVIDENCE_OBSERVED) {
+        return strcmp(finding->kind, finding->judgement != NULL ? "data" : "cycle") == 0;
+    }
+    for (size_t i = 0; i < sizeof(predicted) / sizeof(predicted[0]); i++) {
+        known = known || strcmp(finding->kind, predicted[i]) == 0;
+    }
+    return known;
+}
+
 /* What reports rely on. */
 static void check_finding(struct tms_loading *loading, const struct tms_finding *finding)
 {
-    if (finding->judgement == NULL && finding->not_atomic && finding->refuted_count == 0) {
+    if (!has_fitting_kind(finding)) {
+        tms_loading_fail(loading, "kind", "one that goes with \"evidence\" and \"level\"");
+    } else if (finding->judgement == NULL && finding->not_atomic && finding->refuted_count == 0) {
         tms_loading_fail(loading, "refuted", "a list, because \"not_atomic\" is true");
     } else if (!is_closed(finding)) {
         tms_loading_fail(loading, "cycle", "a list in which \"to\" is \"from\" of the next step");

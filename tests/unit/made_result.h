@@ -86,7 +86,7 @@ static inline struct tms_judgement *made_judged(struct made *made, const char *i
     struct tms_judgement *judgement = &made->judgements[made->result->finding_count];
     struct tms_finding *finding = made_cycle(made, id, block);
 
-    finding->kind = "judged";
+    finding->kind = "data";
     finding->refuted = NULL;
     finding->refuted_count = 0;
     finding->judgement = judgement;
