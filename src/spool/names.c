@@ -44,6 +44,7 @@ void tms_spool_names_close(struct tms_spool_names *names)
     free(names->sites);
     free(names->labels);
     free(names->threads);
+    tms_heap_names_free(&names->heap);
 }
 
 uint32_t tms_spool_intern(struct tms_spool_names *names, enum tms_class cls, const char *text)
@@ -144,6 +145,33 @@ uint32_t tms_spool_thread(struct tms_spool_names *names, uint32_t index)
         *known = id;
     }
     return id;
+}
+
+const struct tms_spool_thread *tms_spool_stack_owner(const struct tms_spool *spool,
+                                                     uint64_t address)
+{
+    const struct tms_spool_list *threads = &spool->lists[TMS_SPOOL_THREAD];
+
+    for (size_t i = threads->count; i-- > 0;) {
+        const struct tms_spool_thread *thread = (const void *)threads->entries[i].record;
+        if (address >= thread->stack_start && address < thread->stack_end) {
+            return thread;
+        }
+    }
+    return NULL;
+}
+
+const char *tms_spool_start_function(struct tms_spool_names *names,
+                                     const struct tms_spool_thread *thread)
+{
+    const struct tms_frame *frames = NULL;
+    size_t count =
+        thread->entry != 0 ? tms_symbols_frames(names->symbols, thread->entry + 1, &frames) : 0;
+
+    if (thread->index == FIRST_THREAD) {
+        return "main";
+    }
+    return count > 0 && frames[count - 1].brief != NULL ? frames[count - 1].brief : "thread";
 }
 
 /* ---- labels ----------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #ifndef TMS_SPOOL_NAMES_H
 #define TMS_SPOOL_NAMES_H
 
+#include "spool/heap_names.h"
 #include "spool/spool.h"
 #include "symbol/symbols.h"
 #include "tmesis/tmesis.h"
@@ -24,7 +25,8 @@ struct tms_spool_names {
     struct tms_site_names *sites; /* beside the spool's list of sites */
     uint32_t *labels;             /* by id of those up to their number: 0 is not asked for yet */
     uint32_t *threads;            /* beside its list of threads */
-    bool inlined;                 /* inlined functions are wanted as blocks (inlined.h) */
+    struct tms_heap_names heap;
+    bool inlined; /* inlined functions are wanted as blocks (inlined.h) */
     bool failed;
 };
 
@@ -71,6 +73,14 @@ uint32_t tms_spool_stack(struct tms_spool_names *names, uint32_t site);
 
 /* The frame that stands for a site: the innermost in a file that is not the system's. */
 const struct tms_frame *tms_spool_frame(struct tms_spool_names *names, uint32_t site);
+
+/* The thread that has its stack at an address; the last one that had. NULL: none. */
+const struct tms_spool_thread *tms_spool_stack_owner(const struct tms_spool *spool,
+                                                     uint64_t address);
+
+/* The function that a thread begins with, "main" of the first; "thread" if nobody knows. */
+const char *tms_spool_start_function(struct tms_spool_names *names,
+                                     const struct tms_spool_thread *thread);
 
 /* What the programmer called the thing at an address, or NULL. */
 const char *tms_spool_given_name(const struct tms_spool *spool, uint64_t address);

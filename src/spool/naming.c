@@ -6,10 +6,14 @@
 #include <string.h>
 
 #include "runtime/rt.h"
+#include "spool/grow.h"
+
+#define AREA (UINT64_C(1) << 32)
 
 void tms_naming_free(struct tms_naming *naming)
 {
     free(naming->owners);
+    free(naming->areas);
     free(naming->text);
     *naming = (struct tms_naming){0};
 }
@@ -126,44 +130,111 @@ static void keep(struct tms_naming *naming, struct tms_naming_start start)
     naming->start = start;
 }
 
-/* "heap:bank.c:31#2[8]": it needs no renewal, since it has the number of the block. */
-static void put_block(struct tms_naming *naming, const char *prefix, uint32_t number,
-                      uint64_t address)
+/* "heap:new_account:account#2.lock": it needs no renewal, since it has the number of the block. */
+static void put_block(struct tms_naming *naming, const char *prefix,
+                      const struct tms_naming_thing *thing)
 {
+    uint32_t number = thing->origin->block;
     const struct tms_place_block *block = &naming->places->blocks[number - 1];
     struct tms_naming_start start = {.prefix = prefix, .block = number};
-    char buffer[TMS_NUMBER_SIZE];
+    char path[TMS_PATH_SIZE];
 
     if (!is_kept(naming, &start)) {
-        uint32_t location = tms_spool_location(naming->names, block->site);
-        put_text(naming, "heap");
-        if (location != 0) {
-            put_text(naming, ":");
-            put_plain(naming,
-                      tms_name(naming->names->context, TMS_CLASS_LOCATION, location, buffer));
+        const struct tms_heap_name *name = tms_heap_name(naming->names, block->site, block->size);
+        if (name == NULL) {
+            naming->names->failed = true;
+            return;
         }
+        put_text(naming, name->text);
         put_text(naming, "#");
         put_number(naming, number, 10);
-        put_text(naming, "[");
+        start.allocation = name->allocation;
         keep(naming, start);
     }
-    put_number(naming, address - block->start, 10);
-    put_text(naming, "]");
+    put(naming, path,
+        tms_allocation_path(&naming->start.allocation, thing->address - block->start, thing->bytes,
+                            path));
 }
 
 static void put_datum(struct tms_naming *naming, const char *prefix, const struct tms_datum *datum,
-                      uint64_t address)
+                      const struct tms_naming_thing *thing)
 {
     struct tms_naming_start start = {
-        .prefix = prefix, .name = datum->name, .address = address - datum->offset};
+        .prefix = prefix, .name = datum->name, .address = thing->address - datum->offset};
+    char path[TMS_PATH_SIZE];
 
     if (!is_kept(naming, &start)) {
         put_distinct(naming, datum->name, start.address);
         keep(naming, start);
     }
-    if (datum->offset != 0) {
-        put_text(naming, "+");
-        put_number(naming, datum->offset, 10);
+    put(naming, path, tms_type_path(datum->type, datum->offset, thing->bytes, path));
+}
+
+/* ---- other memory ------------------------------------------------------------------------- */
+
+/* "stack:worker#2+120": so far from the end of the stack of the second thread. */
+static bool put_stack(struct tms_naming *naming, uint64_t address)
+{
+    const struct tms_spool_thread *thread = tms_spool_stack_owner(naming->names->spool, address);
+
+    if (thread == NULL) {
+        return false;
+    }
+    put_text(naming, "stack:");
+    put_plain(naming, tms_spool_start_function(naming->names, thread));
+    put_text(naming, "#");
+    put_number(naming, thread->index, 10);
+    put_text(naming, "+");
+    put_number(naming, thread->stack_end - address, 10);
+    return true;
+}
+
+/* "libfoo.so+4096": no variable of the file, but in it. */
+static bool put_module(struct tms_naming *naming, uint64_t address)
+{
+    uint64_t offset;
+    const char *module = tms_symbols_module_at(naming->names->symbols, address, &offset);
+
+    if (module == NULL) {
+        return false;
+    }
+    put_plain(naming, module);
+    put_text(naming, "+");
+    put_number(naming, offset, 10);
+    return true;
+}
+
+/* "memory#2+4096": memory that nobody knows, in the second 4 GiB of addresses that have such. */
+static void put_memory(struct tms_naming *naming, uint64_t address)
+{
+    size_t i = 0;
+
+    while (i < naming->area_count && naming->areas[i] != address / AREA) {
+        i++;
+    }
+    if (i == naming->area_count) {
+        if (!TMS_GROW(&naming->areas, &naming->area_capacity, naming->area_count)) {
+            naming->names->failed = true;
+            return;
+        }
+        naming->areas[naming->area_count++] = address / AREA;
+    }
+    put_text(naming, "memory#");
+    put_number(naming, i + 1, 10);
+    put_text(naming, "+");
+    put_number(naming, address % AREA, 10);
+}
+
+static void put_unnamed(struct tms_naming *naming, const char *prefix, const char *given,
+                        uint64_t address)
+{
+    naming->start.prefix = NULL;
+    naming->length = 0;
+    put_text(naming, prefix);
+    if (given != NULL) {
+        put_distinct(naming, given, address);
+    } else if (!put_stack(naming, address) && !put_module(naming, address)) {
+        put_memory(naming, address);
     }
 }
 
@@ -178,45 +249,36 @@ static const char *prefix_of(unsigned what)
 }
 
 static void put_name(struct tms_naming *naming, const char *prefix,
-                     const struct tms_place_origin *origin, uint64_t address)
+                     const struct tms_naming_thing *thing)
 {
-    const char *given = tms_spool_given_name(naming->names->spool, address);
+    const char *given = tms_spool_given_name(naming->names->spool, thing->address);
     struct tms_datum datum;
 
-    if (given == NULL && origin->block != 0) {
-        put_block(naming, prefix, origin->block, address);
+    if (given == NULL && thing->origin->block != 0) {
+        put_block(naming, prefix, thing);
         return;
     }
-    if (given == NULL && tms_symbols_datum(naming->names->symbols, address, &datum)) {
-        put_datum(naming, prefix, &datum, address);
+    if (given == NULL && tms_symbols_datum(naming->names->symbols, thing->address, &datum)) {
+        put_datum(naming, prefix, &datum, thing);
     } else {
-        naming->start.prefix = NULL;
-        naming->length = 0;
-        put_text(naming, prefix);
-        if (given != NULL) {
-            put_distinct(naming, given, address);
-        } else {
-            put_text(naming, "0x");
-            put_number(naming, address, 16);
-        }
+        put_unnamed(naming, prefix, given, thing->address);
     }
-    if (origin->renewal != 0) {
+    if (thing->origin->renewal != 0) {
         put_text(naming, "@");
-        put_number(naming, origin->renewal, 10);
+        put_number(naming, thing->origin->renewal, 10);
     }
 }
 
-uint32_t tms_naming_name(struct tms_naming *naming, enum tms_class cls, unsigned what,
-                         const struct tms_place_origin *origin, uint64_t address)
+uint32_t tms_naming_name(struct tms_naming *naming, const struct tms_naming_thing *thing)
 {
-    const char *prefix = prefix_of(what);
+    const char *prefix = prefix_of(thing->what);
 
-    put_name(naming, prefix, origin, address);
+    put_name(naming, prefix, thing);
     /* Objects that are made again in a block of the heap keep their name; memory never does. */
-    bool is_new = cls == TMS_CLASS_VARIABLE && (what & TMS_NAMING_MEMORY) != 0;
+    bool is_new = thing->cls == TMS_CLASS_VARIABLE && (thing->what & TMS_NAMING_MEMORY) != 0;
     int64_t id = naming->names->failed
                      ? TMS_ERR_MEMORY
-                     : (is_new ? tms_intern_new : tms_intern)(naming->names->context, cls,
+                     : (is_new ? tms_intern_new : tms_intern)(naming->names->context, thing->cls,
                                                               naming->text, naming->length);
     naming->names->failed = naming->names->failed || id < 0;
     return id < 0 ? 0 : (uint32_t)id;

@@ -18,6 +18,7 @@ struct tms_naming_start {
     uint32_t block;     /* of the heap; 0: it is a variable of the program */
     const char *name;   /* of the variable, */
     uint64_t address;   /* and where it is */
+    struct tms_allocation allocation;
     size_t length;
 };
 
@@ -29,6 +30,8 @@ struct tms_naming {
     char *text;
     size_t length, capacity;
     struct tms_naming_start start;
+    uint64_t *areas; /* of memory that nobody knows, in the order in which they were met */
+    size_t area_count, area_capacity;
 };
 
 void tms_naming_free(struct tms_naming *naming);
@@ -36,11 +39,15 @@ void tms_naming_free(struct tms_naming *naming);
 /* What is in memory, by itself or together with what it is used as. */
 #define TMS_NAMING_MEMORY 8u
 
-/*
- * The id in `cls` of what is at `address`; `what`: enum tms_rt_sync, with TMS_NAMING_MEMORY if it
- * is memory. 0: `failed` tells.
- */
-uint32_t tms_naming_name(struct tms_naming *naming, enum tms_class cls, unsigned what,
-                         const struct tms_place_origin *origin, uint64_t address);
+/* What is to be named. */
+struct tms_naming_thing {
+    enum tms_class cls;
+    unsigned what; /* enum tms_rt_sync, with TMS_NAMING_MEMORY if it is memory */
+    const struct tms_place_origin *origin;
+    uint64_t address, bytes; /* 0 bytes: an object, of which nobody knows how long it is */
+};
+
+/* Its id in `cls`. 0: `failed` tells. */
+uint32_t tms_naming_name(struct tms_naming *naming, const struct tms_naming_thing *thing);
 
 #endif

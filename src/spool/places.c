@@ -339,12 +339,12 @@ bool tms_places_start(struct tms_places *places)
 
 /* ---- renewal ----------------------------------------------------------------------------- */
 
-static bool add_block(struct tms_places *places, uint64_t start, uint32_t site)
+static bool add_block(struct tms_places *places, uint64_t start, uint64_t size, uint32_t site)
 {
     if (!TMS_GROW(&places->blocks, &places->block_capacity, places->block_count)) {
         return false;
     }
-    places->blocks[places->block_count++] = (struct tms_place_block){start, site};
+    places->blocks[places->block_count++] = (struct tms_place_block){start, size, site};
     return true;
 }
 
@@ -459,7 +459,7 @@ bool tms_places_renew(struct tms_places *places, uint64_t address, uint64_t size
     struct range range = range_of(address, size);
 
     places->renewals++;
-    if (allocated && !add_block(places, address, site)) {
+    if (allocated && !add_block(places, address, size, site)) {
         return false;
     }
     range.block = allocated ? (uint32_t)places->block_count : 0;

@@ -93,7 +93,7 @@ struct tms_place_region {
 
 /* A block of the heap that was there at some time. */
 struct tms_place_block {
-    uint64_t start;
+    uint64_t start, size;
     uint32_t site;
 };
 

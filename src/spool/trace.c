@@ -215,9 +215,13 @@ static inline uint32_t name_of(struct work *work, struct tms_place_page *page, u
     uint32_t *name = tms_places_name(&work->places, &page->words[index], address % TMS_WORD);
 
     if (*name == 0) {
-        unsigned what = access->what | TMS_NAMING_MEMORY;
-        *name = tms_naming_name(&work->naming, TMS_CLASS_VARIABLE, what, &page->origins[index],
-                                address);
+        struct tms_naming_thing thing = {.cls = TMS_CLASS_VARIABLE,
+                                         .what = access->what | TMS_NAMING_MEMORY,
+                                         .origin = &page->origins[index],
+                                         .address = address,
+                                         .bytes = tms_place_next(&page->words[index], address) -
+                                                  address};
+        *name = tms_naming_name(&work->naming, &thing);
     }
     return *name;
 }
@@ -351,8 +355,11 @@ static int put_object(struct work *work, const struct tms_spool_event *from,
 
     assert(object != NULL);
     if (object->place.name == 0) {
-        object->place.name =
-            tms_naming_name(&work->naming, class_of(from), what, &object->origin, from->target);
+        struct tms_naming_thing thing = {.cls = class_of(from),
+                                         .what = what,
+                                         .origin = &object->origin,
+                                         .address = from->target};
+        object->place.name = tms_naming_name(&work->naming, &thing);
     }
     event->target = object->place.name;
     return pass(work, from, event);

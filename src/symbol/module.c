@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "symbol/function.h"
+
 /* ---- files ------------------------------------------------------------------------------ */
 
 _Thread_local jmp_buf *tms_module_escape;
@@ -42,6 +44,7 @@ static Dwfl_Module *open_image(struct tms_module *module)
     Dwarf *dwarf = image != NULL ? dwfl_module_getdwarf(image, &bias) : NULL;
     if (dwarf != NULL) {
         dwarf_new_oom_handler(dwarf, out_of_memory);
+        module->types.dwarf = dwarf;
     }
     return image;
 }
@@ -69,6 +72,7 @@ Dwfl_Module *tms_module_image(struct tms_module *module)
 void tms_module_close(struct tms_module *module)
 {
     dwfl_end(module->dwfl);
+    tms_types_close(&module->types);
     free(module->variables);
     free(module->path);
 }
@@ -85,6 +89,7 @@ const char *tms_module_name(const struct tms_module *module)
 /* A question about one address, on its way through the frames. */
 struct search {
     struct tms_texts *texts;
+    struct tms_types *types;
     Dwarf_Die *unit;
     const char *compiled_in;
     const char *symbol; /* of the symbol table, NULL: none */
@@ -125,7 +130,9 @@ static void set_place(struct search *search, struct tms_frame *frame, const char
     }
     frame->file = tms_texts_path(search->texts, path, search->compiled_in);
     frame->line = frame->file != NULL ? (unsigned)line : 0;
-    frame->source = tms_texts_source(search->texts, path, search->compiled_in, frame->line);
+    frame->path = tms_texts_full_path(search->texts, path, search->compiled_in);
+    frame->source =
+        frame->path != NULL ? tms_texts_source(search->texts, frame->path, frame->line) : NULL;
 }
 
 /* Where the inlined function `die` was called. */
@@ -157,6 +164,8 @@ static void take_scopes(struct search *search, Dwarf_Die *scopes, int count)
             set_call_place(search, frame, called);
         }
         frame->function = name_of(search, &scopes[i]);
+        frame->allocates = tms_function_allocates(search->types, &scopes[i]);
+        frame->holds = tms_function_holds(search->types, &scopes[i], &frame->holds_name);
         frame->instance = is_inlined(&scopes[i]) ? dwarf_dieoffset(&scopes[i]) : 0;
         search->count += frame->function != NULL;
         if (!is_inlined(&scopes[i])) {
@@ -170,18 +179,25 @@ static void take_scopes(struct search *search, Dwarf_Die *scopes, int count)
  * dwarf_getscopes leads from an inlined function to where it was written down; the way to where
  * it is called goes through the parents of its DIE.
  */
-static void search_scopes(struct search *search, Dwarf *dwarf, Dwarf_Addr address)
+static int find_scopes(Dwarf_Die *unit, Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die **scopes)
 {
-    Dwarf_Die *scopes = NULL, innermost;
-    int count = dwarf_getscopes(search->unit, address, &scopes);
+    Dwarf_Die innermost;
+    int count = dwarf_getscopes(unit, address, scopes);
 
     if (count <= 0) {
-        return;
+        return 0;
     }
-    bool found = dwarf_offdie(dwarf, dwarf_dieoffset(&scopes[0]), &innermost) != NULL;
-    free(scopes);
-    scopes = NULL;
-    count = found ? dwarf_getscopes_die(&innermost, &scopes) : 0;
+    bool found = dwarf_offdie(dwarf, dwarf_dieoffset(&(*scopes)[0]), &innermost) != NULL;
+    free(*scopes);
+    *scopes = NULL;
+    return found ? dwarf_getscopes_die(&innermost, scopes) : 0;
+}
+
+static void search_scopes(struct search *search, Dwarf *dwarf, Dwarf_Addr address)
+{
+    Dwarf_Die *scopes = NULL;
+    int count = find_scopes(search->unit, dwarf, address, &scopes);
+
     take_scopes(search, scopes, count);
     free(scopes);
 }
@@ -225,7 +241,8 @@ size_t tms_module_frames(struct tms_module *module, struct tms_texts *texts, uin
                          struct tms_frame *frames, size_t room)
 {
     Dwfl_Module *image = tms_module_image(module);
-    struct search search = {.texts = texts, .frames = frames, .room = room};
+    struct search search = {
+        .texts = texts, .types = &module->types, .frames = frames, .room = room};
     Dwarf_Addr bias = 0;
     Dwarf_Attribute attribute;
 
@@ -242,4 +259,23 @@ size_t tms_module_frames(struct tms_module *module, struct tms_texts *texts, uin
     }
     search_table(&search);
     return search.count;
+}
+
+bool tms_module_function(struct tms_module *module, uint64_t address, size_t index,
+                         Dwarf_Die *function)
+{
+    Dwfl_Module *image = tms_module_image(module);
+    Dwarf_Addr bias = 0;
+    Dwarf_Die *unit = image != NULL ? find_unit(image, address, &bias) : NULL, *scopes = NULL;
+    int count = unit != NULL ? find_scopes(unit, module->types.dwarf, address - bias, &scopes) : 0;
+    bool found = false;
+
+    for (int i = 0; i < count && !found; i++) {
+        if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram || is_inlined(&scopes[i])) {
+            found = index-- == 0;
+            *function = scopes[i];
+        }
+    }
+    free(scopes);
+    return found;
 }

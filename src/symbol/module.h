@@ -15,6 +15,7 @@
 
 #include "symbol/symbols.h"
 #include "symbol/texts.h"
+#include "symbol/types.h"
 
 /* A variable with static storage, in the addresses of the file. */
 struct tms_module_variable {
@@ -22,6 +23,8 @@ struct tms_module_variable {
     const char *name;
     const char *file; /* NULL: unknown */
     unsigned line;
+    Dwarf_Die die;
+    const struct tms_type *type; /* NULL: not asked for yet, or unknown */
 };
 
 struct tms_module {
@@ -33,6 +36,7 @@ struct tms_module {
     bool listed;                           /* `variables` was filled */
     struct tms_module_variable *variables; /* by start */
     size_t variable_count, variable_capacity;
+    struct tms_types types;
 };
 
 /* The file as libdw sees it, NULL if it can't be read. */
@@ -55,6 +59,15 @@ const char *tms_module_name(const struct tms_module *module);
  */
 size_t tms_module_frames(struct tms_module *module, struct tms_texts *texts, uint64_t address,
                          struct tms_frame *frames, size_t room);
+
+/* The debug information of the index-th of these functions; false if there is none. */
+bool tms_module_function(struct tms_module *module, uint64_t address, size_t index,
+                         Dwarf_Die *function);
+
+/* A variable by its name; NULL if there is none, or more than one. */
+const struct tms_module_variable *tms_module_variable(struct tms_module *module,
+                                                      struct tms_texts *texts, const char *name,
+                                                      size_t length);
 
 /* The variable around an address of the file. */
 bool tms_module_datum(struct tms_module *module, struct tms_texts *texts, uint64_t address,

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/assigned.h"
 #include "symbol/module.h"
+#include "symbol/spelling.h"
 #include "symbol/texts.h"
 
 #define FRAMES_MOST 32 /* functions inlined into each other */
@@ -73,7 +75,11 @@ bool tms_symbols_module(struct tms_symbols *symbols, const char *path, uint64_t 
         symbols->modules = grown;
         symbols->module_capacity = capacity;
     }
-    struct tms_module module = {.path = strdup(path), .start = start, .end = end, .bias = bias};
+    struct tms_module module = {.path = strdup(path),
+                                .start = start,
+                                .end = end,
+                                .bias = bias,
+                                .types.texts = &symbols->texts};
     if (module.path == NULL) {
         return false;
     }
@@ -153,6 +159,15 @@ static size_t ask_for_frames(struct tms_symbols *symbols, struct tms_module *mod
     return tms_module_frames(module, &symbols->texts, pc - module->bias - 1, frames, FRAMES_MOST);
 }
 
+static void spell(struct tms_symbols *symbols, struct tms_frame *frame)
+{
+    const char *spelt =
+        frame->bare ? NULL : tms_spelling_function(&symbols->texts, frame->function);
+
+    frame->function = spelt != NULL ? spelt : frame->function;
+    frame->brief = spelt != NULL ? tms_spelling_brief(&symbols->texts, spelt) : NULL;
+}
+
 static size_t find_frames(struct tms_symbols *symbols, uint64_t pc, struct tms_frame *frames)
 {
     struct tms_module *module = find_module(symbols, pc);
@@ -164,6 +179,7 @@ static size_t find_frames(struct tms_symbols *symbols, uint64_t pc, struct tms_f
     }
     for (size_t i = 0; i < count; i++) {
         frames[i].foreign = is_foreign(module, &frames[i]);
+        spell(symbols, &frames[i]);
     }
     return count;
 }
@@ -241,4 +257,32 @@ bool tms_symbols_datum(struct tms_symbols *symbols, uint64_t address, struct tms
     struct tms_module *module = find_module(symbols, address);
 
     return module != NULL && ask_for_datum(symbols, module, address, datum);
+}
+
+void tms_symbols_assigned(struct tms_symbols *symbols, uint64_t pc, size_t index,
+                          const char *callee, uint64_t size, struct tms_assigned *assigned)
+{
+    struct tms_module *module = find_module(symbols, pc);
+    const struct tms_frame *frames;
+    jmp_buf escape;
+
+    *assigned = (struct tms_assigned){0};
+    if (module == NULL || tms_symbols_frames(symbols, pc, &frames) <= index) {
+        return;
+    }
+    if (setjmp(escape) != 0) {
+        tms_module_give_up(module);
+        return;
+    }
+    tms_module_escape = &escape;
+    tms_module_assigned(module, &symbols->texts, pc - module->bias - 1, index, &frames[index],
+                        callee, size, assigned);
+}
+
+const char *tms_symbols_module_at(struct tms_symbols *symbols, uint64_t address, uint64_t *offset)
+{
+    const struct tms_module *module = find_module(symbols, address);
+
+    *offset = module != NULL ? address - module->bias : 0;
+    return module != NULL ? tms_module_name(module) : NULL;
 }

@@ -28,15 +28,22 @@ void tms_symbols_free(struct tms_symbols *symbols);
 bool tms_symbols_module(struct tms_symbols *symbols, const char *path, uint64_t start, uint64_t end,
                         uint64_t bias);
 
+struct tms_type; /* types.h */
+
 /* One function on the way to an address. */
 struct tms_frame {
-    const char *function; /* demangled; "module+0x1234" if nobody knows */
-    const char *file;     /* NULL: unknown. Shortened where that leads to the same file */
-    const char *source;   /* the line itself without its indentation; NULL: not to be had */
-    unsigned line;        /* 0: unknown */
-    uint64_t instance;    /* which copy of an inlined function in the file; 0: it is none */
-    bool bare;            /* `function` is only an address */
-    bool foreign;         /* it belongs to the system, not to the program */
+    const char *function;         /* demangled; "module+0x1234" if nobody knows */
+    const char *brief;            /* the same without arguments; NULL if nobody knows */
+    const char *file;             /* NULL: unknown. Shortened where that leads to the same file */
+    const char *path;             /* of the file, as it was compiled; NULL: unknown */
+    const char *source;           /* the line itself without its indentation; NULL: not to be had */
+    unsigned line;                /* 0: unknown */
+    const struct tms_type *holds; /* of an allocator: for what; NULL: it is none */
+    const char *holds_name;
+    uint64_t instance; /* which copy of an inlined function in the file; 0: it is none */
+    bool bare;         /* `function` is only an address */
+    bool allocates;    /* it returns void * and is given a size */
+    bool foreign;      /* it belongs to the system, not to the program */
 };
 
 /*
@@ -52,12 +59,16 @@ bool tms_symbols_foreign(struct tms_symbols *symbols, uint64_t pc);
 /* A variable with static storage. */
 struct tms_datum {
     const char *name;
-    uint64_t offset;  /* of the address in it */
-    const char *file; /* of its declaration; NULL: unknown */
+    uint64_t offset;             /* of the address in it */
+    const struct tms_type *type; /* NULL: unknown */
+    const char *file;            /* of its declaration; NULL: unknown */
     unsigned line;
 };
 
 /* The variable that holds the address; false if there is none. */
 bool tms_symbols_datum(struct tms_symbols *symbols, uint64_t address, struct tms_datum *datum);
+
+/* The name of the file that the process had at the address, and where in it; NULL: none. */
+const char *tms_symbols_module_at(struct tms_symbols *symbols, uint64_t address, uint64_t *offset);
 
 #endif

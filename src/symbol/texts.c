@@ -18,6 +18,7 @@
 struct tms_source_file {
     char *path;
     char *content; /* NULL: can't be read */
+    char *code;    /* the same without comments; NULL: not asked for yet */
     size_t length;
 };
 
@@ -35,6 +36,7 @@ static void drop_sources(struct tms_texts *texts)
     for (size_t i = 0; i < texts->source_count; i++) {
         free(texts->sources[i].path);
         free(texts->sources[i].content);
+        free(texts->sources[i].code);
     }
     texts->source_count = 0;
 }
@@ -53,12 +55,12 @@ void tms_texts_close(struct tms_texts *texts)
     }
 }
 
-/* Takes the text over; NULL, with the text freed, when memory is short. */
-static const char *own(struct tms_texts *texts, char *text)
+/* Takes the block over; NULL, with the block freed, when memory is short. */
+static void *own(struct tms_texts *texts, void *text)
 {
     if (text != NULL && texts->count == texts->capacity) {
         size_t capacity = texts->capacity == 0 ? 64 : 2 * texts->capacity;
-        char **grown = realloc(texts->texts, capacity * sizeof(*grown));
+        void **grown = realloc(texts->texts, capacity * sizeof(*grown));
         if (grown == NULL) {
             free(text);
             return NULL;
@@ -75,6 +77,11 @@ static const char *own(struct tms_texts *texts, char *text)
 const char *tms_texts_keep(struct tms_texts *texts, const char *text)
 {
     return text != NULL ? own(texts, strdup(text)) : NULL;
+}
+
+void *tms_texts_room(struct tms_texts *texts, size_t bytes)
+{
+    return own(texts, calloc(1, bytes));
 }
 
 const char *tms_texts_demangle(struct tms_texts *texts, const char *name)
@@ -152,7 +159,7 @@ static void read_file(struct tms_source_file *file)
     fclose(in);
 }
 
-static const struct tms_source_file *find_source(struct tms_texts *texts, const char *path)
+static struct tms_source_file *find_source(struct tms_texts *texts, const char *path)
 {
     for (size_t i = 0; i < texts->source_count; i++) {
         if (strcmp(texts->sources[i].path, path) == 0) {
@@ -191,24 +198,100 @@ static const char *keep_line(struct tms_texts *texts, const char *at, size_t len
     return own(texts, line);
 }
 
-const char *tms_texts_source(struct tms_texts *texts, const char *path, const char *compiled_in,
-                             unsigned line)
+/* Where a line starts, NULL: the file has fewer. */
+static const char *find_line(const char *at, const char *end, unsigned line)
+{
+    while (line > 1 && at < end) {
+        const char *next = memchr(at, '\n', (size_t)(end - at));
+        at = next != NULL ? next + 1 : end;
+        line--;
+    }
+    return line == 1 && at < end ? at : NULL;
+}
+
+const char *tms_texts_full_path(struct tms_texts *texts, const char *path, const char *compiled_in)
 {
     char full[PATH_MAX];
     bool relative = path[0] != '/' && compiled_in != NULL;
-    int length = relative ? snprintf(full, sizeof(full), "%s/%s", compiled_in, path)
-                          : snprintf(full, sizeof(full), "%s", path);
-    const struct tms_source_file *file =
-        length > 0 && (size_t)length < sizeof(full) ? find_source(texts, full) : NULL;
+    int length = relative ? snprintf(full, sizeof(full), "%s/%s", compiled_in, path) : 0;
 
-    if (file == NULL || file->content == NULL || line == 0) {
+    return tms_texts_keep(texts, relative && length < PATH_MAX ? full : path);
+}
+
+const char *tms_texts_source(struct tms_texts *texts, const char *path, unsigned line)
+{
+    const struct tms_source_file *file = find_source(texts, path);
+
+    if (file == NULL || file->content == NULL) {
         return NULL;
     }
-    const char *at = file->content, *end = at + file->length;
-    while (--line > 0 && at < end) {
-        const char *next = memchr(at, '\n', (size_t)(end - at));
-        at = next != NULL ? next + 1 : end;
+    const char *end = file->content + file->length, *at = find_line(file->content, end, line);
+    if (at == NULL) {
+        return NULL;
     }
-    const char *stop = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+    const char *stop = memchr(at, '\n', (size_t)(end - at));
     return keep_line(texts, at, (size_t)((stop != NULL ? stop : end) - at));
+}
+
+/* ---- code --------------------------------------------------------------------------------- */
+
+/* What begins here and is no code: up to where. `at` itself if it is code. */
+static char *skip_other(char *at, const char *end, bool line_start)
+{
+    char *from = at;
+
+    if (end - at >= 2 && at[0] == '/' && at[1] == '*') {
+        for (at += 2; at < end && !(at[-1] == '*' && at[0] == '/' && at - from > 2); at++) {
+        }
+        return at < end ? at + 1 : at;
+    }
+    if ((end - at >= 2 && at[0] == '/' && at[1] == '/') || (line_start && *at == '#')) {
+        while (at < end && (*at != '\n' || at[-1] == '\\')) {
+            at++;
+        }
+    } else if (*at == '"' || (*at == '\'' && (end - at < 3 || at[1] == '\\' || at[2] == '\''))) {
+        for (at++; at < end && *at != *from && *at != '\n'; at++) {
+            at += *at == '\\' && end - at > 1;
+        }
+        return at < end ? at + 1 : at;
+    }
+    return at;
+}
+
+static void blank_other(char *at, const char *end)
+{
+    bool line_start = true;
+
+    while (at < end) {
+        char *behind = skip_other(at, end, line_start);
+        for (; at < behind; at++) {
+            *at = *at == '\n' ? '\n' : ' ';
+        }
+        if (at < end) {
+            line_start = *at == '\n' || (line_start && (*at == ' ' || *at == '\t'));
+            at++;
+        }
+    }
+}
+
+bool tms_texts_code(struct tms_texts *texts, const char *path, unsigned line,
+                    struct tms_source_code *code)
+{
+    struct tms_source_file *file = find_source(texts, path);
+
+    if (file == NULL || file->content == NULL) {
+        return false;
+    }
+    if (file->code == NULL) {
+        file->code = malloc(file->length + 1);
+        if (file->code == NULL) {
+            return false;
+        }
+        memcpy(file->code, file->content, file->length);
+        blank_other(file->code, file->code + file->length);
+    }
+    code->start = file->code;
+    code->end = file->code + file->length;
+    code->line = find_line(code->start, code->end, line);
+    return code->line != NULL;
 }

@@ -12,7 +12,7 @@
 struct tms_source_file;
 
 struct tms_texts {
-    char **texts;
+    void **texts;
     size_t count, capacity;
     char *directory; /* that the command runs in; NULL: unknown */
     char *(*demangle)(const char *name, char *buffer, size_t *size, int *status);
@@ -26,6 +26,9 @@ void tms_texts_close(struct tms_texts *texts);
 
 /* A copy that the pool owns; NULL for NULL and when memory is short. */
 const char *tms_texts_keep(struct tms_texts *texts, const char *text);
+
+/* So many bytes, all zero, that the pool owns; NULL when memory is short. */
+void *tms_texts_room(struct tms_texts *texts, size_t bytes);
 
 /*
  * The name as a programmer writes it. Only C++ knows how its names are mangled: its library is
@@ -43,7 +46,19 @@ const char *tms_texts_path(struct tms_texts *texts, const char *path, const char
  * Line `line` of a file without the blanks around it, and others in place of control characters;
  * NULL if there is no such line, or it is empty.
  */
-const char *tms_texts_source(struct tms_texts *texts, const char *path, const char *compiled_in,
-                             unsigned line);
+const char *tms_texts_source(struct tms_texts *texts, const char *path, unsigned line);
+
+/*
+ * All of a file with blanks in the place of comments, strings and what is for the preprocessor, and
+ * where in it a line starts. False if there is no such line.
+ */
+struct tms_source_code {
+    const char *start, *end, *line; /* until the next call */
+};
+bool tms_texts_code(struct tms_texts *texts, const char *path, unsigned line,
+                    struct tms_source_code *code);
+
+/* The path that a compiler wrote down, from the root if the directory is known. */
+const char *tms_texts_full_path(struct tms_texts *texts, const char *path, const char *compiled_in);
 
 #endif

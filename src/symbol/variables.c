@@ -96,6 +96,7 @@ static void list_variable(const struct listing *listing, Dwarf_Die *die)
     struct tms_module_variable variable = {
         .start = address + listing->bias,
         .size = size_of(die),
+        .die = *die,
         .name = mangled != NULL ? tms_texts_demangle(listing->texts, mangled)
                                 : tms_texts_keep(listing->texts, dwarf_diename(die)),
     };
@@ -169,8 +170,7 @@ static void list_all(struct tms_module *module, struct tms_texts *texts, Dwfl_Mo
 }
 
 /* The last variable that starts at the address or before it, if it goes so far. */
-static const struct tms_module_variable *find_listed(const struct tms_module *module,
-                                                     uint64_t address)
+static struct tms_module_variable *find_listed(const struct tms_module *module, uint64_t address)
 {
     size_t low = 0, high = module->variable_count;
 
@@ -182,7 +182,7 @@ static const struct tms_module_variable *find_listed(const struct tms_module *mo
             high = middle;
         }
     }
-    const struct tms_module_variable *variable = low > 0 ? &module->variables[low - 1] : NULL;
+    struct tms_module_variable *variable = low > 0 ? &module->variables[low - 1] : NULL;
     return variable != NULL && address - variable->start < variable->size ? variable : NULL;
 }
 
@@ -200,23 +200,57 @@ static bool find_symbol(struct tms_texts *texts, Dwfl_Module *image, uint64_t ad
     return datum->name != NULL;
 }
 
+/* Lists them at the first question; NULL if the file can't be read. */
+static Dwfl_Module *list(struct tms_module *module, struct tms_texts *texts)
+{
+    Dwfl_Module *image = tms_module_image(module);
+
+    if (image != NULL && !module->listed) {
+        list_all(module, texts, image);
+    }
+    return image;
+}
+
+const struct tms_module_variable *tms_module_variable(struct tms_module *module,
+                                                      struct tms_texts *texts, const char *name,
+                                                      size_t length)
+{
+    const struct tms_module_variable *found = NULL;
+
+    if (list(module, texts) == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < module->variable_count; i++) {
+        const struct tms_module_variable *variable = &module->variables[i];
+        if (strlen(variable->name) != length || memcmp(variable->name, name, length) != 0) {
+            continue;
+        }
+        if (found != NULL) {
+            return NULL;
+        }
+        found = variable;
+    }
+    return found;
+}
+
 bool tms_module_datum(struct tms_module *module, struct tms_texts *texts, uint64_t address,
                       struct tms_datum *datum)
 {
-    Dwfl_Module *image = tms_module_image(module);
+    Dwfl_Module *image = list(module, texts);
 
     if (image == NULL) {
         return false;
     }
-    if (!module->listed) {
-        list_all(module, texts, image);
-    }
-    const struct tms_module_variable *variable = find_listed(module, address);
+    struct tms_module_variable *variable = find_listed(module, address);
     if (variable == NULL) {
         return find_symbol(texts, image, address, datum);
     }
+    if (variable->type == NULL) {
+        variable->type = tms_types_of(&module->types, &variable->die);
+    }
     *datum = (struct tms_datum){.name = variable->name,
                                 .offset = address - variable->start,
+                                .type = variable->type,
                                 .file = variable->file,
                                 .line = variable->line};
     return true;

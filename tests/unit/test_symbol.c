@@ -144,14 +144,15 @@ static void source_lines(void **state)
     fputs("first\n\n\t  third \x1b[31m line\t\r\nlast", out);
     fclose(out);
     tms_texts_open(&texts);
-    assert_string_equal(tms_texts_source(&texts, path, NULL, 1), "first");
-    assert_null(tms_texts_source(&texts, path, NULL, 2));
-    assert_string_equal(tms_texts_source(&texts, path, NULL, 3), "third  [31m line");
-    assert_string_equal(tms_texts_source(&texts, path + 5, "/tmp", 4), "last");
-    assert_null(tms_texts_source(&texts, path, NULL, 5));
-    assert_null(tms_texts_source(&texts, path, NULL, 0));
-    assert_null(tms_texts_source(&texts, "/nowhere/bank.c", NULL, 1));
-    assert_null(tms_texts_source(&texts, "/tmp", NULL, 1));
+    assert_string_equal(tms_texts_source(&texts, path, 1), "first");
+    assert_null(tms_texts_source(&texts, path, 2));
+    assert_string_equal(tms_texts_source(&texts, path, 3), "third  [31m line");
+    assert_string_equal(tms_texts_source(&texts, tms_texts_full_path(&texts, path + 5, "/tmp"), 4),
+                        "last");
+    assert_null(tms_texts_source(&texts, path, 5));
+    assert_null(tms_texts_source(&texts, path, 0));
+    assert_null(tms_texts_source(&texts, "/nowhere/bank.c", 1));
+    assert_null(tms_texts_source(&texts, "/tmp", 1));
     tms_texts_close(&texts);
     unlink(path);
 }

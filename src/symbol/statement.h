@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a line of source says about memory that is allocated there: which type is named, and what
+ * the result is assigned to. Debug information knows the types of variables, but not which of them
+ * a call's result goes to. Only the shape of one statement is looked at; what is written in another
+ * way is unknown, and never guessed.
+ */
+#ifndef TMS_SYMBOL_STATEMENT_H
+#define TMS_SYMBOL_STATEMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A part of the source; length 0: there is none. */
+struct tms_words {
+    const char *text;
+    size_t length;
+};
+
+#define TMS_NEWS_MOST 4
+
+struct tms_statement {
+    struct tms_words news[TMS_NEWS_MOST]; /* "account" of each `new bank::account(…)` */
+    size_t new_count;
+    struct tms_words target; /* "list->items[i]" of `list->items[i] = malloc(…)` */
+    unsigned stars;          /* before it: it may be `*out = …` or `struct account *out = …` */
+    struct tms_words sized;  /* "account" of the only `sizeof(struct account)` */
+    bool returned;           /* it begins with `return` */
+};
+
+/*
+ * The statement that allocates in the line that starts at `line`, in a file from `start` to `end`
+ * (tms_texts_code: without comments and strings).
+ * `callee` is the function that is called, NULL: malloc or the like. False if it can't be told.
+ */
+bool tms_statement_read(const char *start, const char *end, const char *line, const char *callee,
+                        struct tms_statement *statement);
+
+#endif

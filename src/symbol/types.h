@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Types of a program, as far as names of memory need them: records with their members, arrays,
+ * pointers, and everything else by its size. Read from debug information when first asked for, and
+ * kept: a type that was built never changes, and lives as long as the texts that it was built with.
+ * What a pointer leads to is read only when somebody follows it, so a type brings along no more
+ * than what lies in it.
+ */
+#ifndef TMS_SYMBOL_TYPES_H
+#define TMS_SYMBOL_TYPES_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbol/texts.h"
+#include "symbol/type_index.h"
+
+enum tms_type_kind {
+    TMS_TYPE_OTHER, /* a number, an enumeration; nothing lies inside that has a name */
+    TMS_TYPE_POINTER,
+    TMS_TYPE_ARRAY,
+    TMS_TYPE_RECORD, /* struct, class, union */
+};
+
+struct tms_type;
+
+struct tms_member {
+    const char *name;      /* NULL: a base class or an anonymous member; its members belong to the
+                              record around it */
+    uint64_t offset, size; /* bytes that it has a part in */
+    const struct tms_type *type;
+    const char *base; /* name of a base class whose members would be confused with others */
+    bool bits;        /* a bit-field */
+    bool hidden;      /* its name is reserved to the implementation, as those of std::vector */
+    bool passed;      /* hidden, but what lies in it may be the program's */
+};
+
+struct tms_type {
+    enum tms_type_kind kind;
+    const char *name;                 /* without template arguments; NULL: it has none */
+    uint64_t size;                    /* 0: unknown */
+    const struct tms_type *target;    /* of an array: its elements */
+    uint64_t count;                   /* of an array: 0 if nobody says how many */
+    const struct tms_member *members; /* of a record, in the order of declaration */
+    size_t member_count;
+    bool built;         /* false: a circle, in a damaged file */
+    const char *inside; /* of a record that is an instance of a template: the name of its first
+                           argument; NULL: unknown */
+    bool open;          /* a record whose last member is an array without an end */
+    Dwarf_Die where;    /* of a pointer: what it leads to; .addr NULL: void */
+};
+
+/* What was built so far, by its place in the file. All zero at first. */
+struct tms_types {
+    struct tms_texts *texts;
+    Dwarf *dwarf;
+    struct tms_type_slot *slots; /* open-addressed, at most half full */
+    size_t slot_count, used;
+    struct tms_type_index index;
+};
+
+void tms_types_close(struct tms_types *types);
+
+/* The type that an entry has (DW_AT_type), NULL: void, or memory is short. */
+const struct tms_type *tms_types_of(struct tms_types *types, Dwarf_Die *entry);
+
+/* The type that an entry is. */
+const struct tms_type *tms_types_at(struct tms_types *types, Dwarf_Die *entry);
+
+/* What a pointer leads to; NULL: nobody knows. */
+const struct tms_type *tms_types_pointee(struct tms_types *types, const struct tms_type *pointer);
+
+/*
+ * A complete record or typedef with this name, without qualification and template arguments, whose
+ * size divides `size`; NULL unless there is exactly one (all of a name and size count as one).
+ */
+const struct tms_type *tms_types_named(struct tms_types *types, const char *name, size_t length,
+                                       uint64_t size);
+
+/* A member by its name, in a base class or an anonymous member as well; NULL: none. */
+const struct tms_type *tms_type_member(const struct tms_type *record, const char *name,
+                                       size_t length);
+
+/*
+ * What is at `offset` in an object of a type, as it would be written behind its name:
+ * ".limits.max",
+ * "[3].count", "+12" in padding, "" for the object itself. `bytes` is how many belong together
+ * there: what covers all of a record or array stands for it as a whole. 0: one byte. Different
+ * offsets have different paths. The length; `path` does not end with a zero.
+ */
+#define TMS_PATH_SIZE 512
+size_t tms_type_path(const struct tms_type *type, uint64_t offset, uint64_t bytes,
+                     char path[TMS_PATH_SIZE]);
+
+#endif
