@@ -172,6 +172,7 @@ static bool watch(void)
         return false;
     }
     find_stack(t);
+    tms_rt_name_thread(t, "main");
     tms_rt_checks = true;
     tms_rt_self = t;
     return true;

@@ -335,7 +335,6 @@ struct tms_rt_thread *tms_rt_life_start(void)
 
     if (t != NULL) {
         t->tid = getpid();
-        spool_thread(t, "main");
         tms_rt_spool_header()->threads = 1;
     }
     return t;

@@ -153,15 +153,16 @@ static int feed(void *user, const struct tms_event *events, size_t count)
     return code < 0 ? code : TMS_OK;
 }
 
-/* The recorded events through the engines. */
-static int run_engines(struct job *job, struct tms_remains *remains, struct tms_analysis *analysis)
+/* The recorded events through the engines; `sites` gets where each of them happened. */
+static int run_engines(struct job *job, struct tms_remains *remains, struct tms_analysis *analysis,
+                       struct tms_event_sites *sites)
 {
     struct tms_trace_outcome outcome;
     struct feeding feeding = {remains, analysis};
     char loss[TMS_SPOOL_REASON];
 
     remains->names.inlined = job->preload[0] != '\0' && job->values->watching.rules.count == 0;
-    int code = tms_spool_trace(&remains->names, feed, &feeding, &outcome, NULL);
+    int code = tms_spool_trace(&remains->names, feed, &feeding, &outcome, sites);
     if (code == TMS_OK) {
         bool lost =
             tms_spool_loss_along(&remains->spool, loss) ||
@@ -173,19 +174,41 @@ static int run_engines(struct job *job, struct tms_remains *remains, struct tms_
     return code;
 }
 
+/* How the program came to the events that findings are made of. */
+struct stacks {
+    struct tms_remains *remains;
+    const struct tms_event_sites *sites;
+};
+
+static uint32_t stack_of(void *user, uint64_t event)
+{
+    const struct stacks *stacks = user;
+
+    return tms_spool_stack(&stacks->remains->names, tms_event_sites_find(stacks->sites, event));
+}
+
 /* What the program found, and what others find in what it recorded. */
 static int analyse(struct job *job, struct tms_remains *remains, struct tms_analysis **analysis)
 {
+    struct tms_event_sites sites;
+    struct stacks stacks = {remains, &sites};
     int code = tms_analysis_new(remains->context, &job->settings, analysis);
 
+    tms_event_sites_init(&sites);
     if (code == TMS_OK && job->engines[0] != '\0') {
-        code = run_engines(job, remains, *analysis);
+        code = run_engines(job, remains, *analysis, &sites);
     }
     if (code == TMS_OK && job->inside) {
         code = tms_spool_observe(&remains->names, tms_remains_seconds(remains, &job->watched),
                                  *analysis);
     }
-    return code == TMS_OK ? tms_analysis_finish(*analysis) : code;
+    code = code == TMS_OK ? tms_analysis_finish(*analysis) : code;
+    if (code == TMS_OK) {
+        tms_analysis_resolve(*analysis, stack_of, &stacks);
+        code = remains->names.failed ? TMS_ERR_MEMORY : TMS_OK;
+    }
+    tms_event_sites_free(&sites);
+    return code;
 }
 
 static void note_verdicts(struct job *job, const struct tms_analysis *analysis)

@@ -262,10 +262,33 @@ const struct tms_frame *tms_spool_frame(struct tms_spool_names *names, uint32_t 
 
 static struct tms_site_names *names_of(struct tms_spool_names *names, uint32_t site)
 {
+    const struct tms_spool_list *list = &names->spool->lists[TMS_SPOOL_SITE];
+
+    /* Mostly they are numbered from 1 on. */
+    if (site != 0 && site <= list->count && list->entries[site - 1].id == site &&
+        (site == list->count || list->entries[site].id != site)) {
+        return &names->sites[site - 1];
+    }
     const struct tms_spool_entry *entry =
         site != 0 ? tms_spool_find(names->spool, TMS_SPOOL_SITE, site) : NULL;
 
     return entry != NULL ? &names->sites[position(names->spool, TMS_SPOOL_SITE, entry)] : NULL;
+}
+
+/* "bank.c:12", or the function if nobody knows the line. */
+static uint32_t intern_location(struct tms_spool_names *names, const struct tms_frame *frame)
+{
+    uint32_t location = 0;
+    char *text = NULL;
+
+    if (frame->file == NULL) {
+        return tms_spool_intern(names, TMS_CLASS_LOCATION, frame->function);
+    }
+    if (asprintf(&text, "%s:%u", frame->file, frame->line) >= 0) {
+        location = tms_spool_intern(names, TMS_CLASS_LOCATION, text);
+        free(text);
+    }
+    return location;
 }
 
 uint32_t tms_spool_find_location(struct tms_spool_names *names, uint32_t site)
@@ -273,21 +296,31 @@ uint32_t tms_spool_find_location(struct tms_spool_names *names, uint32_t site)
     struct tms_site_names *known = names_of(names, site);
     const struct tms_frame *frame =
         known != NULL && known->location == 0 ? tms_spool_frame(names, site) : NULL;
-    char *text = NULL;
 
     if (known != NULL) {
         known->site = site;
     }
-    if (frame == NULL) {
-        return known != NULL ? known->location : 0;
+    if (frame != NULL) {
+        known->location = intern_location(names, frame);
     }
-    if (frame->file == NULL) {
-        known->location = tms_spool_intern(names, TMS_CLASS_LOCATION, frame->function);
-    } else if (asprintf(&text, "%s:%u", frame->file, frame->line) >= 0) {
-        known->location = tms_spool_intern(names, TMS_CLASS_LOCATION, text);
-        free(text);
+    return known != NULL ? known->location : 0;
+}
+
+uint32_t tms_spool_lock_location(struct tms_spool_names *names, uint32_t site)
+{
+    struct tms_site_names *known = names_of(names, site);
+
+    if (known == NULL || known->lock_location != 0) {
+        return known != NULL ? known->lock_location : 0;
     }
-    return known->location;
+    struct walk walk = start_walk(names, site);
+    const struct tms_frame *first = next_frame(&walk), *frame = first;
+    while (frame != NULL && (frame->foreign || frame->file == NULL || frame->locks)) {
+        frame = next_frame(&walk);
+    }
+    frame = frame != NULL ? frame : first;
+    known->lock_location = frame != NULL ? intern_location(names, frame) : 0;
+    return known->lock_location;
 }
 
 /* Tabs separate the fields of a frame and line ends the frames: a path may have both. */

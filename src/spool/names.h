@@ -16,6 +16,7 @@
 struct tms_site_names {
     uint32_t location, stack; /* 0: not asked for yet */
     uint32_t site;            /* its id, once the location was asked for */
+    uint32_t lock_location;   /* 0: not asked for yet */
 };
 
 struct tms_spool_names {
@@ -66,6 +67,25 @@ static inline uint32_t tms_spool_location(struct tms_spool_names *names, uint32_
 
     return known != NULL && known->site == site ? known->location
                                                 : tms_spool_find_location(names, site);
+}
+
+/*
+ * The same for an operation on a lock: functions that only take or release one are passed over
+ * (tms_frame.locks), as long as a function of the program calls them.
+ */
+uint32_t tms_spool_lock_location(struct tms_spool_names *names, uint32_t site);
+
+/* The one or the other, as the kind of the event says. */
+static inline uint32_t tms_spool_event_location(struct tms_spool_names *names, uint32_t site,
+                                                uint8_t kind)
+{
+#define X(name, text, cls)                                                                         \
+    | (TMS_CLASS_##cls == TMS_CLASS_LOCK ? UINT32_C(1) << TMS_EVENT_##name : 0)
+    const uint32_t locks = 0 TMS_EVENT_KINDS(X);
+#undef X
+
+    return kind < 32 && (locks >> kind & 1) != 0 ? tms_spool_lock_location(names, site)
+                                                 : tms_spool_location(names, site);
 }
 
 /* The call stack as TMS_CLASS_STACK says. */

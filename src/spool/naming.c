@@ -6,14 +6,10 @@
 #include <string.h>
 
 #include "runtime/rt.h"
-#include "spool/grow.h"
-
-#define AREA (UINT64_C(1) << 32)
 
 void tms_naming_free(struct tms_naming *naming)
 {
     free(naming->owners);
-    free(naming->areas);
     free(naming->text);
     *naming = (struct tms_naming){0};
 }
@@ -159,8 +155,7 @@ static void put_block(struct tms_naming *naming, const char *prefix,
 static void put_datum(struct tms_naming *naming, const char *prefix, const struct tms_datum *datum,
                       const struct tms_naming_thing *thing)
 {
-    struct tms_naming_start start = {
-        .prefix = prefix, .name = datum->name, .address = thing->address - datum->offset};
+    struct tms_naming_start start = {.prefix = prefix, .name = datum->name, .address = datum->home};
     char path[TMS_PATH_SIZE];
 
     if (!is_kept(naming, &start)) {
@@ -204,27 +199,6 @@ static bool put_module(struct tms_naming *naming, uint64_t address)
     return true;
 }
 
-/* "memory#2+4096": memory that nobody knows, in the second 4 GiB of addresses that have such. */
-static void put_memory(struct tms_naming *naming, uint64_t address)
-{
-    size_t i = 0;
-
-    while (i < naming->area_count && naming->areas[i] != address / AREA) {
-        i++;
-    }
-    if (i == naming->area_count) {
-        if (!TMS_GROW(&naming->areas, &naming->area_capacity, naming->area_count)) {
-            naming->names->failed = true;
-            return;
-        }
-        naming->areas[naming->area_count++] = address / AREA;
-    }
-    put_text(naming, "memory#");
-    put_number(naming, i + 1, 10);
-    put_text(naming, "+");
-    put_number(naming, address % AREA, 10);
-}
-
 static void put_unnamed(struct tms_naming *naming, const char *prefix, const char *given,
                         uint64_t address)
 {
@@ -234,7 +208,8 @@ static void put_unnamed(struct tms_naming *naming, const char *prefix, const cha
     if (given != NULL) {
         put_distinct(naming, given, address);
     } else if (!put_stack(naming, address) && !put_module(naming, address)) {
-        put_memory(naming, address);
+        put_text(naming, "memory+0x");
+        put_number(naming, address, 16);
     }
 }
 

@@ -30,8 +30,6 @@ struct tms_naming {
     char *text;
     size_t length, capacity;
     struct tms_naming_start start;
-    uint64_t *areas; /* of memory that nobody knows, in the order in which they were met */
-    size_t area_count, area_capacity;
 };
 
 void tms_naming_free(struct tms_naming *naming);

@@ -39,53 +39,56 @@ static const struct tms_spool_heap *find_heap(const struct draft *draft, uint64_
 }
 
 /*
- * How a thing is written: for people, with the lines where it was declared or allocated, or as an
- * alias without them, which stays the same when the program is edited elsewhere.
+ * How a thing is written: for people, with the number of a heap block and the line where a lock was
+ * declared, or as an alias without them, which stays the same from run to run.
  */
 enum style { FOR_PEOPLE, AS_ALIAS };
 
-static void write_heap(struct tms_spool_names *names, FILE *out, const struct tms_spool_heap *heap,
+/* Which of the blocks it is, in the order in which the process told of them. */
+static uint64_t number_of(const struct draft *draft, const struct tms_spool_heap *heap)
+{
+    const struct tms_spool_list *heaps = &draft->names->spool->lists[TMS_SPOOL_HEAP];
+    uint64_t number = 1;
+
+    for (size_t i = 0; i < heaps->count; i++) {
+        const struct tms_spool_heap *other = (const void *)heaps->entries[i].record;
+        if (other->address == heap->address && other->site == heap->site) {
+            break;
+        }
+        number++;
+    }
+    return number;
+}
+
+/* "heap:new_account:account#2.lock", as in recordings. */
+static void write_heap(const struct draft *draft, FILE *out, const struct tms_spool_heap *heap,
                        uint64_t address, enum style style)
 {
-    const struct tms_frame *frame = tms_spool_frame(names, heap->site);
-    uint64_t offset = address - heap->address;
+    const struct tms_heap_name *name = tms_heap_name(draft->names, heap->site, heap->size);
+    char path[TMS_PATH_SIZE];
 
-    fprintf(out, "heap block of %" PRIu64 " byte%s", heap->size, heap->size == 1 ? "" : "s");
-    if (frame != NULL && (style == FOR_PEOPLE || !frame->bare)) {
-        bool call = !frame->bare && strchr(frame->function, '(') == NULL;
-        fprintf(out, " from %s%s", frame->function, call ? "()" : "");
+    if (name == NULL) {
+        draft->names->failed = true;
+        return;
     }
-    if (frame != NULL && frame->file != NULL && style == FOR_PEOPLE) {
-        fprintf(out, " %s:%u", frame->file, frame->line);
+    size_t length = tms_allocation_path(&name->allocation, address - heap->address, 0, path);
+    fputs(name->text, out);
+    if (style == FOR_PEOPLE) {
+        fprintf(out, "#%" PRIu64, number_of(draft, heap));
     }
-    if (offset != 0) {
-        fprintf(out, ", byte %" PRIu64, offset);
-    }
+    fwrite(path, 1, length, out);
 }
 
 static void write_datum(FILE *out, const struct tms_datum *datum, bool declared)
 {
+    char path[TMS_PATH_SIZE];
+    size_t length = tms_type_path(datum->type, datum->offset, 0, path);
+
     fputs(datum->name, out);
-    if (datum->offset != 0) {
-        fprintf(out, "+%" PRIu64, datum->offset);
-    }
+    fwrite(path, 1, length, out);
     if (declared && datum->file != NULL) {
         fprintf(out, " (%s:%u)", datum->file, datum->line);
     }
-}
-
-/* The thread on whose stack the address is, 0: on none. */
-static uint32_t find_stack(const struct tms_spool *spool, uint64_t address)
-{
-    const struct tms_spool_list *threads = &spool->lists[TMS_SPOOL_THREAD];
-
-    for (size_t i = threads->count; i-- > 0;) {
-        const struct tms_spool_thread *thread = (const void *)threads->entries[i].record;
-        if (address >= thread->stack_start && address < thread->stack_end) {
-            return thread->index;
-        }
-    }
-    return 0;
 }
 
 /* Memory that is no variable of the program. */
@@ -93,21 +96,23 @@ static void write_memory(const struct draft *draft, FILE *out, uint64_t address,
 {
     struct tms_spool_names *names = draft->names;
     const struct tms_spool_heap *heap = find_heap(draft, address);
-    uint32_t owner = find_stack(names->spool, address);
+    const struct tms_spool_thread *owner = tms_spool_stack_owner(names->spool, address);
 
     if (heap != NULL) {
-        write_heap(names, out, heap, address, style);
+        write_heap(draft, out, heap, address, style);
+    } else if (owner != NULL) {
+        fprintf(out, "stack:%s", tms_spool_start_function(names, owner));
+        if (style == FOR_PEOPLE) {
+            fprintf(out, "#%" PRIu32 "+%" PRIu64, owner->index, owner->stack_end - address);
+        }
     } else if (style == AS_ALIAS) {
-        fputs(owner != 0 ? "stack" : "memory", out);
-    } else if (owner != 0) {
-        uint32_t id = tms_spool_thread(names, owner);
-        fprintf(out, "stack of %s", tms_name(names->context, TMS_CLASS_THREAD, id, NULL));
+        fputs("memory", out);
     } else {
-        fprintf(out, "memory at 0x%" PRIx64, address);
+        fprintf(out, "memory+0x%" PRIx64, address);
     }
 }
 
-/* "balance+4", "m (bank.c:9)", "heap block of …", "stack of T2", "memory at 0x7f…". */
+/* "account.balance", "m (bank.c:9)", "heap:…", "stack:worker#2+120", "memory+0x7f…". */
 static void write_thing(const struct draft *draft, FILE *out, enum tms_class cls, uint64_t address,
                         enum style style)
 {
@@ -120,9 +125,6 @@ static void write_thing(const struct draft *draft, FILE *out, enum tms_class cls
     } else if (tms_symbols_datum(draft->names->symbols, address, &datum)) {
         write_datum(out, &datum, !variable && style == FOR_PEOPLE);
     } else {
-        if (!variable) {
-            fprintf(out, "%s in ", tms_class_text(cls));
-        }
         write_memory(draft, out, address, style);
     }
 }
@@ -182,8 +184,8 @@ static struct tms_step step_of(const struct draft *draft, const struct tms_spool
         .to = transaction_of(names, &from->to),
         .first_event = from->first,
         .second_event = from->second,
-        .first_location = tms_spool_location(names, from->first_site),
-        .second_location = tms_spool_location(names, from->second_site),
+        .first_location = tms_spool_event_location(names, from->first_site, from->first_kind),
+        .second_location = tms_spool_event_location(names, from->second_site, from->second_kind),
         .first_stack = tms_spool_stack(names, from->first_site),
         .second_stack = tms_spool_stack(names, from->second_site),
         .on = name_thing(draft, (enum tms_class)cls, from->on, FOR_PEOPLE),

@@ -276,7 +276,7 @@ static inline int put(void *user, const struct tms_event *event)
     }
     struct tms_event *named = &work->batch[work->count++];
     *named = *event;
-    named->location = tms_spool_location(work->names, event->location);
+    named->location = tms_spool_event_location(work->names, event->location, event->kind);
     return work->count == BATCH ? flush(work) : TMS_OK;
 }
 

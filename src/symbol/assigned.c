@@ -179,13 +179,13 @@ void tms_module_assigned(struct tms_module *module, struct tms_texts *texts, uin
 {
     struct question question = {
         .module = module, .types = &module->types, .texts = texts, .size = size};
+    struct tms_statement_place place = {.column = frame->column, .callee = callee};
     struct tms_statement statement;
-    struct tms_source_code code;
 
     *assigned = (struct tms_assigned){0};
     if (frame->path == NULL || !tms_module_function(module, address, index, &question.function) ||
-        !tms_texts_code(texts, frame->path, frame->line, &code) ||
-        !tms_statement_read(code.start, code.end, code.line, callee, &statement)) {
+        !tms_texts_code(texts, frame->path, frame->line, &place.code) ||
+        !tms_statement_read(&place, &statement)) {
         return;
     }
     if (!by_new(&question, &statement, assigned) && !by_target(&question, &statement, assigned) &&

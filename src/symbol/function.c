@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SHORT     160 /* bytes of code, instrumented: a call or two */
 #define DEEPEST   64
 #define DETOURS   8 /* from a copy to where the function was declared */
 #define NAME_MOST 256
@@ -110,6 +111,15 @@ const struct tms_type *tms_function_returns(struct tms_types *types, Dwarf_Die *
     Dwarf_Die written = original(function);
 
     return tms_types_of(types, &written);
+}
+
+bool tms_function_is_short(Dwarf_Die *function)
+{
+    Dwarf_Addr low, high;
+
+    return dwarf_tag(function) == DW_TAG_inlined_subroutine ||
+           (dwarf_lowpc(function, &low) == 0 && dwarf_highpc(function, &high) == 0 &&
+            high - low <= SHORT);
 }
 
 /* ---- allocators --------------------------------------------------------------------------- */

@@ -8,6 +8,9 @@
 
 #include "symbol/types.h"
 
+/* Is its code so short that it does one thing only? Inlined copies are. */
+bool tms_function_is_short(Dwarf_Die *function);
+
 /* Does it return void * and take a size, so that it allocates for others? */
 bool tms_function_allocates(struct tms_types *types, Dwarf_Die *function);
 

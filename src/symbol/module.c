@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 
 #include "symbol/function.h"
+#include "symbol/spelling.h"
+
+#define DEEPEST 64 /* functions and blocks inside each other */
 
 /* ---- files ------------------------------------------------------------------------------ */
 
@@ -123,13 +126,15 @@ static const char *name_of(struct search *search, Dwarf_Die *die)
     return tms_texts_keep(search->texts, dwarf_diename(die));
 }
 
-static void set_place(struct search *search, struct tms_frame *frame, const char *path, int line)
+static void set_place(struct search *search, struct tms_frame *frame, const char *path, int line,
+                      int column)
 {
     if (path == NULL || line <= 0) {
         return;
     }
     frame->file = tms_texts_path(search->texts, path, search->compiled_in);
     frame->line = frame->file != NULL ? (unsigned)line : 0;
+    frame->column = column > 0 ? (unsigned)column : 0;
     frame->path = tms_texts_full_path(search->texts, path, search->compiled_in);
     frame->source =
         frame->path != NULL ? tms_texts_source(search->texts, frame->path, frame->line) : NULL;
@@ -139,14 +144,16 @@ static void set_place(struct search *search, struct tms_frame *frame, const char
 static void set_call_place(struct search *search, struct tms_frame *frame, Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
-    Dwarf_Word file, line;
+    Dwarf_Word file, line, column = 0;
     Dwarf_Files *files;
     size_t count;
 
     if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &file) == 0 &&
         dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &line) == 0 &&
         dwarf_getsrcfiles(search->unit, &files, &count) == 0 && file < count && line < INT32_MAX) {
-        set_place(search, frame, dwarf_filesrc(files, file, NULL, NULL), (int)line);
+        bool known = dwarf_formudata(dwarf_attr(die, DW_AT_call_column, &attribute), &column) == 0;
+        set_place(search, frame, dwarf_filesrc(files, file, NULL, NULL), (int)line,
+                  known && column < INT32_MAX ? (int)column : 0);
     }
 }
 
@@ -164,6 +171,8 @@ static void take_scopes(struct search *search, Dwarf_Die *scopes, int count)
             set_call_place(search, frame, called);
         }
         frame->function = name_of(search, &scopes[i]);
+        frame->locks = tms_function_is_short(&scopes[i]) && frame->function != NULL &&
+                       tms_spelling_locks(frame->function);
         frame->allocates = tms_function_allocates(search->types, &scopes[i]);
         frame->holds = tms_function_holds(search->types, &scopes[i], &frame->holds_name);
         frame->instance = is_inlined(&scopes[i]) ? dwarf_dieoffset(&scopes[i]) : 0;
@@ -175,28 +184,55 @@ static void take_scopes(struct search *search, Dwarf_Die *scopes, int count)
     }
 }
 
-/*
- * dwarf_getscopes leads from an inlined function to where it was written down; the way to where
- * it is called goes through the parents of its DIE.
- */
-static int find_scopes(Dwarf_Die *unit, Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die **scopes)
+static bool has_functions(int tag)
 {
-    Dwarf_Die innermost;
-    int count = dwarf_getscopes(unit, address, scopes);
-
-    if (count <= 0) {
-        return 0;
-    }
-    bool found = dwarf_offdie(dwarf, dwarf_dieoffset(&(*scopes)[0]), &innermost) != NULL;
-    free(*scopes);
-    *scopes = NULL;
-    return found ? dwarf_getscopes_die(&innermost, scopes) : 0;
+    return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type;
 }
 
-static void search_scopes(struct search *search, Dwarf *dwarf, Dwarf_Addr address)
+static bool has_blocks(int tag)
+{
+    return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+           tag == DW_TAG_lexical_block;
+}
+
+/*
+ * The innermost function or block around an address. dwarf_getscopes would leave out what is in a
+ * namespace, where clang puts functions.
+ */
+static bool find_innermost(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *innermost, int depth)
+{
+    Dwarf_Die die;
+
+    if (depth >= DEEPEST || dwarf_child(parent, &die) != 0) {
+        return false;
+    }
+    do {
+        int tag = dwarf_tag(&die);
+        if (has_blocks(tag) && dwarf_haspc(&die, address) == 1) {
+            *innermost = die;
+            find_innermost(&die, address, innermost, depth + 1);
+            return true;
+        }
+        if (has_functions(tag) && find_innermost(&die, address, innermost, depth + 1)) {
+            return true;
+        }
+    } while (dwarf_siblingof(&die, &die) == 0);
+    return false;
+}
+
+/* From the inside out: the way to where an inlined function is called. */
+static int find_scopes(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **scopes)
+{
+    Dwarf_Die innermost;
+
+    return find_innermost(unit, address, &innermost, 0) ? dwarf_getscopes_die(&innermost, scopes)
+                                                        : 0;
+}
+
+static void search_scopes(struct search *search, Dwarf_Addr address)
 {
     Dwarf_Die *scopes = NULL;
-    int count = find_scopes(search->unit, dwarf, address, &scopes);
+    int count = find_scopes(search->unit, address, &scopes);
 
     take_scopes(search, scopes, count);
     free(scopes);
@@ -205,10 +241,11 @@ static void search_scopes(struct search *search, Dwarf *dwarf, Dwarf_Addr addres
 static void search_line(struct search *search, Dwarf_Addr address)
 {
     Dwarf_Line *line = dwarf_getsrc_die(search->unit, address);
-    int number = 0;
+    int number = 0, column = 0;
 
     if (line != NULL && dwarf_lineno(line, &number) == 0) {
-        set_place(search, &search->frames[0], dwarf_linesrc(line, NULL, NULL), number);
+        column = dwarf_linecol(line, &column) == 0 ? column : 0;
+        set_place(search, &search->frames[0], dwarf_linesrc(line, NULL, NULL), number, column);
     }
 }
 
@@ -255,7 +292,7 @@ size_t tms_module_frames(struct tms_module *module, struct tms_texts *texts, uin
     if (search.unit != NULL) {
         search.compiled_in = dwarf_formstring(dwarf_attr(search.unit, DW_AT_comp_dir, &attribute));
         search_line(&search, address - bias);
-        search_scopes(&search, dwfl_module_getdwarf(image, &bias), address - bias);
+        search_scopes(&search, address - bias);
     }
     search_table(&search);
     return search.count;
@@ -267,7 +304,7 @@ bool tms_module_function(struct tms_module *module, uint64_t address, size_t ind
     Dwfl_Module *image = tms_module_image(module);
     Dwarf_Addr bias = 0;
     Dwarf_Die *unit = image != NULL ? find_unit(image, address, &bias) : NULL, *scopes = NULL;
-    int count = unit != NULL ? find_scopes(unit, module->types.dwarf, address - bias, &scopes) : 0;
+    int count = unit != NULL ? find_scopes(unit, address - bias, &scopes) : 0;
     bool found = false;
 
     for (int i = 0; i < count && !found; i++) {

@@ -20,6 +20,8 @@
 /* A variable with static storage, in the addresses of the file. */
 struct tms_module_variable {
     uint64_t start, size;
+    uint64_t home;   /* start of its first piece */
+    uint64_t before; /* bytes of it that are elsewhere, because it was taken apart */
     const char *name;
     const char *file; /* NULL: unknown */
     unsigned line;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* A name on its way: it only gets shorter, so it is rewritten in place. */
 struct name {
@@ -211,6 +212,13 @@ static void cut_blanks(struct name *name)
     }
 }
 
+/* What runs the constructors of variables, which each compiler calls differently. */
+static bool is_initializer(const char *name)
+{
+    return starts(name, "__static_initialization_and_destruction_") ||
+           starts(name, "_GLOBAL__sub_I_") || starts(name, "__cxx_global_var_init");
+}
+
 const char *tms_spelling_brief(struct tms_texts *texts, const char *full)
 {
     struct name name = {.text = malloc(strlen(full) + 1)};
@@ -233,10 +241,67 @@ const char *tms_spelling_brief(struct tms_texts *texts, const char *full)
     }
     name.text[name.length] = '\0';
     cut_blanks(&name);
+    if (is_initializer(name.text)) {
+        free(name.text);
+        return tms_texts_keep(texts, "static-initializer");
+    }
     for (char *at = name.text; (at = strchr(at, '#')) != NULL;) {
         *at = '_';
     }
     kept = name.text[0] != '\0' ? tms_texts_keep(texts, name.text) : NULL;
     free(name.text);
     return kept;
+}
+
+const char *tms_spelling_variable(struct tms_texts *texts, const char *name)
+{
+    static const char unnamed[] = "(anonymous namespace)::", local[] = ")::";
+    char *text = name != NULL ? strdup(name) : NULL, *at;
+
+    if (text == NULL) {
+        return NULL;
+    }
+    replace_all(text, unnamed, "");
+    shorten_library(text);
+    while ((at = strstr(text, local)) != NULL) {
+        memmove(text, at + strlen(local), strlen(at + strlen(local)) + 1);
+    }
+    const char *kept = tms_texts_keep(texts, text);
+    free(text);
+    return kept;
+}
+
+/* ---- words of a name ---------------------------------------------------------------------- */
+
+static bool is_lock_word(const char *word, size_t length)
+{
+    static const char *const words[] = {"lock",   "unlock", "trylock", "rdlock",  "wrlock",
+                                        "mutex",  "mtx",    "acquire", "release", "guard",
+                                        "rwlock", "spin",   "spinlock"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strlen(words[i]) == length && strncasecmp(words[i], word, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool tms_spelling_locks(const char *name)
+{
+    size_t end = strcspn(name, "(<");
+
+    for (size_t at = 0; at < end;) {
+        size_t from = at;
+        while (at < end && isalpha((unsigned char)name[at]) &&
+               (at == from || !isupper((unsigned char)name[at]) ||
+                isupper((unsigned char)name[at - 1]))) {
+            at++;
+        }
+        if (is_lock_word(name + from, at - from)) {
+            return true;
+        }
+        at += at == from || !isalpha((unsigned char)name[at]);
+    }
+    return false;
 }

@@ -19,4 +19,17 @@ const char *tms_spelling_function(struct tms_texts *texts, const char *name);
  */
 const char *tms_spelling_brief(struct tms_texts *texts, const char *name);
 
+/*
+ * Has a function a name by which it takes or releases a lock? One of its words is lock, unlock,
+ * mutex, acquire, release, guard or the like: "nni_mtx_lock", "Account::Lock", "lockTable"; not
+ * "block_read".
+ */
+bool tms_spelling_locks(const char *name);
+
+/*
+ * A demangled variable without the function that it is local to, and without unnamed namespaces,
+ * which not all compilers tell. NULL for NULL and when memory is short.
+ */
+const char *tms_spelling_variable(struct tms_texts *texts, const char *name);
+
 #endif

@@ -72,26 +72,38 @@ static const char *find_word(const char *at, const char *end, const char *word)
 
 /* ---- where it begins and ends ------------------------------------------------------------- */
 
-static bool is_border(char byte)
+/* Braces around statements, unlike those around initial values: `new point{1, 2};`. */
+static bool is_border(const char *start, const char *at, const char *end)
 {
-    return byte == ';' || byte == '{' || byte == '}';
+    if (*at == '{') {
+        const char *before = at;
+        while (before > start && before[-1] == ' ') {
+            before--;
+        }
+        bool near = before == at && before > start && (is_word(at[-1]) || at[-1] == '>');
+        return !near && (before == start || memchr("=,(", before[-1], 3) == NULL);
+    }
+    if (*at == '}') {
+        return at + 1 == end || memchr(";,)", at[1], 3) == NULL;
+    }
+    return *at == ';';
 }
 
-static const char *find_start(const char *start, const char *at)
+static const char *find_start(const struct tms_source_code *code, const char *at)
 {
-    const char *least = at - start > LONGEST ? at - LONGEST : start;
+    const char *least = at - code->start > LONGEST ? at - LONGEST : code->start;
 
-    while (at > least && !is_border(at[-1])) {
+    while (at > least && !is_border(code->start, at - 1, code->end)) {
         at--;
     }
     return at;
 }
 
-static const char *find_end(const char *at, const char *end)
+static const char *find_end(const struct tms_source_code *code, const char *at)
 {
-    const char *most = end - at > LONGEST ? at + LONGEST : end;
+    const char *most = code->end - at > LONGEST ? at + LONGEST : code->end;
 
-    while (at < most && !is_border(*at)) {
+    while (at < most && !is_border(code->start, at, code->end)) {
         at++;
     }
     return at;
@@ -103,28 +115,34 @@ static const char *find_call(const char *at, const char *end, const char *callee
                                         "aligned_alloc", "memalign", "posix_memalign"};
     const char *found = callee != NULL ? find_word(at, end, callee) : NULL;
 
-    for (size_t i = 0; found == NULL && i < sizeof(calls) / sizeof(calls[0]); i++) {
+    for (size_t i = 0; callee == NULL && found == NULL && i < sizeof(calls) / sizeof(calls[0]);
+         i++) {
         found = find_word(at, end, calls[i]);
     }
     return found;
 }
 
-/* Of the statements that have a part in a line, the only one that allocates, or assigns at all. */
-static bool choose(const char *start, const char *end, const char *line, const char *callee,
-                   struct tms_words *chosen)
+static struct tms_words statement_at(const struct tms_source_code *code, const char *at)
 {
-    const char *newline = memchr(line, '\n', (size_t)(end - line));
-    const char *stop = newline != NULL ? newline : end;
+    const char *from = find_start(code, at), *to = find_end(code, at);
+
+    return (struct tms_words){from, (size_t)(to - from)};
+}
+
+/* Of the statements that have a part in a line, the only one that allocates, or assigns at all. */
+static bool choose_by_line(const struct tms_statement_place *place, const char *stop,
+                           struct tms_words *chosen)
+{
     size_t calls = 0, others = 0;
     struct tms_words other = {0};
 
-    for (const char *at = line; at < stop;) {
-        const char *from = find_start(start, at), *to = find_end(at, end);
-        struct tms_words words = {from, (size_t)(to - from)};
-        if (find_call(from, to, callee) != NULL) {
+    for (const char *at = place->code.line; at < stop;) {
+        struct tms_words words = statement_at(&place->code, at);
+        const char *to = words.text + words.length;
+        if (find_call(words.text, to, place->callee) != NULL) {
             *chosen = words;
             calls++;
-        } else if (memchr(from, '=', words.length) != NULL) {
+        } else if (memchr(words.text, '=', words.length) != NULL) {
             other = words;
             others++;
         }
@@ -135,6 +153,19 @@ static bool choose(const char *start, const char *end, const char *line, const c
         return true;
     }
     return calls == 1;
+}
+
+static bool choose(const struct tms_statement_place *place, struct tms_words *chosen)
+{
+    const struct tms_source_code *code = &place->code;
+    const char *newline = memchr(code->line, '\n', (size_t)(code->end - code->line));
+    const char *stop = newline != NULL ? newline : code->end;
+
+    if (place->column > 0 && place->column <= (size_t)(stop - code->line)) {
+        *chosen = statement_at(code, code->line + place->column - 1);
+        return true;
+    }
+    return choose_by_line(place, stop, chosen);
 }
 
 /* ---- what it says ------------------------------------------------------------------------- */
@@ -247,18 +278,16 @@ static void read_target(const char *start, const char *assignment, struct tms_st
     }
 }
 
-bool tms_statement_read(const char *start, const char *end, const char *line, const char *callee,
-                        struct tms_statement *statement)
+bool tms_statement_read(const struct tms_statement_place *place, struct tms_statement *statement)
 {
     struct tms_words words = {0};
 
     *statement = (struct tms_statement){0};
-    if (!choose(start, end, line, callee, &words)) {
+    if (!choose(place, &words)) {
         return false;
     }
-    const char *from = skip_blanks(words.text, words.text + words.length);
-    const char *to = words.text + words.length;
-    const char *call = find_call(from, to, callee);
+    const char *to = words.text + words.length, *from = skip_blanks(words.text, to);
+    const char *call = find_call(from, to, place->callee);
     const char *assignment = find_assignment(from, call != NULL ? call : to);
     read_news(from, to, statement);
     read_sized(from, to, statement);

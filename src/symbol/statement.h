@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "symbol/texts.h"
+
 /* A part of the source; length 0: there is none. */
 struct tms_words {
     const char *text;
@@ -28,12 +30,14 @@ struct tms_statement {
     bool returned;           /* it begins with `return` */
 };
 
-/*
- * The statement that allocates in the line that starts at `line`, in a file from `start` to `end`
- * (tms_texts_code: without comments and strings).
- * `callee` is the function that is called, NULL: malloc or the like. False if it can't be told.
- */
-bool tms_statement_read(const char *start, const char *end, const char *line, const char *callee,
-                        struct tms_statement *statement);
+/* Where it is: a line and a column in a file without comments and strings (tms_texts_code). */
+struct tms_statement_place {
+    struct tms_source_code code;
+    unsigned column;    /* 0: unknown */
+    const char *callee; /* the function that is called; NULL: malloc or the like */
+};
+
+/* The statement that allocates. False if it can't be told. */
+bool tms_statement_read(const struct tms_statement_place *place, struct tms_statement *statement);
 
 #endif

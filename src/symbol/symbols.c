@@ -256,7 +256,11 @@ bool tms_symbols_datum(struct tms_symbols *symbols, uint64_t address, struct tms
 {
     struct tms_module *module = find_module(symbols, address);
 
-    return module != NULL && ask_for_datum(symbols, module, address, datum);
+    if (module == NULL || !ask_for_datum(symbols, module, address, datum)) {
+        return false;
+    }
+    datum->home += module->bias;
+    return true;
 }
 
 void tms_symbols_assigned(struct tms_symbols *symbols, uint64_t pc, size_t index,

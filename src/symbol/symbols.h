@@ -38,10 +38,12 @@ struct tms_frame {
     const char *path;             /* of the file, as it was compiled; NULL: unknown */
     const char *source;           /* the line itself without its indentation; NULL: not to be had */
     unsigned line;                /* 0: unknown */
+    unsigned column;              /* in bytes, from 1 on; 0: unknown */
     const struct tms_type *holds; /* of an allocator: for what; NULL: it is none */
     const char *holds_name;
     uint64_t instance; /* which copy of an inlined function in the file; 0: it is none */
     bool bare;         /* `function` is only an address */
+    bool locks;        /* it is short, and by its name made to take or release a lock */
     bool allocates;    /* it returns void * and is given a size */
     bool foreign;      /* it belongs to the system, not to the program */
 };
@@ -59,6 +61,7 @@ bool tms_symbols_foreign(struct tms_symbols *symbols, uint64_t pc);
 /* A variable with static storage. */
 struct tms_datum {
     const char *name;
+    uint64_t home;               /* its address; of one that was taken apart, of the first piece */
     uint64_t offset;             /* of the address in it */
     const struct tms_type *type; /* NULL: unknown */
     const char *file;            /* of its declaration; NULL: unknown */

@@ -108,8 +108,8 @@ static const char *below(const char *path, const char *directory)
     return path;
 }
 
-/* Takes "./" and doubled slashes out, in place. */
-static void tidy(char *path)
+/* Takes "./", doubled slashes and, if wanted, "x/../" out, in place. */
+static void tidy(char *path, bool parents)
 {
     char *to = path;
 
@@ -119,6 +119,11 @@ static void tidy(char *path)
             from += 2;
         } else if (start && to != path && from[0] == '/') {
             from++;
+        } else if (parents && start && to - path > 1 && strncmp(from, "../", 3) == 0 &&
+                   (to - path < 3 || strncmp(to - 3, "../", 3) != 0)) {
+            for (to--; to > path && to[-1] != '/'; to--) {
+            }
+            from += 3;
         } else {
             *to++ = *from++;
         }
@@ -126,17 +131,38 @@ static void tidy(char *path)
     *to = '\0';
 }
 
+static bool is_same_file(const char *path, const char *other)
+{
+    struct stat x, y;
+
+    return stat(path, &x) == 0 && stat(other, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+/* Where a directory is a symbolic link, the way back from it does not lead where it seems to. */
+static const char *tidied(struct tms_texts *texts, const char *path)
+{
+    char plain[PATH_MAX], shorter[PATH_MAX];
+
+    snprintf(plain, sizeof(plain), "%s", path);
+    tidy(plain, false);
+    memcpy(shorter, plain, sizeof(shorter));
+    if (plain[0] == '/' && strstr(plain, "/../") != NULL) {
+        tidy(shorter, true);
+    }
+    bool same = strcmp(plain, shorter) == 0 || is_same_file(plain, shorter);
+    return tms_texts_keep(texts, same ? shorter : plain);
+}
+
 const char *tms_texts_path(struct tms_texts *texts, const char *path, const char *compiled_in)
 {
-    char tidied[PATH_MAX];
+    const char *tidy_path = strlen(path) < PATH_MAX ? tidied(texts, path) : path;
 
-    if (strlen(path) >= sizeof(tidied)) {
-        return tms_texts_keep(texts, path);
+    if (tidy_path == NULL) {
+        return NULL;
     }
-    snprintf(tidied, sizeof(tidied), "%s", path);
-    tidy(tidied);
-    const char *here = below(tidied, texts->directory), *there = below(tidied, compiled_in);
-    return tms_texts_keep(texts, strlen(here) <= strlen(there) ? here : there);
+    const char *here = below(tidy_path, texts->directory), *there = below(tidy_path, compiled_in);
+    return tms_texts_keep(texts, here != tidy_path ? here : there);
 }
 
 /* ---- source lines ----------------------------------------------------------------------- */

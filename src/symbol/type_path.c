@@ -146,13 +146,16 @@ static bool enter_array(struct walk *walk)
     return true;
 }
 
-/* Is it all of something that has more than one part? */
+/* Is it all of something that has parts one behind the other? A union has not. */
 static bool is_whole(const struct walk *walk)
 {
     const struct tms_type *type = walk->type;
-    size_t parts = type->kind == TMS_TYPE_RECORD ? type->member_count : (size_t)type->count;
+    bool several = type->kind == TMS_TYPE_ARRAY
+                       ? type->count > 1
+                       : type->member_count > 0 && type->members[type->member_count - 1].offset > 0;
 
-    return walk->at == 0 && type->size != 0 && walk->bytes >= type->size && parts > 1;
+    return walk->at == 0 && walk->shown == 0 && several && type->size != 0 &&
+           walk->bytes >= type->size;
 }
 
 static bool enter(struct walk *walk)

@@ -151,7 +151,9 @@ static const char *record_name(struct tms_types *types, Dwarf_Die *die)
     }
     memcpy(text + length, own, more);
     text[length + more] = '\0';
-    return tms_texts_keep(types->texts, text);
+    return strcmp(text, "std::basic_string") == 0 && strncmp(own + more, "<char", 5) == 0
+               ? "std::string"
+               : tms_texts_keep(types->texts, text);
 }
 
 /* ---- members ------------------------------------------------------------------------------ */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "symbol/module.h"
+#include "symbol/spelling.h"
 
 #define DEEPEST 64 /* blocks and functions inside each other */
 
@@ -21,23 +22,17 @@ struct listing {
     uint64_t bias;
 };
 
-/* The address of a variable that has a fixed one. */
-static bool fixed_address(Dwarf_Die *die, Dwarf_Addr *address)
+/* The address that an operation gives. */
+static bool address_of(Dwarf_Attribute *location, Dwarf_Op *operation, Dwarf_Addr *address)
 {
-    Dwarf_Attribute attribute, indexed;
-    Dwarf_Op *operations;
-    size_t count;
+    Dwarf_Attribute indexed;
 
-    if (dwarf_attr(die, DW_AT_location, &attribute) == NULL ||
-        dwarf_getlocation(&attribute, &operations, &count) != 0 || count != 1) {
-        return false;
-    }
-    if (operations[0].atom == DW_OP_addr) {
-        *address = operations[0].number;
+    if (operation->atom == DW_OP_addr) {
+        *address = operation->number;
         return true;
     }
-    return (operations[0].atom == DW_OP_addrx || operations[0].atom == DW_OP_GNU_addr_index) &&
-           dwarf_getlocation_attr(&attribute, operations, &indexed) == 0 &&
+    return (operation->atom == DW_OP_addrx || operation->atom == DW_OP_GNU_addr_index) &&
+           dwarf_getlocation_attr(location, operation, &indexed) == 0 &&
            dwarf_formaddr(&indexed, address) == 0;
 }
 
@@ -82,25 +77,8 @@ static void set_declared(const struct listing *listing, Dwarf_Die *die,
     }
 }
 
-static void list_variable(const struct listing *listing, Dwarf_Die *die)
+static void add_variable(struct tms_module *module, const struct tms_module_variable *variable)
 {
-    struct tms_module *module = listing->module;
-    Dwarf_Attribute attribute;
-    Dwarf_Addr address;
-    const char *mangled =
-        dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
-
-    if (!fixed_address(die, &address)) {
-        return;
-    }
-    struct tms_module_variable variable = {
-        .start = address + listing->bias,
-        .size = size_of(die),
-        .die = *die,
-        .name = mangled != NULL ? tms_texts_demangle(listing->texts, mangled)
-                                : tms_texts_keep(listing->texts, dwarf_diename(die)),
-    };
-    set_declared(listing, die, &variable);
     if (module->variable_count == module->variable_capacity) {
         size_t capacity = module->variable_capacity == 0 ? 64 : 2 * module->variable_capacity;
         struct tms_module_variable *grown =
@@ -111,8 +89,57 @@ static void list_variable(const struct listing *listing, Dwarf_Die *die)
         module->variables = grown;
         module->variable_capacity = capacity;
     }
+    module->variables[module->variable_count++] = *variable;
+}
+
+/* Optimisation may take a variable apart: then it is listed piece by piece. */
+static void add_pieces(const struct listing *listing, Dwarf_Attribute *location,
+                       struct tms_module_variable *variable)
+{
+    Dwarf_Op *operations;
+    size_t count;
+    uint64_t whole = variable->size;
+    Dwarf_Addr address;
+
+    if (dwarf_getlocation(location, &operations, &count) != 0) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool pieces = i + 1 < count && operations[i + 1].atom == DW_OP_piece;
+        if ((pieces || count == 1) && address_of(location, &operations[i], &address)) {
+            variable->start = address + listing->bias;
+            variable->home = variable->home != 0 ? variable->home : variable->start;
+            variable->size = pieces ? operations[i + 1].number : whole;
+            add_variable(listing->module, variable);
+        } else if (operations[i].atom == DW_OP_piece) {
+            variable->before += operations[i].number;
+        }
+    }
+}
+
+static const char *name_of(const struct listing *listing, Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    const char *mangled =
+        dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
+
+    return mangled != NULL
+               ? tms_spelling_variable(listing->texts, tms_texts_demangle(listing->texts, mangled))
+               : tms_texts_keep(listing->texts, dwarf_diename(die));
+}
+
+static void list_variable(const struct listing *listing, Dwarf_Die *die)
+{
+    Dwarf_Attribute location;
+
+    if (dwarf_attr(die, DW_AT_location, &location) == NULL) {
+        return;
+    }
+    struct tms_module_variable variable = {
+        .size = size_of(die), .name = name_of(listing, die), .die = *die};
+    set_declared(listing, die, &variable);
     if (variable.name != NULL) {
-        module->variables[module->variable_count++] = variable;
+        add_pieces(listing, &location, &variable);
     }
 }
 
@@ -196,7 +223,10 @@ static bool find_symbol(struct tms_texts *texts, Dwfl_Module *image, uint64_t ad
     if (name == NULL || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || offset >= symbol.st_size) {
         return false;
     }
-    *datum = (struct tms_datum){.name = tms_texts_demangle(texts, name), .offset = offset};
+    *datum =
+        (struct tms_datum){.name = tms_spelling_variable(texts, tms_texts_demangle(texts, name)),
+                           .home = address - offset,
+                           .offset = offset};
     return datum->name != NULL;
 }
 
@@ -249,7 +279,8 @@ bool tms_module_datum(struct tms_module *module, struct tms_texts *texts, uint64
         variable->type = tms_types_of(&module->types, &variable->die);
     }
     *datum = (struct tms_datum){.name = variable->name,
-                                .offset = address - variable->start,
+                                .home = variable->home,
+                                .offset = address - variable->start + variable->before,
                                 .type = variable->type,
                                 .file = variable->file,
                                 .line = variable->line};

@@ -168,6 +168,17 @@ static int take_text(void *user, const struct tms_event *events, size_t count)
     return TMS_OK;
 }
 
+/* The tests write 0x1000 for memory+0x1000. */
+static void shorten(char *text)
+{
+    static const char word[] = "memory+0x";
+    size_t length = strlen("memory+");
+
+    while ((text = strstr(text, word)) != NULL) {
+        memmove(text, text + length, strlen(text + length) + 1);
+    }
+}
+
 static void assert_trace(struct image *image, const char *expected, bool cut)
 {
     struct reading reading;
@@ -175,6 +186,7 @@ static void assert_trace(struct image *image, const char *expected, bool cut)
 
     assert_true(open_image(&reading, image, FILE_BYTES));
     assert_int_equal(tms_spool_trace(&reading.names, take_text, &reading, &outcome, NULL), TMS_OK);
+    shorten(reading.text);
     assert_string_equal(reading.text, expected);
     assert_int_equal(outcome.cut, cut);
     close_image(&reading);
@@ -424,7 +436,7 @@ static void memory_that_is_renewed_is_new(void **state)
     add_event(image, 2, event_of(8, TMS_EVENT_ACQUIRE, 0x1000, 0));
     add_event(image, 2, event_of(9, TMS_EVENT_WRITE, 0x1010, 8));
     assert_trace(image,
-                 "main|w(0x1008)\nmain|w(heap#1[8])\nmain|acq(heap#1[0])\nmain|rel(heap#1[0])\n"
+                 "main|w(0x1008)\nmain|w(heap#1+8)\nmain|acq(heap#1)\nmain|rel(heap#1)\n"
                  "T2|w(0x1008@2)\nT2|acq(0x1000@2)\nT2|w(0x1010)\n",
                  false);
 }
@@ -667,7 +679,7 @@ static void a_violation_becomes_a_finding(void **state)
     assert_true(finding->not_atomic);
     assert_int_equal(finding->cycle_length, 2);
     assert_string_equal(tms_name(reading.context, TMS_CLASS_VARIABLE, finding->cycle[0].on, NULL),
-                        "heap block of 48 bytes, byte 8");
+                        "heap#1+8");
     assert_string_equal(
         tms_name(reading.context, TMS_CLASS_LABEL, finding->transaction.label, NULL), "deposit");
     assert_null(tms_analysis_result(analysis, 1));
