@@ -23,6 +23,7 @@ static struct {
     struct tms_memory memory;
     struct block *table;
     size_t size, used;
+    uintptr_t low, high; /* all blocks that ever were lie in between */
 } heap;
 
 #define GONE 1
@@ -84,6 +85,8 @@ void tms_rt_allocated(struct tms_rt_thread *t, uintptr_t address, size_t size, u
         struct block *block = find(heap.table, heap.size, address);
         heap.used += block->address == 0;
         *block = (struct block){.address = address, .size = size, .site = site};
+        heap.low = heap.low == 0 || address < heap.low ? address : heap.low;
+        heap.high = address + size > heap.high ? address + size : heap.high;
     }
     tms_rt_mutex_unlock(&heap.lock);
     tms_rt_pass(t);
@@ -119,7 +122,8 @@ bool tms_rt_heap_find(uintptr_t address, uintptr_t *start, size_t *size, uint32_
     bool found = false;
 
     tms_rt_mutex_lock(&heap.lock);
-    for (uintptr_t back = 0; heap.size > 0 && back < FAR && back <= at && !found;
+    bool inside = heap.size > 0 && address < heap.high && at >= heap.low;
+    for (uintptr_t back = 0; inside && back < FAR && back <= at - heap.low && !found;
          back += ALIGNMENT) {
         const struct block *block = find(heap.table, heap.size, at - back);
         found = block->address == at - back && block->address > GONE;

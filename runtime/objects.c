@@ -107,23 +107,48 @@ static void come_behind_making(struct tms_rt_thread *t)
     }
 }
 
+/* Allocations are recorded only where accesses are: elsewhere it is told what a lock lies in. */
+static void tell_block(const struct tms_rt_thread *t, uintptr_t address)
+{
+    uintptr_t start;
+    size_t size;
+    uint32_t site;
+
+    if (!tms_rt_tells || tms_rt_records || !tms_rt_heap_find(address, &start, &size, &site)) {
+        return;
+    }
+    struct tms_spool_heap *record = tms_rt_spool_record(TMS_SPOOL_HEAP, sizeof(*record));
+    if (record != NULL) {
+        record->address = start;
+        record->size = size;
+        record->object = address;
+        record->number = t->number;
+        record->site = site;
+    }
+}
+
 /* The id of an object, made if it is new; 0 when there is no memory for it. */
 static uint32_t look_up(struct tms_rt_thread *t, const void *object, enum tms_rt_sync what)
 {
     uintptr_t address = (uintptr_t)object;
     uint32_t id = 0;
+    bool is_new = false;
 
     tms_rt_mutex_lock(&objects.lock);
     if (make_room()) {
         struct object *found = find(objects.table, objects.size, address, what);
-        if (found->address == address) {
-            id = found->id;
-        } else {
+        is_new = found->address != address;
+        if (is_new) {
             id = new_object(found, address, what);
             come_behind_making(t);
+        } else {
+            id = found->id;
         }
     }
     tms_rt_mutex_unlock(&objects.lock);
+    if (is_new) {
+        tell_block(t, address);
+    }
     if (id == 0) {
         tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
     }

@@ -226,11 +226,17 @@ struct tms_spool_name {
     char text[];
 };
 
-/* The block of the heap that holds an address of the violation behind it, when it was found. */
+/*
+ * A block of the heap: that holds an address of the violation behind it, when it was found; or,
+ * where allocations are not recorded, that holds a lock or the like which is used for the first
+ * time.
+ */
 struct tms_spool_heap {
     struct tms_spool_record record;
     uint64_t address, size;
-    uint32_t site; /* of the allocation */
+    uint64_t object; /* the address of the lock; 0: it is about a violation */
+    uint64_t number; /* and of the event since which it is there */
+    uint32_t site;   /* of the allocation */
     uint32_t reserved;
 };
 

@@ -15,6 +15,7 @@
 #include "symbol/allocation.h"
 
 struct tms_spool_names;
+struct tms_spool_heap;
 
 struct tms_heap_name {
     uint32_t site;
@@ -34,5 +35,27 @@ void tms_heap_names_free(struct tms_heap_names *heap);
 /* NULL when memory is short. Valid until the next call. */
 const struct tms_heap_name *tms_heap_name(struct tms_spool_names *names, uint32_t site,
                                           uint64_t size);
+
+/* The blocks that a process told of, with numbers from 1 on in the order of the file. */
+struct tms_told_block {
+    const struct tms_spool_heap *heap;
+    uint32_t number; /* the same for all that is told about one block */
+};
+
+/* All zero at first. */
+struct tms_told_blocks {
+    struct tms_told_block *blocks; /* by the lock that they hold, and since when */
+    size_t count;
+    bool made;
+};
+
+void tms_told_blocks_free(struct tms_told_blocks *told);
+
+/* The block around a lock at the time of an event; NULL if the process has not told of it. */
+const struct tms_told_block *tms_told_block(struct tms_spool_names *names, uint64_t lock,
+                                            uint64_t event);
+
+/* Which of the blocks it is; 0 when memory is short. */
+uint32_t tms_told_number(struct tms_spool_names *names, const struct tms_spool_heap *heap);
 
 #endif

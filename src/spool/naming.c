@@ -152,6 +152,30 @@ static void put_block(struct tms_naming *naming, const char *prefix,
                             path));
 }
 
+/* The same where allocations were not recorded, but the block of a lock was told. */
+static bool put_told(struct tms_naming *naming, const char *prefix,
+                     const struct tms_naming_thing *thing)
+{
+    const struct tms_told_block *told =
+        thing->event != 0 ? tms_told_block(naming->names, thing->address, thing->event) : NULL;
+    const struct tms_heap_name *name =
+        told != NULL ? tms_heap_name(naming->names, told->heap->site, told->heap->size) : NULL;
+    char path[TMS_PATH_SIZE];
+
+    if (name == NULL) {
+        return false;
+    }
+    naming->start.prefix = NULL;
+    naming->length = 0;
+    put_text(naming, prefix);
+    put_text(naming, name->text);
+    put_text(naming, "#");
+    put_number(naming, told->number, 10);
+    put(naming, path,
+        tms_allocation_path(&name->allocation, thing->address - told->heap->address, 0, path));
+    return true;
+}
+
 static void put_datum(struct tms_naming *naming, const char *prefix, const struct tms_datum *datum,
                       const struct tms_naming_thing *thing)
 {
@@ -235,7 +259,7 @@ static void put_name(struct tms_naming *naming, const char *prefix,
     }
     if (given == NULL && tms_symbols_datum(naming->names->symbols, thing->address, &datum)) {
         put_datum(naming, prefix, &datum, thing);
-    } else {
+    } else if (given != NULL || !put_told(naming, prefix, thing)) {
         put_unnamed(naming, prefix, given, thing->address);
     }
     if (thing->origin->renewal != 0) {

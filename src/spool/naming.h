@@ -42,6 +42,7 @@ struct tms_naming_thing {
     enum tms_class cls;
     unsigned what; /* enum tms_rt_sync, with TMS_NAMING_MEMORY if it is memory */
     const struct tms_place_origin *origin;
+    uint64_t event;          /* its number in the spool; 0: of no interest */
     uint64_t address, bytes; /* 0 bytes: an object, of which nobody knows how long it is */
 };
 

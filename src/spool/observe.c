@@ -44,22 +44,6 @@ static const struct tms_spool_heap *find_heap(const struct draft *draft, uint64_
  */
 enum style { FOR_PEOPLE, AS_ALIAS };
 
-/* Which of the blocks it is, in the order in which the process told of them. */
-static uint64_t number_of(const struct draft *draft, const struct tms_spool_heap *heap)
-{
-    const struct tms_spool_list *heaps = &draft->names->spool->lists[TMS_SPOOL_HEAP];
-    uint64_t number = 1;
-
-    for (size_t i = 0; i < heaps->count; i++) {
-        const struct tms_spool_heap *other = (const void *)heaps->entries[i].record;
-        if (other->address == heap->address && other->site == heap->site) {
-            break;
-        }
-        number++;
-    }
-    return number;
-}
-
 /* "heap:new_account:account#2.lock", as in recordings. */
 static void write_heap(const struct draft *draft, FILE *out, const struct tms_spool_heap *heap,
                        uint64_t address, enum style style)
@@ -74,7 +58,7 @@ static void write_heap(const struct draft *draft, FILE *out, const struct tms_sp
     size_t length = tms_allocation_path(&name->allocation, address - heap->address, 0, path);
     fputs(name->text, out);
     if (style == FOR_PEOPLE) {
-        fprintf(out, "#%" PRIu64, number_of(draft, heap));
+        fprintf(out, "#%" PRIu32, tms_told_number(draft->names, heap));
     }
     fwrite(path, 1, length, out);
 }

@@ -358,6 +358,7 @@ static int put_object(struct work *work, const struct tms_spool_event *from,
         struct tms_naming_thing thing = {.cls = class_of(from),
                                          .what = what,
                                          .origin = &object->origin,
+                                         .event = from->number,
                                          .address = from->target};
         object->place.name = tms_naming_name(&work->naming, &thing);
     }
