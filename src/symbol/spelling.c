@@ -184,32 +184,29 @@ static void append(struct name *name, const char *text, size_t length)
     name->length += length;
 }
 
-/* Without what stands before the name, a return type, and behind it, const and the like. */
-static void cut_blanks(struct name *name)
+/* Without const and the like behind it. */
+static void cut_behind(char *name)
 {
-    char *end = name->text + name->length;
-    char *sign = strstr(name->text, "operator");
-
-    *end = '\0';
-    if (sign != NULL) { /* "operator new" has a blank of its own */
-        char *before = sign;
-        while (before > name->text && before[-1] != ' ') {
-            before--;
-        }
-        memmove(name->text, before, strlen(before) + 1);
-        return;
-    }
     static const char *const behind[] = {" const", " volatile", " &&", " &"};
+
     for (size_t i = 0; i < sizeof(behind) / sizeof(behind[0]); i++) {
-        size_t length = strlen(name->text), more = strlen(behind[i]);
-        if (length > more && strcmp(name->text + length - more, behind[i]) == 0) {
-            name->text[length - more] = '\0';
+        size_t length = strlen(name), more = strlen(behind[i]);
+        if (length > more && strcmp(name + length - more, behind[i]) == 0) {
+            name[length - more] = '\0';
         }
     }
-    char *blank = strrchr(name->text, ' ');
-    if (blank != NULL) {
-        memmove(name->text, blank + 1, strlen(blank + 1) + 1);
+}
+
+/* Without a return type before it; "operator new" has a blank of its own. */
+static void cut_before(char *name)
+{
+    char *start = strstr(name, "operator");
+
+    start = start != NULL ? start : name + strlen(name);
+    while (start > name && start[-1] != ' ') {
+        start--;
     }
+    memmove(name, start, strlen(start) + 1);
 }
 
 /* What runs the constructors of variables, which each compiler calls differently. */
@@ -240,7 +237,8 @@ const char *tms_spelling_brief(struct tms_texts *texts, const char *full)
         }
     }
     name.text[name.length] = '\0';
-    cut_blanks(&name);
+    cut_behind(name.text);
+    cut_before(name.text);
     if (is_initializer(name.text)) {
         free(name.text);
         return tms_texts_keep(texts, "static-initializer");
