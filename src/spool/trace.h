@@ -8,12 +8,17 @@
  * behind the other, in the order of addresses; inside a block that is the same, and outside, where
  * every event counts by itself, nothing was promised to hold together.
  *
- *     balance               a variable of the program; of a lock, in the class of locks
- *     balance+4             its fifth byte, and what is accessed together with that
- *     balance#2             another variable of the same name
- *     heap:bank.c:31#2[8]   byte 8 of a heap block: where it was allocated, and which one it is
- *     0x7f31c8@5            memory without a name, as it is since the fifth renewal
+ *     balance                             a variable of the program, or a lock
+ *     table[3].limits.max                 a field of an element
+ *     balance+4                           its fifth byte
+ *     balance#2                           another variable of the same name
+ *     heap:new_account:account#2.lock     a field of the second heap block: the function that
+ *                                         allocated it, and its type
+ *     heap:read_line#3+8                  the same if the type is unknown
+ *     stack:worker#2+120                  on the stack of the second thread, which runs worker
+ *     memory+0x7f31c8@5                   memory without a name, since the fifth renewal
  *
+ * docs/runtime.md (Names) has all of it.
  * Unless the recording is full, what can matter to no verdict is left out (thin.h).
  *
  * A recording that did not come to its end may lack the last event of a thread and have later ones

@@ -187,7 +187,7 @@ static void code_without_comments(void **state)
     struct tms_source_code code;
 
     (void)state;
-    fputs("# define x \\\n y\na /* new\n\"b */ c = \"; {\\\"\" + '\"'; // z\nd\n", out);
+    fputs("# define x \\\n y\na /* new\n\"b */ c = \"; {\\\"\" + '\"'; // z\n d;\n", out);
     fclose(out);
     tms_texts_open(&texts);
     assert_true(tms_texts_code(&texts, path, 4, &code));
