@@ -178,14 +178,14 @@ struct tms_judge_use {
     uint32_t count;
 };
 
-/* One static place where a lock is acquired, and what is accessed while it is held. */
+/* A place where a lock is acquired, and what is accessed while it is held. */
 struct tms_judge_member {
     uint32_t variable;
     uint8_t kinds; /* 1 << enum tms_judge_kind */
 };
 #define TMS_JUDGE_MEMBERS 64
 struct tms_judge_site {
-    uint32_t location; /* 0: unknown, the lock tells */
+    uint32_t location; /* 0: unknown */
     uint32_t lock;
     uint32_t executions;
     uint32_t member_count;

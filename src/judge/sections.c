@@ -9,9 +9,13 @@
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
+#define SITES_MOST 16384 /* so many are learnt: a place may have a lock for each of many objects   \
+                          */
+
+/* The lock, too: a wrapper takes all locks of a program in one place. */
 static uint64_t site_key(uint32_t location, uint32_t lock)
 {
-    return location != 0 ? location : (uint64_t)lock << 32;
+    return (uint64_t)lock << 32 | location;
 }
 
 static uint64_t site_hash(const struct tms_judge *judge, uint32_t number)
@@ -38,6 +42,7 @@ static size_t find_site(const struct tms_judge *judge, uint32_t location, uint32
     return at;
 }
 
+/* 0: there are too many, or memory is short. */
 static uint32_t site_at(struct tms_judge *judge, uint32_t location, uint32_t lock)
 {
     struct tms_judge_index *index = &judge->site_index;
@@ -46,6 +51,9 @@ static uint32_t site_at(struct tms_judge *judge, uint32_t location, uint32_t loc
         return 0;
     }
     size_t at = find_site(judge, location, lock);
+    if (index->slot[at] == 0 && judge->sites.count == SITES_MOST) {
+        return 0;
+    }
     if (index->slot[at] == 0) {
         if (!TMS_RESERVE(judge->memory, &judge->sites.at, &judge->sites.capacity,
                          judge->sites.count + 2, 16)) {
@@ -123,12 +131,14 @@ void tms_judge_acquire(struct tms_judge *judge, uint32_t thread, uint32_t lock, 
     struct tms_judge_thread *t = tms_judge_thread(judge, thread);
     uint32_t site = site_at(judge, location, lock);
 
-    if (t == NULL || site == 0 ||
+    if (t == NULL || judge->failed ||
         !TMS_RESERVE(judge->memory, &t->held, &t->held_capacity, t->held_count + 1, 8)) {
         judge->failed = true;
         return;
     }
-    judge->sites.at[site].executions += judge->sites.at[site].executions <= TMS_JUDGE_LEARN;
+    if (site != 0) {
+        judge->sites.at[site].executions += judge->sites.at[site].executions <= TMS_JUDGE_LEARN;
+    }
     t->held[t->held_count++] = (struct tms_judge_held){lock, site, event};
     t->acquires++;
     count_learning(judge, t);

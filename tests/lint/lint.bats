@@ -89,7 +89,8 @@ allowed_for() {
     clock) echo 'base/ clock/' ;;
     trace) echo 'base/ trace/' ;;
     spec) echo 'base/ trace/ spec/ engine/op.h' ;;
-    engine) echo 'base/ trace/ clock/ spec/ engine/' ;;
+    engine) echo 'base/ trace/ clock/ spec/ engine/ judge/' ;;
+    judge) echo 'base/ spec/ engine/ judge/' ;;
     report) echo 'base/ report/' ;;
     gen) echo 'gen/' ;;
     saved) echo 'base/ saved/' ;;
