@@ -9,8 +9,7 @@
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-#define SITES_MOST 16384 /* so many are learnt: a place may have a lock for each of many objects   \
-                          */
+#define SITES_MOST 16384 /* so many are learnt: many objects may have a lock each */
 
 /* The lock, too: a wrapper takes all locks of a program in one place. */
 static uint64_t site_key(uint32_t location, uint32_t lock)
