@@ -832,22 +832,25 @@ void tms_baseline_free(struct tms_baseline *baseline);
 typedef bool tms_sink(void *user, const char *text, size_t length);
 
 struct tms_report_settings {
-    const char *path;    /* of the trace, as the user named it; of a program, its command line */
-    const char *format;  /* of the trace; TMS_FORMAT_LIVE: a program was watched */
-    const char *blocks;  /* what was taken to be atomic, a sentence; NULL: as the trace says */
-    bool color;          /* terminal colours in text */
-    bool stats;          /* engine counters in text; JSON always has them */
-    bool quiet;          /* the verdict line only */
-    bool potential;      /* findings that are merely potential too; otherwise text counts them */
-    const char *command; /* of a program: what to type to run it again; NULL: as `path` says */
-    unsigned width;      /* columns of text, 40 at least; 0: 100 */
-    double started;      /* seconds since 1970; 0: unknown. From here on for JSON */
-    double seconds;      /* that a program ran; 0: those of the summary */
-    const char *host;    /* where it ran, NULL: unknown */
-    uint64_t seed;       /* of its delays, … */
-    bool seeded;         /* … if there were any */
-    bool baseline;       /* findings were compared with one (tms_baseline_mark) */
-    uint64_t processes;  /* of a merged result (tms_analysis_merge): of how many; else 0 */
+    const char *path;   /* of the trace, as the user named it; of a program, its command line */
+    const char *format; /* of the trace; TMS_FORMAT_LIVE: a program was watched */
+    const char *blocks; /* what was taken to be atomic, a sentence; NULL: as the trace says */
+    bool color;         /* terminal colours in text */
+    bool stats;         /* engine counters in text; JSON always has them */
+    bool quiet;         /* the verdict line only */
+    bool potential;     /* findings that are merely potential too; otherwise text counts them */
+    bool notes;         /* findings of `judge` that are notes too; otherwise text counts them */
+    bool verbose;       /* everything in full: no limit of lines, call stacks, guarantees */
+    const char *strip_prefix; /* a directory that text leaves out of paths; NULL: none */
+    const char *command;      /* of a program: what to type to run it again; NULL: as `path` says */
+    unsigned width;           /* columns of text, 40 at least; 0: 80 */
+    double started;           /* seconds since 1970; 0: unknown. From here on for JSON */
+    double seconds;           /* that a program ran; 0: those of the summary */
+    const char *host;         /* where it ran, NULL: unknown */
+    uint64_t seed;            /* of its delays, … */
+    bool seeded;              /* … if there were any */
+    bool baseline;            /* findings were compared with one (tms_baseline_mark) */
+    uint64_t processes;       /* of a merged result (tms_analysis_merge): of how many; else 0 */
 };
 #define TMS_FORMAT_LIVE "live"
 

@@ -2,10 +2,16 @@
 /* Pages; see page.h. */
 #include "report/page.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/utf8.h"
+#include "report/display_name.h"
+
+#define LINE_MOST 1024 /* bytes of a paragraph that is put into one line */
 
 static size_t width_of(const struct tms_report_settings *settings)
 {
@@ -18,19 +24,40 @@ static size_t width_of(const struct tms_report_settings *settings)
 int tms_page_open(struct tms_page *page, FILE *out, const struct tms_context *names,
                   const struct tms_report_settings *settings)
 {
-    *page = (struct tms_page){
-        .out = out, .names = names, .color = settings->color, .width = width_of(settings)};
+    *page = (struct tms_page){.out = out,
+                              .names = names,
+                              .color = settings->color,
+                              .verbose = settings->verbose,
+                              .width = width_of(settings),
+                              .left = settings->verbose ? SIZE_MAX : TMS_PAGE_LINES,
+                              .prefix = settings->strip_prefix};
+    if (getcwd(page->directory, sizeof(page->directory)) == NULL) {
+        page->directory[0] = '\0';
+    }
     page->note = open_memstream(&page->note_text, &page->note_size);
-    return page->note != NULL ? TMS_OK : TMS_ERR_MEMORY;
+    page->held = open_memstream(&page->held_text, &page->held_size);
+    if (page->note == NULL || page->held == NULL) {
+        tms_page_close(page);
+        return TMS_ERR_MEMORY;
+    }
+    return TMS_OK;
+}
+
+static bool close_stream(FILE *stream)
+{
+    bool failed = stream == NULL || ferror(stream);
+
+    return stream != NULL && fclose(stream) == 0 && !failed;
 }
 
 int tms_page_close(struct tms_page *page)
 {
-    bool failed = ferror(page->note);
+    bool good = close_stream(page->note);
 
-    failed = fclose(page->note) != 0 || failed;
+    good = close_stream(page->held) && good;
     free(page->note_text);
-    return failed ? TMS_ERR_MEMORY : TMS_OK;
+    free(page->held_text);
+    return good ? TMS_OK : TMS_ERR_MEMORY;
 }
 
 void tms_page_ink(const struct tms_page *page, enum tms_ink ink)
@@ -46,6 +73,16 @@ void tms_page_ink(const struct tms_page *page, enum tms_ink ink)
     }
 }
 
+void tms_page_ink_thread(const struct tms_page *page, uint32_t thread)
+{
+    static const char *const codes[] = {"\033[36m", "\033[35m", "\033[34m",
+                                        "\033[32m", "\033[96m", "\033[95m"};
+
+    if (page->color) {
+        fputs(codes[thread % (sizeof(codes) / sizeof(codes[0]))], page->out);
+    }
+}
+
 enum tms_ink tms_ink_of(enum tms_verdict verdict)
 {
     static const enum tms_ink inks[] = {[TMS_VERDICT_SERIALIZABLE] = TMS_INK_GOOD,
@@ -57,9 +94,9 @@ enum tms_ink tms_ink_of(enum tms_verdict verdict)
                                         [TMS_VERDICT_POTENTIAL] = TMS_INK_DOUBT,
                                         [TMS_VERDICT_PREDICTED] = TMS_INK_BAD,
                                         [TMS_VERDICT_RACE] = TMS_INK_BAD,
+                                        [TMS_VERDICT_VIOLATION] = TMS_INK_BAD,
                                         [TMS_VERDICT_AFFECTED] = TMS_INK_BAD,
-                                        [TMS_VERDICT_UNAFFECTED] = TMS_INK_GOOD,
-                                        [TMS_VERDICT_VIOLATION] = TMS_INK_BAD};
+                                        [TMS_VERDICT_UNAFFECTED] = TMS_INK_GOOD};
 
     return inks[verdict];
 }
@@ -122,10 +159,77 @@ void tms_page_flow(struct tms_page *page, size_t column, size_t indent)
     fputc('\n', page->out);
 }
 
+size_t tms_page_put(struct tms_page *page, size_t most)
+{
+    char line[LINE_MOST];
+
+    fflush(page->note);
+    snprintf(line, sizeof(line), "%.*s",
+             (int)(page->note_size < sizeof(line) ? page->note_size : sizeof(line) - 1),
+             page->note_text);
+    return tms_utf8_write(page->out, line, most);
+}
+
+size_t tms_page_path(const struct tms_page *page, FILE *out, const char *path, size_t length,
+                     size_t most)
+{
+    return tms_display_path(out, path, length, page->prefix,
+                            *page->directory != '\0' ? page->directory : NULL, most);
+}
+
 size_t tms_page_name(const struct tms_page *page, FILE *out, enum tms_class cls, uint32_t id,
                      size_t most)
 {
     char number[TMS_NUMBER_SIZE];
+    const char *name = tms_name(page->names, cls, id, number);
 
-    return tms_utf8_write(out, tms_name(page->names, cls, id, number), most);
+    return cls == TMS_CLASS_LOCATION ? tms_page_path(page, out, name, strlen(name), most)
+                                     : tms_display_name(out, name, most);
+}
+
+/* ---- parts that are held back --------------------------------------------------------- */
+
+void tms_page_hold(struct tms_page *page)
+{
+    assert(page->real_out == NULL);
+    rewind(page->held);
+    page->real_out = page->out;
+    page->out = page->held;
+}
+
+size_t tms_page_held(struct tms_page *page)
+{
+    size_t lines = 0;
+
+    fflush(page->held);
+    for (size_t i = 0; i < page->held_size; i++) {
+        lines += page->held_text[i] == '\n';
+    }
+    return lines;
+}
+
+void tms_page_drop(struct tms_page *page)
+{
+    page->out = page->real_out;
+    page->real_out = NULL;
+}
+
+void tms_page_release(struct tms_page *page)
+{
+    size_t lines = tms_page_held(page);
+
+    tms_page_drop(page);
+    fwrite(page->held_text, 1, page->held_size, page->out);
+    if (page->left != SIZE_MAX) {
+        page->left -= lines < page->left ? lines : page->left;
+    }
+}
+
+void tms_page_offer(struct tms_page *page)
+{
+    if (tms_page_held(page) <= page->left) {
+        tms_page_release(page);
+    } else {
+        tms_page_drop(page);
+    }
 }

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "report/display_name.h"
 
-#define FRAMES_MOST 12 /* shown of a stack */
+#define FRAMES_MOST 12 /* shown of a stack, … */
+#define FRAMES_FEW  3  /* … unless everything is to be shown */
 #define TEXT_MOST   512
 
 static struct tms_stack_text take_field(const char **at)
@@ -52,18 +54,26 @@ static void write_text(FILE *out, struct tms_stack_text text)
     tms_utf8_write(out, copy, SIZE_MAX);
 }
 
-/* "deposit (bank.c:31)" */
-static void write_frame(const struct tms_page *page, const struct tms_stack_frame *frame)
+static void write_function(FILE *out, struct tms_stack_text name)
 {
-    write_text(page->out, frame->function);
+    char copy[TEXT_MOST];
+
+    snprintf(copy, sizeof(copy), "%.*s",
+             (int)(name.length < sizeof(copy) ? name.length : sizeof(copy)), name.at);
+    tms_display_name(out, copy, SIZE_MAX);
+}
+
+/* "deposit (bank.c:31)" */
+static void write_frame(const struct tms_page *page, FILE *out, const struct tms_stack_frame *frame)
+{
+    write_function(out, frame->function);
     if (frame->file.length > 0) {
-        fputs(" (", page->out);
-        write_text(page->out, frame->file);
-        fputs(frame->line.length > 0 ? ":" : "", page->out);
-        write_text(page->out, frame->line);
-        fputc(')', page->out);
+        fputs(" (", out);
+        tms_page_path(page, out, frame->file.at, frame->file.length, SIZE_MAX);
+        fputs(frame->line.length > 0 ? ":" : "", out);
+        write_text(out, frame->line);
+        fputc(')', out);
     }
-    fputc('\n', page->out);
 }
 
 static void write_source(const struct tms_page *page, const struct tms_stack_frame *frame,
@@ -78,28 +88,64 @@ static void write_source(const struct tms_page *page, const struct tms_stack_fra
     }
 }
 
-static void write_stack(const struct tms_page *page, uint64_t event, uint32_t stack, size_t indent)
+/* Its frames, at most so many, and the first with its source line; `event` 0: not named. */
+static void write_frames(const struct tms_page *page, uint64_t event, uint32_t stack, size_t indent,
+                         int most)
 {
     const char *at = tms_name(page->names, TMS_CLASS_STACK, stack, NULL);
     struct tms_stack_frame frame;
 
-    for (int i = 0; i < FRAMES_MOST && tms_stack_next(&at, &frame); i++) {
+    for (int i = 0; i < most && tms_stack_next(&at, &frame); i++) {
         tms_page_blank(page->out, indent + (i > 0 ? 2 : 0));
         tms_page_ink(page, TMS_INK_FAINT);
-        if (i == 0) {
-            fprintf(page->out, "event %" PRIu64 " in ", event);
-        } else {
-            fputs("from ", page->out);
+        if (i == 0 && event != 0) {
+            fprintf(page->out, "event %" PRIu64 " ", event);
         }
+        fputs(i == 0 ? "in " : "from ", page->out);
         tms_page_ink(page, TMS_INK_PLAIN);
-        write_frame(page, &frame);
+        write_frame(page, page->out, &frame);
+        fputc('\n', page->out);
         if (i == 0) {
             write_source(page, &frame, indent + 4);
         }
     }
-    if (*at != '\0') {
+    if (*at != '\0' && page->verbose) {
         tms_page_blank(page->out, indent + 2);
         fputs("…\n", page->out);
+    }
+}
+
+void tms_stack_write(const struct tms_page *page, uint32_t stack, size_t indent)
+{
+    write_frames(page, 0, stack, indent, FRAMES_MOST);
+}
+
+/* "event 17 in get (bank.c:27), deposit (bank.c:40)": as many frames as fit into a line. */
+static void write_line(struct tms_page *page, uint64_t event, uint32_t stack, size_t indent)
+{
+    const char *at = tms_name(page->names, TMS_CLASS_STACK, stack, NULL);
+    struct tms_stack_frame frame;
+    FILE *note = tms_page_note(page);
+
+    if (*at == '\0') {
+        return;
+    }
+    fprintf(note, "event %" PRIu64 " in ", event);
+    for (int i = 0; i < FRAMES_FEW && tms_stack_next(&at, &frame); i++) {
+        fputs(i > 0 ? ", " : "", note);
+        write_frame(page, note, &frame);
+    }
+    tms_page_blank(page->out, indent);
+    tms_page_put(page, page->width > indent ? page->width - indent : 1);
+    fputc('\n', page->out);
+}
+
+static void write_event(struct tms_page *page, uint64_t event, uint32_t stack, size_t indent)
+{
+    if (page->verbose || page->stacks == TMS_STACKS_FRAMES) {
+        write_frames(page, event, stack, indent, page->verbose ? FRAMES_MOST : FRAMES_FEW);
+    } else if (page->stacks == TMS_STACKS_LINE) {
+        write_line(page, event, stack, indent);
     }
 }
 
@@ -109,7 +155,7 @@ void tms_stacks_write(struct tms_page *page, const struct tms_finding *finding, 
     const struct tms_step *step = &finding->cycle[index];
 
     if (index == 0 || step[-1].second_event != step->first_event) {
-        write_stack(page, step->first_event, step->first_stack, indent);
+        write_event(page, step->first_event, step->first_stack, indent);
     }
-    write_stack(page, step->second_event, step->second_stack, indent);
+    write_event(page, step->second_event, step->second_stack, indent);
 }

@@ -18,9 +18,13 @@ struct tms_stack_frame {
 /* Takes the next frame off *stack; false at its end. */
 bool tms_stack_next(const char **stack, struct tms_stack_frame *frame);
 
+/* All frames, the innermost first, indented so far. */
+void tms_stack_write(const struct tms_page *page, uint32_t stack, size_t indent);
+
 /*
  * The stacks of the two events of the index-th step, if they are known, indented so far. The first
- * one is left out if it was the second of the step before.
+ * one is left out if it was the second of the step before. Few frames each, unless the page is
+ * verbose, and as `page->stacks` says.
  */
 void tms_stacks_write(struct tms_page *page, const struct tms_finding *finding, size_t index,
                       size_t indent);
