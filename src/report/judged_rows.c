@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Interleavings in two columns, and source lines; see judged_rows.h. */
+#include "report/judged_rows.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+#include "report/display_name.h"
+#include "report/pattern_words.h"
+
+#define LEFT         6  /* where the left column starts */
+#define RIGHT_MOST   50 /* where the right one does, at most */
+#define FOREIGN_MOST 4  /* foreign events that are shown */
+#define REMARK_LEAST 26 /* columns that a source line leaves for its remark */
+#define GAP          2
+
+struct rows {
+    const struct tms_judged *judged;
+    FILE *out;
+    size_t right;        /* where the right column starts */
+    size_t own_margin;   /* widths of the line numbers, … */
+    size_t other_margin; /* … on the right */
+    bool gap_said;       /* that nothing protects the block in between */
+};
+
+/* ---- cells ------------------------------------------------------------------------------- */
+
+static const char *verb_of(enum tms_event_kind kind)
+{
+    static const char *const verbs[TMS_EVENT_COUNT] = {
+        [TMS_EVENT_READ] = "read",
+        [TMS_EVENT_WRITE] = "write",
+        [TMS_EVENT_UPDATE] = "update",
+        [TMS_EVENT_ACQUIRE] = "lock",
+        [TMS_EVENT_RELEASE] = "unlock",
+        [TMS_EVENT_SHARED_ACQUIRE] = "lock for reading",
+        [TMS_EVENT_SHARED_RELEASE] = "unlock",
+        [TMS_EVENT_FORK] = "start",
+        [TMS_EVENT_JOIN] = "join",
+        [TMS_EVENT_WAIT] = "wait for",
+        [TMS_EVENT_ARRIVE] = "arrive at",
+        [TMS_EVENT_DEPART] = "leave",
+    };
+
+    return kind < TMS_EVENT_COUNT && verbs[kind] != NULL ? verbs[kind] : tms_event_text(kind);
+}
+
+size_t tms_judged_operation(const struct tms_judged *judged, FILE *out, const struct tms_turn *turn,
+                            size_t most)
+{
+    enum tms_event_kind kind = (enum tms_event_kind)turn->kind;
+    enum tms_class cls = tms_event_class(kind);
+    size_t width = (size_t)fprintf(out, "%s", verb_of(kind));
+    size_t room = most > width + 9 ? most - width - 1 : 8;
+
+    if (turn->target == 0) {
+        return width;
+    }
+    fputc(' ', out);
+    if (cls == TMS_CLASS_VARIABLE) {
+        return width + 1 +
+               tms_judged_variable(judged->page, out, turn->target, !judged->full, room);
+    }
+    return width + 1 + tms_page_name(judged->page, out, cls, turn->target, room);
+}
+
+/* "26", or "get.c:26" in another file than the block, or nothing. */
+static size_t write_line(const struct tms_judged *judged, FILE *out, const struct tms_place *place)
+{
+    size_t length = place->file.length, width = 0;
+
+    if (length > 0 && (place->line == 0 || !tms_same_file(place, &judged->block))) {
+        const char *base = tms_path_base(place->file.at, &length);
+        width = tms_display_path(out, base, length, NULL, NULL, 12);
+        width += place->line != 0 ? (size_t)fprintf(out, ":") : 0;
+    }
+    return width + (place->line != 0 ? (size_t)fprintf(out, "%u", place->line) : 0);
+}
+
+static struct tms_place place_of(const struct tms_judged *judged, const struct tms_turn *turn)
+{
+    bool own = turn->thread == judged->finding->transaction.thread;
+
+    return tms_place_of_event(judged->page, turn,
+                              own ? judged->finding->transaction.label
+                                  : judged->judgement->culprit.label);
+}
+
+static size_t line_width(const struct tms_judged *judged, const struct tms_turn *turn)
+{
+    struct tms_place place = place_of(judged, turn);
+
+    return write_line(judged, tms_page_note(judged->page), &place);
+}
+
+/* The line number, right-aligned, and what is done there; returns the width. */
+static size_t write_cell(const struct rows *rows, const struct tms_turn *turn, size_t margin,
+                         size_t room)
+{
+    const struct tms_judged *judged = rows->judged;
+    struct tms_place place = place_of(judged, turn);
+    size_t width = line_width(judged, turn);
+
+    tms_page_ink(judged->page, TMS_INK_FAINT);
+    tms_page_blank(rows->out, margin > width ? margin - width : 0);
+    write_line(judged, rows->out, &place);
+    tms_page_ink(judged->page, TMS_INK_PLAIN);
+    width = margin > width ? margin : width;
+    if (width > 0) {
+        tms_page_blank(rows->out, GAP);
+        width += GAP;
+    }
+    tms_page_ink_thread(judged->page, turn->thread);
+    width += tms_judged_operation(judged, rows->out, turn, room > width ? room - width : 0);
+    tms_page_ink(judged->page, TMS_INK_PLAIN);
+    return width;
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+static void write_own(const struct rows *rows, const struct tms_turn *turn)
+{
+    tms_page_blank(rows->out, LEFT);
+    write_cell(rows, turn, rows->own_margin, rows->right - LEFT - GAP);
+    fputc('\n', rows->out);
+}
+
+/* The left side while another thread is at work. */
+static size_t write_between(struct rows *rows)
+{
+    size_t column = LEFT + (rows->own_margin > 0 ? rows->own_margin - 1 : 0);
+
+    tms_page_blank(rows->out, column);
+    tms_page_ink(rows->judged->page, TMS_INK_FAINT);
+    fputs("┊", rows->out);
+    column++;
+    return column;
+}
+
+static size_t write_gap_words(struct rows *rows, size_t column, bool here)
+{
+    if (here && !rows->gap_said) {
+        column += (size_t)fprintf(rows->out, "  not protected");
+        rows->gap_said = true;
+    }
+    tms_page_ink(rows->judged->page, TMS_INK_PLAIN);
+    return column;
+}
+
+static void write_foreign(struct rows *rows, const struct tms_turn *turn, bool say)
+{
+    const struct tms_judged *judged = rows->judged;
+    size_t column = write_gap_words(rows, write_between(rows), say);
+    size_t at = rows->right;
+
+    tms_page_blank(rows->out, at - column);
+    if (turn->thread != tms_judged_intruder(judged->judgement)) {
+        tms_page_ink_thread(judged->page, turn->thread);
+        at += tms_judged_thread(judged->page, rows->out, turn->thread) + 2;
+        fputs(": ", rows->out);
+        tms_page_ink(judged->page, TMS_INK_PLAIN);
+    }
+    write_cell(rows, turn, rows->other_margin,
+               judged->page->width > at ? judged->page->width - at : 0);
+    fputc('\n', rows->out);
+}
+
+static void write_omitted(struct rows *rows, size_t count)
+{
+    size_t column = write_gap_words(rows, write_between(rows), false);
+
+    tms_page_blank(rows->out, rows->right - column);
+    fprintf(rows->out, "… %zu more\n", count);
+}
+
+/* Is it the same event as the one before, as in a cycle of two that meet in it? */
+static bool is_repeated(const struct tms_judgement *judgement, size_t index)
+{
+    return index > 0 && judgement->foreign[index].event == judgement->foreign[index - 1].event;
+}
+
+/* All of them, or the first few and the last, which is what the second step meets. */
+static void write_foreigners(struct rows *rows, bool verbose)
+{
+    const struct tms_judgement *judgement = rows->judged->judgement;
+    size_t count = 0, at = 0, last = 0;
+
+    for (size_t i = 0; i < judgement->foreign_count; i++) {
+        count += !is_repeated(judgement, i);
+        last = !is_repeated(judgement, i) ? i : last;
+    }
+    bool all = verbose || count <= FOREIGN_MOST;
+    for (size_t i = 0; i < judgement->foreign_count; i++) {
+        if (is_repeated(judgement, i)) {
+            continue;
+        }
+        if (all || at < FOREIGN_MOST - 2 || i == last) {
+            write_foreign(rows, &judgement->foreign[i], at == 1 || count == 1);
+        } else if (at == FOREIGN_MOST - 2) {
+            write_omitted(rows, count - (FOREIGN_MOST - 1));
+        }
+        at++;
+    }
+}
+
+/* The second step, and what it does to the other thread. */
+static void write_last(const struct rows *rows, const struct tms_turn *turn)
+{
+    const struct tms_judged *judged = rows->judged;
+    bool bad = judged->judgement->level == TMS_LEVEL_ERROR;
+
+    tms_page_blank(rows->out, LEFT - 2);
+    tms_page_ink(judged->page, bad ? TMS_INK_BAD : TMS_INK_DOUBT);
+    fputs("▶ ", rows->out);
+    tms_page_ink(judged->page, TMS_INK_PLAIN);
+    size_t column = LEFT + write_cell(rows, turn, rows->own_margin, rows->right - LEFT - GAP);
+    tms_page_blank(rows->out, rows->right > column ? rows->right - column : 1);
+    column = rows->right > column ? rows->right : column + 1;
+    tms_judged_phrase(judged, tms_page_note(judged->page),
+                      tms_pattern_words(judged->judgement->pattern)->remark);
+    tms_page_ink(judged->page, TMS_INK_MARK);
+    fputs("← ", rows->out);
+    tms_page_put(judged->page,
+                 judged->page->width > column + 3 ? judged->page->width - column - 2 : 1);
+    tms_page_ink(judged->page, TMS_INK_PLAIN);
+    fputc('\n', rows->out);
+}
+
+static void write_header(const struct rows *rows)
+{
+    const struct tms_judged *judged = rows->judged;
+    const struct tms_transaction *own = &judged->finding->transaction;
+    const struct tms_transaction *other = &judged->judgement->culprit;
+    size_t room = rows->right - LEFT - GAP, column = LEFT;
+
+    tms_page_blank(rows->out, LEFT);
+    tms_page_ink_thread(judged->page, own->thread);
+    column += tms_judged_thread(judged->page, rows->out, own->thread) + 1;
+    fputc(' ', rows->out);
+    column += tms_judged_block(judged->page, rows->out, own, LEFT + room - column);
+    tms_page_ink(judged->page, TMS_INK_PLAIN);
+    tms_page_blank(rows->out, rows->right > column ? rows->right - column : 1);
+    uint32_t intruder = tms_judged_intruder(judged->judgement);
+    tms_page_ink_thread(judged->page, intruder);
+    column = rows->right + tms_judged_thread(judged->page, rows->out, intruder) + 1;
+    fputc(' ', rows->out);
+    if (other->unary || other->thread != intruder) {
+        fputs("(outside any block)", rows->out);
+    } else {
+        tms_judged_block(judged->page, rows->out, other,
+                         judged->page->width > column + 8 ? judged->page->width - column : 8);
+    }
+    tms_page_ink(judged->page, TMS_INK_PLAIN);
+    fputc('\n', rows->out);
+}
+
+/* ---- layout ------------------------------------------------------------------------------ */
+
+static void measure(struct rows *rows)
+{
+    const struct tms_judgement *judgement = rows->judged->judgement;
+    size_t half = LEFT + (rows->judged->page->width - LEFT) / 2 + 1;
+
+    rows->right = half < RIGHT_MOST ? half : RIGHT_MOST;
+    for (size_t i = 0; i < judgement->own_count; i++) {
+        size_t width = line_width(rows->judged, &judgement->own[i]);
+        rows->own_margin = width > rows->own_margin ? width : rows->own_margin;
+    }
+    if (judgement->given_up.event != 0) {
+        size_t width = line_width(rows->judged, &judgement->given_up);
+        rows->own_margin = width > rows->own_margin ? width : rows->own_margin;
+    }
+    for (size_t i = 0; i < judgement->foreign_count; i++) {
+        size_t width = line_width(rows->judged, &judgement->foreign[i]);
+        rows->other_margin = width > rows->other_margin ? width : rows->other_margin;
+    }
+}
+
+void tms_judged_rows(const struct tms_judged *judged, bool verbose)
+{
+    const struct tms_judgement *judgement = judged->judgement;
+    struct rows rows = {.judged = judged, .out = judged->page->out};
+
+    if (judgement->own_count == 0) {
+        return;
+    }
+    measure(&rows);
+    write_header(&rows);
+    for (size_t i = 0; i + 1 < judgement->own_count; i++) {
+        write_own(&rows, &judgement->own[i]);
+    }
+    if (judgement->lock != 0 && judgement->given_up.event != 0) {
+        write_own(&rows, &judgement->given_up);
+    }
+    write_foreigners(&rows, verbose);
+    write_last(&rows, &judgement->own[judgement->own_count - 1]);
+    fputc('\n', rows.out);
+}
+
+/* ---- source lines ------------------------------------------------------------------------ */
+
+struct source_line {
+    struct tms_place place;
+    const char *remark;
+};
+
+/* Is the lock given up in something that is called from the line of the first step? */
+static bool releases_inside(const struct tms_judged *judged)
+{
+    const struct tms_judgement *judgement = judged->judgement;
+    struct tms_place release;
+
+    return judgement->lock != 0 && judgement->given_up.event != 0 &&
+           tms_place_in_block(judged->page, &judgement->given_up,
+                              judged->finding->transaction.label, &release) &&
+           release.called && release.line == judged->first.line;
+}
+
+/* What is done on the line of a step: with the lock, if all that is in a function called there. */
+static const char *remark_of(const struct tms_judged *judged, bool second)
+{
+    static const char *const remarks[TMS_EVENT_COUNT] = {[TMS_EVENT_READ] = "read here",
+                                                         [TMS_EVENT_WRITE] = "written here",
+                                                         [TMS_EVENT_UPDATE] = "updated here"};
+    const struct tms_judgement *judgement = judged->judgement;
+    const struct tms_turn *turn = &judgement->own[second ? judgement->own_count - 1 : 0];
+    bool called = (second ? &judged->last : &judged->first)->called;
+    bool lock = tms_event_class((enum tms_event_kind)turn->kind) == TMS_CLASS_LOCK;
+
+    if (lock || (called && releases_inside(judged))) {
+        return second ? "taken again" : called ? "lock taken and released" : "lock taken";
+    }
+    return remarks[turn->kind] != NULL ? remarks[turn->kind] : "";
+}
+
+static size_t add_line(struct source_line *lines, size_t count, const struct tms_place *place,
+                       const char *remark)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (lines[i].place.line == place->line && tms_same_file(&lines[i].place, place)) {
+            return count;
+        }
+    }
+    lines[count] = (struct source_line){*place, remark};
+    return place->source.length > 0 ? count + 1 : count;
+}
+
+/* Up to three: the first step, where the lock is given up, and the second. */
+static size_t collect_lines(const struct tms_judged *judged, struct source_line lines[3])
+{
+    const struct tms_judgement *judgement = judged->judgement;
+    struct tms_place place;
+    size_t count = add_line(lines, 0, &judged->first, remark_of(judged, false));
+
+    if (judgement->lock != 0 && judgement->given_up.event != 0 &&
+        tms_place_in_block(judged->page, &judgement->given_up, judged->finding->transaction.label,
+                           &place)) {
+        count = add_line(lines, count, &place, "lock released");
+    }
+    return add_line(lines, count, &judged->last, remark_of(judged, true));
+}
+
+static struct tms_stack_text trim(struct tms_stack_text text)
+{
+    while (text.length > 0 && (*text.at == ' ' || *text.at == '\t')) {
+        text.at++;
+        text.length--;
+    }
+    while (text.length > 0 && text.at[text.length - 1] == ' ') {
+        text.length--;
+    }
+    return text;
+}
+
+/* Its text, or as much as fits; returns the width. */
+static size_t write_source(FILE *out, struct tms_stack_text source, size_t most)
+{
+    char copy[512];
+
+    source = trim(source);
+    size_t length = source.length < sizeof(copy) ? source.length : sizeof(copy) - 1;
+    memcpy(copy, source.at, length);
+    copy[length] = '\0';
+    return tms_utf8_write(out, copy, most);
+}
+
+void tms_judged_excerpt(const struct tms_judged *judged)
+{
+    struct tms_page *page = judged->page;
+    struct source_line lines[3];
+    size_t count = judged->judgement->own_count > 0 ? collect_lines(judged, lines) : 0;
+    size_t margin = 0, widest = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t width = (size_t)snprintf(NULL, 0, "%u", lines[i].place.line);
+        margin = width > margin ? width : margin;
+    }
+    size_t before = LEFT + margin + strlen(" │     ") - 2;
+    size_t most =
+        page->width > before + REMARK_LEAST + 10 ? page->width - before - REMARK_LEAST : 10;
+    for (size_t i = 0; i < count; i++) {
+        size_t width = write_source(tms_page_note(page), lines[i].place.source, most);
+        widest = width > widest ? width : widest;
+    }
+    for (size_t i = 0; i < count; i++) {
+        tms_page_blank(page->out, LEFT);
+        tms_page_ink(page, TMS_INK_FAINT);
+        fprintf(page->out, "%*u │     ", (int)margin, lines[i].place.line);
+        tms_page_ink(page, TMS_INK_PLAIN);
+        size_t width = write_source(page->out, lines[i].place.source, most);
+        if (*lines[i].remark != '\0') {
+            tms_page_ink(page, TMS_INK_MARK);
+            fprintf(page->out, "%*s%s", (int)(widest - width) + 3, "", lines[i].remark);
+            tms_page_ink(page, TMS_INK_PLAIN);
+        }
+        fputc('\n', page->out);
+    }
+    if (count > 0) {
+        fputc('\n', page->out);
+    }
+}
