@@ -164,15 +164,16 @@ static void write_blame(struct tms_page *page, const struct tms_result *result,
     FILE *note = tms_page_note(page);
 
     if (finding->not_atomic) {
-        fputs("To blame: ", note);
+        fputs("At fault: ", note);
         tms_phrase_transaction(page, note, finding, &finding->transaction);
         fprintf(note, " is not atomic (begin event %" PRIu64 ", cut before event %" PRIu64 ").",
                 finding->transaction.begin_event, finding->event);
         tms_phrase_refuted(page, note, finding);
     } else if (result->engine->flags & TMS_ENGINE_BLAMES) {
-        fputs("Nobody is to blame here alone.", note);
+        fputs("No single block is at fault.", note);
     } else {
-        fprintf(note, "%s names nobody to blame here; it does not always.", result->engine->name);
+        fprintf(note, "%s does not say which block is at fault; it can't always.",
+                result->engine->name);
     }
     flow(page);
 }
@@ -220,16 +221,16 @@ static bool has_findings(const struct tms_analysis *analysis)
     return found;
 }
 
-/* Is there a finding with somebody to blame, or with nobody? */
-static bool has_blame(const struct tms_analysis *analysis, bool somebody)
+/* Is there a finding with a block at fault, or without one? */
+static bool has_blame(const struct tms_analysis *analysis, bool at_fault)
 {
     const struct tms_result *result;
 
     for (size_t i = 0; (result = tms_analysis_result(analysis, i)) != NULL; i++) {
         bool knows = result->blamed && result->verdict == TMS_VERDICT_VIOLATION &&
-                     (somebody || (result->engine->flags & TMS_ENGINE_BLAMES));
+                     (at_fault || (result->engine->flags & TMS_ENGINE_BLAMES));
         for (size_t j = 0; knows && j < result->finding_count; j++) {
-            if (result->findings[j].not_atomic == somebody) {
+            if (result->findings[j].not_atomic == at_fault) {
                 return true;
             }
         }
@@ -253,13 +254,12 @@ static void write_no_blame(const struct tms_analysis *analysis, FILE *note)
         if ((result->engine->flags & (TMS_ENGINE_BLAMES | TMS_ENGINE_BLAMES_SOME)) != 0) {
             asked = false;
         } else {
-            fprintf(note, " Whether one of these blocks is to blame by itself, %s can't tell.",
+            fprintf(note, " %s can't tell whether a single block is at fault.",
                     result->engine->name);
         }
     }
     if (!asked) {
-        fputs(" Whether one of these blocks is to blame by itself was not asked (--no-blame).",
-              note);
+        fputs(" Whether a single block is at fault was not checked (--no-blame).", note);
     }
 }
 
@@ -272,16 +272,13 @@ void tms_findings_explain(struct tms_page *page, const struct tms_analysis *anal
     }
     fputs("No order in which each block runs undisturbed explains what these threads did.", note);
     if (has_blame(analysis, true)) {
-        fputs(" A block that is to blame is not atomic: after its begin and before it was cut, "
-              "another thread did something that depends on it and that it depends on, so it "
-              "can't be thought of as one piece. What it does needs to be held together, for "
-              "instance by one lock from its begin to its end that the other side takes too.",
+        fputs(" A block that is at fault is not atomic: protect it as a whole, for example by one "
+              "lock from its begin to its end that the other threads take too.",
               note);
     }
     if (has_blame(analysis, false)) {
-        fputs(" Where nobody is to blame alone, the block named first could by itself have run in "
-              "one piece, and no thread would have noticed; only all of these blocks together "
-              "can't. Look at what they do to each other.",
+        fputs(" Where no single block is at fault, each could have run undisturbed, but not all of "
+              "them: look at what they do to each other.",
               note);
     }
     write_no_blame(analysis, note);

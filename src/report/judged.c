@@ -220,6 +220,10 @@ static void write_executions(const struct tms_judged *judged, FILE *note)
     if (judgement->processes > 1) {
         fputs(", in ", note);
         tms_write_number(note, judgement->processes);
+        if (judged->page->processes > 0) {
+            fputs(" of ", note);
+            tms_write_number(note, judged->page->processes);
+        }
         fputs(" processes", note);
     }
 }

@@ -6,17 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/finding.h"
+#include "report/finding_entry.h"
 #include "report/unseen.h"
 
-/* Findings told in full per engine and evidence; those beyond get a line each. */
-#define FULL_MOST 10
-#define INDENT    4
+#define INDENT 4
 
 struct listing {
     struct tms_page *page;
     const struct tms_report_job *job;
     const struct tms_result *first; /* of those that observe; NULL: none does */
+    bool judged;                    /* `judge` has its say about some */
 };
 
 static bool observes(const struct tms_result *result)
@@ -66,168 +65,11 @@ size_t tms_count_told(const struct tms_analysis *analysis, enum tms_evidence evi
     for (size_t i = 0; (result = tms_analysis_result(analysis, i)) != NULL; i++) {
         for (size_t j = 0; j < result->finding_count; j++) {
             const struct tms_finding *finding = &result->findings[j];
-            count += finding->evidence == evidence && finding->same_as == NULL;
+            count += finding->evidence == evidence && finding->same_as == NULL &&
+                     finding->judged == NULL;
         }
     }
     return count;
-}
-
-/* ---- one finding, by all who have it ---------------------------------------------------- */
-
-/* Is it this one, or the same? */
-static bool is_same(const struct tms_finding *other, const struct tms_finding *finding)
-{
-    return other == finding || (other->same_as != NULL && strcmp(other->same_as, finding->id) == 0);
-}
-
-/* Has the result it with this evidence and, unless that is NULL, as this kind? */
-static bool has_same(const struct tms_result *result, const struct tms_finding *finding,
-                     enum tms_evidence evidence, const char *kind)
-{
-    for (size_t i = 0; i < result->finding_count; i++) {
-        const struct tms_finding *other = &result->findings[i];
-        if (other->evidence == evidence && is_same(other, finding) &&
-            (kind == NULL || strcmp(other->kind, kind) == 0)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* "sidetrack (before, after)"; the kind is left out where the name of the engine says it. */
-static void write_witness(FILE *note, const struct tms_result *result,
-                          const struct tms_finding *finding, enum tms_evidence evidence)
-{
-    static const char *const kinds[] = {"before",    "in",   "after",   "pattern",
-                                        "reduction", "race", "deadlock"};
-    size_t named = 0;
-
-    fputs(result->engine->name, note);
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        if (strcmp(kinds[i], result->engine->name) != 0 &&
-            has_same(result, finding, evidence, kinds[i])) {
-            fprintf(note, "%s%s", named++ == 0 ? " (" : ", ", kinds[i]);
-        }
-    }
-    fputs(named > 0 ? ")" : "", note);
-}
-
-/* "; predicted by sidetrack (after)": those whose evidence this is. Returns how many. */
-static size_t write_evidence_of(const struct listing *listing, FILE *note,
-                                const struct tms_finding *finding, enum tms_evidence evidence)
-{
-    const struct tms_result *result;
-    size_t named = 0;
-
-    for (size_t i = 0; (result = tms_analysis_result(listing->job->analysis, i)) != NULL; i++) {
-        if (!has_same(result, finding, evidence, NULL)) {
-            continue;
-        }
-        if (named++ > 0) {
-            fputs(", ", note);
-        } else {
-            fprintf(note, "%s%s by ", evidence == finding->evidence ? "" : "; ",
-                    tms_evidence_text(evidence));
-        }
-        write_witness(note, result, finding, evidence);
-    }
-    return named;
-}
-
-static void write_evidence(const struct listing *listing, const struct tms_finding *finding)
-{
-    FILE *note = tms_page_note(listing->page);
-    size_t named = 0;
-
-    fputs("Evidence: ", note);
-    for (int evidence = TMS_EVIDENCE_OBSERVED; evidence <= TMS_EVIDENCE_POTENTIAL; evidence++) {
-        named += write_evidence_of(listing, note, finding, (enum tms_evidence)evidence);
-    }
-    fputc('.', note);
-    if (named > 1 || !observes(tms_analysis_result(listing->job->analysis, 0)) ||
-        finding->evidence != TMS_EVIDENCE_OBSERVED) {
-        tms_page_blank(listing->page->out, INDENT);
-        tms_page_flow(listing->page, INDENT, INDENT);
-    }
-}
-
-/* A race takes the ground from under what is predicted. */
-static void write_race(const struct listing *listing, const struct tms_result *result)
-{
-    const struct tms_result *racing = tms_racing(listing->job->analysis);
-
-    if (result->assumption != NULL && racing != NULL &&
-        result->engine->found == TMS_VERDICT_PREDICTED) {
-        fprintf(
-            tms_page_note(listing->page),
-            "But: %s found a data race in this run, first at event %" PRIu64
-            ". Locks then do not tell all that orders these events, and this may be impossible.",
-            racing->engine->name, racing->first_violation_event);
-        tms_page_blank(listing->page->out, INDENT);
-        tms_page_flow(listing->page, INDENT, INDENT);
-    }
-}
-
-/* The label of the block that comes in between, as far as it can be told from others. */
-static uint32_t culprit_of(const struct tms_finding *finding)
-{
-    return finding->cycle_length > 1 ? finding->cycle[1].from.label : 0;
-}
-
-#define CULPRITS_MOST 8
-
-/* Adds the culprits of findings that are the same, each label once. */
-static size_t gather_culprits(const struct tms_result *result, const struct tms_finding *finding,
-                              uint32_t *labels, size_t count)
-{
-    for (size_t i = 0; i < result->finding_count && count < CULPRITS_MOST; i++) {
-        uint32_t label = culprit_of(&result->findings[i]);
-        bool known =
-            label == 0 || label == culprit_of(finding) || !is_same(&result->findings[i], finding);
-        for (size_t j = 0; j < count; j++) {
-            known = known || labels[j] == label;
-        }
-        if (!known) {
-            labels[count++] = label;
-        }
-    }
-    return count;
-}
-
-/* Who else can come in between. */
-static void write_culprits(const struct listing *listing, const struct tms_finding *finding)
-{
-    FILE *note = tms_page_note(listing->page);
-    const struct tms_result *result;
-    uint32_t labels[CULPRITS_MOST];
-    size_t count = 0;
-
-    for (size_t i = 0; (result = tms_analysis_result(listing->job->analysis, i)) != NULL; i++) {
-        count = gather_culprits(result, finding, labels, count);
-    }
-    for (size_t i = 0; i < count; i++) {
-        fputs(i == 0 ? "It can as well be cut by " : i + 1 == count ? " and " : ", ", note);
-        tms_page_name(listing->page, note, TMS_CLASS_LABEL, labels[i], SIZE_MAX);
-    }
-    if (count > 0) {
-        fputs(count == CULPRITS_MOST ? ", and perhaps others." : ".", note);
-        tms_page_blank(listing->page->out, INDENT);
-        tms_page_flow(listing->page, INDENT, INDENT);
-    }
-}
-
-static int write_full(const struct listing *listing, const struct tms_result *result,
-                      const struct tms_finding *finding)
-{
-    int code = tms_finding_write(listing->page, result, finding);
-
-    if (finding->evidence != TMS_EVIDENCE_OBSERVED) {
-        write_culprits(listing, finding);
-        write_race(listing, result);
-    }
-    write_evidence(listing, finding);
-    fputc('\n', listing->page->out);
-    return code;
 }
 
 /* ---- what was observed ------------------------------------------------------------------ */
@@ -262,36 +104,70 @@ static bool has_id(const struct ids *ids, const char *id)
     return bsearch(&id, ids->sorted, ids->count, sizeof(*ids->sorted), by_text) != NULL;
 }
 
-/* The findings of that evidence, without those that stand elsewhere and those that `told` has. */
+/* Do judged findings stand for those that they are about? */
+static bool is_brief(const struct listing *listing)
+{
+    return listing->judged && !listing->page->verbose;
+}
+
+/*
+ * Is it to be shown with this evidence, and neither elsewhere nor in what `told` has? Cycles are
+ * only the reason for what judged findings say, and what was judged is shown there.
+ */
+static bool is_shown(const struct listing *listing, const struct tms_finding *finding,
+                     enum tms_evidence evidence, const struct ids *told)
+{
+    bool elsewhere = evidence != TMS_EVIDENCE_OBSERVED && finding->same_as != NULL;
+    bool reason = finding->judged != NULL || evidence == TMS_EVIDENCE_OBSERVED;
+
+    return finding->evidence == evidence && finding->judgement == NULL && !elsewhere &&
+           !(is_brief(listing) && reason) && !(told != NULL && has_id(told, finding->id));
+}
+
+/* How many there are that do not fit. */
+static void write_more(struct tms_page *page, size_t count, bool gap)
+{
+    if (count > 0 || gap) {
+        tms_page_hold(page);
+        if (count > 0) {
+            fprintf(page->out, "%zu more: --verbose\n", count);
+        }
+        fputc('\n', page->out);
+        tms_page_offer(page);
+    }
+}
+
+/* The findings of that evidence that are shown. */
 static int write_findings(const struct listing *listing, const struct tms_result *result,
                           enum tms_evidence evidence, const struct ids *told)
 {
-    size_t written = 0;
+    size_t omitted = 0, brief = 0;
+    bool full = true;
 
     for (size_t i = 0; i < result->finding_count; i++) {
         const struct tms_finding *finding = &result->findings[i];
-        bool elsewhere = evidence != TMS_EVIDENCE_OBSERVED && finding->same_as != NULL;
-        if (finding->evidence != evidence || elsewhere ||
-            (told != NULL && has_id(told, finding->id))) {
+        bool written = false;
+        if (!is_shown(listing, finding, evidence, told)) {
             continue;
         }
-        if (written++ >= FULL_MOST) {
-            tms_finding_headline(listing->page, result, finding);
-        } else if (write_full(listing, result, finding) != TMS_OK) {
+        if (omitted == 0 && tms_finding_entry(listing->page, listing->job->analysis, result,
+                                              finding, &full, &written) != TMS_OK) {
             return TMS_ERR_MEMORY;
         }
+        omitted += !written;
+        brief += written && !full;
     }
-    if (written > FULL_MOST) {
-        fputc('\n', listing->page->out);
-    }
+    write_more(listing->page, omitted, brief > 0);
     return TMS_OK;
 }
 
 static void write_unlisted(const struct listing *listing, const struct tms_result *result)
 {
-    if (result->unlisted > 0) {
+    if (result->unlisted > 0 && !is_brief(listing)) {
+        tms_page_hold(listing->page);
         fprintf(listing->page->out, "%" PRIu64 " more of %s are not listed (--max-violations).\n\n",
                 result->unlisted, result->engine->name);
+        tms_page_offer(listing->page);
     }
 }
 
@@ -335,12 +211,14 @@ static void write_beside(const struct listing *listing, const struct tms_result 
         write_answer(note, first);
         if (more + fewer > 0) {
             fprintf(note, ". Of the findings above it lacks %zu; of its own there are %zu%s", fewer,
-                    more, more > 0 ? ", told below" : "");
+                    more, more > 0 ? ", shown below" : "");
         }
         fputc('.', note);
     }
+    tms_page_hold(listing->page);
     tms_page_flow(listing->page, 0, INDENT);
     fputc('\n', listing->page->out);
+    tms_page_offer(listing->page);
 }
 
 /* Compares an engine with the first one, and tells what only it found. */
@@ -406,27 +284,56 @@ static void write_answers(const struct listing *listing)
     }
     if (named > 1) { /* of one alone, the verdict and the findings tell */
         fputc('.', note);
+        tms_page_hold(listing->page);
         tms_page_flow(listing->page, 0, INDENT);
         fputc('\n', listing->page->out);
+        tms_page_offer(listing->page);
     }
+}
+
+static size_t count_shown(const struct listing *listing, enum tms_evidence evidence)
+{
+    const struct tms_result *result;
+    size_t count = 0;
+
+    for (size_t i = 0; (result = tms_analysis_result(listing->job->analysis, i)) != NULL; i++) {
+        for (size_t j = 0; j < result->finding_count && !observes(result); j++) {
+            count += is_shown(listing, &result->findings[j], evidence, NULL);
+        }
+    }
+    return count;
+}
+
+/* What is only potential is counted, unless it is asked for. */
+static bool hides_potential(const struct listing *listing, enum tms_evidence evidence)
+{
+    size_t count = tms_count_told(listing->job->analysis, evidence);
+
+    if (evidence != TMS_EVIDENCE_POTENTIAL || listing->job->settings->potential) {
+        return false;
+    }
+    if (count > 0) {
+        tms_page_hold(listing->page);
+        fprintf(listing->page->out, "%zu potential finding%s not shown; --potential does.\n\n",
+                count, count == 1 ? " is" : "s are");
+        tms_page_offer(listing->page);
+    }
+    return true;
 }
 
 static int write_unseen(const struct listing *listing, enum tms_evidence evidence)
 {
-    const struct tms_analysis *analysis = listing->job->analysis;
     const struct tms_result *result;
-    size_t count = tms_count_told(analysis, evidence);
     int code = TMS_OK;
 
-    if (count > 0 && evidence == TMS_EVIDENCE_POTENTIAL && !listing->job->settings->potential) {
-        fprintf(listing->page->out, "%zu potential finding%s not shown; --potential does.\n\n",
-                count, count == 1 ? " is" : "s are");
+    if (hides_potential(listing, evidence) || count_shown(listing, evidence) == 0) {
         return TMS_OK;
     }
-    if (count > 0) {
-        tms_unseen_introduce(listing->page, evidence);
-    }
-    for (size_t i = 0; code == TMS_OK && (result = tms_analysis_result(analysis, i)) != NULL; i++) {
+    tms_page_hold(listing->page);
+    tms_unseen_introduce(listing->page, evidence);
+    tms_page_offer(listing->page);
+    for (size_t i = 0;
+         code == TMS_OK && (result = tms_analysis_result(listing->job->analysis, i)) != NULL; i++) {
         if (!observes(result)) {
             code = write_findings(listing, result, evidence, NULL);
         }
@@ -434,9 +341,9 @@ static int write_unseen(const struct listing *listing, enum tms_evidence evidenc
     return code;
 }
 
-int tms_listing_write(struct tms_page *page, const struct tms_report_job *job)
+int tms_listing_write(struct tms_page *page, const struct tms_report_job *job, bool judged)
 {
-    struct listing listing = {page, job, tms_first_observing(job->analysis)};
+    struct listing listing = {page, job, tms_first_observing(job->analysis), judged};
     const struct tms_result *result;
     int code = write_observed(&listing);
 
@@ -449,6 +356,8 @@ int tms_listing_write(struct tms_page *page, const struct tms_report_job *job)
             write_unlisted(&listing, result);
         }
     }
-    write_answers(&listing);
+    if (!is_brief(&listing)) {
+        write_answers(&listing);
+    }
     return code;
 }

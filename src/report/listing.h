@@ -10,13 +10,16 @@
 #include "report/page.h"
 #include "report/report.h"
 
-/* TMS_OK or TMS_ERR_MEMORY. */
-int tms_listing_write(struct tms_page *page, const struct tms_report_job *job);
+/*
+ * As many as fit into `page->left` lines. `judged`: without those that a judged finding stands for,
+ * unless the page is verbose. TMS_OK or TMS_ERR_MEMORY.
+ */
+int tms_listing_write(struct tms_page *page, const struct tms_report_job *job, bool judged);
 
 /* Transactions that are themselves not atomic, of all that the findings stand for. */
 uint64_t tms_count_blamed(const struct tms_result *result);
 
-/* Findings of that evidence that stand for themselves, over all engines. */
+/* Findings of that evidence that stand for themselves, over all engines; judged ones do not. */
 size_t tms_count_told(const struct tms_analysis *analysis, enum tms_evidence evidence);
 
 /* The first engine that judges the run as it was; NULL if there is none. */

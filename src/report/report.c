@@ -2,11 +2,11 @@
 /* The kinds of reports, and the stream that carries them to the user's sink. */
 #include "report/report.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/context.h"
 #include "report/finding.h"
+#include "report/judged.h"
 #include "report/page.h"
 
 static const struct {
@@ -73,46 +73,6 @@ int tms_report(const struct tms_analysis *analysis, const char *kind,
     return tms_fail(context, TMS_ERR_ARGUMENT, "there is no report of the kind \"%s\"", kind);
 }
 
-static void write_turns(struct tms_page *page, const char *title, const struct tms_turn *turns,
-                        size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct tms_turn *turn = &turns[i];
-        enum tms_event_kind kind = (enum tms_event_kind)turn->kind;
-        FILE *note = tms_page_note(page);
-        fprintf(note, "%s event %" PRIu64 ": ", title, turn->event);
-        tms_page_name(page, note, TMS_CLASS_THREAD, turn->thread, SIZE_MAX);
-        fprintf(note, " %s(", tms_event_text(kind));
-        tms_page_name(page, note, tms_event_class(kind), turn->target, SIZE_MAX);
-        fputs(turn->location != 0 ? ") at " : ")", note);
-        tms_page_name(page, note, TMS_CLASS_LOCATION, turn->location, SIZE_MAX);
-        tms_page_blank(page->out, 4);
-        tms_page_flow(page, 4, 8);
-    }
-}
-
-/* What happened to the data, and the events. */
-static void write_judged(struct tms_page *page, const struct tms_finding *finding)
-{
-    const struct tms_judgement *judgement = finding->judgement;
-    FILE *note = tms_page_note(page);
-
-    fputs(tms_level_text(judgement->level), note);
-    fprintf(note, ", %s: in ", tms_evidence_text(finding->evidence));
-    tms_page_name(page, note, TMS_CLASS_LABEL, finding->transaction.label, SIZE_MAX);
-    fprintf(note, ", %s", tms_pattern_clause(judgement->pattern));
-    fputs(judgement->variable != 0 ? ", of " : "", note);
-    tms_page_name(page, note, TMS_CLASS_VARIABLE, judgement->variable, SIZE_MAX);
-    fprintf(note, "; cut in %" PRIu64 " of %" PRIu64 " executions.", judgement->cut,
-            judgement->executions);
-    tms_page_ink(page, TMS_INK_BOLD);
-    fprintf(page->out, "%s  ", finding->id);
-    tms_page_ink(page, TMS_INK_PLAIN);
-    tms_page_flow(page, strlen(finding->id) + 2, 4);
-    write_turns(page, "own", judgement->own, judgement->own_count);
-    write_turns(page, "foreign", judgement->foreign, judgement->foreign_count);
-}
-
 static int write_one(FILE *out, const struct tms_context *context, const struct tms_result *result,
                      size_t index, const struct tms_report_settings *settings)
 {
@@ -122,7 +82,7 @@ static int write_one(FILE *out, const struct tms_context *context, const struct 
     if (code == TMS_OK) {
         const struct tms_finding *finding = &result->findings[index];
         if (finding->judgement != NULL) {
-            write_judged(&page, finding);
+            tms_judged_write(&page, finding, true);
         } else {
             code = tms_finding_write(&page, result, finding);
         }

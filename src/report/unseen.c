@@ -102,13 +102,15 @@ static void window_reason(const struct tms_page *page, FILE *note,
     fputs("In this run ", note);
     tms_phrase_thing(page, note, TMS_CLASS_THREAD, other);
     fprintf(note, " came %s (event %" PRIu64 "). ", place, finding->cycle[1].first_event);
-    fputs(between ? ""
-                  : "That was the timing: no lock that is held all the while, no start and no end "
-                    "of a thread puts it there. ",
+    fputs(between
+              ? ""
+              : "Only the timing put it there: no lock held throughout, and no start or end of a "
+                "thread, enforces that order. ",
           note);
-    fputs("To hold ", note);
+    fputs("Holding ", note);
     phrase_guard(page, note, finding);
-    fputs(" from the first to the second would keep it out", note);
+    fprintf(note, " across both %s would prevent it",
+            finding->cycle[0].on_class == TMS_CLASS_LOCK ? "acquires" : "accesses");
     if (between) {
         fputs(", unless the block waits for ", note);
         tms_phrase_thing(page, note, TMS_CLASS_THREAD, other);
@@ -165,11 +167,10 @@ static void reduction_reason(const struct tms_page *page, FILE *note,
 {
     (void)page;
     (void)finding;
-    fputs(
-        "A block is in one piece if all it does can be moved next to one point without any other "
-        "thread noticing: acquires to it from before, releases from behind, accesses under a lock "
-        "of their own from both sides. What comes last here can't be.",
-        note);
+    fputs("A block is atomic if all it does can be moved to one point without any other thread "
+          "noticing: acquires to a later one, releases to an earlier one, accesses under a lock of "
+          "their own either way. The last event here can't be moved there.",
+          note);
 }
 
 /* ---- races ------------------------------------------------------------------------------ */
@@ -208,7 +209,7 @@ static void deadlock_headline(const struct tms_page *page, FILE *note,
         fputs(i == 0 ? "" : i + 1 == count ? " and " : ", ", note);
         tms_phrase_thing(page, note, TMS_CLASS_THREAD, finding->cycle[i].from.thread);
     }
-    fputs(" may come to wait for each other forever.", note);
+    fputs(" may wait for each other forever.", note);
 }
 
 /* Who has what, and who wants it. */
@@ -233,21 +234,21 @@ static void deadlock_reason(const struct tms_page *page, FILE *note,
 
 /* ---- all of them ------------------------------------------------------------------------ */
 
-#define IN_ORDER "(not the order of this run; the numbers are those of the trace)"
+#define IN_ORDER "(not that of this run; the numbers are those of the trace)"
 
 static const struct manner manners[] = {
-    {"before", "What ", " happen, from above " IN_ORDER ":", window_headline, window_reason, true,
+    {"before", "What ", " happen, in this order " IN_ORDER ":", window_headline, window_reason,
+     true, false},
+    {"in", "What ", " happen, in this order:", window_headline, window_reason, true, false},
+    {"after", "What ", " happen, in this order " IN_ORDER ":", window_headline, window_reason, true,
      false},
-    {"in", "What ", " happen, from above:", window_headline, window_reason, true, false},
-    {"after", "What ", " happen, from above " IN_ORDER ":", window_headline, window_reason, true,
-     false},
-    {"pattern", "What ", " happen, from above " IN_ORDER ":", pattern_headline, pattern_reason,
+    {"pattern", "What ", " happen, in this order " IN_ORDER ":", pattern_headline, pattern_reason,
      true, false},
     {"reduction", "The events of the block that this is about:", NULL, reduction_headline,
      reduction_reason, false, false},
     {"race", "The two accesses, as they came in this run:", NULL, race_headline, race_reason, false,
      true},
-    {"deadlock", "What ", " happen, from above " IN_ORDER ", and then nothing any more:",
+    {"deadlock", "What ", " happen, in this order " IN_ORDER ", and then nothing more:",
      deadlock_headline, deadlock_reason, false, false},
 };
 
@@ -350,8 +351,8 @@ void tms_unseen_introduce(struct tms_page *page, enum tms_evidence evidence)
 {
     static const char *const sentences[] = {
         [TMS_EVIDENCE_OBSERVED] = "",
-        [TMS_EVIDENCE_PREDICTED] = "Predicted: not what went wrong in this run, but what the same "
-                                   "program can do with another timing.",
+        [TMS_EVIDENCE_PREDICTED] = "Predicted: did not happen in this run, but can with another "
+                                   "timing.",
         [TMS_EVIDENCE_POTENTIAL] = "Potential: the locks that were held do not rule this out. It "
                                    "may be a false alarm.",
     };
