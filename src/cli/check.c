@@ -14,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/origin.h"
 #include "cli/predict_options.h"
+#include "cli/report_options.h"
 #include "cli/spec_options.h"
 #include "tmesis/tmesis.h"
 
@@ -25,6 +26,7 @@ struct values {
     const char *baseline;
     struct tms_given rules;
     struct tms_predicting predicting;
+    struct tms_reporting reporting;
     uint64_t max_violations;
     double timeout;
     bool blame, all, first, stats, table;
@@ -69,6 +71,7 @@ static const struct tms_option options[] = {
      .help = "list at most N findings per engine; 0: all of them"},
     TMS_SPEC_OPTIONS(AT(rules)),
     TMS_PREDICTING_OPTIONS(AT(predicting)),
+    TMS_REPORTING_OPTIONS(AT(reporting)),
     TMS_READING_OPTIONS(AT(reading)),
     {.name = "json",
      .type = TMS_OPTION_MAYBE,
@@ -113,13 +116,10 @@ static int report(const struct job *job)
     const struct tms_checking *checking = &job->checking;
     struct tms_report_settings settings;
 
-    tms_report_settings_init(&settings);
+    tms_reporting_settings(&job->values->reporting, &job->values->common, &settings);
     settings.path = checking->path;
     settings.format = tms_reader_format(checking->reader);
-    settings.color = tms_console_color(job->values->common.color, STDERR_FILENO);
-    settings.width = tms_console_columns(STDERR_FILENO);
     settings.stats = job->values->stats;
-    settings.quiet = job->values->common.quiet;
     settings.started = job->started;
     settings.host = tms_origin_host();
     settings.baseline = job->known->baseline != NULL;

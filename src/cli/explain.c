@@ -79,6 +79,7 @@ static int show(const struct tms_saved *saved, const struct place *place, const 
     settings.format = place->from->live ? TMS_FORMAT_LIVE : "std";
     settings.color = tms_console_color(color, STDOUT_FILENO);
     settings.width = tms_console_columns(STDOUT_FILENO);
+    settings.verbose = true;
     int code = tms_report_finding(saved->context, &place->from->result, place->index, &settings,
                                   tms_console_sink, stdout);
     /* What standard output could not take is said when it is flushed. */

@@ -16,6 +16,7 @@
 #include "cli/preflight.h"
 #include "cli/process_reports.h"
 #include "cli/remains.h"
+#include "cli/report_options.h"
 #include "cli/toolchain.h"
 #include "cli/watch.h"
 #include "spool/observe.h"
@@ -28,6 +29,7 @@ struct values {
     struct tms_common common;
     struct tms_watching watching;
     struct tms_predicting predicting;
+    struct tms_reporting reporting;
     const char *engines;
     const char *json;
     const char *baseline;
@@ -72,6 +74,7 @@ static const struct tms_option options[] = {
      .value = "N",
      .help = "list at most N findings per engine; 0: all of them"},
     TMS_PREDICTING_OPTIONS(AT(predicting)),
+    TMS_REPORTING_OPTIONS(AT(reporting)),
     {.name = "json",
      .type = TMS_OPTION_TEXT,
      .at = AT(json),
@@ -333,11 +336,8 @@ static void settle_reports(struct job *job)
     const struct values *values = job->values;
     struct tms_report_settings *settings = &job->reports.settings;
 
-    tms_report_settings_init(settings);
-    settings->color = tms_console_color(values->common.color, STDERR_FILENO);
-    settings->width = tms_console_columns(STDERR_FILENO);
+    tms_reporting_settings(&values->reporting, &values->common, settings);
     settings->stats = values->stats;
-    settings->quiet = values->common.quiet;
     settings->potential = values->predicting.potential || values->engine_given;
     settings->seeded = values->watching.perturb.given;
     job->reports.watched = &job->watched;
