@@ -112,6 +112,9 @@ teardown() {
     [[ $stderr == './cut: violation: '* ]]
     [[ $flat == *"main's deposit was cut apart"*"by T2's "* ]]
     [[ $flat == *'m (cut.c:8)'* ]]
+    [[ $stderr == *'event '[0-9]*' in set (cut.c:'*'), deposit (cut.c:'* ]]
+    [ "$(sed -n '/^AV-/,/^$/p; /^    a  /,/^$/p; /^    So /,/^$/p' <<<"$stderr" | wc -l)" -le 26 ]
+    tms run --verbose ./cut
     [[ $stderr == *' in set (cut.c:'*$'\n'*'pthread_mutex_lock(&m);'$'\n'*'from deposit (cut.c:'*$'\n'*'from cut (cut.c:'*$'\n'*'from main (cut.c:'* ]]
     tms run --exit-code=9 ./cut
     [ "$status" -eq 9 ]
