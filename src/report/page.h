@@ -40,7 +40,7 @@ struct tms_page {
     enum tms_stack_room stacks;    /* how much there is for call stacks, if it is not verbose */
     size_t width;                  /* columns */
     size_t left;                   /* lines that the report may still take; SIZE_MAX: no limit */
-    uint64_t processes; /* that the report is about, 0: one */
+    uint64_t processes;            /* that the report is about, 0: one */
     const char *prefix;            /* of paths, to be left out; NULL: none */
     char directory[TMS_PATH_MOST]; /* the working directory, "" if unknown */
     FILE *note;

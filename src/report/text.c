@@ -240,7 +240,8 @@ static void write_judged_end(struct tms_text *text)
     if (text->summary.transactions == 0 && !is_live(text)) {
         write_emptiness(text);
     }
-    if (text->judged.count == 0 && tms_text_has_verdict(text, TMS_VERDICT_VIOLATION)) {
+    if (text->judged.count == 0 && text->judged.result->known == 0 &&
+        tms_text_has_verdict(text, TMS_VERDICT_VIOLATION)) {
         fputs("No block by itself is at fault; --verbose shows the cycles.\n", text->page.out);
     }
     tms_judged_listing_notes(&text->page, &text->judged);

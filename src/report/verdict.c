@@ -206,6 +206,9 @@ static const char *data_words(const struct tms_text *text)
         return whole ? "no data was affected, but it can be with another timing"
                      : "data can be affected with another timing";
     }
+    if (judged->result->known > 0) {
+        return "no data was affected except as in the baseline";
+    }
     return whole ? "no data was affected" : "no data was affected in what could be checked";
 }
 
