@@ -132,7 +132,7 @@ bool naive_clears(const struct naive *naive, size_t k, uint32_t t, uint32_t x)
     if (event->thread != t) {
         return false;
     }
-    return is_rendezvous(naive, event) || naive->facts[k].poll ||
+    return is_rendezvous(naive, event) || naive->facts[k].poll || naive->facts[k].ends_last ||
            (event->kind == TMS_EVENT_RETRY && event->target == x);
 }
 

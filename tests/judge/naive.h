@@ -75,6 +75,7 @@ struct naive_finding {
 struct naive_fact {
     bool inner;      /* of a re-entrant lock: no event */
     bool access;     /* r, w or u, and not of a synchronisation variable */
+    bool ends_last;  /* the last open activation of its thread */
     bool poll;       /* clears all records of its thread before it is looked at */
     size_t previous; /* event of its thread, as polls count them */
     size_t mate;     /* of a r and a w that are one step U: the other one */

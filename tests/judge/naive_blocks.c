@@ -199,6 +199,18 @@ static size_t block_of(struct naive *naive, uint32_t label)
     return at;
 }
 
+/* Marks the events that leave their thread without an open activation. */
+static void find_last_ends(struct naive *naive)
+{
+    for (size_t i = 0; i < naive->activation_count; i++) {
+        const struct naive_activation *activation = &naive->activations[i];
+        size_t end = activation->end;
+        if (end < naive->count && naive->events[end].thread == activation->thread) {
+            naive->facts[end].ends_last = naive_innermost(naive, end, end) == NAIVE_NONE;
+        }
+    }
+}
+
 void naive_find_activations(struct naive *naive)
 {
     naive->activations = naive_array(naive->count, sizeof(*naive->activations));
@@ -219,6 +231,7 @@ void naive_find_activations(struct naive *naive)
         naive->blocks[activation->block].executions++;
         naive->blocks[activation->block].busy += activation->busy;
     }
+    find_last_ends(naive);
     for (size_t i = 0; i < naive->block_count; i++) {
         struct naive_block *block = &naive->blocks[i];
         block->driver = 2 * block->busy > block->executions || strcmp(block->function, "main") == 0;

@@ -237,16 +237,14 @@ static void drop_cleared(const struct naive *naive, struct taken_over *list, uin
     }
 }
 
-/*
- * Is the foreign access at event k the first one after an access of the thread, which was not
- * cleared since?
- */
-static bool takes_over(const struct naive *naive, uint32_t thread, size_t k)
+/* The step of the thread's last access to the variable before event k, unless it was cleared. */
+static bool last_own(const struct naive *naive, uint32_t thread, uint32_t variable, size_t k,
+                     struct naive_step *step)
 {
-    uint32_t variable = naive->events[k].target;
-
-    while (k-- > 0 && !naive_is_foreign(naive, k, thread, variable)) {
-        if (naive->facts[k].access && naive->events[k].target == variable) {
+    while (k-- > 0) {
+        if (naive->facts[k].access && naive->events[k].thread == thread &&
+            naive->events[k].target == variable) {
+            *step = naive_step_of(naive, k);
             return true;
         }
         if (naive_clears(naive, k, thread, variable)) {
@@ -254,6 +252,21 @@ static bool takes_over(const struct naive *naive, uint32_t thread, size_t k)
         }
     }
     return false;
+}
+
+/* Is the foreign access at event k the first one that conflicts with the thread's last step? */
+static bool takes_over(const struct naive *naive, uint32_t thread, size_t k)
+{
+    uint32_t variable = naive->events[k].target;
+    struct naive_step step;
+
+    if (!last_own(naive, thread, variable, k, &step) ||
+        naive_innermost(naive, step.last, step.last) == NAIVE_NONE) {
+        return false;
+    }
+    unsigned conflicting = step.kind == NAIVE_R ? W : W | R;
+    return (foreign_between(naive, step.last, step.last, k) & conflicting) == 0 &&
+           (foreign_between(naive, step.last, k - 1, k + 1) & conflicting) != 0;
 }
 
 /* What the thread of `event` remembers when it comes to it. */
@@ -398,31 +411,28 @@ static void find_pair(struct naive *naive, const struct taken_over *list,
     }
 }
 
-/* Each f2 of b, backwards until the last write, an own access, or a time when y was not yet. */
+/*
+ * Each f2 of b, backwards: the last access if it is a read and b a w or u, and the last write; not
+ * beyond an own access, or a time when y was not yet.
+ */
 static void find_pairs_at(struct naive *naive, const struct naive_step *b)
 {
     const struct tms_event *step = &naive->events[b->first];
     struct taken_over list = remembered(naive, b->first);
-    bool *seen = naive_array(tms_name_count(naive->context, TMS_CLASS_THREAD), sizeof(*seen));
+    bool last = true, done = false;
 
-    for (size_t k = b->first; k-- > 0 && !naive_renews(naive, k, step->target);) {
+    for (size_t k = b->first; !done && k-- > 0 && !naive_renews(naive, k, step->target);) {
         const struct tms_event *event = &naive->events[k];
         if (!naive->facts[k].access || event->target != step->target) {
             continue;
         }
-        if (event->thread == step->thread) {
-            break;
-        }
         bool write = naive_is_write(event);
-        if (write || (b->kind != NAIVE_R && !seen[event->thread])) {
+        done = write || event->thread == step->thread;
+        if (event->thread != step->thread && (write || (last && step->kind != TMS_EVENT_READ))) {
             find_pair(naive, &list, b, k);
         }
-        if (write) {
-            break;
-        }
-        seen[event->thread] = true;
+        last = false;
     }
-    free(seen);
 }
 
 void naive_find_pairs(struct naive *naive)
