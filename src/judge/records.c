@@ -162,15 +162,15 @@ void tms_judge_push_away(struct tms_judge *judge, uint32_t variable)
 {
     struct tms_judge_cell *cell = &judge->cells[variable];
     uint32_t owner = cell->owner;
-    bool is_own = tms_judge_is_own(&judge->threads[owner], &cell->last);
-    uint32_t number = is_own ? tms_judge_record(judge, owner, variable)
-                             : tms_judge_find_record(judge, cell, owner);
+    bool is_kept = tms_judge_is_kept(&judge->threads[owner], &cell->last);
+    uint32_t number = is_kept ? tms_judge_record(judge, owner, variable)
+                              : tms_judge_find_record(judge, cell, owner);
 
     if (number == 0) {
         return;
     }
     tms_judge_settle(judge, number, tms_judge_reads_only, NULL);
-    if (!is_own) {
+    if (!is_kept) {
         tms_judge_drop_record(judge, variable, number);
         return;
     }
@@ -228,7 +228,7 @@ void tms_judge_show(struct tms_judge *judge, const struct tms_judge_cell *cell,
         if (!record->away || record->thread == access->thread) {
             continue;
         }
-        if (!tms_judge_is_own(&judge->threads[record->thread], &record->step)) {
+        if (!tms_judge_is_kept(&judge->threads[record->thread], &record->step)) {
             tms_judge_drop_record(judge, record->variable, at);
             continue;
         }
@@ -239,7 +239,8 @@ void tms_judge_show(struct tms_judge *judge, const struct tms_judge_cell *cell,
         if (access->kind != TMS_JUDGE_W && !access->halved) {
             show_read(judge, at, access);
         }
-        if (!conflict && is_conflict(&judge->records.at[at])) {
+        record = &judge->records.at[at];
+        if (!conflict && !record->step.cleared && is_conflict(record)) {
             take(judge, at);
         }
     }

@@ -14,11 +14,18 @@ static inline bool tms_judge_is_fresh(const struct tms_judge_thread *thread,
     return !step->cleared && step->event > thread->cleared;
 }
 
+/* Is it worth a record? A retry leaves the time of the access, which pairs have to know. */
+static inline bool tms_judge_is_kept(const struct tms_judge_thread *thread,
+                                     const struct tms_judge_step *step)
+{
+    return step->node != 0 && step->event > thread->cleared;
+}
+
 /* Does the step still count as an own step of its thread? */
 static inline bool tms_judge_is_own(const struct tms_judge_thread *thread,
                                     const struct tms_judge_step *step)
 {
-    return step->node != 0 && tms_judge_is_fresh(thread, step);
+    return !step->cleared && tms_judge_is_kept(thread, step);
 }
 
 /* 0: the thread has none. */
