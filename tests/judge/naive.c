@@ -181,11 +181,9 @@ static bool is_poll(const struct naive *naive, size_t event)
         return false;
     }
     for (size_t k = before + 1; k < event; k++) {
-        if (naive_renews(naive, k, read->target)) {
-            return false; /* it was another variable that was read first */
-        }
-        written = written || (naive_is_foreign(naive, k, read->thread, read->target) &&
-                              naive_is_write(&naive->events[k]));
+        written = (written && !naive_renews(naive, k, read->target)) ||
+                  (naive_is_foreign(naive, k, read->thread, read->target) &&
+                   naive_is_write(&naive->events[k]));
     }
     return written;
 }
