@@ -60,11 +60,12 @@ static void set_turns(struct tms_judge_work *work, struct tms_judgement *judgeme
     judgement->foreign = tms_judge_copy(work, foreign, judgement->foreign_count * sizeof(*foreign));
     judgement->lock = found->lock;
     if (found->lock != 0) {
-        judgement->given_up = (struct tms_turn){.event = found->released,
-                                                .thread = found->thread,
-                                                .target = found->lock,
-                                                .location = found->released_location,
-                                                .kind = TMS_EVENT_RELEASE};
+        judgement->given_up = (struct tms_turn){
+            .event = found->released,
+            .thread = found->thread,
+            .target = found->lock,
+            .location = found->released_location,
+            .kind = found->released_shared ? TMS_EVENT_SHARED_RELEASE : TMS_EVENT_RELEASE};
     }
 }
 

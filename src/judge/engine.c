@@ -142,7 +142,8 @@ static void on_acquire(void *state, const struct tms_op *op)
 
 static void on_release(void *state, const struct tms_op *op)
 {
-    tms_judge_release(state, op->thread, op->target, op->event, op->location);
+    tms_judge_release(state, op->thread, op->target, op->event, op->location,
+                      op->kind == TMS_OP_SHARED_RELEASE);
 }
 
 static void on_fork(void *state, const struct tms_op *op)
@@ -265,7 +266,7 @@ static void take_event(struct tms_judge *core, const struct tms_event *event, ui
         tms_judge_acquire(core, event->thread, event->target, number, event->location);
         break;
     case TMS_EVENT_RELEASE:
-        tms_judge_release(core, event->thread, event->target, number, event->location);
+        tms_judge_release(core, event->thread, event->target, number, event->location, false);
         break;
     default:
         if (tms_opens_block(event)) {

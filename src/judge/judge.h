@@ -96,9 +96,10 @@ struct tms_judge_case {
     uint32_t lock;     /* given up between the steps, 0: none */
     uint64_t released; /* … at this event, 0: unknown */
     uint32_t released_location;
-    uint8_t pattern;    /* enum tms_pattern, TMS_PATTERN_COUNT: none */
-    uint8_t if_update;  /* of an open case: what it is if the read is one of a U, … */
-    uint8_t if_section; /* … or of a section update; like `pattern` */
+    bool released_shared; /* it was a shared hold */
+    uint8_t pattern;      /* enum tms_pattern, TMS_PATTERN_COUNT: none */
+    uint8_t if_update;    /* of an open case: what it is if the read is one of a U, … */
+    uint8_t if_section;   /* … or of a section update; like `pattern` */
     struct tms_judge_step own[2];
     struct tms_judge_foreign foreign[2]; /* the second may be none */
 };
@@ -174,7 +175,8 @@ struct tms_judge_use {
     uint64_t key;                      /* 0: free */
     uint64_t last[TMS_JUDGE_SAME + 1]; /* events, as a ring */
     uint64_t released;                 /* of a lock: the last release, … */
-    uint32_t released_location;        /* … and where */
+    uint32_t released_location;        /* … where, … */
+    bool released_shared;              /* … and of which kind */
     uint32_t count;
 };
 
@@ -292,7 +294,7 @@ void tms_judge_delay(struct tms_judge *judge, uint32_t thread);
 void tms_judge_acquire(struct tms_judge *judge, uint32_t thread, uint32_t lock, uint64_t event,
                        uint32_t location);
 void tms_judge_release(struct tms_judge *judge, uint32_t thread, uint32_t lock, uint64_t event,
-                       uint32_t location);
+                       uint32_t location, bool shared);
 
 /* Other synchronisation: wait, arrive, fork, join; and events that are nothing else. */
 void tms_judge_synchronise(struct tms_judge *judge, uint32_t thread, uint64_t event);

@@ -146,7 +146,7 @@ void tms_judge_acquire(struct tms_judge *judge, uint32_t thread, uint32_t lock, 
 }
 
 void tms_judge_release(struct tms_judge *judge, uint32_t thread, uint32_t lock, uint64_t event,
-                       uint32_t location)
+                       uint32_t location, bool shared)
 {
     struct tms_judge_thread *t = tms_judge_thread(judge, thread);
     struct tms_judge_use *use = t != NULL ? tms_judge_use(judge, thread, lock, true) : NULL;
@@ -156,6 +156,7 @@ void tms_judge_release(struct tms_judge *judge, uint32_t thread, uint32_t lock, 
     }
     use->released = event;
     use->released_location = location;
+    use->released_shared = shared;
     for (size_t at = t->held_count; at > 0; at--) {
         if (t->held[at - 1].lock == lock) {
             t->held_count--;
@@ -202,5 +203,6 @@ void tms_judge_given_up(struct tms_judge *judge, struct tms_judge_case *found)
         found->lock = lock;
         found->released = use->released;
         found->released_location = use->released_location;
+        found->released_shared = use->released_shared;
     }
 }
