@@ -196,17 +196,33 @@ static bool is_unsure(const struct naive *naive, const struct naive_occurrence *
     return false;
 }
 
+/* The release is one of the lock, between the own steps. */
+static const char *release_fault(const struct naive *naive, const struct tms_judgement *judgement)
+{
+    const struct tms_turn *release = &judgement->given_up;
+    const char *wrong = turn_fault(naive, release);
+
+    if (wrong != NULL ||
+        (naive_is_release(&naive->events[release->event - 1]) &&
+         release->target == judgement->lock && release->thread == judgement->own[0].thread &&
+         release->event > judgement->own[0].event && release->event < judgement->own[1].event)) {
+        return wrong;
+    }
+    return answer_say("event %" PRIu64 " does not give the lock up", release->event);
+}
+
 static const char *lock_fault(const struct naive *naive, const struct naive_occurrence *occurrence,
                               const struct tms_judgement *judgement)
 {
     uint32_t lock = last_lock(naive, occurrence->own[0]);
     uint32_t expected = lock != 0 && gives_up(naive, occurrence, lock) ? lock : 0;
 
-    return judgement->lock == expected || is_unsure(naive, occurrence, judgement)
-               ? NULL
-               : answer_say("%s was given up, not %s",
-                            tms_name(naive->context, TMS_CLASS_LOCK, expected, NULL),
-                            tms_name(naive->context, TMS_CLASS_LOCK, judgement->lock, NULL));
+    if (judgement->lock != expected && !is_unsure(naive, occurrence, judgement)) {
+        return answer_say("%s was given up, not %s",
+                          tms_name(naive->context, TMS_CLASS_LOCK, expected, NULL),
+                          tms_name(naive->context, TMS_CLASS_LOCK, judgement->lock, NULL));
+    }
+    return judgement->lock != 0 ? release_fault(naive, judgement) : NULL;
 }
 
 /* The culprit is the innermost block of the first foreign access. */
