@@ -123,8 +123,11 @@ static const struct tms_judge_evidence *strongest(const struct tms_judge_work *w
     *count = 0;
     for (uint32_t at = found->evidence; at != 0; at = core->evidence.at[at].next) {
         const struct tms_judge_evidence *evidence = &core->evidence.at[at];
-        enum tms_level level = tms_judge_level(work->engine, evidence->pattern, found->function,
-                                               found->cut, evidence->firm ? evidence->culprit : 0);
+        enum tms_level level =
+            evidence->completed
+                ? TMS_LEVEL_NOTE
+                : tms_judge_level(work->engine, evidence->pattern, found->function, found->cut,
+                                  evidence->firm ? evidence->culprit : 0);
         bool better = best == NULL || level > judgement->level ||
                       (level == judgement->level &&
                        (evidence->pattern < best->pattern ||

@@ -142,15 +142,26 @@ static bool is_firm(const struct tms_judge_case *found)
            found->foreign[0].kind == TMS_JUDGE_W && found->foreign[1].kind == TMS_JUDGE_W;
 }
 
-static uint32_t evidence_of(struct tms_judge *judge, uint32_t finding, uint8_t pattern, bool firm,
-                            uint32_t culprit)
+/* What was done with the first value was finished, and the second step starts anew. */
+static bool is_completed(const struct tms_judge *judge, const struct tms_judge_case *found)
+{
+    bool anew = found->pattern == TMS_PATTERN_CHANGED_BETWEEN_READS ||
+                found->pattern == TMS_PATTERN_INCONSISTENT_READS ||
+                (found->pattern == TMS_PATTERN_STALE_DECISION && found->own[1].kind != TMS_JUDGE_W);
+
+    return anew && tms_judge_is_completed(&judge->threads[found->thread], found->own[0].event,
+                                          found->own[1].event);
+}
+
+static uint32_t evidence_of(struct tms_judge *judge, uint32_t finding,
+                            const struct tms_judge_evidence *wanted)
 {
     uint32_t number = judge->findings.at[finding].evidence;
 
     for (; number != 0; number = judge->evidence.at[number].next) {
         const struct tms_judge_evidence *evidence = &judge->evidence.at[number];
-        if (evidence->pattern == pattern && evidence->firm == firm &&
-            evidence->culprit == culprit) {
+        if (evidence->pattern == wanted->pattern && evidence->firm == wanted->firm &&
+            evidence->culprit == wanted->culprit && evidence->completed == wanted->completed) {
             return number;
         }
     }
@@ -160,11 +171,8 @@ static uint32_t evidence_of(struct tms_judge *judge, uint32_t finding, uint8_t p
         return 0;
     }
     number = (uint32_t)++judge->evidence.count;
-    judge->evidence.at[number] =
-        (struct tms_judge_evidence){.pattern = pattern,
-                                    .firm = firm,
-                                    .culprit = culprit,
-                                    .next = judge->findings.at[finding].evidence};
+    judge->evidence.at[number] = *wanted;
+    judge->evidence.at[number].next = judge->findings.at[finding].evidence;
     judge->findings.at[finding].evidence = number;
     return number;
 }
@@ -254,9 +262,11 @@ void tms_judge_found(struct tms_judge *judge, const struct tms_judge_case *found
     }
     judge->occurrences++;
     uint32_t finding = finding_of(judge, function, object, other);
-    uint32_t number =
-        finding != 0 ? evidence_of(judge, finding, found->pattern, firm && culprit != 0, culprit)
-                     : 0;
+    struct tms_judge_evidence wanted = {.pattern = found->pattern,
+                                        .completed = is_completed(judge, found),
+                                        .firm = firm && culprit != 0,
+                                        .culprit = culprit};
+    uint32_t number = finding != 0 ? evidence_of(judge, finding, &wanted) : 0;
     if (number == 0) {
         return;
     }

@@ -155,7 +155,16 @@ struct tms_judge_held {
     uint64_t since;
 };
 
+/* From when a thread held no lock to when it holds none again. */
+struct tms_judge_stretch {
+    uint64_t begin, end; /* end 0: not yet */
+    bool wrote;          /* it has made a step W */
+};
+#define TMS_JUDGE_STRETCHES 256 /* of a thread, as many as are remembered */
+
 struct tms_judge_thread {
+    struct tms_judge_stretch *stretches; /* a ring */
+    size_t stretch_count, stretch_capacity;
     struct tms_judge_open *open; /* the outermost first */
     size_t open_count, open_capacity;
     size_t busy;                 /* so many of these, the outer ones, have taken a lock too often */
@@ -207,6 +216,7 @@ struct tms_judge_function {
 /* All occurrences of one pattern; `culprit` is told apart only where the level depends on it. */
 struct tms_judge_evidence {
     uint8_t pattern;
+    bool completed;   /* the first step belongs to a completed update: a note */
     bool firm;        /* of two variables: the level may be above a note, if `culprit` is … */
     uint32_t culprit; /* … no driver: a function, 0: there is none */
     uint32_t next;    /* of the same finding */
@@ -327,6 +337,9 @@ static inline bool tms_judge_in_section(const struct tms_judge_thread *thread, u
 {
     return thread->held_count > 0 && thread->held[0].since < event;
 }
+
+/* Does the thread's read belong to an update that was completed before the later event? */
+bool tms_judge_is_completed(const struct tms_judge_thread *thread, uint64_t read, uint64_t later);
 
 /* Takes in a pattern that is certain. */
 void tms_judge_found(struct tms_judge *judge, const struct tms_judge_case *found);

@@ -124,6 +124,36 @@ static void count_learning(const struct tms_judge *judge, struct tms_judge_threa
     }
 }
 
+static bool begin_stretch(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t event)
+{
+    size_t wanted = t->stretch_count + 1;
+
+    if (wanted > TMS_JUDGE_STRETCHES) {
+        wanted = TMS_JUDGE_STRETCHES;
+    }
+    if (!TMS_RESERVE(judge->memory, &t->stretches, &t->stretch_capacity, wanted, 8)) {
+        return false;
+    }
+    t->stretches[t->stretch_count++ % TMS_JUDGE_STRETCHES] =
+        (struct tms_judge_stretch){.begin = event};
+    return true;
+}
+
+bool tms_judge_is_completed(const struct tms_judge_thread *thread, uint64_t read, uint64_t later)
+{
+    size_t oldest = thread->stretch_count > TMS_JUDGE_STRETCHES
+                        ? thread->stretch_count - TMS_JUDGE_STRETCHES
+                        : 0;
+
+    for (size_t i = thread->stretch_count; i > oldest; i--) {
+        const struct tms_judge_stretch *stretch = &thread->stretches[(i - 1) % TMS_JUDGE_STRETCHES];
+        if (stretch->begin < read) {
+            return stretch->wrote && stretch->end > read && stretch->end < later;
+        }
+    }
+    return false;
+}
+
 void tms_judge_acquire(struct tms_judge *judge, uint32_t thread, uint32_t lock, uint64_t event,
                        uint32_t location)
 {
@@ -132,6 +162,10 @@ void tms_judge_acquire(struct tms_judge *judge, uint32_t thread, uint32_t lock, 
 
     if (t == NULL || judge->failed ||
         !TMS_RESERVE(judge->memory, &t->held, &t->held_capacity, t->held_count + 1, 8)) {
+        judge->failed = true;
+        return;
+    }
+    if (t->held_count == 0 && !begin_stretch(judge, t, event)) {
         judge->failed = true;
         return;
     }
@@ -163,6 +197,9 @@ void tms_judge_release(struct tms_judge *judge, uint32_t thread, uint32_t lock, 
             memmove(&t->held[at - 1], &t->held[at], (t->held_count - (at - 1)) * sizeof(*t->held));
             break;
         }
+    }
+    if (t->held_count == 0 && t->stretch_count > 0) {
+        t->stretches[(t->stretch_count - 1) % TMS_JUDGE_STRETCHES].end = event;
     }
     count_learning(judge, t);
     tms_judge_other(judge, thread, event);

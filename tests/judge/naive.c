@@ -98,6 +98,51 @@ bool naive_in_section(const struct naive *naive, size_t from, size_t to)
     return holds_since(naive, from, to);
 }
 
+/* ---- Completed updates --------------------------------------------------------------------- */
+
+/* Does the thread of `event` hold a lock right after event k? */
+static bool holds_after(const struct naive *naive, size_t event, size_t k)
+{
+    uint32_t t = naive->events[event].thread;
+    int held = 0;
+
+    for (size_t i = 0; i <= k; i++) {
+        const struct tms_event *e = &naive->events[i];
+        if (e->thread == t && !naive->facts[i].inner) {
+            held += e->kind == TMS_EVENT_ACQUIRE || e->kind == TMS_EVENT_SHARED_ACQUIRE;
+            held -= e->kind == TMS_EVENT_RELEASE || e->kind == TMS_EVENT_SHARED_RELEASE;
+        }
+    }
+    return held > 0;
+}
+
+static bool is_plain_write(const struct naive *naive, size_t k, uint32_t t)
+{
+    return naive->events[k].thread == t && naive->facts[k].access &&
+           naive->events[k].kind == TMS_EVENT_WRITE && naive->facts[k].mate == NAIVE_NONE;
+}
+
+bool naive_is_completed(const struct naive *naive, size_t read, size_t later)
+{
+    uint32_t t = naive->events[read].thread;
+    size_t begin = read, end = read;
+    bool wrote = false;
+
+    if (!holds_after(naive, read, read)) {
+        return false;
+    }
+    while (begin > 0 && holds_after(naive, read, begin - 1)) {
+        begin--;
+    }
+    while (end < later && holds_after(naive, read, end)) {
+        end++;
+    }
+    for (size_t k = begin; k < end; k++) {
+        wrote = wrote || is_plain_write(naive, k, t);
+    }
+    return wrote && end < later;
+}
+
 /* ---- Records ----------------------------------------------------------------------------- */
 
 bool naive_renews(const struct naive *naive, size_t k, uint32_t variable)

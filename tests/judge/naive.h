@@ -117,6 +117,9 @@ void naive_conclude(struct naive *naive);    /* blocks, levels and ids */
 
 void *naive_array(size_t count, size_t size);
 
+/* Does the read belong to an update that its thread completed before the later event? */
+bool naive_is_completed(const struct naive *naive, size_t read, size_t later);
+
 /* The activation of the events' thread that began last among those open at both. */
 size_t naive_innermost(const struct naive *naive, size_t one, size_t other);
 

@@ -145,6 +145,10 @@ static void found_single(struct naive *naive, const struct row *row, const struc
 
     if (occurrence.activation != NAIVE_NONE) {
         refine(naive, &occurrence);
+        if (occurrence.pattern == TMS_PATTERN_CHANGED_BETWEEN_READS &&
+            naive_is_completed(naive, p->last, q->first)) {
+            occurrence.level = TMS_LEVEL_NOTE;
+        }
         naive_add(naive, &occurrence);
     }
 }
@@ -374,6 +378,9 @@ static void classify_pair(const struct naive *naive, const struct naive_step *a,
         occurrence->level = updates ? TMS_LEVEL_NOTE : TMS_LEVEL_WARNING;
     } else {
         occurrence->pattern = TMS_PATTERN_HALF_UPDATE_SEEN;
+    }
+    if (a->kind == NAIVE_R && b->kind != NAIVE_W && naive_is_completed(naive, a->last, b->first)) {
+        occurrence->level = TMS_LEVEL_NOTE;
     }
 }
 
