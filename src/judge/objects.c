@@ -116,18 +116,44 @@ static size_t without_arguments(const char *label, char *text)
     return length;
 }
 
-/* Where a suffix of a clone starts, at or after which nothing belongs to the function. */
-static size_t clone_length(const char *text, size_t length)
+static bool ends_with(const char *text, size_t length, const char *suffix)
 {
-    static const char *const suffixes[] = {" [clone ", ".constprop.", ".isra.",
-                                           ".part.",   ".cold",       ".lto_priv."};
+    size_t size = strlen(suffix);
 
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-        const char *at = strstr(text, suffixes[i]);
-        if (at != NULL && (size_t)(at - text) < length) {
-            length = (size_t)(at - text);
+    return length >= size && memcmp(text + length - size, suffix, size) == 0;
+}
+
+/* The length without a blank or one suffix of a clone at the end: ".cold", ".part.0" and so on. */
+static size_t without_suffix(const char *text, size_t length)
+{
+    static const char *const numbered[] = {".constprop.", ".isra.",     ".part.",
+                                           ".cold.",      ".lto_priv.", NULL};
+    size_t bare = length;
+
+    if (ends_with(text, length, " ") || ends_with(text, length, ".cold")) {
+        return length - (text[length - 1] == ' ' ? 1 : strlen(".cold"));
+    }
+    while (bare > 0 && isdigit((unsigned char)text[bare - 1])) {
+        bare--;
+    }
+    for (size_t i = 0; bare < length && numbered[i] != NULL; i++) {
+        if (ends_with(text, bare, numbered[i])) {
+            return bare - strlen(numbered[i]);
         }
     }
+    return length;
+}
+
+/* Demanglers write " [clone .part.0]", also several times. */
+static size_t clone_length(const char *text, size_t length)
+{
+    const char *clone = ends_with(text, length, "]") ? strstr(text, "[clone ") : NULL;
+    size_t shorter = clone != NULL ? (size_t)(clone - text) : length;
+
+    do {
+        length = shorter;
+        shorter = without_suffix(text, length);
+    } while (shorter < length);
     return length;
 }
 
@@ -136,9 +162,6 @@ size_t tms_function_text(const char *label, char *text)
     size_t length = without_arguments(label, text);
 
     length = clone_length(text, length);
-    while (length > 0 && text[length - 1] == ' ') {
-        length--;
-    }
     text[length] = '\0';
     return length;
 }

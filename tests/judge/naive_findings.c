@@ -75,7 +75,8 @@ static bool ends_with(const char *text, size_t length, const char *suffix)
 /* The length without one clone suffix at the end, or without a blank. */
 static size_t without_suffix(const char *text, size_t length)
 {
-    static const char *const numbered[] = {".constprop.", ".isra.", ".part.", ".lto_priv."};
+    static const char *const numbered[] = {".constprop.", ".isra.", ".part.", ".cold.",
+                                           ".lto_priv."};
     size_t bare = length;
 
     if (ends_with(text, length, " ")) {

@@ -14,8 +14,8 @@ static const char *const lock_names[LOCKS] = {"m0", "m1", "m2",  "m3",  "m4",  "
                                               "m8", "m9", "m10", "m11", "m12", "m13", "m14", "m15"};
 static const char *const thread_names[THREADS] = {"T0", "T1", "T2", "T3"};
 static const char *const label_names[LABELS] = {
-    "f<int>", "g", "f<char>", "main", "h.part.0", "h", "g.constprop.0.cold", "k [clone .isra.1]",
-    "k"};
+    "f<int>", "g", "f<char>",    "main", "h.part.0", "h", "g.constprop.0.cold", "k [clone .isra.1]",
+    "h.cold", "k", "k.coldStart"};
 static const char *const object_names[OBJECTS] = {"obj", "arr", "x", "heap:f:T#1"};
 static const char *const condition_names[CONDITIONS] = {"c"};
 static const char *const barrier_names[BARRIERS] = {"b"};

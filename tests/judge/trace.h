@@ -16,7 +16,7 @@
 #define THREADS    4
 #define VARIABLES  31
 #define LOCKS      16
-#define LABELS     9
+#define LABELS     11
 #define OBJECTS    4
 #define CONDITIONS 1
 #define BARRIERS   1
