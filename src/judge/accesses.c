@@ -372,6 +372,16 @@ static inline bool is_poll(const struct tms_judge *judge, const struct access *a
            cell->write_event > t->previous;
 }
 
+/* It might have waited here, had not another thread done already what it waits for. */
+static inline bool is_waited_for(struct tms_judge *judge, const struct access *access)
+{
+    const struct tms_judge_cell *cell = &judge->cells[access->variable];
+
+    return access->kind == TMS_JUDGE_R && access->t->held_count > 0 && access->step.location != 0 &&
+           tms_judge_waits_at(judge, access->t, access->step.location) && cell->write_thread != 0 &&
+           cell->write_thread != access->thread;
+}
+
 void tms_judge_access(struct tms_judge *judge, uint32_t thread, uint32_t variable, uint8_t kind,
                       uint64_t event, uint32_t location)
 {
@@ -389,7 +399,7 @@ void tms_judge_access(struct tms_judge *judge, uint32_t thread, uint32_t variabl
     }
     judge->accesses++;
     struct access access = {t, thread, variable, kind, step_of(t, kind, event, location)};
-    if (is_poll(judge, &access)) {
+    if (is_poll(judge, &access) || is_waited_for(judge, &access)) {
         tms_judge_rendezvous(judge, thread, event - 1);
     }
     struct tms_judge_cell *cell = &judge->cells[variable];

@@ -97,6 +97,7 @@ static void close_at(struct tms_judge *judge, struct tms_judge_thread *t, size_t
 
     node->end = event;
     function->ended++;
+    function->same += at < t->busy;
     function->busy += at < t->busy || is_most(t, open);
     function->counted += !node->delayed;
     function->counted_cut += !node->delayed && node->cuts != 0;
@@ -256,7 +257,8 @@ bool tms_judge_is_interleaved(const struct tms_judge *judge, uint32_t function)
 {
     const struct tms_judge_function *counts = &judge->functions[function];
 
-    return counts->counted < 4 || 2 * counts->counted_cut >= counts->counted;
+    return 2 * counts->same > counts->ended || counts->counted < 4 ||
+           2 * counts->counted_cut >= counts->counted;
 }
 
 /* ---- sweeping ------------------------------------------------------------------------------- */

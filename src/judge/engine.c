@@ -179,6 +179,7 @@ static void on_depart(void *state, const struct tms_op *op)
 static void on_step(void *state, const struct tms_op *op)
 {
     if (op->event_kind == TMS_EVENT_WAIT) {
+        tms_judge_wait(state, op->thread);
         on_arrive(state, op);
     } else if (op->event_kind == TMS_EVENT_ALLOC || op->event_kind == TMS_EVENT_FREE) {
         tms_judge_other(state, op->thread, op->event);

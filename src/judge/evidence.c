@@ -142,9 +142,15 @@ static bool is_firm(const struct tms_judge_case *found)
            found->foreign[0].kind == TMS_JUDGE_W && found->foreign[1].kind == TMS_JUDGE_W;
 }
 
-/* What was done with the first value was finished, and the second step starts anew. */
+/*
+ * What was done with the first value was finished, and the second step starts anew; or both are the
+ * same, one after the other.
+ */
 static bool is_completed(const struct tms_judge *judge, const struct tms_judge_case *found)
 {
+    if (found->pattern == TMS_PATTERN_INTERMEDIATE_VALUE_SEEN) {
+        return found->own[0].location != 0 && found->own[0].location == found->own[1].location;
+    }
     bool anew = found->pattern == TMS_PATTERN_CHANGED_BETWEEN_READS ||
                 found->pattern == TMS_PATTERN_INCONSISTENT_READS ||
                 (found->pattern == TMS_PATTERN_STALE_DECISION && found->own[1].kind != TMS_JUDGE_W);

@@ -66,5 +66,6 @@ void tms_judge_clear(struct tms_judge *judge)
     RELEASE(judge, evidence);
     clear_index(judge, &judge->use_index);
     clear_index(judge, &judge->site_index);
+    clear_index(judge, &judge->waiting);
     clear_index(judge, &judge->finding_index);
 }

@@ -28,10 +28,11 @@
 #include "base/memory.h"
 #include "tmesis/tmesis.h"
 
-#define TMS_JUDGE_TAKEN 16  /* variables of a thread that were taken over: so many are kept */
-#define TMS_JUDGE_SAME  4   /* times that one lock may be acquired; more is busy */
-#define TMS_JUDGE_MANY  16  /* acquires of any locks; more is busy, if it is most of the thread's */
-#define TMS_JUDGE_LEARN 100 /* executions of a section in which its accesses are noted */
+#define TMS_JUDGE_TAKEN  16 /* variables of a thread that were taken over: so many are kept */
+#define TMS_JUDGE_SAME   4  /* times that one lock may be acquired; more is busy */
+#define TMS_JUDGE_MANY   16 /* acquires of any locks; more is busy, if it is most of the thread's */
+#define TMS_JUDGE_RECENT 16 /* reads of a thread before a wait: the place of so many is known */
+#define TMS_JUDGE_LEARN  100 /* executions of a section in which its accesses are noted */
 
 enum tms_judge_kind { TMS_JUDGE_NONE, TMS_JUDGE_R, TMS_JUDGE_W, TMS_JUDGE_U };
 
@@ -170,7 +171,11 @@ struct tms_judge_thread {
     size_t busy;                 /* so many of these, the outer ones, have taken a lock too often */
     struct tms_judge_held *held; /* in the order of acquisition */
     size_t held_count, held_capacity;
-    size_t learning;   /* sections that it is in whose accesses are noted */
+    size_t learning;                   /* sections that it is in whose accesses are noted */
+    uint32_t recent[TMS_JUDGE_RECENT]; /* where it read since it last began to hold locks: a ring */
+    size_t recent_count;
+    uint32_t awaited[TMS_JUDGE_RECENT]; /* the same at its last wait, until it holds no lock */
+    size_t awaited_count;
     uint64_t cleared;  /* steps up to this event are no own steps any more */
     uint64_t previous; /* its last event that counts, and if that is a read: … */
     uint32_t previous_variable, previous_location; /* … of which variable, where; else 0 */
@@ -206,6 +211,7 @@ struct tms_judge_site {
 /* What is counted of a function, by its number. */
 struct tms_judge_function {
     uint64_t executions;
+    uint64_t same; /* … that came back to the same lock, or variable, too often */
     uint64_t busy; /* … that were busy, of those that have ended */
     uint64_t ended;
     uint64_t counted;     /* … that have ended and were not delayed, … */
@@ -267,6 +273,7 @@ struct tms_judge {
     size_t node_live, node_limit; /* nodes in use, and when to sweep */
     TMS_JUDGE_POOL(struct tms_judge_use) uses;
     struct tms_judge_index use_index;
+    struct tms_judge_index waiting; /* locations of waiting places */
     TMS_JUDGE_POOL(struct tms_judge_site) sites;
     struct tms_judge_index site_index;
     struct tms_judge_function *functions; /* by number */
@@ -306,6 +313,9 @@ void tms_judge_acquire(struct tms_judge *judge, uint32_t thread, uint32_t lock, 
 void tms_judge_release(struct tms_judge *judge, uint32_t thread, uint32_t lock, uint64_t event,
                        uint32_t location, bool shared);
 
+/* A wait for a condition: what was read before it, and will be again, is what is waited for. */
+void tms_judge_wait(struct tms_judge *judge, uint32_t thread);
+
 /* Other synchronisation: wait, arrive, fork, join; and events that are nothing else. */
 void tms_judge_synchronise(struct tms_judge *judge, uint32_t thread, uint64_t event);
 void tms_judge_other(struct tms_judge *judge, uint32_t thread, uint64_t event);
@@ -337,6 +347,10 @@ static inline bool tms_judge_in_section(const struct tms_judge_thread *thread, u
 {
     return thread->held_count > 0 && thread->held[0].since < event;
 }
+
+/* The thread reads there, and holds a lock: is it a place where it may have waited? */
+bool tms_judge_waits_at(struct tms_judge *judge, struct tms_judge_thread *thread,
+                        uint32_t location);
 
 /* Does the thread's read belong to an update that was completed before the later event? */
 bool tms_judge_is_completed(const struct tms_judge_thread *thread, uint64_t read, uint64_t later);

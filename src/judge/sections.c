@@ -134,9 +134,63 @@ static bool begin_stretch(struct tms_judge *judge, struct tms_judge_thread *t, u
     if (!TMS_RESERVE(judge->memory, &t->stretches, &t->stretch_capacity, wanted, 8)) {
         return false;
     }
+    t->recent_count = 0;
     t->stretches[t->stretch_count++ % TMS_JUDGE_STRETCHES] =
         (struct tms_judge_stretch){.begin = event};
     return true;
+}
+
+/* ---- waiting places ---------------------------------------------------------------------------
+ */
+
+static uint64_t place_hash(const struct tms_judge *judge, uint32_t location)
+{
+    (void)judge;
+    return tms_mix(0, location);
+}
+
+/* Where the location is in the index, or would be. */
+static size_t find_place(const struct tms_judge_index *index, uint32_t location)
+{
+    size_t at = tms_judge_index_start(index, tms_mix(0, location));
+
+    while (index->slot[at] != 0 && index->slot[at] != location) {
+        at = (at + 1) & (index->size - 1);
+    }
+    return at;
+}
+
+static void add_place(struct tms_judge *judge, uint32_t location)
+{
+    if (tms_judge_index_room(judge, &judge->waiting, place_hash)) {
+        size_t at = find_place(&judge->waiting, location);
+        judge->waiting.count += judge->waiting.slot[at] == 0;
+        judge->waiting.slot[at] = location;
+    }
+}
+
+void tms_judge_wait(struct tms_judge *judge, uint32_t thread)
+{
+    struct tms_judge_thread *t = tms_judge_thread(judge, thread);
+
+    if (t != NULL) {
+        t->awaited_count = t->recent_count < TMS_JUDGE_RECENT ? t->recent_count : TMS_JUDGE_RECENT;
+        memcpy(t->awaited, t->recent, t->awaited_count * sizeof(*t->awaited));
+    }
+}
+
+bool tms_judge_waits_at(struct tms_judge *judge, struct tms_judge_thread *thread, uint32_t location)
+{
+    const struct tms_judge_index *waiting = &judge->waiting;
+    bool known = waiting->count > 0 && waiting->slot[find_place(waiting, location)] == location;
+
+    for (size_t i = 0; i < thread->awaited_count; i++) {
+        if (thread->awaited[i] == location) {
+            add_place(judge, location);
+        }
+    }
+    thread->recent[thread->recent_count++ % TMS_JUDGE_RECENT] = location;
+    return known;
 }
 
 bool tms_judge_is_completed(const struct tms_judge_thread *thread, uint64_t read, uint64_t later)
@@ -200,6 +254,7 @@ void tms_judge_release(struct tms_judge *judge, uint32_t thread, uint32_t lock, 
     }
     if (t->held_count == 0 && t->stretch_count > 0) {
         t->stretches[(t->stretch_count - 1) % TMS_JUDGE_STRETCHES].end = event;
+        t->awaited_count = 0;
     }
     count_learning(judge, t);
     tms_judge_other(judge, thread, event);

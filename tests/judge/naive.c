@@ -100,20 +100,33 @@ bool naive_in_section(const struct naive *naive, size_t from, size_t to)
 
 /* ---- Completed updates --------------------------------------------------------------------- */
 
-/* Does the thread of `event` hold a lock right after event k? */
-static bool holds_after(const struct naive *naive, size_t event, size_t k)
+/* Which threads hold locks, before and after each event. */
+static void find_holding(struct naive *naive)
 {
-    uint32_t t = naive->events[event].thread;
-    int held = 0;
-
-    for (size_t i = 0; i <= k; i++) {
-        const struct tms_event *e = &naive->events[i];
-        if (e->thread == t && !naive->facts[i].inner) {
-            held += e->kind == TMS_EVENT_ACQUIRE || e->kind == TMS_EVENT_SHARED_ACQUIRE;
-            held -= e->kind == TMS_EVENT_RELEASE || e->kind == TMS_EVENT_SHARED_RELEASE;
+    for (size_t k = 0; k < naive->count; k++) {
+        const struct tms_event *event = &naive->events[k];
+        int held = 0;
+        for (size_t i = 0; i <= k; i++) {
+            const struct tms_event *other = &naive->events[i];
+            naive->facts[k].was_holding = held > 0;
+            if (other->thread == event->thread && !naive->facts[i].inner) {
+                held += naive_is_acquire(other);
+                held -= naive_is_release(other);
+            }
         }
+        naive->facts[k].holding = held > 0;
     }
-    return held > 0;
+}
+
+/* Does event k make its thread hold no lock any more, or begin to hold one? */
+static bool ends_stretch(const struct naive *naive, size_t k)
+{
+    return naive->facts[k].was_holding && !naive->facts[k].holding;
+}
+
+static bool begins_stretch(const struct naive *naive, size_t k)
+{
+    return !naive->facts[k].was_holding && naive->facts[k].holding;
 }
 
 static bool is_plain_write(const struct naive *naive, size_t k, uint32_t t)
@@ -128,13 +141,13 @@ bool naive_is_completed(const struct naive *naive, size_t read, size_t later)
     size_t begin = read, end = read;
     bool wrote = false;
 
-    if (!holds_after(naive, read, read)) {
+    if (!naive->facts[read].holding) {
         return false;
     }
-    while (begin > 0 && holds_after(naive, read, begin - 1)) {
+    while (naive->events[begin].thread != t || !begins_stretch(naive, begin)) {
         begin--;
     }
-    while (end < later && holds_after(naive, read, end)) {
+    while (end < later && (naive->events[end].thread != t || !ends_stretch(naive, end))) {
         end++;
     }
     for (size_t k = begin; k < end; k++) {
@@ -233,6 +246,93 @@ static bool is_poll(const struct naive *naive, size_t event)
     return written;
 }
 
+/* ---- waiting places ------------------------------------------------------------------------ */
+
+#define RECENT 16
+
+/* A read with a location, while its thread holds a lock. */
+static bool is_read_in_stretch(const struct naive *naive, size_t k)
+{
+    return naive->facts[k].access && naive->events[k].kind == TMS_EVENT_READ &&
+           naive->events[k].location != 0 && naive->facts[k].holding;
+}
+
+/* Was there one of the last reads before the wait, since the thread last began to hold locks? */
+static bool was_read_before(const struct naive *naive, size_t wait, uint32_t location)
+{
+    uint32_t t = naive->events[wait].thread;
+    size_t seen = 0;
+
+    for (size_t k = wait; k-- > 0 && seen < RECENT;) {
+        if (naive->events[k].thread != t) {
+            continue;
+        }
+        if (begins_stretch(naive, k)) {
+            return false;
+        }
+        if (is_read_in_stretch(naive, k)) {
+            seen++;
+            if (naive->events[k].location == location) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Does the read make its location a waiting place? */
+static bool makes_waiting_place(const struct naive *naive, size_t event)
+{
+    uint32_t t = naive->events[event].thread;
+
+    if (!is_read_in_stretch(naive, event)) {
+        return false;
+    }
+    for (size_t k = event; k-- > 0;) {
+        if (naive->events[k].thread != t) {
+            continue;
+        }
+        if (naive->events[k].kind == TMS_EVENT_WAIT) {
+            return was_read_before(naive, k, naive->events[event].location);
+        }
+        if (ends_stretch(naive, k)) {
+            return false;
+        }
+    }
+    return false;
+}
+
+/* The last write to the variable since it was new is foreign. */
+static bool is_from_others(const struct naive *naive, size_t event)
+{
+    const struct tms_event *read = &naive->events[event];
+
+    for (size_t k = event; k-- > 0;) {
+        if (naive_renews(naive, k, read->target)) {
+            return false;
+        }
+        if (naive->facts[k].access && naive->events[k].target == read->target &&
+            naive_is_write(&naive->events[k])) {
+            return naive->events[k].thread != read->thread;
+        }
+    }
+    return false;
+}
+
+static bool is_waited_for(const struct naive *naive, size_t event)
+{
+    if (!is_read_in_stretch(naive, event) || !is_from_others(naive, event)) {
+        return false;
+    }
+    for (size_t k = 0; k < event; k++) {
+        if (naive->events[k].location == naive->events[event].location &&
+            makes_waiting_place(naive, k)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- Steps ------------------------------------------------------------------------------- */
 
 size_t naive_previous_own(const struct naive *naive, size_t event)
@@ -316,9 +416,10 @@ static void find_facts(struct naive *naive)
         naive->facts[k].inner = is_inner(naive, k);
         naive->facts[k].access = accesses(event) && !is_synchronisation(naive, event->target);
     }
+    find_holding(naive);
     for (size_t k = 0; k < naive->count; k++) {
         naive->facts[k].previous = previous_counted(naive, k);
-        naive->facts[k].poll = is_poll(naive, k);
+        naive->facts[k].poll = is_poll(naive, k) || is_waited_for(naive, k);
     }
 }
 

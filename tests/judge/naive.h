@@ -38,6 +38,7 @@ struct naive_activation {
 struct naive_block {
     char function[NAIVE_TEXT];
     uint64_t executions, busy;
+    uint64_t same; /* busy, and not only for its share of synchronisation */
     bool driver, interleaved;
 };
 
@@ -73,12 +74,14 @@ struct naive_finding {
 
 /* What is known of one event. */
 struct naive_fact {
-    bool inner;      /* of a re-entrant lock: no event */
-    bool access;     /* r, w or u, and not of a synchronisation variable */
-    bool ends_last;  /* the last open activation of its thread */
-    bool poll;       /* clears all records of its thread before it is looked at */
-    size_t previous; /* event of its thread, as polls count them */
-    size_t mate;     /* of a r and a w that are one step U: the other one */
+    bool inner;       /* of a re-entrant lock: no event */
+    bool access;      /* r, w or u, and not of a synchronisation variable */
+    bool ends_last;   /* the last open activation of its thread */
+    bool poll;        /* clears all records of its thread before it is looked at */
+    size_t previous;  /* event of its thread, as polls count them */
+    bool holding;     /* its thread holds a lock after it */
+    bool was_holding; /* … and before it */
+    size_t mate;      /* of a r and a w that are one step U: the other one */
 };
 
 struct naive {

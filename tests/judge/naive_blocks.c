@@ -230,6 +230,7 @@ void naive_find_activations(struct naive *naive)
         activation->delayed = was_delayed(naive, activation);
         naive->blocks[activation->block].executions++;
         naive->blocks[activation->block].busy += activation->busy;
+        naive->blocks[activation->block].same += activation->busy && !activation->busy_by_share;
     }
     find_last_ends(naive);
     for (size_t i = 0; i < naive->block_count; i++) {

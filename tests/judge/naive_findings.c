@@ -195,7 +195,8 @@ static void find_interleaved(struct naive *naive, size_t at)
             cut += activation->cut;
         }
     }
-    block->interleaved = block->driver && (counted < 4 || 2 * cut >= counted);
+    block->interleaved =
+        block->driver && (2 * block->same > block->executions || counted < 4 || 2 * cut >= counted);
 }
 
 /* The level in the end. */
@@ -210,7 +211,10 @@ static enum tms_level final_level(const struct naive *naive,
         return TMS_LEVEL_NOTE;
     }
     if (occurrence->pattern == TMS_PATTERN_INTERMEDIATE_VALUE_SEEN) {
-        bool rare = undisturbed >= 50 && 10 * finding->cut <= undisturbed;
+        const struct tms_event *p = &naive->events[occurrence->own[0]];
+        const struct tms_event *q = &naive->events[occurrence->own[1]];
+        bool again = p->location != 0 && p->location == q->location;
+        bool rare = undisturbed >= 50 && 10 * finding->cut <= undisturbed && !again;
         return rare ? TMS_LEVEL_WARNING : TMS_LEVEL_NOTE;
     }
     bool together = occurrence->culprit != NAIVE_NONE &&
