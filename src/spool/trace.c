@@ -410,6 +410,16 @@ static int take_unowned(struct work *work, const struct tms_spool_event *from,
     return code == TMS_OK && taken ? pass(work, from, event) : code;
 }
 
+/* A block may do without a label, a function may not: it may be one without a symbol. */
+static uint32_t label_of(struct work *work, const struct tms_spool_event *from)
+{
+    uint32_t label = tms_spool_label(work->names, (uint32_t)from->target);
+    bool needed = from->kind == TMS_EVENT_CALL || from->kind == TMS_EVENT_RETURN ||
+                  from->kind == TMS_EVENT_DEMOTE;
+
+    return label == 0 && needed ? tms_spool_intern(work->names, TMS_CLASS_LABEL, "?") : label;
+}
+
 static int take_event(struct work *work, const struct tms_spool_event *from, uint32_t thread)
 {
     struct tms_event event = {.thread = thread, .kind = from->kind, .location = from->site};
@@ -425,7 +435,7 @@ static int take_event(struct work *work, const struct tms_spool_event *from, uin
     }
     switch (class_of(from)) {
     case TMS_CLASS_LABEL:
-        event.target = tms_spool_label(work->names, (uint32_t)from->target);
+        event.target = label_of(work, from);
         return from->kind == TMS_SPOOL_IDLE ? put_idle(work, from, &event)
                                             : pass(work, from, &event);
     case TMS_CLASS_THREAD:

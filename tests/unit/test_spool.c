@@ -258,13 +258,15 @@ static void accesses_may_be_marked(void **state)
     add_event(image, 1, event_of(3, TMS_EVENT_CLEAR, 0, 0));
     add_event(image, 1, event_of(3, TMS_EVENT_DELAY, 0, 0));
     add_event(image, 1, event_of(4, TMS_EVENT_WRITE, 0x1002, 2));
+    add_event(image, 1, event_of(4, TMS_EVENT_CALL, 6, 0)); /* a function without a name */
+    add_event(image, 1, event_of(4, TMS_EVENT_RETURN, 6, 0));
     add_event(image, 1, event_of(4, TMS_EVENT_RETURN, 5, 0));
     assert_trace(image,
                  "main|call(work)\n"
                  "main|retry(0x1000)\nmain|r(0x1000)\nmain|retry(0x1000)\n"
                  "main|retry(0x1002)\nmain|r(0x1002)\nmain|retry(0x1002)\n"
                  "main|u(semaphore:0x2000)\nmain|clear()\nmain|delay()\n"
-                 "main|w(0x1002)\nmain|return(work)\n",
+                 "main|w(0x1002)\nmain|call(?)\nmain|return(?)\nmain|return(work)\n",
                  false);
 }
 
