@@ -111,6 +111,13 @@ static void set_cycle(struct tms_judge_work *work, struct tms_finding *finding,
     finding->cycle_length = finding->cycle != NULL ? 2 : 0;
 }
 
+/* It may look bad, but the second step starts anew, or may have waited for this. */
+static bool is_mild(const struct tms_judge *core, const struct tms_judge_evidence *evidence)
+{
+    return evidence->completed ||
+           (evidence->place != 0 && tms_judge_is_waiting_place(core, evidence->place));
+}
+
 /* The evidence that is shown: of the highest level, then of the first pattern, then the earliest.
  */
 static const struct tms_judge_evidence *strongest(const struct tms_judge_work *work,
@@ -124,7 +131,7 @@ static const struct tms_judge_evidence *strongest(const struct tms_judge_work *w
     for (uint32_t at = found->evidence; at != 0; at = core->evidence.at[at].next) {
         const struct tms_judge_evidence *evidence = &core->evidence.at[at];
         enum tms_level level =
-            evidence->completed
+            is_mild(core, evidence)
                 ? TMS_LEVEL_NOTE
                 : tms_judge_level(work->engine, evidence->pattern, found->function, found->cut,
                                   evidence->firm ? evidence->culprit : 0);

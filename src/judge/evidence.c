@@ -159,6 +159,14 @@ static bool is_completed(const struct tms_judge *judge, const struct tms_judge_c
                                           found->own[1].event);
 }
 
+/* Where the second step reads while it holds a lock: that may turn out to be a waiting place. */
+static uint32_t place_of(const struct tms_judge_case *found)
+{
+    const struct tms_judge_step *second = &found->own[1];
+
+    return second->kind != TMS_JUDGE_W && second->lock != 0 ? second->location : 0;
+}
+
 static uint32_t evidence_of(struct tms_judge *judge, uint32_t finding,
                             const struct tms_judge_evidence *wanted)
 {
@@ -167,7 +175,8 @@ static uint32_t evidence_of(struct tms_judge *judge, uint32_t finding,
     for (; number != 0; number = judge->evidence.at[number].next) {
         const struct tms_judge_evidence *evidence = &judge->evidence.at[number];
         if (evidence->pattern == wanted->pattern && evidence->firm == wanted->firm &&
-            evidence->culprit == wanted->culprit && evidence->completed == wanted->completed) {
+            evidence->culprit == wanted->culprit && evidence->completed == wanted->completed &&
+            evidence->place == wanted->place) {
             return number;
         }
     }
@@ -270,6 +279,7 @@ void tms_judge_found(struct tms_judge *judge, const struct tms_judge_case *found
     uint32_t finding = finding_of(judge, function, object, other);
     struct tms_judge_evidence wanted = {.pattern = found->pattern,
                                         .completed = is_completed(judge, found),
+                                        .place = place_of(found),
                                         .firm = firm && culprit != 0,
                                         .culprit = culprit};
     uint32_t number = finding != 0 ? evidence_of(judge, finding, &wanted) : 0;

@@ -223,6 +223,7 @@ struct tms_judge_function {
 struct tms_judge_evidence {
     uint8_t pattern;
     bool completed;   /* the first step belongs to a completed update: a note */
+    uint32_t place;   /* of the second step, if it reads there while it holds a lock; else 0 */
     bool firm;        /* of two variables: the level may be above a note, if `culprit` is … */
     uint32_t culprit; /* … no driver: a function, 0: there is none */
     uint32_t next;    /* of the same finding */
@@ -351,6 +352,9 @@ static inline bool tms_judge_in_section(const struct tms_judge_thread *thread, u
 /* The thread reads there, and holds a lock: is it a place where it may have waited? */
 bool tms_judge_waits_at(struct tms_judge *judge, struct tms_judge_thread *thread,
                         uint32_t location);
+
+/* Is it one, known by now? */
+bool tms_judge_is_waiting_place(const struct tms_judge *judge, uint32_t location);
 
 /* Does the thread's read belong to an update that was completed before the later event? */
 bool tms_judge_is_completed(const struct tms_judge_thread *thread, uint64_t read, uint64_t later);

@@ -179,10 +179,16 @@ void tms_judge_wait(struct tms_judge *judge, uint32_t thread)
     }
 }
 
-bool tms_judge_waits_at(struct tms_judge *judge, struct tms_judge_thread *thread, uint32_t location)
+bool tms_judge_is_waiting_place(const struct tms_judge *judge, uint32_t location)
 {
     const struct tms_judge_index *waiting = &judge->waiting;
-    bool known = waiting->count > 0 && waiting->slot[find_place(waiting, location)] == location;
+
+    return waiting->count > 0 && waiting->slot[find_place(waiting, location)] == location;
+}
+
+bool tms_judge_waits_at(struct tms_judge *judge, struct tms_judge_thread *thread, uint32_t location)
+{
+    bool known = tms_judge_is_waiting_place(judge, location);
 
     for (size_t i = 0; i < thread->awaited_count; i++) {
         if (thread->awaited[i] == location) {

@@ -302,6 +302,18 @@ static bool makes_waiting_place(const struct naive *naive, size_t event)
     return false;
 }
 
+bool naive_at_waiting_place(const struct naive *naive, size_t event)
+{
+    const struct tms_event *step = &naive->events[event];
+    bool found = false;
+
+    for (size_t k = 0; k < naive->count && !found; k++) {
+        found = naive->events[k].location == step->location && makes_waiting_place(naive, k);
+    }
+    return found && step->location != 0 && step->kind != TMS_EVENT_WRITE &&
+           naive->facts[event].holding;
+}
+
 /* The last write to the variable since it was new is foreign. */
 static bool is_from_others(const struct naive *naive, size_t event)
 {

@@ -120,6 +120,9 @@ void naive_conclude(struct naive *naive);    /* blocks, levels and ids */
 
 void *naive_array(size_t count, size_t size);
 
+/* Is the access, while its thread holds a lock, at a place where threads wait? */
+bool naive_at_waiting_place(const struct naive *naive, size_t event);
+
 /* Does the read belong to an update that its thread completed before the later event? */
 bool naive_is_completed(const struct naive *naive, size_t read, size_t later);
 
