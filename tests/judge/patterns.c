@@ -159,9 +159,13 @@ static void expect(const char *directory, const char *trace, char text[MOST_TEXT
 
 static void comment(const char *title, const char *lines)
 {
+    bool start = true;
+
     printf("# %s\n", title);
-    for (; *lines != '\0'; lines += strcspn(lines, "\n") + 1) {
-        printf("#   %.*s\n", (int)strcspn(lines, "\n"), lines);
+    for (; *lines != '\0'; lines++) {
+        fputs(start ? "#   " : "", stdout);
+        fputc(*lines, stdout);
+        start = *lines == '\n';
     }
 }
 
