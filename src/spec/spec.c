@@ -2,19 +2,13 @@
 /* Specifications: their rules, and the files that hold them; see spec.h. */
 #include "spec/spec.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/context.h"
 #include "spec/glob.h"
-#include "trace/input.h"
-#include "trace/lines.h"
+#include "spec/rule_lines.h"
 
-#define LINE_MOST   (1u << 20)
 #define RULES_LEAST 16
-
-/* How much of a pattern, and of the path before it, messages show. */
-#define SHOWN_MOST 300
 
 struct rule {
     uint32_t pattern; /* ids in texts */
@@ -96,16 +90,6 @@ const char *tms_spec_rule(const struct tms_spec *spec, size_t index, bool *atomi
     return tms_names_text(&spec->texts, spec->rules[index].pattern);
 }
 
-/* Nothing unprintable in a message. */
-static void blot(char *text)
-{
-    for (; *text != '\0'; text++) {
-        if ((unsigned char)*text < ' ' || *text == 0x7f) {
-            *text = '?';
-        }
-    }
-}
-
 const char *tms_spec_unmatched(struct tms_spec *spec, size_t index)
 {
     size_t at = 0;
@@ -117,52 +101,24 @@ const char *tms_spec_unmatched(struct tms_spec *spec, size_t index)
         return NULL;
     }
     const struct rule *rule = &spec->rules[at];
-    int length =
-        snprintf(spec->sentence, sizeof(spec->sentence), "%s \"%.*s\"", words[rule->atomic],
-                 SHOWN_MOST, tms_names_text(&spec->texts, rule->pattern));
+    struct tms_rule_place place = {.line = rule->line};
     if (rule->path != 0) {
-        snprintf(spec->sentence + length, sizeof(spec->sentence) - (size_t)length, " (%.*s:%llu)",
-                 SHOWN_MOST, tms_names_text(&spec->texts, rule->path),
-                 (unsigned long long)rule->line);
+        place.path = tms_names_text(&spec->texts, rule->path);
     }
-    blot(spec->sentence);
+    tms_rule_quote(spec->sentence, sizeof(spec->sentence), words[rule->atomic],
+                   tms_names_text(&spec->texts, rule->pattern), &place);
     return spec->sentence;
 }
 
 /* ---- adding ----------------------------------------------------------------------------- */
 
-/* Where rules come from: a line of a file, or a caller. */
-struct place {
-    const char *path; /* NULL: a caller */
-    uint32_t path_id;
-    uint64_t line;
-};
-
-__attribute__((format(printf, 4, 5))) static int
-refuse(struct tms_spec *spec, const struct place *place, int code, const char *format, ...)
-{
-    char message[TMS_MESSAGE_SIZE];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(message, sizeof(message), format, arguments);
-    va_end(arguments);
-    if (place->path == NULL) {
-        return tms_fail(spec->context, code, "%s", message);
-    }
-    return tms_fail(spec->context, code, "%s:%llu: %s", place->path,
-                    (unsigned long long)place->line, message);
-}
-
-static int add(struct tms_spec *spec, const struct place *place, bool atomic,
+static int add(struct tms_spec *spec, const struct tms_rule_place *place, bool atomic,
                struct tms_span pattern)
 {
-    const char *fault = tms_glob_fault(pattern.at, pattern.length);
-    char quoted[TMS_QUOTE_SIZE];
+    int code = tms_rule_pattern(spec->context, place, pattern);
 
-    if (fault != NULL) {
-        return refuse(spec, place, place->path != NULL ? TMS_ERR_SYNTAX : TMS_ERR_ARGUMENT,
-                      "the pattern \"%s\" %s", tms_lines_quote(pattern, quoted), fault);
+    if (code != TMS_OK) {
+        return code;
     }
     int64_t id = tms_names_intern(&spec->texts, pattern.at, pattern.length);
     if (id < 0 || !TMS_RESERVE(&spec->context->memory, &spec->rules, &spec->capacity,
@@ -176,155 +132,42 @@ static int add(struct tms_spec *spec, const struct place *place, bool atomic,
 
 int tms_spec_add(struct tms_spec *spec, bool atomic, const char *pattern)
 {
-    return add(spec, &(struct place){0}, atomic, (struct tms_span){pattern, strlen(pattern)});
+    return add(spec, &(struct tms_rule_place){0}, atomic,
+               (struct tms_span){pattern, strlen(pattern)});
 }
 
 /* ---- files ------------------------------------------------------------------------------ */
 
-static bool is_blank(char byte)
+static int take_rule(void *user, const struct tms_rule_place *place, struct tms_span rule)
 {
-    return byte == ' ' || byte == '\t';
-}
-
-/* Without the comment, and without blanks around it; a blank behind a backslash stays. */
-static struct tms_span strip(struct tms_span line)
-{
-    while (line.length > 0 && is_blank(line.at[0])) {
-        line.at++;
-        line.length--;
-    }
-    for (size_t i = 0; i < line.length; i++) {
-        if (line.at[i] == '#' && (i == 0 || is_blank(line.at[i - 1]))) {
-            line.length = i;
-        }
-    }
-    while (line.length > 0 && is_blank(line.at[line.length - 1]) &&
-           tms_glob_fault(line.at, line.length - 1) == NULL) {
-        line.length--;
-    }
-    return line;
-}
-
-/* Takes "atomic" or "not-atomic" and the blanks behind it off the line. */
-static bool take_word(struct tms_span *line, bool *atomic)
-{
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        size_t length = strlen(words[i]);
-        if (line->length >= length && memcmp(line->at, words[i], length) == 0 &&
-            (line->length == length || is_blank(line->at[length]))) {
-            *atomic = i;
-            *line = strip((struct tms_span){line->at + length, line->length - length});
-            return true;
-        }
-    }
-    return false;
-}
-
-static int add_line(struct tms_spec *spec, const struct place *place, struct tms_span line)
-{
+    struct tms_spec *spec = user;
     char quoted[TMS_QUOTE_SIZE];
-    struct tms_span rule = strip(line);
-    bool atomic;
+    size_t atomic = 0;
 
-    if (memchr(line.at, '\0', line.length) != NULL) {
-        return refuse(spec, place, TMS_ERR_SYNTAX,
-                      "expected lines of text, found a zero byte; this is not a specification");
+    while (atomic < 2 && !tms_rule_take_word(&rule, words[atomic])) {
+        atomic++;
+    }
+    if (atomic == 2) {
+        return tms_rule_refuse(spec->context, place, TMS_ERR_SYNTAX,
+                               "expected \"atomic PATTERN\" or \"not-atomic PATTERN\", found "
+                               "\"%s\"",
+                               tms_lines_quote(rule, quoted));
     }
     if (rule.length == 0) {
-        return TMS_OK;
+        return tms_rule_refuse(spec->context, place, TMS_ERR_SYNTAX,
+                               "expected a pattern behind \"%s\", found the end of the line",
+                               words[atomic]);
     }
-    if (!take_word(&rule, &atomic)) {
-        return refuse(spec, place, TMS_ERR_SYNTAX,
-                      "expected \"atomic PATTERN\" or \"not-atomic PATTERN\", found \"%s\"",
-                      tms_lines_quote(rule, quoted));
-    }
-    if (rule.length == 0) {
-        return refuse(spec, place, TMS_ERR_SYNTAX,
-                      "expected a pattern behind \"%s\", found the end of the line", words[atomic]);
-    }
-    return add(spec, place, atomic, rule);
-}
-
-/* The next line with its end, if it has one: 1, 0 at the end of the input, or a code. */
-static int next_line(struct tms_spec *spec, struct tms_input *input, const struct place *place,
-                     struct tms_span *line)
-{
-    for (int more = 1;;) {
-        size_t there = (size_t)(input->end - input->at);
-        const char *end = memchr(input->at, '\n', there);
-        *line = (struct tms_span){input->at, end != NULL ? (size_t)(end + 1 - input->at) : there};
-        if (line->length > LINE_MOST) {
-            return refuse(spec, place, TMS_ERR_SYNTAX,
-                          "expected a rule, found a line longer than 1 MiB; this is not a "
-                          "specification");
-        }
-        if (end != NULL || more == 0) {
-            input->at += line->length;
-            return line->length > 0;
-        }
-        more = tms_input_more(input);
-        if (more < 0) {
-            return more;
-        }
-    }
-}
-
-static void drop_line_end(struct tms_span *line)
-{
-    line->length -= line->at[line->length - 1] == '\n';
-    line->length -= line->length > 0 && line->at[line->length - 1] == '\r';
-}
-
-static void drop_byte_order_mark(struct tms_span *line)
-{
-    static const char mark[] = "\xef\xbb\xbf";
-    size_t length = strlen(mark);
-
-    if (line->length >= length && memcmp(line->at, mark, length) == 0) {
-        line->at += length;
-        line->length -= length;
-    }
-}
-
-static int add_lines(struct tms_spec *spec, struct tms_input *input, struct place *place)
-{
-    struct tms_span line;
-    int code;
-
-    for (place->line = 1; (code = next_line(spec, input, place, &line)) == 1; place->line++) {
-        drop_line_end(&line);
-        if (place->line == 1) {
-            drop_byte_order_mark(&line);
-        }
-        code = add_line(spec, place, line);
-        if (code != TMS_OK) {
-            return code;
-        }
-    }
-    if (code == 0 && tms_input_cut(input)) {
-        return refuse(spec, place, TMS_ERR_SYNTAX,
-                      "the compressed data is cut off; get the file again");
-    }
-    return code;
+    return add(spec, place, atomic != 0, rule);
 }
 
 int tms_spec_load(struct tms_spec *spec, const char *path)
 {
-    struct place place = {.path = tms_input_name(path)};
-    struct tms_input input;
+    const struct tms_rule_file file = {spec->context, &spec->texts, "specification", take_rule,
+                                       spec};
     size_t before = spec->count;
-    int64_t id = tms_names_intern(&spec->texts, place.path, strlen(place.path));
+    int code = tms_rule_lines(&file, path);
 
-    if (id < 0) {
-        return tms_fail_memory(spec->context);
-    }
-    place.path_id = (uint32_t)id;
-    int code = tms_input_open(spec->context, path, &input);
-    if (code != TMS_OK) {
-        return code;
-    }
-    code = add_lines(spec, &input, &place);
-    tms_input_close(&input);
     if (code != TMS_OK) {
         spec->count = before;
     }
