@@ -352,6 +352,67 @@ const char *tms_spec_unmatched(struct tms_spec *spec, size_t index);
 
 void tms_spec_free(struct tms_spec *spec);
 
+/* ---- suppressions --------------------------------------------------------------------- */
+
+/*
+ * Rules about findings that are not to be reported (docs/suppressions.md). A pattern is a glob as
+ * in specifications. X(name, text in files): the function of the block; a lock, which is then
+ * taken not to exist; a variable, or the object that it belongs to; the source file of the block or
+ * of one of its events; the shared library that one of its events lies in; the id of the finding.
+ */
+#define TMS_SUPPRESSIONS(X)                                                                        \
+    X(BLOCK, "block")                                                                              \
+    X(LOCK, "lock")                                                                                \
+    X(VARIABLE, "variable")                                                                        \
+    X(FILE, "file")                                                                                \
+    X(OBJECT, "object")                                                                            \
+    X(ID, "id")
+
+enum tms_suppression {
+#define X(name, text) TMS_SUPPRESS_##name,
+    TMS_SUPPRESSIONS(X)
+#undef X
+};
+
+/*
+ * Belongs to a context, which keeps its errors, but analyses of other contexts may use it, one at
+ * a time: it notes which rules were used.
+ */
+struct tms_suppressions;
+
+int tms_suppressions_new(struct tms_context *context, struct tms_suppressions **out);
+
+/*
+ * Appends one rule; the pattern is copied. TMS_ERR_ARGUMENT: it is empty or ends with a single
+ * backslash; or it should be an id (AV- and hexadecimal digits) and is not.
+ */
+int tms_suppressions_add(struct tms_suppressions *suppressions, enum tms_suppression kind,
+                         const char *pattern);
+
+/*
+ * Appends the rules of a file: lines of "block PATTERN" and so on, and "id AV-3f2a91"; "#" at the
+ * start of a line, or after a blank, begins a comment; "-" is standard input. If something is
+ * wrong with the file, none of its rules is added.
+ */
+int tms_suppressions_load(struct tms_suppressions *suppressions, const char *path);
+
+struct tms_finding;
+
+/*
+ * Does a rule match the finding, whose names are those of that context? Marks all rules that do as
+ * used. Cost: the number of rules times the length of the cycle. An analysis does this by itself.
+ */
+bool tms_suppressions_match(struct tms_suppressions *suppressions, const struct tms_context *names,
+                            const struct tms_finding *finding);
+
+/*
+ * The rules that have matched nothing so far, as a sentence says them (with file and line where
+ * they have one); NULL after the last. Lives until the next call.
+ */
+const char *tms_suppressions_unused(struct tms_suppressions *suppressions, size_t index);
+
+void tms_suppressions_free(struct tms_suppressions *suppressions);
+
 /* ---- analysis ------------------------------------------------------------------------- */
 
 #define TMS_SPLITS(X)                                                                              \
@@ -436,6 +497,11 @@ struct tms_settings {
     bool periods; /* lockset engines: what start, join and barrier order can't interleave */
     bool acq_rel; /* reduction: a critical section may move as a whole (theorem 2, AcqA*Rel) */
     bool expect_blocks; /* without any, atomic or not, verdicts about blocks are incomplete */
+    /*
+     * Findings that these match are marked as suppressed at the finish, and when stacks are
+     * resolved; operations on locks that they match are left out. NULL: none. Outlives the analysis
+     */
+    struct tms_suppressions *suppressions;
 };
 /*
  * Defaults: engine frontier, blame, grouped, the whole trace, strict, split at wait and barrier;
@@ -570,14 +636,15 @@ struct tms_transaction {
  * One step of a cycle: the event `first` of `from` conflicts with the later `second` of `to`; later
  * in the trace, or, in a finding that was not observed, in the schedule that it speaks of.
  */
+#define TMS_STACK_FIELDS 5
 struct tms_step {
     struct tms_transaction from, to;
     uint64_t first_event, second_event;
     uint32_t first_location, second_location;
     /*
      * How the program came to the two events, 0 if unknown: the name of a TMS_CLASS_STACK is a line
-     * for each frame, the innermost first, of function, file, line number and the text of that
-     * line, with tabs between. What is not known is empty.
+     * for each frame, the innermost first, of function, file, line number, the text of that line,
+     * and the program or shared library, with tabs between. What is not known is empty.
      */
     uint32_t first_stack, second_stack;
     uint32_t on;        /* what they conflict on, of class on_class; 0 for program order */
@@ -712,6 +779,7 @@ struct tms_finding {
     const char *judged; /* of other findings: the id of the judged one about it; NULL: none */
     uint64_t processes; /* of a merged result: in how many processes it occurred; 0: not merged */
     bool known;         /* a baseline has its blocks, as bad as here (tms_baseline_mark) */
+    bool suppressed;    /* a rule of settings.suppressions matches it */
 };
 
 /* A number that an engine keeps about itself, for --stats. */
@@ -734,6 +802,7 @@ struct tms_result {
     size_t finding_count;
     uint64_t unlisted;      /* findings beyond max_violations */
     uint64_t known;         /* so many more at the end of the list: those that a baseline has */
+    uint64_t suppressed;    /* so many more after these: those that a rule suppresses */
     uint64_t violations;    /* transactions into which a cycle was closed, or which are blamed */
     uint64_t closing_edges; /* all the edges that would have closed a cycle */
     uint64_t events;        /* that the engine took in: all of them unless it gave up */

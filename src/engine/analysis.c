@@ -13,6 +13,7 @@
 
 #include "engine/agreement.h"
 #include "engine/merge_results.h"
+#include "engine/suppress.h"
 #include "judge/conclude.h"
 #include "trace/format.h"
 
@@ -330,7 +331,8 @@ static int start_aside(struct tms_analysis *analysis)
  */
 static int choose_way(struct tms_analysis *analysis)
 {
-    bool streams = analysis->runs[0].engine->stream != NULL && !analysis->settings.first;
+    bool streams = analysis->runs[0].engine->stream != NULL && !analysis->settings.first &&
+                   analysis->lower.ignored == NULL;
 
     analysis->lower.batch = analysis->settings.first ? 1 : TMS_LOWER_BATCH;
     for (size_t i = 1; i < analysis->run_count; i++) {
@@ -603,7 +605,8 @@ int tms_analysis_finish(struct tms_analysis *analysis)
     if (analysis->observed) {
         analysis->summary = analysis->elsewhere;
     }
-    if (tms_agreement_make(analysis) != TMS_OK || tms_judge_conclude(analysis) != TMS_OK) {
+    if (tms_agreement_make(analysis) != TMS_OK || tms_judge_conclude(analysis) != TMS_OK ||
+        tms_suppress_findings(analysis) != TMS_OK) {
         analysis->failed = tms_fail_memory(analysis->context);
         return analysis->failed;
     }
@@ -641,6 +644,7 @@ void tms_analysis_resolve(struct tms_analysis *analysis, tms_stack_of *stack_of,
         tms_findings_resolve(analysis->runs[i].host.findings, stack_of, user);
         tms_judge_resolve(&analysis->runs[i], stack_of, user);
     }
+    tms_suppress_findings(analysis); /* short of memory, some stay that are merely shown */
 }
 
 const char *tms_analysis_loss(const struct tms_analysis *analysis)

@@ -114,6 +114,16 @@ static size_t stream_plain(struct tms_analysis *analysis, const struct tms_event
     return taken;
 }
 
+/* Where locks are ignored every event takes the long way. */
+static size_t take_none(struct tms_analysis *analysis, const struct tms_event *events, size_t count,
+                        bool *stopped)
+{
+    (void)analysis;
+    (void)events;
+    *stopped = count > 0;
+    return 0;
+}
+
 static bool goes_straight(const struct tms_analysis *analysis, size_t count)
 {
     return analysis->streams && !analysis->bumpy && count >= STREAM_LEAST &&
@@ -123,9 +133,13 @@ static bool goes_straight(const struct tms_analysis *analysis, size_t count)
 static int take_all(struct tms_analysis *analysis, const struct tms_event *events, size_t count,
                     struct tms_reader *reader, size_t *stops)
 {
+    size_t (*take_some)(struct tms_analysis * analysis, const struct tms_event *events,
+                        size_t count, bool *stopped) =
+        analysis->lower.ignored != NULL ? take_none : take_plain;
+
     for (size_t i = 0; i < count;) {
         bool straight = goes_straight(analysis, count), stopped;
-        i += (straight ? stream_plain : take_plain)(analysis, &events[i], count - i, &stopped);
+        i += (straight ? stream_plain : take_some)(analysis, &events[i], count - i, &stopped);
         if (stopped) {
             ++*stops;
             analysis->summary.events++;

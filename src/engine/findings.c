@@ -176,10 +176,16 @@ static int add_finding(struct tms_findings *findings, const struct tms_violation
     return code;
 }
 
+/* Suppressed findings don't count for the limit, which is then applied when they are known. */
+static uint64_t most_listed(const struct tms_findings *findings)
+{
+    return findings->settings->suppressions == NULL ? findings->settings->max_violations : 0;
+}
+
 /* Each violation by itself. Beyond the limit the latest event makes room for an earlier one. */
 static int add_single(struct tms_findings *findings, const struct tms_violation *violation)
 {
-    uint64_t most = findings->settings->max_violations;
+    uint64_t most = most_listed(findings);
 
     if (most == 0 || findings->count < most) {
         return add_finding(findings, violation);
@@ -461,7 +467,7 @@ static int sort_and_name(struct tms_findings *findings)
 int tms_findings_close(struct tms_findings *findings, const struct tms_finding **list,
                        size_t *count, uint64_t *unlisted)
 {
-    uint64_t most = findings->settings->max_violations;
+    uint64_t most = most_listed(findings);
     size_t listed = most != 0 && most < findings->count ? (size_t)most : findings->count;
 
     assert(findings->ids == NULL);

@@ -152,10 +152,36 @@ static int merge_result(struct tms_analysis *into, size_t index, struct tms_copy
             return TMS_ERR_MEMORY;
         }
     }
-    const struct tms_merged_list *list = tms_merged_list(merged, index);
+    const struct tms_finding *suppressed = from->findings + from->finding_count + from->known;
+    for (size_t i = 0; i < from->suppressed; i++) {
+        if (tms_merging_add(&merged->merging, into->run_capacity + index, copying,
+                            &suppressed[i]) != TMS_OK) {
+            return TMS_ERR_MEMORY;
+        }
+    }
+    return add_loss(merged, copying, index + 1, from->loss) ? TMS_OK : TMS_ERR_MEMORY;
+}
+
+/* The lists as a result has them: those that are suppressed, which have a list, at the end. */
+static int set_findings(struct tms_analysis *into, size_t index)
+{
+    struct tms_merged_list *list = tms_merged_list(into->merged, index);
+    const struct tms_merged_list *suppressed =
+        tms_merged_list(into->merged, into->run_capacity + index);
+    struct tms_result *result = &into->runs[index].result;
+
+    if (!TMS_RESERVE(&into->merged->merging.memory, &list->findings, &list->capacity,
+                     list->count + suppressed->count + 1, 16)) {
+        return TMS_ERR_MEMORY;
+    }
+    if (suppressed->count > 0) {
+        memcpy(&list->findings[list->count], suppressed->findings,
+               suppressed->count * sizeof(*list->findings));
+    }
     result->findings = list->findings;
     result->finding_count = list->count;
-    return add_loss(merged, copying, index + 1, from->loss) ? TMS_OK : TMS_ERR_MEMORY;
+    result->suppressed = suppressed->count;
+    return TMS_OK;
 }
 
 /* Ids in new findings name those of their own process. */
@@ -193,7 +219,7 @@ static void add_summary(struct tms_trace_summary *into, const struct tms_trace_s
 
 /* ---- the whole ---------------------------------------------------------------------------- */
 
-/* Room for the results of all engines that there are. */
+/* Room for the results of all engines that there are, and for what is suppressed of each. */
 static struct tms_merged *start(struct tms_analysis *into)
 {
     struct tms_merged *merged = tms_resize(&into->memory, NULL, 0, 1, sizeof(*merged));
@@ -205,13 +231,14 @@ static struct tms_merged *start(struct tms_analysis *into)
     struct tms_merging *merging = &merged->merging;
     bool good =
         tms_merging_init(merging) == TMS_OK &&
-        TMS_RESERVE(&merging->memory, &merging->lists, &merging->list_capacity, most, most) &&
+        TMS_RESERVE(&merging->memory, &merging->lists, &merging->list_capacity, 2 * most,
+                    2 * most) &&
         TMS_RESERVE(&merging->memory, &merged->losses, &merged->loss_capacity, most + 1, most + 1);
     if (!good) {
         tms_merged_free(merged, &into->memory);
         return NULL;
     }
-    merging->list_count = most;
+    merging->list_count = 2 * most;
     return merged;
 }
 
@@ -227,6 +254,11 @@ static int merge_all(struct tms_analysis *into, const struct tms_analysis *from,
         }
     }
     rename_ids(&merged->merging);
+    for (size_t i = 0; i < into->run_count; i++) {
+        if (set_findings(into, i) != TMS_OK) {
+            return TMS_ERR_MEMORY;
+        }
+    }
     return add_loss(merged, copying, 0, tms_analysis_loss(from)) ? TMS_OK : TMS_ERR_MEMORY;
 }
 

@@ -45,7 +45,7 @@ static void write_result(const struct tms_report_job *job, const struct tms_resu
     tms_json_number(out, ", ", "unlisted", result->unlisted);
     tms_json_if(out, "assumption", result->assumption);
     fputs(", \"violations\": [", out);
-    for (size_t i = 0; i < result->finding_count + result->known; i++) {
+    for (size_t i = 0; i < result->finding_count + result->known + result->suppressed; i++) {
         fputs(i > 0 ? ", " : "", out);
         tms_json_finding(job, result, &result->findings[i]);
     }

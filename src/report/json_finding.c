@@ -303,6 +303,9 @@ static void write_standing(const struct tms_report_job *job, const struct tms_fi
     if (job->settings->baseline) {
         fprintf(job->out, ", \"new\": %s", tms_json_bool(!finding->known));
     }
+    if (finding->suppressed) {
+        fputs(", \"suppressed\": true", job->out);
+    }
 }
 
 void tms_json_finding(const struct tms_report_job *job, const struct tms_result *result,

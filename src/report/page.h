@@ -101,4 +101,7 @@ void tms_page_blank(FILE *out, size_t count);
 /* How many findings a baseline has, if any: one line. */
 void tms_page_known(const struct tms_page *page, const struct tms_analysis *analysis);
 
+/* Says how many findings are suppressed, if any are; suppressed.c. */
+void tms_page_suppressed(const struct tms_page *page, const struct tms_analysis *analysis);
+
 #endif

@@ -347,6 +347,9 @@ int tms_report_text(const struct tms_report_job *job)
         code = text.judged.result != NULL ? write_judged(&text) : write_unjudged(&text);
     }
     tms_judged_listing_free(&text.judged);
+    if (!job->settings->quiet) {
+        tms_page_suppressed(&text.page, job->analysis);
+    }
     int closed = tms_page_close(&text.page);
     return code != TMS_OK ? code : closed;
 }

@@ -13,6 +13,9 @@ int tms_lower_init(struct tms_lower *lower, struct tms_context *context,
     lower->context = context;
     lower->spec = settings->spec;
     lower->split = settings->split;
+    lower->ignored = tms_suppressions_have(settings->suppressions, TMS_SUPPRESS_LOCK)
+                         ? settings->suppressions
+                         : NULL;
     lower->emit = emit;
     lower->user = user;
     lower->batch = TMS_LOWER_BATCH;
@@ -28,6 +31,7 @@ void tms_lower_clear(struct tms_lower *lower)
     tms_release(&lower->memory, lower->threads, lower->thread_capacity, sizeof(*lower->threads));
     tms_release(&lower->memory, lower->plain, lower->plain_capacity, 1);
     tms_release(&lower->memory, lower->labels, lower->label_capacity, 1);
+    tms_release(&lower->memory, lower->locks, lower->lock_capacity, 1);
     tms_objects_clear(&lower->objects);
 }
 
@@ -276,13 +280,47 @@ static const struct {
     [TMS_EVENT_FREE] = {TMS_OP_STEP, 0},
 };
 
-static void put_plain(struct tms_lower *lower, const struct tms_lower_thread *thread,
-                      const struct tms_event *event, uint64_t number, uint8_t first)
+/* Each lock is looked up once; only if there are any that are ignored. */
+static int lock_state(struct tms_lower *lower, uint32_t lock, enum tms_lock_state *state)
+{
+    if (!TMS_RESERVE(&lower->memory, &lower->locks, &lower->lock_capacity, (size_t)lock + 1, 64)) {
+        return TMS_ERR_MEMORY;
+    }
+    uint8_t *known = &lower->locks[lock];
+    if (*known == TMS_LOCK_UNKNOWN) {
+        const char *name = tms_name(lower->context, TMS_CLASS_LOCK, lock, NULL);
+        *known = tms_suppressions_lock(lower->ignored, name) ? TMS_LOCK_IGNORED : TMS_LOCK_KEPT;
+    }
+    *state = (enum tms_lock_state) * known;
+    return TMS_OK;
+}
+
+/* Makes a step of an event whose lock is ignored. TMS_OK or TMS_ERR_MEMORY. */
+static int ignore_lock(struct tms_lower *lower, const struct tms_event *event, uint8_t *kind)
+{
+    enum tms_lock_state state = TMS_LOCK_KEPT;
+    int code = TMS_OK;
+
+    if (tms_event_class((enum tms_event_kind)event->kind) == TMS_CLASS_LOCK) {
+        code = lock_state(lower, event->target, &state);
+    }
+    if (state == TMS_LOCK_IGNORED) {
+        *kind = TMS_OP_STEP;
+    }
+    return code;
+}
+
+static int put_plain(struct tms_lower *lower, const struct tms_lower_thread *thread,
+                     const struct tms_event *event, uint64_t number, uint8_t first)
 {
     uint8_t in_block = thread->atomic > 0 ? TMS_OP_IN_BLOCK : 0;
 
+    uint8_t kind = plain[event->kind].op;
+    int code = lower->ignored != NULL ? ignore_lock(lower, event, &kind) : TMS_OK;
+
     lower->unary += in_block == 0;
-    put(lower, event, number, plain[event->kind].op, first | in_block);
+    put(lower, event, number, kind, first | in_block);
+    return code;
 }
 
 /* A thread that was joined inside a block: nothing more will come into its transaction. */
@@ -377,11 +415,11 @@ static int lower_one(struct tms_lower *lower, struct tms_lower_thread *thread,
     default:
         break;
     }
-    put_plain(lower, thread, event, number, first);
-    if (event->kind == TMS_EVENT_ALLOC || event->kind == TMS_EVENT_FREE) {
+    int code = put_plain(lower, thread, event, number, first);
+    if (code == TMS_OK && (event->kind == TMS_EVENT_ALLOC || event->kind == TMS_EVENT_FREE)) {
         return forget_object(lower, event, number);
     }
-    return TMS_OK;
+    return code;
 }
 
 /* Is this the end of the last atomic block? Then a split that is due has nothing to begin. */

@@ -8,6 +8,8 @@
  * a RoadRunner log). What is not atomic leaves events behind that conflict with nothing. A wait,
  * the departure from a barrier and, where asked for, a join begin a new transaction inside the
  * block; a fork, where asked for, ends one, and the next event of the thread begins the new.
+ *
+ * Operations on locks that a suppression names are steps, which conflict with nothing.
  */
 #ifndef TMS_SPEC_LOWER_H
 #define TMS_SPEC_LOWER_H
@@ -19,6 +21,7 @@
 #include "engine/op.h"
 #include "spec/objects.h"
 #include "spec/spec.h"
+#include "spec/suppressions.h"
 
 /* Operations are handed on in batches of about this size. */
 #define TMS_LOWER_BATCH 512
@@ -54,16 +57,19 @@ enum tms_label_state {
     TMS_LABEL_NOT_ATOMIC
 };
 
+enum tms_lock_state { TMS_LOCK_UNKNOWN, TMS_LOCK_KEPT, TMS_LOCK_IGNORED };
+
 /* Of a thread that has begun and was not joined, while no split is due. */
 #define TMS_PLAIN 0x80
 
 struct tms_lower {
     struct tms_context *context;
     struct tms_memory memory;
-    struct tms_spec *spec; /* NULL: the default */
-    unsigned split;        /* enum tms_split */
-    bool judged;           /* an engine wants the operations that are for `judge` */
-    bool run_methods;      /* by default, functions called run are not atomic either */
+    struct tms_spec *spec;            /* NULL: the default */
+    unsigned split;                   /* enum tms_split */
+    struct tms_suppressions *ignored; /* some locks are; NULL: none. Not for tms_lower_plain */
+    bool judged;                      /* an engine wants the operations that are for `judge` */
+    bool run_methods;                 /* by default, functions called run are not atomic either */
     tms_lower_emit *emit;
     void *user;
     struct tms_lower_thread *threads; /* by id */
@@ -71,6 +77,8 @@ struct tms_lower {
     size_t thread_capacity, plain_capacity;
     uint8_t *labels; /* by label id and source: enum tms_label_state */
     size_t label_capacity;
+    uint8_t *locks; /* by id: enum tms_lock_state */
+    size_t lock_capacity;
     struct tms_objects objects;
     uint64_t transactions; /* outermost blocks */
     uint64_t not_atomic;   /* blocks and functions that are none */

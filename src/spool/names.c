@@ -345,7 +345,8 @@ static void write_frame(FILE *out, const struct tms_frame *frame)
         fprintf(out, "%u", frame->line);
     }
     fputc('\t', out);
-    write_field(out, frame->source, " ", '\n');
+    write_field(out, frame->source, " ", '\t');
+    write_field(out, frame->object, "\\t", '\n');
 }
 
 /* Without what the system does before a thread, or main, begins. */

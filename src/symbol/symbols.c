@@ -179,6 +179,7 @@ static size_t find_frames(struct tms_symbols *symbols, uint64_t pc, struct tms_f
     }
     for (size_t i = 0; i < count; i++) {
         frames[i].foreign = is_foreign(module, &frames[i]);
+        frames[i].object = module != NULL ? module->path : NULL;
         spell(symbols, &frames[i]);
     }
     return count;

@@ -41,11 +41,12 @@ struct tms_frame {
     unsigned column;              /* in bytes, from 1 on; 0: unknown */
     const struct tms_type *holds; /* of an allocator: for what; NULL: it is none */
     const char *holds_name;
-    uint64_t instance; /* which copy of an inlined function in the file; 0: it is none */
-    bool bare;         /* `function` is only an address */
-    bool locks;        /* it is short, and by its name made to take or release a lock */
-    bool allocates;    /* it returns void * and is given a size */
-    bool foreign;      /* it belongs to the system, not to the program */
+    uint64_t instance;  /* which copy of an inlined function in the file; 0: it is none */
+    bool bare;          /* `function` is only an address */
+    bool locks;         /* it is short, and by its name made to take or release a lock */
+    bool allocates;     /* it returns void * and is given a size */
+    bool foreign;       /* it belongs to the system, not to the program */
+    const char *object; /* path of the program or shared library; NULL: unknown */
 };
 
 /*
