@@ -16,6 +16,7 @@
 #include "cli/predict_options.h"
 #include "cli/report_options.h"
 #include "cli/spec_options.h"
+#include "cli/suppress_options.h"
 #include "tmesis/tmesis.h"
 
 struct values {
@@ -26,6 +27,7 @@ struct values {
     const char *baseline;
     struct tms_given rules;
     struct tms_predicting predicting;
+    struct tms_suppressing suppressing;
     struct tms_reporting reporting;
     uint64_t max_violations;
     double timeout;
@@ -40,7 +42,7 @@ static const struct tms_option options[] = {
      .type = TMS_OPTION_LIST,
      .at = AT(engines),
      .given = AT(engine_given),
-     .initial = TMS_DEFAULT_ENGINES,
+     .initial = TMS_JUDGED_ENGINES,
      .word = tms_word_engine,
      .alone = "all",
      .environment = true,
@@ -71,6 +73,7 @@ static const struct tms_option options[] = {
      .help = "list at most N findings per engine; 0: all of them"},
     TMS_SPEC_OPTIONS(AT(rules)),
     TMS_PREDICTING_OPTIONS(AT(predicting)),
+    TMS_SUPPRESS_OPTIONS(AT(suppressing)),
     TMS_REPORTING_OPTIONS(AT(reporting)),
     TMS_READING_OPTIONS(AT(reading)),
     {.name = "json",
@@ -101,10 +104,20 @@ static const struct tms_option options[] = {
 
 /* ---- one trace ------------------------------------------------------------------------ */
 
+/* What holds for all traces. */
+struct terms {
+    const struct values *values;
+    struct tms_settings settings;
+    struct tms_fail_on fail_on;
+    struct tms_rules rules;
+    struct tms_suppress suppress;
+    struct tms_known known;
+    char engines[TMS_ENGINE_LIST_SIZE];
+};
+
 struct job {
     const struct values *values;
-    const struct tms_settings *settings;
-    const struct tms_known *known;
+    struct terms *terms;
     struct tms_checking checking;
     double started;
     FILE *json;   /* NULL: none wanted */
@@ -122,7 +135,7 @@ static int report(const struct job *job)
     settings.stats = job->values->stats;
     settings.started = job->started;
     settings.host = tms_origin_host();
-    settings.baseline = job->known->baseline != NULL;
+    settings.baseline = job->terms->known.baseline != NULL;
     /* Who asks for an engine wants to see what it found. */
     settings.potential = job->values->predicting.potential || job->values->engine_given;
     int code = tms_report(checking->analysis, job->values->table ? "table" : "text", &settings,
@@ -141,16 +154,17 @@ static int run_job(struct job *job)
 {
     struct tms_checking *checking = &job->checking;
     const struct tms_reading *reading = &job->values->reading;
-    int code = tms_checking_run(checking, reading, job->settings, &job->values->common,
+    int code = tms_checking_run(checking, reading, &job->terms->settings, &job->values->common,
                                 tms_console_complain);
 
     if (code == TMS_OK) {
-        code = tms_known_mark(job->known, checking->analysis);
+        code = tms_known_mark(&job->terms->known, checking->analysis);
     }
     if (code == TMS_OK) {
         code = report(job);
+        tms_suppress_take(&job->terms->suppress, checking->analysis);
     }
-    int status = code == TMS_OK ? tms_checking_status(checking, &job->values->predicting)
+    int status = code == TMS_OK ? tms_checking_status(checking, &job->terms->fail_on)
                                 : tms_checking_bad(checking, code, reading);
     job->starved = code == TMS_ERR_MEMORY;
     if (code != TMS_OK && job->json != NULL && !job->starved) {
@@ -162,9 +176,9 @@ static int run_job(struct job *job)
 
 /* ---- all of them ---------------------------------------------------------------------- */
 
-static int run_jobs(const struct values *values, const struct tms_settings *settings,
-                    const struct tms_known *known, const struct tms_operands *operands)
+static int run_jobs(struct terms *terms, const struct tms_operands *operands)
 {
+    const struct values *values = terms->values;
     struct tms_new_file json = {0};
     int status = TMS_EXIT_OK;
     bool starved = false;
@@ -174,8 +188,7 @@ static int run_jobs(const struct values *values, const struct tms_settings *sett
     }
     for (size_t i = 0; i < operands->count; i++) {
         struct job job = {.values = values,
-                          .settings = settings,
-                          .known = known,
+                          .terms = terms,
                           .started = tms_origin_now(),
                           .checking.path = operands->text[i],
                           .json = json.stream.out};
@@ -198,40 +211,64 @@ static bool read_to_the_end(const struct values *values, int status)
     return status != TMS_EXIT_BAD && !(values->first && status == TMS_EXIT_VIOLATION);
 }
 
+static bool usage_is_good(struct terms *terms, const struct tms_operands *operands)
+{
+    const struct values *values = terms->values;
+    const char *json = values->json.value != NULL ? values->json.value : "-";
+
+    return tms_fail_on_parse(&terms->fail_on, values->predicting.fail_on, TMS_LEVEL_NOTE) &&
+           tms_predicting_levels(&values->predicting, &terms->fail_on, values->engines) &&
+           tms_standard_input_once(operands, &values->rules, &values->suppressing.rules) &&
+           tms_suppress_spares(&values->suppressing, operands, &values->rules,
+                               values->json.given ? json : NULL) &&
+           (!values->json.given || (tms_new_file_spares(json, operands, &values->rules) &&
+                                    tms_new_file_spares(json, NULL, &values->suppressing.rules)));
+}
+
+static void settle_settings(struct terms *terms)
+{
+    const struct values *values = terms->values;
+    struct tms_settings *settings = &terms->settings;
+
+    tms_settings_init(settings);
+    settings->expect_blocks = true;
+    settings->engines =
+        tms_predicting_engines(&values->predicting, values->engines, terms->engines);
+    settings->blame = values->blame;
+    settings->all = values->all;
+    settings->first = values->first;
+    settings->max_violations = values->max_violations;
+    settings->timeout = values->timeout;
+    settings->spec = terms->rules.spec;
+    settings->suppressions = terms->suppress.list;
+    tms_reading_settings(&values->reading, settings);
+    tms_predicting_settings(&values->predicting, settings);
+}
+
 static int run(const void *all_values, const struct tms_operands *operands)
 {
-    const struct values *values = all_values;
-    struct tms_settings settings;
-    struct tms_rules rules;
-    struct tms_known known;
-    char engines[TMS_ENGINE_LIST_SIZE];
+    struct terms terms = {.values = all_values};
 
-    if (!tms_standard_input_once(operands, &values->rules) ||
-        (values->json.given &&
-         !tms_new_file_spares(values->json.value, operands, &values->rules))) {
+    if (!usage_is_good(&terms, operands)) {
         return TMS_EXIT_BAD;
     }
-    tms_settings_init(&settings);
-    settings.expect_blocks = true;
-    settings.engines = tms_predicting_engines(&values->predicting, values->engines, engines);
-    settings.blame = values->blame;
-    settings.all = values->all;
-    settings.first = values->first;
-    settings.max_violations = values->max_violations;
-    settings.timeout = values->timeout;
-    tms_reading_settings(&values->reading, &settings);
-    tms_predicting_settings(&values->predicting, &settings);
-    int status = tms_rules_open(&rules, &values->rules);
-    status = tms_console_worse(status, tms_known_open(&known, values->baseline));
+    int status = tms_rules_open(&terms.rules, &terms.values->rules);
     if (status == TMS_EXIT_OK) {
-        settings.spec = rules.spec;
-        status = run_jobs(values, &settings, &known, operands);
-        if (read_to_the_end(values, status) && !values->common.quiet) {
-            tms_rules_warn(&rules);
-        }
+        status = tms_suppress_open(&terms.suppress, &terms.values->suppressing);
     }
-    tms_known_close(&known);
-    tms_rules_close(&rules);
+    status = tms_console_worse(status, tms_known_open(&terms.known, terms.values->baseline));
+    if (status == TMS_EXIT_OK) {
+        settle_settings(&terms);
+        status = run_jobs(&terms, operands);
+        if (read_to_the_end(terms.values, status) && !terms.values->common.quiet) {
+            tms_rules_warn(&terms.rules);
+            tms_suppress_warn(&terms.suppress);
+        }
+        status = tms_console_worse(status, tms_suppress_write(&terms.suppress, "tmesis check"));
+    }
+    tms_known_close(&terms.known);
+    tms_suppress_close(&terms.suppress);
+    tms_rules_close(&terms.rules);
     return status;
 }
 

@@ -104,17 +104,9 @@ int tms_checking_bad(const struct tms_checking *checking, int code,
                                      : tms_bad_input(checking->context, code, reading->format);
 }
 
-int tms_checking_status(const struct tms_checking *checking,
-                        const struct tms_predicting *predicting)
+int tms_checking_status(const struct tms_checking *checking, const struct tms_fail_on *fail_on)
 {
-    const struct tms_result *result;
-    bool incomplete = false;
+    struct tms_fail_on_answer answer = tms_fail_on_ask(fail_on, checking->analysis);
 
-    for (size_t i = 0; (result = tms_analysis_result(checking->analysis, i)) != NULL; i++) {
-        if (tms_predicting_fails(predicting, result)) {
-            return TMS_EXIT_VIOLATION;
-        }
-        incomplete = incomplete || tms_predicting_doubts(predicting, checking->analysis, result);
-    }
-    return incomplete ? TMS_EXIT_INCOMPLETE : TMS_EXIT_OK;
+    return answer.fails ? TMS_EXIT_VIOLATION : answer.doubts ? TMS_EXIT_INCOMPLETE : TMS_EXIT_OK;
 }

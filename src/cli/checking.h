@@ -81,7 +81,6 @@ int tms_checking_bad(const struct tms_checking *checking, int code,
                      const struct tms_reading *reading);
 
 /* Over all engines: what --fail-on calls a violation outweighs an incomplete verdict. */
-int tms_checking_status(const struct tms_checking *checking,
-                        const struct tms_predicting *predicting);
+int tms_checking_status(const struct tms_checking *checking, const struct tms_fail_on *fail_on);
 
 #endif

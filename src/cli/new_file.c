@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cleanup.h"
+#include "cli/spec_options.h"
 
 static bool is_standard_output(const char *path)
 {
@@ -168,8 +169,7 @@ bool tms_new_file_spares(const char *output, const struct tms_operands *inputs,
         good = spares(to, inputs->text[i]);
     }
     for (size_t i = 0; rules != NULL && i < rules->count && good; i++) {
-        bool file = strcmp(rules->values[i].option->name, "spec") == 0;
-        good = !file || spares(to, rules->values[i].text);
+        good = !tms_given_file(&rules->values[i]) || spares(to, rules->values[i].text);
     }
     return good;
 }

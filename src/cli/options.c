@@ -437,6 +437,7 @@ bool tms_options_parse(const struct tms_command *command, int count, char *const
             good = parse_long(&parse, word + 2);
         } else {
             options = false;
+            ((struct tms_common *)values)->dashes = *operand_count == 0;
         }
     }
     return good && (((struct tms_common *)values)->help || check_operands(&parse, *operand_count));

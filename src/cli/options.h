@@ -94,6 +94,7 @@ struct tms_common {
     bool quiet;
     bool progress;
     const char *color; /* "auto", "always" or "never" */
+    bool dashes;       /* "--" came before the first operand */
 };
 
 struct tms_operands {

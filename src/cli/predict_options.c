@@ -5,17 +5,13 @@
 #include <assert.h>
 #include <string.h>
 
+#include "cli/console.h"
+
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- words ---------------------------------------------------------------------------- */
 
 /* Each list is in the order of its enumeration, so that a word's place is its value. */
-static const char *const evidence_words[] = {
-#define X(name, text) text,
-    TMS_EVIDENCE(X)
-#undef X
-};
-
 static const char *const race_test_words[] = {
 #define X(name, text) text,
     TMS_RACE_TESTS(X)
@@ -41,11 +37,6 @@ static const struct tms_option_bit predict_bits[] = {
         {"none", 0},
     {0},
 };
-
-const char *tms_word_evidence(size_t index)
-{
-    return index < LENGTH(evidence_words) ? evidence_words[index] : NULL;
-}
 
 const char *tms_word_race_test(size_t index)
 {
@@ -124,48 +115,18 @@ const char *tms_predicting_engines(const struct tms_predicting *predicting, cons
     return list;
 }
 
-/* The evidence that an engine has for what it finds. */
-static enum tms_evidence evidence_of(enum tms_verdict found)
+bool tms_predicting_judges(const char *engines)
 {
-    switch (found) {
-    case TMS_VERDICT_PREDICTED:
-    case TMS_VERDICT_RACE:
-        return TMS_EVIDENCE_PREDICTED;
-    case TMS_VERDICT_POTENTIAL:
-        return TMS_EVIDENCE_POTENTIAL;
-    default:
-        return TMS_EVIDENCE_OBSERVED;
+    return strcmp(engines, "all") == 0 || has_name(engines, TMS_JUDGE, strlen(TMS_JUDGE));
+}
+
+bool tms_predicting_levels(const struct tms_predicting *predicting,
+                           const struct tms_fail_on *fail_on, const char *engines)
+{
+    if (tms_fail_on_by_level(fail_on) && !tms_predicting_judges(engines)) {
+        tms_say("--fail-on=%s needs the engine " TMS_JUDGE ", which --engine=%s leaves out",
+                predicting->fail_on, engines);
+        return false;
     }
-}
-
-static bool reaches(const struct tms_predicting *predicting, enum tms_verdict found)
-{
-    const char *fail_on = predicting != NULL ? predicting->fail_on : "observed";
-
-    return (size_t)evidence_of(found) <= place_of(fail_on, tms_word_evidence);
-}
-
-bool tms_predicting_fails(const struct tms_predicting *predicting, const struct tms_result *result)
-{
-    static const bool found[] = {
-        [TMS_VERDICT_VIOLATION] = true, [TMS_VERDICT_PREDICTED] = true, [TMS_VERDICT_RACE] = true,
-        [TMS_VERDICT_POTENTIAL] = true, [TMS_VERDICT_NO_RACE] = false,
-    };
-
-    bool only_known = result->known > 0 && result->finding_count + result->unlisted == 0;
-
-    return found[result->verdict] && !only_known && reaches(predicting, result->verdict);
-}
-
-bool tms_predicting_doubts(const struct tms_predicting *predicting,
-                           const struct tms_analysis *analysis, const struct tms_result *result)
-{
-    const struct tms_result *other;
-    bool counting = false;
-
-    for (size_t i = 0; (other = tms_analysis_result(analysis, i)) != NULL; i++) {
-        counting = counting || reaches(predicting, (enum tms_verdict)other->engine->found);
-    }
-    return result->verdict == TMS_VERDICT_INCOMPLETE &&
-           (!counting || reaches(predicting, (enum tms_verdict)result->engine->found));
+    return true;
 }

@@ -9,11 +9,12 @@
 #ifndef TMS_CLI_PREDICT_OPTIONS_H
 #define TMS_CLI_PREDICT_OPTIONS_H
 
+#include "cli/fail_on.h"
 #include "cli/options.h"
 #include "tmesis/tmesis.h"
 
 struct tms_predicting {
-    const char *fail_on;
+    const char *fail_on; /* fail_on.h; NULL: not given */
     const char *predict;
     const char *race_test;
     const char *escape;
@@ -23,8 +24,12 @@ struct tms_predicting {
     bool acq_rel;
 };
 
-/* The engines without --engine: what happened, and what could have. */
+/* The engines of run without --engine: what happened, and what could have. */
 #define TMS_DEFAULT_ENGINES "frontier,sidetrack"
+
+/* The engine that judges findings by data; those of check, and of run if it is to judge. */
+#define TMS_JUDGE          "judge"
+#define TMS_JUDGED_ENGINES "frontier," TMS_JUDGE ",sidetrack"
 
 /* What --potential adds to the engines. `atomizer` is not among them: `reduction` says the same
  * with fewer false alarms. */
@@ -39,14 +44,15 @@ struct tms_predicting {
      .help = "also what the locks that were held merely allow, which may be a false alarm: adds "  \
              "the engines " TMS_POTENTIAL_ENGINES},                                                \
         {.name = "fail-on",                                                                        \
-         .type = TMS_OPTION_CHOICE,                                                                \
+         .type = TMS_OPTION_LIST,                                                                  \
          .at = (field) + offsetof(struct tms_predicting, fail_on),                                 \
-         .initial = "observed",                                                                    \
-         .word = tms_word_evidence,                                                                \
+         .word = tms_word_fail_on,                                                                 \
          .environment = true,                                                                      \
-         .value = "WORD",                                                                          \
-         .help = "what the exit status counts as a violation: only what was observed, what is "    \
-                 "predicted too, or also what is merely potential"},                               \
+         .value = "[LEVEL][,EVIDENCE]",                                                            \
+         .help =                                                                                   \
+             "what the exit status counts as a violation: findings of that level or a worse "      \
+             "one (note: every block that was cut), only observed ones, predicted ones too, or "   \
+             "also merely potential ones; race: data races as well"},                              \
         {.name = "predict",                                                                        \
          .type = TMS_OPTION_LIST,                                                                  \
          .at = (field) + offsetof(struct tms_predicting, predict),                                 \
@@ -97,7 +103,6 @@ struct tms_predicting {
         .environment = true, .help = "don't let reduction move a critical section as a whole"      \
     }
 
-const char *tms_word_evidence(size_t index);
 const char *tms_word_predict(size_t index);
 const char *tms_word_race_test(size_t index);
 const char *tms_word_escape(size_t index);
@@ -114,14 +119,11 @@ void tms_predicting_settings(const struct tms_predicting *predicting,
 const char *tms_predicting_engines(const struct tms_predicting *predicting, const char *engines,
                                    char list[TMS_ENGINE_LIST_SIZE]);
 
-/* Is this what --fail-on calls a violation? Without the options, only what was observed is. */
-bool tms_predicting_fails(const struct tms_predicting *predicting, const struct tms_result *result);
+/* Is there one that judges among these engines? */
+bool tms_predicting_judges(const char *engines);
 
-/*
- * Is the verdict incomplete, and would the exit status have depended on it? It depends on those
- * engines whose findings --fail-on counts, or on all if it counts those of none.
- */
-bool tms_predicting_doubts(const struct tms_predicting *predicting,
-                           const struct tms_analysis *analysis, const struct tms_result *result);
+/* False after a sentence: --fail-on asks for a level that none of the engines gives. */
+bool tms_predicting_levels(const struct tms_predicting *predicting,
+                           const struct tms_fail_on *fail_on, const char *engines);
 
 #endif

@@ -135,6 +135,10 @@ static void say_loss(const struct refinement *refinement, const struct tms_check
     }
 }
 
+/* The exit status of refine: a block was cut. */
+static const struct tms_fail_on by_definition = {.level = TMS_LEVEL_NOTE,
+                                                 .evidence = TMS_EVIDENCE_OBSERVED};
+
 static int check_trace(struct refinement *refinement, const char *path, struct round *round)
 {
     const struct values *values = refinement->values;
@@ -150,7 +154,7 @@ static int check_trace(struct refinement *refinement, const char *path, struct r
         status = tms_bad("%s: out of memory", path);
     } else {
         say_loss(refinement, &checking);
-        status = tms_checking_status(&checking, NULL);
+        status = tms_checking_status(&checking, &by_definition);
     }
     tms_checking_free(&checking);
     return status;
@@ -382,7 +386,7 @@ static bool usage_is_good(const struct values *values, const struct tms_operands
                 is_standard_output(values->output) ? "standard output" : values->output);
         return false;
     }
-    return tms_standard_input_once(traces, &values->rules) &&
+    return tms_standard_input_once(traces, &values->rules, NULL) &&
            tms_new_file_spares(values->output, traces, &values->rules) &&
            (!values->json.given || tms_new_file_spares(values->json.value, traces, &values->rules));
 }

@@ -17,6 +17,7 @@
 #include "cli/process_reports.h"
 #include "cli/remains.h"
 #include "cli/report_options.h"
+#include "cli/suppress_options.h"
 #include "cli/toolchain.h"
 #include "cli/watch.h"
 #include "spool/observe.h"
@@ -29,13 +30,14 @@ struct values {
     struct tms_common common;
     struct tms_watching watching;
     struct tms_predicting predicting;
+    struct tms_suppressing suppressing;
     struct tms_reporting reporting;
     const char *engines;
     const char *json;
     const char *baseline;
     uint64_t exit_code;
     uint64_t max_violations;
-    bool blame, all, stats;
+    bool blame, all, stats, strict;
     bool engine_given;
 };
 
@@ -53,8 +55,9 @@ static const struct tms_option options[] = {
      .environment = true,
      .value = "NAME,…",
      .help = "which engines decide: frontier does while the program runs, for others it is "
-             "recorded and they are run at its end; sidetrack and goodlock alone take programs "
-             "that were not built with tmesis cc"},
+             "recorded and they are run at its end (judge gets every access, and brings frontier "
+             "and sidetrack along); sidetrack and goodlock alone take programs that were not built "
+             "with tmesis cc"},
     {.name = "blame",
      .type = TMS_OPTION_FLAG,
      .at = AT(blame),
@@ -74,6 +77,13 @@ static const struct tms_option options[] = {
      .value = "N",
      .help = "list at most N findings per engine; 0: all of them"},
     TMS_PREDICTING_OPTIONS(AT(predicting)),
+    TMS_SUPPRESS_OPTIONS(AT(suppressing)),
+    {.name = "strict",
+     .type = TMS_OPTION_FLAG,
+     .at = AT(strict),
+     .environment = true,
+     .help = "the exit status goes by the definition: any block that was cut is a violation, "
+             "whether or not data was affected; the same as --fail-on=note,observed"},
     TMS_REPORTING_OPTIONS(AT(reporting)),
     {.name = "json",
      .type = TMS_OPTION_TEXT,
@@ -103,9 +113,12 @@ struct job {
     const struct values *values;
     struct tms_settings settings;
     char engines[TMS_ENGINE_LIST_SIZE]; /* that get what was recorded */
-    bool inside;                        /* frontier decides in the program */
-    bool beyond;                        /* accesses are wanted beyond what decides about this run */
-    char preload[PATH_MAX];             /* the library for a program without the runtime, or "" */
+    struct tms_fail_on fail_on;
+    struct tms_suppress suppress;
+    bool judges;            /* one of them judges: every access is recorded */
+    bool inside;            /* frontier decides in the program */
+    bool beyond;            /* accesses are wanted beyond what decides about this run */
+    char preload[PATH_MAX]; /* the library for a program without the runtime, or "" */
     struct tms_watched watched;
     struct tms_process_reports reports;
     struct tms_new_file json; /* .stream.out NULL: none wanted */
@@ -216,13 +229,10 @@ static int analyse(struct job *job, struct tms_remains *remains, struct tms_anal
 
 static void note_verdicts(struct job *job, const struct tms_analysis *analysis)
 {
-    const struct tms_predicting *predicting = &job->values->predicting;
-    const struct tms_result *result;
+    struct tms_fail_on_answer answer = tms_fail_on_ask(&job->fail_on, analysis);
 
-    for (size_t i = 0; (result = tms_analysis_result(analysis, i)) != NULL; i++) {
-        job->violation = job->violation || tms_predicting_fails(predicting, result);
-        job->incomplete = job->incomplete || tms_predicting_doubts(predicting, analysis, result);
-    }
+    job->violation = job->violation || answer.fails;
+    job->incomplete = job->incomplete || answer.doubts;
 }
 
 /*
@@ -246,6 +256,7 @@ static void judge(struct job *job, struct tms_remains *remains)
     int code = analyse(job, remains, &analysis);
 
     if (code == TMS_OK) {
+        tms_suppress_take(&job->suppress, analysis);
         code = tms_process_report(&job->reports, remains, analysis);
     }
     if (code == TMS_OK) {
@@ -358,10 +369,16 @@ static int report_all(struct job *job)
     }
     job->bad = tms_process_reports_finish(&job->reports) != TMS_OK || job->bad;
     conclude(job);
+    if (!job->values->common.quiet) {
+        tms_suppress_warn(&job->suppress);
+    }
     if (job->json.path != NULL && (job->reports.count == 0 || job->bad)) { /* not all was written */
         tms_new_file_abandon(&job->json);
     } else if (job->json.path != NULL && tms_new_file_close(&job->json) != TMS_EXIT_OK) {
         job->bad = true;
+    }
+    if (tms_suppress_write(&job->suppress, job->watched.command) != TMS_EXIT_OK) {
+        return TMS_EXIT_WATCH_BAD;
     }
     return json != NULL && job->bad ? TMS_EXIT_WATCH_BAD : exit_status(job);
 }
@@ -369,13 +386,17 @@ static int report_all(struct job *job)
 static int run_job(struct job *job, const struct tms_operands *operands)
 {
     bool along = (job->inside && job->engines[0] != '\0') || job->preload[0] != '\0';
+    struct tms_watching watching = job->values->watching;
     struct tms_manner manner = {.mode = along         ? "along"
                                         : job->inside ? "check"
+                                        : job->judges ? "record"
                                         : job->beyond ? "each"
                                                       : "record",
                                 .blame = job->values->blame,
                                 .preload = job->preload[0] != '\0' ? job->preload : NULL};
-    int status = tms_watch(&job->watched, &job->values->watching, &manner, operands);
+
+    watching.full = watching.full || job->judges;
+    int status = tms_watch(&job->watched, &watching, &manner, operands);
 
     if (status == TMS_EXIT_OK) {
         status = report_all(job);
@@ -402,13 +423,14 @@ static const struct tms_engine_info *first_engine(const char *list)
 
 /*
  * Takes INSIDE out of the engines, if the others can do with what is recorded along; otherwise all
- * of them get a full recording. Returns whether they need no accesses.
+ * of them get a recording. Returns whether they need no accesses.
  */
 static bool divide_engines(struct job *job, const char *list)
 {
     bool light = (job->settings.predict & TMS_PREDICT_VARIABLE) == 0;
     bool inside = false;
 
+    job->judges = tms_predicting_judges(list);
     job->beyond = !light;
     job->engines[0] = '\0';
     for (const char *at = list; *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
@@ -425,6 +447,7 @@ static bool divide_engines(struct job *job, const char *list)
         snprintf(job->engines + length, sizeof(job->engines) - length, "%s%.*s",
                  length > 0 ? "," : "", (int)strcspn(at, ","), at);
     }
+    light = light && !job->judges;
     job->inside = inside && (light || job->engines[0] == '\0');
     if (!job->inside) {
         snprintf(job->engines, sizeof(job->engines), "%s", list);
@@ -479,21 +502,59 @@ static void settle_settings(struct job *job)
     job->settings.max_violations = values->max_violations;
     tms_split_settings(values->watching.split, &job->settings);
     tms_predicting_settings(&values->predicting, &job->settings);
+    job->settings.suppressions = job->suppress.list;
+}
+
+/* A judgement is shown with what it is about; --fail-on may ask for one by its level. */
+static const char *wanted_engines(const struct job *job)
+{
+    const struct values *values = job->values;
+    bool asked = !values->engine_given && tms_fail_on_by_level(&job->fail_on);
+
+    return asked || strcmp(values->engines, TMS_JUDGE) == 0 ? TMS_JUDGED_ENGINES : values->engines;
+}
+
+/* False after a sentence: what is asked for contradicts itself. */
+static bool choose_status(struct job *job)
+{
+    const struct values *values = job->values;
+    enum tms_level level = values->strict ? TMS_LEVEL_NOTE : TMS_LEVEL_WARNING;
+
+    if (!tms_fail_on_parse(&job->fail_on, values->predicting.fail_on, level)) {
+        return false;
+    }
+    if (values->strict && job->fail_on.level > TMS_LEVEL_NOTE) {
+        tms_say("--strict counts every block that was cut, --fail-on=%s does not; leave one of "
+                "them out",
+                values->predicting.fail_on);
+        return false;
+    }
+    return tms_predicting_levels(&values->predicting, &job->fail_on, wanted_engines(job));
+}
+
+/* Before the program runs: can what is to be written be written, and replaces no input? */
+static bool outputs_are_good(const struct values *values, const char *program)
+{
+    const struct tms_operands inputs = {&program, 1};
+    const char *json = values->json, *rules = values->suppressing.output;
+
+    return (json == NULL || (tms_new_file_spares(json, &inputs, &values->watching.rules) &&
+                             tms_new_file_spares(json, NULL, &values->suppressing.rules) &&
+                             tms_new_file_possible(json) == TMS_EXIT_OK)) &&
+           tms_suppress_spares(&values->suppressing, &inputs, &values->watching.rules, json) &&
+           (rules == NULL || tms_new_file_possible(rules) == TMS_EXIT_OK);
 }
 
 /* False after a sentence if the program had better not be started. */
 static bool look_ahead(struct job *job, const char *program)
 {
     const struct values *values = job->values;
-    char list[TMS_ENGINE_LIST_SIZE], path[PATH_MAX], *found = path;
-    const char *engines = tms_predicting_engines(&values->predicting, values->engines, list);
+    char list[TMS_ENGINE_LIST_SIZE], path[PATH_MAX];
+    const char *engines = tms_predicting_engines(&values->predicting, wanted_engines(job), list);
     bool locks_only = divide_engines(job, engines);
 
     if (!tms_preflight_find(program, &values->watching, "--json", values->json, path) ||
-        (values->json != NULL &&
-         (!tms_new_file_spares(values->json, &(struct tms_operands){(const char *const *)&found, 1},
-                               &values->watching.rules) ||
-          tms_new_file_possible(values->json) != TMS_EXIT_OK)) ||
+        !outputs_are_good(values, path) ||
         !(locks_only ? choose_preload(job, program)
                      : tms_preflight_watchable(program, values->common.quiet))) {
         return false;
@@ -507,14 +568,17 @@ static bool look_ahead(struct job *job, const char *program)
 static int run(const void *all_values, const struct tms_operands *operands)
 {
     struct job job = {.values = all_values};
+    bool good = choose_status(&job) &&
+                tms_suppress_open(&job.suppress, &job.values->suppressing) == TMS_EXIT_OK;
 
     settle_settings(&job);
-    bool good = tms_known_open(&job.reports.known, job.values->baseline) == TMS_EXIT_OK &&
-                look_ahead(&job, operands->text[0]);
+    good = good && tms_known_open(&job.reports.known, job.values->baseline) == TMS_EXIT_OK &&
+           look_ahead(&job, operands->text[0]);
     if (good) {
         warn_unused(&job);
     }
     int status = good ? run_job(&job, operands) : TMS_EXIT_WATCH_BAD;
+    tms_suppress_close(&job.suppress);
     tms_process_reports_free(&job.reports);
     return status;
 }
@@ -531,8 +595,8 @@ const struct tms_command tms_command_run = {
         "locks "
         "are looked at.\n\n"
         "Exit status: that of PROGRAM (128 and its number after a signal), but 66 if a violation "
-        "was observed, 3 if the verdict is incomplete, 125 if PROGRAM could not be run and "
-        "watched.",
+        "was observed (--engine=judge: an error or a warning; see --fail-on and --strict), 3 if "
+        "the verdict is incomplete, 125 if PROGRAM could not be run and watched.",
     .options = options,
     .values_size = sizeof(struct values),
     .operands_least = 1,

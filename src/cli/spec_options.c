@@ -75,16 +75,31 @@ void tms_rules_warn(const struct tms_rules *rules)
     }
 }
 
-bool tms_standard_input_once(const struct tms_operands *traces, const struct tms_given *rules)
+bool tms_given_file(const struct tms_given_value *value)
+{
+    const char *option = value->option->name;
+
+    return strcmp(option, "spec") == 0 ||
+           (strcmp(option, "suppress") == 0 && strncmp(value->text, "AV-", 3) != 0);
+}
+
+static size_t count_standard_input(const struct tms_given *rules)
 {
     size_t times = 0;
 
+    for (size_t i = 0; rules != NULL && i < rules->count; i++) {
+        times += tms_given_file(&rules->values[i]) && strcmp(rules->values[i].text, "-") == 0;
+    }
+    return times;
+}
+
+bool tms_standard_input_once(const struct tms_operands *traces, const struct tms_given *rules,
+                             const struct tms_given *suppressions)
+{
+    size_t times = count_standard_input(rules) + count_standard_input(suppressions);
+
     for (size_t i = 0; i < traces->count; i++) {
         times += strcmp(traces->text[i], "-") == 0;
-    }
-    for (size_t i = 0; i < rules->count; i++) {
-        times += strcmp(rules->values[i].option->name, "spec") == 0 &&
-                 strcmp(rules->values[i].text, "-") == 0;
     }
     if (times > 1) {
         tms_say("standard input (\"-\") can be read only once");

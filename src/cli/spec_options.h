@@ -44,8 +44,15 @@ void tms_rules_close(struct tms_rules *rules);
 /* Says which rules matched no label; for the end of a command that read all its traces. */
 void tms_rules_warn(const struct tms_rules *rules);
 
-/* False after a sentence if the traces and the rules want standard input more than once. */
-bool tms_standard_input_once(const struct tms_operands *traces, const struct tms_given *rules);
+/* Does a rule of the command line name a file of rules? */
+bool tms_given_file(const struct tms_given_value *value);
+
+/*
+ * False after a sentence if the traces and the rules want standard input more than once;
+ * `suppressions` may be NULL.
+ */
+bool tms_standard_input_once(const struct tms_operands *traces, const struct tms_given *rules,
+                             const struct tms_given *suppressions);
 
 /*
  * Writes "atomic PATTERN" or "not-atomic PATTERN" as a line of a specification file holds it,

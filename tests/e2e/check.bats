@@ -334,3 +334,16 @@ load common
     tms check --stats lost.std
     [[ $stderr == *"Counts of frontier"*"events per second"*"closing edges"* ]]
 }
+
+@test "events for judge alone may come before the first event of a thread" {
+    printf '%s\n' 'A|call(w)|1' 'A|clear|2' 'A|begin(f)|3' 'A|r(x)|4' 'B|call(w)|5' 'B|w(x)|6' \
+        'A|w(x)|7' 'A|demote(f)|8' 'A|delay|9' 'A|return(f)|10' 'A|return(w)|11' >judged.std
+    tms check -q --engine=all judged.std
+    [ "$status" -eq 1 ]
+    for engine in frontier fasttrack sidetrack reference; do
+        tms check -q --engine="$engine,judge" --fail-on=error judged.std
+        [ "$status" -eq 1 ]
+        tms check -q --engine="judge,$engine" --fail-on=error judged.std
+        [ "$status" -eq 1 ]
+    done
+}

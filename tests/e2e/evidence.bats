@@ -81,7 +81,7 @@ trace() {
     [ "$(told)" = observed: ]
     query '{v["cycle"][1]["from"]["label"] for v in d[0]["results"][1]["violations"]} >= {"clear"}'
     query 'all("same_as" in v for v in d[0]["results"][1]["violations"])'
-    tms check --all -q --json seen.std
+    tms check --engine=frontier,sidetrack --all -q --json seen.std
     query 'all("same_as" in v for v in d[0]["results"][1]["violations"])'
 }
 
@@ -89,7 +89,7 @@ trace() {
     sed 's/deposit/audit/' "$(trace whole)" >other.std
     sed 's/^A/C/; s/^B/D/; s/(m)/(n)/; s/(x)/(y)/' "$(trace whole)" >third.std
     cat "$golden/lost-update-locked.std" other.std >both.std
-    tms check -q --json both.std
+    tms check -q --engine=frontier,sidetrack --json both.std
     query '[len(r["violations"]) > 0 for r in d[0]["results"]] == [True, True]'
     query 'all(("same_as" in v) == (v["transaction"]["label"] == "deposit") for v in d[0]["results"][1]["violations"] if "same_as" not in v or v["same_as"] == d[0]["results"][0]["violations"][0]["id"])'
     tms check --engine=frontier,sidetrack both.std
@@ -197,7 +197,7 @@ trace() {
     [ "$status" -eq 0 ]
     tms check --fail-on=everything fine.std
     [ "$status" -eq 2 ]
-    [[ $stderr == *"--fail-on takes one of observed, predicted, potential, not \"everything\""* ]]
+    [[ $stderr == *"--fail-on takes one or more of note, warning, error, observed, predicted, potential, race, not \"everything\""* ]]
 }
 
 @test "exit status: who can't change it can't make it doubtful either" {
@@ -211,15 +211,15 @@ trace() {
 
 @test "--potential adds engines and shows what they found" {
     tms check --escape=off --potential --json lost.std
-    query '[r["engine"] for r in d[0]["results"]] == ["frontier", "sidetrack", "blocks", "reduction", "goodlock"]'
-    tms check --potential --json "$(trace order)"
+    query '[r["engine"] for r in d[0]["results"]] == ["frontier", "judge", "sidetrack", "blocks", "reduction", "goodlock"]'
+    tms check --potential --engine=frontier,sidetrack --json "$(trace order)"
     [ "$status" -eq 0 ]
     [[ $(told) == predicted:*potential: ]]
     query '[r["verdict"] for r in d[0]["results"] if r["engine"] == "goodlock"] == ["potential"]'
     tms check --potential --engine=frontier,goodlock --json "$(trace order)"
     query '[r["engine"] for r in d[0]["results"]] == ["frontier", "goodlock", "blocks", "reduction"]'
     TMESIS_POTENTIAL=yes tms check --json -q fine.std
-    query 'len(d[0]["results"]) == 5'
+    query 'len(d[0]["results"]) == 6'
     tms check --potential --engine="frontier$(printf ',sidetrack%.0s' {1..60})" --json -q fine.std
     query '[r["engine"] for r in d[0]["results"]] == ["frontier", "sidetrack", "blocks", "reduction", "goodlock"]'
     tms check --potential --engine=all --json -q fine.std
@@ -237,7 +237,7 @@ trace() {
     { printf '%s\n' 'A|begin(f)' 'A|r(x)' 'B|w(x)' 'A|w(x)' 'A|end'; cat fine.std; } >plain.std
     tms check -q --first --json plain.std
     query 'd[0]["trace"]["events"] == 4'
-    query '[r["verdict"] for r in d[0]["results"]] == ["violation", "incomplete"]'
+    query '[r["verdict"] for r in d[0]["results"]] == ["violation", "affected", "incomplete"]'
     tms check -q --first --engine=sidetrack --json long.std
     query 'd[0]["trace"]["events"] < 17'
 }

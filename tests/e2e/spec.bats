@@ -32,7 +32,7 @@ counts() {
     tms check --json nested.std
     [ "$status" -eq 1 ]
     counts 2 0 violation
-    tms check --json --not-atomic=serve nested.std
+    tms check --json --verbose --not-atomic=serve nested.std
     [ "$status" -eq 0 ]
     valid result
     counts 3 1 serializable
@@ -65,7 +65,7 @@ counts() {
 }
 
 @test "if no block is atomic, the report does not call the run fine" {
-    tms check --not-atomic='*' lost.std
+    tms check --engine=frontier,sidetrack --not-atomic='*' lost.std
     [ "$status" -eq 0 ]
     [[ $stderr == "lost.std: serializable: nothing was declared atomic in this run."* ]]
     [[ $flat == *"None of the blocks in the trace is meant to be atomic, "*"this says nothing about the program. Say with --atomic or --spec"* ]]

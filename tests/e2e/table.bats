@@ -57,7 +57,7 @@ row() {
     [ "$status" -eq 1 ]
     [ "$(grep -c '^engine ' <<<"$stderr")" -eq 2 ]
     tms check -q --table lost.std
-    [ "${#stderr_lines[@]}" -eq 4 ]
+    [ "${#stderr_lines[@]}" -eq 5 ]
     tms check --table --json lost.std
     valid result
     query 'd[0]["results"][0]["violations"][0]["not_atomic"] is True'

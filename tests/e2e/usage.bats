@@ -194,7 +194,7 @@ load common
     query '[e["name"] for e in d[0]["engines"]][:2] == ["frontier", "reference"]'
     query 'set(e["name"] for e in d[0]["engines"]) >= {"velodrome", "aerodrome-basic", "aerodrome", "regiontrack", "doublechecker", "sidetrack", "fasttrack", "goodlock", "atomizer", "reduction", "blocks"}'
     query 'all(e["paper"] and e["guarantee"] and e["time"] and e["memory"] and e["reports"] for e in d[0]["engines"])'
-    query '{e["answers"][0] for e in d[0]["engines"]} == {"violation", "predicted", "potential", "race"}'
+    query '{e["answers"][0] for e in d[0]["engines"]} == {"violation", "affected", "predicted", "potential", "race"}'
     tms engines -q
     [[ $output == $'frontier\nreference\n'* ]]
 }
