@@ -169,6 +169,11 @@ static bool add_block(struct tms_drops *drops, const struct tms_checking *checki
 {
     uint32_t *known = &drops->places[block->label];
 
+    if (drops->kept != NULL &&
+        tms_kept_has(drops->kept,
+                     tms_name(checking->context, TMS_CLASS_LABEL, block->label, NULL))) {
+        return true;
+    }
     if (*known == 0) {
         size_t place = place_of(drops, checking, result, finding, block);
         if (place == SIZE_MAX) {

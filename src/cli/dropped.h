@@ -10,6 +10,7 @@
 #define TMS_CLI_DROPPED_H
 
 #include "cli/checking.h"
+#include "cli/kept.h"
 
 struct tms_dropped {
     char *label;         /* "": blocks without one */
@@ -24,7 +25,8 @@ struct tms_dropped {
 struct tms_drops {
     struct tms_dropped *list;
     size_t count, capacity;
-    uint32_t *places; /* by label id of the trace in hand: place in the list + 1 */
+    const struct tms_kept *kept; /* labels that are never dropped; NULL: none */
+    uint32_t *places;            /* by label id of the trace in hand: place in the list + 1 */
 };
 
 /* Begins with another trace. False when memory is short, as in what follows. */

@@ -6,6 +6,10 @@
  *
  * It ends: a round that is not the last drops at least one label, and a dropped one never comes
  * back, since its rule is behind all those given.
+ *
+ * Instead of traces a program may be given. It is run with every access recorded, `judge` looks at
+ * the recordings first, and labels of which it finds that data was affected are never dropped:
+ * these are what is wrong with the program, the others what is wrong with the specification.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,6 +20,8 @@
 #include "cli/dropped.h"
 #include "cli/new_file.h"
 #include "cli/options.h"
+#include "cli/predict_options.h"
+#include "cli/program_runs.h"
 #include "cli/spec_options.h"
 #include "tmesis/tmesis.h"
 
@@ -26,6 +32,7 @@ struct values {
     struct tms_maybe json;
     struct tms_reading reading;
     struct tms_given rules;
+    struct tms_program_options program;
 };
 
 #define AT(field) offsetof(struct values, field)
@@ -70,6 +77,21 @@ static const struct tms_option options[] = {
              "then needs a file) or to FILE"},
     TMS_SPEC_OPTIONS(AT(rules)),
     TMS_READING_OPTIONS(AT(reading)),
+    {.name = "runs",
+     .type = TMS_OPTION_COUNT,
+     .at = AT(program.runs),
+     .initial = "1",
+     .least = 1,
+     .most = 1000,
+     .value = "N",
+     .help = "of a program: run it N times, and refine by all of the runs"},
+    {.name = "perturb",
+     .type = TMS_OPTION_MAYBE,
+     .at = AT(program.perturb),
+     .environment = true,
+     .value = "SEED",
+     .help = "of a program: random delays inside blocks, so that others come in between more "
+             "often; the number makes the same delays again"},
     {0}};
 
 /* What one round over all traces found; the columns of the table. */
@@ -85,6 +107,9 @@ struct round {
 struct refinement {
     const struct values *values;
     const struct tms_operands *traces;
+    bool is_program; /* the operands are a program, and these its recordings: */
+    struct tms_program_runs program;
+    struct tms_kept kept;
     struct tms_settings settings;
     struct tms_rules rules;
     struct tms_drops drops;
@@ -135,30 +160,115 @@ static void say_loss(const struct refinement *refinement, const struct tms_check
     }
 }
 
-/* The exit status of refine: a block was cut. */
-static const struct tms_fail_on by_definition = {.level = TMS_LEVEL_NOTE,
-                                                 .evidence = TMS_EVIDENCE_OBSERVED};
+/* A trace that is checked: a file, or a recording of the program. */
+struct source {
+    struct tms_checking checking;
+    struct tms_remains remains;
+};
 
-static int check_trace(struct refinement *refinement, const char *path, struct round *round)
+static size_t source_count(const struct refinement *refinement)
+{
+    return refinement->is_program ? refinement->program.trace_count : refinement->traces->count;
+}
+
+static const char *source_name(const struct refinement *refinement, size_t index)
+{
+    return refinement->is_program ? refinement->program.traces[index].title
+                                  : refinement->traces->text[index];
+}
+
+static void close_source(const struct refinement *refinement, struct source *source)
+{
+    if (refinement->is_program) {
+        tms_program_checked(&source->checking, &source->remains);
+    } else {
+        tms_checking_free(&source->checking);
+    }
+}
+
+/* TMS_EXIT_OK: it was checked. Otherwise the status after a sentence. close_source is due. */
+static int check_source(const struct refinement *refinement, size_t index,
+                        const struct tms_settings *settings, struct source *source)
 {
     const struct values *values = refinement->values;
-    struct tms_checking checking = {.path = path};
-    bool first = refinement->round_count == 1;
-    int code = tms_checking_run(&checking, &values->reading, &refinement->settings, &values->common,
-                                first ? tms_console_complain : NULL);
-    int status;
+    bool first = refinement->round_count <= 1;
+    int code;
 
-    if (code != TMS_OK) {
-        status = tms_checking_bad(&checking, code, &values->reading);
-    } else if (!take_findings(refinement, &checking, round)) {
-        status = tms_bad("%s: out of memory", path);
+    *source = (struct source){.checking.path = source_name(refinement, index)};
+    if (refinement->is_program) {
+        code = tms_program_check(&refinement->program, index, settings, &source->checking,
+                                 &source->remains);
     } else {
-        say_loss(refinement, &checking);
-        status = tms_checking_status(&checking, &by_definition);
+        code = tms_checking_run(&source->checking, &values->reading, settings, &values->common,
+                                first ? tms_console_complain : NULL);
     }
-    tms_checking_free(&checking);
+    if (code == TMS_ERR_IO && refinement->is_program) {
+        return TMS_EXIT_INCOMPLETE;
+    }
+    return code == TMS_OK ? TMS_EXIT_OK
+                          : tms_checking_bad(&source->checking, code, &values->reading);
+}
+
+/* The exit status of refine: a block was cut; of a program: data was affected. */
+static const struct tms_fail_on by_definition = {.level = TMS_LEVEL_NOTE,
+                                                 .evidence = TMS_EVIDENCE_OBSERVED};
+static const struct tms_fail_on by_data = {.level = TMS_LEVEL_WARNING,
+                                           .evidence = TMS_EVIDENCE_OBSERVED};
+
+static int check_trace(struct refinement *refinement, size_t index, struct round *round)
+{
+    struct source source;
+    int status = check_source(refinement, index, &refinement->settings, &source);
+
+    if (status == TMS_EXIT_OK && !take_findings(refinement, &source.checking, round)) {
+        status = tms_bad("%s: out of memory", source.checking.path);
+    } else if (status == TMS_EXIT_OK) {
+        say_loss(refinement, &source.checking);
+        status = tms_checking_status(&source.checking, &by_definition);
+        status = refinement->is_program && status == TMS_EXIT_VIOLATION ? TMS_EXIT_OK : status;
+    }
+    close_source(refinement, &source);
     return status;
 }
+
+/* ---- a program ------------------------------------------------------------------------ */
+
+static int judge_trace(struct refinement *refinement, size_t index)
+{
+    struct tms_settings settings = refinement->settings;
+    struct source source;
+
+    settings.engines = TMS_JUDGE;
+    int status = check_source(refinement, index, &settings, &source);
+    if (status == TMS_EXIT_OK) {
+        status = tms_kept_take(&refinement->kept, &source.checking)
+                     ? tms_checking_status(&source.checking, &by_data)
+                     : tms_bad("%s: out of memory", source.checking.path);
+    }
+    close_source(refinement, &source);
+    return status;
+}
+
+/* Runs it, and finds out what is to be kept. */
+static int start_program(struct refinement *refinement)
+{
+    const struct values *values = refinement->values;
+    int status = tms_program_run(&refinement->program, &values->program, refinement->traces,
+                                 values->reading.split, values->common.quiet);
+
+    for (size_t i = 0; i < source_count(refinement) && status != TMS_EXIT_BAD; i++) {
+        status = tms_console_worse(status, judge_trace(refinement, i));
+    }
+    for (size_t i = 0; i < refinement->kept.count && status != TMS_EXIT_BAD; i++) {
+        const struct tms_kept_label *label = &refinement->kept.list[i];
+        tms_say("%s (%s): it stays atomic", label->reason, label->id);
+    }
+    refinement->drops.kept = &refinement->kept;
+    refinement->status = status;
+    return status;
+}
+
+/* ---- all of them ---------------------------------------------------------------------- */
 
 static struct round *add_round(struct refinement *refinement)
 {
@@ -181,9 +291,8 @@ static int run_round(struct refinement *refinement)
     struct round *round = add_round(refinement);
     int status = round != NULL ? TMS_EXIT_OK : tms_bad("out of memory");
 
-    for (size_t i = 0; i < refinement->traces->count && status != TMS_EXIT_BAD; i++) {
-        status =
-            tms_console_worse(status, check_trace(refinement, refinement->traces->text[i], round));
+    for (size_t i = 0; i < source_count(refinement) && status != TMS_EXIT_BAD; i++) {
+        status = tms_console_worse(status, check_trace(refinement, i, round));
     }
     if (status == TMS_EXIT_BAD) {
         return status;
@@ -312,8 +421,8 @@ static void write_json(const struct refinement *refinement, FILE *out)
     write_text_member(out, ", ", "version", tms_version());
     write_text_member(out, ", ", "engine", refinement->values->engine);
     fputs(", \"traces\": [", out);
-    for (size_t i = 0; i < refinement->traces->count; i++) {
-        const char *path = refinement->traces->text[i];
+    for (size_t i = 0; i < source_count(refinement); i++) {
+        const char *path = source_name(refinement, i);
         fputs(i > 0 ? ", " : "", out);
         tms_json_string(path, strlen(path), tms_console_sink, out);
     }
@@ -321,7 +430,12 @@ static void write_json(const struct refinement *refinement, FILE *out)
     write_json_rounds(refinement, out);
     fputs("], \"not_atomic\": [", out);
     write_json_labels(refinement, out);
-    fprintf(out, "], \"unblamed\": %" PRIu64 "}\n", last_round(refinement)->unblamed);
+    fprintf(out, "], \"unblamed\": %" PRIu64, last_round(refinement)->unblamed);
+    if (refinement->is_program) {
+        fputs(", \"kept\": ", out);
+        tms_kept_write_json(&refinement->kept, out);
+    }
+    fputs("}\n", out);
 }
 
 static void write_specification(const struct refinement *refinement, FILE *out)
@@ -332,9 +446,9 @@ static void write_specification(const struct refinement *refinement, FILE *out)
             "# What is meant to be atomic, made by tmesis refine with %s in %zu round%s from\n",
             refinement->values->engine, refinement->round_count,
             refinement->round_count == 1 ? "" : "s");
-    for (size_t i = 0; i < refinement->traces->count; i++) {
+    for (size_t i = 0; i < source_count(refinement); i++) {
         fputs("#   ", out);
-        tms_console_name(out, refinement->traces->text[i]);
+        tms_console_name(out, source_name(refinement, i));
         fputc('\n', out);
     }
     fprintf(out,
@@ -344,6 +458,7 @@ static void write_specification(const struct refinement *refinement, FILE *out)
         fprintf(out, "# Not serializable even so, with nobody to blame: %" PRIu64 " violation%s\n",
                 left, left == 1 ? "" : "s");
     }
+    tms_kept_write(&refinement->kept, out);
     tms_drops_write(&refinement->drops, refinement->rules.spec, out);
 }
 
@@ -371,8 +486,13 @@ static bool is_standard_output(const char *path)
     return path == NULL || strcmp(path, "-") == 0;
 }
 
-static bool usage_is_good(const struct values *values, const struct tms_operands *traces)
+/* The program itself is an input, its arguments are none. */
+static bool usage_is_good(const struct values *values, const struct tms_operands *operands,
+                          bool is_program)
 {
+    const struct tms_operands inputs = {operands->text, is_program ? 1 : operands->count};
+    const struct tms_operands *traces = &inputs;
+
     for (size_t i = 0; i < traces->count; i++) {
         if (strcmp(traces->text[i], "-") == 0) {
             tms_say("refine reads its traces several times, which standard input (\"-\") can't "
@@ -414,7 +534,8 @@ static void set_up(struct refinement *refinement)
     tms_settings_init(settings);
     settings->expect_blocks = true;
     settings->engines = refinement->values->engine;
-    settings->all = true; /* a pattern may have violations with somebody to blame and without */
+    /* A pattern may have violations with somebody to blame and without. Programs have too many. */
+    settings->all = !refinement->is_program;
     tms_reading_settings(&refinement->values->reading, settings);
 }
 
@@ -424,7 +545,8 @@ static int run(const void *all_values, const struct tms_operands *traces)
     struct refinement refinement = {.values = values, .traces = traces};
     struct tms_new_file output = {0}, json = {0};
 
-    if (!usage_is_good(values, traces)) {
+    refinement.is_program = values->common.dashes && tms_program_is_there(traces);
+    if (!usage_is_good(values, traces, refinement.is_program)) {
         return TMS_EXIT_BAD;
     }
     set_up(&refinement);
@@ -435,7 +557,10 @@ static int run(const void *all_values, const struct tms_operands *traces)
     if (status == TMS_EXIT_OK && values->json.given) {
         status = tms_new_file_open_text(&json, values->json.value);
     }
-    if (status == TMS_EXIT_OK) {
+    if (status == TMS_EXIT_OK && refinement.is_program) {
+        status = start_program(&refinement);
+    }
+    if (status != TMS_EXIT_BAD) {
         status = run_rounds(&refinement);
     }
     if (status != TMS_EXIT_BAD) {
@@ -444,6 +569,8 @@ static int run(const void *all_values, const struct tms_operands *traces)
     tms_new_file_abandon(&output);
     tms_new_file_abandon(&json);
     tms_drops_clear(&refinement.drops);
+    tms_kept_clear(&refinement.kept);
+    tms_program_free(&refinement.program);
     tms_rules_close(&refinement.rules);
     free(refinement.rounds);
     return status;
@@ -452,14 +579,17 @@ static int run(const void *all_values, const struct tms_operands *traces)
 const struct tms_command tms_command_refine = {
     .name = "refine",
     .summary = "find the largest specification that holds",
-    .usage = "TRACE…",
+    .usage = "TRACE… | -- PROGRAM [ARGUMENT…]",
     .about =
         "Checks all TRACEs, drops every label of which a block was found not atomic from what is "
         "meant to be atomic, and starts again, until nothing changes. Writes what is left as a "
         "specification file for --spec, each dropped label with the reason. The table of the "
-        "rounds goes to standard error.\n\n"
+        "rounds goes to standard error. A PROGRAM is run (once, or --runs times) with every access "
+        "recorded, and its recordings are refined by; what judge finds an error or a warning in is "
+        "named and stays atomic.\n\n"
         "Exit status: 2 if a trace could not be read or the specification not written, else 1 if "
-        "there was a violation in any round, else 3 if a verdict is incomplete, else 0.",
+        "there was a violation in any round (of a program: an error or a warning), else 3 if a "
+        "verdict is incomplete, else 0.",
     .options = options,
     .values_size = sizeof(struct values),
     .operands_least = 1,

@@ -291,3 +291,73 @@ EOF
     [ "$status" -eq 3 ]
     [[ $stderr == *"long.std: not everything was checked: the trace is too long"* ]]
 }
+
+@test "a program: what affects data is named and stays atomic, the rest is dropped" {
+    "$tmesis" cc -O1 -g -o bank "$top/examples/bank/buggy.c"
+    "$tmesis" cc -O1 -g -o mended "$top/examples/bank/mended.c"
+    tms refine --perturb=1 --runs=2 -o bank.spec --json=bank.json -- ./bank
+    [ "$status" -eq 1 ]
+    [[ $output == *"paid in"*"paid in"* ]]
+    [[ $stderr == *"tmesis: error: deposit, "*", lost-update (AV-"*"): it stays atomic"* ]]
+    [ "$(dropped bank.spec)" = '' ]
+    grep -q '^#   error: deposit, .*, lost-update (AV-' bank.spec
+    [ "$(jq -r '.traces[1], .kept[0].label, .kept[0].level' bank.json | paste -sd ' ')" = \
+        './bank, run 2 deposit error' ]
+    tms refine -q -o mended.spec -- ./mended
+    [ "$status" -eq 0 ]
+    run ! grep -q Kept mended.spec
+}
+
+@test "a program in which only locks were interleaved: its function is dropped, status 0" {
+    cat >order.c <<'CODE'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t meet;
+static void in_between(void) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); }
+void twice(int wait)
+{
+    pthread_mutex_lock(&m); pthread_mutex_unlock(&m);
+    if (wait) { /* the other thread has its turn here */
+        while (__atomic_load_n(&wait, __ATOMIC_RELAXED) < 20000000) wait++;
+    }
+    pthread_mutex_lock(&m); pthread_mutex_unlock(&m);
+}
+static void *other(void *none)
+{
+    pthread_barrier_wait(&meet);
+    for (int i = 0; i < 20000; i++) in_between();
+    return none;
+}
+int main(int count, char **words)
+{
+    pthread_t thread;
+    (void)words;
+    pthread_barrier_init(&meet, NULL, 2);
+    pthread_create(&thread, NULL, other, NULL);
+    pthread_barrier_wait(&meet);
+    twice(count > 1);
+    pthread_join(thread, NULL);
+    return count > 1 ? 7 : 0;
+}
+CODE
+    "$tmesis" cc -O1 -g -fno-inline -o order order.c
+    tms refine -o order.spec -- ./order --wait
+    [ "$status" -eq 0 ]
+    [[ $stderr == *"it ended with status 7"* ]]
+    [ "$(dropped order.spec)" = twice ]
+    tms run -q --spec=order.spec ./order
+    [ "$status" -eq 0 ]
+}
+
+@test "what is behind -- may still be traces; programs that can't be watched are refused" {
+    tms refine -q -o t.spec -- lost.std
+    [ "$status" -eq 1 ]
+    [ "$(dropped t.spec)" = deposit ]
+    tms refine -- true
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"was not built with tmesis cc"* ]]
+    tms refine -- ./nosuch
+    [ "$status" -eq 2 ]
+    tms refine --runs=0 -- ./nosuch
+    [ "$status" -eq 2 ]
+}
