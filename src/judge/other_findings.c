@@ -50,21 +50,44 @@ static uint8_t kind_of_event(uint8_t kind)
                                      : TMS_JUDGE_U;
 }
 
+/* Are all its steps accesses, and what program order brings together? */
+static bool is_data(const struct tms_finding *finding)
+{
+    bool data = finding->cycle_length > 0;
+
+    for (size_t i = 0; i < finding->cycle_length; i++) {
+        uint8_t kind = finding->cycle[i].kind;
+        data = data && (is_data_edge(kind) || kind == TMS_EDGE_PROGRAM_ORDER) &&
+               finding->cycle[i].on_class == TMS_CLASS_VARIABLE;
+    }
+    return data;
+}
+
+/* Does a thread that was started, or joined, in the block come in between? */
+static bool is_own_thread(const struct tms_finding *finding)
+{
+    bool own = false;
+
+    for (size_t i = 0; i < finding->cycle_length; i++) {
+        uint8_t kind = finding->cycle[i].kind;
+        own = own || kind == TMS_EDGE_FORK || kind == TMS_EDGE_JOIN;
+    }
+    return own;
+}
+
 /* What a cycle without a pattern of its own comes to. */
 static enum tms_pattern pattern_of_cycle(const struct tms_judge_work *work,
                                          const struct tms_finding *finding)
 {
-    bool data = finding->cycle_length > 0, own = false;
+    bool own = is_own_thread(finding);
 
-    for (size_t i = 0; i < finding->cycle_length; i++) {
-        uint8_t kind = finding->cycle[i].kind;
-        data = data && (is_data_edge(kind) || kind == TMS_EDGE_PROGRAM_ORDER);
-        own = own || kind == TMS_EDGE_FORK || kind == TMS_EDGE_JOIN;
-    }
     if (work->engine->core.accesses == 0) {
         return own ? TMS_PATTERN_OWN_THREAD : TMS_PATTERN_UNWATCHED;
     }
-    if (data) {
+    if (is_data(finding) && finding->cycle_length == 2) {
+        return TMS_PATTERN_EXCHANGE; /* a rendezvous came between, or it would be a pattern */
+    }
+    if (is_data(finding)) {
         const struct tms_step *first = &finding->cycle[0];
         const struct tms_step *last = &finding->cycle[finding->cycle_length - 1];
         return tms_judge_pair_pattern(
@@ -197,6 +220,10 @@ static void add_observed(struct tms_judge_work *work, struct tms_run *run, size_
         return;
     }
     struct tms_judge_predicted judged = {pattern_of_cycle(work, finding), TMS_LEVEL_NOTE, 0, 0};
+    if (finding->cycle_length > 2 && is_data(finding)) {
+        judged.variable = finding->cycle[0].on;
+        judged.other = finding->cycle[finding->cycle_length - 1].on;
+    }
     add_other(work, run, index, &judged);
 }
 
