@@ -374,7 +374,6 @@ static int lower_judged(struct tms_lower *lower, struct tms_lower_thread *thread
     switch (event->kind) {
     case TMS_EVENT_CALL:
         code = push_block(lower, thread, event, &opened);
-        lower->not_atomic += code == TMS_OK;
         if (code == TMS_OK && opened->candidate) {
             put_judged(lower, event, number, TMS_OP_OPEN);
         }

@@ -104,7 +104,7 @@ setup() {
 @test "programs that others start" {
     tms run --engine=sidetrack --json=both.json ./both.sh
     output=$(<both.json)
-    query 'len(d) == 2 and all(r["results"][0]["verdict"] == "predicted" for r in d)'
+    query 'len(d) == 3 and d[2]["merged"] and all(r["results"][0]["verdict"] == "predicted" for r in d)'
     tms run --engine=sidetrack --quiet timeout 20 ./bank
     [ "$status" -eq 0 ]
     [[ $stderr == *'predicted'* ]]
