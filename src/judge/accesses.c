@@ -406,6 +406,7 @@ void tms_judge_access(struct tms_judge *judge, uint32_t thread, uint32_t variabl
     if (cell->owner == thread) {
         access_again(judge, &access);
     } else if (cell->owner == 0) {
+        access.step.initial = kind == TMS_JUDGE_W;
         cell->owner = thread;
         cell->last = access.step;
         note_write(cell, &access);

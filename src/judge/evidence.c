@@ -143,11 +143,14 @@ static bool is_firm(const struct tms_judge_case *found)
 }
 
 /*
- * What was done with the first value was finished, and the second step starts anew; or both are the
- * same, one after the other.
+ * What was done with the first value was finished, and the second step starts anew; both are the
+ * same, one after the other; or the first gave the variable its initial value.
  */
 static bool is_completed(const struct tms_judge *judge, const struct tms_judge_case *found)
 {
+    if (found->other == 0 && found->own[0].initial) {
+        return true;
+    }
     if (found->pattern == TMS_PATTERN_INTERMEDIATE_VALUE_SEEN) {
         return found->own[0].location != 0 && found->own[0].location == found->own[1].location;
     }

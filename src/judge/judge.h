@@ -49,12 +49,13 @@ struct tms_judge_step {
     uint64_t event; /* of a U, that of its write */
     uint64_t read;  /* the last own read of the variable since the last foreign access; 0: none */
     uint32_t location;
-    uint32_t node; /* the innermost activation, 0: none */
-    uint32_t lock; /* held then, the one acquired last; 0: none */
-    uint8_t kind;  /* enum tms_judge_kind */
-    bool section;  /* it is a section update */
-    bool cleared;  /* by retry: no own step any more */
-    bool atomic;   /* of a U: it is one event */
+    uint32_t node;    /* the innermost activation, 0: none */
+    uint32_t lock;    /* held then, the one acquired last; 0: none */
+    uint8_t kind;     /* enum tms_judge_kind */
+    bool section : 1; /* it is a section update */
+    bool cleared : 1; /* by retry: no own step any more */
+    bool atomic : 1;  /* of a U: it is one event */
+    bool initial : 1; /* the first access to the variable at all, and a write */
 };
 
 /* An access of another thread. */

@@ -302,6 +302,21 @@ static bool makes_waiting_place(const struct naive *naive, size_t event)
     return false;
 }
 
+bool naive_is_initial(const struct naive *naive, size_t event)
+{
+    uint32_t x = naive->events[event].target;
+
+    for (size_t k = event; k-- > 0;) {
+        if (naive_renews(naive, k, x)) {
+            return true;
+        }
+        if (naive->facts[k].access && naive->events[k].target == x) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool naive_at_waiting_place(const struct naive *naive, size_t event)
 {
     const struct tms_event *step = &naive->events[event];

@@ -53,6 +53,7 @@ struct naive_step {
 struct naive_occurrence {
     enum tms_pattern pattern;
     enum tms_level level;     /* as the tables say, before blocks were looked at */
+    bool initial;             /* of one variable: p gives it its initial value */
     size_t own[2];            /* p and q, or a and b */
     size_t foreign[2];        /* of two variables: f1 and f2 */
     size_t until;             /* of one variable: F comes after own[0] and before this */
@@ -122,6 +123,9 @@ void *naive_array(size_t count, size_t size);
 
 /* Is the access, while its thread holds a lock, at a place where threads wait? */
 bool naive_at_waiting_place(const struct naive *naive, size_t event);
+
+/* Is there no access to the variable before this one, since it became new? */
+bool naive_is_initial(const struct naive *naive, size_t event);
 
 /* Does the read belong to an update that its thread completed before the later event? */
 bool naive_is_completed(const struct naive *naive, size_t read, size_t later);

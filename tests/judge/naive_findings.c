@@ -207,7 +207,8 @@ static enum tms_level final_level(const struct naive *naive,
     const struct naive_block *block = &naive->blocks[finding->block];
     uint64_t undisturbed = block->executions - finding->cut;
 
-    if (block->interleaved || naive_at_waiting_place(naive, occurrence->own[1])) {
+    if (block->interleaved || occurrence->initial ||
+        naive_at_waiting_place(naive, occurrence->own[1])) {
         return TMS_LEVEL_NOTE;
     }
     if (occurrence->pattern == TMS_PATTERN_INTERMEDIATE_VALUE_SEEN) {

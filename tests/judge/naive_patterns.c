@@ -149,6 +149,7 @@ static void found_single(struct naive *naive, const struct row *row, const struc
             naive_is_completed(naive, p->last, q->first)) {
             occurrence.level = TMS_LEVEL_NOTE;
         }
+        occurrence.initial = p->kind == NAIVE_W && naive_is_initial(naive, p->last);
         naive_add(naive, &occurrence);
     }
 }
