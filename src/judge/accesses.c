@@ -414,7 +414,7 @@ void tms_judge_access(struct tms_judge *judge, uint32_t thread, uint32_t variabl
         take_over(judge, &access);
     }
     if (access.step.kind == TMS_JUDGE_W && t->held_count > 0) {
-        t->stretches[(t->stretch_count - 1) % TMS_JUDGE_STRETCHES].wrote = true;
+        tms_judge_wrote(t);
     }
     if (t->learning > 0) {
         tms_judge_learn(judge, t, variable, 1u << kind | 1u << access.step.kind);

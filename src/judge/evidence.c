@@ -143,7 +143,7 @@ static bool is_firm(const struct tms_judge_case *found)
 }
 
 /*
- * What was done with the first value was finished, and the second step starts anew; both are the
+ * What was done with the first value was finished; both are the
  * same, one after the other; or the first gave the variable its initial value.
  */
 static bool is_completed(const struct tms_judge *judge, const struct tms_judge_case *found)
@@ -156,7 +156,7 @@ static bool is_completed(const struct tms_judge *judge, const struct tms_judge_c
     }
     bool anew = found->pattern == TMS_PATTERN_CHANGED_BETWEEN_READS ||
                 found->pattern == TMS_PATTERN_INCONSISTENT_READS ||
-                (found->pattern == TMS_PATTERN_STALE_DECISION && found->own[1].kind != TMS_JUDGE_W);
+                found->pattern == TMS_PATTERN_STALE_DECISION;
 
     return anew && tms_judge_is_completed(&judge->threads[found->thread], found->own[0].event,
                                           found->own[1].event);

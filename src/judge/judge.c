@@ -32,7 +32,7 @@ static void clear_threads(struct tms_judge *judge)
         struct tms_judge_thread *t = &judge->threads[i];
         tms_release(judge->memory, t->open, t->open_capacity, sizeof(*t->open));
         tms_release(judge->memory, t->held, t->held_capacity, sizeof(*t->held));
-        tms_release(judge->memory, t->stretches, t->stretch_capacity, sizeof(*t->stretches));
+        tms_release(judge->memory, t->holds, t->hold_capacity, sizeof(*t->holds));
     }
     tms_release(judge->memory, judge->threads, judge->thread_capacity, sizeof(*judge->threads));
 }

@@ -155,18 +155,19 @@ struct tms_judge_held {
     uint32_t lock;
     uint32_t site; /* index of a struct tms_judge_site */
     uint64_t since;
+    uint64_t hold; /* the number of its struct tms_judge_hold */
 };
 
-/* From when a thread held no lock to when it holds none again. */
-struct tms_judge_stretch {
+/* From the acquire of a lock to its release. */
+struct tms_judge_hold {
     uint64_t begin, end; /* end 0: not yet */
-    bool wrote;          /* it has made a step W */
+    bool wrote;          /* the thread has made a step W meanwhile */
 };
-#define TMS_JUDGE_STRETCHES 256 /* of a thread, as many as are remembered */
+#define TMS_JUDGE_HOLDS 256 /* of a thread, as many as are remembered */
 
 struct tms_judge_thread {
-    struct tms_judge_stretch *stretches; /* a ring */
-    size_t stretch_count, stretch_capacity;
+    struct tms_judge_hold *holds; /* a ring, in the order of acquisition */
+    size_t hold_count, hold_capacity;
     struct tms_judge_open *open; /* the outermost first */
     size_t open_count, open_capacity;
     size_t busy;                 /* so many of these, the outer ones, have taken a lock too often */
@@ -198,6 +199,7 @@ struct tms_judge_use {
 /* A place where a lock is acquired, and what is accessed while it is held. */
 struct tms_judge_member {
     uint32_t variable;
+    uint32_t id;   /* of its object and field, 0: not asked yet */
     uint8_t kinds; /* 1 << enum tms_judge_kind */
 };
 #define TMS_JUDGE_MEMBERS 64
@@ -357,6 +359,9 @@ bool tms_judge_waits_at(struct tms_judge *judge, struct tms_judge_thread *thread
 /* Is it one, known by now? */
 bool tms_judge_is_waiting_place(const struct tms_judge *judge, uint32_t location);
 
+/* The thread, which holds locks, makes a step W. */
+void tms_judge_wrote(struct tms_judge_thread *thread);
+
 /* Does the thread's read belong to an update that was completed before the later event? */
 bool tms_judge_is_completed(const struct tms_judge_thread *thread, uint64_t read, uint64_t later);
 
@@ -378,8 +383,7 @@ void tms_judge_learn(struct tms_judge *judge, const struct tms_judge_thread *thr
                      uint32_t variable, unsigned kinds);
 
 /* The place where a lock is acquired there; NULL: it never was. */
-const struct tms_judge_site *tms_judge_site_of(const struct tms_judge *judge, uint32_t location,
-                                               uint32_t lock);
+struct tms_judge_site *tms_judge_site_of(struct tms_judge *judge, uint32_t location, uint32_t lock);
 
 /* The record of a thread, made if it is new; 0 when memory is short. */
 uint32_t tms_judge_record(struct tms_judge *judge, uint32_t thread, uint32_t variable);

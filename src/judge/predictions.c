@@ -65,25 +65,30 @@ static enum tms_pattern one_variable(unsigned first, unsigned between, unsigned 
 /* The sections of a prediction, and what is best so far. */
 struct sections {
     struct tms_judge_engine *engine;
-    const struct tms_judge_site *first, *between, *second;
+    struct tms_judge_site *first, *between, *second;
     uint32_t function, culprit;
     struct tms_judge_predicted best;
 };
 
-static uint32_t member_of(struct tms_judge_engine *engine, uint32_t variable)
+/* Asked again and again, so it is kept. */
+static uint32_t member_of(struct tms_judge_engine *engine, struct tms_judge_member *member)
 {
-    return tms_judge_member_id(engine,
-                               tms_name(engine->host->context, TMS_CLASS_VARIABLE, variable, NULL));
+    if (member->id == 0) {
+        const char *name =
+            tms_name(engine->host->context, TMS_CLASS_VARIABLE, member->variable, NULL);
+        member->id = tms_judge_member_id(engine, name);
+    }
+    return member->id;
 }
 
 /* What a section does to the member, 0: nothing. */
-static unsigned kinds_in(struct tms_judge_engine *engine, const struct tms_judge_site *site,
+static unsigned kinds_in(struct tms_judge_engine *engine, struct tms_judge_site *site,
                          uint32_t member)
 {
     unsigned kinds = 0;
 
     for (uint32_t i = 0; i < site->member_count; i++) {
-        if (member_of(engine, site->member[i].variable) == member) {
+        if (member_of(engine, &site->member[i]) == member) {
             kinds |= site->member[i].kinds;
         }
     }
@@ -105,14 +110,15 @@ static void consider(struct sections *s, enum tms_pattern pattern, uint32_t vari
 }
 
 /* A step on x and a step on y, of which the culprit's section uses both. */
-static void consider_pairs(struct sections *s, uint32_t variable, unsigned first, unsigned between)
+static void consider_pairs(struct sections *s, struct tms_judge_member *own, unsigned between)
 {
     struct tms_judge_engine *engine = s->engine;
-    uint32_t member = member_of(engine, variable);
+    uint32_t member = member_of(engine, own), variable = own->variable;
+    unsigned first = own->kinds;
 
     for (uint32_t i = 0; i < s->second->member_count; i++) {
-        const struct tms_judge_member *second = &s->second->member[i];
-        uint32_t other = member_of(engine, second->variable);
+        struct tms_judge_member *second = &s->second->member[i];
+        uint32_t other = member_of(engine, second);
         unsigned later = other != member ? kinds_in(engine, s->between, other) : 0;
         bool conflict = later != 0 && (writes(later) || writes(second->kinds));
         if (conflict) {
@@ -129,21 +135,20 @@ static void consider_pairs(struct sections *s, uint32_t variable, unsigned first
 static void compare(struct sections *s)
 {
     for (uint32_t i = 0; i < s->first->member_count; i++) {
-        const struct tms_judge_member *first = &s->first->member[i];
-        uint32_t member = member_of(s->engine, first->variable);
+        struct tms_judge_member *first = &s->first->member[i];
+        uint32_t member = member_of(s->engine, first);
         unsigned between = kinds_in(s->engine, s->between, member);
         unsigned second = kinds_in(s->engine, s->second, member);
         if (between != 0 && second != 0) {
             consider(s, one_variable(first->kinds, between, second), first->variable, 0);
         }
         if (between != 0 && (writes(between) || writes(first->kinds))) {
-            consider_pairs(s, first->variable, first->kinds, between);
+            consider_pairs(s, first, between);
         }
     }
 }
 
-static const struct tms_judge_site *site_of(const struct tms_judge_engine *engine,
-                                            const struct tms_turn *turn)
+static struct tms_judge_site *site_of(struct tms_judge_engine *engine, const struct tms_turn *turn)
 {
     return tms_judge_site_of(&engine->core, turn->location, turn->target);
 }

@@ -69,8 +69,7 @@ static uint32_t site_at(struct tms_judge *judge, uint32_t location, uint32_t loc
     return index->slot[at];
 }
 
-const struct tms_judge_site *tms_judge_site_of(const struct tms_judge *judge, uint32_t location,
-                                               uint32_t lock)
+struct tms_judge_site *tms_judge_site_of(struct tms_judge *judge, uint32_t location, uint32_t lock)
 {
     if (judge->site_index.size == 0) {
         return NULL;
@@ -124,20 +123,55 @@ static void count_learning(const struct tms_judge *judge, struct tms_judge_threa
     }
 }
 
-static bool begin_stretch(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t event)
+static bool begin_hold(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t event)
 {
-    size_t wanted = t->stretch_count + 1;
+    size_t wanted = t->hold_count + 1;
 
-    if (wanted > TMS_JUDGE_STRETCHES) {
-        wanted = TMS_JUDGE_STRETCHES;
+    if (wanted > TMS_JUDGE_HOLDS) {
+        wanted = TMS_JUDGE_HOLDS;
     }
-    if (!TMS_RESERVE(judge->memory, &t->stretches, &t->stretch_capacity, wanted, 8)) {
+    if (!TMS_RESERVE(judge->memory, &t->holds, &t->hold_capacity, wanted, 8)) {
         return false;
     }
-    t->recent_count = 0;
-    t->stretches[t->stretch_count++ % TMS_JUDGE_STRETCHES] =
-        (struct tms_judge_stretch){.begin = event};
+    t->holds[t->hold_count++ % TMS_JUDGE_HOLDS] = (struct tms_judge_hold){.begin = event};
     return true;
+}
+
+/* NULL: it is too long ago. */
+static struct tms_judge_hold *find_hold(const struct tms_judge_thread *t, uint64_t number)
+{
+    return number + TMS_JUDGE_HOLDS >= t->hold_count ? &t->holds[number % TMS_JUDGE_HOLDS] : NULL;
+}
+
+static void end_hold(const struct tms_judge_thread *t, uint64_t number, uint64_t event)
+{
+    struct tms_judge_hold *hold = find_hold(t, number);
+
+    if (hold != NULL) {
+        hold->end = event;
+    }
+}
+
+void tms_judge_wrote(struct tms_judge_thread *thread)
+{
+    for (size_t i = 0; i < thread->held_count; i++) {
+        struct tms_judge_hold *hold = find_hold(thread, thread->held[i].hold);
+        if (hold != NULL) {
+            hold->wrote = true;
+        }
+    }
+}
+
+bool tms_judge_is_completed(const struct tms_judge_thread *thread, uint64_t read, uint64_t later)
+{
+    const struct tms_judge_hold *hold;
+
+    for (uint64_t i = thread->hold_count; i > 0 && (hold = find_hold(thread, i - 1)) != NULL; i--) {
+        if (hold->begin < read && (hold->end == 0 || hold->end > read)) {
+            return hold->wrote && hold->end != 0 && hold->end < later;
+        }
+    }
+    return false;
 }
 
 /* ---- waiting places ---------------------------------------------------------------------------
@@ -199,21 +233,6 @@ bool tms_judge_waits_at(struct tms_judge *judge, struct tms_judge_thread *thread
     return known;
 }
 
-bool tms_judge_is_completed(const struct tms_judge_thread *thread, uint64_t read, uint64_t later)
-{
-    size_t oldest = thread->stretch_count > TMS_JUDGE_STRETCHES
-                        ? thread->stretch_count - TMS_JUDGE_STRETCHES
-                        : 0;
-
-    for (size_t i = thread->stretch_count; i > oldest; i--) {
-        const struct tms_judge_stretch *stretch = &thread->stretches[(i - 1) % TMS_JUDGE_STRETCHES];
-        if (stretch->begin < read) {
-            return stretch->wrote && stretch->end > read && stretch->end < later;
-        }
-    }
-    return false;
-}
-
 void tms_judge_acquire(struct tms_judge *judge, uint32_t thread, uint32_t lock, uint64_t event,
                        uint32_t location)
 {
@@ -225,14 +244,17 @@ void tms_judge_acquire(struct tms_judge *judge, uint32_t thread, uint32_t lock, 
         judge->failed = true;
         return;
     }
-    if (t->held_count == 0 && !begin_stretch(judge, t, event)) {
+    if (!begin_hold(judge, t, event)) {
         judge->failed = true;
         return;
+    }
+    if (t->held_count == 0) {
+        t->recent_count = 0;
     }
     if (site != 0) {
         judge->sites.at[site].executions += judge->sites.at[site].executions <= TMS_JUDGE_LEARN;
     }
-    t->held[t->held_count++] = (struct tms_judge_held){lock, site, event};
+    t->held[t->held_count++] = (struct tms_judge_held){lock, site, event, t->hold_count - 1};
     t->acquires++;
     count_learning(judge, t);
     tms_judge_used(judge, thread, lock, true, event);
@@ -253,13 +275,13 @@ void tms_judge_release(struct tms_judge *judge, uint32_t thread, uint32_t lock, 
     use->released_shared = shared;
     for (size_t at = t->held_count; at > 0; at--) {
         if (t->held[at - 1].lock == lock) {
+            end_hold(t, t->held[at - 1].hold, event);
             t->held_count--;
             memmove(&t->held[at - 1], &t->held[at], (t->held_count - (at - 1)) * sizeof(*t->held));
             break;
         }
     }
-    if (t->held_count == 0 && t->stretch_count > 0) {
-        t->stretches[(t->stretch_count - 1) % TMS_JUDGE_STRETCHES].end = event;
+    if (t->held_count == 0) {
         t->awaited_count = 0;
     }
     count_learning(judge, t);

@@ -135,25 +135,39 @@ static bool is_plain_write(const struct naive *naive, size_t k, uint32_t t)
            naive->events[k].kind == TMS_EVENT_WRITE && naive->facts[k].mate == NAIVE_NONE;
 }
 
+/* The acquire of the lock that was acquired last of those that are held at the event. */
+static size_t last_acquire(const struct naive *naive, size_t event)
+{
+    uint32_t t = naive->events[event].thread;
+
+    for (size_t k = event; k-- > 0;) {
+        const struct tms_event *other = &naive->events[k];
+        if (other->thread == t && naive_is_acquire(other) && !naive->facts[k].inner &&
+            naive_held_since(naive, t, other->target, event) == k) {
+            return k;
+        }
+    }
+    return NAIVE_NONE;
+}
+
 bool naive_is_completed(const struct naive *naive, size_t read, size_t later)
 {
     uint32_t t = naive->events[read].thread;
-    size_t begin = read, end = read;
+    size_t begin = last_acquire(naive, read);
     bool wrote = false;
 
-    if (!naive->facts[read].holding) {
+    if (begin == NAIVE_NONE) {
         return false;
     }
-    while (naive->events[begin].thread != t || !begins_stretch(naive, begin)) {
-        begin--;
-    }
-    while (end < later && (naive->events[end].thread != t || !ends_stretch(naive, end))) {
-        end++;
-    }
-    for (size_t k = begin; k < end; k++) {
+    for (size_t k = begin; k < later; k++) {
+        const struct tms_event *event = &naive->events[k];
+        if (event->thread == t && naive_is_release(event) && !naive->facts[k].inner && k > read &&
+            event->target == naive->events[begin].target) {
+            return wrote;
+        }
         wrote = wrote || is_plain_write(naive, k, t);
     }
-    return wrote && end < later;
+    return false;
 }
 
 /* ---- Records ----------------------------------------------------------------------------- */

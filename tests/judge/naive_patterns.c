@@ -380,7 +380,7 @@ static void classify_pair(const struct naive *naive, const struct naive_step *a,
     } else {
         occurrence->pattern = TMS_PATTERN_HALF_UPDATE_SEEN;
     }
-    if (a->kind == NAIVE_R && b->kind != NAIVE_W && naive_is_completed(naive, a->last, b->first)) {
+    if (a->kind == NAIVE_R && naive_is_completed(naive, a->last, b->first)) {
         occurrence->level = TMS_LEVEL_NOTE;
     }
 }
