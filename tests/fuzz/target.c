@@ -123,7 +123,9 @@ static void require_any(const struct tms_analysis *analysis, const struct tms_re
     require(result->complete == (result->loss == NULL));
     require(found ||
             result->verdict == (result->complete ? result->engine->clean : TMS_VERDICT_INCOMPLETE));
-    require((result->finding_count != 0) == (result->violations != 0));
+    /* Notes of `judge` are findings, but no violations. */
+    require((result->finding_count != 0) == (result->violations != 0) ||
+            (result->engine->found == TMS_VERDICT_AFFECTED && result->violations == 0));
     for (size_t i = 0; i < result->finding_count; i++) {
         const char *same = result->findings[i].same_as;
         require(same == NULL || stands(analysis, same));

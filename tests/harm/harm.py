@@ -159,7 +159,8 @@ class Bench:
         done.results = []
         if os.path.exists(report):
             with open(report, encoding="utf-8") as file:
-                done.results = [json.loads(line) for line in file]
+                everything = [json.loads(line) for line in file]
+                done.results = [r for r in everything if not r.get("merged")]
         return done
 
     def compare(self, program, *words, setup=None, options=("--exit-code=0",), **settings):
