@@ -133,7 +133,7 @@ int main(void)
 }
 END
     "$tmesis" cc -g predicted.c -o predicted
-    tms run --json found.json ./predicted
+    tms run --verbose --json found.json ./predicted
     [[ $flat == *"between two acquires of heap:new_account:account#1.lock"* ]]
     [[ $flat == *"in get (predicted.c:16)"*"from deposit (predicted.c:"* ]]
     grep -Eq '"function": ?"get"' found.json
