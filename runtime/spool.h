@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TMS_SPOOL_MAGIC   "tmspool2"
+#define TMS_SPOOL_MAGIC   "tmspool3"
 #define TMS_SPOOL_HEADER  4096u
 #define TMS_SPOOL_CHUNK   65536u
 #define TMS_SPOOL_MESSAGE 256
