@@ -227,6 +227,8 @@ static void add_observed(struct tms_judge_work *work, struct tms_run *run, size_
     add_other(work, run, index, &judged);
 }
 
+#define PREDICTIONS_MOST 4096 /* of an engine, that are judged; further ones are notes */
+
 /*
  * First those that come to a pattern of data, then the others, unless something is known about data
  * of their block.
@@ -235,9 +237,12 @@ static void add_predicted(struct tms_judge_work *work, struct tms_run *run, size
 {
     const struct tms_finding *finding = &run->result.findings[index];
     uint32_t function = function_of(work, block_of(finding));
-    struct tms_judge_predicted judged = tms_judge_predict(work->engine, finding, function);
+    struct tms_judge_predicted judged = {TMS_PATTERN_ORDER_ONLY, TMS_LEVEL_NOTE, 0, 0};
     const struct tms_judge_entry *known = entry_of(work, function);
 
+    if (index < PREDICTIONS_MOST) {
+        judged = tms_judge_predict(work->engine, finding, function);
+    }
     if ((judged.variable != 0) != data) {
         return;
     }

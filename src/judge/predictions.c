@@ -67,6 +67,8 @@ struct sections {
     struct tms_judge_engine *engine;
     struct tms_judge_site *first, *between, *second;
     uint32_t function, culprit;
+    unsigned later[TMS_JUDGE_MEMBERS]; /* what `between` does to each member of `second` */
+    uint8_t levels[TMS_PATTERN_COUNT]; /* of each pattern, one more; 0: not asked yet */
     struct tms_judge_predicted best;
 };
 
@@ -101,7 +103,11 @@ static void consider(struct sections *s, enum tms_pattern pattern, uint32_t vari
     if (pattern == TMS_PATTERN_COUNT) {
         return;
     }
-    enum tms_level level = tms_judge_level(s->engine, pattern, s->function, 0, s->culprit);
+    if (s->levels[pattern] == 0) {
+        s->levels[pattern] =
+            (uint8_t)(1 + tms_judge_level(s->engine, pattern, s->function, 0, s->culprit));
+    }
+    enum tms_level level = (enum tms_level)(s->levels[pattern] - 1);
     bool better = s->best.variable == 0 || level > s->best.level ||
                   (level == s->best.level && pattern < s->best.pattern);
     if (better) {
@@ -118,8 +124,7 @@ static void consider_pairs(struct sections *s, struct tms_judge_member *own, uns
 
     for (uint32_t i = 0; i < s->second->member_count; i++) {
         struct tms_judge_member *second = &s->second->member[i];
-        uint32_t other = member_of(engine, second);
-        unsigned later = other != member ? kinds_in(engine, s->between, other) : 0;
+        unsigned later = member_of(engine, second) != member ? s->later[i] : 0;
         bool conflict = later != 0 && (writes(later) || writes(second->kinds));
         if (conflict) {
             consider(s,
@@ -134,7 +139,10 @@ static void consider_pairs(struct sections *s, struct tms_judge_member *own, uns
 
 static void compare(struct sections *s)
 {
-    for (uint32_t i = 0; i < s->first->member_count; i++) {
+    for (uint32_t i = 0; i < s->second->member_count; i++) {
+        s->later[i] = kinds_in(s->engine, s->between, member_of(s->engine, &s->second->member[i]));
+    }
+    for (uint32_t i = 0; i < s->first->member_count && s->best.level < TMS_LEVEL_ERROR; i++) {
         struct tms_judge_member *first = &s->first->member[i];
         uint32_t member = member_of(s->engine, first);
         unsigned between = kinds_in(s->engine, s->between, member);
