@@ -37,8 +37,4 @@ struct tms_judge_predicted {
 struct tms_judge_predicted tms_judge_predict(struct tms_judge_engine *engine,
                                              const struct tms_finding *finding, uint32_t function);
 
-/* The pattern of two variables, by what was done to them. */
-enum tms_pattern tms_judge_pair_pattern(uint8_t first, uint8_t second, uint8_t foreign,
-                                        uint8_t later);
-
 #endif

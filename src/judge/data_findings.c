@@ -114,7 +114,7 @@ static void set_cycle(struct tms_judge_work *work, struct tms_finding *finding,
 /* It may look bad, but the second step starts anew, or may have waited for this. */
 static bool is_mild(const struct tms_judge *core, const struct tms_judge_evidence *evidence)
 {
-    return evidence->completed ||
+    return evidence->mild ||
            (evidence->place != 0 && tms_judge_is_waiting_place(core, evidence->place));
 }
 

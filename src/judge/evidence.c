@@ -146,7 +146,7 @@ static bool is_firm(const struct tms_judge_case *found)
  * What was done with the first value was finished; both are the
  * same, one after the other; or the first gave the variable its initial value.
  */
-static bool is_completed(const struct tms_judge *judge, const struct tms_judge_case *found)
+static bool is_mild(const struct tms_judge *judge, const struct tms_judge_case *found)
 {
     if (found->other == 0 && found->own[0].initial) {
         return true;
@@ -178,7 +178,7 @@ static uint32_t evidence_of(struct tms_judge *judge, uint32_t finding,
     for (; number != 0; number = judge->evidence.at[number].next) {
         const struct tms_judge_evidence *evidence = &judge->evidence.at[number];
         if (evidence->pattern == wanted->pattern && evidence->firm == wanted->firm &&
-            evidence->culprit == wanted->culprit && evidence->completed == wanted->completed &&
+            evidence->culprit == wanted->culprit && evidence->mild == wanted->mild &&
             evidence->place == wanted->place) {
             return number;
         }
@@ -281,7 +281,7 @@ void tms_judge_found(struct tms_judge *judge, const struct tms_judge_case *found
     judge->occurrences++;
     uint32_t finding = finding_of(judge, function, object, other);
     struct tms_judge_evidence wanted = {.pattern = found->pattern,
-                                        .completed = is_completed(judge, found),
+                                        .mild = is_mild(judge, found),
                                         .place = place_of(found),
                                         .firm = firm && culprit != 0,
                                         .culprit = culprit};

@@ -225,7 +225,7 @@ struct tms_judge_function {
 /* All occurrences of one pattern; `culprit` is told apart only where the level depends on it. */
 struct tms_judge_evidence {
     uint8_t pattern;
-    bool completed;   /* the first step belongs to a completed update: a note */
+    bool mild;        /* a note: an initial value, a completed update, or the same line twice */
     uint32_t place;   /* of the second step, if it reads there while it holds a lock; else 0 */
     bool firm;        /* of two variables: the level may be above a note, if `culprit` is … */
     uint32_t culprit; /* … no driver: a function, 0: there is none */
@@ -377,6 +377,10 @@ void tms_judge_given_up(struct tms_judge *judge, struct tms_judge_case *found);
  */
 void tms_judge_pairs(struct tms_judge *judge, uint32_t thread, uint32_t variable,
                      const struct tms_judge_step *step, uint64_t since);
+
+/* The pattern of two variables, by what was done to them: each is an enum tms_judge_kind. */
+enum tms_pattern tms_judge_pair_pattern(uint8_t first, uint8_t second, uint8_t foreign,
+                                        uint8_t later);
 
 /* Notes an access in the sections that the thread is in. */
 void tms_judge_learn(struct tms_judge *judge, const struct tms_judge_thread *thread,

@@ -19,7 +19,8 @@ static bool writes(uint8_t kind)
     return kind != TMS_JUDGE_R;
 }
 
-static uint8_t pattern_of(uint8_t first, uint8_t second, uint8_t foreign, uint8_t later)
+enum tms_pattern tms_judge_pair_pattern(uint8_t first, uint8_t second, uint8_t foreign,
+                                        uint8_t later)
 {
     if (!writes(first)) {
         return writes(second) ? TMS_PATTERN_STALE_DECISION : TMS_PATTERN_INCONSISTENT_READS;
@@ -86,8 +87,8 @@ static void try_pair(const struct search *search, const struct tms_judge_foreign
     found.own[1] = *search->step;
     found.foreign[1] = *later;
     found.if_section = TMS_PATTERN_COUNT;
-    found.if_update = pattern_of(kind, TMS_JUDGE_U, foreign, later->kind);
-    found.pattern = pattern_of(kind, search->step->kind, foreign, later->kind);
+    found.if_update = (uint8_t)tms_judge_pair_pattern(kind, TMS_JUDGE_U, foreign, later->kind);
+    found.pattern = (uint8_t)tms_judge_pair_pattern(kind, search->step->kind, foreign, later->kind);
     if (found.block == 0) {
         return;
     }

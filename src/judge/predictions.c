@@ -19,21 +19,6 @@ static bool writes(unsigned kinds)
     return (kinds & (W | U)) != 0;
 }
 
-enum tms_pattern tms_judge_pair_pattern(uint8_t first, uint8_t second, uint8_t foreign,
-                                        uint8_t later)
-{
-    bool second_writes = second != TMS_JUDGE_R;
-
-    if (first == TMS_JUDGE_R) {
-        return second_writes ? TMS_PATTERN_STALE_DECISION : TMS_PATTERN_INCONSISTENT_READS;
-    }
-    if (!second_writes) {
-        return TMS_PATTERN_EXCHANGE;
-    }
-    return foreign != TMS_JUDGE_R && later != TMS_JUDGE_R ? TMS_PATTERN_INTERLEAVED_WRITES
-                                                          : TMS_PATTERN_HALF_UPDATE_SEEN;
-}
-
 /* What three sections do to one variable, by the table of docs/judge.md; COUNT: nothing. */
 static enum tms_pattern one_variable(unsigned first, unsigned between, unsigned second)
 {
