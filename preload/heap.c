@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The heap of a program whose accesses are not watched: memory matters only when it is given back
- * with a lock in it, for another lock may come to lie there. In the place of runtime/heap.c.
+ * with a lock in it, for another lock may come to lie there. In the place of runtime/core/heap.c.
  */
 #include <malloc.h>
 
-#include "runtime/shadow.h"
+#include "runtime/shadow/shadow.h"
 
 void tms_rt_allocated(struct tms_rt_thread *t, uintptr_t address, size_t size, uintptr_t pc)
 {

@@ -8,7 +8,7 @@
  * handler, proves nothing of what lies behind: all blocks end there, and functions that are met
  * again later begin new ones. So what is not proven is not reported.
  */
-#include "runtime/look.h"
+#include "runtime/core/look.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -16,7 +16,7 @@
 
 #include "frames.h"
 #include "plant.h"
-#include "runtime/thread.h"
+#include "runtime/core/thread.h"
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));

@@ -8,8 +8,8 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#include "runtime/memory.h"
-#include "runtime/thread.h"
+#include "runtime/core/memory.h"
+#include "runtime/core/thread.h"
 
 extern const char tms_rt_trampoline[] __attribute__((visibility("hidden")));
 void tms_rt_returned(uintptr_t *slot);

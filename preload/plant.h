@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/rt.h"
+#include "runtime/core/rt.h"
 
 struct tms_rt_plant {
     uintptr_t *slot;

@@ -13,7 +13,7 @@
 
 #include "frames.h"
 #include "plant.h"
-#include "runtime/interpose.h"
+#include "runtime/intercept/interpose.h"
 
 /* The unwinder may have come in with dlopen, or not at all. */
 #define UNWINDER(result, name, parameters)                                                         \

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "cli/options.h"
-#include "runtime/config.h"
+#include "protocol/config.h"
 
 /*
  * Runs the program with the environment that says what the runtime in it is to do, and with all

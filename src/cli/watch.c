@@ -19,7 +19,7 @@
 #include "cli/cleanup.h"
 #include "cli/launch.h"
 #include "cli/process.h"
-#include "runtime/config.h"
+#include "protocol/config.h"
 
 #define SPOOL_ENDING ".spool"
 #define SPEC_FILE    "specification"
@@ -202,7 +202,7 @@ static int pass_rules(const struct tms_given *given, const char *path, bool *wri
 
 /* ---- what the runtime is told ------------------------------------------------------------- */
 
-/* The variables of runtime/config.h, and the texts behind them. */
+/* The variables of src/protocol/config.h, and the texts behind them. */
 struct told {
     struct tms_rt_config config;
     char spool[PATH_MAX], spec[PATH_MAX], atomic[128], size[24], seed[24];

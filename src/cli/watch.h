@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program started and watched until its end, for `run` and `record`: the options that both have,
- * what the runtime inside the program is told (runtime/config.h), and the spools that it and its
- * child processes leave behind.
+ * what the runtime inside the program is told (src/protocol/config.h), and the spools that it and
+ * its child processes leave behind.
  *
  * Spools lie in a directory of their own, which is gone when the command is.
  */

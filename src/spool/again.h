@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "runtime/spool.h"
+#include "protocol/spool.h"
 
 struct tms_again {
     struct tms_spool_event *events; /* as if written in their place */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Accesses of one line of the source, put together. What one instruction does to neighbouring bytes
- * is one event already (runtime/runs.c), but the compiler makes several instructions of one loop.
- * The process says which events may be joined to those before them; here it is known which of these
- * are of the same line, so that nothing is lost that a report would tell.
+ * is one event already (runtime/spool/runs.c), but the compiler makes several instructions of one
+ * loop. The process says which events may be joined to those before them; here it is known which of
+ * these are of the same line, so that nothing is lost that a report would tell.
  */
 #ifndef TMS_SPOOL_FUSE_H
 #define TMS_SPOOL_FUSE_H

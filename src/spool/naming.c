@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/rt.h"
+#include "runtime/core/rt.h"
 
 void tms_naming_free(struct tms_naming *naming)
 {

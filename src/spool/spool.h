@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file that a watched process left behind (runtime/spool.h), read. Nothing in it is trusted:
- * the process may have been killed anywhere, and a wild pointer of its own may have hit the
- * mapped file. What makes no sense is left out and counted; what is handed out is whole: lengths
- * fit, texts end, lists lie inside their records.
+ * The file that a watched process left behind (src/protocol/spool.h), read. Nothing in it is
+ * trusted: the process may have been killed anywhere, and a wild pointer of its own may have hit
+ * the mapped file. What makes no sense is left out and counted; what is handed out is whole:
+ * lengths fit, texts end, lists lie inside their records.
  *
  * The file stays mapped, records and events are used where they lie. Records are found by their
  * id in the logarithm of their number.
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "runtime/spool.h"
+#include "protocol/spool.h"
 
 /* Records of one type, in the order of the file until they are sorted by id. */
 struct tms_spool_entry {

@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "runtime/config.h"
-#include "runtime/rt.h"
+#include "protocol/config.h"
+#include "runtime/core/rt.h"
 #include "spool/again.h"
 #include "spool/fuse.h"
 #include "spool/grow.h"
@@ -118,7 +118,7 @@ static bool note_renewal(struct work *work, const struct tms_spool_event *event,
 /*
  * A lock that threads release for each other becomes a semaphore: its operations are updates, and
  * reads if they are shared. Where there are no accesses they pass a barrier, as those of semaphores
- * do (runtime/objects.c); take_unowned adds the second half.
+ * do (runtime/core/objects.c); take_unowned adds the second half.
  */
 static bool is_unowned(const struct work *work, const struct tms_spool_event *event)
 {

@@ -81,8 +81,7 @@ nothing() {
     done
 }
 
-# Which directories a part of the source may include from; a file name allows that file alone. The
-# runtime names its own headers without a directory.
+# Which directories a part of the source may include from; a file name allows that file alone.
 allowed_for() {
     case $1 in
     base) echo 'base/' ;;
@@ -95,9 +94,10 @@ allowed_for() {
     gen) echo 'gen/' ;;
     saved) echo 'base/ saved/' ;;
     symbol) echo 'symbol/' ;;
-    spool) echo 'spool/ symbol/ runtime/spool.h runtime/rt.h runtime/config.h' ;;
-    cli) echo 'base/replace.h cli/ gen/ saved/ spool/ runtime/config.h' ;;
-    runtime) echo "base/ clock/ engine/ spec/ $(cd runtime && echo *.h)" ;;
+    protocol) echo "protocol/" ;;
+    spool) echo "spool/ symbol/ protocol/ runtime/core/rt.h" ;;
+    cli) echo "base/replace.h cli/ gen/ saved/ spool/ protocol/config.h" ;;
+    runtime) echo "base/ clock/ engine/ judge/ spec/ protocol/ runtime/" ;;
     preload) echo "runtime/ $(cd preload && echo *.h)" ;;
     *) echo "src/$1 has no rule" >&2 ;;
     esac

@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "runtime/config.h"
-#include "runtime/rt.h"
+#include "protocol/config.h"
+#include "runtime/core/rt.h"
 #include "spool/observe.h"
 #include "spool/trace.h"
 

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Start and end of the runtime, what the command told it, warnings, perturbation.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "protocol/config.h"
+#include "runtime/core/memory.h"
+#include "runtime/shadow/shadow.h"
+
+#define WARNINGS 64
+
+/* A perturbed thread sleeps at one in `share` places, for up to `longest` nanoseconds. */
+struct delays {
+    uint32_t share;
+    long longest;
+};
+
+/*
+ * A short thread passes few places, and its counterpart may not even run yet: the first places
+ * that a thread passes are delayed more often, and for longer.
+ */
+#define EARLY_PLACES 32u
+static const struct delays early = {.share = 2, .longest = 1000000};
+static const struct delays later = {.share = 16, .longest = 200000};
+
+extern void *__libc_stack_end;
+
+static struct tms_rt_config config;
+static _Atomic int started; /* 0 not, 1 is about to, 2 has */
+static _Atomic int finished;
+static uint64_t perturb_seed;
+
+/* ---- warnings --------------------------------------------------------------------------- */
+
+static struct {
+    struct tms_rt_mutex lock;
+    uint64_t hash[WARNINGS];
+    unsigned count;
+} warnings;
+
+struct warning {
+    const char *format;
+    va_list arguments;
+};
+
+static void warn(void *argument)
+{
+    struct warning *warning = argument;
+    char text[TMS_SPOOL_MESSAGE];
+    uint64_t hash = 1;
+
+    vsnprintf(text, sizeof(text), warning->format, warning->arguments);
+    for (const char *c = text; *c != '\0'; c++) {
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    }
+    tms_rt_mutex_lock(&warnings.lock);
+    bool known = warnings.count == WARNINGS;
+    for (unsigned i = 0; i < warnings.count; i++) {
+        known = known || warnings.hash[i] == hash;
+    }
+    if (!known) {
+        warnings.hash[warnings.count++] = hash;
+    }
+    tms_rt_mutex_unlock(&warnings.lock);
+    size_t length = strlen(text) + 1;
+    struct tms_spool_warning *record =
+        known ? NULL : tms_rt_spool_record(TMS_SPOOL_WARNING, sizeof(*record) + length);
+    if (record != NULL) {
+        memcpy(record->text, text, length);
+    }
+}
+
+void tms_rt_warn(const char *format, ...)
+{
+    struct warning warning = {.format = format};
+
+    va_start(warning.arguments, format);
+    tms_rt_call_deep(warn, &warning);
+    va_end(warning.arguments);
+}
+
+/* ---- start ------------------------------------------------------------------------------ */
+
+/* A program with privileges of its own obeys no one's environment. */
+static void read_config(void)
+{
+    if (getauxval(AT_SECURE) != 0) {
+        return;
+    }
+#define X(field, name, meaning) config.field = getenv("TMESIS_RT_" name);
+    TMS_RT_CONFIG(X)
+#undef X
+}
+
+static uint64_t number(const char *text)
+{
+    return text == NULL ? 0 : strtoull(text, NULL, 10);
+}
+
+/* Where the first stack lies: it can grow as far as the limit says. */
+static void find_stack(struct tms_rt_thread *t)
+{
+    struct rlimit limit;
+    uintptr_t high = ((uintptr_t)__libc_stack_end | 4095) + 1;
+    uint64_t most = UINT64_C(1) << 30;
+
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < most) {
+        most = limit.rlim_cur;
+    }
+    t->stack_low = high - most;
+    t->stack_high = high;
+}
+
+static void describe_blocks(void)
+{
+    char *text = tms_rt_spool_header()->block_source;
+    bool functions = config.atomic == NULL || strstr(config.atomic, "@functions") != NULL;
+
+    const char *what =
+        tms_rt_rules_name_blocks() ? "Blocks are what the specification names"
+        : functions ? "Every function was taken to be atomic, but for main, functions that begin a "
+                      "thread, wait, or return with other locks than they were called with"
+        : strstr(config.atomic, "@locks") != NULL
+            ? "Critical sections and annotated blocks were taken to be atomic"
+            : "Annotated blocks were taken to be atomic";
+    snprintf(text, TMS_SPOOL_MESSAGE, "%s%s", what,
+             config.spec != NULL && !tms_rt_rules_name_blocks()
+                 ? ", less what the specification leaves out"
+                 : "");
+}
+
+static uint32_t mode(void)
+{
+    return (tms_rt_records ? TMS_RT_RECORD : TMS_RT_CHECK) | (tms_rt_full ? TMS_RT_FULL : 0) |
+           (tms_rt_tells && !tms_rt_records ? TMS_RT_ALONG : 0);
+}
+
+static bool watch(void)
+{
+    bool along = config.mode != NULL && strcmp(config.mode, "along") == 0;
+    bool each = config.mode != NULL && strcmp(config.mode, "each") == 0;
+    bool record = each || (config.mode != NULL && strcmp(config.mode, "record") == 0);
+    bool blame = config.blame == NULL || strcmp(config.blame, "0") != 0;
+
+    if (!tms_rt_spool_open(config.spool, number(config.max_size)) || !tms_rt_shadow_start() ||
+        !tms_rt_check_start(blame)) {
+        return false;
+    }
+    tms_rt_records = record;
+    tms_rt_each = each;
+    tms_rt_tells = record || along;
+    tms_rt_full = config.full != NULL && strcmp(config.full, "0") != 0;
+    tms_rt_spool_header()->mode = mode();
+    perturb_seed = config.perturb == NULL ? 0 : number(config.perturb) * 2 + 1;
+    if (!tms_rt_functions_start(config.spec, config.atomic == NULL ||
+                                                 strstr(config.atomic, "@functions") != NULL)) {
+        return false;
+    }
+    tms_rt_blocks_start(config.atomic, config.split);
+    describe_blocks();
+    struct tms_rt_thread *t = tms_rt_life_start();
+    if (t == NULL) {
+        return false;
+    }
+    find_stack(t);
+    tms_rt_name_thread(t, "main");
+    tms_rt_checks = true;
+    tms_rt_self = t;
+    return true;
+}
+
+/* Tells the command, if it still runs, that this process is not watched. */
+static void give_up(int error)
+{
+    struct sockaddr_un address;
+    char why[TMS_SPOOL_MESSAGE];
+    socklen_t length = tms_rt_failure_address(config.spool, &address);
+    int line = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    tms_rt_lose(TMS_SPOOL_LOST_MEMORY); /* if there is a file already */
+    snprintf(why, sizeof(why), "process %d could not be watched: %s", (int)getpid(),
+             error != 0 ? strerrordesc_np(error) : "there was no room for the runtime's memory");
+    if (line >= 0) {
+        sendto(line, why, strlen(why), 0, (const struct sockaddr *)&address, length);
+        close(line);
+    }
+}
+
+static void start(void *unused)
+{
+    (void)unused;
+    read_config();
+    errno = 0;
+    if (config.spool != NULL && !TMS_RT_SUPERFLUOUS() && !watch()) {
+        give_up(errno);
+    }
+}
+
+void tms_rt_start(void)
+{
+    int not_yet = 0;
+
+    if (atomic_compare_exchange_strong(&started, &not_yet, 1)) {
+        tms_rt_call_deep(start, NULL);
+        atomic_store(&started, 2);
+    }
+}
+
+/* ---- end -------------------------------------------------------------------------------- */
+
+static void settle_deep(void *argument)
+{
+    struct tms_spool_header *header = tms_rt_spool_header();
+    const char *how = argument;
+
+    if (strncmp(how, "signal", 6) == 0) {
+        tms_rt_dying = true; /* whatever is locked may stay so */
+    } else {
+        tms_rt_functions_finish();
+    }
+    tms_rt_check_settle();
+    tms_rt_life_count(header);
+    snprintf(header->how, sizeof(header->how), "%s", how);
+    header->ended = tms_rt_clock();
+    __atomic_store_n(&header->state, TMS_SPOOL_DONE, __ATOMIC_RELEASE);
+}
+
+static void settle(const char *how)
+{
+    if (tms_rt_spool_header() != NULL) {
+        tms_rt_call_deep(settle_deep, (void *)(uintptr_t)how);
+    }
+}
+
+void tms_rt_finish(const char *how)
+{
+    struct tms_rt_thread *t = tms_rt_enter();
+
+    if (atomic_exchange(&finished, 1) == 0) {
+        settle(how);
+        tms_rt_self = NULL; /* what the thread still does is not watched */
+    }
+    if (t != NULL) {
+        tms_rt_leave(t);
+    }
+}
+
+/* Behind everything that the program does at exit. */
+__attribute__((destructor(101))) static void at_exit(void)
+{
+    tms_rt_finish("exit");
+}
+
+static bool has_config(char *const *environment)
+{
+    static const char name[] = "TMESIS_RT_SPOOL=";
+
+    for (; environment != NULL && *environment != NULL; environment++) {
+        if (strncmp(*environment, name, sizeof(name) - 1) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void tms_rt_exec_notes(const char *path, char *const *environment)
+{
+    struct tms_spool_header *header = tms_rt_spool_header();
+
+    if (header == NULL || path == NULL || has_config(environment)) {
+        return;
+    }
+    size_t length = strlen(path) + 1;
+    struct tms_spool_exec *record = tms_rt_spool_record(TMS_SPOOL_EXEC, sizeof(*record) + length);
+    if (record != NULL) {
+        memcpy(record->path, path, length);
+    }
+    __atomic_fetch_add(&header->strays, 1, __ATOMIC_RELAXED);
+}
+
+void tms_rt_exec_begins(void)
+{
+    settle("exec");
+}
+
+void tms_rt_exec_failed(void)
+{
+    struct tms_spool_header *header = tms_rt_spool_header();
+
+    if (header != NULL) {
+        __atomic_store_n(&header->state, TMS_SPOOL_RUNNING, __ATOMIC_RELEASE);
+    }
+}
+
+void tms_rt_fork_begins(void)
+{
+    struct tms_spool_header *header = tms_rt_spool_header();
+
+    if (header != NULL) {
+        __atomic_fetch_add(&header->forks, 1, __ATOMIC_RELAXED);
+    }
+}
+
+void tms_rt_fork_fails(void)
+{
+    struct tms_spool_header *header = tms_rt_spool_header();
+
+    if (header != NULL) {
+        __atomic_fetch_sub(&header->forks, 1, __ATOMIC_RELAXED);
+    }
+}
+
+static void restart(void *argument)
+{
+    struct tms_rt_thread *t = argument;
+    bool blame = config.blame == NULL || strcmp(config.blame, "0") != 0;
+    atomic_store(&warnings.lock.state, 0);
+    warnings.count = 0;
+    tms_rt_shadow_restart();
+    tms_rt_objects_restart();
+    tms_rt_heap_restart();
+    tms_rt_violations_restart();
+    tms_rt_sites_restart();
+    errno = 0;
+    if (!tms_rt_spool_open(config.spool, number(config.max_size)) || !tms_rt_check_start(blame) ||
+        !tms_rt_functions_restart()) {
+        give_up(errno);
+        return;
+    }
+    tms_rt_spool_header()->mode = mode();
+    describe_blocks();
+    tms_rt_life_restart(t);
+}
+
+void tms_rt_forked(struct tms_rt_thread *t)
+{
+    tms_rt_stacks_restart();
+    if (t == NULL || !tms_rt_checks) {
+        tms_rt_checks = false;
+    } else {
+        tms_rt_call_deep(restart, t);
+    }
+}
+
+void tms_rt_stop_watching(unsigned loss)
+{
+    if (tms_rt_checks) {
+        tms_rt_lose(loss);
+    }
+}
+
+/* ---- perturbation ----------------------------------------------------------------------- */
+
+/* Is the thread delayed here? Then it was. */
+static bool delay(struct tms_rt_thread *t)
+{
+    if (perturb_seed == 0 || !tms_rt_is_judged(t)) {
+        return false;
+    }
+    if (t->random == 0) {
+        t->random = perturb_seed * UINT64_C(0x9e3779b97f4a7c15) + t->index;
+    }
+    t->random ^= t->random << 13;
+    t->random ^= t->random >> 7;
+    t->random ^= t->random << 17;
+    const struct delays *delays = t->places_passed < EARLY_PLACES ? &early : &later;
+    t->places_passed += delays == &early;
+    if (t->random % delays->share != 0) {
+        return false;
+    }
+    struct timespec time = {.tv_nsec = (long)(t->random >> 20) % delays->longest};
+    int error = errno;
+    nanosleep(&time, NULL);
+    errno = error;
+    return true;
+}
+
+void tms_rt_perturb(struct tms_rt_thread *t)
+{
+    if (delay(t)) {
+        tms_rt_was_delayed(t);
+    }
+}
+
+void tms_rt_perturb_outside(void)
+{
+    struct tms_rt_thread *t = tms_rt_self;
+
+    if (t != NULL && delay(t) && (t = tms_rt_enter()) != NULL) {
+        int error = errno;
+        tms_rt_was_delayed(t);
+        errno = error;
+        tms_rt_leave(t);
+    }
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a recording with accesses has for `judge` alone (docs/judge.md): the calls of functions that
+ * are not blocks by default, the points where a thread waited for another one, and where the tool
+ * itself delayed it. The engine in the process hears of none of this. Checks, and recordings
+ * without accesses, write nothing of it.
+ *
+ * These events have the number of the thread's last event. They conflict with nothing, so their
+ * place among the thread's own events is all that counts.
+ *
+ * Calls are kept apart from the blocks that are open: by thread, a stack in the order in which they
+ * began. The innermost `uncalled` of them are not in the spool yet. They are written with the first
+ * event inside them, as begins are (blocks.c).
+ */
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "runtime/core/memory.h"
+#include "runtime/core/thread.h"
+
+static struct tms_memory memory;
+
+static void spool(struct tms_rt_thread *t, uint8_t kind, uint32_t label, uint32_t site)
+{
+    struct tms_spool_event event = {
+        .number = t->number, .target = label, .site = site, .kind = kind};
+
+    tms_rt_spool_event(t, &event);
+}
+
+/* ---- calls ------------------------------------------------------------------------------ */
+
+static bool make_room(struct tms_rt_thread *t)
+{
+    size_t capacity = t->call_capacity;
+
+    if (!TMS_RESERVE(&memory, &t->calls, &capacity, t->call_count + 1u, 16)) {
+        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        return false;
+    }
+    t->call_capacity = (uint32_t)capacity;
+    return true;
+}
+
+/* Accesses are not coalesced across a call. A new thread's number is not beyond its fork yet. */
+bool tms_rt_open_call(struct tms_rt_thread *t, const struct tms_rt_function *function)
+{
+    if (t->call_count == t->call_capacity && !make_room(t)) {
+        return false;
+    }
+    if (t->engine == NULL) {
+        tms_rt_pass(t);
+    }
+    t->calls[t->call_count++] = (struct tms_rt_open){.label = function->name,
+                                                     .site = function->site,
+                                                     .source = TMS_RT_CALL,
+                                                     .number = t->number};
+    t->uncalled++;
+    t->calm++;
+    if (tms_rt_full) {
+        tms_rt_tell_blocks(t, UINT64_MAX);
+    }
+    return true;
+}
+
+void tms_rt_close_call(struct tms_rt_thread *t)
+{
+    if (t->call_count == 0) {
+        return;
+    }
+    const struct tms_rt_open *call = &t->calls[--t->call_count];
+    t->calm++;
+    if (t->uncalled > 0) {
+        t->uncalled--;
+    } else {
+        spool(t, TMS_EVENT_RETURN, call->label, call->site);
+    }
+}
+
+/* Calls that began inside the block have its number at least, those around it a smaller one. */
+bool tms_rt_block_becomes_call(struct tms_rt_thread *t, const struct tms_rt_open *block)
+{
+    uint32_t at = t->call_count;
+
+    if (t->call_count == t->call_capacity && !make_room(t)) {
+        return false;
+    }
+    while (at > 0 && t->calls[at - 1].number >= block->number) {
+        at--;
+    }
+    memmove(&t->calls[at + 1], &t->calls[at], (t->call_count - at) * sizeof(*t->calls));
+    t->calls[at] = *block;
+    t->calls[at].source = TMS_RT_CALL;
+    t->call_count++;
+    return true;
+}
+
+/* ---- waiting ---------------------------------------------------------------------------- */
+
+/* Where nothing is open, or nothing has happened since the last one, it says nothing. */
+static bool is_worth_telling(const struct tms_rt_thread *t)
+{
+    bool again = t->last_event != NULL && t->last_event->kind == TMS_EVENT_CLEAR;
+
+    return tms_rt_records && tms_rt_checks && tms_rt_is_judged(t) && !again;
+}
+
+/* Blocks in which nothing has happened yet need not be told for this: they have no records. */
+void tms_rt_rendezvous(struct tms_rt_thread *t, uintptr_t pc)
+{
+    if (!is_worth_telling(t)) {
+        return;
+    }
+    struct tms_spool_event event = {
+        .number = t->number, .site = tms_rt_site(t, pc), .kind = TMS_EVENT_CLEAR};
+    tms_rt_spool_aside(t, &event);
+}
+
+/* An eventfd is of no type at all, as are timers and other descriptors without a file. */
+static bool leads_to_others(int file)
+{
+    struct stat info;
+
+    return tms_rt_raw(SYS_fstat, file, (long)&info, 0, 0, 0, 0) == 0 &&
+           (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode) || (info.st_mode & S_IFMT) == 0);
+}
+
+void tms_rt_received(struct tms_rt_thread *t, int file, uintptr_t pc)
+{
+    if (is_worth_telling(t) && leads_to_others(file)) {
+        tms_rt_rendezvous(t, pc);
+    }
+}
+
+void tms_rt_was_delayed(struct tms_rt_thread *t)
+{
+    if (tms_rt_records && tms_rt_checks) {
+        spool(t, TMS_EVENT_DELAY, 0, 0);
+    }
+}

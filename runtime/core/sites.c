@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sites: places in the program with the way to them, as numbers. A site is a return address and
+ * the site of the call that led there, so the call stack of every event is one number, and a
+ * stack that was seen before costs nothing to write down again.
+ *
+ * A frame knows its own site once somebody asked; each thread remembers the sites it used last;
+ * behind that is one table for all.
+ */
+#include "runtime/core/memory.h"
+#include "runtime/core/thread.h"
+
+#include <string.h>
+
+#define SITES_MOST  (1u << 24)
+#define TABLE_LEAST 4096u
+
+struct site {
+    uintptr_t pc;
+    uint32_t parent;
+    uint32_t id; /* 0: free */
+};
+
+static struct {
+    struct tms_rt_mutex lock;
+    struct tms_memory memory;
+    struct site *table;
+    size_t size;   /* a power of two, at least twice the count */
+    uintptr_t *pc; /* by id, mapped as it is used */
+    uint32_t count;
+} sites;
+
+static uint32_t hash(uint32_t parent, uintptr_t pc)
+{
+    uint64_t mixed = (pc ^ (uint64_t)parent << 32) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return (uint32_t)(mixed >> 32);
+}
+
+/* The row of a site, or the free one where it would be. */
+static struct site *row(struct site *table, size_t size, uint32_t parent, uintptr_t pc)
+{
+    size_t at = hash(parent, pc) & (size - 1);
+
+    while (table[at].id != 0 && (table[at].pc != pc || table[at].parent != parent)) {
+        at = (at + 1) & (size - 1);
+    }
+    return &table[at];
+}
+
+/*
+ * A table that grows, not one for the most there can be: rows are scattered, so each of a few
+ * thousand would have a page to itself.
+ */
+static bool make_room(void)
+{
+    if (sites.pc == NULL) {
+        sites.pc = tms_rt_map(SITES_MOST * sizeof(*sites.pc));
+    }
+    if ((sites.count + 1) * (size_t)2 <= sites.size) {
+        return sites.pc != NULL;
+    }
+    size_t size = sites.size == 0 ? TABLE_LEAST : sites.size * 2;
+    struct site *table = tms_resize(&sites.memory, NULL, 0, size, sizeof(*table));
+    if (table == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < sites.size; i++) {
+        if (sites.table[i].id != 0) {
+            *row(table, size, sites.table[i].parent, sites.table[i].pc) = sites.table[i];
+        }
+    }
+    tms_release(&sites.memory, sites.table, sites.size, sizeof(*table));
+    sites.table = table;
+    sites.size = size;
+    return sites.pc != NULL;
+}
+
+static uint32_t new_site(struct site *site, uint32_t parent, uintptr_t pc)
+{
+    struct tms_spool_site *record;
+
+    if (sites.count + 1 >= SITES_MOST ||
+        (record = tms_rt_spool_record(TMS_SPOOL_SITE, sizeof(*record))) == NULL) {
+        return 0;
+    }
+    *site = (struct site){pc, parent, ++sites.count};
+    sites.pc[site->id] = pc;
+    record->id = site->id;
+    record->parent = parent;
+    record->pc = pc;
+    return site->id;
+}
+
+static uint32_t look_up(uint32_t parent, uintptr_t pc)
+{
+    uint32_t id = 0;
+
+    tms_rt_mutex_lock(&sites.lock);
+    if (make_room()) {
+        struct site *site = row(sites.table, sites.size, parent, pc);
+        id = site->id != 0 ? site->id : new_site(site, parent, pc);
+    }
+    tms_rt_mutex_unlock(&sites.lock);
+    return id;
+}
+
+uint32_t tms_rt_remember_site(struct tms_rt_site_entry *entry, uint32_t parent, uintptr_t pc)
+{
+    *entry = (struct tms_rt_site_entry){pc, parent, look_up(parent, pc)};
+    return entry->id;
+}
+
+uint32_t tms_rt_find_frames(struct tms_rt_thread *t)
+{
+    struct tms_rt_frame *frame = t->top;
+
+    while (frame > t->frames && frame->site == 0) {
+        frame--;
+    }
+    uint32_t parent = frame > t->frames ? frame->site : 0;
+    while (frame < t->top) {
+        frame++;
+        frame->site = tms_rt_next_site(t, parent, frame->caller);
+        parent = frame->site;
+    }
+    return parent;
+}
+
+uint32_t tms_rt_site_behind(uint32_t parent, uintptr_t pc)
+{
+    return look_up(parent, pc);
+}
+
+uint32_t tms_rt_bare_site(uintptr_t pc)
+{
+    return look_up(0, pc);
+}
+
+uintptr_t tms_rt_site_pc(uint32_t site)
+{
+    return site == 0 ? 0 : sites.pc[site];
+}
+
+void tms_rt_sites_restart(void)
+{
+    atomic_store(&sites.lock.state, 0);
+    sites.table = NULL; /* the old one stays where it is in the child of a fork */
+    sites.size = 0;
+    sites.count = 0;
+}

@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the runtime knows of a thread. Its own thread alone reads and writes it, but where it
+ * says otherwise; the engine's view of the thread is under the engine's lock, except its `in`,
+ * its log and its stretch, which only the thread itself changes.
+ */
+#ifndef TMS_RUNTIME_THREAD_H
+#define TMS_RUNTIME_THREAD_H
+
+#include <stdatomic.h>
+
+#include "engine/frontier.h"
+#include "protocol/spool.h"
+#include "runtime/core/rt.h"
+
+/* A frame of the program's stack, as far as its functions announce themselves. */
+struct tms_rt_frame {
+    uintptr_t address; /* inside the function */
+    uintptr_t caller;  /* where it returns to */
+    uintptr_t frame;   /* near its stack pointer: smaller is further in */
+    uint32_t site;     /* of the call, 0 as long as nobody asked */
+    uint16_t held;     /* locks that the thread held when it came in */
+    uint8_t block;     /* enum tms_rt_frame_kind */
+    bool real;         /* it, or one further out, is what a programmer wrote, not plumbing */
+};
+
+/* No block; an atomic block; called, which a recording mentions (judge_events.c). */
+enum tms_rt_frame_kind { TMS_RT_FRAME_PLAIN, TMS_RT_FRAME_BLOCK, TMS_RT_FRAME_CALL };
+
+/* What a thread has called lately, by address: see calls.h. */
+#define TMS_RT_FUNCTION_CACHE 512u
+struct tms_rt_called {
+    uintptr_t plain[TMS_RT_FUNCTION_CACHE]; /* 2 · address, or one more: it is plumbing */
+    struct tms_rt_function *function[TMS_RT_FUNCTION_CACHE]; /* all; never NULL */
+};
+
+/* A block that is open: by annotation, by function, or a critical section; or a call. */
+struct tms_rt_open {
+    uint32_t label;
+    uint32_t site;
+    uint8_t source;  /* enum tms_rt_source */
+    uint64_t number; /* of its begin */
+};
+
+enum tms_rt_source { TMS_RT_ANNOTATED, TMS_RT_FUNCTION, TMS_RT_SECTION, TMS_RT_CALL };
+
+/* A lock that the thread holds. */
+struct tms_rt_held {
+    const void *lock;
+    uint32_t depth;
+    bool shared;
+    bool inherited; /* taken before the fork that made this process */
+};
+
+#define TMS_RT_SITE_CACHE 1024
+struct tms_rt_site_entry {
+    uintptr_t pc;
+    uint32_t parent, id;
+};
+
+/* The names of annotated blocks that a thread began lately, by the address of the text. */
+#define TMS_RT_LABEL_CACHE 16u
+struct tms_rt_label {
+    const char *name; /* a copy */
+    uint32_t id;      /* 0: not meant to be atomic */
+};
+
+/*
+ * Loops have few instructions that touch memory: each finds again what it did last, and what it
+ * will do next if it goes on in equal steps.
+ */
+#define TMS_RT_PLACES 256u
+struct tms_rt_place {
+    uint64_t key;                  /* the instruction, see recall.h */
+    uintptr_t next;                /* the access that continues the entry */
+    uintptr_t limit;               /* the last one that may */
+    uint64_t number;               /* of the thread's last event then */
+    struct tms_rt_recalled *entry; /* of the thread's list */
+    uint32_t parent;               /* the site of the call, never 0 */
+    uint32_t site;                 /* that of the instruction, 0: not known */
+    uint32_t step;
+    uint32_t unused[3]; /* so that it is found by a shift */
+};
+
+/* What a thread did again is found by where in memory that was: the newest entry, see recall.h. */
+#define TMS_RT_RECALLED_HEADS 1024u
+
+/* What a site has in the spool, as long as it may become longer: see runs.c. */
+#define TMS_RT_RUNS 64u
+struct tms_rt_run {
+    struct tms_spool_event *event; /* NULL: nothing */
+    uint64_t block;                /* the begin of the innermost block then, 0: none */
+    uint64_t calm;
+};
+
+#define TMS_RT_OBJECT_CACHE 64
+struct tms_rt_object_entry {
+    const void *object;
+    uint32_t what; /* enum tms_rt_sync */
+    uint32_t age;  /* of what objects.c knew */
+    uint32_t id;
+};
+
+/*
+ * Edges that closed a cycle, into the transaction that began so, from one thread: another one from
+ * these moments, or from between, closes it again, and nothing more is to be told. A thread keeps
+ * a few in mind.
+ */
+#define TMS_RT_REFUSED 8u
+struct tms_rt_refused {
+    uint64_t begin;
+    uint64_t first, last;
+};
+
+struct tms_rt_function;
+
+struct tms_rt_thread {
+    /* Looked at by every hook. */
+    uint64_t quiet, quiet_span; /* its words since somebody came to reach it, see recall.h */
+    uint64_t told;              /* … those that need not be said again, see shadow.h */
+    uint32_t hint, hint_shift;  /* what a cell with a chain has of them, see shadow.h */
+    uint32_t inside;            /* in the runtime: nothing is watched */
+    tms_rt_way_out *way_out;    /* to be called when it is left, see handlers.c */
+    /* Asked not to watch its reads, writes, updates, so often over; by enum tms_rt_access. */
+    uint32_t ignored[TMS_RT_UPDATE + 1];
+    /* Of functions, see calls.h. The first of the frames is none, and further out than all. */
+    struct tms_rt_frame *top, *frames_end, *frames;
+    uint32_t too_deep; /* frames for which there was no room */
+    uint32_t held_count;
+
+    uint64_t number;       /* of its last event; read by others under the engine's lock */
+    uint64_t floor, span;  /* its words of the current stretch */
+    struct thread *engine; /* NULL before its first event */
+    /*
+     * The begin of a transaction that the engine does not know of yet, 0: none. Whoever makes it
+     * known under the engine's lock, and the thread when it ends it, exchange it for 0.
+     */
+    _Atomic uint64_t unopened;
+    /* The begin of its transaction, known to the engine or not; 0 outside. Read by others. */
+    _Atomic uint64_t running;
+    uint64_t running_from;            /* the same, for the thread itself */
+    struct tms_rt_recalled *recalled; /* what it did again in this transaction */
+    uint64_t recalled_words;          /* a bit for each of its words, by hash; read by others */
+    uint32_t recalled_count;          /* read by others */
+    uint32_t recalled_room;
+    bool settle_due; /* it has come to be reached: what it did again belongs into the cells */
+    struct tms_rt_refused refused[TMS_RT_REFUSED]; /* by slot */
+    uint32_t index;                                /* from 1 on, never used again */
+    uint32_t parent;
+
+    struct tms_rt_open *open;
+    uint32_t open_count, open_capacity;
+    uint32_t untold;           /* the innermost of them, whose begins are not in the spool yet */
+    uint64_t spooled;          /* the number of what is the last there */
+    struct tms_rt_open *calls; /* of judge_events.c */
+    uint32_t call_count, call_capacity;
+    uint32_t uncalled; /* the innermost of them, which are not in the spool yet */
+    uint8_t mark;      /* of the access that it records now, see enum tms_spool_mark */
+    struct tms_spool_event waiting[2]; /* of along.c */
+    uint32_t waiting_count;
+    bool split_due;     /* with the next event: it forked */
+    uint64_t annotated; /* the annotated blocks, innermost last: a bit says if it is meant */
+    struct tms_rt_held *held;
+    uint32_t held_capacity;
+    uint32_t unowned_seen; /* of objects.c: how many unowned locks there were when it last looked */
+
+    uint64_t closing_held[TMS_SPOOL_HELD]; /* locks held when its pending violation was found */
+    uint32_t closing_count;
+    bool closing;
+    uint64_t *entries; /* scratch of shadow.c */
+    uint32_t entry_capacity;
+    uint32_t spare_node; /* of a chain in shadow.c, 0: none */
+    struct tms_rt_place places[TMS_RT_PLACES];
+    uint32_t recalled_heads[TMS_RT_RECALLED_HEADS]; /* read by others */
+    struct tms_rt_called called;
+    const struct tms_rt_label *labels[TMS_RT_LABEL_CACHE]; /* NULL: none yet */
+    struct tms_rt_site_entry sites[TMS_RT_SITE_CACHE];
+    struct tms_rt_object_entry objects[TMS_RT_OBJECT_CACHE];
+    struct tms_spool_chunk *events; /* where its next event goes */
+    bool events_cut;                /* … or that there is no room for it */
+    struct tms_spool_event *last_event;
+    uint64_t calm; /* another one when something comes in, or the thread does more than access */
+    struct tms_rt_run runs[TMS_RT_RUNS];
+    struct tms_rt_run last_run; /* of the last access that was written */
+
+    void *deep_stack; /* of stack.c; NULL: none, or in use */
+    void *way_out_argument;
+    int way_out_value;
+    struct tms_rt_handler *handlers; /* that have interrupted the runtime, innermost first */
+
+    uintptr_t stack_low, stack_high;
+    uintptr_t entry;
+    int64_t tid;
+    uint64_t random;        /* of perturbation */
+    uint32_t places_passed; /* where it may delay: the first ones only are counted */
+    _Atomic uint32_t uses;  /* the thread itself, and whoever may join it */
+    uint64_t events_seen;   /* past the filter */
+    uint64_t transactions_seen, blocks_seen;
+    struct tms_rt_thread *next, *next_free;
+};
+
+/* What tms_rt_enter and tms_rt_leave do, for the hooks that the compiler puts everywhere. */
+static inline struct tms_rt_thread *tms_rt_go_in(void)
+{
+    struct tms_rt_thread *thread = tms_rt_self;
+
+    if (thread == NULL || thread->inside != 0) {
+        return NULL;
+    }
+    thread->inside = 1;
+    return thread;
+}
+
+/* handlers.c: a handler was left while the thread was inside. Does not return. */
+void tms_rt_leave_now(struct tms_rt_thread *thread);
+
+/* In this order: a handler that comes in between finds the thread outside. */
+static inline void tms_rt_go_out(struct tms_rt_thread *thread)
+{
+    thread->inside = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(thread->way_out != NULL, 0)) {
+        tms_rt_leave_now(thread);
+    }
+}
+
+/*
+ * shadow.c and others: is anything watched at all, and what is written down? Accesses and new
+ * memory, also what each transaction does again, every access, synchronisation and blocks.
+ */
+extern bool tms_rt_checks, tms_rt_records, tms_rt_each, tms_rt_full, tms_rt_tells;
+
+/* check.c */
+
+/* The engine's lock is held by the caller. */
+extern struct tms_rt_mutex tms_rt_engine_lock;
+extern struct frontier tms_rt_engine;
+
+/* Gives the thread its slot with its first event, whatever that is. */
+bool tms_rt_first(struct tms_rt_thread *thread, struct tms_op *op);
+/* The next number, for an event that meets no other thread. */
+static inline uint64_t tms_rt_next_number(struct tms_rt_thread *thread)
+{
+    thread->events_seen++;
+    return ++thread->number;
+}
+/*
+ * The next number for an event behind those up to `source`, under the engine's lock: beyond all
+ * that was given out under the lock so far.
+ */
+uint64_t tms_rt_meet(struct tms_rt_thread *thread, uint64_t source);
+/* More than one thread at a time may operate on the lock. */
+void tms_rt_lock_is_shared(uint32_t id);
+/* The number of the last operation on a lock, if it was an exclusive one. */
+uint64_t tms_rt_lock_used(uint32_t id);
+/* The latest number given out under the lock, and by tms_rt_pass. */
+uint64_t tms_rt_now(void);
+/* Lets others run. */
+void tms_rt_yield(void);
+/* Memory changes its meaning: what happens to it later comes behind what happened before. */
+void tms_rt_pass(struct tms_rt_thread *thread);
+/* The engine's stretch has changed, maybe. */
+void tms_rt_restretch(struct tms_rt_thread *thread);
+/*
+ * history.c: transactions. The thread's runs from this event on, as those see it who find what it
+ * did before; 0: none does.
+ */
+void tms_rt_run_from(struct tms_rt_thread *thread, uint64_t begin);
+/* Does what BEGIN and END do, but only the thread itself knows as long as nobody else asks. */
+void tms_rt_begin_alone(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
+/* False if the engine knows of the transaction by now: then the end must be told. */
+bool tms_rt_end_alone(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
+/* The thread in a slot, NULL if it is over. */
+#define TMS_RT_SLOTS_MOST 1024u
+extern struct tms_rt_thread *tms_rt_by_slot[TMS_RT_SLOTS_MOST + 1];
+static inline struct tms_rt_thread *tms_rt_of_slot(uint32_t slot)
+{
+    return __atomic_load_n(&tms_rt_by_slot[slot], __ATOMIC_ACQUIRE);
+}
+/*
+ * Would an edge from this moment say nothing to anybody, because no running transaction reaches
+ * it? Not under the lock: what happens meanwhile comes too late to reach a moment of the past.
+ */
+bool tms_rt_is_dull(uint64_t moment);
+/* Edges that are dull come in from moments up to this number: that of the event they come into. */
+static inline uint64_t tms_rt_follow(struct tms_rt_thread *thread, uint64_t source)
+{
+    thread->number = source > thread->number ? source : thread->number;
+    return tms_rt_next_number(thread);
+}
+/* The thread of an index, as long as the engine knows it; under the lock. */
+struct tms_rt_thread *tms_rt_of_index(uint32_t index);
+/* The thread in the slot is over. */
+void tms_rt_forget_slot(uint32_t slot);
+/* The thread's log is full. */
+void tms_rt_turn_log(struct tms_rt_thread *thread);
+/* Room for what the thread does, for witnesses; it counts when it is filled in and _noted. */
+static inline struct tms_op *tms_rt_next_note(struct tms_rt_thread *thread)
+{
+    struct log *log = &thread->engine->log;
+
+    if (__builtin_expect(log->next == log->stop, 0)) {
+        tms_rt_turn_log(thread);
+    }
+    return log->next;
+}
+static inline void tms_rt_noted(struct tms_rt_thread *thread)
+{
+    atomic_signal_fence(memory_order_release);
+    thread->engine->log.next++;
+}
+static inline void tms_rt_note(struct tms_rt_thread *thread, const struct tms_op *op)
+{
+    *tms_rt_next_note(thread) = *op;
+    tms_rt_noted(thread);
+}
+/* An edge that is not implied, under the lock. */
+/* Also keeps what was refused in mind. */
+void tms_rt_arrive(struct tms_rt_thread *thread, const struct tms_op *op, struct source source);
+/* Has all that an edge from this moment into the thread would say been said? */
+static inline bool tms_rt_was_said(const struct tms_rt_thread *thread, uint64_t moment)
+{
+    const struct tms_rt_refused *refused = &thread->refused[moment_slot(moment) % TMS_RT_REFUSED];
+
+    return implied(thread->engine, moment) ||
+           (refused->begin == thread->running_from && refused->begin != 0 &&
+            refused->first <= moment && moment <= refused->last);
+}
+
+/* Locks and barriers have cells in the engine, which never move. */
+#define TMS_RT_IDS_MOST (1u << 22)
+/*
+ * A lock is taken or about to be released, and nobody but its holder needs to know: its cell
+ * is his, and the edges that come in, if there are any, say nothing to anybody. False if it is
+ * another case, and then nothing has happened.
+ */
+bool tms_rt_lock_alone(struct tms_rt_thread *thread, struct tms_op *op);
+/* An operation without a cell in shadow memory goes to the engine. Takes the lock. */
+void tms_rt_operate(struct tms_rt_thread *thread, struct tms_op *op, uint64_t source);
+/* Threads with an index from `from` on and below `to` are over. */
+#define TMS_RT_THREADS_EVER (1u << 26)
+void tms_rt_forget_threads(uint32_t from, uint32_t to);
+/* Empties the engine; false when there is no memory for it. */
+bool tms_rt_check_start(bool blame);
+/* Hands over the violations of transactions that still run, and the counts. */
+void tms_rt_check_settle(void);
+/* The engine can't go on, or something else was lost. */
+void tms_rt_lose(unsigned loss);
+
+/* blocks.c */
+void tms_rt_blocks_start(const char *sources, const char *split);
+/* Ends and begins the transaction again, inside its blocks. */
+void tms_rt_split(struct tms_rt_thread *thread, unsigned what, uintptr_t pc);
+void tms_rt_section_begins(struct tms_rt_thread *thread, const void *lock, uintptr_t pc);
+void tms_rt_section_ends(struct tms_rt_thread *thread, uintptr_t pc);
+/* A fork has ended the transaction, and this is the next event: it begins another. */
+void tms_rt_split_due(struct tms_rt_thread *thread, uint32_t site);
+/* The thread waits inside the functions on its stack: they are not atomic by default. */
+void tms_rt_functions_wait(struct tms_rt_thread *thread);
+/* It ends: so do its blocks. */
+void tms_rt_close_all(struct tms_rt_thread *thread);
+/* Writes down the begins and calls that were put off, of what began before a number. */
+void tms_rt_tell_blocks(struct tms_rt_thread *thread, uint64_t before);
+static inline bool tms_rt_in_block(const struct tms_rt_thread *thread)
+{
+    return thread->open_count > 0;
+}
+
+/* judge_events.c */
+
+/* A function begins that is no block by default. False when there is no memory for it. */
+bool tms_rt_open_call(struct tms_rt_thread *thread, const struct tms_rt_function *function);
+/* The innermost call returns. */
+void tms_rt_close_call(struct tms_rt_thread *thread);
+/* A block has ended, with a begin that is in the spool, and its function goes on. */
+bool tms_rt_block_becomes_call(struct tms_rt_thread *thread, const struct tms_rt_open *block);
+/* The thread is in something that `judge` may report. */
+static inline bool tms_rt_is_judged(const struct tms_rt_thread *thread)
+{
+    return thread->open_count > 0 || thread->call_count > 0;
+}
+/* The tool has delayed the thread. */
+void tms_rt_was_delayed(struct tms_rt_thread *thread);
+
+/* along.c: an event that is recorded along; and what has been held back, now. */
+void tms_rt_along(struct tms_rt_thread *thread, const struct tms_spool_event *event);
+void tms_rt_along_flush(struct tms_rt_thread *thread);
+
+/* objects.c */
+uintptr_t tms_rt_object_address(enum tms_rt_sync what, uint32_t id);
+/* Of memory that is about to be renewed by the thread, which then comes behind their use. */
+void tms_rt_objects_gone(struct tms_rt_thread *thread, uintptr_t address, size_t size);
+void tms_rt_objects_restart(void);
+/* The thread ends with locks that it holds: a robust mutex can be taken by others then. */
+void tms_rt_drop_locks(struct tms_rt_thread *thread);
+
+/* heap.c: the block of the heap that holds an address; false if it is in none. */
+bool tms_rt_heap_find(uintptr_t address, uintptr_t *start, size_t *size, uint32_t *site);
+void tms_rt_heap_restart(void);
+
+/* violations.c */
+void tms_rt_violations_restart(void);
+
+/* sites.c */
+void tms_rt_sites_restart(void);
+
+/* life.c */
+struct tms_rt_thread *tms_rt_life_start(void);
+void tms_rt_life_restart(struct tms_rt_thread *only);
+/* Adds up what the threads have counted so far. */
+void tms_rt_life_count(struct tms_spool_header *header);
+/* There is at least one block, however the process ends. */
+void tms_rt_block_seen(void);
+
+/* shadow.c */
+void tms_rt_page_has_object(uintptr_t address);
+/* Asked about whole pages, so the answer is "maybe". */
+bool tms_rt_may_hold_objects(uintptr_t address, uintptr_t end);
+/* As tms_rt_renew, for a thread that may be no longer watched. */
+void tms_rt_renew_by(struct tms_rt_thread *thread, uintptr_t address, size_t size);
+/* What the thread did again goes into the cells, if it is due. */
+void tms_rt_settle_recalled(struct tms_rt_thread *thread);
+/* All that was known is forgotten, in the child of a fork. */
+void tms_rt_shadow_restart(void);
+void tms_rt_stripes_restart(void);
+
+/* names.c */
+
+/* The name of the function at an address, "" if it has none. */
+#define TMS_RT_NAME_MOST 1000u
+void tms_rt_find_name(uintptr_t address, char name[TMS_RT_NAME_MOST]);
+/* The code of the function at an address, as the symbol table has it; false if it does not. */
+bool tms_rt_find_code(uintptr_t address, uintptr_t *start, uintptr_t *end);
+/* Files that were loaded since are known from now on, and written down. */
+void tms_rt_note_modules(void);
+void tms_rt_names_restart(void);
+
+/* functions.c */
+
+/* What is known of a function. */
+struct tms_rt_function {
+    uintptr_t address;      /* inside it, where its hook returns to */
+    _Atomic uint32_t label; /* if it is an atomic block, 0 if not; then it never will be */
+    uint32_t name;          /* its label, in any case */
+    uint32_t site;          /* of its begin, wherever it was called from */
+    bool assumed;           /* nobody said so: it is the default */
+    bool plumbing;          /* of the standard library: not what the programmer means */
+    bool called;            /* when it is no block, a recording has calls of it */
+};
+struct tms_rt_function *tms_rt_function(uintptr_t address);
+/* The thread has called nothing so far. */
+void tms_rt_forget_called(struct tms_rt_thread *thread);
+/* From now on it is not atomic, if that was only assumed. */
+void tms_rt_function_unfit(struct tms_rt_function *function);
+bool tms_rt_functions_start(const char *spec, bool functions);
+/* Does a rule say what is atomic, and not only what is not? */
+bool tms_rt_rules_name_blocks(void);
+/* Patterns that matched nothing are warned about, and modules written down. */
+void tms_rt_functions_finish(void);
+bool tms_rt_functions_restart(void);
+/* The label of an annotation; 0: it is not meant to be atomic. */
+uint32_t tms_rt_text_label(struct tms_rt_thread *thread, const char *name);
+
+/* sites.c */
+
+/* The way through the frames; the outermost first, and none is asked twice. */
+uint32_t tms_rt_find_frames(struct tms_rt_thread *thread);
+static inline uint32_t tms_rt_frame_site(struct tms_rt_thread *thread)
+{
+    /* The first of the frames is not one, and has no site. */
+    return thread->top->site != 0 || thread->top == thread->frames ? thread->top->site
+                                                                   : tms_rt_find_frames(thread);
+}
+/* The site behind another, which the thread has not used lately; the entry will know it. */
+uint32_t tms_rt_remember_site(struct tms_rt_site_entry *entry, uint32_t parent, uintptr_t pc);
+static inline uint32_t tms_rt_next_site(struct tms_rt_thread *thread, uint32_t parent, uintptr_t pc)
+{
+    size_t at = (pc ^ pc >> 9) + parent * UINT64_C(9);
+    struct tms_rt_site_entry *entry = &thread->sites[at % TMS_RT_SITE_CACHE];
+
+    return entry->pc == pc && entry->parent == parent && entry->id != 0
+               ? entry->id
+               : tms_rt_remember_site(entry, parent, pc);
+}
+/* The place of an event at pc: the way through the frames and pc. */
+static inline uint32_t tms_rt_site(struct tms_rt_thread *thread, uintptr_t pc)
+{
+    return tms_rt_next_site(thread, tms_rt_frame_site(thread), pc);
+}
+/* The same without a thread. */
+uint32_t tms_rt_site_behind(uint32_t parent, uintptr_t pc);
+uintptr_t tms_rt_site_pc(uint32_t site);
+/* pc alone, without the way to it. */
+uint32_t tms_rt_bare_site(uintptr_t pc);
+
+/* runs.c: an access that is something new is written down. */
+void tms_rt_spool_access(struct tms_rt_thread *thread, struct tms_spool_event *access);
+
+/* spool.c */
+/*
+ * Makes the spool of this process; in the child of a fork, in place of the parent's. False, with
+ * errno set, if there is no room for it.
+ */
+bool tms_rt_spool_open(const char *pattern, uint64_t max_size);
+/* NULL: there is none, or it is that of another process. */
+struct tms_spool_header *tms_rt_spool_header(void);
+/* There is no room for more events; records go on. */
+bool tms_rt_spool_is_full(void);
+/* The thread writes no more: what is left of its chunk is for others. */
+void tms_rt_spool_thread_ends(struct tms_rt_thread *thread);
+/* Nanoseconds of the monotonic clock. */
+uint64_t tms_rt_clock(void);
+void tms_rt_spool_event(struct tms_rt_thread *thread, const struct tms_spool_event *event);
+/* A transaction, just over, in which there was none. */
+void tms_rt_spool_idle(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
+/* One that does not make the blocks around it worth telling. */
+void tms_rt_spool_aside(struct tms_rt_thread *thread, const struct tms_spool_event *event);
+/* As it is. */
+void tms_rt_spool_write(struct tms_rt_thread *thread, const struct tms_spool_event *event);
+/* So many bytes are new: `kind` is alloc or free. */
+void tms_rt_spool_renewal(struct tms_rt_thread *thread, uint8_t kind, uintptr_t address,
+                          size_t size, uint32_t site);
+/* Room for a record of so many bytes, with its header filled in; NULL: none. */
+void *tms_rt_spool_record(enum tms_spool_type type, size_t bytes);
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Violations on their way into the spool: one record per static pattern, with a count. A pattern
+ * is what the program has to do with it: labels, kinds of conflict, and the instructions that
+ * conflict; no addresses, threads or numbers.
+ */
+#include <string.h>
+
+#include "runtime/core/memory.h"
+#include "runtime/shadow/words.h"
+
+#define PATTERNS 4096u /* further ones are counted, not listed */
+
+struct pattern {
+    uint64_t hash; /* 0: free */
+    struct tms_spool_violation *record;
+};
+
+static struct pattern patterns[PATTERNS];
+static uint32_t pattern_count;
+
+void tms_rt_violations_restart(void)
+{
+    memset(patterns, 0, sizeof(patterns));
+    pattern_count = 0;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static uint64_t pattern_of(const struct tms_violation *violation)
+{
+    uint64_t hash = mix(1, violation->transaction.label);
+
+    for (size_t i = 0; i < violation->cycle_length; i++) {
+        const struct tms_step *step = &violation->cycle[i];
+        hash = mix(hash, step->from.label);
+        hash = mix(hash, (uint64_t)step->kind << 8 | step->on_class);
+        hash = mix(hash, tms_rt_site_pc(step->first_location));
+        hash = mix(hash, tms_rt_site_pc(step->second_location));
+    }
+    for (size_t i = 0; i < violation->refuted_count; i++) {
+        hash = mix(hash, violation->refuted[i].label);
+    }
+    return hash | 1;
+}
+
+static struct tms_spool_transaction spooled(const struct tms_transaction *transaction)
+{
+    return (struct tms_spool_transaction){.begin = transaction->begin_event,
+                                          .thread = transaction->thread,
+                                          .label = transaction->label,
+                                          .site = transaction->location,
+                                          .unary = transaction->unary};
+}
+
+/* Which bytes both events touched, if the logs still know. */
+static uint8_t common_bytes(const struct tms_step *step)
+{
+    const struct tms_transaction *side[2] = {&step->from, &step->to};
+    uint64_t event[2] = {step->first_event, step->second_event};
+    uint8_t bytes = WORD_BYTES;
+
+    for (int i = 0; i < 2; i++) {
+        const struct thread *u = tms_rt_engine.by_id[side[i]->thread];
+        uint64_t at = u == NULL ? 0 : tms_log_find(&u->log, event[i]);
+        if (u == NULL || at >= log_written(&u->log)) {
+            continue;
+        }
+        const struct tms_op *entry = log_at(&u->log, at);
+        if (entry->event == event[i] && entry->target == step->on) {
+            bytes &= (uint8_t)~entry->spared;
+        }
+    }
+    return bytes != 0 ? bytes : WORD_BYTES;
+}
+
+static struct tms_spool_step spooled_step(const struct tms_step *step)
+{
+    struct tms_spool_step out = {.from = spooled(&step->from),
+                                 .to = spooled(&step->to),
+                                 .first = step->first_event,
+                                 .second = step->second_event,
+                                 .on = step->on,
+                                 .first_site = step->first_location,
+                                 .second_site = step->second_location,
+                                 .on_class = step->on_class,
+                                 .kind = step->kind,
+                                 .first_kind = step->first_kind,
+                                 .second_kind = step->second_kind};
+
+    if (step->on_class == TMS_CLASS_LOCK || step->on_class == TMS_CLASS_BARRIER) {
+        bool lock = step->on_class == TMS_CLASS_LOCK;
+        out.on = tms_rt_object_address(lock ? TMS_RT_LOCK : TMS_RT_BARRIER, step->on);
+    } else if (step->on_class == TMS_CLASS_VARIABLE) {
+        uint8_t bytes = common_bytes(step);
+        unsigned first = (unsigned)__builtin_ctz(bytes);
+        out.on = tms_rt_word_address(step->on) + first;
+        out.size = (uint8_t)__builtin_popcount(bytes);
+    }
+    return out;
+}
+
+/* Said before the violation, so that its reader knows them: the blocks of the heap in it. */
+static void spool_heap(const struct tms_spool_step *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uintptr_t start;
+        size_t size;
+        uint32_t site;
+        if (steps[i].on_class == TMS_CLASS_THREAD || steps[i].on == 0 ||
+            !tms_rt_heap_find(steps[i].on, &start, &size, &site)) {
+            continue;
+        }
+        struct tms_spool_heap *record = tms_rt_spool_record(TMS_SPOOL_HEAP, sizeof(*record));
+        if (record != NULL) {
+            record->address = start;
+            record->size = size;
+            record->site = site;
+        }
+    }
+}
+
+/* A pattern that was not seen before. */
+struct news {
+    const struct tms_violation *violation;
+    struct tms_spool_violation *record; /* NULL: no room for it */
+};
+
+static void spool(void *argument)
+{
+    struct news *news = argument;
+    const struct tms_violation *violation = news->violation;
+    size_t steps = violation->cycle_length, refuted = violation->refuted_count;
+    struct tms_spool_violation *record = tms_rt_spool_record(
+        TMS_SPOOL_VIOLATION, sizeof(*record) + steps * sizeof(struct tms_spool_step) +
+                                 refuted * sizeof(struct tms_spool_transaction));
+
+    news->record = record;
+    if (record == NULL) {
+        return;
+    }
+    struct tms_spool_step *step = (void *)(record + 1);
+    for (size_t i = 0; i < steps; i++) {
+        step[i] = spooled_step(&violation->cycle[i]);
+    }
+    struct tms_spool_transaction *block = (void *)(step + steps);
+    for (size_t i = 0; i < refuted; i++) {
+        block[i] = spooled(&violation->refuted[i]);
+    }
+    spool_heap(step, steps);
+    const struct tms_rt_thread *closing = tms_rt_of_index(violation->thread);
+    if (closing != NULL) {
+        record->held_count = closing->closing_count;
+        memcpy(record->held, closing->closing_held, sizeof(record->held));
+    }
+    record->event = violation->event;
+    record->thread = violation->thread;
+    record->not_atomic = violation->not_atomic;
+    record->transaction = spooled(&violation->transaction);
+    record->steps = (uint32_t)steps;
+    record->refuted = (uint32_t)refuted;
+    __atomic_store_n(&record->count, 1, __ATOMIC_RELEASE);
+}
+
+/* Under the engine's lock. */
+void tms_host_violation(struct tms_host *host, const struct tms_violation *violation)
+{
+    uint64_t hash = pattern_of(violation);
+    uint32_t at = (uint32_t)(hash >> 32) % PATTERNS;
+    struct tms_spool_header *header = tms_rt_spool_header();
+
+    (void)host;
+    if (header != NULL) {
+        header->violations++;
+    }
+    while (patterns[at].hash != 0 && patterns[at].hash != hash) {
+        at = (at + 1) % PATTERNS;
+    }
+    if (patterns[at].hash == hash) {
+        if (patterns[at].record != NULL) {
+            __atomic_fetch_add(&patterns[at].record->count, 1, __ATOMIC_RELAXED);
+        }
+    } else if (pattern_count < PATTERNS / 2) {
+        struct news news = {.violation = violation};
+        pattern_count++;
+        tms_rt_call_deep(spool, &news);
+        patterns[at] = (struct pattern){hash, news.record};
+    }
+}

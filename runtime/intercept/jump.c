@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * longjmp: the functions that it jumps out of never say that they are left, so the runtime is
+ * told which frame comes out on top; a jump out of a handler may have to wait (handlers.c). glibc
+ * hides the saved stack pointer (turned and mixed with a secret of the thread control block,
+ * against attackers), which is undone here.
+ */
+#include <setjmp.h>
+
+#include "runtime/intercept/interpose.h"
+
+#if !defined(__x86_64__) || !defined(__GLIBC__)
+#error "longjmp: where does this C library keep the stack pointer in a jmp_buf?"
+#endif
+
+#define SAVED_STACK_POINTER 6
+#define SECRET_TURNS        17
+
+static uintptr_t saved_stack_pointer(const struct __jmp_buf_tag *buffer)
+{
+    uintptr_t hidden = (uintptr_t)buffer->__jmpbuf[SAVED_STACK_POINTER], secret;
+    __asm__("movq %%fs:0x30, %0" : "=r"(secret));
+    return (hidden >> SECRET_TURNS | hidden << (64 - SECRET_TURNS)) ^ secret;
+}
+
+#define JUMPS(name)                                                                                \
+    TMS_RT_REAL(void, name, (struct __jmp_buf_tag *, int))                                         \
+    TMS_RT_INTERPOSE _Noreturn void name(struct __jmp_buf_tag buffer[1], int value);               \
+    static void again_##name(void *buffer, int value)                                              \
+    {                                                                                              \
+        name(buffer, value);                                                                       \
+    }                                                                                              \
+    TMS_RT_INTERPOSE _Noreturn void name(struct __jmp_buf_tag buffer[1], int value)                \
+    {                                                                                              \
+        uintptr_t target = saved_stack_pointer(buffer);                                            \
+        tms_rt_leave_later(target, again_##name, buffer, value);                                   \
+        TMS_RT_TELL(tms_rt_unwind(thread, target));                                                \
+        real_##name()(buffer, value);                                                              \
+        __builtin_unreachable();                                                                   \
+    }
+
+JUMPS(longjmp)
+JUMPS(_longjmp)
+JUMPS(siglongjmp)
+JUMPS(__longjmp_chk)

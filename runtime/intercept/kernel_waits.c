@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Waiting in the kernel for others: descriptors that become ready, connections, child processes,
+ * signals. Who returns from such a wait has heard from somebody, which `judge` has to know
+ * (docs/judge.md); nothing else follows from it. What reads from a descriptor is in io.c.
+ *
+ * The real functions are called from outside the runtime: they block, are cancelled, and are
+ * interrupted by handlers. Handlers may call most of them, so they are looked up at the start and
+ * not with the first call. A mere look (a timeout of 0, WNOHANG) counts if it finds something.
+ * Waiting for no descriptor at all is sleeping, and does not count.
+ */
+#undef _FORTIFY_SOURCE
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "runtime/intercept/interpose.h"
+
+/* Of a time that the kernel has read: it is not looked at before, for it may be nowhere. */
+static bool is_zero(const struct timespec *time)
+{
+    return time != NULL && time->tv_sec == 0 && time->tv_nsec == 0;
+}
+
+/* `heard` is what makes it a rendezvous, in terms of `came`, which the call has returned. */
+#define WAITS_NEXT(result, name, parameters, arguments, heard, fallback)                           \
+    TMS_RT_REAL_NEXT(result, name, parameters, NULL, fallback)                                     \
+    TMS_RT_INTERPOSE result name parameters;                                                       \
+    TMS_RT_INTERPOSE result name parameters                                                        \
+    {                                                                                              \
+        result came = real_##name() arguments;                                                     \
+        if (heard)                                                                                 \
+            TMS_RT_TELL(tms_rt_rendezvous(thread, TMS_RT_PC()));                                   \
+        return came;                                                                               \
+    }
+#define WAITS(result, name, parameters, arguments, heard)                                          \
+    WAITS_NEXT(result, name, parameters, arguments, heard, NULL)
+
+/* ---- descriptors ------------------------------------------------------------------------ */
+
+/* A time-out, or a signal, ends a wait as well; `looks`: it was none. */
+#define HAS_WAITED(looks) (came > 0 || (count > 0 && (came == 0 ? !(looks) : errno == EINTR)))
+#define POLLS(name, parameters, arguments, looks)                                                  \
+    WAITS(int, name, parameters, arguments, HAS_WAITED(looks))
+
+POLLS(poll, (struct pollfd * files, nfds_t count, int timeout), (files, count, timeout),
+      timeout == 0)
+POLLS(__poll_chk, (struct pollfd * files, nfds_t count, int timeout, size_t room),
+      (files, count, timeout, room), timeout == 0)
+POLLS(ppoll,
+      (struct pollfd * files, nfds_t count, const struct timespec *timeout, const sigset_t *mask),
+      (files, count, timeout, mask), is_zero(timeout))
+POLLS(__ppoll_chk,
+      (struct pollfd * files, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
+       size_t room),
+      (files, count, timeout, mask, room), is_zero(timeout))
+POLLS(select, (int count, fd_set *reads, fd_set *writes, fd_set *others, struct timeval *timeout),
+      (count, reads, writes, others, timeout), false) /* it has changed the time */
+POLLS(pselect,
+      (int count, fd_set *reads, fd_set *writes, fd_set *others, const struct timespec *timeout,
+       const sigset_t *mask),
+      (count, reads, writes, others, timeout, mask), is_zero(timeout))
+POLLS(epoll_wait, (int file, struct epoll_event *events, int count, int timeout),
+      (file, events, count, timeout), timeout == 0)
+POLLS(epoll_pwait,
+      (int file, struct epoll_event *events, int count, int timeout, const sigset_t *mask),
+      (file, events, count, timeout, mask), timeout == 0)
+
+/* Not in every C library. */
+static int no_epoll_pwait2(int file, struct epoll_event *events, int count,
+                           const struct timespec *timeout, const sigset_t *mask)
+{
+    (void)file, (void)events, (void)count, (void)timeout, (void)mask;
+    errno = ENOSYS;
+    return -1;
+}
+
+WAITS_NEXT(int, epoll_pwait2,
+           (int file, struct epoll_event *events, int count, const struct timespec *timeout,
+            const sigset_t *mask),
+           (file, events, count, timeout, mask), HAS_WAITED(is_zero(timeout)),
+           (void *)(uintptr_t)no_epoll_pwait2)
+
+WAITS(int, accept, (int file, __SOCKADDR_ARG address, socklen_t *length), (file, address, length),
+      came >= 0)
+WAITS(int, accept4, (int file, __SOCKADDR_ARG address, socklen_t *length, int flags),
+      (file, address, length, flags), came >= 0)
+
+/* ---- child processes -------------------------------------------------------------------- */
+
+WAITS(pid_t, wait, (int *status), (status), came > 0)
+WAITS(pid_t, waitpid, (pid_t child, int *status, int options), (child, status, options), came > 0)
+WAITS(pid_t, wait3, (int *status, int options, struct rusage *usage), (status, options, usage),
+      came > 0)
+WAITS(pid_t, wait4, (pid_t child, int *status, int options, struct rusage *usage),
+      (child, status, options, usage), came > 0)
+WAITS(int, waitid, (idtype_t type, id_t child, siginfo_t *info, int options),
+      (type, child, info, options), came == 0 && (options & WNOHANG) == 0)
+
+/* ---- signals ---------------------------------------------------------------------------- */
+
+WAITS(int, sigwait, (const sigset_t *set, int *number), (set, number), came == 0)
+WAITS(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), came > 0)
+WAITS(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout),
+      (set, info, timeout), came > 0)
+
+/* ---- looking them up -------------------------------------------------------------------- */
+
+__attribute__((constructor)) static void look_up(void)
+{
+    real_poll();
+    real___poll_chk();
+    real_ppoll();
+    real___ppoll_chk();
+    real_select();
+    real_pselect();
+    real_epoll_wait();
+    real_epoll_pwait();
+    real_epoll_pwait2();
+    real_accept();
+    real_accept4();
+    real_wait();
+    real_waitpid();
+    real_wait3();
+    real_wait4();
+    real_waitid();
+    real_sigwait();
+    real_sigwaitinfo();
+    real_sigtimedwait();
+}

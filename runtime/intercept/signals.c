@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Signals that end the process: the spool is settled, then the process ends by the very same
+ * signal, so that who waits for it sees what it would have seen.
+ *
+ * Our handler stands only where the program has the default action, and the program does not
+ * see it: sigaction and signal put it in place of SIG_DFL, and answer SIG_DFL where it was. In the
+ * same way they wrap the program's own handlers (handlers.c). What the program ignores is its own.
+ * A stack that overflows leaves no room for the handler unless the program has set up another
+ * stack; the process then ends at once, as without us.
+ */
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/intercept/interpose.h"
+
+/* All have the default action of ending the process. */
+#define FATAL_SIGNALS(X)                                                                           \
+    X(SIGHUP)                                                                                      \
+    X(SIGINT)                                                                                      \
+    X(SIGQUIT)                                                                                     \
+    X(SIGILL)                                                                                      \
+    X(SIGTRAP)                                                                                     \
+    X(SIGABRT)                                                                                     \
+    X(SIGBUS)                                                                                      \
+    X(SIGFPE)                                                                                      \
+    X(SIGUSR1)                                                                                     \
+    X(SIGSEGV)                                                                                     \
+    X(SIGUSR2)                                                                                     \
+    X(SIGPIPE)                                                                                     \
+    X(SIGALRM)                                                                                     \
+    X(SIGTERM)                                                                                     \
+    X(SIGXCPU)                                                                                     \
+    X(SIGXFSZ)                                                                                     \
+    X(SIGVTALRM)                                                                                   \
+    X(SIGPROF)                                                                                     \
+    X(SIGSYS)
+
+static const bool fatal[_NSIG] = {
+#define X(name) [name] = true,
+    FATAL_SIGNALS(X)
+#undef X
+};
+
+static _Atomic bool watching;
+
+typedef tms_rt_handler_function handler_function;
+
+TMS_RT_REAL(int, sigaction, (int, const struct sigaction *, struct sigaction *))
+
+static void tell_end(int number)
+{
+    char how[] = "signal \0\0";
+    char *digit = how + sizeof "signal " - 1;
+    if (number >= 10)
+        *digit++ = (char)('0' + number / 10);
+    *digit = (char)('0' + number % 10);
+    tms_rt_finish(how);
+}
+
+/* Blocked while it is handled, the signal comes again as soon as this returns. */
+static void end_by_signal(int number)
+{
+    int saved_errno = errno;
+    tell_end(number);
+    real_sigaction()(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    syscall(SYS_tgkill, getpid(), gettid(), number);
+    errno = saved_errno;
+}
+
+static bool is_ours(int number)
+{
+    return number > 0 && number < _NSIG && fatal[number] && atomic_load(&watching);
+}
+
+static struct sigaction ours(void)
+{
+    struct sigaction action = {.sa_handler = end_by_signal, .sa_flags = SA_ONSTACK};
+    sigfillset(&action.sa_mask);
+    return action;
+}
+
+/* ---- what the program calls ------------------------------------------------------------- */
+
+/* In the place of what the program wants to handle a signal. */
+static handler_function *in_place_of(int number, handler_function *handler)
+{
+    if (!atomic_load(&watching))
+        return handler;
+    return is_ours(number) && handler == SIG_DFL ? end_by_signal
+                                                 : tms_rt_wrap_handler(number, handler);
+}
+
+/* What the program had set where this was; `before` is what a wrapper stood for. */
+static handler_function *behind(handler_function *handler, handler_function *before)
+{
+    return handler == end_by_signal ? SIG_DFL : tms_rt_is_wrapped(handler) ? before : handler;
+}
+
+TMS_RT_INTERPOSE int sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+    handler_function *before = tms_rt_handler_of(number);
+    struct sigaction in_place;
+    if (action != NULL) {
+        in_place = *action;
+        in_place.sa_handler = in_place_of(number, action->sa_handler);
+        if (in_place.sa_handler == end_by_signal)
+            in_place = ours();
+        action = &in_place;
+    }
+    int result = real_sigaction()(number, action, old);
+    if (result == 0 && old != NULL && old->sa_handler == end_by_signal)
+        *old = (struct sigaction){.sa_handler = SIG_DFL};
+    else if (result == 0 && old != NULL)
+        old->sa_handler = behind(old->sa_handler, before);
+    return result;
+}
+
+#define SETS_HANDLER(name)                                                                         \
+    TMS_RT_REAL(handler_function *, name, (int, handler_function *))                               \
+    TMS_RT_INTERPOSE handler_function *name(int, handler_function *);                              \
+    TMS_RT_INTERPOSE handler_function *name(int number, handler_function *handler)                 \
+    {                                                                                              \
+        handler_function *before = tms_rt_handler_of(number);                                      \
+        handler_function *old = real_##name()(number, in_place_of(number, handler));               \
+        return behind(old, before);                                                                \
+    }
+
+SETS_HANDLER(signal)
+SETS_HANDLER(bsd_signal)
+SETS_HANDLER(sysv_signal)
+SETS_HANDLER(__sysv_signal)
+SETS_HANDLER(sigset)
+
+/* ---- start ------------------------------------------------------------------------------ */
+
+/* Only where nobody, not even who started the process, has asked for anything else. */
+static void watch(int number)
+{
+    struct sigaction action;
+    if (real_sigaction()(number, NULL, &action) != 0 || action.sa_handler != SIG_DFL)
+        return;
+    action = ours();
+    real_sigaction()(number, &action, NULL);
+}
+
+static void watch_all(void)
+{
+    for (int number = 1; number < _NSIG; number++) {
+        if (fatal[number])
+            watch(number);
+    }
+    atomic_store(&watching, true);
+}
+
+__attribute__((constructor(101))) static void watch_signals(void)
+{
+    tms_rt_start();
+    TMS_RT_TELL(watch_all());
+}

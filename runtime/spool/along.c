@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is recorded along with a check: synchronisation, for engines that look at nothing else. To
+ * them a block means something only if there are two acquires in it, and most have one: a locked
+ * getter, a locked setter. So the begin of a block waits, with the first acquire and its release,
+ * for the second; if the block ends before, it is not mentioned.
+ *
+ * What waits when the process is killed is lost: an acquire, or one with its release, which leaves
+ * a trace that is well-formed.
+ */
+#include "runtime/core/thread.h"
+
+static bool takes(const struct tms_spool_event *event)
+{
+    return event->kind == TMS_EVENT_ACQUIRE || event->kind == TMS_EVENT_SHARED_ACQUIRE;
+}
+
+static bool gives(const struct tms_spool_event *event)
+{
+    return event->kind == TMS_EVENT_RELEASE || event->kind == TMS_EVENT_SHARED_RELEASE;
+}
+
+/* Is there nothing yet that the event would be the second of? */
+static bool can_wait(const struct tms_rt_thread *t, const struct tms_spool_event *event)
+{
+    if (t->untold == 0) {
+        return false;
+    }
+    return t->waiting_count == 0
+               ? takes(event)
+               : t->waiting_count == 1 && gives(event) && event->target == t->waiting[0].target;
+}
+
+void tms_rt_along_flush(struct tms_rt_thread *t)
+{
+    uint32_t count = t->waiting_count;
+
+    t->waiting_count = 0;
+    if (count > 0) {
+        tms_rt_tell_blocks(t, t->waiting[0].number);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        tms_rt_spool_write(t, &t->waiting[i]);
+    }
+}
+
+void tms_rt_along(struct tms_rt_thread *t, const struct tms_spool_event *event)
+{
+    if (can_wait(t, event)) {
+        t->waiting[t->waiting_count++] = *event;
+        return;
+    }
+    tms_rt_along_flush(t);
+    if (takes(event) && t->untold > 0) {
+        t->waiting[t->waiting_count++] = *event; /* the first in blocks that began since */
+        return;
+    }
+    if (event->kind != TMS_EVENT_END) {
+        tms_rt_tell_blocks(t, UINT64_MAX);
+    }
+    tms_rt_spool_write(t, event);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Accesses on their way into the spool. An instruction that goes through memory byte by byte, or
+ * element by element, needs one event for as long as the thread is left in peace: the access is
+ * written as part of the last one of the same site, if it is beside that and
+ *
+ * - nothing came into the thread in between, and it did nothing to locks, threads or the heap;
+ * - both are outside of blocks, or the innermost block around them is the same;
+ * - neither is marked as more than an access.
+ *
+ * Then the two may as well have happened at once, when the first did: see docs/runtime.md.
+ */
+#include "runtime/core/thread.h"
+
+static struct tms_rt_run *run_of(struct tms_rt_thread *t, uint32_t site)
+{
+    return &t->runs[site % TMS_RT_RUNS];
+}
+
+/* The begin of the innermost block, 0: none. */
+static uint64_t block_of(const struct tms_rt_thread *t)
+{
+    return t->open_count > 0 ? t->open[t->open_count - 1].number : 0;
+}
+
+/* Is the access beside what was written, and may as well have happened with it? */
+static bool is_beside(const struct tms_rt_thread *t, const struct tms_rt_run *run,
+                      const struct tms_spool_event *access)
+{
+    return run->event != NULL && run->calm == t->calm && run->block == block_of(t) &&
+           run->event->what == 0 && access->what == 0 && tms_event_is_beside(run->event, access);
+}
+
+void tms_rt_spool_access(struct tms_rt_thread *t, struct tms_spool_event *access)
+{
+    struct tms_rt_run *run = run_of(t, access->site);
+
+    if (is_beside(t, run, access) && run->event->site == access->site) {
+        tms_event_lengthen(run->event, access);
+        return;
+    }
+    access->joins = t->last_run.event == t->last_event && is_beside(t, &t->last_run, access);
+    tms_rt_spool_event(t, access);
+    *run = (struct tms_rt_run){
+        .event = tms_rt_full ? NULL : t->last_event, .block = block_of(t), .calm = t->calm};
+    t->last_run = *run;
+}
