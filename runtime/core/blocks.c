@@ -9,8 +9,8 @@
 #include "runtime/core/memory.h"
 #include "runtime/shadow/shadow.h"
 
+static struct tms_memory memory = TMS_RT_MEMORY;
 static struct {
-    struct tms_memory memory;
     unsigned split; /* enum tms_split */
     bool functions, sections;
 } blocks;
@@ -114,7 +114,7 @@ static bool make_room(struct tms_rt_thread *t)
 {
     size_t capacity = t->open_capacity;
 
-    if (!TMS_RESERVE(&blocks.memory, &t->open, &capacity, t->open_count + 1u, 16)) {
+    if (!TMS_RESERVE(&memory, &t->open, &capacity, t->open_count + 1u, 16)) {
         tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
         return false;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The frontier engine inside the program: the same matrices, logs and witnesses that check a
- * trace (engine/frontier.h), with the cells of variables in shadow memory.
+ * trace (frontier/frontier.h), with the cells of variables in shadow memory.
  *
  * Numbers of events are clocks of the threads, because a counter for all would cost more than
  * all the rest. A thread counts its own events; an event that meets another thread's, or passes
@@ -24,8 +24,7 @@ bool tms_rt_checks, tms_rt_records, tms_rt_each, tms_rt_full, tms_rt_tells;
 
 struct tms_rt_thread *tms_rt_by_slot[TMS_RT_SLOTS_MOST + 1];
 static uint8_t *shared_locks; /* by id: has been held by several at a time, or might have been */
-static struct tms_host host;
-static struct tms_settings settings;
+static struct tms_memory memory = TMS_RT_MEMORY;
 static _Atomic uint64_t latest;
 
 /* ---- numbers ---------------------------------------------------------------------------- */
@@ -84,12 +83,10 @@ void tms_rt_lose(unsigned loss)
     tms_rt_checks = false; /* what is not seen whole is not looked at at all */
 }
 
-void tms_host_fail(struct tms_host *failing, int code)
+static void fail(struct frontier *f, int code)
 {
-    if (failing->failed == TMS_OK) {
-        failing->failed = code;
-        tms_rt_lose(code == TMS_ERR_LIMIT ? TMS_SPOOL_LOST_THREADS : TMS_SPOOL_LOST_MEMORY);
-    }
+    (void)f;
+    tms_rt_lose(code == TMS_ERR_LIMIT ? TMS_SPOOL_LOST_THREADS : TMS_SPOOL_LOST_MEMORY);
 }
 
 void tms_rt_restretch(struct tms_rt_thread *t)
@@ -118,8 +115,8 @@ static void lay_out_blocks(struct tms_rt_thread *t)
     size_t depth = t->open_count > 1 ? t->open_count - 1 : 0;
 
     nesting->depth = 0;
-    if (!settings.blame ||
-        !TMS_RESERVE(&host.memory, &nesting->open, &nesting->capacity, depth, 8)) {
+    if (!tms_rt_engine.blame ||
+        !TMS_RESERVE(&memory, &nesting->open, &nesting->capacity, depth, 8)) {
         return;
     }
     for (size_t i = 0; i < depth; i++) {
@@ -235,7 +232,7 @@ void tms_rt_arrive(struct tms_rt_thread *t, const struct tms_op *op, struct sour
     note_closing(t);
     /* Whether a transaction is to blame may show later, by an edge from where one came before. */
     if (!implied(t->engine, source.moment) && pending->open &&
-        (pending->violation.not_atomic || !settings.blame)) {
+        (pending->violation.not_atomic || !tms_rt_engine.blame)) {
         note_refused(t, source.moment);
     }
 }
@@ -347,10 +344,10 @@ static void operate(void *argument)
     }
     uint64_t before = lock_source(op);
     op->event = tms_rt_meet(t, before > source ? before : source);
-    if (host.failed == TMS_OK) {
+    if (f->failed == TMS_OK) {
         ops[0] = *op;
         tms_frontier_take(f, ops, 1);
-        t->engine = host.failed == TMS_OK ? f->by_id[t->index] : t->engine;
+        t->engine = f->failed == TMS_OK ? f->by_id[t->index] : t->engine;
     }
     if (t->engine != NULL) {
         __atomic_store_n(&tms_rt_by_slot[t->engine->slot], t, __ATOMIC_RELEASE);
@@ -414,20 +411,28 @@ void tms_rt_forget_threads(uint32_t from, uint32_t to)
     tms_rt_mutex_unlock(&tms_rt_engine_lock);
 }
 
+static const struct tms_frontier_port port = {
+    .begin = tms_rt_history_begin,
+    .end = tms_rt_history_end,
+    .find = tms_rt_history_find,
+    .violation = tms_rt_take_violation,
+    .fail = fail,
+    .renewed = renewed,
+    .wake_source = wake_source,
+    .wake = wake,
+    .memory = &tms_rt_allocator,
+};
+
 bool tms_rt_check_start(bool blame)
 {
     struct frontier *f = &tms_rt_engine;
 
     memset(f, 0, sizeof(*f));
-    host = (struct tms_host){.settings = &settings};
-    settings = (struct tms_settings){.blame = blame};
+    memory = (struct tms_memory)TMS_RT_MEMORY;
     memset(tms_rt_by_slot, 0, sizeof(tms_rt_by_slot));
-    f->renewed = renewed;
-    f->wake_source = wake_source;
-    f->wake = wake;
     atomic_store(&tms_rt_engine_lock.state, 0);
     shared_locks = tms_rt_map(TMS_RT_IDS_MOST);
-    return shared_locks != NULL && tms_frontier_set_up(f, &host) == TMS_OK &&
+    return shared_locks != NULL && tms_frontier_set_up(f, &port, NULL, &memory, blame) == TMS_OK &&
            tms_frontier_limit_slots(f, TMS_RT_SLOTS_MOST) == TMS_OK &&
            tms_log_start(f, &f->forgotten) && make_thread_tables(f) &&
            make_cells(&f->cells[CELLS_LOCKS]) && make_cells(&f->cells[CELLS_BARRIERS]);
@@ -447,10 +452,10 @@ void tms_rt_check_settle(void)
         tms_frontier_settle(f, f->threads[slot]);
     }
     if (header != NULL) {
-        header->first_violation = host.first_violation_event;
-        header->closing_edges = host.closing_edges;
+        header->first_violation = f->first_violation;
+        header->closing_edges = f->closing_edges;
         header->edges = f->edges_seen;
-        header->memory = host.memory.peak;
+        header->memory = memory.peak;
     }
     tms_rt_mutex_unlock(&tms_rt_engine_lock);
 }

@@ -32,9 +32,9 @@ struct start {
     uintptr_t low, high;
 };
 
+static struct tms_memory memory = TMS_RT_MEMORY;
 static struct {
     struct tms_rt_mutex lock;
-    struct tms_memory memory;
     _Atomic uint32_t *table;      /* FUNCTIONS of them, by address: the row, 0: none */
     struct tms_rt_function *rows; /* from 1 on; close together, for they are looked at often */
     uint32_t function_count;
@@ -149,7 +149,7 @@ static void find_label(void *argument)
     struct tms_rt_label *label = place_of(name);
     if (label != NULL && label->name == NULL) {
         size_t length = strlen(name) + 1;
-        char *copy = tms_resize(&known.memory, NULL, 0, length, 1);
+        char *copy = tms_resize(&memory, NULL, 0, length, 1);
         if (copy != NULL) {
             memcpy(copy, name, length);
             label->id = ask(name) == ANSWER_NOT_ATOMIC ? 0 : new_label(0, name);

@@ -18,9 +18,9 @@ struct block {
     uint32_t unused;
 };
 
+static struct tms_memory memory = TMS_RT_MEMORY;
 static struct {
     struct tms_rt_mutex lock;
-    struct tms_memory memory;
     struct block *table;
     size_t size, used;
     uintptr_t low, high; /* all blocks that ever were lie in between */
@@ -58,7 +58,7 @@ static bool make_room(void)
         live += heap.table[i].address > GONE;
     }
     size_t size = heap.size == 0 ? LEAST : live * 4 > heap.size ? heap.size * 2 : heap.size;
-    struct block *table = tms_resize(&heap.memory, NULL, 0, size, sizeof(*table));
+    struct block *table = tms_resize(&memory, NULL, 0, size, sizeof(*table));
     if (table == NULL) {
         return false;
     }
@@ -67,7 +67,7 @@ static bool make_room(void)
             *find(table, size, heap.table[i].address) = heap.table[i];
         }
     }
-    tms_release(&heap.memory, heap.table, heap.size, sizeof(*table));
+    tms_release(&memory, heap.table, heap.size, sizeof(*table));
     heap.table = table;
     heap.size = size;
     heap.used = live;

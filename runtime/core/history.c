@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which transaction an event belongs to, as the engine asks (engine/frontier.h): here a ring per
+ * Which transaction an event belongs to, as the engine asks (frontier/port.h): here a ring per
  * thread. The thread writes to it without a lock; others read under the engine's, and an entry
  * counts only if it is whole: `end` is written last, and the ring is so long that who still reads
  * an entry that is overwritten meanwhile has slept for thousands of transactions.
@@ -34,7 +34,7 @@ static inline void add_past(struct history *history, uint64_t begin, uint32_t la
     __atomic_store_n(&history->count, history->count + 1, __ATOMIC_RELEASE);
 }
 
-bool tms_history_begin(struct frontier *f, struct thread *t, const struct tms_op *op)
+bool tms_rt_history_begin(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
     (void)f;
     if (!need_ring(&t->history)) {
@@ -44,7 +44,7 @@ bool tms_history_begin(struct frontier *f, struct thread *t, const struct tms_op
     return true;
 }
 
-void tms_history_end(struct thread *t, uint64_t event)
+void tms_rt_history_end(struct thread *t, uint64_t event)
 {
     entry(&t->history, t->history.count - 1)->end = event;
 }
@@ -73,7 +73,7 @@ static const struct past *find(const struct history *history, uint64_t event, bo
     return event <= past->end ? past : NULL;
 }
 
-struct tms_transaction tms_history_find(const struct thread *t, uint64_t event, uint32_t place)
+struct tms_transaction tms_rt_history_find(const struct thread *t, uint64_t event, uint32_t place)
 {
     bool forgotten;
     const struct past *past = find(&t->history, event, &forgotten);
@@ -173,7 +173,7 @@ static __attribute__((noinline)) void note_end(struct tms_rt_thread *t, uint32_t
                         .kind = TMS_OP_END,
                         .flags = TMS_OP_IN_BLOCK};
 
-    tms_history_end(t->engine, op.event);
+    tms_rt_history_end(t->engine, op.event);
     tms_rt_note(t, &op);
 }
 
@@ -188,7 +188,7 @@ static inline void forget_idle(struct tms_rt_thread *t)
 
     t->engine->log.next--;
     if (t->recalled_count > 0) {
-        tms_history_end(t->engine, t->number);
+        tms_rt_history_end(t->engine, t->number);
     } else {
         __atomic_store_n(&history->count, history->count - 1, __ATOMIC_RELEASE);
     }

@@ -19,7 +19,7 @@
 #include "runtime/core/memory.h"
 #include "runtime/core/thread.h"
 
-static struct tms_memory memory;
+static struct tms_memory memory = TMS_RT_MEMORY;
 
 static void spool(struct tms_rt_thread *t, uint8_t kind, uint32_t label, uint32_t site)
 {

@@ -19,9 +19,9 @@
 
 TMS_RT_TLS struct tms_rt_thread *tms_rt_self;
 
+static struct tms_memory memory = TMS_RT_MEMORY;
 static struct {
     struct tms_rt_mutex lock;
-    struct tms_memory memory;
     struct tms_rt_thread *free, *all;
     uint64_t events, transactions, blocks; /* of threads that are over */
     uint32_t count;
@@ -96,7 +96,7 @@ static struct tms_rt_thread *take_descriptor(void)
         threads.free = t->next_free;
         return t;
     }
-    t = tms_resize(&threads.memory, NULL, 0, 1, sizeof(*t));
+    t = tms_resize(&memory, NULL, 0, 1, sizeof(*t));
     if (t != NULL) {
         t->next = threads.all;
         threads.all = t;

@@ -171,32 +171,15 @@ static void give(void *block, size_t bytes)
 
 /* ---- base/memory.h ---------------------------------------------------------------------- */
 
-void *tms_resize(struct tms_memory *memory, void *block, size_t old_count, size_t new_count,
-                 size_t size)
+static void *resize(void *block, size_t old_bytes, size_t new_bytes)
 {
-    size_t new_bytes;
-    size_t old_bytes = old_count * size;
-
-    if (__builtin_mul_overflow(new_count, size, &new_bytes) || new_bytes == 0) {
-        return NULL;
-    }
     void *grown = take(new_bytes);
-    if (grown == NULL) {
-        return NULL;
-    }
-    if (block != NULL) {
+
+    if (grown != NULL && block != NULL) {
         memcpy(grown, block, old_bytes < new_bytes ? old_bytes : new_bytes);
         give(block, old_bytes);
     }
-    memory->bytes += new_bytes - old_bytes;
-    memory->peak = memory->bytes > memory->peak ? memory->bytes : memory->peak;
     return grown;
 }
 
-void tms_release(struct tms_memory *memory, void *block, size_t count, size_t size)
-{
-    if (block != NULL) {
-        memory->bytes -= count * size;
-        give(block, count * size);
-    }
-}
+const struct tms_allocator tms_rt_allocator = {.resize = resize, .release = give};

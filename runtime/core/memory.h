@@ -18,6 +18,13 @@ long tms_rt_raw(long number, long a, long b, long c, long d, long e, long f);
 /* Zeroed pages, NULL when there are none. They stay until the process ends. */
 void *tms_rt_map(size_t bytes);
 
+/* For base/memory.h: every `struct tms_memory` of the runtime starts as TMS_RT_MEMORY. */
+extern const struct tms_allocator tms_rt_allocator;
+#define TMS_RT_MEMORY                                                                              \
+    {                                                                                              \
+        .allocator = &tms_rt_allocator                                                             \
+    }
+
 /* A lock without a system call as long as nobody waits; not re-entrant. */
 struct tms_rt_mutex {
     _Atomic uint32_t state; /* 0 free, 1 taken, 2 taken and somebody may wait */

@@ -35,8 +35,8 @@ struct module {
     char path[256];
 };
 
+static struct tms_memory memory = TMS_RT_MEMORY;
 static struct {
-    struct tms_memory memory;
     struct module modules[MODULES];
     uint32_t module_count;
     char *scratch; /* of the demangler */
@@ -161,7 +161,7 @@ static void add_symbols(struct module *module, const char *file, size_t size,
         return;
     }
     size_t count = table->sh_size / sizeof(Elf64_Sym);
-    if (!TMS_RESERVE(&known.memory, &module->symbols, &module->capacity, count, 64)) {
+    if (!TMS_RESERVE(&memory, &module->symbols, &module->capacity, count, 64)) {
         return;
     }
     for (size_t i = 0; i < count; i++) {

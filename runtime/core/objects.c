@@ -19,9 +19,9 @@ struct object {
     uint32_t id;
 };
 
+static struct tms_memory memory = TMS_RT_MEMORY;
 static struct {
     struct tms_rt_mutex lock;
-    struct tms_memory memory;
     struct object *table;
     size_t size, used; /* size is a power of two */
     uint32_t ids[KINDS];
@@ -57,7 +57,7 @@ static bool make_room(void)
         return true;
     }
     size_t size = objects.size == 0 ? TABLE_LEAST : objects.size * 2;
-    struct object *table = tms_resize(&objects.memory, NULL, 0, size, sizeof(*table));
+    struct object *table = tms_resize(&memory, NULL, 0, size, sizeof(*table));
     if (table == NULL) {
         return false;
     }
@@ -69,7 +69,7 @@ static bool make_room(void)
             objects.used++;
         }
     }
-    tms_release(&objects.memory, objects.table, objects.size, sizeof(*table));
+    tms_release(&memory, objects.table, objects.size, sizeof(*table));
     objects.table = table;
     objects.size = size;
     return true;
@@ -318,7 +318,7 @@ static void hold(struct tms_rt_thread *t, const void *lock, uint32_t depth, bool
 {
     size_t capacity = t->held_capacity;
 
-    if (!TMS_RESERVE(&objects.memory, &t->held, &capacity, t->held_count + 1u, 8)) {
+    if (!TMS_RESERVE(&memory, &t->held, &capacity, t->held_count + 1u, 8)) {
         tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
         return;
     }

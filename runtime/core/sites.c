@@ -21,9 +21,9 @@ struct site {
     uint32_t id; /* 0: free */
 };
 
+static struct tms_memory memory = TMS_RT_MEMORY;
 static struct {
     struct tms_rt_mutex lock;
-    struct tms_memory memory;
     struct site *table;
     size_t size;   /* a power of two, at least twice the count */
     uintptr_t *pc; /* by id, mapped as it is used */
@@ -61,7 +61,7 @@ static bool make_room(void)
         return sites.pc != NULL;
     }
     size_t size = sites.size == 0 ? TABLE_LEAST : sites.size * 2;
-    struct site *table = tms_resize(&sites.memory, NULL, 0, size, sizeof(*table));
+    struct site *table = tms_resize(&memory, NULL, 0, size, sizeof(*table));
     if (table == NULL) {
         return false;
     }
@@ -70,7 +70,7 @@ static bool make_room(void)
             *row(table, size, sites.table[i].parent, sites.table[i].pc) = sites.table[i];
         }
     }
-    tms_release(&sites.memory, sites.table, sites.size, sizeof(*table));
+    tms_release(&memory, sites.table, sites.size, sizeof(*table));
     sites.table = table;
     sites.size = size;
     return sites.pc != NULL;

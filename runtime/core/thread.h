@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-#include "engine/frontier.h"
+#include "frontier/frontier.h"
 #include "protocol/spool.h"
 #include "runtime/core/rt.h"
 
@@ -266,6 +266,10 @@ void tms_rt_restretch(struct tms_rt_thread *thread);
  * did before; 0: none does.
  */
 void tms_rt_run_from(struct tms_rt_thread *thread, uint64_t begin);
+/* For the engine's port (frontier/port.h). */
+bool tms_rt_history_begin(struct frontier *f, struct thread *t, const struct tms_op *op);
+void tms_rt_history_end(struct thread *t, uint64_t event);
+struct tms_transaction tms_rt_history_find(const struct thread *t, uint64_t event, uint32_t place);
 /* Does what BEGIN and END do, but only the thread itself knows as long as nobody else asks. */
 void tms_rt_begin_alone(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
 /* False if the engine knows of the transaction by now: then the end must be told. */
@@ -400,6 +404,8 @@ void tms_rt_heap_restart(void);
 
 /* violations.c */
 void tms_rt_violations_restart(void);
+/* For the engine's port (frontier/port.h). */
+int tms_rt_take_violation(struct frontier *f, const struct tms_violation *violation);
 
 /* sites.c */
 void tms_rt_sites_restart(void);

@@ -166,14 +166,13 @@ static void spool(void *argument)
     __atomic_store_n(&record->count, 1, __ATOMIC_RELEASE);
 }
 
-/* Under the engine's lock. */
-void tms_host_violation(struct tms_host *host, const struct tms_violation *violation)
+int tms_rt_take_violation(struct frontier *f, const struct tms_violation *violation)
 {
     uint64_t hash = pattern_of(violation);
     uint32_t at = (uint32_t)(hash >> 32) % PATTERNS;
     struct tms_spool_header *header = tms_rt_spool_header();
 
-    (void)host;
+    (void)f;
     if (header != NULL) {
         header->violations++;
     }
@@ -190,4 +189,5 @@ void tms_host_violation(struct tms_host *host, const struct tms_violation *viola
         tms_rt_call_deep(spool, &news);
         patterns[at] = (struct pattern){hash, news.record};
     }
+    return TMS_OK;
 }

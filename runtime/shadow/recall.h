@@ -4,7 +4,7 @@
  *
  * The cell in shadow memory says when a thread touched some bytes. If it touches them again, in a
  * later transaction, and in between no running transaction came to reach the thread (an edge came
- * in that let it, see `met` in engine/frontier.h), the new event says no more to anybody than the
+ * in that let it, see `met` in frontier/frontier.h), the new event says no more to anybody than the
  * old one does, once its transaction has ended: who is ordered behind the one is so behind the
  * other. Only while the transaction runs does it matter that the event is one of it. So the cell
  * stays as it is, and the event goes into a list of the thread that is valid until the

@@ -22,7 +22,7 @@
  *     1    0    whose     bytes     whose     bytes
  *
  * Every access comes here first: if the cell says that this thread has done the same in the same
- * stretch (see engine/frontier.h), nothing follows from doing it again.
+ * stretch (see frontier/frontier.h), nothing follows from doing it again.
  */
 #ifndef TMS_RUNTIME_SHADOW_H
 #define TMS_RUNTIME_SHADOW_H

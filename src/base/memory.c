@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counted allocation; see memory.h. */
+/* Counted allocation, and arrays that grow by doubling; see memory.h. */
 #include "base/memory.h"
 
 #include <assert.h>
@@ -11,6 +11,30 @@
 static int refused(struct tms_memory *memory)
 {
     return memory->fail_after != 0 && --memory->fail_after == 0;
+}
+
+static void *libc_resize(void *block, size_t old_bytes, size_t new_bytes)
+{
+    /* calloc hands out untouched zero pages, so a large table costs only what is used of it. */
+    char *grown = block == NULL ? calloc(1, new_bytes) : realloc(block, new_bytes);
+
+    if (grown != NULL && block != NULL && new_bytes > old_bytes) {
+        memset(grown + old_bytes, 0, new_bytes - old_bytes);
+    }
+    return grown;
+}
+
+static void libc_release(void *block, size_t bytes)
+{
+    (void)bytes;
+    free(block);
+}
+
+static const struct tms_allocator libc = {.resize = libc_resize, .release = libc_release};
+
+static const struct tms_allocator *allocator_of(const struct tms_memory *memory)
+{
+    return memory->allocator != NULL ? memory->allocator : &libc;
 }
 
 void *tms_resize(struct tms_memory *memory, void *block, size_t old_count, size_t new_count,
@@ -27,13 +51,9 @@ void *tms_resize(struct tms_memory *memory, void *block, size_t old_count, size_
         memory->fail_after = 1; /* once out of memory, always out of memory */
         return NULL;
     }
-    /* calloc hands out untouched zero pages, so a large table costs only what is used of it. */
-    void *grown = block == NULL ? calloc(1, new_bytes) : realloc(block, new_bytes);
+    void *grown = allocator_of(memory)->resize(block, old_bytes, new_bytes);
     if (grown == NULL) {
         return NULL;
-    }
-    if (block != NULL && new_bytes > old_bytes) {
-        memset((char *)grown + old_bytes, 0, new_bytes - old_bytes);
     }
     memory->bytes += new_bytes - old_bytes;
     if (memory->bytes > memory->peak) {
@@ -57,6 +77,33 @@ void tms_release(struct tms_memory *memory, void *block, size_t count, size_t si
     if (block != NULL) {
         assert(memory->bytes >= count * size);
         memory->bytes -= count * size;
-        free(block);
+        allocator_of(memory)->release(block, count * size);
     }
+}
+
+size_t tms_capacity(size_t capacity, size_t wanted, size_t least)
+{
+    if (capacity < least) {
+        capacity = least;
+    }
+    while (capacity < wanted) {
+        capacity *= 2;
+    }
+    return capacity;
+}
+
+bool tms_reserve(struct tms_memory *memory, void *array, size_t *capacity, size_t wanted,
+                 size_t least, size_t size)
+{
+    void *block; /* copied as bytes: the caller's pointer has a type of its own */
+    size_t grown = tms_capacity(*capacity, wanted, least);
+
+    memcpy(&block, array, sizeof(block));
+    block = tms_resize(memory, block, *capacity, grown, size);
+    if (block == NULL) {
+        return false;
+    }
+    memcpy(array, &block, sizeof(block));
+    *capacity = grown;
+    return true;
 }

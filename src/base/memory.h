@@ -12,10 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Where memory comes from, if not from the C library. Both may be called by several threads. */
+struct tms_allocator {
+    /* As realloc, but what is new is zero; `block` may be NULL. Neither size is checked. */
+    void *(*resize)(void *block, size_t old_bytes, size_t new_bytes);
+    void (*release)(void *block, size_t bytes); /* never NULL */
+};
+
 struct tms_memory {
-    uint64_t bytes;      /* held now */
-    uint64_t peak;       /* most ever held */
-    uint64_t fail_after; /* tests: allocations that still succeed; 0: no limit */
+    uint64_t bytes;                        /* held now */
+    uint64_t peak;                         /* most ever held */
+    uint64_t fail_after;                   /* tests: allocations that still succeed; 0: no limit */
+    const struct tms_allocator *allocator; /* NULL: the C library; the same for all blocks */
 };
 
 /*

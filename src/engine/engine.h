@@ -16,28 +16,8 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "engine/op.h"
+#include "engine/violation.h"
 #include "tmesis/tmesis.h"
-
-/* One violation as an engine found it; the host copies it. */
-struct tms_violation {
-    const char *kind; /* "cycle" for the exact engines */
-    enum tms_evidence evidence;
-    uint64_t event;
-    uint64_t key;     /* the pattern (pattern.h), hashed by the engine; 0: the host does it */
-    uint64_t repeats; /* further violations of this pattern, of which nothing else is known */
-    uint32_t thread;
-    bool not_atomic;
-    struct tms_transaction transaction;
-    const struct tms_step *cycle; /* NULL if the engine has none */
-    size_t cycle_length;
-    const struct tms_transaction *refuted; /* the blocks that are refuted, outermost first */
-    size_t refuted_count;                  /* 0: the engine can't tell more than `transaction` */
-    const uint32_t *held;                  /* locks of the thread at the event, if known */
-    size_t held_count;
-    const struct tms_turn *schedule; /* roles are string constants, they are not copied */
-    size_t schedule_length;
-    const char *caveat; /* a string constant */
-};
 
 /* What the library gives to a running engine. */
 struct tms_host {

@@ -1,35 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The frontier engine: decides, event by event, whether the transactions so far can be put in
- * a serial order, and which of them are themselves not atomic. docs/engines.md has the proof.
- *
- * An edge of the transaction graph always enters a running transaction, so a cycle is always
- * closed by an edge into a running one, and the only question ever asked is: does this
- * running transaction already reach where the edge comes from? So reachability is kept for
- * the running transactions only, as a matrix: graph[p][s] is the begin of the earliest
- * transaction of thread s that p's running transaction reaches; later ones of s follow by
- * program order. An edge from moment (u, e) into t's running transaction
- *   - closes a cycle iff graph[t][u] <= e: it is reported and left out;
- *   - otherwise every running p with graph[p][u] <= e now reaches all that t reaches.
- * An event outside blocks is a transaction of its own and over at once: those p reach it.
- *
- * Blame asks the same of events instead of transactions. order[p][s] is the first event of s
- * that comes after the begin of p's transaction. An edge from (u, e) into event m of t shows
- * that t's transaction is not atomic iff order[t][u] <= e; otherwise every p with
- * order[p][u] <= e has m behind its begin. Nothing follows m yet, so there is no row to merge.
- * For blocks inside transactions the same is asked in the same way (frontier_nested.c).
- *
- * Three filters, exact for both questions, keep nearly all events away from the matrices:
- *   - a moment that is already recorded for the same stretch of this thread (see `floor`) is
- *     not recorded again; a stretch ends with the transaction, for blame where a block inside
- *     it begins, and, for blame and outside blocks, with each edge by which somebody comes to
- *     reach the thread;
- *   - an edge from (u, e) is implied if one from (u, e') with e <= e' came in before (`in`);
- *   - nobody who runs reaches the source (`least` of the column).
+ * The engine `frontier` of the library: the core (frontier/, where frontier_edges.c has the
+ * algorithm in words) with cells for all names, and the library's side of its port.
  */
 #include <string.h>
 
-#include "engine/frontier.h"
+#include "engine/engine.h"
+#include "engine/frontier_history.h"
+#include "engine/frontier_stream.h"
+#include "frontier/frontier.h"
 
 /* Did the variable become a new one between the two accesses, or may it have? */
 static bool renewed(const struct frontier *f, const struct tms_op *first,
@@ -61,8 +40,10 @@ static bool make_cells(struct frontier *f)
         [CELLS_BARRIERS] = TMS_CLASS_BARRIER,
     };
 
+    const struct tms_host *host = f->user;
+
     for (int i = 0; i < CELLS_COUNT; i++) {
-        uint32_t names = tms_name_count(f->host->context, classes[i]);
+        uint32_t names = tms_name_count(host->context, classes[i]);
         if (names >= f->cells[i].capacity && !tms_cells_grow(f, &f->cells[i], names)) {
             return false;
         }
@@ -70,43 +51,79 @@ static bool make_cells(struct frontier *f)
     return true;
 }
 
-/* False if what comes up to this event can't be taken in, and the host knows. */
+/* False if what comes up to this event can't be taken in: the engine has failed. */
 static bool make_ready(struct frontier *f, uint64_t last)
 {
     if (last > MOMENT_EVENT_MOST) {
-        tms_host_fail(f->host, TMS_ERR_LIMIT);
+        tms_frontier_fail(f, TMS_ERR_LIMIT);
         return false;
     }
     if (!make_cells(f)) {
-        tms_host_fail(f->host, TMS_ERR_MEMORY);
+        tms_frontier_fail(f, TMS_ERR_MEMORY);
         return false;
     }
     return true;
+}
+
+/* What the host is to know after each batch. */
+static void report_cycles(const struct frontier *f)
+{
+    struct tms_host *host = f->user;
+
+    host->first_violation_event = f->first_violation;
+    host->closing_edges = f->closing_edges;
 }
 
 static void frontier_batch(void *state, const struct tms_op *ops, size_t count)
 {
     if (make_ready(state, ops[count - 1].event)) {
         tms_frontier_take(state, ops, count);
+        report_cycles(state);
     }
 }
 
 static size_t frontier_stream(void *state, struct tms_stream *stream,
                               const struct tms_event *events, size_t count, uint64_t number)
 {
-    return make_ready(state, number + count)
-               ? tms_frontier_stream(state, stream, events, count, number)
-               : 0;
+    if (!make_ready(state, number + count)) {
+        return 0;
+    }
+    size_t taken = tms_frontier_stream(state, stream, events, count, number);
+    report_cycles(state);
+    return taken;
 }
+
+/* ---- the port --------------------------------------------------------------------------- */
+
+static int hand_over(struct frontier *f, const struct tms_violation *violation)
+{
+    struct tms_host *host = f->user;
+
+    tms_host_violation(host, violation);
+    return host->failed;
+}
+
+static void fail(struct frontier *f, int code)
+{
+    tms_host_fail(f->user, code);
+}
+
+static const struct tms_frontier_port port = {
+    .begin = tms_history_begin,
+    .end = tms_history_end,
+    .find = tms_history_find,
+    .violation = hand_over,
+    .fail = fail,
+    .renewed = renewed,
+};
 
 /* ---- the engine ------------------------------------------------------------------------- */
 
 static int frontier_create(void *state, struct tms_host *host)
 {
     struct frontier *f = state;
-    int code = tms_frontier_set_up(f, host);
+    int code = tms_frontier_set_up(f, &port, host, &host->memory, host->settings->blame);
 
-    f->renewed = renewed;
     return code == TMS_OK && !tms_log_start(f, &f->forgotten) ? TMS_ERR_MEMORY : code;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which transaction does a moment belong to? The checks never ask; a witness does, and wants
- * its begin and its label. Each thread keeps its past transactions, and forgets them in two
+ * Which transaction does a moment of a trace belong to? The checks never ask; a witness does, and
+ * wants its begin and its label. Each thread keeps its past transactions, and forgets them in two
  * ways when there are twice as many as were left the last time, so that memory does not grow
  * with the trace and the cost per transaction stays constant:
  *   - what ended before the earliest moment of the thread that a running transaction reaches
@@ -9,9 +9,9 @@
  *   - if much is left, because some long transaction reaches back far, a sweep over all cells
  *     finds the transactions to which a recorded moment still leads, and drops the others.
  */
-#include <assert.h>
+#include "engine/frontier_history.h"
 
-#include "engine/frontier.h"
+#include <assert.h>
 
 #define HISTORY_LEAST 32
 

@@ -5,10 +5,12 @@
  * where it is needed, in the log of its thread. What kind of event comes next is hard to guess for
  * the processor; here it has to guess once.
  */
-#include "engine/frontier_access.h"
-#include "engine/stream.h"
+#include "engine/frontier_stream.h"
 
-/* False if it could not go on, and the host knows. */
+#include "engine/stream.h"
+#include "frontier/frontier_access.h"
+
+/* False if the engine has failed. */
 static __attribute__((noinline)) bool meet(struct frontier *f, struct thread *t,
                                            const struct tms_event *event, uint64_t number)
 {
@@ -17,7 +19,7 @@ static __attribute__((noinline)) bool meet(struct frontier *f, struct thread *t,
     tms_lower_bare(op, event, number);
     tms_frontier_meet(f, t, op);
     t->log.next++;
-    return f->host->failed == TMS_OK;
+    return f->failed == TMS_OK;
 }
 
 static inline bool access_event(struct frontier *f, struct cell *const cells[2],
@@ -105,7 +107,7 @@ take_each(struct frontier *f, struct tms_stream *stream, const struct tms_event 
             break;
         }
         blocks++;
-        if (f->host->failed != TMS_OK) {
+        if (f->failed != TMS_OK) {
             event++;
             break;
         }
@@ -121,7 +123,7 @@ size_t tms_frontier_stream(struct frontier *f, struct tms_stream *stream,
     size_t most = count > AHEAD ? count - AHEAD : 0;
     size_t taken = take_each(f, stream, events, most, number, AHEAD);
 
-    if (taken < most || f->host->failed != TMS_OK) {
+    if (taken < most || f->failed != TMS_OK) {
         return taken;
     }
     return taken + take_each(f, stream, events + most, count - most, number + most, 0);

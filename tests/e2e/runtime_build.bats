@@ -110,6 +110,22 @@ END
     [[ $output != *' tms_'* && $output != *san_* ]]
 }
 
+# objects ARCHIVE: each global name that is defined there, with the source file.
+objects() {
+    nm -A --defined-only "$1" | sed -nE 's|^.*[:/]([^:/]+)\.o:[0-9a-f]+ [A-TV-Z] (\w+)$|\2 \1|p' |
+        sed 's/ \.\._src_/ /' | LC_ALL=C sort
+}
+
+@test "library and runtime have names in common only where they share the source file" {
+    LC_ALL=C join <(objects "$runtime/../src/libtmesis.a") \
+        <(objects "$runtime/libtmesis-rt-parts.a") >both
+    grep '^tms_frontier_arrive ' both
+    [ "$(wc -l <both)" -gt 50 ]
+    run awk '$2 != $3' both
+    echo "$output"
+    [ -z "$output" ]
+}
+
 @test "annotations do nothing without the runtime, in C and in C++" {
     cat >program.c <<'END'
 #include <stdio.h>

@@ -88,7 +88,8 @@ allowed_for() {
     clock) echo 'base/ clock/' ;;
     trace) echo 'base/ trace/' ;;
     spec) echo 'base/ trace/ spec/ engine/op.h' ;;
-    engine) echo 'base/ trace/ clock/ spec/ engine/ judge/' ;;
+    frontier) echo 'base/ clock/ frontier/ engine/nesting.h engine/op.h engine/violation.h' ;;
+    engine) echo 'base/ trace/ clock/ spec/ frontier/ engine/ judge/' ;;
     judge) echo 'base/ spec/ engine/ judge/' ;;
     report) echo 'base/ report/' ;;
     gen) echo 'gen/' ;;
@@ -97,7 +98,7 @@ allowed_for() {
     protocol) echo "protocol/" ;;
     spool) echo "spool/ symbol/ protocol/ runtime/core/rt.h" ;;
     cli) echo "base/replace.h cli/ gen/ saved/ spool/ protocol/config.h" ;;
-    runtime) echo "base/ clock/ engine/ judge/ spec/ protocol/ runtime/" ;;
+    runtime) echo "base/ clock/ engine/op.h frontier/ judge/ spec/ protocol/ runtime/" ;;
     preload) echo "runtime/ $(cd preload && echo *.h)" ;;
     *) echo "src/$1 has no rule" >&2 ;;
     esac
@@ -115,6 +116,10 @@ allowed_for() {
         ((good)) || { echo "$file:$line: $part must not include $include" && bad=1; }
     done < <(grep -rnoP '^\s*#\s*include\s*"\K[^"]+' src runtime preload --include='*.[ch]')
     [ "$bad" -eq 0 ]
+}
+
+@test "the runtime's memory never comes from the C library" {
+    nothing -rP 'struct tms_memory\b(?! \*)(?!.*TMS_RT_MEMORY)' runtime preload
 }
 
 @test "the public header includes the C library only" {

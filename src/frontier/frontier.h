@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state of the frontier engine, shared by its files: frontier.c (the algorithm in words,
- * and the engine), frontier_access.c and frontier_steps.c (what each operation does),
- * frontier_stream.c (the same for events as they come), frontier_edges.c (what an edge does to
+ * The state of the frontier engine, shared by its files: frontier_access.c and frontier_steps.c
+ * (what each operation does), frontier_edges.c (the algorithm in words, and what an edge does to
  * the matrices), frontier_threads.c (slots and rows), frontier_cells.c (what is known of each
- * variable, lock and barrier), frontier_history.c (which transaction a moment belongs to),
- * frontier_log.c (what threads did lately), frontier_nested.c (what blocks inside a transaction
- * reach) and frontier_witness.c (the cycle of a violation).
+ * variable, lock and barrier), frontier_log.c (what threads did lately), frontier_nested.c (what
+ * blocks inside a transaction reach) and frontier_witness.c (the cycle of a violation). All of
+ * them are the same in the library and in the runtime; port.h has what is not.
  *
  * Time is the event number. A *moment* is an event of a thread: 16 bits of thread slot, 43
  * bits of event number, 5 bits of event kind. A
@@ -15,13 +14,15 @@
  * b <= e iff that transaction is, or comes before, the one holding e. So 16 bytes for a
  * variable say all that the checks need, and name the events of every edge as well.
  */
-#ifndef TMS_ENGINE_FRONTIER_H
-#define TMS_ENGINE_FRONTIER_H
+#ifndef TMS_FRONTIER_FRONTIER_H
+#define TMS_FRONTIER_FRONTIER_H
 
 #include "clock/edges.h"
 #include "clock/reach.h"
-#include "engine/engine.h"
 #include "engine/nesting.h"
+#include "engine/op.h"
+#include "engine/violation.h"
+#include "frontier/port.h"
 
 #define MOMENT_KIND_BITS  5
 #define MOMENT_KIND_MASK  ((1u << MOMENT_KIND_BITS) - 1)
@@ -111,7 +112,10 @@ struct log {
     uint64_t begun;  /* entries written when the running transaction began, TMS_NEVER outside */
 };
 
-/* The past transactions of a thread, as far as a recorded moment may lead back to them. */
+/*
+ * The past transactions of a thread, as far as a recorded moment may lead back to them. The port
+ * keeps them: the library by begin, in an array that grows; the runtime in a ring.
+ */
 struct past {
     uint64_t begin;
     uint64_t end; /* TMS_NEVER while it runs */
@@ -121,9 +125,9 @@ struct past {
 };
 
 struct history {
-    struct past *past; /* by begin */
-    size_t count, capacity;
-    size_t limit; /* when to look for what can be dropped */
+    struct past *past;
+    size_t count, capacity; /* of the ring: transactions ever, and 0 */
+    size_t limit;           /* library: when to look for what can be dropped */
 };
 
 /* The violation of a running transaction, handed over when it ends. */
@@ -162,9 +166,12 @@ struct origin {
 struct touch;
 
 struct frontier {
-    struct tms_host *host;
+    const struct tms_frontier_port *port;
+    void *user; /* for the port's functions */
     struct tms_memory *memory;
     bool blame;
+    bool nests;       /* there was a block inside a transaction, and blame */
+    int failed;       /* sticky, not TMS_OK: it can't go on, see tms_frontier_fail */
     uint32_t located; /* not 0: an event had a location; before, all places are 0 */
 
     struct tms_edges edges;
@@ -191,21 +198,23 @@ struct frontier {
     struct cells cells[CELLS_COUNT];
     struct reader_nodes nodes;
 
-    bool (*renewed)(const struct frontier *f, const struct tms_op *first,
-                    const struct tms_op *second); /* did the variable become a new one between? */
-    /*
-     * For a host whose transactions have no row as long as nobody asks; NULL: they have one from
-     * the start. Called before an edge is looked at, for the transaction it comes from if that
-     * still runs, and, if the edge matters, for the one of the thread that it comes into.
-     */
-    void (*wake_source)(struct frontier *f, uint32_t slot, uint64_t event);
-    void (*wake)(struct frontier *f, struct thread *t);
     struct log forgotten;  /* the variables that became new ones lately */
     struct touch *touched; /* scratch of the witness search */
     size_t touched_capacity;
 
+    uint64_t first_violation; /* the event that closed the first cycle, 0: none yet */
+    uint64_t closing_edges;   /* edges that closed one */
     uint64_t edges_seen, edges_inserted, sweeps, nodes_used; /* counters */
 };
+
+/* It can't go on: the first code counts, and the port learns of it. */
+static inline void tms_frontier_fail(struct frontier *f, int code)
+{
+    if (f->failed == TMS_OK) {
+        f->failed = code;
+        f->port->fail(f, code);
+    }
+}
 
 /* Where an edge comes from, and why. */
 struct source {
@@ -246,8 +255,12 @@ static inline uint64_t moment_here(const struct thread *t, const struct tms_op *
 
 /* frontier_threads.c */
 
-/* An empty engine; the state is zero. Without `renewed`. TMS_OK or a negative code. */
-int tms_frontier_set_up(struct frontier *f, struct tms_host *host);
+/*
+ * An empty engine; the state is zero. `port` and `memory` must outlive it, and `memory` gets its
+ * allocator from the port. TMS_OK or a negative code.
+ */
+int tms_frontier_set_up(struct frontier *f, const struct tms_frontier_port *port, void *user,
+                        struct tms_memory *memory, bool blame);
 
 /*
  * No slot beyond `most`, and room for all of them at once: from then on `in` stays where it is,
@@ -255,10 +268,10 @@ int tms_frontier_set_up(struct frontier *f, struct tms_host *host);
  */
 int tms_frontier_limit_slots(struct frontier *f, uint32_t most);
 
-/* Makes room for what is kept by thread id; on failure the host knows. */
+/* Makes room for what is kept by thread id; on failure the engine has failed. */
 bool tms_frontier_need_id(struct frontier *f, uint32_t id);
 
-/* A thread with its first event: gives it a slot. NULL on failure, and the host knows. */
+/* A thread with its first event: gives it a slot. NULL: the engine has failed. */
 struct thread *tms_frontier_settle_in(struct frontier *f, const struct tms_op *op);
 
 /* The thread in the slot was joined. */
@@ -287,19 +300,12 @@ static inline void tms_frontier_edge(struct frontier *f, struct thread *t, const
 /* Takes operations in; there is a cell for each that is about one, and TMS_OPS_BEHIND behind. */
 void tms_frontier_take(struct frontier *f, const struct tms_op *ops, size_t count);
 
-/* frontier_stream.c */
-
-/* The same for events, as far as they are plain: how many were taken. */
-struct tms_stream;
-size_t tms_frontier_stream(struct frontier *f, struct tms_stream *stream,
-                           const struct tms_event *events, size_t count, uint64_t number);
-
 /* frontier_steps.c */
 
 /* The thread's first event: gives it a slot; if it is a begin, the transaction has begun. */
 struct thread *tms_frontier_first(struct frontier *f, const struct tms_op *op);
 void tms_frontier_begin(struct frontier *f, struct thread *t, const struct tms_op *op);
-/* A row of the matrices that is in use from now on; false on failure, and the host knows. */
+/* A row of the matrices that is in use from now on; false: the engine has failed. */
 bool tms_frontier_take_row(struct frontier *f, uint32_t *row);
 /* The part of it that others see: the thread's transaction, begun with this event, has a row. */
 bool tms_frontier_open(struct frontier *f, struct thread *t, uint64_t event);
@@ -311,6 +317,8 @@ void tms_frontier_step(struct frontier *f, struct thread *t, const struct tms_op
 
 /* frontier_nested.c */
 
+/* An edge is about to leave the thread in this slot from this event; only if `nests`. */
+void tms_frontier_nested_leave(struct frontier *f, uint32_t slot, uint64_t event);
 /* A block inside the transaction begins or ends. */
 void tms_frontier_nest(struct frontier *f, struct thread *t, const struct tms_op *op);
 /* The transaction ends, and with it what its blocks reach. */
@@ -360,15 +368,6 @@ static inline void drop_readers(struct frontier *f, struct cell *cell)
     }
     cell->read = 0;
 }
-
-/* frontier_history.c */
-
-bool tms_history_begin(struct frontier *f, struct thread *t, const struct tms_op *op);
-
-void tms_history_end(struct thread *t, uint64_t event);
-
-/* The transaction of an event of a thread: one of its past, or the event by itself, there. */
-struct tms_transaction tms_history_find(const struct thread *t, uint64_t event, uint32_t place);
 
 /* frontier_log.c */
 
@@ -453,7 +452,7 @@ static inline bool tms_frontier_is_news(const struct thread *t, const struct tms
            (violation->event == op->event && violation->cycle_length != 2);
 }
 
-/* The running transaction ends: hands its violation, if any, to the host. */
+/* The running transaction ends: hands its violation, if any, to the port. */
 void tms_frontier_settle(struct frontier *f, struct thread *t);
 void tms_witness_clear(struct frontier *f);
 

@@ -15,7 +15,7 @@
  * nothing but its own thread. An edge opens one row at most, and programs that lock deep inside a
  * recursion have few. The number of a row, plus one, is in `mark`.
  */
-#include "engine/frontier.h"
+#include "frontier/frontier.h"
 
 static void give_back(struct frontier *f, uint32_t row)
 {
@@ -83,8 +83,7 @@ static void open_row(struct frontier *f, const struct thread *t, size_t at)
     open[at].mark = row + 1;
 }
 
-/* An edge is about to leave the thread from this event: the hook `wake_source`. */
-static void before_edge(struct frontier *f, uint32_t slot, uint64_t event)
+void tms_frontier_nested_leave(struct frontier *f, uint32_t slot, uint64_t event)
 {
     const struct thread *t = f->threads[slot];
     const struct tms_nested *open = t->nesting.open;
@@ -102,10 +101,10 @@ void tms_frontier_nest(struct frontier *f, struct thread *t, const struct tms_op
     size_t depth = t->nesting.depth;
 
     if (f->blame && !tms_nesting_follow(&t->nesting, f->memory, op)) {
-        tms_host_fail(f->host, TMS_ERR_MEMORY);
+        tms_frontier_fail(f, TMS_ERR_MEMORY);
     } else if (t->nesting.depth > depth) {
-        start_stretch(t, op->event);  /* what it did before is not as good as what it does inside */
-        f->wake_source = before_edge; /* traces without such blocks do without */
+        start_stretch(t, op->event); /* what it did before is not as good as what it does inside */
+        f->nests = true;             /* traces without such blocks do without */
     } else if (t->nesting.depth < depth && t->nesting.open[t->nesting.depth].mark != 0) {
         hand_over(f, t, &t->nesting.open[t->nesting.depth]);
     }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The operations of the frontier engine on cells, and the loop over all operations: the hottest
- * code there is. frontier.c has the algorithm in words.
+ * code there is. frontier_edges.c has the algorithm in words.
  */
 #include <assert.h>
 
-#include "engine/frontier_access.h"
+#include "frontier/frontier_access.h"
 
 /* ---- edges ------------------------------------------------------------------------------ */
 
@@ -95,12 +95,12 @@ __attribute__((noinline)) void tms_frontier_meet(struct frontier *f, struct thre
         note_place(f, cells, op->target, UINT64_MAX, op->location);
     } else if (!tms_cell_add_reader(f, t, cell, &cells->place[op->target], moment_here(t, op),
                                     op->location)) {
-        tms_host_fail(f->host, TMS_ERR_MEMORY);
+        tms_frontier_fail(f, TMS_ERR_MEMORY);
     }
     f->located |= op->location;
 }
 
-/* False if it could not go on, and the host knows. */
+/* False if the engine has failed. */
 static inline bool access_op(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
     const struct access *access = &accesses[op->kind];
@@ -114,7 +114,7 @@ static inline bool access_op(struct frontier *f, struct thread *t, const struct 
     case MEETS:
         tms_frontier_meet(f, t, op);
         log_add(f, &t->log, op);
-        return f->host->failed == TMS_OK;
+        return f->failed == TMS_OK;
     case PASSES:
         note_place(f, cells, op->target, exclusive, op->location);
         log_add(f, &t->log, op);
@@ -174,7 +174,7 @@ static void first_event(struct frontier *f, const struct tms_op *op)
 #define CELLS_IN_CACHE 65536 /* with fewer, asking for places costs more than it brings */
 _Static_assert(AHEAD <= TMS_OPS_BEHIND, "what is looked at can be read");
 
-/* One operation; false if it could not be done, and the host knows. */
+/* One operation; false if the engine has failed. */
 static inline bool take(struct frontier *f, const struct tms_op *op)
 {
     assert((op->flags & TMS_OP_FIRST) == 0);
@@ -182,7 +182,7 @@ static inline bool take(struct frontier *f, const struct tms_op *op)
         return access_op(f, f->by_id[op->thread], op);
     }
     handlers[op->kind](f, f->by_id[op->thread], op);
-    return f->host->failed == TMS_OK;
+    return f->failed == TMS_OK;
 }
 
 /* `far`, a constant where it is called: the places are worth asking for as well. */
@@ -218,7 +218,7 @@ void tms_frontier_take(struct frontier *f, const struct tms_op *ops, size_t coun
 
     if (first) {
         first_event(f, &ops[0]);
-        if (f->host->failed != TMS_OK) {
+        if (f->failed != TMS_OK) {
             return;
         }
     }

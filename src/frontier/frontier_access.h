@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An access to a cell, for the two loops that have them: over operations (frontier_access.c) and
- * over events (frontier_stream.c). The hottest code there is.
+ * over events (engine/frontier_stream.c). The hottest code there is.
  */
-#ifndef TMS_ENGINE_FRONTIER_ACCESS_H
-#define TMS_ENGINE_FRONTIER_ACCESS_H
+#ifndef TMS_FRONTIER_FRONTIER_ACCESS_H
+#define TMS_FRONTIER_FRONTIER_ACCESS_H
 
-#include "engine/frontier.h"
+#include "frontier/frontier.h"
 
 /* What an access comes to. */
 enum outcome {
@@ -50,7 +50,7 @@ static inline void note_place(struct frontier *f, const struct cells *cells, uin
     }
 }
 
-/* An access that MEETS something, whole but for the log. On failure the host knows. */
+/* An access that MEETS something, whole but for the log. It may fail the engine. */
 void tms_frontier_meet(struct frontier *f, struct thread *t, const struct tms_op *op);
 
 /*

@@ -7,7 +7,7 @@
  */
 #include <stdint.h>
 
-#include "engine/frontier.h"
+#include "frontier/frontier.h"
 
 #define CELLS_LEAST 256
 #define LINE        64

@@ -6,7 +6,7 @@
  */
 #include <assert.h>
 
-#include "engine/frontier.h"
+#include "frontier/frontier.h"
 
 void tms_frontier_step(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
@@ -18,7 +18,7 @@ bool tms_frontier_take_row(struct frontier *f, uint32_t *row)
     int code = f->free_row_count == 0 ? tms_frontier_grow_rows(f) : TMS_OK;
 
     if (code != TMS_OK) {
-        tms_host_fail(f->host, code);
+        tms_frontier_fail(f, code);
         return false;
     }
     *row = f->free_rows[--f->free_row_count];
@@ -41,8 +41,8 @@ bool tms_frontier_open(struct frontier *f, struct thread *t, uint64_t event)
 
 void tms_frontier_begin(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
-    if (!tms_history_begin(f, t, op)) {
-        tms_host_fail(f->host, TMS_ERR_MEMORY);
+    if (!f->port->begin(f, t, op)) {
+        tms_frontier_fail(f, TMS_ERR_MEMORY);
         return;
     }
     if (tms_frontier_open(f, t, op->event)) {
@@ -63,7 +63,7 @@ void tms_frontier_end(struct frontier *f, struct thread *t, const struct tms_op 
     f->free_rows[f->free_row_count++] = t->row;
     t->row = NO_ROW;
     t->begin = 0;
-    tms_history_end(t, op->event);
+    f->port->end(t, op->event);
     start_stretch(t, op->event);
     log_end(f, &t->log, op);
 }

@@ -1,11 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The heart of the frontier engine: what an edge between two threads does to the two matrices.
- * frontier.c has the algorithm in words.
+ * The frontier engine: decides, event by event, whether the transactions so far can be put in
+ * a serial order, and which of them are themselves not atomic. docs/engines.md has the proof.
+ *
+ * An edge of the transaction graph always enters a running transaction, so a cycle is always
+ * closed by an edge into a running one, and the only question ever asked is: does this
+ * running transaction already reach where the edge comes from? So reachability is kept for
+ * the running transactions only, as a matrix: graph[p][s] is the begin of the earliest
+ * transaction of thread s that p's running transaction reaches; later ones of s follow by
+ * program order. An edge from moment (u, e) into t's running transaction
+ *   - closes a cycle iff graph[t][u] <= e: it is reported and left out;
+ *   - otherwise every running p with graph[p][u] <= e now reaches all that t reaches.
+ * An event outside blocks is a transaction of its own and over at once: those p reach it.
+ *
+ * Blame asks the same of events instead of transactions. order[p][s] is the first event of s
+ * that comes after the begin of p's transaction. An edge from (u, e) into event m of t shows
+ * that t's transaction is not atomic iff order[t][u] <= e; otherwise every p with
+ * order[p][u] <= e has m behind its begin. Nothing follows m yet, so there is no row to merge.
+ * For blocks inside transactions the same is asked in the same way (frontier_nested.c).
+ *
+ * Three filters, exact for both questions, keep nearly all events away from the matrices:
+ *   - a moment that is already recorded for the same stretch of this thread (see `floor`) is
+ *     not recorded again; a stretch ends with the transaction, for blame where a block inside
+ *     it begins, and, for blame and outside blocks, with each edge by which somebody comes to
+ *     reach the thread;
+ *   - an edge from (u, e) is implied if one from (u, e') with e <= e' came in before (`in`);
+ *   - nobody who runs reaches the source (`least` of the column).
  */
 #include <assert.h>
 
-#include "engine/frontier.h"
+#include "frontier/frontier.h"
 
 /* An edge on its way into the matrices; it is written down only once somebody is extended. */
 struct arriving {
@@ -34,8 +58,8 @@ static struct tms_step make_step(const struct frontier *f, const struct thread *
         edge->source.find_place = NULL;
     }
     return (struct tms_step){
-        .from = tms_history_find(f->threads[edge->from], edge->event, edge->source.place),
-        .to = tms_history_find(t, op->event, op->location),
+        .from = f->port->find(f->threads[edge->from], edge->event, edge->source.place),
+        .to = f->port->find(t, op->event, op->location),
         .first_event = edge->event,
         .second_event = op->event,
         .first_location = edge->source.place,
@@ -54,7 +78,7 @@ static uint32_t edge_number(struct frontier *f, const struct thread *t, struct a
         struct tms_step step = make_step(f, t, edge);
         edge->number = tms_edges_make(&f->edges, &step, edge->from);
         if (edge->number == 0) {
-            tms_host_fail(f->host, TMS_ERR_MEMORY);
+            tms_frontier_fail(f, TMS_ERR_MEMORY);
         }
     }
     return edge->number;
@@ -136,7 +160,7 @@ static void close_cycle(struct frontier *f, struct thread *t, struct arriving *e
         struct tms_step closing = make_step(f, t, edge);
         tms_frontier_violation(f, t, &closing, edge->from, cycle, blamed);
     } else {
-        f->host->closing_edges += cycle;
+        f->closing_edges += cycle;
     }
 }
 
@@ -176,13 +200,16 @@ void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_
     bool cycle = false;
 
     f->edges_seen++;
-    if (f->wake_source != NULL) {
-        f->wake_source(f, from, event);
+    if (f->nests) {
+        tms_frontier_nested_leave(f, from, event);
+    }
+    if (f->port->wake_source != NULL) {
+        f->port->wake_source(f, from, event);
     }
     if (tms_reach_maybe(&f->graph, from, event) ||
         (f->blame && tms_reach_maybe(&f->order, from, event))) {
-        if (f->wake != NULL) {
-            f->wake(f, t);
+        if (f->port->wake != NULL) {
+            f->port->wake(f, t);
         }
         struct arriving edge = {.op = op, .source = *source, .event = event, .from = from};
         cycle = arrive_among_others(f, t, &edge);

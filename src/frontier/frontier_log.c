@@ -3,7 +3,7 @@
  * What a thread did lately, in a ring, for the witnesses of the frontier engine. It gets longer
  * with use, up to LOG_EASY entries, and for the sake of a long transaction up to LOG_MOST.
  */
-#include "engine/frontier.h"
+#include "frontier/frontier.h"
 
 bool tms_log_start(struct frontier *f, struct log *log)
 {

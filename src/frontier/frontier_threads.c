@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "engine/frontier.h"
+#include "frontier/frontier.h"
 
 #define LEAST_THREADS 16
 
@@ -17,7 +17,7 @@ bool tms_frontier_need_id(struct frontier *f, uint32_t id)
         TMS_RESERVE(f->memory, &f->by_id, &f->id_capacity, wanted, LEAST_THREADS)) {
         return true;
     }
-    tms_host_fail(f->host, TMS_ERR_MEMORY);
+    tms_frontier_fail(f, TMS_ERR_MEMORY);
     return false;
 }
 
@@ -111,7 +111,7 @@ struct thread *tms_frontier_settle_in(struct frontier *f, const struct tms_op *o
     if (!reuse_slot(f, &slot)) {
         int code = new_slot(f, &slot);
         if (code != TMS_OK) {
-            tms_host_fail(f->host, code);
+            tms_frontier_fail(f, code);
             return NULL;
         }
     }
@@ -125,7 +125,7 @@ struct thread *tms_frontier_settle_in(struct frontier *f, const struct tms_op *o
     t->history.count = 0;
     tms_nesting_restart(&t->nesting);
     if (!tms_log_start(f, &t->log)) {
-        tms_host_fail(f->host, TMS_ERR_MEMORY);
+        tms_frontier_fail(f, TMS_ERR_MEMORY);
         return NULL;
     }
     t->in = &f->in[slot * f->slot_capacity];
@@ -140,7 +140,7 @@ void tms_frontier_retire(struct frontier *f, uint32_t slot)
 {
     if (!TMS_RESERVE(f->memory, &f->retired, &f->retired_capacity, f->retired_count + 1u,
                      LEAST_THREADS)) {
-        tms_host_fail(f->host, TMS_ERR_MEMORY);
+        tms_frontier_fail(f, TMS_ERR_MEMORY);
         return;
     }
     f->retired[f->retired_count++] = slot;
@@ -161,11 +161,14 @@ int tms_frontier_grow_rows(struct frontier *f)
     return code;
 }
 
-int tms_frontier_set_up(struct frontier *f, struct tms_host *host)
+int tms_frontier_set_up(struct frontier *f, const struct tms_frontier_port *port, void *user,
+                        struct tms_memory *memory, bool blame)
 {
-    f->host = host;
-    f->memory = &host->memory;
-    f->blame = host->settings->blame;
+    f->port = port;
+    f->user = user;
+    f->memory = memory;
+    f->memory->allocator = port->memory;
+    f->blame = blame;
     f->slot_count = FIRST_SLOT;
     f->slot_most = LAST_SLOT;
     tms_edges_init(&f->edges, f->memory);

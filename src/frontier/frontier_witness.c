@@ -19,7 +19,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "engine/frontier.h"
+#include "frontier/frontier.h"
 
 /* ---- two steps -------------------------------------------------------------------------- */
 
@@ -104,7 +104,7 @@ static const struct tms_op *last_conflict(const struct frontier *f, const struct
         bool meets = (entry->spared | second->spared) != TMS_OP_SPARES_ALL;
         if (meets && can_lead(entry) && touch_key(entry) == touch_key(second) &&
             conflicts(entry, second)) {
-            return f->renewed(f, entry, second) ? NULL : entry;
+            return f->port->renewed(f, entry, second) ? NULL : entry;
         }
     }
     return NULL;
@@ -240,7 +240,7 @@ static bool need_steps(struct frontier *f, struct pending *pending, size_t count
     if (TMS_RESERVE(f->memory, &pending->steps, &pending->capacity, count, 8)) {
         return true;
     }
-    tms_host_fail(f->host, TMS_ERR_MEMORY);
+    tms_frontier_fail(f, TMS_ERR_MEMORY);
     return false;
 }
 
@@ -387,7 +387,7 @@ static void refute(struct frontier *f, struct thread *t)
     if (!tms_nesting_refute(&t->nesting, f->memory, &violation->transaction,
                             proves ? pending->steps[0].first_event : pending->left,
                             &pending->refuted)) {
-        tms_host_fail(f->host, TMS_ERR_MEMORY);
+        tms_frontier_fail(f, TMS_ERR_MEMORY);
     }
 }
 
@@ -415,8 +415,10 @@ void tms_frontier_violation(struct frontier *f, struct thread *t, const struct t
     struct tms_violation *violation = &t->pending.violation;
 
     if (cycle) {
-        f->host->closing_edges++;
-        tms_host_first(f->host, closing->second_event);
+        f->closing_edges++;
+        if (f->first_violation == 0) {
+            f->first_violation = closing->second_event;
+        }
     }
     if (!t->pending.open) {
         *violation = (struct tms_violation){
@@ -446,8 +448,11 @@ void tms_frontier_settle(struct frontier *f, struct thread *t)
             t->pending.violation.refuted = t->pending.refuted.block;
             t->pending.violation.refuted_count = t->pending.refuted.count;
         }
-        tms_host_violation(f->host, &t->pending.violation);
+        int code = f->port->violation(f, &t->pending.violation);
         t->pending.open = false;
+        if (code != TMS_OK) {
+            tms_frontier_fail(f, code);
+        }
     }
 }
 
