@@ -453,7 +453,7 @@ static void finish(void *state)
     }
 }
 
-static size_t stats(const void *state, struct tms_counter *counters, size_t room)
+static void stats(const void *state, struct tms_counters *counters)
 {
     const struct aerodrome *a = state;
     const struct tms_counter all[] = {
@@ -464,10 +464,8 @@ static size_t stats(const void *state, struct tms_counter *counters, size_t room
         {"joins", "clocks joined", a->joins},
         {"clocks", "most clocks that existed at a time", a->clocks.count - 1},
     };
-    size_t count = sizeof(all) / sizeof(all[0]);
 
-    memcpy(counters, all, (count < room ? count : room) * sizeof(all[0]));
-    return count < room ? count : room;
+    TMS_COUNTERS_PUT(counters, all);
 }
 
 static void destroy(void *state)

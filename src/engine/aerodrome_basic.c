@@ -29,7 +29,6 @@
  *   not joined, and the check goes on.
  */
 #include <assert.h>
-#include <string.h>
 
 #include "clock/vector.h"
 #include "engine/aerodrome.h"
@@ -378,7 +377,7 @@ static void finish(void *state)
     }
 }
 
-static size_t stats(const void *state, struct tms_counter *counters, size_t room)
+static void stats(const void *state, struct tms_counters *counters)
 {
     const struct basic *b = state;
     const struct tms_counter all[] = {
@@ -386,10 +385,8 @@ static size_t stats(const void *state, struct tms_counter *counters, size_t room
         {"visits", "variables, locks and barriers looked at when one ended", b->visits},
         {"joins", "clocks joined", b->joins},
     };
-    size_t count = sizeof(all) / sizeof(all[0]);
 
-    memcpy(counters, all, (count < room ? count : room) * sizeof(all[0]));
-    return count < room ? count : room;
+    TMS_COUNTERS_PUT(counters, all);
 }
 
 static void destroy(void *state)

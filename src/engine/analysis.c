@@ -58,6 +58,15 @@ void tms_host_violation(struct tms_host *host, const struct tms_violation *viola
     }
 }
 
+void tms_counters_put(struct tms_counters *counters, const struct tms_counter *more, size_t count)
+{
+    size_t room = TMS_COUNTERS_MOST - counters->count;
+
+    count = count < room ? count : room;
+    memcpy(&counters->at[counters->count], more, count * sizeof(*more));
+    counters->count += count;
+}
+
 bool tms_host_again(struct tms_host *host, uint64_t key, uint64_t event)
 {
     return tms_findings_again(host->findings, key, event);
@@ -547,10 +556,11 @@ static void finish_run(const struct tms_analysis *analysis, struct tms_run *run)
     result->closing_edges = run->host.closing_edges;
     result->seconds = run->seconds;
     result->memory_bytes = run->host.memory.peak;
-    result->counters = run->counters;
-    result->counter_count = run->engine->stats == NULL
-                                ? 0
-                                : run->engine->stats(run->state, run->counters, TMS_COUNTERS_MOST);
+    if (run->engine->stats != NULL) {
+        run->engine->stats(run->state, &run->counters);
+    }
+    result->counters = run->counters.at;
+    result->counter_count = run->counters.count;
 }
 
 static void note_skipped(struct tms_analysis *analysis)

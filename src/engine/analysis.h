@@ -20,7 +20,7 @@ struct tms_run {
     /* While results are compared: the turn of each finding, and all of them, as bits. */
     uint8_t *turn_of;
     unsigned turns;
-    struct tms_counter counters[TMS_COUNTERS_MOST];
+    struct tms_counters counters;
     char loss[TMS_MESSAGE_SIZE];
     char assumption[TMS_MESSAGE_SIZE];
 };

@@ -18,7 +18,6 @@
  * analysis nor thread periods. With settings.race_test the others, and then with both as set.
  */
 #include <assert.h>
-#include <string.h>
 
 #include "engine/engine.h"
 #include "engine/movers.h"
@@ -208,7 +207,7 @@ static void finish(void *state)
     (void)state;
 }
 
-static size_t stats(const void *state, struct tms_counter *counters, size_t room)
+static void stats(const void *state, struct tms_counters *counters)
 {
     const struct atomizer *a = state;
     const struct tms_counter all[] = {
@@ -217,11 +216,9 @@ static size_t stats(const void *state, struct tms_counter *counters, size_t room
         {"left-out", "accesses before the variable escaped", a->left_out},
         {"non-movers", "accesses that may race", a->not_movers},
     };
-    size_t count = sizeof(all) / sizeof(all[0]);
 
-    count = count < room ? count : room;
-    memcpy(counters, all, count * sizeof(all[0]));
-    return count + tms_movers_stats(&a->movers, counters + count, room - count);
+    TMS_COUNTERS_PUT(counters, all);
+    tms_movers_stats(&a->movers, counters);
 }
 
 static void destroy(void *state)

@@ -24,8 +24,6 @@
  */
 #include "engine/blocks.h"
 
-#include <string.h>
-
 /* NULL when memory is short, and the host knows. */
 static struct thread *thread_of(struct blocks *b, uint32_t id)
 {
@@ -223,7 +221,7 @@ static void finish(void *state)
     }
 }
 
-static size_t stats(const void *state, struct tms_counter *counters, size_t room)
+static void stats(const void *state, struct tms_counters *counters)
 {
     const struct blocks *b = state;
     const struct tms_counter kept[] = {
@@ -244,10 +242,8 @@ static size_t stats(const void *state, struct tms_counter *counters, size_t room
         {"deadlocks", "potential deadlocks", b->deadlocks},
         {"gave_up", "1: not everything was looked at", b->host->loss != NULL},
     };
-    size_t count = sizeof(kept) / sizeof(kept[0]);
 
-    memcpy(counters, kept, (count < room ? count : room) * sizeof(kept[0]));
-    return count;
+    TMS_COUNTERS_PUT(counters, kept);
 }
 
 static void clear_thread(struct blocks *b, struct thread *thread)

@@ -37,7 +37,6 @@
 #include "engine/doublechecker.h"
 
 #include <assert.h>
-#include <string.h>
 
 /* ---- edges ---------------------------------------------------------------------------- */
 
@@ -344,7 +343,7 @@ static void finish(void *state)
     tms_dc_finish(c);
 }
 
-static size_t stats(const void *state, struct tms_counter *counters, size_t room)
+static void stats(const void *state, struct tms_counters *counters)
 {
     const struct checker *c = state;
     const struct tms_counter kept[] = {
@@ -361,10 +360,8 @@ static size_t stats(const void *state, struct tms_counter *counters, size_t room
         {"precise_edges", "edges that the replays inserted", c->seen.precise_edges},
         {"precise_cycles", "transactions into which a replay saw a cycle closed", c->seen.cycles},
     };
-    size_t count = sizeof(kept) / sizeof(kept[0]);
 
-    memcpy(counters, kept, (count < room ? count : room) * sizeof(kept[0]));
-    return count;
+    TMS_COUNTERS_PUT(counters, kept);
 }
 
 static void destroy(void *state)

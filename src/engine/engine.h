@@ -34,6 +34,18 @@ struct tms_host {
     uint32_t last_thread; /* … and its thread */
 };
 
+/* What an engine says of itself, for --stats. */
+#define TMS_COUNTERS_MOST 16
+struct tms_counters {
+    struct tms_counter at[TMS_COUNTERS_MOST];
+    size_t count;
+};
+
+/* Adds counters, as many as there is room for; `more` is an array, and is copied. */
+#define TMS_COUNTERS_PUT(counters, more)                                                           \
+    tms_counters_put(counters, more, sizeof(more) / sizeof((more)[0]))
+void tms_counters_put(struct tms_counters *counters, const struct tms_counter *more, size_t count);
+
 struct tms_stream;
 
 struct tms_engine {
@@ -70,13 +82,11 @@ struct tms_engine {
     void (*events)(void *state, const struct tms_event *events, size_t count, uint64_t number);
     /* After the last operation, also after tms_settings.first stopped the run. */
     void (*finish)(void *state);
-    /* Fills up to `room` counters, returns how many there are. NULL: none. */
-    size_t (*stats)(const void *state, struct tms_counter *counters, size_t room);
+    /* After the finish: adds the engine's counters (TMS_COUNTERS_PUT). NULL: it has none. */
+    void (*stats)(const void *state, struct tms_counters *counters);
     /* Also after a failed create. */
     void (*destroy)(void *state);
 };
-
-#define TMS_COUNTERS_MOST 16
 
 /* The engine can't go on; the batch is finished by returning from callbacks at once. */
 void tms_host_fail(struct tms_host *host, int code);

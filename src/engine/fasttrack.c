@@ -27,7 +27,6 @@
  * After a race it goes on. Whatever is reported is an unordered pair of this trace; on every
  * variable the first race is found at its event, later ones not always all.
  */
-#include <string.h>
 
 #include "engine/fasttrack.h"
 
@@ -351,7 +350,7 @@ static void finish(void *state)
     (void)state;
 }
 
-static size_t stats(const void *state, struct tms_counter *counters, size_t room)
+static void stats(const void *state, struct tms_counters *counters)
 {
     const struct fasttrack *f = state;
     const struct tms_counter kept[] = {
@@ -362,10 +361,8 @@ static size_t stats(const void *state, struct tms_counter *counters, size_t room
         {"learnt", "times that a thread took over what another one had released", f->learnt},
         {"sweeps", "times that the past of all threads was swept", f->sweeps},
     };
-    size_t count = sizeof(kept) / sizeof(kept[0]);
 
-    memcpy(counters, kept, (count < room ? count : room) * sizeof(kept[0]));
-    return count;
+    TMS_COUNTERS_PUT(counters, kept);
 }
 
 static void destroy(void *state)

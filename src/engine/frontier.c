@@ -3,12 +3,11 @@
  * The engine `frontier` of the library: the core (frontier/, where frontier_edges.c has the
  * algorithm in words) with cells for all names, and the library's side of its port.
  */
-#include <string.h>
 
+#include "frontier/frontier.h"
 #include "engine/engine.h"
 #include "engine/frontier_history.h"
 #include "engine/frontier_stream.h"
-#include "frontier/frontier.h"
 
 /* Did the variable become a new one between the two accesses, or may it have? */
 static bool renewed(const struct frontier *f, const struct tms_op *first,
@@ -136,7 +135,7 @@ static void frontier_finish(void *state)
     }
 }
 
-static size_t frontier_stats(const void *state, struct tms_counter *counters, size_t room)
+static void frontier_stats(const void *state, struct tms_counters *counters)
 {
     const struct frontier *f = state;
     const struct tms_counter all[] = {
@@ -148,10 +147,8 @@ static size_t frontier_stats(const void *state, struct tms_counter *counters, si
         {"shared_reads", "times a second thread read something between two writes", f->nodes_used},
         {"sweeps", "times the history of all threads was swept", f->sweeps},
     };
-    size_t count = sizeof(all) / sizeof(all[0]);
 
-    memcpy(counters, all, (count < room ? count : room) * sizeof(*counters));
-    return count < room ? count : room;
+    TMS_COUNTERS_PUT(counters, all);
 }
 
 static void frontier_destroy(void *state)

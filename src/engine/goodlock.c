@@ -275,7 +275,7 @@ static void finish(void *state)
     }
 }
 
-static size_t stats(const void *state, struct tms_counter *counters, size_t room)
+static void stats(const void *state, struct tms_counters *counters)
 {
     const struct goodlock *g = state;
     const struct tms_counter kept[] = {
@@ -286,10 +286,8 @@ static size_t stats(const void *state, struct tms_counter *counters, size_t room
         {"cycles", "cycles of requests, each with its threads", g->found},
         {"gave_up", "1 if the search ended before it was through", g->gave_up},
     };
-    size_t count = sizeof(kept) / sizeof(kept[0]);
 
-    memcpy(counters, kept, (count < room ? count : room) * sizeof(kept[0]));
-    return count;
+    TMS_COUNTERS_PUT(counters, kept);
 }
 
 static void destroy(void *state)

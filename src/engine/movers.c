@@ -2,8 +2,6 @@
 /* Movers; see movers.h. */
 #include "engine/movers.h"
 
-#include <string.h>
-
 #define LEAST_THREADS 16
 
 int tms_movers_init(struct tms_movers *movers, struct tms_host *host, enum tms_race_test test)
@@ -90,16 +88,13 @@ void tms_movers_follow(struct tms_movers *movers, const struct tms_op *op)
     }
 }
 
-size_t tms_movers_stats(const struct tms_movers *movers, struct tms_counter *counters, size_t room)
+void tms_movers_stats(const struct tms_movers *movers, struct tms_counters *counters)
 {
     const struct tms_counter all[] = {
         {"races", "variables with a potential race", movers->races.racy},
         {"locksets", "distinct sets of locks held", movers->sets.set_count},
         {"periods", "thread periods with accesses", movers->periods.period_count - 1},
     };
-    size_t count = sizeof(all) / sizeof(all[0]);
 
-    count = count < room ? count : room;
-    memcpy(counters, all, count * sizeof(all[0]));
-    return count;
+    TMS_COUNTERS_PUT(counters, all);
 }

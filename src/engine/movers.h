@@ -41,7 +41,7 @@ enum tms_mover tms_movers_access(struct tms_movers *movers, const struct tms_op 
 /* At FORK, JOIN, ARRIVE, DEPART, STEP, ESCAPE and FORGET. */
 void tms_movers_follow(struct tms_movers *movers, const struct tms_op *op);
 
-/* Both engines tell these of themselves: how many there are. */
-size_t tms_movers_stats(const struct tms_movers *movers, struct tms_counter *counters, size_t room);
+/* The counters that both engines have. */
+void tms_movers_stats(const struct tms_movers *movers, struct tms_counters *counters);
 
 #endif

@@ -170,7 +170,7 @@ static void finish(void *state)
     tms_rd_judge_kept(r);
 }
 
-static size_t stats(const void *state, struct tms_counter *counters, size_t room)
+static void stats(const void *state, struct tms_counters *counters)
 {
     const struct reduction *r = state;
     const struct tms_counter all[] = {
@@ -180,11 +180,9 @@ static size_t stats(const void *state, struct tms_counter *counters, size_t room
         {"accesses", "to variables", r->accesses},
         {"left-out", "accesses before the variable escaped", r->left_out},
     };
-    size_t count = sizeof(all) / sizeof(all[0]);
 
-    count = count < room ? count : room;
-    memcpy(counters, all, count * sizeof(all[0]));
-    return count + tms_movers_stats(&r->movers, counters + count, room - count);
+    TMS_COUNTERS_PUT(counters, all);
+    tms_movers_stats(&r->movers, counters);
 }
 
 static void destroy(void *state)

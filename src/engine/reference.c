@@ -616,17 +616,15 @@ static void finish(void *state)
     hand_over(state);
 }
 
-static size_t stats(const void *state, struct tms_counter *counters, size_t room)
+static void stats(const void *state, struct tms_counters *counters)
 {
     const struct reference *r = state;
     const struct tms_counter kept[] = {
         {"transactions", "nodes of the graph, unary ones included", r->transaction_count},
         {"edges", "edges of the graph, without those refused", r->edges},
     };
-    size_t count = sizeof(kept) / sizeof(kept[0]);
 
-    memcpy(counters, kept, (count < room ? count : room) * sizeof(kept[0]));
-    return count;
+    TMS_COUNTERS_PUT(counters, kept);
 }
 
 static void release_row(struct reference *r, row *set)

@@ -302,7 +302,7 @@ static void finish(void *state)
     }
 }
 
-static size_t stats(const void *state, struct tms_counter *counters, size_t room)
+static void stats(const void *state, struct tms_counters *counters)
 {
     const struct regiontrack *rt = state;
     const struct tms_counter all[] = {
@@ -312,10 +312,8 @@ static size_t stats(const void *state, struct tms_counter *counters, size_t room
         {"edges", "edges between transactions that no single earlier one implied", rt->edges_seen},
         {"inserted", "of these, taken into the graph", rt->edges_taken},
     };
-    size_t count = sizeof(all) / sizeof(all[0]);
 
-    memcpy(counters, all, (count < room ? count : room) * sizeof(all[0]));
-    return count;
+    TMS_COUNTERS_PUT(counters, all);
 }
 
 static void destroy(void *state)

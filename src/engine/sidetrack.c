@@ -278,7 +278,7 @@ static void finish(void *state)
     (void)state;
 }
 
-static size_t stats(const void *state, struct tms_counter *counters, size_t room)
+static void stats(const void *state, struct tms_counters *counters)
 {
     const struct sidetrack *s = state;
     const struct tms_counter all[] = {
@@ -290,12 +290,8 @@ static size_t stats(const void *state, struct tms_counter *counters, size_t room
         {"dropped", "predictions given up, as their threads wait for more than locks", s->dropped},
         {"slots", "components of a clock", s->slot_count},
     };
-    size_t count = sizeof(all) / sizeof(*all);
 
-    for (size_t i = 0; i < count && i < room; i++) {
-        counters[i] = all[i];
-    }
-    return count;
+    TMS_COUNTERS_PUT(counters, all);
 }
 
 static void destroy(void *state)

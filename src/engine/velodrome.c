@@ -30,7 +30,6 @@
  * can be shown.
  */
 #include <assert.h>
-#include <string.h>
 
 #include "engine/engine.h"
 #include "engine/nesting.h"
@@ -484,7 +483,7 @@ static void finish(void *state)
     }
 }
 
-static size_t stats(const void *state, struct tms_counter *counters, size_t room)
+static void stats(const void *state, struct tms_counters *counters)
 {
     const struct velodrome *v = state;
     const struct graph *graph = &v->graph;
@@ -499,10 +498,8 @@ static size_t stats(const void *state, struct tms_counter *counters, size_t room
         {"searches", "new edges for which the graph was searched", graph->searches},
         {"visited", "nodes that the searches came to", graph->visited},
     };
-    size_t count = sizeof(kept) / sizeof(kept[0]);
 
-    memcpy(counters, kept, (count < room ? count : room) * sizeof(kept[0]));
-    return count;
+    TMS_COUNTERS_PUT(counters, kept);
 }
 
 static void destroy(void *state)

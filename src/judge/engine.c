@@ -331,7 +331,7 @@ static void finish(void *state)
     check_memory(engine);
 }
 
-static size_t stats(const void *state, struct tms_counter *counters, size_t room)
+static void stats(const void *state, struct tms_counters *counters)
 {
     const struct tms_judge_engine *engine = state;
     const struct tms_judge *core = &engine->core;
@@ -342,10 +342,8 @@ static size_t stats(const void *state, struct tms_counter *counters, size_t room
         {"records", "most pairs of a thread and a variable that it shares", core->records.count},
         {"activations", "most activations that were kept", core->nodes.count},
     };
-    size_t count = sizeof(kept) / sizeof(kept[0]);
 
-    memcpy(counters, kept, (count < room ? count : room) * sizeof(kept[0]));
-    return count;
+    TMS_COUNTERS_PUT(counters, kept);
 }
 
 static void destroy(void *state)
