@@ -155,30 +155,11 @@ static void frontier_destroy(void *state)
 {
     struct frontier *f = state;
 
-    if (f->memory == NULL) {
-        return;
-    }
-    tms_witness_clear(f);
     for (uint32_t slot = FIRST_SLOT; slot < f->slot_count; slot++) {
-        struct thread *t = f->threads[slot];
-        tms_release(f->memory, t->history.past, t->history.capacity, sizeof(*t->history.past));
+        struct history *history = &f->threads[slot]->history;
+        tms_release(f->memory, history->past, history->capacity, sizeof(*history->past));
     }
-    for (size_t slot = 0; slot < f->slot_capacity; slot++) {
-        tms_release(f->memory, f->threads[slot], 1, sizeof(struct thread));
-    }
-    tms_release(f->memory, f->in, f->slot_capacity * f->slot_capacity, sizeof(*f->in));
-    tms_release(f->memory, f->threads, f->slot_capacity, sizeof(*f->threads));
-    tms_release(f->memory, f->retired, f->retired_capacity, sizeof(*f->retired));
-    tms_release(f->memory, f->free_rows, f->row_capacity, sizeof(*f->free_rows));
-    tms_release(f->memory, f->by_id, f->id_capacity, sizeof(*f->by_id));
-    tms_release(f->memory, f->forks, f->fork_capacity, sizeof(*f->forks));
-    for (int i = 0; i < CELLS_COUNT; i++) {
-        tms_cells_clear(f, &f->cells[i]);
-    }
-    tms_reader_nodes_clear(f);
-    tms_reach_clear(&f->graph);
-    tms_reach_clear(&f->order);
-    tms_edges_clear(&f->edges);
+    tms_frontier_clear(f);
 }
 
 const struct tms_engine tms_engine_frontier = {

@@ -262,6 +262,9 @@ static inline uint64_t moment_here(const struct thread *t, const struct tms_op *
 int tms_frontier_set_up(struct frontier *f, const struct tms_frontier_port *port, void *user,
                         struct tms_memory *memory, bool blame);
 
+/* Releases all memory but that of the histories, which are the port's; also after a failure. */
+void tms_frontier_clear(struct frontier *f);
+
 /*
  * No slot beyond `most`, and room for all of them at once: from then on `in` stays where it is,
  * so that a thread may read its own while others come and go.
