@@ -137,9 +137,11 @@ uint32_t tms_name_count(const struct tms_context *context, enum tms_class cls);
 /* ---- events --------------------------------------------------------------------------- */
 
 /*
- * X(name, text in traces, class of the operand). begin and end may do without operand, clear
- * and delay have none. From call to delay they are for `judge` alone: to all others they are no
- * events.
+ * X(name, text in traces, class of the operand). begin and end may do without operand, clear,
+ * delay and fence have none. From call to delay they are for `judge` alone: to all others they are
+ * no events. Atomic accesses and fences have a memory order (TMS_ORDERS), which the engines that
+ * look for races or predict go by. To the others an atomic access is a plain one, and a fence is
+ * no event.
  */
 #define TMS_EVENT_KINDS(X)                                                                         \
     X(BEGIN, "begin", LABEL)                                                                       \
@@ -165,6 +167,10 @@ uint32_t tms_name_count(const struct tms_context *context, enum tms_class cls);
     X(CLEAR, "clear", NONE)     /* a rendezvous: the thread waited for another one */              \
     X(RETRY, "retry", VARIABLE) /* a compare-and-swap of the variable failed */                    \
     X(DELAY, "delay", NONE)     /* the tool itself delayed the thread */                           \
+    X(ATOMIC_READ, "ar", VARIABLE)                                                                 \
+    X(ATOMIC_WRITE, "aw", VARIABLE)                                                                \
+    X(ATOMIC_UPDATE, "au", VARIABLE)                                                               \
+    X(FENCE, "fence", NONE)                                                                        \
     X(ENTER, "enter", LABEL)                                                                       \
     X(EXIT, "exit", LABEL)
 
@@ -178,13 +184,35 @@ enum tms_event_kind {
 const char *tms_event_text(enum tms_event_kind kind);
 enum tms_class tms_event_class(enum tms_event_kind kind);
 
+/* Memory orders as in C11; consume counts as acquire. Events of other kinds have none. */
+#define TMS_ORDERS(X)                                                                              \
+    X(NONE, "")                                                                                    \
+    X(RELAXED, "relaxed")                                                                          \
+    X(ACQUIRE, "acquire")                                                                          \
+    X(RELEASE, "release")                                                                          \
+    X(ACQ_REL, "acq_rel")                                                                          \
+    X(SEQ_CST, "seq_cst")
+
+enum tms_order {
+#define X(name, text) TMS_ORDER_##name,
+    TMS_ORDERS(X)
+#undef X
+        TMS_ORDER_COUNT
+};
+
+const char *tms_order_text(enum tms_order order);
+
+/* The orders that events of a kind can have, as bits: 1 << enum tms_order. */
+unsigned tms_event_orders(enum tms_event_kind kind);
+
 /* One event. Its number, counted from 1, is its position in the trace and is not stored. */
 struct tms_event {
     uint32_t thread;     /* TMS_CLASS_THREAD */
     uint32_t target;     /* of the class tms_event_class(kind); 0 for a block without label */
     uint32_t location;   /* TMS_CLASS_LOCATION, 0 if unknown */
     uint8_t kind;        /* enum tms_event_kind */
-    uint8_t reserved[3]; /* 0 */
+    uint8_t order;       /* enum tms_order, one of tms_event_orders(kind) */
+    uint8_t reserved[2]; /* 0 */
 };
 
 /* ---- traces in ------------------------------------------------------------------------ */

@@ -164,16 +164,18 @@ uint32_t tms_name_count(const struct tms_context *context, enum tms_class cls)
     return cls > TMS_CLASS_NONE && cls < TMS_CLASS_COUNT ? context->names[cls].count : 0;
 }
 
-/* The ids that the target of an event may have, by its kind. */
+/* The ids that the target of an event may have, and its orders, by its kind. */
 struct bounds {
     uint32_t least, most;
+    uint32_t orders; /* as bits */
 };
 
 static void find_bounds(const struct tms_context *context, struct bounds bounds[TMS_EVENT_COUNT])
 {
     for (int kind = 0; kind < TMS_EVENT_COUNT; kind++) {
-        bounds[kind] = (struct bounds){!tms_operand_is_optional((enum tms_event_kind)kind),
-                                       context->names[tms_event_class(kind)].count};
+        bounds[kind] =
+            (struct bounds){!tms_operand_is_optional((enum tms_event_kind)kind),
+                            context->names[tms_event_class(kind)].count, tms_event_orders(kind)};
     }
 }
 
@@ -192,7 +194,9 @@ size_t tms_events_known(const struct tms_context *context, const struct tms_even
                      event->target >= bounds[event->kind].least &&
                      event->target <= bounds[event->kind].most &&
                      (event->location <= locations || event->location >= TMS_LOCATION_NUMBER) &&
-                     (event->reserved[0] | event->reserved[1] | event->reserved[2]) == 0;
+                     event->order < TMS_ORDER_COUNT &&
+                     (bounds[event->kind].orders >> event->order & 1) != 0 &&
+                     (event->reserved[0] | event->reserved[1]) == 0;
         if (!known) {
             break;
         }

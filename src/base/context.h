@@ -40,9 +40,9 @@ __attribute__((format(printf, 2, 3))) void tms_warn(struct tms_context *context,
 uint32_t tms_location_number(const char *text, size_t length);
 
 /*
- * How many of the events, from the first on, are of a kind that there is, with names that there
- * are, and nothing in their reserved bytes. Asked about what was made by hand; readers make no
- * others.
+ * How many of the events, from the first on, are of a kind that there is, with an order that it can
+ * have and names that there are, and nothing in their reserved bytes. Asked about what was made by
+ * hand; readers make no others.
  */
 size_t tms_events_known(const struct tms_context *context, const struct tms_event *events,
                         size_t count);
@@ -54,10 +54,22 @@ static inline bool tms_operand_is_optional(enum tms_event_kind kind)
            tms_event_class(kind) == TMS_CLASS_NONE;
 }
 
+/* Does an event of this kind have a memory order? */
+static inline bool tms_is_ordered(enum tms_event_kind kind)
+{
+    return kind >= TMS_EVENT_ATOMIC_READ && kind <= TMS_EVENT_FENCE;
+}
+
 /* Is it for `judge` alone, and no event to anybody else? */
 static inline bool tms_is_for_judge(enum tms_event_kind kind)
 {
     return kind >= TMS_EVENT_CALL && kind <= TMS_EVENT_DELAY && kind != TMS_EVENT_DEMOTE;
+}
+
+/* Is it no event to the engines that check what happened? */
+static inline bool tms_is_aside(enum tms_event_kind kind)
+{
+    return tms_is_for_judge(kind) || kind == TMS_EVENT_FENCE;
 }
 
 #endif

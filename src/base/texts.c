@@ -16,6 +16,7 @@
 
 TEXT_OF(tms_class_text, enum tms_class, TMS_CLASSES, SECOND)
 TEXT_OF(tms_event_text, enum tms_event_kind, TMS_EVENT_KINDS, SECOND_OF_THREE)
+TEXT_OF(tms_order_text, enum tms_order, TMS_ORDERS, SECOND)
 TEXT_OF(tms_verdict_text, enum tms_verdict, TMS_VERDICTS, SECOND)
 TEXT_OF(tms_edge_text, enum tms_edge_kind, TMS_EDGE_KINDS, SECOND)
 TEXT_OF(tms_evidence_text, enum tms_evidence, TMS_EVIDENCE, SECOND)
@@ -31,4 +32,21 @@ enum tms_class tms_event_class(enum tms_event_kind kind)
 #undef X
     };
     return (size_t)kind < sizeof(classes) ? (enum tms_class)classes[kind] : TMS_CLASS_NONE;
+}
+
+unsigned tms_event_orders(enum tms_event_kind kind)
+{
+#define ORDER(name) (1u << TMS_ORDER_##name)
+    static const uint8_t orders[TMS_EVENT_COUNT] = {
+        [TMS_EVENT_ATOMIC_READ] = ORDER(RELAXED) | ORDER(ACQUIRE) | ORDER(SEQ_CST),
+        [TMS_EVENT_ATOMIC_WRITE] = ORDER(RELAXED) | ORDER(RELEASE) | ORDER(SEQ_CST),
+        [TMS_EVENT_ATOMIC_UPDATE] =
+            ORDER(RELAXED) | ORDER(ACQUIRE) | ORDER(RELEASE) | ORDER(ACQ_REL) | ORDER(SEQ_CST),
+        [TMS_EVENT_FENCE] =
+            ORDER(RELAXED) | ORDER(ACQUIRE) | ORDER(RELEASE) | ORDER(ACQ_REL) | ORDER(SEQ_CST),
+    };
+    bool ordered = kind < TMS_EVENT_COUNT && orders[kind] != 0;
+
+    return ordered ? orders[kind] : ORDER(NONE);
+#undef ORDER
 }

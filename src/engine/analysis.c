@@ -111,14 +111,20 @@ static bool takes_all(const struct tms_run *run)
     return run->engine->events != NULL;
 }
 
-/* For an engine that knows nothing of those that are for `judge` alone. */
+/* Has the engine a use for it? Those for `judge` alone, and fences, are nothing to others. */
+static inline bool knows(const struct tms_run *run, const struct tms_op *op)
+{
+    return op->kind <= TMS_OP_FORGET ||
+           (op->kind == TMS_OP_FENCE ? run->engine->fences : takes_all(run));
+}
+
 static void take_ops_between(const struct tms_settings *settings, struct tms_run *run,
                              const struct tms_op *ops, size_t count)
 {
     size_t start = 0;
 
     for (size_t i = 0; i <= count; i++) {
-        if (i == count || ops[i].kind > TMS_OP_FORGET) {
+        if (i == count || !knows(run, &ops[i])) {
             if (i > start) {
                 take_ops(settings, run, &ops[start], i - start);
             }
@@ -135,7 +141,8 @@ static void run_batch(void *user, const struct tms_op *ops, size_t count)
 
     for (size_t i = 0; i < here; i++) {
         struct tms_run *run = &analysis->runs[i];
-        bool all = !analysis->lower.judged || takes_all(run);
+        bool all = (!analysis->lower.judged || takes_all(run)) &&
+                   (!analysis->lower.fences || run->engine->fences);
         (all ? take_ops : take_ops_between)(&analysis->settings, run, ops, count);
     }
     if (analysis->aside != NULL) {
@@ -349,6 +356,7 @@ static int choose_way(struct tms_analysis *analysis)
     }
     for (size_t i = 0; i < analysis->run_count; i++) {
         analysis->lower.judged = analysis->lower.judged || takes_all(&analysis->runs[i]);
+        analysis->lower.fences = analysis->lower.fences || analysis->runs[i].engine->fences;
     }
     analysis->streams = streams;
     return streams && analysis->run_count > 1 ? start_aside(analysis) : TMS_OK;

@@ -253,9 +253,10 @@ void tms_aside_events(struct tms_aside *aside, const struct tms_event *events, s
     }
 }
 
-static bool is_access(const struct tms_op *op)
+/* Those that are atomic pass on order, and are wanted. */
+static bool is_plain_access(const struct tms_op *op)
 {
-    return op->kind == TMS_OP_READ || op->kind == TMS_OP_WRITE;
+    return (op->kind == TMS_OP_READ || op->kind == TMS_OP_WRITE) && (op->flags & TMS_OP_ORDER) == 0;
 }
 
 void tms_aside_ops(struct tms_aside *aside, const struct tms_op *ops, size_t count)
@@ -266,7 +267,7 @@ void tms_aside_ops(struct tms_aside *aside, const struct tms_op *ops, size_t cou
         size_t room = BUFFER_OPS - buffer->op_count, picked = 0;
         for (; i < count && picked < room; i++) {
             to[picked] = ops[i]; /* needed or not: who could guess? */
-            picked += aside->accesses || !is_access(&ops[i]);
+            picked += aside->accesses || !is_plain_access(&ops[i]);
         }
         if (picked > 0) {
             add_piece(buffer, 0, buffer->op_count, picked);

@@ -53,6 +53,7 @@ struct tms_engine {
     size_t state_size;
     /* It looks at all events, in blocks or not: without any block there still is what to check. */
     bool without_blocks;
+    bool fences; /* it wants FENCE */
 
     /* Before the first operation; the state is zero. */
     int (*create)(void *state, struct tms_host *host);

@@ -39,7 +39,8 @@
     X(DEMOTE, LABEL) /* the last block that began becomes one of those; after its END or UNNEST */ \
     X(CLEAR, NONE)   /* a rendezvous */                                                            \
     X(RETRY, VARIABLE) /* a compare-and-swap of the variable failed */                             \
-    X(DELAY, NONE)     /* the tool delayed the thread */
+    X(DELAY, NONE)     /* the tool delayed the thread */                                           \
+    X(FENCE, NONE)     /* likewise, for engines that ask for it; its order is in the flags */
 
 enum tms_op_kind {
 #define X(name, cls) TMS_OP_##name,
@@ -53,7 +54,12 @@ enum {
     TMS_OP_IN_BLOCK = 1,  /* inside a transaction; without it the event is unary */
     TMS_OP_FIRST = 2,     /* the first event of its thread; only at the start of a batch */
     TMS_OP_SYNTHETIC = 4, /* BEGIN and END made by a split or a join, not written in the trace */
+    TMS_OP_ORDER = 0x38,  /* of an atomic READ, WRITE or UPDATE, and of a FENCE: enum tms_order,
+                             from the lowest of these bits on; 0: not atomic, or of no known order */
 };
+#define TMS_OP_ORDER_UNIT 8
+
+#define TMS_OP_ORDER_OF(op) (((op)->flags & TMS_OP_ORDER) / TMS_OP_ORDER_UNIT)
 
 #define TMS_OPS_BEHIND 16 /* readable behind each batch, for engines that look ahead */
 
@@ -63,7 +69,8 @@ struct tms_op {
     uint32_t thread;
     uint32_t target;
     uint32_t location;
-    uint8_t event_kind; /* enum tms_event_kind of the event it comes from */
+    uint8_t event_kind; /* enum tms_event_kind of the event it comes from; if that is an atomic
+                           access, of the plain one */
     uint8_t kind;       /* enum tms_op_kind */
     uint8_t flags;
     uint8_t spared; /* bytes of the variable that it does not touch, as bits; 0: touches all */

@@ -186,15 +186,16 @@ static void follow(struct tms_pick_thread *thread, const struct tms_op *op)
     }
 }
 
-static bool is_access(const struct tms_op *op)
+/* Those that are atomic pass on order, and are wanted. */
+static bool is_plain_access(const struct tms_op *op)
 {
-    return op->kind == TMS_OP_READ || op->kind == TMS_OP_WRITE;
+    return (op->kind == TMS_OP_READ || op->kind == TMS_OP_WRITE) && (op->flags & TMS_OP_ORDER) == 0;
 }
 
 void tms_pick_ops(struct tms_pick *pick, const struct tms_op *ops, size_t count)
 {
     for (size_t i = 0; i < count && !pick->failed; i++) {
-        if (ops[i].kind > TMS_OP_FORGET || is_access(&ops[i])) {
+        if (ops[i].kind > TMS_OP_FORGET || is_plain_access(&ops[i])) {
             continue; /* for `judge` */
         }
         struct tms_pick_thread *thread = thread_of(pick, ops[i].thread);

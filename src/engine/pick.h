@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What engines see that can do without reads and writes, picked out of what another thread has
- * validated, lowered (spec/lower.h) and handed over: events as they were, where they are plain, and
- * operations otherwise. Which blocks are open is known from these alone, so all must come, in their
- * order; names, specification and validator belong to the other thread and are not asked.
+ * What engines see that can do without plain reads and writes, picked out of what another thread
+ * has validated, lowered (spec/lower.h) and handed over: events as they were, where they are plain,
+ * and operations otherwise. Which blocks are open is known from these alone, so all must come, in
+ * their order; names, specification and validator belong to the other thread and are not asked.
  */
 #ifndef TMS_ENGINE_PICK_H
 #define TMS_ENGINE_PICK_H
@@ -51,7 +51,7 @@ void tms_pick_clear(struct tms_pick *pick);
 void tms_pick_events(struct tms_pick *pick, const struct tms_event *events, size_t count,
                      uint64_t number);
 
-/* Operations, less the reads and writes. */
+/* Operations, less the reads and writes that are not atomic. */
 void tms_pick_ops(struct tms_pick *pick, const struct tms_op *ops, size_t count);
 
 void tms_pick_flush(struct tms_pick *pick);

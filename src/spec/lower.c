@@ -278,6 +278,9 @@ static const struct {
     [TMS_EVENT_ESCAPE] = {TMS_OP_ESCAPE, 0},
     [TMS_EVENT_ALLOC] = {TMS_OP_STEP, 0},
     [TMS_EVENT_FREE] = {TMS_OP_STEP, 0},
+    [TMS_EVENT_ATOMIC_READ] = {TMS_OP_READ, 0},
+    [TMS_EVENT_ATOMIC_WRITE] = {TMS_OP_WRITE, 0},
+    [TMS_EVENT_ATOMIC_UPDATE] = {TMS_OP_UPDATE, 0},
 };
 
 /* Each lock is looked up once; only if there are any that are ignored. */
@@ -319,7 +322,11 @@ static int put_plain(struct tms_lower *lower, const struct tms_lower_thread *thr
     int code = lower->ignored != NULL ? ignore_lock(lower, event, &kind) : TMS_OK;
 
     lower->unary += in_block == 0;
-    put(lower, event, number, kind, first | in_block);
+    struct tms_op *op = put(lower, event, number, kind, first | in_block);
+    if (event->order != TMS_ORDER_NONE) {
+        op->flags |= (uint8_t)(event->order * TMS_OP_ORDER_UNIT);
+        op->event_kind = (uint8_t)(event->kind - TMS_EVENT_ATOMIC_READ + TMS_EVENT_READ);
+    }
     return code;
 }
 
@@ -364,9 +371,20 @@ static int forget_object(struct tms_lower *lower, const struct tms_event *event,
 
 _Static_assert(TMS_OP_DELAY - TMS_OP_CLEAR == TMS_EVENT_DELAY - TMS_EVENT_CLEAR, "same order");
 
-/* What is no event to anybody else. */
-static int lower_judged(struct tms_lower *lower, struct tms_lower_thread *thread,
-                        const struct tms_event *event, uint64_t number)
+_Static_assert(TMS_OP_ORDER / TMS_OP_ORDER_UNIT >= TMS_ORDER_COUNT - 1, "orders fit the flags");
+_Static_assert(TMS_EVENT_ATOMIC_UPDATE - TMS_EVENT_ATOMIC_READ == TMS_EVENT_UPDATE - TMS_EVENT_READ,
+               "atomic accesses stand in the order of the plain ones");
+
+static void lower_fence(struct tms_lower *lower, const struct tms_event *event, uint64_t number)
+{
+    if (lower->fences) {
+        put(lower, event, number, TMS_OP_FENCE, (uint8_t)(event->order * TMS_OP_ORDER_UNIT));
+    }
+}
+
+/* What is no event to most engines. */
+static int lower_aside(struct tms_lower *lower, struct tms_lower_thread *thread,
+                       const struct tms_event *event, uint64_t number)
 {
     struct tms_block *opened;
     int code = TMS_OK;
@@ -382,6 +400,9 @@ static int lower_judged(struct tms_lower *lower, struct tms_lower_thread *thread
         if (pop_block(thread, innermost(thread, event)).candidate) {
             put_judged(lower, event, number, TMS_OP_CLOSE);
         }
+        break;
+    case TMS_EVENT_FENCE:
+        lower_fence(lower, event, number);
         break;
     default:
         put_judged(lower, event, number, (uint8_t)(event->kind - TMS_EVENT_CLEAR + TMS_OP_CLEAR));
@@ -435,8 +456,8 @@ int tms_lower_event(struct tms_lower *lower, const struct tms_event *event, uint
 {
     struct tms_lower_thread *thread = &lower->threads[event->thread];
 
-    if (tms_is_for_judge(event->kind)) {
-        return lower_judged(lower, thread, event, number);
+    if (tms_is_aside(event->kind)) {
+        return lower_aside(lower, thread, event, number);
     }
     if (thread->split_next || (plain[event->kind].split & lower->split)) {
         if (thread->atomic > 0 && !closes_transaction(thread, event)) {

@@ -93,7 +93,8 @@ int tms_thin_other(struct tms_thin_thread *thread, const struct tms_event *event
         return thread->off ? sink(user, event) : tms_thin_put_off(thread, event);
     case TMS_EVENT_RETURN:
         return end(thread, TMS_EVENT_CALL, event, sink, user);
-    case TMS_EVENT_CLEAR: /* blocks in which nothing has happened have nothing to be cleared */
+    case TMS_EVENT_CLEAR: /* blocks in which nothing has happened have nothing to be cleared, … */
+    case TMS_EVENT_FENCE: /* … and a fence is in no block */
         return sink(user, event);
     default:
         return tms_thin_flush(thread, event, sink, user);

@@ -59,11 +59,17 @@ static inline bool tms_thin_passes(const struct tms_thin_thread *thread)
     return thread->heard && !thread->forked && thread->count == 0;
 }
 
-/* Is it an event to nobody but `judge`? */
+/* Is it no event to the engines that check: for `judge` alone, or a fence? */
 static inline bool tms_thin_is_aside(const struct tms_event *event)
 {
-    return event->kind >= TMS_EVENT_CALL && event->kind <= TMS_EVENT_DELAY &&
-           event->kind != TMS_EVENT_DEMOTE;
+    return (event->kind >= TMS_EVENT_CALL && event->kind <= TMS_EVENT_DELAY &&
+            event->kind != TMS_EVENT_DEMOTE) ||
+           event->kind == TMS_EVENT_FENCE;
+}
+
+static inline bool tms_thin_is_atomic(const struct tms_event *event)
+{
+    return event->kind >= TMS_EVENT_ATOMIC_READ && event->kind <= TMS_EVENT_ATOMIC_UPDATE;
 }
 
 /* The begin of a block inside another, or a call. TMS_OK or TMS_ERR_MEMORY. */
@@ -73,7 +79,7 @@ int tms_thin_put_off(struct tms_thin_thread *thread, const struct tms_event *beg
 int tms_thin_flush(struct tms_thin_thread *thread, const struct tms_event *event,
                    tms_thin_sink *sink, void *user);
 
-/* An event that ends a block or a call, or that is for `judge` alone. Codes as below. */
+/* An event that ends a block or a call, or that is aside. Codes as below. */
 int tms_thin_other(struct tms_thin_thread *thread, const struct tms_event *event,
                    tms_thin_sink *sink, void *user);
 
@@ -83,7 +89,8 @@ static inline int tms_thin_event(struct tms_thin_thread *thread, const struct tm
 {
     bool stays = thread->off || thread->forked;
 
-    if (event->kind == TMS_EVENT_END || event->kind >= TMS_EVENT_CALL) {
+    if (event->kind == TMS_EVENT_END ||
+        (event->kind >= TMS_EVENT_CALL && !tms_thin_is_atomic(event))) {
         return tms_thin_other(thread, event, sink, user);
     }
     thread->forked = event->kind == TMS_EVENT_FORK;

@@ -40,6 +40,9 @@ static const uint8_t opcode_of[TMS_EVENT_COUNT] = {
 #define X(opcode, kind) [TMS_EVENT_##kind] = opcode,
     OPCODES(X)
 #undef X
+        /* Without their orders, with a warning. */
+        [TMS_EVENT_ATOMIC_READ] = 22,
+    [TMS_EVENT_ATOMIC_WRITE] = 23,
 };
 
 static uint32_t load(const char *at)
@@ -173,7 +176,7 @@ struct numbering {
 
 struct rt_writer {
     struct numbering classes[TMS_CLASS_COUNT];
-    bool location_lost;
+    bool location_lost, order_lost;
 };
 
 /* Is it the decimal text of a 32-bit number, just as it would be printed? */
@@ -281,10 +284,26 @@ static int number_of(struct tms_writer *writer, enum tms_class cls, uint32_t id,
     return TMS_OK;
 }
 
+static void warn_of_loss(struct tms_writer *writer, const struct tms_event *event)
+{
+    struct rt_writer *rt = writer->state;
+
+    if (event->location != 0 && !rt->location_lost) {
+        rt->location_lost = true;
+        tms_warn(writer->context, "%s: regiontrack has no locations; they are left out",
+                 writer->path);
+    }
+    if (event->order != TMS_ORDER_NONE && !rt->order_lost) {
+        rt->order_lost = true;
+        tms_warn(writer->context,
+                 "%s: regiontrack has no atomic accesses; they are written as plain ones",
+                 writer->path);
+    }
+}
+
 static int write_event(struct tms_writer *writer, const struct tms_event *event, uint64_t number,
                        char *record)
 {
-    struct rt_writer *rt = writer->state;
     enum tms_class cls = tms_event_class(event->kind);
     uint32_t thread, target;
 
@@ -300,11 +319,7 @@ static int write_event(struct tms_writer *writer, const struct tms_event *event,
     if (code != TMS_OK) {
         return code;
     }
-    if (event->location != 0 && !rt->location_lost) {
-        rt->location_lost = true;
-        tms_warn(writer->context, "%s: regiontrack has no locations; they are left out",
-                 writer->path);
-    }
+    warn_of_loss(writer, event);
     store(record, thread);
     store(record + 4, opcode_of[event->kind]);
     store(record + 8, target);

@@ -17,10 +17,12 @@
 #include "trace/std_scan.h"
 #include "trace/std_writer.h"
 
-#define OP_SLOTS       64 /* as many as slot_of has results */
+#define OP_BITS        7
+#define OP_SLOTS       (1 << OP_BITS)
 #define OP_LENGTH_MOST 7
 #define THREAD_SLOTS   64
 #define LEAST_NAME     256
+#define ORDER_LENGTH   7 /* of each of them, by chance */
 
 /* Lines whose operands are looked up together, while the table's entries are on their way. */
 #define GROUP 64
@@ -30,6 +32,7 @@ struct op_slot {
     uint8_t kind;
     uint8_t cls;
     bool optional; /* the operand may be missing */
+    bool ordered;  /* a memory order is the last in the parentheses */
 };
 
 struct thread_slot {
@@ -64,9 +67,14 @@ static inline size_t slot_of(uint64_t word, uint64_t factor)
     return (size_t)((word * factor) >> 58);
 }
 
+static inline size_t op_slot_of(uint64_t word, uint64_t factor)
+{
+    return (size_t)((word * factor) >> (64 - OP_BITS));
+}
+
 static inline const struct op_slot *find_op(const struct std_reader *std, uint64_t word)
 {
-    const struct op_slot *op = &std->ops[slot_of(word, std->factor)];
+    const struct op_slot *op = &std->ops[op_slot_of(word, std->factor)];
 
     return op->word == word ? op : NULL;
 }
@@ -86,16 +94,50 @@ static bool place_ops(struct std_reader *std, uint64_t factor)
 {
     memset(std->ops, 0, sizeof(std->ops));
     std->factor = factor;
-    for (int kind = 0; kind < TMS_EVENT_COUNT; kind++) {
-        uint64_t word = op_word((enum tms_event_kind)kind);
-        struct op_slot *op = &std->ops[slot_of(word, factor)];
+    for (enum tms_event_kind kind = 0; kind < TMS_EVENT_COUNT; kind++) {
+        uint64_t word = op_word(kind);
+        bool ordered = tms_is_ordered(kind);
+        struct op_slot *op = &std->ops[op_slot_of(word, factor)];
         if (op->word != 0) {
             return false;
         }
         *op = (struct op_slot){word, (uint8_t)kind, (uint8_t)tms_event_class(kind),
-                               tms_operand_is_optional((enum tms_event_kind)kind)};
+                               tms_operand_is_optional(kind) && !ordered, ordered};
     }
     return true;
+}
+
+/* ---- orders ------------------------------------------------------------------------------ */
+
+/* Of texts of ORDER_LENGTH bytes: TMS_ORDER_NONE if it is none that the kind can have. */
+static enum tms_order find_order(const char *text, enum tms_event_kind kind)
+{
+    enum tms_order found = memcmp(text, "consume", ORDER_LENGTH) == 0 ? TMS_ORDER_ACQUIRE : 0;
+
+    for (enum tms_order order = TMS_ORDER_RELAXED; order < TMS_ORDER_COUNT; order++) {
+        assert(strlen(tms_order_text(order)) == ORDER_LENGTH);
+        found = memcmp(text, tms_order_text(order), ORDER_LENGTH) == 0 ? order : found;
+    }
+    return tms_event_orders(kind) >> found & 1 ? found : TMS_ORDER_NONE;
+}
+
+/*
+ * Takes the order off the end of what is in the parentheses, and the comma before it if there is
+ * an operand. TMS_ORDER_NONE: there is none.
+ */
+static enum tms_order cut_order(const struct op_slot *op, struct tms_span *inside)
+{
+    size_t comma = op->cls == TMS_CLASS_NONE ? 0 : 1;
+
+    if (inside->length < comma + ORDER_LENGTH || (comma == 0 && inside->length != ORDER_LENGTH)) {
+        return TMS_ORDER_NONE;
+    }
+    const char *text = inside->at + inside->length - ORDER_LENGTH;
+    if (comma != 0 && text[-1] != ',') {
+        return TMS_ORDER_NONE;
+    }
+    inside->length -= comma + ORDER_LENGTH;
+    return find_order(text, op->kind);
 }
 
 /* ---- the quick way ----------------------------------------------------------------------- */
@@ -163,7 +205,7 @@ static inline bool find_shape(const char *at, struct shape *shape)
 /* Notes the operand for its lookup: false if the line has to go the plain way. */
 static inline bool note_operand(struct tms_context *context, struct std_reader *std,
                                 const struct op_slot *op, const char *at, const struct shape *shape,
-                                size_t event)
+                                size_t index, struct tms_event *event)
 {
     struct lookup *lookup = &std->lookups[std->lookup_count];
     unsigned length = shape->field_end - shape->name_end;
@@ -174,9 +216,16 @@ static inline bool note_operand(struct tms_context *context, struct std_reader *
     if (at[shape->field_end - 1] != ')' || length <= 2 || op->cls == TMS_CLASS_NONE) {
         return false;
     }
-    lookup->name = at + shape->name_end + 1;
-    lookup->length = length - 2;
-    lookup->event = (uint16_t)event;
+    struct tms_span name = {at + shape->name_end + 1, length - 2};
+    if (op->ordered) {
+        event->order = (uint8_t)cut_order(op, &name);
+        if (event->order == TMS_ORDER_NONE || name.length == 0) {
+            return false;
+        }
+    }
+    lookup->name = name.at;
+    lookup->length = (uint32_t)name.length;
+    lookup->event = (uint16_t)index;
     lookup->cls = op->cls;
     lookup->key = tms_names_key_padded(lookup->name, lookup->length);
     tms_names_prefetch(&context->names[op->cls], &lookup->key);
@@ -222,7 +271,8 @@ static inline size_t quick_line(struct tms_reader *reader, const char *at, size_
     }
     int64_t thread = quick_thread(context, std, at, shape.name - 1);
     int64_t location = quick_location(context, at, &shape);
-    if ((location | thread) < 0 || !note_operand(context, std, op, at, &shape, index)) {
+    event->order = TMS_ORDER_NONE;
+    if ((location | thread) < 0 || !note_operand(context, std, op, at, &shape, index, event)) {
         return 0;
     }
     event->thread = (uint32_t)thread;
@@ -341,6 +391,47 @@ static const struct op_slot *plain_op(const struct std_reader *std, struct tms_s
     return find_op(std, word);
 }
 
+static int64_t refuse_order(struct tms_reader *reader, uint64_t line, const struct op_slot *op,
+                            struct tms_span field)
+{
+    char quoted[TMS_QUOTE_SIZE], list[64];
+    size_t used = 0;
+
+    for (enum tms_order order = TMS_ORDER_RELAXED; order < TMS_ORDER_COUNT; order++) {
+        if (tms_event_orders(op->kind) >> order & 1) {
+            used +=
+                (size_t)snprintf(list + used, sizeof(list) - used, " %s", tms_order_text(order));
+        }
+    }
+    return tms_reader_skip(reader, line,
+                           "expected \"%s(%sORDER)\" with one of the orders%s, found \"%s\"",
+                           tms_event_text(op->kind), op->cls == TMS_CLASS_NONE ? "" : "variable,",
+                           list, tms_lines_quote(field, quoted));
+}
+
+/* What is in the parentheses: 1, 0 if it was complained about, or a code. */
+static int64_t plain_operand(struct tms_reader *reader, uint64_t line, const struct op_slot *op,
+                             struct tms_span field, struct tms_event *event)
+{
+    const char *open = memchr(field.at, '(', field.length);
+    struct tms_span operand = {open + 1, field.length - (size_t)(open - field.at) - 2};
+    char quoted[TMS_QUOTE_SIZE];
+
+    if (op->ordered) {
+        event->order = (uint8_t)cut_order(op, &operand);
+        if (event->order == TMS_ORDER_NONE || op->cls == TMS_CLASS_NONE) {
+            return event->order != TMS_ORDER_NONE ? 1 : refuse_order(reader, line, op, field);
+        }
+    }
+    if (op->cls == TMS_CLASS_NONE) {
+        return tms_reader_skip(reader, line, "expected \"%s\" without operand, found \"%s\"",
+                               tms_event_text(op->kind), tms_lines_quote(field, quoted));
+    }
+    int64_t target = plain_name(reader, line, op->cls, operand);
+    event->target = (uint32_t)target;
+    return target > 0 ? 1 : target;
+}
+
 /* Reads the middle field into the event: 1, 0 if it was complained about, or a code. */
 static int64_t plain_operation(struct tms_reader *reader, uint64_t line, struct tms_span field,
                                struct tms_event *event)
@@ -358,6 +449,9 @@ static int64_t plain_operation(struct tms_reader *reader, uint64_t line, struct 
     if (open == NULL && op->optional) {
         return 1;
     }
+    if (open == NULL && op->ordered) {
+        return refuse_order(reader, line, op, field);
+    }
     if (open == NULL) {
         return tms_reader_skip(reader, line, "expected \"%s(%s)\", found \"%s\" without operand",
                                tms_event_text(op->kind), tms_class_text(op->cls),
@@ -367,14 +461,7 @@ static int64_t plain_operation(struct tms_reader *reader, uint64_t line, struct 
         return tms_reader_skip(reader, line, "expected \")\" at the end of the operation \"%s\"",
                                tms_lines_quote(field, quoted));
     }
-    if (op->cls == TMS_CLASS_NONE) {
-        return tms_reader_skip(reader, line, "expected \"%s\" without operand, found \"%s\"",
-                               tms_event_text(op->kind), tms_lines_quote(field, quoted));
-    }
-    struct tms_span operand = {open + 1, field.length - name.length - 2};
-    int64_t target = plain_name(reader, line, op->cls, operand);
-    event->target = (uint32_t)target;
-    return target > 0 ? 1 : target;
+    return plain_operand(reader, line, op, field, event);
 }
 
 static int64_t plain_location(struct tms_reader *reader, struct tms_span location)

@@ -12,8 +12,9 @@
 
 #define LEAST_WORDS 64
 
-/* What a line has besides its names: "|", the operation, "(", ")|" and the line end. */
-#define LINE_EXTRA 32
+/* What a line has besides its names: "|", the operation, "(", ",", the order, ")|", a number as
+ * location, and the line end. */
+#define LINE_EXTRA 40
 
 /* Marks the name as plain, so that it is not looked at again. False when memory is short. */
 static bool mark_plain(struct tms_writer *writer, struct tms_std_plain *plain, uint32_t id)
@@ -137,15 +138,30 @@ static inline int find_parts(struct tms_writer *writer, const struct tms_event *
     return code;
 }
 
+/* "(target)", "(target,order)" or "(order)". */
+static inline char *put_operand(char *to, const struct tms_event *event, const struct part *target)
+{
+    *to++ = '(';
+    to = put(to, target);
+    if (event->order != TMS_ORDER_NONE) {
+        const char *order = tms_order_text(event->order);
+        size_t length = strlen(order);
+        *to = ',';
+        to += event->target != 0;
+        memcpy(to, order, length);
+        to += length;
+    }
+    *to++ = ')';
+    return to;
+}
+
 static inline char *put_line(char *to, const struct tms_event *event, const struct parts *parts)
 {
     to = put(to, &parts->thread);
     *to++ = '|';
     to = put_op(to, event->kind);
-    if (event->target != 0) {
-        *to++ = '(';
-        to = put(to, &parts->target);
-        *to++ = ')';
+    if (event->target != 0 || event->order != TMS_ORDER_NONE) {
+        to = put_operand(to, event, &parts->target);
     }
     if (event->location != 0) {
         *to++ = '|';

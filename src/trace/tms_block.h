@@ -8,7 +8,8 @@
  * eleven events run by eight threads in random turns it takes 0.65 bytes an event where trace
  * order takes 1.7. Everything but the schedule is then
  *
- *     shape     which (kind, location) of the few that occur in the block
+ *     shape     which (kind, location) of the few that occur in the block; a kind of the file is
+ *               a kind of event with its memory order
  *     operand   two columns, variables and the rest: ids of variables are many and random,
  *               those of locks and labels few and repetitive
  *     location  only if there are too many for the shapes
@@ -25,6 +26,13 @@
 #include "trace/tms_column.h"
 #include "trace/tms_format.h"
 
+/*
+ * The kinds of events as the file counts them: one for each order that a kind can have. Returns how
+ * many there are; of pairs that there are not, the number is 0.
+ */
+typedef uint8_t tms_file_kinds[TMS_EVENT_COUNT][TMS_ORDER_COUNT];
+unsigned tms_number_kinds(tms_file_kinds numbers);
+
 /* ---- encoding ------------------------------------------------------------------------- */
 
 struct tms_encoder {
@@ -36,8 +44,9 @@ struct tms_encoder {
     uint32_t threads[TMS_BLOCK_EVENTS]; /* ids, in order of appearance */
     uint32_t starts[TMS_BLOCK_EVENTS];
     uint32_t schedule[TMS_BLOCK_EVENTS];
-    uint32_t order[TMS_BLOCK_EVENTS];  /* thread order: which event */
-    uint64_t shapes[TMS_BLOCK_SHAPES]; /* location << 8 | kind */
+    uint32_t order[TMS_BLOCK_EVENTS]; /* thread order: which event */
+    tms_file_kinds kinds;
+    uint64_t shapes[TMS_BLOCK_SHAPES]; /* location << 8 | kind of the file */
     uint8_t codes[TMS_BLOCK_EVENTS];
     uint32_t variables[TMS_BLOCK_EVENTS], others[TMS_BLOCK_EVENTS], locations[TMS_BLOCK_EVENTS];
     uint8_t plane[TMS_BLOCK_EVENTS];
@@ -73,7 +82,8 @@ struct tms_name_map {
 
 struct tms_tables {
     struct tms_name_map names[TMS_CLASS_COUNT];
-    uint8_t kinds[256]; /* enum tms_event_kind by kind of the file, TMS_KIND_UNKNOWN */
+    uint8_t kinds[256];  /* enum tms_event_kind by kind of the file, TMS_KIND_UNKNOWN */
+    uint8_t orders[256]; /* enum tms_order */
 };
 
 struct tms_cursor {
@@ -84,7 +94,7 @@ struct tms_cursor {
 /* What events of one shape share: the second half of the event. */
 struct tms_event_shape {
     uint32_t location;
-    uint8_t kind, reserved[3];
+    uint8_t kind, order, reserved[2];
 };
 _Static_assert(sizeof(struct tms_event_shape) ==
                        sizeof(struct tms_event) - offsetof(struct tms_event, location) &&

@@ -161,7 +161,8 @@ static int read_shapes(struct tms_decoder *decoder, const struct tms_tables *tab
         }
         enum tms_class cls = tms_event_class(kind);
         uint32_t least = !tms_operand_is_optional((enum tms_event_kind)kind);
-        decoder->shapes[i] = (struct tms_event_shape){.kind = kind, .location = locations[i]};
+        decoder->shapes[i] = (struct tms_event_shape){
+            .kind = kind, .order = tables->orders[kinds[i]], .location = locations[i]};
         decoder->operand_shapes[i] =
             (struct tms_operand_shape){least, tables->names[cls].count, cls};
         decoder->of_variable[i] = cls == TMS_CLASS_VARIABLE ? SIZE_MAX : 0;

@@ -18,6 +18,22 @@ struct shape_slot {
     uint16_t code; /* + 1; 0: free */
 };
 
+unsigned tms_number_kinds(tms_file_kinds numbers)
+{
+    unsigned count = 0;
+
+    memset(numbers, 0, sizeof(tms_file_kinds));
+    for (enum tms_event_kind kind = 0; kind < TMS_EVENT_COUNT; kind++) {
+        for (enum tms_order order = 0; order < TMS_ORDER_COUNT; order++) {
+            if (tms_event_orders(kind) >> order & 1) {
+                numbers[kind][order] = (uint8_t)count++;
+            }
+        }
+    }
+    assert(count < TMS_KIND_UNKNOWN);
+    return count;
+}
+
 static bool set_level(ZSTD_CCtx *zstd, int level)
 {
     size_t code = ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, level == 0 ? LEVEL : level);
@@ -36,6 +52,7 @@ struct tms_encoder *tms_encoder_new(struct tms_memory *memory, int level)
         return NULL;
     }
     encoder->memory = memory;
+    tms_number_kinds(encoder->kinds);
     encoder->zstd = ZSTD_createCCtx();
     if (encoder->zstd == NULL || !set_level(encoder->zstd, level)) {
         tms_encoder_free(encoder);
@@ -121,7 +138,8 @@ static bool find_shapes(struct tms_encoder *encoder, const struct tms_event *eve
     encoder->shape_count = 0;
     for (size_t i = 0; i < count; i++) {
         const struct tms_event *event = &events[encoder->order[i]];
-        uint64_t shape = (uint64_t)(with_location ? event->location : 0) << 8 | event->kind;
+        uint64_t shape = (uint64_t)(with_location ? event->location : 0) << 8 |
+                         encoder->kinds[event->kind][event->order];
         size_t at = shape * UINT64_C(0x9e3779b97f4a7c15) >> 40 & (SHAPE_SLOTS - 1);
         while (slots[at].code != 0 && slots[at].shape != shape) {
             at = (at + 1) & (SHAPE_SLOTS - 1);

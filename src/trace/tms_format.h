@@ -26,7 +26,7 @@
 #define TMS_FILE_MAGIC_SIZE 8
 #define TMS_FILE_BYTE_ORDER UINT32_C(0x01020304)
 #define TMS_FILE_MAJOR      1
-#define TMS_FILE_MINOR      2
+#define TMS_FILE_MINOR      3
 
 /* The fixed start of the file. */
 enum {
@@ -96,6 +96,8 @@ enum {
 #define TMS_NAMES_BYTES    (1u << 25) /* names of one block */
 #define TMS_SECTION_BYTES  (1u << 26)
 #define TMS_KIND_TEXT_SIZE 32 /* with a zero byte */
+
+#define TMS_KIND_COMMA "," /* between a kind of event and its memory order */
 
 /* A writer begins a new block when so many bytes of names wait: below TMS_NAMES_BYTES, even if
  * the event that reaches it brings three of the longest names. */

@@ -195,14 +195,31 @@ static uint8_t find_class(const char *text)
     return CLASS_UNKNOWN;
 }
 
-static uint8_t find_kind(const char *text, uint8_t cls)
+/* A kind and one of its orders: TMS_ORDER_COUNT if the order is none of them. */
+static enum tms_order find_order(const char *text, enum tms_event_kind kind)
 {
-    for (int kind = 0; kind < TMS_EVENT_COUNT; kind++) {
-        if (strcmp(text, tms_event_text(kind)) == 0 && cls == tms_event_class(kind)) {
-            return (uint8_t)kind;
+    enum tms_order order = TMS_ORDER_NONE;
+
+    while (order < TMS_ORDER_COUNT && strcmp(text, tms_order_text(order)) != 0) {
+        order++;
+    }
+    return tms_event_orders(kind) >> order & 1 ? order : TMS_ORDER_COUNT;
+}
+
+static void find_kind(struct tms_tables *tables, unsigned file_kind, const char *text, uint8_t cls)
+{
+    size_t length = strcspn(text, TMS_KIND_COMMA);
+    const char *order_text = text + length + (text[length] != '\0');
+
+    for (enum tms_event_kind kind = 0; kind < TMS_EVENT_COUNT; kind++) {
+        const char *known = tms_event_text(kind);
+        bool same = strlen(known) == length && memcmp(known, text, length) == 0;
+        enum tms_order order = same ? find_order(order_text, kind) : TMS_ORDER_COUNT;
+        if (order < TMS_ORDER_COUNT && cls == tms_event_class(kind)) {
+            tables->kinds[file_kind] = (uint8_t)kind;
+            tables->orders[file_kind] = (uint8_t)order;
         }
     }
-    return TMS_KIND_UNKNOWN;
 }
 
 static bool read_tables(struct file_reader *state, struct tms_span in)
@@ -226,7 +243,7 @@ static bool read_tables(struct file_reader *state, struct tms_span in)
         if (!take_text(&in, state->kind_texts[i])) {
             return false;
         }
-        state->tables.kinds[i] = find_kind(state->kind_texts[i], state->classes[cls]);
+        find_kind(&state->tables, i, state->kind_texts[i], state->classes[cls]);
     }
     return true; /* what may follow was added by a later minor version */
 }

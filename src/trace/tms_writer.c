@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the native format; tms_writer.h has the state, tms_format.h the layout. */
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "trace/tms_writer.h"
@@ -58,25 +59,43 @@ static bool put_text(struct tms_file_writer *state, const char *text)
     return true;
 }
 
+/* Class and text of a kind: one text for each of its orders. */
+static bool put_kind(struct tms_file_writer *state, enum tms_event_kind kind)
+{
+    bool done = true;
+
+    for (enum tms_order order = 0; done && order < TMS_ORDER_COUNT; order++) {
+        char text[TMS_KIND_TEXT_SIZE];
+        if ((tms_event_orders(kind) >> order & 1) == 0) {
+            continue;
+        }
+        snprintf(text, sizeof(text), "%s%s%s", tms_event_text(kind),
+                 order == TMS_ORDER_NONE ? "" : TMS_KIND_COMMA, tms_order_text(order));
+        uint8_t *cls = extend(state, 1);
+        if (cls != NULL) {
+            *cls = (uint8_t)tms_event_class(kind);
+        }
+        done = cls != NULL && put_text(state, text);
+    }
+    return done;
+}
+
 static bool put_tables(struct tms_file_writer *state)
 {
     uint8_t *counts = extend(state, 2);
+    tms_file_kinds kinds;
 
     if (counts == NULL) {
         return false;
     }
     counts[0] = TMS_CLASS_COUNT;
-    counts[1] = TMS_EVENT_COUNT;
+    counts[1] = (uint8_t)tms_number_kinds(kinds);
     bool done = true;
     for (int cls = 0; done && cls < TMS_CLASS_COUNT; cls++) {
         done = put_text(state, tms_class_text(cls));
     }
-    for (int kind = 0; done && kind < TMS_EVENT_COUNT; kind++) {
-        uint8_t *cls = extend(state, 1);
-        if (cls != NULL) {
-            *cls = (uint8_t)tms_event_class(kind);
-        }
-        done = cls != NULL && put_text(state, tms_event_text(kind));
+    for (enum tms_event_kind kind = 0; done && kind < TMS_EVENT_COUNT; kind++) {
+        done = put_kind(state, kind);
     }
     return done;
 }

@@ -38,6 +38,10 @@ const struct tms_plain_kind tms_plain_kinds[TMS_EVENT_COUNT] = {
     [TMS_EVENT_CLEAR] = NEVER_PLAIN,
     [TMS_EVENT_RETRY] = NEVER_PLAIN,
     [TMS_EVENT_DELAY] = NEVER_PLAIN,
+    [TMS_EVENT_ATOMIC_READ] = NEVER_PLAIN,
+    [TMS_EVENT_ATOMIC_WRITE] = NEVER_PLAIN,
+    [TMS_EVENT_ATOMIC_UPDATE] = NEVER_PLAIN,
+    [TMS_EVENT_FENCE] = NEVER_PLAIN,
     [TMS_EVENT_ENTER] = NEVER_PLAIN,
     [TMS_EVENT_EXIT] = NEVER_PLAIN,
 };
@@ -206,7 +210,7 @@ static int fork_thread(struct tms_validator *v, const struct tms_event *event)
     const char *why = event->target == event->thread ? "which is itself"
                       : child->joined                ? "which was joined before"
                       : child->forked                ? "which was forked before"
-                      : child->seen                  ? "which already has events"
+                      : child->seen || child->fenced ? "which already has events"
                                                      : NULL;
     if (why != NULL) {
         return invalid(v, "%s forks %s, %s", name(v, TMS_CLASS_THREAD, event->thread),
@@ -291,6 +295,15 @@ static int demote_block(struct tms_validator *v, const struct tms_event *event)
     return validity;
 }
 
+/* ---- fences ----------------------------------------------------------------------------- */
+
+/* No event to most engines; to the others it is one. */
+static int fence(struct tms_validator *v, const struct tms_event *event)
+{
+    v->threads[event->thread].fenced = true;
+    return TMS_VALID;
+}
+
 typedef int rule(struct tms_validator *v, const struct tms_event *event);
 
 static rule *const rules[TMS_EVENT_COUNT] = {
@@ -305,6 +318,7 @@ static rule *const rules[TMS_EVENT_COUNT] = {
     [TMS_EVENT_CALL] = open_call,
     [TMS_EVENT_RETURN] = close_call,
     [TMS_EVENT_DEMOTE] = demote_block,
+    [TMS_EVENT_FENCE] = fence,
     [TMS_EVENT_ENTER] = open_function,
     [TMS_EVENT_EXIT] = close_function,
 };
@@ -319,7 +333,7 @@ int tms_validate(struct tms_validator *v, const struct tms_event *event)
     }
     bool first = !thread->seen;
     int validity = rules[event->kind] != NULL ? rules[event->kind](v, event) : TMS_VALID;
-    if (validity == TMS_INVALID || tms_is_for_judge(event->kind)) {
+    if (validity == TMS_INVALID || tms_is_aside(event->kind)) {
         return validity;
     }
     v->threads[event->thread].seen = true;

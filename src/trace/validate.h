@@ -18,7 +18,7 @@ enum tms_validity {
 enum { TMS_OPEN_BLOCKS, TMS_OPEN_FUNCTIONS, TMS_OPEN_CALLS, TMS_OPEN_KINDS };
 
 struct tms_valid_thread {
-    bool seen, forked, joined;
+    bool seen, forked, joined, fenced;
     uint32_t open[TMS_OPEN_KINDS]; /* TMS_OPEN_…: how many begins, enters, calls */
 };
 

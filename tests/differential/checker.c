@@ -45,6 +45,18 @@ static const struct tms_oracle_transaction *find(const struct tms_oracle *oracle
     return NULL;
 }
 
+/* As it is told: an atomic access is a plain one to the engines. */
+static uint8_t told_kind(const struct tms_event *event)
+{
+    static const uint8_t plain[TMS_EVENT_COUNT] = {
+        [TMS_EVENT_ATOMIC_READ] = TMS_EVENT_READ,
+        [TMS_EVENT_ATOMIC_WRITE] = TMS_EVENT_WRITE,
+        [TMS_EVENT_ATOMIC_UPDATE] = TMS_EVENT_UPDATE,
+    };
+
+    return plain[event->kind] != 0 ? plain[event->kind] : event->kind;
+}
+
 /* Is event `number` there, and as the step tells it? */
 static bool event_is(const struct tms_oracle *oracle, uint64_t number, uint8_t kind,
                      uint32_t location, const struct tms_transaction *transaction)
@@ -54,7 +66,7 @@ static bool event_is(const struct tms_oracle *oracle, uint64_t number, uint8_t k
     }
     const struct tms_event *event = &oracle->events[number - 1];
     uint32_t own = oracle->readings[number - 1].transaction;
-    return event->kind == kind && event->location == location &&
+    return told_kind(event) == kind && event->location == location &&
            same(&oracle->transactions[own].name, transaction);
 }
 

@@ -50,7 +50,7 @@ struct maker {
  */
 enum discipline { NO_DISCIPLINE, GUARDED, PUBLISH, LATE };
 
-/* stray: arrive or depart out of turn; object: alloc, free or escape */
+/* stray: arrive or depart out of turn; object: alloc, free or escape; atomic: with an order */
 #define STEPS(X)                                                                                   \
     X(begin)                                                                                       \
     X(end)                                                                                         \
@@ -67,7 +67,9 @@ enum discipline { NO_DISCIPLINE, GUARDED, PUBLISH, LATE };
     X(wait)                                                                                        \
     X(arrive)                                                                                      \
     X(stray)                                                                                       \
-    X(object)
+    X(object)                                                                                      \
+    X(atomic)                                                                                      \
+    X(fence)
 
 enum step {
 #define X(name) STEP_##name,
@@ -97,6 +99,8 @@ static const struct profile profiles[] = {
     {"late", 8, 5, 12, 5, LATE, {0}},
     {"unary", 3, 5, 5, 5, NO_DISCIPLINE, {1, 1, 0, 8, 5, 3, 2, 3, 1, 2, 1, 1, 0, 1, 0, 1}},
     {"objects", 2, 4, 19, 4, NO_DISCIPLINE, {4, 2, 1, 7, 5, 1, 1, 2, 0, 0, 1, 1, 0, 0, 0, 8}},
+    {"atomics", 4, 4, 4, 4, NO_DISCIPLINE, {4, 3, 0, 3, 2, 1, 1, 2, 0, 0, 1, 1, 0, 0, 0, 1, 14, 4}},
+    {"orders", 3, 6, 6, 4, NO_DISCIPLINE, {5, 3, 2, 6, 4, 2, 4, 5, 1, 2, 2, 2, 1, 1, 1, 2, 8, 3}},
 };
 
 #define PROFILES (sizeof(profiles) / sizeof(profiles[0]))
@@ -352,6 +356,34 @@ static void step_object(struct maker *m, unsigned t)
     static const enum tms_event_kind kinds[] = {TMS_EVENT_ALLOC, TMS_EVENT_FREE, TMS_EVENT_ESCAPE};
 
     emit(m, t, kinds[below(m, 3)], m->words->objects[below(m, TMS_OBJECTS)]);
+}
+
+/* The last event gets one of the orders that its kind has. */
+static void give_order(struct maker *m)
+{
+    struct tms_event *event = &m->trace->events[m->trace->count - 1];
+
+    do {
+        event->order = (uint8_t)below(m, TMS_ORDER_COUNT);
+    } while ((tms_event_orders(event->kind) >> event->order & 1) == 0);
+}
+
+static void step_atomic(struct maker *m, unsigned t)
+{
+    static const enum tms_event_kind kinds[] = {TMS_EVENT_ATOMIC_READ, TMS_EVENT_ATOMIC_WRITE,
+                                                TMS_EVENT_ATOMIC_UPDATE};
+    size_t count = m->trace->count;
+
+    access(m, t, kinds[below(m, 3)]);
+    if (m->trace->count > count) {
+        give_order(m);
+    }
+}
+
+static void step_fence(struct maker *m, unsigned t)
+{
+    emit(m, t, TMS_EVENT_FENCE, 0);
+    give_order(m);
 }
 
 /* ---- the machine ---------------------------------------------------------------------- */

@@ -144,7 +144,8 @@ static void read_event(struct tms_oracle *oracle, struct thread *threads, unsign
     size_t locks = tms_name_count(oracle->context, TMS_CLASS_LOCK) + (size_t)1;
     bool on_lock = tms_event_class(event->kind) == TMS_CLASS_LOCK;
 
-    if (on_lock && inner_hold(&holds[event->thread * locks + event->target], event)) {
+    if (event->kind == TMS_EVENT_FENCE ||
+        (on_lock && inner_hold(&holds[event->thread * locks + event->target], event))) {
         reading->transaction = TMS_NOT_AN_EVENT;
         return;
     }
@@ -180,7 +181,8 @@ static bool read_trace(struct tms_oracle *oracle)
 
 static bool writes(const struct tms_event *event)
 {
-    return event->kind == TMS_EVENT_WRITE || event->kind == TMS_EVENT_UPDATE;
+    return event->kind == TMS_EVENT_WRITE || event->kind == TMS_EVENT_UPDATE ||
+           event->kind == TMS_EVENT_ATOMIC_WRITE || event->kind == TMS_EVENT_ATOMIC_UPDATE;
 }
 
 static bool shares(const struct tms_event *event)

@@ -11,8 +11,9 @@ static void print_event(const struct tms_event *event, const struct tms_context 
     char number[TMS_NUMBER_SIZE];
 
     fprintf(to, "%s|%s", thread, tms_event_text(event->kind));
-    if (event->target != 0) {
-        fprintf(to, "(%s)", target);
+    if (event->target != 0 || event->order != 0) {
+        fprintf(to, "(%s%s%s)", target, event->target != 0 && event->order != 0 ? "," : "",
+                tms_order_text(event->order));
     }
     fprintf(to, "|%s\n", tms_name(context, TMS_CLASS_LOCATION, event->location, number));
 }

@@ -360,7 +360,7 @@ static void refuses_names_that_there_are_not(void **state)
 {
     struct bench *bench = *state;
     const struct tms_event good = make(bench, "A", TMS_EVENT_READ, "x");
-    struct tms_event bad[6] = {good, good, good, good, good, good};
+    struct tms_event bad[] = {good, good, good, good, good, good, good, good, good, good};
 
     start(bench);
     bad[0].target = good.target + 1;
@@ -368,7 +368,13 @@ static void refuses_names_that_there_are_not(void **state)
     bad[2].thread = good.thread + 1;
     bad[3].thread = 0;
     bad[4].location = 1;
-    bad[5].reserved[2] = 1;
+    bad[5].reserved[1] = 1;
+    bad[6].order = TMS_ORDER_RELAXED;
+    bad[7].kind = TMS_EVENT_ATOMIC_READ;
+    bad[8].kind = TMS_EVENT_ATOMIC_READ;
+    bad[8].order = TMS_ORDER_RELEASE;
+    bad[9].kind = TMS_EVENT_ATOMIC_UPDATE;
+    bad[9].order = TMS_ORDER_COUNT;
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         const struct tms_event both[] = {good, bad[i]};
         assert_int_equal(tms_analysis_feed(bench->analysis, both, 2, NULL), TMS_ERR_ARGUMENT);

@@ -129,6 +129,7 @@ static void assert_same_events(struct fixture *fixture, const struct tms_event *
             assert_int_equal(batch[i].target, events[seen].target);
             assert_int_equal(batch[i].location, events[seen].location);
             assert_int_equal(batch[i].kind, events[seen].kind);
+            assert_int_equal(batch[i].order, events[seen].order);
         }
     }
     assert_int_equal(count, 0);

@@ -37,6 +37,12 @@ static void test_std_accepts(void **state)
         {"12345678|w(x)\n123456789|w(x)\n1234567|w(x)\n",
          "12345678|w(x)\n123456789|w(x)\n1234567|w(x)\n"},
         {"Füße|w(ö)|Maß\n", "Füße|w(ö)|Maß\n"},
+        {"T1|ar(x,acquire)|1\nT1|r(x)\nT2|fence(acq_rel)|f.c:1\n",
+         "T1|ar(x,acquire)|1\nT1|r(x)\nT2|fence(acq_rel)|f.c:1\n"},
+        {"T1|ar(x,consume)\nT1|fence(consume)\n", "T1|ar(x,acquire)\nT1|fence(acquire)\n"},
+        {"T1|au(f(int,char),relaxed)\nT1|aw(,,release)\nT1|au(relaxed,acq_rel)\n",
+         "T1|au(f(int,char),relaxed)\nT1|aw(,,release)\nT1|au(relaxed,acq_rel)\n"},
+        {"T1|w(x,release)\nT1|aw(a\\x20b,seq_cst)\n", "T1|w(x,release)\nT1|aw(a b,seq_cst)\n"},
     };
 
     for (size_t i = 0; i < LENGTH(cases); i++) {
@@ -51,10 +57,12 @@ static void test_std_line_lengths(void **state)
     struct fixture *fixture = *state;
 
     for (size_t extra = 1; extra < 140; extra++) {
-        char text[512], name[160];
+        char text[1024], name[160];
         memset(name, 'n', extra);
         name[extra] = '\0';
-        snprintf(text, sizeof(text), "T|w(%s)|7\nT|r(x)\n%s|begin\nT|r(y)|%s\n", name, name, name);
+        snprintf(text, sizeof(text),
+                 "T|w(%s)|7\nT|r(x)\n%s|begin\nT|r(y)|%s\nT|au(%s,release)\nT|u(x)\n", name, name,
+                 name, name);
         assert_reads(fixture, text, text);
     }
 }
@@ -157,6 +165,19 @@ static void test_std_refuses(void **state)
         {"T1|w(x)\rT1|w(y)\n", 1, "expected \")\""},
         {"hello world\n", 1, "found \"hello world\""},
         {"T1|r(x)\nT1|w(x", 2, "expected \")\""},
+        {"T1|ar(x)\n", 1, "expected \"ar(variable,ORDER)\" with one of the orders relaxed acquire"},
+        {"T1|ar(x,release)\n", 1, "relaxed acquire seq_cst, found \"ar(x,release)\""},
+        {"T1|aw(x,acquire)\n", 1, "relaxed release seq_cst, found \"aw(x,acquire)\""},
+        {"T1|au(x,sometime)\n", 1, "relaxed acquire release acq_rel seq_cst, found"},
+        {"T1|au(relaxed)\n", 1, "found \"au(relaxed)\""},
+        {"T1|au(,relaxed)\n", 1, "the name of the variable is empty"},
+        {"T1|au(x ,relaxed)\n", 1, "expected a variable name without blanks"},
+        {"T1|aw(x, release)\n", 1, "found \"aw(x, release)\""},
+        {"T1|ar\n", 1, "expected \"ar(variable,ORDER)\""},
+        {"T1|fence\n", 1, "expected \"fence(ORDER)\""},
+        {"T1|fence()\n", 1, "expected \"fence(ORDER)\""},
+        {"T1|fence(x,seq_cst)\n", 1, "expected \"fence(ORDER)\""},
+        {"T1|fence(seq_cst\n", 1, "expected \")\""},
     };
 
     for (size_t i = 0; i < LENGTH(cases); i++) {
@@ -333,6 +354,17 @@ static void test_regiontrack_refuses(void **state)
                      TMS_OK);
     assert_int_equal(fixture->complaints, 1);
     assert_has(fixture->complaint, "regiontrack has no locations");
+    fixture->complaints = 0;
+    assert_int_equal(
+        write_one(fixture, "t.rt", event_of(fixture, "1", TMS_EVENT_ATOMIC_READ, "2", NULL)),
+        TMS_OK);
+    assert_int_equal(fixture->complaints, 1);
+    assert_has(fixture->complaint, "regiontrack has no atomic accesses");
+    assert_int_equal(read_all(fixture, fixture->path), TMS_OK);
+    assert_string_equal(fixture->text, "1|r(2)\n1|r(2)\n");
+    assert_int_equal(
+        write_one(fixture, "t.rt", event_of(fixture, "1", TMS_EVENT_ATOMIC_UPDATE, "2", NULL)),
+        TMS_ERR_FORMAT);
 }
 
 /* ---- rr ----------------------------------------------------------------------------------- */

@@ -89,6 +89,9 @@ static struct tms_event *random_events(struct tms_context *context, const struct
             intern(context, TMS_CLASS_THREAD, pick(&seed, shape->names[TMS_CLASS_THREAD]));
         event->target = bare ? 0 : intern(context, cls, pick(&seed, shape->names[cls]));
         event->location = random_location(context, shape, &seed, i);
+        do {
+            event->order = (uint8_t)pick(&seed, TMS_ORDER_COUNT);
+        } while ((tms_event_orders(event->kind) >> event->order & 1) == 0);
     }
     return events;
 }
@@ -196,7 +199,7 @@ static bool same_event(const struct tms_context *one, const struct tms_event *a,
     char numbers[2][TMS_NUMBER_SIZE];
     enum tms_class cls = tms_event_class(a->kind);
 
-    return a->kind == b->kind && (a->target == 0) == (b->target == 0) &&
+    return a->kind == b->kind && a->order == b->order && (a->target == 0) == (b->target == 0) &&
            (a->location == 0) == (b->location == 0) &&
            (a->location < TMS_LOCATION_NUMBER) == (b->location < TMS_LOCATION_NUMBER) &&
            strcmp(tms_name(one, TMS_CLASS_THREAD, a->thread, NULL),
@@ -229,6 +232,7 @@ static struct outcome read_into(struct tms_context *into, const char *from, bool
         for (int64_t i = 0; i < count; i++, outcome.count++) {
             const struct tms_event *event = &events[i];
             assert_true(event->kind < TMS_EVENT_COUNT);
+            assert_true(tms_event_orders(event->kind) >> event->order & 1);
             assert_in_range(event->thread, 1, tms_name_count(into, TMS_CLASS_THREAD));
             assert_true(event->target <= tms_name_count(into, tms_event_class(event->kind)));
             assert_true(expected == NULL ||
@@ -525,7 +529,7 @@ static void test_newer_version(void **state)
     store(sample.image.bytes, sample.image.length);
     struct outcome outcome = read_sample(&sample, true);
     assert_int_equal(outcome.code, TMS_ERR_FORMAT);
-    assert_non_null(strstr(outcome.text, "version 2.3"));
+    assert_non_null(strstr(outcome.text, "version 2.4"));
     free_sample(&sample);
 }
 
@@ -544,7 +548,9 @@ static struct outcome read_renamed(enum tms_event_kind kind, const char *text, c
 {
     struct tms_context *context = tms_context_new(NULL, NULL);
     enum tms_class cls = tms_event_class(kind);
+    bool ordered = (tms_event_orders(kind) & 1u << TMS_ORDER_NONE) == 0;
     struct tms_event event = {.kind = (uint8_t)kind,
+                              .order = ordered ? TMS_ORDER_RELAXED : TMS_ORDER_NONE,
                               .thread = intern(context, TMS_CLASS_THREAD, 0),
                               .target = intern(context, cls, 0)};
 
@@ -575,6 +581,19 @@ static void test_unknown_kind(void **state)
     outcome = read_renamed(TMS_EVENT_WAIT, "condition", "confusion");
     assert_int_equal(outcome.code, TMS_ERR_FORMAT);
     assert_non_null(strstr(outcome.text, "kind \"wait\""));
+}
+
+/* An order that is not known, or that the kind can't have, makes another kind. */
+static void test_unknown_order(void **state)
+{
+    struct outcome outcome = read_renamed(TMS_EVENT_ATOMIC_READ, "ar,relaxed", "ar,related");
+
+    assert_int_equal(outcome.code, TMS_ERR_FORMAT);
+    assert_non_null(strstr(outcome.text, "kind \"ar,related\""));
+    outcome = read_renamed(TMS_EVENT_ATOMIC_READ, "ar,relaxed", "ar,release");
+    assert_int_equal(outcome.code, TMS_ERR_FORMAT);
+    outcome = read_renamed(TMS_EVENT_READ, "ar,relaxed", "ar,related");
+    assert_int_equal(outcome.code, TMS_OK);
 }
 
 /* Puts an empty section with this tag before section `number`. */
@@ -779,6 +798,7 @@ int main(void)
         cmocka_unit_test(test_newer_version),
         cmocka_unit_test(test_other_content),
         cmocka_unit_test(test_unknown_kind),
+        cmocka_unit_test(test_unknown_order),
         cmocka_unit_test(test_unknown_section),
         cmocka_unit_test(test_hostile_content),
         cmocka_unit_test(test_pipe),

@@ -116,8 +116,9 @@ static inline void render(FILE *out, const struct tms_context *context,
 
     fprintf(out, "%s|%s", tms_name(context, TMS_CLASS_THREAD, event->thread, NULL),
             tms_event_text(event->kind));
-    if (event->target != 0) {
-        fprintf(out, "(%s)", tms_name(context, cls, event->target, NULL));
+    if (event->target != 0 || event->order != 0) {
+        fprintf(out, "(%s%s%s)", tms_name(context, cls, event->target, NULL),
+                event->target != 0 && event->order != 0 ? "," : "", tms_order_text(event->order));
     }
     if (event->location != 0) {
         fprintf(out, "|%s", tms_name(context, TMS_CLASS_LOCATION, event->location, number));
@@ -204,6 +205,17 @@ static inline int convert(struct fixture *fixture, const char *from, const char 
     return code != TMS_OK ? code : closed;
 }
 
+/* One of the orders that a kind has, the next one for the next number. */
+static inline enum tms_order some_order(enum tms_event_kind kind, uint64_t number)
+{
+    enum tms_order order = (enum tms_order)(number % TMS_ORDER_COUNT);
+
+    while ((tms_event_orders(kind) >> order & 1) == 0) {
+        order = (enum tms_order)((order + 1) % TMS_ORDER_COUNT);
+    }
+    return order;
+}
+
 /* A trace of many lines with every kind of event, in the form that the writer gives it. */
 static inline char *sample(size_t lines, size_t *length)
 {
@@ -213,10 +225,16 @@ static inline char *sample(size_t lines, size_t *length)
     assert_non_null(out);
     for (size_t i = 0; i < lines; i++) {
         enum tms_event_kind kind = (enum tms_event_kind)(i % TMS_EVENT_COUNT);
+        const char *order = tms_order_text(some_order(kind, i));
+        const char *comma = order[0] != '\0' ? "," : "";
         fprintf(out, "%s%zu|%s", i % 3 != 0 ? "T" : "a-rather-long-thread-name-", i % 7,
                 tms_event_text(kind));
-        if (tms_event_class(kind) != TMS_CLASS_NONE && (kind > TMS_EVENT_END || i % 2 == 0)) {
-            fprintf(out, "(%s%zu)", i % 5 != 0 ? "n" : "std::map<int,long>::find(int)const", i * i);
+        if (kind == TMS_EVENT_FENCE) {
+            fprintf(out, "(%s)", order);
+        } else if (tms_event_class(kind) != TMS_CLASS_NONE &&
+                   (kind > TMS_EVENT_END || i % 2 == 0)) {
+            fprintf(out, "(%s%zu%s%s)", i % 5 != 0 ? "n" : "std::map<int,long>::find(int)const",
+                    i * i, comma, order);
         }
         if (i % 4 != 0) {
             fprintf(out, i % 4 == 1 ? "|%zu" : i % 4 == 2 ? "|0%zu" : "|a file.c:%zu", i * 977);
@@ -232,7 +250,8 @@ static inline struct tms_event event_of(struct fixture *fixture, const char *thr
                                         const char *location)
 {
     struct tms_context *context = fixture->context;
-    struct tms_event event = {.kind = (uint8_t)kind};
+    struct tms_event event = {.kind = (uint8_t)kind,
+                              .order = (uint8_t)some_order(kind, strlen(thread))};
 
     event.thread = (uint32_t)tms_intern(context, TMS_CLASS_THREAD, thread, strlen(thread));
     if (target != NULL && tms_event_class(kind) != TMS_CLASS_NONE) {
