@@ -246,6 +246,22 @@ static void print_kinds(const struct tms_survey *survey)
     }
 }
 
+/* Of a trace with atomics only. */
+static void print_orders(const struct tms_survey *survey)
+{
+    if (survey->orders[TMS_ORDER_NONE] == survey->events) {
+        return;
+    }
+    printf("\nMemory orders (of ar, aw, au and fence)\n");
+    for (enum tms_order order = TMS_ORDER_RELAXED; order < TMS_ORDER_COUNT; order++) {
+        if (survey->orders[order] > 0) {
+            const char *text = tms_order_text(order); /* as it is spelt in traces */
+            printf("  %s%*" PRIu64 "\n", text, TEXT_WIDTH - (int)strlen(text),
+                   survey->orders[order]);
+        }
+    }
+}
+
 static void print_lengths(const struct tms_survey *survey)
 {
     struct figure figures[FIGURES_MOST];
@@ -339,6 +355,7 @@ bool tms_inventory_text(const struct tms_inventory *inventory)
     print_ratio("unary_percent", 100 * ratio(survey->outside, survey->events));
     print_state(inventory);
     print_kinds(survey);
+    print_orders(survey);
     print_lengths(survey);
     for (size_t i = 0; i < LISTING_COUNT; i++) {
         if (!print_listing(inventory, &listings[i])) {
@@ -373,6 +390,16 @@ static void json_kinds(const struct tms_survey *survey)
     for (int kind = 0; kind < TMS_EVENT_COUNT; kind++) {
         printf("%s\"%s\": %" PRIu64, kind > 0 ? ", " : "",
                tms_event_text((enum tms_event_kind)kind), survey->kinds[kind]);
+    }
+    printf("}");
+}
+
+static void json_orders(const struct tms_survey *survey)
+{
+    printf(", \"orders\": {");
+    for (enum tms_order order = TMS_ORDER_RELAXED; order < TMS_ORDER_COUNT; order++) {
+        printf("%s\"%s\": %" PRIu64, order > TMS_ORDER_RELAXED ? ", " : "", tms_order_text(order),
+               survey->orders[order]);
     }
     printf("}");
 }
@@ -425,6 +452,7 @@ bool tms_inventory_json(const struct tms_inventory *inventory)
     json_text(", ", "complaint", inventory->complaint);
     printf("}");
     json_kinds(survey);
+    json_orders(survey);
     json_lengths(survey);
     for (size_t i = 0; i < LISTING_COUNT; i++) {
         good = json_listing(inventory, &listings[i]) && good;

@@ -310,6 +310,7 @@ static bool count_event(struct tms_survey *survey, const struct tms_event *event
     }
     survey->events++;
     survey->kinds[event->kind]++;
+    survey->orders[event->order]++;
     thread->seen = true;
     thread->events++;
     if (event->kind == TMS_EVENT_BEGIN) {
@@ -317,6 +318,9 @@ static bool count_event(struct tms_survey *survey, const struct tms_event *event
     }
     if (event->kind == TMS_EVENT_END) {
         count_end(survey, thread);
+        return true;
+    }
+    if (event->kind == TMS_EVENT_FENCE) { /* is in no transaction */
         return true;
     }
     count_inside(survey, thread);

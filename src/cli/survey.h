@@ -54,6 +54,7 @@ struct tms_survey_table {
 struct tms_survey {
     uint64_t events;
     uint64_t kinds[TMS_EVENT_COUNT];
+    uint64_t orders[TMS_ORDER_COUNT];  /* of atomic accesses and fences; [0]: all others */
     struct tms_survey_table threads;   /* struct tms_survey_thread */
     struct tms_survey_table locks;     /* struct tms_survey_lock */
     struct tms_survey_table variables; /* uint32_t: its thread, UINT32_MAX for several */

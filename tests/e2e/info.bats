@@ -38,9 +38,9 @@ def keys(value):
             yield key
             yield from keys(inner)
 found = json.loads(sys.argv[1])
-found["kinds"] = {}
+found["kinds"] = found["orders"] = {}
 for key in sorted(set(keys(found)) - {"schema", "tool", "version", "trace", "path", "name", "kinds",
-                                      "transaction_lengths", "by_thread", "by_lock", "by_label",
+                                      "orders", "transaction_lengths", "by_thread", "by_lock", "by_label",
                                       "loss", "complaint"}):
     assert key.replace("_", " ") in sys.argv[2], key' "$output" "$("$tmesis" info lost.std)"
 }
@@ -134,4 +134,27 @@ END
     tms info $'\033[31m'
     [ "$status" -eq 0 ]
     [[ $output == *"�[31m"* && $output != *$'\033'* ]]
+}
+
+@test "atomics by kind and by order" {
+    cat >atomic.std <<'END'
+A|ar(x,acquire)
+A|aw(x,release)
+B|au(x,acq_rel)
+B|fence(seq_cst)
+B|au(x,relaxed)
+B|r(x)
+END
+    tms info atomic.std
+    [ "$status" -eq 0 ]
+    [[ $output =~ "Memory orders" && $output =~ acq_rel\ +1 && $output =~ au\ +2 ]]
+    tms info --json atomic.std
+    valid info
+    python3 -c 'import json, sys
+found = json.loads(sys.argv[1])
+assert found["orders"] == {"relaxed": 1, "acquire": 1, "release": 1, "acq_rel": 1, "seq_cst": 1}
+assert [found["kinds"][kind] for kind in ("ar", "aw", "au", "fence", "r")] == [1, 1, 2, 1, 1]
+assert found["trace"]["unary"] == 5' "$output"
+    tms info lost.std
+    [[ $output != *"Memory orders"* ]]
 }
