@@ -875,6 +875,69 @@ int tms_analysis_observe(struct tms_analysis *analysis, const struct tms_observa
 int tms_analysis_observed(struct tms_context *context, const struct tms_settings *settings,
                           const struct tms_observation *observation, struct tms_analysis **out);
 
+/* An event of a running program, and the transaction that it is in. */
+struct tms_predicted_event {
+    uint64_t event;
+    uint32_t location, stack; /* 0 if unknown */
+    uint8_t kind;             /* enum tms_event_kind */
+    struct tms_transaction in;
+};
+
+enum tms_predicted_kind { TMS_PREDICTED_BEFORE, TMS_PREDICTED_IN, TMS_PREDICTED_AFTER };
+
+/* What somebody else predicted by the rules of `sidetrack`: a window of acquires, and its culprit.
+ */
+struct tms_predicted {
+    uint8_t kind;      /* enum tms_predicted_kind: where the culprit was seen */
+    bool rough;        /* the threads may wait for each other in that schedule */
+    uint64_t count;    /* how often it was predicted */
+    uint32_t on;       /* TMS_CLASS_LOCK */
+    uint32_t on_alias; /* see struct tms_step */
+    struct tms_predicted_event first, culprit, second;
+    const struct tms_transaction *refuted; /* see struct tms_finding; none: the transaction alone */
+    size_t refuted_count;
+};
+
+/* A lock that was held; locks are numbered from 0 on. */
+struct tms_lock_hold {
+    uint32_t lock;
+    bool shared;
+    struct tms_predicted_event taken;
+};
+
+/* What cycles of `goodlock` are made of: a thread wanted a lock, or the end of another thread. */
+struct tms_lock_request {
+    struct tms_predicted_event wants;
+    bool join, shared;
+    uint32_t wanted; /* the number of a lock, or a TMS_CLASS_THREAD */
+    const struct tms_lock_hold *held;
+    size_t held_count;
+    /*
+     * Its period: by line of threads that come one after the other, up to which event all of the
+     * line had ended, in any order of the same steps. Line 0 is none.
+     */
+    uint32_t line;
+    const uint64_t *knows;
+    size_t knows_count;
+};
+
+/* All that a program has to say on its predictions. Everything is copied. */
+struct tms_predictions {
+    const struct tms_predicted *predicted;
+    size_t predicted_count;
+    const struct tms_lock_request *requests;
+    size_t request_count;
+    const uint32_t *lock_names, *lock_aliases; /* TMS_CLASS_LOCK, by number; aliases may be 0 */
+    size_t lock_count;
+    uint64_t acquires, windows, dropped; /* for the counters of `sidetrack` */
+};
+
+/*
+ * Gives an analysis that has not finished, and is fed nothing, what `sidetrack` and `goodlock`,
+ * those of the two that are at work in it, would have found or collected. Call it once.
+ */
+int tms_analysis_predict(struct tms_analysis *analysis, const struct tms_predictions *predictions);
+
 /*
  * Takes the results of a finished analysis into another one, which was made without engines
  * (settings.engines ""), is fed nothing, and has results from then on: for the processes of one

@@ -39,8 +39,7 @@ static bool fail_memory(struct goodlock *g)
     return false;
 }
 
-/* NULL when memory is short. */
-static struct thread *thread_of(struct goodlock *g, uint32_t id)
+struct thread *tms_goodlock_thread(struct goodlock *g, uint32_t id)
 {
     if (!TMS_RESERVE(&g->host->memory, &g->threads, &g->thread_capacity, (size_t)id + 1, LEAST)) {
         fail_memory(g);
@@ -130,7 +129,7 @@ static struct request *request_like(struct goodlock *g, const struct request *wa
 }
 
 static void add_moment(struct goodlock *g, struct request *request, const struct thread *t,
-                       const struct tms_op *op, uint32_t period)
+                       const struct taking *wants, uint32_t period)
 {
     if (!TMS_RESERVE(&g->host->memory, &g->moments, &g->moment_capacity, g->moment_count + 1,
                      LEAST) ||
@@ -140,7 +139,7 @@ static void add_moment(struct goodlock *g, struct request *request, const struct
         return;
     }
     g->moments[g->moment_count] = (struct moment){
-        .wants = taking_of(t, op),
+        .wants = *wants,
         .period = period,
         .next = NONE,
         .holds = g->hold_count,
@@ -160,6 +159,16 @@ static void add_moment(struct goodlock *g, struct request *request, const struct
 }
 
 /* Periods of a thread come one after the other, so only the last moment can be of this one. */
+void tms_goodlock_note(struct goodlock *g, const struct request *like, const struct thread *t,
+                       const struct taking *wants, uint32_t period)
+{
+    struct request *request = request_like(g, like);
+
+    if (request != NULL && (request->last == NONE || g->moments[request->last].period != period)) {
+        add_moment(g, request, t, wants, period);
+    }
+}
+
 static void note_request(struct goodlock *g, const struct thread *t, const struct tms_op *op,
                          uint32_t wanted)
 {
@@ -171,12 +180,9 @@ static void note_request(struct goodlock *g, const struct thread *t, const struc
         .first = NONE,
         .last = NONE,
     };
-    uint32_t period = tms_period_of(&g->periods, op->thread);
-    struct request *request = request_like(g, &like);
+    const struct taking wants = taking_of(t, op);
 
-    if (request != NULL && (request->last == NONE || g->moments[request->last].period != period)) {
-        add_moment(g, request, t, op, period);
-    }
+    tms_goodlock_note(g, &like, t, &wants, tms_period_of(&g->periods, op->thread));
 }
 
 /* ---- operations ------------------------------------------------------------------------- */
@@ -184,7 +190,7 @@ static void note_request(struct goodlock *g, const struct thread *t, const struc
 static void on_acquire(void *state, const struct tms_op *op)
 {
     struct goodlock *g = state;
-    struct thread *t = thread_of(g, op->thread);
+    struct thread *t = tms_goodlock_thread(g, op->thread);
 
     if (t == NULL || tms_held_full(&g->sets, t->held)) {
         return;
@@ -201,7 +207,7 @@ static void on_acquire(void *state, const struct tms_op *op)
 static void on_release(void *state, const struct tms_op *op)
 {
     struct goodlock *g = state;
-    struct thread *t = thread_of(g, op->thread);
+    struct thread *t = tms_goodlock_thread(g, op->thread);
     size_t at = t == NULL ? 0 : t->hold_count;
 
     while (at > 0 && t->holds[at - 1].target != op->target) {
@@ -226,7 +232,7 @@ static void on_fork_or_barrier(void *state, const struct tms_op *op)
 static void on_join(void *state, const struct tms_op *op)
 {
     struct goodlock *g = state;
-    const struct thread *t = thread_of(g, op->thread);
+    const struct thread *t = tms_goodlock_thread(g, op->thread);
 
     if (t != NULL) {
         note_request(g, t, op, resource_of_end(op->target));
@@ -236,7 +242,7 @@ static void on_join(void *state, const struct tms_op *op)
 
 static void on_begin(void *state, const struct tms_op *op)
 {
-    struct thread *t = thread_of(state, op->thread);
+    struct thread *t = tms_goodlock_thread(state, op->thread);
 
     if (t != NULL) {
         t->block = (struct tms_transaction){op->event, op->thread, op->target, op->location, false};
@@ -246,7 +252,7 @@ static void on_begin(void *state, const struct tms_op *op)
 
 static void on_end(void *state, const struct tms_op *op)
 {
-    struct thread *t = thread_of(state, op->thread);
+    struct thread *t = tms_goodlock_thread(state, op->thread);
 
     if (t != NULL) {
         t->in_block = false;
@@ -304,6 +310,8 @@ static void destroy(void *state)
     tms_release(memory, g->index, g->index_size, sizeof(*g->index));
     tms_release(memory, g->moments, g->moment_capacity, sizeof(*g->moments));
     tms_release(memory, g->holds, g->hold_capacity, sizeof(*g->holds));
+    tms_release(memory, g->names, g->name_count, sizeof(*g->names));
+    tms_release(memory, g->aliases, g->name_count, sizeof(*g->aliases));
     tms_locksets_clear(&g->sets);
     tms_periods_clear(&g->periods);
 }

@@ -37,7 +37,8 @@ struct taking {
     uint64_t event;
     struct tms_transaction transaction;
     uint32_t target, location;
-    uint8_t kind; /* enum tms_event_kind */
+    uint32_t stack; /* of what was decided elsewhere, else 0 */
+    uint8_t kind;   /* enum tms_event_kind */
 };
 
 struct moment {
@@ -78,6 +79,9 @@ struct goodlock {
     size_t moment_count, moment_capacity;
     struct taking *holds;
     size_t hold_count, hold_capacity;
+    /* Of requests from elsewhere: what their locks are called; NULL: by their ids. */
+    uint32_t *names, *aliases;
+    size_t name_count;
     /* of the search */
     uint64_t cyclic, tried, found;
     bool gave_up;
@@ -88,6 +92,17 @@ struct link {
     const struct request *request;
     const struct moment *moment;
 };
+
+static inline uint32_t goodlock_name(const struct goodlock *g, uint32_t lock)
+{
+    return g->names != NULL ? g->names[lock] : lock;
+}
+
+/* goodlock.c: these tell the host when memory is short. NULL then. */
+struct thread *tms_goodlock_thread(struct goodlock *g, uint32_t id);
+/* The thread, with what it holds, makes a request like that in this period. */
+void tms_goodlock_note(struct goodlock *g, const struct request *like, const struct thread *t,
+                       const struct taking *wants, uint32_t period);
 
 /* goodlock_search.c: looks for all cycles and reports each. The host knows if memory is short. */
 void tms_goodlock_search(struct goodlock *g);

@@ -45,7 +45,10 @@ static struct tms_step step_of(const struct goodlock *g, const struct link *from
         .second_event = second->event,
         .first_location = first->location,
         .second_location = second->location,
-        .on = second->target,
+        .first_stack = first->stack,
+        .second_stack = second->stack,
+        .on = end ? second->target : goodlock_name(g, second->target),
+        .on_alias = end || g->aliases == NULL ? 0 : g->aliases[second->target],
         .on_class = end ? TMS_CLASS_THREAD : TMS_CLASS_LOCK,
         .kind = end ? TMS_EDGE_JOIN : TMS_EDGE_LOCK,
         .first_kind = first->kind,
@@ -63,8 +66,8 @@ static size_t choose_last(const struct goodlock *g, const struct link *links, si
         if (is_end(links[i].request->wanted)) {
             continue;
         }
-        const char *name =
-            tms_name(g->host->context, TMS_CLASS_LOCK, links[i].moment->wants.target, NULL);
+        uint32_t lock = goodlock_name(g, links[i].moment->wants.target);
+        const char *name = tms_name(g->host->context, TMS_CLASS_LOCK, lock, NULL);
         if (least == NULL || strcmp(name, least) < 0) {
             least = name;
             chosen = i;
@@ -74,15 +77,26 @@ static size_t choose_last(const struct goodlock *g, const struct link *links, si
     return chosen;
 }
 
-static struct tms_turn turn_of(uint64_t event, uint32_t thread, uint32_t target, uint32_t location,
-                               uint8_t kind, const char *role)
+static struct tms_turn turn_of_holder(const struct tms_step *step)
 {
-    return (struct tms_turn){.event = event,
-                             .thread = thread,
-                             .target = target,
-                             .location = location,
-                             .kind = kind,
-                             .role = role};
+    return (struct tms_turn){.event = step->first_event,
+                             .thread = step->from.thread,
+                             .target = step->on,
+                             .location = step->first_location,
+                             .stack = step->first_stack,
+                             .kind = step->first_kind,
+                             .role = "takes and holds"};
+}
+
+static struct tms_turn turn_of_waiter(const struct tms_step *step)
+{
+    return (struct tms_turn){.event = step->second_event,
+                             .thread = step->to.thread,
+                             .target = step->on,
+                             .location = step->second_location,
+                             .stack = step->second_stack,
+                             .kind = step->second_kind,
+                             .role = "waits for ever"};
 }
 
 /* As many turns as there are; at most two for each step. */
@@ -91,16 +105,12 @@ static size_t write_schedule(const struct tms_step *steps, size_t count, struct 
     size_t used = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const struct tms_step *step = &steps[i];
-        if (step->kind == TMS_EDGE_LOCK) {
-            turns[used++] = turn_of(step->first_event, step->from.thread, step->on,
-                                    step->first_location, step->first_kind, "takes and holds");
+        if (steps[i].kind == TMS_EDGE_LOCK) {
+            turns[used++] = turn_of_holder(&steps[i]);
         }
     }
     for (size_t i = 0; i < count; i++) {
-        const struct tms_step *step = &steps[i];
-        turns[used++] = turn_of(step->second_event, step->to.thread, step->on,
-                                step->second_location, step->second_kind, "waits for ever");
+        turns[used++] = turn_of_waiter(&steps[i]);
     }
     return used;
 }

@@ -299,7 +299,8 @@ static void clean_up(struct search *s, size_t resources)
 void tms_goodlock_search(struct goodlock *g)
 {
     struct search s = {.g = g, .thread_count = g->thread_capacity};
-    size_t locks = tms_name_count(g->host->context, TMS_CLASS_LOCK);
+    size_t locks =
+        g->names != NULL ? g->name_count : tms_name_count(g->host->context, TMS_CLASS_LOCK);
     size_t threads = tms_name_count(g->host->context, TMS_CLASS_THREAD);
     size_t resources = 2 * ((locks > threads ? locks : threads) + 1);
 

@@ -406,7 +406,11 @@ struct prediction {
     const struct tms_refuted *refuted;
     const struct place *culprit;
     const struct tms_transaction *culprit_in;
-    const struct thread *shows; /* the thread of the event that shows it */
+    uint32_t shows; /* the thread of the event that shows it */
+    /* Of what was decided elsewhere: */
+    uint32_t on_alias;      /* see struct tms_step; 0: none */
+    uint64_t repeats;       /* so many more of the same */
+    const uint32_t *stacks; /* of first, culprit and second; NULL: none */
 };
 void tms_sidetrack_report(struct sidetrack *s, const struct prediction *prediction);
 

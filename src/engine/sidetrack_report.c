@@ -6,6 +6,7 @@
  * pattern is shown. So the host is asked whether it knows the pattern before there is much to tell.
  */
 #include "base/mix.h"
+#include "engine/decided.h"
 #include "engine/sidetrack.h"
 
 static const char *const kinds[ERROR_KINDS] = {
@@ -45,7 +46,7 @@ static bool is_proven(const struct prediction *p)
 /* The event that shows it: the second of the window, or the culprit. */
 static uint64_t event_of(const struct prediction *p)
 {
-    return p->shows->id == p->block->thread ? p->second->event : p->culprit->event;
+    return p->shows == p->block->thread ? p->second->event : p->culprit->event;
 }
 
 static uint8_t edge_kind(const struct prediction *p, const struct place *first,
@@ -72,6 +73,7 @@ static struct tms_step step_of(const struct prediction *p, const struct tms_tran
         .first_location = first->location,
         .second_location = second->location,
         .on = p->on,
+        .on_alias = p->on_alias,
         .on_class = p->on_class,
         .kind = edge_kind(p, first, second),
         .first_kind = first->kind,
@@ -111,24 +113,37 @@ static uint64_t key_of(const struct sidetrack *s, const struct prediction *p)
     return hash != 0 ? hash : 1;
 }
 
+enum { FIRST, CULPRIT, SECOND };
+
+static void add_stacks(const uint32_t *stacks, struct tms_step cycle[2], struct tms_turn turns[3])
+{
+    cycle[0].first_stack = turns[FIRST].stack = stacks[FIRST];
+    cycle[0].second_stack = cycle[1].first_stack = turns[CULPRIT].stack = stacks[CULPRIT];
+    cycle[1].second_stack = turns[SECOND].stack = stacks[SECOND];
+}
+
 static void tell(struct sidetrack *s, const struct prediction *p, uint64_t key)
 {
     bool lock = p->on_class == TMS_CLASS_LOCK;
-    const struct tms_step cycle[] = {
+    struct tms_step cycle[] = {
         step_of(p, p->block, p->first, p->culprit_in, p->culprit),
         step_of(p, p->culprit_in, p->culprit, p->block, p->second),
     };
-    const struct tms_turn schedule[] = {
+    struct tms_turn schedule[] = {
         turn_of(p, p->first, p->block->thread, lock ? "first acquire" : "first access"),
         turn_of(p, p->culprit, p->culprit_in->thread, "culprit"),
         turn_of(p, p->second, p->block->thread, lock ? "second acquire" : "second access"),
     };
+    if (p->stacks != NULL) {
+        add_stacks(p->stacks, cycle, schedule);
+    }
     const struct tms_violation violation = {
         .kind = kinds[p->error],
         .evidence = is_proven(p) ? TMS_EVIDENCE_PREDICTED : TMS_EVIDENCE_POTENTIAL,
         .event = event_of(p),
         .key = key,
-        .thread = p->shows->id,
+        .repeats = p->repeats,
+        .thread = p->shows,
         .not_atomic = s->host->settings->blame,
         .transaction = *p->block,
         .cycle = cycle,
@@ -143,18 +158,77 @@ static void tell(struct sidetrack *s, const struct prediction *p, uint64_t key)
     tms_host_violation(s->host, &violation);
 }
 
-void tms_sidetrack_report(struct sidetrack *s, const struct prediction *p)
+static void count(struct sidetrack *s, const struct prediction *p, uint64_t event)
 {
-    uint64_t event = event_of(p);
     uint64_t first = s->host->first_violation_event;
-    uint64_t key = key_of(s, p);
 
-    s->reports[p->error]++;
-    s->host->closing_edges++;
+    s->reports[p->error] += 1 + p->repeats;
+    s->host->closing_edges += 1 + p->repeats;
     if (is_proven(p) && (first == 0 || event < first)) {
         s->host->first_violation_event = event;
     }
+}
+
+void tms_sidetrack_report(struct sidetrack *s, const struct prediction *p)
+{
+    uint64_t event = event_of(p);
+    uint64_t key = key_of(s, p);
+
+    count(s, p, event);
     if (!tms_host_again(s->host, key, event)) {
         tell(s, p, key);
+    }
+}
+
+/* ---- decided elsewhere ---------------------------------------------------------------------- */
+
+static struct place place_of(const struct tms_predicted_event *event)
+{
+    return (struct place){event->event, event->location, event->kind};
+}
+
+static void report_decided(struct sidetrack *s, const struct tms_predicted *from)
+{
+    static const uint8_t errors[] = {[TMS_PREDICTED_BEFORE] = ERROR_BEFORE,
+                                     [TMS_PREDICTED_IN] = ERROR_IN,
+                                     [TMS_PREDICTED_AFTER] = ERROR_AFTER};
+    const struct place first = place_of(&from->first), culprit = place_of(&from->culprit),
+                       second = place_of(&from->second);
+    const struct tms_refuted refuted = {(struct tms_transaction *)(uintptr_t)from->refuted,
+                                        from->refuted_count, 0};
+    const uint32_t stacks[] = {[FIRST] = from->first.stack,
+                               [CULPRIT] = from->culprit.stack,
+                               [SECOND] = from->second.stack};
+    const struct prediction prediction = {
+        .error = errors[from->kind],
+        .rough = from->rough,
+        .on_class = TMS_CLASS_LOCK,
+        .on = from->on,
+        .on_alias = from->on_alias,
+        .first = &first,
+        .second = &second,
+        .block = &from->second.in,
+        .refuted = &refuted,
+        .culprit = &culprit,
+        .culprit_in = &from->culprit.in,
+        .shows =
+            from->kind == TMS_PREDICTED_AFTER ? from->culprit.in.thread : from->second.in.thread,
+        .repeats = from->count > 0 ? from->count - 1 : 0,
+        .stacks = stacks,
+    };
+
+    count(s, &prediction, event_of(&prediction));
+    tell(s, &prediction, 0);
+}
+
+void tms_sidetrack_decided(void *state, const struct tms_predictions *predictions)
+{
+    struct sidetrack *s = state;
+
+    s->acquires = predictions->acquires;
+    s->windows = predictions->windows;
+    s->dropped = predictions->dropped;
+    for (size_t i = 0; i < predictions->predicted_count; i++) {
+        report_decided(s, &predictions->predicted[i]);
     }
 }

@@ -31,7 +31,7 @@ static void report_here(struct sidetrack *s, const struct taking *taking,
         .refuted = &s->refuted,
         .culprit = &culprit->place,
         .culprit_in = &culprit->in,
-        .shows = taking->t,
+        .shows = taking->t->id,
     };
 
     if (refute(s, taking->t, first, &s->refuted)) {
@@ -113,7 +113,7 @@ static struct prediction after_error(const struct thread *t, const struct window
         .refuted = &window->refuted,
         .culprit = &culprit->place,
         .culprit_in = &culprit->in,
-        .shows = t,
+        .shows = t->id,
     };
 }
 

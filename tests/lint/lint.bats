@@ -91,6 +91,7 @@ allowed_for() {
     frontier) echo 'base/ clock/ frontier/ engine/nesting.h engine/op.h engine/violation.h' ;;
     engine) echo 'base/ trace/ clock/ spec/ frontier/ engine/ judge/' ;;
     judge) echo 'base/ spec/ engine/ judge/' ;;
+    predict) echo 'base/ clock/ predict/' ;;
     report) echo 'base/ report/' ;;
     gen) echo 'gen/' ;;
     saved) echo 'base/ saved/' ;;
@@ -98,7 +99,7 @@ allowed_for() {
     protocol) echo "protocol/" ;;
     spool) echo "spool/ symbol/ protocol/ runtime/core/rt.h" ;;
     cli) echo "base/replace.h cli/ gen/ saved/ spool/ protocol/config.h" ;;
-    runtime) echo "base/ clock/ engine/op.h frontier/ judge/ spec/ protocol/ runtime/" ;;
+    runtime) echo "base/ clock/ engine/op.h frontier/ judge/ predict/ spec/ protocol/ runtime/" ;;
     preload) echo "runtime/ $(cd preload && echo *.h)" ;;
     *) echo "src/$1 has no rule" >&2 ;;
     esac
