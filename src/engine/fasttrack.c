@@ -5,7 +5,7 @@
  *
  * C. Flanagan, S. N. Freund: FastTrack, efficient and precise dynamic race detection, PLDI 2009.
  * "Order" is happens-before of program order, of locks (a shared hold is ordered with exclusive
- * ones only), of fork and join, of barriers, and of atomic read-modify-writes of one variable.
+ * ones only), of fork and join, of barriers, and of atomic accesses by their memory orders.
  * Every thread has a vector clock; what it releases takes it over, what it acquires it joins.
  *
  * Of a variable only two moments are kept. The last write is one epoch: as long as there is no
@@ -20,9 +20,10 @@
  * single one: who is not after such a read is not after the write either. Who knows of a
  * release knows all that it passed on, so one comparison spares most joins at acquires.
  *
- * An atomic read-modify-write (`u`) acquires and releases its variable, and else acts as a write,
- * so it never races with another one, and may race with a read or a write.
- * docs/engines/fasttrack.md says what that means for atomic loads and stores.
+ * Atomic accesses never race with each other, whatever their order, but with plain ones that they
+ * are not ordered with. Of these only the last plain write and the plain reads since are kept, as
+ * above; of the atomic ones the last of each thread, loads and stores apart. A read-modify-write of
+ * which the trace tells no order (`u`) acquires and releases. fasttrack_orders.c has the clocks.
  *
  * After a race it goes on. Whatever is reported is an unordered pair of this trace; on every
  * variable the first race is found at its event, later ones not always all.
@@ -41,25 +42,42 @@ static inline bool is_repeated(const struct thread *t, uint64_t epoch)
 
 /* ---- accesses that take more than two comparisons --------------------------------------- */
 
-static void set_read(struct fasttrack *f, uint64_t several, uint64_t epoch, uint32_t place)
+static void set_access(struct fasttrack *f, uint64_t vector, uint64_t epoch, uint64_t access)
 {
-    uint64_t *entry = &tms_clocks_at(&f->reads, (uint32_t)several)[2 * (size_t)epoch_slot(epoch)];
+    uint64_t *entry = &tms_clocks_at(&f->reads, (uint32_t)vector)[2 * (size_t)epoch_slot(epoch)];
 
     entry[0] = epoch;
-    entry[1] = place;
+    entry[1] = access;
 }
 
-static void inflate(struct fasttrack *f, struct cell *cell, const struct places *places)
+/* 0 when memory is short, and the host knows. */
+static uint32_t make_vector(struct fasttrack *f)
 {
     uint32_t number = tms_clocks_make(&f->reads);
 
     if (number == 0) {
         tms_host_fail(f->host, TMS_ERR_MEMORY);
-        return;
     }
-    set_read(f, number, cell->read, places->read);
-    cell->read = number;
-    f->inflated++;
+    return number;
+}
+
+static void inflate(struct fasttrack *f, struct cell *cell, const struct places *places)
+{
+    uint32_t number = make_vector(f);
+
+    if (number != 0) {
+        set_access(f, number, cell->read, access_of(TMS_EVENT_READ, places->read));
+        cell->read = number;
+        f->inflated++;
+    }
+}
+
+/* The variable's atomic accesses; NULL if it never had any. */
+static struct atomic *atomic_of(const struct fasttrack *f, uint32_t variable)
+{
+    bool any = variable < f->atomic_capacity && f->atomics[variable].writes != 0;
+
+    return any ? &f->atomics[variable] : NULL;
 }
 
 static void drop_reads(struct fasttrack *f, struct cell *cell)
@@ -70,43 +88,71 @@ static void drop_reads(struct fasttrack *f, struct cell *cell)
     cell->read = 0;
 }
 
+static void race_with_vector(struct fasttrack *f, const struct thread *t, const struct tms_op *op,
+                             uint64_t vector, enum tms_edge_kind kind)
+{
+    const uint64_t *row = tms_clocks_at(&f->reads, (uint32_t)vector);
+
+    for (uint32_t slot = 1; slot < f->slot_count; slot++) {
+        if (!happened_before(t, row[2 * slot])) {
+            tms_fasttrack_race(f, op, row[2 * slot], row[2 * slot + 1], kind);
+        }
+    }
+}
+
+static void race_with_write(struct fasttrack *f, const struct thread *t, const struct tms_op *op,
+                            enum tms_edge_kind kind)
+{
+    uint64_t write = f->cells[op->target].write;
+
+    if (!happened_before(t, write)) {
+        uint64_t access = access_of(TMS_EVENT_WRITE, f->places[op->target].write);
+        tms_fasttrack_race(f, op, write, access, kind);
+    }
+}
+
+static void race_with_reads(struct fasttrack *f, const struct thread *t, const struct tms_op *op)
+{
+    uint64_t read = f->cells[op->target].read;
+
+    if (is_several(read)) {
+        race_with_vector(f, t, op, read, TMS_EDGE_READ_WRITE);
+    } else if (!happened_before(t, read)) {
+        uint64_t access = access_of(TMS_EVENT_READ, f->places[op->target].read);
+        tms_fasttrack_race(f, op, read, access, TMS_EDGE_READ_WRITE);
+    }
+}
+
+/* Has the thread read the variable before, and passed nothing on since? */
+static bool is_read_again(const struct fasttrack *f, const struct thread *t, uint64_t read)
+{
+    return is_several(read) &&
+           is_repeated(t, tms_clocks_at(&f->reads, (uint32_t)read)[2 * (size_t)t->slot]);
+}
+
 static __attribute__((noinline)) void read_slowly(struct fasttrack *f, struct thread *t,
                                                   const struct tms_op *op)
 {
     struct cell *cell = &f->cells[op->target];
     struct places *places = &f->places[op->target];
+    const struct atomic *atomic = atomic_of(f, op->target);
     uint64_t epoch = epoch_of(t->slot, op->event);
 
-    if (!happened_before(t, cell->write)) {
-        tms_fasttrack_race(f, op, cell->write, places->write, TMS_EDGE_WRITE_READ);
+    if (is_read_again(f, t, cell->read)) {
+        return;
+    }
+    race_with_write(f, t, op, TMS_EDGE_WRITE_READ);
+    if (atomic != NULL) {
+        race_with_vector(f, t, op, atomic->writes, TMS_EDGE_WRITE_READ);
     }
     if (!is_several(cell->read) && !happened_before(t, cell->read)) {
         inflate(f, cell, places);
     }
     if (is_several(cell->read)) {
-        set_read(f, cell->read, epoch, op->location);
+        set_access(f, cell->read, epoch, access_of(TMS_EVENT_READ, op->location));
     } else {
         cell->read = epoch;
         places->read = op->location;
-    }
-}
-
-static void race_with_reads(struct fasttrack *f, struct thread *t, const struct tms_op *op)
-{
-    const struct cell *cell = &f->cells[op->target];
-
-    if (!is_several(cell->read)) {
-        if (!happened_before(t, cell->read)) {
-            tms_fasttrack_race(f, op, cell->read, f->places[op->target].read, TMS_EDGE_READ_WRITE);
-        }
-        return;
-    }
-    const uint64_t *row = tms_clocks_at(&f->reads, (uint32_t)cell->read);
-    for (uint32_t slot = 1; slot < f->slot_count; slot++) {
-        if (!happened_before(t, row[2 * slot])) {
-            tms_fasttrack_race(f, op, row[2 * slot], (uint32_t)row[2 * slot + 1],
-                               TMS_EDGE_READ_WRITE);
-        }
     }
 }
 
@@ -114,15 +160,18 @@ static __attribute__((noinline)) void write_slowly(struct fasttrack *f, struct t
                                                    const struct tms_op *op, uint64_t epoch)
 {
     struct cell *cell = &f->cells[op->target];
-    struct places *places = &f->places[op->target];
+    const struct atomic *atomic = atomic_of(f, op->target);
 
-    if (!happened_before(t, cell->write)) {
-        tms_fasttrack_race(f, op, cell->write, places->write, TMS_EDGE_WRITE_WRITE);
-    }
+    race_with_write(f, t, op, TMS_EDGE_WRITE_WRITE);
     race_with_reads(f, t, op);
     drop_reads(f, cell);
+    if (atomic != NULL) {
+        race_with_vector(f, t, op, atomic->writes, TMS_EDGE_WRITE_WRITE);
+        race_with_vector(f, t, op, atomic->reads, TMS_EDGE_READ_WRITE);
+        cell->read = make_vector(f);
+    }
     cell->write = epoch;
-    places->write = op->location;
+    f->places[op->target].write = op->location;
 }
 
 /* ---- operations ------------------------------------------------------------------------- */
@@ -146,11 +195,14 @@ static inline void on_read(struct fasttrack *f, struct thread *t, const struct t
     }
 }
 
-static inline void put_write(struct fasttrack *f, struct thread *t, const struct tms_op *op,
-                             uint64_t epoch)
+static inline void on_write(struct fasttrack *f, struct thread *t, const struct tms_op *op)
 {
     struct cell *cell = &f->cells[op->target];
+    uint64_t epoch = epoch_of(t->slot, op->event);
 
+    if (is_repeated(t, cell->write)) {
+        return;
+    }
     f->located |= op->location;
     if (!happened_before(t, cell->write) || !happened_before(t, cell->read)) {
         write_slowly(f, t, op, epoch);
@@ -162,23 +214,59 @@ static inline void put_write(struct fasttrack *f, struct thread *t, const struct
     }
 }
 
-static inline void on_write(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+/* From now on all accesses to the variable take the slow path. NULL when memory is short. */
+static struct atomic *make_atomic(struct fasttrack *f, uint32_t variable)
 {
-    if (!is_repeated(t, f->cells[op->target].write)) {
-        put_write(f, t, op, epoch_of(t->slot, op->event));
+    struct cell *cell = &f->cells[variable];
+
+    if (!TMS_RESERVE(f->memory, &f->atomics, &f->atomic_capacity, f->cell_capacity, LEAST)) {
+        tms_host_fail(f->host, TMS_ERR_MEMORY);
+        return NULL;
+    }
+    struct atomic *atomic = &f->atomics[variable];
+    if (!is_several(cell->read)) {
+        inflate(f, cell, &f->places[variable]);
+    }
+    atomic->reads = make_vector(f);
+    atomic->writes = make_vector(f);
+    return f->host->failed == TMS_OK ? atomic : NULL;
+}
+
+/* What is acquired counts for the access itself. */
+static void on_atomic(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+{
+    struct atomic *atomic = atomic_of(f, op->target);
+    unsigned order = TMS_OP_ORDER_OF(op);
+    bool reads = op->kind == TMS_OP_READ, writes = op->kind == TMS_OP_WRITE;
+    uint64_t access = access_of(fasttrack_kind(op), op->location);
+
+    atomic = atomic != NULL ? atomic : make_atomic(f, op->target);
+    if (atomic == NULL) {
+        return;
+    }
+    f->located |= op->location;
+    order = order == TMS_ORDER_NONE ? TMS_ORDER_ACQ_REL : order;
+    if (!writes) {
+        tms_fasttrack_load(f, t, &atomic->sync, order, op->event);
+    }
+    race_with_write(f, t, op, reads ? TMS_EDGE_WRITE_READ : TMS_EDGE_WRITE_WRITE);
+    if (!reads) {
+        race_with_reads(f, t, op);
+    }
+    set_access(f, reads ? atomic->reads : atomic->writes, epoch_of(t->slot, op->event), access);
+    if (!reads) {
+        (writes ? tms_fasttrack_store : tms_fasttrack_modify)(f, t, &atomic->sync, order,
+                                                              op->event);
     }
 }
 
-static void on_update(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+/* Those who have done nothing else so far are not there yet. */
+static void on_fence(struct fasttrack *f, struct thread *t, const struct tms_op *op)
 {
-    if (!TMS_RESERVE(f->memory, &f->atomics, &f->atomic_capacity, f->cell_capacity, LEAST)) {
-        tms_host_fail(f->host, TMS_ERR_MEMORY);
+    if (t == NULL && !tms_fasttrack_start(f, op->thread, NULL, op->event)) {
         return;
     }
-    struct sync *sync = &f->atomics[op->target];
-    tms_fasttrack_acquire(f, t, sync, op->event);
-    put_write(f, t, op, epoch_of(t->slot, op->event) | EPOCH_ATOMIC);
-    tms_fasttrack_release(f, t, sync, op->event);
+    tms_fasttrack_fence(f, f->by_id[op->thread], TMS_OP_ORDER_OF(op), op->event);
 }
 
 static void on_acquire(struct fasttrack *f, struct thread *t, const struct tms_op *op)
@@ -245,9 +333,13 @@ static void on_forget(struct fasttrack *f, struct thread *t, const struct tms_op
     drop_reads(f, &f->cells[op->target]);
     f->cells[op->target].write = 0;
     f->reported[op->target] = 0;
-    if (op->target < f->atomic_capacity) {
-        tms_clocks_drop(&f->syncs, f->atomics[op->target].clock);
-        f->atomics[op->target] = (struct sync){0};
+    struct atomic *atomic = atomic_of(f, op->target);
+    if (atomic != NULL) {
+        tms_clocks_drop(&f->syncs, atomic->sync.clock);
+        tms_clocks_drop(&f->syncs, atomic->sync.shared);
+        tms_clocks_drop(&f->reads, atomic->reads);
+        tms_clocks_drop(&f->reads, atomic->writes);
+        *atomic = (struct atomic){0};
     }
 }
 
@@ -267,7 +359,7 @@ static handler *const handlers[TMS_OP_COUNT] = {
     [TMS_OP_UNNEST] = on_other,
     [TMS_OP_READ] = on_read,
     [TMS_OP_WRITE] = on_write,
-    [TMS_OP_UPDATE] = on_update,
+    [TMS_OP_UPDATE] = on_atomic,
     [TMS_OP_ACQUIRE] = on_acquire,
     [TMS_OP_RELEASE] = on_release,
     [TMS_OP_SHARED_ACQUIRE] = on_shared_acquire,
@@ -279,6 +371,7 @@ static handler *const handlers[TMS_OP_COUNT] = {
     [TMS_OP_STEP] = on_other,
     [TMS_OP_ESCAPE] = on_other,
     [TMS_OP_FORGET] = on_forget,
+    [TMS_OP_FENCE] = on_fence,
 };
 
 /* ---- the engine ------------------------------------------------------------------------- */
@@ -321,7 +414,9 @@ static void batch(void *state, const struct tms_op *ops, size_t count)
     for (size_t i = 0; i < count && f->host->failed == TMS_OK; i++) {
         struct thread *t = f->by_id[ops[i].thread];
         __builtin_prefetch(&f->cells[ops[i + AHEAD].target]);
-        if (ops[i].kind == TMS_OP_READ) {
+        if ((ops[i].flags & TMS_OP_ORDER) != 0 && ops[i].kind != TMS_OP_FENCE) {
+            on_atomic(f, t, &ops[i]);
+        } else if (ops[i].kind == TMS_OP_READ) {
             on_read(f, t, &ops[i]);
         } else if (ops[i].kind == TMS_OP_WRITE) {
             on_write(f, t, &ops[i]);
@@ -408,6 +503,7 @@ const struct tms_engine tms_engine_fasttrack = {
         },
     .without_blocks = true,
     .state_size = sizeof(struct fasttrack),
+    .fences = true,
     .create = create,
     .batch = batch,
     .finish = finish,

@@ -58,6 +58,16 @@ static size_t keep_needed(struct thread *t)
     return kept;
 }
 
+static void mark_atomics(struct fasttrack *f)
+{
+    for (size_t i = 0; i < f->atomic_capacity; i++) {
+        if (f->atomics[i].writes != 0) {
+            mark_several(f, f->atomics[i].reads);
+            mark_several(f, f->atomics[i].writes);
+        }
+    }
+}
+
 static void sweep(struct fasttrack *f)
 {
     for (size_t i = 0; i < f->cell_capacity; i++) {
@@ -68,6 +78,7 @@ static void sweep(struct fasttrack *f)
             mark(f, f->cells[i].read);
         }
     }
+    mark_atomics(f);
     f->past_count = 0;
     for (uint32_t slot = 1; slot < f->slot_count; slot++) {
         f->past_count += keep_needed(f->threads[slot]);
@@ -123,12 +134,10 @@ static struct tms_transaction transaction_of(const struct fasttrack *f, uint64_t
 
 /* ---- races ------------------------------------------------------------------------------ */
 
-static uint8_t first_kind(uint64_t epoch, enum tms_edge_kind kind)
+static inline bool is_atomic(uint8_t kind)
 {
-    if (kind == TMS_EDGE_READ_WRITE) {
-        return TMS_EVENT_READ;
-    }
-    return epoch & EPOCH_ATOMIC ? TMS_EVENT_UPDATE : TMS_EVENT_WRITE;
+    return kind == TMS_EVENT_UPDATE ||
+           (kind >= TMS_EVENT_ATOMIC_READ && kind <= TMS_EVENT_ATOMIC_UPDATE);
 }
 
 static void report(struct fasttrack *f, const struct tms_op *op, const struct tms_step *step)
@@ -144,10 +153,10 @@ static void report(struct fasttrack *f, const struct tms_op *op, const struct tm
          .thread = op->thread,
          .target = op->target,
          .location = op->location,
-         .kind = op->event_kind,
+         .kind = step->second_kind,
          .role = "second access"},
     };
-    bool atomic = step->first_kind == TMS_EVENT_UPDATE || step->second_kind == TMS_EVENT_UPDATE;
+    bool untold = step->first_kind == TMS_EVENT_UPDATE || step->second_kind == TMS_EVENT_UPDATE;
     const struct tms_violation violation = {
         .kind = "race",
         .evidence = TMS_EVIDENCE_PREDICTED,
@@ -158,11 +167,10 @@ static void report(struct fasttrack *f, const struct tms_op *op, const struct tm
         .cycle_length = 1,
         .schedule = schedule,
         .schedule_length = sizeof(schedule) / sizeof(schedule[0]),
-        .caveat = atomic
-                      ? "one access is an atomic read-modify-write, and traces don't tell atomic "
-                        "loads and stores from plain ones: if the other is atomic too, this is "
-                        "no race"
-                      : NULL,
+        .caveat = untold ? "one access is an atomic read-modify-write, and the trace doesn't tell "
+                           "atomic loads and stores from plain ones there: if the other is atomic "
+                           "too, this is no race"
+                         : NULL,
     };
     tms_host_violation(f->host, &violation);
 }
@@ -172,8 +180,9 @@ static void report(struct fasttrack *f, const struct tms_op *op, const struct tm
  * without a lock, every access may be one.
  */
 void tms_fasttrack_race(struct fasttrack *f, const struct tms_op *op, uint64_t epoch,
-                        uint32_t place, enum tms_edge_kind kind)
+                        uint64_t access, enum tms_edge_kind kind)
 {
+    uint32_t place = (uint32_t)access;
     uint8_t *reported = &f->reported[op->target];
     uint8_t bit = (uint8_t)(1u << kind);
 
@@ -194,10 +203,10 @@ void tms_fasttrack_race(struct fasttrack *f, const struct tms_op *op, uint64_t e
         .on = op->target,
         .on_class = TMS_CLASS_VARIABLE,
         .kind = (uint8_t)kind,
-        .first_kind = first_kind(epoch, kind),
-        .second_kind = op->event_kind,
+        .first_kind = (uint8_t)(access >> 32),
+        .second_kind = (uint8_t)fasttrack_kind(op),
     };
     assert(step.from.thread != step.to.thread);
-    assert(step.first_kind != TMS_EVENT_UPDATE || step.second_kind != TMS_EVENT_UPDATE);
+    assert(!is_atomic(step.first_kind) || !is_atomic(step.second_kind));
     report(f, op, &step);
 }

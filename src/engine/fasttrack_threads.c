@@ -83,9 +83,12 @@ bool tms_fasttrack_start(struct fasttrack *f, uint32_t id, const struct thread *
     struct thread *t = f->threads[slot];
     if (parent != NULL) {
         memcpy(t->known, parent->known, f->slot_count * sizeof(*t->known));
-        t->known[parent->slot] = epoch_up_to(parent->slot, event);
+        t->known[parent->slot] = epoch_of(parent->slot, event);
     }
     t->known[slot] = epoch_of(slot + 1, 0) - 1;
+    tms_clocks_drop(&f->syncs, t->fence); /* of the thread before it in the slot */
+    tms_clocks_drop(&f->syncs, t->pending);
+    t->fence = t->pending = 0;
     t->id = id;
     t->heard = event;
     tms_fasttrack_publish(t, event);
@@ -95,7 +98,7 @@ bool tms_fasttrack_start(struct fasttrack *f, uint32_t id, const struct thread *
 
 /* ---- clocks ----------------------------------------------------------------------------- */
 
-static void learn(struct fasttrack *f, struct thread *t, const uint64_t *row, uint64_t event)
+void tms_fasttrack_learn(struct fasttrack *f, struct thread *t, const uint64_t *row, uint64_t event)
 {
     uint64_t *restrict known = t->known;
 
@@ -110,9 +113,9 @@ static void learn(struct fasttrack *f, struct thread *t, const uint64_t *row, ui
 void tms_fasttrack_join(struct fasttrack *f, struct thread *t, const struct thread *child,
                         uint64_t event)
 {
-    uint64_t joined = epoch_up_to(child->slot, event);
+    uint64_t joined = epoch_of(child->slot, event);
 
-    learn(f, t, child->known, event);
+    tms_fasttrack_learn(f, t, child->known, event);
     t->known[child->slot] = joined; /* and not all that may ever happen there */
     if (!TMS_RESERVE(f->memory, &f->retired, &f->retired_capacity, f->retired_count + 1,
                      LEAST_THREADS)) {
@@ -127,7 +130,7 @@ void tms_fasttrack_acquire_shared(struct fasttrack *f, struct thread *t, const s
                                   uint64_t event)
 {
     if (!happened_before(t, sync->release)) {
-        learn(f, t, tms_clocks_at(&f->syncs, sync->clock), event);
+        tms_fasttrack_learn(f, t, tms_clocks_at(&f->syncs, sync->clock), event);
         t->known[epoch_slot(sync->release)] = sync->release;
     }
 }
@@ -137,11 +140,11 @@ void tms_fasttrack_acquire(struct fasttrack *f, struct thread *t, const struct s
 {
     tms_fasttrack_acquire_shared(f, t, sync, event);
     if (sync->shared != 0) {
-        learn(f, t, tms_clocks_at(&f->syncs, sync->shared), event);
+        tms_fasttrack_learn(f, t, tms_clocks_at(&f->syncs, sync->shared), event);
     }
 }
 
-static bool make_clock(struct fasttrack *f, uint32_t *clock)
+bool tms_fasttrack_make_clock(struct fasttrack *f, uint32_t *clock)
 {
     if (*clock == 0) {
         *clock = tms_clocks_make(&f->syncs);
@@ -155,10 +158,10 @@ bool tms_fasttrack_release(struct fasttrack *f, struct thread *t, struct sync *s
     uint64_t last = sync->release;
     bool fresh = epoch_slot(last) == t->slot && epoch_event(last) >= t->heard;
 
-    if (!make_clock(f, &sync->clock)) {
+    if (!tms_fasttrack_make_clock(f, &sync->clock)) {
         return false;
     }
-    sync->release = epoch_up_to(t->slot, event);
+    sync->release = epoch_of(t->slot, event);
     if (!fresh) {
         uint64_t *row = tms_clocks_at(&f->syncs, sync->clock);
         memcpy(row, t->known, f->slot_count * sizeof(*row));
@@ -173,14 +176,14 @@ bool tms_fasttrack_release(struct fasttrack *f, struct thread *t, struct sync *s
 bool tms_fasttrack_release_shared(struct fasttrack *f, struct thread *t, struct sync *sync,
                                   uint64_t event)
 {
-    if (!make_clock(f, &sync->shared)) {
+    if (!tms_fasttrack_make_clock(f, &sync->shared)) {
         return false;
     }
     uint64_t *row = tms_clocks_at(&f->syncs, sync->shared);
     for (uint32_t slot = 0; slot < f->slot_count; slot++) {
         row[slot] = row[slot] > t->known[slot] ? row[slot] : t->known[slot];
     }
-    row[t->slot] = epoch_up_to(t->slot, event);
+    row[t->slot] = epoch_of(t->slot, event);
     tms_fasttrack_publish(t, event);
     return true;
 }

@@ -20,6 +20,9 @@ static const char *verb(enum tms_event_kind kind, bool happened)
         [TMS_EVENT_SHARED_RELEASE] = {"releases the read side of", "released the read side of"},
         [TMS_EVENT_ARRIVE] = {"arrives at", "arrived at"},
         [TMS_EVENT_DEPART] = {"leaves", "left"},
+        [TMS_EVENT_ATOMIC_READ] = {"atomically reads", "atomically read"},
+        [TMS_EVENT_ATOMIC_WRITE] = {"atomically writes", "atomically wrote"},
+        [TMS_EVENT_ATOMIC_UPDATE] = {"atomically updates", "atomically updated"},
     };
 
     if (kind >= TMS_EVENT_COUNT || verbs[kind][0] == NULL) {

@@ -5,6 +5,9 @@
  * which variables have a race, and the event of the first race on each; every race that is
  * reported must be one, with its kinds, locations and transactions as the trace has them.
  *
+ * Order through atomics is taken from the text of C11 (7.17.3, 7.17.4): which store a load takes
+ * its value from, of which release sequences that store is, which fences stand before and after.
+ *
  *   predict-fasttrack [TRACES]
  */
 #include <stdlib.h>
@@ -20,6 +23,7 @@ struct test {
     struct tms_vocabulary *vocabulary;
     const struct tms_trace *trace;
     unsigned version[TMS_TRACE_MOST];            /* of the variable accessed */
+    bool syncs[TMS_TRACE_MOST][TMS_TRACE_MOST];  /* [b][a]: atomic a synchronizes with b */
     bool before[TMS_TRACE_MOST][TMS_TRACE_MOST]; /* [b][a]: a happened before b */
     bool races[TMS_TRACE_MOST][TMS_TRACE_MOST];  /* [b][a]: a < b are a race */
     uint64_t first;                              /* number of the first second access, or 0 */
@@ -74,6 +78,80 @@ static bool same_variable(const struct test *test, size_t a, size_t b)
            at(test, a)->target == at(test, b)->target && test->version[a] == test->version[b];
 }
 
+/* ---- synchronizes-with, as C11 tells it ------------------------------------------------- */
+
+static bool is_atomic(const struct tms_event *event)
+{
+    return event->kind == TMS_EVENT_UPDATE || (is_access(event) && event->order != TMS_ORDER_NONE);
+}
+
+static bool is_atomic_load(const struct tms_event *event)
+{
+    return is_atomic(event) && event->kind != TMS_EVENT_ATOMIC_WRITE;
+}
+
+static bool is_atomic_store(const struct tms_event *event)
+{
+    return is_atomic(event) && event->kind != TMS_EVENT_ATOMIC_READ;
+}
+
+static bool is_release(const struct tms_event *event)
+{
+    return event->kind == TMS_EVENT_UPDATE || event->order == TMS_ORDER_RELEASE ||
+           event->order == TMS_ORDER_ACQ_REL || event->order == TMS_ORDER_SEQ_CST;
+}
+
+static bool is_acquire(const struct tms_event *event)
+{
+    return event->kind == TMS_EVENT_UPDATE || event->order == TMS_ORDER_ACQUIRE ||
+           event->order == TMS_ORDER_ACQ_REL || event->order == TMS_ORDER_SEQ_CST;
+}
+
+/* The store, if it releases, and each release fence before it synchronize with b. */
+static void sync_with_store(struct test *test, size_t store, size_t b)
+{
+    test->syncs[b][store] |= is_release(at(test, store));
+    for (size_t i = 0; i < store; i++) {
+        if (at(test, i)->kind == TMS_EVENT_FENCE && is_release(at(test, i)) &&
+            at(test, i)->thread == at(test, store)->thread) {
+            test->syncs[b][i] = true;
+        }
+    }
+}
+
+/*
+ * The value of the load comes from the last store. That belongs to its own release sequence, and if
+ * it is a read-modify-write, also to those of the store before it.
+ */
+static void sync_by_load(struct test *test, size_t load, size_t b)
+{
+    for (size_t i = load; i-- > 0;) {
+        if (same_variable(test, i, load) && is_atomic_store(at(test, i))) {
+            sync_with_store(test, i, b);
+            if (at(test, i)->kind == TMS_EVENT_ATOMIC_WRITE) {
+                return;
+            }
+        }
+    }
+}
+
+/* What synchronizes with b: an acquiring load, or an acquire fence for all loads before it. */
+static void synchronize(struct test *test, size_t b)
+{
+    const struct tms_event *y = at(test, b);
+
+    if (is_atomic_load(y) && is_acquire(y)) {
+        sync_by_load(test, b, b);
+    }
+    for (size_t i = 0; i < b && y->kind == TMS_EVENT_FENCE && is_acquire(y); i++) {
+        if (is_atomic_load(at(test, i)) && at(test, i)->thread == y->thread) {
+            sync_by_load(test, i, b);
+        }
+    }
+}
+
+/* ---- happens-before, and races ---------------------------------------------------------- */
+
 /* Is a, directly, before b? */
 static bool orders(const struct test *test, size_t a, size_t b)
 {
@@ -89,21 +167,25 @@ static bool orders(const struct test *test, size_t a, size_t b)
     if (x->kind == TMS_EVENT_ARRIVE && y->kind == TMS_EVENT_DEPART) {
         return x->target == y->target;
     }
-    if (x->kind == TMS_EVENT_UPDATE && y->kind == TMS_EVENT_UPDATE) {
-        return same_variable(test, a, b);
+    if (test->syncs[b][a]) {
+        return true;
     }
     bool locks = tms_event_class(x->kind) == TMS_CLASS_LOCK &&
                  tms_event_class(y->kind) == TMS_CLASS_LOCK && x->target == y->target;
     return locks && !(is_shared(x) && is_shared(y));
 }
 
+static bool is_read(const struct tms_event *event)
+{
+    return event->kind == TMS_EVENT_READ || event->kind == TMS_EVENT_ATOMIC_READ;
+}
+
 static bool is_race(const struct test *test, size_t a, size_t b)
 {
     const struct tms_event *x = at(test, a), *y = at(test, b);
 
-    return same_variable(test, a, b) && !test->before[b][a] &&
-           !(x->kind == TMS_EVENT_READ && y->kind == TMS_EVENT_READ) &&
-           !(x->kind == TMS_EVENT_UPDATE && y->kind == TMS_EVENT_UPDATE);
+    return same_variable(test, a, b) && !test->before[b][a] && !(is_read(x) && is_read(y)) &&
+           !(is_atomic(x) && is_atomic(y));
 }
 
 static void close_order(struct test *test, size_t b)
@@ -122,9 +204,11 @@ static void search(struct test *test, const struct tms_trace *trace)
 {
     test->trace = trace;
     test->first = 0;
+    memset(test->syncs, 0, sizeof(test->syncs));
     memset(test->before, 0, sizeof(test->before));
     for (size_t b = 0; b < trace->count; b++) {
         test->version[b] = is_access(at(test, b)) ? version_of(test, b) : 0;
+        synchronize(test, b);
         close_order(test, b);
         for (size_t a = 0; a < b; a++) {
             test->races[b][a] = is_race(test, a, b);
@@ -157,10 +241,10 @@ static bool same_transaction(const struct tms_oracle *oracle, size_t index,
 
 static uint8_t edge_kind(const struct tms_event *first, const struct tms_event *second)
 {
-    if (first->kind == TMS_EVENT_READ) {
+    if (is_read(first)) {
         return TMS_EDGE_READ_WRITE;
     }
-    return second->kind == TMS_EVENT_READ ? TMS_EDGE_WRITE_READ : TMS_EDGE_WRITE_WRITE;
+    return is_read(second) ? TMS_EDGE_WRITE_READ : TMS_EDGE_WRITE_WRITE;
 }
 
 static bool check_finding(struct test *test, const struct tms_oracle *oracle,
@@ -321,9 +405,35 @@ static void compare(struct test *test, uint64_t from, uint64_t to)
     say(test, good, what);
 }
 
+/* So many traces more, of those with memory orders alone. */
+static void compare_orders(struct test *test, unsigned traces)
+{
+    unsigned racy = 0, made = 0;
+    bool good = true;
+
+    for (uint64_t seed = 1; made < traces && good; seed++) {
+        struct tms_trace trace;
+        if (strcmp(tms_trace_profile(seed), "atomics") != 0 &&
+            strcmp(tms_trace_profile(seed), "orders") != 0) {
+            continue;
+        }
+        tms_trace_make(test->vocabulary, seed, &trace);
+        good = !fails(test, &trace);
+        racy += test->first != 0;
+        made++;
+        if (!good) {
+            show(test, seed, &trace);
+        }
+    }
+    say(test, good, "traces with memory orders");
+    say(test, racy * 10 >= traces && racy * 10 <= traces * 9,
+        "at least a tenth of these has races, and a tenth has none");
+    printf("# %u of %u traces with memory orders had races\n", racy, made);
+}
+
 /* ---- traces by hand --------------------------------------------------------------------- */
 
-/* Events as "thread operation operand", separated by commas. */
+/* Events as "thread operation operand", separated by commas; "ar:acquire" has an order. */
 static const struct golden {
     const char *name, *text;
     uint64_t first, races; /* event of the first race; how many are reported */
@@ -347,6 +457,56 @@ static const struct golden {
      "A alloc o,A w y,A u o.f,B alloc o,B u o.f,B w y", 6, 1},
     {"each life of a variable has its own races",
      "A w o.f,B w o.f,B free o,A alloc o,A w o.f,B w o.f", 2, 2},
+    {"a release store, and an acquire load of it", "A w y,A aw:release x,B ar:acquire x,B r y", 0,
+     0},
+    {"… seq_cst too", "A w y,A aw:seq_cst x,B ar:seq_cst x,B r y", 0, 0},
+    {"a relaxed store passes nothing on", "A w y,A aw:relaxed x,B ar:acquire x,B r y", 4, 1},
+    {"a relaxed load learns nothing", "A w y,A aw:release x,B ar:relaxed x,B r y", 4, 1},
+    {"a relaxed store ends what was released",
+     "A w y,A aw:release x,C aw:relaxed x,B ar:acquire x,B r y", 5, 1},
+    {"… also one of the same thread", "A w y,A aw:release x,A aw:relaxed x,B ar:acquire x,B r y", 5,
+     1},
+    {"another release store replaces it",
+     "A w y,A aw:release x,C w z,C aw:release x,B ar:acquire x,B r z,B r y", 7, 1},
+    {"a relaxed update continues a release sequence",
+     "A w y,A aw:release x,C au:relaxed x,B ar:acquire x,B r y", 0, 0},
+    {"… and learns nothing itself", "A w y,A aw:release x,C au:relaxed x,C r y", 4, 1},
+    {"an update that releases adds its own",
+     "A w y,A aw:release x,C w z,C au:release x,B ar:acquire x,B r z,B r y", 0, 0},
+    {"an update that acquires", "A w y,A aw:release x,B au:acquire x,B r y", 0, 0},
+    {"atomic accesses don't race with each other",
+     "A aw:relaxed x,B au:relaxed x,C ar:relaxed x,D u x", 0, 0},
+    {"… but with plain ones", "A aw:relaxed x,B r x,C w x", 2, 3},
+    {"a plain write far back, behind atomic stores",
+     "A w x,A acq m,A rel m,B acq m,B aw:relaxed x,"
+     "B u x,C ar:relaxed x",
+     7, 1},
+    {"a plain read, and an atomic store that is not after it", "A r x,B aw:relaxed x", 2, 1},
+    {"a plain read, and an atomic load", "A r x,B ar:relaxed x", 0, 0},
+    {"a release fence before a relaxed store",
+     "A w y,A fence:release -,A aw:relaxed x,B ar:acquire x,B r y", 0, 0},
+    {"… not behind it", "A w y,A aw:relaxed x,A fence:release -,B ar:acquire x,B r y", 5, 1},
+    {"… passes on what was before the fence only",
+     "A fence:release -,A w y,A aw:relaxed x,B ar:acquire x,B r y", 5, 1},
+    {"… also by a relaxed update", "A w y,A fence:acq_rel -,A au:relaxed x,B ar:acquire x,B r y", 0,
+     0},
+    {"a relaxed load before an acquire fence",
+     "A w y,A aw:release x,B ar:relaxed x,B fence:acquire -,B r y", 0, 0},
+    {"… not behind it", "A w y,A aw:release x,B fence:acquire -,B ar:relaxed x,B r y", 5, 1},
+    {"two fences", "A w y,A fence:seq_cst -,A aw:relaxed x,B ar:relaxed x,B fence:seq_cst -,B r y",
+     0, 0},
+    {"a relaxed fence does nothing", "A w y,A fence:relaxed -,A aw:relaxed x,B ar:acquire x,B r y",
+     5, 1},
+    {"a fence does not order fences", "A w y,A fence:seq_cst -,B fence:seq_cst -,B r y", 4, 1},
+    {"a thread that begins with a fence",
+     "A w y,A fork B,B fence:release -,B aw:relaxed x,C ar:acquire x,C r y", 0, 0},
+    {"what was accessed again behind a fence is not passed on",
+     "A w y,A fence:release -,A w y,A aw:relaxed x,B ar:acquire x,B w y", 6, 1},
+    {"a slot that goes on takes no fence along",
+     "A fork B,B w y,B fence:release -,A join B,A fork C,C aw:relaxed x,D ar:acquire x,D r y", 8,
+     1},
+    {"an atomic variable that became a new one has nothing to pass on",
+     "A w y,A aw:release o.f,B alloc o,B ar:acquire o.f,B r y", 5, 1},
     {"concurrent reads, and a write after all but one of them",
      "A r x,A acq m,A rel m,B r x,C r x,C acq m,C rel m,D acq m,D w x", 9, 1},
 };
@@ -379,16 +539,23 @@ static uint32_t name(struct feeder *feeder, enum tms_class cls, const char *text
 static void feed(struct feeder *feeder, const char *thread, const char *operation,
                  const char *target)
 {
-    unsigned kind = 0;
+    size_t length = strcspn(operation, ":");
+    const char *order_text = operation + length + (operation[length] == ':');
+    unsigned kind = 0, order = 0;
 
-    while (kind < TMS_EVENT_COUNT && strcmp(tms_event_text(kind), operation) != 0) {
+    while (kind < TMS_EVENT_COUNT && (strncmp(tms_event_text(kind), operation, length) != 0 ||
+                                      tms_event_text(kind)[length] != '\0')) {
         kind++;
     }
-    feeder->good &= kind < TMS_EVENT_COUNT;
+    while (order < TMS_ORDER_COUNT && strcmp(tms_order_text(order), order_text) != 0) {
+        order++;
+    }
+    feeder->good &= kind < TMS_EVENT_COUNT && order < TMS_ORDER_COUNT;
     const struct tms_event event = {
         .thread = name(feeder, TMS_CLASS_THREAD, thread),
-        .target = name(feeder, tms_event_class(kind), target),
+        .target = kind == TMS_EVENT_FENCE ? 0 : name(feeder, tms_event_class(kind), target),
         .kind = (uint8_t)kind,
+        .order = (uint8_t)order,
     };
     feeder->good &= tms_analysis_feed(feeder->analysis, &event, 1, NULL) == TMS_OK;
 }
@@ -396,11 +563,11 @@ static void feed(struct feeder *feeder, const char *thread, const char *operatio
 static void check_golden(struct test *test, const struct golden *golden)
 {
     struct feeder feeder = start(test);
-    char thread[8], operation[8], target[8];
+    char thread[8], operation[16], target[8];
 
     for (const char *at = golden->text; at != NULL && feeder.good; at = strchr(at, ',')) {
         at += *at == ',';
-        feeder.good = sscanf(at, "%7[^ ] %7[^ ] %7[^,]", thread, operation, target) == 3;
+        feeder.good = sscanf(at, "%7[^ ] %15[^ ] %7[^,]", thread, operation, target) == 3;
         feed(&feeder, thread, operation, target);
     }
     feeder.good = feeder.good && tms_analysis_finish(feeder.analysis) == TMS_OK;
@@ -453,6 +620,7 @@ int main(int argc, char **argv)
     }
     say(&test, test.racy * 10 >= traces && test.racy * 10 <= traces * 9,
         "at least a tenth of the traces has races, and a tenth has none");
+    compare_orders(&test, (unsigned)traces);
     remember(&test);
     for (size_t i = 0; i < sizeof(goldens) / sizeof(goldens[0]); i++) {
         check_golden(&test, &goldens[i]);
