@@ -98,7 +98,8 @@ struct tms_spool_event {
     uint8_t kind;    /* enum tms_event_kind */
     uint8_t size;    /* accesses: 1 to 16 bytes from the address on, or 0: see `extra` */
     uint8_t what;    /* enum tms_rt_sync for locks and the like: one address may be several;
-                        enum tms_spool_mark for accesses */
+                        enum tms_spool_mark for accesses; of atomic accesses of known order and of
+                        fences, see tms_spool_what */
     uint8_t joins; /* 1: an access that is beside the event before it, of the same kind, and may as
                       well have happened with it */
 };
@@ -122,6 +123,27 @@ enum tms_spool_mark {
     TMS_SPOOL_ON_SEMAPHORE = TMS_SPOOL_RETRY | 3,
     TMS_SPOOL_ON_ONCE = TMS_SPOOL_RETRY | 4,
 };
+
+/*
+ * `what` of an atomic access (TMS_EVENT_ATOMIC_…) or a fence: its memory order, enum tms_order, in
+ * the upper half, and in the lower half what it would be otherwise: enum tms_spool_mark, or 0.
+ */
+#define TMS_SPOOL_ORDER_UNIT 16u
+
+static inline uint8_t tms_spool_what(unsigned order, unsigned mark)
+{
+    return (uint8_t)(order * TMS_SPOOL_ORDER_UNIT + mark);
+}
+
+static inline unsigned tms_spool_order(const struct tms_spool_event *event)
+{
+    return event->what / TMS_SPOOL_ORDER_UNIT;
+}
+
+static inline unsigned tms_spool_mark(const struct tms_spool_event *event)
+{
+    return event->what % TMS_SPOOL_ORDER_UNIT;
+}
 
 /* How many bytes an access is to. */
 static inline uint64_t tms_event_bytes(const struct tms_spool_event *event)

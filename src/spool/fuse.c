@@ -41,8 +41,9 @@ static bool is_same_place(struct tms_fuse *fuse, uint32_t one, uint32_t other)
 bool tms_fuse_joins(struct tms_fuse *fuse, const struct tms_spool_event *before,
                     const struct tms_spool_event *event)
 {
-    bool joins = tms_is_access(event) && tms_event_makes_sense(before) &&
-                 before->what == event->what && tms_event_is_beside(before, event) &&
+    bool joins = tms_is_access(event) && !tms_is_with_order(event) &&
+                 tms_event_makes_sense(before) && before->what == event->what &&
+                 tms_event_is_beside(before, event) &&
                  is_same_place(fuse, before->site, event->site);
 
     if (joins) {

@@ -92,8 +92,14 @@ size_t tms_chunk_events(const struct tms_spool *spool, size_t index,
 
 static inline bool tms_is_access(const struct tms_spool_event *event)
 {
-    return event->kind == TMS_EVENT_READ || event->kind == TMS_EVENT_WRITE ||
-           event->kind == TMS_EVENT_UPDATE;
+    return (event->kind >= TMS_EVENT_READ && event->kind <= TMS_EVENT_UPDATE) ||
+           (event->kind >= TMS_EVENT_ATOMIC_READ && event->kind <= TMS_EVENT_ATOMIC_UPDATE);
+}
+
+/* Is it one of the kinds that have a memory order? */
+static inline bool tms_is_with_order(const struct tms_spool_event *event)
+{
+    return event->kind >= TMS_EVENT_ATOMIC_READ && event->kind <= TMS_EVENT_FENCE;
 }
 
 /* Is it an event at all? No process writes those that only traces from elsewhere have. */
@@ -103,6 +109,8 @@ static inline bool tms_event_makes_sense(const struct tms_spool_event *event)
     bool written = event->kind != TMS_EVENT_ENTER && event->kind != TMS_EVENT_EXIT &&
                    event->kind != TMS_EVENT_RETRY;
 
+    written = written && (!tms_is_with_order(event) ||
+                          (tms_event_orders(event->kind) >> tms_spool_order(event) & 1) != 0);
     return (event->kind < TMS_EVENT_COUNT || event->kind >= TMS_SPOOL_IDLE) && written &&
            event->size <= 16 && (!counts || event->extra <= TMS_SPOOL_RUN_MOST);
 }

@@ -150,7 +150,7 @@ static bool note_event(struct work *work, const struct tms_spool_event *event, u
     }
     if (event->kind == TMS_SPOOL_AGAIN) {
         struct tms_spool_event again = tms_again_in_place(event);
-        return !is_memory(&again) ||
+        return !is_memory(&again) || tms_is_with_order(&again) || /* those are never put off */
                (tms_again_add(&work->again, &again) && note_place(&work->places, &again));
     }
     return is_renewal(event) ? note_renewal(work, event, thread) : note_place(&work->places, event);
@@ -216,7 +216,7 @@ static inline uint32_t name_of(struct work *work, struct tms_place_page *page, u
 
     if (*name == 0) {
         struct tms_naming_thing thing = {.cls = TMS_CLASS_VARIABLE,
-                                         .what = access->what | TMS_NAMING_MEMORY,
+                                         .what = tms_spool_mark(access) | TMS_NAMING_MEMORY,
                                          .origin = &page->origins[index],
                                          .address = address,
                                          .bytes = tms_place_next(&page->words[index], address) -
@@ -308,16 +308,15 @@ static inline int pass_access(struct work *work, const struct tms_spool_event *f
 
 /* A compare-and-swap that failed: an attempt, which counts neither before nor after it. */
 static int pass_retry(struct work *work, const struct tms_spool_event *from,
-                      struct tms_event *event)
+                      const struct tms_event *event)
 {
-    static const uint8_t kinds[] = {TMS_EVENT_RETRY, TMS_EVENT_READ, TMS_EVENT_RETRY};
-    int code = TMS_OK;
+    struct tms_event retry = *event;
 
-    for (size_t i = 0; i < sizeof(kinds) && code == TMS_OK; i++) {
-        event->kind = kinds[i];
-        code = pass(work, from, event);
-    }
-    return code;
+    retry.kind = TMS_EVENT_RETRY;
+    retry.order = TMS_ORDER_NONE;
+    int code = pass(work, from, &retry);
+    code = code == TMS_OK ? pass(work, from, event) : code;
+    return code == TMS_OK ? pass(work, from, &retry) : code;
 }
 
 /* One event for each piece that the access covers. */
@@ -326,7 +325,8 @@ static int put_pieces(struct work *work, const struct tms_spool_event *access,
 {
     uint64_t end = access->target + tms_event_bytes(access), behind = 0;
     struct tms_place_page *page = NULL;
-    bool retry = access->kind == TMS_EVENT_READ && access->what == TMS_SPOOL_RETRY;
+    bool read = access->kind == TMS_EVENT_READ || access->kind == TMS_EVENT_ATOMIC_READ;
+    bool retry = read && tms_spool_mark(access) == TMS_SPOOL_RETRY;
     int code = TMS_OK;
 
     for (uint64_t at = access->target; at < end && code == TMS_OK && !work->outcome->cut;) {
@@ -424,6 +424,9 @@ static int take_event(struct work *work, const struct tms_spool_event *from, uin
 {
     struct tms_event event = {.thread = thread, .kind = from->kind, .location = from->site};
 
+    if (tms_is_with_order(from)) {
+        event.order = (uint8_t)tms_spool_order(from);
+    }
     if (is_unowned(work, from)) {
         return take_unowned(work, from, &event);
     }

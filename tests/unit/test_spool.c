@@ -159,11 +159,13 @@ static int take_text(void *user, const struct tms_event *events, size_t count)
 
     for (size_t i = 0; i < count; i++) {
         size_t used = strlen(reading->text);
-        snprintf(reading->text + used, TEXT_SIZE - used, "%s|%s(%s)\n",
+        snprintf(reading->text + used, TEXT_SIZE - used, "%s|%s(%s%s%s)\n",
                  tms_name(reading->context, TMS_CLASS_THREAD, events[i].thread, NULL),
                  tms_event_text((enum tms_event_kind)events[i].kind),
                  tms_name(reading->context, tms_event_class((enum tms_event_kind)events[i].kind),
-                          events[i].target, NULL));
+                          events[i].target, NULL),
+                 events[i].order != 0 && events[i].target != 0 ? "," : "",
+                 tms_order_text(events[i].order));
     }
     return TMS_OK;
 }
@@ -268,6 +270,49 @@ static void accesses_may_be_marked(void **state)
                  "main|u(semaphore:0x2000)\nmain|clear()\nmain|delay()\n"
                  "main|w(0x1002)\nmain|call(?)\nmain|return(?)\nmain|return(work)\n",
                  false);
+}
+
+static struct tms_spool_event atomic_of(uint64_t number, enum tms_event_kind kind, uint64_t target,
+                                        enum tms_order order, unsigned mark)
+{
+    struct tms_spool_event event = event_of(number, kind, target, target != 0 ? 4 : 0);
+
+    event.what = tms_spool_what(order, mark);
+    return event;
+}
+
+/* Orders come with the kinds that have them; beside each other, atomics stay what they are. */
+static void atomics_have_orders(void **state)
+{
+    struct image *image = new_image();
+
+    (void)state;
+    add_event(image, 1, event_of(1, TMS_EVENT_FORK, 2, 0));
+    add_event(image, 1, atomic_of(2, TMS_EVENT_ATOMIC_WRITE, 0x1000, TMS_ORDER_RELEASE, 0));
+    add_event(image, 1, atomic_of(3, TMS_EVENT_ATOMIC_WRITE, 0x1004, TMS_ORDER_RELEASE, 0));
+    add_event(image, 1, atomic_of(4, TMS_EVENT_FENCE, 0, TMS_ORDER_SEQ_CST, 0));
+    add_event(image, 2,
+              atomic_of(5, TMS_EVENT_ATOMIC_READ, 0x1000, TMS_ORDER_ACQUIRE, TMS_SPOOL_RETRY));
+    add_event(image, 2, atomic_of(6, TMS_EVENT_ATOMIC_UPDATE, 0x1000, TMS_ORDER_ACQ_REL, 0));
+    add_event(image, 2, atomic_of(7, TMS_EVENT_ATOMIC_READ, 0x1004, TMS_ORDER_RELAXED, 0));
+    add_event(image, 1, event_of(8, TMS_EVENT_UPDATE, 0x1000, 4));
+    assert_trace(image,
+                 "main|fork(T2)\nmain|aw(0x1000,release)\nmain|aw(0x1004,release)\n"
+                 "main|fence(seq_cst)\n"
+                 "T2|retry(0x1000)\nT2|ar(0x1000,acquire)\nT2|retry(0x1000)\n"
+                 "T2|au(0x1000,acq_rel)\nT2|ar(0x1004,relaxed)\nmain|u(0x1000)\n",
+                 false);
+}
+
+/* An order that its kind can't have: no process has written that event. */
+static void an_impossible_order_is_left_out(void **state)
+{
+    struct image *image = new_cut();
+
+    (void)state;
+    add_event(image, 3, atomic_of(7, TMS_EVENT_ATOMIC_READ, 0x1000, TMS_ORDER_RELEASE, 0));
+    add_event(image, 3, atomic_of(8, TMS_EVENT_ATOMIC_WRITE, 0x1000, TMS_ORDER_NONE, 0));
+    assert_trace(image, cut_as_trace, false);
 }
 
 /* The rest of the chunk of thread 1 is thread 2's, and the rest of that thread 1's again. */
@@ -837,6 +882,8 @@ int main(void)
         cmocka_unit_test(words_are_cut_where_accesses_are),
         cmocka_unit_test(sites_are_found_by_event_number),
         cmocka_unit_test(accesses_may_be_marked),
+        cmocka_unit_test(atomics_have_orders),
+        cmocka_unit_test(an_impossible_order_is_left_out),
         cmocka_unit_test(a_chunk_may_be_divided),
         cmocka_unit_test(a_damaged_chunk_takes_no_others_with_it),
         cmocka_unit_test(accesses_of_one_extent_stay_whole),
