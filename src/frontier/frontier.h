@@ -17,6 +17,8 @@
 #ifndef TMS_FRONTIER_FRONTIER_H
 #define TMS_FRONTIER_FRONTIER_H
 
+#include <assert.h>
+
 #include "clock/edges.h"
 #include "clock/reach.h"
 #include "engine/nesting.h"
@@ -37,6 +39,7 @@ _Static_assert(TMS_EVENT_COUNT <= 1 << MOMENT_KIND_BITS, "a moment holds its kin
 
 static inline uint64_t make_moment(uint32_t slot, uint64_t event, unsigned kind)
 {
+    assert(slot < 1u << 16 && event <= MOMENT_EVENT_MOST && kind <= MOMENT_KIND_MASK);
     return (uint64_t)slot << MOMENT_SLOT_SHIFT | event << MOMENT_KIND_BITS | kind;
 }
 
@@ -210,6 +213,7 @@ struct frontier {
 /* It can't go on: the first code counts, and the port learns of it. */
 static inline void tms_frontier_fail(struct frontier *f, int code)
 {
+    assert(code < TMS_OK);
     if (f->failed == TMS_OK) {
         f->failed = code;
         f->port->fail(f, code);
@@ -345,6 +349,7 @@ void tms_reader_nodes_clear(struct frontier *f);
 
 static inline struct reader_node *reader_node(const struct frontier *f, uint32_t number)
 {
+    assert(number != 0);
     return &f->nodes.chunk[number / NODE_CHUNK][number % NODE_CHUNK];
 }
 
@@ -361,6 +366,7 @@ static inline bool is_several(uint64_t moment)
 
 static inline uint32_t moment_node(uint64_t moment)
 {
+    assert(is_several(moment));
     return (uint32_t)moment;
 }
 
@@ -429,6 +435,7 @@ static inline void log_end(struct frontier *f, struct log *log, const struct tms
 /* Entries are numbered from 0 in the order of writing. */
 static inline const struct tms_op *log_at(const struct log *log, uint64_t index)
 {
+    assert(index < log->rounds + log->capacity && index + log->capacity >= log->rounds);
     return &log->entry[index - log->rounds + (index < log->rounds ? log->capacity : 0)];
 }
 

@@ -85,6 +85,9 @@ __attribute__((noinline)) void tms_frontier_meet(struct frontier *f, struct thre
     const struct cells *cells = &f->cells[access->cells];
     struct cell *cell = &cells->cell[op->target];
 
+    assert(op->target < cells->capacity && op->target < cells->place_capacity);
+    assert(!implied(t, cell->write) || !implied(t, cell->read));
+    assert(!is_several(cell->write)); /* only readers are several */
     tms_frontier_edge(f, t, op, cell->write, place_of(f, cells, op->target, WRITE),
                       access->after_write);
     if (access->exclusive) {
@@ -108,6 +111,7 @@ static inline bool access_op(struct frontier *f, struct thread *t, const struct 
     uint64_t exclusive = (uint64_t)(int64_t)access->exclusive;
     uint64_t always = (uint64_t)(int64_t)access->always;
 
+    assert(op->target < cells->capacity);
     switch (access_cell(t, &cells->cell[op->target], exclusive, always, moment_here(t, op))) {
     case REPEATS:
         break;
@@ -133,6 +137,8 @@ static void depart_from_barrier(struct frontier *f, struct thread *t, const stru
 {
     const struct cells *barriers = &f->cells[CELLS_BARRIERS];
 
+    assert(op->target < barriers->capacity);
+    assert(barriers->cell[op->target].write == 0);
     edges_from_readers(f, t, op, barriers->cell[op->target].read,
                        barriers->place[op->target].at[READ], TMS_EDGE_BARRIER);
     tms_frontier_step(f, t, op);
@@ -143,6 +149,7 @@ static void forget(struct frontier *f, struct thread *t, const struct tms_op *op
     struct cells *variables = &f->cells[CELLS_VARIABLES];
 
     (void)t;
+    assert(op->target < variables->capacity);
     drop_readers(f, &variables->cell[op->target]);
     variables->cell[op->target].write = 0;
     log_add(f, &f->forgotten, op);
@@ -178,6 +185,7 @@ _Static_assert(AHEAD <= TMS_OPS_BEHIND, "what is looked at can be read");
 static inline bool take(struct frontier *f, const struct tms_op *op)
 {
     assert((op->flags & TMS_OP_FIRST) == 0);
+    assert(f->by_id[op->thread] != NULL && f->by_id[op->thread]->id == op->thread);
     if (accesses[op->kind].is_access) {
         return access_op(f, f->by_id[op->thread], op);
     }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "frontier/frontier.h"
+#include "frontier/frontier_invariants.h"
 
 #define CELLS_LEAST 256
 #define LINE        64
@@ -68,6 +69,7 @@ static uint32_t take_node(struct frontier *f)
         return 0;
     }
     nodes->count = number + 1;
+    assert((uintptr_t)reader_node(f, number) % LINE == 0);
     return number;
 }
 
@@ -113,6 +115,7 @@ static bool set_reader(struct frontier *f, const struct thread *t, uint32_t numb
 bool tms_cell_add_reader(struct frontier *f, const struct thread *t, struct cell *cell,
                          struct places *places, uint64_t moment, uint32_t place)
 {
+    assert(moment_slot(moment) == t->slot);
     if (implied(t, cell->read)) {
         cell->read = moment;
         if (f->located | place) {
@@ -121,6 +124,7 @@ bool tms_cell_add_reader(struct frontier *f, const struct thread *t, struct cell
         return true;
     }
     if (is_several(cell->read)) {
+        assert(tms_reader_nodes_hold(f, moment_node(cell->read)));
         return set_reader(f, t, moment_node(cell->read), moment, place);
     }
     uint32_t number = take_node(f);
@@ -133,6 +137,7 @@ bool tms_cell_add_reader(struct frontier *f, const struct thread *t, struct cell
     node->moment[1] = moment;
     node->place[1] = place;
     cell->read = make_several(number);
+    assert(tms_reader_nodes_hold(f, number));
     f->nodes_used++;
     return true;
 }
@@ -141,6 +146,7 @@ void tms_reader_nodes_drop(struct frontier *f, uint32_t first)
 {
     uint32_t last = first;
 
+    assert(first != f->nodes.free);
     while (reader_node(f, last)->next != 0) {
         last = reader_node(f, last)->next;
     }

@@ -30,6 +30,7 @@
 #include <assert.h>
 
 #include "frontier/frontier.h"
+#include "frontier/frontier_invariants.h"
 
 /* An edge on its way into the matrices; it is written down only once somebody is extended. */
 struct arriving {
@@ -103,6 +104,7 @@ static bool merge_row(struct frontier *f, const struct thread *t, uint32_t row,
     const uint32_t *list = &graph->list[(size_t)t->row * graph->column_capacity];
     bool met = false;
 
+    assert(row < f->row_count && t->row < f->row_count);
     for (uint32_t i = 0; i < graph->listed[t->row]; i++) {
         uint32_t column = list[i];
         uint64_t moment = tms_reach_at(graph, t->row, column);
@@ -156,6 +158,8 @@ static inline bool extend(struct frontier *f, struct tms_reach *reach, const str
 static void close_cycle(struct frontier *f, struct thread *t, struct arriving *edge, bool cycle,
                         bool blamed)
 {
+    assert(t->row != NO_ROW && (!blamed || edge->event > t->begin));
+    assert(tms_frontier_rows_hold(f, t));
     if (tms_frontier_is_news(t, edge->op, blamed)) {
         struct tms_step closing = make_step(f, t, edge);
         tms_frontier_violation(f, t, &closing, edge->from, cycle, blamed);
@@ -199,6 +203,9 @@ void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_
     uint32_t from = moment_slot(source->moment);
     bool cycle = false;
 
+    assert(from >= FIRST_SLOT && from < f->slot_count && from != t->slot);
+    assert(!implied(t, source->moment));
+    assert(event < op->event);
     f->edges_seen++;
     if (f->nests) {
         tms_frontier_nested_leave(f, from, event);
@@ -214,6 +221,7 @@ void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_
         struct arriving edge = {.op = op, .source = *source, .event = event, .from = from};
         cycle = arrive_among_others(f, t, &edge);
     }
+    assert(t->met <= op->event && moment_event(t->floor) <= op->event);
     if (!cycle) {
         f->edges_inserted++;
         t->in[from] = source->moment | MOMENT_KIND_MASK;

@@ -4,6 +4,7 @@
  * with use, up to LOG_EASY entries, and for the sake of a long transaction up to LOG_MOST.
  */
 #include "frontier/frontier.h"
+#include "frontier/frontier_invariants.h"
 
 bool tms_log_start(struct frontier *f, struct log *log)
 {
@@ -19,6 +20,7 @@ bool tms_log_start(struct frontier *f, struct log *log)
     log->rounds = 0;
     log->first = 0;
     log->begun = TMS_NEVER;
+    assert(tms_log_holds(log));
     return true;
 }
 
@@ -47,6 +49,7 @@ static bool double_log(struct frontier *f, struct log *log)
  */
 void tms_log_turn(struct frontier *f, struct log *log)
 {
+    assert(log->next == log->stop && tms_log_holds(log));
     bool crowded = log->begun != TMS_NEVER && log_written(log) - log->begun > log->capacity / 2;
     uint32_t most = crowded ? LOG_MOST : LOG_EASY;
 
@@ -78,5 +81,6 @@ uint64_t tms_log_find(const struct log *log, uint64_t event)
             high = middle;
         }
     }
+    assert(low == tms_log_first(log) || log_at(log, low - 1)->event < event);
     return low;
 }

@@ -15,11 +15,16 @@
  * nothing but its own thread. An edge opens one row at most, and programs that lock deep inside a
  * recursion have few. The number of a row, plus one, is in `mark`.
  */
+#include <assert.h>
+
 #include "frontier/frontier.h"
+#include "frontier/frontier_invariants.h"
 
 static void give_back(struct frontier *f, uint32_t row)
 {
+    assert(row < f->row_count && f->free_row_count < f->row_count);
     tms_reach_close(&f->order, row);
+    assert(f->order.listed[row] == 0 && f->graph.listed[row] == 0);
     f->free_rows[f->free_row_count++] = row;
 }
 
@@ -45,6 +50,7 @@ static void hand_over(struct frontier *f, struct thread *t, const struct tms_nes
     size_t i = begun_by(&t->nesting, closed->block.begin_event);
     struct tms_nested *around = i > 0 ? &t->nesting.open[i - 1] : NULL;
 
+    assert(closed->mark != 0 && closed->mark - 1 != t->row);
     if (around != NULL && around->mark == 0 && around->block.begin_event > t->begin) {
         around->mark = closed->mark;
         tms_reach_lower(&f->order, closed->mark - 1, t->slot, around->block.begin_event, 0);
@@ -70,6 +76,7 @@ static void open_row(struct frontier *f, const struct thread *t, size_t at)
     size_t inner = at + 1;
     uint32_t row;
 
+    assert(f->blame && at < t->nesting.depth && open[at].mark == 0);
     if (!tms_frontier_take_row(f, &row)) {
         return;
     }
@@ -108,6 +115,7 @@ void tms_frontier_nest(struct frontier *f, struct thread *t, const struct tms_op
     } else if (t->nesting.depth < depth && t->nesting.open[t->nesting.depth].mark != 0) {
         hand_over(f, t, &t->nesting.open[t->nesting.depth]);
     }
+    assert(f->failed != TMS_OK || tms_frontier_innermost_holds(f, t));
     log_add(f, &t->log, op);
 }
 

@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "frontier/frontier.h"
+#include "frontier/frontier_invariants.h"
 
 void tms_frontier_step(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
@@ -22,6 +23,7 @@ bool tms_frontier_take_row(struct frontier *f, uint32_t *row)
         return false;
     }
     *row = f->free_rows[--f->free_row_count];
+    assert(*row < f->row_count && f->graph.listed[*row] == 0 && f->order.listed[*row] == 0);
     return true;
 }
 
@@ -41,6 +43,7 @@ bool tms_frontier_open(struct frontier *f, struct thread *t, uint64_t event)
 
 void tms_frontier_begin(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
+    assert(t->begin == 0 && !t->pending.open);
     if (!f->port->begin(f, t, op)) {
         tms_frontier_fail(f, TMS_ERR_MEMORY);
         return;
@@ -53,6 +56,8 @@ void tms_frontier_begin(struct frontier *f, struct thread *t, const struct tms_o
 
 void tms_frontier_end(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
+    assert(t->begin != 0 && t->begin <= op->event);
+    assert(tms_frontier_rows_hold(f, t));
     tms_frontier_settle(f, t);
     tms_frontier_close_nested(f, t);
     tms_nesting_end(&t->nesting, op);
@@ -60,6 +65,7 @@ void tms_frontier_end(struct frontier *f, struct thread *t, const struct tms_op 
     if (f->blame) {
         tms_reach_close(&f->order, t->row);
     }
+    assert(f->free_row_count < f->row_count);
     f->free_rows[f->free_row_count++] = t->row;
     t->row = NO_ROW;
     t->begin = 0;
@@ -82,6 +88,7 @@ void tms_frontier_join(struct frontier *f, struct thread *t, const struct tms_op
     const struct thread *child = op->target < f->id_capacity ? f->by_id[op->target] : NULL;
 
     if (child != NULL) {
+        assert(child != t && log_written(&child->log) > 0);
         const struct tms_op *last = log_at(&child->log, log_written(&child->log) - 1);
         tms_frontier_edge(f, t, op, make_moment(child->slot, last->event, last->event_kind),
                           last->location, TMS_EDGE_JOIN);

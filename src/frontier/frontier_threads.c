@@ -3,9 +3,11 @@
  * Threads of the frontier engine: the slots by which the matrices know them, given out at the
  * first event and used again after the join, and the rows of those that are in a transaction.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "frontier/frontier.h"
+#include "frontier/frontier_invariants.h"
 
 #define LEAST_THREADS 16
 
@@ -116,6 +118,7 @@ struct thread *tms_frontier_settle_in(struct frontier *f, const struct tms_op *o
         }
     }
     struct thread *t = f->threads[slot];
+    assert(!t->pending.open && slot >= FIRST_SLOT && slot < f->slot_count);
     t->slot = slot;
     t->base = make_moment(slot, 0, 0);
     t->id = op->thread;
@@ -132,6 +135,7 @@ struct thread *tms_frontier_settle_in(struct frontier *f, const struct tms_op *o
     memset(t->in, 0, f->slot_capacity * sizeof(*t->in));
     t->in[slot] = make_moment(slot + 1, 0, 0) - 1; /* what it did itself makes no edge */
     start_stretch(t, op->event);
+    assert(implied(t, moment_here(t, op)) && fresh(t, moment_here(t, op)) && implied(t, 0));
     f->by_id[op->thread] = t;
     return t;
 }
@@ -144,10 +148,12 @@ void tms_frontier_retire(struct frontier *f, uint32_t slot)
         return;
     }
     f->retired[f->retired_count++] = slot;
+    assert(f->retired_count <= f->slot_count && tms_frontier_retired_hold(f));
 }
 
 int tms_frontier_grow_rows(struct frontier *f)
 {
+    assert(f->free_row_count == 0);
     uint32_t rows = f->row_count + 1;
     int code = grow_matrices(f, rows, 1);
 
@@ -164,6 +170,8 @@ int tms_frontier_grow_rows(struct frontier *f)
 int tms_frontier_set_up(struct frontier *f, const struct tms_frontier_port *port, void *user,
                         struct tms_memory *memory, bool blame)
 {
+    assert(tms_frontier_port_holds(port) && f->memory == NULL);
+    assert(memory->bytes == 0 || memory->allocator == port->memory); /* one for all blocks */
     f->port = port;
     f->user = user;
     f->memory = memory;

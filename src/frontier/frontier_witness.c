@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "frontier/frontier.h"
+#include "frontier/frontier_invariants.h"
 
 /* ---- two steps -------------------------------------------------------------------------- */
 
@@ -67,6 +68,7 @@ static size_t touch_all(struct frontier *f, const struct thread *t)
     uint64_t first = tms_log_find(&t->log, t->begin);
     size_t size = tms_capacity(16, 2 * (log_written(&t->log) - first), 16);
 
+    assert((size & (size - 1)) == 0);
     if (!TMS_RESERVE(f->memory, &f->touched, &f->touched_capacity, size, size)) {
         return 0;
     }
@@ -287,6 +289,7 @@ static size_t walk_back(struct frontier *f, struct thread *t, const struct tms_r
             count++;
         }
         pending->steps[count++] = edge->step;
+        assert(edge->from != from && count <= 2u * f->slot_count);
         from = edge->from;
     }
     return count;
@@ -341,6 +344,7 @@ static size_t any_cycle(struct frontier *f, struct thread *t, const struct tms_s
     size_t count = walk_back(f, t, blamed ? &f->order : &f->graph, closing, from);
 
     reverse(t->pending.steps, count);
+    assert(tms_cycle_holds(t->pending.steps, count));
     return cut_loops(t->pending.steps, count);
 }
 
@@ -444,6 +448,7 @@ void tms_frontier_settle(struct frontier *f, struct thread *t)
 {
     if (t->pending.open) {
         t->pending.violation.cycle = t->pending.steps;
+        assert(tms_cycle_holds(t->pending.steps, t->pending.violation.cycle_length));
         if (t->pending.violation.not_atomic) {
             t->pending.violation.refuted = t->pending.refuted.block;
             t->pending.violation.refuted_count = t->pending.refuted.count;

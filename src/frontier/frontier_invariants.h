@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What must hold of the frontier engine's structures, for assertions: `assert(tms_log_holds(…))`.
+ * Each walks over what it is asked about, so none is there in a release build (NDEBUG). All may be
+ * called in the runtime as well, under the engine's lock, while other threads write to their logs.
+ */
+#ifndef TMS_FRONTIER_FRONTIER_INVARIANTS_H
+#define TMS_FRONTIER_FRONTIER_INVARIANTS_H
+
+#include "frontier/frontier.h"
+
+#ifndef NDEBUG
+
+/* All that must be set is, and both of the two that belong together. */
+bool tms_frontier_port_holds(const struct tms_frontier_port *port);
+
+/*
+ * The rows of the thread's running transaction. Each entry is finite, no earlier than the lower
+ * bound of its column, and has an edge that ends in the column's thread and starts where the row
+ * has an entry again; only the thread's own, the begin of the transaction, has none.
+ */
+bool tms_frontier_rows_hold(const struct frontier *f, const struct thread *t);
+
+/* The innermost block inside the transaction: its begin is the latest, its row begins there. */
+bool tms_frontier_innermost_holds(const struct frontier *f, const struct thread *t);
+
+/* A chain of readers: of threads that there are, without a gap. */
+bool tms_reader_nodes_hold(const struct frontier *f, uint32_t first);
+
+/* The thread's own log, or one that nobody writes to. */
+bool tms_log_holds(const struct log *log);
+
+/* Each step starts in the transaction in which the one before it ends, all around. */
+bool tms_cycle_holds(const struct tms_step *steps, size_t count);
+
+/* No slot is twice in the list of those that can be used again. */
+bool tms_frontier_retired_hold(const struct frontier *f);
+
+#endif
+#endif
