@@ -13,7 +13,7 @@ void tms_rt_allocated(struct tms_rt_thread *t, uintptr_t address, size_t size, u
 
 void tms_rt_freed(struct tms_rt_thread *t, uintptr_t address)
 {
-    size_t size = tms_rt_checks ? malloc_usable_size((void *)address) : 0;
+    size_t size = tms_rt_mode.checks ? malloc_usable_size((void *)address) : 0;
 
     if (size > 0 && tms_rt_may_hold_objects(address, address + size)) {
         tms_rt_objects_gone(t, address, size);

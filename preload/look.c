@@ -243,7 +243,7 @@ __attribute__((noinline)) void tms_rt_look(struct tms_rt_thread *t)
      * Another stack is nobody's, or a handler's: what is on the thread's own waits behind it. And
      * an unwinder that takes a lock of its own has begun to read return addresses.
      */
-    if (walk.known == NULL || !tms_rt_checks ||
+    if (walk.known == NULL || !tms_rt_mode.checks ||
         (uintptr_t)frame - t->stack_low >= t->stack_high - t->stack_low) {
         return;
     }

@@ -103,7 +103,7 @@ void tms_rt_tell_blocks(struct tms_rt_thread *t, uint64_t before)
  */
 static void spool_begin(struct tms_rt_thread *t, const struct tms_rt_open *open, bool splits)
 {
-    if ((!splits || !tms_rt_records) && !tms_rt_full) {
+    if ((!splits || !tms_rt_mode.records) && !tms_rt_mode.full) {
         t->untold++;
     } else {
         spool(t, TMS_EVENT_BEGIN, open->label, open->site);
@@ -132,8 +132,9 @@ static void begin_transaction(struct tms_rt_thread *t, uint32_t label, uint32_t 
     }
 }
 
+/* What is no function is rare enough to start an epoch each time. */
 static void open_block(struct tms_rt_thread *t, enum tms_rt_source source, uint32_t label,
-                       uint32_t site)
+                       uint32_t site, struct tms_rt_function *function)
 {
     bool splits = t->open_count > 0 && t->split_due;
 
@@ -141,7 +142,11 @@ static void open_block(struct tms_rt_thread *t, enum tms_rt_source source, uint3
         return;
     }
     struct tms_rt_open *open = &t->open[t->open_count++];
-    *open = (struct tms_rt_open){.label = label, .site = site, .source = (uint8_t)source};
+    *open = (struct tms_rt_open){.label = label,
+                                 .site = site,
+                                 .source = (uint8_t)source,
+                                 .epoch = function == NULL || tms_rt_starts_epoch(function),
+                                 .function = function};
     if (t->blocks_seen++ == 0) {
         tms_rt_block_seen();
     }
@@ -154,7 +159,10 @@ static void open_block(struct tms_rt_thread *t, enum tms_rt_source source, uint3
         tms_rt_next_number(t);
     }
     open->number = t->number;
-    if (tms_rt_tells) {
+    if (open->epoch) {
+        tms_rt_start_epoch(t);
+    }
+    if (tms_rt_mode.tells) {
         spool_begin(t, open, splits);
     }
 }
@@ -179,7 +187,7 @@ static void spool_end(struct tms_rt_thread *t, bool told, uint8_t kind, uint32_t
         return;
     }
     t->untold--;
-    if (t->open_count == 0 && tms_rt_records) {
+    if (t->open_count == 0 && tms_rt_mode.records) {
         tms_rt_spool_idle(t, label, site);
     } else if (t->untold == 0) {
         tms_rt_along_flush(t);
@@ -189,7 +197,7 @@ static void spool_end(struct tms_rt_thread *t, bool told, uint8_t kind, uint32_t
 /* A transaction is told though nothing happened in it. */
 static void tell_transaction(struct tms_rt_thread *t)
 {
-    if (tms_rt_records) {
+    if (tms_rt_mode.records) {
         tms_rt_tell_blocks(t, UINT64_MAX);
     }
 }
@@ -211,6 +219,7 @@ static void close_block(struct tms_rt_thread *t, uint32_t at, uint8_t kind, uint
     if (t->split_due && t->open_count > 1) {
         tms_rt_split_due(t, site);
     }
+    bool epoch = t->open[at - 1].epoch | t->split_due;
     t->split_due = false; /* with the last block there is nothing to begin */
     uint32_t label = t->open[at - 1].label;
     if (at == 1 && t->open_count > 1) { /* it goes on, by the name that it has */
@@ -222,7 +231,10 @@ static void close_block(struct tms_rt_thread *t, uint32_t at, uint8_t kind, uint
         memmove(&t->open[at - 1], &t->open[at], (t->open_count - at) * sizeof(*t->open));
     }
     t->open_count--;
-    if (tms_rt_tells) {
+    if (epoch) {
+        tms_rt_start_epoch(t);
+    }
+    if (tms_rt_mode.tells) {
         spool_end(t, told, kind, label, site);
     }
 }
@@ -255,7 +267,7 @@ static enum tms_rt_frame_kind demote_function(struct tms_rt_thread *t)
 {
     uint32_t at = innermost(t, TMS_RT_FUNCTION);
 
-    if (at == 0 || !tms_rt_records) {
+    if (at == 0 || !tms_rt_mode.records) {
         close_function(t);
         return TMS_RT_FRAME_PLAIN;
     }
@@ -269,18 +281,19 @@ static void split_now(struct tms_rt_thread *t, uint32_t site)
 {
     operate(t, TMS_OP_END, true, t->open[0].label, site);
     operate(t, TMS_OP_BEGIN, true, t->open[0].label, site);
+    tms_rt_start_epoch(t);
 }
 
 /* A fork is the last event of its transaction, everything else that splits the first of the next.
  */
 void tms_rt_split(struct tms_rt_thread *t, unsigned what, uintptr_t pc)
 {
-    if (!tms_rt_checks || t->open_count == 0 || (blocks.split & what) == 0) {
+    if (!tms_rt_mode.checks || t->open_count == 0 || (blocks.split & what) == 0) {
         return;
     }
     if (what == TMS_SPLIT_FORK) {
         t->split_due = true;
-        t->span = t->quiet_span = 0; /* whatever comes next is an event */
+        t->epoch_span = t->stretch_span = 0; /* whatever comes next is an event */
         return;
     }
     t->split_due = false;
@@ -297,14 +310,14 @@ void tms_rt_split_due(struct tms_rt_thread *t, uint32_t site)
 
 void tms_rt_begin(struct tms_rt_thread *t, const char *name, uintptr_t pc)
 {
-    uint32_t label = tms_rt_checks && name != NULL ? tms_rt_text_label(t, name) : 0;
+    uint32_t label = tms_rt_mode.checks && name != NULL ? tms_rt_text_label(t, name) : 0;
 
     if (name == NULL) {
         tms_rt_warn("tmesis_begin was called without a name (NULL), so this block is left out");
     }
     t->annotated = t->annotated << 1 | (label != 0);
     if (label != 0) {
-        open_block(t, TMS_RT_ANNOTATED, label, tms_rt_site(t, pc));
+        open_block(t, TMS_RT_ANNOTATED, label, tms_rt_site(t, pc), NULL);
         tms_rt_perturb(t);
     }
 }
@@ -314,7 +327,7 @@ void tms_rt_end(struct tms_rt_thread *t, uintptr_t pc)
     bool meant = t->annotated & 1;
 
     t->annotated >>= 1;
-    if (meant && tms_rt_checks) {
+    if (meant && tms_rt_mode.checks) {
         close_source(t, TMS_RT_ANNOTATED, tms_rt_site(t, pc));
     }
 }
@@ -325,7 +338,7 @@ void tms_rt_section_begins(struct tms_rt_thread *t, const void *lock, uintptr_t 
     if (blocks.sections && t->held_count == 0) {
         bool known = t->top > t->frames;
         uint32_t label = known ? tms_rt_function_of(t, t->top->address)->name : 0;
-        open_block(t, TMS_RT_SECTION, label, tms_rt_site(t, pc));
+        open_block(t, TMS_RT_SECTION, label, tms_rt_site(t, pc), NULL);
     }
 }
 
@@ -364,13 +377,13 @@ static bool is_known(const struct tms_rt_thread *t, uintptr_t frame)
  */
 static inline bool is_special(const struct tms_rt_thread *t)
 {
-    return t->engine == NULL || t->split_due || tms_rt_full;
+    return t->engine == NULL || t->split_due || tms_rt_mode.full;
 }
 
 static __attribute__((noinline)) void enter_any(struct tms_rt_thread *t, uintptr_t address,
                                                 uintptr_t caller, uintptr_t frame)
 {
-    if (!tms_rt_checks) {
+    if (!tms_rt_mode.checks) {
         return;
     }
     /* Frames that are not further out are gone, whether they said so or not. */
@@ -388,7 +401,7 @@ static __attribute__((noinline)) void enter_any(struct tms_rt_thread *t, uintptr
     tms_rt_push_frame(t, address, caller, frame, !function->plumbing);
     uint32_t label = atomic_load_explicit(&function->label, memory_order_relaxed);
     if (label != 0) {
-        open_block(t, TMS_RT_FUNCTION, label, function->site);
+        open_block(t, TMS_RT_FUNCTION, label, function->site, function);
         t->top->block = TMS_RT_FRAME_BLOCK;
     } else if (!function->called) {
         tms_rt_is_plain(t, function);
@@ -401,7 +414,7 @@ static __attribute__((noinline)) void enter_any(struct tms_rt_thread *t, uintptr
 void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t caller,
                            uintptr_t frame)
 {
-    const struct tms_rt_function *function = t->called.function[tms_rt_call_hash(address)];
+    struct tms_rt_function *function = t->called.function[tms_rt_call_hash(address)];
     uint32_t label = atomic_load_explicit(&function->label, memory_order_relaxed);
 
     if (function->address != address || label == 0 || !tms_rt_fits(t, frame) || !t->top->real ||
@@ -411,8 +424,13 @@ void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t
     }
     tms_rt_push_frame(t, address, caller, frame, true);
     t->top->block = TMS_RT_FRAME_BLOCK;
-    t->open[t->open_count] = (struct tms_rt_open){
-        .label = label, .site = function->site, .source = TMS_RT_FUNCTION, .number = t->number + 1};
+    bool epoch = tms_rt_starts_epoch(function);
+    t->open[t->open_count] = (struct tms_rt_open){.label = label,
+                                                  .site = function->site,
+                                                  .source = TMS_RT_FUNCTION,
+                                                  .epoch = epoch,
+                                                  .number = t->number + 1,
+                                                  .function = function};
     t->blocks_seen++;
     if (t->open_count++ > 0) {
         tms_rt_next_number(t);
@@ -420,7 +438,10 @@ void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t
         t->transactions_seen++;
         tms_rt_begin_alone(t, label, function->site);
     }
-    t->untold += tms_rt_tells;
+    t->untold += tms_rt_mode.tells;
+    if (epoch) {
+        tms_rt_start_epoch(t);
+    }
 }
 
 static __attribute__((noinline)) void exit_any(struct tms_rt_thread *t, uintptr_t frame)
@@ -461,7 +482,10 @@ void tms_rt_function_exit(struct tms_rt_thread *t, uintptr_t frame)
     const struct tms_rt_open *open = &t->open[t->open_count - 1];
     end_block(t, open->label, open->site);
     t->open_count--;
-    if (tms_rt_tells) {
+    if (open->epoch) {
+        tms_rt_start_epoch(t);
+    }
+    if (tms_rt_mode.tells) {
         spool_end(t, t->untold == 0, TMS_EVENT_END, open->label, open->site);
     }
     t->top--;
@@ -472,6 +496,29 @@ void tms_rt_unwind(struct tms_rt_thread *t, uintptr_t stack_pointer)
     while (t->top > t->frames && t->top->frame < stack_pointer) {
         t->too_deep = 0; /* those for which there was no room were further in */
         leave_frame(t);
+    }
+}
+
+/* ---- epochs ----------------------------------------------------------------------------- */
+
+void tms_rt_function_raced(struct tms_rt_thread *t)
+{
+    if (t->top > t->frames) {
+        tms_rt_function_of(t, t->top->address)->raced = true;
+    }
+}
+
+#define RELEASING_MOST 16u /* blocks, from the innermost on, that are looked at */
+
+void tms_rt_function_releases(struct tms_rt_thread *t, uint64_t acquired)
+{
+    uint32_t least = t->open_count > RELEASING_MOST ? t->open_count - RELEASING_MOST : 0;
+
+    for (uint32_t at = t->open_count; at > least && t->open[at - 1].number > acquired; at--) {
+        struct tms_rt_function *function = t->open[at - 1].function;
+        if (function != NULL && !function->releases) {
+            function->releases = true;
+        }
     }
 }
 

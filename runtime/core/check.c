@@ -11,7 +11,6 @@
  * numbered in the order in which they happened.
  */
 #include "runtime/core/memory.h"
-#include "runtime/shadow/recall.h"
 #include "runtime/shadow/words.h"
 
 #include <string.h>
@@ -20,7 +19,7 @@
 
 struct tms_rt_mutex tms_rt_engine_lock;
 struct frontier tms_rt_engine;
-bool tms_rt_checks, tms_rt_records, tms_rt_each, tms_rt_full, tms_rt_tells;
+struct tms_rt_mode tms_rt_mode;
 
 struct tms_rt_thread *tms_rt_by_slot[TMS_RT_SLOTS_MOST + 1];
 static uint8_t *shared_locks; /* by id: has been held by several at a time, or might have been */
@@ -80,7 +79,7 @@ void tms_rt_lose(unsigned loss)
     if (header != NULL) {
         __atomic_fetch_or(&header->lost, loss, __ATOMIC_RELAXED);
     }
-    tms_rt_checks = false; /* what is not seen whole is not looked at at all */
+    tms_rt_mode.checks = false; /* what is not seen whole is not looked at at all */
 }
 
 static void fail(struct frontier *f, int code)
@@ -91,21 +90,18 @@ static void fail(struct frontier *f, int code)
 
 void tms_rt_restretch(struct tms_rt_thread *t)
 {
-    const struct thread *e = t->engine;
-    uint64_t event = moment_event(e->floor);
+    uint64_t first = moment_event(t->engine->floor) << WORD_EVENT;
 
-    uint64_t slot = (uint64_t)e->slot << WORD_SLOT, next = UINT64_C(1) << WORD_SLOT;
-    t->floor = slot | event << WORD_EVENT;
-    t->span = tms_rt_full ? 0 : next - (event << WORD_EVENT);
-    uint64_t met = tms_rt_each ? event : e->met;
-    if (t->quiet != (slot | met << WORD_EVENT)) {
-        __atomic_store_n(&t->quiet, slot | met << WORD_EVENT, __ATOMIC_RELEASE);
-        tms_rt_renew_hint(t);
-    }
-    t->quiet_span = tms_rt_full ? 0 : next - (met << WORD_EVENT);
-    uint64_t begin = atomic_load_explicit(&t->running, memory_order_relaxed);
-    t->told = begin != 0 ? t->floor : t->quiet; /* outside of blocks nobody is to know */
-    t->settle_due = begin != 0 && e->met >= begin && t->recalled_count > 0;
+    t->stretch = t->word_base | first;
+    t->stretch_span = tms_rt_mode.full ? 0 : (UINT64_C(1) << WORD_SLOT) - first;
+}
+
+/* The thread has its slot: what depends on it. */
+static void settle_in(struct tms_rt_thread *t)
+{
+    t->word_base = (uint64_t)t->engine->slot << WORD_SLOT;
+    tms_rt_clock_start(t);
+    __atomic_store_n(&tms_rt_by_slot[t->engine->slot], t, __ATOMIC_RELEASE);
 }
 
 /* The nested blocks, as the engine wants them when somebody is to be blamed. */
@@ -256,7 +252,7 @@ static void take_first(void *argument)
         t->engine = tms_frontier_first(f, op);
     }
     if (t->engine != NULL) {
-        __atomic_store_n(&tms_rt_by_slot[t->engine->slot], t, __ATOMIC_RELEASE);
+        settle_in(t);
         tms_rt_restretch(t);
     }
     tms_rt_mutex_unlock(&tms_rt_engine_lock);
@@ -324,8 +320,9 @@ static void operate(void *argument)
     struct tms_op *op = operation->op;
     uint64_t source = operation->source;
     struct frontier *f = &tms_rt_engine;
+    bool first = t->engine == NULL;
 
-    if (!tms_rt_checks) { /* the engine may not have heard of the block that ends here */
+    if (!tms_rt_mode.checks) { /* the engine may not have heard of the block that ends here */
         return;
     }
     op->thread = t->index;
@@ -333,7 +330,7 @@ static void operate(void *argument)
     if (op->kind == TMS_OP_SHARED_ACQUIRE) {
         shared_locks[op->target] = 1;
     }
-    if (t->engine == NULL) {
+    if (first) {
         op->flags |= TMS_OP_FIRST;
         if (tms_frontier_need_id(f, t->index)) {
             uint64_t fork = moment_event(f->forks[t->index].moment);
@@ -350,7 +347,9 @@ static void operate(void *argument)
         t->engine = f->failed == TMS_OK ? f->by_id[t->index] : t->engine;
     }
     if (t->engine != NULL) {
-        __atomic_store_n(&tms_rt_by_slot[t->engine->slot], t, __ATOMIC_RELEASE);
+        if (first) {
+            settle_in(t);
+        }
         t->engine->nesting.depth = 0;
         if (op->kind == TMS_OP_BEGIN || op->kind == TMS_OP_END) {
             tms_rt_run_from(t, t->engine->begin);
@@ -364,9 +363,6 @@ static void operate(void *argument)
 void tms_rt_operate(struct tms_rt_thread *t, struct tms_op *op, uint64_t source)
 {
     tms_rt_call_deep(operate, &(struct operation){t, op, source});
-    if (t->settle_due) {
-        tms_rt_settle_recalled(t);
-    }
 }
 
 /* Mapped for the most there can be, so that holders of locks find theirs without a lock of ours. */

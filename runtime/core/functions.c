@@ -209,7 +209,7 @@ static void decide(struct tms_rt_function *function, uintptr_t address)
     function->plumbing = is_plumbing(name) || TMS_RT_FOREIGN(address);
     function->assumed = answer == ANSWER_NONE;
     function->called =
-        tms_rt_records && known.functions && function->assumed && !function->plumbing;
+        tms_rt_mode.records && known.functions && function->assumed && !function->plumbing;
     function->name = new_label(address, name);
     function->site = tms_rt_bare_site(address);
     function->address = address;

@@ -76,7 +76,7 @@ static bool make_room(void)
 
 void tms_rt_allocated(struct tms_rt_thread *t, uintptr_t address, size_t size, uintptr_t pc)
 {
-    if (!tms_rt_checks || address == 0) {
+    if (!tms_rt_mode.checks || address == 0) {
         return;
     }
     uint32_t site = tms_rt_site(t, pc);
@@ -90,7 +90,7 @@ void tms_rt_allocated(struct tms_rt_thread *t, uintptr_t address, size_t size, u
     }
     tms_rt_mutex_unlock(&heap.lock);
     tms_rt_pass(t);
-    if (tms_rt_records && size > 0) {
+    if (tms_rt_mode.records && size > 0) {
         tms_rt_words_renewed(address, address + size);
         tms_rt_spool_renewal(t, TMS_EVENT_ALLOC, address, size, site);
     }
@@ -101,7 +101,7 @@ void tms_rt_freed(struct tms_rt_thread *t, uintptr_t address)
     size_t size = 0;
 
     (void)t;
-    if (!tms_rt_checks || address == 0) {
+    if (!tms_rt_mode.checks || address == 0) {
         return;
     }
     tms_rt_mutex_lock(&heap.lock);

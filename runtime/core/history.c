@@ -6,7 +6,7 @@
  * an entry that is overwritten meanwhile has slept for thousands of transactions.
  */
 #include "runtime/core/memory.h"
-#include "runtime/shadow/recall.h"
+#include "runtime/core/thread.h"
 
 #define RING 65536u /* transactions; mapped as they are used */
 
@@ -93,39 +93,25 @@ struct tms_transaction tms_rt_history_find(const struct thread *t, uint64_t even
 static inline void run_from(struct tms_rt_thread *t, uint64_t begin)
 {
     t->running_from = begin;
-    __atomic_store_n(&t->recalled_count, 0, __ATOMIC_RELEASE);
-    __atomic_store_n(&t->recalled_words, 0, __ATOMIC_RELEASE);
     atomic_store_explicit(&t->running, begin, memory_order_release);
 }
 
 void tms_rt_run_from(struct tms_rt_thread *t, uint64_t begin)
 {
-    if (t->recalled == NULL) {
-        tms_rt_recall_start(t);
-    }
     run_from(t, begin);
 }
 
-/*
- * As tms_rt_restretch, for a transaction that begins or ends with this event and meets nobody: then
- * nobody has come to reach the thread either.
- */
+/* As tms_rt_restretch, for a transaction that begins or ends with this event and meets nobody. */
 static inline void restretch_alone(struct tms_rt_thread *t, uint64_t event)
 {
     start_stretch(t->engine, event);
-    if (tms_rt_each || t->quiet_span == 0) {
-        tms_rt_restretch(t);
-        return;
-    }
-    t->floor = (uint64_t)t->engine->slot << WORD_SLOT | event << WORD_EVENT;
-    t->span = (UINT64_C(1) << WORD_SLOT) - (event << WORD_EVENT);
-    t->told = t->running_from != 0 ? t->floor : t->quiet;
+    t->stretch = t->word_base | event << WORD_EVENT;
+    t->stretch_span = tms_rt_mode.full ? 0 : (UINT64_C(1) << WORD_SLOT) - (event << WORD_EVENT);
 }
 
 /* With its first transaction. */
 static __attribute__((noinline)) bool make_room(struct tms_rt_thread *t)
 {
-    tms_rt_recall_start(t);
     if (!need_ring(&t->engine->history)) {
         tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
         return false;
@@ -142,7 +128,7 @@ void tms_rt_begin_alone(struct tms_rt_thread *t, uint32_t label, uint32_t site)
 {
     struct thread *e = t->engine;
 
-    if ((e->history.past == NULL || t->recalled == NULL) && !make_room(t)) {
+    if (e->history.past == NULL && !make_room(t)) {
         return;
     }
     struct tms_op *op = tms_rt_next_note(t);
@@ -179,19 +165,15 @@ static __attribute__((noinline)) void note_end(struct tms_rt_thread *t, uint32_t
 
 /*
  * Most transactions that meet nobody do nothing new either: their begin is the last entry of the
- * log. Then it need not stay there, and if nothing was done again either, there was no transaction.
- * Who reads log and history at this moment looks for earlier events.
+ * log. Then there was no transaction. Who reads log and history at this moment looks for earlier
+ * events.
  */
 static inline void forget_idle(struct tms_rt_thread *t)
 {
     struct history *history = &t->engine->history;
 
     t->engine->log.next--;
-    if (t->recalled_count > 0) {
-        tms_rt_history_end(t->engine, t->number);
-    } else {
-        __atomic_store_n(&history->count, history->count - 1, __ATOMIC_RELEASE);
-    }
+    __atomic_store_n(&history->count, history->count - 1, __ATOMIC_RELEASE);
 }
 
 /*

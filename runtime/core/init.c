@@ -14,6 +14,7 @@
 
 #include "protocol/config.h"
 #include "runtime/core/memory.h"
+#include "runtime/shadow/races.h"
 #include "runtime/shadow/shadow.h"
 
 #define WARNINGS 64
@@ -140,25 +141,26 @@ static void describe_blocks(void)
 
 static uint32_t mode(void)
 {
-    return (tms_rt_records ? TMS_RT_RECORD : TMS_RT_CHECK) | (tms_rt_full ? TMS_RT_FULL : 0) |
-           (tms_rt_tells && !tms_rt_records ? TMS_RT_ALONG : 0);
+    return (tms_rt_mode.records ? TMS_RT_RECORD : TMS_RT_CHECK) |
+           (tms_rt_mode.full ? TMS_RT_FULL : 0) |
+           (tms_rt_mode.tells && !tms_rt_mode.records ? TMS_RT_ALONG : 0);
 }
 
 static bool watch(void)
 {
     bool along = config.mode != NULL && strcmp(config.mode, "along") == 0;
-    bool each = config.mode != NULL && strcmp(config.mode, "each") == 0;
-    bool record = each || (config.mode != NULL && strcmp(config.mode, "record") == 0);
+    bool record = config.mode != NULL && strcmp(config.mode, "record") == 0;
     bool blame = config.blame == NULL || strcmp(config.blame, "0") != 0;
 
     if (!tms_rt_spool_open(config.spool, number(config.max_size)) || !tms_rt_shadow_start() ||
         !tms_rt_check_start(blame)) {
         return false;
     }
-    tms_rt_records = record;
-    tms_rt_each = each;
-    tms_rt_tells = record || along;
-    tms_rt_full = config.full != NULL && strcmp(config.full, "0") != 0;
+    tms_rt_mode.records = record;
+    tms_rt_mode.tells = record || along;
+    tms_rt_mode.memory = config.memory == NULL || strcmp(config.memory, "0") != 0;
+    tms_rt_mode.exact_races = config.exact_races != NULL && strcmp(config.exact_races, "0") != 0;
+    tms_rt_mode.full = config.full != NULL && strcmp(config.full, "0") != 0;
     tms_rt_spool_header()->mode = mode();
     perturb_seed = config.perturb == NULL ? 0 : number(config.perturb) * 2 + 1;
     if (!tms_rt_functions_start(config.spec, config.atomic == NULL ||
@@ -173,8 +175,8 @@ static bool watch(void)
     }
     find_stack(t);
     tms_rt_name_thread(t, "main");
-    tms_rt_checks = true;
-    tms_rt_self = t;
+    tms_rt_mode.checks = true;
+    tms_rt_set_self(t);
     return true;
 }
 
@@ -247,7 +249,7 @@ void tms_rt_finish(const char *how)
 
     if (atomic_exchange(&finished, 1) == 0) {
         settle(how);
-        tms_rt_self = NULL; /* what the thread still does is not watched */
+        tms_rt_set_self(NULL); /* what the thread still does is not watched */
     }
     if (t != NULL) {
         tms_rt_leave(t);
@@ -326,6 +328,8 @@ static void restart(void *argument)
     atomic_store(&warnings.lock.state, 0);
     warnings.count = 0;
     tms_rt_shadow_restart();
+    tms_rt_clocks_restart();
+    tms_rt_races_restart();
     tms_rt_objects_restart();
     tms_rt_heap_restart();
     tms_rt_violations_restart();
@@ -344,8 +348,8 @@ static void restart(void *argument)
 void tms_rt_forked(struct tms_rt_thread *t)
 {
     tms_rt_stacks_restart();
-    if (t == NULL || !tms_rt_checks) {
-        tms_rt_checks = false;
+    if (t == NULL || !tms_rt_mode.checks) {
+        tms_rt_mode.checks = false;
     } else {
         tms_rt_call_deep(restart, t);
     }
@@ -353,7 +357,7 @@ void tms_rt_forked(struct tms_rt_thread *t)
 
 void tms_rt_stop_watching(unsigned loss)
 {
-    if (tms_rt_checks) {
+    if (tms_rt_mode.checks) {
         tms_rt_lose(loss);
     }
 }

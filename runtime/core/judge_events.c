@@ -58,7 +58,7 @@ bool tms_rt_open_call(struct tms_rt_thread *t, const struct tms_rt_function *fun
                                                      .number = t->number};
     t->uncalled++;
     t->calm++;
-    if (tms_rt_full) {
+    if (tms_rt_mode.full) {
         tms_rt_tell_blocks(t, UINT64_MAX);
     }
     return true;
@@ -103,7 +103,7 @@ static bool is_worth_telling(const struct tms_rt_thread *t)
 {
     bool again = t->last_event != NULL && t->last_event->kind == TMS_EVENT_CLEAR;
 
-    return tms_rt_records && tms_rt_checks && tms_rt_is_judged(t) && !again;
+    return tms_rt_mode.records && tms_rt_mode.checks && tms_rt_is_judged(t) && !again;
 }
 
 /* Blocks in which nothing has happened yet need not be told for this: they have no records. */
@@ -135,7 +135,7 @@ void tms_rt_received(struct tms_rt_thread *t, int file, uintptr_t pc)
 
 void tms_rt_was_delayed(struct tms_rt_thread *t)
 {
-    if (tms_rt_records && tms_rt_checks) {
+    if (tms_rt_mode.records && tms_rt_mode.checks) {
         spool(t, TMS_EVENT_DELAY, 0, 0);
     }
 }

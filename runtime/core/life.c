@@ -17,7 +17,13 @@
 #define LIVING_MOST  2048u
 #define DESCRIBED    4096u /* later threads have records only as long as their events have */
 
-TMS_RT_TLS struct tms_rt_thread *tms_rt_self;
+TMS_RT_TLS struct tms_rt_thread *tms_rt_self, *tms_rt_watched;
+
+void tms_rt_set_self(struct tms_rt_thread *t)
+{
+    tms_rt_self = t;
+    tms_rt_watched = tms_rt_mode.memory ? t : NULL;
+}
 
 static struct tms_memory memory = TMS_RT_MEMORY;
 static struct {
@@ -54,8 +60,7 @@ void tms_rt_leave(struct tms_rt_thread *t)
     X(entries)                                                                                     \
     X(entry_capacity)                                                                              \
     X(spare_node)                                                                                  \
-    X(recalled)                                                                                    \
-    X(recalled_room)                                                                               \
+    X(seen)                                                                                        \
     X(deep_stack)
 
 /* Not by way of a copy: that would not fit the stacks of some threads. */
@@ -181,6 +186,7 @@ static void let_go(struct tms_rt_thread *t)
         threads.transactions += t->transactions_seen;
         threads.blocks += t->blocks_seen;
         t->events_seen = t->transactions_seen = t->blocks_seen = 0;
+        tms_rt_clock_forget(t);
         t->next_free = threads.free;
         threads.free = t;
         bool due = ++threads.over % FORGET_EVERY == 0;
@@ -249,7 +255,7 @@ static void operate(struct tms_rt_thread *t, uint8_t kind, uint8_t event, uint32
 
     tms_rt_split_due(t, op.location);
     tms_rt_operate(t, &op, source);
-    if (tms_rt_tells) {
+    if (tms_rt_mode.tells) {
         struct tms_spool_event record = {
             .number = op.event, .target = child, .site = op.location, .kind = event};
         tms_rt_spool_event(t, &record);
@@ -258,15 +264,19 @@ static void operate(struct tms_rt_thread *t, uint8_t kind, uint8_t event, uint32
 
 struct tms_rt_thread *tms_rt_fork_thread(struct tms_rt_thread *t, uintptr_t pc)
 {
-    struct tms_rt_thread *child = tms_rt_checks ? new_thread(t) : NULL;
+    struct tms_rt_thread *child = tms_rt_mode.checks ? new_thread(t) : NULL;
 
     if (child == NULL) {
-        if (tms_rt_checks) {
+        if (tms_rt_mode.checks) {
             tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
         }
         return NULL;
     }
     operate(t, TMS_OP_FORK, TMS_EVENT_FORK, child->index, 0, pc);
+    if (t->engine != NULL) {
+        tms_rt_clock_release(t, &child->forked);
+        tms_rt_function_releases(t, 0);
+    }
     tms_rt_split(t, TMS_SPLIT_FORK, pc);
     return child;
 }
@@ -284,21 +294,21 @@ void tms_rt_thread_start(struct tms_rt_thread *child, uintptr_t entry, uintptr_t
     child->tid = syscall(SYS_gettid);
     child->stack_low = low;
     child->stack_high = high;
-    if ((tms_rt_tells && !tms_rt_spool_is_full()) || child->index <= DESCRIBED) {
+    if ((tms_rt_mode.tells && !tms_rt_spool_is_full()) || child->index <= DESCRIBED) {
         spool_thread(child, "");
     }
     struct tms_spool_header *header = tms_rt_spool_header();
     if (header != NULL) {
         __atomic_fetch_add(&header->threads, 1, __ATOMIC_RELAXED);
     }
-    tms_rt_self = child;
+    tms_rt_set_self(child);
 }
 
 void tms_rt_thread_end(struct tms_rt_thread *t)
 {
     tms_rt_drop_locks(t);
     tms_rt_close_all(t);
-    tms_rt_self = NULL;
+    tms_rt_set_self(NULL);
     /* It is still in use until the thread is gone, but what happens there is no longer watched. */
     if (t->stack_high > t->stack_low) {
         tms_rt_renew_by(t, t->stack_low, t->stack_high - t->stack_low);
@@ -310,10 +320,13 @@ void tms_rt_thread_end(struct tms_rt_thread *t)
 /* A child without events makes no edge: whoever joins it learns nothing. */
 void tms_rt_join_thread(struct tms_rt_thread *t, struct tms_rt_thread *child, uintptr_t pc)
 {
-    if (tms_rt_checks) {
+    if (tms_rt_mode.checks) {
         tms_rt_functions_wait(t);
         tms_rt_split(t, TMS_SPLIT_JOIN, pc);
         operate(t, TMS_OP_JOIN, TMS_EVENT_JOIN, child->index, child->number, pc);
+        if (t->engine != NULL) {
+            tms_rt_clock_join(t, child);
+        }
         if (child->engine != NULL) {
             tms_rt_forget_slot(child->engine->slot);
             child->engine = NULL; /* the engine has retired it */
@@ -394,6 +407,7 @@ void tms_rt_life_restart(struct tms_rt_thread *only)
     threads.count = 1;
     threads.over = 0;
     only->spare_node = 0; /* the shadow is empty, its nodes with it */
+    tms_rt_clock_forget(only);
     clean(only);
     set_fork_state(only, &kept);
     only->inside = 1;

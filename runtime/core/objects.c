@@ -8,6 +8,7 @@
 #include "runtime/shadow/shadow.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #define TABLE_LEAST 1024u
 #define KINDS       (TMS_RT_ONCE + 1)
@@ -19,11 +20,17 @@ struct object {
     uint32_t id;
 };
 
+/* What the lock carries: of its last exclusive holder, and of those since that shared it. */
+struct lock_clocks {
+    struct tms_rt_clock exclusive, shared;
+};
+
 static struct tms_memory memory = TMS_RT_MEMORY;
 static struct {
     struct tms_rt_mutex lock;
     struct object *table;
-    size_t size, used; /* size is a power of two */
+    struct lock_clocks *clocks; /* by id of a lock: mapped whole, so it never moves */
+    size_t size, used;          /* size is a power of two */
     uint32_t ids[KINDS];
     uintptr_t *address;   /* by id and what it is, for reports: mapped whole, so it never moves */
     _Atomic uint32_t age; /* another one after each object that is gone: what threads know is old */
@@ -82,7 +89,10 @@ static uint32_t new_object(struct object *object, uintptr_t address, uint32_t wh
     if (objects.address == NULL) {
         objects.address = tms_rt_map((size_t)TMS_RT_IDS_MOST * KINDS * sizeof(*objects.address));
     }
-    if (objects.address == NULL || id >= TMS_RT_IDS_MOST) {
+    if (objects.clocks == NULL) {
+        objects.clocks = tms_rt_map(TMS_RT_IDS_MOST * sizeof(*objects.clocks));
+    }
+    if (objects.address == NULL || objects.clocks == NULL || id >= TMS_RT_IDS_MOST) {
         return 0;
     }
     objects.used += object->address == 0;
@@ -101,7 +111,7 @@ static void come_behind_making(struct tms_rt_thread *t)
 {
     uint64_t now = tms_rt_now();
 
-    if (tms_rt_tells && t->number < now) {
+    if (tms_rt_mode.tells && t->number < now) {
         t->number = now;
         t->calm++;
     }
@@ -114,7 +124,8 @@ static void tell_block(const struct tms_rt_thread *t, uintptr_t address)
     size_t size;
     uint32_t site;
 
-    if (!tms_rt_tells || tms_rt_records || !tms_rt_heap_find(address, &start, &size, &site)) {
+    if (!tms_rt_mode.tells || tms_rt_mode.records ||
+        !tms_rt_heap_find(address, &start, &size, &site)) {
         return;
     }
     struct tms_spool_heap *record = tms_rt_spool_record(TMS_SPOOL_HEAP, sizeof(*record));
@@ -173,6 +184,14 @@ uintptr_t tms_rt_object_address(enum tms_rt_sync what, uint32_t id)
     return objects.address == NULL ? 0 : objects.address[(size_t)id * KINDS + what];
 }
 
+static void drop_clocks(const struct object *object)
+{
+    if (object->what == TMS_RT_LOCK) {
+        tms_rt_clock_drop(&objects.clocks[object->id].exclusive);
+        tms_rt_clock_drop(&objects.clocks[object->id].shared);
+    }
+}
+
 /* Its id, 0: it was not known. */
 static uint32_t forget(uintptr_t address, uint32_t what)
 {
@@ -181,6 +200,7 @@ static uint32_t forget(uintptr_t address, uint32_t what)
     if (found->address != address) {
         return 0;
     }
+    drop_clocks(found);
     found->address = GONE;
     atomic_fetch_add(&objects.age, 1);
     return found->id;
@@ -195,7 +215,7 @@ static uint64_t last_used(uint32_t what, uint32_t id)
 /* Behind whatever was done with it. */
 static void spool_gone(struct tms_rt_thread *t, uintptr_t address, uint32_t what, uint32_t id)
 {
-    if (tms_rt_checks && tms_rt_tells) {
+    if (tms_rt_mode.checks && tms_rt_mode.tells) {
         tms_rt_meet(t, last_used(what, id));
         t->events_seen--;
         struct tms_spool_event event = {
@@ -227,11 +247,12 @@ static void forget_with_memory(struct tms_rt_thread *t, struct object *object)
 {
     uint64_t used = last_used(object->what, object->id);
 
-    if (!tms_rt_records) {
+    if (!tms_rt_mode.records) {
         spool_gone(t, object->address, object->what, object->id);
     } else if (t->number < used) {
         t->number = used;
     }
+    drop_clocks(object);
     object->address = GONE;
     atomic_fetch_add(&objects.age, 1);
 }
@@ -273,12 +294,16 @@ void tms_rt_objects_restart(void)
     objects.used = 0;
     atomic_fetch_add(&objects.age, 1);
     memset(objects.ids, 0, sizeof(objects.ids));
+    if (objects.clocks != NULL) {
+        madvise(objects.clocks, TMS_RT_IDS_MOST * sizeof(*objects.clocks), MADV_DONTNEED);
+    }
 }
 
 /* ---- events ----------------------------------------------------------------------------- */
 
-static void operate(struct tms_rt_thread *t, uint8_t kind, uint8_t event, enum tms_rt_sync what,
-                    const void *object, uintptr_t pc)
+/* The id of the object; 0: the engine has stopped. */
+static uint32_t operate(struct tms_rt_thread *t, uint8_t kind, uint8_t event, enum tms_rt_sync what,
+                        const void *object, uintptr_t pc)
 {
     struct tms_op op = {.target = id_of(t, object, what),
                         .location = tms_rt_site(t, pc),
@@ -286,14 +311,14 @@ static void operate(struct tms_rt_thread *t, uint8_t kind, uint8_t event, enum t
                         .kind = kind,
                         .flags = tms_rt_in_block(t) ? TMS_OP_IN_BLOCK : 0};
 
-    if (!tms_rt_checks) {
-        return;
+    if (!tms_rt_mode.checks) {
+        return 0;
     }
     tms_rt_split_due(t, op.location);
     if (!tms_rt_lock_alone(t, &op)) {
         tms_rt_operate(t, &op, 0);
     }
-    if (tms_rt_tells) {
+    if (tms_rt_mode.tells) {
         struct tms_spool_event record = {.number = op.event,
                                          .target = (uintptr_t)object,
                                          .extra = TMS_RT_ACTIVATION(),
@@ -302,6 +327,7 @@ static void operate(struct tms_rt_thread *t, uint8_t kind, uint8_t event, enum t
                                          .what = (uint8_t)what};
         tms_rt_spool_event(t, &record);
     }
+    return tms_rt_mode.checks && t->engine != NULL ? op.target : 0;
 }
 
 static struct tms_rt_held *held_by(struct tms_rt_thread *t, const void *lock)
@@ -323,7 +349,8 @@ static void hold(struct tms_rt_thread *t, const void *lock, uint32_t depth, bool
         return;
     }
     t->held_capacity = (uint32_t)capacity;
-    t->held[t->held_count++] = (struct tms_rt_held){.lock = lock, .depth = depth, .shared = shared};
+    t->held[t->held_count++] =
+        (struct tms_rt_held){.lock = lock, .since = t->number, .depth = depth, .shared = shared};
 }
 
 static void drop(struct tms_rt_thread *t, const struct tms_rt_held *held)
@@ -335,16 +362,50 @@ static void drop(struct tms_rt_thread *t, const struct tms_rt_held *held)
 
 /* ---- locks ------------------------------------------------------------------------------- */
 
-static void take(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bool shared)
+/*
+ * The holder of a lock is alone with its clocks, but for the sum of those that share it. (A lock
+ * without an owner is guarded by `alone` being false.)
+ */
+static void take(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bool shared, bool alone)
 {
-    operate(t, shared ? TMS_OP_SHARED_ACQUIRE : TMS_OP_ACQUIRE,
-            shared ? TMS_EVENT_SHARED_ACQUIRE : TMS_EVENT_ACQUIRE, TMS_RT_LOCK, lock, pc);
+    uint32_t id =
+        operate(t, shared ? TMS_OP_SHARED_ACQUIRE : TMS_OP_ACQUIRE,
+                shared ? TMS_EVENT_SHARED_ACQUIRE : TMS_EVENT_ACQUIRE, TMS_RT_LOCK, lock, pc);
+    const struct lock_clocks *clocks = &objects.clocks[id];
+
+    if (id == 0) {
+        return;
+    }
+    if (!alone) {
+        tms_rt_atomic_lock((uintptr_t)lock);
+    }
+    tms_rt_clock_acquire(t, &clocks->exclusive);
+    if (!shared) {
+        tms_rt_clock_acquire(t, &clocks->shared);
+    }
+    if (!alone) {
+        tms_rt_atomic_unlock((uintptr_t)lock);
+    }
 }
 
-static void give(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bool shared)
+static void give(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bool shared, bool alone)
 {
-    operate(t, shared ? TMS_OP_SHARED_RELEASE : TMS_OP_RELEASE,
-            shared ? TMS_EVENT_SHARED_RELEASE : TMS_EVENT_RELEASE, TMS_RT_LOCK, lock, pc);
+    uint32_t id =
+        operate(t, shared ? TMS_OP_SHARED_RELEASE : TMS_OP_RELEASE,
+                shared ? TMS_EVENT_SHARED_RELEASE : TMS_EVENT_RELEASE, TMS_RT_LOCK, lock, pc);
+    struct lock_clocks *clocks = &objects.clocks[id];
+
+    if (id == 0) {
+        return;
+    }
+    if (shared || !alone) {
+        tms_rt_atomic_lock((uintptr_t)lock);
+        tms_rt_clock_add(t, shared ? &clocks->shared : &clocks->exclusive);
+        tms_rt_atomic_unlock((uintptr_t)lock);
+    } else {
+        tms_rt_clock_release(t, &clocks->exclusive);
+        tms_rt_clock_drop(&clocks->shared);
+    }
 }
 
 /*
@@ -411,7 +472,7 @@ static void drop_unowned(struct tms_rt_thread *t, uintptr_t pc)
 
 static void acquired(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bool shared)
 {
-    if (!tms_rt_checks) {
+    if (!tms_rt_mode.checks) {
         return;
     }
     drop_unowned(t, pc);
@@ -421,14 +482,14 @@ static void acquired(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bo
         return;
     }
     if (is_unowned(lock)) {
-        take(t, lock, pc, shared);
+        take(t, lock, pc, shared, false);
         return;
     }
     if (!shared) {
         tms_rt_section_begins(t, lock, pc);
     }
     hold(t, lock, 1, shared);
-    take(t, lock, pc, shared);
+    take(t, lock, pc, shared, true);
 }
 
 void tms_rt_acquired(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
@@ -445,7 +506,7 @@ void tms_rt_acquired_shared(struct tms_rt_thread *t, const void *lock, uintptr_t
 
 void tms_rt_releasing_any(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
 {
-    if (!tms_rt_checks) {
+    if (!tms_rt_mode.checks) {
         return;
     }
     drop_unowned(t, pc);
@@ -454,17 +515,19 @@ void tms_rt_releasing_any(struct tms_rt_thread *t, const void *lock, uintptr_t p
         if (!is_unowned(lock)) {
             make_unowned(t, lock);
         }
-        give(t, lock, pc, false);
+        give(t, lock, pc, false, false);
         return;
     }
     if (--held->depth > 0) {
         return;
     }
     bool shared = held->shared, inherited = held->inherited;
+    uint64_t since = held->since;
     drop(t, held);
     if (!inherited) {
-        give(t, lock, pc, shared);
+        give(t, lock, pc, shared, true);
     }
+    tms_rt_function_releases(t, since);
     tms_rt_section_ends(t, pc);
 }
 
@@ -490,7 +553,7 @@ void tms_rt_releasing_shared(struct tms_rt_thread *t, const void *lock, uintptr_
 void tms_rt_drop_locks(struct tms_rt_thread *t)
 {
     drop_unowned(t, 0);
-    while (tms_rt_checks && t->held_count > 0) {
+    while (tms_rt_mode.checks && t->held_count > 0) {
         struct tms_rt_held *last = &t->held[t->held_count - 1];
         last->depth = 1;
         tms_rt_releasing_any(t, last->lock, 0);
@@ -504,7 +567,7 @@ unsigned tms_rt_wait_begins(struct tms_rt_thread *t, const void *condition, cons
     struct tms_rt_held *held = held_by(t, lock);
     unsigned depth = held != NULL ? held->depth : is_unowned(lock);
 
-    if (!tms_rt_checks) {
+    if (!tms_rt_mode.checks) {
         return depth;
     }
     if (held != NULL) {
@@ -534,13 +597,28 @@ void tms_rt_arriving(struct tms_rt_thread *t, const void *barrier, uintptr_t pc)
 {
     tms_rt_perturb(t);
     tms_rt_functions_wait(t);
-    operate(t, TMS_OP_ARRIVE, TMS_EVENT_ARRIVE, TMS_RT_BARRIER, barrier, pc);
+    if (operate(t, TMS_OP_ARRIVE, TMS_EVENT_ARRIVE, TMS_RT_BARRIER, barrier, pc) != 0) {
+        tms_rt_atomic_lock((uintptr_t)barrier);
+        struct tms_rt_clock *clock = tms_rt_clock_make((uintptr_t)barrier);
+        if (clock != NULL) {
+            tms_rt_clock_add(t, clock);
+        }
+        tms_rt_atomic_unlock((uintptr_t)barrier);
+        tms_rt_function_releases(t, 0);
+    }
 }
 
 void tms_rt_departed(struct tms_rt_thread *t, const void *barrier, uintptr_t pc)
 {
     tms_rt_split(t, TMS_SPLIT_BARRIER, pc);
-    operate(t, TMS_OP_DEPART, TMS_EVENT_DEPART, TMS_RT_BARRIER, barrier, pc);
+    if (operate(t, TMS_OP_DEPART, TMS_EVENT_DEPART, TMS_RT_BARRIER, barrier, pc) != 0) {
+        tms_rt_atomic_lock((uintptr_t)barrier);
+        const struct tms_rt_clock *clock = tms_rt_clock_find((uintptr_t)barrier);
+        if (clock != NULL) {
+            tms_rt_clock_acquire(t, clock);
+        }
+        tms_rt_atomic_unlock((uintptr_t)barrier);
+    }
 }
 
 /*
@@ -550,7 +628,7 @@ void tms_rt_departed(struct tms_rt_thread *t, const void *barrier, uintptr_t pc)
  */
 static void order(struct tms_rt_thread *t, enum tms_rt_sync what, const void *object, uintptr_t pc)
 {
-    if (!tms_rt_tells || tms_rt_records || !tms_rt_checks) {
+    if (!tms_rt_mode.tells || tms_rt_mode.records || !tms_rt_mode.checks) {
         return;
     }
     tms_rt_pass(t);
@@ -567,12 +645,14 @@ static void order(struct tms_rt_thread *t, enum tms_rt_sync what, const void *ob
 _Static_assert(TMS_SPOOL_ON_SEMAPHORE == (TMS_SPOOL_RETRY | TMS_RT_SEMAPHORE), "see spool.h");
 _Static_assert(TMS_SPOOL_ON_ONCE == (TMS_SPOOL_RETRY | TMS_RT_ONCE), "see spool.h");
 
-/* An access to the byte that stands for the object. */
+/* An atomic access to the byte that stands for the object. */
 static void access(struct tms_rt_thread *t, const void *object, enum tms_rt_access access,
                    enum tms_spool_mark mark, uintptr_t pc)
 {
-    t->mark = tms_rt_records ? (uint8_t)mark : 0;
-    tms_rt_access(t, (uintptr_t)object, 1, access, pc);
+    t->mark = tms_rt_mode.records ? (uint8_t)mark : 0;
+    tms_rt_atomic_lock((uintptr_t)object);
+    tms_rt_access_atomic(t, (uintptr_t)object, 1, access, __ATOMIC_SEQ_CST, pc);
+    tms_rt_atomic_unlock((uintptr_t)object);
     t->mark = 0;
 }
 
@@ -586,7 +666,7 @@ void tms_rt_semaphore(struct tms_rt_thread *t, const void *semaphore, uintptr_t 
 void tms_rt_ordered(struct tms_rt_thread *t, const void *object, uintptr_t pc)
 {
     tms_rt_perturb(t);
-    tms_rt_access(t, (uintptr_t)object, 1, TMS_RT_UPDATE, pc);
+    access(t, object, TMS_RT_UPDATE, 0, pc);
     order(t, TMS_RT_SEMAPHORE, object, pc);
 }
 

@@ -92,6 +92,9 @@ struct tms_rt_thread; /* thread.h has the fields, for the hot path */
 
 /* This thread, NULL before it is known and after it has ended. */
 extern TMS_RT_TLS struct tms_rt_thread *tms_rt_self;
+/* The same for hooks of memory: NULL also where that is not watched. */
+extern TMS_RT_TLS struct tms_rt_thread *tms_rt_watched;
+void tms_rt_set_self(struct tms_rt_thread *thread);
 
 /*
  * Goes in: this thread, or NULL if the runtime is not to be concerned (see above). While inside,
@@ -161,10 +164,13 @@ void tms_rt_freed(struct tms_rt_thread *thread, uintptr_t address);
 /*
  * Around an atomic operation that the hook carries out: between the two no other thread is
  * between them for the same address, so that the recorded order is the real one. In between
- * tms_rt_access says what it was.
+ * tms_rt_access_atomic says what it was, with the memory order (__ATOMIC_…).
  */
 void tms_rt_atomic_lock(uintptr_t address);
 void tms_rt_atomic_unlock(uintptr_t address);
+void tms_rt_access_atomic(struct tms_rt_thread *thread, uintptr_t address, size_t size,
+                          enum tms_rt_access access, int order, uintptr_t pc);
+void tms_rt_fence(struct tms_rt_thread *thread, int order);
 
 /* ---- synchronisation -------------------------------------------------------------------- */
 

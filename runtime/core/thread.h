@@ -11,6 +11,7 @@
 
 #include "frontier/frontier.h"
 #include "protocol/spool.h"
+#include "runtime/core/clocks.h"
 #include "runtime/core/rt.h"
 
 /* A frame of the program's stack, as far as its functions announce themselves. */
@@ -34,12 +35,16 @@ struct tms_rt_called {
     struct tms_rt_function *function[TMS_RT_FUNCTION_CACHE]; /* all; never NULL */
 };
 
+struct tms_rt_function;
+
 /* A block that is open: by annotation, by function, or a critical section; or a call. */
 struct tms_rt_open {
     uint32_t label;
     uint32_t site;
-    uint8_t source;  /* enum tms_rt_source */
-    uint64_t number; /* of its begin */
+    uint8_t source;                   /* enum tms_rt_source */
+    bool epoch;                       /* an epoch starts with its begin and its end */
+    uint64_t number;                  /* of its begin */
+    struct tms_rt_function *function; /* NULL: it is none */
 };
 
 enum tms_rt_source { TMS_RT_ANNOTATED, TMS_RT_FUNCTION, TMS_RT_SECTION, TMS_RT_CALL };
@@ -47,6 +52,7 @@ enum tms_rt_source { TMS_RT_ANNOTATED, TMS_RT_FUNCTION, TMS_RT_SECTION, TMS_RT_C
 /* A lock that the thread holds. */
 struct tms_rt_held {
     const void *lock;
+    uint64_t since; /* the event that took it */
     uint32_t depth;
     bool shared;
     bool inherited; /* taken before the fork that made this process */
@@ -64,26 +70,6 @@ struct tms_rt_label {
     const char *name; /* a copy */
     uint32_t id;      /* 0: not meant to be atomic */
 };
-
-/*
- * Loops have few instructions that touch memory: each finds again what it did last, and what it
- * will do next if it goes on in equal steps.
- */
-#define TMS_RT_PLACES 256u
-struct tms_rt_place {
-    uint64_t key;                  /* the instruction, see recall.h */
-    uintptr_t next;                /* the access that continues the entry */
-    uintptr_t limit;               /* the last one that may */
-    uint64_t number;               /* of the thread's last event then */
-    struct tms_rt_recalled *entry; /* of the thread's list */
-    uint32_t parent;               /* the site of the call, never 0 */
-    uint32_t site;                 /* that of the instruction, 0: not known */
-    uint32_t step;
-    uint32_t unused[3]; /* so that it is found by a shift */
-};
-
-/* What a thread did again is found by where in memory that was: the newest entry, see recall.h. */
-#define TMS_RT_RECALLED_HEADS 1024u
 
 /* What a site has in the spool, as long as it may become longer: see runs.c. */
 #define TMS_RT_RUNS 64u
@@ -112,13 +98,9 @@ struct tms_rt_refused {
     uint64_t first, last;
 };
 
-struct tms_rt_function;
-
 struct tms_rt_thread {
     /* Looked at by every hook. */
-    uint64_t quiet, quiet_span; /* its words since somebody came to reach it, see recall.h */
-    uint64_t told;              /* … those that need not be said again, see shadow.h */
-    uint32_t hint, hint_shift;  /* what a cell with a chain has of them, see shadow.h */
+    uint64_t epoch, epoch_span; /* its words of the current epoch, see shadow.h */
     uint32_t inside;            /* in the runtime: nothing is watched */
     tms_rt_way_out *way_out;    /* to be called when it is left, see handlers.c */
     /* Asked not to watch its reads, writes, updates, so often over; by enum tms_rt_access. */
@@ -128,9 +110,10 @@ struct tms_rt_thread {
     uint32_t too_deep; /* frames for which there was no room */
     uint32_t held_count;
 
-    uint64_t number;       /* of its last event; read by others under the engine's lock */
-    uint64_t floor, span;  /* its words of the current stretch */
-    struct thread *engine; /* NULL before its first event */
+    uint64_t number;                /* of its last event; read by others under the engine's lock */
+    uint64_t word_base;             /* its slot, as words have it */
+    uint64_t stretch, stretch_span; /* its words of the current stretch, see frontier.h */
+    struct thread *engine;          /* NULL before its first event */
     /*
      * The begin of a transaction that the engine does not know of yet, 0: none. Whoever makes it
      * known under the engine's lock, and the thread when it ends it, exchange it for 0.
@@ -138,12 +121,7 @@ struct tms_rt_thread {
     _Atomic uint64_t unopened;
     /* The begin of its transaction, known to the engine or not; 0 outside. Read by others. */
     _Atomic uint64_t running;
-    uint64_t running_from;            /* the same, for the thread itself */
-    struct tms_rt_recalled *recalled; /* what it did again in this transaction */
-    uint64_t recalled_words;          /* a bit for each of its words, by hash; read by others */
-    uint32_t recalled_count;          /* read by others */
-    uint32_t recalled_room;
-    bool settle_due; /* it has come to be reached: what it did again belongs into the cells */
+    uint64_t running_from;                         /* the same, for the thread itself */
     struct tms_rt_refused refused[TMS_RT_REFUSED]; /* by slot */
     uint32_t index;                                /* from 1 on, never used again */
     uint32_t parent;
@@ -169,9 +147,15 @@ struct tms_rt_thread {
     bool closing;
     uint64_t *entries; /* scratch of shadow.c */
     uint32_t entry_capacity;
-    uint32_t spare_node; /* of a chain in shadow.c, 0: none */
-    struct tms_rt_place places[TMS_RT_PLACES];
-    uint32_t recalled_heads[TMS_RT_RECALLED_HEADS]; /* read by others */
+    uint32_t spare_node; /* of cells.c, 0: none */
+
+    /* Of clocks.c. */
+    uint64_t *seen; /* by slot: events up to this number happen before what it does now */
+    struct tms_rt_snapshot *snapshot; /* of `seen`, … */
+    bool seen_more;                   /* … which has grown since */
+    struct tms_rt_clock forked;       /* what its creator had released; of the creator's making */
+    struct tms_rt_clock fenced;       /* released by its last release fence */
+    struct tms_rt_clock loaded;       /* what its relaxed loads got, for an acquire fence */
     struct tms_rt_called called;
     const struct tms_rt_label *labels[TMS_RT_LABEL_CACHE]; /* NULL: none yet */
     struct tms_rt_site_entry sites[TMS_RT_SITE_CACHE];
@@ -224,11 +208,37 @@ static inline void tms_rt_go_out(struct tms_rt_thread *thread)
     }
 }
 
-/*
- * shadow.c and others: is anything watched at all, and what is written down? Accesses and new
- * memory, also what each transaction does again, every access, synchronisation and blocks.
- */
-extern bool tms_rt_checks, tms_rt_records, tms_rt_each, tms_rt_full, tms_rt_tells;
+/* What is watched, and what is written down. Set at the start; `checks` ends with a loss. */
+struct tms_rt_mode {
+    bool checks;      /* anything is watched at all */
+    bool memory;      /* plain accesses are */
+    bool records;     /* the spool gets events: those that pass the filter, … */
+    bool full;        /* … or all */
+    bool tells;       /* the spool gets synchronisation and blocks, at least */
+    bool exact_races; /* epochs start with every block: exact for programs that race, too */
+};
+extern struct tms_rt_mode tms_rt_mode;
+
+/* A word of shadow memory holds slot and event number: see shadow.h. */
+#define WORD_EVENT      12
+#define WORD_EVENT_MOST ((UINT64_C(1) << 38) - 1)
+#define WORD_SLOT       50
+#define WORD_SLOT_MOST  0xfffu
+
+/* The thread's accesses from this event on are of a new epoch. */
+static inline void tms_rt_start_epoch_at(struct tms_rt_thread *thread, uint64_t event)
+{
+    uint64_t end = thread->word_base + (UINT64_C(1) << WORD_SLOT);
+
+    thread->epoch = thread->word_base + (event << WORD_EVENT);
+    thread->epoch_span = tms_rt_mode.full ? 0 : end - thread->epoch;
+}
+
+/* … from the next one on. */
+static inline void tms_rt_start_epoch(struct tms_rt_thread *thread)
+{
+    tms_rt_start_epoch_at(thread, thread->number + 1);
+}
 
 /* check.c */
 
@@ -322,7 +332,7 @@ static inline void tms_rt_note(struct tms_rt_thread *thread, const struct tms_op
 /* Also keeps what was refused in mind. */
 void tms_rt_arrive(struct tms_rt_thread *thread, const struct tms_op *op, struct source source);
 /* Has all that an edge from this moment into the thread would say been said? */
-static inline bool tms_rt_was_said(const struct tms_rt_thread *thread, uint64_t moment)
+static inline bool tms_rt_edge_is_redundant(const struct tms_rt_thread *thread, uint64_t moment)
 {
     const struct tms_rt_refused *refused = &thread->refused[moment_slot(moment) % TMS_RT_REFUSED];
 
@@ -424,10 +434,13 @@ void tms_rt_page_has_object(uintptr_t address);
 bool tms_rt_may_hold_objects(uintptr_t address, uintptr_t end);
 /* As tms_rt_renew, for a thread that may be no longer watched. */
 void tms_rt_renew_by(struct tms_rt_thread *thread, uintptr_t address, size_t size);
-/* What the thread did again goes into the cells, if it is due. */
-void tms_rt_settle_recalled(struct tms_rt_thread *thread);
 /* All that was known is forgotten, in the child of a fork. */
 void tms_rt_shadow_restart(void);
+/* stripes.c */
+#define TMS_RT_STRIPES 1024
+uint32_t tms_rt_stripe(uintptr_t address);
+void tms_rt_stripe_lock(uint32_t stripe);
+void tms_rt_stripe_unlock(uint32_t stripe);
 void tms_rt_stripes_restart(void);
 
 /* names.c */
@@ -452,7 +465,30 @@ struct tms_rt_function {
     bool assumed;           /* nobody said so: it is the default */
     bool plumbing;          /* of the standard library: not what the programmer means */
     bool called;            /* when it is no block, a recording has calls of it */
+    bool raced;             /* it made an access that raced */
+    bool releases;          /* it has released what it had not acquired itself */
+    uint32_t runs;          /* up to TMS_RT_RUNS_EXACT, roughly */
 };
+#define TMS_RT_RUNS_EXACT 1000u
+
+/*
+ * Does each execution start an epoch? Functions that have run seldom, or raced, are exact even
+ * where threads race (docs/internals/runtime.md); and for those that release what others acquired
+ * the innermost block of an access would be unknown.
+ */
+static inline bool tms_rt_starts_epoch(struct tms_rt_function *function)
+{
+    if (function->runs < TMS_RT_RUNS_EXACT) {
+        function->runs++;
+        return true;
+    }
+    return function->raced | function->releases | tms_rt_mode.exact_races;
+}
+/* The innermost function of the thread has made an access that raced. */
+void tms_rt_function_raced(struct tms_rt_thread *thread);
+/* The thread releases what it has acquired at this event, 0: never; so do the functions it is in.
+ */
+void tms_rt_function_releases(struct tms_rt_thread *thread, uint64_t acquired);
 struct tms_rt_function *tms_rt_function(uintptr_t address);
 /* The thread has called nothing so far. */
 void tms_rt_forget_called(struct tms_rt_thread *thread);

@@ -17,13 +17,13 @@
  * question and the operation somebody else's could slip in.
  *
  * Memory orders. On x86-64 the instructions for all orders are the same but for the store, and
- * the compiler moves nothing across a call. Fences are no events: they order, but conflict with
- * nothing.
+ * the compiler moves nothing across a call. Orders move the clocks of happens-before (clocks.h).
+ * Fences are no events: they order, but conflict with nothing.
  */
 #include <string.h>
 
 #include "runtime/core/memory.h"
-#include "runtime/intercept/hook.h"
+#include "runtime/shadow/shadow.h"
 #include "runtime/intercept/interpose.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -122,9 +122,12 @@ INLINE void store128(volatile word128 *address, word128 value, int order)
 
 /* ---- recording them --------------------------------------------------------------------- */
 
-INLINE bool repeated_read(const volatile void *address, size_t size)
+/* Nothing follows from the load; then neither does from its order. */
+INLINE bool repeated_read(const volatile void *address, size_t size, int order)
 {
-    return tms_rt_says_nothing(tms_rt_self, (uintptr_t)address, size, TMS_RT_READ);
+    const struct tms_rt_thread *thread = tms_rt_self;
+    return thread == NULL ||
+           tms_rt_is_repeated_load(thread, (uintptr_t)address, size, order != __ATOMIC_RELAXED);
 }
 
 /* The thread, with the lock of the address; NULL if the operation is not to be recorded. */
@@ -147,19 +150,20 @@ static void end(struct tms_rt_thread *thread, const volatile void *address)
 }
 
 static void record(struct tms_rt_thread *thread, const volatile void *address, size_t size,
-                   enum tms_rt_access access, uintptr_t pc)
+                   enum tms_rt_access access, int order, uintptr_t pc)
 {
     if (thread != NULL)
-        tms_rt_access(thread, (uintptr_t)address, size, access, pc);
+        tms_rt_access_atomic(thread, (uintptr_t)address, size, access, order, pc);
 }
 
 /* A compare-and-swap: an update, or the read of one that failed. */
 static void record_swap(struct tms_rt_thread *thread, const volatile void *address, size_t size,
-                        bool swaps, uintptr_t pc)
+                        bool swaps, int order, uintptr_t pc)
 {
     if (thread != NULL) {
-        thread->mark = tms_rt_records && !swaps ? TMS_SPOOL_RETRY : 0;
-        tms_rt_access(thread, (uintptr_t)address, size, swaps ? TMS_RT_UPDATE : TMS_RT_READ, pc);
+        thread->mark = tms_rt_mode.records && !swaps ? TMS_SPOOL_RETRY : 0;
+        tms_rt_access_atomic(thread, (uintptr_t)address, size, swaps ? TMS_RT_UPDATE : TMS_RT_READ,
+                             order, pc);
         thread->mark = 0;
     }
 }
@@ -172,11 +176,11 @@ static void record_swap(struct tms_rt_thread *thread, const volatile void *addre
     {                                                                                              \
         tms_rt_delay();                                                                            \
         word##bits value = load##bits(address);                                                    \
-        if (repeated_read(address, sizeof(value)))                                                 \
+        if (repeated_read(address, sizeof(value), order))                                          \
             return value;                                                                          \
         struct tms_rt_thread *thread = begin(address);                                             \
         value = load##bits(address);                                                               \
-        record(thread, address, sizeof(value), TMS_RT_READ, TMS_RT_PC());                          \
+        record(thread, address, sizeof(value), TMS_RT_READ, order, TMS_RT_PC());                   \
         end(thread, address);                                                                      \
         return value;                                                                              \
     }
@@ -189,7 +193,7 @@ static void record_swap(struct tms_rt_thread *thread, const volatile void *addre
     {                                                                                              \
         word##bits value = (word##bits)argument;                                                   \
         struct tms_rt_thread *thread = begin(address);                                             \
-        record(thread, address, sizeof(value), TMS_RT_WRITE, TMS_RT_PC());                         \
+        record(thread, address, sizeof(value), TMS_RT_WRITE, order, TMS_RT_PC());                  \
         store##bits(address, value, order);                                                        \
         end(thread, address);                                                                      \
     }
@@ -202,7 +206,7 @@ static void record_swap(struct tms_rt_thread *thread, const volatile void *addre
     {                                                                                              \
         word##bits value = (word##bits)argument;                                                   \
         struct tms_rt_thread *thread = begin(address);                                             \
-        record(thread, address, sizeof(value), TMS_RT_UPDATE, TMS_RT_PC());                        \
+        record(thread, address, sizeof(value), TMS_RT_UPDATE, order, TMS_RT_PC());                 \
         value = operation##bits(address, value);                                                   \
         end(thread, address);                                                                      \
         return value;                                                                              \
@@ -216,14 +220,15 @@ static void record_swap(struct tms_rt_thread *thread, const volatile void *addre
  */
 #define COMPARE_HOOKS(bits)                                                                        \
     INLINE word##bits exchange_if##bits(volatile word##bits *address, word##bits expected,         \
-                                        word##bits value, uintptr_t pc)                            \
+                                        word##bits value, int order, int fail_order, uintptr_t pc) \
     {                                                                                              \
         word##bits old = load##bits(address);                                                      \
-        if (old != expected && repeated_read(address, sizeof(value)))                              \
+        if (old != expected && repeated_read(address, sizeof(value), fail_order))                  \
             return old;                                                                            \
         struct tms_rt_thread *thread = begin(address);                                             \
         old = load##bits(address);                                                                 \
-        record_swap(thread, address, sizeof(value), old == expected, pc);                          \
+        record_swap(thread, address, sizeof(value), old == expected,                               \
+                    old == expected ? order : fail_order, pc);                                     \
         if (old == expected)                                                                       \
             old = compare##bits(address, expected, value);                                         \
         end(thread, address);                                                                      \
@@ -243,7 +248,8 @@ static void record_swap(struct tms_rt_thread *thread, const volatile void *addre
                                                       int order, int fail_order)                   \
     {                                                                                              \
         word##bits wanted = *expected;                                                             \
-        word##bits old = exchange_if##bits(address, wanted, (word##bits)value, TMS_RT_PC());       \
+        word##bits old =                                                                           \
+            exchange_if##bits(address, wanted, (word##bits)value, order, fail_order, TMS_RT_PC()); \
         if (old != wanted)                                                                         \
             *expected = old;                                                                       \
         return old == wanted;                                                                      \
@@ -252,7 +258,8 @@ static void record_swap(struct tms_rt_thread *thread, const volatile void *addre
         volatile word##bits *address, argument##bits expected, argument##bits value, int order,    \
         int fail_order)                                                                            \
     {                                                                                              \
-        return exchange_if##bits(address, (word##bits)expected, (word##bits)value, TMS_RT_PC());   \
+        return exchange_if##bits(address, (word##bits)expected, (word##bits)value, order,          \
+                                 fail_order, TMS_RT_PC());                                         \
     }
 
 #define X(operation, builtin, changed)                                                             \
@@ -281,6 +288,11 @@ void __tsan_atomic_thread_fence(int order)
 {
     if (order == __ATOMIC_SEQ_CST)
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    struct tms_rt_thread *thread = tms_rt_enter();
+    if (thread != NULL) {
+        tms_rt_fence(thread, order);
+        tms_rt_leave(thread);
+    }
 }
 
 void __tsan_atomic_signal_fence(int order)
@@ -389,14 +401,14 @@ WIDE(void, __atomic_load, (size_t size, void *address, void *value, int order), 
 {
     struct tms_rt_thread *thread = begin(address);
     real___atomic_load()(size, address, value, order);
-    record(thread, address, size, TMS_RT_READ, TMS_RT_PC());
+    record(thread, address, size, TMS_RT_READ, order, TMS_RT_PC());
     end(thread, address);
 }
 
 WIDE(void, __atomic_store, (size_t size, void *address, const void *value, int order), wide_store)
 {
     struct tms_rt_thread *thread = begin(address);
-    record(thread, address, size, TMS_RT_WRITE, TMS_RT_PC());
+    record(thread, address, size, TMS_RT_WRITE, order, TMS_RT_PC());
     real___atomic_store()(size, address, value, order);
     end(thread, address);
 }
@@ -405,7 +417,7 @@ WIDE(void, __atomic_exchange, (size_t size, void *address, const void *value, vo
      wide_exchange)
 {
     struct tms_rt_thread *thread = begin(address);
-    record(thread, address, size, TMS_RT_UPDATE, TMS_RT_PC());
+    record(thread, address, size, TMS_RT_UPDATE, order, TMS_RT_PC());
     real___atomic_exchange()(size, address, value, old, order);
     end(thread, address);
 }
@@ -417,7 +429,7 @@ WIDE(bool, __atomic_compare_exchange,
 {
     struct tms_rt_thread *thread = begin(address);
     bool same = real___atomic_compare_exchange()(size, address, expected, value, order, fail_order);
-    record_swap(thread, address, size, same, TMS_RT_PC());
+    record_swap(thread, address, size, same, same ? order : fail_order, TMS_RT_PC());
     end(thread, address);
     return same;
 }

@@ -10,7 +10,7 @@
  * functions) and after the end there is no thread, and nothing to do.
  */
 #include "runtime/core/calls.h"
-#include "runtime/intercept/hook.h"
+#include "runtime/shadow/shadow.h"
 
 #include <string.h>
 

@@ -2,6 +2,10 @@
 /*
  * A cell of shadow memory in the hands of the thread that has locked it: its words one by one,
  * wherever they are kept, and back again. shadow.h has what a word says.
+ *
+ * Words that do not fit the cell (more than three threads that read between two writes, or parts of
+ * the 8 bytes that were accessed at different times) spill into a list of nodes. The newest words
+ * stay in the cell, where the fast path finds them.
  */
 #ifndef TMS_RUNTIME_CELLS_H
 #define TMS_RUNTIME_CELLS_H
@@ -11,51 +15,29 @@
 #define NODES      (1u << 26)
 #define NODE_WORDS 7
 #define SPINS      1000
+_Static_assert(NODES - 1 <= LINK_NODE, "the link holds the number of a node");
 
-struct node {
-    uint64_t word[NODE_WORDS]; /* 0: free, and so are those behind */
-    uint32_t next;             /* 0: the last */
-    uint32_t unused;
-};
-_Static_assert(sizeof(struct node) == 64, "a node is a cache line");
-
-extern struct node *tms_rt_nodes;
-
-/* A cell that is locked, its words laid out. */
-struct laid_out {
+/* A cell that is locked, unpacked: the oldest words first. */
+struct tms_rt_unpacked {
     struct tms_rt_cell *cell;
-    uint64_t *word; /* the thread's scratch */
+    uint64_t link; /* without the lock */
     uint32_t count;
-    uint32_t chain; /* its first node, 0: none */
-    uint64_t version;
+    uint64_t *word; /* `few`, or memory of the thread */
+    uint64_t few[CELL_WORDS + 1];
 };
 
 bool tms_rt_cells_start(void);
 void tms_rt_cells_restart(void);
 
-/* The cell is locked, its first word was `write`. */
-void tms_rt_lay_out(struct tms_rt_thread *thread, struct tms_rt_cell *at, uint64_t write,
-                    struct laid_out *cell);
-/* One more word; false when there is no memory. */
-bool tms_rt_add_word(struct tms_rt_thread *thread, struct laid_out *cell, uint64_t word);
-/* Folds the words and unlocks the cell. */
-void tms_rt_fold(struct tms_rt_thread *thread, struct laid_out *cell);
-
-/*
- * The same for a cell that has, and will have, no more words than one node: after the event these.
- */
-void tms_rt_fold_few(struct tms_rt_thread *thread, struct tms_rt_cell *cell, uint64_t write,
-                     const uint64_t *word, uint32_t count, uint64_t event);
-
-/* Locks the cell; its first word. Writing that word unlocks it. */
-static inline uint64_t lock_cell(struct tms_rt_cell *cell)
+/* Locks the cell and returns its link. tms_rt_cell_unlock, or _pack, unlocks it. */
+static inline uint64_t tms_rt_cell_lock(struct tms_rt_cell *cell)
 {
     for (unsigned tries = 1;; tries++) {
-        uint64_t word = atomic_load_explicit(&cell->write, memory_order_relaxed);
-        if ((word & WORD_LOCK) == 0 &&
-            atomic_compare_exchange_weak_explicit(&cell->write, &word, word | WORD_LOCK,
+        uint64_t link = atomic_load_explicit(&cell->link, memory_order_relaxed);
+        if ((link & LINK_LOCK) == 0 &&
+            atomic_compare_exchange_weak_explicit(&cell->link, &link, link | LINK_LOCK,
                                                   memory_order_acquire, memory_order_relaxed)) {
-            return word;
+            return link;
         }
         if (tries % SPINS == 0) {
             tms_rt_yield();
@@ -64,26 +46,87 @@ static inline uint64_t lock_cell(struct tms_rt_cell *cell)
     }
 }
 
-static inline unsigned word_kind(uint64_t word)
+static inline void tms_rt_cell_unlock(struct tms_rt_cell *cell, uint64_t link)
 {
-    return word >> WORD_KIND & 3;
+    atomic_store_explicit(&cell->link, link, memory_order_release);
+}
+
+/* The words in the nodes of the cell, and those for which there is no room in it: see below. */
+void tms_rt_unpack_nodes(struct tms_rt_thread *thread, struct tms_rt_unpacked *unpacked);
+void tms_rt_add_spilled(struct tms_rt_thread *thread, struct tms_rt_unpacked *unpacked,
+                        uint64_t word);
+void tms_rt_pack_nodes(struct tms_rt_thread *thread, struct tms_rt_unpacked *unpacked);
+
+/* One more word, the newest. */
+static inline void tms_rt_add_word(struct tms_rt_thread *thread, struct tms_rt_unpacked *unpacked,
+                                   uint64_t word)
+{
+    if (__builtin_expect(unpacked->word == unpacked->few && unpacked->count <= CELL_WORDS, 1)) {
+        unpacked->few[unpacked->count++] = word;
+    } else {
+        tms_rt_add_spilled(thread, unpacked, word);
+    }
+}
+
+static inline void tms_rt_unpack(struct tms_rt_thread *thread, struct tms_rt_cell *cell,
+                                 uint64_t link, struct tms_rt_unpacked *unpacked)
+{
+    unpacked->cell = cell;
+    unpacked->link = link;
+    unpacked->count = 0;
+    unpacked->word = unpacked->few;
+    if (__builtin_expect((link & LINK_NODE) != 0, 0)) {
+        tms_rt_unpack_nodes(thread, unpacked);
+    }
+    for (int i = 0; i < CELL_WORDS; i++) {
+        uint64_t word = atomic_load_explicit(&cell->word[i], memory_order_relaxed);
+        if (word != 0) {
+            tms_rt_add_word(thread, unpacked, word);
+        }
+    }
+}
+
+/* The words from `first` on, up to three, go into the cell: the newest write, the newest read, and
+ * what is left where there is room. */
+static inline void tms_rt_pack_words(const struct tms_rt_unpacked *unpacked, uint32_t first)
+{
+    uint64_t placed[CELL_WORDS] = {0};
+
+    for (uint32_t i = unpacked->count; i > first; i--) {
+        uint64_t word = unpacked->word[i - 1];
+        unsigned wanted = (word & WORD_WRITE) == 0;
+        unsigned at = placed[wanted] == 0 ? wanted : placed[2] == 0 ? 2 : 1 - wanted;
+        placed[at] = word;
+    }
+    for (uint32_t i = 0; i < CELL_WORDS; i++) {
+        atomic_store_explicit(&unpacked->cell->word[i], placed[i], memory_order_relaxed);
+    }
+}
+
+/* Puts the words back and unlocks the cell. */
+static inline void tms_rt_pack(struct tms_rt_thread *thread, struct tms_rt_unpacked *unpacked)
+{
+    if (__builtin_expect((unpacked->link & LINK_NODE) != 0 || unpacked->count > CELL_WORDS, 0)) {
+        tms_rt_pack_nodes(thread, unpacked);
+        return;
+    }
+    tms_rt_pack_words(unpacked, 0);
+    tms_rt_cell_unlock(unpacked->cell, unpacked->link);
+}
+
+static inline uint32_t word_slot(uint64_t word)
+{
+    return (uint32_t)(word >> WORD_SLOT) & WORD_SLOT_MOST;
+}
+
+static inline uint64_t word_event(uint64_t word)
+{
+    return word >> WORD_EVENT & WORD_EVENT_MOST;
 }
 
 static inline bool is_own(const struct tms_rt_thread *t, uint64_t word)
 {
-    return (word ^ t->quiet) >> WORD_SLOT == 0;
-}
-
-static inline bool own_fresh(const struct tms_rt_thread *t, uint64_t word)
-{
-    return word - t->floor < t->span;
-}
-
-static inline uint64_t make_word(const struct tms_rt_thread *t, uint64_t event,
-                                 enum tms_rt_access access, uint64_t bytes)
-{
-    return t->quiet >> WORD_SLOT << WORD_SLOT | event << WORD_EVENT |
-           (uint64_t)access << WORD_KIND | bytes;
+    return word_slot(word) == t->engine->slot;
 }
 
 #endif

@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shadow memory: for every 8 bytes of the program a cell of 16 that says who wrote them last and
- * who read them since.
+ * Shadow memory: for every 8 bytes of the program a cell of 32 that says which threads accessed
+ * them last, and when. This header has its layout and the fast path; shadow_slow.c has the rest.
  *
- * A cell is two words, one for the write and one for the read. A word is
+ * A cell has three words and a link. A word is one access, or several of the same kind in one
+ * epoch:
  *
- *     63     62     61 … 48   47 … 10   9 8    7 … 0
- *     lock   chain  slot      event     kind   bytes
+ *     63 62   61 … 50   49 … 12   11        10       9       8      7 … 0
+ *     0       slot      event     synced    atomic   write   fast   bytes
  *
- * thread slot and event number as in the engine's moments, what kind of access it was, and which
- * of the 8 bytes it touched. 0: nobody. Where that is not enough (several readers, or parts of
- * the 8 bytes touched at different times) the `chain` bit of the first word is set, the low half
- * is the number of a node with a list of such words, and what is left a version, another one
- * after each change. The lock bit, of the first word only, is set while a thread changes the cell.
+ * who (the thread's slot), when (its event number), of which kind, and which of the 8 bytes. 0:
+ * free. The last plain write is the first word, the last plain read the second, if they are in the
+ * cell. `fast` is set in words that the fast path may go by: plain accesses to memory on which no
+ * race was seen. `synced` means, of an atomic read, that it acquired; of an atomic write, that it
+ * is a read-modify-write; of a plain write, that the thread had read these bytes before in the
+ * epoch.
  *
- * The second word of a cell with a chain has two hints instead, of threads that find words of
- * theirs in it from the time that they may recall (see recall.h): for which bytes, and which thread
- * and time that is, as a number of 23 bits that is never used for another.
+ * The link holds the number of a node with further words (cells.h), what `judge` has of the cell,
+ * and the lock bit, which is set while a thread changes the cell.
  *
- *     63   62   61 … 39   38 … 31   30 … 8    7 … 0
- *     1    0    whose     bytes     whose     bytes
+ * The filter. A thread's epoch starts when it releases something: from then on other threads can
+ * come after what it did before, but not after what it does next. A plain access that the thread
+ * has made before in its epoch adds nothing, whatever transactions began in between: without data
+ * races synchronisation alone decides (docs/internals/runtime.md has the argument and its limits).
+ * A read is covered by the thread's own write as well; a write only as long as nobody else has
+ * read.
  *
- * Every access comes here first: if the cell says that this thread has done the same in the same
- * stretch (see frontier/frontier.h), nothing follows from doing it again.
+ * Atomic accesses are conflicts of their own, so they are filtered by stretches instead: see
+ * `floor` in frontier.h.
  */
 #ifndef TMS_RUNTIME_SHADOW_H
 #define TMS_RUNTIME_SHADOW_H
@@ -33,134 +38,108 @@
  * Free in every layout of the address space: mappings start at the top and grow down, or from a
  * third of it up (a legacy layout), or from a sixth of it down (an unlimited stack).
  */
-#define SHADOW_BASE UINT64_C(0x180000000000)
-#define SHADOW_MASK UINT64_C(0x3fffffffff8) /* 42 bits: program, libraries and stack stay apart */
-#define SHADOW_SIZE (2 * (SHADOW_MASK + 8))
+#define SHADOW_BASE  UINT64_C(0x180000000000)
+#define SHADOW_MASK  UINT64_C(0x3fffffffff8) /* 42 bits: program, libraries and stack stay apart */
+#define SHADOW_SHIFT 2                       /* bytes of shadow for a byte, as a power of two */
+#define SHADOW_SIZE  ((SHADOW_MASK + 8) << SHADOW_SHIFT)
 
-#define WORD_BYTES      0xffu
-#define WORD_KIND       8
-#define WORD_EVENT      10
-#define WORD_EVENT_MOST ((UINT64_C(1) << 38) - 1)
-#define WORD_SLOT       48
-#define WORD_SLOT_MOST  0x3fffu
-#define WORD_CHAIN      (UINT64_C(1) << 62)
-#define WORD_LOCK       (UINT64_C(1) << 63)
-
-#define HINTS      (UINT64_C(1) << 63)
-#define HINT_SHIFT 31
-#define HINT_WHOSE 0x7fffff00u
-#define HINT_NONE  UINT32_MAX /* not among these */
-
+#define CELL_WORDS 3
 struct tms_rt_cell {
-    _Atomic uint64_t write, read;
+    _Atomic uint64_t word[CELL_WORDS];
+    _Atomic uint64_t link;
 };
+
+#define WORD_BYTES  UINT64_C(0xff)
+#define WORD_FAST   (UINT64_C(1) << 8)
+#define WORD_WRITE  (UINT64_C(1) << 9)
+#define WORD_ATOMIC (UINT64_C(1) << 10)
+#define WORD_SYNCED (UINT64_C(1) << 11)
+/* Two words with these in common, of one thread and epoch, can be one. */
+#define WORD_KIND (WORD_FAST | WORD_WRITE | WORD_ATOMIC | WORD_SYNCED)
+
+#define LINK_LOCK  (UINT64_C(1) << 63)
+#define LINK_RACED (UINT64_C(1) << 62) /* a race was seen: nothing here is filtered by epoch */
+#define LINK_NODE  UINT64_C(0x3ffffff)
 
 static inline struct tms_rt_cell *tms_rt_cell(uintptr_t address)
 {
-    return (struct tms_rt_cell *)(SHADOW_BASE + ((address & SHADOW_MASK) << 1));
+    return (struct tms_rt_cell *)(SHADOW_BASE + ((address & SHADOW_MASK) << SHADOW_SHIFT));
+}
+
+/* Those of 8 aligned bytes that an access touches; beyond 8 bits, it is not within them. */
+static inline uint64_t tms_rt_bytes(uintptr_t address, size_t size)
+{
+    return ((UINT64_C(1) << size) - 1) << (address & 7);
 }
 
 /* Maps the shadow; false if that can't be done. */
 bool tms_rt_shadow_start(void);
 
-/* An access from which something follows, by the thread that runs: in, tms_rt_access, and out. */
-void tms_rt_visit(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc);
+/* ---- the fast path ------------------------------------------------------------------------ */
 
-/*
- * What follows from an access: something; only that the thread has done it again; nothing. Or the
- * chain of the cell has to be asked: for all of that, or to tell the last two apart. Of an access
- * to several cells the least counts.
- */
-enum tms_rt_news { TMS_RT_NEWS, TMS_RT_CHAINED, TMS_RT_HINTED, TMS_RT_AGAIN, TMS_RT_NOTHING };
-
-/* The word is the thread's own, from the time that it may recall, and for these bytes at least. */
-static inline bool tms_rt_knows(const struct tms_rt_thread *thread, uint64_t word, uint64_t bytes)
+/* The word is the thread's own, of its epoch, and has all these bits. */
+static inline bool tms_rt_covers(const struct tms_rt_thread *thread, uint64_t word, uint64_t bits)
 {
-    return word - thread->quiet < thread->quiet_span && (~word & bytes) == 0;
-}
-
-/* Such a word, seen in this transaction already or in one before (see recall.h). */
-static inline enum tms_rt_news tms_rt_since(const struct tms_rt_thread *thread, uint64_t word)
-{
-    return word >= thread->told ? TMS_RT_NOTHING : TMS_RT_AGAIN;
+    return word - thread->epoch < thread->epoch_span && (~word & bits) == 0;
 }
 
 /*
- * What the second word of a cell with a chain says to a read. The hint of a thread is of all words
- * of its own that count, so if there is one, or none of anybody, there is nothing more to find.
+ * Has the thread made this plain access in its epoch? Within 8 aligned bytes, or the answer is no.
+ * `access` is a constant. Looks without the lock: a word that is the thread's own was in the cell,
+ * and only an access that races with this one can have taken it away since.
  */
-static inline enum tms_rt_news tms_rt_ask_hints(const struct tms_rt_thread *thread, uint64_t hints,
-                                                uint64_t bytes)
-{
-    uint64_t own = hints >> thread->hint_shift;
-
-    if ((own & HINT_WHOSE) != thread->hint) {
-        bool none = (own & HINT_WHOSE) == 0 && thread->hint != HINT_NONE;
-        return none ? TMS_RT_NEWS : TMS_RT_CHAINED;
-    }
-    if ((~own & bytes) != 0) {
-        return TMS_RT_NEWS;
-    }
-    return thread->running_from == 0 ? TMS_RT_NOTHING : TMS_RT_HINTED;
-}
-
-/* The time that the thread may recall begins: it gets another hint. */
-void tms_rt_renew_hint(struct tms_rt_thread *thread);
-
-/*
- * What follows from an access that stays within 8 aligned bytes; `size` and `access` are
- * constants.
- */
-static inline __attribute__((always_inline)) enum tms_rt_news
-tms_rt_ask_cell(const struct tms_rt_thread *thread, uintptr_t address, size_t size,
-                enum tms_rt_access access)
+static inline __attribute__((always_inline)) bool
+tms_rt_is_repeated(const struct tms_rt_thread *thread, uintptr_t address, size_t size,
+                   enum tms_rt_access access)
 {
     const struct tms_rt_cell *cell = tms_rt_cell(address);
-    uint64_t bytes = ((UINT64_C(1) << size) - 1) << (address & 7);
-    uint64_t write = atomic_load_explicit(&cell->write, memory_order_relaxed);
-    uint64_t read = atomic_load_explicit(&cell->read, memory_order_relaxed);
+    uint64_t bytes = tms_rt_bytes(address, size);
+    uint64_t a = atomic_load_explicit(&cell->word[0], memory_order_relaxed);
+    uint64_t b = atomic_load_explicit(&cell->word[1], memory_order_relaxed);
+    uint64_t c = atomic_load_explicit(&cell->word[2], memory_order_relaxed);
 
-    if (size > 1 && bytes > WORD_BYTES) {
-        return TMS_RT_NEWS;
+    if (access == TMS_RT_READ) {
+        uint64_t bits = bytes | WORD_FAST;
+        return tms_rt_covers(thread, a, bits) || tms_rt_covers(thread, b, bits) ||
+               tms_rt_covers(thread, c, bits);
     }
-    if (access == TMS_RT_READ && tms_rt_knows(thread, read, bytes)) {
-        return tms_rt_since(thread, read);
-    }
-    if (tms_rt_knows(thread, write, bytes)) {
-        if (access == TMS_RT_READ || (read & (bytes | HINTS)) == 0) {
-            return tms_rt_since(thread, write);
-        }
-        return tms_rt_knows(thread, read, 0) ? TMS_RT_AGAIN : TMS_RT_NEWS;
-    }
-    return access == TMS_RT_READ && (read & HINTS) != 0 ? tms_rt_ask_hints(thread, read, bytes)
-                                                        : TMS_RT_NEWS;
-}
-
-/* For a read of a cell with a chain. */
-enum tms_rt_news tms_rt_ask_chain(const struct tms_rt_thread *thread, uintptr_t address,
-                                  size_t size);
-
-static inline enum tms_rt_news tms_rt_ask(const struct tms_rt_thread *thread, uintptr_t address,
-                                          size_t size, enum tms_rt_access access)
-{
-    enum tms_rt_news news = tms_rt_ask_cell(thread, address, size, access);
-
-    return news == TMS_RT_CHAINED || news == TMS_RT_HINTED ? tms_rt_ask_chain(thread, address, size)
-                                                           : news;
+    uint64_t bits = bytes | WORD_FAST | WORD_WRITE;
+    uint64_t link = atomic_load_explicit(&cell->link, memory_order_relaxed);
+    uint64_t others = tms_rt_covers(thread, a, bits)   ? b | c
+                      : tms_rt_covers(thread, b, bits) ? a | c
+                      : tms_rt_covers(thread, c, bits) ? a | b
+                                                       : bytes;
+    return ((others & bytes) | (link & LINK_NODE)) == 0;
 }
 
 /*
- * The thread does it again: notes that, as far as anybody is to know. False if there is no room,
- * and then it is news.
+ * An access that the fast path has not dealt with, by the thread that runs: in, and out again. One
+ * that is within 8 aligned bytes; and any up to 16 bytes, where that is not known.
  */
-bool tms_rt_recall(struct tms_rt_thread *thread, uintptr_t address, size_t size,
-                   enum tms_rt_access access, uintptr_t pc);
+void tms_rt_access_slow(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc);
+void tms_rt_access_wide(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc);
 
-/* The same for a hook: in, and out again; and if there was no room, what tms_rt_visit does. */
-void tms_rt_repeat(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc);
+static inline __attribute__((always_inline)) void
+tms_rt_hook(const volatile void *at, size_t size, enum tms_rt_access access, uintptr_t pc)
+{
+    const struct tms_rt_thread *thread = tms_rt_watched;
+    uintptr_t address = (uintptr_t)at;
 
-/* For a hook that finds a chain, or more than one cell: asks, and does what the answer says. */
-void tms_rt_visit_chain(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc);
-void tms_rt_visit_wide(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc);
+    if (thread == NULL) {
+        return;
+    }
+    if (size > 8 || (size > 1 && (address & 7) > 8 - size)) {
+        tms_rt_access_wide(address, size, access, pc);
+    } else if (!tms_rt_is_repeated(thread, address, size, access)) {
+        tms_rt_access_slow(address, size, access, pc);
+    }
+}
+
+/*
+ * Is a load from which nothing follows one that the thread has made in its stretch? For atomic
+ * loads, which then need no lock. `synced`: it acquires.
+ */
+bool tms_rt_is_repeated_load(const struct tms_rt_thread *thread, uintptr_t address, size_t size,
+                             bool synced);
 
 #endif

@@ -2,27 +2,24 @@
 /* Locks for atomic operations, by address: while one is carried out no other is on these bytes. */
 #include "runtime/shadow/cells.h"
 
-#define STRIPES 1024
-static _Atomic uint32_t stripes[STRIPES];
+static _Atomic uint32_t stripes[TMS_RT_STRIPES];
 
 void tms_rt_stripes_restart(void)
 {
-    for (int i = 0; i < STRIPES; i++) {
+    for (int i = 0; i < TMS_RT_STRIPES; i++) {
         atomic_store(&stripes[i], 0);
     }
 }
 
-static _Atomic uint32_t *stripe_of(uintptr_t address)
+uint32_t tms_rt_stripe(uintptr_t address)
 {
-    return &stripes[(address >> 3) * 0x9e3779b1u >> 7 & (STRIPES - 1)];
+    return (uint32_t)(address >> 3) * 0x9e3779b1u >> 7 & (TMS_RT_STRIPES - 1);
 }
 
-void tms_rt_atomic_lock(uintptr_t address)
+void tms_rt_stripe_lock(uint32_t stripe)
 {
-    _Atomic uint32_t *stripe = stripe_of(address);
-
-    for (unsigned tries = 1; atomic_exchange_explicit(stripe, 1, memory_order_acquire) != 0;
-         tries++) {
+    for (unsigned tries = 1;
+         atomic_exchange_explicit(&stripes[stripe], 1, memory_order_acquire) != 0; tries++) {
         if (tries % SPINS == 0) {
             tms_rt_yield();
         }
@@ -30,7 +27,17 @@ void tms_rt_atomic_lock(uintptr_t address)
     }
 }
 
+void tms_rt_stripe_unlock(uint32_t stripe)
+{
+    atomic_store_explicit(&stripes[stripe], 0, memory_order_release);
+}
+
+void tms_rt_atomic_lock(uintptr_t address)
+{
+    tms_rt_stripe_lock(tms_rt_stripe(address));
+}
+
 void tms_rt_atomic_unlock(uintptr_t address)
 {
-    atomic_store_explicit(stripe_of(address), 0, memory_order_release);
+    tms_rt_stripe_unlock(tms_rt_stripe(address));
 }

@@ -31,7 +31,7 @@ uint32_t tms_rt_new_page(uintptr_t address, _Atomic uint32_t *place)
         return 0;
     }
     tms_rt_pages.address[id] = address >> PAGE_SHIFT << PAGE_SHIFT;
-    if (tms_rt_records) { /* renewals so far have found no page to note their time in */
+    if (tms_rt_mode.records) { /* renewals so far have found no page to note their time in */
         atomic_store_explicit(&tms_rt_pages.time[id], tms_rt_now(), memory_order_relaxed);
     }
     return atomic_compare_exchange_strong(place, &none, id) ? id : none;

@@ -42,6 +42,6 @@ void tms_rt_spool_access(struct tms_rt_thread *t, struct tms_spool_event *access
     access->joins = t->last_run.event == t->last_event && is_beside(t, &t->last_run, access);
     tms_rt_spool_event(t, access);
     *run = (struct tms_rt_run){
-        .event = tms_rt_full ? NULL : t->last_event, .block = block_of(t), .calm = t->calm};
+        .event = tms_rt_mode.full ? NULL : t->last_event, .block = block_of(t), .calm = t->calm};
     t->last_run = *run;
 }

@@ -271,9 +271,9 @@ static struct tms_spool_chunk *new_chunk(uint32_t kind, uint32_t thread)
 
     if (full || !back_ahead(end)) {
         spool.full = spool.full || kind == TMS_SPOOL_EVENTS;
-        uint32_t loss = kind == TMS_SPOOL_EVENTS && !tms_rt_records ? TMS_SPOOL_LOST_ALONG
-                        : full                                      ? TMS_SPOOL_LOST_SIZE
-                                                                    : TMS_SPOOL_LOST_MEMORY;
+        uint32_t loss = kind == TMS_SPOOL_EVENTS && !tms_rt_mode.records ? TMS_SPOOL_LOST_ALONG
+                        : full                                           ? TMS_SPOOL_LOST_SIZE
+                                                                         : TMS_SPOOL_LOST_MEMORY;
         __atomic_fetch_or(&spool.header->lost, loss, __ATOMIC_RELAXED);
         return NULL;
     }
@@ -327,7 +327,7 @@ void tms_rt_spool_write(struct tms_rt_thread *t, const struct tms_spool_event *e
     bool room = t->events != NULL && t->events->used + sizeof(*event) <= t->events->size;
 
     if (!is_ours()) {
-        tms_rt_checks = false;
+        tms_rt_mode.checks = false;
         return;
     }
     if (t->events_cut || (!room && !next_chunk(t, event->number))) {
@@ -344,7 +344,7 @@ void tms_rt_spool_write(struct tms_rt_thread *t, const struct tms_spool_event *e
 
 void tms_rt_spool_event(struct tms_rt_thread *t, const struct tms_spool_event *event)
 {
-    if (!tms_rt_records) {
+    if (!tms_rt_mode.records) {
         tms_rt_along(t, event);
         return;
     }
@@ -371,16 +371,13 @@ void tms_rt_spool_idle(struct tms_rt_thread *t, uint32_t label, uint32_t site)
 void tms_rt_spool_aside(struct tms_rt_thread *t, const struct tms_spool_event *event)
 {
     tms_rt_along_flush(t);
-    if (tms_rt_records && t->recalled_count > 0) { /* these may become events of the blocks */
-        tms_rt_tell_blocks(t, UINT64_MAX);
-    }
     tms_rt_spool_write(t, event);
 }
 
 void tms_rt_spool_renewal(struct tms_rt_thread *t, uint8_t kind, uintptr_t address, size_t size,
                           uint32_t site)
 {
-    if (tms_rt_records) {
+    if (tms_rt_mode.records) {
         struct tms_spool_event event = {
             .number = t->number, .target = address, .extra = size, .site = site, .kind = kind};
         tms_rt_spool_aside(t, &event);

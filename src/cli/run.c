@@ -117,7 +117,6 @@ struct job {
     struct tms_suppress suppress;
     bool judges;            /* one of them judges: every access is recorded */
     bool inside;            /* frontier decides in the program */
-    bool beyond;            /* accesses are wanted beyond what decides about this run */
     char preload[PATH_MAX]; /* the library for a program without the runtime, or "" */
     struct tms_watched watched;
     struct tms_process_reports reports;
@@ -389,8 +388,6 @@ static int run_job(struct job *job, const struct tms_operands *operands)
     struct tms_watching watching = job->values->watching;
     struct tms_manner manner = {.mode = along         ? "along"
                                         : job->inside ? "check"
-                                        : job->judges ? "record"
-                                        : job->beyond ? "each"
                                                       : "record",
                                 .blame = job->values->blame,
                                 .preload = job->preload[0] != '\0' ? job->preload : NULL};
@@ -431,7 +428,6 @@ static bool divide_engines(struct job *job, const char *list)
     bool inside = false;
 
     job->judges = tms_predicting_judges(list);
-    job->beyond = !light;
     job->engines[0] = '\0';
     for (const char *at = list; *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
         const struct tms_engine_info *engine = first_engine(at);
@@ -440,9 +436,6 @@ static bool divide_engines(struct job *job, const char *list)
             continue;
         }
         light = light && engine != NULL && (engine->flags & TMS_ENGINE_NO_ACCESSES) != 0;
-        job->beyond = job->beyond || engine == NULL ||
-                      (engine->flags & (TMS_ENGINE_PREDICTIVE | TMS_ENGINE_NO_ACCESSES)) ==
-                          TMS_ENGINE_PREDICTIVE;
         size_t length = strlen(job->engines);
         snprintf(job->engines + length, sizeof(job->engines) - length, "%s%.*s",
                  length > 0 ? "," : "", (int)strcspn(at, ","), at);

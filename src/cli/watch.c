@@ -200,6 +200,13 @@ static int pass_rules(const struct tms_given *given, const char *path, bool *wri
     return status;
 }
 
+const char *tms_word_memory(size_t index)
+{
+    static const char *const words[] = {"on", "off"};
+
+    return index < 2 ? words[index] : NULL;
+}
+
 /* ---- what the runtime is told ------------------------------------------------------------- */
 
 /* The variables of src/protocol/config.h, and the texts behind them. */
@@ -239,6 +246,9 @@ static int tell(struct told *told, struct tms_watched *watched, const struct tms
     told->config.spool = told->spool;
     told->config.split = watching->split;
     told->config.full = watching->full ? "1" : NULL;
+    told->config.exact_races = watching->exact_races ? "1" : NULL;
+    told->config.memory =
+        watching->memory != NULL && strcmp(watching->memory, "off") == 0 ? "0" : NULL;
     if (!gather_sources(&watching->rules, told->atomic, sizeof(told->atomic)) ||
         pass_rules(&watching->rules, told->spec, &has_spec) != TMS_EXIT_OK) {
         return TMS_EXIT_WATCH_BAD;

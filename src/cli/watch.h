@@ -27,6 +27,8 @@ struct tms_watching {
     struct tms_maybe perturb;
     uint64_t max_size;
     bool full;
+    bool exact_races;
+    const char *memory; /* "on" or "off" */
 };
 
 /* Rows of an option table; `field` is the offset of a struct tms_watching. */
@@ -63,11 +65,28 @@ struct tms_watching {
          .value = "BYTES",                                                                         \
          .help = "record no more than this for each process, such as 500M; the rest of the run "   \
                  "is then missing, and the verdict incomplete; 0: no limit"},                      \
+        {.name = "memory",                                                                         \
+         .type = TMS_OPTION_CHOICE,                                                                \
+         .at = (field) + offsetof(struct tms_watching, memory),                                    \
+         .initial = "on",                                                                          \
+         .word = tms_word_memory,                                                                  \
+         .environment = true,                                                                      \
+         .value = "on|off",                                                                        \
+         .help = "off: watch locks and atomics only, not plain loads and stores; cheaper, and "    \
+                 "races and findings about data are missing"},                                     \
+        {.name = "exact-races",                                                                    \
+         .type = TMS_OPTION_FLAG,                                                                  \
+         .at = (field) + offsetof(struct tms_watching, exact_races),                               \
+         .environment = true,                                                                      \
+         .help = "decide exactly where plain accesses race, too; slower. Otherwise what follows "  \
+                 "from a race may be missed in functions that run often"},                         \
     {                                                                                              \
         .name = "full", .type = TMS_OPTION_FLAG,                                                   \
         .at = (field) + offsetof(struct tms_watching, full), .environment = true,                  \
         .help = "record every access, not only those that can matter to a verdict"                 \
     }
+
+const char *tms_word_memory(size_t index);
 
 /* What a run left. */
 struct tms_watched {

@@ -17,17 +17,18 @@
 #define TMS_RT_CONFIG(X)                                                                           \
     X(spool, "SPOOL", "path of the spool file; %p becomes the process id. Unset: run unwatched")   \
     X(mode, "MODE",                                                                                \
-      "check (decide inside), record (write events), each (the same, with what each transaction "  \
-      "does again), along (check, and write synchronisation)")                                     \
+      "check (decide inside), record (write events), along (check, and write synchronisation)")    \
     X(full, "FULL", "1: record every access, not only what passes the filter")                     \
     X(spec, "SPEC", "path of a specification file; unset: the default of @functions")              \
     X(atomic, "ATOMIC", "@functions, @locks, @annotations: where blocks come from, with commas")   \
     X(split, "SPLIT", "what cuts a block: wait,barrier,fork,join or none")                         \
     X(max_size, "MAX_SIZE", "bytes that the spool may grow to; unset: no limit")                   \
     X(perturb, "PERTURB", "seed of random delays; unset: none")                                    \
-    X(blame, "BLAME", "0: only the verdict")
+    X(blame, "BLAME", "0: only the verdict")                                                       \
+    X(memory, "MEMORY", "0: plain accesses are not watched")                                       \
+    X(exact_races, "EXACT_RACES", "1: exact where threads race, whatever it costs")
 
-enum tms_rt_mode { TMS_RT_CHECK = 1, TMS_RT_RECORD = 2, TMS_RT_FULL = 4, TMS_RT_ALONG = 8 };
+enum tms_spool_mode { TMS_RT_CHECK = 1, TMS_RT_RECORD = 2, TMS_RT_FULL = 4, TMS_RT_ALONG = 8 };
 
 struct tms_rt_config {
 #define X(field, name, meaning) const char *field;

@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TMS_SPOOL_MAGIC   "tmspool3"
+#define TMS_SPOOL_MAGIC   "tmspool4"
 #define TMS_SPOOL_HEADER  4096u
 #define TMS_SPOOL_CHUNK   65536u
 #define TMS_SPOOL_MESSAGE 256
@@ -51,7 +51,7 @@ struct tms_spool_header {
     int32_t pid, parent;
     uint32_t state;  /* enum tms_spool_state */
     uint32_t lost;   /* enum tms_spool_loss */
-    uint32_t mode;   /* enum tms_rt_mode (config.h) */
+    uint32_t mode;   /* enum tms_spool_mode (config.h) */
     uint32_t image;  /* 1; 2 and more: what the process became by exec */
     uint32_t forked; /* 1: the process was made by fork, and its parent counted it in `forks` */
     uint32_t forks;  /* child processes that this one made by fork */
@@ -72,6 +72,7 @@ struct tms_spool_header {
     char how[TMS_SPOOL_MESSAGE];          /* how it ended: "exit", "signal 6", … */
     char program[TMS_SPOOL_MESSAGE];      /* /proc/self/exe */
     char block_source[TMS_SPOOL_MESSAGE]; /* what was taken to be atomic, a sentence */
+    uint64_t races; /* pairs of accesses that nothing orders */
 };
 
 enum tms_spool_chunk_kind { TMS_SPOOL_EVENTS = 1, TMS_SPOOL_RECORDS };
@@ -190,7 +191,8 @@ static inline uint64_t tms_spool_moment(uint32_t thread, uint64_t number)
     X(VIOLATION, tms_spool_violation)                                                              \
     X(EXEC, tms_spool_exec)                                                                        \
     X(WARNING, tms_spool_warning)                                                                  \
-    X(UNOWNED, tms_spool_unowned)
+    X(UNOWNED, tms_spool_unowned)                                                                  \
+    X(RACE, tms_spool_race)
 
 enum tms_spool_type {
     TMS_SPOOL_NONE,
@@ -308,6 +310,24 @@ struct tms_spool_exec {
 struct tms_spool_warning {
     struct tms_spool_record record;
     char text[];
+};
+
+/* One of the two accesses of a race. */
+struct tms_spool_access {
+    uint64_t event;
+    uint32_t thread;
+    uint32_t site; /* 0: not known any more */
+    uint8_t kind;  /* enum tms_event_kind */
+    uint8_t atomic;
+    uint8_t reserved[6];
+};
+
+/* The first data race of two places. */
+struct tms_spool_race {
+    struct tms_spool_record record;
+    uint64_t address; /* a multiple of 8 */
+    uint64_t bytes;   /* of the 8 from there on, as bits */
+    struct tms_spool_access first, second;
 };
 
 /* The lock at an address is released by threads that have not taken it: a semaphore. */

@@ -31,6 +31,7 @@ static const struct {
     [TMS_SPOOL_WARNING] = {sizeof(struct tms_spool_warning),
                            offsetof(struct tms_spool_warning, text)},
     [TMS_SPOOL_UNOWNED] = {sizeof(struct tms_spool_unowned), NO_TEXT},
+    [TMS_SPOOL_RACE] = {sizeof(struct tms_spool_race), NO_TEXT},
 };
 
 /* ---- records ---------------------------------------------------------------------------- */

@@ -35,7 +35,7 @@ struct tms_spool_chunk_ref {
     bool sound; /* its events were looked at: all make sense, and their numbers rise */
 };
 
-#define TMS_SPOOL_TYPES (TMS_SPOOL_UNOWNED + 1)
+#define TMS_SPOOL_TYPES (TMS_SPOOL_RACE + 1)
 
 struct tms_spool {
     const unsigned char *map;

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Vector clocks; clocks.h has what they mean and how they are kept. */
+#include "runtime/core/clocks.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "runtime/core/memory.h"
+#include "runtime/core/thread.h"
+
+/* The times by slot, of the threads that there were when it was made. */
+struct tms_rt_snapshot {
+    _Atomic uint32_t references;
+    uint32_t count, capacity;
+    uint64_t at[];
+};
+
+static struct tms_memory memory = TMS_RT_MEMORY;
+
+/* ---- snapshots ---------------------------------------------------------------------------- */
+
+static size_t bytes_for(uint32_t capacity)
+{
+    return sizeof(struct tms_rt_snapshot) + capacity * sizeof(uint64_t);
+}
+
+/* Empty, with one reference; NULL when there is no memory for it. */
+static struct tms_rt_snapshot *new_snapshot(uint32_t count)
+{
+    uint32_t capacity = 14; /* with the header, a power of two */
+
+    while (capacity < count) {
+        capacity = 2 * capacity + 2;
+    }
+    struct tms_rt_snapshot *snapshot = tms_resize(&memory, NULL, 0, 1, bytes_for(capacity));
+    if (snapshot == NULL) {
+        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        return NULL;
+    }
+    atomic_store_explicit(&snapshot->references, 1, memory_order_relaxed);
+    snapshot->count = count;
+    snapshot->capacity = capacity;
+    return snapshot;
+}
+
+static struct tms_rt_snapshot *share(struct tms_rt_snapshot *snapshot)
+{
+    if (snapshot != NULL) {
+        atomic_fetch_add_explicit(&snapshot->references, 1, memory_order_relaxed);
+    }
+    return snapshot;
+}
+
+static void let_go(struct tms_rt_snapshot *snapshot)
+{
+    if (snapshot != NULL &&
+        atomic_fetch_sub_explicit(&snapshot->references, 1, memory_order_acq_rel) == 1) {
+        tms_release(&memory, snapshot, 1, bytes_for(snapshot->capacity));
+    }
+}
+
+/* Nobody else can see it, so it may change. */
+static bool is_alone(const struct tms_rt_snapshot *snapshot)
+{
+    return atomic_load_explicit(&snapshot->references, memory_order_acquire) == 1;
+}
+
+/* Threads that come later are in slots beyond this, and have released nothing yet. */
+static uint32_t slots(void)
+{
+    return __atomic_load_n(&tms_rt_engine.slot_count, __ATOMIC_RELAXED);
+}
+
+/* What the thread has seen; its own time is not among it. */
+static struct tms_rt_snapshot *snapshot_of(struct tms_rt_thread *t)
+{
+    uint32_t count = slots();
+
+    if (t->snapshot != NULL && !t->seen_more) {
+        return t->snapshot;
+    }
+    if (t->snapshot == NULL || !is_alone(t->snapshot) || t->snapshot->capacity < count) {
+        let_go(t->snapshot);
+        t->snapshot = new_snapshot(count);
+        if (t->snapshot == NULL) {
+            return NULL;
+        }
+    }
+    t->snapshot->count = count;
+    memcpy(t->snapshot->at, t->seen, count * sizeof(*t->seen));
+    t->seen_more = false;
+    return t->snapshot;
+}
+
+/* ---- clocks ------------------------------------------------------------------------------- */
+
+static void see(struct tms_rt_thread *t, uint32_t slot, uint64_t number, bool *more)
+{
+    if (slot != t->engine->slot && t->seen[slot] < number) {
+        t->seen[slot] = number;
+        *more = true;
+    }
+}
+
+static bool see_all(struct tms_rt_thread *t, const uint64_t *at, uint32_t count)
+{
+    bool more = false;
+
+    for (uint32_t slot = FIRST_SLOT; slot < count; slot++) {
+        see(t, slot, at[slot], &more);
+    }
+    return more;
+}
+
+/* The thread's events come after those up to this number. */
+static void catch_up(struct tms_rt_thread *t, uint64_t number)
+{
+    t->number = t->number < number ? number : t->number;
+}
+
+bool tms_rt_clock_acquire(struct tms_rt_thread *t, const struct tms_rt_clock *clock)
+{
+    bool more = false;
+
+    if (clock->snapshot == NULL || clock->slot == t->engine->slot ||
+        (clock->slot != 0 && t->seen[clock->slot] >= clock->number)) {
+        return false;
+    }
+    if (clock->slot != 0) {
+        see(t, clock->slot, clock->number, &more);
+    }
+    more |= see_all(t, clock->snapshot->at, clock->snapshot->count);
+    if (more) {
+        catch_up(t, clock->number);
+        t->seen_more = true;
+        tms_rt_start_epoch(t);
+    }
+    return more;
+}
+
+void tms_rt_clock_release(struct tms_rt_thread *t, struct tms_rt_clock *clock)
+{
+    struct tms_rt_snapshot *snapshot = snapshot_of(t);
+
+    if (clock->snapshot != snapshot) {
+        let_go(clock->snapshot);
+        clock->snapshot = share(snapshot);
+    }
+    clock->slot = t->engine->slot;
+    clock->number = t->number;
+    tms_rt_start_epoch(t);
+}
+
+/* A vector of its own with all times of the clock; false when there is no memory for it. */
+static bool make_sum(struct tms_rt_clock *clock, uint32_t count)
+{
+    struct tms_rt_snapshot *old = clock->snapshot;
+
+    if (clock->slot == 0 && is_alone(old) && old->capacity >= count) {
+        old->count = old->count < count ? count : old->count;
+        return true;
+    }
+    struct tms_rt_snapshot *sum = new_snapshot(old->count < count ? count : old->count);
+    if (sum == NULL) {
+        return false;
+    }
+    memcpy(sum->at, old->at, old->count * sizeof(*old->at));
+    if (clock->slot != 0 && sum->at[clock->slot] < clock->number) {
+        sum->at[clock->slot] = clock->number;
+    }
+    let_go(old);
+    clock->snapshot = sum;
+    clock->slot = 0;
+    return true;
+}
+
+static void add_all(struct tms_rt_snapshot *sum, const uint64_t *at, uint32_t count)
+{
+    for (uint32_t slot = FIRST_SLOT; slot < count; slot++) {
+        sum->at[slot] = sum->at[slot] < at[slot] ? at[slot] : sum->at[slot];
+    }
+}
+
+void tms_rt_clock_add(struct tms_rt_thread *t, struct tms_rt_clock *clock)
+{
+    bool dominated = clock->snapshot == NULL || clock->slot == t->engine->slot ||
+                     (clock->slot != 0 && t->seen[clock->slot] >= clock->number);
+
+    if (dominated) {
+        tms_rt_clock_release(t, clock);
+        return;
+    }
+    if (make_sum(clock, slots())) {
+        add_all(clock->snapshot, t->seen, slots());
+        clock->snapshot->at[t->engine->slot] = t->number;
+        clock->number = clock->number < t->number ? t->number : clock->number;
+    }
+    tms_rt_start_epoch(t);
+}
+
+void tms_rt_clock_copy(struct tms_rt_clock *to, const struct tms_rt_clock *from)
+{
+    *to = *from;
+    share(to->snapshot);
+}
+
+void tms_rt_clock_merge(struct tms_rt_clock *to, const struct tms_rt_clock *from)
+{
+    if (from->snapshot == NULL ||
+        (to->snapshot == from->snapshot && to->slot == from->slot && to->number >= from->number)) {
+        return;
+    }
+    if (to->snapshot == NULL) {
+        tms_rt_clock_copy(to, from);
+        return;
+    }
+    uint32_t count = from->snapshot->count > from->slot ? from->snapshot->count : from->slot + 1;
+    if (make_sum(to, count)) {
+        add_all(to->snapshot, from->snapshot->at, from->snapshot->count);
+        if (from->slot != 0 && to->snapshot->at[from->slot] < from->number) {
+            to->snapshot->at[from->slot] = from->number;
+        }
+        to->number = to->number < from->number ? from->number : to->number;
+    }
+}
+
+void tms_rt_clock_drop(struct tms_rt_clock *clock)
+{
+    let_go(clock->snapshot);
+    *clock = (struct tms_rt_clock){0};
+}
+
+/* ---- threads ------------------------------------------------------------------------------ */
+
+bool tms_rt_clock_start(struct tms_rt_thread *t)
+{
+    if (t->seen == NULL) {
+        t->seen = tms_rt_map((TMS_RT_SLOTS_MOST + 1) * sizeof(*t->seen));
+        if (t->seen == NULL) {
+            tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+            return false;
+        }
+    }
+    memset(t->seen, 0, slots() * sizeof(*t->seen));
+    tms_rt_clock_acquire(t, &t->forked);
+    tms_rt_start_epoch(t);
+    return true;
+}
+
+void tms_rt_clock_join(struct tms_rt_thread *t, const struct tms_rt_thread *child)
+{
+    bool more = false;
+
+    if (child->engine == NULL) {
+        tms_rt_clock_acquire(t, &child->forked);
+        return;
+    }
+    see(t, child->engine->slot, child->number, &more);
+    see_all(t, child->seen, slots());
+    t->seen_more = true;
+    tms_rt_start_epoch(t);
+}
+
+void tms_rt_clock_forget(struct tms_rt_thread *t)
+{
+    let_go(t->snapshot);
+    t->snapshot = NULL;
+    tms_rt_clock_drop(&t->forked);
+    tms_rt_clock_drop(&t->fenced);
+    tms_rt_clock_drop(&t->loaded);
+}
+
+/* ---- clocks of memory --------------------------------------------------------------------- */
+
+#define TABLE_LEAST 8u
+
+struct entry {
+    uintptr_t address; /* 0: free */
+    struct tms_rt_clock clock;
+};
+
+/* Open addressing; all addresses of 8 aligned bytes start at the same place. */
+struct table {
+    struct entry *entry;
+    uint32_t size, used; /* size is a power of two, or 0 */
+};
+
+static struct table tables[TMS_RT_STRIPES];
+static _Atomic size_t entries; /* in all of them */
+
+static uint32_t start_of(const struct table *table, uintptr_t address)
+{
+    return (uint32_t)((address >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (table->size - 1);
+}
+
+static struct entry *find_entry(const struct table *table, uintptr_t address)
+{
+    uint32_t at = start_of(table, address);
+
+    while (table->entry[at].address != 0 && table->entry[at].address != address) {
+        at = (at + 1) & (table->size - 1);
+    }
+    return &table->entry[at];
+}
+
+static bool grow(struct table *table)
+{
+    struct table old = *table;
+
+    if (2 * (old.used + 1) <= old.size) {
+        return true;
+    }
+    table->size = old.size == 0 ? TABLE_LEAST : 2 * old.size;
+    table->entry = tms_resize(&memory, NULL, 0, table->size, sizeof(*table->entry));
+    if (table->entry == NULL) {
+        *table = old;
+        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        return false;
+    }
+    for (uint32_t i = 0; i < old.size; i++) {
+        if (old.entry[i].address != 0) {
+            *find_entry(table, old.entry[i].address) = old.entry[i];
+        }
+    }
+    tms_release(&memory, old.entry, old.size, sizeof(*old.entry));
+    return true;
+}
+
+struct tms_rt_clock *tms_rt_clock_find(uintptr_t address)
+{
+    const struct table *table = &tables[tms_rt_stripe(address)];
+    struct entry *entry = table->size == 0 ? NULL : find_entry(table, address);
+
+    return entry == NULL || entry->address == 0 ? NULL : &entry->clock;
+}
+
+struct tms_rt_clock *tms_rt_clock_make(uintptr_t address)
+{
+    struct table *table = &tables[tms_rt_stripe(address)];
+    struct entry *entry = grow(table) ? find_entry(table, address) : NULL;
+
+    if (entry != NULL && entry->address == 0) {
+        entry->address = address;
+        table->used++;
+        atomic_fetch_add_explicit(&entries, 1, memory_order_relaxed);
+        tms_rt_page_has_object(address);
+    }
+    return entry == NULL ? NULL : &entry->clock;
+}
+
+/* Entries after the one that is removed move up, so that no search ends before them. */
+static void remove_at(struct table *table, uint32_t at)
+{
+    uint32_t mask = table->size - 1, hole = at;
+
+    tms_rt_clock_drop(&table->entry[at].clock);
+    for (uint32_t i = (at + 1) & mask; table->entry[i].address != 0; i = (i + 1) & mask) {
+        uint32_t start = start_of(table, table->entry[i].address);
+        if (((i - start) & mask) >= ((i - hole) & mask)) {
+            table->entry[hole] = table->entry[i];
+            hole = i;
+        }
+    }
+    table->entry[hole] = (struct entry){0};
+    table->used--;
+    atomic_fetch_sub_explicit(&entries, 1, memory_order_relaxed);
+}
+
+/* Those of 8 aligned bytes that are in the range. */
+static void remove_word(uintptr_t word, uintptr_t address, uintptr_t end)
+{
+    struct table *table = &tables[tms_rt_stripe(word)];
+
+    tms_rt_atomic_lock(word);
+    uint32_t at = table->size == 0 ? 0 : start_of(table, word);
+    while (table->size > 0 && table->entry[at].address != 0) {
+        uintptr_t found = table->entry[at].address;
+        if (found >> 3 == word >> 3 && found >= address && found < end) {
+            remove_at(table, at);
+        } else {
+            at = (at + 1) & (table->size - 1);
+        }
+    }
+    tms_rt_atomic_unlock(word);
+}
+
+static void remove_everywhere(uintptr_t address, uintptr_t end)
+{
+    for (uint32_t stripe = 0; stripe < TMS_RT_STRIPES; stripe++) {
+        struct table *table = &tables[stripe];
+        tms_rt_stripe_lock(stripe);
+        for (uint32_t at = 0; at < table->size;) {
+            uintptr_t found = table->entry[at].address;
+            if (found != 0 && found >= address && found < end) {
+                remove_at(table, at);
+            } else {
+                at++;
+            }
+        }
+        tms_rt_stripe_unlock(stripe);
+    }
+}
+
+void tms_rt_clocks_gone(uintptr_t address, uintptr_t end)
+{
+    size_t known = atomic_load_explicit(&entries, memory_order_relaxed);
+
+    if (known == 0) {
+        return;
+    }
+    if ((end - address) / 8 > known + TMS_RT_STRIPES) {
+        remove_everywhere(address, end);
+        return;
+    }
+    for (uintptr_t word = address & ~UINT64_C(7); word < end; word += 8) {
+        remove_word(word, address, end);
+    }
+}
+
+void tms_rt_clocks_restart(void)
+{
+    for (uint32_t stripe = 0; stripe < TMS_RT_STRIPES; stripe++) {
+        struct table *table = &tables[stripe];
+        if (table->size > 0) {
+            memset(table->entry, 0, table->size * sizeof(*table->entry));
+        }
+        table->used = 0;
+    }
+    atomic_store(&entries, 0);
+}

@@ -1,0 +1,719 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The slow path of an access: what the fast path in shadow.h has not recognised as repeated.
+ *
+ *        unpack        order                    claim               pack
+ *     cell ──▶ words ──▶ every conflicting word ──▶ bytes taken over ──▶ cell
+ *                          │ ordered before: nothing
+ *                          │ both atomic: an edge, unless it is redundant
+ *                          └ neither: a data race, and an edge
+ *
+ * The cell is locked from the first step to the last, so the order in which a cell sees accesses is
+ * the order of their numbers, and recording and engine agree even where the program has a race.
+ * The engine's lock is taken inside, never the other way round.
+ */
+#include <assert.h>
+#include <sys/mman.h>
+
+#include "runtime/core/memory.h"
+#include "runtime/shadow/cells.h"
+#include "runtime/shadow/races.h"
+#include "runtime/shadow/words.h"
+
+bool tms_rt_shadow_start(void)
+{
+    void *wanted = (void *)SHADOW_BASE;
+    void *base = mmap(wanted, SHADOW_SIZE, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+
+    if (base != wanted) {
+        return false;
+    }
+    madvise(base, SHADOW_SIZE, MADV_DONTDUMP);
+    return tms_rt_words_start() && tms_rt_cells_start();
+}
+
+void tms_rt_shadow_restart(void)
+{
+    madvise((void *)SHADOW_BASE, SHADOW_SIZE, MADV_DONTNEED);
+    tms_rt_cells_restart();
+    tms_rt_stripes_restart();
+}
+
+/* ---- kinds of accesses -------------------------------------------------------------------- */
+
+/* An access to some of 8 aligned bytes. */
+struct access {
+    uintptr_t address;
+    uint64_t bytes;
+    uint64_t kind; /* WORD_KIND bits */
+    uint32_t site;
+    uint32_t id; /* of the 8 bytes */
+};
+
+/* What engine and recording call it. */
+struct name {
+    uint8_t op, event;
+};
+static const struct name names[] = {
+    [TMS_RT_READ] = {TMS_OP_READ, TMS_EVENT_READ},
+    [TMS_RT_WRITE] = {TMS_OP_WRITE, TMS_EVENT_WRITE},
+    [TMS_RT_UPDATE] = {TMS_OP_UPDATE, TMS_EVENT_UPDATE},
+};
+
+static inline enum tms_rt_access access_of(uint64_t kind)
+{
+    const uint64_t update = WORD_ATOMIC | WORD_WRITE | WORD_SYNCED;
+
+    return (kind & WORD_WRITE) == 0    ? TMS_RT_READ
+           : (kind & update) == update ? TMS_RT_UPDATE
+                                       : TMS_RT_WRITE;
+}
+
+static inline uint64_t moment_of(uint64_t word)
+{
+    return make_moment(word_slot(word), word_event(word), names[access_of(word)].event);
+}
+
+/* ---- order -------------------------------------------------------------------------------- */
+
+/* Of this thread, and as good as a new one of the same kind: of its epoch, or its stretch. */
+static inline bool is_fresh(const struct tms_rt_thread *t, uint64_t word)
+{
+    return (word & WORD_FAST) != 0 ? word - t->epoch < t->epoch_span
+                                   : word - t->stretch < t->stretch_span;
+}
+
+static inline bool conflicts(const struct tms_rt_thread *t, uint64_t word, const struct access *a)
+{
+    return (word & a->bytes) != 0 && ((word | a->kind) & WORD_WRITE) != 0 && !is_own(t, word);
+}
+
+static inline bool are_atomic(uint64_t word, const struct access *a)
+{
+    return (word & a->kind & WORD_ATOMIC) != 0;
+}
+
+static inline bool happens_before(const struct tms_rt_thread *t, uint64_t word)
+{
+    return t->seen[word_slot(word)] >= word_event(word);
+}
+
+static inline bool is_race(const struct tms_rt_thread *t, uint64_t word, const struct access *a)
+{
+    return conflicts(t, word, a) && !are_atomic(word, a) && !happens_before(t, word);
+}
+
+/* Neither ordered by synchronisation nor redundant. */
+static inline bool makes_edge(const struct tms_rt_thread *t, uint64_t word, const struct access *a)
+{
+    return conflicts(t, word, a) && (are_atomic(word, a) || !happens_before(t, word)) &&
+           !tms_rt_edge_is_redundant(t, moment_of(word));
+}
+
+/* ---- events ------------------------------------------------------------------------------- */
+
+/*
+ * All but its number. Field by field: an initializer is put together on the stack and then copied
+ * in larger pieces, for which the processor waits until the small ones have arrived.
+ */
+static inline void fill_in(const struct tms_rt_thread *t, const struct access *a, struct tms_op *op)
+{
+    const struct name *name = &names[access_of(a->kind)];
+
+    op->thread = t->index;
+    op->target = a->id;
+    op->location = a->site;
+    op->event_kind = name->event;
+    op->kind = name->op;
+    op->flags = tms_rt_in_block(t) ? TMS_OP_IN_BLOCK : 0;
+    op->spared = (uint8_t)~a->bytes;
+}
+
+/* The access makes no edge: it gets its number, and is noted. */
+static inline uint64_t pass_by(struct tms_rt_thread *t, const struct access *a)
+{
+    struct tms_op *note = tms_rt_next_note(t);
+
+    fill_in(t, a, note);
+    note->event = tms_rt_next_number(t);
+    tms_rt_noted(t);
+    return note->event;
+}
+
+/* Where the event of a word happened: looked up in what its thread did lately. */
+static uint32_t find_place(const struct frontier *f, uint64_t moment, const struct tms_op *op)
+{
+    const struct thread *u = f->threads[moment_slot(moment)];
+    uint64_t event = moment_event(moment);
+    uint64_t first = tms_log_first(&u->log);
+    uint64_t i = tms_log_find(&u->log, event) + 1;
+
+    for (int tries = 0; i > first && tries < 64; tries++) {
+        const struct tms_op *entry = log_at(&u->log, --i);
+        if (entry->event <= event && entry->target == op->target &&
+            (entry->spared | op->spared) != TMS_OP_SPARES_ALL &&
+            tms_event_class(entry->event_kind) == TMS_CLASS_VARIABLE) {
+            return entry->location;
+        }
+    }
+    return 0;
+}
+
+static uint8_t edge_kind(uint64_t word, const struct access *a)
+{
+    if ((word & WORD_WRITE) == 0) {
+        return TMS_EDGE_READ_WRITE;
+    }
+    return (a->kind & WORD_WRITE) == 0 ? TMS_EDGE_WRITE_READ : TMS_EDGE_WRITE_WRITE;
+}
+
+struct meeting {
+    struct tms_rt_thread *thread;
+    const struct tms_rt_unpacked *cell;
+    const struct access *access;
+    struct tms_op op;
+    bool raced;
+};
+
+static void report_race(const struct meeting *meeting, uint64_t word)
+{
+    const struct access *a = meeting->access;
+    uint32_t place = find_place(&tms_rt_engine, moment_of(word), &meeting->op);
+
+    tms_rt_race(&(struct tms_rt_race){
+        .address = a->address,
+        .bytes = (uint8_t)(a->bytes & word),
+        .first = {.thread = tms_rt_engine.threads[word_slot(word)]->id,
+                  .event = word_event(word),
+                  .site = place,
+                  .kind = names[access_of(word)].event,
+                  .atomic = (word & WORD_ATOMIC) != 0},
+        .second = {.thread = meeting->thread->index,
+                   .event = meeting->op.event,
+                   .site = a->site,
+                   .kind = meeting->op.event_kind,
+                   .atomic = (a->kind & WORD_ATOMIC) != 0},
+    });
+}
+
+static void meet(void *argument)
+{
+    struct meeting *meeting = argument;
+    struct tms_rt_thread *t = meeting->thread;
+    const struct access *a = meeting->access;
+    const struct tms_rt_unpacked *cell = meeting->cell;
+    uint64_t latest = 0;
+
+    for (uint32_t i = 0; i < cell->count; i++) {
+        uint64_t event = conflicts(t, cell->word[i], a) ? word_event(cell->word[i]) : 0;
+        latest = latest < event ? event : latest;
+    }
+    tms_rt_mutex_lock(&tms_rt_engine_lock);
+    meeting->op.event = tms_rt_meet(t, latest);
+    for (uint32_t i = 0; i < cell->count; i++) {
+        uint64_t word = cell->word[i];
+        if (is_race(t, word, a)) {
+            meeting->raced = true;
+            report_race(meeting, word);
+        }
+        if (makes_edge(t, word, a)) {
+            tms_rt_arrive(t, &meeting->op,
+                          (struct source){.moment = moment_of(word),
+                                          .kind = edge_kind(word, a),
+                                          .find_place = find_place});
+        }
+    }
+    tms_rt_restretch(t);
+    tms_rt_mutex_unlock(&tms_rt_engine_lock);
+}
+
+/* The engine learns of the edges, and of races. True if there was one. */
+static __attribute__((noinline)) bool meet_others(struct tms_rt_thread *t,
+                                                  const struct tms_rt_unpacked *cell,
+                                                  const struct access *a, uint64_t *event)
+{
+    struct meeting meeting = {.thread = t, .cell = cell, .access = a};
+
+    fill_in(t, a, &meeting.op);
+    t->calm++;
+    tms_rt_call_deep(meet, &meeting);
+    tms_rt_note(t, &meeting.op);
+    *event = meeting.op.event;
+    if (meeting.raced) {
+        tms_rt_start_epoch_at(t, *event);
+        tms_rt_function_raced(t);
+    }
+    return meeting.raced;
+}
+
+/* ---- claiming bytes ----------------------------------------------------------------------- */
+
+static inline uint64_t make_word(const struct tms_rt_thread *t, uint64_t event,
+                                 const struct access *a)
+{
+    return t->word_base | event << WORD_EVENT | a->kind | a->bytes;
+}
+
+/* A write takes its bytes from all words; a read from the thread's own reads of the same kind. */
+static inline uint64_t left_of(const struct tms_rt_thread *t, uint64_t word, const struct access *a)
+{
+    bool taken = (a->kind & WORD_WRITE) != 0 ||
+                 (is_own(t, word) && ((word ^ a->kind) & (WORD_WRITE | WORD_ATOMIC)) == 0);
+
+    return taken ? word & ~a->bytes : word;
+}
+
+/* The thread's earlier read of these bytes in this epoch, or such a write after one. */
+static inline bool is_read_before(const struct tms_rt_thread *t, uint64_t word,
+                                  const struct access *a)
+{
+    return (word & WORD_ATOMIC) == 0 && (~word & a->bytes) == 0 && is_fresh(t, word) &&
+           (word & (WORD_WRITE | WORD_SYNCED)) != WORD_WRITE;
+}
+
+/* The two can be one word: of a plain write, `synced` then holds for some of the bytes. */
+static inline bool is_joined(const struct tms_rt_thread *t, uint64_t word, uint64_t mine)
+{
+    uint64_t kind = (mine & WORD_ATOMIC) != 0 ? WORD_KIND : WORD_KIND & ~WORD_SYNCED;
+
+    return ((word ^ mine) & kind) == 0 && is_fresh(t, word);
+}
+
+/* What is left of the words after the access, and its own. */
+static void claim(struct tms_rt_thread *t, struct tms_rt_unpacked *cell, struct access *a,
+                  uint64_t event)
+{
+    uint32_t kept = 0;
+
+    if ((a->kind & (WORD_WRITE | WORD_ATOMIC)) == WORD_WRITE) {
+        for (uint32_t i = 0; i < cell->count; i++) {
+            a->kind |= is_read_before(t, cell->word[i], a) ? WORD_SYNCED : 0;
+        }
+    }
+    uint64_t mine = make_word(t, event, a);
+    for (uint32_t i = 0; i < cell->count; i++) {
+        uint64_t word = left_of(t, cell->word[i], a);
+        if ((word & WORD_BYTES) == 0) {
+            continue;
+        }
+        if (is_joined(t, word, mine)) {
+            mine |= word & (WORD_BYTES | WORD_SYNCED);
+        } else {
+            cell->word[kept++] = word;
+        }
+    }
+    cell->count = kept;
+    tms_rt_add_word(t, cell, mine);
+}
+
+/* A reader that this read comes after: whoever comes after the one comes after both. */
+static inline bool is_superseded(const struct tms_rt_thread *t, uint64_t word, uint64_t mine)
+{
+    return (word & (WORD_WRITE | WORD_ATOMIC)) == 0 && (word & WORD_BYTES & ~mine) == 0 &&
+           happens_before(t, word);
+}
+
+/* Readers stay as long as there is room in the cell: the fast path serves them all. */
+static void drop_superseded(struct tms_rt_thread *t, struct tms_rt_unpacked *cell)
+{
+    uint64_t mine = cell->word[cell->count - 1];
+    uint32_t kept = 0;
+
+    if (cell->count <= CELL_WORDS || (mine & (WORD_WRITE | WORD_ATOMIC)) != 0) {
+        return;
+    }
+    for (uint32_t i = 0; i + 1 < cell->count; i++) {
+        if (is_own(t, cell->word[i]) || !is_superseded(t, cell->word[i], mine)) {
+            cell->word[kept++] = cell->word[i];
+        }
+    }
+    cell->word[kept++] = mine;
+    cell->count = kept;
+}
+
+/* A race was seen here: from now on no access to the cell is filtered by epoch. */
+static void mark_raced(struct tms_rt_unpacked *cell, struct access *a)
+{
+    cell->link |= LINK_RACED;
+    a->kind &= ~WORD_FAST;
+    for (uint32_t i = 0; i < cell->count; i++) {
+        cell->word[i] &= ~WORD_FAST;
+    }
+}
+
+/* ---- one cell ----------------------------------------------------------------------------- */
+
+/* Has the thread done the same in its stretch? Only what the fast path does not decide. */
+static bool repeats(const struct tms_rt_thread *t, const struct tms_rt_unpacked *cell,
+                    const struct access *a)
+{
+    bool found = false;
+
+    if ((a->kind & WORD_FAST) != 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < cell->count; i++) {
+        uint64_t word = cell->word[i];
+        bool covers = (~word & (a->bytes | (a->kind & ~WORD_SYNCED))) == 0 && is_own(t, word) &&
+                      is_fresh(t, word) && ((word ^ a->kind) & WORD_ATOMIC) == 0;
+        bool weaker = (a->kind & WORD_SYNCED & ~word) != 0 && (a->kind & WORD_WRITE) == 0;
+        if (covers && !weaker) {
+            found = true;
+        } else if ((a->kind & WORD_WRITE) != 0 && (word & a->bytes) != 0 && !is_own(t, word)) {
+            return false;
+        }
+    }
+    return found;
+}
+
+static __attribute__((noinline)) void spool_access(struct tms_rt_thread *t, const struct access *a,
+                                                   uint64_t event)
+{
+    struct tms_spool_event record = {.number = event,
+                                     .target = a->address,
+                                     .site = a->site,
+                                     .kind = names[access_of(a->kind)].event,
+                                     .size = (uint8_t)__builtin_popcountll(a->bytes),
+                                     .what = t->mark};
+
+    tms_rt_spool_access(t, &record);
+}
+
+/* The cell is locked; it is unlocked after this. The number of the event, 0: there was none. */
+static uint64_t access_unpacked(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,
+                                struct access *a)
+{
+    bool edges = false;
+    uint64_t event;
+
+    if ((cell->link & LINK_RACED) != 0) {
+        a->kind &= ~WORD_FAST;
+        tms_rt_function_raced(t);
+    }
+    if (!tms_rt_mode.full && repeats(t, cell, a)) {
+        tms_rt_cell_unlock(cell->cell, cell->link);
+        return 0;
+    }
+    for (uint32_t i = 0; i < cell->count; i++) {
+        edges |= makes_edge(t, cell->word[i], a) || is_race(t, cell->word[i], a);
+    }
+    if (!edges) {
+        event = pass_by(t, a);
+    } else if (meet_others(t, cell, a, &event)) {
+        mark_raced(cell, a);
+    }
+    claim(t, cell, a, event);
+    drop_superseded(t, cell);
+    tms_rt_pack(t, cell);
+    return event;
+}
+
+static __attribute__((noinline)) bool first_event(struct tms_rt_thread *t, const struct access *a)
+{
+    struct tms_op op;
+
+    fill_in(t, a, &op);
+    op.event = 0;
+    return tms_rt_first(t, &op);
+}
+
+/*
+ * Who uses new memory comes after the one who made it new. Mostly that is so by what ordered the
+ * two; if nothing did that is seen, the numbers of a recording still say it.
+ */
+static inline void follow_renewal(struct tms_rt_thread *t, uint32_t word)
+{
+    uint64_t renewed = tms_rt_word_renewed(word);
+
+    if (t->number < renewed) {
+        t->number = renewed;
+        t->calm++;
+    }
+}
+
+/* ---- memory of one thread ----------------------------------------------------------------- */
+
+/* Free, or a plain access of this thread: `write` says which kind. */
+static inline bool is_own_plain(const struct tms_rt_thread *t, uint64_t word, uint64_t write)
+{
+    const uint64_t mask = ~(WORD_BYTES | WORD_SYNCED | WORD_EVENT_MOST << WORD_EVENT);
+
+    return word == 0 || ((word ^ (t->word_base | WORD_FAST | write)) & mask) == 0;
+}
+
+/* What stays of the thread's former access of the kind; *old: it would have to be kept apart. */
+static inline uint64_t join_own(const struct tms_rt_thread *t, uint64_t word, uint64_t bytes,
+                                bool *old)
+{
+    bool fresh = word - t->epoch < t->epoch_span;
+
+    *old = !fresh && (word & WORD_BYTES & ~bytes) != 0;
+    return fresh ? word & (WORD_BYTES | WORD_SYNCED) : 0;
+}
+
+/*
+ * The cell has at most one plain write and one plain read, both of this thread: there is no order
+ * to look at, and no lock to take. Another thread that comes this very moment has no order with
+ * this one, or only reads, or is after other bytes; its word, or this one, may get lost then, which
+ * can hide a race and nothing else. False if it is another case, and nothing has happened.
+ */
+static inline bool access_own(struct tms_rt_thread *t, struct tms_rt_cell *cell, struct access *a)
+{
+    uint64_t write = atomic_load_explicit(&cell->word[0], memory_order_relaxed);
+    uint64_t read = atomic_load_explicit(&cell->word[1], memory_order_relaxed);
+    uint64_t more = atomic_load_explicit(&cell->word[2], memory_order_relaxed) |
+                    atomic_load_explicit(&cell->link, memory_order_relaxed);
+    bool writes = (a->kind & WORD_WRITE) != 0, old;
+
+    if (more != 0 || !is_own_plain(t, write, WORD_WRITE) || !is_own_plain(t, read, 0)) {
+        return false;
+    }
+    uint64_t joined = join_own(t, writes ? write : read, a->bytes, &old);
+    if (old) {
+        return false;
+    }
+    if (!writes) {
+        uint64_t mine = make_word(t, pass_by(t, a), a) | joined;
+        atomic_store_explicit(&cell->word[1], mine, memory_order_relaxed);
+        return true;
+    }
+    a->kind |= is_read_before(t, read, a) ? WORD_SYNCED : 0;
+    uint64_t mine = make_word(t, pass_by(t, a), a) | joined, left = read & ~a->bytes;
+    atomic_store_explicit(&cell->word[0], mine, memory_order_relaxed);
+    atomic_store_explicit(&cell->word[1], (left & WORD_BYTES) != 0 ? left : 0,
+                          memory_order_relaxed);
+    return true;
+}
+
+/* ---- one word ----------------------------------------------------------------------------- */
+
+/* Within 8 aligned bytes, and not repeated. */
+static void access_word(struct tms_rt_thread *t, uintptr_t address, size_t size, uint64_t kind,
+                        uint32_t site)
+{
+    struct access a = {.address = address,
+                       .bytes = tms_rt_bytes(address, size),
+                       .kind = kind,
+                       .site = site,
+                       .id = tms_rt_word_id(address)};
+    struct tms_rt_cell *cell = tms_rt_cell(address);
+    struct tms_rt_unpacked unpacked;
+
+    if (a.id == 0 || (t->engine == NULL && !first_event(t, &a))) {
+        return;
+    }
+    if (t->split_due) {
+        tms_rt_split_due(t, site);
+    }
+    if (tms_rt_mode.records) {
+        follow_renewal(t, a.id);
+    } else if ((kind & WORD_FAST) != 0 && access_own(t, cell, &a)) {
+        return;
+    }
+    tms_rt_unpack(t, cell, tms_rt_cell_lock(cell), &unpacked);
+    uint64_t event = access_unpacked(t, &unpacked, &a);
+    if (tms_rt_mode.records && event != 0) {
+        spool_access(t, &a, event);
+    }
+}
+
+/* ---- the way here ------------------------------------------------------------------------- */
+
+static const uint64_t plain_kinds[] = {
+    [TMS_RT_READ] = WORD_FAST,
+    [TMS_RT_WRITE] = WORD_FAST | WORD_WRITE,
+    [TMS_RT_UPDATE] = WORD_ATOMIC | WORD_WRITE | WORD_SYNCED,
+};
+
+/* How many bytes of an access are in the first 8 aligned ones that it touches. */
+static inline size_t word_part(uintptr_t address, size_t size)
+{
+    size_t here = 8 - (address & 7);
+
+    return here < size ? here : size;
+}
+
+static inline bool is_repeated(const struct tms_rt_thread *t, uintptr_t address, size_t size,
+                               uint64_t kind)
+{
+    return (kind & WORD_FAST) == 0    ? false
+           : (kind & WORD_WRITE) == 0 ? tms_rt_is_repeated(t, address, size, TMS_RT_READ)
+                                      : tms_rt_is_repeated(t, address, size, TMS_RT_WRITE);
+}
+
+static void access_words(struct tms_rt_thread *t, uintptr_t address, size_t size, uint64_t kind,
+                         uint32_t site)
+{
+    while (size > 0) {
+        size_t here = word_part(address, size);
+        if (!is_repeated(t, address, here, kind)) {
+            access_word(t, address, here, kind, site);
+        }
+        address += here;
+        size -= here;
+    }
+}
+
+void tms_rt_access(struct tms_rt_thread *t, uintptr_t address, size_t size,
+                   enum tms_rt_access access, uintptr_t pc)
+{
+    if (tms_rt_mode.memory && tms_rt_mode.checks && t->ignored[access] == 0) {
+        access_words(t, address, size, plain_kinds[access], tms_rt_site(t, pc));
+    }
+}
+
+void tms_rt_access_slow(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc)
+{
+    struct tms_rt_thread *t = tms_rt_go_in();
+
+    if (t == NULL) {
+        return;
+    }
+    if (tms_rt_mode.checks && t->ignored[access] == 0) {
+        access_word(t, address, size, plain_kinds[access], tms_rt_site(t, pc));
+    }
+    tms_rt_go_out(t);
+}
+
+/* Is an access of up to 16 bytes repeated in all cells that it touches? */
+static inline __attribute__((always_inline)) bool is_repeated_wide(const struct tms_rt_thread *t,
+                                                                   uintptr_t address, size_t size,
+                                                                   enum tms_rt_access access)
+{
+    size_t here = word_part(address, size);
+
+    return tms_rt_is_repeated(t, address, here, access) &&
+           (size - here <= 8
+                ? tms_rt_is_repeated(t, address + here, size - here, access)
+                : tms_rt_is_repeated(t, address + here, 8, access) &&
+                      tms_rt_is_repeated(t, address + here + 8, size - here - 8, access));
+}
+
+void tms_rt_access_wide(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc)
+{
+    struct tms_rt_thread *t = tms_rt_watched;
+    bool repeated = access == TMS_RT_READ ? is_repeated_wide(t, address, size, TMS_RT_READ)
+                                          : is_repeated_wide(t, address, size, TMS_RT_WRITE);
+
+    if (repeated || (t = tms_rt_go_in()) == NULL) {
+        return;
+    }
+    if (tms_rt_mode.checks && t->ignored[access] == 0) {
+        access_words(t, address, size, plain_kinds[access], tms_rt_site(t, pc));
+    }
+    tms_rt_go_out(t);
+}
+
+/* ---- atomics ------------------------------------------------------------------------------ */
+
+bool tms_rt_is_repeated_load(const struct tms_rt_thread *t, uintptr_t address, size_t size,
+                             bool synced)
+{
+    while (size > 0) {
+        size_t here = word_part(address, size);
+        const struct tms_rt_cell *cell = tms_rt_cell(address);
+        uint64_t bits = tms_rt_bytes(address, here) | WORD_ATOMIC | (synced ? WORD_SYNCED : 0);
+        bool found = false;
+        for (int i = 0; i < CELL_WORDS; i++) {
+            uint64_t word = atomic_load_explicit(&cell->word[i], memory_order_relaxed);
+            found |= word - t->stretch < t->stretch_span && (~word & bits) == 0;
+        }
+        if (!found) {
+            return false;
+        }
+        address += here;
+        size -= here;
+    }
+    return true;
+}
+
+static bool acquires(int order)
+{
+    return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
+}
+
+static bool releases(int order)
+{
+    return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
+}
+
+/* The value that is read may have been released: now, or when a fence says so. */
+static void read_clock(struct tms_rt_thread *t, uintptr_t address, int order)
+{
+    const struct tms_rt_clock *clock = tms_rt_clock_find(address);
+
+    if (clock == NULL || clock->snapshot == NULL) {
+        return;
+    }
+    if (acquires(order)) {
+        tms_rt_clock_acquire(t, clock);
+    } else {
+        tms_rt_clock_merge(&t->loaded, clock);
+    }
+}
+
+/*
+ * A store releases what the thread did, or with a relaxed order what it did before its last release
+ * fence, in the place of what was there; a read-modify-write in addition to it, for it continues
+ * the release sequence.
+ */
+static void write_clock(struct tms_rt_thread *t, uintptr_t address, bool update, int order)
+{
+    bool publishes = releases(order) || t->fenced.snapshot != NULL;
+    struct tms_rt_clock *clock =
+        publishes ? tms_rt_clock_make(address) : tms_rt_clock_find(address);
+
+    if (clock == NULL) {
+        return;
+    }
+    if (!update) {
+        tms_rt_clock_drop(clock);
+    }
+    if (releases(order)) {
+        tms_rt_clock_add(t, clock);
+        tms_rt_function_releases(t, 0);
+    } else if (t->fenced.snapshot != NULL) {
+        tms_rt_clock_merge(clock, &t->fenced);
+    }
+}
+
+void tms_rt_access_atomic(struct tms_rt_thread *t, uintptr_t address, size_t size,
+                          enum tms_rt_access access, int order, uintptr_t pc)
+{
+    static const uint64_t kinds[] = {
+        [TMS_RT_READ] = WORD_ATOMIC,
+        [TMS_RT_WRITE] = WORD_ATOMIC | WORD_WRITE,
+        [TMS_RT_UPDATE] = WORD_ATOMIC | WORD_WRITE | WORD_SYNCED,
+    };
+    bool acquired = access == TMS_RT_READ && acquires(order);
+
+    if (!tms_rt_mode.checks || t->ignored[access] != 0) {
+        return;
+    }
+    struct access a = {
+        .id = tms_rt_word_id(address), .kind = WORD_ATOMIC, .site = tms_rt_site(t, pc)};
+    if (t->engine == NULL && !first_event(t, &a)) {
+        return;
+    }
+    if (access != TMS_RT_WRITE) {
+        read_clock(t, address, order);
+    }
+    access_words(t, address, size, kinds[access] | (acquired ? WORD_SYNCED : 0), a.site);
+    if (access != TMS_RT_READ) {
+        write_clock(t, address, access == TMS_RT_UPDATE, order);
+    }
+}
+
+void tms_rt_fence(struct tms_rt_thread *t, int order)
+{
+    if (!tms_rt_mode.checks || t->engine == NULL) {
+        return;
+    }
+    if (acquires(order)) {
+        tms_rt_clock_acquire(t, &t->loaded);
+    }
+    if (releases(order)) {
+        tms_rt_clock_release(t, &t->fenced);
+    }
+}
