@@ -310,7 +310,8 @@ static void claim(struct tms_rt_thread *t, struct tms_rt_unpacked *cell, struct 
 /* A reader that this read comes after: whoever comes after the one comes after both. */
 static inline bool is_superseded(const struct tms_rt_thread *t, uint64_t word, uint64_t mine)
 {
-    return (word & (WORD_WRITE | WORD_ATOMIC)) == 0 && (word & WORD_BYTES & ~mine) == 0 &&
+    return (mine & WORD_WRITE) == 0 && !is_own(t, word) &&
+           (word & (WORD_WRITE | WORD_ATOMIC)) == 0 && (word & WORD_BYTES & ~mine) == 0 &&
            happens_before(t, word);
 }
 
@@ -324,7 +325,7 @@ static void drop_superseded(struct tms_rt_thread *t, struct tms_rt_unpacked *cel
         return;
     }
     for (uint32_t i = 0; i + 1 < cell->count; i++) {
-        if (is_own(t, cell->word[i]) || !is_superseded(t, cell->word[i], mine)) {
+        if (!is_superseded(t, cell->word[i], mine)) {
             cell->word[kept++] = cell->word[i];
         }
     }
@@ -432,57 +433,65 @@ static inline void follow_renewal(struct tms_rt_thread *t, uint32_t word)
     }
 }
 
-/* ---- memory of one thread ----------------------------------------------------------------- */
+/* ---- plain accesses that are ordered ------------------------------------------------------ */
 
-/* Free, or a plain access of this thread: `write` says which kind. */
-static inline bool is_own_plain(const struct tms_rt_thread *t, uint64_t word, uint64_t write)
+/* No edge comes from the word, and no lock is needed to see that it stays so. */
+static inline bool is_ordered(const struct tms_rt_thread *t, uint64_t word, const struct access *a)
 {
-    const uint64_t mask = ~(WORD_BYTES | WORD_SYNCED | WORD_EVENT_MOST << WORD_EVENT);
-
-    return word == 0 || ((word ^ (t->word_base | WORD_FAST | write)) & mask) == 0;
+    return word == 0 ||
+           ((word & WORD_FAST) != 0 && (!conflicts(t, word, a) || happens_before(t, word)));
 }
 
-/* What stays of the thread's former access of the kind; *old: it would have to be kept apart. */
-static inline uint64_t join_own(const struct tms_rt_thread *t, uint64_t word, uint64_t bytes,
-                                bool *old)
+/* What stays of a word; what can be one with the new word becomes part of that. */
+static inline uint64_t keep(const struct tms_rt_thread *t, uint64_t word, const struct access *a,
+                            uint64_t *mine)
 {
-    bool fresh = word - t->epoch < t->epoch_span;
+    bool own = is_own(t, word), fresh = word - t->epoch < t->epoch_span;
+    bool same = own && ((word ^ a->kind) & WORD_WRITE) == 0;
+    uint64_t left = (a->kind & WORD_WRITE) != 0 || same ? word & ~a->bytes : word;
 
-    *old = !fresh && (word & WORD_BYTES & ~bytes) != 0;
-    return fresh ? word & (WORD_BYTES | WORD_SYNCED) : 0;
+    if (same && fresh) {
+        *mine |= word & (WORD_BYTES | WORD_SYNCED);
+        return 0;
+    }
+    return (left & WORD_BYTES) != 0 ? left : 0;
 }
 
 /*
- * The cell has at most one plain write and one plain read, both of this thread: there is no order
- * to look at, and no lock to take. Another thread that comes this very moment has no order with
- * this one, or only reads, or is after other bytes; its word, or this one, may get lost then, which
- * can hide a race and nothing else. False if it is another case, and nothing has happened.
+ * Nearly all accesses that are not repeated: plain, and after everything that the cell has of other
+ * threads. That needs no lock. Another thread that comes this very moment races with this one, or
+ * both read, or it is after other bytes; its word, or this one, may get lost then, which can hide a
+ * race and nothing else. False if it is another case, and then nothing has happened.
  */
-static inline bool access_own(struct tms_rt_thread *t, struct tms_rt_cell *cell, struct access *a)
+static inline bool access_ordered(struct tms_rt_thread *t, struct tms_rt_cell *cell,
+                                  struct access *a)
 {
-    uint64_t write = atomic_load_explicit(&cell->word[0], memory_order_relaxed);
-    uint64_t read = atomic_load_explicit(&cell->word[1], memory_order_relaxed);
-    uint64_t more = atomic_load_explicit(&cell->word[2], memory_order_relaxed) |
-                    atomic_load_explicit(&cell->link, memory_order_relaxed);
-    bool writes = (a->kind & WORD_WRITE) != 0, old;
+    uint64_t word[CELL_WORDS] = {atomic_load_explicit(&cell->word[0], memory_order_relaxed),
+                                 atomic_load_explicit(&cell->word[1], memory_order_relaxed),
+                                 atomic_load_explicit(&cell->word[2], memory_order_relaxed)};
+    const unsigned place = (a->kind & WORD_WRITE) == 0;
+    uint64_t mine = 0;
 
-    if (more != 0 || !is_own_plain(t, write, WORD_WRITE) || !is_own_plain(t, read, 0)) {
+    if (atomic_load_explicit(&cell->link, memory_order_relaxed) != 0 ||
+        !is_ordered(t, word[0], a) || !is_ordered(t, word[1], a) || !is_ordered(t, word[2], a)) {
         return false;
     }
-    uint64_t joined = join_own(t, writes ? write : read, a->bytes, &old);
-    if (old) {
-        return false;
+    if (place == 0 && (is_read_before(t, word[1], a) || is_read_before(t, word[2], a))) {
+        mine = WORD_SYNCED;
     }
-    if (!writes) {
-        uint64_t mine = make_word(t, pass_by(t, a), a) | joined;
-        atomic_store_explicit(&cell->word[1], mine, memory_order_relaxed);
-        return true;
+    uint64_t write = keep(t, word[0], a, &mine), read = keep(t, word[1], a, &mine);
+    uint64_t third = keep(t, word[2], a, &mine);
+    uint64_t moved = place == 0 ? write : read;
+    if (moved != 0) {
+        if (third != 0 && !is_superseded(t, third, a->kind | a->bytes)) {
+            return false;
+        }
+        third = moved;
     }
-    a->kind |= is_read_before(t, read, a) ? WORD_SYNCED : 0;
-    uint64_t mine = make_word(t, pass_by(t, a), a) | joined, left = read & ~a->bytes;
-    atomic_store_explicit(&cell->word[0], mine, memory_order_relaxed);
-    atomic_store_explicit(&cell->word[1], (left & WORD_BYTES) != 0 ? left : 0,
-                          memory_order_relaxed);
+    mine |= make_word(t, pass_by(t, a), a);
+    atomic_store_explicit(&cell->word[0], place == 0 ? mine : write, memory_order_relaxed);
+    atomic_store_explicit(&cell->word[1], place == 0 ? read : mine, memory_order_relaxed);
+    atomic_store_explicit(&cell->word[2], third, memory_order_relaxed);
     return true;
 }
 
@@ -508,7 +517,7 @@ static void access_word(struct tms_rt_thread *t, uintptr_t address, size_t size,
     }
     if (tms_rt_mode.records) {
         follow_renewal(t, a.id);
-    } else if ((kind & WORD_FAST) != 0 && access_own(t, cell, &a)) {
+    } else if ((kind & WORD_FAST) != 0 && access_ordered(t, cell, &a)) {
         return;
     }
     tms_rt_unpack(t, cell, tms_rt_cell_lock(cell), &unpacked);
