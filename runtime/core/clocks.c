@@ -232,19 +232,26 @@ void tms_rt_clock_drop(struct tms_rt_clock *clock)
 
 /* ---- threads ------------------------------------------------------------------------------ */
 
-bool tms_rt_clock_start(struct tms_rt_thread *t)
+/* By slot, mapped whole: a mapping at the start of a thread could be where the program has unmapped
+ * something and counts on getting it again. */
+static uint64_t *seen_by_slot;
+
+bool tms_rt_clocks_start(void)
 {
-    if (t->seen == NULL) {
-        t->seen = tms_rt_map((TMS_RT_SLOTS_MOST + 1) * sizeof(*t->seen));
-        if (t->seen == NULL) {
-            tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
-            return false;
-        }
+    size_t slots_most = TMS_RT_SLOTS_MOST + 1;
+
+    if (seen_by_slot == NULL) {
+        seen_by_slot = tms_rt_map(slots_most * slots_most * sizeof(*seen_by_slot));
     }
-    memset(t->seen, 0, slots() * sizeof(*t->seen));
+    return seen_by_slot != NULL;
+}
+
+void tms_rt_clock_start(struct tms_rt_thread *t)
+{
+    t->seen = &seen_by_slot[t->engine->slot * (TMS_RT_SLOTS_MOST + 1)];
+    memset(t->seen, 0, (TMS_RT_SLOTS_MOST + 1) * sizeof(*t->seen));
     tms_rt_clock_acquire(t, &t->forked);
     tms_rt_start_epoch(t);
-    return true;
 }
 
 void tms_rt_clock_join(struct tms_rt_thread *t, const struct tms_rt_thread *child)

@@ -52,11 +52,9 @@ void tms_rt_clock_copy(struct tms_rt_clock *to, const struct tms_rt_clock *from)
 void tms_rt_clock_merge(struct tms_rt_clock *to, const struct tms_rt_clock *from);
 void tms_rt_clock_drop(struct tms_rt_clock *clock);
 
-/*
- * The thread has a slot from now on: it knows what its creator had released when it forked. Gives
- * it an array of its own; false when there is no memory for it.
- */
-bool tms_rt_clock_start(struct tms_rt_thread *thread);
+bool tms_rt_clocks_start(void);
+/* The thread has a slot from now on: it knows what its creator had released when it forked. */
+void tms_rt_clock_start(struct tms_rt_thread *thread);
 /* The joined thread is over: everything it did comes before. */
 void tms_rt_clock_join(struct tms_rt_thread *thread, const struct tms_rt_thread *child);
 /* The descriptor is about to be used for another thread. */

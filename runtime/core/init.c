@@ -153,7 +153,7 @@ static bool watch(void)
     bool blame = config.blame == NULL || strcmp(config.blame, "0") != 0;
 
     if (!tms_rt_spool_open(config.spool, number(config.max_size)) || !tms_rt_shadow_start() ||
-        !tms_rt_check_start(blame)) {
+        !tms_rt_clocks_start() || !tms_rt_check_start(blame)) {
         return false;
     }
     tms_rt_mode.records = record;

@@ -60,7 +60,6 @@ void tms_rt_leave(struct tms_rt_thread *t)
     X(entries)                                                                                     \
     X(entry_capacity)                                                                              \
     X(spare_node)                                                                                  \
-    X(seen)                                                                                        \
     X(deep_stack)
 
 /* Not by way of a copy: that would not fit the stacks of some threads. */
