@@ -23,8 +23,8 @@
 #include <string.h>
 
 #include "runtime/core/memory.h"
-#include "runtime/shadow/shadow.h"
 #include "runtime/intercept/interpose.h"
+#include "runtime/shadow/shadow.h"
 
 #define INLINE static inline __attribute__((always_inline))
 

@@ -72,7 +72,7 @@ struct tms_spool_header {
     char how[TMS_SPOOL_MESSAGE];          /* how it ended: "exit", "signal 6", … */
     char program[TMS_SPOOL_MESSAGE];      /* /proc/self/exe */
     char block_source[TMS_SPOOL_MESSAGE]; /* what was taken to be atomic, a sentence */
-    uint64_t races; /* pairs of accesses that nothing orders */
+    uint64_t races;                       /* pairs of accesses that nothing orders */
 };
 
 enum tms_spool_chunk_kind { TMS_SPOOL_EVENTS = 1, TMS_SPOOL_RECORDS };
