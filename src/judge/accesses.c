@@ -16,43 +16,31 @@
 /* An access in hand. */
 struct access {
     struct tms_judge_thread *t;
-    uint32_t thread, variable;
+    uint32_t variable;
     uint8_t kind; /* as it came */
     struct tms_judge_step step;
 };
 
-static struct tms_judge_step step_of(const struct tms_judge_thread *t, uint8_t kind, uint64_t event,
-                                     uint32_t location)
+/* The read that the owner's write would update, 0: none. */
+static uint64_t updated_read(const struct tms_judge_step *last)
 {
-    return (struct tms_judge_step){
-        .event = event,
-        .read = kind == TMS_JUDGE_R ? event : 0,
-        .location = location,
-        .node = t->open_count > 0 ? t->open[t->open_count - 1].node : 0,
-        .lock = t->held_count > 0 ? t->held[t->held_count - 1].lock : 0,
-        .kind = kind,
-        .section = kind == TMS_JUDGE_U,
-        .atomic = kind == TMS_JUDGE_U,
-    };
+    return last->cleared ? 0 : last->read;
 }
 
-/* Does the write make one step with the read before it? */
-static inline bool makes_update(const struct tms_judge_thread *t, const struct tms_judge_step *read,
-                                const struct tms_judge_step *write)
+/* Does the owner's write make an update with the read before it? */
+static bool makes_update(const struct tms_judge_thread *t, uint64_t read)
 {
-    bool together = read->location != 0 ? read->location == write->location
-                                        : write->location == 0 && t->previous == read->event;
-
-    return read->kind == TMS_JUDGE_R && together && read->node == write->node;
+    return read > t->since;
 }
 
-static struct tms_judge_foreign foreign_of(const struct access *access)
+/* Only records need the node. */
+static struct tms_judge_foreign foreign_of(struct tms_judge *judge, const struct access *access)
 {
     return (struct tms_judge_foreign){
         .event = access->step.event,
-        .thread = access->thread,
+        .thread = access->t->id,
         .location = access->step.location,
-        .node = access->step.node,
+        .node = tms_judge_block(judge, access->t, access->step.event),
         .kind = access->step.kind,
         .halved = access->step.kind == TMS_JUDGE_U && !access->step.atomic,
     };
@@ -62,9 +50,8 @@ static void note_write(struct tms_judge_cell *cell, const struct access *access)
 {
     if (access->kind != TMS_JUDGE_R) {
         cell->write_event = access->step.event;
-        cell->write_thread = access->thread;
+        cell->write_thread = access->t->id;
         cell->write_location = access->step.location;
-        cell->write_node = access->step.node;
         cell->write_kind = access->step.kind;
         bool halved = access->step.kind == TMS_JUDGE_U && !access->step.atomic;
         cell->flags =
@@ -77,11 +64,18 @@ static void note_write(struct tms_judge_cell *cell, const struct access *access)
 
 /* What came between two own steps. */
 struct between {
+    const struct tms_judge_thread *t;
     const struct tms_judge_step *first;
     const struct tms_judge_foreign *read, *write; /* the first ones; event 0: none */
 };
 
-/* The second step is R or U. `later` is what it is if the R turns out to be a section update. */
+static bool is_same_place(const struct tms_judge *judge, uint32_t one, uint32_t other)
+{
+    return one == other || (judge->port.is_same_place != NULL &&
+                            judge->port.is_same_place(judge->port.user, one, other));
+}
+
+/* The second step is R or U. `later` is what it is if the R turns out to be one of an update. */
 static uint8_t pattern_of_read(const struct between *between, const struct tms_judge_step *second,
                                uint8_t *later)
 {
@@ -96,20 +90,20 @@ static uint8_t pattern_of_read(const struct between *between, const struct tms_j
         if (first->location != 0 && first->location == second->location) {
             return TMS_PATTERN_POLLED;
         }
-        return first->lock == 0 && second->lock != 0 ? TMS_PATTERN_RECHECKED
-                                                     : TMS_PATTERN_CHANGED_BETWEEN_READS;
+        return between->t->held_count > 0 && !tms_judge_is_locked(between->t, first->event)
+                   ? TMS_PATTERN_RECHECKED
+                   : TMS_PATTERN_CHANGED_BETWEEN_READS;
     }
+    bool updates = first->kind == TMS_JUDGE_U;
     if (between->write->event != 0) {
-        *later =
-            first->section ? TMS_PATTERN_INTERLEAVED_UPDATES : TMS_PATTERN_FOREIGN_VALUE_READ_BACK;
-        return first->section && update ? TMS_PATTERN_INTERLEAVED_UPDATES
-                                        : TMS_PATTERN_FOREIGN_VALUE_READ_BACK;
+        *later = updates ? TMS_PATTERN_INTERLEAVED_UPDATES : TMS_PATTERN_FOREIGN_VALUE_READ_BACK;
+        return updates && update ? TMS_PATTERN_INTERLEAVED_UPDATES
+                                 : TMS_PATTERN_FOREIGN_VALUE_READ_BACK;
     }
     if (!update) {
         return TMS_PATTERN_COUNT;
     }
-    return first->kind == TMS_JUDGE_U ? TMS_PATTERN_INTERLEAVED_UPDATES
-                                      : TMS_PATTERN_INTERMEDIATE_VALUE_SEEN;
+    return updates ? TMS_PATTERN_INTERLEAVED_UPDATES : TMS_PATTERN_INTERMEDIATE_VALUE_SEEN;
 }
 
 static uint8_t pattern_of_write(const struct between *between)
@@ -134,16 +128,16 @@ static struct tms_judge_case case_of(struct tms_judge *judge, const struct acces
 {
     struct tms_judge_case found = {
         .variable = access->variable,
-        .thread = access->thread,
+        .thread = access->t->id,
         .block = tms_judge_block(judge, access->t, between->first->event),
         .pattern = pattern,
         .if_update = TMS_PATTERN_COUNT,
-        .if_section = TMS_PATTERN_COUNT,
+        .if_later = TMS_PATTERN_COUNT,
         .own = {*between->first, access->step},
         .foreign = {*shown(between, pattern)},
     };
 
-    tms_judge_given_up(judge, &found);
+    tms_judge_look_at_locks(judge, &found);
     return found;
 }
 
@@ -163,7 +157,7 @@ static void compare(struct tms_judge *judge, const struct access *access,
         return;
     }
     if (access->step.kind == TMS_JUDGE_R && later == TMS_PATTERN_INTERLEAVED_UPDATES) {
-        found.if_update = found.if_section = later;
+        found.if_update = found.if_later = later;
         tms_judge_keep_open(judge, access->variable, &found);
     } else {
         tms_judge_found(judge, &found);
@@ -177,7 +171,7 @@ static void compare_skipped(struct tms_judge *judge, const struct access *access
     static const struct tms_judge_foreign none;
     struct tms_judge_step skip = record->skip;
     struct tms_judge_foreign skipped = record->skipped;
-    struct between between = {&skip, &skipped, &none};
+    struct between between = {access->t, &skip, &skipped, &none};
 
     record->skips = false;
     compare(judge, access, &between);
@@ -190,7 +184,7 @@ static void compare_skipped(struct tms_judge *judge, const struct access *access
 struct follow {
     const struct access *access;
     bool update;        /* the access is a write that makes an update with the read before it */
-    uint64_t last_read; /* that read */
+    uint64_t last_read; /* that read, or whatever else came last */
     bool is_own;        /* the read was not cleared */
 };
 
@@ -209,15 +203,14 @@ static enum tms_judge_answer follows(const struct tms_judge_case *open, const vo
     if (follow->update && read == follow->last_read) {
         return TMS_JUDGE_IS_UPDATE;
     }
-    return !pair && tms_judge_in_section(follow->access->t, read) ? TMS_JUDGE_IS_SECTION
-                                                                  : TMS_JUDGE_IS_READ;
+    return !pair && makes_update(follow->access->t, read) ? TMS_JUDGE_IS_LATER : TMS_JUDGE_IS_READ;
 }
 
 static __attribute__((noinline)) void follow_up(struct tms_judge *judge, struct access *access,
                                                 const struct tms_judge_step *last, bool update)
 {
-    uint32_t number = tms_judge_record(judge, access->thread, access->variable);
-    struct follow follow = {access, update, last->event, tms_judge_is_fresh(access->t, last)};
+    uint32_t number = tms_judge_record(judge, access->t->id, access->variable);
+    struct follow follow = {access, update, last->event, tms_judge_is_own(access->t, last)};
 
     if (number == 0) {
         return;
@@ -228,8 +221,9 @@ static __attribute__((noinline)) void follow_up(struct tms_judge *judge, struct 
         record->skips = false;
     } else if (record->skips && access->kind != TMS_JUDGE_R) {
         struct access later = *access;
-        if (update) { /* as the later step, it happened when its read did */
+        if (update && last->kind == TMS_JUDGE_R) { /* as the later step, it happened at its read */
             later.step.event = last->event;
+            later.step.location = last->location;
         }
         compare_skipped(judge, &later, record);
         record = &judge->records.at[number];
@@ -254,24 +248,19 @@ static inline void access_again(struct tms_judge *judge, struct access *access)
 {
     struct tms_judge_cell *cell = &judge->cells[access->variable];
     struct tms_judge_step last = cell->last;
-    bool fresh = tms_judge_is_fresh(access->t, &last);
     bool update = false;
 
-    if (access->kind != TMS_JUDGE_R) {
-        update =
-            access->kind == TMS_JUDGE_W && fresh && makes_update(access->t, &last, &access->step);
-        access->step.kind = update ? TMS_JUDGE_U : access->kind;
-        access->step.read = fresh ? last.read : 0;
-        access->step.section =
-            access->step.kind == TMS_JUDGE_U ||
-            (access->step.read != 0 && tms_judge_in_section(access->t, access->step.read));
+    if (access->kind == TMS_JUDGE_W) {
+        access->step.read = updated_read(&last);
+        update = makes_update(access->t, access->step.read);
+        access->step.kind = update ? TMS_JUDGE_U : TMS_JUDGE_W;
     }
     if (cell->flags & TMS_JUDGE_EXTRA) {
         follow_up(judge, access, &last, update);
         cell = &judge->cells[access->variable];
     }
     if (cell->records != 0 && (~cell->flags & shown_flags(access->kind))) {
-        struct tms_judge_foreign foreign = foreign_of(access);
+        struct tms_judge_foreign foreign = foreign_of(judge, access);
         tms_judge_show(judge, cell, &foreign);
     }
     cell->flags |= shown_flags(access->kind);
@@ -286,7 +275,7 @@ static inline void access_again(struct tms_judge *judge, struct access *access)
 static void come_back(struct tms_judge *judge, const struct access *access, uint32_t number)
 {
     struct tms_judge_record record = judge->records.at[number];
-    struct between between = {&record.step, &record.first_read, &record.first_write};
+    struct between between = {access->t, &record.step, &record.first_read, &record.first_write};
 
     judge->records.at[number].away = false;
     tms_judge_untake(judge, number);
@@ -315,16 +304,18 @@ static __attribute__((noinline)) void take_over(struct tms_judge *judge,
                                                 const struct access *access)
 {
     struct tms_judge_cell *cell = &judge->cells[access->variable];
-    struct tms_judge_foreign foreign = foreign_of(access);
 
     judge->met++;
     tms_judge_push_away(judge, access->variable);
-    tms_judge_show(judge, cell, &foreign);
-    uint32_t number = tms_judge_find_record(judge, cell, access->thread);
+    if (cell->records != 0) {
+        struct tms_judge_foreign foreign = foreign_of(judge, access);
+        tms_judge_show(judge, cell, &foreign);
+    }
+    uint32_t number = tms_judge_find_record(judge, cell, access->t->id);
     cell->flags &= (uint8_t) ~(TMS_JUDGE_SHOWN_READ | TMS_JUDGE_SHOWN_WRITE | TMS_JUDGE_EXTRA);
     cell->flags |= shown_flags(access->kind);
     uint64_t since = number != 0 ? judge->records.at[number].step.event : 0;
-    tms_judge_pairs(judge, access->thread, access->variable, &access->step, since);
+    tms_judge_pairs(judge, access->t, access->variable, &access->step, since);
     if (number != 0) {
         come_back(judge, access, number);
         if (judge->records.at[number].skips || judge->records.at[number].open != 0) {
@@ -332,7 +323,7 @@ static __attribute__((noinline)) void take_over(struct tms_judge *judge,
         }
     }
     note_write(cell, access);
-    cell->owner = access->thread;
+    cell->owner = access->t->id;
     cell->last = access->step;
 }
 
@@ -355,73 +346,139 @@ static inline bool is_data(struct tms_judge *judge, uint32_t variable)
     struct tms_judge_cell *cell = &judge->cells[variable];
 
     if (!(cell->flags & TMS_JUDGE_ASKED)) {
-        bool data = judge->port.is_data(judge->port.user, variable);
+        bool data = judge->port.is_data == NULL || judge->port.is_data(judge->port.user, variable);
         cell->flags |= TMS_JUDGE_ASKED | (data ? 0 : TMS_JUDGE_IGNORED);
     }
     return !(cell->flags & TMS_JUDGE_IGNORED);
 }
 
-/* Reads again what it read last, and another thread has written it: it waits for that. */
-static inline bool is_poll(const struct tms_judge *judge, const struct access *access)
+/* Has the thread done the same in its stretch, and did no other thread come between? */
+static bool is_repeated(const struct tms_judge *judge, const struct tms_judge_thread *t,
+                        uint32_t variable, uint8_t kind)
 {
-    const struct tms_judge_cell *cell = &judge->cells[access->variable];
-    const struct tms_judge_thread *t = access->t;
+    const struct tms_judge_cell *cell = &judge->cells[variable];
 
-    return access->kind == TMS_JUDGE_R && t->previous_variable == access->variable &&
-           t->previous_location == access->step.location && cell->write_thread != access->thread &&
-           cell->write_event > t->previous;
-}
-
-/* It might have waited here, had not another thread done already what it waits for. */
-static inline bool is_waited_for(struct tms_judge *judge, const struct access *access)
-{
-    const struct tms_judge_cell *cell = &judge->cells[access->variable];
-
-    return access->kind == TMS_JUDGE_R && access->t->held_count > 0 && access->step.location != 0 &&
-           tms_judge_waits_at(judge, access->t, access->step.location) && cell->write_thread != 0 &&
-           cell->write_thread != access->thread;
-}
-
-void tms_judge_access(struct tms_judge *judge, uint32_t thread, uint32_t variable, uint8_t kind,
-                      uint64_t event, uint32_t location)
-{
-    struct tms_judge_thread *t = tms_judge_thread(judge, thread);
-
-    if (t == NULL || (variable >= judge->cell_capacity && !make_room(judge, variable))) {
-        return;
-    }
     if (kind == TMS_JUDGE_U) {
-        tms_judge_used(judge, thread, variable, false, event);
-        t->synchronised++;
+        return false;
     }
-    if (!is_data(judge, variable)) {
-        return;
+    if (cell->owner == t->id) {
+        return cell->last.event > t->stretch &&
+               (kind == TMS_JUDGE_R || cell->last.kind != TMS_JUDGE_R);
     }
-    judge->accesses++;
-    struct access access = {t, thread, variable, kind, step_of(t, kind, event, location)};
-    if (is_poll(judge, &access) || is_waited_for(judge, &access)) {
-        tms_judge_rendezvous(judge, thread, event - 1);
+    uint32_t number = kind == TMS_JUDGE_R ? tms_judge_find_record(judge, cell, t->id) : 0;
+    return number != 0 && !judge->records.at[number].write &&
+           judge->records.at[number].step.event > t->stretch;
+}
+
+/* Reads again what it read last, and another thread has written it: it waits for that. */
+static inline bool is_poll(const struct tms_judge *judge, const struct tms_judge_thread *t,
+                           uint64_t key, const struct tms_judge_step *step, uint64_t write)
+{
+    return write > t->previous && t->previous_key == key &&
+           is_same_place(judge, t->previous_location, step->location);
+}
+
+void tms_judge_note(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t key,
+                    const struct tms_judge_step *step, uint64_t write)
+{
+    bool reads = step->kind == TMS_JUDGE_R;
+    bool waits = reads && t->held_count > 0 && step->location != 0 &&
+                 tms_judge_waits_at(judge, t, key, step->location) && write != 0;
+
+    if (waits || (reads && is_poll(judge, t, key, step, write))) {
+        /* It might have waited here, had not another thread done already what it waits for. */
+        tms_judge_rendezvous(judge, t, step->event - 1);
     }
+    bool counts = step->kind == TMS_JUDGE_U && step->read == t->previous; /* x++ */
+    if (step->kind == TMS_JUDGE_W || (step->kind == TMS_JUDGE_U && !step->atomic && !counts)) {
+        t->wrote = step->event;
+    }
+    if (step->atomic) {
+        tms_judge_let_others(t, step->event);
+    }
+    t->previous = step->event;
+    t->previous_key = reads ? key : 0;
+    t->previous_location = step->location;
+}
+
+void tms_judge_take(struct tms_judge *judge, struct tms_judge_thread *t, uint32_t variable,
+                    const struct tms_judge_step *step)
+{
     struct tms_judge_cell *cell = &judge->cells[variable];
-    if (cell->owner == thread) {
+    uint8_t kind = step->kind == TMS_JUDGE_U && !step->atomic ? TMS_JUDGE_W : step->kind;
+    struct access access = {t, variable, kind, *step};
+
+    access.step.kind = kind;
+    access.step.read = kind == TMS_JUDGE_R ? step->event : 0;
+    if (cell->owner == t->id) {
         access_again(judge, &access);
     } else if (cell->owner == 0) {
         access.step.initial = kind == TMS_JUDGE_W;
-        cell->owner = thread;
+        cell->owner = t->id;
         cell->last = access.step;
         note_write(cell, &access);
     } else {
         take_over(judge, &access);
     }
-    if (access.step.kind == TMS_JUDGE_W && t->held_count > 0) {
-        tms_judge_wrote(t);
+}
+
+void tms_judge_adopt(struct tms_judge *judge, uint32_t variable, uint32_t owner,
+                     const struct tms_judge_step *last, const struct tms_judge_foreign *write)
+{
+    if (variable >= judge->cell_capacity && !make_room(judge, variable)) {
+        return;
     }
+    judge->cells[variable] =
+        (struct tms_judge_cell){.last = *last,
+                                .owner = owner,
+                                .write_event = write->event,
+                                .write_thread = write->thread,
+                                .write_location = write->location,
+                                .write_kind = write->kind,
+                                .flags = TMS_JUDGE_ASKED | (write->halved ? TMS_JUDGE_HALVED : 0)};
+}
+
+/* The step that an access of a trace is, without what only take_over and access_again know. */
+static struct tms_judge_step step_of(const struct tms_judge *judge,
+                                     const struct tms_judge_thread *t, uint32_t variable,
+                                     uint8_t kind, uint64_t event, uint32_t location)
+{
+    const struct tms_judge_cell *cell = &judge->cells[variable];
+    struct tms_judge_step step = {
+        .event = event, .location = location, .kind = kind, .atomic = kind == TMS_JUDGE_U};
+
+    if (kind == TMS_JUDGE_W && cell->owner == t->id) {
+        step.read = updated_read(&cell->last);
+        step.kind = makes_update(t, step.read) ? TMS_JUDGE_U : TMS_JUDGE_W;
+    }
+    return step;
+}
+
+void tms_judge_access(struct tms_judge *judge, struct tms_judge_thread *t, uint32_t variable,
+                      uint8_t kind, uint64_t event, uint32_t location)
+{
+    if (variable >= judge->cell_capacity && !make_room(judge, variable)) {
+        return;
+    }
+    if (kind == TMS_JUDGE_U) {
+        tms_judge_used(judge, t, variable, false, event);
+        t->synchronised++;
+    }
+    if (!is_data(judge, variable)) {
+        tms_judge_let_others(t, event);
+        return;
+    }
+    judge->accesses++;
+    if (is_repeated(judge, t, variable, kind)) {
+        return;
+    }
+    const struct tms_judge_cell *cell = &judge->cells[variable];
+    struct tms_judge_step step = step_of(judge, t, variable, kind, event, location);
+    tms_judge_note(judge, t, variable, &step, cell->write_thread != t->id ? cell->write_event : 0);
+    tms_judge_take(judge, t, variable, &step);
     if (t->learning > 0) {
-        tms_judge_learn(judge, t, variable, 1u << kind | 1u << access.step.kind);
+        tms_judge_learn(judge, t, variable, 1u << kind | 1u << step.kind);
     }
-    t->previous = event;
-    t->previous_variable = kind == TMS_JUDGE_R ? variable : 0;
-    t->previous_location = location;
 }
 
 void tms_judge_renew(struct tms_judge *judge, uint32_t variable)
@@ -434,14 +491,16 @@ void tms_judge_renew(struct tms_judge *judge, uint32_t variable)
     }
 }
 
-void tms_judge_retry(struct tms_judge *judge, uint32_t thread, uint32_t variable)
+void tms_judge_retry(struct tms_judge *judge, struct tms_judge_thread *t, uint32_t variable,
+                     uint64_t event)
 {
+    tms_judge_break(t, event);
     if (variable >= judge->cell_capacity) {
         return;
     }
     struct tms_judge_cell *cell = &judge->cells[variable];
-    uint32_t number = tms_judge_find_record(judge, cell, thread);
-    if (cell->owner == thread) {
+    uint32_t number = tms_judge_find_record(judge, cell, t->id);
+    if (cell->owner == t->id) {
         cell->last.cleared = true;
     } else if (number != 0) {
         judge->records.at[number].step.cleared = true;
@@ -449,16 +508,24 @@ void tms_judge_retry(struct tms_judge *judge, uint32_t thread, uint32_t variable
     }
 }
 
-void tms_judge_rendezvous(struct tms_judge *judge, uint32_t thread, uint64_t event)
+static void forget_taken(struct tms_judge *judge, struct tms_judge_thread *t)
 {
-    struct tms_judge_thread *t = tms_judge_thread(judge, thread);
-
-    if (t == NULL) {
-        return;
-    }
-    t->cleared = event;
+    tms_judge_guard(judge, true);
     for (size_t i = 0; i < t->taken_count; i++) {
         judge->records.at[t->taken[i]].taken = false;
     }
     t->taken_count = 0;
+    tms_judge_guard(judge, false);
+}
+
+void tms_judge_rendezvous(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t event)
+{
+    uint64_t cleared = t->open_count > 0 ? event : TMS_JUDGE_NOTHING_KEPT;
+
+    atomic_store_explicit(&t->cleared, cleared, memory_order_relaxed);
+    t->since = event;
+    tms_judge_break(t, event);
+    if (t->taken_count > 0) {
+        forget_taken(judge, t);
+    }
 }

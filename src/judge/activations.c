@@ -8,24 +8,33 @@
 
 #include "judge/pools.h"
 
-#define NODES_LEAST 65536 /* so many may be in use before the first sweep */
+#define NODES_LEAST 16384 /* so many may be in use before the first sweep */
 
 TMS_JUDGE_DEFINE_POOL(node, nodes, parent)
 TMS_JUDGE_DEFINE_POOL(cut, cuts, next)
 
-struct tms_judge_thread *tms_judge_thread(struct tms_judge *judge, uint32_t thread)
+struct tms_judge_thread *tms_judge_thread(struct tms_judge *judge, uint32_t id)
 {
-    if (!TMS_RESERVE(judge->memory, &judge->threads, &judge->thread_capacity, (size_t)thread + 1,
-                     16)) {
+    if (!TMS_RESERVE(judge->memory, &judge->threads, &judge->thread_capacity, (size_t)id + 1, 16)) {
         judge->failed = true;
         return NULL;
     }
-    return &judge->threads[thread];
+    if (judge->threads[id] == NULL) {
+        struct tms_judge_thread *t = tms_resize(judge->memory, NULL, 0, 1, sizeof(*t));
+        if (t == NULL) {
+            judge->failed = true;
+            return NULL;
+        }
+        t->id = id;
+        t->cleared = TMS_JUDGE_NOTHING_KEPT;
+        judge->threads[id] = t;
+    }
+    return judge->threads[id];
 }
 
 /* ---- functions ------------------------------------------------------------------------------ */
 
-static uint32_t function_of(struct tms_judge *judge, uint32_t label)
+static uint32_t ask_function(struct tms_judge *judge, uint32_t label)
 {
     if (!TMS_RESERVE(judge->memory, &judge->function_of, &judge->label_capacity, (size_t)label + 1,
                      64)) {
@@ -33,52 +42,125 @@ static uint32_t function_of(struct tms_judge *judge, uint32_t label)
         return 0;
     }
     if (judge->function_of[label] == 0) {
-        uint32_t function = judge->port.function_of(judge->port.user, label);
-        if (!TMS_RESERVE(judge->memory, &judge->functions, &judge->function_capacity,
-                         (size_t)function + 1, 64)) {
-            judge->failed = true;
-            return 0;
-        }
-        if (function >= judge->function_count) {
-            judge->function_count = (size_t)function + 1;
-        }
-        if (judge->functions[function].label == 0) {
-            judge->functions[function].label = label;
-        }
-        judge->function_of[label] = function;
+        judge->function_of[label] = judge->port.function_of(judge->port.user, label);
     }
     return judge->function_of[label];
 }
 
-/* ---- blocks --------------------------------------------------------------------------------- */
-
-void tms_judge_open(struct tms_judge *judge, uint32_t thread, uint32_t label, uint8_t source,
-                    uint64_t event, uint32_t location)
+/* What the thread has counted of the function of a label; NULL when memory is short. */
+static struct tms_judge_function *counts_of(struct tms_judge *judge, struct tms_judge_thread *t,
+                                            uint32_t label, uint32_t *function)
 {
-    struct tms_judge_thread *t = tms_judge_thread(judge, thread);
-    uint32_t function = function_of(judge, label);
+    *function = judge->port.function_of != NULL ? ask_function(judge, label) : label;
+    if (judge->failed || !TMS_RESERVE(judge->memory, &t->functions, &t->function_capacity,
+                                      (size_t)*function + 1, 64)) {
+        judge->failed = true;
+        return NULL;
+    }
+    struct tms_judge_function *counts = &t->functions[*function];
+    counts->label = counts->label == 0 ? label : counts->label;
+    return counts;
+}
+
+bool tms_judge_add_function(struct tms_judge *judge, uint32_t function,
+                            const struct tms_judge_function *counts)
+{
+    if (!TMS_RESERVE(judge->memory, &judge->functions, &judge->function_capacity,
+                     (size_t)function + 1, 64)) {
+        judge->failed = true;
+        return false;
+    }
+    if (function >= judge->function_count) {
+        judge->function_count = (size_t)function + 1;
+    }
+    struct tms_judge_function *sum = &judge->functions[function];
+    sum->executions += counts->executions;
+    sum->same += counts->same;
+    sum->busy += counts->busy;
+    sum->ended += counts->ended;
+    sum->counted += counts->counted;
+    sum->counted_cut += counts->counted_cut;
+    sum->label = sum->label == 0 ? counts->label : sum->label;
+    return true;
+}
+
+/* ---- nodes ---------------------------------------------------------------------------------- */
+
+static uint32_t make_node(struct tms_judge *judge, const struct tms_judge_thread *t, size_t at)
+{
+    struct tms_judge_open *open = &t->open[at];
 
     if (judge->node_live >= judge->node_limit) {
         tms_judge_sweep(judge);
     }
     uint32_t number = judge->failed ? 0 : tms_judge_take_node(judge);
-    if (number == 0 ||
+    if (number == 0) {
+        return 0;
+    }
+    judge->node_live++;
+    judge->nodes.at[number] = (struct tms_judge_node){.begin = open->begin,
+                                                      .label = open->label,
+                                                      .location = open->location,
+                                                      .thread = t->id,
+                                                      .function = open->function,
+                                                      .parent = at > 0 ? t->open[at - 1].node : 0,
+                                                      .used = true};
+    open->node = number;
+    return number;
+}
+
+/* The node of the activation at that place of the stack, with those around it. */
+static uint32_t node_at(struct tms_judge *judge, struct tms_judge_thread *t, size_t at)
+{
+    size_t from = at + 1;
+
+    while (from > 0 && t->open[from - 1].node == 0) {
+        from--;
+    }
+    for (; from <= at; from++) {
+        if (make_node(judge, t, from) == 0) {
+            return 0;
+        }
+    }
+    return t->open[at].node;
+}
+
+uint32_t tms_judge_block(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t event)
+{
+    for (size_t at = t->open_count; at > 0; at--) {
+        if (t->open[at - 1].begin < event) {
+            return node_at(judge, t, at - 1);
+        }
+    }
+    return 0;
+}
+
+/* ---- blocks --------------------------------------------------------------------------------- */
+
+void tms_judge_open(struct tms_judge *judge, struct tms_judge_thread *t, uint32_t label,
+                    uint8_t source, uint64_t event, uint32_t location)
+{
+    uint32_t function;
+    struct tms_judge_function *counts = counts_of(judge, t, label, &function);
+
+    if (counts == NULL ||
         !TMS_RESERVE(judge->memory, &t->open, &t->open_capacity, t->open_count + 1, 8)) {
         judge->failed = true;
         return;
     }
-    judge->node_live++;
-    uint32_t parent = t->open_count > 0 ? t->open[t->open_count - 1].node : 0;
-    judge->nodes.at[number] = (struct tms_judge_node){.begin = event,
-                                                      .label = label,
-                                                      .location = location,
-                                                      .thread = thread,
-                                                      .function = function,
-                                                      .parent = parent,
-                                                      .used = true};
-    t->open[t->open_count++] =
-        (struct tms_judge_open){number, source, t->acquires, t->synchronised};
-    judge->functions[function].executions++;
+    if (t->open_count == 0) {
+        atomic_store_explicit(&t->cleared, event, memory_order_relaxed);
+        t->since = event;
+    }
+    t->open[t->open_count++] = (struct tms_judge_open){.begin = event,
+                                                       .label = label,
+                                                       .location = location,
+                                                       .function = function,
+                                                       .acquires = t->acquires,
+                                                       .synchronised = t->synchronised,
+                                                       .source = source};
+    counts->executions++;
+    tms_judge_break(t, event);
 }
 
 /* It acquired many locks, and did most of what its thread has done. */
@@ -89,23 +171,37 @@ static bool is_most(const struct tms_judge_thread *t, const struct tms_judge_ope
     return t->acquires - open->acquires > TMS_JUDGE_MANY && 2 * synchronised > t->synchronised;
 }
 
+static void end_node(struct tms_judge *judge, const struct tms_judge_open *open, uint64_t event)
+{
+    tms_judge_guard(judge, true);
+    struct tms_judge_node *node = &judge->nodes.at[open->node];
+    node->end = event;
+    node->delayed = open->delayed;
+    if (node->cuts != 0 && !open->delayed) {
+        const struct tms_judge_function cut = {.counted_cut = 1};
+        tms_judge_add_function(judge, node->function, &cut);
+    }
+    tms_judge_guard(judge, false);
+}
+
 static void close_at(struct tms_judge *judge, struct tms_judge_thread *t, size_t at, uint64_t event)
 {
     const struct tms_judge_open *open = &t->open[at];
-    struct tms_judge_node *node = &judge->nodes.at[open->node];
-    struct tms_judge_function *function = &judge->functions[node->function];
+    struct tms_judge_function *function = &t->functions[open->function];
 
-    node->end = event;
+    if (open->node != 0) {
+        end_node(judge, open, event);
+    }
     function->ended++;
     function->same += at < t->busy;
     function->busy += at < t->busy || is_most(t, open);
-    function->counted += !node->delayed;
-    function->counted_cut += !node->delayed && node->cuts != 0;
+    function->counted += !open->delayed;
     t->busy -= at < t->busy;
     t->open_count--;
     memmove(&t->open[at], &t->open[at + 1], (t->open_count - at) * sizeof(*t->open));
-    if (t->open_count == 0) {
-        tms_judge_rendezvous(judge, node->thread, event); /* nothing is left to be cut */
+    tms_judge_break(t, event);
+    if (t->open_count == 0) { /* nothing is left to be cut */
+        tms_judge_rendezvous(judge, t, event);
     }
 }
 
@@ -120,65 +216,61 @@ static size_t innermost(const struct tms_judge_thread *t, uint8_t source)
     return at;
 }
 
-void tms_judge_close(struct tms_judge *judge, uint32_t thread, uint8_t source, uint64_t event)
+void tms_judge_close(struct tms_judge *judge, struct tms_judge_thread *t, uint8_t source,
+                     uint64_t event)
 {
-    struct tms_judge_thread *t = tms_judge_thread(judge, thread);
-    size_t at = t != NULL ? innermost(t, source) : 0;
+    size_t at = innermost(t, source);
 
     if (at > 0) {
         close_at(judge, t, at - 1, event);
     }
 }
 
-void tms_judge_change(struct tms_judge *judge, uint32_t thread, uint8_t source, uint8_t other)
+void tms_judge_close_begun(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t begin,
+                           uint64_t event)
 {
-    struct tms_judge_thread *t = tms_judge_thread(judge, thread);
-    size_t at = t != NULL ? innermost(t, source) : 0;
+    size_t at = t->open_count;
+
+    while (at > 0 && t->open[at - 1].begin != begin) {
+        at--;
+    }
+    if (at > 0) {
+        close_at(judge, t, at - 1, event);
+    }
+}
+
+void tms_judge_change(struct tms_judge_thread *t, uint8_t source, uint8_t other)
+{
+    size_t at = innermost(t, source);
 
     if (at > 0) {
         t->open[at - 1].source = other;
     }
 }
 
-void tms_judge_close_all(struct tms_judge *judge, uint32_t thread, uint64_t event)
+void tms_judge_close_all(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t event)
 {
-    struct tms_judge_thread *t = tms_judge_thread(judge, thread);
-
-    while (t != NULL && t->open_count > 0) {
+    while (t->open_count > 0) {
         close_at(judge, t, t->open_count - 1, event);
     }
 }
 
-void tms_judge_delay(struct tms_judge *judge, uint32_t thread)
+void tms_judge_delay(struct tms_judge_thread *t)
 {
-    struct tms_judge_thread *t = tms_judge_thread(judge, thread);
-
-    for (size_t i = 0; t != NULL && i < t->open_count; i++) {
-        judge->nodes.at[t->open[i].node].delayed = true;
+    for (size_t i = 0; i < t->open_count; i++) {
+        t->open[i].delayed = true;
     }
-}
-
-uint32_t tms_judge_block(const struct tms_judge *judge, const struct tms_judge_thread *thread,
-                         uint64_t event)
-{
-    for (size_t at = thread->open_count; at > 0; at--) {
-        uint32_t node = thread->open[at - 1].node;
-        if (judge->nodes.at[node].begin < event) {
-            return node;
-        }
-    }
-    return 0;
 }
 
 uint32_t tms_judge_common(const struct tms_judge *judge, const struct tms_judge_foreign *first,
                           const struct tms_judge_foreign *second)
 {
-    uint32_t number = second->node;
+    uint32_t number = first->node;
 
     assert(first->thread == second->thread && first->event < second->event);
     while (number != 0) {
         const struct tms_judge_node *node = &judge->nodes.at[number];
-        if (node->begin < first->event && (node->end == 0 || node->end > second->event)) {
+        if (node->end == 0 || node->end > second->event) {
             return number;
         }
         number = node->parent;
@@ -188,49 +280,54 @@ uint32_t tms_judge_common(const struct tms_judge *judge, const struct tms_judge_
 
 /* ---- who is busy ---------------------------------------------------------------------------- */
 
-static uint64_t use_key(uint32_t thread, uint32_t target, bool lock)
+static uint64_t use_hash(const void *user, uint32_t number)
 {
-    return (uint64_t)thread << 33 | (uint64_t)target << 1 | lock;
+    const struct tms_judge_thread *t = user;
+
+    return tms_mix(t->uses.at[number].lock, t->uses.at[number].key);
 }
 
-static uint64_t use_hash(const struct tms_judge *judge, uint32_t number)
+static uint32_t add_use(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t key,
+                        bool lock)
 {
-    return tms_mix(0, judge->uses.at[number].key);
+    if (!TMS_RESERVE(judge->memory, &t->uses.at, &t->uses.capacity, t->uses.count + 2, 16)) {
+        judge->failed = true;
+        return 0;
+    }
+    t->uses.at[++t->uses.count] = (struct tms_judge_use){.key = key, .lock = lock};
+    return (uint32_t)t->uses.count;
 }
 
-struct tms_judge_use *tms_judge_use(struct tms_judge *judge, uint32_t thread, uint32_t target,
-                                    bool lock)
+struct tms_judge_use *tms_judge_use(struct tms_judge *judge, struct tms_judge_thread *t,
+                                    uint64_t key, bool lock)
 {
-    struct tms_judge_index *index = &judge->use_index;
-    uint64_t key = use_key(thread, target, lock);
+    struct tms_judge_index *index = &t->use_index;
 
-    if (!tms_judge_index_room(judge, index, use_hash)) {
+    if (!tms_judge_index_room(judge, index, use_hash, t)) {
         return NULL;
     }
-    size_t at = tms_judge_index_start(index, tms_mix(0, key));
-    while (index->slot[at] != 0 && judge->uses.at[index->slot[at]].key != key) {
+    size_t at = tms_judge_index_start(index, tms_mix(lock, key));
+    while (index->slot[at] != 0 &&
+           (t->uses.at[index->slot[at]].key != key || t->uses.at[index->slot[at]].lock != lock)) {
         at = (at + 1) & (index->size - 1);
     }
     if (index->slot[at] == 0) {
-        if (!TMS_RESERVE(judge->memory, &judge->uses.at, &judge->uses.capacity,
-                         judge->uses.count + 2, 64)) {
-            judge->failed = true;
+        uint32_t number = add_use(judge, t, key, lock);
+        if (number == 0) {
             return NULL;
         }
-        index->slot[at] = (uint32_t)++judge->uses.count;
+        index->slot[at] = number;
         index->count++;
-        judge->uses.at[index->slot[at]] = (struct tms_judge_use){.key = key};
     }
-    return &judge->uses.at[index->slot[at]];
+    return &t->uses.at[index->slot[at]];
 }
 
 /* All that began before the first of the last five times have done it too often. */
-void tms_judge_used(struct tms_judge *judge, uint32_t thread, uint32_t target, bool lock,
+void tms_judge_used(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t target, bool lock,
                     uint64_t event)
 {
     const unsigned ring = TMS_JUDGE_SAME + 1;
-    struct tms_judge_thread *t = tms_judge_thread(judge, thread);
-    struct tms_judge_use *use = t != NULL ? tms_judge_use(judge, thread, target, lock) : NULL;
+    struct tms_judge_use *use = tms_judge_use(judge, t, target, lock);
 
     if (use == NULL) {
         return;
@@ -240,7 +337,7 @@ void tms_judge_used(struct tms_judge *judge, uint32_t thread, uint32_t target, b
         return;
     }
     uint64_t first = use->last[use->count % ring];
-    while (t->busy < t->open_count && judge->nodes.at[t->open[t->busy].node].begin < first) {
+    while (t->busy < t->open_count && t->open[t->busy].begin < first) {
         t->busy++;
     }
     use->count = ring + use->count % ring; /* so that it never overflows */
@@ -277,19 +374,14 @@ static void mark_cases(struct tms_judge *judge, uint32_t number)
     for (; number != 0; number = judge->cases.at[number].next) {
         const struct tms_judge_case *open = &judge->cases.at[number];
         mark(judge, open->block);
-        for (size_t i = 0; i < 2; i++) {
-            mark(judge, open->own[i].node);
-            mark(judge, open->foreign[i].node);
-        }
+        mark(judge, open->foreign[0].node);
     }
 }
 
 static void mark_record(struct tms_judge *judge, const struct tms_judge_record *record)
 {
-    mark(judge, record->step.node);
     mark(judge, record->first_read.node);
     mark(judge, record->first_write.node);
-    mark(judge, record->skip.node);
     mark(judge, record->skipped.node);
     for (uint32_t at = record->reads; at != 0; at = judge->reads.at[at].next) {
         mark(judge, judge->reads.at[at].access.node);
@@ -299,20 +391,12 @@ static void mark_record(struct tms_judge *judge, const struct tms_judge_record *
 
 static void mark_all(struct tms_judge *judge)
 {
-    for (size_t i = 0; i < judge->cell_capacity; i++) {
-        mark(judge, judge->cells[i].last.node);
-        mark(judge, judge->cells[i].write_node);
-    }
     for (size_t i = 1; i <= judge->records.count; i++) {
         mark_record(judge, &judge->records.at[i]);
     }
-    for (size_t i = 0; i < judge->thread_capacity; i++) {
-        const struct tms_judge_thread *t = &judge->threads[i];
-        if (t->open_count > 0) {
-            mark(judge, t->open[t->open_count - 1].node);
-        }
-        for (size_t k = 0; k < t->open_count; k++) {
-            mark(judge, t->open[k].node);
+    for (uint32_t i = 1; i <= judge->nodes.count; i++) {
+        if (judge->nodes.at[i].used && judge->nodes.at[i].end == 0) {
+            mark(judge, i);
         }
     }
 }
@@ -340,5 +424,5 @@ void tms_judge_sweep(struct tms_judge *judge)
         }
         node->marked = false;
     }
-    judge->node_limit = 2 * judge->node_live + judge->cell_capacity + NODES_LEAST;
+    judge->node_limit = 2 * judge->node_live + NODES_LEAST;
 }

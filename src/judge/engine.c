@@ -84,134 +84,142 @@ static uint8_t source_of(uint8_t event_kind)
     return tms_block_source(&(struct tms_event){.kind = event_kind});
 }
 
-static void open_block(struct tms_judge *core, const struct tms_op *op)
+/* Thread of an operation; NULL when memory is short, and then the batch ends. */
+static struct tms_judge_thread *thread_of(struct tms_judge *core, uint32_t id)
 {
-    tms_judge_open(core, op->thread, op->target, source_of(op->event_kind), op->event,
-                   op->location);
+    return id < core->thread_capacity && core->threads[id] != NULL ? core->threads[id]
+                                                                   : tms_judge_thread(core, id);
 }
 
-static void close_block(struct tms_judge *core, const struct tms_op *op)
+static void open_block(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
-    tms_judge_close(core, op->thread, source_of(op->event_kind), op->event);
+    tms_judge_open(core, t, op->target, source_of(op->event_kind), op->event, op->location);
+}
+
+static void close_block(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
+{
+    tms_judge_close(core, t, source_of(op->event_kind), op->event);
 }
 
 /* What a wait or a fork splits is one block to us. */
-static void on_begin(void *state, const struct tms_op *op)
+static void on_begin(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
     if (!(op->flags & TMS_OP_SYNTHETIC)) {
-        open_block(state, op);
+        open_block(core, t, op);
     }
 }
 
-static void on_end(void *state, const struct tms_op *op)
+static void on_end(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
     if (!(op->flags & TMS_OP_SYNTHETIC) && op->event_kind != TMS_EVENT_DEMOTE) {
-        close_block(state, op);
+        close_block(core, t, op);
     }
 }
 
-static void on_open(void *state, const struct tms_op *op)
+static void on_open(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
-    open_block(state, op);
+    open_block(core, t, op);
 }
 
-static void on_close(void *state, const struct tms_op *op)
+static void on_close(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
-    close_block(state, op);
+    close_block(core, t, op);
 }
 
-static void on_demote(void *state, const struct tms_op *op)
+static void on_demote(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
-    tms_judge_change(state, op->thread, TMS_FROM_BEGIN, TMS_FROM_CALL);
+    tms_judge_change(t, TMS_FROM_BEGIN, TMS_FROM_CALL);
 }
 
 _Static_assert(TMS_OP_UPDATE - TMS_OP_READ == TMS_JUDGE_U - TMS_JUDGE_R &&
                    TMS_OP_WRITE - TMS_OP_READ == TMS_JUDGE_W - TMS_JUDGE_R,
                "accesses stand in the same order");
 
-static void on_access(void *state, const struct tms_op *op)
+static void on_access(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
-    tms_judge_access(state, op->thread, op->target, (uint8_t)(op->kind - TMS_OP_READ + TMS_JUDGE_R),
+    tms_judge_access(core, t, op->target, (uint8_t)(op->kind - TMS_OP_READ + TMS_JUDGE_R),
                      op->event, op->location);
 }
 
-static void on_acquire(void *state, const struct tms_op *op)
+static void on_acquire(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
-    tms_judge_acquire(state, op->thread, op->target, op->event, op->location);
+    tms_judge_acquire(core, t, op->target, op->event, op->location);
 }
 
-static void on_release(void *state, const struct tms_op *op)
+static void on_release(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
-    tms_judge_release(state, op->thread, op->target, op->event, op->location,
+    tms_judge_release(core, t, op->target, op->event, op->location,
                       op->kind == TMS_OP_SHARED_RELEASE);
 }
 
-static void on_fork(void *state, const struct tms_op *op)
+static void on_fork(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
-    struct tms_judge *core = state;
-
-    tms_judge_synchronise(core, op->thread, op->event);
+    tms_judge_synchronise(t, op->event);
     if (core->splits_at_fork) {
-        tms_judge_rendezvous(core, op->thread, op->event);
+        tms_judge_rendezvous(core, t, op->event);
     }
 }
 
-static void on_join(void *state, const struct tms_op *op)
+static void on_join(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
-    tms_judge_synchronise(state, op->thread, op->event);
-    tms_judge_rendezvous(state, op->thread, op->event);
-    tms_judge_close_all(state, op->target, op->event);
+    tms_judge_synchronise(t, op->event);
+    tms_judge_rendezvous(core, t, op->event);
+    struct tms_judge_thread *child = thread_of(core, op->target);
+    if (child != NULL) {
+        tms_judge_close_all(core, child, op->event);
+    }
 }
 
-static void on_arrive(void *state, const struct tms_op *op)
+static void on_arrive(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
-    tms_judge_synchronise(state, op->thread, op->event);
-    tms_judge_rendezvous(state, op->thread, op->event);
+    tms_judge_synchronise(t, op->event);
+    tms_judge_rendezvous(core, t, op->event);
 }
 
-static void on_depart(void *state, const struct tms_op *op)
+static void on_depart(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
-    tms_judge_other(state, op->thread, op->event);
-    tms_judge_rendezvous(state, op->thread, op->event);
+    tms_judge_other(t, op->event);
+    tms_judge_rendezvous(core, t, op->event);
 }
 
 /* Blocks that are no transactions are steps as well, and come once more as what they are. */
-static void on_step(void *state, const struct tms_op *op)
+static void on_step(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
     if (op->event_kind == TMS_EVENT_WAIT) {
-        tms_judge_wait(state, op->thread);
-        on_arrive(state, op);
+        tms_judge_wait(t);
+        on_arrive(core, t, op);
     } else if (op->event_kind == TMS_EVENT_ALLOC || op->event_kind == TMS_EVENT_FREE) {
-        tms_judge_other(state, op->thread, op->event);
+        tms_judge_other(t, op->event);
     }
 }
 
-static void on_escape(void *state, const struct tms_op *op)
+static void on_escape(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
-    tms_judge_other(state, op->thread, op->event);
+    tms_judge_other(t, op->event);
 }
 
-static void on_forget(void *state, const struct tms_op *op)
+static void on_forget(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
-    tms_judge_renew(state, op->target);
+    tms_judge_renew(core, op->target);
 }
 
-static void on_clear(void *state, const struct tms_op *op)
+static void on_clear(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
-    tms_judge_rendezvous(state, op->thread, op->event);
+    tms_judge_rendezvous(core, t, op->event);
 }
 
-static void on_retry(void *state, const struct tms_op *op)
+static void on_retry(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
-    tms_judge_retry(state, op->thread, op->target);
+    tms_judge_retry(core, t, op->target, op->event);
 }
 
-static void on_delay(void *state, const struct tms_op *op)
+static void on_delay(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
-    tms_judge_delay(state, op->thread);
+    tms_judge_delay(t);
 }
 
-static void (*const handlers[TMS_OP_COUNT])(void *state, const struct tms_op *op) = {
+static void (*const handlers[TMS_OP_COUNT])(struct tms_judge *core, struct tms_judge_thread *t,
+                                            const struct tms_op *op) = {
     [TMS_OP_BEGIN] = on_begin,
     [TMS_OP_END] = on_end,
     [TMS_OP_NEST] = on_begin,
@@ -245,13 +253,22 @@ static void check_memory(struct tms_judge_engine *engine)
     }
 }
 
+static void take_op(struct tms_judge *core, const struct tms_op *op)
+{
+    struct tms_judge_thread *t = thread_of(core, op->thread);
+
+    if (t != NULL) {
+        handlers[op->kind](core, t, op);
+    }
+}
+
 static void batch(void *state, const struct tms_op *ops, size_t count)
 {
     struct tms_judge_engine *engine = state;
 
     for (size_t i = 0; i < count && !engine->core.failed; i++) {
         if (handlers[ops[i].kind] != NULL) {
-            handlers[ops[i].kind](&engine->core, &ops[i]);
+            take_op(&engine->core, &ops[i]);
         }
     }
     check_memory(engine);
@@ -260,21 +277,22 @@ static void batch(void *state, const struct tms_op *ops, size_t count)
 /* ---- plain events
  * --------------------------------------------------------------------------------------- */
 
-static void take_event(struct tms_judge *core, const struct tms_event *event, uint64_t number)
+static void take_event(struct tms_judge *core, struct tms_judge_thread *t,
+                       const struct tms_event *event, uint64_t number)
 {
     switch (event->kind) {
     case TMS_EVENT_ACQUIRE:
-        tms_judge_acquire(core, event->thread, event->target, number, event->location);
+        tms_judge_acquire(core, t, event->target, number, event->location);
         break;
     case TMS_EVENT_RELEASE:
-        tms_judge_release(core, event->thread, event->target, number, event->location, false);
+        tms_judge_release(core, t, event->target, number, event->location, false);
         break;
     default:
         if (tms_opens_block(event)) {
-            tms_judge_open(core, event->thread, event->target, tms_block_source(event), number,
+            tms_judge_open(core, t, event->target, tms_block_source(event), number,
                            event->location);
         } else {
-            tms_judge_close(core, event->thread, tms_block_source(event), number);
+            tms_judge_close(core, t, tms_block_source(event), number);
         }
         break;
     }
@@ -292,12 +310,16 @@ static void events(void *state, const struct tms_event *all, size_t count, uint6
         if (i + AHEAD < count && event[AHEAD].target < core->cell_capacity) {
             __builtin_prefetch(&core->cells[event[AHEAD].target]);
         }
+        struct tms_judge_thread *t = thread_of(core, event->thread);
+        if (t == NULL) {
+            break;
+        }
         if (event->kind >= TMS_EVENT_READ && event->kind <= TMS_EVENT_UPDATE) {
-            tms_judge_access(core, event->thread, event->target,
+            tms_judge_access(core, t, event->target,
                              (uint8_t)(event->kind - TMS_EVENT_READ + TMS_JUDGE_R), number + i,
                              event->location);
         } else {
-            take_event(core, event, number + i);
+            take_event(core, t, event, number + i);
         }
     }
     check_memory(engine);
@@ -309,11 +331,13 @@ static void events(void *state, const struct tms_event *all, size_t count, uint6
 static int create(void *state, struct tms_host *host)
 {
     struct tms_judge_engine *engine = state;
-    const struct tms_judge_port port = {function_of, object_of, is_data, engine};
+    const struct tms_judge_port port = {
+        .function_of = function_of, .object_of = object_of, .is_data = is_data, .user = engine};
     struct tms_memory *memory = &host->memory;
 
     engine->host = host;
     tms_judge_init(&engine->core, memory, &port);
+    engine->core.filters = engine->core.learns = true;
     engine->core.splits_at_fork = (host->settings->split & TMS_SPLIT_FORK) != 0;
     if (tms_names_init(&engine->functions, memory) != TMS_OK ||
         tms_names_init(&engine->objects, memory) != TMS_OK ||

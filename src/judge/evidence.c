@@ -13,7 +13,7 @@ TMS_JUDGE_DEFINE_POOL(cut, cuts, next)
  */
 
 bool tms_judge_index_room(struct tms_judge *judge, struct tms_judge_index *index,
-                          uint64_t (*hash_of)(const struct tms_judge *judge, uint32_t number))
+                          uint64_t (*hash_of)(const void *user, uint32_t number), const void *user)
 {
     if (index->count * 2 < index->size) {
         return true;
@@ -27,7 +27,7 @@ bool tms_judge_index_room(struct tms_judge *judge, struct tms_judge_index *index
     }
     for (size_t i = 0; i < index->size; i++) {
         if (index->slot[i] != 0) {
-            size_t at = tms_judge_index_start(&larger, hash_of(judge, index->slot[i]));
+            size_t at = tms_judge_index_start(&larger, hash_of(user, index->slot[i]));
             while (larger.slot[at] != 0) {
                 at = (at + 1) & (larger.size - 1);
             }
@@ -63,8 +63,9 @@ static uint64_t hash_parts(uint32_t function, uint32_t object, uint32_t other)
     return tms_mix(tms_mix(function, object), other);
 }
 
-static uint64_t finding_hash(const struct tms_judge *judge, uint32_t number)
+static uint64_t finding_hash(const void *user, uint32_t number)
 {
+    const struct tms_judge *judge = user;
     const struct tms_judge_finding *finding = &judge->findings.at[number];
 
     return hash_parts(finding->function, finding->object, finding->other);
@@ -81,7 +82,7 @@ static uint32_t finding_of(struct tms_judge *judge, uint32_t function, uint32_t 
 {
     struct tms_judge_index *index = &judge->finding_index;
 
-    if (judge->failed || !tms_judge_index_room(judge, index, finding_hash)) {
+    if (judge->failed || !tms_judge_index_room(judge, index, finding_hash, judge)) {
         return 0;
     }
     size_t at = tms_judge_index_start(index, hash_parts(function, object, other));
@@ -121,7 +122,8 @@ static void count_cut(struct tms_judge *judge, uint32_t number, uint32_t finding
         return;
     }
     if (node->cuts == 0 && node->end != 0 && !node->delayed) {
-        judge->functions[node->function].counted_cut++; /* it is known only now */
+        const struct tms_judge_function late = {.counted_cut = 1}; /* it is known only now */
+        tms_judge_add_function(judge, node->function, &late);
     }
     judge->cuts.at[cut] = (struct tms_judge_cut){finding, node->cuts};
     node->cuts = cut;
@@ -146,7 +148,7 @@ static bool is_firm(const struct tms_judge_case *found)
  * What was done with the first value was finished; both are the
  * same, one after the other; or the first gave the variable its initial value.
  */
-static bool is_mild(const struct tms_judge *judge, const struct tms_judge_case *found)
+static bool is_mild(const struct tms_judge_case *found)
 {
     if (found->other == 0 && found->own[0].initial) {
         return true;
@@ -158,8 +160,7 @@ static bool is_mild(const struct tms_judge *judge, const struct tms_judge_case *
                 found->pattern == TMS_PATTERN_INCONSISTENT_READS ||
                 found->pattern == TMS_PATTERN_STALE_DECISION;
 
-    return anew && tms_judge_is_completed(&judge->threads[found->thread], found->own[0].event,
-                                          found->own[1].event);
+    return anew && found->completed;
 }
 
 /* Where the second step reads while it holds a lock: that may turn out to be a waiting place. */
@@ -167,7 +168,7 @@ static uint32_t place_of(const struct tms_judge_case *found)
 {
     const struct tms_judge_step *second = &found->own[1];
 
-    return second->kind != TMS_JUDGE_W && second->lock != 0 ? second->location : 0;
+    return second->kind != TMS_JUDGE_W && found->locked ? second->location : 0;
 }
 
 static uint32_t evidence_of(struct tms_judge *judge, uint32_t finding,
@@ -281,7 +282,7 @@ void tms_judge_found(struct tms_judge *judge, const struct tms_judge_case *found
     judge->occurrences++;
     uint32_t finding = finding_of(judge, function, object, other);
     struct tms_judge_evidence wanted = {.pattern = found->pattern,
-                                        .mild = is_mild(judge, found),
+                                        .mild = is_mild(found),
                                         .place = place_of(found),
                                         .firm = firm && culprit != 0,
                                         .culprit = culprit};

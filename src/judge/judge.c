@@ -11,14 +11,26 @@ void tms_judge_init(struct tms_judge *judge, struct tms_memory *memory,
     judge->port = *port;
 }
 
+static void add_counts(struct tms_judge *judge, const struct tms_judge_thread *t)
+{
+    for (size_t i = 0; i < t->function_capacity; i++) {
+        if (t->functions[i].executions > 0) {
+            tms_judge_add_function(judge, (uint32_t)i, &t->functions[i]);
+        }
+    }
+}
+
 /* Reads that are still open are reads; then what is open ends. */
 void tms_judge_finish(struct tms_judge *judge, uint64_t event)
 {
     for (uint32_t i = 1; i <= judge->records.count; i++) {
         tms_judge_settle(judge, i, tms_judge_reads_only, NULL);
     }
-    for (uint32_t thread = 0; thread < judge->thread_capacity; thread++) {
-        tms_judge_close_all(judge, thread, event + 1);
+    for (size_t i = 0; i < judge->thread_capacity; i++) {
+        if (judge->threads[i] != NULL) {
+            tms_judge_close_all(judge, judge->threads[i], event + 1);
+            add_counts(judge, judge->threads[i]);
+        }
     }
 }
 
@@ -26,13 +38,23 @@ void tms_judge_finish(struct tms_judge *judge, uint64_t event)
     tms_release((judge)->memory, (judge)->pool.at, (judge)->pool.capacity,                         \
                 sizeof(*(judge)->pool.at))
 
+static void clear_thread(struct tms_memory *memory, struct tms_judge_thread *t)
+{
+    tms_release(memory, t->open, t->open_capacity, sizeof(*t->open));
+    tms_release(memory, t->held, t->held_capacity, sizeof(*t->held));
+    tms_release(memory, t->holds, t->hold_capacity, sizeof(*t->holds));
+    tms_release(memory, t->uses.at, t->uses.capacity, sizeof(*t->uses.at));
+    tms_release(memory, t->use_index.slot, t->use_index.size, sizeof(*t->use_index.slot));
+    tms_release(memory, t->functions, t->function_capacity, sizeof(*t->functions));
+    tms_release(memory, t, 1, sizeof(*t));
+}
+
 static void clear_threads(struct tms_judge *judge)
 {
     for (size_t i = 0; i < judge->thread_capacity; i++) {
-        struct tms_judge_thread *t = &judge->threads[i];
-        tms_release(judge->memory, t->open, t->open_capacity, sizeof(*t->open));
-        tms_release(judge->memory, t->held, t->held_capacity, sizeof(*t->held));
-        tms_release(judge->memory, t->holds, t->hold_capacity, sizeof(*t->holds));
+        if (judge->threads[i] != NULL) {
+            clear_thread(judge->memory, judge->threads[i]);
+        }
     }
     tms_release(judge->memory, judge->threads, judge->thread_capacity, sizeof(*judge->threads));
 }
@@ -60,11 +82,9 @@ void tms_judge_clear(struct tms_judge *judge)
     RELEASE(judge, cases);
     RELEASE(judge, nodes);
     RELEASE(judge, cuts);
-    RELEASE(judge, uses);
     RELEASE(judge, sites);
     RELEASE(judge, findings);
     RELEASE(judge, evidence);
-    clear_index(judge, &judge->use_index);
     clear_index(judge, &judge->site_index);
     clear_index(judge, &judge->waiting);
     clear_index(judge, &judge->finding_index);

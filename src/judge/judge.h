@@ -2,25 +2,33 @@
 /*
  * The core of `judge`: what happened to the data of blocks (docs/judge.md has the definition).
  *
- * It is fed by few calls, one for each kind of event, in the order of the execution, and knows
- * neither traces nor names: functions and objects are numbers that its port gives. So it can be
- * used on traces and inside a running program.
+ * It is fed by few calls, one for each kind of event, and knows neither traces nor names: functions
+ * and objects are numbers that its port gives. So it is used on traces and inside a running program
+ * (docs/internals/judge-online.md).
  *
  * Representation. Each variable has a cell with the last step of the thread that accessed it last,
  * its owner, and the last write. When another thread accesses it, the step of the former owner
  * moves to a record of (thread, variable), which then collects what comes between: that happens
  * only where threads meet. The owner's next access finds the record and knows the pattern.
  *
- * Activations are numbered nodes with a parent, because steps outlive them; nodes that no step
- * refers to are swept from time to time. So memory is bounded by the variables (times the threads
- * that share them) and the open blocks.
+ * Activations are entries of a stack of their thread. One that a foreign access in a record or a
+ * finding refers to gets a node, which outlives it; nodes that nothing refers to are swept from
+ * time to time. So memory is bounded by the variables (times the threads that share them) and the
+ * open blocks.
  *
- * A state is for one thread at a time. Nothing here fails: when memory is short, `failed` is set
- * and further calls do nothing that matters.
+ * In a running program everything that is in struct tms_judge_thread belongs to the thread, and is
+ * used without a lock, except the list of what was taken over; `cleared` is also read by others.
+ * Variables, records, nodes and findings are used under the lock of the caller (`guard` of the
+ * port).
+ *
+ * Event numbers rise within a thread, and an access has a larger one than all earlier accesses to
+ * the variable. Nothing here fails: when memory is short, `failed` is set and further calls do
+ * nothing that matters.
  */
 #ifndef TMS_JUDGE_JUDGE_H
 #define TMS_JUDGE_JUDGE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,23 +44,27 @@
 
 enum tms_judge_kind { TMS_JUDGE_NONE, TMS_JUDGE_R, TMS_JUDGE_W, TMS_JUDGE_U };
 
-/* What numbers stand for. Called once for each label and variable; `user` is the port's. */
+/* What numbers stand for; `user` is the port's. What may be NULL is marked so. */
 struct tms_judge_port {
-    uint32_t (*function_of)(void *user, uint32_t label);  /* from 1 on */
-    uint32_t (*object_of)(void *user, uint32_t variable); /* from 1 on */
-    bool (*is_data)(void *user, uint32_t variable);       /* false: synchronisation */
+    /* Called once for each label; from 1 on. NULL: a label is the number of its function. */
+    uint32_t (*function_of)(void *user, uint32_t label);
+    /* Called when something is found on a variable; from 1 on. */
+    uint32_t (*object_of)(void *user, uint32_t variable);
+    /* Called once for each variable of a trace; false: synchronisation. NULL: all is data. */
+    bool (*is_data)(void *user, uint32_t variable);
+    /* Are two locations, which differ, the same place? NULL: they are not. */
+    bool (*is_same_place)(void *user, uint32_t one, uint32_t other);
+    /* Takes (true) and gives back the lock of what threads have in common. NULL: there is one. */
+    void (*guard)(void *user, bool enter);
     void *user;
 };
 
 /* An access of a thread to a variable, as a step. */
 struct tms_judge_step {
     uint64_t event; /* of a U, that of its write */
-    uint64_t read;  /* the last own read of the variable since the last foreign access; 0: none */
+    uint64_t read; /* the last own r since the last foreign access, with only r and w since; or 0 */
     uint32_t location;
-    uint32_t node;    /* the innermost activation, 0: none */
-    uint32_t lock;    /* held then, the one acquired last; 0: none */
     uint8_t kind;     /* enum tms_judge_kind */
-    bool section : 1; /* it is a section update */
     bool cleared : 1; /* by retry: no own step any more */
     bool atomic : 1;  /* of a U: it is one event */
     bool initial : 1; /* the first access to the variable at all, and a write */
@@ -63,9 +75,9 @@ struct tms_judge_foreign {
     uint64_t event; /* 0: none */
     uint32_t thread;
     uint32_t location;
-    uint32_t node;
-    uint8_t kind; /* enum tms_judge_kind; a U is `u`, or the write of a step U, … */
-    bool halved;  /* … which is only the second half of it */
+    uint32_t node; /* the innermost activation, 0: none; known in records only */
+    uint8_t kind;  /* enum tms_judge_kind; a U is `u`, or the write of a step U, … */
+    bool halved;   /* … which is only the second half of it */
 };
 
 /* A variable. */
@@ -74,11 +86,11 @@ struct tms_judge_cell {
     uint32_t owner;             /* the thread that accessed it last; 0: none yet */
     uint32_t records;           /* the first of its records; 0: none */
     uint64_t write_event;       /* of the last write, 0: none */
-    uint32_t write_thread, write_location, write_node;
+    uint32_t write_thread, write_location;
     uint8_t write_kind; /* enum tms_judge_kind */
     uint8_t flags;      /* enum tms_judge_flag */
 };
-_Static_assert(sizeof(struct tms_judge_cell) == 64, "a line of the cache");
+_Static_assert(sizeof(struct tms_judge_cell) <= 64, "a line of the cache");
 
 enum tms_judge_flag {
     TMS_JUDGE_ASKED = 1,       /* the port was asked for its object */
@@ -95,13 +107,15 @@ struct tms_judge_case {
     uint32_t thread;
     uint32_t block;    /* node */
     uint32_t next;     /* of those that are open with the same read */
-    uint32_t lock;     /* given up between the steps, 0: none */
+    uint64_t lock;     /* given up between the steps, 0: none */
     uint64_t released; /* … at this event, 0: unknown */
     uint32_t released_location;
     bool released_shared; /* it was a shared hold */
+    bool completed;       /* own[0] belongs to an update that was completed before own[1] */
+    bool locked;          /* the thread holds a lock at own[1] */
     uint8_t pattern;      /* enum tms_pattern, TMS_PATTERN_COUNT: none */
     uint8_t if_update;    /* of an open case: what it is if the read is one of a U, … */
-    uint8_t if_section;   /* … or of a section update; like `pattern` */
+    uint8_t if_later;     /* … with further reads in between; like `pattern` */
     struct tms_judge_step own[2];
     struct tms_judge_foreign foreign[2]; /* the second may be none */
 };
@@ -136,8 +150,8 @@ struct tms_judge_node {
     uint32_t parent; /* the activation around it, 0: none; of a free node, the next free one */
     uint32_t cuts;   /* the findings that occurred in it: a list; 0: none */
     bool used;       /* not free */
-    bool marked;     /* while sweeping: a step refers to it */
-    bool delayed;    /* the tool delayed the thread in it */
+    bool marked;     /* while sweeping: something refers to it */
+    bool delayed;    /* the tool delayed the thread in it; known at its end */
 };
 
 struct tms_judge_cut {
@@ -146,13 +160,17 @@ struct tms_judge_cut {
 
 /* An activation that is open. */
 struct tms_judge_open {
-    uint32_t node;
-    uint8_t source;                  /* how it is closed: by what the engine says */
+    uint64_t begin;
+    uint32_t label, location;
+    uint32_t function;
+    uint32_t node;                   /* 0: it needed none so far */
     uint64_t acquires, synchronised; /* of the thread, at its begin */
+    uint8_t source;                  /* how it is closed: by what the engine says */
+    bool delayed;                    /* the tool delayed the thread in it */
 };
 
 struct tms_judge_held {
-    uint32_t lock;
+    uint64_t lock;
     uint32_t site; /* index of a struct tms_judge_site */
     uint64_t since;
     uint64_t hold; /* the number of its struct tms_judge_hold */
@@ -160,55 +178,40 @@ struct tms_judge_held {
 
 /* From the acquire of a lock to its release. */
 struct tms_judge_hold {
+    uint64_t lock;
     uint64_t begin, end; /* end 0: not yet */
-    bool wrote;          /* the thread has made a step W meanwhile */
+    bool wrote;          /* the thread has made a step meanwhile that completes an update */
 };
 #define TMS_JUDGE_HOLDS 256 /* of a thread, as many as are remembered */
 
-struct tms_judge_thread {
-    struct tms_judge_hold *holds; /* a ring, in the order of acquisition */
-    size_t hold_count, hold_capacity;
-    struct tms_judge_open *open; /* the outermost first */
-    size_t open_count, open_capacity;
-    size_t busy;                 /* so many of these, the outer ones, have taken a lock too often */
-    struct tms_judge_held *held; /* in the order of acquisition */
-    size_t held_count, held_capacity;
-    size_t learning;                   /* sections that it is in whose accesses are noted */
-    uint32_t recent[TMS_JUDGE_RECENT]; /* where it read since it last began to hold locks: a ring */
-    size_t recent_count;
-    uint32_t awaited[TMS_JUDGE_RECENT]; /* the same at its last wait, until it holds no lock */
-    size_t awaited_count;
-    uint64_t cleared;  /* steps up to this event are no own steps any more */
-    uint64_t previous; /* its last event that counts, and if that is a read: … */
-    uint32_t previous_variable, previous_location; /* … of which variable, where; else 0 */
-    uint64_t acquires, synchronised;
-    uint32_t taken[TMS_JUDGE_TAKEN]; /* records, in the order in which they were taken over */
-    size_t taken_count;
-};
-
 /* How often a thread used a lock, or updated a variable. */
 struct tms_judge_use {
-    uint64_t key;                      /* 0: free */
+    uint64_t key;
     uint64_t last[TMS_JUDGE_SAME + 1]; /* events, as a ring */
     uint64_t released;                 /* of a lock: the last release, … */
     uint32_t released_location;        /* … where, … */
     bool released_shared;              /* … and of which kind */
+    bool lock;
     uint32_t count;
 };
 
-/* A place where a lock is acquired, and what is accessed while it is held. */
-struct tms_judge_member {
-    uint32_t variable;
-    uint32_t id;   /* of its object and field, 0: not asked yet */
-    uint8_t kinds; /* 1 << enum tms_judge_kind */
+/* Hash table from a key to an index: open addressing, 0 is free. */
+struct tms_judge_index {
+    uint32_t *slot;
+    size_t size, count;
 };
-#define TMS_JUDGE_MEMBERS 64
-struct tms_judge_site {
-    uint32_t location; /* 0: unknown */
-    uint32_t lock;
-    uint32_t executions;
-    uint32_t member_count;
-    struct tms_judge_member member[TMS_JUDGE_MEMBERS];
+
+#define TMS_JUDGE_POOL(type)                                                                       \
+    struct {                                                                                       \
+        type *at;                                                                                  \
+        size_t count, capacity;                                                                    \
+        uint32_t free; /* the first free one, 0: none */                                           \
+    }
+
+/* Which variable was read, and where. */
+struct tms_judge_place {
+    uint64_t key;
+    uint32_t location;
 };
 
 /* What is counted of a function, by its number. */
@@ -220,6 +223,58 @@ struct tms_judge_function {
     uint64_t counted;     /* … that have ended and were not delayed, … */
     uint64_t counted_cut; /* … and of these, in which something was cut */
     uint32_t label;       /* the first that was seen */
+};
+
+#define TMS_JUDGE_NOTHING_KEPT UINT64_MAX
+
+struct tms_judge_thread {
+    uint32_t id;
+    /*
+     * Steps up to this event are no own steps any more; TMS_JUDGE_NOTHING_KEPT while no activation
+     * is open. Written by the thread, read by all.
+     */
+    _Atomic uint64_t cleared;
+    uint64_t
+        stretch;    /* its last event that is no plain access: what it did since is not repeated */
+    uint64_t since; /* a read up to here makes no update with a write */
+    uint64_t wrote; /* its last step that completes an update, 0: none */
+    struct tms_judge_hold *holds; /* a ring, in the order of acquisition */
+    size_t hold_count, hold_capacity;
+    struct tms_judge_open *open; /* the outermost first */
+    size_t open_count, open_capacity;
+    size_t busy;                 /* so many of these, the outer ones, have taken a lock too often */
+    struct tms_judge_held *held; /* in the order of acquisition */
+    size_t held_count, held_capacity;
+    size_t learning; /* sections that it is in whose accesses are noted */
+    struct tms_judge_place recent[TMS_JUDGE_RECENT]; /* its reads since it began to hold locks */
+    size_t recent_count;
+    struct tms_judge_place awaited[TMS_JUDGE_RECENT]; /* … at its last wait, until it holds none */
+    size_t awaited_count;
+    uint64_t previous;     /* its last event that counts, and if that is a read: … */
+    uint64_t previous_key; /* … of which variable; else 0, and … */
+    uint32_t previous_location;
+    uint64_t acquires, synchronised;
+    TMS_JUDGE_POOL(struct tms_judge_use) uses; /* all from 1 on */
+    struct tms_judge_index use_index;
+    struct tms_judge_function *functions; /* by number; counted_cut is in the judge */
+    size_t function_capacity;
+    uint32_t taken[TMS_JUDGE_TAKEN]; /* records, in the order in which they were taken over */
+    size_t taken_count;
+};
+
+/* A place where a lock is acquired, and what is accessed while it is held. */
+struct tms_judge_member {
+    uint32_t variable;
+    uint32_t id;   /* of its object and field, 0: not asked yet */
+    uint8_t kinds; /* 1 << enum tms_judge_kind */
+};
+#define TMS_JUDGE_MEMBERS 64
+struct tms_judge_site {
+    uint64_t lock;
+    uint32_t location; /* 0: unknown */
+    uint32_t executions;
+    uint32_t member_count;
+    struct tms_judge_member member[TMS_JUDGE_MEMBERS];
 };
 
 /* All occurrences of one pattern; `culprit` is told apart only where the level depends on it. */
@@ -244,28 +299,18 @@ struct tms_judge_finding {
     uint64_t cut;           /* activations */
 };
 
-/* Hash table from a key to an index: open addressing, 0 is free. */
-struct tms_judge_index {
-    uint32_t *slot;
-    size_t size, count;
-};
-
-#define TMS_JUDGE_POOL(type)                                                                       \
-    struct {                                                                                       \
-        type *at;                                                                                  \
-        size_t count, capacity;                                                                    \
-        uint32_t free; /* the first free one, 0: none */                                           \
-    }
-
 struct tms_judge {
     struct tms_memory *memory;
     struct tms_judge_port port;
     bool failed;
     bool splits_at_fork;          /* a fork is a rendezvous */
+    bool filters;                 /* repeated accesses are among those that come */
+    bool learns;                  /* what is accessed in sections, for predictions */
+    bool by_place;                /* evidence is told apart by the locations of both steps, too */
     struct tms_judge_cell *cells; /* by variable */
     uint32_t *objects;            /* by variable, 0: not asked */
     size_t cell_capacity, object_capacity;
-    struct tms_judge_thread *threads; /* by id */
+    struct tms_judge_thread **threads; /* by id; NULL: not seen yet */
     size_t thread_capacity;
     uint32_t *function_of; /* by label + 1: 0: not asked */
     size_t label_capacity;
@@ -274,13 +319,11 @@ struct tms_judge {
     TMS_JUDGE_POOL(struct tms_judge_case) cases;
     TMS_JUDGE_POOL(struct tms_judge_node) nodes;
     TMS_JUDGE_POOL(struct tms_judge_cut) cuts;
-    size_t node_live, node_limit; /* nodes in use, and when to sweep */
-    TMS_JUDGE_POOL(struct tms_judge_use) uses;
-    struct tms_judge_index use_index;
+    size_t node_live, node_limit;   /* nodes in use, and when to sweep */
     struct tms_judge_index waiting; /* locations of waiting places */
     TMS_JUDGE_POOL(struct tms_judge_site) sites;
     struct tms_judge_index site_index;
-    struct tms_judge_function *functions; /* by number */
+    struct tms_judge_function *functions; /* by number; complete after the finish */
     size_t function_capacity, function_count;
     TMS_JUDGE_POOL(struct tms_judge_finding) findings;
     struct tms_judge_index finding_index;
@@ -293,74 +336,128 @@ void tms_judge_init(struct tms_judge *judge, struct tms_memory *memory,
                     const struct tms_judge_port *port);
 void tms_judge_clear(struct tms_judge *judge);
 
-/* ---- the port: what happens, in order -------------------------------------------------------- */
+/* The thread's state, made if it is new; NULL when memory is short. It never moves. */
+struct tms_judge_thread *tms_judge_thread(struct tms_judge *judge, uint32_t id);
+
+/* ---- what happens, in order; of each thread by the thread itself ------------------------------
+ */
 
 /* kind is TMS_JUDGE_R, _W, or _U for an atomic read-modify-write. */
-void tms_judge_access(struct tms_judge *judge, uint32_t thread, uint32_t variable, uint8_t kind,
-                      uint64_t event, uint32_t location);
+void tms_judge_access(struct tms_judge *judge, struct tms_judge_thread *thread, uint32_t variable,
+                      uint8_t kind, uint64_t event, uint32_t location);
 void tms_judge_renew(struct tms_judge *judge, uint32_t variable);
-void tms_judge_retry(struct tms_judge *judge, uint32_t thread, uint32_t variable);
+void tms_judge_retry(struct tms_judge *judge, struct tms_judge_thread *thread, uint32_t variable,
+                     uint64_t event);
 
 /* A rendezvous. */
-void tms_judge_rendezvous(struct tms_judge *judge, uint32_t thread, uint64_t event);
+void tms_judge_rendezvous(struct tms_judge *judge, struct tms_judge_thread *thread, uint64_t event);
 
 /* An activation; `source` is any number, and close ends the innermost that has it. */
-void tms_judge_open(struct tms_judge *judge, uint32_t thread, uint32_t label, uint8_t source,
-                    uint64_t event, uint32_t location);
-void tms_judge_close(struct tms_judge *judge, uint32_t thread, uint8_t source, uint64_t event);
-void tms_judge_change(struct tms_judge *judge, uint32_t thread, uint8_t source, uint8_t other);
-void tms_judge_close_all(struct tms_judge *judge, uint32_t thread, uint64_t event);
-void tms_judge_delay(struct tms_judge *judge, uint32_t thread);
+void tms_judge_open(struct tms_judge *judge, struct tms_judge_thread *thread, uint32_t label,
+                    uint8_t source, uint64_t event, uint32_t location);
+void tms_judge_close(struct tms_judge *judge, struct tms_judge_thread *thread, uint8_t source,
+                     uint64_t event);
+/* … and this, the one that began there. */
+void tms_judge_close_begun(struct tms_judge *judge, struct tms_judge_thread *thread, uint64_t begin,
+                           uint64_t event);
+void tms_judge_change(struct tms_judge_thread *thread, uint8_t source, uint8_t other);
+void tms_judge_close_all(struct tms_judge *judge, struct tms_judge_thread *thread, uint64_t event);
+void tms_judge_delay(struct tms_judge_thread *thread);
 
-void tms_judge_acquire(struct tms_judge *judge, uint32_t thread, uint32_t lock, uint64_t event,
-                       uint32_t location);
-void tms_judge_release(struct tms_judge *judge, uint32_t thread, uint32_t lock, uint64_t event,
-                       uint32_t location, bool shared);
+void tms_judge_acquire(struct tms_judge *judge, struct tms_judge_thread *thread, uint64_t lock,
+                       uint64_t event, uint32_t location);
+void tms_judge_release(struct tms_judge *judge, struct tms_judge_thread *thread, uint64_t lock,
+                       uint64_t event, uint32_t location, bool shared);
 
 /* A wait for a condition: what was read before it, and will be again, is what is waited for. */
-void tms_judge_wait(struct tms_judge *judge, uint32_t thread);
+void tms_judge_wait(struct tms_judge_thread *thread);
 
 /* Other synchronisation: wait, arrive, fork, join; and events that are nothing else. */
-void tms_judge_synchronise(struct tms_judge *judge, uint32_t thread, uint64_t event);
-void tms_judge_other(struct tms_judge *judge, uint32_t thread, uint64_t event);
+void tms_judge_synchronise(struct tms_judge_thread *thread, uint64_t event);
+void tms_judge_other(struct tms_judge_thread *thread, uint64_t event);
 
 /* No more will come: what is open is closed and decided. */
 void tms_judge_finish(struct tms_judge *judge, uint64_t event);
 
+/* ---- accesses of a running program ------------------------------------------------------------
+ */
+
+/*
+ * A read or write that is not repeated, as its thread sees it, whether or not there is a variable
+ * for it: `key` says which memory. `write` is the last write to it, if that is foreign, else 0.
+ */
+void tms_judge_note(struct tms_judge *judge, struct tms_judge_thread *thread, uint64_t key,
+                    const struct tms_judge_step *step, uint64_t write);
+
+/* Does the thread's step still matter, so that a foreign access to its variable has to be known? */
+static inline bool tms_judge_keeps(const struct tms_judge_thread *thread, uint64_t event)
+{
+    return event > atomic_load_explicit(&thread->cleared, memory_order_relaxed);
+}
+
+/* A variable that has none yet gets these as its owner's last step and its last write. */
+void tms_judge_adopt(struct tms_judge *judge, uint32_t variable, uint32_t owner,
+                     const struct tms_judge_step *last, const struct tms_judge_foreign *write);
+
+/* After tms_judge_note: what follows from it for the variable. The step's kind may be U. */
+void tms_judge_take(struct tms_judge *judge, struct tms_judge_thread *thread, uint32_t variable,
+                    const struct tms_judge_step *step);
+
+static inline void tms_judge_guard(const struct tms_judge *judge, bool enter)
+{
+    if (judge->port.guard != NULL) {
+        judge->port.guard(judge->port.user, enter);
+    }
+}
+
 /* ---- inside --------------------------------------------------------------------------------- */
 
-/* The thread's state; the array is large enough after this. NULL when memory is short. */
-struct tms_judge_thread *tms_judge_thread(struct tms_judge *judge, uint32_t thread);
+/* The node of the innermost activation of the thread that was open at the event as well; 0: none.
+ */
+uint32_t tms_judge_block(struct tms_judge *judge, struct tms_judge_thread *thread, uint64_t event);
 
-/* The innermost activation of the thread that was open at the event as well; 0: none. */
-uint32_t tms_judge_block(const struct tms_judge *judge, const struct tms_judge_thread *thread,
-                         uint64_t event);
+/* The thread does something that is no plain access. */
+static inline void tms_judge_break(struct tms_judge_thread *thread, uint64_t event)
+{
+    thread->stretch = event;
+}
+
+/* … and after which others may come: reads before it make no updates, but for those of a section.
+ */
+static inline void tms_judge_let_others(struct tms_judge_thread *thread, uint64_t event)
+{
+    uint64_t limit = thread->held_count > 0 ? thread->held[0].since : event;
+
+    thread->stretch = event;
+    thread->since = limit > thread->since ? limit : thread->since;
+}
 
 /* The innermost activation that was open at both accesses, of one thread; 0: none. */
 uint32_t tms_judge_common(const struct tms_judge *judge, const struct tms_judge_foreign *first,
                           const struct tms_judge_foreign *second);
 
-/* A thread took a lock, or updated a variable (`lock` false): marks who is busy. */
-void tms_judge_used(struct tms_judge *judge, uint32_t thread, uint32_t target, bool lock,
-                    uint64_t event);
-struct tms_judge_use *tms_judge_use(struct tms_judge *judge, uint32_t thread, uint32_t target,
-                                    bool lock);
+/* Adds counts to those of a function; false when memory is short. */
+bool tms_judge_add_function(struct tms_judge *judge, uint32_t function,
+                            const struct tms_judge_function *counts);
 
-/* Is the thread in one section from the event until now? */
-static inline bool tms_judge_in_section(const struct tms_judge_thread *thread, uint64_t event)
-{
-    return thread->held_count > 0 && thread->held[0].since < event;
-}
+/* A thread took a lock, or updated a variable (`lock` false): marks who is busy. */
+void tms_judge_used(struct tms_judge *judge, struct tms_judge_thread *thread, uint64_t target,
+                    bool lock, uint64_t event);
+struct tms_judge_use *tms_judge_use(struct tms_judge *judge, struct tms_judge_thread *thread,
+                                    uint64_t target, bool lock);
+
+/* The lock that the thread had acquired last of those that it held at the event; 0: none. */
+uint64_t tms_judge_lock_at(const struct tms_judge_thread *thread, uint64_t event);
+
+/* … and did it hold one? Locks that it still holds are known, and those of its last acquires. */
+bool tms_judge_is_locked(const struct tms_judge_thread *thread, uint64_t event);
 
 /* The thread reads there, and holds a lock: is it a place where it may have waited? */
-bool tms_judge_waits_at(struct tms_judge *judge, struct tms_judge_thread *thread,
+bool tms_judge_waits_at(struct tms_judge *judge, struct tms_judge_thread *thread, uint64_t key,
                         uint32_t location);
 
 /* Is it one, known by now? */
 bool tms_judge_is_waiting_place(const struct tms_judge *judge, uint32_t location);
-
-/* The thread, which holds locks, makes a step W. */
-void tms_judge_wrote(struct tms_judge_thread *thread);
 
 /* Does the thread's read belong to an update that was completed before the later event? */
 bool tms_judge_is_completed(const struct tms_judge_thread *thread, uint64_t read, uint64_t later);
@@ -368,14 +465,14 @@ bool tms_judge_is_completed(const struct tms_judge_thread *thread, uint64_t read
 /* Takes in a pattern that is certain. */
 void tms_judge_found(struct tms_judge *judge, const struct tms_judge_case *found);
 
-/* The lock of own[0] that was given up before own[1], which happens now. */
-void tms_judge_given_up(struct tms_judge *judge, struct tms_judge_case *found);
+/* Looks up the locks of the steps; own[1] happens now: the lock of own[0] that was given up. */
+void tms_judge_look_at_locks(struct tms_judge *judge, struct tms_judge_case *found);
 
 /*
  * The pairs that end with the step of a thread on a variable that others have accessed since its
  * last access, which was at the event `since`. If it is a R, they stay open in its record.
  */
-void tms_judge_pairs(struct tms_judge *judge, uint32_t thread, uint32_t variable,
+void tms_judge_pairs(struct tms_judge *judge, struct tms_judge_thread *thread, uint32_t variable,
                      const struct tms_judge_step *step, uint64_t since);
 
 /* The pattern of two variables, by what was done to them: each is an enum tms_judge_kind. */
@@ -387,7 +484,7 @@ void tms_judge_learn(struct tms_judge *judge, const struct tms_judge_thread *thr
                      uint32_t variable, unsigned kinds);
 
 /* The place where a lock is acquired there; NULL: it never was. */
-struct tms_judge_site *tms_judge_site_of(struct tms_judge *judge, uint32_t location, uint32_t lock);
+struct tms_judge_site *tms_judge_site_of(struct tms_judge *judge, uint32_t location, uint64_t lock);
 
 /* The record of a thread, made if it is new; 0 when memory is short. */
 uint32_t tms_judge_record(struct tms_judge *judge, uint32_t thread, uint32_t variable);

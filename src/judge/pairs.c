@@ -10,7 +10,8 @@
 /* The later own step, and who asks. */
 struct search {
     struct tms_judge *judge;
-    uint32_t thread, variable;
+    struct tms_judge_thread *t;
+    uint32_t variable;
     const struct tms_judge_step *step;
 };
 
@@ -53,12 +54,12 @@ static const struct tms_judge_record *find_first(const struct search *search,
                                                  struct tms_judge_foreign *foreign)
 {
     const struct tms_judge *judge = search->judge;
-    const struct tms_judge_thread *t = &judge->threads[search->thread];
+    const struct tms_judge_thread *t = search->t;
     const struct tms_judge_record *best = NULL;
 
     for (size_t i = 0; i < t->taken_count; i++) {
         const struct tms_judge_record *record = &judge->records.at[t->taken[i]];
-        if (record->variable == search->variable ||
+        if (record->variable == search->variable || !tms_judge_is_own(t, &record->step) ||
             (best != NULL && record->step.event < best->step.event)) {
             continue;
         }
@@ -74,7 +75,7 @@ static const struct tms_judge_record *find_first(const struct search *search,
 static void try_pair(const struct search *search, const struct tms_judge_foreign *later)
 {
     struct tms_judge *judge = search->judge;
-    struct tms_judge_case found = {.thread = search->thread, .other = search->variable};
+    struct tms_judge_case found = {.thread = search->t->id, .other = search->variable};
     const struct tms_judge_record *first = find_first(search, later, &found.foreign[0]);
 
     if (first == NULL) {
@@ -82,17 +83,17 @@ static void try_pair(const struct search *search, const struct tms_judge_foreign
     }
     uint8_t kind = first->step.kind, foreign = found.foreign[0].kind;
     found.variable = first->variable;
-    found.block = tms_judge_block(judge, &judge->threads[search->thread], first->step.event);
+    found.block = tms_judge_block(judge, search->t, first->step.event);
     found.own[0] = first->step;
     found.own[1] = *search->step;
     found.foreign[1] = *later;
-    found.if_section = TMS_PATTERN_COUNT;
+    found.if_later = TMS_PATTERN_COUNT;
     found.if_update = (uint8_t)tms_judge_pair_pattern(kind, TMS_JUDGE_U, foreign, later->kind);
     found.pattern = (uint8_t)tms_judge_pair_pattern(kind, search->step->kind, foreign, later->kind);
     if (found.block == 0) {
         return;
     }
-    tms_judge_given_up(judge, &found);
+    tms_judge_look_at_locks(judge, &found);
     if (search->step->kind == TMS_JUDGE_R) {
         tms_judge_keep_open(judge, search->variable, &found);
     } else {
@@ -100,24 +101,30 @@ static void try_pair(const struct search *search, const struct tms_judge_foreign
     }
 }
 
-void tms_judge_pairs(struct tms_judge *judge, uint32_t thread, uint32_t variable,
+void tms_judge_pairs(struct tms_judge *judge, struct tms_judge_thread *t, uint32_t variable,
                      const struct tms_judge_step *step, uint64_t since)
 {
-    struct search search = {judge, thread, variable, step};
+    struct search search = {judge, t, variable, step};
     const struct tms_judge_cell *cell = &judge->cells[variable];
 
-    if (judge->threads[thread].taken_count == 0) {
+    if (t->taken_count == 0) {
         return;
     }
-    if (cell->write_thread != 0 && cell->write_thread != thread && cell->write_event > since) {
+    if (cell->write_thread != 0 && cell->write_thread != t->id && cell->write_event > since) {
         struct tms_judge_foreign later = {
-            cell->write_event, cell->write_thread, cell->write_location,
-            cell->write_node,  cell->write_kind,   (cell->flags & TMS_JUDGE_HALVED) != 0};
+            .event = cell->write_event,
+            .thread = cell->write_thread,
+            .location = cell->write_location,
+            .kind = cell->write_kind,
+            .halved = (cell->flags & TMS_JUDGE_HALVED) != 0,
+        };
         try_pair(&search, &later);
     }
     if (cell->last.kind == TMS_JUDGE_R && writes(step->kind)) {
-        struct tms_judge_foreign later = {cell->last.event, cell->owner, cell->last.location,
-                                          cell->last.node,  TMS_JUDGE_R, false};
+        struct tms_judge_foreign later = {.event = cell->last.event,
+                                          .thread = cell->owner,
+                                          .location = cell->last.location,
+                                          .kind = TMS_JUDGE_R};
         try_pair(&search, &later);
     }
 }

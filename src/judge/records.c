@@ -83,8 +83,8 @@ void tms_judge_settle(struct tms_judge *judge, uint32_t record, tms_judge_outcom
         case TMS_JUDGE_IS_READ:
             decide(judge, number, open->pattern);
             break;
-        case TMS_JUDGE_IS_SECTION:
-            decide(judge, number, open->if_section);
+        case TMS_JUDGE_IS_LATER:
+            decide(judge, number, open->if_later);
             break;
         case TMS_JUDGE_IS_UPDATE:
             decide(judge, number, open->if_update);
@@ -105,7 +105,7 @@ enum tms_judge_answer tms_judge_reads_only(const struct tms_judge_case *open, co
 void tms_judge_untake(struct tms_judge *judge, uint32_t record)
 {
     struct tms_judge_record *r = &judge->records.at[record];
-    struct tms_judge_thread *t = &judge->threads[r->thread];
+    struct tms_judge_thread *t = judge->threads[r->thread];
     size_t at = 0;
 
     if (!r->taken) {
@@ -122,7 +122,7 @@ void tms_judge_untake(struct tms_judge *judge, uint32_t record)
 
 static void take(struct tms_judge *judge, uint32_t record)
 {
-    struct tms_judge_thread *t = &judge->threads[judge->records.at[record].thread];
+    struct tms_judge_thread *t = judge->threads[judge->records.at[record].thread];
 
     if (t->taken_count == TMS_JUDGE_TAKEN) {
         tms_judge_untake(judge, t->taken[0]);
@@ -157,12 +157,21 @@ const struct tms_judge_foreign *tms_judge_read_of(const struct tms_judge *judge,
     return NULL;
 }
 
+/* Is it needed, as an own step of its thread, or to recognise what is repeated? */
+static bool is_needed(const struct tms_judge *judge, uint32_t thread,
+                      const struct tms_judge_step *step)
+{
+    const struct tms_judge_thread *t = judge->threads[thread];
+
+    return tms_judge_is_kept(t, step) || (judge->filters && step->event > t->stretch);
+}
+
 /* The owner's step moves to its record: another thread is about to access the variable. */
 void tms_judge_push_away(struct tms_judge *judge, uint32_t variable)
 {
     struct tms_judge_cell *cell = &judge->cells[variable];
     uint32_t owner = cell->owner;
-    bool is_kept = tms_judge_is_kept(&judge->threads[owner], &cell->last);
+    bool is_kept = is_needed(judge, owner, &cell->last);
     uint32_t number = is_kept ? tms_judge_record(judge, owner, variable)
                               : tms_judge_find_record(judge, cell, owner);
 
@@ -228,7 +237,7 @@ void tms_judge_show(struct tms_judge *judge, const struct tms_judge_cell *cell,
         if (!record->away || record->thread == access->thread) {
             continue;
         }
-        if (!tms_judge_is_kept(&judge->threads[record->thread], &record->step)) {
+        if (!is_needed(judge, record->thread, &record->step)) {
             tms_judge_drop_record(judge, record->variable, at);
             continue;
         }
@@ -240,7 +249,8 @@ void tms_judge_show(struct tms_judge *judge, const struct tms_judge_cell *cell,
             show_read(judge, at, access);
         }
         record = &judge->records.at[at];
-        if (!conflict && !record->step.cleared && is_conflict(record)) {
+        if (!conflict && is_conflict(record) &&
+            tms_judge_is_own(judge->threads[record->thread], &record->step)) {
             take(judge, at);
         }
     }

@@ -7,18 +7,11 @@
 
 #include "judge/pools.h"
 
-/* It was not cleared. */
-static inline bool tms_judge_is_fresh(const struct tms_judge_thread *thread,
-                                      const struct tms_judge_step *step)
-{
-    return !step->cleared && step->event > thread->cleared;
-}
-
 /* Is it worth a record? A retry leaves the time of the access, which pairs have to know. */
 static inline bool tms_judge_is_kept(const struct tms_judge_thread *thread,
                                      const struct tms_judge_step *step)
 {
-    return step->node != 0 && step->event > thread->cleared;
+    return tms_judge_keeps(thread, step->event);
 }
 
 /* Does the step still count as an own step of its thread? */
@@ -36,7 +29,7 @@ uint32_t tms_judge_find_record(const struct tms_judge *judge, const struct tms_j
 enum tms_judge_answer {
     TMS_JUDGE_WAITS, /* not known yet */
     TMS_JUDGE_IS_READ,
-    TMS_JUDGE_IS_SECTION,
+    TMS_JUDGE_IS_LATER, /* the read of an update, with other reads in between */
     TMS_JUDGE_IS_UPDATE,
 };
 typedef enum tms_judge_answer tms_judge_outcome(const struct tms_judge_case *open,

@@ -12,28 +12,28 @@
 #define SITES_MOST 16384 /* so many are learnt: many objects may have a lock each */
 
 /* The lock, too: a wrapper takes all locks of a program in one place. */
-static uint64_t site_key(uint32_t location, uint32_t lock)
+static uint64_t site_key(uint32_t location, uint64_t lock)
 {
-    return (uint64_t)lock << 32 | location;
+    return tms_mix(lock, location);
 }
 
-static uint64_t site_hash(const struct tms_judge *judge, uint32_t number)
+static uint64_t site_hash(const void *user, uint32_t number)
 {
+    const struct tms_judge *judge = user;
     const struct tms_judge_site *site = &judge->sites.at[number];
 
-    return tms_mix(0, site_key(site->location, site->lock));
+    return site_key(site->location, site->lock);
 }
 
 /* Where the site is in the index, or would be. */
-static size_t find_site(const struct tms_judge *judge, uint32_t location, uint32_t lock)
+static size_t find_site(const struct tms_judge *judge, uint32_t location, uint64_t lock)
 {
     const struct tms_judge_index *index = &judge->site_index;
-    uint64_t key = site_key(location, lock);
-    size_t at = tms_judge_index_start(index, tms_mix(0, key));
+    size_t at = tms_judge_index_start(index, site_key(location, lock));
 
     while (index->slot[at] != 0) {
         const struct tms_judge_site *site = &judge->sites.at[index->slot[at]];
-        if (site_key(site->location, site->lock) == key) {
+        if (site->location == location && site->lock == lock) {
             break;
         }
         at = (at + 1) & (index->size - 1);
@@ -42,11 +42,11 @@ static size_t find_site(const struct tms_judge *judge, uint32_t location, uint32
 }
 
 /* 0: there are too many, or memory is short. */
-static uint32_t site_at(struct tms_judge *judge, uint32_t location, uint32_t lock)
+static uint32_t site_at(struct tms_judge *judge, uint32_t location, uint64_t lock)
 {
     struct tms_judge_index *index = &judge->site_index;
 
-    if (!tms_judge_index_room(judge, index, site_hash)) {
+    if (!tms_judge_index_room(judge, index, site_hash, judge)) {
         return 0;
     }
     size_t at = find_site(judge, location, lock);
@@ -69,7 +69,7 @@ static uint32_t site_at(struct tms_judge *judge, uint32_t location, uint32_t loc
     return index->slot[at];
 }
 
-struct tms_judge_site *tms_judge_site_of(struct tms_judge *judge, uint32_t location, uint32_t lock)
+struct tms_judge_site *tms_judge_site_of(struct tms_judge *judge, uint32_t location, uint64_t lock)
 {
     if (judge->site_index.size == 0) {
         return NULL;
@@ -123,7 +123,8 @@ static void count_learning(const struct tms_judge *judge, struct tms_judge_threa
     }
 }
 
-static bool begin_hold(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t event)
+static bool begin_hold(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t lock,
+                       uint64_t event)
 {
     size_t wanted = t->hold_count + 1;
 
@@ -133,7 +134,8 @@ static bool begin_hold(struct tms_judge *judge, struct tms_judge_thread *t, uint
     if (!TMS_RESERVE(judge->memory, &t->holds, &t->hold_capacity, wanted, 8)) {
         return false;
     }
-    t->holds[t->hold_count++ % TMS_JUDGE_HOLDS] = (struct tms_judge_hold){.begin = event};
+    t->holds[t->hold_count++ % TMS_JUDGE_HOLDS] =
+        (struct tms_judge_hold){.lock = lock, .begin = event};
     return true;
 }
 
@@ -149,37 +151,49 @@ static void end_hold(const struct tms_judge_thread *t, uint64_t number, uint64_t
 
     if (hold != NULL) {
         hold->end = event;
+        hold->wrote = t->wrote > hold->begin;
     }
 }
 
-void tms_judge_wrote(struct tms_judge_thread *thread)
+/* The last of the remembered ones in which the event was. */
+static const struct tms_judge_hold *hold_at(const struct tms_judge_thread *t, uint64_t event)
 {
-    for (size_t i = 0; i < thread->held_count; i++) {
-        struct tms_judge_hold *hold = find_hold(thread, thread->held[i].hold);
-        if (hold != NULL) {
-            hold->wrote = true;
+    const struct tms_judge_hold *hold;
+
+    for (uint64_t i = t->hold_count; i > 0 && (hold = find_hold(t, i - 1)) != NULL; i--) {
+        if (hold->begin < event && (hold->end == 0 || hold->end > event)) {
+            return hold;
         }
     }
+    return NULL;
+}
+
+uint64_t tms_judge_lock_at(const struct tms_judge_thread *thread, uint64_t event)
+{
+    const struct tms_judge_hold *hold = hold_at(thread, event);
+
+    return hold != NULL ? hold->lock : 0;
 }
 
 bool tms_judge_is_completed(const struct tms_judge_thread *thread, uint64_t read, uint64_t later)
 {
-    const struct tms_judge_hold *hold;
+    const struct tms_judge_hold *hold = hold_at(thread, read);
 
-    for (uint64_t i = thread->hold_count; i > 0 && (hold = find_hold(thread, i - 1)) != NULL; i--) {
-        if (hold->begin < read && (hold->end == 0 || hold->end > read)) {
-            return hold->wrote && hold->end != 0 && hold->end < later;
-        }
-    }
-    return false;
+    return hold != NULL && hold->wrote && hold->end != 0 && hold->end < later;
+}
+
+bool tms_judge_is_locked(const struct tms_judge_thread *thread, uint64_t event)
+{
+    return (thread->held_count > 0 && thread->held[0].since < event) ||
+           hold_at(thread, event) != NULL;
 }
 
 /* ---- waiting places ---------------------------------------------------------------------------
  */
 
-static uint64_t place_hash(const struct tms_judge *judge, uint32_t location)
+static uint64_t place_hash(const void *user, uint32_t location)
 {
-    (void)judge;
+    (void)user;
     return tms_mix(0, location);
 }
 
@@ -196,21 +210,17 @@ static size_t find_place(const struct tms_judge_index *index, uint32_t location)
 
 static void add_place(struct tms_judge *judge, uint32_t location)
 {
-    if (tms_judge_index_room(judge, &judge->waiting, place_hash)) {
+    if (tms_judge_index_room(judge, &judge->waiting, place_hash, NULL)) {
         size_t at = find_place(&judge->waiting, location);
         judge->waiting.count += judge->waiting.slot[at] == 0;
         judge->waiting.slot[at] = location;
     }
 }
 
-void tms_judge_wait(struct tms_judge *judge, uint32_t thread)
+void tms_judge_wait(struct tms_judge_thread *t)
 {
-    struct tms_judge_thread *t = tms_judge_thread(judge, thread);
-
-    if (t != NULL) {
-        t->awaited_count = t->recent_count < TMS_JUDGE_RECENT ? t->recent_count : TMS_JUDGE_RECENT;
-        memcpy(t->awaited, t->recent, t->awaited_count * sizeof(*t->awaited));
-    }
+    t->awaited_count = t->recent_count < TMS_JUDGE_RECENT ? t->recent_count : TMS_JUDGE_RECENT;
+    memcpy(t->awaited, t->recent, t->awaited_count * sizeof(*t->awaited));
 }
 
 bool tms_judge_is_waiting_place(const struct tms_judge *judge, uint32_t location)
@@ -220,31 +230,36 @@ bool tms_judge_is_waiting_place(const struct tms_judge *judge, uint32_t location
     return waiting->count > 0 && waiting->slot[find_place(waiting, location)] == location;
 }
 
-bool tms_judge_waits_at(struct tms_judge *judge, struct tms_judge_thread *thread, uint32_t location)
+/* What was read before the wait is read again: both places test what is waited for. */
+bool tms_judge_waits_at(struct tms_judge *judge, struct tms_judge_thread *thread, uint64_t key,
+                        uint32_t location)
 {
-    bool known = tms_judge_is_waiting_place(judge, location);
+    bool known = false;
 
-    for (size_t i = 0; i < thread->awaited_count; i++) {
-        if (thread->awaited[i] == location) {
-            add_place(judge, location);
+    if (judge->waiting.count > 0 || thread->awaited_count > 0) {
+        tms_judge_guard(judge, true);
+        known = tms_judge_is_waiting_place(judge, location);
+        for (size_t i = 0; i < thread->awaited_count; i++) {
+            if (thread->awaited[i].key == key) {
+                add_place(judge, thread->awaited[i].location);
+                add_place(judge, location);
+            }
         }
+        tms_judge_guard(judge, false);
     }
-    thread->recent[thread->recent_count++ % TMS_JUDGE_RECENT] = location;
+    thread->recent[thread->recent_count++ % TMS_JUDGE_RECENT] =
+        (struct tms_judge_place){key, location};
     return known;
 }
 
-void tms_judge_acquire(struct tms_judge *judge, uint32_t thread, uint32_t lock, uint64_t event,
-                       uint32_t location)
+void tms_judge_acquire(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t lock,
+                       uint64_t event, uint32_t location)
 {
-    struct tms_judge_thread *t = tms_judge_thread(judge, thread);
-    uint32_t site = site_at(judge, location, lock);
+    uint32_t site = judge->learns ? site_at(judge, location, lock) : 0;
 
-    if (t == NULL || judge->failed ||
-        !TMS_RESERVE(judge->memory, &t->held, &t->held_capacity, t->held_count + 1, 8)) {
-        judge->failed = true;
-        return;
-    }
-    if (!begin_hold(judge, t, event)) {
+    if (judge->failed ||
+        !TMS_RESERVE(judge->memory, &t->held, &t->held_capacity, t->held_count + 1, 8) ||
+        !begin_hold(judge, t, lock, event)) {
         judge->failed = true;
         return;
     }
@@ -256,23 +271,17 @@ void tms_judge_acquire(struct tms_judge *judge, uint32_t thread, uint32_t lock, 
     }
     t->held[t->held_count++] = (struct tms_judge_held){lock, site, event, t->hold_count - 1};
     t->acquires++;
-    count_learning(judge, t);
-    tms_judge_used(judge, thread, lock, true, event);
-    tms_judge_synchronise(judge, thread, event);
+    if (judge->learns) {
+        count_learning(judge, t);
+    }
+    tms_judge_used(judge, t, lock, true, event);
+    tms_judge_other(t, event);
+    tms_judge_break(t, event);
+    t->synchronised++;
 }
 
-void tms_judge_release(struct tms_judge *judge, uint32_t thread, uint32_t lock, uint64_t event,
-                       uint32_t location, bool shared)
+static void drop_held(struct tms_judge_thread *t, uint64_t lock, uint64_t event)
 {
-    struct tms_judge_thread *t = tms_judge_thread(judge, thread);
-    struct tms_judge_use *use = t != NULL ? tms_judge_use(judge, thread, lock, true) : NULL;
-
-    if (use == NULL) {
-        return;
-    }
-    use->released = event;
-    use->released_location = location;
-    use->released_shared = shared;
     for (size_t at = t->held_count; at > 0; at--) {
         if (t->held[at - 1].lock == lock) {
             end_hold(t, t->held[at - 1].hold, event);
@@ -284,45 +293,66 @@ void tms_judge_release(struct tms_judge *judge, uint32_t thread, uint32_t lock, 
     if (t->held_count == 0) {
         t->awaited_count = 0;
     }
-    count_learning(judge, t);
-    tms_judge_other(judge, thread, event);
 }
 
-void tms_judge_other(struct tms_judge *judge, uint32_t thread, uint64_t event)
+void tms_judge_release(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t lock,
+                       uint64_t event, uint32_t location, bool shared)
 {
-    struct tms_judge_thread *t = tms_judge_thread(judge, thread);
+    struct tms_judge_use *use = tms_judge_use(judge, t, lock, true);
 
-    if (t != NULL) {
-        t->previous = event;
-        t->previous_variable = 0;
+    if (use == NULL) {
+        return;
     }
-}
-
-void tms_judge_synchronise(struct tms_judge *judge, uint32_t thread, uint64_t event)
-{
-    tms_judge_other(judge, thread, event);
-    if (!judge->failed) {
-        judge->threads[thread].synchronised++;
+    use->released = event;
+    use->released_location = location;
+    use->released_shared = shared;
+    drop_held(t, lock, event);
+    if (judge->learns) {
+        count_learning(judge, t);
     }
+    tms_judge_other(t, event);
+    tms_judge_let_others(t, event);
 }
 
-/* The last lock that own[0] held, if it was released since. */
-void tms_judge_given_up(struct tms_judge *judge, struct tms_judge_case *found)
+void tms_judge_other(struct tms_judge_thread *t, uint64_t event)
 {
-    const struct tms_judge_thread *t = &judge->threads[found->thread];
-    uint32_t lock = found->own[0].lock;
+    t->previous = event;
+    t->previous_key = 0;
+}
 
+void tms_judge_synchronise(struct tms_judge_thread *t, uint64_t event)
+{
+    tms_judge_other(t, event);
+    tms_judge_let_others(t, event);
+    t->synchronised++;
+}
+
+/* The lock that was released last of those that a step made before, if it was given up since. */
+static void give_up(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t lock,
+                    struct tms_judge_case *found)
+{
     for (size_t i = 0; i < t->held_count; i++) {
         if (t->held[i].lock == lock && t->held[i].since < found->own[0].event) {
             return;
         }
     }
-    const struct tms_judge_use *use =
-        lock != 0 ? tms_judge_use(judge, found->thread, lock, true) : NULL;
+    const struct tms_judge_use *use = tms_judge_use(judge, t, lock, true);
     if (use != NULL && use->released < found->own[1].event) { /* a U happened at its read */
         found->lock = lock;
         found->released = use->released;
         found->released_location = use->released_location;
         found->released_shared = use->released_shared;
+    }
+}
+
+void tms_judge_look_at_locks(struct tms_judge *judge, struct tms_judge_case *found)
+{
+    struct tms_judge_thread *t = judge->threads[found->thread];
+    uint64_t lock = tms_judge_lock_at(t, found->own[0].event);
+
+    found->locked = tms_judge_is_locked(t, found->own[1].event);
+    found->completed = tms_judge_is_completed(t, found->own[0].event, found->own[1].event);
+    if (lock != 0) {
+        give_up(judge, t, lock, found);
     }
 }

@@ -58,7 +58,7 @@ static uint64_t write_of(const struct tms_event *events, size_t count, const str
 
     for (uint64_t number = read + 1; own->kind == TMS_EVENT_READ && number <= count; number++) {
         const struct tms_event *event = at(events, number);
-        if (is_access(event) && event->target == own->target) {
+        if (is_access(event) && event->target == own->target && event->kind != TMS_EVENT_READ) {
             bool write = event->thread == own->thread && event->kind == TMS_EVENT_WRITE;
             return write && is_open(events, cycle->begin, number) ? number : read;
         }

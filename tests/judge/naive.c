@@ -129,10 +129,14 @@ static bool begins_stretch(const struct naive *naive, size_t k)
     return !naive->facts[k].was_holding && naive->facts[k].holding;
 }
 
-static bool is_plain_write(const struct naive *naive, size_t k, uint32_t t)
+/* A step W, or a U that does more than to count. */
+static bool completes(const struct naive *naive, size_t k, uint32_t t)
 {
-    return naive->events[k].thread == t && naive->facts[k].access &&
-           naive->events[k].kind == TMS_EVENT_WRITE && naive->facts[k].mate == NAIVE_NONE;
+    const struct naive_fact *fact = &naive->facts[k];
+
+    return naive->events[k].thread == t && fact->access &&
+           naive->events[k].kind == TMS_EVENT_WRITE &&
+           (!fact->update || fact->read != fact->previous);
 }
 
 /* The acquire of the lock that was acquired last of those that are held at the event. */
@@ -165,7 +169,7 @@ bool naive_is_completed(const struct naive *naive, size_t read, size_t later)
             event->target == naive->events[begin].target) {
             return wrote;
         }
-        wrote = wrote || is_plain_write(naive, k, t);
+        wrote = wrote || completes(naive, k, t);
     }
     return false;
 }
@@ -204,7 +208,7 @@ bool naive_clears(const struct naive *naive, size_t k, uint32_t t, uint32_t x)
     if (event->thread != t) {
         return false;
     }
-    return is_rendezvous(naive, event) || naive->facts[k].poll || naive->facts[k].ends_last ||
+    return is_rendezvous(naive, event) || naive->facts[k].poll || naive->facts[k].outermost ||
            (event->kind == TMS_EVENT_RETRY && event->target == x);
 }
 
@@ -226,6 +230,63 @@ static bool is_counted(const struct naive *naive, size_t k)
     default:
         return !naive->facts[k].inner && (naive->facts[k].access || !accesses(&naive->events[k]));
     }
+}
+
+/* ---- Repeated accesses -------------------------------------------------------------------- */
+
+/* Does a stretch of its thread end with the event? */
+static bool ends_run(const struct naive *naive, size_t k)
+{
+    switch (naive->events[k].kind) {
+    case TMS_EVENT_READ:
+    case TMS_EVENT_WRITE:
+        return is_synchronisation(naive, naive->events[k].target);
+    case TMS_EVENT_ALLOC:
+    case TMS_EVENT_FREE:
+    case TMS_EVENT_ESCAPE:
+    case TMS_EVENT_DELAY:
+    case TMS_EVENT_DEMOTE:
+        return false;
+    case TMS_EVENT_BEGIN:
+    case TMS_EVENT_END:
+    case TMS_EVENT_ENTER:
+    case TMS_EVENT_EXIT:
+    case TMS_EVENT_CALL:
+    case TMS_EVENT_RETURN:
+        return naive->facts[k].opens;
+    default:
+        return !naive->facts[k].inner;
+    }
+}
+
+/*
+ * Back from the access: did its thread do as much in its stretch, with no foreign write between, or
+ * of a w, no foreign access?
+ */
+static bool is_repeated(const struct naive *naive, size_t event)
+{
+    const struct tms_event *access = &naive->events[event];
+    bool write = access->kind == TMS_EVENT_WRITE;
+
+    for (size_t k = event; access->kind != TMS_EVENT_UPDATE && k-- > 0;) {
+        const struct tms_event *other = &naive->events[k];
+        bool own = other->thread == access->thread;
+        if ((own && ends_run(naive, k)) || naive_renews(naive, k, access->target)) {
+            return false;
+        }
+        if (naive->facts[k].access && other->target == access->target) {
+            if (own && (!write || naive_is_write(other))) {
+                return true;
+            }
+            if (!own && (write || naive_is_write(other))) {
+                return false;
+            }
+        }
+        if (own && naive->facts[k].poll) {
+            return false;
+        }
+    }
+    return false;
 }
 
 static size_t previous_counted(const struct naive *naive, size_t event)
@@ -272,7 +333,7 @@ static bool is_read_in_stretch(const struct naive *naive, size_t k)
 }
 
 /* Was there one of the last reads before the wait, since the thread last began to hold locks? */
-static bool was_read_before(const struct naive *naive, size_t wait, uint32_t location)
+static bool was_read_before(const struct naive *naive, size_t wait, size_t event, uint32_t location)
 {
     uint32_t t = naive->events[wait].thread;
     size_t seen = 0;
@@ -286,7 +347,9 @@ static bool was_read_before(const struct naive *naive, size_t wait, uint32_t loc
         }
         if (is_read_in_stretch(naive, k)) {
             seen++;
-            if (naive->events[k].location == location) {
+            if (naive->events[k].target == naive->events[event].target &&
+                (naive->events[k].location == location ||
+                 naive->events[event].location == location)) {
                 return true;
             }
         }
@@ -294,8 +357,8 @@ static bool was_read_before(const struct naive *naive, size_t wait, uint32_t loc
     return false;
 }
 
-/* Does the read make its location a waiting place? */
-static bool makes_waiting_place(const struct naive *naive, size_t event)
+/* Does the read make the location a waiting place: its own, or where it was read before? */
+static bool makes_waiting_place(const struct naive *naive, size_t event, uint32_t location)
 {
     uint32_t t = naive->events[event].thread;
 
@@ -307,7 +370,7 @@ static bool makes_waiting_place(const struct naive *naive, size_t event)
             continue;
         }
         if (naive->events[k].kind == TMS_EVENT_WAIT) {
-            return was_read_before(naive, k, naive->events[event].location);
+            return was_read_before(naive, k, event, location);
         }
         if (ends_stretch(naive, k)) {
             return false;
@@ -337,7 +400,7 @@ bool naive_at_waiting_place(const struct naive *naive, size_t event)
     bool found = false;
 
     for (size_t k = 0; k < naive->count && !found; k++) {
-        found = naive->events[k].location == step->location && makes_waiting_place(naive, k);
+        found = makes_waiting_place(naive, k, step->location);
     }
     return found && step->location != 0 && step->kind != TMS_EVENT_WRITE &&
            naive->facts[event].holding;
@@ -366,8 +429,7 @@ static bool is_waited_for(const struct naive *naive, size_t event)
         return false;
     }
     for (size_t k = 0; k < event; k++) {
-        if (naive->events[k].location == naive->events[event].location &&
-            makes_waiting_place(naive, k)) {
+        if (makes_waiting_place(naive, k, naive->events[event].location)) {
             return true;
         }
     }
@@ -400,20 +462,44 @@ static bool foreign_between(const struct naive *naive, size_t from, size_t to)
     return false;
 }
 
-/* The read that is one step U with this write, or NAIVE_NONE. */
+/* May others come after what its thread did before the event? */
+static bool lets_others(const struct naive *naive, size_t k)
+{
+    const struct tms_event *event = &naive->events[k];
+
+    if (accesses(event)) {
+        return event->kind == TMS_EVENT_UPDATE || is_synchronisation(naive, event->target);
+    }
+    return (naive_is_release(event) && !naive->facts[k].inner) || event->kind == TMS_EVENT_WAIT ||
+           event->kind == TMS_EVENT_ARRIVE || event->kind == TMS_EVENT_FORK ||
+           event->kind == TMS_EVENT_JOIN;
+}
+
+/* Can no other thread have come between the read and the write, if there is no race? */
+bool naive_makes_update(const struct naive *naive, size_t read, size_t write)
+{
+    bool let = false;
+
+    for (size_t k = read + 1; k < write; k++) {
+        let =
+            let || (naive->events[k].thread == naive->events[read].thread && lets_others(naive, k));
+    }
+    return !let || naive_in_section(naive, read, write);
+}
+
+/* The read that this write updates, or NAIVE_NONE. */
 static size_t read_of_update(const struct naive *naive, size_t write)
 {
     size_t read = naive_previous_own(naive, write);
 
+    while (read != NAIVE_NONE && naive->events[read].kind == TMS_EVENT_WRITE) {
+        read = naive_previous_own(naive, read);
+    }
     if (read == NAIVE_NONE || naive->events[read].kind != TMS_EVENT_READ ||
-        foreign_between(naive, read, write) ||
-        naive_innermost(naive, read, read) != naive_innermost(naive, write, write)) {
+        foreign_between(naive, read, write) || !naive_makes_update(naive, read, write)) {
         return NAIVE_NONE;
     }
-    uint32_t first = naive->events[read].location, second = naive->events[write].location;
-    bool one_place = first != 0 && first == second;
-    bool adjacent = first == 0 && second == 0 && naive->facts[write].previous == read;
-    return one_place || adjacent ? read : NAIVE_NONE;
+    return read;
 }
 
 struct naive_step naive_step_of(const struct naive *naive, size_t access)
@@ -425,7 +511,8 @@ struct naive_step naive_step_of(const struct naive *naive, size_t access)
         return (struct naive_step){NAIVE_U, mate < access ? mate : access,
                                    mate < access ? access : mate};
     }
-    return (struct naive_step){kind == TMS_EVENT_UPDATE  ? NAIVE_U
+    bool update = kind == TMS_EVENT_UPDATE || naive->facts[access].update;
+    return (struct naive_step){update                    ? NAIVE_U
                                : kind == TMS_EVENT_WRITE ? NAIVE_W
                                                          : NAIVE_R,
                                access, access};
@@ -439,7 +526,9 @@ void naive_find_steps(struct naive *naive)
             continue;
         }
         size_t read = read_of_update(naive, k);
-        if (read != NAIVE_NONE) {
+        naive->facts[k].update = read != NAIVE_NONE;
+        naive->facts[k].read = read;
+        if (read != NAIVE_NONE && naive_previous_own(naive, k) == read) {
             naive->facts[k].mate = read;
             naive->facts[read].mate = k;
         }
@@ -448,17 +537,23 @@ void naive_find_steps(struct naive *naive)
 
 /* ---- all of it --------------------------------------------------------------------------- */
 
-static void find_facts(struct naive *naive)
+static void find_locks(struct naive *naive)
 {
     naive->facts = naive_array(naive->count, sizeof(*naive->facts));
     for (size_t k = 0; k < naive->count; k++) {
-        const struct tms_event *event = &naive->events[k];
         naive->facts[k].mate = NAIVE_NONE;
         naive->facts[k].inner = is_inner(naive, k);
-        naive->facts[k].access = accesses(event) && !is_synchronisation(naive, event->target);
     }
     find_holding(naive);
+}
+
+/* In the order of the trace: each fact depends on those of earlier events. */
+static void find_facts(struct naive *naive)
+{
     for (size_t k = 0; k < naive->count; k++) {
+        const struct tms_event *event = &naive->events[k];
+        naive->facts[k].access =
+            accesses(event) && !is_synchronisation(naive, event->target) && !is_repeated(naive, k);
         naive->facts[k].previous = previous_counted(naive, k);
         naive->facts[k].poll = is_poll(naive, k) || is_waited_for(naive, k);
     }
@@ -481,8 +576,9 @@ void naive_add(struct naive *naive, const struct naive_occurrence *occurrence)
 
 void naive_judge(struct naive *naive)
 {
-    find_facts(naive);
+    find_locks(naive);
     naive_find_activations(naive);
+    find_facts(naive);
     naive_find_steps(naive);
     naive_find_single(naive);
     naive_find_pairs(naive);

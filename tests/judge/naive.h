@@ -76,12 +76,15 @@ struct naive_finding {
 /* What is known of one event. */
 struct naive_fact {
     bool inner;       /* of a re-entrant lock: no event */
-    bool access;      /* r, w or u, and not of a synchronisation variable */
-    bool ends_last;   /* the last open activation of its thread */
+    bool access;      /* r, w or u, not of a synchronisation variable, and not repeated */
+    bool opens;       /* an activation begins or ends here, of its thread */
+    bool outermost;   /* … and no other is open */
     bool poll;        /* clears all records of its thread before it is looked at */
     size_t previous;  /* event of its thread, as polls count them */
     bool holding;     /* its thread holds a lock after it */
     bool was_holding; /* … and before it */
+    bool update;      /* of a w: it is a U */
+    size_t read;      /* … with this r */
     size_t mate;      /* of a r and a w that are one step U: the other one */
 };
 
@@ -145,6 +148,8 @@ struct naive_step naive_step_of(const struct naive *naive, size_t access);
 size_t naive_held_since(const struct naive *naive, uint32_t thread, uint32_t lock, size_t event);
 bool naive_holds_any(const struct naive *naive, size_t event);
 bool naive_in_section(const struct naive *naive, size_t from, size_t to);
+
+bool naive_makes_update(const struct naive *naive, size_t read, size_t write);
 
 /* Does the variable become new memory at event k? */
 bool naive_renews(const struct naive *naive, size_t k, uint32_t variable);

@@ -199,15 +199,20 @@ static size_t block_of(struct naive *naive, uint32_t label)
     return at;
 }
 
-/* Marks the events that leave their thread without an open activation. */
-static void find_last_ends(struct naive *naive)
+static void mark_edge(struct naive *naive, const struct naive_activation *activation, size_t edge)
+{
+    if (edge < naive->count && naive->events[edge].thread == activation->thread) {
+        naive->facts[edge].opens = true;
+        naive->facts[edge].outermost = naive_innermost(naive, edge, edge) == NAIVE_NONE;
+    }
+}
+
+/* Marks where activations begin and end, and whether their thread has no other open. */
+static void find_edges(struct naive *naive)
 {
     for (size_t i = 0; i < naive->activation_count; i++) {
-        const struct naive_activation *activation = &naive->activations[i];
-        size_t end = activation->end;
-        if (end < naive->count && naive->events[end].thread == activation->thread) {
-            naive->facts[end].ends_last = naive_innermost(naive, end, end) == NAIVE_NONE;
-        }
+        mark_edge(naive, &naive->activations[i], naive->activations[i].begin);
+        mark_edge(naive, &naive->activations[i], naive->activations[i].end);
     }
 }
 
@@ -232,7 +237,7 @@ void naive_find_activations(struct naive *naive)
         naive->blocks[activation->block].busy += activation->busy;
         naive->blocks[activation->block].same += activation->busy && !activation->busy_by_share;
     }
-    find_last_ends(naive);
+    find_edges(naive);
     for (size_t i = 0; i < naive->block_count; i++) {
         struct naive_block *block = &naive->blocks[i];
         block->driver = 2 * block->busy > block->executions || strcmp(block->function, "main") == 0;

@@ -9,7 +9,7 @@
 
 /* ---- One variable ------------------------------------------------------------------------ */
 
-/* What a row may ask of p or q, and of F. */
+/* What a row may ask of p or q, and of F; S: a U, or a R that becomes one later. */
 enum { R = 1, W = 2, U = 4, S = 8 };
 
 struct row {
@@ -21,7 +21,7 @@ struct row {
 static const struct row single_rows[] = {
     {R, W, W, TMS_PATTERN_LOST_UPDATE, TMS_LEVEL_ERROR},
     {R, W, R | U, TMS_PATTERN_CHANGED_BETWEEN_READS, TMS_LEVEL_WARNING},
-    {S, W, S, TMS_PATTERN_INTERLEAVED_UPDATES, TMS_LEVEL_NOTE},
+    {U, W, S, TMS_PATTERN_INTERLEAVED_UPDATES, TMS_LEVEL_NOTE},
     {U, R, U, TMS_PATTERN_INTERLEAVED_UPDATES, TMS_LEVEL_NOTE},
     {W | U, W, R | U, TMS_PATTERN_FOREIGN_VALUE_READ_BACK, TMS_LEVEL_WARNING},
     {W | U, R, W | U, TMS_PATTERN_INTERMEDIATE_VALUE_SEEN, TMS_LEVEL_NOTE},
@@ -55,20 +55,7 @@ static bool same_variable(const struct naive *naive, size_t one, size_t other)
            naive->events[one].target == naive->events[other].target;
 }
 
-/* Is the write at the end of the step preceded by a read in its section? */
-static bool updates_before(const struct naive *naive, size_t write)
-{
-    for (size_t k = naive_previous_own(naive, write); k != NAIVE_NONE;
-         k = naive_previous_own(naive, k)) {
-        if (naive->events[k].kind == TMS_EVENT_READ &&
-            foreign_between(naive, write, k, write) == 0 && naive_in_section(naive, k, write)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Is the read followed by a write in its section, with nothing but own reads between? */
+/* Is the read followed by a write that updates, with nothing but own reads between? */
 static bool updates_after(const struct naive *naive, size_t read)
 {
     const struct tms_event *event = &naive->events[read];
@@ -79,17 +66,10 @@ static bool updates_after(const struct naive *naive, size_t read)
             return false;
         }
         if (same_variable(naive, k, read) && naive->events[k].kind != TMS_EVENT_READ) {
-            return naive->events[k].kind == TMS_EVENT_WRITE && naive_in_section(naive, read, k);
+            return naive->events[k].kind == TMS_EVENT_WRITE && naive_makes_update(naive, read, k);
         }
     }
     return false;
-}
-
-static unsigned letters_of_first(const struct naive *naive, const struct naive_step *p)
-{
-    bool section = p->kind == NAIVE_U || (p->kind == NAIVE_W && updates_before(naive, p->last));
-
-    return letter(p) | (section ? S : 0);
 }
 
 static unsigned letters_of_second(const struct naive *naive, const struct naive_step *q)
@@ -102,7 +82,7 @@ static unsigned letters_of_second(const struct naive *naive, const struct naive_
 static const struct row *match(const struct naive *naive, const struct naive_step *p,
                                unsigned foreign, const struct naive_step *q)
 {
-    unsigned first = letters_of_first(naive, p), second = letters_of_second(naive, q);
+    unsigned first = letter(p), second = letters_of_second(naive, q);
 
     for (size_t i = 0; i < SINGLE_ROWS; i++) {
         const struct row *row = &single_rows[i];
@@ -135,12 +115,13 @@ static void refine(const struct naive *naive, struct naive_occurrence *occurrenc
 static void found_single(struct naive *naive, const struct row *row, const struct naive_step *p,
                          const struct naive_step *q, size_t until)
 {
+    size_t last = row->foreign == R ? q->last : q->first; /* what conflicts with the reads of F */
     struct naive_occurrence occurrence = {.pattern = row->pattern,
                                           .level = row->level,
                                           .own = {p->last, q->first},
                                           .until = until,
                                           .variable = naive->events[q->first].target,
-                                          .activation = naive_innermost(naive, p->last, q->first),
+                                          .activation = naive_innermost(naive, p->last, last),
                                           .culprit = NAIVE_NONE};
 
     if (occurrence.activation != NAIVE_NONE) {
@@ -354,7 +335,7 @@ static size_t first_foreign(const struct naive *naive, const struct naive_step *
 static bool is_update(const struct naive *naive, size_t event)
 {
     return naive->events[event].kind == TMS_EVENT_UPDATE ||
-           (naive->events[event].kind == TMS_EVENT_WRITE && naive->facts[event].mate != NAIVE_NONE);
+           (naive->events[event].kind == TMS_EVENT_WRITE && naive->facts[event].update);
 }
 
 static void classify_pair(const struct naive *naive, const struct naive_step *a,
