@@ -24,7 +24,7 @@ struct access {
 /* The read that the owner's write would update, 0: none. */
 static uint64_t updated_read(const struct tms_judge_step *last)
 {
-    return last->cleared ? 0 : last->read;
+    return last->kind == TMS_JUDGE_R && !last->cleared ? last->event : 0;
 }
 
 /* Does the owner's write make an update with the read before it? */
@@ -69,12 +69,6 @@ struct between {
     const struct tms_judge_foreign *read, *write; /* the first ones; event 0: none */
 };
 
-static bool is_same_place(const struct tms_judge *judge, uint32_t one, uint32_t other)
-{
-    return one == other || (judge->port.is_same_place != NULL &&
-                            judge->port.is_same_place(judge->port.user, one, other));
-}
-
 /* The second step is R or U. `later` is what it is if the R turns out to be one of an update. */
 static uint8_t pattern_of_read(const struct between *between, const struct tms_judge_step *second,
                                uint8_t *later)
@@ -86,9 +80,6 @@ static uint8_t pattern_of_read(const struct between *between, const struct tms_j
     if (first->kind == TMS_JUDGE_R) {
         if (between->write->event == 0) {
             return TMS_PATTERN_COUNT;
-        }
-        if (first->location != 0 && first->location == second->location) {
-            return TMS_PATTERN_POLLED;
         }
         return between->t->held_count > 0 && !tms_judge_is_locked(between->t, first->event)
                    ? TMS_PATTERN_RECHECKED
@@ -127,7 +118,6 @@ static struct tms_judge_case case_of(struct tms_judge *judge, const struct acces
                                      const struct between *between, uint8_t pattern)
 {
     struct tms_judge_case found = {
-        .variable = access->variable,
         .thread = access->t->id,
         .block = tms_judge_block(judge, access->t, between->first->event),
         .pattern = pattern,
@@ -137,6 +127,7 @@ static struct tms_judge_case case_of(struct tms_judge *judge, const struct acces
         .foreign = {*shown(between, pattern)},
     };
 
+    tms_judge_on_variables(judge, &found, access->variable, 0);
     tms_judge_look_at_locks(judge, &found);
     return found;
 }
@@ -221,7 +212,7 @@ static __attribute__((noinline)) void follow_up(struct tms_judge *judge, struct 
         record->skips = false;
     } else if (record->skips && access->kind != TMS_JUDGE_R) {
         struct access later = *access;
-        if (update && last->kind == TMS_JUDGE_R) { /* as the later step, it happened at its read */
+        if (update) { /* as the later step, it happened at its read */
             later.step.event = last->event;
             later.step.location = last->location;
         }
@@ -251,8 +242,7 @@ static inline void access_again(struct tms_judge *judge, struct access *access)
     bool update = false;
 
     if (access->kind == TMS_JUDGE_W) {
-        access->step.read = updated_read(&last);
-        update = makes_update(access->t, access->step.read);
+        update = makes_update(access->t, updated_read(&last));
         access->step.kind = update ? TMS_JUDGE_U : TMS_JUDGE_W;
     }
     if (cell->flags & TMS_JUDGE_EXTRA) {
@@ -314,8 +304,8 @@ static __attribute__((noinline)) void take_over(struct tms_judge *judge,
     uint32_t number = tms_judge_find_record(judge, cell, access->t->id);
     cell->flags &= (uint8_t) ~(TMS_JUDGE_SHOWN_READ | TMS_JUDGE_SHOWN_WRITE | TMS_JUDGE_EXTRA);
     cell->flags |= shown_flags(access->kind);
-    uint64_t since = number != 0 ? judge->records.at[number].step.event : 0;
-    tms_judge_pairs(judge, access->t, access->variable, &access->step, since);
+    bool written = number == 0 || judge->records.at[number].write;
+    tms_judge_pairs(judge, access->t, access->variable, &access->step, written);
     if (number != 0) {
         come_back(judge, access, number);
         if (judge->records.at[number].skips || judge->records.at[number].open != 0) {
@@ -375,7 +365,8 @@ static inline bool is_poll(const struct tms_judge *judge, const struct tms_judge
                            uint64_t key, const struct tms_judge_step *step, uint64_t write)
 {
     return write > t->previous && t->previous_key == key &&
-           is_same_place(judge, t->previous_location, step->location);
+           tms_judge_place_of(judge, t->previous_location) ==
+               tms_judge_place_of(judge, step->location);
 }
 
 void tms_judge_note(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t key,
@@ -409,7 +400,6 @@ void tms_judge_take(struct tms_judge *judge, struct tms_judge_thread *t, uint32_
     struct access access = {t, variable, kind, *step};
 
     access.step.kind = kind;
-    access.step.read = kind == TMS_JUDGE_R ? step->event : 0;
     if (cell->owner == t->id) {
         access_again(judge, &access);
     } else if (cell->owner == 0) {

@@ -13,6 +13,22 @@
 TMS_JUDGE_DEFINE_POOL(node, nodes, parent)
 TMS_JUDGE_DEFINE_POOL(cut, cuts, next)
 
+static struct tms_judge_thread *new_thread(struct tms_judge *judge, uint32_t id)
+{
+    struct tms_judge_thread *t = judge->ended;
+
+    if (t != NULL) {
+        judge->ended = t->next;
+    } else if ((t = tms_resize(judge->memory, NULL, 0, 1, sizeof(*t))) == NULL) {
+        judge->failed = true;
+        return NULL;
+    }
+    atomic_store_explicit(&t->cleared, TMS_JUDGE_NOTHING_KEPT, memory_order_relaxed);
+    memset(&t->stretch, 0, sizeof(*t) - offsetof(struct tms_judge_thread, stretch));
+    t->id = id;
+    return t;
+}
+
 struct tms_judge_thread *tms_judge_thread(struct tms_judge *judge, uint32_t id)
 {
     if (!TMS_RESERVE(judge->memory, &judge->threads, &judge->thread_capacity, (size_t)id + 1, 16)) {
@@ -20,16 +36,46 @@ struct tms_judge_thread *tms_judge_thread(struct tms_judge *judge, uint32_t id)
         return NULL;
     }
     if (judge->threads[id] == NULL) {
-        struct tms_judge_thread *t = tms_resize(judge->memory, NULL, 0, 1, sizeof(*t));
-        if (t == NULL) {
-            judge->failed = true;
-            return NULL;
-        }
-        t->id = id;
-        t->cleared = TMS_JUDGE_NOTHING_KEPT;
-        judge->threads[id] = t;
+        judge->threads[id] = new_thread(judge, id);
     }
     return judge->threads[id];
+}
+
+static void sum_up(struct tms_judge *judge, struct tms_judge_thread *t)
+{
+    for (size_t i = 0; i < t->function_capacity; i++) {
+        if (t->functions[i].executions > 0) {
+            tms_judge_add_function(judge, (uint32_t)i, &t->functions[i]);
+        }
+    }
+    tms_release(judge->memory, t->functions, t->function_capacity, sizeof(*t->functions));
+    t->functions = NULL;
+    t->function_capacity = 0;
+}
+
+void tms_judge_release_thread(struct tms_judge *judge, struct tms_judge_thread *t)
+{
+    struct tms_memory *memory = judge->memory;
+
+    sum_up(judge, t);
+    tms_release(memory, t->open, t->open_capacity, sizeof(*t->open));
+    tms_release(memory, t->held, t->held_capacity, sizeof(*t->held));
+    tms_release(memory, t->holds, t->hold_capacity, sizeof(*t->holds));
+    tms_release(memory, t->uses.at, t->uses.capacity, sizeof(*t->uses.at));
+    tms_release(memory, t->use_index.slot, t->use_index.size, sizeof(*t->use_index.slot));
+}
+
+/* Only `cleared` is looked at without the lock, and it stays what it is. */
+void tms_judge_end_thread(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t event)
+{
+    tms_judge_close_all(judge, t, event);
+    tms_judge_rendezvous(judge, t, event);
+    tms_judge_guard(judge, true);
+    tms_judge_release_thread(judge, t);
+    judge->threads[t->id] = NULL;
+    t->next = judge->ended;
+    judge->ended = t;
+    tms_judge_guard(judge, false);
 }
 
 /* ---- functions ------------------------------------------------------------------------------ */

@@ -29,7 +29,7 @@ static struct tms_turn own_turn(const struct tms_judge_case *found, size_t index
     return (struct tms_turn){
         .event = step->event,
         .thread = found->thread,
-        .target = index == 1 && found->other != 0 ? found->other : found->variable,
+        .target = (uint32_t)(index == 1 && found->other != 0 ? found->other : found->variable),
         .location = step->location,
         .kind = kind_of_own(step, index == 1),
     };
@@ -42,7 +42,7 @@ static struct tms_turn foreign_turn(const struct tms_judge_case *found, size_t i
     return (struct tms_turn){
         .event = access->event,
         .thread = access->thread,
-        .target = index == 1 ? found->other : found->variable,
+        .target = (uint32_t)(index == 1 ? found->other : found->variable),
         .location = access->location,
         .kind = kind_of_foreign(access),
     };
@@ -58,12 +58,12 @@ static void set_turns(struct tms_judge_work *work, struct tms_judgement *judgeme
     judgement->own = tms_judge_copy(work, own, sizeof(own));
     judgement->foreign_count = found->other != 0 ? 2 : 1;
     judgement->foreign = tms_judge_copy(work, foreign, judgement->foreign_count * sizeof(*foreign));
-    judgement->lock = found->lock;
+    judgement->lock = (uint32_t)found->lock;
     if (found->lock != 0) {
         judgement->given_up = (struct tms_turn){
             .event = found->released,
             .thread = found->thread,
-            .target = found->lock,
+            .target = (uint32_t)found->lock,
             .location = found->released_location,
             .kind = found->released_shared ? TMS_EVENT_SHARED_RELEASE : TMS_EVENT_RELEASE};
     }
@@ -163,11 +163,12 @@ static void add_found(struct tms_judge_work *work, const struct tms_judge_findin
     const struct tms_judge_case *first = &shown->first;
 
     judgement->pattern = (enum tms_pattern)shown->pattern;
-    judgement->variable = first->variable;
-    judgement->other = first->other;
-    judgement->object = tms_judge_object_text(work, TMS_CLASS_VARIABLE, first->variable);
+    judgement->variable = (uint32_t)first->variable;
+    judgement->other = (uint32_t)first->other;
+    judgement->object = tms_judge_object_text(work, TMS_CLASS_VARIABLE, judgement->variable);
     judgement->other_object =
-        first->other != 0 ? tms_judge_object_text(work, TMS_CLASS_VARIABLE, first->other) : NULL;
+        first->other != 0 ? tms_judge_object_text(work, TMS_CLASS_VARIABLE, judgement->other)
+                          : NULL;
     judgement->cut = found->cut;
     judgement->culprit = shown->foreign;
     judgement->outer =

@@ -47,6 +47,9 @@ static uint32_t object_of(struct tms_judge *judge, uint32_t variable)
     if (variable == 0) {
         return 0;
     }
+    if (judge->defers) { /* numbers of variables are used again */
+        return judge->port.object_of(judge->port.user, variable);
+    }
     if (!TMS_RESERVE(judge->memory, &judge->objects, &judge->object_capacity, (size_t)variable + 1,
                      1024)) {
         judge->failed = true;
@@ -56,6 +59,22 @@ static uint32_t object_of(struct tms_judge *judge, uint32_t variable)
         judge->objects[variable] = judge->port.object_of(judge->port.user, variable);
     }
     return judge->objects[variable];
+}
+
+static uint64_t name_of(const struct tms_judge *judge, uint32_t variable)
+{
+    return variable != 0 && judge->port.name_of != NULL
+               ? judge->port.name_of(judge->port.user, variable)
+               : variable;
+}
+
+void tms_judge_on_variables(struct tms_judge *judge, struct tms_judge_case *found,
+                            uint32_t variable, uint32_t other)
+{
+    found->variable = name_of(judge, variable);
+    found->other = name_of(judge, other);
+    found->objects[0] = object_of(judge, variable);
+    found->objects[1] = object_of(judge, other);
 }
 
 static uint64_t hash_parts(uint32_t function, uint32_t object, uint32_t other)
@@ -77,10 +96,18 @@ static bool is_finding(const struct tms_judge_finding *finding, uint32_t functio
     return finding->function == function && finding->object == object && finding->other == other;
 }
 
-static uint32_t finding_of(struct tms_judge *judge, uint32_t function, uint32_t object,
+uint32_t tms_judge_finding(struct tms_judge *judge, uint32_t function, uint32_t object,
                            uint32_t other)
 {
     struct tms_judge_index *index = &judge->finding_index;
+
+    if (other == object) {
+        other = 0;
+    } else if (other != 0 && other < object) {
+        uint32_t swapped = object;
+        object = other;
+        other = swapped;
+    }
 
     if (judge->failed || !tms_judge_index_room(judge, index, finding_hash, judge)) {
         return 0;
@@ -144,17 +171,23 @@ static bool is_firm(const struct tms_judge_case *found)
            found->foreign[0].kind == TMS_JUDGE_W && found->foreign[1].kind == TMS_JUDGE_W;
 }
 
-/*
- * What was done with the first value was finished; both are the
- * same, one after the other; or the first gave the variable its initial value.
- */
+void tms_judge_decide_places(struct tms_judge_case *found, bool *mild)
+{
+    bool same = found->own[0].location != 0 && found->own[0].location == found->own[1].location;
+
+    if (same && (found->pattern == TMS_PATTERN_CHANGED_BETWEEN_READS ||
+                 found->pattern == TMS_PATTERN_RECHECKED)) {
+        found->pattern = TMS_PATTERN_POLLED;
+        *mild = false;
+    }
+    *mild = *mild || (same && found->pattern == TMS_PATTERN_INTERMEDIATE_VALUE_SEEN);
+}
+
+/* What was done with the first value was finished; or it is the initial value of the variable. */
 static bool is_mild(const struct tms_judge_case *found)
 {
     if (found->other == 0 && found->own[0].initial) {
         return true;
-    }
-    if (found->pattern == TMS_PATTERN_INTERMEDIATE_VALUE_SEEN) {
-        return found->own[0].location != 0 && found->own[0].location == found->own[1].location;
     }
     bool anew = found->pattern == TMS_PATTERN_CHANGED_BETWEEN_READS ||
                 found->pattern == TMS_PATTERN_INCONSISTENT_READS ||
@@ -164,11 +197,29 @@ static bool is_mild(const struct tms_judge_case *found)
 }
 
 /* Where the second step reads while it holds a lock: that may turn out to be a waiting place. */
-static uint32_t place_of(const struct tms_judge_case *found)
+static uint32_t waiting_place(const struct tms_judge *judge, const struct tms_judge_case *found)
 {
     const struct tms_judge_step *second = &found->own[1];
+    bool may_wait = second->kind != TMS_JUDGE_W && found->locked && second->location != 0;
 
-    return second->kind != TMS_JUDGE_W && found->locked ? second->location : 0;
+    return may_wait ? tms_judge_place_of(judge, second->location) : 0;
+}
+
+/* Does it depend on the places of both steps what it is? */
+static bool depends_on_places(const struct tms_judge_case *found)
+{
+    return found->own[0].location != 0 && found->own[1].location != 0 &&
+           (found->pattern == TMS_PATTERN_CHANGED_BETWEEN_READS ||
+            found->pattern == TMS_PATTERN_RECHECKED ||
+            found->pattern == TMS_PATTERN_INTERMEDIATE_VALUE_SEEN);
+}
+
+static bool are_alike(const struct tms_judge_evidence *one, const struct tms_judge_evidence *other)
+{
+    return one->pattern == other->pattern && one->firm == other->firm &&
+           one->culprit == other->culprit && one->mild == other->mild &&
+           one->place == other->place && one->places[0] == other->places[0] &&
+           one->places[1] == other->places[1];
 }
 
 static uint32_t evidence_of(struct tms_judge *judge, uint32_t finding,
@@ -177,10 +228,7 @@ static uint32_t evidence_of(struct tms_judge *judge, uint32_t finding,
     uint32_t number = judge->findings.at[finding].evidence;
 
     for (; number != 0; number = judge->evidence.at[number].next) {
-        const struct tms_judge_evidence *evidence = &judge->evidence.at[number];
-        if (evidence->pattern == wanted->pattern && evidence->firm == wanted->firm &&
-            evidence->culprit == wanted->culprit && evidence->mild == wanted->mild &&
-            evidence->place == wanted->place) {
+        if (are_alike(&judge->evidence.at[number], wanted)) {
             return number;
         }
     }
@@ -191,6 +239,7 @@ static uint32_t evidence_of(struct tms_judge *judge, uint32_t finding,
     }
     number = (uint32_t)++judge->evidence.count;
     judge->evidence.at[number] = *wanted;
+    judge->evidence.at[number].finding = finding;
     judge->evidence.at[number].next = judge->findings.at[finding].evidence;
     judge->findings.at[finding].evidence = number;
     return number;
@@ -264,35 +313,59 @@ static bool is_earlier(const struct tms_judge_case *a, const struct tms_judge_ca
     return a->own[1].event < b->own[1].event;
 }
 
-void tms_judge_found(struct tms_judge *judge, const struct tms_judge_case *found)
+uint32_t tms_judge_count(struct tms_judge *judge, uint32_t finding,
+                         const struct tms_judge_evidence *wanted,
+                         const struct tms_judge_case *found, uint64_t count, bool *first)
 {
-    uint32_t function = judge->nodes.at[found->block].function;
-    uint32_t object = object_of(judge, found->variable), other = object_of(judge, found->other);
+    uint32_t number = finding != 0 ? evidence_of(judge, finding, wanted) : 0;
+
+    if (number != 0) {
+        struct tms_judge_evidence *evidence = &judge->evidence.at[number];
+        *first = evidence->count == 0 || is_earlier(found, &evidence->first);
+        evidence->count += count;
+        judge->occurrences += count;
+    }
+    return number;
+}
+
+static struct tms_judge_evidence evidence_for(const struct tms_judge *judge,
+                                              struct tms_judge_case *found)
+{
     bool firm = found->other != 0 && is_firm(found);
     uint32_t common = firm ? tms_judge_common(judge, &found->foreign[0], &found->foreign[1]) : 0;
-    uint32_t culprit = common != 0 ? judge->nodes.at[common].function : 0;
+    struct tms_judge_evidence wanted = {.mild = is_mild(found), .firm = common != 0};
 
-    if (other == object) {
-        other = 0;
-    } else if (other != 0 && other < object) {
-        uint32_t swapped = object;
-        object = other;
-        other = swapped;
+    if (common != 0) {
+        wanted.culprit = judge->nodes.at[common].function;
     }
-    judge->occurrences++;
-    uint32_t finding = finding_of(judge, function, object, other);
-    struct tms_judge_evidence wanted = {.pattern = found->pattern,
-                                        .mild = is_mild(found),
-                                        .place = place_of(found),
-                                        .firm = firm && culprit != 0,
-                                        .culprit = culprit};
-    uint32_t number = finding != 0 ? evidence_of(judge, finding, &wanted) : 0;
+    if (!judge->defers) {
+        tms_judge_decide_places(found, &wanted.mild);
+    } else if (depends_on_places(found)) {
+        wanted.places[0] = tms_judge_place_of(judge, found->own[0].location);
+        wanted.places[1] = tms_judge_place_of(judge, found->own[1].location);
+    }
+    wanted.pattern = found->pattern;
+    wanted.place = waiting_place(judge, found);
+    return wanted;
+}
+
+void tms_judge_found(struct tms_judge *judge, const struct tms_judge_case *open)
+{
+    struct tms_judge_case found = *open;
+    struct tms_judge_evidence wanted = evidence_for(judge, &found);
+    uint32_t finding = tms_judge_finding(judge, judge->nodes.at[found.block].function,
+                                         found.objects[0], found.objects[1]);
+    bool first;
+    uint32_t number = tms_judge_count(judge, finding, &wanted, &found, 1, &first);
+
     if (number == 0) {
         return;
     }
-    count_cut(judge, found->block, finding);
-    struct tms_judge_evidence *evidence = &judge->evidence.at[number];
-    if (evidence->count++ == 0 || is_earlier(found, &evidence->first)) {
-        keep_first(judge, evidence, found);
+    count_cut(judge, found.block, finding);
+    if (first) {
+        keep_first(judge, &judge->evidence.at[number], &found);
+    }
+    if (judge->port.found != NULL) {
+        judge->port.found(judge->port.user, number, first);
     }
 }

@@ -11,15 +11,6 @@ void tms_judge_init(struct tms_judge *judge, struct tms_memory *memory,
     judge->port = *port;
 }
 
-static void add_counts(struct tms_judge *judge, const struct tms_judge_thread *t)
-{
-    for (size_t i = 0; i < t->function_capacity; i++) {
-        if (t->functions[i].executions > 0) {
-            tms_judge_add_function(judge, (uint32_t)i, &t->functions[i]);
-        }
-    }
-}
-
 /* Reads that are still open are reads; then what is open ends. */
 void tms_judge_finish(struct tms_judge *judge, uint64_t event)
 {
@@ -29,7 +20,9 @@ void tms_judge_finish(struct tms_judge *judge, uint64_t event)
     for (size_t i = 0; i < judge->thread_capacity; i++) {
         if (judge->threads[i] != NULL) {
             tms_judge_close_all(judge, judge->threads[i], event + 1);
-            add_counts(judge, judge->threads[i]);
+            tms_judge_release_thread(judge, judge->threads[i]);
+            tms_release(judge->memory, judge->threads[i], 1, sizeof(**judge->threads));
+            judge->threads[i] = NULL;
         }
     }
 }
@@ -38,23 +31,18 @@ void tms_judge_finish(struct tms_judge *judge, uint64_t event)
     tms_release((judge)->memory, (judge)->pool.at, (judge)->pool.capacity,                         \
                 sizeof(*(judge)->pool.at))
 
-static void clear_thread(struct tms_memory *memory, struct tms_judge_thread *t)
-{
-    tms_release(memory, t->open, t->open_capacity, sizeof(*t->open));
-    tms_release(memory, t->held, t->held_capacity, sizeof(*t->held));
-    tms_release(memory, t->holds, t->hold_capacity, sizeof(*t->holds));
-    tms_release(memory, t->uses.at, t->uses.capacity, sizeof(*t->uses.at));
-    tms_release(memory, t->use_index.slot, t->use_index.size, sizeof(*t->use_index.slot));
-    tms_release(memory, t->functions, t->function_capacity, sizeof(*t->functions));
-    tms_release(memory, t, 1, sizeof(*t));
-}
-
 static void clear_threads(struct tms_judge *judge)
 {
     for (size_t i = 0; i < judge->thread_capacity; i++) {
         if (judge->threads[i] != NULL) {
-            clear_thread(judge->memory, judge->threads[i]);
+            tms_judge_release_thread(judge, judge->threads[i]);
+            tms_release(judge->memory, judge->threads[i], 1, sizeof(**judge->threads));
         }
+    }
+    while (judge->ended != NULL) {
+        struct tms_judge_thread *next = judge->ended->next;
+        tms_release(judge->memory, judge->ended, 1, sizeof(*judge->ended));
+        judge->ended = next;
     }
     tms_release(judge->memory, judge->threads, judge->thread_capacity, sizeof(*judge->threads));
 }

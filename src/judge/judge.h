@@ -48,12 +48,17 @@ enum tms_judge_kind { TMS_JUDGE_NONE, TMS_JUDGE_R, TMS_JUDGE_W, TMS_JUDGE_U };
 struct tms_judge_port {
     /* Called once for each label; from 1 on. NULL: a label is the number of its function. */
     uint32_t (*function_of)(void *user, uint32_t label);
-    /* Called when something is found on a variable; from 1 on. */
+    /* Called when something is found on a variable: what it is, however long. NULL: its number. */
+    uint64_t (*name_of)(void *user, uint32_t variable);
+    /* … and what it belongs to; from 1 on. */
     uint32_t (*object_of)(void *user, uint32_t variable);
     /* Called once for each variable of a trace; false: synchronisation. NULL: all is data. */
     bool (*is_data)(void *user, uint32_t variable);
-    /* Are two locations, which differ, the same place? NULL: they are not. */
-    bool (*is_same_place)(void *user, uint32_t one, uint32_t other);
+    /* The place of a location, which may have several. NULL: the location itself. */
+    uint32_t (*place_of)(void *user, uint32_t location);
+    /* Something was found, once more or for the first time: number of the evidence; is its
+       `first` another one now? NULL: never. */
+    void (*found)(void *user, uint32_t evidence, bool first);
     /* Takes (true) and gives back the lock of what threads have in common. NULL: there is one. */
     void (*guard)(void *user, bool enter);
     void *user;
@@ -62,7 +67,7 @@ struct tms_judge_port {
 /* An access of a thread to a variable, as a step. */
 struct tms_judge_step {
     uint64_t event; /* of a U, that of its write */
-    uint64_t read; /* the last own r since the last foreign access, with only r and w since; or 0 */
+    uint64_t read;  /* of a U that is a write: its read; else 0 */
     uint32_t location;
     uint8_t kind;     /* enum tms_judge_kind */
     bool cleared : 1; /* by retry: no own step any more */
@@ -103,7 +108,8 @@ enum tms_judge_flag {
 
 /* A pattern that was found, or will have been if its read turns out to be one. */
 struct tms_judge_case {
-    uint32_t variable, other; /* of one variable: other is 0 */
+    uint64_t variable, other; /* their names; of one variable: other is 0 */
+    uint32_t objects[2];      /* what they belong to; the second may be 0 */
     uint32_t thread;
     uint32_t block;    /* node */
     uint32_t next;     /* of those that are open with the same read */
@@ -229,6 +235,7 @@ struct tms_judge_function {
 
 struct tms_judge_thread {
     uint32_t id;
+    struct tms_judge_thread *next; /* of those that have ended */
     /*
      * Steps up to this event are no own steps any more; TMS_JUDGE_NOTHING_KEPT while no activation
      * is open. Written by the thread, read by all.
@@ -280,11 +287,13 @@ struct tms_judge_site {
 /* All occurrences of one pattern; `culprit` is told apart only where the level depends on it. */
 struct tms_judge_evidence {
     uint8_t pattern;
-    bool mild;        /* a note: an initial value, a completed update, or the same line twice */
-    uint32_t place;   /* of the second step, if it reads there while it holds a lock; else 0 */
-    bool firm;        /* of two variables: the level may be above a note, if `culprit` is … */
-    uint32_t culprit; /* … no driver: a function, 0: there is none */
-    uint32_t next;    /* of the same finding */
+    bool mild;          /* a note: an initial value, a completed update, or the same line twice */
+    uint32_t place;     /* of the second step, if it reads there while it holds a lock; else 0 */
+    bool firm;          /* of two variables: the level may be above a note, if `culprit` is … */
+    uint32_t culprit;   /* … no driver: a function, 0: there is none */
+    uint32_t places[2]; /* of the steps, if the pattern depends on them and that is deferred */
+    uint32_t next;      /* of the same finding */
+    uint32_t finding;
     uint64_t count;
     struct tms_judge_case first;
     struct tms_transaction block, foreign; /* of the first */
@@ -306,13 +315,14 @@ struct tms_judge {
     bool splits_at_fork;          /* a fork is a rendezvous */
     bool filters;                 /* repeated accesses are among those that come */
     bool learns;                  /* what is accessed in sections, for predictions */
-    bool by_place;                /* evidence is told apart by the locations of both steps, too */
+    bool defers;                  /* what depends on lines is decided later: see load.h */
     struct tms_judge_cell *cells; /* by variable */
     uint32_t *objects;            /* by variable, 0: not asked */
     size_t cell_capacity, object_capacity;
     struct tms_judge_thread **threads; /* by id; NULL: not seen yet */
     size_t thread_capacity;
-    uint32_t *function_of; /* by label + 1: 0: not asked */
+    struct tms_judge_thread *ended; /* to be used again: others may still look at `cleared` */
+    uint32_t *function_of;          /* by label + 1: 0: not asked */
     size_t label_capacity;
     TMS_JUDGE_POOL(struct tms_judge_record) records; /* all from 1 on */
     TMS_JUDGE_POOL(struct tms_judge_read) reads;
@@ -379,6 +389,9 @@ void tms_judge_other(struct tms_judge_thread *thread, uint64_t event);
 /* No more will come: what is open is closed and decided. */
 void tms_judge_finish(struct tms_judge *judge, uint64_t event);
 
+/* The thread has ended. Its state is used for another one. */
+void tms_judge_end_thread(struct tms_judge *judge, struct tms_judge_thread *thread, uint64_t event);
+
 /* ---- accesses of a running program ------------------------------------------------------------
  */
 
@@ -436,6 +449,9 @@ static inline void tms_judge_let_others(struct tms_judge_thread *thread, uint64_
 uint32_t tms_judge_common(const struct tms_judge *judge, const struct tms_judge_foreign *first,
                           const struct tms_judge_foreign *second);
 
+/* Gives back all that the thread has but itself; what it counted goes to the functions. */
+void tms_judge_release_thread(struct tms_judge *judge, struct tms_judge_thread *thread);
+
 /* Adds counts to those of a function; false when memory is short. */
 bool tms_judge_add_function(struct tms_judge *judge, uint32_t function,
                             const struct tms_judge_function *counts);
@@ -465,15 +481,43 @@ bool tms_judge_is_completed(const struct tms_judge_thread *thread, uint64_t read
 /* Takes in a pattern that is certain. */
 void tms_judge_found(struct tms_judge *judge, const struct tms_judge_case *found);
 
+/* Notes on which variables it is, while they are there. */
+void tms_judge_on_variables(struct tms_judge *judge, struct tms_judge_case *found,
+                            uint32_t variable, uint32_t other);
+
+/* The finding of a block and one or two objects, made if it is new; 0 when memory is short. */
+uint32_t tms_judge_finding(struct tms_judge *judge, uint32_t function, uint32_t object,
+                           uint32_t other);
+
+/*
+ * The evidence that is like the wanted one, with an occurrence more; of a finding, made if it is
+ * new. True in `first` if this occurrence is the first: then the caller says what it is.
+ */
+uint32_t tms_judge_count(struct tms_judge *judge, uint32_t finding,
+                         const struct tms_judge_evidence *wanted,
+                         const struct tms_judge_case *found, uint64_t count, bool *first);
+
+/* Decides what depends on lines: `polled`, and two steps on one line, which make it mild. */
+void tms_judge_decide_places(struct tms_judge_case *found, bool *mild);
+
+/* A place where threads wait for others. */
+void tms_judge_add_place(struct tms_judge *judge, uint32_t place);
+
+static inline uint32_t tms_judge_place_of(const struct tms_judge *judge, uint32_t location)
+{
+    return judge->port.place_of != NULL ? judge->port.place_of(judge->port.user, location)
+                                        : location;
+}
+
 /* Looks up the locks of the steps; own[1] happens now: the lock of own[0] that was given up. */
 void tms_judge_look_at_locks(struct tms_judge *judge, struct tms_judge_case *found);
 
 /*
  * The pairs that end with the step of a thread on a variable that others have accessed since its
- * last access, which was at the event `since`. If it is a R, they stay open in its record.
+ * last access; `written`: have written. If it is a R, they stay open in its record.
  */
 void tms_judge_pairs(struct tms_judge *judge, struct tms_judge_thread *thread, uint32_t variable,
-                     const struct tms_judge_step *step, uint64_t since);
+                     const struct tms_judge_step *step, bool written);
 
 /* The pattern of two variables, by what was done to them: each is an enum tms_judge_kind. */
 enum tms_pattern tms_judge_pair_pattern(uint8_t first, uint8_t second, uint8_t foreign,

@@ -75,14 +75,13 @@ static const struct tms_judge_record *find_first(const struct search *search,
 static void try_pair(const struct search *search, const struct tms_judge_foreign *later)
 {
     struct tms_judge *judge = search->judge;
-    struct tms_judge_case found = {.thread = search->t->id, .other = search->variable};
+    struct tms_judge_case found = {.thread = search->t->id};
     const struct tms_judge_record *first = find_first(search, later, &found.foreign[0]);
 
     if (first == NULL) {
         return;
     }
     uint8_t kind = first->step.kind, foreign = found.foreign[0].kind;
-    found.variable = first->variable;
     found.block = tms_judge_block(judge, search->t, first->step.event);
     found.own[0] = first->step;
     found.own[1] = *search->step;
@@ -93,6 +92,7 @@ static void try_pair(const struct search *search, const struct tms_judge_foreign
     if (found.block == 0) {
         return;
     }
+    tms_judge_on_variables(judge, &found, first->variable, search->variable);
     tms_judge_look_at_locks(judge, &found);
     if (search->step->kind == TMS_JUDGE_R) {
         tms_judge_keep_open(judge, search->variable, &found);
@@ -102,7 +102,7 @@ static void try_pair(const struct search *search, const struct tms_judge_foreign
 }
 
 void tms_judge_pairs(struct tms_judge *judge, struct tms_judge_thread *t, uint32_t variable,
-                     const struct tms_judge_step *step, uint64_t since)
+                     const struct tms_judge_step *step, bool written)
 {
     struct search search = {judge, t, variable, step};
     const struct tms_judge_cell *cell = &judge->cells[variable];
@@ -110,7 +110,7 @@ void tms_judge_pairs(struct tms_judge *judge, struct tms_judge_thread *t, uint32
     if (t->taken_count == 0) {
         return;
     }
-    if (cell->write_thread != 0 && cell->write_thread != t->id && cell->write_event > since) {
+    if (cell->write_thread != 0 && cell->write_thread != t->id && written) {
         struct tms_judge_foreign later = {
             .event = cell->write_event,
             .thread = cell->write_thread,

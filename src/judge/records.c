@@ -108,7 +108,7 @@ void tms_judge_untake(struct tms_judge *judge, uint32_t record)
     struct tms_judge_thread *t = judge->threads[r->thread];
     size_t at = 0;
 
-    if (!r->taken) {
+    if (!r->taken || t == NULL) {
         return;
     }
     while (t->taken[at] != record) {
@@ -163,7 +163,8 @@ static bool is_needed(const struct tms_judge *judge, uint32_t thread,
 {
     const struct tms_judge_thread *t = judge->threads[thread];
 
-    return tms_judge_is_kept(t, step) || (judge->filters && step->event > t->stretch);
+    return t != NULL &&
+           (tms_judge_is_kept(t, step) || (judge->filters && step->event > t->stretch));
 }
 
 /* The owner's step moves to its record: another thread is about to access the variable. */

@@ -208,7 +208,7 @@ static size_t find_place(const struct tms_judge_index *index, uint32_t location)
     return at;
 }
 
-static void add_place(struct tms_judge *judge, uint32_t location)
+void tms_judge_add_place(struct tms_judge *judge, uint32_t location)
 {
     if (tms_judge_index_room(judge, &judge->waiting, place_hash, NULL)) {
         size_t at = find_place(&judge->waiting, location);
@@ -238,11 +238,13 @@ bool tms_judge_waits_at(struct tms_judge *judge, struct tms_judge_thread *thread
 
     if (judge->waiting.count > 0 || thread->awaited_count > 0) {
         tms_judge_guard(judge, true);
-        known = tms_judge_is_waiting_place(judge, location);
+        uint32_t place = tms_judge_place_of(judge, location);
+        known = tms_judge_is_waiting_place(judge, place);
         for (size_t i = 0; i < thread->awaited_count; i++) {
             if (thread->awaited[i].key == key) {
-                add_place(judge, thread->awaited[i].location);
-                add_place(judge, location);
+                uint32_t before = tms_judge_place_of(judge, thread->awaited[i].location);
+                tms_judge_add_place(judge, before);
+                tms_judge_add_place(judge, place);
             }
         }
         tms_judge_guard(judge, false);

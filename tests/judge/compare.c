@@ -5,7 +5,8 @@
  *     judge-compare [--seed S] [--count N] [--verbose]
  *
  * Each trace goes through the engine alone, through the engine beside `frontier` (where events take
- * another way), and through the second implementation of naive.h. All findings must be equal: id,
+ * another way), through the core as a running program uses it (online_model.h), and through the
+ * second implementation of naive.h. All findings must be equal: id,
  * level, patterns, counts, driver, and the events shown. Every pattern must be a cycle over data
  * by cycle.h. A trace that shows a difference is shrunk and printed, with both answers. A run of
  * at least 5,000 traces must have met everything that docs/judge.md speaks of.
@@ -16,6 +17,7 @@
 #include <string.h>
 
 #include "judge/answer.h"
+#include "judge/online_model.h"
 #include "judge/trace.h"
 
 #define MOST_MESSAGE 512
@@ -108,6 +110,23 @@ static enum outcome run_engines(struct test *test, const struct trace *trace,
     return outcome;
 }
 
+/* The same as inside a running program. */
+static enum outcome run_online(struct test *test, const struct naive *naive)
+{
+    struct tms_analysis *analysis = online_judge(test->context, naive);
+    enum outcome outcome = SAME;
+
+    if (analysis != NULL) {
+        const char *fault = answer_difference(naive, result_of_judge(analysis), true);
+        if (fault != NULL) {
+            snprintf(test->message, sizeof(test->message), "online: %s", fault);
+            outcome = DIFFERENT;
+        }
+        tms_analysis_free(analysis);
+    }
+    return outcome;
+}
+
 static struct naive new_naive(const struct test *test, const struct trace *trace)
 {
     struct naive naive = {.context = test->context,
@@ -148,6 +167,7 @@ static enum outcome run(struct test *test, const struct trace *trace, struct cov
     }
     outcome = outcome == SAME ? run_engines(test, trace, &naive, "judge") : outcome;
     outcome = outcome == SAME ? run_engines(test, trace, &naive, "frontier,judge") : outcome;
+    outcome = outcome == SAME ? run_online(test, &naive) : outcome;
     coverage_add(coverage, &naive);
     naive_clear(&naive);
     return outcome;

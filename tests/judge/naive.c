@@ -136,7 +136,7 @@ static bool completes(const struct naive *naive, size_t k, uint32_t t)
 
     return naive->events[k].thread == t && fact->access &&
            naive->events[k].kind == TMS_EVENT_WRITE &&
-           (!fact->update || fact->read != fact->previous);
+           (fact->mate == NAIVE_NONE || fact->mate != fact->previous);
 }
 
 /* The acquire of the lock that was acquired last of those that are held at the event. */
@@ -492,9 +492,6 @@ static size_t read_of_update(const struct naive *naive, size_t write)
 {
     size_t read = naive_previous_own(naive, write);
 
-    while (read != NAIVE_NONE && naive->events[read].kind == TMS_EVENT_WRITE) {
-        read = naive_previous_own(naive, read);
-    }
     if (read == NAIVE_NONE || naive->events[read].kind != TMS_EVENT_READ ||
         foreign_between(naive, read, write) || !naive_makes_update(naive, read, write)) {
         return NAIVE_NONE;
@@ -511,8 +508,7 @@ struct naive_step naive_step_of(const struct naive *naive, size_t access)
         return (struct naive_step){NAIVE_U, mate < access ? mate : access,
                                    mate < access ? access : mate};
     }
-    bool update = kind == TMS_EVENT_UPDATE || naive->facts[access].update;
-    return (struct naive_step){update                    ? NAIVE_U
+    return (struct naive_step){kind == TMS_EVENT_UPDATE  ? NAIVE_U
                                : kind == TMS_EVENT_WRITE ? NAIVE_W
                                                          : NAIVE_R,
                                access, access};
@@ -526,9 +522,7 @@ void naive_find_steps(struct naive *naive)
             continue;
         }
         size_t read = read_of_update(naive, k);
-        naive->facts[k].update = read != NAIVE_NONE;
-        naive->facts[k].read = read;
-        if (read != NAIVE_NONE && naive_previous_own(naive, k) == read) {
+        if (read != NAIVE_NONE) {
             naive->facts[k].mate = read;
             naive->facts[read].mate = k;
         }

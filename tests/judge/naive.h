@@ -83,8 +83,6 @@ struct naive_fact {
     size_t previous;  /* event of its thread, as polls count them */
     bool holding;     /* its thread holds a lock after it */
     bool was_holding; /* … and before it */
-    bool update;      /* of a w: it is a U */
-    size_t read;      /* … with this r */
     size_t mate;      /* of a r and a w that are one step U: the other one */
 };
 

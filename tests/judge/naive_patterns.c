@@ -335,7 +335,7 @@ static size_t first_foreign(const struct naive *naive, const struct naive_step *
 static bool is_update(const struct naive *naive, size_t event)
 {
     return naive->events[event].kind == TMS_EVENT_UPDATE ||
-           (naive->events[event].kind == TMS_EVENT_WRITE && naive->facts[event].update);
+           (naive->events[event].kind == TMS_EVENT_WRITE && naive->facts[event].mate != NAIVE_NONE);
 }
 
 static void classify_pair(const struct naive *naive, const struct naive_step *a,

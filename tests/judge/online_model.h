@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `judge` as a running program uses it, on a trace: the filter of shadow memory, steps that are
+ * reported when another thread comes, activations that are opened late and closed without a word if
+ * nothing happened in them, findings by addresses that are named in the end.
+ */
+#ifndef TMS_JUDGE_ONLINE_MODEL_H
+#define TMS_JUDGE_ONLINE_MODEL_H
+
+#include "judge/naive.h"
+
+/*
+ * An analysis that has ended, with what was found; NULL: the trace has something in it that no
+ * program does. `naive` has judged the trace; only which blocks are candidates, which locks are
+ * re-entered, and which memory becomes new is taken from there.
+ */
+struct tms_analysis *online_judge(struct tms_context *context, const struct naive *naive);
+
+#endif
