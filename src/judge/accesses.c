@@ -24,7 +24,7 @@ struct access {
 /* The read that the owner's write would update, 0: none. */
 static uint64_t updated_read(const struct tms_judge_step *last)
 {
-    return last->kind == TMS_JUDGE_R && !last->cleared ? last->event : 0;
+    return last->kind == TMS_JUDGE_R && !last->cleared && !last->atomic ? last->event : 0;
 }
 
 /* Does the owner's write make an update with the read before it? */
@@ -194,7 +194,9 @@ static enum tms_judge_answer follows(const struct tms_judge_case *open, const vo
     if (follow->update && read == follow->last_read) {
         return TMS_JUDGE_IS_UPDATE;
     }
-    return !pair && makes_update(follow->access->t, read) ? TMS_JUDGE_IS_LATER : TMS_JUDGE_IS_READ;
+    bool plain = !open->own[1].atomic && !follow->access->step.atomic;
+    return !pair && plain && makes_update(follow->access->t, read) ? TMS_JUDGE_IS_LATER
+                                                                   : TMS_JUDGE_IS_READ;
 }
 
 static __attribute__((noinline)) void follow_up(struct tms_judge *judge, struct access *access,
@@ -241,7 +243,7 @@ static inline void access_again(struct tms_judge *judge, struct access *access)
     struct tms_judge_step last = cell->last;
     bool update = false;
 
-    if (access->kind == TMS_JUDGE_W) {
+    if (access->kind == TMS_JUDGE_W && !access->step.atomic) {
         update = makes_update(access->t, updated_read(&last));
         access->step.kind = update ? TMS_JUDGE_U : TMS_JUDGE_W;
     }
@@ -348,9 +350,6 @@ static bool is_repeated(const struct tms_judge *judge, const struct tms_judge_th
 {
     const struct tms_judge_cell *cell = &judge->cells[variable];
 
-    if (kind == TMS_JUDGE_U) {
-        return false;
-    }
     if (cell->owner == t->id) {
         return cell->last.event > t->stretch &&
                (kind == TMS_JUDGE_R || cell->last.kind != TMS_JUDGE_R);
@@ -384,7 +383,9 @@ void tms_judge_note(struct tms_judge *judge, struct tms_judge_thread *t, uint64_
     if (step->kind == TMS_JUDGE_W || (step->kind == TMS_JUDGE_U && !step->atomic && !counts)) {
         t->wrote = step->event;
     }
-    if (step->atomic) {
+    if (step->atomic && reads) {
+        tms_judge_break(t, step->event);
+    } else if (step->atomic) {
         tms_judge_let_others(t, step->event);
     }
     t->previous = step->event;
@@ -431,13 +432,12 @@ void tms_judge_adopt(struct tms_judge *judge, uint32_t variable, uint32_t owner,
 /* The step that an access of a trace is, without what only take_over and access_again know. */
 static struct tms_judge_step step_of(const struct tms_judge *judge,
                                      const struct tms_judge_thread *t, uint32_t variable,
-                                     uint8_t kind, uint64_t event, uint32_t location)
+                                     uint8_t kind, bool atomic)
 {
     const struct tms_judge_cell *cell = &judge->cells[variable];
-    struct tms_judge_step step = {
-        .event = event, .location = location, .kind = kind, .atomic = kind == TMS_JUDGE_U};
+    struct tms_judge_step step = {.kind = kind, .atomic = atomic};
 
-    if (kind == TMS_JUDGE_W && cell->owner == t->id) {
+    if (kind == TMS_JUDGE_W && !atomic && cell->owner == t->id) {
         step.read = updated_read(&cell->last);
         step.kind = makes_update(t, step.read) ? TMS_JUDGE_U : TMS_JUDGE_W;
     }
@@ -445,7 +445,7 @@ static struct tms_judge_step step_of(const struct tms_judge *judge,
 }
 
 void tms_judge_access(struct tms_judge *judge, struct tms_judge_thread *t, uint32_t variable,
-                      uint8_t kind, uint64_t event, uint32_t location)
+                      uint8_t kind, bool atomic, uint64_t event, uint32_t location)
 {
     if (variable >= judge->cell_capacity && !make_room(judge, variable)) {
         return;
@@ -459,11 +459,13 @@ void tms_judge_access(struct tms_judge *judge, struct tms_judge_thread *t, uint3
         return;
     }
     judge->accesses++;
-    if (is_repeated(judge, t, variable, kind)) {
+    if (!atomic && is_repeated(judge, t, variable, kind)) {
         return;
     }
     const struct tms_judge_cell *cell = &judge->cells[variable];
-    struct tms_judge_step step = step_of(judge, t, variable, kind, event, location);
+    struct tms_judge_step step = step_of(judge, t, variable, kind, atomic);
+    step.event = event;
+    step.location = location;
     tms_judge_note(judge, t, variable, &step, cell->write_thread != t->id ? cell->write_event : 0);
     tms_judge_take(judge, t, variable, &step);
     if (t->learning > 0) {

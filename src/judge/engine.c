@@ -137,7 +137,9 @@ _Static_assert(TMS_OP_UPDATE - TMS_OP_READ == TMS_JUDGE_U - TMS_JUDGE_R &&
 
 static void on_access(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
-    tms_judge_access(core, t, op->target, (uint8_t)(op->kind - TMS_OP_READ + TMS_JUDGE_R),
+    bool atomic = op->kind == TMS_OP_UPDATE || (op->flags & TMS_OP_ORDER) != 0;
+
+    tms_judge_access(core, t, op->target, (uint8_t)(op->kind - TMS_OP_READ + TMS_JUDGE_R), atomic,
                      op->event, op->location);
 }
 
@@ -218,6 +220,12 @@ static void on_delay(struct tms_judge *core, struct tms_judge_thread *t, const s
     tms_judge_delay(t);
 }
 
+static void on_fence(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
+{
+    (void)core;
+    tms_judge_let_others(t, op->event);
+}
+
 static void (*const handlers[TMS_OP_COUNT])(struct tms_judge *core, struct tms_judge_thread *t,
                                             const struct tms_op *op) = {
     [TMS_OP_BEGIN] = on_begin,
@@ -244,6 +252,7 @@ static void (*const handlers[TMS_OP_COUNT])(struct tms_judge *core, struct tms_j
     [TMS_OP_CLEAR] = on_clear,
     [TMS_OP_RETRY] = on_retry,
     [TMS_OP_DELAY] = on_delay,
+    [TMS_OP_FENCE] = on_fence,
 };
 
 static void check_memory(struct tms_judge_engine *engine)
@@ -316,8 +325,8 @@ static void events(void *state, const struct tms_event *all, size_t count, uint6
         }
         if (event->kind >= TMS_EVENT_READ && event->kind <= TMS_EVENT_UPDATE) {
             tms_judge_access(core, t, event->target,
-                             (uint8_t)(event->kind - TMS_EVENT_READ + TMS_JUDGE_R), number + i,
-                             event->location);
+                             (uint8_t)(event->kind - TMS_EVENT_READ + TMS_JUDGE_R),
+                             event->kind == TMS_EVENT_UPDATE, number + i, event->location);
         } else {
             take_event(core, t, event, number + i);
         }
@@ -403,6 +412,7 @@ const struct tms_engine tms_engine_judge = {
             .clean = TMS_VERDICT_UNAFFECTED,
         },
     .state_size = sizeof(struct tms_judge_engine),
+    .fences = true,
     .create = create,
     .batch = batch,
     .events = events,

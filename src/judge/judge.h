@@ -71,7 +71,7 @@ struct tms_judge_step {
     uint32_t location;
     uint8_t kind;     /* enum tms_judge_kind */
     bool cleared : 1; /* by retry: no own step any more */
-    bool atomic : 1;  /* of a U: it is one event */
+    bool atomic : 1;  /* it is atomic; so a U that is not is a read and a write */
     bool initial : 1; /* the first access to the variable at all, and a write */
 };
 
@@ -354,7 +354,7 @@ struct tms_judge_thread *tms_judge_thread(struct tms_judge *judge, uint32_t id);
 
 /* kind is TMS_JUDGE_R, _W, or _U for an atomic read-modify-write. */
 void tms_judge_access(struct tms_judge *judge, struct tms_judge_thread *thread, uint32_t variable,
-                      uint8_t kind, uint64_t event, uint32_t location);
+                      uint8_t kind, bool atomic, uint64_t event, uint32_t location);
 void tms_judge_renew(struct tms_judge *judge, uint32_t variable);
 void tms_judge_retry(struct tms_judge *judge, struct tms_judge_thread *thread, uint32_t variable,
                      uint64_t event);

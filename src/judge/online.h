@@ -25,7 +25,7 @@ struct tms_judge_word {
     uint64_t event;
     uint8_t bytes; /* a bit for each */
     uint8_t kind;  /* TMS_JUDGE_R, _W; _U: an atomic update, or the write of an update */
-    bool atomic;   /* the former */
+    bool atomic;   /* so a U that is not atomic is the latter */
     bool initial;  /* a write, and the only access to these bytes so far */
 };
 

@@ -62,7 +62,10 @@ enum step {
         STEP_COUNT
 };
 
-/* Of a hundred events, `located` have a location, one of the first so many. */
+/*
+ * Of a hundred events, `located` have a location, one of the first so many. All atomic accesses
+ * have the same order: `judge` does not go by it.
+ */
 struct profile {
     const char *name;
     unsigned share; /* of all traces, relative */
@@ -70,38 +73,39 @@ struct profile {
     unsigned threads, variables, locks, labels;
     unsigned stay; /* of a hundred steps, the same thread takes the next one */
     unsigned located, locations;
+    unsigned atomic; /* of a hundred accesses */
     unsigned weights[STEP_COUNT];
 };
 
 static const struct profile profiles[] = {
     /* begin enter call close demote, r w u r+w, acq rel racq rrel, fork join, wait barrier, clear
        retry delay object */
-    {"plain", 10, 10, 60, 3, 3, 2, 3, 40, 0, 1, {4, 1, 1, 3, 1, 9, 7, 2, 3, 2, 3,
-                                                 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
-    {"located", 10, 10, 60, 3, 3, 2, 4, 40, 100, 3, {4, 1, 1, 3, 1, 9, 7, 2, 3, 2, 3,
-                                                     1, 1, 0, 0, 0, 0, 0, 0, 0, 0}},
-    {"mixed", 14, 20, 60, 4, 9, 3, LABELS, 50, 60, 3, {5, 2, 2, 5, 1, 9, 8, 3, 3, 4, 5,
-                                                       2, 3, 1, 1, 1, 1, 1, 1, 1, 1}},
-    {"locks", 8, 20, 60, 3, 4, 2, 4, 60, 50, 4, {4, 1, 1, 3, 1, 8, 7, 1, 3, 9, 9,
-                                                 4, 5, 0, 0, 1, 0, 0, 0, 0, 0}},
-    {"nested", 8, 20, 60, 3, 3, 2, LABELS, 60, 50, 2, {6, 4, 4, 8, 3, 7, 6, 2, 3, 2, 3,
-                                                       0, 0, 1, 1, 0, 0, 0, 0, 0, 0}},
-    {"rendezvous", 6, 20, 60, 3, 4, 2, 3, 50, 60, 2, {4, 1, 1, 3, 1, 12, 8, 2, 2, 3, 3,
-                                                      0, 0, 2, 1, 2, 1,  2, 3, 1, 2}},
-    {"polls", 6, 15, 60, 3, 3, 1, 3, 50, 70, 1, {3, 1, 1, 2, 0, 20, 5, 1, 1, 1, 2,
-                                                 0, 0, 0, 0, 0, 0,  1, 1, 0, 1}},
-    {"objects", 6, 20, 60, 3, 15, 1, LABELS, 50, 50, 3, {5, 1, 1, 3, 0, 9, 8, 2, 3, 1, 2,
-                                                         0, 0, 0, 0, 0, 0, 0, 0, 0, 2}},
-    {"wide", 4, 150, 300, 2, VARIABLES, 1, 3, 93, 40, 5, {1, 0, 0, 0, 0, 20, 20, 2, 2, 0, 1,
-                                                          0, 0, 0, 0, 0, 0,  0,  0, 0, 0}},
-    {"rare", 4, 400, 600, 2, 3, 1, 3, 97, 30, 3, {8, 2, 1, 12, 0, 4, 10, 2, 1, 2, 3,
-                                                  0, 0, 0, 0,  0, 0, 0,  0, 1, 0}},
-    {"drivers", 4, 200, 500, 3, 6, 2, 3, 85, 50, 6, {2, 1, 1, 3, 0, 3, 3, 4, 1, 8, 9,
-                                                     1, 1, 0, 0, 0, 0, 0, 0, 1, 0}},
-    {"delays", 3, 300, 600, 2, 3, 1, 2, 92, 40, 4, {3, 0, 0, 3, 0, 2, 2, 0, 0, 12, 14,
-                                                    0, 0, 0, 0, 0, 0, 0, 0, 1, 0}},
-    {"loops", 3, 300, 600, 2, 12, LOCKS, 3, 90, 50, 6, {1, 0, 0, 1, 0, 3, 3, 0, 1, 20, 24,
-                                                        3, 4, 0, 0, 0, 0, 0, 0, 0, 0}},
+    {"plain", 10, 10, 60, 3, 3, 2, 3, 40, 0, 1, 0, {4, 1, 1, 3, 1, 9, 7, 2, 3, 2, 3,
+                                                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
+    {"located", 10, 10, 60, 3, 3, 2, 4, 40, 100, 3, 0, {4, 1, 1, 3, 1, 9, 7, 2, 3, 2, 3,
+                                                        1, 1, 0, 0, 0, 0, 0, 0, 0, 0}},
+    {"mixed", 14, 20, 60, 4, 9, 3, LABELS, 50, 60, 3, 20, {5, 2, 2, 5, 1, 9, 8, 3, 3, 4, 5,
+                                                           2, 3, 1, 1, 1, 1, 1, 1, 1, 1}},
+    {"locks", 8, 20, 60, 3, 4, 2, 4, 60, 50, 4, 0, {4, 1, 1, 3, 1, 8, 7, 1, 3, 9, 9,
+                                                    4, 5, 0, 0, 1, 0, 0, 0, 0, 0}},
+    {"nested", 8, 20, 60, 3, 3, 2, LABELS, 60, 50, 2, 0, {6, 4, 4, 8, 3, 7, 6, 2, 3, 2, 3,
+                                                          0, 0, 1, 1, 0, 0, 0, 0, 0, 0}},
+    {"rendezvous", 6, 20, 60, 3, 4, 2, 3, 50, 60, 2, 10, {4, 1, 1, 3, 1, 12, 8, 2, 2, 3, 3,
+                                                          0, 0, 2, 1, 2, 1,  2, 3, 1, 2}},
+    {"polls", 6, 15, 60, 3, 3, 1, 3, 50, 70, 1, 50, {3, 1, 1, 2, 0, 20, 5, 1, 1, 1, 2,
+                                                     0, 0, 0, 0, 0, 0,  1, 1, 0, 1}},
+    {"objects", 6, 20, 60, 3, 15, 1, LABELS, 50, 50, 3, 0, {5, 1, 1, 3, 0, 9, 8, 2, 3, 1, 2,
+                                                            0, 0, 0, 0, 0, 0, 0, 0, 0, 2}},
+    {"wide", 4, 150, 300, 2, VARIABLES, 1, 3, 93, 40, 5, 0, {1, 0, 0, 0, 0, 20, 20, 2, 2, 0, 1,
+                                                             0, 0, 0, 0, 0, 0,  0,  0, 0, 0}},
+    {"rare", 4, 400, 600, 2, 3, 1, 3, 97, 30, 3, 5, {8, 2, 1, 12, 0, 4, 10, 2, 1, 2, 3,
+                                                     0, 0, 0, 0,  0, 0, 0,  0, 1, 0}},
+    {"drivers", 4, 200, 500, 3, 6, 2, 3, 85, 50, 6, 20, {2, 1, 1, 3, 0, 3, 3, 4, 1, 8, 9,
+                                                         1, 1, 0, 0, 0, 0, 0, 0, 1, 0}},
+    {"delays", 3, 300, 600, 2, 3, 1, 2, 92, 40, 4, 0, {3, 0, 0, 3, 0, 2, 2, 0, 0, 12, 14,
+                                                       0, 0, 0, 0, 0, 0, 0, 0, 1, 0}},
+    {"loops", 3, 300, 600, 2, 12, LOCKS, 3, 90, 50, 6, 0, {1, 0, 0, 1, 0, 3, 3, 0, 1, 20, 24,
+                                                           3, 4, 0, 0, 0, 0, 0, 0, 0, 0}},
 };
 #define PROFILES (sizeof(profiles) / sizeof(profiles[0]))
 
@@ -130,6 +134,12 @@ static void emit(struct maker *m, unsigned t, enum tms_event_kind kind, uint32_t
 {
     struct trace *trace = m->trace;
     uint32_t location = 0;
+    enum tms_order order = TMS_ORDER_NONE;
+
+    if (kind >= TMS_EVENT_READ && kind <= TMS_EVENT_UPDATE && chance(m, m->profile->atomic)) {
+        kind = kind - TMS_EVENT_READ + TMS_EVENT_ATOMIC_READ;
+        order = TMS_ORDER_RELAXED;
+    }
 
     if (chance(m, m->profile->located)) {
         location = TMS_LOCATION_NUMBER + 1 + below(m, m->profile->locations);
@@ -137,7 +147,8 @@ static void emit(struct maker *m, unsigned t, enum tms_event_kind kind, uint32_t
     assert(trace->count < TRACE_MOST);
     m->actors[t].exists = true;
     m->actors[t].last_location = location;
-    trace->events[trace->count++] = (struct tms_event){.thread = m->words->threads[t],
+    trace->events[trace->count++] = (struct tms_event){.order = (uint8_t)order,
+                                                       .thread = m->words->threads[t],
                                                        .target = target,
                                                        .location = location,
                                                        .kind = (uint8_t)kind};
@@ -363,8 +374,14 @@ static void step_retry(struct maker *m, unsigned t)
     }
 }
 
+/* A delay, or a fence, which only ends a stretch. */
 static void step_delay(struct maker *m, unsigned t)
 {
+    if (chance(m, m->profile->atomic)) {
+        emit(m, t, TMS_EVENT_FENCE, 0);
+        m->trace->events[m->trace->count - 1].order = TMS_ORDER_SEQ_CST;
+        return;
+    }
     emit(m, t, TMS_EVENT_DELAY, 0);
 }
 

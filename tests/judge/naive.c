@@ -226,6 +226,7 @@ static bool is_counted(const struct naive *naive, size_t k)
     case TMS_EVENT_CLEAR:
     case TMS_EVENT_RETRY:
     case TMS_EVENT_DELAY:
+    case TMS_EVENT_FENCE:
         return false;
     default:
         return !naive->facts[k].inner && (naive->facts[k].access || !accesses(&naive->events[k]));
@@ -240,7 +241,7 @@ static bool ends_run(const struct naive *naive, size_t k)
     switch (naive->events[k].kind) {
     case TMS_EVENT_READ:
     case TMS_EVENT_WRITE:
-        return is_synchronisation(naive, naive->events[k].target);
+        return naive->facts[k].atomic || is_synchronisation(naive, naive->events[k].target);
     case TMS_EVENT_ALLOC:
     case TMS_EVENT_FREE:
     case TMS_EVENT_ESCAPE:
@@ -268,7 +269,7 @@ static bool is_repeated(const struct naive *naive, size_t event)
     const struct tms_event *access = &naive->events[event];
     bool write = access->kind == TMS_EVENT_WRITE;
 
-    for (size_t k = event; access->kind != TMS_EVENT_UPDATE && k-- > 0;) {
+    for (size_t k = event; !naive->facts[event].atomic && k-- > 0;) {
         const struct tms_event *other = &naive->events[k];
         bool own = other->thread == access->thread;
         if ((own && ends_run(naive, k)) || naive_renews(naive, k, access->target)) {
@@ -468,11 +469,12 @@ static bool lets_others(const struct naive *naive, size_t k)
     const struct tms_event *event = &naive->events[k];
 
     if (accesses(event)) {
-        return event->kind == TMS_EVENT_UPDATE || is_synchronisation(naive, event->target);
+        return is_synchronisation(naive, event->target) ||
+               (naive->facts[k].atomic && event->kind != TMS_EVENT_READ);
     }
     return (naive_is_release(event) && !naive->facts[k].inner) || event->kind == TMS_EVENT_WAIT ||
            event->kind == TMS_EVENT_ARRIVE || event->kind == TMS_EVENT_FORK ||
-           event->kind == TMS_EVENT_JOIN;
+           event->kind == TMS_EVENT_JOIN || event->kind == TMS_EVENT_FENCE;
 }
 
 /* Can no other thread have come between the read and the write, if there is no race? */
@@ -480,6 +482,9 @@ bool naive_makes_update(const struct naive *naive, size_t read, size_t write)
 {
     bool let = false;
 
+    if (naive->facts[read].atomic || naive->facts[write].atomic) {
+        return false;
+    }
     for (size_t k = read + 1; k < write; k++) {
         let =
             let || (naive->events[k].thread == naive->events[read].thread && lets_others(naive, k));
@@ -534,6 +539,15 @@ void naive_find_steps(struct naive *naive)
 static void find_locks(struct naive *naive)
 {
     naive->facts = naive_array(naive->count, sizeof(*naive->facts));
+    naive->plain = naive_array(naive->count, sizeof(*naive->plain));
+    for (size_t k = 0; k < naive->count; k++) {
+        naive->plain[k] = naive->events[k];
+        uint8_t *kind = &naive->plain[k].kind;
+        bool ordered = *kind >= TMS_EVENT_ATOMIC_READ && *kind <= TMS_EVENT_ATOMIC_UPDATE;
+        *kind = ordered ? (uint8_t)(*kind - TMS_EVENT_ATOMIC_READ + TMS_EVENT_READ) : *kind;
+        naive->facts[k].atomic = ordered || *kind == TMS_EVENT_UPDATE;
+    }
+    naive->events = naive->plain;
     for (size_t k = 0; k < naive->count; k++) {
         naive->facts[k].mate = NAIVE_NONE;
         naive->facts[k].inner = is_inner(naive, k);
@@ -582,6 +596,7 @@ void naive_judge(struct naive *naive)
 void naive_clear(struct naive *naive)
 {
     free(naive->facts);
+    free(naive->plain);
     free(naive->activations);
     free(naive->blocks);
     free(naive->occurrences);

@@ -75,6 +75,7 @@ struct naive_finding {
 
 /* What is known of one event. */
 struct naive_fact {
+    bool atomic;      /* an access with a memory order, or u */
     bool inner;       /* of a re-entrant lock: no event */
     bool access;      /* r, w or u, not of a synchronisation variable, and not repeated */
     bool opens;       /* an activation begins or ends here, of its thread */
@@ -90,6 +91,7 @@ struct naive {
     const struct tms_context *context;
     const struct tms_event *events;
     size_t count;
+    struct tms_event *plain; /* the same events, with atomic accesses as plain ones */
     unsigned split;
     const struct naive_rule *rules;
     size_t rule_count;
@@ -106,8 +108,8 @@ struct naive {
 };
 
 /*
- * Judges a well-formed trace. The fields from `context` to `rule_count` are given, the rest is
- * zero. Ends the program when memory is short.
+ * Judges a well-formed trace. The fields from `context` to `rule_count` are given, but for `plain`,
+ * the rest is zero. After this `events` is `plain`. Ends the program when memory is short.
  */
 void naive_judge(struct naive *naive);
 void naive_clear(struct naive *naive);

@@ -184,7 +184,9 @@ static void access(struct model *model, struct actor *actor, size_t k, bool retr
     struct shadow_cell *cell = shadow_cell(&model->shadow, event->target);
     uint8_t kind = (uint8_t)(event->kind - TMS_EVENT_READ + TMS_JUDGE_R);
 
-    if (shadow_is_repeated(cell, actor->judge, actor->epoch, event->target, kind)) {
+    bool atomic = model->naive->facts[k].atomic;
+
+    if (!atomic && shadow_is_repeated(cell, actor->judge, actor->epoch, event->target, kind)) {
         return;
     }
     struct tms_judge_met met = {.address = shadow_address(event->target),
@@ -193,12 +195,12 @@ static void access(struct model *model, struct actor *actor, size_t k, bool retr
                                          .location = event->location,
                                          .kind = kind,
                                          .cleared = retry,
-                                         .atomic = kind == TMS_JUDGE_U},
+                                         .atomic = atomic},
                                 .words = cell->words,
                                 .count = cell->count,
                                 .variable = cell->variable};
     uint64_t read = shadow_own_read(cell, actor->judge, event->target);
-    if (kind == TMS_JUDGE_W && read > actor->judge->since) {
+    if (kind == TMS_JUDGE_W && !atomic && read > actor->judge->since) {
         met.step.kind = TMS_JUDGE_U;
         met.step.read = read;
     }
@@ -206,7 +208,7 @@ static void access(struct model *model, struct actor *actor, size_t k, bool retr
     tell(model, actor);
     cell->variable = tms_judge_online_access(&model->online, actor->judge, &met);
     shadow_claim(cell, actor->judge, event->target, &met.step);
-    if (kind == TMS_JUDGE_U || retry) {
+    if (atomic || retry) {
         actor->epoch = k + 1;
     } else if (actor->judge->stretch != stretch) { /* a poll, or a wait that did not wait */
         actor->epoch = k;
@@ -307,6 +309,9 @@ static void take_other(struct model *model, struct actor *actor, size_t k)
     if (kind == TMS_EVENT_DELAY) {
         tell(model, actor);
         tms_judge_delay(actor->judge);
+    } else if (kind == TMS_EVENT_FENCE) {
+        tms_judge_let_others(actor->judge, k + 1);
+        actor->epoch = k + 1;
     } else if (kind == TMS_EVENT_RETRY) {
         actor->epoch = k + 1;
     } else {
@@ -341,6 +346,7 @@ static void (*const takers[TMS_EVENT_COUNT])(struct model *model, struct actor *
     [TMS_EVENT_FREE] = take_other,
     [TMS_EVENT_RETRY] = take_other,
     [TMS_EVENT_DELAY] = take_other,
+    [TMS_EVENT_FENCE] = take_other,
 };
 
 /* A program has a retry only around the read of a compare-and-swap. */

@@ -33,7 +33,8 @@ uint64_t shadow_own_read(const struct shadow_cell *cell, const struct tms_judge_
     for (size_t i = cell->count; i-- > 0;) {
         const struct tms_judge_word *word = &cell->words[i];
         if (word->bytes == shadow_bytes(variable)) {
-            return word->thread == thread && word->kind == TMS_JUDGE_R ? word->event : 0;
+            bool own = word->thread == thread && word->kind == TMS_JUDGE_R && !word->atomic;
+            return own ? word->event : 0;
         }
     }
     return 0;

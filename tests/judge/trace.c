@@ -78,12 +78,12 @@ static void print_settings(const struct trace *trace, FILE *to)
     fprintf(to, "\n");
 }
 
-static void print_operand(const char *text, FILE *to)
+static void print_operand(const char *text, uint8_t order, FILE *to)
 {
     for (fputc('(', to); *text != '\0'; text++) {
         fprintf(to, *text == ' ' ? "\\x20" : "%c", *text);
     }
-    fputc(')', to);
+    fprintf(to, "%s%s)", order != TMS_ORDER_NONE ? "," : "", tms_order_text(order));
 }
 
 void trace_print(const struct trace *trace, const struct tms_context *context, FILE *to)
@@ -95,7 +95,8 @@ void trace_print(const struct trace *trace, const struct tms_context *context, F
         fprintf(to, "%s|%s", tms_name(context, TMS_CLASS_THREAD, event->thread, NULL),
                 tms_event_text(event->kind));
         if (event->target != 0) {
-            print_operand(tms_name(context, tms_event_class(event->kind), event->target, NULL), to);
+            print_operand(tms_name(context, tms_event_class(event->kind), event->target, NULL),
+                          event->order, to);
         }
         fprintf(to, "|%s\n", tms_name(context, TMS_CLASS_LOCATION, event->location, number));
     }
