@@ -175,10 +175,18 @@ static void check_counts(struct check *check, const struct tms_finding *finding)
 
 /* ---- at an event ------------------------------------------------------------------------- */
 
+/* Findings say r, w and u of atomic accesses as well. */
+static uint8_t plain_kind(uint8_t kind)
+{
+    bool ordered = kind >= TMS_EVENT_ATOMIC_READ && kind <= TMS_EVENT_ATOMIC_UPDATE;
+
+    return ordered ? (uint8_t)(kind - TMS_EVENT_ATOMIC_READ + TMS_EVENT_READ) : kind;
+}
+
 static void check_turn(struct check *check, const struct mention *m, const struct tms_event *event)
 {
     if (event->thread != m->turn->thread || event->target != m->turn->target ||
-        event->kind != m->turn->kind || event->location != m->turn->location) {
+        plain_kind(event->kind) != m->turn->kind || event->location != m->turn->location) {
         fault(check, m->finding, "event %" PRIu64 " (%s) is another one", m->event,
               role_texts[m->role]);
     }
