@@ -94,7 +94,8 @@ static uint8_t pattern_of_read(const struct between *between, const struct tms_j
     if (!update) {
         return TMS_PATTERN_COUNT;
     }
-    return updates ? TMS_PATTERN_INTERLEAVED_UPDATES : TMS_PATTERN_INTERMEDIATE_VALUE_SEEN;
+    return first->counter && second->counter ? TMS_PATTERN_INTERLEAVED_UPDATES
+                                             : TMS_PATTERN_INTERMEDIATE_VALUE_SEEN;
 }
 
 static uint8_t pattern_of_write(const struct between *between)
@@ -246,6 +247,7 @@ static inline void access_again(struct tms_judge *judge, struct access *access)
     if (access->kind == TMS_JUDGE_W && !access->step.atomic) {
         update = makes_update(access->t, updated_read(&last));
         access->step.kind = update ? TMS_JUDGE_U : TMS_JUDGE_W;
+        access->step.counter = access->step.counter && update;
     }
     if (cell->flags & TMS_JUDGE_EXTRA) {
         follow_up(judge, access, &last, update);
@@ -379,8 +381,7 @@ void tms_judge_note(struct tms_judge *judge, struct tms_judge_thread *t, uint64_
         /* It might have waited here, had not another thread done already what it waits for. */
         tms_judge_rendezvous(judge, t, step->event - 1);
     }
-    bool counts = step->kind == TMS_JUDGE_U && step->read == t->previous; /* x++ */
-    if (step->kind == TMS_JUDGE_W || (step->kind == TMS_JUDGE_U && !step->atomic && !counts)) {
+    if (!reads && !step->counter) {
         t->wrote = step->event;
     }
     if (step->atomic && reads) {
@@ -441,6 +442,7 @@ static struct tms_judge_step step_of(const struct tms_judge *judge,
         step.read = updated_read(&cell->last);
         step.kind = makes_update(t, step.read) ? TMS_JUDGE_U : TMS_JUDGE_W;
     }
+    step.counter = step.kind == TMS_JUDGE_U && (atomic || step.read == t->previous);
     return step;
 }
 

@@ -72,6 +72,7 @@ struct tms_judge_step {
     uint8_t kind;     /* enum tms_judge_kind */
     bool cleared : 1; /* by retry: no own step any more */
     bool atomic : 1;  /* it is atomic; so a U that is not is a read and a write */
+    bool counter : 1; /* of a U: atomic, or its read was the event before it */
     bool initial : 1; /* the first access to the variable at all, and a write */
 };
 

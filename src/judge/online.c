@@ -133,12 +133,6 @@ static uint8_t group_of(const struct tms_judge_met *met, uint8_t bytes)
     return bytes;
 }
 
-static uint32_t location_of(struct tms_judge_online *online, const struct tms_judge_word *word,
-                            uint64_t address)
-{
-    return online->location_of(online->core.port.user, word, address);
-}
-
 static void adopt(struct tms_judge_online *online, uint32_t variable,
                   const struct tms_judge_met *met, uint8_t bytes)
 {
@@ -151,18 +145,21 @@ static void adopt(struct tms_judge_online *online, uint32_t variable,
         if ((word->bytes & bytes) == 0) {
             continue;
         }
-        uint32_t location = location_of(online, word, met->address);
+        struct tms_judge_detail detail =
+            online->detail_of(online->core.port.user, word, met->address);
         owner = word->id;
         last = (struct tms_judge_step){.event = word->event,
-                                       .location = location,
+                                       .location = detail.location,
                                        .kind = word->kind,
                                        .atomic = word->atomic,
+                                       .counter = word->kind == TMS_JUDGE_U &&
+                                                  (word->atomic || detail.counter),
                                        .initial = word->initial && word->kind == TMS_JUDGE_W};
         if (word->kind != TMS_JUDGE_R) {
             write =
                 (struct tms_judge_foreign){.event = word->event,
                                            .thread = word->id,
-                                           .location = location,
+                                           .location = detail.location,
                                            .kind = word->kind,
                                            .halved = word->kind == TMS_JUDGE_U && !word->atomic};
         }

@@ -21,12 +21,18 @@
 struct tms_judge_word {
     const struct tms_judge_thread *thread; /* NULL: it has ended */
     uint32_t id;                           /* of the thread */
-    uint32_t slot;                         /* the caller's, for location_of */
+    uint32_t slot;                         /* the caller's, for detail_of */
     uint64_t event;
     uint8_t bytes; /* a bit for each */
     uint8_t kind;  /* TMS_JUDGE_R, _W; _U: an atomic update, or the write of an update */
     bool atomic;   /* so a U that is not atomic is the latter */
     bool initial;  /* a write, and the only access to these bytes so far */
+};
+
+/* What else is known of the access of a word. */
+struct tms_judge_detail {
+    uint32_t location; /* 0: unknown */
+    bool counter;      /* of the write of an update: its read was the event before it */
 };
 
 /* Which memory a variable of the core is. */
@@ -45,8 +51,8 @@ struct tms_judge_online {
     uint32_t limit; /* most variables; beyond it the next in turn is dropped */
     uint32_t turn;
     uint64_t dropped; /* by that */
-    /* Where the access of a word happened, 0: unknown. */
-    uint32_t (*location_of)(void *user, const struct tms_judge_word *word, uint64_t address);
+    struct tms_judge_detail (*detail_of)(void *user, const struct tms_judge_word *word,
+                                         uint64_t address);
 };
 
 /* `online` is zeroed. */
@@ -66,8 +72,8 @@ struct tms_judge_met {
 
 /*
  * The thread's access, which is not repeated. The step's kind is U for an atomic update and for a
- * write with which the thread updates what it read; `cleared` for the read of a compare-and-swap
- * that failed. Returns the first variable of the cell from now on.
+ * write with which the thread updates what it read; a counter, if that is so; `cleared` for the
+ * read of a compare-and-swap that failed. Returns the first variable of the cell from now on.
  */
 uint32_t tms_judge_online_access(struct tms_judge_online *online, struct tms_judge_thread *thread,
                                  const struct tms_judge_met *met);

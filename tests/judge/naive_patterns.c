@@ -9,8 +9,8 @@
 
 /* ---- One variable ------------------------------------------------------------------------ */
 
-/* What a row may ask of p or q, and of F; S: a U, or a R that becomes one later. */
-enum { R = 1, W = 2, U = 4, S = 8 };
+/* What a row may ask of p or q, and of F; S: a U, or a R that becomes one later; C: a counter. */
+enum { R = 1, W = 2, U = 4, S = 8, C = 16 };
 
 struct row {
     unsigned p, foreign, q;
@@ -22,7 +22,7 @@ static const struct row single_rows[] = {
     {R, W, W, TMS_PATTERN_LOST_UPDATE, TMS_LEVEL_ERROR},
     {R, W, R | U, TMS_PATTERN_CHANGED_BETWEEN_READS, TMS_LEVEL_WARNING},
     {U, W, S, TMS_PATTERN_INTERLEAVED_UPDATES, TMS_LEVEL_NOTE},
-    {U, R, U, TMS_PATTERN_INTERLEAVED_UPDATES, TMS_LEVEL_NOTE},
+    {C, R, C, TMS_PATTERN_INTERLEAVED_UPDATES, TMS_LEVEL_NOTE},
     {W | U, W, R | U, TMS_PATTERN_FOREIGN_VALUE_READ_BACK, TMS_LEVEL_WARNING},
     {W | U, R, W | U, TMS_PATTERN_INTERMEDIATE_VALUE_SEEN, TMS_LEVEL_NOTE},
     {W | U, W, W, TMS_PATTERN_OVERWRITTEN, TMS_LEVEL_NOTE},
@@ -44,9 +44,12 @@ static unsigned foreign_between(const struct naive *naive, size_t own, size_t fr
     return found;
 }
 
-static unsigned letter(const struct naive_step *step)
+static unsigned letter(const struct naive *naive, const struct naive_step *step)
 {
-    return step->kind == NAIVE_R ? R : step->kind == NAIVE_W ? W : U;
+    bool counter = step->kind == NAIVE_U &&
+                   (step->first == step->last || naive->facts[step->last].previous == step->first);
+
+    return (step->kind == NAIVE_R ? R : step->kind == NAIVE_W ? W : U) | (counter ? C : 0);
 }
 
 static bool same_variable(const struct naive *naive, size_t one, size_t other)
@@ -76,13 +79,13 @@ static unsigned letters_of_second(const struct naive *naive, const struct naive_
 {
     bool section = q->kind == NAIVE_U || (q->kind == NAIVE_R && updates_after(naive, q->first));
 
-    return letter(q) | (section ? S : 0);
+    return letter(naive, q) | (section ? S : 0);
 }
 
 static const struct row *match(const struct naive *naive, const struct naive_step *p,
                                unsigned foreign, const struct naive_step *q)
 {
-    unsigned first = letter(p), second = letters_of_second(naive, q);
+    unsigned first = letter(naive, p), second = letters_of_second(naive, q);
 
     for (size_t i = 0; i < SINGLE_ROWS; i++) {
         const struct row *row = &single_rows[i];

@@ -68,13 +68,14 @@ static uint64_t name_of(void *user, uint32_t variable)
     return traced(user, variable);
 }
 
-static uint32_t location_of(void *user, const struct tms_judge_word *word, uint64_t address)
+static struct tms_judge_detail detail_of(void *user, const struct tms_judge_word *word,
+                                         uint64_t address)
 {
     struct model *model = user;
     const struct shadow_cell *cell =
         shadow_cell(&model->shadow, shadow_variable(address, word->bytes));
 
-    return cell->locations[word - cell->words];
+    return cell->details[word - cell->words];
 }
 
 /* ---- blocks ------------------------------------------------------------------------------ */
@@ -204,6 +205,7 @@ static void access(struct model *model, struct actor *actor, size_t k, bool retr
         met.step.kind = TMS_JUDGE_U;
         met.step.read = read;
     }
+    met.step.counter = met.step.kind == TMS_JUDGE_U && (atomic || read == actor->judge->previous);
     uint64_t stretch = actor->judge->stretch;
     tell(model, actor);
     cell->variable = tms_judge_online_access(&model->online, actor->judge, &met);
@@ -450,7 +452,7 @@ struct tms_analysis *online_judge(struct tms_context *context, const struct naiv
     model.context = context;
     model.naive = naive;
     tms_judge_online_init(&model.online, &model.memory, &port, 1u << 16);
-    model.online.location_of = location_of;
+    model.online.detail_of = detail_of;
     run(&model);
     struct tms_analysis *analysis = conclude(&model);
     tms_judge_online_clear(&model.online);

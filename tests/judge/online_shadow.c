@@ -50,7 +50,7 @@ static void give_way(struct shadow_cell *cell, const struct tms_judge_thread *th
         const struct tms_judge_word *word = &cell->words[i];
         bool own_read = word->thread == thread && word->kind == TMS_JUDGE_R;
         if (word->bytes != bytes || !(write || own_read)) {
-            cell->locations[kept] = cell->locations[i];
+            cell->details[kept] = cell->details[i];
             cell->words[kept++] = *word;
         }
     }
@@ -78,7 +78,7 @@ void shadow_claim(struct shadow_cell *cell, const struct tms_judge_thread *threa
         cell->words[i].initial = cell->words[i].initial && cell->words[i].bytes != bytes;
     }
     assert(cell->count < SHADOW_WORDS);
-    cell->locations[cell->count] = step->location;
+    cell->details[cell->count] = (struct tms_judge_detail){step->location, step->counter};
     cell->words[cell->count++] = (struct tms_judge_word){.thread = thread,
                                                          .id = thread->id,
                                                          .event = step->event,

@@ -15,7 +15,7 @@
 
 struct shadow_cell {
     struct tms_judge_word words[SHADOW_WORDS]; /* the oldest first */
-    uint32_t locations[SHADOW_WORDS];
+    struct tms_judge_detail details[SHADOW_WORDS];
     size_t count;
     uint32_t variable; /* of the core */
     uint8_t only;      /* bytes that have seen nothing but one write */
