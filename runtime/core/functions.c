@@ -213,6 +213,9 @@ static void decide(struct tms_rt_function *function, uintptr_t address)
     function->name = new_label(address, name);
     function->site = tms_rt_bare_site(address);
     function->address = address;
+    function->start = 0;
+    function->end = UINTPTR_MAX;
+    tms_rt_find_code(address, &function->start, &function->end);
     bool atomic = answer == ANSWER_ATOMIC || (answer == ANSWER_NONE && !function->plumbing &&
                                               strcmp(name, "main") != 0 && !starts_thread(address));
     atomic_store(&function->label, known.functions && atomic ? function->name : 0);
@@ -228,7 +231,7 @@ static struct tms_rt_function *row_at(size_t at, uintptr_t address, bool *free)
 }
 
 /* Stands for those for which there is no room. */
-static struct tms_rt_function nothing = {.assumed = true};
+static struct tms_rt_function nothing = {.end = UINTPTR_MAX, .assumed = true};
 
 void tms_rt_forget_called(struct tms_rt_thread *thread)
 {

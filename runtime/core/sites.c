@@ -7,8 +7,8 @@
  * A frame knows its own site once somebody asked; each thread remembers the sites it used last;
  * behind that is one table for all.
  */
+#include "runtime/core/calls.h"
 #include "runtime/core/memory.h"
-#include "runtime/core/thread.h"
 
 #include <string.h>
 
@@ -111,6 +111,34 @@ uint32_t tms_rt_remember_site(struct tms_rt_site_entry *entry, uint32_t parent, 
     return entry->id;
 }
 
+static bool is_inlined(const struct tms_rt_frame *frame)
+{
+    return (frame->caller & TMS_RT_INLINED) != 0;
+}
+
+/*
+ * The site that the call of a function belongs to. What made the call need not be the function of
+ * the frame around it: functions without hooks may be in between (qsort, std::function). Then that
+ * one, with what was inlined into it, is on the way by its address.
+ */
+static uint32_t site_around(struct tms_rt_thread *t, const struct tms_rt_frame *frame,
+                            uint32_t parent)
+{
+    const struct tms_rt_frame *around = frame - 1;
+
+    while (is_inlined(around)) {
+        around--;
+    }
+    if (around == t->frames ||
+        tms_rt_has_code(tms_rt_function_of(t, around->address), frame->caller)) {
+        return parent;
+    }
+    for (; around < frame; around++) {
+        parent = tms_rt_next_site(t, parent, around->address);
+    }
+    return parent;
+}
+
 uint32_t tms_rt_find_frames(struct tms_rt_thread *t)
 {
     struct tms_rt_frame *frame = t->top;
@@ -121,8 +149,10 @@ uint32_t tms_rt_find_frames(struct tms_rt_thread *t)
     uint32_t parent = frame > t->frames ? frame->site : 0;
     while (frame < t->top) {
         frame++;
-        frame->site = tms_rt_next_site(t, parent, frame->caller);
-        parent = frame->site;
+        if (!is_inlined(frame)) {
+            parent = tms_rt_next_site(t, site_around(t, frame, parent), frame->caller);
+        }
+        frame->site = parent;
     }
     return parent;
 }

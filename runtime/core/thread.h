@@ -17,13 +17,16 @@
 /* A frame of the program's stack, as far as its functions announce themselves. */
 struct tms_rt_frame {
     uintptr_t address; /* inside the function */
-    uintptr_t caller;  /* where it returns to */
+    uintptr_t caller;  /* where it returns to; TMS_RT_INLINED: where the function around it does */
     uintptr_t frame;   /* near its stack pointer: smaller is further in */
     uint32_t site;     /* of the call, 0 as long as nobody asked */
     uint16_t held;     /* locks that the thread held when it came in */
     uint8_t block;     /* enum tms_rt_frame_kind */
     bool real;         /* it, or one further out, is what a programmer wrote, not plumbing */
 };
+
+/* In `caller`: the function was inlined (profile_hooks.c). No address has it. */
+#define TMS_RT_INLINED ((uintptr_t)1 << 63)
 
 /* No block; an atomic block; called, which a recording mentions (judge_events.c). */
 enum tms_rt_frame_kind { TMS_RT_FRAME_PLAIN, TMS_RT_FRAME_BLOCK, TMS_RT_FRAME_CALL };
@@ -459,6 +462,7 @@ void tms_rt_names_restart(void);
 /* What is known of a function. */
 struct tms_rt_function {
     uintptr_t address;      /* inside it, where its hook returns to */
+    uintptr_t start, end;   /* of its code; everywhere if that is not known */
     _Atomic uint32_t label; /* if it is an atomic block, 0 if not; then it never will be */
     uint32_t name;          /* its label, in any case */
     uint32_t site;          /* of its begin, wherever it was called from */
@@ -490,6 +494,11 @@ void tms_rt_function_raced(struct tms_rt_thread *thread);
  */
 void tms_rt_function_releases(struct tms_rt_thread *thread, uint64_t acquired);
 struct tms_rt_function *tms_rt_function(uintptr_t address);
+/* Is a return address in its code? A call may be the last instruction. */
+static inline bool tms_rt_has_code(const struct tms_rt_function *function, uintptr_t pc)
+{
+    return function->start < pc && pc <= function->end;
+}
 /* The thread has called nothing so far. */
 void tms_rt_forget_called(struct tms_rt_thread *thread);
 /* From now on it is not atomic, if that was only assumed. */

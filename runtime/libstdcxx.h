@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Included before C++ that clang compiles with -finstrument-functions: what libstdc++ defines in
+ * namespace std gets no hooks. gcc has an option for that, clang has only the attribute, which is
+ * switched on and off by the macros that enclose the definitions. Where there is no such header,
+ * functions of the library have hooks, and cost more.
+ */
+#if defined(__cplusplus) && defined(__has_include)
+#if __has_include(<bits/c++config.h>)
+#include <bits/c++config.h>
+#if defined(__GLIBCXX__) && !_GLIBCXX_INLINE_VERSION && !defined(TMESIS_LIBSTDCXX)
+#define TMESIS_LIBSTDCXX
+#undef _GLIBCXX_BEGIN_NAMESPACE_VERSION
+#undef _GLIBCXX_END_NAMESPACE_VERSION
+#define _GLIBCXX_BEGIN_NAMESPACE_VERSION                                                           \
+    _Pragma("clang attribute push(__attribute__((no_instrument_function)), apply_to = function)")
+#define _GLIBCXX_END_NAMESPACE_VERSION _Pragma("clang attribute pop")
+#endif
+#endif
+#endif
