@@ -54,7 +54,8 @@ deps:
 # No more than it needs: tests and manual pages can wait.
 demo: deps
 	@$(MAKE) --no-print-directory build/build.ninja
-	@$(NINJA) -C build tmesis runtime/libtmesis-rt.a runtime/libtmesis-preload.so runtime/gcc.specs
+	@$(NINJA) -C build tmesis runtime/libtmesis-rt.a runtime/libtmesis-preload.so runtime/gcc.specs \
+		runtime/libstdcxx.h
 	@scripts/demo
 
 test: deps

@@ -31,13 +31,14 @@ static const struct tms_option options[] = {
     {.name = "tmesis-inline",
      .type = TMS_OPTION_CHOICE,
      .at = AT(inlined),
-     .initial = "none",
+     .initial = "system",
      .word = tms_word_inline,
      .environment = true,
      .value = "WHAT",
-     .help = "which functions may be inlined, and are then no blocks by name: none; those that "
-             "are marked inline, by the word or by standing in a class; or all that the "
-             "compiler likes to"},
+     .help = "which functions may be inlined, and are then no blocks by name: none; those of "
+             "system headers (in C++ the program's own may be inlined too, but stay blocks); "
+             "those that are marked inline, by the word or by standing in a class; or all that "
+             "the compiler likes to"},
     {.name = "tmesis-verbose",
      .type = TMS_OPTION_FLAG,
      .at = AT(verbose),
@@ -80,7 +81,7 @@ static void add_for_compiling(struct job *job)
     } else {
         tms_compiler_add_hidden(&job->compiler, &job->files, &job->command);
     }
-    tms_compiler_add_options(&job->compiler, job->values->inlined, &job->command);
+    tms_compiler_add_options(&job->compiler, &job->files, job->values->inlined, &job->command);
 }
 
 static void add_words(struct job *job)
@@ -121,6 +122,12 @@ static int refuse(const struct job *job)
     return TMS_EXIT_OK;
 }
 
+/* A step that only compiles needs none of the files, unless clang compiles C++. */
+static bool needs_files(const struct job *job)
+{
+    return !job->step.stops || (job->compiler.clang && job->compiler.language == TMS_LANGUAGE_CXX);
+}
+
 static int compile(struct job *job)
 {
     bool ours = job->step.inputs && !job->step.asks;
@@ -132,7 +139,7 @@ static int compile(struct job *job)
     if (ours && refuse(job) != TMS_EXIT_OK) {
         return TMS_EXIT_BAD;
     }
-    if (ours && !job->step.stops && !tms_runtime_find(&job->files, why, sizeof(why))) {
+    if (ours && needs_files(job) && !tms_runtime_find(&job->files, why, sizeof(why))) {
         return tms_bad("%s", why);
     }
     if (ours) {

@@ -179,6 +179,7 @@ bool tms_compiler_choose(struct tms_compiler *compiler, enum tms_language langua
     } else if (!tms_program_exists(program)) {
         snprintf(why, size, "there is no compiler %s; %s names it", program, variable);
     }
+    compiler->language = language;
     compiler->clang = *why == '\0' && is_clang(words);
     return *why == '\0';
 }
@@ -198,17 +199,36 @@ static void add_all(struct tms_words *words, const char *const *options)
  */
 #define NAMES_OF_GCC "-fno-ipa-icf", "-fno-ipa-cp", "-fno-ipa-sra", "-fno-partial-inlining"
 
+/*
+ * Hooks that are added before inlining and name their function, in place of those that are added
+ * after it. Functions of system headers have none: wherever libstdc++ lies, its path has the last.
+ */
+#define HOOKS_OF_GCC                                                                               \
+    "-finstrument-functions",                                                                      \
+        "-finstrument-functions-exclude-file-list=/usr/include,/usr/lib,include/c++", "--param",   \
+        "tsan-instrument-func-entry-exit=0"
+#define HOOKS_OF_CLANG                                                                             \
+    "-finstrument-functions", "-mllvm", "-tsan-instrument-func-entry-exit=0", "-Xclang",           \
+        "-include", "-Xclang", LIBSTDCXX
+#define LIBSTDCXX "libstdcxx.h" /* stands for the path of that file */
+
+#define OPTIONS(...) ((const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
+#define NONE_GCC     OPTIONS("-fno-inline", NAMES_OF_GCC)
+#define NONE_CLANG   OPTIONS("-fno-inline")
+#define MARKED_GCC                                                                                 \
+    OPTIONS("-fno-inline-functions", "-fno-inline-small-functions",                                \
+            "-fno-inline-functions-called-once", NAMES_OF_GCC)
+#define MARKED_CLANG OPTIONS("-finline-hint-functions")
+
+/* In C hooks cost more than calls, and headers of the system define next to nothing. */
 static const struct {
     const char *word;
-    const char *const *gcc, *const *clang;
+    const char *const *gcc[2], *const *clang[2]; /* by enum tms_language */
 } inlining[] = {
-    {"none", (const char *const[]){"-fno-inline", NAMES_OF_GCC, NULL},
-     (const char *const[]){"-fno-inline", NULL}},
-    {"marked",
-     (const char *const[]){"-fno-inline-functions", "-fno-inline-small-functions",
-                           "-fno-inline-functions-called-once", NAMES_OF_GCC, NULL},
-     (const char *const[]){"-finline-hint-functions", NULL}},
-    {"all", (const char *const[]){NULL}, (const char *const[]){NULL}},
+    {"none", {NONE_GCC, NONE_GCC}, {NONE_CLANG, NONE_CLANG}},
+    {"system", {NONE_GCC, OPTIONS(HOOKS_OF_GCC)}, {NONE_CLANG, OPTIONS(HOOKS_OF_CLANG)}},
+    {"marked", {MARKED_GCC, MARKED_GCC}, {MARKED_CLANG, MARKED_CLANG}},
+    {"all", {OPTIONS(), OPTIONS()}, {OPTIONS(), OPTIONS()}},
 };
 
 const char *tms_word_inline(size_t index)
@@ -216,8 +236,25 @@ const char *tms_word_inline(size_t index)
     return index < LENGTH(inlining) ? inlining[index].word : NULL;
 }
 
-void tms_compiler_add_options(const struct tms_compiler *compiler, const char *inlined,
-                              struct tms_words *words)
+/* gcc before 11 can't leave its own hooks out. */
+static bool has_hooks(const struct tms_compiler *compiler)
+{
+    struct tms_words question = {0};
+    char said[64] = "";
+
+    if (compiler->clang || compiler->language == TMS_LANGUAGE_C) {
+        return true;
+    }
+    for (size_t i = 0; i < compiler->words.count; i++) {
+        tms_words_add(&question, compiler->words.text[i]);
+    }
+    tms_words_add(&question, "-dumpversion");
+    bool known = tms_program_ask(&question, said, sizeof(said)) == 0;
+    tms_words_free(&question);
+    return known && strtol(said, NULL, 10) >= 11;
+}
+
+static size_t row_of(const char *inlined)
 {
     size_t i = 0;
 
@@ -225,11 +262,26 @@ void tms_compiler_add_options(const struct tms_compiler *compiler, const char *i
         i++;
         assert(i < LENGTH(inlining));
     }
+    return i;
+}
+
+void tms_compiler_add_options(const struct tms_compiler *compiler,
+                              const struct tms_runtime_files *files, const char *inlined,
+                              struct tms_words *words)
+{
+    bool possible = strcmp(inlined, "system") != 0 || has_hooks(compiler);
+    size_t row = row_of(possible ? inlined : "none");
+    const char *const *options =
+        (compiler->clang ? inlining[row].clang : inlining[row].gcc)[compiler->language];
+
     if (!compiler->clang) {
         /* gcc warns of fences, which its own runtime does not know of; ours does. */
         tms_words_add(words, "-Wno-tsan");
     }
-    add_all(words, compiler->clang ? inlining[i].clang : inlining[i].gcc);
+    for (; *options != NULL; options++) {
+        bool file = strcmp(*options, LIBSTDCXX) == 0;
+        tms_words_add(words, file ? files->libstdcxx : *options);
+    }
 }
 
 void tms_compiler_add_hidden(const struct tms_compiler *compiler,

@@ -17,6 +17,7 @@
     X("libtmesis-rt.a", archive)                                                                   \
     X("exports.list", exports)                                                                     \
     X("gcc.specs", specs)                                                                          \
+    X("libstdcxx.h", libstdcxx)                                                                    \
     X("libtmesis-preload.so", preload)
 
 struct tms_runtime_files {
@@ -34,8 +35,9 @@ bool tms_runtime_find(struct tms_runtime_files *files, char *why, size_t size);
 enum tms_language { TMS_LANGUAGE_C, TMS_LANGUAGE_CXX };
 
 struct tms_compiler {
-    struct tms_words words; /* "gcc", or "ccache" and "gcc" */
-    bool clang;             /* takes the options of clang, otherwise those of gcc */
+    struct tms_words words;     /* "gcc", or "ccache" and "gcc" */
+    enum tms_language language; /* that the command is for */
+    bool clang;                 /* takes the options of clang, otherwise those of gcc */
 };
 
 /* From the environment, or what there is. False after a sentence into `why`; to be freed. */
@@ -46,7 +48,8 @@ bool tms_compiler_choose(struct tms_compiler *compiler, enum tms_language langua
 const char *tms_word_inline(size_t index);
 
 /* The options for compiling besides -fsanitize=thread; `inlined` is a word of the above. */
-void tms_compiler_add_options(const struct tms_compiler *compiler, const char *inlined,
+void tms_compiler_add_options(const struct tms_compiler *compiler,
+                              const struct tms_runtime_files *files, const char *inlined,
                               struct tms_words *words);
 
 /* -fsanitize=thread for the compiler proper, kept from the linker: for one step that does both. */

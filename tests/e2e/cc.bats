@@ -356,7 +356,7 @@ C
     [ "$stderr" = "tmesis: cc has no option --tmesis-inlin; did you mean --tmesis-inline?" ]
     tms cc --tmesis-inline=some one.c
     [ "$status" -eq 2 ]
-    [[ $stderr == *'--tmesis-inline takes one of none, marked, all, not "some"'* ]]
+    [[ $stderr == *'--tmesis-inline takes one of none, system, marked, all, not "some"'* ]]
     TMESIS_CC=nowhere/gcc tms cc one.c
     [ "$status" -eq 2 ]
     [ "$stderr" = "tmesis: there is no compiler nowhere/gcc; TMESIS_CC names it" ]
