@@ -105,6 +105,13 @@ TMESIS_RUNTIME void tmesis_name_memory(const volatile void *address, const char 
 #define tmesis_name_lock(lock, name)      TMESIS_CALL(tmesis_name_lock, (lock, name))
 #define tmesis_name_memory(address, name) TMESIS_CALL(tmesis_name_memory, (address, name))
 
+/*
+ * Asks `tmesis run` for the report of what was found so far. It does not wait for it: the report
+ * follows on the command's standard error within a second, and the program goes on.
+ */
+TMESIS_RUNTIME void tmesis_report(void);
+#define tmesis_report() TMESIS_CALL(tmesis_report, ())
+
 /* A block from here to the end of the scope, however that is left. */
 #if defined(__GNUC__) && defined(__ELF__) && !defined(TMESIS_OFF)
 #define TMESIS_ATOMIC(name)                                                                        \

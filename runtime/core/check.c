@@ -184,6 +184,8 @@ struct tms_rt_thread *tms_rt_of_index(uint32_t index)
 /* The first time that the running transaction is found in a cycle. */
 static void note_closing(struct tms_rt_thread *t)
 {
+    bool before = t->closing;
+
     if (!t->engine->pending.open) {
         t->closing = false;
     } else if (!t->closing) {
@@ -192,6 +194,9 @@ static void note_closing(struct tms_rt_thread *t)
         for (uint32_t i = 0; i < t->closing_count; i++) {
             t->closing_held[i] = (uintptr_t)t->held[i].lock;
         }
+    }
+    if (before || t->closing) {
+        tms_rt_show_pending(t);
     }
 }
 
@@ -434,10 +439,29 @@ bool tms_rt_check_start(bool blame)
            make_cells(&f->cells[CELLS_LOCKS]) && make_cells(&f->cells[CELLS_BARRIERS]);
 }
 
+/* The lock is held. */
+static void count(struct tms_spool_header *header)
+{
+    const struct frontier *f = &tms_rt_engine;
+
+    if (header != NULL) {
+        header->first_violation = f->first_violation;
+        header->closing_edges = f->closing_edges;
+        header->edges = f->edges_seen;
+        header->memory = memory.peak;
+    }
+}
+
+void tms_rt_check_count(void)
+{
+    tms_rt_mutex_lock(&tms_rt_engine_lock);
+    count(tms_rt_spool_header());
+    tms_rt_mutex_unlock(&tms_rt_engine_lock);
+}
+
 void tms_rt_check_settle(void)
 {
     struct frontier *f = &tms_rt_engine;
-    struct tms_spool_header *header = tms_rt_spool_header();
 
     /* Who holds it may be a thread that a fatal signal has stopped: this one. */
     if (!tms_rt_mutex_lock_soon(&tms_rt_engine_lock)) {
@@ -447,11 +471,6 @@ void tms_rt_check_settle(void)
     for (uint32_t slot = FIRST_SLOT; slot < f->slot_count; slot++) {
         tms_frontier_settle(f, f->threads[slot]);
     }
-    if (header != NULL) {
-        header->first_violation = f->first_violation;
-        header->closing_edges = f->closing_edges;
-        header->edges = f->edges_seen;
-        header->memory = memory.peak;
-    }
+    count(tms_rt_spool_header());
     tms_rt_mutex_unlock(&tms_rt_engine_lock);
 }

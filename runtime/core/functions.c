@@ -208,6 +208,7 @@ static void decide(struct tms_rt_function *function, uintptr_t address)
     enum answer answer = ask(name);
     function->plumbing = is_plumbing(name) || TMS_RT_FOREIGN(address);
     function->assumed = answer == ANSWER_NONE;
+    atomic_store(&function->cover, 0);
     function->called =
         tms_rt_mode.records && known.functions && function->assumed && !function->plumbing;
     function->name = new_label(address, name);
@@ -344,6 +345,20 @@ bool tms_rt_functions_start(const char *spec, bool functions)
 bool tms_rt_rules_name_blocks(void)
 {
     return known.says_atomic;
+}
+
+/*
+ * Not under the lock: who holds it may wait for the dynamic linker, and that for who asks here.
+ * Rows are only ever added.
+ */
+uint32_t tms_rt_functions_covered(uint8_t bits)
+{
+    uint32_t rows = __atomic_load_n(&known.function_count, __ATOMIC_RELAXED), count = 0;
+
+    for (uint32_t row = 1; row <= rows; row++) {
+        count += (atomic_load_explicit(&known.rows[row].cover, memory_order_relaxed) & bits) != 0;
+    }
+    return count;
 }
 
 void tms_rt_functions_finish(void)

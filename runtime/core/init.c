@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "protocol/config.h"
+#include "runtime/core/coverage.h"
 #include "runtime/core/memory.h"
+#include "runtime/core/publish.h"
 #include "runtime/shadow/races.h"
 #include "runtime/shadow/shadow.h"
 
@@ -162,6 +164,7 @@ static bool watch(void)
     tms_rt_mode.exact_races = config.exact_races != NULL && strcmp(config.exact_races, "0") != 0;
     tms_rt_mode.full = config.full != NULL && strcmp(config.full, "0") != 0;
     tms_rt_spool_header()->mode = mode();
+    tms_rt_report_signal = (int)number(config.report_on);
     perturb_seed = config.perturb == NULL ? 0 : number(config.perturb) * 2 + 1;
     if (!tms_rt_functions_start(config.spec, config.atomic == NULL ||
                                                  strstr(config.atomic, "@functions") != NULL)) {
@@ -231,6 +234,7 @@ static void settle_deep(void *argument)
     }
     tms_rt_check_settle();
     tms_rt_life_count(header);
+    tms_rt_cover_count((void *)((char *)header + TMS_SPOOL_LIVE));
     snprintf(header->how, sizeof(header->how), "%s", how);
     header->ended = tms_rt_clock();
     __atomic_store_n(&header->state, TMS_SPOOL_DONE, __ATOMIC_RELEASE);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/core/memory.h"
+#include "runtime/core/publish.h"
 #include "runtime/shadow/shadow.h"
 
 #define FRAMES       4096u /* deeper ones are not told apart */
@@ -41,6 +42,7 @@ struct tms_rt_thread *tms_rt_enter(void)
 
 void tms_rt_leave(struct tms_rt_thread *t)
 {
+    tms_rt_answer();
     tms_rt_go_out(t);
 }
 
@@ -221,15 +223,16 @@ void tms_rt_name_thread(struct tms_rt_thread *t, const char *name)
 void tms_rt_life_count(struct tms_spool_header *header)
 {
     tms_rt_mutex_lock(&threads.lock);
-    header->events = threads.events;
-    header->transactions = threads.transactions;
-    header->blocks = threads.blocks;
+    uint64_t events = threads.events, transactions = threads.transactions, blocks = threads.blocks;
     for (const struct tms_rt_thread *t = threads.all; t != NULL; t = t->next) {
-        header->events += t->events_seen;
-        header->transactions += t->transactions_seen;
-        header->blocks += t->blocks_seen;
+        events += t->events_seen;
+        transactions += t->transactions_seen;
+        blocks += t->blocks_seen;
     }
     tms_rt_mutex_unlock(&threads.lock);
+    header->events = events; /* at once: the command may be reading */
+    header->transactions = transactions;
+    header->blocks = blocks;
 }
 
 void tms_rt_block_seen(void)

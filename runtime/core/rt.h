@@ -50,7 +50,7 @@
  * calls. TMS_RT_LOOK: what the program is in the middle of, where no function announces itself;
  * TMS_RT_FOREIGN: code of the system's, where there is no other. TMS_RT_SUPERFLUOUS: another
  * runtime does what this one would. TMS_RT_NAMELESS: programs may be stripped, and main is known
- * by its place only.
+ * by its place only. TMS_RT_SEES_MEMORY: accesses announce themselves.
  */
 #ifdef TMS_RT_PRELOAD
 #include "runtime/core/look.h"
@@ -64,6 +64,7 @@
 #define TMS_RT_FOREIGN(code) tms_rt_is_foreign(code)
 #define TMS_RT_SUPERFLUOUS() tms_rt_is_superfluous()
 #define TMS_RT_NAMELESS      true
+#define TMS_RT_SEES_MEMORY   false
 #else
 #define TMS_RT_TLS          __thread __attribute__((tls_model("local-exec"))) /* executables only */
 #define TMS_RT_PC()         ((uintptr_t)__builtin_return_address(0))
@@ -73,6 +74,7 @@
 #define TMS_RT_FOREIGN(code) false
 #define TMS_RT_SUPERFLUOUS() false
 #define TMS_RT_NAMELESS      false
+#define TMS_RT_SEES_MEMORY   true
 #endif
 
 /* ---- stacks ----------------------------------------------------------------------------- */

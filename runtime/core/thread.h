@@ -148,6 +148,8 @@ struct tms_rt_thread {
     uint64_t closing_held[TMS_SPOOL_HELD]; /* locks held when its pending violation was found */
     uint32_t closing_count;
     bool closing;
+    struct tms_spool_violation *shown; /* its record for the block that runs, see violations.c */
+    uint64_t shown_state;
     uint64_t *entries; /* scratch of shadow.c */
     uint32_t entry_capacity;
     uint32_t spare_node; /* of cells.c, 0: none */
@@ -361,6 +363,8 @@ void tms_rt_forget_threads(uint32_t from, uint32_t to);
 bool tms_rt_check_start(bool blame);
 /* Hands over the violations of transactions that still run, and the counts. */
 void tms_rt_check_settle(void);
+/* The counts alone. */
+void tms_rt_check_count(void);
 /* The engine can't go on, or something else was lost. */
 void tms_rt_lose(unsigned loss);
 
@@ -419,6 +423,9 @@ void tms_rt_heap_restart(void);
 void tms_rt_violations_restart(void);
 /* For the engine's port (frontier/port.h). */
 int tms_rt_take_violation(struct frontier *f, const struct tms_violation *violation);
+/* Writes down what is known of the thread's running transaction, if that changed. Under the lock.
+ */
+void tms_rt_show_pending(struct tms_rt_thread *thread);
 
 /* sites.c */
 void tms_rt_sites_restart(void);
@@ -472,6 +479,7 @@ struct tms_rt_function {
     bool raced;             /* it made an access that raced */
     bool releases;          /* it has released what it had not acquired itself */
     uint32_t runs;          /* up to TMS_RT_RUNS_EXACT, roughly */
+    _Atomic uint8_t cover;  /* enum tms_rt_cover (coverage.h) */
 };
 #define TMS_RT_RUNS_EXACT 1000u
 
@@ -506,6 +514,8 @@ void tms_rt_function_unfit(struct tms_rt_function *function);
 bool tms_rt_functions_start(const char *spec, bool functions);
 /* Does a rule say what is atomic, and not only what is not? */
 bool tms_rt_rules_name_blocks(void);
+/* How many functions have these bits of `cover`. */
+uint32_t tms_rt_functions_covered(uint8_t bits);
 /* Patterns that matched nothing are warned about, and modules written down. */
 void tms_rt_functions_finish(void);
 bool tms_rt_functions_restart(void);

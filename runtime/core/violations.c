@@ -124,30 +124,28 @@ static void spool_heap(const struct tms_spool_step *steps, size_t count)
     }
 }
 
-/* A pattern that was not seen before. */
+/* A violation that is to be written down. */
 struct news {
     const struct tms_violation *violation;
-    struct tms_spool_violation *record; /* NULL: no room for it */
+    struct tms_spool_violation *record; /* to be filled in; NULL: a new one */
 };
 
-static void spool(void *argument)
+static size_t record_bytes(const struct tms_violation *violation)
 {
-    struct news *news = argument;
-    const struct tms_violation *violation = news->violation;
-    size_t steps = violation->cycle_length, refuted = violation->refuted_count;
-    struct tms_spool_violation *record = tms_rt_spool_record(
-        TMS_SPOOL_VIOLATION, sizeof(*record) + steps * sizeof(struct tms_spool_step) +
-                                 refuted * sizeof(struct tms_spool_transaction));
+    return sizeof(struct tms_spool_violation) +
+           violation->cycle_length * sizeof(struct tms_spool_step) +
+           violation->refuted_count * sizeof(struct tms_spool_transaction);
+}
 
-    news->record = record;
-    if (record == NULL) {
-        return;
-    }
+static void fill(struct tms_spool_violation *record, const struct tms_violation *violation)
+{
+    size_t steps = violation->cycle_length, refuted = violation->refuted_count;
     struct tms_spool_step *step = (void *)(record + 1);
+    struct tms_spool_transaction *block = (void *)(step + steps);
+
     for (size_t i = 0; i < steps; i++) {
         step[i] = spooled_step(&violation->cycle[i]);
     }
-    struct tms_spool_transaction *block = (void *)(step + steps);
     for (size_t i = 0; i < refuted; i++) {
         block[i] = spooled(&violation->refuted[i]);
     }
@@ -163,31 +161,102 @@ static void spool(void *argument)
     record->transaction = spooled(&violation->transaction);
     record->steps = (uint32_t)steps;
     record->refuted = (uint32_t)refuted;
-    __atomic_store_n(&record->count, 1, __ATOMIC_RELEASE);
+}
+
+static void spool(void *argument)
+{
+    struct news *news = argument;
+
+    if (news->record == NULL) {
+        news->record = tms_rt_spool_record(TMS_SPOOL_VIOLATION, record_bytes(news->violation));
+    }
+    if (news->record != NULL) {
+        fill(news->record, news->violation);
+    }
+}
+
+/* Where the pattern is, or would be. */
+static struct pattern *find_pattern(uint64_t hash)
+{
+    uint32_t at = (uint32_t)(hash >> 32) % PATTERNS;
+
+    while (patterns[at].hash != 0 && patterns[at].hash != hash) {
+        at = (at + 1) % PATTERNS;
+    }
+    return &patterns[at];
 }
 
 int tms_rt_take_violation(struct frontier *f, const struct tms_violation *violation)
 {
     uint64_t hash = pattern_of(violation);
-    uint32_t at = (uint32_t)(hash >> 32) % PATTERNS;
+    struct pattern *pattern = find_pattern(hash);
     struct tms_spool_header *header = tms_rt_spool_header();
 
     (void)f;
     if (header != NULL) {
         header->violations++;
     }
-    while (patterns[at].hash != 0 && patterns[at].hash != hash) {
-        at = (at + 1) % PATTERNS;
-    }
-    if (patterns[at].hash == hash) {
-        if (patterns[at].record != NULL) {
-            __atomic_fetch_add(&patterns[at].record->count, 1, __ATOMIC_RELAXED);
+    if (pattern->hash == hash) {
+        if (pattern->record != NULL) {
+            __atomic_fetch_add(&pattern->record->count, 1, __ATOMIC_RELAXED);
         }
     } else if (pattern_count < PATTERNS / 2) {
         struct news news = {.violation = violation};
         pattern_count++;
         tms_rt_call_deep(spool, &news);
-        patterns[at] = (struct pattern){hash, news.record};
+        *pattern = (struct pattern){hash, news.record};
+        if (news.record != NULL) {
+            __atomic_store_n(&news.record->count, 1, __ATOMIC_RELEASE);
+        }
     }
     return TMS_OK;
+}
+
+/* ---- blocks that still run -------------------------------------------------------------- */
+
+/* Tells one state of a pending violation from the next. */
+static uint64_t state_of(const struct tms_violation *violation)
+{
+    return violation->event << 24 ^ (uint64_t)violation->cycle_length << 13 ^
+           (uint64_t)violation->refuted_count << 2 ^ (uint64_t)violation->not_atomic << 1 ^ 1;
+}
+
+/*
+ * A record is used again by the same thread if it has room. A command that copies the spool in this
+ * very moment may get a mixture of the two; what does not fit together it leaves out.
+ */
+static void show(struct tms_rt_thread *t, const struct tms_violation *violation)
+{
+    struct tms_spool_violation *before = t->shown;
+    bool fits = before != NULL && before->record.length >= record_bytes(violation);
+    struct news news = {.violation = violation, .record = fits ? before : NULL};
+
+    tms_rt_call_deep(spool, &news);
+    t->shown = news.record != NULL ? news.record : before;
+    if (news.record != NULL) {
+        __atomic_store_n(&news.record->open, 1, __ATOMIC_RELEASE);
+    }
+}
+
+/*
+ * A block may run for as long as the process does: what is known of it is written down now, because
+ * every thread may be waiting when a report is asked for. A pattern that a block has already shown
+ * which is over needs no second record.
+ */
+void tms_rt_show_pending(struct tms_rt_thread *t)
+{
+    const struct tms_violation *violation = tms_frontier_pending(t->engine);
+    uint64_t state = violation == NULL ? 0 : state_of(violation);
+
+    if (state == t->shown_state) {
+        return;
+    }
+    t->shown_state = state;
+    if (t->shown != NULL) {
+        __atomic_store_n(&t->shown->open, 0, __ATOMIC_RELEASE);
+    }
+    if (violation != NULL && find_pattern(pattern_of(violation))->hash == 0 &&
+        pattern_count < PATTERNS / 2) {
+        show(t, violation);
+    }
 }

@@ -12,6 +12,7 @@
  */
 #include <tmesis/annotate.h>
 
+#include "runtime/core/publish.h"
 #include "runtime/core/thread.h"
 #include "runtime/intercept/interpose.h"
 
@@ -62,6 +63,13 @@ void(tmesis_end)(void)
 void(tmesis_new_memory)(const volatile void *address, size_t size)
 {
     TMS_RT_TELL(tms_rt_renew((uintptr_t)address, size));
+}
+
+/* The counts first, so that the report has them as they are here. */
+void(tmesis_report)(void)
+{
+    TMS_RT_TELL(tms_rt_publish());
+    tms_rt_ask_report();
 }
 
 void(tmesis_name_thread)(const char *name)

@@ -14,6 +14,7 @@
 #include <ucontext.h>
 
 #include "runtime/core/memory.h"
+#include "runtime/core/publish.h"
 #include "runtime/core/thread.h"
 
 #define KERNEL_SET     8     /* bytes of a signal set */
@@ -103,6 +104,7 @@ static void deliver(int number, siginfo_t *info, void *context)
     const struct tms_rt_thread *t = tms_rt_self;
     program_handler *handler = atomic_load_explicit(&handlers[number], memory_order_relaxed);
 
+    tms_rt_heard_signal(number);
     if (t != NULL && t->inside != 0) {
         interrupt(&(struct signal){handler, number, info, context});
     } else {

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "runtime/core/publish.h"
 #include "runtime/intercept/interpose.h"
 
 /* Of a time that the kernel has read: it is not looked at before, for it may be nowhere. */
@@ -104,10 +105,18 @@ WAITS(int, waitid, (idtype_t type, id_t child, siginfo_t *info, int options),
 
 /* ---- signals ---------------------------------------------------------------------------- */
 
-WAITS(int, sigwait, (const sigset_t *set, int *number), (set, number), came == 0)
-WAITS(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), came > 0)
+/* The program has got the signal as if by a handler. */
+static bool takes(int number)
+{
+    tms_rt_heard_signal(number);
+    return true;
+}
+
+WAITS(int, sigwait, (const sigset_t *set, int *number), (set, number), came == 0 && takes(*number))
+WAITS(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info),
+      came > 0 && takes(came))
 WAITS(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout),
-      (set, info, timeout), came > 0)
+      (set, info, timeout), came > 0 && takes(came))
 
 /* ---- looking them up -------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
  * Our handler stands only where the program has the default action, and the program does not
  * see it: sigaction and signal put it in place of SIG_DFL, and answer SIG_DFL where it was. In the
  * same way they wrap the program's own handlers (handlers.c). What the program ignores is its own.
+ * The signal of --report-on is treated alike, only that it asks for a report and ends nothing.
  * A stack that overflows leaves no room for the handler unless the program has set up another
  * stack; the process then ends at once, as without us.
  */
@@ -13,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/core/publish.h"
 #include "runtime/intercept/interpose.h"
 
 /* All have the default action of ending the process. */
@@ -69,16 +71,32 @@ static void end_by_signal(int number)
     errno = saved_errno;
 }
 
-static bool is_ours(int number)
+/* With --report-on: where a thread is in the runtime, the counts are those of an earlier look. */
+static void ask_by_signal(int number)
 {
-    return number > 0 && number < _NSIG && fatal[number] && atomic_load(&watching);
+    TMS_RT_TELL(tms_rt_publish());
+    tms_rt_ask_report();
 }
 
-static struct sigaction ours(void)
+static bool is_ours(int number)
 {
-    struct sigaction action = {.sa_handler = end_by_signal, .sa_flags = SA_ONSTACK};
+    return number > 0 && number < _NSIG && (fatal[number] || number == tms_rt_report_signal) &&
+           atomic_load(&watching);
+}
+
+/* In the place of the default action. */
+static struct sigaction ours(int number)
+{
+    bool asks = number == tms_rt_report_signal;
+    struct sigaction action = {.sa_handler = asks ? ask_by_signal : end_by_signal,
+                               .sa_flags = asks ? SA_ONSTACK | SA_RESTART : SA_ONSTACK};
     sigfillset(&action.sa_mask);
     return action;
+}
+
+static bool replaces_default(handler_function *handler)
+{
+    return handler == end_by_signal || handler == ask_by_signal;
 }
 
 /* ---- what the program calls ------------------------------------------------------------- */
@@ -88,14 +106,14 @@ static handler_function *in_place_of(int number, handler_function *handler)
 {
     if (!atomic_load(&watching))
         return handler;
-    return is_ours(number) && handler == SIG_DFL ? end_by_signal
+    return is_ours(number) && handler == SIG_DFL ? ours(number).sa_handler
                                                  : tms_rt_wrap_handler(number, handler);
 }
 
 /* What the program had set where this was; `before` is what a wrapper stood for. */
 static handler_function *behind(handler_function *handler, handler_function *before)
 {
-    return handler == end_by_signal ? SIG_DFL : tms_rt_is_wrapped(handler) ? before : handler;
+    return replaces_default(handler) ? SIG_DFL : tms_rt_is_wrapped(handler) ? before : handler;
 }
 
 TMS_RT_INTERPOSE int sigaction(int number, const struct sigaction *action, struct sigaction *old)
@@ -105,12 +123,12 @@ TMS_RT_INTERPOSE int sigaction(int number, const struct sigaction *action, struc
     if (action != NULL) {
         in_place = *action;
         in_place.sa_handler = in_place_of(number, action->sa_handler);
-        if (in_place.sa_handler == end_by_signal)
-            in_place = ours();
+        if (replaces_default(in_place.sa_handler))
+            in_place = ours(number);
         action = &in_place;
     }
     int result = real_sigaction()(number, action, old);
-    if (result == 0 && old != NULL && old->sa_handler == end_by_signal)
+    if (result == 0 && old != NULL && replaces_default(old->sa_handler))
         *old = (struct sigaction){.sa_handler = SIG_DFL};
     else if (result == 0 && old != NULL)
         old->sa_handler = behind(old->sa_handler, before);
@@ -141,14 +159,14 @@ static void watch(int number)
     struct sigaction action;
     if (real_sigaction()(number, NULL, &action) != 0 || action.sa_handler != SIG_DFL)
         return;
-    action = ours();
+    action = ours(number);
     real_sigaction()(number, &action, NULL);
 }
 
 static void watch_all(void)
 {
     for (int number = 1; number < _NSIG; number++) {
-        if (fatal[number])
+        if (fatal[number] || number == tms_rt_report_signal)
             watch(number);
     }
     atomic_store(&watching, true);

@@ -15,6 +15,7 @@
 #include <assert.h>
 #include <sys/mman.h>
 
+#include "runtime/core/coverage.h"
 #include "runtime/core/memory.h"
 #include "runtime/shadow/cells.h"
 #include "runtime/shadow/races.h"
@@ -102,6 +103,14 @@ static inline bool happens_before(const struct tms_rt_thread *t, uint64_t word)
 static inline bool is_race(const struct tms_rt_thread *t, uint64_t word, const struct access *a)
 {
     return conflicts(t, word, a) && !are_atomic(word, a) && !happens_before(t, word);
+}
+
+/* The cell has an access of another thread to the same bytes. */
+static inline void cover(const struct tms_rt_thread *t, uint64_t word, const struct access *a)
+{
+    if ((word & a->bytes) != 0 && !is_own(t, word)) {
+        tms_rt_cover_meeting(t, word_slot(word), word_event(word));
+    }
 }
 
 /* Neither ordered by synchronisation nor redundant. */
@@ -398,6 +407,7 @@ static uint64_t access_unpacked(struct tms_rt_thread *t, struct tms_rt_unpacked 
     }
     for (uint32_t i = 0; i < cell->count; i++) {
         edges |= makes_edge(t, cell->word[i], a) || is_race(t, cell->word[i], a);
+        cover(t, cell->word[i], a);
     }
     if (!edges) {
         event = pass_by(t, a);
@@ -487,6 +497,9 @@ static inline bool access_ordered(struct tms_rt_thread *t, struct tms_rt_cell *c
             return false;
         }
         third = moved;
+    }
+    for (int i = 0; i < CELL_WORDS; i++) {
+        cover(t, word[i], a);
     }
     mine |= make_word(t, pass_by(t, a), a);
     atomic_store_explicit(&cell->word[0], place == 0 ? mine : write, memory_order_relaxed);

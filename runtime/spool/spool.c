@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "runtime/core/memory.h"
+#include "runtime/core/publish.h"
 #include "runtime/core/thread.h"
 
 #define FILE_MOST   (UINT64_C(1) << 38)
@@ -186,6 +187,7 @@ static void fill_header(struct tms_spool_header *header, uint32_t image, int32_t
 
 static void forget(void)
 {
+    tms_rt_publish_to(NULL);
     if (spool.header != NULL) {
         munmap(spool.header, spool.length); /* the parent's */
     }
@@ -218,6 +220,7 @@ bool tms_rt_spool_open(const char *pattern, uint64_t max_size)
     }
     fill_header(header, image, parent);
     spool.header = header;
+    tms_rt_publish_to((void *)((char *)header + TMS_SPOOL_LIVE));
     return true;
 }
 

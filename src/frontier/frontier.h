@@ -462,6 +462,8 @@ static inline bool tms_frontier_is_news(const struct thread *t, const struct tms
            (violation->event == op->event && violation->cycle_length != 2);
 }
 
+/* The violation of the running transaction, as far as that got; NULL: none so far. */
+const struct tms_violation *tms_frontier_pending(struct thread *t);
 /* The running transaction ends: hands its violation, if any, to the port. */
 void tms_frontier_settle(struct frontier *f, struct thread *t);
 void tms_witness_clear(struct frontier *f);

@@ -444,16 +444,28 @@ void tms_frontier_violation(struct frontier *f, struct thread *t, const struct t
     }
 }
 
+const struct tms_violation *tms_frontier_pending(struct thread *t)
+{
+    struct tms_violation *violation = &t->pending.violation;
+
+    if (!t->pending.open) {
+        return NULL;
+    }
+    violation->cycle = t->pending.steps;
+    if (violation->not_atomic) {
+        violation->refuted = t->pending.refuted.block;
+        violation->refuted_count = t->pending.refuted.count;
+    }
+    return violation;
+}
+
 void tms_frontier_settle(struct frontier *f, struct thread *t)
 {
-    if (t->pending.open) {
-        t->pending.violation.cycle = t->pending.steps;
-        assert(tms_cycle_holds(t->pending.steps, t->pending.violation.cycle_length));
-        if (t->pending.violation.not_atomic) {
-            t->pending.violation.refuted = t->pending.refuted.block;
-            t->pending.violation.refuted_count = t->pending.refuted.count;
-        }
-        int code = f->port->violation(f, &t->pending.violation);
+    const struct tms_violation *violation = tms_frontier_pending(t);
+
+    if (violation != NULL) {
+        assert(tms_cycle_holds(violation->cycle, violation->cycle_length));
+        int code = f->port->violation(f, violation);
         t->pending.open = false;
         if (code != TMS_OK) {
             tms_frontier_fail(f, code);

@@ -26,7 +26,9 @@
     X(perturb, "PERTURB", "seed of random delays; unset: none")                                    \
     X(blame, "BLAME", "0: only the verdict")                                                       \
     X(memory, "MEMORY", "0: plain accesses are not watched")                                       \
-    X(exact_races, "EXACT_RACES", "1: exact where threads race, whatever it costs")
+    X(exact_races, "EXACT_RACES", "1: exact where threads race, whatever it costs")                \
+    X(report_on, "REPORT_ON",                                                                      \
+      "number of the signal that asks for a report where its action is the default; unset: none")
 
 enum tms_spool_mode { TMS_RT_CHECK = 1, TMS_RT_RECORD = 2, TMS_RT_FULL = 4, TMS_RT_ALONG = 8 };
 

@@ -75,6 +75,27 @@ struct tms_spool_header {
     uint64_t races;                       /* pairs of accesses that nothing orders */
 };
 
+/*
+ * Also in the header page, from TMS_SPOOL_LIVE on: what command and process say to each other while
+ * the process runs. Each word has one writer, and only ever rises. The command asks with `wanted`;
+ * the process brings its counts up to date and answers with `published`, but a process in which
+ * every thread waits does not answer, so nothing depends on it: findings are written as they are
+ * made. `asked` and `terminated` are noticed by the command, which looks now and then.
+ */
+#define TMS_SPOOL_LIVE 2048u
+
+struct tms_spool_live {
+    _Alignas(64) uint32_t wanted;    /* by the command: how often it has asked for counts */
+    _Alignas(64) uint32_t published; /* the counts are at least as new as this request */
+    uint32_t asked;                  /* how often a report was asked for inside the process */
+    uint32_t terminated;             /* SIGTERM was delivered to a handler so often */
+    uint32_t covers;                 /* 1: the two numbers below are there: memory is watched */
+    uint32_t functions_shared;       /* docs/runtime.md, "What a run covers" */
+    uint32_t functions_met;
+};
+
+_Static_assert(sizeof(struct tms_spool_header) <= TMS_SPOOL_LIVE, "the two do not overlap");
+
 enum tms_spool_chunk_kind { TMS_SPOOL_EVENTS = 1, TMS_SPOOL_RECORDS };
 
 struct tms_spool_chunk {
@@ -286,17 +307,21 @@ struct tms_spool_step {
 
 #define TMS_SPOOL_HELD 8
 
-/* One static pattern; `count` is raised in place. */
+/*
+ * One static pattern; `count` is raised in place. A record with `open` is about a block that still
+ * runs, as far as it got: it counts once as long as its process has not said how it ended, and is
+ * replaced by another when the block goes on.
+ */
 struct tms_spool_violation {
     struct tms_spool_record record;
-    uint64_t count;
+    uint64_t count; /* 0: not written to the end, or `open` */
     uint64_t event; /* number of the closing event */
     uint32_t thread;
     uint32_t not_atomic;
     struct tms_spool_transaction transaction;
     uint32_t steps, refuted; /* lengths of what follows */
     uint32_t held_count;
-    uint32_t reserved;
+    uint32_t open;
     uint64_t held[TMS_SPOOL_HELD]; /* locks that the closing thread held */
     /* struct tms_spool_step step[steps]; struct tms_spool_transaction refuted[refuted]; */
 };
