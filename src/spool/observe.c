@@ -181,6 +181,17 @@ static struct tms_step step_of(const struct draft *draft, const struct tms_spool
     };
 }
 
+/*
+ * How often it was found. 0: the process died while it wrote it, or it is about a block that was
+ * open and is over, which has a record of its own then.
+ */
+static uint64_t times_of(const struct tms_spool *spool, const struct tms_spool_violation *violation)
+{
+    bool open = violation->open != 0 && spool->header.state != TMS_SPOOL_DONE;
+
+    return violation->count > 0 ? violation->count : open;
+}
+
 static bool open_draft(struct draft *draft, struct tms_spool_names *names,
                        const struct tms_spool_entry *entry)
 {
@@ -211,7 +222,7 @@ static void fill(struct draft *draft, struct tms_finding *finding)
         draft->held[i] = name_thing(draft, TMS_CLASS_LOCK, violation->held[i], FOR_PEOPLE);
     }
     *finding = (struct tms_finding){
-        .count = violation->count,
+        .count = times_of(draft->names->spool, violation),
         .event = violation->event,
         .thread = tms_spool_thread(draft->names, violation->thread),
         .not_atomic = violation->not_atomic != 0,
@@ -245,8 +256,8 @@ static int take_violations(struct tms_spool_names *names, struct whole *whole)
     for (size_t i = 0; i < list->count; i++) {
         struct draft *draft = &whole->drafts[whole->count];
         const struct tms_spool_violation *violation = (const void *)list->entries[i].record;
-        if (violation->count == 0) {
-            continue; /* the process died while it wrote it */
+        if (times_of(names->spool, violation) == 0) {
+            continue;
         }
         if (!open_draft(draft, names, &list->entries[i])) {
             close_draft(draft);
@@ -262,6 +273,10 @@ static int conclude(struct tms_spool_names *names, double seconds, const struct 
 {
     const struct tms_spool_header *header = &names->spool->header;
     char loss[TMS_SPOOL_REASON];
+    uint64_t listed = 0;
+    for (size_t i = 0; i < whole->count; i++) {
+        listed += whole->findings[i].count;
+    }
     struct tms_observation observation = {
         .summary = {.events = header->events,
                     .threads = header->threads,
@@ -271,7 +286,7 @@ static int conclude(struct tms_spool_names *names, double seconds, const struct 
         .findings = whole->findings,
         .finding_count = whole->count,
         .first_violation_event = header->first_violation,
-        .violations = header->violations,
+        .violations = header->violations > listed ? header->violations : listed,
         .closing_edges = header->closing_edges,
         .memory_bytes = header->memory,
     };

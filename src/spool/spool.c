@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "spool/grow.h"
+#include "spool/snapshot.h"
 
 #define NO_TEXT 0
 
@@ -221,6 +222,10 @@ static bool map_used(struct tms_spool *spool, int fd)
     }
     uint64_t there = (uint64_t)status.st_size, used = spool->header.end;
     spool->size = used < there ? used : there;
+    if (spool->running) {
+        spool->map = tms_snapshot(fd, there, &spool->size);
+        return spool->map != NULL;
+    }
     void *map = mmap(NULL, spool->size, PROT_READ, MAP_PRIVATE, fd, 0);
     spool->map = map != MAP_FAILED ? map : NULL;
     return spool->map != NULL;
@@ -277,17 +282,31 @@ static bool map_file(struct tms_spool *spool, const char *path, char reason[TMS_
     return mapped;
 }
 
-bool tms_spool_open(struct tms_spool *spool, const char *path, char reason[TMS_SPOOL_REASON])
+static bool open_spool(struct tms_spool *spool, const char *path, char reason[TMS_SPOOL_REASON])
 {
-    *spool = (struct tms_spool){0};
     if (!map_file(spool, path, reason)) {
         return false;
     }
+    memcpy(&spool->live, spool->map + TMS_SPOOL_LIVE, sizeof(spool->live));
+    spool->header.end = spool->running ? spool->size : spool->header.end;
     if (!take_chunks(spool)) {
         snprintf(reason, TMS_SPOOL_REASON, "out of memory");
         return false;
     }
     return true;
+}
+
+bool tms_spool_open(struct tms_spool *spool, const char *path, char reason[TMS_SPOOL_REASON])
+{
+    *spool = (struct tms_spool){0};
+    return open_spool(spool, path, reason);
+}
+
+bool tms_spool_open_running(struct tms_spool *spool, const char *path,
+                            char reason[TMS_SPOOL_REASON])
+{
+    *spool = (struct tms_spool){.running = true};
+    return open_spool(spool, path, reason);
 }
 
 void tms_spool_close(struct tms_spool *spool)
@@ -340,7 +359,8 @@ bool tms_spool_loss(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASO
         bool lost;
         const char *what;
     } losses[] = {
-        {header->state != TMS_SPOOL_DONE,
+        {spool->running, "the process still runs; blocks that are open count as far as they got"},
+        {header->state != TMS_SPOOL_DONE && !spool->running,
          "the process ended without warning, and what it did last may be missing"},
         {header->lost & TMS_SPOOL_LOST_THREADS,
          "there were more threads at a time than can be told apart"},

@@ -40,7 +40,9 @@ struct tms_spool_chunk_ref {
 struct tms_spool {
     const unsigned char *map;
     size_t size;
+    bool running;                   /* its process was when this was read */
     struct tms_spool_header header; /* a copy; its texts end */
+    struct tms_spool_live live;     /* a copy */
     struct tms_spool_list lists[TMS_SPOOL_TYPES];
     struct tms_spool_chunk_ref *events; /* chunks with events, by thread and then position */
     size_t event_count, event_capacity;
@@ -57,6 +59,9 @@ struct tms_spool {
  * records of the file; events are not looked at.
  */
 bool tms_spool_open(struct tms_spool *spool, const char *path, char reason[TMS_SPOOL_REASON]);
+/* The same while the process runs, as it is at this moment (snapshot.h): all of it is copied. */
+bool tms_spool_open_running(struct tms_spool *spool, const char *path,
+                            char reason[TMS_SPOOL_REASON]);
 void tms_spool_close(struct tms_spool *spool);
 
 /* The header alone, while the process may still run; false if it is none of ours. */

@@ -772,6 +772,44 @@ static void no_verdict_is_better_than_what_was_seen(void **state)
     assert_non_null(strstr(loss, "damaged"));
 }
 
+/* How often the one violation of an image counts in a process of that state; 0: not at all. */
+static uint64_t times_found(uint32_t state, uint64_t count, uint32_t open)
+{
+    struct image *image = new_cut();
+    struct reading reading;
+    struct tms_analysis *analysis;
+
+    add_violation(image);
+    header_of(image)->state = state;
+    header_of(image)->violations = count;
+    struct tms_spool_record *record = (void *)(chunk_of(image, 0) + 1);
+    while (record->type != TMS_SPOOL_VIOLATION) {
+        record = (void *)((unsigned char *)record + ((record->length + 7) & ~7u));
+    }
+    struct tms_spool_violation *violation = (void *)record;
+    violation->count = count;
+    violation->open = open;
+    assert_true(open_image(&reading, image, FILE_BYTES));
+    assert_int_equal(observe(&reading, 0, &analysis), TMS_OK);
+    const struct tms_result *result = tms_analysis_result(analysis, 0);
+    uint64_t times = result->finding_count > 0 ? result->findings[0].count : 0;
+    assert_true(result->violations >= times);
+    tms_analysis_free(analysis);
+    close_image(&reading);
+    free(image);
+    return times;
+}
+
+static void a_block_that_is_open_counts_until_the_process_has_settled(void **state)
+{
+    (void)state;
+    assert_int_equal(times_found(TMS_SPOOL_RUNNING, 0, 0), 0);
+    assert_int_equal(times_found(TMS_SPOOL_RUNNING, 0, 1), 1);
+    assert_int_equal(times_found(TMS_SPOOL_RUNNING, 3, 0), 3);
+    assert_int_equal(times_found(TMS_SPOOL_DONE, 0, 1), 0);
+    assert_int_equal(times_found(TMS_SPOOL_DONE, 3, 0), 3);
+}
+
 /* ---- nonsense ---------------------------------------------------------------------------- */
 
 static int ignore(void *user, const struct tms_event *events, size_t count)
@@ -780,6 +818,21 @@ static int ignore(void *user, const struct tms_event *events, size_t count)
     (void)events;
     (void)count;
     return TMS_OK;
+}
+
+/* The same as the spool of a process that runs: it may have hit the file with a wild pointer. */
+static void use_running(const struct image *image, size_t bytes)
+{
+    char path[] = "spool-XXXXXX", reason[TMS_SPOOL_REASON];
+    struct tms_spool spool;
+    int fd = mkstemp(path);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, image->bytes, bytes), bytes);
+    close(fd);
+    tms_spool_open_running(&spool, path, reason);
+    tms_spool_close(&spool);
+    unlink(path);
 }
 
 /* Whatever comes out, it must come out. */
@@ -797,6 +850,7 @@ static void use(const struct image *image, size_t bytes)
         tms_analysis_free(analysis);
     }
     close_image(&reading);
+    use_running(image, bytes);
 }
 
 static void files_that_are_cut_off(void **state)
@@ -903,6 +957,7 @@ int main(void)
         cmocka_unit_test(a_full_recording_has_it_all),
         cmocka_unit_test(a_violation_becomes_a_finding),
         cmocka_unit_test(no_verdict_is_better_than_what_was_seen),
+        cmocka_unit_test(a_block_that_is_open_counts_until_the_process_has_settled),
         cmocka_unit_test(files_that_are_cut_off),
         cmocka_unit_test(files_of_somebody_else),
         cmocka_unit_test(bytes_that_a_wild_pointer_hit),
