@@ -991,6 +991,14 @@ void tms_baseline_free(struct tms_baseline *baseline);
 /* Receives the text of a report in pieces; returns false to stop (a write error). */
 typedef bool tms_sink(void *user, const char *text, size_t length);
 
+/* What a run of a program covers; docs/runtime.md has the definitions. */
+struct tms_coverage {
+    bool known;
+    uint64_t
+        functions_shared;   /* functions that touched memory that another thread had touched, … */
+    uint64_t functions_met; /* … those of them that met that thread in the block in which it did */
+};
+
 struct tms_report_settings {
     const char *path;   /* of the trace, as the user named it; of a program, its command line */
     const char *format; /* of the trace; TMS_FORMAT_LIVE: a program was watched */
@@ -1011,6 +1019,8 @@ struct tms_report_settings {
     bool seeded;              /* … if there were any */
     bool baseline;            /* findings were compared with one (tms_baseline_mark) */
     uint64_t processes;       /* of a merged result (tms_analysis_merge): of how many; else 0 */
+    bool partial;             /* the program still runs: this is not its last result */
+    struct tms_coverage coverage; /* of a program */
 };
 #define TMS_FORMAT_LIVE "live"
 

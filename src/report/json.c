@@ -80,6 +80,10 @@ static void write_trace(const struct tms_report_job *job, const struct tms_trace
     tms_json_number(out, ", ", "skipped", summary->skipped);
     tms_json_seconds(out, ", ", summary->seconds);
     tms_json_text(out, ", ", "loss", tms_analysis_loss(job->analysis));
+    if (job->settings->coverage.known) {
+        tms_json_number(out, ", ", "functions_shared", job->settings->coverage.functions_shared);
+        tms_json_number(out, ", ", "functions_met", job->settings->coverage.functions_met);
+    }
     if (job->settings->blocks != NULL) {
         tms_json_text(out, ", ", "blocks", job->settings->blocks);
     }
@@ -109,6 +113,9 @@ static void write_origin(const struct tms_report_job *job, const struct tms_trac
     if (settings->processes > 0) {
         fputs(", \"merged\": true", job->out);
         tms_json_number(job->out, ", ", "processes", settings->processes);
+    }
+    if (settings->partial) {
+        fputs(", \"partial\": true", job->out);
     }
     tms_json_text(job->out, ", ", "command", settings->command);
     write_started(job->out, settings->started);

@@ -39,7 +39,9 @@ static void write_checked(struct tms_text *text)
         write_count(note, "Checked: ", summary->events, "event", "events");
     }
     write_count(note, summary->rough ? "Checked: " : " of ", summary->threads, "thread", "threads");
-    write_count(note, ", ", summary->transactions, "atomic block", "atomic blocks");
+    /* Threads that wait have not said what they counted last. */
+    write_count(note, text->job->settings->partial && summary->rough ? ", at least " : ", ",
+                summary->transactions, "atomic block", "atomic blocks");
     if (!summary->rough) {
         write_count(note, ", ", summary->unary, "event outside blocks", "events outside blocks");
         write_count(note, ", ", summary->variables, "variable", "variables");
@@ -52,6 +54,36 @@ static void write_checked(struct tms_text *text)
         write_count(note, "; left out: ", summary->skipped, "event", "events");
     }
     fputc('.', note);
+    tms_page_flow(&text->page, 0, 2);
+}
+
+/* Is there nothing to fix? Then the reader may ask what that is worth. */
+static bool is_clean(const struct tms_text *text)
+{
+    const size_t *levels = text->judged.levels;
+
+    return text->judged.result != NULL ? levels[TMS_LEVEL_ERROR] + levels[TMS_LEVEL_WARNING] == 0
+                                       : text->worst->verdict != TMS_VERDICT_VIOLATION;
+}
+
+static void write_covered(struct tms_text *text)
+{
+    const struct tms_coverage *coverage = &text->job->settings->coverage;
+
+    if (!coverage->known || !(is_clean(text) || text->page.verbose)) {
+        return;
+    }
+    FILE *note = tms_page_note(&text->page);
+    if (coverage->functions_shared == 0) {
+        fputs("Covered: no function touched memory that another thread had touched.", note);
+    } else {
+        fprintf(note,
+                "Covered: %" PRIu64 " of %" PRIu64 " function%s that touch%s shared memory ran "
+                "while another thread touched the same memory.",
+                coverage->functions_met, coverage->functions_shared,
+                coverage->functions_shared == 1 ? "" : "s",
+                coverage->functions_shared == 1 ? "es" : "");
+    }
     tms_page_flow(&text->page, 0, 2);
 }
 
@@ -254,6 +286,7 @@ static void write_judged_end(struct tms_text *text)
     if (text->job->settings->stats) {
         write_stats(text);
     }
+    write_covered(text);
     tms_page_known(&text->page, text->job->analysis);
     tms_text_verdict(text);
     tms_text_counts(text);
@@ -263,6 +296,7 @@ static void write_end(struct tms_text *text)
 {
     tms_findings_explain(&text->page, text->job->analysis);
     write_checked(text);
+    write_covered(text);
     write_assumed(text);
     write_meaning(text);
     if (text->page.verbose) {
