@@ -66,16 +66,15 @@ static bool set_preload(const char *library)
 }
 
 /* In the child. If the program can't be started, the reason goes through the pipe. */
-static _Noreturn void become(const struct tms_operands *operands,
-                             const struct tms_rt_config *config, const char *preload,
+static _Noreturn void become(const struct tms_operands *operands, const struct tms_launch *launch,
                              const sigset_t *mask, int failure)
 {
     char **words = calloc(operands->count + 1, sizeof(*words));
     int error = ENOMEM;
 
-    if (words != NULL && set_preload(preload)) {
+    if (words != NULL && set_preload(launch->preload)) {
         memcpy(words, operands->text, operands->count * sizeof(*words));
-        set_variables(config);
+        set_variables(launch->config);
         tms_sigpipe_restore();
         sigprocmask(SIG_SETMASK, mask, NULL);
         execvp(words[0], words);
@@ -85,28 +84,50 @@ static _Noreturn void become(const struct tms_operands *operands,
     _exit(written == sizeof(error) ? 0 : 1);
 }
 
-static void block_signals(sigset_t *blocked, sigset_t *before)
+static void block_signals(const struct tms_on_demand *demand, sigset_t *blocked, sigset_t *before)
 {
     sigemptyset(blocked);
     sigaddset(blocked, SIGCHLD);
     for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++) {
         sigaddset(blocked, passed_on[i]);
     }
+    if (demand != NULL) {
+        sigaddset(blocked, demand->signal);
+    }
     signal(SIGCHLD, SIG_DFL); /* an inherited SIG_IGN would lose the status */
     sigprocmask(SIG_BLOCK, blocked, before);
 }
 
-/* Until the program has ended; a code above 0 means that the kernel sent it, to both of us. */
-static int wait_for_end(pid_t pid, const sigset_t *signals)
+/* A code above 0 means that the kernel sent it, to both of us. */
+static void pass_on(pid_t pid, const siginfo_t *info, struct tms_on_demand *demand)
 {
+    if (demand != NULL && info->si_signo == demand->signal) {
+        tms_on_demand_ask(demand);
+    } else if (info->si_signo != SIGCHLD && info->si_code <= 0) {
+        kill(pid, info->si_signo);
+        if (demand != NULL && info->si_signo == SIGTERM) {
+            tms_on_demand_terminated(demand);
+        }
+    }
+}
+
+/* Until the program has ended. */
+static int wait_for_end(pid_t pid, const sigset_t *signals, struct tms_on_demand *demand)
+{
+    static const struct timespec tick = {.tv_nsec = TMS_ON_DEMAND_TICK * 1000000L};
     int status = 0;
 
     while (waitpid(pid, &status, WNOHANG) == 0) {
         siginfo_t info;
-        int number = sigwaitinfo(signals, &info);
-        if (number > 0 && number != SIGCHLD && info.si_code <= 0) {
-            kill(pid, number);
+        if (sigtimedwait(signals, &info, demand != NULL ? &tick : NULL) > 0) {
+            pass_on(pid, &info, demand);
         }
+        if (demand != NULL) {
+            tms_on_demand_look(demand);
+        }
+    }
+    if (demand != NULL) {
+        tms_on_demand_finish(demand);
     }
     return status;
 }
@@ -153,8 +174,8 @@ static bool cannot(const char *program, int error)
     return false;
 }
 
-bool tms_launch(const struct tms_operands *operands, const struct tms_rt_config *config,
-                const char *preload, pid_t *pid, int *status, double *seconds)
+bool tms_launch(const struct tms_operands *operands, const struct tms_launch *launch, pid_t *pid,
+                int *status, double *seconds)
 {
     sigset_t blocked, before;
     int ends[2];
@@ -163,17 +184,20 @@ bool tms_launch(const struct tms_operands *operands, const struct tms_rt_config 
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return cannot(operands->text[0], errno);
     }
-    block_signals(&blocked, &before);
+    block_signals(launch->demand, &blocked, &before);
     double started = now();
+    if (launch->demand != NULL) {
+        launch->demand->started = started;
+    }
     *pid = fork();
     int error = errno;
     if (*pid == 0) {
-        become(operands, config, preload, &before, ends[1]);
+        become(operands, launch, &before, ends[1]);
     }
     close(ends[1]);
     if (*pid > 0) {
         error = read_failure(ends[0]);
-        *status = wait_for_end(*pid, &blocked);
+        *status = wait_for_end(*pid, &blocked, launch->demand);
     }
     close(ends[0]);
     *seconds = now() - started;

@@ -6,6 +6,13 @@
 
 #include "cli/origin.h"
 
+static struct tms_coverage coverage_of(const struct tms_spool_live *live)
+{
+    return (struct tms_coverage){.known = live->covers != 0,
+                                 .functions_shared = live->functions_shared,
+                                 .functions_met = live->functions_met};
+}
+
 /* For one process, or with `path` for all of them, of which the first is given. */
 static struct tms_report_settings settings_for(const struct tms_process_reports *reports,
                                                const struct tms_remains *remains, const char *path)
@@ -25,6 +32,8 @@ static struct tms_report_settings settings_for(const struct tms_process_reports 
     settings.seed = reports->watched->seed;
     settings.baseline = reports->known.baseline != NULL;
     settings.processes = path != NULL ? reports->count : 0;
+    settings.partial = reports->watched->running;
+    settings.coverage = path != NULL ? reports->coverage : coverage_of(&remains->spool.live);
     return settings;
 }
 
@@ -65,9 +74,24 @@ static int start_merging(struct tms_process_reports *reports)
     return code == TMS_OK ? tms_analysis_merge(reports->merged, reports->alone) : code;
 }
 
+/* Processes of a run mostly have functions in common: those of the one that got furthest count. */
+static void note_coverage(struct tms_process_reports *reports, const struct tms_remains *remains)
+{
+    const struct tms_coverage *most = &reports->coverage;
+    struct tms_coverage coverage = coverage_of(&remains->spool.live);
+    bool further = coverage.functions_met != most->functions_met
+                       ? coverage.functions_met > most->functions_met
+                       : coverage.functions_shared >= most->functions_shared;
+
+    if (coverage.known && further) {
+        reports->coverage = coverage;
+    }
+}
+
 int tms_process_reports_add(struct tms_process_reports *reports, struct tms_remains *remains,
                             struct tms_analysis *analysis)
 {
+    note_coverage(reports, remains);
     if (reports->count++ == 0) {
         reports->first = remains;
         reports->alone = analysis;

@@ -24,6 +24,7 @@ struct tms_process_reports {
     struct tms_context *context;         /* of … */
     struct tms_analysis *merged;         /* … the result of all; NULL: there is only one */
     size_t count;
+    struct tms_coverage coverage;
 };
 
 /* Marks what is known in a finished analysis, and writes its JSON object. TMS_OK or a code. */

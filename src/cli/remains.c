@@ -26,6 +26,19 @@ static bool fail(const char *what)
     return false;
 }
 
+/* In a report that does not wait for the end, what is over is read as always. */
+static bool open_spool(struct tms_remains *remains, const struct tms_watched *watched,
+                       const char *path, char reason[TMS_SPOOL_REASON])
+{
+    struct tms_spool_header header;
+    bool running = watched->running && tms_spool_read_header(path, &header) &&
+                   (header.pid == watched->pid ? header.state == TMS_SPOOL_RUNNING
+                                               : tms_watched_runs(watched, &header));
+
+    return running ? tms_spool_open_running(&remains->spool, path, reason)
+                   : tms_spool_open(&remains->spool, path, reason);
+}
+
 bool tms_remains_open(struct tms_remains *remains, const struct tms_watched *watched, size_t index)
 {
     char reason[TMS_SPOOL_REASON];
@@ -35,7 +48,7 @@ bool tms_remains_open(struct tms_remains *remains, const struct tms_watched *wat
     if (remains->context == NULL) {
         return fail("out of memory");
     }
-    if (!tms_spool_open(&remains->spool, watched->spools[index], reason)) {
+    if (!open_spool(remains, watched, watched->spools[index], reason)) {
         return fail(reason);
     }
     if (index == 0 && watched->unwatched) {
@@ -45,7 +58,7 @@ bool tms_remains_open(struct tms_remains *remains, const struct tms_watched *wat
         remains->title = NULL;
         return fail("out of memory");
     }
-    if (tms_watched_runs(watched, &remains->spool.header)) {
+    if (!remains->spool.running && tms_watched_runs(watched, &remains->spool.header)) {
         tms_say("%s still runs, and is left out", remains->title);
         return false;
     }

@@ -4,6 +4,7 @@
  * program while it runs; other engines get what was recorded. If these need no accesses, only
  * synchronisation is recorded along, and programs that were not built for it can be looked at, too.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,6 +36,7 @@ struct values {
     const char *engines;
     const char *json;
     const char *baseline;
+    const char *report_on;
     uint64_t exit_code;
     uint64_t max_violations;
     bool blame, all, stats, strict;
@@ -42,6 +44,33 @@ struct values {
 };
 
 #define AT(field) offsetof(struct values, field)
+
+/*
+ * Signals that may ask for a report. Without --report-on it is one that a process which gets
+ * it by mistake ignores, and that is not sent on to the program otherwise.
+ */
+static const struct {
+    const char *name;
+    int number;
+} report_signals[] = {
+    {"HUP", SIGHUP}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"URG", SIGURG}, {"WINCH", SIGWINCH},
+};
+#define REPORT_SIGNALS (sizeof(report_signals) / sizeof(report_signals[0]))
+
+static const char *report_word(size_t index)
+{
+    return index < REPORT_SIGNALS ? report_signals[index].name : NULL;
+}
+
+static int report_signal(const char *name)
+{
+    for (size_t i = 0; name != NULL && i < REPORT_SIGNALS; i++) {
+        if (strcmp(report_signals[i].name, name) == 0) {
+            return report_signals[i].number;
+        }
+    }
+    return SIGURG;
+}
 
 static const struct tms_option options[] = {
     TMS_WATCHING_OPTIONS(AT(watching)),
@@ -92,6 +121,14 @@ static const struct tms_option options[] = {
      .help = "write one JSON object per process to FILE, and of several one more with all "
              "findings merged; standard output is the program's"},
     TMS_BASELINE_OPTION(AT(baseline)),
+    {.name = "report-on",
+     .type = TMS_OPTION_CHOICE,
+     .at = AT(report_on),
+     .word = report_word,
+     .environment = true,
+     .value = "SIGNAL",
+     .help = "which signal to tmesis asks for a report while the program runs, and to the program, "
+             "if it has no handler for it; without this it is URG, and only to tmesis"},
     {.name = "exit-code",
      .type = TMS_OPTION_COUNT,
      .at = AT(exit_code),
@@ -354,8 +391,8 @@ static void settle_reports(struct job *job)
     job->reports.json = job->json.stream.out;
 }
 
-/* What the processes left, in the text report and in --json. */
-static int report_all(struct job *job)
+/* What the processes left, or did so far, in the text report and in --json. */
+static void report_processes(struct job *job)
 {
     const char *json = job->values->json;
 
@@ -367,19 +404,39 @@ static int report_all(struct job *job)
         take_process(job, i);
     }
     job->bad = tms_process_reports_finish(&job->reports) != TMS_OK || job->bad;
-    conclude(job);
-    if (!job->values->common.quiet) {
-        tms_suppress_warn(&job->suppress);
-    }
     if (job->json.path != NULL && (job->reports.count == 0 || job->bad)) { /* not all was written */
         tms_new_file_abandon(&job->json);
     } else if (job->json.path != NULL && tms_new_file_close(&job->json) != TMS_EXIT_OK) {
         job->bad = true;
     }
+}
+
+/* While the program runs, in a process of its own (on_demand.h). */
+static void report_interim(void *user)
+{
+    struct job *job = user;
+
+    tms_say("%s: %s still runs, after %.1f s; blocks that are open are judged as far as they got",
+            job->watched.late ? "report after SIGTERM" : "report on demand", job->watched.command,
+            job->watched.seconds);
+    report_processes(job);
+}
+
+static int report_all(struct job *job)
+{
+    if (job->watched.reports > 0) {
+        tms_say("final report: %s has ended after %.1f s", job->watched.command,
+                job->watched.seconds);
+    }
+    report_processes(job);
+    conclude(job);
+    if (!job->values->common.quiet) {
+        tms_suppress_warn(&job->suppress);
+    }
     if (tms_suppress_write(&job->suppress, job->watched.command) != TMS_EXIT_OK) {
         return TMS_EXIT_WATCH_BAD;
     }
-    return json != NULL && job->bad ? TMS_EXIT_WATCH_BAD : exit_status(job);
+    return job->values->json != NULL && job->bad ? TMS_EXIT_WATCH_BAD : exit_status(job);
 }
 
 static int run_job(struct job *job, const struct tms_operands *operands)
@@ -390,7 +447,11 @@ static int run_job(struct job *job, const struct tms_operands *operands)
                                         : job->inside ? "check"
                                                       : "record",
                                 .blame = job->values->blame,
-                                .preload = job->preload[0] != '\0' ? job->preload : NULL};
+                                .preload = job->preload[0] != '\0' ? job->preload : NULL,
+                                .report_signal = report_signal(job->values->report_on),
+                                .report_inside = job->values->report_on != NULL,
+                                .report = report_interim,
+                                .user = job};
 
     watching.full = watching.full || job->judges;
     int status = tms_watch(&job->watched, &watching, &manner, operands);

@@ -18,10 +18,11 @@
 #include "cli/binary.h"
 #include "cli/cleanup.h"
 #include "cli/launch.h"
+#include "cli/on_demand.h"
 #include "cli/process.h"
 #include "protocol/config.h"
 
-#define SPOOL_ENDING ".spool"
+#define SPOOL_ENDING TMS_WATCH_SPOOL_ENDING
 #define SPEC_FILE    "specification"
 #define MEMORY_FILES "/dev/shm"
 #define ALONG_MOST   (UINT64_C(1) << 28) /* bytes of what nobody asked to have recorded */
@@ -212,7 +213,7 @@ const char *tms_word_memory(size_t index)
 /* The variables of src/protocol/config.h, and the texts behind them. */
 struct told {
     struct tms_rt_config config;
-    char spool[PATH_MAX], spec[PATH_MAX], atomic[128], size[24], seed[24];
+    char spool[PATH_MAX], spec[PATH_MAX], atomic[128], size[24], seed[24], report_on[12];
 };
 
 static bool choose_seed(const struct tms_maybe *perturb, uint64_t *seed)
@@ -258,6 +259,10 @@ static int tell(struct told *told, struct tms_watched *watched, const struct tms
     if (size != 0) {
         snprintf(told->size, sizeof(told->size), "%llu", (unsigned long long)size);
         told->config.max_size = told->size;
+    }
+    if (manner->report_inside) {
+        snprintf(told->report_on, sizeof(told->report_on), "%d", manner->report_signal);
+        told->config.report_on = told->report_on;
     }
     if (watching->perturb.given) {
         if (!choose_seed(&watching->perturb, &watched->seed)) {
@@ -471,17 +476,47 @@ static int no_privileges(const char *program)
     return TMS_EXIT_WATCH_BAD;
 }
 
-static int start(struct tms_watched *watched, const struct tms_rt_config *config,
-                 const char *preload, const struct tms_operands *operands)
+/* A report that is asked for while the program runs. */
+struct interim {
+    struct tms_watched *watched;
+    const struct tms_manner *manner;
+};
+
+static void report_interim(void *user, double seconds, bool late)
 {
+    const struct interim *interim = user;
+    struct tms_watched *watched = interim->watched;
+
+    watched->running = true;
+    watched->late = late;
+    watched->seconds = seconds;
+    if (find_spools(watched) == TMS_EXIT_OK && watched->spool_count > 0) {
+        interim->manner->report(interim->manner->user);
+    } else {
+        tms_say("there is nothing to report yet");
+    }
+}
+
+static int start(struct tms_watched *watched, const struct tms_rt_config *config,
+                 const struct tms_manner *manner, const struct tms_operands *operands)
+{
+    struct interim interim = {watched, manner};
+    struct tms_on_demand demand = {.directory = watched->directory,
+                                   .signal = manner->report_signal,
+                                   .report = report_interim,
+                                   .user = &interim};
+    struct tms_launch launch = {.config = config,
+                                .preload = manner->preload,
+                                .demand = manner->report != NULL ? &demand : NULL};
     int status;
 
     if (tms_binary_kind(operands->text[0]) == TMS_BINARY_PRIVILEGED) {
         return no_privileges(operands->text[0]);
     }
-    if (!tms_launch(operands, config, preload, &watched->pid, &status, &watched->seconds)) {
+    if (!tms_launch(operands, &launch, &watched->pid, &status, &watched->seconds)) {
         return TMS_EXIT_WATCH_BAD;
     }
+    watched->reports = demand.reports;
     watched->signalled = WIFSIGNALED(status);
     watched->status = watched->signalled ? TMS_EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
     read_failures(watched);
@@ -512,7 +547,7 @@ int tms_watch(struct tms_watched *watched, const struct tms_watching *watching,
     }
     if (status == TMS_EXIT_OK) {
         open_failures(watched, told->spool);
-        status = start(watched, &told->config, manner->preload, operands);
+        status = start(watched, &told->config, manner, operands);
     }
     free(told);
     return status;

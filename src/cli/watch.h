@@ -88,7 +88,9 @@ struct tms_watching {
 
 const char *tms_word_memory(size_t index);
 
-/* What a run left. */
+#define TMS_WATCH_SPOOL_ENDING ".spool"
+
+/* What a run left, or leaves. */
 struct tms_watched {
     char directory[PATH_MAX]; /* "": none */
     char **spools;            /* paths: the program's own first, then its children's by process */
@@ -101,6 +103,9 @@ struct tms_watched {
     char *command;  /* its command line, as a shell would take it */
     int failures;   /* socket on which processes say that they can't be watched, -1: none */
     bool unwatched; /* some process that was started left nothing to judge; this was said */
+    bool running;   /* it still does: what it and its child processes did until now counts */
+    bool late;      /* although it got SIGTERM */
+    size_t reports; /* that were written while it ran */
 };
 
 /* How it is to be watched. */
@@ -108,6 +113,11 @@ struct tms_manner {
     const char *mode;    /* for TMESIS_RT_MODE */
     bool blame;          /* false: the bare verdict */
     const char *preload; /* the library for programs without the runtime, NULL: it has it */
+    int report_signal;   /* by which the command is asked for a report, … */
+    bool report_inside;  /* … and processes that have no handler for it */
+    /* Writes that report, about what `watched` has then (on_demand.h); NULL: there is none. */
+    void (*report)(void *user);
+    void *user;
 };
 
 /*
