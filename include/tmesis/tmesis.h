@@ -460,7 +460,7 @@ enum tms_split {
     X(SHARED, 1, "shared")      /* shared locks */                                                 \
     X(BARRIER, 2, "barrier")    /* a barrier orders what is before it and what is after it */      \
     X(WAIT, 4, "wait")          /* a wait gives its lock away and takes it again */                \
-    X(ATOMIC, 8, "atomic")      /* read-modify-writes order their threads, and form windows */     \
+    X(ATOMIC, 8, "atomic")      /* atomic accesses order; read-modify-writes also form windows */  \
     X(VARIABLE, 16, "variable") /* windows of two accesses to a variable with a lock of its own */
 
 enum tms_predict {

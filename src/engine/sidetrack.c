@@ -20,8 +20,9 @@
  *
  * Beyond the paper: shared locks, where two shared holds do not conflict; barriers; waiting for a
  * condition, which gives a lock away and takes it back when a signal has come, so that the taking
- * back stays behind whatever happened under the lock until then; and atomic read-modify-writes,
- * which are sections that end where they begin.
+ * back stays behind whatever happened under the lock until then; atomic read-modify-writes,
+ * which are sections that end where they begin; and atomic loads, which stay behind the store that
+ * they have their value from.
  */
 #include "engine/sidetrack.h"
 
@@ -47,6 +48,7 @@ static void on_begin(struct sidetrack *s, const struct tms_op *op)
     t->name = (struct tms_transaction){op->event, op->thread, op->target, op->location, false};
     t->block++;
     t->taken_count = 0;
+    t->sourced = 0;
 }
 
 static void on_nested(struct sidetrack *s, const struct tms_op *op)
@@ -62,6 +64,22 @@ static void on_access(struct sidetrack *s, const struct tms_op *op)
 {
     if (s->predict & TMS_PREDICT_VARIABLE) {
         tms_sidetrack_access(s, op);
+    }
+}
+
+static void on_read(struct sidetrack *s, const struct tms_op *op)
+{
+    on_access(s, op);
+    if ((op->flags & TMS_OP_ORDER) != 0 && (s->predict & TMS_PREDICT_ATOMIC) != 0) {
+        tms_sidetrack_load(s, op);
+    }
+}
+
+static void on_write(struct sidetrack *s, const struct tms_op *op)
+{
+    on_access(s, op);
+    if ((op->flags & TMS_OP_ORDER) != 0 && (s->predict & TMS_PREDICT_ATOMIC) != 0) {
+        tms_sidetrack_store(s, op);
     }
 }
 
@@ -156,6 +174,7 @@ static void on_forget(struct sidetrack *s, const struct tms_op *op)
 
     if (atomic != NULL) {
         atomic->released_at = atomic->released_age = 0;
+        atomic->stored = atomic->written = (struct source){0};
         for (int kind = 0; kind < KINDS; kind++) {
             atomic->last[kind][0].acquire = atomic->last[kind][1].acquire = (struct acquire){0};
             sidetrack_spend(&atomic->window[kind]);
@@ -172,8 +191,8 @@ static handler *const handlers[TMS_OP_COUNT] = {
     [TMS_OP_BEGIN] = on_begin,
     [TMS_OP_NEST] = on_nested,
     [TMS_OP_UNNEST] = on_nested,
-    [TMS_OP_READ] = on_access,
-    [TMS_OP_WRITE] = on_access,
+    [TMS_OP_READ] = on_read,
+    [TMS_OP_WRITE] = on_write,
     [TMS_OP_UPDATE] = on_update,
     [TMS_OP_ACQUIRE] = tms_sidetrack_acquire,
     [TMS_OP_RELEASE] = tms_sidetrack_release,
@@ -196,16 +215,18 @@ static inline uint64_t kinds_of_eight(const struct tms_op *ops)
     return tms_kinds_of_eight(&ops->kind, sizeof(*ops));
 }
 
-/* Of eight operations, as bits: which are something else than READ, WRITE and END. */
+/* Of eight operations, as bits: which are something else than plain READ, WRITE and END. */
 static inline uint64_t others_of_eight(const struct tms_op *ops)
 {
     uint64_t kinds = kinds_of_eight(ops);
+    uint64_t orders = tms_kinds_of_eight(&ops->flags, sizeof(*ops)) & TMS_EACH_BYTE * TMS_OP_ORDER;
 
-    return tms_bits_of_eight(tms_neither_kind(kinds, TMS_OP_READ) &
-                             tms_not_kind(kinds, TMS_OP_END));
+    return tms_bits_of_eight(
+        (tms_neither_kind(kinds, TMS_OP_READ) & tms_not_kind(kinds, TMS_OP_END)) |
+        tms_not_kind(orders, 0));
 }
 
-/* Accesses are most of all operations: so the others are picked out first. */
+/* Plain accesses are most of all operations: so the others are picked out first. */
 static uint64_t others_of(const struct tms_op *ops, size_t count)
 {
     uint64_t others = 0;
@@ -239,7 +260,7 @@ static void take_others(struct sidetrack *s, const struct tms_op *ops, size_t co
     }
 }
 
-/* Working aside it gets neither accesses nor ends, and has none to look for. */
+/* Working aside it gets neither plain accesses nor ends, and has none to look for. */
 static void group(struct sidetrack *s, const struct tms_op *ops, size_t count)
 {
     bool none = tms_bits_of_eight(tms_neither_kind(kinds_of_eight(ops), TMS_OP_READ)) == 0xff;

@@ -29,7 +29,8 @@ enum sidetrack_error { ERROR_BEFORE, ERROR_IN, ERROR_AFTER, ERROR_KINDS };
 
 /* What went on inside a section of a lock. */
 enum {
-    SECTION_NESTED = 1, /* took a lock that is held over other waiting, or updated an atomic */
+    SECTION_NESTED = 1, /* took a lock that is held over other waiting, updated an atomic, or was
+                           the first to learn something by loading one */
     SECTION_WAITS = 2,  /* waited for something that is no lock */
 };
 
@@ -57,6 +58,13 @@ struct window {
     struct tms_refuted refuted;
 };
 
+/* The last store to an atomic variable, and the last of all other threads. */
+struct source {
+    uint64_t event; /* 0: none */
+    uint64_t other;
+    uint32_t thread;
+};
+
 /*
  * Where there are thousands of locks, none of them is at hand when it is taken. What an exclusive
  * acquire always needs, up to the clock of V, is in one cache line, and each A in another.
@@ -75,6 +83,7 @@ struct lock {
     struct {
         _Alignas(TMS_LINE) struct acquire acquire;
     } last[KINDS][2];
+    struct source stored, written; /* of an atomic variable: the last store; store or update */
 };
 _Static_assert(offsetof(struct lock, window[SHARED].second.section) <= TMS_LINE,
                "the clock of V is in the first line");
@@ -149,6 +158,7 @@ struct thread {
     uint64_t cramped; /* of the times it waited in this block: the latest acquire held then */
     uint64_t nested; /* the last event, while holding a lock, that makes a section SECTION_NESTED */
     uint64_t stuck;  /* likewise SECTION_WAITS: it waited for something that is no lock */
+    uint64_t sourced;  /* in this block: the latest store of others to an atomic that it loaded */
     uint64_t accessed; /* the last access to a variable; followed with TMS_PREDICT_VARIABLE only */
 };
 
@@ -322,6 +332,10 @@ void tms_sidetrack_release_shared(struct sidetrack *s, const struct tms_op *op);
 
 /* A read-modify-write: a section that ends where it begins, if it does not wait as a semaphore. */
 void tms_sidetrack_update(struct sidetrack *s, const struct tms_op *op);
+
+/* An atomic load and an atomic store, of any order. */
+void tms_sidetrack_load(struct sidetrack *s, const struct tms_op *op);
+void tms_sidetrack_store(struct sidetrack *s, const struct tms_op *op);
 
 /* ---- sidetrack_windows.c ---------------------------------------------------------------- */
 

@@ -305,11 +305,39 @@ void tms_sidetrack_release_shared(struct sidetrack *s, const struct tms_op *op)
     give_back(s, op, SHARED);
 }
 
+/* ---- atomics ------------------------------------------------------------------------------ */
+
+static inline struct lock *atomic_of(struct sidetrack *s, uint32_t variable)
+{
+    if (__builtin_expect(variable < s->atomic_capacity && s->atomics[variable] != NULL, 1)) {
+        return s->atomics[variable];
+    }
+    return tms_sidetrack_new_lock(s, &s->atomics, &s->atomic_capacity, variable);
+}
+
+static void set_source(struct source *source, const struct thread *t, const struct tms_op *op)
+{
+    source->other = source->thread == t->id ? source->other : source->event;
+    source->event = op->event;
+    source->thread = t->id;
+}
+
+/*
+ * The thread goes on with a value. Stores of others count even if it has stored since: in another
+ * schedule they may come between.
+ */
+static void note_source(struct thread *t, const struct source *source)
+{
+    uint64_t foreign = source->thread == t->id ? source->other : source->event;
+
+    t->sourced = foreign > t->sourced ? foreign : t->sourced;
+}
+
 /* A read-modify-write: a section that ends where it begins, if it does not wait as a semaphore. */
 void tms_sidetrack_update(struct sidetrack *s, const struct tms_op *op)
 {
     struct thread *t = sidetrack_thread(s, op->thread);
-    struct lock *atomic = tms_sidetrack_new_lock(s, &s->atomics, &s->atomic_capacity, op->target);
+    struct lock *atomic = atomic_of(s, op->target);
 
     if (t == NULL || atomic == NULL) {
         return;
@@ -317,9 +345,49 @@ void tms_sidetrack_update(struct sidetrack *s, const struct tms_op *op)
     struct taking taking = {
         .t = t, .lock = atomic, .op = op, .kind = EXCLUSIVE, .on_class = TMS_CLASS_VARIABLE};
     tms_sidetrack_wait(s, t, op, SECTION_NESTED);
+    note_source(t, &atomic->stored);
     if (sidetrack_cuts(&taking)) {
         tms_sidetrack_cut_updates(s, &taking);
     }
     finish_taking(s, &taking);
     teach_lock(s, t, atomic, EXCLUSIVE);
+    set_source(&atomic->written, t, op);
+}
+
+/*
+ * The load stays behind the store, or update, that it has its value from: with another value the
+ * thread could go another way. That holds for every order, relaxed too. If that is the first it
+ * hears of what the other thread did, it may have waited for it.
+ */
+void tms_sidetrack_load(struct sidetrack *s, const struct tms_op *op)
+{
+    struct thread *t = sidetrack_thread(s, op->thread);
+    struct lock *atomic = atomic_of(s, op->target);
+
+    if (t == NULL || atomic == NULL) {
+        return;
+    }
+    if (atomic->released_at > tms_vector_get(&t->clock, atomic->releaser)) {
+        tms_sidetrack_wait(s, t, op, SECTION_NESTED);
+        tms_sidetrack_learn(s, t, &atomic->released);
+    }
+    note_source(t, &atomic->written);
+}
+
+/* Updates before it and behind it do not change places: they would read another value. */
+void tms_sidetrack_store(struct sidetrack *s, const struct tms_op *op)
+{
+    struct thread *t = sidetrack_thread(s, op->thread);
+    struct lock *atomic = atomic_of(s, op->target);
+
+    if (t == NULL || atomic == NULL) {
+        return;
+    }
+    teach_lock(s, t, atomic, EXCLUSIVE);
+    for (int kind = 0; kind < KINDS; kind++) {
+        sidetrack_spend(&atomic->window[kind]);
+        sidetrack_last(atomic, kind)->fixed = true;
+    }
+    set_source(&atomic->stored, t, op);
+    set_source(&atomic->written, t, op);
 }

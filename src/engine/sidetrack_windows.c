@@ -53,7 +53,8 @@ static const struct acquire *find_acquire(const struct lock *lock, int kind, uin
 /*
  * The culprit had its turn before the block's first acquire, and could have it behind. Everything
  * that the block's thread does from there to the second must then go on without it. Beyond the
- * second, that would be too much to say.
+ * second, that would be too much to say; and so it is if the block has loaded an atomic whose value
+ * was stored since.
  */
 static void check_before(struct sidetrack *s, const struct taking *taking, struct taken *taken,
                          int form)
@@ -67,7 +68,8 @@ static void check_before(struct sidetrack *s, const struct taking *taking, struc
     }
     uint64_t since = taken->since[form];
     bool rough = ((taken->section | culprit->section) & SECTION_NESTED) != 0 || t->cramped > since;
-    bool waits = t->stuck > since || (culprit->section & SECTION_WAITS) != 0;
+    bool waits = t->stuck > since || (culprit->section & SECTION_WAITS) != 0 ||
+                 t->sourced >= culprit->place.event;
     if (waits || (rough && s->waits_held)) {
         s->dropped++;
     } else {

@@ -10,14 +10,30 @@ typedef uint32_t set;
 struct tms_schedules {
     const struct tms_event *events;
     size_t count;
-    set needs[TMS_SCHEDULE_MOST];     /* what must have happened before */
-    set unlocks[TMS_SCHEDULE_MOST];   /* of an acquire: its release, none if there is none */
-    set conflicts[TMS_SCHEDULE_MOST]; /* of an acquire: those of other threads it excludes */
-    int32_t *came_by;                 /* by state, cut or not: the last event; -1: not reached */
+    set needs[TMS_SCHEDULE_MOST];        /* what must have happened before */
+    set unlocks[TMS_SCHEDULE_MOST];      /* of an acquire: its release, none if there is none */
+    set conflicts[TMS_SCHEDULE_MOST];    /* of an acquire: those of other threads it excludes */
+    uint8_t variable[TMS_SCHEDULE_MOST]; /* of an atomic access: which one, from 0 on */
+    uint8_t source[TMS_SCHEDULE_MOST]; /* of an atomic load or update: 1 + the event that it has its
+                                          value from, 0: the first value */
+    bool same_values;                  /* of the culprit, and of what comes second */
+    struct state *states;              /* in the order in which they were reached */
+    size_t state_count, state_capacity;
+    int32_t *index; /* of the states, by a hash: 1 + the number, 0: free */
 };
 
-#define NOT_REACHED (-1)
-#define START       TMS_SCHEDULE_MOST
+#define VARIABLES  4
+#define INDEX_BITS 17
+
+/* What has happened: has the culprit come where it was wanted, and by which event the last step? */
+struct state {
+    set happened;
+    bool cut;
+    uint8_t writer[VARIABLES]; /* 1 + the last event that wrote it, 0: none */
+    uint8_t store[VARIABLES];  /* … and the last that was not an update */
+    uint8_t event;
+    int32_t before;
+};
 
 static set bit(size_t event)
 {
@@ -38,6 +54,17 @@ static bool same_lock(const struct tms_event *a, const struct tms_event *b)
 {
     return (is_acquire(a) || is_release(a)) && (is_acquire(b) || is_release(b)) &&
            a->target == b->target;
+}
+
+static bool is_loading(const struct tms_event *event)
+{
+    return event->kind == TMS_EVENT_ATOMIC_READ || event->kind == TMS_EVENT_ATOMIC_UPDATE;
+}
+
+static bool is_storing(const struct tms_event *event)
+{
+    return event->kind == TMS_EVENT_ATOMIC_WRITE || event->kind == TMS_EVENT_ATOMIC_UPDATE ||
+           event->kind == TMS_EVENT_UPDATE;
 }
 
 /* ---- what a schedule keeps ---------------------------------------------------------------- */
@@ -91,6 +118,52 @@ static void prepare_acquire(struct tms_schedules *schedules, size_t at)
     }
 }
 
+/* Gives the variable of an atomic access a number, and finds where its value comes from. */
+static bool prepare_atomic(struct tms_schedules *schedules, size_t at)
+{
+    const struct tms_event *events = schedules->events;
+    unsigned variables = 0;
+
+    schedules->source[at] = 0;
+    for (size_t i = 0; i < at; i++) {
+        if (!is_loading(&events[i]) && !is_storing(&events[i])) {
+            continue;
+        }
+        if (events[i].target == events[at].target) {
+            schedules->variable[at] = schedules->variable[i];
+            schedules->source[at] =
+                is_storing(&events[i]) ? (uint8_t)(i + 1) : schedules->source[at];
+            variables = VARIABLES + 1;
+        } else if (variables <= schedules->variable[i]) {
+            variables = schedules->variable[i] + 1u;
+        }
+    }
+    if (variables <= VARIABLES) {
+        schedules->variable[at] = (uint8_t)variables;
+    }
+    return schedules->variable[at] < VARIABLES;
+}
+
+/* The store that a value goes back to in the trace, over updates of it. */
+static unsigned store_of(const struct tms_schedules *schedules, unsigned writer)
+{
+    while (writer != 0 && schedules->events[writer - 1].kind != TMS_EVENT_ATOMIC_WRITE) {
+        writer = schedules->source[writer - 1];
+    }
+    return writer;
+}
+
+/* Has the atomic variable the value that the event was seen to load? */
+static bool has_value(const struct tms_schedules *schedules, const struct state *state,
+                      size_t event)
+{
+    unsigned source = schedules->source[event], variable = schedules->variable[event];
+
+    return schedules->events[event].kind == TMS_EVENT_ATOMIC_READ
+               ? state->writer[variable] == source
+               : state->store[variable] == store_of(schedules, source);
+}
+
 struct tms_schedules *tms_schedules_new(const struct tms_event *events, size_t count)
 {
     struct tms_schedules *schedules = calloc(1, sizeof(*schedules));
@@ -101,7 +174,8 @@ struct tms_schedules *tms_schedules_new(const struct tms_event *events, size_t c
     }
     schedules->events = events;
     schedules->count = count;
-    schedules->came_by = malloc(((size_t)2 << count) * sizeof(*schedules->came_by));
+    schedules->index = calloc((size_t)1 << INDEX_BITS, sizeof(*schedules->index));
+    bool good = schedules->index != NULL;
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < i; j++) {
             schedules->needs[i] |= is_fixed(&events[j], &events[i]) ? bit(j) : 0;
@@ -109,9 +183,12 @@ struct tms_schedules *tms_schedules_new(const struct tms_event *events, size_t c
         if (is_acquire(&events[i])) {
             prepare_acquire(schedules, i);
         }
+        if (is_loading(&events[i]) || is_storing(&events[i])) {
+            good = prepare_atomic(schedules, i) && good;
+        }
     }
-    if (schedules->came_by == NULL) {
-        free(schedules);
+    if (!good) {
+        tms_schedules_free(schedules);
         return NULL;
     }
     return schedules;
@@ -120,13 +197,28 @@ struct tms_schedules *tms_schedules_new(const struct tms_event *events, size_t c
 void tms_schedules_free(struct tms_schedules *schedules)
 {
     if (schedules != NULL) {
-        free(schedules->came_by);
+        free(schedules->states);
+        free(schedules->index);
         free(schedules);
     }
 }
 
-static bool may_come(const struct tms_schedules *schedules, set happened, size_t event)
+/* Does the event have to load what it was seen to load? */
+static bool is_bound(const struct tms_schedules *schedules, const struct tms_cut *cut, size_t event)
 {
+    size_t culprit = cut->culprit - 1, second = cut->second - 1;
+    bool behind =
+        schedules->events[event].thread == schedules->events[culprit].thread && event > culprit;
+    bool itself = event == culprit || event == second;
+
+    return is_loading(&schedules->events[event]) && !behind && (!itself || schedules->same_values);
+}
+
+static bool may_come(const struct tms_schedules *schedules, const struct state *state,
+                     const struct tms_cut *cut, size_t event)
+{
+    set happened = state->happened;
+
     if ((happened & bit(event)) != 0 || (schedules->needs[event] & ~happened) != 0) {
         return false;
     }
@@ -136,75 +228,117 @@ static bool may_come(const struct tms_schedules *schedules, set happened, size_t
             return false;
         }
     }
-    return true;
+    return !is_bound(schedules, cut, event) || has_value(schedules, state, event);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-/* A state with whether the culprit has come where it was wanted. */
-static size_t state_of(set happened, bool cut)
+static bool same_state(const struct state *a, const struct state *b)
 {
-    return (size_t)happened << 1 | cut;
+    return a->happened == b->happened && a->cut == b->cut &&
+           memcmp(a->writer, b->writer, sizeof(a->writer)) == 0 &&
+           memcmp(a->store, b->store, sizeof(a->store)) == 0;
 }
 
-static void write_schedule(const struct tms_schedules *schedules, set happened,
-                           const struct tms_cut *cut, struct tms_search *out)
+/* Where the state is in the index, or would be. */
+static int32_t *find_state(const struct tms_schedules *schedules, const struct state *state)
 {
-    set culprit = bit(cut->culprit - 1);
-    bool is_cut = true;
+    uint64_t key = (uint64_t)state->happened << 1 | state->cut;
 
+    for (size_t i = 0; i < VARIABLES; i++) {
+        key = key * 31 + state->writer[i] + 17u * state->store[i];
+    }
+    size_t at = key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - INDEX_BITS);
+    while (schedules->index[at] != 0 &&
+           !same_state(&schedules->states[schedules->index[at] - 1], state)) {
+        at = (at + 1) & (((size_t)1 << INDEX_BITS) - 1);
+    }
+    return &schedules->index[at];
+}
+
+/* Adds a state if it is new. */
+static void reach(struct tms_schedules *schedules, const struct state *state)
+{
+    int32_t *slot = find_state(schedules, state);
+
+    if (*slot != 0) {
+        return;
+    }
+    if (schedules->state_count == schedules->state_capacity) {
+        schedules->state_capacity = 2 * schedules->state_capacity + 1024;
+        schedules->states =
+            realloc(schedules->states, schedules->state_capacity * sizeof(*schedules->states));
+    }
+    if (schedules->states == NULL || schedules->state_count >= (size_t)1 << (INDEX_BITS - 1)) {
+        abort();
+    }
+    schedules->states[schedules->state_count++] = *state;
+    *slot = (int32_t)schedules->state_count;
+}
+
+static void write_schedule(const struct tms_schedules *schedules, const struct state *last,
+                           struct tms_search *out)
+{
     out->length = 0;
     for (size_t i = 0; i < schedules->count; i++) {
-        out->length += (happened & bit(i)) != 0;
+        out->length += (last->happened & bit(i)) != 0;
     }
     for (size_t at = out->length; at-- > 0;) {
-        size_t event = (size_t)schedules->came_by[state_of(happened, is_cut)];
-        out->schedule[at] = schedules->events[event];
-        happened &= ~bit(event);
-        is_cut = is_cut && bit(event) != culprit;
+        out->schedule[at] = schedules->events[last->event];
+        last = &schedules->states[last->before];
     }
 }
 
 /* One step from a state, in every way. */
-static void follow(struct tms_schedules *schedules, set happened, bool cut,
-                   const struct tms_cut *wanted, struct tms_search *out)
+static void follow(struct tms_schedules *schedules, size_t number, const struct tms_cut *wanted,
+                   struct tms_search *out)
 {
+    struct state state = schedules->states[number]; /* a copy: they may move */
     set first = bit(wanted->first - 1), second = bit(wanted->second - 1);
-    bool inside = (happened & first) != 0 && (happened & second) == 0;
+    bool inside = (state.happened & first) != 0 && (state.happened & second) == 0;
     bool any = false;
 
     for (size_t i = 0; i < schedules->count; i++) {
-        if (!may_come(schedules, happened, i)) {
+        if (!may_come(schedules, &state, wanted, i)) {
             continue;
         }
-        set next = happened | bit(i);
-        bool next_cut = cut || (inside && i + 1 == wanted->culprit);
-        int32_t *came_by = &schedules->came_by[state_of(next, next_cut)];
-        *came_by = *came_by == NOT_REACHED ? (int32_t)i : *came_by;
+        struct state next = state;
+        next.happened |= bit(i);
+        next.cut = state.cut || (inside && i + 1 == wanted->culprit);
+        next.event = (uint8_t)i;
+        next.before = (int32_t)number;
+        if (is_storing(&schedules->events[i])) {
+            next.writer[schedules->variable[i]] = (uint8_t)(i + 1);
+        }
+        if (schedules->events[i].kind == TMS_EVENT_ATOMIC_WRITE) {
+            next.store[schedules->variable[i]] = (uint8_t)(i + 1);
+        }
+        reach(schedules, &next);
         any = true;
-        if (next_cut && bit(i) == second && !out->cut) {
+        if (next.cut && bit(i) == second && !out->cut) {
             out->cut = true;
-            write_schedule(schedules, next, wanted, out);
+            write_schedule(schedules, &next, out);
         }
     }
     out->stuck = out->stuck || (!any && inside);
 }
 
-/* Sets grow with every step, so their own order as numbers is one to go through them in. */
+void tms_schedules_same_values(struct tms_schedules *schedules, bool same_values)
+{
+    schedules->same_values = same_values;
+}
+
 void tms_schedules_search(struct tms_schedules *schedules, const struct tms_cut *cut,
                           struct tms_search *out)
 {
-    size_t states = (size_t)2 << schedules->count;
+    const struct state start = {.before = -1};
 
     *out = (struct tms_search){0};
-    for (size_t i = 0; i < states; i++) {
-        schedules->came_by[i] = NOT_REACHED;
-    }
-    schedules->came_by[state_of(0, false)] = START;
-    for (size_t i = 0; i < states; i++) {
-        if (schedules->came_by[i] != NOT_REACHED) {
-            follow(schedules, (set)(i >> 1), (i & 1) != 0, cut, out);
-        }
+    memset(schedules->index, 0, ((size_t)1 << INDEX_BITS) * sizeof(*schedules->index));
+    schedules->state_count = 0;
+    reach(schedules, &start);
+    for (size_t i = 0; i < schedules->state_count; i++) {
+        follow(schedules, i, cut, out);
     }
 }
 
@@ -212,8 +346,12 @@ void tms_schedules_search(struct tms_schedules *schedules, const struct tms_cut 
 
 static bool is_access(const struct tms_event *event)
 {
-    return event->kind == TMS_EVENT_READ || event->kind == TMS_EVENT_WRITE ||
-           event->kind == TMS_EVENT_UPDATE;
+    return tms_event_class(event->kind) == TMS_CLASS_VARIABLE;
+}
+
+static bool is_read(const struct tms_event *event)
+{
+    return event->kind == TMS_EVENT_READ || event->kind == TMS_EVENT_ATOMIC_READ;
 }
 
 static bool conflict(const struct tms_event *a, const struct tms_event *b)
@@ -222,7 +360,7 @@ static bool conflict(const struct tms_event *a, const struct tms_event *b)
         return true;
     }
     if (is_access(a) && is_access(b) && a->target == b->target) {
-        return a->kind != TMS_EVENT_READ || b->kind != TMS_EVENT_READ;
+        return !is_read(a) || !is_read(b);
     }
     bool shared_a = a->kind == TMS_EVENT_SHARED_ACQUIRE || a->kind == TMS_EVENT_SHARED_RELEASE;
     bool shared_b = b->kind == TMS_EVENT_SHARED_ACQUIRE || b->kind == TMS_EVENT_SHARED_RELEASE;

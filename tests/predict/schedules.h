@@ -5,12 +5,15 @@
  * A schedule is a reordering of the events, or of some of them, that keeps what no scheduler can
  * change: the order of each thread; a lock has one holder, or several shared ones; nothing of a
  * thread comes before its fork, and no join before all that its thread did; no departure from a
- * barrier before the arrivals that it was seen behind; and after a wait, the lock is taken back
+ * barrier before the arrivals that it was seen behind; after a wait, the lock is taken back
  * only when the sections are over that were seen in between, since the signal may be due to any of
- * them.
+ * them; and an atomic load (`ar`) takes its value from the store or update that it was seen to have
+ * it from, an atomic update (`au`) from the same store or an update of its value: with another one
+ * the thread may go another way. Stores come when they like.
  *
- * A state is the set of events that have happened, as bits. Whether an event may come next depends
- * on that set alone, so all schedules are all ways through at most 2^TMS_SCHEDULE_MOST states.
+ * A state is the set of events that have happened, as bits, with the last event that wrote each
+ * atomic variable. Whether an event may come next depends on these alone, so all schedules are all
+ * ways through such states.
  */
 #ifndef TMS_PREDICT_SCHEDULES_H
 #define TMS_PREDICT_SCHEDULES_H
@@ -41,8 +44,13 @@ struct tms_search {
     size_t length;
 };
 
+/*
+ * From the culprit on, its thread may load other values than it was seen to; so may the culprit and
+ * `second` themselves, unless `same_values` is set, which holds for all searches to come.
+ */
 void tms_schedules_search(struct tms_schedules *schedules, const struct tms_cut *cut,
                           struct tms_search *out);
+void tms_schedules_same_values(struct tms_schedules *schedules, bool same_values);
 
 /*
  * Is a schedule serializable? Blocks, split at waits and departures, and events outside of them are

@@ -122,14 +122,20 @@ static bool is_open(const struct tms_trace *trace, uint64_t begin, uint64_t unti
     return true;
 }
 
+/* Atomic or not, but no update, which may be an acquire. */
+static bool is_plain_access(const struct tms_event *event)
+{
+    return event->kind == TMS_EVENT_READ || event->kind == TMS_EVENT_WRITE ||
+           event->kind == TMS_EVENT_ATOMIC_READ || event->kind == TMS_EVENT_ATOMIC_WRITE;
+}
+
 /* The blocks open at both acquires are the refuted ones; a split begins the first of them anew. */
 static bool check_refuted(struct test *test, const struct tms_trace *trace,
                           const struct tms_finding *finding, const struct tms_cut *cut)
 {
-    enum tms_event_kind kind = (enum tms_event_kind)event_at(trace, cut->first)->kind;
     size_t found = 0;
 
-    if (kind == TMS_EVENT_READ || kind == TMS_EVENT_WRITE) {
+    if (is_plain_access(event_at(trace, cut->first))) {
         return true; /* blamed is what its sections cut, which has a finding of its own */
     }
     for (uint64_t i = 1; i < cut->first; i++) {
@@ -210,13 +216,14 @@ static bool confirm(struct test *test, const struct tms_trace *trace,
     if (!check_shape(test, trace, finding, &cut) || !check_refuted(test, trace, finding, &cut)) {
         return false;
     }
+    /* Of updates themselves, not of accesses that a lock guards. */
+    tms_schedules_same_values(schedules, finding->evidence == TMS_EVIDENCE_POTENTIAL);
     tms_schedules_search(schedules, &cut, &search);
     tally->before += finding->kind[0] == 'b';
     tally->in += finding->kind[0] == 'i';
     tally->after += finding->kind[0] == 'a';
     tally->rough += says_deadlock(finding);
-    tally->accesses += event_at(trace, cut.first)->kind == TMS_EVENT_READ ||
-                       event_at(trace, cut.first)->kind == TMS_EVENT_WRITE;
+    tally->accesses += is_plain_access(event_at(trace, cut.first));
     if (search.cut) {
         return !tms_schedule_serializable(search.schedule, search.length) ||
                fault(test, "the schedule with the %s-error at event %u is serializable",
@@ -288,12 +295,13 @@ static bool is_wrong(void *user, const struct tms_trace *trace)
 }
 
 static bool check_profile(struct test *test, const struct sidetrack_profile *profile,
-                          unsigned wanted, struct tally *tally)
+                          unsigned atomic, unsigned wanted, struct tally *tally)
 {
     struct tms_trace trace;
 
     for (uint64_t seed = 1; tally->reported < wanted; seed++) {
-        if (seed > 400ULL * wanted || !sidetrack_make(test->context, profile, seed, &trace)) {
+        if (seed > 400ULL * wanted ||
+            !sidetrack_make_atomic(test->context, profile, atomic, seed, &trace)) {
             return fault(test, "only %u of %u traces have a report", tally->reported,
                          tally->traces);
         }
@@ -308,28 +316,34 @@ static bool check_profile(struct test *test, const struct sidetrack_profile *pro
     return true;
 }
 
-static const struct sidetrack_profile profiles[] = {
-    /* events, threads, locks; weights of shared, update, wait, arrive, fork, access */
-    {"locks, fork and join", 14, 3, 2, 0, 0, 0, 0, 3, 0},
-    {"locks alone", 14, 3, 3, 0, 0, 0, 0, 0, 0},
-    {"shared locks", 14, 3, 2, 12, 0, 0, 0, 2, 0},
-    {"waits", 14, 3, 2, 0, 0, 6, 0, 1, 0},
-    {"barriers", 14, 3, 2, 0, 0, 0, 4, 1, 0},
-    {"atomics", 12, 3, 2, 0, 10, 0, 0, 2, 0},
-    {"variables", 15, 2, 1, 0, 0, 0, 0, 0, 14},
-    {"everything", 14, 3, 2, 4, 3, 3, 2, 2, 3},
+static const struct {
+    struct sidetrack_profile profile;
+    unsigned atomic;
+} profiles[] = {
+    /* events, threads, locks; weights of shared, update, wait, arrive, fork, access; atomic */
+    {{"locks, fork and join", 14, 3, 2, 0, 0, 0, 0, 3, 0}, 0},
+    {{"locks alone", 14, 3, 3, 0, 0, 0, 0, 0, 0}, 0},
+    {{"shared locks", 14, 3, 2, 12, 0, 0, 0, 2, 0}, 0},
+    {{"waits", 14, 3, 2, 0, 0, 6, 0, 1, 0}, 0},
+    {{"barriers", 14, 3, 2, 0, 0, 0, 4, 1, 0}, 0},
+    {{"atomics", 12, 3, 2, 0, 10, 0, 0, 2, 0}, 0},
+    {{"variables", 15, 2, 1, 0, 0, 0, 0, 0, 14}, 0},
+    {{"everything", 14, 3, 2, 4, 3, 3, 2, 2, 3}, 0},
+    {{"atomic loads and stores", 14, 3, 2, 0, 0, 0, 0, 1, 0}, 9},
+    {{"loads and stores beside all else", 15, 3, 2, 3, 2, 2, 1, 2, 3}, 6},
 };
 
 static void check_random(struct test *test, unsigned wanted)
 {
     for (size_t i = 0; i < sizeof(profiles) / sizeof(*profiles); i++) {
         struct tally tally = {0};
-        bool good = check_profile(test, &profiles[i], i == 0 ? wanted : wanted / 5, &tally);
+        bool good = check_profile(test, &profiles[i].profile, profiles[i].atomic,
+                                  i == 0 ? wanted : wanted / 5, &tally);
         tap(test, good,
             "%s: %u of %u traces with a report (%u before, %u in, %u after; %u of accesses, %u "
             "rough, %u stuck)",
-            profiles[i].name, tally.reported, tally.traces, tally.before, tally.in, tally.after,
-            tally.accesses, tally.rough, tally.stuck);
+            profiles[i].profile.name, tally.reported, tally.traces, tally.before, tally.in,
+            tally.after, tally.accesses, tally.rough, tally.stuck);
     }
 }
 

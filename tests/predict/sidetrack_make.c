@@ -22,6 +22,7 @@ struct actor {
 struct maker {
     struct tms_context *context;
     const struct sidetrack_profile *profile;
+    unsigned atomic; /* weight of atomic accesses */
     struct tms_trace *trace;
     uint64_t random;
     unsigned threads, locks;
@@ -123,6 +124,22 @@ static void step_update(struct maker *m, unsigned t)
     emit(m, t, TMS_EVENT_UPDATE, below(m, m->locks));
 }
 
+/* Any order: it makes no difference to what can happen. */
+static void step_atomic(struct maker *m, unsigned t)
+{
+    static const enum tms_event_kind kinds[] = {TMS_EVENT_ATOMIC_READ, TMS_EVENT_ATOMIC_READ,
+                                                TMS_EVENT_ATOMIC_WRITE, TMS_EVENT_ATOMIC_WRITE,
+                                                TMS_EVENT_ATOMIC_UPDATE};
+    enum tms_event_kind kind = kinds[below(m, 5)];
+    unsigned order;
+
+    do {
+        order = below(m, TMS_ORDER_COUNT);
+    } while ((tms_event_orders(kind) >> order & 1) == 0);
+    emit(m, t, kind, below(m, m->locks));
+    m->trace->events[m->trace->count - 1].order = (uint8_t)order;
+}
+
 /* Mostly under the lock of the same number: that is what makes it the variable's own. */
 static void step_access(struct maker *m, unsigned t)
 {
@@ -197,9 +214,9 @@ static void step(struct maker *m, unsigned t)
     const struct {
         void (*take)(struct maker *m, unsigned t);
         unsigned weight;
-    } steps[] = {{step_block, 5},          {step_lock, 10},         {step_shared, p->shared},
-                 {step_update, p->update}, {step_wait, p->wait},    {step_arrive, p->arrive},
-                 {step_fork, p->fork},     {step_access, p->access}};
+    } steps[] = {{step_block, 5},          {step_lock, 10},          {step_shared, p->shared},
+                 {step_update, p->update}, {step_wait, p->wait},     {step_arrive, p->arrive},
+                 {step_fork, p->fork},     {step_access, p->access}, {step_atomic, m->atomic}};
     unsigned total = 0, at = 0;
 
     for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
@@ -212,10 +229,11 @@ static void step(struct maker *m, unsigned t)
     steps[at].take(m, t);
 }
 
-bool sidetrack_make(struct tms_context *context, const struct sidetrack_profile *profile,
-                    uint64_t seed, struct tms_trace *trace)
+bool sidetrack_make_atomic(struct tms_context *context, const struct sidetrack_profile *profile,
+                           unsigned atomic, uint64_t seed, struct tms_trace *trace)
 {
-    struct maker m = {.context = context, .profile = profile, .trace = trace, .random = seed};
+    struct maker m = {
+        .context = context, .profile = profile, .atomic = atomic, .trace = trace, .random = seed};
     unsigned events = profile->events - below(&m, profile->events / 3);
     unsigned current = 0;
 
@@ -234,6 +252,12 @@ bool sidetrack_make(struct tms_context *context, const struct sidetrack_profile 
         }
     }
     return !m.short_of_memory;
+}
+
+bool sidetrack_make(struct tms_context *context, const struct sidetrack_profile *profile,
+                    uint64_t seed, struct tms_trace *trace)
+{
+    return sidetrack_make_atomic(context, profile, 0, seed, trace);
 }
 
 /* ---- a bounded buffer ----------------------------------------------------------------------- */

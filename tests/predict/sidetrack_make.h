@@ -21,6 +21,10 @@ struct sidetrack_profile {
 bool sidetrack_make(struct tms_context *context, const struct sidetrack_profile *profile,
                     uint64_t seed, struct tms_trace *trace);
 
+/* The same with atomic loads, stores and updates of all orders, of that weight. */
+bool sidetrack_make_atomic(struct tms_context *context, const struct sidetrack_profile *profile,
+                           unsigned atomic, uint64_t seed, struct tms_trace *trace);
+
 /*
  * A run of producers and consumers with a buffer of bounded size, as it should be: put and get are
  * blocks that hold one lock, and wait for a condition while the buffer is full, or empty.

@@ -227,7 +227,9 @@ static void put_name(struct writer *writer, unsigned thread, enum tms_event_kind
     struct tms_event *event = &writer->events[writer->count++];
 
     snprintf(who, sizeof(who), "T%u", thread);
-    *event = (struct tms_event){.kind = (uint8_t)kind};
+    bool ordered = (tms_event_orders(kind) & 1u << TMS_ORDER_NONE) == 0;
+    *event = (struct tms_event){.kind = (uint8_t)kind,
+                                .order = ordered ? TMS_ORDER_RELAXED : TMS_ORDER_NONE};
     event->thread = (uint32_t)tms_intern(writer->context, TMS_CLASS_THREAD, who, strlen(who));
     event->target =
         (uint32_t)tms_intern(writer->context, tms_event_class(kind), name, strlen(name));
@@ -294,6 +296,10 @@ static void put_section(struct writer *writer, unsigned thread, uint32_t lock)
     put(writer, thread, TMS_EVENT_READ, "x", lock);
     put(writer, thread, TMS_EVENT_WRITE, "x", lock);
     put(writer, thread, dice(writer, 9) == 0 ? TMS_EVENT_UPDATE : TMS_EVENT_READ, "a", lock);
+    if (dice(writer, 40) == 0) {
+        put(writer, thread, dice(writer, 2) == 0 ? TMS_EVENT_ATOMIC_READ : TMS_EVENT_ATOMIC_WRITE,
+            "flag", dice(writer, 3));
+    }
     if (dice(writer, 50) == 0) {
         put(writer, thread, TMS_EVENT_WAIT, "L", lock); /* begins another transaction */
     }

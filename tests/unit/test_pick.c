@@ -94,6 +94,24 @@ static void accesses_are_left_out(void **state)
     expect(&picked, "ACQUIRE1.2/8 RELEASE1.2/10 UPDATE2.3/11 FORK*1.3/12 ");
 }
 
+/* Those that are atomic stay, and so do their orders. */
+static void atomic_accesses_stay(void **state)
+{
+    struct picked picked;
+    const unsigned acquire = TMS_ORDER_ACQUIRE * TMS_OP_ORDER_UNIT;
+
+    (void)state;
+    start(&picked, false);
+    OPS(&picked, op_of(1, 1, TMS_OP_READ, TMS_EVENT_READ, 3, TMS_OP_IN_BLOCK),
+        op_of(2, 1, TMS_OP_READ, TMS_EVENT_READ, 3, acquire | TMS_OP_IN_BLOCK),
+        op_of(3, 1, TMS_OP_WRITE, TMS_EVENT_WRITE, 3, 0),
+        op_of(4, 2, TMS_OP_WRITE, TMS_EVENT_WRITE, 3, TMS_ORDER_RELAXED * TMS_OP_ORDER_UNIT),
+        op_of(5, 2, TMS_OP_FENCE, TMS_EVENT_FENCE, 0, acquire));
+    assert_int_equal(TMS_OP_ORDER_OF(&picked.pick.ops[1]), TMS_ORDER_ACQUIRE);
+    assert_int_equal(TMS_OP_ORDER_OF(&picked.pick.ops[2]), TMS_ORDER_RELAXED);
+    expect(&picked, "READ*1.3/2 WRITE2.3/4 ");
+}
+
 static void blocks_nest(void **state)
 {
     struct picked picked;
@@ -224,6 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accesses_are_left_out),
+        cmocka_unit_test(atomic_accesses_stay),
         cmocka_unit_test(blocks_nest),
         cmocka_unit_test(operations_are_followed),
         cmocka_unit_test(splits_leave_blocks_open),
