@@ -12,6 +12,7 @@
 #   make bench      measure speed and memory
 #   make bench-engines  every engine on every preset, as tables
 #   make bench-overhead  what it costs to watch programs, beside ThreadSanitizer
+#   make bench-scaling  how that grows with locks, blocks, memory and threads
 #   make bench-soak  what memory a watched program takes in ten minutes
 #   make bench-predict  what the predicting engines find in the examples, and their cost
 #   make install    prefix=/usr/local, DESTDIR=
@@ -29,7 +30,7 @@ NINJA = ninja --quiet
 SETUP = setup() { said=$$(meson setup --prefix=$(prefix) "$$@" 2>&1) || { echo "$$said"; exit 1; }; }; setup
 
 .PHONY: all asan deps demo test test-long fuzz bench bench-engines bench-overhead \
-	bench-predict bench-soak install format clean
+	bench-predict bench-scaling bench-soak install format clean
 
 all: build/build.ninja
 	@$(NINJA) -C build
@@ -80,6 +81,9 @@ bench-engines: all
 
 bench-overhead: all
 	@bench/overhead
+
+bench-scaling: all
+	@bench/scaling
 
 bench-soak: all
 	@bench/soak

@@ -15,9 +15,29 @@ overhead() {
 @test "a kernel prints the same natively, under the peer, watched and recorded" {
     TMESIS=$(realpath "$tmesis") overhead sort.c
     [ "$status" -eq 0 ]
-    [[ $output =~ \|\ +sort\.c(\ \|\ +[0-9.]+){12}\ \| ]]
+    [[ $output =~ \|\ +sort\.c(\ \|\ +[0-9.]+){12,15}\ \| ]]
     [[ $output =~ 'geometric mean'[^$'\n']*[0-9] ]]
     [ ! -e bench/overhead.tms ]
+}
+
+@test "what a lock costs, and that it is over when it takes too long" {
+    TMESIS=$(realpath "$tmesis") overhead locks.c
+    [ "$status" -eq 0 ]
+    [[ $output =~ \|\ +'preloaded, run'\ \|\ +[0-9]+\ \|\ +200\ \| ]]
+    BENCH_TIMEOUT=0.01 TMESIS=$(realpath "$tmesis") overhead sort.c
+    [ "$status" -eq 0 ]
+    [[ $output == *'over 0.01'* ]]
+}
+
+@test "how the cost of an operation grows" {
+    run --separate-stderr env BENCH_QUICK=1 BENCH_COMPILERS=gcc BENCH_DIR="$PWD/bench" \
+        TMESIS="$(realpath "$tmesis")" "$top/bench/scaling" blocks
+    printf '%s\n' "$output" "$stderr"
+    [ "$status" -eq 0 ]
+    [[ $output =~ \|\ run\ \|\ [0-9.]+\ \|\ [0-9.]+\ \|\ [0-9.]+\ \|\ 1\.5\ \| ]]
+    run "$top/bench/scaling" zebras
+    [ "$status" -eq 1 ]
+    [[ $output == *'what grows is locks, blocks, '* ]]
 }
 
 @test "a kernel that is not there" {

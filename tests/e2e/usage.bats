@@ -31,7 +31,7 @@ load common
 }
 
 @test "benchmarks have help, and refuse what they don't know, before they start" {
-    for script in run engines overhead predict inline/run; do
+    for script in run engines overhead predict scaling inline/run; do
         run --separate-stderr timeout 20 "$top/bench/$script" --help
         [ "$status" -eq 0 ]
         [[ $output == "usage: "*TMESIS=FILE* ]]
