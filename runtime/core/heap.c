@@ -80,6 +80,7 @@ void tms_rt_allocated(struct tms_rt_thread *t, uintptr_t address, size_t size, u
         return;
     }
     uint32_t site = tms_rt_site(t, pc);
+    tms_rt_expect_use(address, size);
     tms_rt_mutex_lock(&heap.lock);
     if (make_room()) {
         struct block *block = find(heap.table, heap.size, address);

@@ -154,13 +154,13 @@ static bool watch(void)
     bool record = config.mode != NULL && strcmp(config.mode, "record") == 0;
     bool blame = config.blame == NULL || strcmp(config.blame, "0") != 0;
 
+    tms_rt_mode.memory = config.memory == NULL || strcmp(config.memory, "0") != 0;
     if (!tms_rt_spool_open(config.spool, number(config.max_size)) || !tms_rt_shadow_start() ||
         !tms_rt_clocks_start() || !tms_rt_check_start(blame)) {
         return false;
     }
     tms_rt_mode.records = record;
     tms_rt_mode.tells = record || along;
-    tms_rt_mode.memory = config.memory == NULL || strcmp(config.memory, "0") != 0;
     tms_rt_mode.exact_races = config.exact_races != NULL && strcmp(config.exact_races, "0") != 0;
     tms_rt_mode.full = config.full != NULL && strcmp(config.full, "0") != 0;
     tms_rt_spool_header()->mode = mode();

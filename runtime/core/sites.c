@@ -139,6 +139,11 @@ static uint32_t site_around(struct tms_rt_thread *t, const struct tms_rt_frame *
     return parent;
 }
 
+/*
+ * A function that calls itself is in the call stack once, as it was called from outside. Otherwise
+ * there would be as many sites as ways through the recursion: walking a tree has a new one for each
+ * node.
+ */
 uint32_t tms_rt_find_frames(struct tms_rt_thread *t)
 {
     struct tms_rt_frame *frame = t->top;
@@ -149,7 +154,8 @@ uint32_t tms_rt_find_frames(struct tms_rt_thread *t)
     uint32_t parent = frame > t->frames ? frame->site : 0;
     while (frame < t->top) {
         frame++;
-        if (!is_inlined(frame)) {
+        bool recursive = parent != 0 && frame->address == frame[-1].address;
+        if (!is_inlined(frame) && !recursive) {
             parent = tms_rt_next_site(t, site_around(t, frame, parent), frame->caller);
         }
         frame->site = parent;
