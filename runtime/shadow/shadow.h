@@ -75,7 +75,7 @@ static inline uint64_t tms_rt_bytes(uintptr_t address, size_t size)
 /* Maps the shadow; false if that can't be done. */
 bool tms_rt_shadow_start(void);
 
-/* The program has got memory, and will probably use all of it. */
+/* The program has got a block of the heap. */
 void tms_rt_expect_use(uintptr_t address, size_t size);
 
 /* ---- the fast path ------------------------------------------------------------------------ */

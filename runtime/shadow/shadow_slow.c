@@ -14,7 +14,6 @@
  */
 #include <assert.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "runtime/core/coverage.h"
 #include "runtime/core/memory.h"
@@ -28,18 +27,45 @@
  * bench/kernels/tree.c and hashmap.c take two thirds of the time. Stacks have none: each would
  * take 2 MB.
  */
-#define HEAP_EXPECTED (UINT64_C(1) << 36)
-#define LARGE         (UINT64_C(1) << 21 >> SHADOW_SHIFT) /* of the program, by a huge page */
-#define LARGE_BLOCKS  1024u /* a process has only so many mappings of different kinds */
+#define LARGE        (UINT64_C(1) << 21 >> SHADOW_SHIFT) /* of the program, by a huge page */
+#define LARGE_BLOCKS 1024u /* a process has only so many mappings of different kinds */
+#define REGION_SHIFT 26    /* what malloc maps for the small blocks of a thread, and aligns so */
+#define MAPPED_LEAST (UINT64_C(1) << 17) /* blocks that malloc maps by themselves */
+
+static void use_huge_pages(uintptr_t address, uintptr_t end)
+{
+    uintptr_t first = (address + LARGE - 1) & ~(LARGE - 1), last = end & ~(LARGE - 1);
+
+    if (first < last) {
+        madvise(tms_rt_cell(first), (last - first) << SHADOW_SHIFT, MADV_HUGEPAGE);
+    }
+}
+
+/* Is it the first block in its region? */
+static bool is_new_region(uintptr_t address)
+{
+    static _Atomic uint8_t known[(SHADOW_MASK >> REGION_SHIFT) + 1];
+    _Atomic uint8_t *region = &known[(address & SHADOW_MASK) >> REGION_SHIFT];
+
+    return atomic_load_explicit(region, memory_order_relaxed) == 0 &&
+           atomic_exchange_explicit(region, 1, memory_order_relaxed) == 0;
+}
 
 void tms_rt_expect_use(uintptr_t address, size_t size)
 {
-    static _Atomic uint32_t count;
-    uintptr_t first = (address + LARGE - 1) & ~(LARGE - 1), last = (address + size) & ~(LARGE - 1);
+    static _Atomic uint32_t large;
 
-    if (first < last && tms_rt_mode.memory &&
-        atomic_fetch_add_explicit(&count, 1, memory_order_relaxed) < LARGE_BLOCKS) {
-        madvise(tms_rt_cell(first), (last - first) << SHADOW_SHIFT, MADV_HUGEPAGE);
+    if (!tms_rt_mode.memory) {
+        return;
+    }
+    if (size >= MAPPED_LEAST) {
+        if (size >= LARGE &&
+            atomic_fetch_add_explicit(&large, 1, memory_order_relaxed) < LARGE_BLOCKS) {
+            use_huge_pages(address, address + size);
+        }
+    } else if (is_new_region(address)) {
+        uintptr_t region = address >> REGION_SHIFT << REGION_SHIFT;
+        use_huge_pages(region, region + (UINT64_C(1) << REGION_SHIFT));
     }
 }
 
@@ -53,7 +79,6 @@ bool tms_rt_shadow_start(void)
         return false;
     }
     madvise(base, SHADOW_SIZE, MADV_DONTDUMP);
-    tms_rt_expect_use((uintptr_t)sbrk(0), HEAP_EXPECTED);
     return tms_rt_words_start() && tms_rt_cells_start();
 }
 
