@@ -49,7 +49,10 @@
       "share of the variables that all threads use, and of the accesses to them; the others "      \
       "belong to one thread each")                                                                 \
     X(guarded, "guarded", "0.5",                                                                   \
-      "share of those that are only touched under a lock, always the same")
+      "share of those that are only touched under a lock, always the same")                        \
+    X(atomics, "atomics", "0",                                                                     \
+      "share of the other variables of all threads that are atomic: loads, stores and "            \
+      "read-modify-writes of random memory orders; a few fences come with them")
 
 struct values {
     struct tms_common common;

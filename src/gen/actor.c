@@ -13,6 +13,9 @@
 #define NEST_CHANCE   60000
 #define UNNEST_CHANCE 125000
 
+/* Where there are atomics, in millionths of the accesses: a fence instead. */
+#define FENCE_CHANCE 10000
+
 static const struct {
     enum tms_class cls;
     const char *prefix;
@@ -135,16 +138,42 @@ static void release(struct tms_gen *gen, struct tms_actor *actor)
     gen->debt--;
 }
 
+/* The event has a memory order: any that its kind can have. */
+static void emit_ordered(struct tms_gen *gen, struct tms_actor *actor, uint8_t kind,
+                         uint32_t target)
+{
+    tms_actor_emit(gen, actor, kind, target);
+    do {
+        gen->out[-1].order = (uint8_t)tms_random_below(&gen->random, TMS_ORDER_COUNT);
+    } while ((tms_event_orders(kind) >> gen->out[-1].order & 1) == 0);
+}
+
+static void access_atomic(struct tms_gen *gen, struct tms_actor *actor, bool write, uint32_t target)
+{
+    uint8_t stores = tms_chance(&gen->random, TMS_MILLION / 2) ? TMS_EVENT_ATOMIC_WRITE
+                                                               : TMS_EVENT_ATOMIC_UPDATE;
+
+    emit_ordered(gen, actor, write ? stores : TMS_EVENT_ATOMIC_READ, target);
+}
+
 bool tms_actor_touch(struct tms_gen *gen, struct tms_actor *actor)
 {
+    if (gen->store.atomic > 0 && tms_chance(&gen->random, FENCE_CHANCE)) {
+        emit_ordered(gen, actor, TMS_EVENT_FENCE, 0);
+        return true;
+    }
     bool write = !tms_chance(&gen->random, gen->shape.reads);
     uint64_t variable, unary;
     if (!tms_store_access(&gen->store, &gen->random, actor->slot, actor->lock, write,
                           rank(actor, &unary), &variable)) {
         return false;
     }
-    tms_actor_emit(gen, actor, write ? TMS_EVENT_WRITE : TMS_EVENT_READ,
-                   tms_gen_id(gen, TMS_POOL_VARIABLE, variable));
+    uint32_t target = tms_gen_id(gen, TMS_POOL_VARIABLE, variable);
+    if (tms_store_is_atomic(&gen->store, variable)) {
+        access_atomic(gen, actor, write, target);
+    } else {
+        tms_actor_emit(gen, actor, write ? TMS_EVENT_WRITE : TMS_EVENT_READ, target);
+    }
     return true;
 }
 

@@ -84,6 +84,7 @@ static bool ranges_fit(const struct tms_shape *shape, char *why)
         {"the overlap, in millionths,", shape->overlap, 0, million},
         {"the share of common variables, in millionths,", shape->sharing, 0, million},
         {"the share of guarded variables, in millionths,", shape->guarded, 0, million},
+        {"the share of atomic variables, in millionths,", shape->atomics, 0, million},
     };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         if (!in_range(ranges[i].what, ranges[i].value, ranges[i].least, ranges[i].most, why)) {

@@ -30,6 +30,7 @@ struct tms_shape {
     uint32_t overlap;   /* chance that another thread goes on after an event inside a block */
     uint32_t sharing;   /* share of variables, and of accesses, common to all threads */
     uint32_t guarded;   /* share of the common variables that are only touched under a lock */
+    uint32_t atomics;   /* share of the other common ones that are atomic; then there are fences */
     uint64_t nesting;   /* blocks inside blocks: greatest depth, 1 is none */
     uint64_t labels;    /* distinct labels of blocks; 0: blocks have none */
     uint64_t cut;       /* so many of them are not atomic: lost updates all along the trace */

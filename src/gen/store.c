@@ -20,6 +20,7 @@ static void lay_out(struct tms_store *store, const struct tms_shape *shape, uint
         store->guarded--; /* something must be there for those who hold no lock */
     }
     store->open = shared - store->guarded;
+    store->atomic = store->open * shape->atomics / TMS_MILLION;
 }
 
 bool tms_store_init(struct tms_store *store, const struct tms_shape *shape, uint64_t variables,

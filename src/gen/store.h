@@ -43,6 +43,7 @@ struct tms_store {
     struct tms_cell *cells;
     struct tms_gate *gates;
     uint64_t guarded, open, own; /* variables; `own` for each thread */
+    uint64_t atomic;             /* so many of the open ones, the first, are atomic */
     uint64_t locks;
     uint32_t sharing;
 };
@@ -66,5 +67,10 @@ bool tms_store_access(struct tms_store *store, struct tms_random *random, uint64
 bool tms_store_lock(struct tms_store *store, struct tms_random *random, uint64_t *rank,
                     uint64_t *lock);
 void tms_store_unlock(struct tms_store *store, uint64_t lock, uint64_t *rank);
+
+static inline bool tms_store_is_atomic(const struct tms_store *store, uint64_t variable)
+{
+    return variable - store->guarded < store->atomic; /* below is beyond */
+}
 
 #endif

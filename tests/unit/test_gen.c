@@ -125,7 +125,8 @@ static void check_well_formed(const struct trace *trace, const struct tms_shape 
         assert_true(e->kind < TMS_EVENT_COUNT && e->thread > 0 && e->thread < IDS);
         assert_true(e->target < IDS);
         bool labelled = shape->labels > 0 || tms_event_class(e->kind) != TMS_CLASS_LABEL;
-        assert_true(e->target > 0 || !labelled);
+        assert_true(e->target > 0 || !labelled || e->kind == TMS_EVENT_FENCE);
+        assert_true(tms_event_orders(e->kind) >> e->order & 1);
         assert_int_equal(e->location > 0, shape->locations > 0);
         check_thread(rules, e, shape->fork_join);
         check_block(rules, e);
@@ -152,6 +153,11 @@ struct graph {
     uint64_t crossing; /* edges between two transactions of different threads, both open */
 };
 
+static bool is_read(const struct tms_event *event)
+{
+    return event->kind == TMS_EVENT_READ || event->kind == TMS_EVENT_ATOMIC_READ;
+}
+
 static bool conflict(const struct tms_event *a, const struct tms_event *b)
 {
     if (a->thread == b->thread || (a->kind == TMS_EVENT_FORK && a->target == b->thread) ||
@@ -162,8 +168,7 @@ static bool conflict(const struct tms_event *a, const struct tms_event *b)
     if (a->target != b->target || cls != tms_event_class(b->kind)) {
         return false;
     }
-    return cls == TMS_CLASS_LOCK ||
-           (cls == TMS_CLASS_VARIABLE && (a->kind != TMS_EVENT_READ || b->kind != TMS_EVENT_READ));
+    return cls == TMS_CLASS_LOCK || (cls == TMS_CLASS_VARIABLE && (!is_read(a) || !is_read(b)));
 }
 
 static uint32_t transaction_of(struct graph *graph, const struct tms_event *e)
@@ -247,6 +252,7 @@ static struct tms_shape random_shape(struct tms_random *random)
     shape.overlap = some_share(random);
     shape.sharing = some_share(random);
     shape.guarded = some_share(random);
+    shape.atomics = some_share(random);
     shape.nesting = 1 + tms_random_below(random, 4);
     shape.labels = tms_random_below(random, 4);
     shape.locations = tms_random_below(random, 20);
@@ -521,6 +527,40 @@ static void shares_and_lengths_are_as_asked(void **state)
     free(c);
 }
 
+/* A variable is atomic or not, all along the trace. */
+static void atomics_are_as_asked(void **state)
+{
+    struct tms_shape shape;
+    bool atomic[IDS] = {false}, plain[IDS] = {false};
+    uint64_t orders[TMS_ORDER_COUNT] = {0};
+    (void)state;
+    tms_shape_init(&shape);
+    shape.events = MOST;
+    shape.sharing = MILLION;
+    shape.guarded = 0;
+    shape.atomics = MILLION / 2;
+    struct trace trace = generate(&shape);
+    struct census *c = take_census(&trace);
+    for (uint64_t i = 0; i < trace.count; i++) {
+        const struct tms_event *e = &trace.events[i];
+        orders[e->order]++;
+        if (tms_event_class(e->kind) == TMS_CLASS_VARIABLE) {
+            (e->order != TMS_ORDER_NONE ? atomic : plain)[e->target] = true;
+        }
+    }
+    for (int id = 0; id < IDS; id++) {
+        assert_false(atomic[id] && plain[id]);
+    }
+    assert_true(c->kind[TMS_EVENT_ATOMIC_READ] > c->kind[TMS_EVENT_READ] / 2);
+    assert_true(c->kind[TMS_EVENT_ATOMIC_WRITE] > 0 && c->kind[TMS_EVENT_ATOMIC_UPDATE] > 0);
+    assert_true(c->kind[TMS_EVENT_READ] > 0 && c->kind[TMS_EVENT_FENCE] > 0);
+    for (enum tms_order order = 0; order < TMS_ORDER_COUNT; order++) {
+        assert_true(orders[order] > 0);
+    }
+    free(c);
+    free(trace.events);
+}
+
 static void overlap_is_as_asked(void **state)
 {
     struct tms_shape shape;
@@ -671,6 +711,7 @@ int main(void)
         cmocka_unit_test(the_cut_labels_are_not_atomic_and_no_others),
         cmocka_unit_test(cut_labels_are_cut_all_along),
         cmocka_unit_test(shares_and_lengths_are_as_asked),
+        cmocka_unit_test(atomics_are_as_asked),
         cmocka_unit_test(overlap_is_as_asked),
         cmocka_unit_test(threads_come_and_go),
         cmocka_unit_test(all_threads_are_replaced),

@@ -152,6 +152,15 @@ static void drop(struct prepared *p, size_t at)
     p->keep[at] = DROP;
 }
 
+/* What a woven program does is not atomic, but for updates. */
+static void prepare_atomic(struct prepared *p, size_t at)
+{
+    struct tms_event *event = &p->trace.events[at];
+
+    event->kind = (uint8_t)(event->kind - TMS_EVENT_ATOMIC_READ + TMS_EVENT_READ);
+    event->order = TMS_ORDER_NONE;
+}
+
 static bool is_renewal(const struct prepared *p, size_t at)
 {
     return is(p, at, TMS_EVENT_ALLOC, 0) || is(p, at, TMS_EVENT_FREE, 0);
@@ -184,6 +193,10 @@ static const struct {
     void (*prepare)(struct prepared *p, size_t at);
 } steps[] = {
     {TMS_EVENT_ESCAPE, drop},
+    {TMS_EVENT_FENCE, drop},
+    {TMS_EVENT_ATOMIC_READ, prepare_atomic},
+    {TMS_EVENT_ATOMIC_WRITE, prepare_atomic},
+    {TMS_EVENT_ATOMIC_UPDATE, prepare_atomic},
     {TMS_EVENT_ENTER, prepare_function},
     {TMS_EVENT_EXIT, prepare_function},
     {TMS_EVENT_ACQUIRE, prepare_lock},
