@@ -137,6 +137,7 @@ struct tms_rt_thread {
     uint32_t call_count, call_capacity;
     uint32_t uncalled; /* the innermost of them, which are not in the spool yet */
     uint8_t mark;      /* of the access that it records now, see enum tms_spool_mark */
+    uint8_t order;     /* … and enum tms_order of an atomic one, 0: none is known */
     struct tms_spool_event waiting[2]; /* of along.c */
     uint32_t waiting_count;
     bool split_due;     /* with the next event: it forked */

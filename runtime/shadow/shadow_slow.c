@@ -408,8 +408,8 @@ static bool repeats(const struct tms_rt_thread *t, const struct tms_rt_unpacked 
 {
     bool found = false;
 
-    if ((a->kind & WORD_FAST) != 0) {
-        return false;
+    if ((a->kind & WORD_FAST) != 0 || (tms_rt_mode.records && (a->kind & WORD_WRITE) != 0)) {
+        return false; /* a recording has every write that may release something */
     }
     for (uint32_t i = 0; i < cell->count; i++) {
         uint64_t word = cell->word[i];
@@ -428,12 +428,19 @@ static bool repeats(const struct tms_rt_thread *t, const struct tms_rt_unpacked 
 static __attribute__((noinline)) void spool_access(struct tms_rt_thread *t, const struct access *a,
                                                    uint64_t event)
 {
-    struct tms_spool_event record = {.number = event,
-                                     .target = a->address,
-                                     .site = a->site,
-                                     .kind = names[access_of(a->kind)].event,
-                                     .size = (uint8_t)__builtin_popcountll(a->bytes),
-                                     .what = t->mark};
+    static const uint8_t with_order[] = {
+        [TMS_RT_READ] = TMS_EVENT_ATOMIC_READ,
+        [TMS_RT_WRITE] = TMS_EVENT_ATOMIC_WRITE,
+        [TMS_RT_UPDATE] = TMS_EVENT_ATOMIC_UPDATE,
+    };
+    enum tms_rt_access access = access_of(a->kind);
+    struct tms_spool_event record = {
+        .number = event,
+        .target = a->address,
+        .site = a->site,
+        .kind = t->order != 0 ? with_order[access] : names[access].event,
+        .size = (uint8_t)__builtin_popcountll(a->bytes),
+        .what = t->order != 0 ? tms_spool_what(t->order, t->mark) : t->mark};
 
     tms_rt_spool_access(t, &record);
 }
@@ -698,6 +705,13 @@ bool tms_rt_is_repeated_load(const struct tms_rt_thread *t, uintptr_t address, s
     return true;
 }
 
+/* By __ATOMIC_…; the bits above say what does not matter here. */
+static const uint8_t orders[8] = {
+    [__ATOMIC_RELAXED] = TMS_ORDER_RELAXED, [__ATOMIC_CONSUME] = TMS_ORDER_ACQUIRE,
+    [__ATOMIC_ACQUIRE] = TMS_ORDER_ACQUIRE, [__ATOMIC_RELEASE] = TMS_ORDER_RELEASE,
+    [__ATOMIC_ACQ_REL] = TMS_ORDER_ACQ_REL, [__ATOMIC_SEQ_CST] = TMS_ORDER_SEQ_CST,
+};
+
 static bool acquires(int order)
 {
     return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
@@ -769,7 +783,9 @@ void tms_rt_access_atomic(struct tms_rt_thread *t, uintptr_t address, size_t siz
     if (access != TMS_RT_WRITE) {
         read_clock(t, address, order);
     }
+    t->order = t->mark == 0 || t->mark == TMS_SPOOL_RETRY ? orders[order & 7] : 0;
     access_words(t, address, size, kinds[access] | (acquired ? WORD_SYNCED : 0), a.site);
+    t->order = 0;
     if (access != TMS_RT_READ) {
         write_clock(t, address, access == TMS_RT_UPDATE, order);
     }
@@ -785,5 +801,11 @@ void tms_rt_fence(struct tms_rt_thread *t, int order)
     }
     if (releases(order)) {
         tms_rt_clock_release(t, &t->fenced);
+    }
+    if (tms_rt_mode.records) {
+        struct tms_spool_event event = {.number = t->number,
+                                        .kind = TMS_EVENT_FENCE,
+                                        .what = tms_spool_what(orders[order & 7], 0)};
+        tms_rt_spool_event(t, &event);
     }
 }

@@ -127,13 +127,10 @@ struct tms_spool_event {
 };
 
 /*
- * Two kinds are not of the public header. AGAIN: an access, of the kind in `what`, that a thread
- * did again, and that nobody wrote down until it was met. It has its place at the moment in
- * `extra`, behind the last event of that thread up to there, not where it stands. IDLE: blocks
- * without an event in them, so many as `extra` says, up to TMS_SPOOL_RUN_MOST, one behind the
- * other.
+ * One kind is not of the public header. IDLE: blocks without an event in them, so many as `extra`
+ * says, up to TMS_SPOOL_RUN_MOST, one after the other.
  */
-enum { TMS_SPOOL_AGAIN = UINT8_MAX, TMS_SPOOL_IDLE = UINT8_MAX - 1 };
+enum { TMS_SPOOL_IDLE = UINT8_MAX - 1 };
 
 /*
  * Accesses that are more than that: the read of a compare-and-swap that failed; operations on
@@ -191,12 +188,6 @@ static inline void tms_event_lengthen(struct tms_spool_event *event,
     event->extra = tms_event_bytes(event) + tms_event_bytes(by);
     event->target = by->target < event->target ? by->target : event->target;
     event->size = 0;
-}
-
-#define TMS_SPOOL_MOMENT 38 /* bits of a number; those above it are the thread's index */
-static inline uint64_t tms_spool_moment(uint32_t thread, uint64_t number)
-{
-    return (uint64_t)thread << TMS_SPOOL_MOMENT | number;
 }
 
 /* ---- records ---------------------------------------------------------------------------- */

@@ -103,22 +103,9 @@ static void add_threads(struct tms_merge *merge, const struct tms_spool *spool)
     }
 }
 
-static void add_again(struct tms_merge *merge, const struct tms_again *again)
+bool tms_merge_open(struct tms_merge *merge, struct tms_spool *spool)
 {
-    for (size_t i = 0, end; i < again->count; i = end) {
-        uint32_t thread = tms_again_thread(&again->events[i]);
-        for (end = i + 1; end < again->count && tms_again_thread(&again->events[end]) == thread;) {
-            end++;
-        }
-        add_cursor(
-            merge, thread,
-            (struct tms_merge_cursor){.event = &again->events[i], .end = &again->events[end]});
-    }
-}
-
-bool tms_merge_open(struct tms_merge *merge, struct tms_spool *spool, const struct tms_again *again)
-{
-    size_t most = spool->event_count + again->count + 1;
+    size_t most = spool->event_count + 1;
 
     *merge = (struct tms_merge){.spool = spool};
     merge->cursors = calloc(most, sizeof(*merge->cursors));
@@ -127,7 +114,6 @@ bool tms_merge_open(struct tms_merge *merge, struct tms_spool *spool, const stru
         return false;
     }
     add_threads(merge, spool);
-    add_again(merge, again);
     for (size_t i = merge->count / 2; i-- > 0;) {
         sink(merge, i);
     }

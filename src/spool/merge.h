@@ -11,11 +11,10 @@
 #ifndef TMS_SPOOL_MERGE_H
 #define TMS_SPOOL_MERGE_H
 
-#include "spool/again.h"
 #include "spool/spool.h"
 #include "tmesis/tmesis.h"
 
-/* Where a thread stands, or what it did again. */
+/* Where a thread stands. */
 struct tms_merge_cursor {
     const struct tms_spool_event *event; /* the next one */
     const struct tms_spool_event *end;   /* of the chunk */
@@ -27,8 +26,7 @@ struct tms_merge_cursor {
 /* An event that is the next of its thread, or one to stop at, in its order. */
 struct tms_merge_turn {
     uint64_t number;
-    uint64_t rank; /* among those of the same number: the thread, and below it the cursor, so that
-                      what it did again comes behind the rest */
+    uint64_t rank; /* among those of the same number: the thread, and below it the cursor */
 };
 
 static inline struct tms_merge_turn tms_merge_stop(uint64_t number, uint32_t thread)
@@ -47,10 +45,8 @@ struct tms_merge {
     size_t stop, stop_count; /* the next one, and all */
 };
 
-/* With what was done again, in order. False when memory is short: tms_merge_close is due as well.
- */
-bool tms_merge_open(struct tms_merge *merge, struct tms_spool *spool,
-                    const struct tms_again *again);
+/* False when memory is short: tms_merge_close is due as well. */
+bool tms_merge_open(struct tms_merge *merge, struct tms_spool *spool);
 void tms_merge_close(struct tms_merge *merge);
 
 /*

@@ -7,7 +7,6 @@
 
 #include "protocol/config.h"
 #include "runtime/core/rt.h"
-#include "spool/again.h"
 #include "spool/fuse.h"
 #include "spool/grow.h"
 #include "spool/inlined.h"
@@ -27,7 +26,6 @@ struct work {
     struct tms_thin_thread *thread; /* whose events are taken */
     struct tms_inlined inlined;
     struct tms_naming naming;
-    struct tms_again again;
     struct tms_fuse fuse;
     struct tms_merge_turn *renewals; /* of memory, where the order of accesses matters */
     size_t renewal_count, renewal_capacity;
@@ -74,7 +72,6 @@ static inline enum tms_class class_of(const struct tms_spool_event *event)
         TMS_EVENT_KINDS(X)
 #undef X
             [TMS_SPOOL_IDLE] = TMS_CLASS_LABEL,
-        [TMS_SPOOL_AGAIN] = TMS_CLASS_OBJECT, /* nothing where it stands */
     };
 
     return (enum tms_class)classes[event->kind];
@@ -148,11 +145,6 @@ static bool note_event(struct work *work, const struct tms_spool_event *event, u
         semaphore = as_semaphore(work, event);
         event = &semaphore;
     }
-    if (event->kind == TMS_SPOOL_AGAIN) {
-        struct tms_spool_event again = tms_again_in_place(event);
-        return !is_memory(&again) || tms_is_with_order(&again) || /* those are never put off */
-               (tms_again_add(&work->again, &again) && note_place(&work->places, &again));
-    }
     return is_renewal(event) ? note_renewal(work, event, thread) : note_place(&work->places, event);
 }
 
@@ -199,7 +191,6 @@ static bool note_places(struct work *work)
             return false;
         }
     }
-    tms_again_sort(&work->again);
     return tms_places_settle(&work->places);
 }
 
@@ -511,7 +502,7 @@ static int note_uses(struct work *work)
     if (work->thin.off) {
         return TMS_OK;
     }
-    if (tms_merge_open(&merge, work->names->spool, &work->again)) {
+    if (tms_merge_open(&merge, work->names->spool)) {
         tms_merge_loosen(&merge, work->renewals, work->renewal_count);
         code = TMS_OK;
         while (code == TMS_OK && (count = tms_merge_run(&merge, &events, &thread)) > 0) {
@@ -532,8 +523,7 @@ static int make_events(struct work *work)
     size_t count;
     int code = TMS_ERR_MEMORY;
 
-    if (tms_places_start(&work->places) &&
-        tms_merge_open(&merge, work->names->spool, &work->again)) {
+    if (tms_places_start(&work->places) && tms_merge_open(&merge, work->names->spool)) {
         code = TMS_OK;
         while (code == TMS_OK && !work->outcome->cut &&
                (count = tms_merge_run(&merge, &events, &thread)) > 0) {
@@ -590,7 +580,6 @@ int tms_spool_trace(struct tms_spool_names *names, tms_trace_sink *sink, void *u
     tms_thin_free(&work->thin);
     tms_places_free(&work->places);
     tms_naming_free(&work->naming);
-    tms_again_free(&work->again);
     free(work->renewals);
     free(work);
     return names->failed ? TMS_ERR_MEMORY : code;

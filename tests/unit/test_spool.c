@@ -390,29 +390,6 @@ static void renewed_memory_is_cut_out_of_an_array(void **state)
                  false);
 }
 
-static void what_was_done_again_stands_where_it_was_done(void **state)
-{
-    struct image *image = new_cut();
-    struct tms_spool_event again = event_of(4, TMS_EVENT_BEGIN, 0x1002, 1);
-
-    (void)state;
-    again.kind = TMS_SPOOL_AGAIN;
-    again.what = TMS_EVENT_WRITE;
-    again.extra = tms_spool_moment(1, 2); /* told by thread 2, behind the begin in thread 1 */
-    add_event(image, 2, again);
-    again.what = TMS_EVENT_BEGIN; /* makes no sense */
-    add_event(image, 2, again);
-    assert_trace(image,
-                 "main|fork(cashier)\n"
-                 "main|begin(deposit)\n"
-                 "main|w(0x1002)\n"
-                 "main|r(0x1000)\nmain|r(0x1002)\nmain|r(0x1003)\n"
-                 "cashier|w(0x1002)\n"
-                 "main|w(0x1000)\nmain|w(0x1002)\nmain|w(0x1003)\nmain|w(0x1004)\n"
-                 "main|end(deposit)\n",
-                 false);
-}
-
 static void one_idle_block_stands_for_those_that_follow(void **state)
 {
     struct image *image = new_image();
@@ -943,7 +920,6 @@ int main(void)
         cmocka_unit_test(accesses_of_one_extent_stay_whole),
         cmocka_unit_test(an_array_is_one_variable_until_somebody_touches_a_part_of_it),
         cmocka_unit_test(renewed_memory_is_cut_out_of_an_array),
-        cmocka_unit_test(what_was_done_again_stands_where_it_was_done),
         cmocka_unit_test(one_idle_block_stands_for_those_that_follow),
         cmocka_unit_test(neighbours_of_one_site_become_one_access),
         cmocka_unit_test(memory_that_is_renewed_is_new),
