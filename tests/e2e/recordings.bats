@@ -92,7 +92,7 @@ clears() {
     build_judged
     recorded swap --full
     events=$(grep 'word' <<<"$trace" | tr '\n' ' ')
-    [ "$events" = "retry(word) r(word) retry(word) u(word) " ]
+    [ "$events" = "retry(word) ar(word,seq_cst) retry(word) au(word,seq_cst) " ]
 }
 
 @test "delays of the tool are recorded, and only these" {
