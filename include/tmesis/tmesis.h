@@ -1008,6 +1008,7 @@ struct tms_report_settings {
     bool quiet;         /* the verdict line only */
     bool potential;     /* findings that are merely potential too; otherwise text counts them */
     bool notes;         /* findings of `judge` that are notes too; otherwise text counts them */
+    bool locks_only;    /* of a program: its memory was not watched, so nothing is said of data */
     bool verbose;       /* everything in full: no limit of lines, call stacks, guarantees */
     const char *strip_prefix; /* a directory that text leaves out of paths; NULL: none */
     const char *command;      /* of a program: what to type to run it again; NULL: as `path` says */

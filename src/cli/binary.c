@@ -11,10 +11,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /* The runtime has it, and every program built with it shows it. */
 #define HOOK "__tsan_func_entry"
+
+/* The dynamic linker of glibc, wherever it is installed. */
+#define GLIBC_LOADER "ld-linux-x86-64.so."
 
 struct file {
     const char *bytes;
@@ -64,6 +68,12 @@ bool tms_binary_find(const char *name, char path[PATH_MAX])
     return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX && is_program(path);
 }
 
+/* Files with capabilities gain privileges as set-user-ID ones do, except for root. */
+static bool has_capabilities(int fd)
+{
+    return geteuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0;
+}
+
 static bool map_program(const char *name, struct file *file)
 {
     char path[PATH_MAX];
@@ -73,10 +83,10 @@ static bool map_program(const char *name, struct file *file)
         return false;
     }
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool good = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-                (size_t)status.st_size >= sizeof(Elf64_Ehdr);
+    bool good = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
     void *map =
         good ? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    bool capable = fd >= 0 && has_capabilities(fd);
     if (fd >= 0) {
         close(fd);
     }
@@ -86,8 +96,8 @@ static bool map_program(const char *name, struct file *file)
     *file = (struct file){
         .bytes = map,
         .size = (size_t)status.st_size,
-        .privileged = (status.st_mode & (S_ISUID | S_ISGID)) != 0,
-        .gains = ((status.st_mode & S_ISUID) != 0 && status.st_uid != geteuid()) ||
+        .privileged = capable || (status.st_mode & (S_ISUID | S_ISGID)) != 0,
+        .gains = capable || ((status.st_mode & S_ISUID) != 0 && status.st_uid != geteuid()) ||
                  ((status.st_mode & S_ISGID) != 0 && status.st_gid != getegid()),
     };
     return true;
@@ -95,17 +105,40 @@ static bool map_program(const char *name, struct file *file)
 
 /* ---- looking into it -------------------------------------------------------------------- */
 
-static bool has_interpreter(const struct file *file, const Elf64_Ehdr *elf)
+static const Elf64_Phdr *loader_of(const struct file *file, const Elf64_Ehdr *elf)
 {
     const Elf64_Phdr *segments =
         part(file, elf->e_phoff, (uint64_t)elf->e_phnum * sizeof(*segments));
 
     for (unsigned i = 0; segments != NULL && i < elf->e_phnum; i++) {
         if (segments[i].p_type == PT_INTERP) {
-            return true;
+            return &segments[i];
         }
     }
-    return false;
+    return NULL;
+}
+
+/* Is the loader at that place of the file glibc's? */
+static bool is_glibc(const struct file *file, const Elf64_Phdr *loader)
+{
+    bool fits = loader->p_offset < file->size && loader->p_filesz <= file->size - loader->p_offset;
+    const char *path = fits ? file->bytes + loader->p_offset : "";
+
+    return fits && memmem(path, loader->p_filesz, GLIBC_LOADER, strlen(GLIBC_LOADER)) != NULL;
+}
+
+/* What is loaded by the system as it is, without the runtime in it. */
+static enum tms_binary kind_of_plain(const struct file *file, const Elf64_Ehdr *elf)
+{
+    const Elf64_Phdr *loader = loader_of(file, elf);
+
+    if (file->privileged) {
+        return TMS_BINARY_PRIVILEGED;
+    }
+    if (loader == NULL) {
+        return TMS_BINARY_STATIC;
+    }
+    return is_glibc(file, loader) ? TMS_BINARY_PLAIN : TMS_BINARY_OTHER_LIBC;
 }
 
 static const Elf64_Shdr *sections_of(const struct file *file)
@@ -155,7 +188,10 @@ static enum tms_binary kind_of(const struct file *file)
 {
     const Elf64_Ehdr *elf = (const void *)file->bytes;
 
-    if (memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0) {
+    if (file->size < SELFMAG || memcmp(file->bytes, ELFMAG, SELFMAG) != 0) {
+        return TMS_BINARY_SCRIPT; /* without a #! line the shell runs it */
+    }
+    if (file->size < sizeof(*elf)) {
         return TMS_BINARY_UNKNOWN;
     }
     if (elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != EM_X86_64) {
@@ -164,10 +200,7 @@ static enum tms_binary kind_of(const struct file *file)
     if (any_symbol(file, is_hook)) {
         return file->gains ? TMS_BINARY_PRIVILEGED : TMS_BINARY_WATCHED;
     }
-    if (file->privileged) {
-        return TMS_BINARY_PRIVILEGED;
-    }
-    return has_interpreter(file, elf) ? TMS_BINARY_PLAIN : TMS_BINARY_STATIC;
+    return kind_of_plain(file, elf);
 }
 
 /* ---- what else it tells ----------------------------------------------------------------- */

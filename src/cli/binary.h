@@ -15,7 +15,9 @@ enum tms_binary {
     TMS_BINARY_STATIC,     /* linked with -static: nothing can be loaded into it */
     TMS_BINARY_PRIVILEGED, /* set-user-ID and the like: the system refuses to load into it */
     TMS_BINARY_FOREIGN,    /* for another kind of machine */
-    TMS_BINARY_UNKNOWN,    /* a script, or not to be found or read */
+    TMS_BINARY_OTHER_LIBC, /* linked with a C library that is not glibc */
+    TMS_BINARY_SCRIPT,     /* run by an interpreter */
+    TMS_BINARY_UNKNOWN,    /* not to be found or read */
 };
 
 /* What its file tells besides. */

@@ -8,6 +8,7 @@
 
 #include "cli/binary.h"
 #include "cli/console.h"
+#include "cli/toolchain.h"
 
 static bool is_executable(const char *path)
 {
@@ -53,11 +54,12 @@ bool tms_preflight_watchable(const char *program, bool quiet)
         [TMS_BINARY_PLAIN] = "",
         [TMS_BINARY_STATIC] = " and is linked statically",
         [TMS_BINARY_FOREIGN] = " and is not a program for x86-64",
+        [TMS_BINARY_OTHER_LIBC] = " and does not use glibc",
     };
     enum tms_binary kind = tms_binary_kind(program);
     struct tms_binary_facts facts;
 
-    if (kind == TMS_BINARY_WATCHED || kind == TMS_BINARY_UNKNOWN ||
+    if (kind == TMS_BINARY_WATCHED || kind == TMS_BINARY_SCRIPT || kind == TMS_BINARY_UNKNOWN ||
         kind == TMS_BINARY_PRIVILEGED) { /* which the start refuses */
         return true;
     }
@@ -75,6 +77,61 @@ bool tms_preflight_watchable(const char *program, bool quiet)
         tms_say("%s was not built with tmesis cc%s: it is not watched itself, only programs built "
                 "so that it starts",
                 program, why[kind]);
+    }
+    return true;
+}
+
+/* Why nothing can be loaded into a program, by its kind; NULL: it can. */
+static const char *obstacle_of(enum tms_binary kind)
+{
+    static const char *const obstacles[TMS_BINARY_UNKNOWN + 1] = {
+        [TMS_BINARY_STATIC] = "it is linked statically, so no library can be loaded into it",
+        [TMS_BINARY_PRIVILEGED] = "it is set-user-ID, set-group-ID or has capabilities, and the "
+                                  "system loads no libraries of others into such programs",
+        [TMS_BINARY_FOREIGN] = "it is not a program for x86-64",
+        [TMS_BINARY_OTHER_LIBC] = "it uses a C library other than glibc, with which the library "
+                                  "that would watch it can't be loaded",
+    };
+
+    return obstacles[kind];
+}
+
+static void tell_preload(const char *program, enum tms_binary kind)
+{
+    if (kind == TMS_BINARY_SCRIPT) {
+        tms_say("%s is a script: the programs that it starts are watched, but only the locks and "
+                "threads of those that were not built with tmesis cc, not their memory",
+                program);
+    } else {
+        tms_say("%s was not built with tmesis cc: its locks and threads are watched, its memory "
+                "is not",
+                program);
+    }
+}
+
+bool tms_preflight_preload(const char *program, bool quiet, char preload[PATH_MAX])
+{
+    enum tms_binary kind = tms_binary_kind(program);
+    struct tms_runtime_files files;
+    char why[512];
+
+    preload[0] = '\0';
+    if (kind == TMS_BINARY_WATCHED || kind == TMS_BINARY_UNKNOWN) {
+        return true;
+    }
+    if (obstacle_of(kind) != NULL) {
+        tms_say("%s was not built with tmesis cc, and %s; build it with `tmesis cc` or "
+                "`tmesis c++` in the place of the compiler",
+                program, obstacle_of(kind));
+        return false;
+    }
+    if (!tms_runtime_find(&files, why, sizeof(why))) {
+        tms_say("%s", why);
+        return false;
+    }
+    memcpy(preload, files.preload, PATH_MAX);
+    if (!quiet) {
+        tell_preload(program, kind);
     }
     return true;
 }

@@ -24,6 +24,13 @@ bool tms_preflight_find(const char *program, const struct tms_watching *watching
  */
 bool tms_preflight_watchable(const char *program, bool quiet);
 
+/*
+ * For a program that may do without the runtime: `preload` gets the path of the library that is to
+ * be loaded into it, or "" if it has the runtime, or if its start will fail. False after a sentence
+ * if nothing can be loaded into it.
+ */
+bool tms_preflight_preload(const char *program, bool quiet, char preload[PATH_MAX]);
+
 /* Remarks on symbols and lines that are missing. */
 void tms_preflight_remark(const char *program);
 

@@ -5,6 +5,12 @@
 #include <stdlib.h>
 
 #include "cli/origin.h"
+#include "protocol/config.h"
+
+static bool is_locks_only(const struct tms_remains *remains)
+{
+    return (remains->spool.header.mode & TMS_RT_LOCKS_ONLY) != 0;
+}
 
 static struct tms_coverage coverage_of(const struct tms_spool_live *live)
 {
@@ -34,6 +40,10 @@ static struct tms_report_settings settings_for(const struct tms_process_reports 
     settings.processes = path != NULL ? reports->count : 0;
     settings.partial = reports->watched->running;
     settings.coverage = path != NULL ? reports->coverage : coverage_of(&remains->spool.live);
+    settings.locks_only = path != NULL ? reports->locks_only : is_locks_only(remains);
+    if (settings.locks_only) { /* nothing is worse than a note there */
+        settings.notes = settings.potential = true;
+    }
     return settings;
 }
 
@@ -92,6 +102,7 @@ int tms_process_reports_add(struct tms_process_reports *reports, struct tms_rema
                             struct tms_analysis *analysis)
 {
     note_coverage(reports, remains);
+    reports->locks_only = reports->locks_only || is_locks_only(remains);
     if (reports->count++ == 0) {
         reports->first = remains;
         reports->alone = analysis;

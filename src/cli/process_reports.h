@@ -25,6 +25,7 @@ struct tms_process_reports {
     struct tms_analysis *merged;         /* … the result of all; NULL: there is only one */
     size_t count;
     struct tms_coverage coverage;
+    bool locks_only; /* the memory of one of them was not watched */
 };
 
 /* Marks what is known in a finished analysis, and writes its JSON object. TMS_OK or a code. */

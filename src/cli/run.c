@@ -2,15 +2,16 @@
 /*
  * tmesis run: a program watched, and a report when it has ended. `frontier` decides inside the
  * program while it runs; other engines get what was recorded. If these need no accesses, only
- * synchronisation is recorded along, and programs that were not built for it can be looked at, too.
+ * synchronisation is recorded along. A program that was not built for it has the preload library
+ * loaded into it, and is judged by its locks.
  */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/binary.h"
 #include "cli/console.h"
+#include "cli/engine_plan.h"
 #include "cli/new_file.h"
 #include "cli/options.h"
 #include "cli/predict_options.h"
@@ -19,13 +20,11 @@
 #include "cli/remains.h"
 #include "cli/report_options.h"
 #include "cli/suppress_options.h"
-#include "cli/toolchain.h"
 #include "cli/watch.h"
+#include "protocol/config.h"
 #include "spool/observe.h"
 #include "spool/trace.h"
 #include "tmesis/tmesis.h"
-
-#define INSIDE "frontier" /* the engine that the runtime has */
 
 struct values {
     struct tms_common common;
@@ -85,8 +84,8 @@ static const struct tms_option options[] = {
      .value = "NAME,…",
      .help = "which engines decide: frontier does while the program runs, for others it is "
              "recorded and they are run at its end (judge gets every access, and brings frontier "
-             "and sidetrack along); sidetrack and goodlock alone take programs that were not built "
-             "with tmesis cc"},
+             "and sidetrack along); for programs that were not built with tmesis cc the default "
+             "is " TMS_LOCK_ENGINES},
     {.name = "blame",
      .type = TMS_OPTION_FLAG,
      .at = AT(blame),
@@ -149,11 +148,10 @@ static const struct tms_option options[] = {
 struct job {
     const struct values *values;
     struct tms_settings settings;
-    char engines[TMS_ENGINE_LIST_SIZE]; /* that get what was recorded */
+    struct tms_engine_plan plan;  /* for processes with the runtime in them */
+    struct tms_engine_plan locks; /* for those with the preload library */
     struct tms_fail_on fail_on;
     struct tms_suppress suppress;
-    bool judges;            /* one of them judges: every access is recorded */
-    bool inside;            /* frontier decides in the program */
     char preload[PATH_MAX]; /* the library for a program without the runtime, or "" */
     struct tms_watched watched;
     struct tms_process_reports reports;
@@ -205,6 +203,27 @@ static int feed(void *user, const struct tms_event *events, size_t count)
     return code < 0 ? code : TMS_OK;
 }
 
+/* Was the process looked at by the preload library? */
+static bool is_locks_only(const struct tms_remains *remains)
+{
+    return (remains->spool.header.mode & TMS_RT_LOCKS_ONLY) != 0;
+}
+
+static const struct tms_engine_plan *plan_for(const struct job *job,
+                                              const struct tms_remains *remains)
+{
+    return is_locks_only(remains) ? &job->locks : &job->plan;
+}
+
+/*
+ * Where an inlined function begins and ends is a guess, so nothing that is said of the run as it
+ * was may come from one: they are blocks only to engines that predict.
+ */
+static bool takes_inlined(const struct job *job, const struct tms_remains *remains)
+{
+    return is_locks_only(remains) && !job->locks.observes && job->values->watching.rules.count == 0;
+}
+
 /* The recorded events through the engines; `sites` gets where each of them happened. */
 static int run_engines(struct job *job, struct tms_remains *remains, struct tms_analysis *analysis,
                        struct tms_event_sites *sites)
@@ -213,12 +232,12 @@ static int run_engines(struct job *job, struct tms_remains *remains, struct tms_
     struct feeding feeding = {remains, analysis};
     char loss[TMS_SPOOL_REASON];
 
-    remains->names.inlined = job->preload[0] != '\0' && job->values->watching.rules.count == 0;
+    remains->names.inlined = takes_inlined(job, remains);
     int code = tms_spool_trace(&remains->names, feed, &feeding, &outcome, sites);
     if (code == TMS_OK) {
-        bool lost =
-            tms_spool_loss_along(&remains->spool, loss) ||
-            (!job->inside && outcome.inlined == 0 && tms_spool_doubt(&remains->spool, loss));
+        bool lost = tms_spool_loss_along(&remains->spool, loss) ||
+                    (!plan_for(job, remains)->inside && outcome.inlined == 0 &&
+                     tms_spool_doubt(&remains->spool, loss));
         tms_analysis_lost(analysis, lost ? loss : NULL);
         tms_analysis_counted(analysis, remains->spool.header.transactions);
         job->blocks = job->blocks || outcome.inlined > 0;
@@ -244,13 +263,16 @@ static int analyse(struct job *job, struct tms_remains *remains, struct tms_anal
 {
     struct tms_event_sites sites;
     struct stacks stacks = {remains, &sites};
-    int code = tms_analysis_new(remains->context, &job->settings, analysis);
+    const struct tms_engine_plan *plan = plan_for(job, remains);
+    struct tms_settings settings = job->settings;
 
+    settings.engines = plan->recorded;
+    int code = tms_analysis_new(remains->context, &settings, analysis);
     tms_event_sites_init(&sites);
-    if (code == TMS_OK && job->engines[0] != '\0') {
+    if (code == TMS_OK && plan->recorded[0] != '\0') {
         code = run_engines(job, remains, *analysis, &sites);
     }
-    if (code == TMS_OK && job->inside) {
+    if (code == TMS_OK && plan->inside) {
         code = tms_spool_observe(&remains->names, tms_remains_seconds(remains, &job->watched),
                                  *analysis);
     }
@@ -278,7 +300,7 @@ static void note_verdicts(struct job *job, const struct tms_analysis *analysis)
 static bool is_silent(const struct job *job, const struct tms_remains *remains)
 {
     const struct tms_spool_header *header = &remains->spool.header;
-    bool only_starts = job->preload[0] != '\0' && job->watched.spool_count > 1;
+    bool only_starts = is_locks_only(remains) && job->watched.spool_count > 1;
     char loss[TMS_SPOOL_REASON];
 
     return (remains->child && header->blocks == 0 && !tms_spool_loss(&remains->spool, loss)) ||
@@ -365,13 +387,13 @@ static void conclude(const struct job *job)
 static void warn_unused(const struct job *job)
 {
     const struct tms_watching *watching = &job->values->watching;
-    bool along = job->engines[0] != '\0';
+    bool along = job->plan.recorded[0] != '\0';
 
-    if (!job->inside || job->values->common.quiet) {
+    if (!job->plan.inside || job->values->common.quiet) {
         return;
     }
     if (watching->full || (watching->max_size != 0 && !along)) {
-        tms_say("%s, which " INSIDE " does not need",
+        tms_say("%s, which " TMS_ENGINE_INSIDE " does not need",
                 along ? "--full is for recordings of accesses"
                       : "--full and --max-size are for recordings");
     }
@@ -439,13 +461,21 @@ static int report_all(struct job *job)
     return job->values->json != NULL && job->bad ? TMS_EXIT_WATCH_BAD : exit_status(job);
 }
 
+/* For TMESIS_RT_MODE, as processes with the runtime in them need it. */
+static const char *mode_of(const struct job *job)
+{
+    const struct tms_engine_plan *plan = &job->plan;
+
+    if (plan->inside || (plan->light && job->preload[0] != '\0')) {
+        return plan->recorded[0] != '\0' || job->preload[0] != '\0' ? "along" : "check";
+    }
+    return "record";
+}
+
 static int run_job(struct job *job, const struct tms_operands *operands)
 {
-    bool along = (job->inside && job->engines[0] != '\0') || job->preload[0] != '\0';
     struct tms_watching watching = job->values->watching;
-    struct tms_manner manner = {.mode = along         ? "along"
-                                        : job->inside ? "check"
-                                                      : "record",
+    struct tms_manner manner = {.mode = mode_of(job),
                                 .blame = job->values->blame,
                                 .preload = job->preload[0] != '\0' ? job->preload : NULL,
                                 .report_signal = report_signal(job->values->report_on),
@@ -453,7 +483,7 @@ static int run_job(struct job *job, const struct tms_operands *operands)
                                 .report = report_interim,
                                 .user = job};
 
-    watching.full = watching.full || job->judges;
+    watching.full = watching.full || job->plan.judges;
     int status = tms_watch(&job->watched, &watching, &manner, operands);
 
     if (status == TMS_EXIT_OK) {
@@ -464,87 +494,6 @@ static int run_job(struct job *job, const struct tms_operands *operands)
 }
 
 /* ---- who decides where -------------------------------------------------------------------- */
-
-/* The engine of the first word of a list. */
-static const struct tms_engine_info *first_engine(const char *list)
-{
-    const struct tms_engine_info *info;
-    size_t length = strcspn(list, ",");
-
-    for (size_t i = 0; (info = tms_engine_info(i)) != NULL; i++) {
-        if (strlen(info->name) == length && memcmp(info->name, list, length) == 0) {
-            return info;
-        }
-    }
-    return NULL; /* "all" */
-}
-
-/*
- * Takes INSIDE out of the engines, if the others can do with what is recorded along; otherwise all
- * of them get a recording. Returns whether they need no accesses.
- */
-static bool divide_engines(struct job *job, const char *list)
-{
-    bool light = (job->settings.predict & TMS_PREDICT_VARIABLE) == 0;
-    bool inside = false;
-
-    job->judges = tms_predicting_judges(list);
-    job->engines[0] = '\0';
-    for (const char *at = list; *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
-        const struct tms_engine_info *engine = first_engine(at);
-        if (engine != NULL && strcmp(engine->name, INSIDE) == 0) {
-            inside = true;
-            continue;
-        }
-        light = light && engine != NULL && (engine->flags & TMS_ENGINE_NO_ACCESSES) != 0;
-        size_t length = strlen(job->engines);
-        snprintf(job->engines + length, sizeof(job->engines) - length, "%s%.*s",
-                 length > 0 ? "," : "", (int)strcspn(at, ","), at);
-    }
-    light = light && !job->judges;
-    job->inside = inside && (light || job->engines[0] == '\0');
-    if (!job->inside) {
-        snprintf(job->engines, sizeof(job->engines), "%s", list);
-    }
-    job->settings.engines = job->engines;
-    return light && !inside;
-}
-
-/* Has the library loaded into a program that has no runtime; false after a sentence. */
-static bool choose_preload(struct job *job, const char *program)
-{
-    static const char *const obstacles[] = {
-        [TMS_BINARY_STATIC] = "it is linked statically, so no library can be loaded into it",
-        [TMS_BINARY_PRIVILEGED] = "it is set-user-ID or set-group-ID, and the system loads no "
-                                  "libraries of others into such programs",
-        [TMS_BINARY_FOREIGN] = "it is not a program for x86-64",
-        [TMS_BINARY_UNKNOWN] = NULL,
-    };
-    enum tms_binary kind = tms_binary_kind(program);
-    struct tms_runtime_files files;
-    char why[512];
-
-    if (kind == TMS_BINARY_WATCHED) {
-        return true;
-    }
-    if (obstacles[kind] != NULL) {
-        tms_say("%s was not built with tmesis cc, and %s; build it with `tmesis cc` or "
-                "`tmesis c++` in the place of the compiler",
-                program, obstacles[kind]);
-        return false;
-    }
-    if (!tms_runtime_find(&files, why, sizeof(why))) {
-        tms_say("%s", why);
-        return false;
-    }
-    memcpy(job->preload, files.preload, sizeof(job->preload));
-    if (kind == TMS_BINARY_PLAIN && !job->values->common.quiet) {
-        tms_say("%s was not built with tmesis cc: its locks and threads are watched by a library "
-                "that is loaded into it, its memory is not",
-                program);
-    }
-    return true;
-}
 
 static void settle_settings(struct job *job)
 {
@@ -599,18 +548,36 @@ static bool outputs_are_good(const struct values *values, const char *program)
            (rules == NULL || tms_new_file_possible(rules) == TMS_EXIT_OK);
 }
 
+/* Chooses the engines for processes of both kinds. */
+static bool choose_engines(struct job *job)
+{
+    const struct values *values = job->values;
+    bool by_locks = !values->engine_given;
+    char list[TMS_ENGINE_LIST_SIZE], left_out[TMS_ENGINE_LIST_SIZE];
+
+    tms_predicting_engines(&values->predicting, wanted_engines(job), list);
+    tms_engine_plan(&job->plan, list, (job->settings.predict & TMS_PREDICT_VARIABLE) != 0);
+    if (by_locks) {
+        tms_predicting_engines(&values->predicting, TMS_LOCK_ENGINES, list);
+    }
+    bool any = tms_engine_plan_locks(&job->locks, list, left_out);
+    if (job->preload[0] != '\0' && left_out[0] != '\0' && (!any || !values->common.quiet)) {
+        tms_say("of use only where memory is watched, in programs built with tmesis cc%s: %s",
+                any ? ", and left out otherwise" : "", left_out);
+    }
+    return any || job->preload[0] == '\0';
+}
+
 /* False after a sentence if the program had better not be started. */
 static bool look_ahead(struct job *job, const char *program)
 {
     const struct values *values = job->values;
-    char list[TMS_ENGINE_LIST_SIZE], path[PATH_MAX];
-    const char *engines = tms_predicting_engines(&values->predicting, wanted_engines(job), list);
-    bool locks_only = divide_engines(job, engines);
+    char path[PATH_MAX];
 
     if (!tms_preflight_find(program, &values->watching, "--json", values->json, path) ||
         !outputs_are_good(values, path) ||
-        !(locks_only ? choose_preload(job, program)
-                     : tms_preflight_watchable(program, values->common.quiet))) {
+        !tms_preflight_preload(program, values->common.quiet, job->preload) ||
+        !choose_engines(job)) {
         return false;
     }
     if (!values->common.quiet) {
@@ -639,15 +606,14 @@ static int run(const void *all_values, const struct tms_operands *operands)
 
 const struct tms_command tms_command_run = {
     .name = "run",
-    .summary = "run a program built with tmesis cc and check it",
+    .summary = "run a program and check it",
     .usage = "[--] PROGRAM [ARGUMENT…]",
     .about =
-        "Runs PROGRAM, which was built with tmesis cc or tmesis c++, and decides while it runs "
-        "whether its atomic blocks are left whole. What it reads and writes stays its own; the "
-        "report follows on standard error when it has ended, however that came about. All words "
-        "behind PROGRAM are for it. With --engine sidetrack, PROGRAM may be any program, and its "
-        "locks "
-        "are looked at.\n\n"
+        "Runs PROGRAM and decides while it runs whether its atomic blocks are left whole. Build it "
+        "with tmesis cc or tmesis c++ to have its memory watched; of any other dynamically linked "
+        "program only locks and threads are. The program's own input and output are untouched. "
+        "The report goes to standard error when it ends. Everything after PROGRAM is passed to "
+        "it.\n\n"
         "Exit status: that of PROGRAM (128 and its number after a signal), but 66 if a violation "
         "was observed (--engine=judge: an error or a warning; see --fail-on and --strict), 3 if "
         "the verdict is incomplete, 125 if PROGRAM could not be run and watched.",

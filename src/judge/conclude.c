@@ -213,6 +213,12 @@ int tms_judge_conclude(struct tms_analysis *analysis)
  * -------------------------------------------------------------------------------------------------
  */
 
+/* What was observed elsewhere has its stack, and a number that is not of this trace. */
+static uint32_t stack_at(uint32_t known, uint64_t event, tms_stack_of *stack_of, void *user)
+{
+    return known != 0 ? known : stack_of(user, event);
+}
+
 static const struct tms_turn *resolve_turns(struct tms_judge_engine *engine,
                                             const struct tms_turn *turns, size_t count,
                                             tms_stack_of *stack_of, void *user)
@@ -226,7 +232,7 @@ static const struct tms_turn *resolve_turns(struct tms_judge_engine *engine,
     }
     memcpy(resolved, turns, size);
     for (size_t i = 0; i < count; i++) {
-        resolved[i].stack = stack_of(user, resolved[i].event);
+        resolved[i].stack = stack_at(resolved[i].stack, resolved[i].event, stack_of, user);
     }
     return resolved;
 }
@@ -244,8 +250,9 @@ static const struct tms_step *resolve_cycle(struct tms_judge_engine *engine,
     }
     memcpy(cycle, finding->cycle, size);
     for (size_t i = 0; i < finding->cycle_length; i++) {
-        cycle[i].first_stack = stack_of(user, cycle[i].first_event);
-        cycle[i].second_stack = stack_of(user, cycle[i].second_event);
+        struct tms_step *step = &cycle[i];
+        step->first_stack = stack_at(step->first_stack, step->first_event, stack_of, user);
+        step->second_stack = stack_at(step->second_stack, step->second_event, stack_of, user);
     }
     return cycle;
 }

@@ -30,7 +30,13 @@
     X(report_on, "REPORT_ON",                                                                      \
       "number of the signal that asks for a report where its action is the default; unset: none")
 
-enum tms_spool_mode { TMS_RT_CHECK = 1, TMS_RT_RECORD = 2, TMS_RT_FULL = 4, TMS_RT_ALONG = 8 };
+enum tms_spool_mode {
+    TMS_RT_CHECK = 1,
+    TMS_RT_RECORD = 2,
+    TMS_RT_FULL = 4,
+    TMS_RT_ALONG = 8,
+    TMS_RT_LOCKS_ONLY = 16, /* the program was not built for it: its memory is not watched */
+};
 
 struct tms_rt_config {
 #define X(field, name, meaning) const char *field;

@@ -87,6 +87,9 @@ static void write_trace(const struct tms_report_job *job, const struct tms_trace
     if (job->settings->blocks != NULL) {
         tms_json_text(out, ", ", "blocks", job->settings->blocks);
     }
+    if (job->settings->locks_only) {
+        fputs(", \"locks_only\": true", out);
+    }
     fputc('}', out);
 }
 

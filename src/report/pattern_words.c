@@ -99,10 +99,10 @@ static const struct tms_pattern_words words[] = {
     [TMS_PATTERN_UNWATCHED] =
         {"what was done with the data was not recorded",
          "what is done with the data was not recorded",
-         "The trace has locks but no accesses to memory, so it is not known whether data was "
+         "Locks were recorded but no accesses to memory, so it is not known whether data was "
          "affected.",
-         "the trace has no accesses to memory.", "after @U",
-         "record the accesses to memory as well, and check again.", true},
+         "no accesses to memory were recorded.", "after @U",
+         "build the program with tmesis cc to have its memory watched.", true},
 };
 
 _Static_assert(sizeof(words) / sizeof(words[0]) == TMS_PATTERN_COUNT, "a pattern has no words");

@@ -193,6 +193,19 @@ static const char *serial_words(const struct tms_text *text)
                                                : "serializability was not checked";
 }
 
+/* What `judge` counted under that name; `otherwise` if it did not count it. */
+static uint64_t counter_of(const struct tms_text *text, const char *name, uint64_t otherwise)
+{
+    const struct tms_result *result = text->judged.result;
+
+    for (size_t i = 0; i < result->counter_count; i++) {
+        if (strcmp(result->counters[i].name, name) == 0) {
+            return result->counters[i].value;
+        }
+    }
+    return otherwise;
+}
+
 /* Whether data was affected. */
 static const char *data_words(const struct tms_text *text)
 {
@@ -201,6 +214,12 @@ static const char *data_words(const struct tms_text *text)
 
     if (judged->affected) {
         return "data was affected";
+    }
+    if (text->job->settings->locks_only) {
+        return "memory was not watched";
+    }
+    if (counter_of(text, "accesses", 1) == 0) {
+        return "no accesses to memory were recorded";
     }
     if (judged->threatened) {
         return whole ? "no data was affected, but it can be with another timing"
@@ -256,19 +275,6 @@ void tms_text_unjudged(struct tms_text *text)
     }
 }
 
-/* Of all blocks, if `judge` counted them. */
-static uint64_t executions_of(const struct tms_text *text)
-{
-    const struct tms_result *result = text->judged.result;
-
-    for (size_t i = 0; i < result->counter_count; i++) {
-        if (strcmp(result->counters[i].name, "executions") == 0) {
-            return result->counters[i].value;
-        }
-    }
-    return text->summary.transactions;
-}
-
 static void write_counted(const struct tms_page *page, uint64_t count, const char *what,
                           enum tms_ink ink)
 {
@@ -299,6 +305,7 @@ void tms_text_counts(struct tms_text *text)
     fputs(hidden ? " (--notes) · " : " · ", page->out);
     write_counted(page, text->summary.threads, "thread", TMS_INK_PLAIN);
     fputs(" · ", page->out);
-    write_counted(page, executions_of(text), "execution", TMS_INK_PLAIN);
+    write_counted(page, counter_of(text, "executions", text->summary.transactions), "execution",
+                  TMS_INK_PLAIN);
     fprintf(page->out, " checked · %.1f s\n", text->summary.seconds);
 }
