@@ -622,9 +622,8 @@ void tms_rt_departed(struct tms_rt_thread *t, const void *barrier, uintptr_t pc)
 }
 
 /*
- * Where accesses are not written down, what orders threads still is: as a barrier that is passed,
- * which all that was done before comes before. That says a little more than there is, of two posts
- * for instance, and so predicts a little less.
+ * Where accesses are not written down, what orders threads still is. A once control is a barrier
+ * that is passed, which all that was done before comes before.
  */
 static void order(struct tms_rt_thread *t, enum tms_rt_sync what, const void *object, uintptr_t pc)
 {
@@ -637,6 +636,12 @@ static void order(struct tms_rt_thread *t, enum tms_rt_sync what, const void *ob
                                     .site = tms_rt_site(t, pc),
                                     .kind = TMS_EVENT_DEPART,
                                     .what = (uint8_t)what};
+    if (what == TMS_RT_SEMAPHORE) {
+        event.kind = TMS_EVENT_UPDATE;
+        event.size = 1;
+        tms_rt_spool_event(t, &event);
+        return;
+    }
     tms_rt_spool_event(t, &event);
     event.kind = TMS_EVENT_ARRIVE;
     tms_rt_spool_event(t, &event);

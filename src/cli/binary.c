@@ -184,12 +184,32 @@ static bool is_hook(const Elf64_Sym *symbol, const char *name)
     return symbol->st_shndx != SHN_UNDEF && strcmp(name, HOOK) == 0;
 }
 
+/* Is the interpreter of a #! line there? Without such a line the shell runs the script. */
+static bool has_interpreter(const struct file *file)
+{
+    char path[PATH_MAX];
+    size_t at = 2, length = 0;
+
+    if (file->size < 2 || memcmp(file->bytes, "#!", 2) != 0) {
+        return true;
+    }
+    while (at < file->size && (file->bytes[at] == ' ' || file->bytes[at] == '\t')) {
+        at++;
+    }
+    while (at < file->size && length < sizeof(path) - 1 &&
+           memchr(" \t\r\n", file->bytes[at], 4) == NULL) {
+        path[length++] = file->bytes[at++];
+    }
+    path[length] = '\0';
+    return access(path, X_OK) == 0;
+}
+
 static enum tms_binary kind_of(const struct file *file)
 {
     const Elf64_Ehdr *elf = (const void *)file->bytes;
 
     if (file->size < SELFMAG || memcmp(file->bytes, ELFMAG, SELFMAG) != 0) {
-        return TMS_BINARY_SCRIPT; /* without a #! line the shell runs it */
+        return has_interpreter(file) ? TMS_BINARY_SCRIPT : TMS_BINARY_UNKNOWN;
     }
     if (file->size < sizeof(*elf)) {
         return TMS_BINARY_UNKNOWN;

@@ -37,6 +37,7 @@ static const struct tms_option options[] = {
 struct job {
     const struct values *values;
     struct tms_watched watched;
+    char preload[PATH_MAX]; /* the library for a program without the runtime, or "" */
     bool bad, incomplete, blocks;
 };
 
@@ -112,13 +113,14 @@ static bool try_output(const struct values *values, const char *program)
 }
 
 /* False after a sentence if the program had better not be started. */
-static bool look_ahead(const struct values *values, const char *program)
+static bool look_ahead(struct job *job, const char *program)
 {
+    const struct values *values = job->values;
     bool quiet = values->common.quiet;
     char path[PATH_MAX];
 
     if (!tms_preflight_find(program, &values->watching, "-o", values->output, path) ||
-        !try_output(values, path) || !tms_preflight_watchable(program, quiet)) {
+        !try_output(values, path) || !tms_preflight_preload(program, quiet, job->preload)) {
         return false;
     }
     if (!quiet) {
@@ -244,10 +246,11 @@ static int run(const void *all_values, const struct tms_operands *operands)
         tms_say("record needs -o FILE; see tmesis record --help");
         return TMS_EXIT_WATCH_BAD;
     }
-    if (!look_ahead(job.values, operands->text[0])) {
+    if (!look_ahead(&job, operands->text[0])) {
         return TMS_EXIT_WATCH_BAD;
     }
-    static const struct tms_manner manner = {.mode = "record", .blame = true};
+    const struct tms_manner manner = {
+        .mode = "record", .blame = true, .preload = job.preload[0] != '\0' ? job.preload : NULL};
     int status = tms_watch(&job.watched, &job.values->watching, &manner, operands);
     if (status == TMS_EXIT_OK) {
         for (size_t i = 0; i < job.watched.spool_count; i++) {
@@ -264,12 +267,13 @@ static int run(const void *all_values, const struct tms_operands *operands)
 
 const struct tms_command tms_command_record = {
     .name = "record",
-    .summary = "run a program built with tmesis cc and keep a trace of it",
+    .summary = "run a program and keep a trace of it",
     .usage = "-o FILE [--] PROGRAM [ARGUMENT…]",
     .about =
-        "Runs PROGRAM, which was built with tmesis cc or tmesis c++, and writes to FILE what it "
-        "did, for tmesis check and all its engines. Accesses that can change no verdict are left "
-        "out, unless --full is given. All words behind PROGRAM are for it.\n\n"
+        "Runs PROGRAM and writes to FILE what it did, for tmesis check and all its engines. "
+        "Accesses that can change no verdict are left out, unless --full is given; of a program "
+        "that was not built with tmesis cc or tmesis c++ there are no accesses at all. Everything "
+        "after PROGRAM is passed to it.\n\n"
         "Exit status: that of PROGRAM (128 and its number after a signal), but 3 if something is "
         "missing in the trace, 125 if PROGRAM could not be run and watched.",
     .options = options,

@@ -65,6 +65,9 @@ struct source {
     uint32_t thread;
 };
 
+/* Is the variable of an atomic a semaphore? Its name is asked for once. */
+enum is_semaphore { SEMAPHORE_UNKNOWN, SEMAPHORE_NO, SEMAPHORE_YES };
+
 /*
  * Where there are thousands of locks, none of them is at hand when it is taken. What an exclusive
  * acquire always needs, up to the clock of V, is in one cache line, and each A in another.
@@ -77,6 +80,7 @@ struct lock {
     bool shared_since;           /* shared releases since the last exclusive acquire */
     bool shared;                 /* was ever taken so */
     bool inner;                  /* was held by a thread that waited for something */
+    uint8_t semaphore;           /* of an atomic: enum is_semaphore */
     uint8_t newest[KINDS];       /* which of the two last ones is A */
     struct window window[KINDS]; /* V */
     struct tms_vector released_shared; /* R of all shared releases */

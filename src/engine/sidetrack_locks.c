@@ -333,7 +333,25 @@ static void note_source(struct thread *t, const struct source *source)
     t->sourced = foreign > t->sourced ? foreign : t->sourced;
 }
 
-/* A read-modify-write: a section that ends where it begins, if it does not wait as a semaphore. */
+/* Recordings of programs name semaphores like this. */
+#define SEMAPHORE_PREFIX "semaphore:"
+
+static bool is_semaphore(const struct sidetrack *s, struct lock *atomic, uint32_t variable)
+{
+    if (atomic->semaphore == SEMAPHORE_UNKNOWN) {
+        struct tms_names *names = &s->host->context->names[TMS_CLASS_VARIABLE];
+        const char *name = tms_names_text_aside(names, variable);
+        bool yes = strncmp(name, SEMAPHORE_PREFIX, strlen(SEMAPHORE_PREFIX)) == 0;
+        atomic->semaphore = yes ? SEMAPHORE_YES : SEMAPHORE_NO;
+    }
+    return atomic->semaphore == SEMAPHORE_YES;
+}
+
+/*
+ * A read-modify-write: a section that ends where it begins. An operation of a semaphore orders as
+ * one, but is no window: a wait can't be put before the post that it waited for. It may wait for
+ * more than a lock.
+ */
 void tms_sidetrack_update(struct sidetrack *s, const struct tms_op *op)
 {
     struct thread *t = sidetrack_thread(s, op->thread);
@@ -344,6 +362,12 @@ void tms_sidetrack_update(struct sidetrack *s, const struct tms_op *op)
     }
     struct taking taking = {
         .t = t, .lock = atomic, .op = op, .kind = EXCLUSIVE, .on_class = TMS_CLASS_VARIABLE};
+    if (is_semaphore(s, atomic, op->target)) {
+        tms_sidetrack_wait(s, t, op, SECTION_WAITS);
+        learn_lock(s, t, atomic, EXCLUSIVE);
+        teach_lock(s, t, atomic, EXCLUSIVE);
+        return;
+    }
     tms_sidetrack_wait(s, t, op, SECTION_NESTED);
     note_source(t, &atomic->stored);
     if (sidetrack_cuts(&taking)) {

@@ -99,10 +99,11 @@ static const struct tms_pattern_words words[] = {
     [TMS_PATTERN_UNWATCHED] =
         {"what was done with the data was not recorded",
          "what is done with the data was not recorded",
-         "Locks were recorded but no accesses to memory, so it is not known whether data was "
-         "affected.",
-         "no accesses to memory were recorded.", "after @U",
-         "build the program with tmesis cc to have its memory watched.", true},
+         "@U took the lock in between. No accesses to memory were recorded, so it is not known "
+         "whether data was affected.",
+         "@U takes the lock in between. No accesses to memory were recorded, so it is not known "
+         "whether data is affected.",
+         "after @U", "build the program with tmesis cc to have its memory watched.", true},
 };
 
 _Static_assert(sizeof(words) / sizeof(words[0]) == TMS_PATTERN_COUNT, "a pattern has no words");

@@ -236,6 +236,9 @@ static void write_judged_words(const struct tms_text *text, FILE *out)
     const struct tms_result *racing = tms_racing(text->job->analysis);
 
     fprintf(out, "%s; %s", serial_words(text), data_words(text));
+    if (text->worst->verdict == TMS_VERDICT_PREDICTED && text->job->settings->locks_only) {
+        fputs("; a block can be cut apart with another timing", out);
+    }
     if (racing != NULL) {
         fprintf(out, "; data race, first at event %" PRIu64, racing->first_violation_event);
     }

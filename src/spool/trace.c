@@ -114,8 +114,7 @@ static bool note_renewal(struct work *work, const struct tms_spool_event *event,
 
 /*
  * A lock that threads release for each other becomes a semaphore: its operations are updates, and
- * reads if they are shared. Where there are no accesses they pass a barrier, as those of semaphores
- * do (runtime/core/objects.c); take_unowned adds the second half.
+ * reads if they are shared.
  */
 static bool is_unowned(const struct work *work, const struct tms_spool_event *event)
 {
@@ -124,16 +123,14 @@ static bool is_unowned(const struct work *work, const struct tms_spool_event *ev
            tms_spool_find(work->names->spool, TMS_SPOOL_UNOWNED, event->target) != NULL;
 }
 
-static struct tms_spool_event as_semaphore(const struct work *work,
-                                           const struct tms_spool_event *event)
+static struct tms_spool_event as_semaphore(const struct tms_spool_event *event)
 {
     struct tms_spool_event semaphore = *event;
-    bool along = (work->names->spool->header.mode & TMS_RT_ALONG) != 0;
     bool exclusive = event->kind == TMS_EVENT_ACQUIRE || event->kind == TMS_EVENT_RELEASE;
 
     semaphore.what = TMS_RT_SEMAPHORE;
     semaphore.size = 1;
-    semaphore.kind = along ? TMS_EVENT_DEPART : exclusive ? TMS_EVENT_UPDATE : TMS_EVENT_READ;
+    semaphore.kind = exclusive ? TMS_EVENT_UPDATE : TMS_EVENT_READ;
     return semaphore;
 }
 
@@ -142,7 +139,7 @@ static bool note_event(struct work *work, const struct tms_spool_event *event, u
     struct tms_spool_event semaphore;
 
     if (is_unowned(work, event)) {
-        semaphore = as_semaphore(work, event);
+        semaphore = as_semaphore(event);
         event = &semaphore;
     }
     return is_renewal(event) ? note_renewal(work, event, thread) : note_place(&work->places, event);
@@ -387,14 +384,10 @@ static int renew(struct work *work, const struct tms_spool_event *from)
 static int take_unowned(struct work *work, const struct tms_spool_event *from,
                         struct tms_event *event)
 {
-    struct tms_spool_event semaphore = as_semaphore(work, from);
+    struct tms_spool_event semaphore = as_semaphore(from);
 
     event->kind = semaphore.kind;
     int code = put_object(work, &semaphore, event);
-    if (code == TMS_OK && semaphore.kind == TMS_EVENT_DEPART) {
-        event->kind = semaphore.kind = TMS_EVENT_ARRIVE;
-        return put_object(work, &semaphore, event);
-    }
     bool taken = from->kind == TMS_EVENT_ACQUIRE || from->kind == TMS_EVENT_SHARED_ACQUIRE;
     event->kind = TMS_EVENT_CLEAR; /* it waits for others */
     event->target = 0;
