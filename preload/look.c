@@ -102,14 +102,20 @@ static void start_walk(struct walk *walk, const uintptr_t *frame)
     }
 }
 
-static bool note(struct walk *walk, struct tms_rt_plant plant)
+/* Written field by field: what is copied as a whole just afterwards would stall. */
+static bool note(struct walk *walk, uintptr_t *slot, uintptr_t real, uintptr_t function,
+                 uintptr_t level)
 {
     size_t at = walk->known->count + walk->added;
+    struct tms_rt_plant *plant = &walk->known->plants[at];
 
     if (at == TMS_RT_PLANTS_MOST) {
         return false;
     }
-    walk->known->plants[at] = plant;
+    plant->slot = slot;
+    plant->real = real;
+    plant->function = function;
+    plant->level = level;
     walk->added++;
     return true;
 }
@@ -127,8 +133,7 @@ static void follow(struct walk *walk)
         if (tms_rt_is_planted(slot)) {
             walk->met = slot;
             walk->met_function = function;
-        } else if (!own && !note(walk, (struct tms_rt_plant){
-                                           .slot = slot, .real = *slot, .function = function})) {
+        } else if (!own && !note(walk, slot, *slot, function, 0)) {
             walk->end = TMS_RT_UNKNOWN;
             return;
         }
@@ -185,10 +190,8 @@ static size_t follow_jumps(struct walk *walk, size_t alive)
         at--;
     }
     if (at < alive && plants[alive - 1].level + 1 < TMS_RT_LEVELS) {
-        struct tms_rt_plant next = plants[alive - 1];
-        next.function = walk->met_function;
-        next.level++;
-        note(walk, next);
+        const struct tms_rt_plant *last = &plants[alive - 1];
+        note(walk, last->slot, last->real, walk->met_function, last->level + 1);
     }
     return alive;
 }
@@ -214,7 +217,9 @@ static void add_new(struct tms_rt_thread *t, const struct walk *walk, size_t ali
     struct tms_rt_plant *added = &known->plants[known->count];
 
     reverse(added, walk->added);
-    memmove(&known->plants[alive], added, walk->added * sizeof(*added));
+    if (alive < known->count) {
+        memmove(&known->plants[alive], added, walk->added * sizeof(*added));
+    }
     known->count = alive;
     for (size_t i = 0; i < walk->added; i++) {
         struct tms_rt_plant *plant = &known->plants[known->count++];

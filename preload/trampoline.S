@@ -42,7 +42,9 @@ tms_rt_trampoline:
     .endr
     popfq
     .cfi_adjust_cfa_offset -8
-    ret
+    leaq 8(%rsp), %rsp
+    .cfi_adjust_cfa_offset -8
+    jmp *-8(%rsp) /* not ret: the caller's next return is still predicted then */
     .cfi_endproc
     .size tms_rt_trampoline, . - tms_rt_trampoline
     .section .note.GNU-stack, "", @progbits
