@@ -99,9 +99,9 @@ static const struct tms_pattern_words words[] = {
     [TMS_PATTERN_UNWATCHED] =
         {"what was done with the data was not recorded",
          "what is done with the data was not recorded",
-         "@U took the lock in between. No accesses to memory were recorded, so it is not known "
+         "@U came in between. No accesses to memory were recorded, so it is not known "
          "whether data was affected.",
-         "@U takes the lock in between. No accesses to memory were recorded, so it is not known "
+         "@U comes in between. No accesses to memory were recorded, so it is not known "
          "whether data is affected.",
          "after @U", "build the program with tmesis cc to have its memory watched.", true},
 };

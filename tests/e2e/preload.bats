@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # Programs that were not built for it, and what is recorded along with a check: what is said, what
-# rules do, exit statuses. What is predicted of which program is tested in tests/predict/programs.
+# rules do, exit statuses. What is predicted of which program is tested in tests/predict/programs,
+# that programs behave as they do natively in tests/harm.
 # shellcheck disable=SC2154 # common.bash sets them
 load common
 
@@ -20,6 +21,10 @@ setup_file() {
     chmod g+s privileged
     printf '#!/bin/sh\n./bank\n./watched\n' >both.sh
     chmod +x both.sh
+    local source=$BATS_TEST_DIRNAME/plain
+    gcc -g -pthread "$source/cut.c" -o cut
+    gcc -g -O2 -pthread bank.c -o inlined
+    gcc -g -pthread "$source/order.c" -o order
 }
 
 setup() {
@@ -27,7 +32,96 @@ setup() {
     cd "$programs" || return
 }
 
-@test "an ordinary program is looked at by its locks" {
+@test "an ordinary program is watched by its locks" {
+    tms run --json=cut.json ./cut
+    [ "$status" -eq 0 ]
+    [ "$output" = 'the balance is 5' ]
+    [[ $stderr == 'tmesis: ./cut was not built with tmesis cc: its locks and threads are watched, its memory is not'$'\n'* ]]
+    [[ $flat == *'· transfer() was cut: what was done with the data was not recorded'* ]]
+    [[ $flat == *'./cut: violation: not serializable; memory was not watched.'* ]]
+    output=$(<cut.json)
+    valid result
+    query 'd[0]["trace"]["locks_only"] is True'
+    query '[r["engine"] for r in d[0]["results"]] == ["frontier", "judge", "sidetrack", "goodlock"]'
+    query '{(v["transaction"]["label"], v["level"], *v["patterns"]) for v in d[0]["results"][1]["violations"]} == {("transfer", "note", "unwatched")}'
+    query '"observed" in [v["evidence"] for v in d[0]["results"][1]["violations"]]'
+    tms run --quiet ./cut
+    [ "$status" -eq 0 ]
+    [ "$stderr" = './cut: violation: not serializable; memory was not watched.' ]
+}
+
+@test "the exit status is that of the program, unless notes are to count" {
+    for how in --strict --fail-on=note --engine=frontier --engine=velodrome; do
+        tms run "$how" ./cut
+        [ "$status" -eq 66 ]
+        [ "$output" = 'the balance is 5' ]
+    done
+    tms run --strict --exit-code=7 ./cut
+    [ "$status" -eq 7 ]
+    tms run --fail-on=error,predicted ./cut
+    [ "$status" -eq 0 ]
+    tms run sh -c './cut >/dev/null; exit 9'
+    [ "$status" -eq 9 ]
+    tms run sh -c './cut >/dev/null; kill -9 $$'
+    [ "$status" -eq 137 ]
+    tms run --strict --not-atomic=transfer ./cut
+    [ "$status" -ne 66 ]
+}
+
+@test "nothing that is inlined is said to have been cut" {
+    for seed in 1 2 3; do
+        tms run --perturb=$seed --json=inlined.json ./inlined
+        output=$(<inlined.json)
+        query 'all(v["evidence"] == "potential" for r in d[0]["results"] for v in r["violations"])'
+        query 'any("deposit (inlined)" in str(v) for r in d[0]["results"] for v in r["violations"])'
+    done
+    # Engines that decide about this run get no such blocks at all.
+    tms run --engine=velodrome,reference,frontier,sidetrack --json=inlined.json ./inlined
+    output=$(<inlined.json)
+    query '"inlined)" not in str(d)'
+}
+
+@test "a semaphore orders what it orders, and splits nothing" {
+    tms run --json=order.json ./order semaphore
+    [ "$status" -eq 0 ]
+    output=$(<order.json)
+    query 'all(r["violations"] == [] for r in d[0]["results"])'
+    for how in time inside; do
+        tms run --fail-on=predicted --json=order.json ./order $how
+        [ "$status" -eq 66 ]
+        output=$(<order.json)
+        query '{v["transaction"]["label"] for v in d[0]["results"][2]["violations"]} == {"add"}'
+    done
+    tms record -o order.tms ./order semaphore
+    "$tmesis" convert order.tms order.std
+    [ "$(grep -c 'u(semaphore:done@1)' order.std)" -eq 2 ]
+}
+
+@test "a once control orders what it orders" {
+    tms run --json=order.json ./order once
+    [ "$status" -eq 0 ]
+    output=$(<order.json)
+    query 'all(r["violations"] == [] for r in d[0]["results"])'
+    tms record -o once.tms ./order once
+    "$tmesis" convert once.tms once.std
+    grep -q 'w(once:once)' once.std
+    grep -q 'r(once:once)' once.std
+}
+
+@test "a recording has locks and no accesses" {
+    tms record -o cut.tms ./cut
+    [ "$status" -eq 0 ]
+    [[ $flat == *'./cut was not built with tmesis cc: its locks and threads are watched, its memory is not'* ]]
+    tms check --notes cut.tms
+    [[ $flat == *'transfer() was cut: what was done with the data was not recorded'* ]]
+    [[ $flat == *'not serializable; no accesses to memory were recorded.'* ]]
+    for engine in reference velodrome aerodrome regiontrack; do
+        tms check --engine=$engine cut.tms
+        [ "$status" -eq 1 ]
+    done
+}
+
+@test "sidetrack alone looks at an ordinary program" {
     tms run --engine=sidetrack --json=bank.json ./bank
     [ "$status" -eq 0 ]
     [[ $output == 'paid in 40, the balance is '* ]]
@@ -64,15 +158,22 @@ setup() {
     [[ $flat == *"'s stripped+0x"*'can be cut apart by'* ]]
 }
 
-@test "what nothing can be loaded into is refused" {
-    tms run --engine=sidetrack ./static
-    [ "$status" -eq 125 ]
-    [[ $stderr == *'./static was not built with tmesis cc, and it is linked statically'* ]]
-    [ -z "$output" ]
-    tms run --engine=sidetrack ./privileged
-    [ "$status" -eq 125 ]
-    [[ $stderr == *'set-user-ID'* ]]
-    [ -z "$output" ]
+@test "what nothing can be loaded into is refused before it runs" {
+    cp bank narrow # ELFCLASS32
+    printf '\1' | dd of=narrow bs=1 seek=4 conv=notrunc status=none
+    sed 's,/lib64/ld-linux-x86-64.so.2,/lib64/ld-musl-x86-64xx.so1,' bank >musl
+    chmod +x musl
+    for what in './static is linked statically' './privileged is set-user-ID' \
+        './narrow is not a program for x86-64' './musl uses a C library other than glibc'; do
+        for command in 'run' 'run --engine=sidetrack' 'record -o x.tms'; do
+            # shellcheck disable=SC2086 # several words
+            tms $command "${what%% *}"
+            [ "$status" -eq 125 ]
+            [ -z "$output" ]
+            [[ $stderr == "tmesis: ${what%% *} was not built with tmesis cc, and it ${what#* }"* ]]
+            [ "$(wc -l <<<"$stderr")" -eq 1 ]
+        done
+    done
 }
 
 @test "what can't be started, and what has no locks, is said in a sentence" {
@@ -95,13 +196,26 @@ setup() {
     [[ $stderr == *'nothing that is meant to be atomic was seen'* ]]
 }
 
-@test "engines that need accesses need tmesis cc" {
-    tms run ./bank
+@test "engines that look at memory alone are left out" {
+    tms run --engine=fasttrack ./bank
     [ "$status" -eq 125 ]
-    [[ $flat == *'./bank was not built with tmesis cc'*'--engine sidetrack'* ]]
+    [ -z "$output" ]
+    [[ $stderr == *'of use only where memory is watched, in programs built with tmesis cc: fasttrack' ]]
+    tms run --potential --json=bank.json ./bank
+    [[ $flat == *'and left out otherwise: blocks,reduction'* ]]
+    output=$(<bank.json)
+    query '[r["engine"] for r in d[0]["results"]] == ["frontier", "judge", "sidetrack", "goodlock"]'
 }
 
 @test "programs that others start" {
+    tms run --json=both.json ./both.sh
+    [[ $stderr == 'tmesis: ./both.sh is a script: the programs that it starts are watched'* ]]
+    output=$(<both.json)
+    query '[[r["engine"] for r in p["results"]] for p in d[:2]] == [["frontier", "judge", "sidetrack", "goodlock"], ["frontier", "sidetrack"]]'
+    query '["locks_only" in p["trace"] for p in d[:2]] == [True, False]'
+    tms run --engine=judge --json=both.json ./both.sh
+    output=$(<both.json)
+    query '[sorted(v["patterns"] for v in r["violations"]) == [["unwatched"]] for p in d[:2] for r in p["results"] if r["engine"] == "judge"] == [True, False]'
     tms run --engine=sidetrack --json=both.json ./both.sh
     output=$(<both.json)
     query 'len(d) == 3 and d[2]["merged"] and all(r["results"][0]["verdict"] == "predicted" for r in d)'

@@ -90,7 +90,6 @@ int main(int argc, char **argv)
 }
 END
     "$tmesis" cc -g cut.c -o cut
-    cc -pthread cut.c -o native
 }
 
 setup() {
@@ -296,9 +295,6 @@ teardown() {
 }
 
 @test "programs that can't be watched" {
-    tms run ./native
-    [ "$status" -eq 125 ]
-    [[ $stderr == *'./native was not built with tmesis cc'* ]]
     tms run ./nowhere
     [ "$status" -eq 125 ]
     [[ $stderr == *"./nowhere can't be started: No such file or directory" ]]
