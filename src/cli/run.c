@@ -84,8 +84,8 @@ static const struct tms_option options[] = {
      .value = "NAME,…",
      .help = "which engines decide: frontier does while the program runs, for others it is "
              "recorded and they are run at its end (judge gets every access, and brings frontier "
-             "and sidetrack along); for programs that were not built with tmesis cc the default "
-             "is " TMS_LOCK_ENGINES},
+             "and sidetrack along); without it, programs that were not built with tmesis cc "
+             "get " TMS_LOCK_ENGINES},
     {.name = "blame",
      .type = TMS_OPTION_FLAG,
      .at = AT(blame),
@@ -467,7 +467,8 @@ static const char *mode_of(const struct job *job)
     const struct tms_engine_plan *plan = &job->plan;
 
     if (plan->inside || (plan->light && job->preload[0] != '\0')) {
-        return plan->recorded[0] != '\0' || job->preload[0] != '\0' ? "along" : "check";
+        bool by_locks = job->preload[0] != '\0' && job->locks.recorded[0] != '\0';
+        return plan->recorded[0] != '\0' || by_locks ? "along" : "check";
     }
     return "record";
 }
