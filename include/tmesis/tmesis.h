@@ -139,9 +139,9 @@ uint32_t tms_name_count(const struct tms_context *context, enum tms_class cls);
 /*
  * X(name, text in traces, class of the operand). begin and end may do without operand, clear,
  * delay and fence have none. From call to delay they are for `judge` alone: to all others they are
- * no events. Atomic accesses and fences have a memory order (TMS_ORDERS), which the engines that
- * look for races or predict go by. To the others an atomic access is a plain one, and a fence is
- * no event.
+ * no events. Atomic accesses and fences have a memory order (TMS_ORDERS). The engines that look for
+ * races, predict or judge go by it, or by what is atomic; to the others an atomic access is a plain
+ * one, and a fence is no event.
  */
 #define TMS_EVENT_KINDS(X)                                                                         \
     X(BEGIN, "begin", LABEL)                                                                       \

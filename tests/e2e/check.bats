@@ -347,3 +347,21 @@ load common
         [ "$status" -eq 1 ]
     done
 }
+
+@test "a flag with release and acquire orders, a relaxed one does not" {
+    cat >flag.std <<'END'
+A|w(data)|a.c:1
+A|aw(flag,release)|a.c:2
+B|ar(flag,acquire)|b.c:1
+B|r(data)|b.c:2
+END
+    tms check --engine=fasttrack flag.std
+    [ "$status" -eq 0 ]
+    sed -i 's/acquire/relaxed/' flag.std
+    tms check --engine=fasttrack flag.std
+    [[ $flat == *"data race on data: A wrote data (event 1) before B read it (event 4)"* ]]
+    sed -i 's/ar(flag/ar(data/' flag.std
+    tms check --engine=fasttrack flag.std
+    [[ $flat == *"before B atomically read it (event 3)"* ]]
+    [[ $flat != *"if the other is atomic"* ]]
+}

@@ -139,3 +139,32 @@ load common
     [ "$status" -eq 0 ]
     [ -c /dev/null ]
 }
+
+@test "memory orders: there and back, and without them as regiontrack" {
+    cat >orders.std <<'END'
+1|ar(7,acquire)
+2|aw(7,release)
+1|aw(7,seq_cst)|f.c:3
+END
+    tms convert -q orders.std orders.tms
+    [ "$status" -eq 0 ]
+    tms convert -q orders.tms back.std
+    cmp orders.std back.std
+    tms convert orders.std orders.rt
+    [ "$status" -eq 0 ]
+    [[ $flat == *"regiontrack has no atomic accesses; they are written as plain ones"* ]]
+    tms convert -q orders.rt plain.std
+    printf '1|r(7)\n2|w(7)\n1|w(7)\n' | cmp - plain.std
+    printf '1|au(7,relaxed)\n' >update.std
+    tms convert update.std update.rt
+    [ "$status" -eq 2 ]
+    [[ $flat == *"event 1, au(7), can't be written as regiontrack"* ]]
+}
+
+@test "an order that the kind does not have gets one sentence" {
+    printf 'A|r(x)\nA|ar(x,release)\n' >bad-order.std
+    tms convert bad-order.std bad-order.tms
+    [ "$status" -eq 2 ]
+    [[ $flat == *'bad-order.std:2: expected "ar(variable,ORDER)" with one of the orders relaxed acquire seq_cst, found "ar(x,release)"'* ]]
+    [ ! -e bad-order.tms ]
+}

@@ -191,3 +191,17 @@ refused() {
     [ "$status" -eq 2 ]
     [ "$(cat a.rt)" = precious ]
 }
+
+@test "atomics, with their memory orders" {
+    tms gen -q --atomics=1 --guarded=0 --sharing=1 --events=2k -o atomics.std
+    [ "$status" -eq 0 ]
+    for kind in ar aw au; do
+        grep -q "|$kind(V[0-9]*,relaxed)" atomics.std
+    done
+    grep -q '|fence(' atomics.std
+    run ! grep -q '|[rw](' atomics.std
+    tms check -q --engine=frontier,reference atomics.std
+    [ "$status" -eq 0 ]
+    tms gen -q --events=2k -o plain.std
+    run ! grep -q '|a[rwu](\||fence(' plain.std
+}
