@@ -4,18 +4,11 @@
 
 #include "runtime/core/calls.h"
 
-/* The thread's own cache is asked but not filled: the slow path is in the middle of something. */
-static struct tms_rt_function *function_at(const struct tms_rt_thread *t, uintptr_t address)
-{
-    struct tms_rt_function *cached = t->called.function[tms_rt_call_hash(address)];
-
-    return cached->address == address ? cached : tms_rt_function(address);
-}
-
-struct tms_rt_function *tms_rt_cover_function(const struct tms_rt_thread *t)
+/* The function that the thread is in: the innermost that is not plumbing; NULL: none is known. */
+static struct tms_rt_function *innermost(struct tms_rt_thread *t)
 {
     for (const struct tms_rt_frame *frame = t->top; frame > t->frames; frame--) {
-        struct tms_rt_function *function = function_at(t, frame->address);
+        struct tms_rt_function *function = tms_rt_function_of(t, frame->address);
         if (!function->plumbing) {
             return function;
         }
@@ -23,16 +16,29 @@ struct tms_rt_function *tms_rt_cover_function(const struct tms_rt_thread *t)
     return NULL;
 }
 
-/* A block that is over when the other thread is asked can't have been cut here. */
-void tms_rt_cover_meeting(const struct tms_rt_thread *t, uint32_t slot, uint64_t event)
+/* Is a thread still in the outermost block in which it made an access, or is that over? */
+static bool is_in_block(uint32_t slot, uint64_t event)
 {
     const struct tms_rt_thread *u = tms_rt_of_slot(slot);
     uint64_t begin = u == NULL ? 0 : atomic_load_explicit(&u->running, memory_order_relaxed);
 
-    if (begin != 0 && begin <= event) {
-        tms_rt_cover_met(t);
-    } else {
-        tms_rt_cover_shared(t);
+    return begin != 0 && begin <= event;
+}
+
+/* The bits are read before they are written: the row is looked at by all threads. */
+void tms_rt_cover_meeting(struct tms_rt_thread *t, uint32_t slot, uint64_t event)
+{
+    struct tms_rt_function *function = innermost(t);
+
+    if (function == NULL) {
+        return;
+    }
+    uint8_t bits = atomic_load_explicit(&function->cover, memory_order_relaxed);
+    if ((bits & TMS_RT_COVER_MET) == 0) {
+        uint8_t now = TMS_RT_COVER_SHARED | (is_in_block(slot, event) ? TMS_RT_COVER_MET : 0);
+        if ((now & ~bits) != 0) {
+            atomic_fetch_or_explicit(&function->cover, now, memory_order_relaxed);
+        }
     }
 }
 

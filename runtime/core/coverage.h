@@ -4,45 +4,32 @@
  * them did so while that thread was still in the block in which it had. A run without findings says
  * little about functions that no other thread ever came near. docs/runtime.md has the definition.
  *
- * Two sticky bits per function, set by the slow path where it finds another thread in a cell; they
- * are read before they are written, so that a hot function does not share a line for nothing.
+ * Two sticky bits per function, set by the slow path where it finds another thread in a cell. To
+ * look costs more than the access: so the first accesses of a thread are all looked at
+ * (TMS_RT_COVER_ALWAYS), and of the others one in TMS_RT_COVER_EVERY.
  */
 #ifndef TMS_RUNTIME_COVERAGE_H
 #define TMS_RUNTIME_COVERAGE_H
 
 #include "runtime/core/thread.h"
 
+#define TMS_RT_COVER_ALWAYS (1u << 15)
+#define TMS_RT_COVER_EVERY  32u
+
 enum tms_rt_cover { TMS_RT_COVER_SHARED = 1, TMS_RT_COVER_MET = 2 };
 
-/* The function that the thread is in: the innermost that is not plumbing; NULL: none is known. */
-struct tms_rt_function *tms_rt_cover_function(const struct tms_rt_thread *thread);
-
-static inline void tms_rt_cover(const struct tms_rt_thread *thread, uint8_t bits)
-{
-    struct tms_rt_function *function = tms_rt_cover_function(thread);
-
-    if (function != NULL &&
-        (~atomic_load_explicit(&function->cover, memory_order_relaxed) & bits) != 0) {
-        atomic_fetch_or_explicit(&function->cover, bits, memory_order_relaxed);
-    }
-}
-
 /*
- * For the slow path: the thread accesses memory that the thread in another slot accessed at this
- * event. Sets one bit or both.
+ * The thread accesses memory that the thread in another slot accessed at this event. Sets one bit
+ * of the function that it is in, or both.
  */
-void tms_rt_cover_meeting(const struct tms_rt_thread *thread, uint32_t slot, uint64_t event);
+void tms_rt_cover_meeting(struct tms_rt_thread *thread, uint32_t slot, uint64_t event);
 
-/* The thread accesses memory that another thread has accessed. */
-static inline void tms_rt_cover_shared(const struct tms_rt_thread *thread)
+/* Is this access of the slow path to be looked at? */
+static inline bool tms_rt_cover_is_due(struct tms_rt_thread *thread)
 {
-    tms_rt_cover(thread, TMS_RT_COVER_SHARED);
-}
+    uint32_t looks = ++thread->cover_looks;
 
-/* And the other thread is still in the block in which it did. */
-static inline void tms_rt_cover_met(const struct tms_rt_thread *thread)
-{
-    tms_rt_cover(thread, TMS_RT_COVER_SHARED | TMS_RT_COVER_MET);
+    return __builtin_expect(looks < TMS_RT_COVER_ALWAYS || looks % TMS_RT_COVER_EVERY == 0, 0);
 }
 
 /* Counts the functions, for the report. */

@@ -151,7 +151,8 @@ struct tms_rt_thread {
     bool closing;
     struct tms_spool_violation *shown; /* its record for the block that runs, see violations.c */
     uint64_t shown_state;
-    uint64_t *entries; /* scratch of shadow.c */
+    uint32_t cover_looks; /* of coverage.h: how often it might have looked */
+    uint64_t *entries;    /* scratch of shadow.c */
     uint32_t entry_capacity;
     uint32_t spare_node; /* of cells.c, 0: none */
 

@@ -153,11 +153,14 @@ static inline bool is_race(const struct tms_rt_thread *t, uint64_t word, const s
     return conflicts(t, word, a) && !are_atomic(word, a) && !happens_before(t, word);
 }
 
-/* The cell has an access of another thread to the same bytes. */
-static inline void cover(const struct tms_rt_thread *t, uint64_t word, const struct access *a)
+/* What the run covers: does a cell have accesses of other threads to the same bytes? */
+static __attribute__((noinline)) void cover(struct tms_rt_thread *t, const uint64_t *word,
+                                            uint32_t count, const struct access *a)
 {
-    if ((word & a->bytes) != 0 && !is_own(t, word)) {
-        tms_rt_cover_meeting(t, word_slot(word), word_event(word));
+    for (uint32_t i = 0; i < count; i++) {
+        if ((word[i] & a->bytes) != 0 && !is_own(t, word[i])) {
+            tms_rt_cover_meeting(t, word_slot(word[i]), word_event(word[i]));
+        }
     }
 }
 
@@ -462,7 +465,9 @@ static uint64_t access_unpacked(struct tms_rt_thread *t, struct tms_rt_unpacked 
     }
     for (uint32_t i = 0; i < cell->count; i++) {
         edges |= makes_edge(t, cell->word[i], a) || is_race(t, cell->word[i], a);
-        cover(t, cell->word[i], a);
+    }
+    if (tms_rt_cover_is_due(t)) {
+        cover(t, cell->word, cell->count, a);
     }
     if (!edges) {
         event = pass_by(t, a);
@@ -553,8 +558,8 @@ static inline bool access_ordered(struct tms_rt_thread *t, struct tms_rt_cell *c
         }
         third = moved;
     }
-    for (int i = 0; i < CELL_WORDS; i++) {
-        cover(t, word[i], a);
+    if (tms_rt_cover_is_due(t)) {
+        cover(t, word, CELL_WORDS, a);
     }
     mine |= make_word(t, pass_by(t, a), a);
     atomic_store_explicit(&cell->word[0], place == 0 ? mine : write, memory_order_relaxed);
