@@ -15,6 +15,15 @@
 #define _GLIBCXX_BEGIN_NAMESPACE_VERSION                                                           \
     _Pragma("clang attribute push(__attribute__((no_instrument_function)), apply_to = function)")
 #define _GLIBCXX_END_NAMESPACE_VERSION _Pragma("clang attribute pop")
+/* These two define functions that everything else calls, without the macros. */
+#pragma clang attribute push(__attribute__((no_instrument_function)), apply_to = function)
+#if __has_include(<bits/predefined_ops.h>)
+#include <bits/predefined_ops.h>
+#endif
+#if __cplusplus >= 201103L && __has_include(<ext/aligned_buffer.h>)
+#include <ext/aligned_buffer.h>
+#endif
+#pragma clang attribute pop
 #endif
 #endif
 #endif
