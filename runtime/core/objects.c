@@ -621,11 +621,9 @@ void tms_rt_departed(struct tms_rt_thread *t, const void *barrier, uintptr_t pc)
     }
 }
 
-/*
- * Where accesses are not written down, what orders threads still is. A once control is a barrier
- * that is passed, which all that was done before comes before.
- */
-static void order(struct tms_rt_thread *t, enum tms_rt_sync what, const void *object, uintptr_t pc)
+/* Where accesses are not written down, what orders threads still is: `kind` and `what` say how. */
+static void order(struct tms_rt_thread *t, uint8_t kind, uint8_t what, const void *object,
+                  uintptr_t pc)
 {
     if (!tms_rt_mode.tells || tms_rt_mode.records || !tms_rt_mode.checks) {
         return;
@@ -634,16 +632,9 @@ static void order(struct tms_rt_thread *t, enum tms_rt_sync what, const void *ob
     struct tms_spool_event event = {.number = t->number,
                                     .target = (uintptr_t)object,
                                     .site = tms_rt_site(t, pc),
-                                    .kind = TMS_EVENT_DEPART,
-                                    .what = (uint8_t)what};
-    if (what == TMS_RT_SEMAPHORE) {
-        event.kind = TMS_EVENT_UPDATE;
-        event.size = 1;
-        tms_rt_spool_event(t, &event);
-        return;
-    }
-    tms_rt_spool_event(t, &event);
-    event.kind = TMS_EVENT_ARRIVE;
+                                    .kind = kind,
+                                    .size = 1,
+                                    .what = what};
     tms_rt_spool_event(t, &event);
 }
 
@@ -665,26 +656,26 @@ void tms_rt_semaphore(struct tms_rt_thread *t, const void *semaphore, uintptr_t 
 {
     tms_rt_perturb(t);
     access(t, semaphore, TMS_RT_UPDATE, TMS_SPOOL_ON_SEMAPHORE, pc);
-    order(t, TMS_RT_SEMAPHORE, semaphore, pc);
+    order(t, TMS_EVENT_UPDATE, TMS_RT_SEMAPHORE, semaphore, pc);
 }
 
 void tms_rt_ordered(struct tms_rt_thread *t, const void *object, uintptr_t pc)
 {
     tms_rt_perturb(t);
     access(t, object, TMS_RT_UPDATE, 0, pc);
-    order(t, TMS_RT_SEMAPHORE, object, pc);
+    order(t, TMS_EVENT_UPDATE, TMS_RT_SEMAPHORE, object, pc);
 }
 
 void tms_rt_once_done(struct tms_rt_thread *t, const void *once, uintptr_t pc)
 {
     access(t, once, TMS_RT_WRITE, TMS_SPOOL_ON_ONCE, pc);
-    order(t, TMS_RT_ONCE, once, pc);
+    order(t, TMS_EVENT_ATOMIC_WRITE, tms_spool_what(TMS_ORDER_RELEASE, TMS_RT_ONCE), once, pc);
 }
 
 void tms_rt_once_seen(struct tms_rt_thread *t, const void *once, uintptr_t pc)
 {
     access(t, once, TMS_RT_READ, TMS_SPOOL_ON_ONCE, pc);
-    order(t, TMS_RT_ONCE, once, pc);
+    order(t, TMS_EVENT_ATOMIC_READ, tms_spool_what(TMS_ORDER_ACQUIRE, TMS_RT_ONCE), once, pc);
 }
 
 void tms_rt_name_object(const void *object, const char *name)

@@ -82,12 +82,23 @@ static bool makes_process(long number, long first, long second)
     return number == SYS_fork || (number == SYS_clone && copies_memory((uint64_t)first));
 }
 
+/* The atomics that go with a futex are seen only in programs that were built for it. */
+static void warn_of_futexes(void)
+{
+    static _Atomic bool warned;
+    if (TMS_RT_NAMELESS && !atomic_exchange(&warned, true))
+        tms_rt_warn("the program or a library of it uses futexes itself (C++20 atomic::wait "
+                    "does): locks made of them are not seen, and what is predicted against the "
+                    "order that they make can't happen");
+}
+
 /* A wait for another thread to change a word: what libraries make their own locks of. */
 static void tell_futex(long operation, uintptr_t pc)
 {
     int command = (int)operation & FUTEX_CMD_MASK;
     if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET)
         TMS_RT_TELL(tms_rt_rendezvous(thread, pc));
+    TMS_RT_TELL(((void)thread, warn_of_futexes()));
 }
 
 TMS_RT_REAL(long, syscall, (long, ...))

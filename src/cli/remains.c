@@ -114,8 +114,38 @@ double tms_remains_seconds(const struct tms_remains *remains, const struct tms_w
     return end > header->started ? (double)(end - header->started) * 1e-9 : 0;
 }
 
+/* Libraries with locks of their own, by the start of their names, and what is not seen of them. */
+static const struct own_locks {
+    const char *library, *what;
+} own_locks[] = {
+    {"libgomp.so", "the locks, barriers and tasks of OpenMP"},
+    {"libomp.so", "the locks, barriers and tasks of OpenMP"},
+    {"libiomp5.so", "the locks, barriers and tasks of OpenMP"},
+    {"libglib-2.0.so", "the mutexes and conditions of GLib"},
+    {"libQt5Core.so", "the mutexes and conditions of Qt"},
+    {"libQt6Core.so", "the mutexes and conditions of Qt"},
+};
+
+static void warn_of_library(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+
+    for (size_t i = 0; i < sizeof(own_locks) / sizeof(own_locks[0]); i++) {
+        if (strncmp(name, own_locks[i].library, strlen(own_locks[i].library)) == 0) {
+            tms_say_begin();
+            tms_console_name(stderr, name);
+            fprintf(stderr,
+                    " is loaded: %s are not seen, and what is predicted against the order that "
+                    "they make can't happen\n",
+                    own_locks[i].what);
+        }
+    }
+}
+
 void tms_remains_warn(const struct tms_remains *remains)
 {
+    const struct tms_spool_list *modules = &remains->spool.lists[TMS_SPOOL_MODULE];
     const struct tms_spool_list *list = &remains->spool.lists[TMS_SPOOL_WARNING];
 
     for (size_t i = 0; i < list->count; i++) {
@@ -123,6 +153,10 @@ void tms_remains_warn(const struct tms_remains *remains)
         tms_say_begin();
         tms_console_name(stderr, warning->text);
         fputc('\n', stderr);
+    }
+    for (size_t i = 0; i < modules->count; i++) {
+        const struct tms_spool_module *module = (const void *)modules->entries[i].record;
+        warn_of_library(module->path);
     }
 }
 

@@ -41,10 +41,16 @@ struct work {
 
 /* ---- the first pass --------------------------------------------------------------------- */
 
-/* Semaphores and the like are among the variables, or, where there are none, the barriers. */
+/* What it is an operation on; of an access, 0 or enum tms_spool_mark if it is on memory. */
+static unsigned object_of(const struct tms_spool_event *event)
+{
+    return tms_is_with_order(event) ? tms_spool_mark(event) : event->what;
+}
+
+/* Semaphores and the like are among the variables. */
 static bool is_apart(const struct tms_spool_event *event)
 {
-    return event->what == TMS_RT_SEMAPHORE || event->what == TMS_RT_ONCE;
+    return object_of(event) == TMS_RT_SEMAPHORE || object_of(event) == TMS_RT_ONCE;
 }
 
 static bool is_memory(const struct tms_spool_event *event)
@@ -61,7 +67,7 @@ static unsigned what_of(const struct tms_spool_event *event)
         [TMS_EVENT_DEPART] = TMS_RT_BARRIER,
     };
 
-    return is_apart(event) ? event->what : objects[event->kind]; /* TMS_RT_LOCK for the rest */
+    return is_apart(event) ? object_of(event) : objects[event->kind]; /* TMS_RT_LOCK for the rest */
 }
 
 /* As tms_event_class, but asked for every event. */

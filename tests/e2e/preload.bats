@@ -108,6 +108,28 @@ setup() {
     grep -q 'r(once:once)' once.std
 }
 
+@test "synchronisation that is not seen is named" {
+    gcc -g -pthread "$BATS_TEST_DIRNAME/plain/futex.c" -o futex
+    "$tmesis" cc -g "$BATS_TEST_DIRNAME/plain/futex.c" -o futex-watched
+    tms run ./futex
+    [[ $flat == *'uses futexes itself (C++20 atomic::wait does): locks made of them are not seen'* ]]
+    tms run ./futex-watched
+    [[ $flat != *'futexes itself'* ]] # atomics are seen there
+    for program in ./futex ./futex-watched; do
+        tms run $program fibre
+        [ "$output" = $'on another stack\ndone' ]
+        [[ $flat == *'changes stacks by swapcontext: blocks of several fibres of one thread are not told apart'* ]]
+        tms run --quiet $program fibre
+        [[ $flat != *swapcontext* ]]
+    done
+    printf '#include <stdio.h>\nint main(void)\n{\n#pragma omp parallel num_threads(2)\n#pragma omp critical\nputs("in");\n}\n' >omp.c
+    if gcc -fopenmp omp.c -o omp; then
+        tms run ./omp
+        [[ $flat == *'libgomp.so.1 is loaded: the locks, barriers and tasks of OpenMP are not seen'* ]]
+        [ "$output" = $'in\nin' ]
+    fi
+}
+
 @test "a recording has locks and no accesses" {
     tms record -o cut.tms ./cut
     [ "$status" -eq 0 ]
