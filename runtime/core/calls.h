@@ -13,11 +13,6 @@
 
 #include "runtime/core/thread.h"
 
-static inline size_t tms_rt_call_hash(uintptr_t address)
-{
-    return (address >> 4 ^ address >> 13) % TMS_RT_FUNCTION_CACHE;
-}
-
 /* What is known of a function. */
 static inline struct tms_rt_function *tms_rt_function_of(struct tms_rt_thread *thread,
                                                          uintptr_t address)

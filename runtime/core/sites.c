@@ -117,26 +117,30 @@ static bool is_inlined(const struct tms_rt_frame *frame)
 }
 
 /*
- * The site that the call of a function belongs to. What made the call need not be the function of
- * the frame around it: functions without hooks may be in between (qsort, std::function). Then that
- * one, with what was inlined into it, is on the way by its address.
+ * The site that a call or an event at `pc` belongs to. What is there need not be the function of
+ * the last frame: functions without hooks may be in between (qsort, std::function). Then that one,
+ * with what was inlined into it, is on the way by its address.
  */
-static uint32_t site_around(struct tms_rt_thread *t, const struct tms_rt_frame *frame,
+static uint32_t site_around(struct tms_rt_thread *t, const struct tms_rt_frame *last, uintptr_t pc,
                             uint32_t parent)
 {
-    const struct tms_rt_frame *around = frame - 1;
+    const struct tms_rt_frame *around = last;
 
     while (is_inlined(around)) {
         around--;
     }
-    if (around == t->frames ||
-        tms_rt_has_code(tms_rt_function_of(t, around->address), frame->caller)) {
+    if (around == t->frames || tms_rt_has_code(tms_rt_function_of(t, around->address), pc)) {
         return parent;
     }
-    for (; around < frame; around++) {
+    for (; around <= last; around++) {
         parent = tms_rt_next_site(t, parent, around->address);
     }
     return parent;
+}
+
+uint32_t tms_rt_find_parent(struct tms_rt_thread *t, uint32_t parent, uintptr_t pc)
+{
+    return site_around(t, t->top, pc, parent);
 }
 
 /*
@@ -156,7 +160,8 @@ uint32_t tms_rt_find_frames(struct tms_rt_thread *t)
         frame++;
         bool recursive = parent != 0 && frame->address == frame[-1].address;
         if (!is_inlined(frame) && !recursive) {
-            parent = tms_rt_next_site(t, site_around(t, frame, parent), frame->caller);
+            parent = tms_rt_next_site(t, site_around(t, frame - 1, frame->caller, parent),
+                                      frame->caller);
         }
         frame->site = parent;
     }

@@ -524,6 +524,12 @@ bool tms_rt_functions_restart(void);
 /* The label of an annotation; 0: it is not meant to be atomic. */
 uint32_t tms_rt_text_label(struct tms_rt_thread *thread, const char *name);
 
+/* Where a thread keeps what it knows of a function. */
+static inline size_t tms_rt_call_hash(uintptr_t address)
+{
+    return (address >> 4 ^ address >> 13) % TMS_RT_FUNCTION_CACHE;
+}
+
 /* sites.c */
 
 /* The way through the frames; the outermost first, and none is asked twice. */
@@ -545,10 +551,19 @@ static inline uint32_t tms_rt_next_site(struct tms_rt_thread *thread, uint32_t p
                ? entry->id
                : tms_rt_remember_site(entry, parent, pc);
 }
+/* The site that an event belongs to if it is not in the code of the function on top. */
+uint32_t tms_rt_find_parent(struct tms_rt_thread *thread, uint32_t parent, uintptr_t pc);
 /* The place of an event at pc: the way through the frames and pc. */
 static inline uint32_t tms_rt_site(struct tms_rt_thread *thread, uintptr_t pc)
 {
-    return tms_rt_next_site(thread, tms_rt_frame_site(thread), pc);
+    const struct tms_rt_function *function =
+        thread->called.function[tms_rt_call_hash(thread->top->address)];
+    uint32_t parent = tms_rt_frame_site(thread);
+
+    if (function->address != thread->top->address || !tms_rt_has_code(function, pc)) {
+        parent = tms_rt_find_parent(thread, parent, pc);
+    }
+    return tms_rt_next_site(thread, parent, pc);
 }
 /* The same without a thread. */
 uint32_t tms_rt_site_behind(uint32_t parent, uintptr_t pc);
