@@ -134,7 +134,7 @@ int main(int argc, char **argv)
             return 1;
         }
     }
-    event_loop(size_argument(argc, argv, 10000));
+    event_loop(size_argument(argc, argv, 3000));
     atomic_store(&stop, 1);
     for (size_t i = 0; i < HELD; i++) {
         pthread_join(threads[i], NULL);
