@@ -869,6 +869,27 @@ struct tms_observation {
 int tms_analysis_observe(struct tms_analysis *analysis, const struct tms_observation *observation);
 
 /*
+ * Data races that somebody else found by the rules of `fasttrack`. The cycle of a finding is one
+ * step: its two accesses. Otherwise as of struct tms_observation.
+ */
+struct tms_observed_races {
+    const struct tms_finding *findings;
+    size_t finding_count;
+    uint64_t first_race_event; /* 0: none */
+    uint64_t races;            /* pairs of accesses; at least the counts of the findings */
+    uint64_t events;
+    double seconds;
+    const char *loss; /* why it can't be complete: NULL, or a sentence */
+};
+
+/*
+ * Gives an analysis to which tms_analysis_observe has given its result, and in which `fasttrack` is
+ * not at work, that one as its last. Call it once.
+ */
+int tms_analysis_observe_races(struct tms_analysis *analysis,
+                               const struct tms_observed_races *races);
+
+/*
  * A finished analysis with one result, that of `frontier`, as if it had been found here: grouped,
  * listed and with ids as the settings say, of which blame, all and max_violations count.
  */
@@ -1007,6 +1028,7 @@ struct tms_report_settings {
     bool stats;         /* engine counters in text; JSON always has them */
     bool quiet;         /* the verdict line only */
     bool potential;     /* findings that are merely potential too; otherwise text counts them */
+    bool races;         /* data races too; otherwise text counts them */
     bool notes;         /* findings of `judge` that are notes too; otherwise text counts them */
     bool locks_only;    /* of a program: its memory was not watched, so nothing is said of data */
     bool verbose;       /* everything in full: no limit of lines, call stacks, guarantees */

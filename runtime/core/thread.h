@@ -428,6 +428,9 @@ int tms_rt_take_violation(struct frontier *f, const struct tms_violation *violat
 /* Writes down what is known of the thread's running transaction, if that changed. Under the lock.
  */
 void tms_rt_show_pending(struct tms_rt_thread *thread);
+struct tms_spool_transaction tms_rt_spooled(const struct tms_transaction *transaction);
+/* For the reader of a violation or race: the blocks of the heap that the steps conflict in. */
+void tms_rt_spool_heap(const struct tms_spool_step *steps, size_t count);
 
 /* sites.c */
 void tms_rt_sites_restart(void);

@@ -48,7 +48,7 @@ static uint64_t pattern_of(const struct tms_violation *violation)
     return hash | 1;
 }
 
-static struct tms_spool_transaction spooled(const struct tms_transaction *transaction)
+struct tms_spool_transaction tms_rt_spooled(const struct tms_transaction *transaction)
 {
     return (struct tms_spool_transaction){.begin = transaction->begin_event,
                                           .thread = transaction->thread,
@@ -80,8 +80,8 @@ static uint8_t common_bytes(const struct tms_step *step)
 
 static struct tms_spool_step spooled_step(const struct tms_step *step)
 {
-    struct tms_spool_step out = {.from = spooled(&step->from),
-                                 .to = spooled(&step->to),
+    struct tms_spool_step out = {.from = tms_rt_spooled(&step->from),
+                                 .to = tms_rt_spooled(&step->to),
                                  .first = step->first_event,
                                  .second = step->second_event,
                                  .on = step->on,
@@ -104,8 +104,7 @@ static struct tms_spool_step spooled_step(const struct tms_step *step)
     return out;
 }
 
-/* Said before the violation, so that its reader knows them: the blocks of the heap in it. */
-static void spool_heap(const struct tms_spool_step *steps, size_t count)
+void tms_rt_spool_heap(const struct tms_spool_step *steps, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         uintptr_t start;
@@ -147,9 +146,9 @@ static void fill(struct tms_spool_violation *record, const struct tms_violation 
         step[i] = spooled_step(&violation->cycle[i]);
     }
     for (size_t i = 0; i < refuted; i++) {
-        block[i] = spooled(&violation->refuted[i]);
+        block[i] = tms_rt_spooled(&violation->refuted[i]);
     }
-    spool_heap(step, steps);
+    tms_rt_spool_heap(step, steps);
     const struct tms_rt_thread *closing = tms_rt_of_index(violation->thread);
     if (closing != NULL) {
         record->held_count = closing->closing_count;
@@ -158,7 +157,7 @@ static void fill(struct tms_spool_violation *record, const struct tms_violation 
     record->event = violation->event;
     record->thread = violation->thread;
     record->not_atomic = violation->not_atomic;
-    record->transaction = spooled(&violation->transaction);
+    record->transaction = tms_rt_spooled(&violation->transaction);
     record->steps = (uint32_t)steps;
     record->refuted = (uint32_t)refuted;
 }

@@ -9,8 +9,13 @@
 #define PAIRS      4096u /* that are told apart; a power of two */
 #define PAIRS_MOST (PAIRS / 2)
 
+struct pair {
+    uint64_t hash;                 /* 0: free */
+    struct tms_spool_race *record; /* NULL: there was no room for it */
+};
+
 static struct {
-    uint64_t pair[PAIRS]; /* 0: free */
+    struct pair pair[PAIRS];
     uint32_t count;
 } seen;
 
@@ -26,7 +31,7 @@ static uint64_t mix(uint64_t value)
 }
 
 /* The two instructions, in any order, and what they do. */
-static uint64_t pair_of(const struct tms_rt_race *race)
+static uint64_t hash_of(const struct tms_rt_race *race)
 {
     uint64_t one = mix(tms_rt_site_pc(race->first.site) << 8 | race->first.kind);
     uint64_t two = mix(tms_rt_site_pc(race->second.site) << 8 | race->second.kind);
@@ -34,46 +39,93 @@ static uint64_t pair_of(const struct tms_rt_race *race)
     return (one + two) | 1;
 }
 
-/* Is the pair new? Beyond the limit none is. */
-static bool remember(uint64_t pair)
+static struct pair *find_pair(uint64_t hash)
 {
-    uint32_t at = (uint32_t)(pair >> 20) & (PAIRS - 1);
+    uint32_t at = (uint32_t)(hash >> 20) & (PAIRS - 1);
 
-    while (seen.pair[at] != 0 && seen.pair[at] != pair) {
+    while (seen.pair[at].hash != 0 && seen.pair[at].hash != hash) {
         at = (at + 1) & (PAIRS - 1);
     }
-    if (seen.pair[at] == pair || seen.count == PAIRS_MOST) {
-        return false;
-    }
-    seen.pair[at] = pair;
-    seen.count++;
-    return true;
+    return &seen.pair[at];
 }
 
-static struct tms_spool_access to_record(const struct tms_rt_race_access *access)
+/* ---- records ------------------------------------------------------------------------------ */
+
+/* As the trace would call it: atomic ones have kinds of their own. */
+static uint8_t kind_of(const struct tms_rt_race_access *access)
 {
-    return (struct tms_spool_access){.event = access->event,
-                                     .thread = access->thread,
-                                     .site = access->site,
-                                     .kind = access->kind,
-                                     .atomic = access->atomic};
+    const unsigned atomic = TMS_EVENT_ATOMIC_READ - TMS_EVENT_READ;
+
+    return (uint8_t)(access->kind + (access->atomic ? atomic : 0));
+}
+
+static uint8_t edge_of(const struct tms_rt_race *race)
+{
+    if (race->first.kind == TMS_EVENT_READ) {
+        return TMS_EDGE_READ_WRITE;
+    }
+    return race->second.kind == TMS_EVENT_READ ? TMS_EDGE_WRITE_READ : TMS_EDGE_WRITE_WRITE;
+}
+
+static struct tms_spool_transaction transaction_of(const struct tms_rt_race_access *access)
+{
+    const struct thread *thread = tms_rt_engine.by_id[access->thread];
+    struct tms_transaction found = {.begin_event = access->event,
+                                    .thread = access->thread,
+                                    .location = access->site,
+                                    .unary = true};
+
+    if (thread != NULL) { /* NULL: it ended so long ago that it is forgotten */
+        found = tms_rt_history_find(thread, access->event, access->site);
+    }
+    return tms_rt_spooled(&found);
+}
+
+static struct tms_spool_step step_of(const struct tms_rt_race *race)
+{
+    return (struct tms_spool_step){
+        .from = transaction_of(&race->first),
+        .to = transaction_of(&race->second),
+        .first = race->first.event,
+        .second = race->second.event,
+        .on = (race->address & ~UINT64_C(7)) + (unsigned)__builtin_ctz(race->bytes),
+        .first_site = race->first.site,
+        .second_site = race->second.site,
+        .size = (uint8_t)__builtin_popcount(race->bytes),
+        .on_class = TMS_CLASS_VARIABLE,
+        .kind = edge_of(race),
+        .first_kind = kind_of(&race->first),
+        .second_kind = kind_of(&race->second),
+    };
+}
+
+static struct tms_spool_race *spool(const struct tms_rt_race *race)
+{
+    struct tms_spool_race *record = tms_rt_spool_record(TMS_SPOOL_RACE, sizeof(*record));
+
+    if (record != NULL) {
+        record->step = step_of(race);
+        tms_rt_spool_heap(&record->step, 1);
+        __atomic_store_n(&record->count, 1, __ATOMIC_RELEASE);
+    }
+    return record;
 }
 
 void tms_rt_race(const struct tms_rt_race *race)
 {
     struct tms_spool_header *header = tms_rt_spool_header();
+    uint64_t hash = hash_of(race);
+    struct pair *pair = find_pair(hash);
 
     if (header != NULL) {
         header->races++;
     }
-    if (!remember(pair_of(race))) {
-        return;
-    }
-    struct tms_spool_race *record = tms_rt_spool_record(TMS_SPOOL_RACE, sizeof(*record));
-    if (record != NULL) {
-        record->first = to_record(&race->first);
-        record->second = to_record(&race->second);
-        record->bytes = race->bytes;
-        record->address = race->address & ~UINT64_C(7);
+    if (pair->hash == hash) {
+        if (pair->record != NULL) {
+            __atomic_fetch_add(&pair->record->count, 1, __ATOMIC_RELAXED);
+        }
+    } else if (seen.count < PAIRS_MOST) {
+        seen.count++;
+        *pair = (struct pair){hash, spool(race)};
     }
 }

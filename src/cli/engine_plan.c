@@ -38,6 +38,13 @@ static bool is_inside(const struct tms_engine_info *engine)
     return engine != NULL && strcmp(engine->name, TMS_ENGINE_INSIDE) == 0;
 }
 
+/* Its findings come with those of the engine inside. */
+static bool comes_along(const struct tms_engine_info *engine, const char *list)
+{
+    return engine != NULL && strcmp(engine->name, TMS_ENGINE_RACES) == 0 &&
+           tms_predicting_has(list, TMS_ENGINE_INSIDE);
+}
+
 /* Does it speak of nothing but accesses to memory? */
 static bool needs_accesses(const struct tms_engine_info *engine)
 {
@@ -49,11 +56,17 @@ void tms_engine_plan(struct tms_engine_plan *plan, const char *list, bool variab
 {
     bool inside = false;
 
-    *plan = (struct tms_engine_plan){.judges = tms_predicting_judges(list), .light = !variables};
+    *plan = (struct tms_engine_plan){.judges = tms_predicting_judges(list),
+                                     .light = !variables,
+                                     .races = tms_predicting_has(list, TMS_ENGINE_RACES) ||
+                                              tms_predicting_has(list, "sidetrack")};
     for (const char *at = list; *at != '\0'; at = next_word(at)) {
         const struct tms_engine_info *engine = first_engine(at);
         if (is_inside(engine)) {
             inside = true;
+            continue;
+        }
+        if (comes_along(engine, list)) {
             continue;
         }
         plan->light =

@@ -11,14 +11,16 @@
 
 #include "cli/predict_options.h"
 
-#define TMS_ENGINE_INSIDE "frontier" /* the engine that the runtime has */
+#define TMS_ENGINE_INSIDE "frontier"  /* the engine that the runtime has, … */
+#define TMS_ENGINE_RACES  "fasttrack" /* … and the one whose findings it has as well */
 
 /* The engines for programs whose memory is not watched, unless --engine names others. */
 #define TMS_LOCK_ENGINES "frontier," TMS_JUDGE ",sidetrack,goodlock"
 
 struct tms_engine_plan {
     char recorded[TMS_ENGINE_LIST_SIZE]; /* engines that get what was recorded */
-    bool inside;                         /* frontier decides in the program */
+    bool inside;                         /* frontier decides in the program, … */
+    bool races;                          /* … and its data races are looked at */
     bool judges;                         /* one of the others judges */
     bool light;                          /* the others need no accesses */
     bool observes; /* one of the others decides whether this run was serializable */

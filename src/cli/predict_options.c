@@ -104,6 +104,18 @@ static void add_names(char list[TMS_ENGINE_LIST_SIZE], const char *names)
     }
 }
 
+bool tms_predicting_has(const char *engines, const char *name)
+{
+    return strcmp(engines, "all") == 0 || has_name(engines, name, strlen(name));
+}
+
+void tms_predicting_add(char list[TMS_ENGINE_LIST_SIZE], const char *name)
+{
+    if (strcmp(list, "all") != 0) {
+        add_names(list, name);
+    }
+}
+
 const char *tms_predicting_engines(const struct tms_predicting *predicting, const char *engines,
                                    char list[TMS_ENGINE_LIST_SIZE])
 {
@@ -117,7 +129,7 @@ const char *tms_predicting_engines(const struct tms_predicting *predicting, cons
 
 bool tms_predicting_judges(const char *engines)
 {
-    return strcmp(engines, "all") == 0 || has_name(engines, TMS_JUDGE, strlen(TMS_JUDGE));
+    return tms_predicting_has(engines, TMS_JUDGE);
 }
 
 bool tms_predicting_levels(const struct tms_predicting *predicting,

@@ -119,6 +119,12 @@ void tms_predicting_settings(const struct tms_predicting *predicting,
 const char *tms_predicting_engines(const struct tms_predicting *predicting, const char *engines,
                                    char list[TMS_ENGINE_LIST_SIZE]);
 
+/* One more, unless the list has it. */
+void tms_predicting_add(char list[TMS_ENGINE_LIST_SIZE], const char *name);
+
+/* Is it among these engines? */
+bool tms_predicting_has(const char *engines, const char *name);
+
 /* Is there one that judges among these engines? */
 bool tms_predicting_judges(const char *engines);
 

@@ -38,7 +38,7 @@ struct values {
     const char *report_on;
     uint64_t exit_code;
     uint64_t max_violations;
-    bool blame, all, stats, strict;
+    bool blame, all, stats, strict, races;
     bool engine_given;
 };
 
@@ -104,6 +104,12 @@ static const struct tms_option options[] = {
      .environment = true,
      .value = "N",
      .help = "list at most N findings per engine; 0: all of them"},
+    {.name = "races",
+     .type = TMS_OPTION_FLAG,
+     .at = AT(races),
+     .environment = true,
+     .help = "list data races too, as the engine fasttrack does; without it the report says how "
+             "many pairs of places raced, as predictions may then not hold"},
     TMS_PREDICTING_OPTIONS(AT(predicting)),
     TMS_SUPPRESS_OPTIONS(AT(suppressing)),
     {.name = "strict",
@@ -276,6 +282,10 @@ static int analyse(struct job *job, struct tms_remains *remains, struct tms_anal
         code = tms_spool_observe(&remains->names, tms_remains_seconds(remains, &job->watched),
                                  *analysis);
     }
+    if (code == TMS_OK && plan->inside && plan->races) {
+        code = tms_spool_observe_races(&remains->names, tms_remains_seconds(remains, &job->watched),
+                                       *analysis);
+    }
     code = code == TMS_OK ? tms_analysis_finish(*analysis) : code;
     if (code == TMS_OK) {
         tms_analysis_resolve(*analysis, stack_of, &stacks);
@@ -408,6 +418,7 @@ static void settle_reports(struct job *job)
     tms_reporting_settings(&values->reporting, &values->common, settings);
     settings->stats = values->stats;
     settings->potential = values->predicting.potential || values->engine_given;
+    settings->races = values->races || tms_predicting_has(values->engines, TMS_ENGINE_RACES);
     settings->seeded = values->watching.perturb.given;
     job->reports.watched = &job->watched;
     job->reports.json = job->json.stream.out;
@@ -557,6 +568,9 @@ static bool choose_engines(struct job *job)
     char list[TMS_ENGINE_LIST_SIZE], left_out[TMS_ENGINE_LIST_SIZE];
 
     tms_predicting_engines(&values->predicting, wanted_engines(job), list);
+    if (values->races) {
+        tms_predicting_add(list, TMS_ENGINE_RACES);
+    }
     tms_engine_plan(&job->plan, list, (job->settings.predict & TMS_PREDICT_VARIABLE) != 0);
     if (by_locks) {
         tms_predicting_engines(&values->predicting, TMS_LOCK_ENGINES, list);

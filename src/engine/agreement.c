@@ -386,8 +386,7 @@ static void tell_check(FILE *out, const char *what, const char *engine,
  */
 static bool has_accesses(const struct tms_analysis *analysis)
 {
-    return tms_name_count(analysis->context, TMS_CLASS_VARIABLE) > 0 ||
-           (analysis->observed && result_of(analysis, RACES) == NULL);
+    return tms_name_count(analysis->context, TMS_CLASS_VARIABLE) > 0 || analysis->observed > 0;
 }
 
 static void assume(const struct tms_analysis *analysis, struct tms_run *run)

@@ -620,7 +620,7 @@ int tms_analysis_finish(struct tms_analysis *analysis)
         finish_run(analysis, &analysis->runs[i]);
     }
     count_summary(analysis);
-    if (analysis->observed) {
+    if (analysis->observed > 0) {
         analysis->summary = analysis->elsewhere;
     }
     if (tms_agreement_make(analysis) != TMS_OK || tms_judge_conclude(analysis) != TMS_OK ||
@@ -639,10 +639,10 @@ void tms_analysis_summary(const struct tms_analysis *analysis, struct tms_trace_
 
 struct tms_run *tms_analysis_run(const struct tms_analysis *analysis, size_t index)
 {
-    size_t last = analysis->run_count - 1;
+    size_t here = analysis->run_count - analysis->observed;
 
-    if (analysis->observed) {
-        index = index == 0 ? last : index - 1;
+    if (analysis->observed > 0 && index <= here) {
+        index = index == 0 ? here : index - 1;
     }
     return &analysis->runs[index];
 }

@@ -44,8 +44,9 @@ struct tms_analysis {
     double started;
     int failed; /* sticky */
     bool finished;
-    bool stopped;  /* at the first violation, as asked */
-    bool observed; /* the last run worked elsewhere; its result is the first, … */
+    bool stopped;    /* at the first violation, as asked */
+    size_t observed; /* so many runs, the last ones, worked elsewhere; the first of them has the
+                        first result, … */
     struct tms_trace_summary elsewhere; /* … and its summary counts */
     bool marked;                        /* known findings are at the end of the lists */
     struct tms_merged *merged;          /* its results are those of others; NULL: its own */

@@ -186,7 +186,7 @@ static int make_room(struct tms_analysis *analysis)
 int tms_analysis_feed(struct tms_analysis *analysis, const struct tms_event *events, size_t count,
                       struct tms_reader *reader)
 {
-    if (analysis->finished || analysis->observed || analysis->failed != TMS_OK) {
+    if (analysis->finished || analysis->observed > 0 || analysis->failed != TMS_OK) {
         return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
                         "this analysis has ended and takes no more events");
     }

@@ -3,12 +3,14 @@
  * Findings from elsewhere as an analysis of our own, so that everything behind it, ids, reports
  * and exit status, is the same for a program that was watched as for a trace that was read.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "engine/analysis.h"
 
 #define ALGORITHM "frontier"
+#define RACES     "fasttrack"
 
 static int take_finding(struct tms_run *run, const struct tms_finding *finding, bool blame)
 {
@@ -75,9 +77,9 @@ static void fill_result(struct tms_analysis *analysis, struct tms_run *run,
 }
 
 /* The run of the algorithm that worked elsewhere; NULL if there is one that works here. */
-static struct tms_run *add_run(struct tms_analysis *analysis)
+static struct tms_run *add_run(struct tms_analysis *analysis, const char *algorithm)
 {
-    const struct tms_engine *engine = tms_engine_find(ALGORITHM, strlen(ALGORITHM));
+    const struct tms_engine *engine = tms_engine_find(algorithm, strlen(algorithm));
 
     for (size_t i = 0; i < analysis->run_count; i++) {
         if (analysis->runs[i].engine == engine) {
@@ -86,7 +88,7 @@ static struct tms_run *add_run(struct tms_analysis *analysis)
     }
     struct tms_run *run = &analysis->runs[analysis->run_count++];
     run->engine = engine;
-    analysis->observed = true;
+    analysis->observed++;
     return run;
 }
 
@@ -97,7 +99,7 @@ int tms_analysis_observe(struct tms_analysis *analysis, const struct tms_observa
     if (open) {
         tms_analysis_flush(analysis); /* for those that work here */
     }
-    struct tms_run *run = open ? add_run(analysis) : NULL;
+    struct tms_run *run = open ? add_run(analysis, ALGORITHM) : NULL;
     if (run == NULL) {
         return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
                         "this analysis has ended, or has a result of " ALGORITHM " already");
@@ -115,6 +117,105 @@ int tms_analysis_observe(struct tms_analysis *analysis, const struct tms_observa
     analysis->elsewhere = observation->summary;
     return TMS_OK;
 }
+
+/* ---- races -------------------------------------------------------------------------------- */
+
+static int take_race(struct tms_run *run, const struct tms_finding *finding)
+{
+    const struct tms_step *step = finding->cycle;
+    const struct tms_turn schedule[] = {
+        {.event = step->first_event,
+         .thread = step->from.thread,
+         .target = step->on,
+         .location = step->first_location,
+         .stack = step->first_stack,
+         .kind = step->first_kind,
+         .role = "first access"},
+        {.event = step->second_event,
+         .thread = step->to.thread,
+         .target = step->on,
+         .location = step->second_location,
+         .stack = step->second_stack,
+         .kind = step->second_kind,
+         .role = "second access"},
+    };
+    const struct tms_violation violation = {
+        .kind = "race",
+        .evidence = TMS_EVIDENCE_PREDICTED,
+        .event = finding->event,
+        .repeats = finding->count > 0 ? finding->count - 1 : 0,
+        .thread = finding->thread,
+        .transaction = step->to,
+        .cycle = step,
+        .cycle_length = 1,
+        .schedule = schedule,
+        .schedule_length = sizeof(schedule) / sizeof(schedule[0]),
+    };
+
+    return tms_findings_add(run->host.findings, &violation);
+}
+
+static int take_races(struct tms_run *run, const struct tms_observed_races *races)
+{
+    struct tms_result *result = &run->result;
+    int code = TMS_OK;
+
+    for (size_t i = 0; i < races->finding_count && code == TMS_OK; i++) {
+        assert(races->findings[i].cycle_length == 1);
+        code = take_race(run, &races->findings[i]);
+    }
+    if (code == TMS_OK) {
+        code = tms_findings_close(run->host.findings, &result->findings, &result->finding_count,
+                                  &result->unlisted);
+    }
+    return code;
+}
+
+static void fill_races(struct tms_run *run, const struct tms_observed_races *races)
+{
+    struct tms_result *result = &run->result;
+    uint64_t counted = tms_findings_total(run->host.findings);
+    bool raced = counted > 0 || races->first_race_event != 0;
+
+    if (races->loss != NULL) {
+        snprintf(run->loss, sizeof(run->loss), "%s", races->loss);
+    }
+    result->engine = &run->engine->info;
+    result->loss = run->loss[0] != '\0' ? run->loss : NULL;
+    result->complete = result->loss == NULL;
+    result->first_violation_event = races->first_race_event;
+    result->violations = counted;
+    result->closing_edges = races->races > counted ? races->races : counted;
+    result->verdict = raced               ? TMS_VERDICT_RACE
+                      : !result->complete ? TMS_VERDICT_INCOMPLETE
+                                          : TMS_VERDICT_NO_RACE;
+    result->events = races->events;
+    result->seconds = races->seconds;
+}
+
+int tms_analysis_observe_races(struct tms_analysis *analysis,
+                               const struct tms_observed_races *races)
+{
+    bool open = !analysis->finished && analysis->failed == TMS_OK && analysis->observed == 1;
+    struct tms_run *run = open ? add_run(analysis, RACES) : NULL;
+
+    if (run == NULL) {
+        return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
+                        "this analysis has ended, has no result of " ALGORITHM
+                        " that was observed, or has one of " RACES " already");
+    }
+    run->host.findings =
+        tms_findings_new(analysis->context, &analysis->settings, &run->host.memory);
+    int code = run->host.findings != NULL ? take_races(run, races) : TMS_ERR_MEMORY;
+    if (code != TMS_OK) {
+        analysis->failed = code;
+        return code == TMS_ERR_MEMORY ? tms_fail_memory(analysis->context) : code;
+    }
+    fill_races(run, races);
+    return TMS_OK;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------- */
 
 int tms_analysis_observed(struct tms_context *context, const struct tms_settings *settings,
                           const struct tms_observation *observation, struct tms_analysis **out)

@@ -328,22 +328,12 @@ struct tms_spool_warning {
     char text[];
 };
 
-/* One of the two accesses of a race. */
-struct tms_spool_access {
-    uint64_t event;
-    uint32_t thread;
-    uint32_t site; /* 0: not known any more */
-    uint8_t kind;  /* enum tms_event_kind */
-    uint8_t atomic;
-    uint8_t reserved[6];
-};
-
-/* The first data race of two places. */
+/* The first data race of two places; `count` is raised in place. A site is 0 if it is not known any
+ * more. */
 struct tms_spool_race {
     struct tms_spool_record record;
-    uint64_t address; /* a multiple of 8 */
-    uint64_t bytes;   /* of the 8 from there on, as bits */
-    struct tms_spool_access first, second;
+    uint64_t count;
+    struct tms_spool_step step;
 };
 
 /* The lock at an address is released by threads that have not taken it: a semaphore. */

@@ -57,13 +57,18 @@ uint64_t tms_count_blamed(const struct tms_result *result)
     return count;
 }
 
-size_t tms_count_told(const struct tms_analysis *analysis, enum tms_evidence evidence)
+bool tms_hides_races(const struct tms_report_job *job, const struct tms_result *result)
+{
+    return !job->settings->races && result->engine->found == TMS_VERDICT_RACE;
+}
+
+size_t tms_count_told(const struct tms_report_job *job, enum tms_evidence evidence)
 {
     const struct tms_result *result;
     size_t count = 0;
 
-    for (size_t i = 0; (result = tms_analysis_result(analysis, i)) != NULL; i++) {
-        for (size_t j = 0; j < result->finding_count; j++) {
+    for (size_t i = 0; (result = tms_analysis_result(job->analysis, i)) != NULL; i++) {
+        for (size_t j = 0; j < result->finding_count && !tms_hides_races(job, result); j++) {
             const struct tms_finding *finding = &result->findings[j];
             count += finding->evidence == evidence && finding->same_as == NULL &&
                      finding->judged == NULL;
@@ -277,7 +282,7 @@ static void write_answers(const struct listing *listing)
     size_t named = 0;
 
     for (size_t i = 0; (result = tms_analysis_result(listing->job->analysis, i)) != NULL; i++) {
-        if (!observes(result)) {
+        if (!observes(result) && !tms_hides_races(listing->job, result)) {
             fprintf(note, "%s%s says ", named++ > 0 ? ". " : "", result->engine->name);
             write_answer(note, result);
         }
@@ -297,7 +302,8 @@ static size_t count_shown(const struct listing *listing, enum tms_evidence evide
     size_t count = 0;
 
     for (size_t i = 0; (result = tms_analysis_result(listing->job->analysis, i)) != NULL; i++) {
-        for (size_t j = 0; j < result->finding_count && !observes(result); j++) {
+        bool shown = !observes(result) && !tms_hides_races(listing->job, result);
+        for (size_t j = 0; j < result->finding_count && shown; j++) {
             count += is_shown(listing, &result->findings[j], evidence, NULL);
         }
     }
@@ -307,7 +313,7 @@ static size_t count_shown(const struct listing *listing, enum tms_evidence evide
 /* What is only potential is counted, unless it is asked for. */
 static bool hides_potential(const struct listing *listing, enum tms_evidence evidence)
 {
-    size_t count = tms_count_told(listing->job->analysis, evidence);
+    size_t count = tms_count_told(listing->job, evidence);
 
     if (evidence != TMS_EVIDENCE_POTENTIAL || listing->job->settings->potential) {
         return false;
@@ -334,11 +340,32 @@ static int write_unseen(const struct listing *listing, enum tms_evidence evidenc
     tms_page_offer(listing->page);
     for (size_t i = 0;
          code == TMS_OK && (result = tms_analysis_result(listing->job->analysis, i)) != NULL; i++) {
-        if (!observes(result)) {
+        if (!observes(result) && !tms_hides_races(listing->job, result)) {
             code = write_findings(listing, result, evidence, NULL);
         }
     }
     return code;
+}
+
+/* Pairs of places; what is predicted presupposes that there are none. */
+static void write_hidden_races(const struct listing *listing)
+{
+    const struct tms_result *racing = tms_racing(listing->job->analysis);
+
+    if (racing == NULL || !tms_hides_races(listing->job, racing) || racing->finding_count == 0) {
+        return;
+    }
+    uint64_t count = racing->finding_count + racing->unlisted;
+    FILE *note = tms_page_note(listing->page);
+    fprintf(note,
+            "%" PRIu64 " data race%s seen, the first at event %" PRIu64
+            ", so predictions may not hold; --races lists %s.",
+            count, count == 1 ? " was" : "s were", racing->first_violation_event,
+            count == 1 ? "it" : "them");
+    tms_page_hold(listing->page);
+    tms_page_flow(listing->page, 0, INDENT);
+    fputc('\n', listing->page->out);
+    tms_page_offer(listing->page);
 }
 
 int tms_listing_write(struct tms_page *page, const struct tms_report_job *job, bool judged)
@@ -352,10 +379,11 @@ int tms_listing_write(struct tms_page *page, const struct tms_report_job *job, b
         code = write_unseen(&listing, (enum tms_evidence)evidence);
     }
     for (size_t i = 0; (result = tms_analysis_result(job->analysis, i)) != NULL; i++) {
-        if (!observes(result)) {
+        if (!observes(result) && !tms_hides_races(job, result)) {
             write_unlisted(&listing, result);
         }
     }
+    write_hidden_races(&listing);
     if (!is_brief(&listing)) {
         write_answers(&listing);
     }

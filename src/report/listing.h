@@ -19,8 +19,14 @@ int tms_listing_write(struct tms_page *page, const struct tms_report_job *job, b
 /* Transactions that are themselves not atomic, of all that the findings stand for. */
 uint64_t tms_count_blamed(const struct tms_result *result);
 
-/* Findings of that evidence that stand for themselves, over all engines; judged ones do not. */
-size_t tms_count_told(const struct tms_analysis *analysis, enum tms_evidence evidence);
+/*
+ * Findings of that evidence that stand for themselves, over all engines; judged ones do not, and
+ * data races only if they are listed.
+ */
+size_t tms_count_told(const struct tms_report_job *job, enum tms_evidence evidence);
+
+/* Are the findings of that engine data races, of which the text only says how many there are? */
+bool tms_hides_races(const struct tms_report_job *job, const struct tms_result *result);
 
 /* The first engine that judges the run as it was; NULL if there is none. */
 const struct tms_result *tms_first_observing(const struct tms_analysis *analysis);

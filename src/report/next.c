@@ -93,12 +93,13 @@ static const struct tms_result *result_of(const struct tms_analysis *analysis, c
 }
 
 /* Something is predicted, and whether it can be was not looked at. */
-static bool is_unchecked(const struct tms_analysis *analysis)
+static bool is_unchecked(const struct tms_report_job *job)
 {
+    const struct tms_analysis *analysis = job->analysis;
     const struct tms_result *predicting = result_of(analysis, "sidetrack");
 
     return predicting != NULL && predicting->verdict == TMS_VERDICT_PREDICTED &&
-           tms_count_told(analysis, TMS_EVIDENCE_PREDICTED) > 0 &&
+           tms_count_told(job, TMS_EVIDENCE_PREDICTED) > 0 &&
            (result_of(analysis, "fasttrack") == NULL || result_of(analysis, "goodlock") == NULL);
 }
 
@@ -109,7 +110,7 @@ void tms_next_write(const struct tms_page *page, const struct tms_report_job *jo
 {
     const struct tms_report_settings *settings = job->settings;
     bool violation = worst->verdict == TMS_VERDICT_VIOLATION, live = tms_report_is_live(settings);
-    bool unchecked = is_unchecked(job->analysis);
+    bool unchecked = is_unchecked(job);
     /* Otherwise the program may be one that only its locks are known of. */
     bool built = live && tms_first_observing(job->analysis) != NULL;
     const struct suggestion all[] = {

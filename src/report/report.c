@@ -20,7 +20,8 @@ static const struct {
 
 void tms_report_settings_init(struct tms_report_settings *settings)
 {
-    *settings = (struct tms_report_settings){.path = "-", .format = "std", .potential = true};
+    *settings = (struct tms_report_settings){
+        .path = "-", .format = "std", .potential = true, .races = true};
 }
 
 struct carrier {

@@ -41,6 +41,9 @@ static int weight_of(const struct tms_text *text, const struct tms_result *resul
     if (result->verdict == TMS_VERDICT_POTENTIAL && !text->job->settings->potential) {
         return HIDDEN;
     }
+    if (tms_hides_races(text->job, result)) {
+        return 0;
+    }
     return is_unsure_of_others(result) ? UNSURE_OF_OTHERS : weights[result->verdict];
 }
 
@@ -86,7 +89,7 @@ static void write_violation(const struct tms_text *text, FILE *out)
 {
     const struct tms_result *result = text->worst;
     bool blamed = result->blamed && tms_count_blamed(result) > 0;
-    size_t predicted = tms_count_told(text->job->analysis, TMS_EVIDENCE_PREDICTED);
+    size_t predicted = tms_count_told(text->job, TMS_EVIDENCE_PREDICTED);
 
     fprintf(out, blamed ? "an atomic block was cut apart by another thread"
                         : "the atomic blocks of this run can't be put one after the other");
@@ -239,7 +242,7 @@ static void write_judged_words(const struct tms_text *text, FILE *out)
     if (text->worst->verdict == TMS_VERDICT_PREDICTED && text->job->settings->locks_only) {
         fputs("; a block can be cut apart with another timing", out);
     }
-    if (racing != NULL) {
+    if (racing != NULL && !tms_hides_races(text->job, racing)) {
         fprintf(out, "; data race, first at event %" PRIu64, racing->first_violation_event);
     }
     if (text->worst->verdict == TMS_VERDICT_POTENTIAL) {

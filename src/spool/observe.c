@@ -313,3 +313,74 @@ int tms_spool_observe(struct tms_spool_names *names, double seconds, struct tms_
     free(whole.findings);
     return code;
 }
+
+/* ---- races ------------------------------------------------------------------------------ */
+
+static struct tms_finding finding_of(const struct tms_spool_race *race, const struct tms_step *step)
+{
+    return (struct tms_finding){
+        .count = race->count,
+        .event = step->second_event,
+        .thread = step->to.thread,
+        .transaction = step->to,
+        .cycle = step,
+        .cycle_length = 1,
+    };
+}
+
+/* Named as findings; how many there are, those left out that the process died while writing. */
+static size_t take_races(struct tms_spool_names *names, struct tms_step *steps,
+                         struct tms_finding *findings)
+{
+    const struct tms_spool_list *list = &names->spool->lists[TMS_SPOOL_RACE];
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        const struct tms_spool_race *race = (const void *)list->entries[i].record;
+        struct draft draft = {.names = names, .sequence = list->entries[i].sequence};
+        if (race->count > 0) {
+            steps[count] = step_of(&draft, &race->step);
+            findings[count] = finding_of(race, &steps[count]);
+            count++;
+        }
+    }
+    return count;
+}
+
+static uint64_t first_event_of(const struct tms_finding *findings, size_t count)
+{
+    uint64_t first = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        first = first == 0 || findings[i].event < first ? findings[i].event : first;
+    }
+    return first;
+}
+
+int tms_spool_observe_races(struct tms_spool_names *names, double seconds,
+                            struct tms_analysis *analysis)
+{
+    const struct tms_spool_header *header = &names->spool->header;
+    size_t most = names->spool->lists[TMS_SPOOL_RACE].count;
+    struct tms_step *steps = calloc(most + 1, sizeof(*steps));
+    struct tms_finding *findings = calloc(most + 1, sizeof(*findings));
+    char loss[TMS_SPOOL_REASON];
+    int code = TMS_ERR_MEMORY;
+
+    if (steps != NULL && findings != NULL) {
+        size_t count = take_races(names, steps, findings);
+        struct tms_observed_races races = {
+            .findings = findings,
+            .finding_count = count,
+            .first_race_event = first_event_of(findings, count),
+            .races = header->races,
+            .events = header->events,
+            .seconds = seconds,
+            .loss = tms_spool_doubt(names->spool, loss) ? loss : NULL,
+        };
+        code = names->failed ? TMS_ERR_MEMORY : tms_analysis_observe_races(analysis, &races);
+    }
+    free(steps);
+    free(findings);
+    return code;
+}

@@ -14,4 +14,8 @@
  */
 int tms_spool_observe(struct tms_spool_names *names, double seconds, struct tms_analysis *analysis);
 
+/* Then, the data races that it saw (tms_analysis_observe_races). */
+int tms_spool_observe_races(struct tms_spool_names *names, double seconds,
+                            struct tms_analysis *analysis);
+
 #endif
