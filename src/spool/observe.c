@@ -328,7 +328,19 @@ static struct tms_finding finding_of(const struct tms_spool_race *race, const st
     };
 }
 
-/* Named as findings; how many there are, those left out that the process died while writing. */
+static bool is_access(uint8_t kind)
+{
+    return kind < TMS_EVENT_COUNT && tms_event_class(kind) == TMS_CLASS_VARIABLE;
+}
+
+/* Otherwise the process died while it wrote it, or the file is damaged. */
+static bool is_whole(const struct tms_spool_race *race)
+{
+    return race->count > 0 && race->step.on_class == TMS_CLASS_VARIABLE &&
+           is_access(race->step.first_kind) && is_access(race->step.second_kind);
+}
+
+/* Named as findings; how many there are. */
 static size_t take_races(struct tms_spool_names *names, struct tms_step *steps,
                          struct tms_finding *findings)
 {
@@ -338,7 +350,7 @@ static size_t take_races(struct tms_spool_names *names, struct tms_step *steps,
     for (size_t i = 0; i < list->count; i++) {
         const struct tms_spool_race *race = (const void *)list->entries[i].record;
         struct draft draft = {.names = names, .sequence = list->entries[i].sequence};
-        if (race->count > 0) {
+        if (is_whole(race)) {
             steps[count] = step_of(&draft, &race->step);
             findings[count] = finding_of(race, &steps[count]);
             count++;

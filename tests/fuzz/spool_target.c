@@ -173,7 +173,11 @@ static void try_observe(const char *path)
         tms_settings_init(&settings);
         settings.engines = "";
         require(tms_analysis_new(reading.context, &settings, &reading.analysis) == TMS_OK);
-        finish(&reading, tms_spool_observe(&reading.names, 1, reading.analysis));
+        int code = tms_spool_observe(&reading.names, 1, reading.analysis);
+        if (code == TMS_OK) {
+            code = tms_spool_observe_races(&reading.names, 1, reading.analysis);
+        }
+        finish(&reading, code);
     }
     close_reading(&reading);
 }

@@ -523,6 +523,52 @@ static void takes_what_was_seen_elsewhere(void **state)
     assert_null(tms_analysis_result(bench->analysis, 2));
 }
 
+/* The result of fasttrack comes last, and tells sidetrack that there are races. */
+static void takes_races_that_were_seen_elsewhere(void **state)
+{
+    struct bench *bench = *state;
+    struct tms_step steps[2], access;
+
+    bench->settings.engines = "sidetrack";
+    start(bench);
+    put_deposit(bench, "A");
+    put_deposit(bench, "B");
+    struct tms_finding cut = see_cut(bench, steps);
+    access = steps[0];
+    access.on = make(bench, "A", TMS_EVENT_WRITE, "x").target;
+    access.on_class = TMS_CLASS_VARIABLE;
+    access.kind = TMS_EDGE_WRITE_WRITE;
+    access.first_kind = access.second_kind = TMS_EVENT_WRITE;
+    struct tms_finding race = {.count = 4,
+                               .event = access.second_event,
+                               .thread = access.to.thread,
+                               .cycle = &access,
+                               .cycle_length = 1};
+    struct tms_observation seen = {.findings = &cut, .finding_count = 1};
+    struct tms_observed_races races = {
+        .findings = &race, .finding_count = 1, .first_race_event = race.event, .races = 9};
+    assert_int_equal(tms_analysis_observe_races(bench->analysis, &races), TMS_ERR_ARGUMENT);
+    assert_int_equal(tms_analysis_observe(bench->analysis, &seen), TMS_OK);
+    assert_int_equal(tms_analysis_observe_races(bench->analysis, &races), TMS_OK);
+    assert_int_equal(tms_analysis_observe_races(bench->analysis, &races), TMS_ERR_ARGUMENT);
+
+    assert_string_equal(finish(bench)->engine->name, "frontier");
+    const struct tms_result *predicted = tms_analysis_result(bench->analysis, 1);
+    const struct tms_result *racing = tms_analysis_result(bench->analysis, 2);
+    assert_string_equal(predicted->engine->name, "sidetrack");
+    assert_non_null(strstr(predicted->assumption, "fasttrack found 4"));
+    assert_string_equal(racing->engine->name, "fasttrack");
+    assert_int_equal(racing->verdict, TMS_VERDICT_RACE);
+    assert_int_equal(racing->first_violation_event, race.event);
+    assert_int_equal(racing->violations, 4);
+    assert_int_equal(racing->closing_edges, 9);
+    assert_int_equal(racing->finding_count, 1);
+    assert_string_equal(racing->findings[0].kind, "race");
+    assert_int_equal(racing->findings[0].schedule_length, 2);
+    assert_string_equal(racing->findings[0].schedule[1].role, "second access");
+    assert_null(tms_analysis_result(bench->analysis, 3));
+}
+
 /* Names that were added as new ones are found among the others, short and long. */
 static void new_names_are_found(void **state)
 {
@@ -570,6 +616,7 @@ int main(void)
         TEST(refuses_a_reader_of_another_context),
         TEST(side_by_side),
         TEST(takes_what_was_seen_elsewhere),
+        TEST(takes_races_that_were_seen_elsewhere),
         TEST(new_names_are_found),
     };
 
