@@ -126,6 +126,18 @@ static void lay_out_blocks(struct tms_rt_thread *t)
     nesting->depth = depth;
 }
 
+#define SLOTS_ENOUGH 128u /* beyond, a race may be lost rather than the clocks grow */
+
+static const struct tms_rt_thread *newcomer; /* that is about to have its first event */
+
+/* Two threads of one slot must be in order, as what they do looks like the work of one. */
+static bool may_reuse(const struct frontier *f, uint32_t slot, const struct tms_op *op)
+{
+    (void)op;
+    return f->slot_count >= SLOTS_ENOUGH || newcomer == NULL ||
+           tms_rt_clock_knows_end(&newcomer->forked, slot);
+}
+
 /* ---- transactions that nobody knows of -------------------------------------------------- */
 
 /* Under the lock. */
@@ -254,6 +266,7 @@ static void take_first(void *argument)
     tms_rt_mutex_lock(&tms_rt_engine_lock);
     if (tms_frontier_need_id(f, t->index)) {
         op->event = tms_rt_meet(t, moment_event(f->forks[t->index].moment));
+        newcomer = t;
         t->engine = tms_frontier_first(f, op);
     }
     if (t->engine != NULL) {
@@ -337,6 +350,7 @@ static void operate(void *argument)
     }
     if (first) {
         op->flags |= TMS_OP_FIRST;
+        newcomer = t;
         if (tms_frontier_need_id(f, t->index)) {
             uint64_t fork = moment_event(f->forks[t->index].moment);
             source = fork > source ? fork : source;
@@ -421,6 +435,7 @@ static const struct tms_frontier_port port = {
     .renewed = renewed,
     .wake_source = wake_source,
     .wake = wake,
+    .may_reuse = may_reuse,
     .memory = &tms_rt_allocator,
 };
 

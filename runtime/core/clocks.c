@@ -268,6 +268,23 @@ void tms_rt_clock_join(struct tms_rt_thread *t, const struct tms_rt_thread *chil
     tms_rt_start_epoch(t);
 }
 
+/* By slot: the last event of the thread that had it. */
+static uint64_t ends[TMS_RT_SLOTS_MOST + 1];
+
+void tms_rt_clock_end(const struct tms_rt_thread *t)
+{
+    __atomic_store_n(&ends[t->engine->slot], t->number, __ATOMIC_RELAXED);
+}
+
+bool tms_rt_clock_knows_end(const struct tms_rt_clock *clock, uint32_t slot)
+{
+    const struct tms_rt_snapshot *snapshot = clock->snapshot;
+    uint64_t known = snapshot != NULL && slot < snapshot->count ? snapshot->at[slot] : 0;
+
+    known = clock->slot == slot && known < clock->number ? clock->number : known;
+    return known >= __atomic_load_n(&ends[slot], __ATOMIC_RELAXED);
+}
+
 void tms_rt_clock_forget(struct tms_rt_thread *t)
 {
     let_go(t->snapshot);
@@ -434,4 +451,5 @@ void tms_rt_clocks_restart(void)
         table->used = 0;
     }
     atomic_store(&entries, 0);
+    memset(ends, 0, sizeof(ends));
 }

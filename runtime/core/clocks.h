@@ -57,6 +57,9 @@ bool tms_rt_clocks_start(void);
 void tms_rt_clock_start(struct tms_rt_thread *thread);
 /* The joined thread is over: everything it did comes before. */
 void tms_rt_clock_join(struct tms_rt_thread *thread, const struct tms_rt_thread *child);
+/* The thread does nothing more; whoever takes over its slot should come after that. */
+void tms_rt_clock_end(const struct tms_rt_thread *thread);
+bool tms_rt_clock_knows_end(const struct tms_rt_clock *clock, uint32_t slot);
 /* The descriptor is about to be used for another thread. */
 void tms_rt_clock_forget(struct tms_rt_thread *thread);
 

@@ -130,6 +130,7 @@ static void retire(struct tms_rt_thread *t)
 {
     if (t->engine != NULL) {
         tms_rt_mutex_lock(&tms_rt_engine_lock);
+        tms_rt_clock_end(t);
         tms_frontier_retire(&tms_rt_engine, t->engine->slot);
         tms_rt_forget_slot(t->engine->slot);
         tms_rt_mutex_unlock(&tms_rt_engine_lock);
@@ -325,6 +326,9 @@ void tms_rt_join_thread(struct tms_rt_thread *t, struct tms_rt_thread *child, ui
     if (tms_rt_mode.checks) {
         tms_rt_functions_wait(t);
         tms_rt_split(t, TMS_SPLIT_JOIN, pc);
+        if (child->engine != NULL) {
+            tms_rt_clock_end(child);
+        }
         operate(t, TMS_OP_JOIN, TMS_EVENT_JOIN, child->index, child->number, pc);
         if (t->engine != NULL) {
             tms_rt_clock_join(t, child);

@@ -29,7 +29,7 @@ bool tms_frontier_need_id(struct frontier *f, uint32_t id)
  * it would invent an order between strangers. The whole list is looked at again only when it
  * has doubled since that was last in vain.
  */
-static bool reuse_slot(struct frontier *f, uint32_t *slot)
+static bool reuse_slot(struct frontier *f, const struct tms_op *op, uint32_t *slot)
 {
     if (f->retired_count < f->retired_tried * 2) {
         return false;
@@ -37,7 +37,8 @@ static bool reuse_slot(struct frontier *f, uint32_t *slot)
     for (uint32_t i = 0; i < f->retired_count; i++) {
         *slot = f->retired[i];
         if (tms_reach_unreached(&f->graph, *slot) &&
-            (!f->blame || tms_reach_unreached(&f->order, *slot))) {
+            (!f->blame || tms_reach_unreached(&f->order, *slot)) &&
+            (f->port->may_reuse == NULL || f->port->may_reuse(f, *slot, op))) {
             f->retired[i] = f->retired[--f->retired_count];
             f->retired_tried = 0;
             return true;
@@ -110,7 +111,7 @@ struct thread *tms_frontier_settle_in(struct frontier *f, const struct tms_op *o
     if (!tms_frontier_need_id(f, op->thread)) {
         return NULL;
     }
-    if (!reuse_slot(f, &slot)) {
+    if (!reuse_slot(f, op, &slot)) {
         int code = new_slot(f, &slot);
         if (code != TMS_OK) {
             tms_frontier_fail(f, code);

@@ -71,6 +71,13 @@ struct tms_frontier_port {
     /* Then, if the edge matters, the same for the running transaction of the thread it enters. */
     void (*wake)(struct frontier *f, struct thread *t);
 
+    /*
+     * Whether the thread whose first operation this is may take over the slot of one that was
+     * joined, and that no running transaction reaches; NULL: it may. That is all that the engine
+     * needs, but a port may go by slots itself.
+     */
+    bool (*may_reuse)(const struct frontier *f, uint32_t slot, const struct tms_op *op);
+
     /* Where all memory of the engine comes from and goes to; NULL: the C library. */
     const struct tms_allocator *memory;
 };
