@@ -260,7 +260,7 @@ static void on_atomic(struct fasttrack *f, struct thread *t, const struct tms_op
     }
 }
 
-/* Those who have done nothing else so far are not there yet. */
+/* A thread that has done nothing else so far has no slot yet. */
 static void on_fence(struct fasttrack *f, struct thread *t, const struct tms_op *op)
 {
     if (t == NULL && !tms_fasttrack_start(f, op->thread, NULL, op->event)) {

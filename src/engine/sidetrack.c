@@ -21,7 +21,7 @@
  * Beyond the paper: shared locks, where two shared holds do not conflict; barriers; waiting for a
  * condition, which gives a lock away and takes it back when a signal has come, so that the taking
  * back stays behind whatever happened under the lock until then; atomic read-modify-writes,
- * which are sections that end where they begin; and atomic loads, which stay behind the store that
+ * which are sections that end where they begin; and atomic loads, which stay after the store that
  * they have their value from.
  */
 #include "engine/sidetrack.h"

@@ -379,7 +379,7 @@ void tms_sidetrack_update(struct sidetrack *s, const struct tms_op *op)
 }
 
 /*
- * The load stays behind the store, or update, that it has its value from: with another value the
+ * The load stays after the store, or update, that it has its value from: with another value the
  * thread could go another way. That holds for every order, relaxed too. If that is the first it
  * hears of what the other thread did, it may have waited for it.
  */
@@ -398,7 +398,7 @@ void tms_sidetrack_load(struct sidetrack *s, const struct tms_op *op)
     note_source(t, &atomic->written);
 }
 
-/* Updates before it and behind it do not change places: they would read another value. */
+/* Updates before it and after it do not change places: they would read another value. */
 void tms_sidetrack_store(struct sidetrack *s, const struct tms_op *op)
 {
     struct thread *t = sidetrack_thread(s, op->thread);

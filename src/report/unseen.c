@@ -191,10 +191,9 @@ static void race_reason(const struct tms_page *page, FILE *note, const struct tm
 {
     (void)page;
     (void)finding;
-    fputs(
-        "No lock, start or end of a thread, or barrier makes one of them wait for the other: they "
-        "can come in the other order, or at the same time.",
-        note);
+    fputs("No lock, atomic operation, start or end of a thread, or barrier orders them: they "
+          "can come in the other order, or at the same time.",
+          note);
 }
 
 /* ---- deadlocks -------------------------------------------------------------------------- */

@@ -45,8 +45,8 @@ static const struct tms_oracle_transaction *find(const struct tms_oracle *oracle
     return NULL;
 }
 
-/* As it is told: an atomic access is a plain one to the engines. */
-static uint8_t told_kind(const struct tms_event *event)
+/* As findings name it: an atomic access is a plain one to these engines. */
+static uint8_t named_kind(const struct tms_event *event)
 {
     static const uint8_t plain[TMS_EVENT_COUNT] = {
         [TMS_EVENT_ATOMIC_READ] = TMS_EVENT_READ,
@@ -66,7 +66,7 @@ static bool event_is(const struct tms_oracle *oracle, uint64_t number, uint8_t k
     }
     const struct tms_event *event = &oracle->events[number - 1];
     uint32_t own = oracle->readings[number - 1].transaction;
-    return told_kind(event) == kind && event->location == location &&
+    return named_kind(event) == kind && event->location == location &&
            same(&oracle->transactions[own].name, transaction);
 }
 

@@ -207,11 +207,11 @@ void tms_schedules_free(struct tms_schedules *schedules)
 static bool is_bound(const struct tms_schedules *schedules, const struct tms_cut *cut, size_t event)
 {
     size_t culprit = cut->culprit - 1, second = cut->second - 1;
-    bool behind =
+    bool later =
         schedules->events[event].thread == schedules->events[culprit].thread && event > culprit;
     bool itself = event == culprit || event == second;
 
-    return is_loading(&schedules->events[event]) && !behind && (!itself || schedules->same_values);
+    return is_loading(&schedules->events[event]) && !later && (!itself || schedules->same_values);
 }
 
 static bool may_come(const struct tms_schedules *schedules, const struct state *state,
