@@ -9,12 +9,13 @@
 
 static uint32_t never;
 
-_Atomic(uint32_t *) tms_rt_wanted = &never;
-_Atomic uint32_t tms_rt_answered;
+/* Read at every call, written hardly ever: on a line of their own. */
+_Alignas(64) _Atomic(uint32_t *) tms_rt_wanted = &never;
+_Alignas(64) _Atomic uint32_t tms_rt_answered;
 
 int tms_rt_report_signal;
 
-static _Atomic bool busy;
+static _Alignas(64) _Atomic bool busy;
 
 static struct tms_spool_live *live_of(struct tms_spool_header *header)
 {
