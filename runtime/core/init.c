@@ -15,6 +15,7 @@
 #include "protocol/config.h"
 #include "runtime/core/coverage.h"
 #include "runtime/core/memory.h"
+#include "runtime/core/predict_online.h"
 #include "runtime/core/publish.h"
 #include "runtime/shadow/races.h"
 #include "runtime/shadow/shadow.h"
@@ -157,7 +158,8 @@ static bool watch(void)
 
     tms_rt_mode.memory = config.memory == NULL || strcmp(config.memory, "0") != 0;
     if (!tms_rt_spool_open(config.spool, number(config.max_size)) || !tms_rt_shadow_start() ||
-        !tms_rt_clocks_start() || !tms_rt_check_start(blame)) {
+        !tms_rt_clocks_start() || !tms_rt_check_start(blame) ||
+        !tms_rt_predict_start((unsigned)number(config.predict))) {
         return false;
     }
     tms_rt_mode.records = record;
@@ -174,7 +176,7 @@ static bool watch(void)
     tms_rt_blocks_start(config.atomic, config.split);
     describe_blocks();
     struct tms_rt_thread *t = tms_rt_life_start();
-    if (t == NULL) {
+    if (t == NULL || !tms_rt_predict_first(t)) {
         return false;
     }
     find_stack(t);
@@ -341,7 +343,7 @@ static void restart(void *argument)
     tms_rt_sites_restart();
     errno = 0;
     if (!tms_rt_spool_open(config.spool, number(config.max_size)) || !tms_rt_check_start(blame) ||
-        !tms_rt_functions_restart()) {
+        !tms_rt_predict_restart() || !tms_rt_functions_restart()) {
         give_up(errno);
         return;
     }

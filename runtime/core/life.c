@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/core/memory.h"
+#include "runtime/core/predict_online.h"
 #include "runtime/core/publish.h"
 #include "runtime/shadow/shadow.h"
 
@@ -61,6 +62,7 @@ void tms_rt_leave(struct tms_rt_thread *t)
     X(held_capacity)                                                                               \
     X(entries)                                                                                     \
     X(entry_capacity)                                                                              \
+    X(predicting)                                                                                  \
     X(spare_node)                                                                                  \
     X(deep_stack)
 
@@ -183,6 +185,7 @@ static void let_go(struct tms_rt_thread *t)
 {
     if (atomic_fetch_sub(&t->uses, 1) == 1) {
         retire(t); /* unless it was joined: then that has happened */
+        tms_rt_predict_end(t);
         tms_rt_mutex_lock(&threads.lock);
         threads.events += t->events_seen;
         threads.transactions += t->transactions_seen;
@@ -225,15 +228,21 @@ void tms_rt_life_count(struct tms_spool_header *header)
 {
     tms_rt_mutex_lock(&threads.lock);
     uint64_t events = threads.events, transactions = threads.transactions, blocks = threads.blocks;
+    struct tms_rt_predict_counts counts = {0};
+    tms_rt_predict_settle(&counts);
     for (const struct tms_rt_thread *t = threads.all; t != NULL; t = t->next) {
         events += t->events_seen;
         transactions += t->transactions_seen;
         blocks += t->blocks_seen;
+        tms_rt_predict_count(&counts, t);
     }
     tms_rt_mutex_unlock(&threads.lock);
     header->events = events; /* at once: the command may be reading */
     header->transactions = transactions;
     header->blocks = blocks;
+    header->acquires = counts.acquires;
+    header->windows = counts.windows;
+    header->dropped = counts.dropped;
 }
 
 void tms_rt_block_seen(void)
@@ -280,6 +289,7 @@ struct tms_rt_thread *tms_rt_fork_thread(struct tms_rt_thread *t, uintptr_t pc)
         tms_rt_clock_release(t, &child->forked);
         tms_rt_function_releases(t, 0);
     }
+    tms_rt_predict_fork(t, child);
     tms_rt_split(t, TMS_SPLIT_FORK, pc);
     return child;
 }
@@ -333,6 +343,7 @@ void tms_rt_join_thread(struct tms_rt_thread *t, struct tms_rt_thread *child, ui
         if (t->engine != NULL) {
             tms_rt_clock_join(t, child);
         }
+        tms_rt_predict_join(t, child, tms_rt_site(t, pc));
         if (child->engine != NULL) {
             tms_rt_forget_slot(child->engine->slot);
             child->engine = NULL; /* the engine has retired it */
@@ -414,12 +425,16 @@ void tms_rt_life_restart(struct tms_rt_thread *only)
     threads.over = 0;
     only->spare_node = 0; /* the shadow is empty, its nodes with it */
     tms_rt_clock_forget(only);
+    only->predicting = NULL;
     clean(only);
     set_fork_state(only, &kept);
     only->inside = 1;
     only->index = 1;
     only->tid = getpid();
     atomic_store(&only->uses, 2);
+    if (!tms_rt_predict_first(only)) {
+        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+    }
     spool_thread(only, "main");
     tms_rt_spool_header()->threads = 1;
 }

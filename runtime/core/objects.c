@@ -5,6 +5,7 @@
  * accesses to the memory they lie in.
  */
 #include "runtime/core/memory.h"
+#include "runtime/core/predict_online.h"
 #include "runtime/shadow/shadow.h"
 
 #include <string.h>
@@ -203,6 +204,7 @@ static uint32_t forget(uintptr_t address, uint32_t what)
     drop_clocks(found);
     found->address = GONE;
     atomic_fetch_add(&objects.age, 1);
+    tms_rt_predict_gone(what, found->id);
     return found->id;
 }
 
@@ -255,6 +257,7 @@ static void forget_with_memory(struct tms_rt_thread *t, struct object *object)
     drop_clocks(object);
     object->address = GONE;
     atomic_fetch_add(&objects.age, 1);
+    tms_rt_predict_gone(object->what, object->id);
 }
 
 void tms_rt_objects_gone(struct tms_rt_thread *t, uintptr_t address, size_t size)
@@ -318,6 +321,7 @@ static uint32_t operate(struct tms_rt_thread *t, uint8_t kind, uint8_t event, en
     if (!tms_rt_lock_alone(t, &op)) {
         tms_rt_operate(t, &op, 0);
     }
+    tms_rt_predict(t, &op);
     if (tms_rt_mode.tells) {
         struct tms_spool_event record = {.number = op.event,
                                          .target = (uintptr_t)object,
@@ -445,6 +449,7 @@ static void make_unowned(struct tms_rt_thread *t, const void *lock)
         return;
     }
     tms_rt_lock_is_shared(id); /* its holder is no longer alone with it */
+    tms_rt_predict_unowned(id);
     tms_rt_mutex_lock(&objects.lock);
     struct object *found = find(objects.table, objects.size, (uintptr_t)lock, TMS_RT_LOCK);
     found->unowned = found->address == (uintptr_t)lock;
@@ -464,6 +469,7 @@ static void drop_unowned(struct tms_rt_thread *t, uintptr_t pc)
     t->unowned_seen = now;
     for (uint32_t i = t->held_count; i-- > 0;) {
         if (is_unowned(t->held[i].lock)) {
+            tms_rt_predict_drop(t, id_of(t, t->held[i].lock, TMS_RT_LOCK));
             drop(t, &t->held[i]);
             tms_rt_section_ends(t, pc);
         }
@@ -625,10 +631,14 @@ void tms_rt_departed(struct tms_rt_thread *t, const void *barrier, uintptr_t pc)
 static void order(struct tms_rt_thread *t, uint8_t kind, uint8_t what, const void *object,
                   uintptr_t pc)
 {
-    if (!tms_rt_mode.tells || tms_rt_mode.records || !tms_rt_mode.checks) {
+    if ((!tms_rt_mode.tells && !tms_rt_predicts) || tms_rt_mode.records || !tms_rt_mode.checks) {
         return;
     }
     tms_rt_pass(t);
+    tms_rt_predict_pass(t, what, id_of(t, object, what));
+    if (!tms_rt_mode.tells) {
+        return;
+    }
     struct tms_spool_event event = {.number = t->number,
                                     .target = (uintptr_t)object,
                                     .site = tms_rt_site(t, pc),

@@ -101,6 +101,8 @@ struct tms_rt_refused {
     uint64_t first, last;
 };
 
+struct tms_rt_predicting;
+
 struct tms_rt_thread {
     /* Looked at by every hook. */
     uint64_t epoch, epoch_span; /* its words of the current epoch, see shadow.h */
@@ -144,6 +146,7 @@ struct tms_rt_thread {
     uint64_t annotated; /* the annotated blocks, innermost last: a bit says if it is meant */
     struct tms_rt_held *held;
     uint32_t held_capacity;
+    struct tms_rt_predicting *predicting; /* of predict_online.c, NULL: nothing is predicted */
     uint32_t unowned_seen; /* of objects.c: how many unowned locks there were when it last looked */
 
     uint64_t closing_held[TMS_SPOOL_HELD]; /* locks held when its pending violation was found */

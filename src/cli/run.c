@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tmesis run: a program watched, and a report when it has ended. `frontier` decides inside the
- * program while it runs; other engines get what was recorded. If these need no accesses, only
- * synchronisation is recorded along. A program that was not built for it has the preload library
- * loaded into it, and is judged by its locks.
+ * program while it runs, and so do `sidetrack` and `goodlock` beside it; other engines get what was
+ * recorded. A program that was not built for it has the preload library loaded into it, and is
+ * judged by its locks, which are recorded along.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -23,6 +23,7 @@
 #include "cli/watch.h"
 #include "protocol/config.h"
 #include "spool/observe.h"
+#include "spool/predicted.h"
 #include "spool/trace.h"
 #include "tmesis/tmesis.h"
 
@@ -251,6 +252,27 @@ static int run_engines(struct job *job, struct tms_remains *remains, struct tms_
     return code;
 }
 
+/* Did the process predict itself? Else it has recorded what engines need for that. */
+static bool is_decided(const struct job *job, const struct tms_remains *remains)
+{
+    return plan_for(job, remains)->inside && job->preload[0] == '\0' &&
+           (remains->spool.header.mode & TMS_RT_ALONG) == 0;
+}
+
+/* What the process predicted itself, for the engines that would have. */
+static int take_predictions(struct tms_remains *remains, struct tms_analysis *analysis)
+{
+    char loss[TMS_SPOOL_REASON];
+    int code = tms_spool_predict(&remains->names, analysis);
+
+    if (code == TMS_OK) {
+        bool lost = tms_spool_loss_along(&remains->spool, loss);
+        tms_analysis_lost(analysis, lost ? loss : NULL);
+        tms_analysis_counted(analysis, remains->spool.header.transactions);
+    }
+    return code;
+}
+
 /* How the program came to the events that findings are made of. */
 struct stacks {
     struct tms_remains *remains;
@@ -275,8 +297,10 @@ static int analyse(struct job *job, struct tms_remains *remains, struct tms_anal
     settings.engines = plan->recorded;
     int code = tms_analysis_new(remains->context, &settings, analysis);
     tms_event_sites_init(&sites);
+    bool decided = is_decided(job, remains);
     if (code == TMS_OK && plan->recorded[0] != '\0') {
-        code = run_engines(job, remains, *analysis, &sites);
+        code = decided ? take_predictions(remains, *analysis)
+                       : run_engines(job, remains, *analysis, &sites);
     }
     if (code == TMS_OK && plan->inside) {
         code = tms_spool_observe(&remains->names, tms_remains_seconds(remains, &job->watched),
@@ -287,8 +311,10 @@ static int analyse(struct job *job, struct tms_remains *remains, struct tms_anal
                                        *analysis);
     }
     code = code == TMS_OK ? tms_analysis_finish(*analysis) : code;
-    if (code == TMS_OK) {
+    if (code == TMS_OK && !decided) { /* that has its stacks */
         tms_analysis_resolve(*analysis, stack_of, &stacks);
+    }
+    if (code == TMS_OK) {
         code = remains->names.failed ? TMS_ERR_MEMORY : TMS_OK;
     }
     tms_event_sites_free(&sites);
@@ -397,7 +423,7 @@ static void conclude(const struct job *job)
 static void warn_unused(const struct job *job)
 {
     const struct tms_watching *watching = &job->values->watching;
-    bool along = job->plan.recorded[0] != '\0';
+    bool along = job->plan.recorded[0] != '\0' && job->preload[0] != '\0';
 
     if (!job->plan.inside || job->values->common.quiet) {
         return;
@@ -477,11 +503,36 @@ static const char *mode_of(const struct job *job)
 {
     const struct tms_engine_plan *plan = &job->plan;
 
+    if (plan->inside && job->preload[0] == '\0') {
+        return "check"; /* others predict inside, too */
+    }
     if (plan->inside || (plan->light && job->preload[0] != '\0')) {
-        bool by_locks = job->preload[0] != '\0' && job->locks.recorded[0] != '\0';
-        return plan->recorded[0] != '\0' || by_locks ? "along" : "check";
+        return plan->recorded[0] != '\0' || job->locks.recorded[0] != '\0' ? "along" : "check";
     }
     return "record";
+}
+
+/* For TMESIS_RT_PREDICT: what the engines that look at locks alone would look at. */
+static unsigned predicted_inside(const struct job *job)
+{
+    static const struct {
+        const char *engine;
+        unsigned bit;
+    } parts[] = {{"sidetrack", TMS_RT_PREDICT_WINDOWS}, {"goodlock", TMS_RT_PREDICT_NESTING}};
+    unsigned predict = 0;
+
+    if (!job->plan.inside || job->preload[0] != '\0') {
+        return 0;
+    }
+    for (const char *at = job->plan.recorded; *at != '\0';
+         at += strcspn(at, ","), at += *at == ',') {
+        for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+            size_t length = strlen(parts[i].engine);
+            bool same = strcspn(at, ",") == length && memcmp(at, parts[i].engine, length) == 0;
+            predict |= same ? parts[i].bit : 0;
+        }
+    }
+    return predict == 0 ? 0 : predict | job->settings.predict;
 }
 
 static int run_job(struct job *job, const struct tms_operands *operands)
@@ -489,6 +540,7 @@ static int run_job(struct job *job, const struct tms_operands *operands)
     struct tms_watching watching = job->values->watching;
     struct tms_manner manner = {.mode = mode_of(job),
                                 .blame = job->values->blame,
+                                .predict = predicted_inside(job),
                                 .preload = job->preload[0] != '\0' ? job->preload : NULL,
                                 .report_signal = report_signal(job->values->report_on),
                                 .report_inside = job->values->report_on != NULL,

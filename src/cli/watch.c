@@ -213,7 +213,8 @@ const char *tms_word_memory(size_t index)
 /* The variables of src/protocol/config.h, and the texts behind them. */
 struct told {
     struct tms_rt_config config;
-    char spool[PATH_MAX], spec[PATH_MAX], atomic[128], size[24], seed[24], report_on[12];
+    char spool[PATH_MAX], spec[PATH_MAX], atomic[128], size[24], seed[24], report_on[12],
+        predict[24];
 };
 
 static bool choose_seed(const struct tms_maybe *perturb, uint64_t *seed)
@@ -259,6 +260,10 @@ static int tell(struct told *told, struct tms_watched *watched, const struct tms
     if (size != 0) {
         snprintf(told->size, sizeof(told->size), "%llu", (unsigned long long)size);
         told->config.max_size = told->size;
+    }
+    if (manner->predict != 0) {
+        snprintf(told->predict, sizeof(told->predict), "%u", manner->predict);
+        told->config.predict = told->predict;
     }
     if (manner->report_inside) {
         snprintf(told->report_on, sizeof(told->report_on), "%d", manner->report_signal);

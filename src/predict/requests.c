@@ -6,6 +6,8 @@
 
 #include "base/mix.h"
 
+#define SEED UINT64_C(0x9e3779b97f4a7c15) /* beyond all numbers of locks */
+
 static bool make_tables(struct tms_requests_thread *r, struct tms_memory *memory)
 {
     if (r->noted == NULL) {
@@ -17,11 +19,23 @@ static bool make_tables(struct tms_requests_thread *r, struct tms_memory *memory
     return r->noted != NULL && r->bare != NULL;
 }
 
+/* Of the set of locks: in any order. */
+static uint64_t hash_held(const struct tms_predict_thread *t)
+{
+    uint64_t hash = SEED;
+
+    for (size_t i = 0; i < t->held_count; i++) {
+        const struct tms_predict_hold *hold = &t->held[i];
+        hash += tms_mix(SEED, (uint64_t)hold->lock->id << 1 | hold->acquire.place.kind);
+    }
+    return hash;
+}
+
 /* Of what is wanted, by whom, with what in hand. Never 0. */
 static uint64_t hash_of(const struct tms_requests_thread *r, const struct tms_predict_thread *t,
                         bool join, uint32_t wanted, uint8_t kind)
 {
-    uint64_t hash = tms_mix(t->held_hash, (uint64_t)t->order.thread << 32 | r->period);
+    uint64_t hash = tms_mix(hash_held(t), (uint64_t)t->order.thread << 32 | r->period);
 
     hash = tms_mix(hash, (uint64_t)wanted << 2 | (uint64_t)join << 1 | kind);
     return hash != 0 ? hash : 1;
@@ -91,13 +105,15 @@ static void note(const struct tms_requests_port *port, struct tms_requests_threa
                  struct tms_predict_thread *t, bool join, uint32_t wanted,
                  const struct tms_predict_op *op)
 {
-    uint64_t hash = hash_of(r, t, join, wanted, op->kind);
-
+    if (t->held_count > TMS_REQUESTS_HELD) {
+        return;
+    }
     if ((r->noted == NULL || r->bare == NULL) && !make_tables(r, &t->memory)) {
         port->fail(port->user);
         return;
     }
-    if (was_noted(r, hash) || t->held_count > TMS_REQUESTS_HELD) {
+    uint64_t hash = hash_of(r, t, join, wanted, op->kind);
+    if (was_noted(r, hash)) {
         return;
     }
     struct tms_request request = request_of(r, t, join, wanted, op);
@@ -121,7 +137,7 @@ static void make_bare(const struct tms_requests_port *port, const struct tms_req
     for (uint32_t i = 0; i < child->bare_count; i++) {
         const struct tms_bare_request *bare = &child->bare[i];
         const struct tms_request *request = &bare->request;
-        uint64_t hash = tms_mix(tms_mix(1, (uint64_t)request->thread << 32 | request->period),
+        uint64_t hash = tms_mix(tms_mix(SEED, (uint64_t)request->thread << 32 | request->period),
                                 (uint64_t)request->wanted << 2 | (uint64_t)request->join << 1 |
                                     request->at.place.kind);
         port->request(port->user, request, NULL, 0, &bare->must, hash | 1);

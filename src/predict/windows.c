@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Windows of two acquires, and who could cut them; windows.h says how this is kept. */
-#include "predict/windows.h"
+#include "predict/windows_take.h"
 
 #include <assert.h>
 #include <string.h>
-
-#include "base/mix.h"
 
 #define LEAST_TAKEN 8u
 #define LEAST_HELD  8u
@@ -31,31 +29,6 @@ static struct tms_predict_acquire *last_of(struct tms_predict_lock *lock, int ki
 static bool is_spent(const struct tms_predict_window *window)
 {
     return window->second.slot == 0;
-}
-
-static bool knows(const struct tms_predict_thread *t, const struct tms_predict_acquire *acquire)
-{
-    return tms_order_knows(&t->order, acquire->slot, acquire->place.number);
-}
-
-static struct tms_predict_place place_of(const struct tms_predict_op *op)
-{
-    return (struct tms_predict_place){op->number, op->activation, op->site, op->kind};
-}
-
-/* A or V: the thread's moment before it learns from the lock. */
-static void write_acquire(const struct taking *taking, struct tms_predict_acquire *acquire)
-{
-    const struct tms_predict_op *op = taking->op;
-    bool unary = op->block.begin == 0;
-
-    acquire->place = place_of(op);
-    acquire->block = unary ? (struct tms_predict_block){op->number, 0, op->site} : op->block;
-    acquire->slot = taking->t->order.slot;
-    acquire->thread = taking->t->order.thread;
-    acquire->section = 0;
-    acquire->unary = unary;
-    acquire->fixed = false;
 }
 
 /* ---- R ---------------------------------------------------------------------------------- */
@@ -167,7 +140,7 @@ static void report_here(const struct taking *taking, enum tms_predict_error erro
 {
     struct tms_predict_block blocks[TMS_PREDICT_BLOCKS];
     const struct tms_predict_port *port = &taking->p->port;
-    const struct tms_predict_place second = place_of(taking->op);
+    const struct tms_predict_place second = tms_predict_place_of(taking->op);
     struct tms_prediction prediction = {
         .error = error,
         .rough = rough,
@@ -216,7 +189,7 @@ static void report_cut(const struct tms_predictor *p, struct tms_predict_thread 
 static struct tms_predict_taken *find_taken(struct tms_predict_taken *table, size_t size,
                                             uint64_t block, const struct tms_predict_lock *lock)
 {
-    size_t at = ((uintptr_t)lock >> 6) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    size_t at = tms_predict_taken_at(lock, size);
 
     while (table[at & (size - 1)].block == block && table[at & (size - 1)].lock != lock) {
         at++;
@@ -276,7 +249,7 @@ static void start_form(const struct taking *taking, struct tms_predict_taken *ta
     taken->before[form] = 0;
     if (form == TMS_TAKE_SHARED || taking->lock->shared) {
         const struct tms_predict_acquire *culprit = last_of(taking->lock, !form);
-        if (culprit->slot != 0 && !culprit->fixed && !knows(taking->t, culprit)) {
+        if (culprit->slot != 0 && !culprit->fixed && !tms_predict_knows(taking->t, culprit)) {
             taken->before[form] = culprit->place.number;
         }
     }
@@ -335,7 +308,7 @@ static void set_window(const struct taking *taking, const struct tms_predict_pla
 
     taking->t->windows++;
     window->first = *first;
-    write_acquire(taking, &window->second);
+    tms_predict_write_acquire(taking->t, taking->op, &window->second);
     if (!same) {
         window->innermost = taking->op->innermost;
         window->depth = taking->op->depth;
@@ -368,7 +341,7 @@ static void follow_form(const struct taking *taking, struct tms_predict_taken *t
     } else {
         close_form(taking, taken, form);
     }
-    taken->last[form] = place_of(taking->op);
+    taken->last[form] = tms_predict_place_of(taking->op);
 }
 
 static void follow(const struct taking *taking)
@@ -391,7 +364,7 @@ static bool cuts(const struct taking *taking)
 {
     const struct tms_predict_window *window = &taking->lock->window[!taking->op->kind];
 
-    return !is_spent(window) && !knows(taking->t, &window->second);
+    return !is_spent(window) && !tms_predict_knows(taking->t, &window->second);
 }
 
 /* 1 + the index of an unused one; 0: there is none. */
@@ -426,7 +399,7 @@ static uint32_t put_off(const struct taking *taking)
     struct tms_predict_cut *cut = &taking->t->cuts[number - 1];
     cut->used = true;
     cut->window = *window;
-    write_acquire(taking, &cut->culprit);
+    tms_predict_write_acquire(taking->t, taking->op, &cut->culprit);
     window->second.slot = 0;
     window->second.thread = 0;
     return number;
@@ -457,10 +430,27 @@ static void settle(struct tms_predictor *p, struct tms_predict_thread *t,
 
 /* ---- taking and giving back --------------------------------------------------------------- */
 
-/* Summed up, these tell sets of locks apart. */
-static uint64_t hash_of(const struct tms_predict_lock *lock, int kind)
+static void push_hold(const struct taking *taking, const struct tms_predict_acquire *acquire,
+                      uint32_t cut)
 {
-    return tms_mix(0x5bd1e995, (uint64_t)lock->id << 1 | (unsigned)kind);
+    struct tms_predict_thread *t = taking->t;
+
+    if (!TMS_RESERVE(&t->memory, &t->held, &t->held_capacity, t->held_count + 1, LEAST_HELD)) {
+        fail(taking->p);
+        return;
+    }
+    t->held[t->held_count++] =
+        (struct tms_predict_hold){.lock = taking->lock, .acquire = *acquire, .cut = cut};
+}
+
+void tms_predict_hold(struct tms_predictor *p, struct tms_predict_thread *t,
+                      struct tms_predict_lock *lock, const struct tms_predict_op *op)
+{
+    const struct taking taking = {.p = p, .t = t, .lock = lock, .op = op};
+    struct tms_predict_acquire acquire;
+
+    tms_predict_write_acquire(t, op, &acquire);
+    push_hold(&taking, &acquire, 0);
 }
 
 void tms_predict_acquire(struct tms_predictor *p, struct tms_predict_thread *t,
@@ -486,15 +476,9 @@ void tms_predict_acquire(struct tms_predictor *p, struct tms_predict_thread *t,
     }
     lock->newest[kind] ^= 1;
     struct tms_predict_acquire *last = last_of(lock, kind);
-    write_acquire(&taking, last);
+    tms_predict_write_acquire(t, op, last);
     learn(&taking);
-    if (TMS_RESERVE(&t->memory, &t->held, &t->held_capacity, t->held_count + 1, LEAST_HELD)) {
-        t->held[t->held_count++] =
-            (struct tms_predict_hold){.lock = lock, .acquire = *last, .cut = cut};
-        t->held_hash += hash_of(lock, kind);
-    } else {
-        fail(p);
-    }
+    push_hold(&taking, last, cut);
     leave(lock, kind);
 }
 
@@ -526,11 +510,11 @@ static void bind_shared(const struct tms_predict_thread *t, struct tms_predict_l
     struct tms_predict_acquire *last = last_of(lock, TMS_TAKE_SHARED);
 
     if (window->second.place.kind == TMS_TAKE_SHARED && window->second.thread != t->order.thread &&
-        knows(t, &window->second)) {
+        tms_predict_knows(t, &window->second)) {
         window->second.slot = 0;
         window->second.thread = 0;
     }
-    if (last->thread != t->order.thread && knows(t, last)) {
+    if (last->thread != t->order.thread && tms_predict_knows(t, last)) {
         last->fixed = true;
     }
 }
@@ -550,10 +534,21 @@ static void unhold(struct tms_predict_thread *t, const struct tms_predict_hold *
 {
     size_t at = (size_t)(hold - t->held);
 
-    t->held_hash -= hash_of(hold->lock, hold->acquire.place.kind);
     t->held_count--;
     if (at < t->held_count) {
         memmove(&t->held[at], &t->held[at + 1], (t->held_count - at) * sizeof(*t->held));
+    }
+}
+
+void tms_predict_drop(struct tms_predict_thread *t, const struct tms_predict_lock *lock)
+{
+    const struct tms_predict_hold *hold = find_hold(t, lock);
+
+    if (hold != NULL) {
+        if (hold->cut != 0) {
+            t->cuts[hold->cut - 1].used = false;
+        }
+        unhold(t, hold);
     }
 }
 

@@ -68,7 +68,8 @@ struct tms_predict_acquire {
     struct tms_predict_block block; /* of a unary one: itself, without a label */
     uint32_t slot;                  /* 0: none */
     uint32_t thread;
-    uint8_t section; /* when it has ended: TMS_SECTION_* */
+    uint16_t seen_slot; /* its thread in the clocks that the caller keeps; 0: none */
+    uint8_t section;    /* when it has ended: TMS_SECTION_* */
     bool unary;
     bool fixed; /* can't be put after a later acquire of another thread */
 };
@@ -127,13 +128,18 @@ struct tms_predict_thread {
     void *user; /* for the port */
     struct tms_memory memory;
     struct tms_thread_order order;
+    /*
+     * A clock of happens-before that the caller keeps, by slots of its own: what it has is known as
+     * well. It may have order that no call here tells of, by atomics or through the kernel.
+     */
+    const uint64_t *seen; /* NULL: none */
+    uint16_t seen_slot;
     bool woken;     /* waited for a condition: the next acquire takes the lock back */
     uint64_t block; /* the transaction that `taken` is about */
     struct tms_predict_taken *taken;
     size_t taken_size, taken_count; /* open-addressed, a power of two; those of the transaction */
     struct tms_predict_hold *held;  /* in the order in which they were taken */
     size_t held_count, held_capacity;
-    uint64_t held_hash;           /* of the set of these */
     struct tms_predict_cut *cuts; /* NULL, or TMS_PREDICT_CUTS of them */
     uint64_t cramped;       /* of the times it waited with locks: the latest acquire held then */
     uint64_t nested, stuck; /* its last events that make a section TMS_SECTION_NESTED, _WAITS */
@@ -183,6 +189,14 @@ void tms_predict_release(struct tms_predictor *predict, struct tms_predict_threa
  */
 void tms_predict_wait(struct tms_predictor *predict, struct tms_predict_thread *thread,
                       uint64_t number, bool condition);
+
+/*
+ * A lock that is only to be known as held, for requests: no rule looks at it, and it orders
+ * nothing. And one that the thread no longer holds, however that came about.
+ */
+void tms_predict_hold(struct tms_predictor *predict, struct tms_predict_thread *thread,
+                      struct tms_predict_lock *lock, const struct tms_predict_op *op);
+void tms_predict_drop(struct tms_predict_thread *thread, const struct tms_predict_lock *lock);
 
 void tms_predict_lock_clear(struct tms_predict_lock *lock, struct tms_memory *memory);
 /* What a thread holds besides its order, which retires on its own. */

@@ -28,7 +28,9 @@
     X(memory, "MEMORY", "0: plain accesses are not watched")                                       \
     X(exact_races, "EXACT_RACES", "1: exact where threads race, whatever it costs")                \
     X(report_on, "REPORT_ON",                                                                      \
-      "number of the signal that asks for a report where its action is the default; unset: none")
+      "number of the signal that asks for a report where its action is the default; unset: none")  \
+    X(predict, "PREDICT",                                                                          \
+      "what is predicted: bits of enum tms_predict and enum tms_rt_predict; unset: nothing")
 
 enum tms_spool_mode {
     TMS_RT_CHECK = 1,
@@ -37,6 +39,9 @@ enum tms_spool_mode {
     TMS_RT_ALONG = 8,
     TMS_RT_LOCKS_ONLY = 16, /* the program was not built for it: its memory is not watched */
 };
+
+/* Beside those of enum tms_predict: windows of acquires (sidetrack), nested locks (goodlock). */
+enum tms_rt_predict { TMS_RT_PREDICT_WINDOWS = 1 << 16, TMS_RT_PREDICT_NESTING = 1 << 17 };
 
 struct tms_rt_config {
 #define X(field, name, meaning) const char *field;

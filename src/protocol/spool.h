@@ -34,13 +34,14 @@ enum tms_spool_state {
 };
 
 enum tms_spool_loss {
-    TMS_SPOOL_LOST_THREADS = 1,   /* more threads at a time than can be told apart */
-    TMS_SPOOL_LOST_MEMORY = 2,    /* no memory, or no room for the file */
-    TMS_SPOOL_LOST_SIZE = 4,      /* --max-size was reached: events behind it are missing */
-    TMS_SPOOL_LOST_ALONG = 8,     /* no room for what is recorded along; the check goes on */
-    TMS_SPOOL_LOST_STACKS = 16,   /* return addresses can't be replaced any more (preload/) */
-    TMS_SPOOL_LOST_CLONE = 32,    /* threads made by clone in the same memory */
-    TMS_SPOOL_LOST_SANDBOX = 64,  /* the process entered a seccomp sandbox */
+    TMS_SPOOL_LOST_THREADS = 1,       /* more threads at a time than can be told apart */
+    TMS_SPOOL_LOST_MEMORY = 2,        /* no memory, or no room for the file */
+    TMS_SPOOL_LOST_SIZE = 4,          /* --max-size was reached: events behind it are missing */
+    TMS_SPOOL_LOST_ALONG = 8,         /* no room for what is recorded along; the check goes on */
+    TMS_SPOOL_LOST_PREDICTIONS = 256, /* no memory for them, or more than are kept */
+    TMS_SPOOL_LOST_STACKS = 16,       /* return addresses can't be replaced any more (preload/) */
+    TMS_SPOOL_LOST_CLONE = 32,        /* threads made by clone in the same memory */
+    TMS_SPOOL_LOST_SANDBOX = 64,      /* the process entered a seccomp sandbox */
     TMS_SPOOL_LOST_PROCESS = 128, /* a process that it started left nothing: set by the command */
 };
 
@@ -65,7 +66,8 @@ struct tms_spool_header {
     uint64_t first_violation; /* number of the event that closed the first cycle, 0: none */
     uint64_t violations;      /* transactions into which a cycle was closed, or blamed */
     uint64_t closing_edges;
-    uint64_t memory;         /* most that the runtime held, shadow memory aside */
+    uint64_t acquires, windows, dropped; /* counted by prediction (src/predict/windows.h) */
+    uint64_t memory;                     /* most that the runtime held, shadow memory aside */
     uint64_t started, ended; /* nanoseconds of the monotonic clock; ended 0: without a word */
     uint64_t cut; /* with LOST_SIZE or LOST_MEMORY: events from this number on are missing; 0: all
                      are there */
@@ -204,13 +206,17 @@ static inline void tms_event_lengthen(struct tms_spool_event *event,
     X(EXEC, tms_spool_exec)                                                                        \
     X(WARNING, tms_spool_warning)                                                                  \
     X(UNOWNED, tms_spool_unowned)                                                                  \
-    X(RACE, tms_spool_race)
+    X(RACE, tms_spool_race)                                                                        \
+    X(LOCK, tms_spool_lock)                                                                        \
+    X(PREDICTION, tms_spool_prediction)                                                            \
+    X(REQUEST, tms_spool_request)
 
 enum tms_spool_type {
     TMS_SPOOL_NONE,
 #define X(name, type) TMS_SPOOL_##name,
     TMS_SPOOL_RECORD_TYPES(X)
 #undef X
+        TMS_SPOOL_TYPES
 };
 
 /* Every record starts with this; the next one follows at a multiple of 8 bytes. */
@@ -334,6 +340,55 @@ struct tms_spool_race {
     struct tms_spool_record record;
     uint64_t count;
     struct tms_spool_step step;
+};
+
+/* A lock that predictions and requests speak of, and the block of the heap that it was in. */
+struct tms_spool_lock {
+    struct tms_spool_record record;
+    uint32_t id;
+    uint32_t heap_site; /* of the allocation */
+    uint64_t address;
+    uint64_t heap_address, heap_size; /* 0: in none */
+};
+
+/* An acquire, and what its thread was in. */
+struct tms_spool_acquire {
+    uint64_t number;
+    uint64_t activation; /* as `extra` of an event */
+    uint32_t site;
+    uint32_t shared;
+    struct tms_spool_transaction in;
+};
+
+/* One static pattern; `count` is raised in place. */
+struct tms_spool_prediction {
+    struct tms_spool_record record;
+    uint64_t count;
+    uint32_t lock;
+    uint8_t kind;  /* enum tms_predicted_kind */
+    uint8_t rough; /* the threads may wait for each other in that schedule */
+    uint8_t reserved[2];
+    struct tms_spool_acquire first, culprit, second;
+    uint32_t refuted; /* 0: the transaction alone */
+    uint32_t reserved_too;
+    /* struct tms_spool_transaction refuted[refuted]; */
+};
+
+struct tms_spool_hold {
+    uint32_t lock;
+    uint32_t reserved;
+    struct tms_spool_acquire taken;
+};
+
+/* A thread wants a lock while it holds others, or the end of a thread (src/predict/requests.h). */
+struct tms_spool_request {
+    struct tms_spool_record record;
+    struct tms_spool_acquire wants;
+    uint32_t join, wanted; /* a thread, or a lock */
+    uint32_t slot;
+    uint32_t held, knows; /* lengths of what follows */
+    uint32_t complete;    /* 1: it was written to its end */
+    /* struct tms_spool_hold hold[held]; uint64_t knows[knows]; */
 };
 
 /* The lock at an address is released by threads that have not taken it: a semaphore. */

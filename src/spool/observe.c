@@ -2,10 +2,10 @@
 /* Violations of a spool as findings; see observe.h. */
 #include "spool/observe.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "spool/thing_names.h"
 
 /* A finding with its lists. */
 struct draft {
@@ -38,105 +38,17 @@ static const struct tms_spool_heap *find_heap(const struct draft *draft, uint64_
     return nearest;
 }
 
-/*
- * How a thing is written: for people, with the number of a heap block and the line where a lock was
- * declared, or as an alias without them, which stays the same from run to run.
- */
-enum style { FOR_PEOPLE, AS_ALIAS };
-
-/* "heap:new_account:account#2.lock", as in recordings. */
-static void write_heap(const struct draft *draft, FILE *out, const struct tms_spool_heap *heap,
-                       uint64_t address, enum style style)
+static uint32_t name_thing(const struct draft *draft, enum tms_class cls, uint64_t address,
+                           enum tms_name_style style)
 {
-    const struct tms_heap_name *name = tms_heap_name(draft->names, heap->site, heap->size);
-    char path[TMS_PATH_SIZE];
-
-    if (name == NULL) {
-        draft->names->failed = true;
-        return;
-    }
-    size_t length = tms_allocation_path(&name->allocation, address - heap->address, 0, path);
-    fputs(name->text, out);
-    if (style == FOR_PEOPLE) {
-        fprintf(out, "#%" PRIu32, tms_told_number(draft->names, heap));
-    }
-    fwrite(path, 1, length, out);
-}
-
-static void write_datum(FILE *out, const struct tms_datum *datum, bool declared)
-{
-    char path[TMS_PATH_SIZE];
-    size_t length = tms_type_path(datum->type, datum->offset, 0, path);
-
-    fputs(datum->name, out);
-    fwrite(path, 1, length, out);
-    if (declared && datum->file != NULL) {
-        fprintf(out, " (%s:%u)", datum->file, datum->line);
-    }
-}
-
-/* Memory that is no variable of the program. */
-static void write_memory(const struct draft *draft, FILE *out, uint64_t address, enum style style)
-{
-    struct tms_spool_names *names = draft->names;
-    const struct tms_spool_heap *heap = find_heap(draft, address);
-    const struct tms_spool_thread *owner = tms_spool_stack_owner(names->spool, address);
+    const struct tms_spool_heap *heap = cls == TMS_CLASS_THREAD ? NULL : find_heap(draft, address);
+    struct tms_thing_heap block = {0};
 
     if (heap != NULL) {
-        write_heap(draft, out, heap, address, style);
-    } else if (owner != NULL) {
-        fprintf(out, "stack:%s", tms_spool_start_function(names, owner));
-        if (style == FOR_PEOPLE) {
-            fprintf(out, "#%" PRIu32 "+%" PRIu64, owner->index, owner->stack_end - address);
-        }
-    } else if (style == AS_ALIAS) {
-        fputs("memory", out);
-    } else {
-        fprintf(out, "memory+0x%" PRIx64, address);
+        block = (struct tms_thing_heap){heap->address, heap->size, heap->site,
+                                        tms_told_number(draft->names, heap)};
     }
-}
-
-/* "account.balance", "m (bank.c:9)", "heap:…", "stack:worker#2+120", "memory+0x7f…". */
-static void write_thing(const struct draft *draft, FILE *out, enum tms_class cls, uint64_t address,
-                        enum style style)
-{
-    const char *given = tms_spool_given_name(draft->names->spool, address);
-    bool variable = cls == TMS_CLASS_VARIABLE;
-    struct tms_datum datum;
-
-    if (given != NULL) {
-        fputs(given, out);
-    } else if (tms_symbols_datum(draft->names->symbols, address, &datum)) {
-        write_datum(out, &datum, !variable && style == FOR_PEOPLE);
-    } else {
-        write_memory(draft, out, address, style);
-    }
-}
-
-static uint32_t name_thing(const struct draft *draft, enum tms_class cls, uint64_t address,
-                           enum style style)
-{
-    char *text = NULL;
-    size_t size;
-    uint32_t id = 0;
-
-    if (cls == TMS_CLASS_THREAD) {
-        return tms_spool_thread(draft->names, (uint32_t)address);
-    }
-    if (cls <= TMS_CLASS_NONE || cls > TMS_CLASS_OBJECT) {
-        return 0;
-    }
-    FILE *out = open_memstream(&text, &size);
-    if (out != NULL) {
-        write_thing(draft, out, cls, address, style);
-    }
-    if (out == NULL || fclose(out) != 0) {
-        draft->names->failed = true;
-    } else {
-        id = tms_spool_intern(draft->names, cls, text);
-    }
-    free(text);
-    return id;
+    return tms_spool_name_thing(draft->names, cls, address, &block, style);
 }
 
 /* ---- findings --------------------------------------------------------------------------- */
@@ -172,8 +84,8 @@ static struct tms_step step_of(const struct draft *draft, const struct tms_spool
         .second_location = tms_spool_event_location(names, from->second_site, from->second_kind),
         .first_stack = tms_spool_stack(names, from->first_site),
         .second_stack = tms_spool_stack(names, from->second_site),
-        .on = name_thing(draft, (enum tms_class)cls, from->on, FOR_PEOPLE),
-        .on_alias = name_thing(draft, (enum tms_class)cls, from->on, AS_ALIAS),
+        .on = name_thing(draft, (enum tms_class)cls, from->on, TMS_NAME_FOR_PEOPLE),
+        .on_alias = name_thing(draft, (enum tms_class)cls, from->on, TMS_NAME_AS_ALIAS),
         .on_class = cls,
         .kind = below(from->kind, TMS_EDGE_PROGRAM_ORDER + 1),
         .first_kind = below(from->first_kind, TMS_EVENT_COUNT),
@@ -219,7 +131,7 @@ static void fill(struct draft *draft, struct tms_finding *finding)
         draft->refuted[i] = transaction_of(draft->names, &tms_spool_refuted(violation)[i]);
     }
     for (uint32_t i = 0; i < violation->held_count; i++) {
-        draft->held[i] = name_thing(draft, TMS_CLASS_LOCK, violation->held[i], FOR_PEOPLE);
+        draft->held[i] = name_thing(draft, TMS_CLASS_LOCK, violation->held[i], TMS_NAME_FOR_PEOPLE);
     }
     *finding = (struct tms_finding){
         .count = times_of(draft->names->spool, violation),

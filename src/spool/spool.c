@@ -33,6 +33,9 @@ static const struct {
                            offsetof(struct tms_spool_warning, text)},
     [TMS_SPOOL_UNOWNED] = {sizeof(struct tms_spool_unowned), NO_TEXT},
     [TMS_SPOOL_RACE] = {sizeof(struct tms_spool_race), NO_TEXT},
+    [TMS_SPOOL_LOCK] = {sizeof(struct tms_spool_lock), NO_TEXT},
+    [TMS_SPOOL_PREDICTION] = {sizeof(struct tms_spool_prediction), NO_TEXT},
+    [TMS_SPOOL_REQUEST] = {sizeof(struct tms_spool_request), NO_TEXT},
 };
 
 /* ---- records ---------------------------------------------------------------------------- */
@@ -56,6 +59,46 @@ static bool lists_fit(const struct tms_spool_violation *violation)
            violation->held_count <= TMS_SPOOL_HELD;
 }
 
+const struct tms_spool_transaction *
+tms_spool_predicted_refuted(const struct tms_spool_prediction *prediction)
+{
+    return (const void *)(prediction + 1);
+}
+
+const struct tms_spool_hold *tms_spool_holds(const struct tms_spool_request *request)
+{
+    return (const void *)(request + 1);
+}
+
+static bool prediction_fits(const struct tms_spool_prediction *prediction)
+{
+    return (uint64_t)prediction->refuted * sizeof(struct tms_spool_transaction) <=
+           prediction->record.length - sizeof(*prediction);
+}
+
+static bool request_fits(const struct tms_spool_request *request)
+{
+    uint64_t held = (uint64_t)request->held * sizeof(struct tms_spool_hold);
+
+    return held + (uint64_t)request->knows * sizeof(uint64_t) <=
+           request->record.length - sizeof(*request);
+}
+
+/* Of a record that is long enough for its structure. */
+static bool all_fits(const struct tms_spool_record *record)
+{
+    switch (record->type) {
+    case TMS_SPOOL_VIOLATION:
+        return lists_fit((const void *)record);
+    case TMS_SPOOL_PREDICTION:
+        return prediction_fits((const void *)record);
+    case TMS_SPOOL_REQUEST:
+        return request_fits((const void *)record);
+    default:
+        return true;
+    }
+}
+
 static bool makes_sense(const struct tms_spool_record *record)
 {
     size_t size = shapes[record->type].size, text = shapes[record->type].text;
@@ -64,8 +107,7 @@ static bool makes_sense(const struct tms_spool_record *record)
         return record->length > text &&
                memchr((const char *)record + text, '\0', record->length - text) != NULL;
     }
-    return record->length >= size &&
-           (record->type != TMS_SPOOL_VIOLATION || lists_fit((const void *)record));
+    return record->length >= size && all_fits(record);
 }
 
 static uint64_t id_of(const struct tms_spool_record *record)
@@ -79,6 +121,8 @@ static uint64_t id_of(const struct tms_spool_record *record)
         return ((const struct tms_spool_thread *)record)->index;
     case TMS_SPOOL_NAME:
         return ((const struct tms_spool_name *)record)->address;
+    case TMS_SPOOL_LOCK:
+        return ((const struct tms_spool_lock *)record)->id;
     case TMS_SPOOL_UNOWNED:
         return ((const struct tms_spool_unowned *)record)->address;
     default:
@@ -397,8 +441,12 @@ bool tms_spool_loss_along(const struct tms_spool *spool, char sentence[TMS_SPOOL
         snprintf(sentence + length, TMS_SPOOL_REASON - length,
                  "%sthere was room for the first part of the run only, --max-size gives more",
                  lost ? "; " : "");
+    } else if (spool->header.lost & TMS_SPOOL_LOST_PREDICTIONS) {
+        snprintf(sentence + length, TMS_SPOOL_REASON - length,
+                 "%sthere are more predictions or ways to nest locks than are kept",
+                 lost ? "; " : "");
     }
-    return length > 0 || (spool->header.lost & TMS_SPOOL_LOST_ALONG) != 0;
+    return sentence[0] != '\0';
 }
 
 bool tms_spool_doubt(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON])

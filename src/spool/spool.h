@@ -35,8 +35,6 @@ struct tms_spool_chunk_ref {
     bool sound; /* its events were looked at: all make sense, and their numbers rise */
 };
 
-#define TMS_SPOOL_TYPES (TMS_SPOOL_RACE + 1)
-
 struct tms_spool {
     const unsigned char *map;
     size_t size;
@@ -105,6 +103,11 @@ const struct tms_spool_site *tms_spool_site(const struct tms_spool *spool, uint3
 /* The steps of a violation, and behind them what it refutes. */
 const struct tms_spool_step *tms_spool_steps(const struct tms_spool_violation *violation);
 const struct tms_spool_transaction *tms_spool_refuted(const struct tms_spool_violation *violation);
+
+/* The same of predictions and requests. */
+const struct tms_spool_transaction *
+tms_spool_predicted_refuted(const struct tms_spool_prediction *prediction);
+const struct tms_spool_hold *tms_spool_holds(const struct tms_spool_request *request);
 
 /* What is missing, as one sentence without its full stop: false if nothing is. */
 bool tms_spool_loss(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON]);

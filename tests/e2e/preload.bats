@@ -246,20 +246,23 @@ setup() {
     [[ $stderr == *'predicted'* ]]
 }
 
-@test "a recording along that has no room says so, and leaves the check alone" {
+@test "a recording along that has no room says so; what is decided inside needs none" {
     sed 's/\b20\b/20000/' bank.c >long.c
     gcc -g -pthread long.c -o long
     tms run --engine=sidetrack --max-size=100K ./long
     [[ $flat == *'room for the first part of the run only'* ]]
     [ "$status" -eq 3 ]
     "$tmesis" cc -g -pthread long.c -o watched-long
-    tms run --max-size=100K --atomic='set_balance' --json=along.json ./watched-long
+    tms run --max-size=100K --atomic='set_balance' --json=inside.json ./watched-long
     [ "$status" -eq 0 ]
-    output=$(<along.json)
-    query '[r["verdict"] for r in d[0]["results"]] == ["serializable", "incomplete"]'
-    [[ $stderr == *'./watched-long: serializable: no atomic block was cut apart in this run; whether one can be with another timing is not fully known.'* ]]
-    [[ $flat == *'sidetrack did not see everything: there was room for the first part of the run only, --max-size gives more. The rest may hold a violation.'* ]]
-    # Who lets predictions decide can't rely on it.
-    tms run --quiet --max-size=100K --atomic='set_balance' --fail-on=predicted ./watched-long
-    [ "$status" -eq 3 ]
+    output=$(<inside.json)
+    query '[r["verdict"] for r in d[0]["results"]] == ["serializable", "none-predicted"]'
+    query 'all(r["complete"] for r in d[0]["results"])'
+    [[ $flat == *'--full and --max-size are for recordings'* ]]
+    [[ $stderr == *'./watched-long: serializable: no atomic block was cut apart in this run, and none is predicted to be.'* ]]
+    # The same for the block that can be cut, however long the run is.
+    tms run --quiet --max-size=100K --fail-on=predicted --json=cut.json ./watched-long
+    [ "$status" -eq 66 ]
+    output=$(<cut.json)
+    query 'any(r["engine"] == "sidetrack" and r["verdict"] == "predicted" and r["complete"] for r in d[0]["results"])'
 }

@@ -247,7 +247,7 @@ teardown() {
     query 'd[0]["trace"]["locks"] == 1'
     tms run --full ./cut plain
     [ "$status" -eq 0 ]
-    [[ $stderr == *'--full is for recordings of accesses, which frontier does not need'* ]]
+    [[ $stderr == *'--full and --max-size are for recordings, which frontier does not need'* ]]
     tms run --engine=velodrome --max-size=1 ./cut plain
     [[ $flat != *'are for recordings'* ]]
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/nesting.h"
+#include "predict/windows_take.h"
 #include "spec/lower.h"
 #include "trace/validate.h"
 
@@ -149,14 +150,14 @@ static void on_acquire(struct feed *feed, struct feed_thread *t, const struct tm
 
     lock->id = op->target;
     tms_requests_acquire(&feed->requests, &t->requests, &t->predict, lock, &predict_op);
-    tms_predict_acquire(&feed->predict, &t->predict, lock, &predict_op);
+    tms_predict_take(&feed->predict, &t->predict, lock, &predict_op);
 }
 
 static void on_release(struct feed *feed, struct feed_thread *t, const struct tms_op *op)
 {
     struct tms_predict_op predict_op = op_of(t, op, TMS_TAKE_EXCLUSIVE);
 
-    tms_predict_release(&feed->predict, &t->predict, &feed->locks[op->target % LOCKS], &predict_op);
+    tms_predict_give(&feed->predict, &t->predict, &feed->locks[op->target % LOCKS], &predict_op);
 }
 
 static void on_fork(struct feed *feed, struct feed_thread *t, const struct tms_op *op)

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Predictions and requests on their way into the spool; see predict_spool.h.
+ *
+ * A pattern is what the program has to do with it: kind, labels, the instructions that take the
+ * lock, and the lock: its address, or, on the heap, where it was allocated. A prediction that was
+ * just made again is found by the lock's id in a small cache, without a lock of ours. Requests are
+ * told apart by their hash.
+ */
+#include "runtime/core/predict_spool.h"
+
+#include <string.h>
+
+#include "base/mix.h"
+#include "runtime/core/memory.h"
+#include "runtime/core/thread.h"
+
+#define PATTERNS      4096u /* twice as many as are listed */
+#define CACHED        256u
+#define REQUESTS      (1u << 17) /* twice as many as are listed */
+#define LOCKS_NOTED   (1u << 15)
+#define PATTERNS_MOST (PATTERNS / 2)
+#define REQUESTS_MOST (REQUESTS / 2)
+
+struct pattern {
+    uint64_t hash; /* 0: free */
+    struct tms_spool_prediction *record;
+};
+
+static struct {
+    struct tms_rt_mutex lock;
+    struct pattern patterns[PATTERNS];
+    uint32_t pattern_count;
+    struct {
+        _Atomic uint64_t hash;
+        struct tms_spool_prediction *_Atomic record;
+    } cache[CACHED];
+    uint64_t *requests; /* hashes, open-addressed, mapped with the first */
+    uint32_t request_count;
+    uint32_t noted[LOCKS_NOTED]; /* locks with a record, by id; 0: none. Others may be told again */
+} kept;
+
+void tms_rt_predict_patterns_restart(void)
+{
+    uint64_t *requests = kept.requests;
+
+    memset(&kept, 0, sizeof(kept));
+    kept.requests = requests;
+    if (requests != NULL) {
+        memset(requests, 0, REQUESTS * sizeof(*requests));
+    }
+}
+
+static void lose(void)
+{
+    struct tms_spool_header *header = tms_rt_spool_header();
+
+    if (header != NULL) {
+        __atomic_fetch_or(&header->lost, TMS_SPOOL_LOST_PREDICTIONS, __ATOMIC_RELAXED);
+    }
+}
+
+/* ---- records ------------------------------------------------------------------------------ */
+
+static void spool_lock(uint32_t id)
+{
+    uintptr_t address = tms_rt_object_address(TMS_RT_LOCK, id), start;
+    size_t size;
+    uint32_t site;
+
+    if (kept.noted[id % LOCKS_NOTED] == id) {
+        return;
+    }
+    struct tms_spool_lock *record = tms_rt_spool_record(TMS_SPOOL_LOCK, sizeof(*record));
+    if (record == NULL) {
+        return;
+    }
+    record->address = address;
+    if (tms_rt_heap_find(address, &start, &size, &site)) {
+        record->heap_address = start;
+        record->heap_size = size;
+        record->heap_site = site;
+    }
+    record->id = id;
+    kept.noted[id % LOCKS_NOTED] = id;
+}
+
+static struct tms_spool_transaction transaction_of(const struct tms_predict_block *block,
+                                                   uint32_t thread, bool unary)
+{
+    return (struct tms_spool_transaction){.begin = block->begin,
+                                          .thread = thread,
+                                          .label = block->label,
+                                          .site = block->site,
+                                          .unary = unary};
+}
+
+static struct tms_spool_acquire acquire_of(const struct tms_predict_place *place,
+                                           struct tms_spool_transaction in)
+{
+    return (struct tms_spool_acquire){.number = place->number,
+                                      .activation = place->activation,
+                                      .site = place->site,
+                                      .shared = place->kind == TMS_TAKE_SHARED,
+                                      .in = in};
+}
+
+static struct tms_spool_acquire whole_acquire(const struct tms_predict_acquire *from)
+{
+    return acquire_of(&from->place, transaction_of(&from->block, from->thread, from->unary));
+}
+
+/* ---- predictions -------------------------------------------------------------------------- */
+
+/* Of a lock, what stays the same from run to run, as far as that is known here. */
+static uint64_t identity_of(uint32_t lock)
+{
+    uintptr_t address = tms_rt_object_address(TMS_RT_LOCK, lock), start;
+    size_t size;
+    uint32_t site;
+
+    return tms_rt_heap_find(address, &start, &size, &site)
+               ? tms_mix(tms_rt_site_pc(site), address - start)
+               : address;
+}
+
+static uint64_t pattern_of(const struct tms_prediction *p, uint64_t lock)
+{
+    uint64_t hash = tms_mix(lock, (uint64_t)p->error << 1 | p->rough);
+
+    hash = tms_mix(hash, (uint64_t)p->block.label << 32 | p->culprit_in->block.label);
+    hash = tms_mix(hash, tms_rt_site_pc(p->first->site));
+    hash = tms_mix(hash, tms_rt_site_pc(p->second->site));
+    hash = tms_mix(hash, tms_rt_site_pc(p->culprit->site));
+    for (uint32_t i = 1; i < p->block_count; i++) {
+        hash = tms_mix(hash, p->blocks[i].label);
+    }
+    return hash | 1;
+}
+
+struct news {
+    const struct tms_prediction *prediction;
+    struct tms_spool_prediction *record;
+};
+
+static void spool(void *argument)
+{
+    struct news *news = argument;
+    const struct tms_prediction *p = news->prediction;
+    struct tms_spool_transaction block = transaction_of(&p->block, p->thread, false);
+
+    spool_lock(p->lock->id);
+    struct tms_spool_prediction *record = tms_rt_spool_record(
+        TMS_SPOOL_PREDICTION,
+        sizeof(*record) + p->block_count * sizeof(struct tms_spool_transaction));
+    news->record = record;
+    if (record == NULL) {
+        return;
+    }
+    record->lock = p->lock->id;
+    record->kind = (uint8_t)p->error;
+    record->rough = p->rough;
+    record->first = acquire_of(p->first, block);
+    record->second = acquire_of(p->second, block);
+    record->culprit = whole_acquire(p->culprit_in);
+    record->refuted = p->block_count;
+    struct tms_spool_transaction *refuted = (void *)(record + 1);
+    for (uint32_t i = 0; i < p->block_count; i++) {
+        refuted[i] = transaction_of(&p->blocks[i], p->thread, false);
+    }
+    __atomic_store_n(&record->count, 1, __ATOMIC_RELEASE);
+}
+
+/* The lock of ours is held. NULL: it can't be listed. */
+static struct tms_spool_prediction *find_pattern(const struct tms_prediction *p)
+{
+    uint64_t hash = pattern_of(p, identity_of(p->lock->id));
+    uint32_t at = (uint32_t)(hash >> 32) % PATTERNS;
+
+    while (kept.patterns[at].hash != 0 && kept.patterns[at].hash != hash) {
+        at = (at + 1) % PATTERNS;
+    }
+    if (kept.patterns[at].hash == hash) {
+        struct tms_spool_prediction *known = kept.patterns[at].record;
+        if (known != NULL) {
+            __atomic_fetch_add(&known->count, 1, __ATOMIC_RELAXED);
+        }
+        return known;
+    }
+    if (kept.pattern_count == PATTERNS_MOST) {
+        lose();
+        return NULL;
+    }
+    struct news news = {.prediction = p};
+    tms_rt_call_deep(spool, &news);
+    kept.pattern_count++;
+    kept.patterns[at] = (struct pattern){hash, news.record};
+    return news.record;
+}
+
+void tms_rt_spool_prediction(void *user, const struct tms_prediction *p)
+{
+    uint64_t hash = pattern_of(p, p->lock->id);
+    size_t at = (hash >> 32) % CACHED;
+    struct tms_spool_prediction *record =
+        atomic_load_explicit(&kept.cache[at].record, memory_order_acquire);
+
+    (void)user;
+    if (record != NULL &&
+        atomic_load_explicit(&kept.cache[at].hash, memory_order_relaxed) == hash) {
+        __atomic_fetch_add(&record->count, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    tms_rt_mutex_lock(&kept.lock);
+    record = find_pattern(p);
+    atomic_store_explicit(&kept.cache[at].record, NULL, memory_order_relaxed);
+    atomic_store_explicit(&kept.cache[at].hash, hash, memory_order_release);
+    atomic_store_explicit(&kept.cache[at].record, record, memory_order_release);
+    tms_rt_mutex_unlock(&kept.lock);
+}
+
+/* ---- requests ----------------------------------------------------------------------------- */
+
+struct wanting {
+    const struct tms_request *request;
+    const struct tms_predict_hold *held;
+    size_t held_count;
+    const struct tms_vector *must;
+};
+
+static void write_request(const struct wanting *wanting, struct tms_spool_request *record)
+{
+    const struct tms_request *request = wanting->request;
+    struct tms_spool_hold *hold = (void *)(record + 1);
+
+    record->wants = whole_acquire(&request->at);
+    record->join = request->join;
+    record->wanted = request->wanted;
+    record->slot = request->slot;
+    record->held = (uint32_t)wanting->held_count;
+    record->knows = (uint32_t)wanting->must->capacity;
+    for (size_t i = 0; i < wanting->held_count; i++) {
+        hold[i].lock = wanting->held[i].lock->id;
+        hold[i].taken = whole_acquire(&wanting->held[i].acquire);
+    }
+    if (wanting->must->capacity > 0) {
+        memcpy(hold + wanting->held_count, wanting->must->at,
+               wanting->must->capacity * sizeof(*wanting->must->at));
+    }
+    __atomic_store_n(&record->complete, 1, __ATOMIC_RELEASE);
+}
+
+static void spool_request(void *argument)
+{
+    const struct wanting *wanting = argument;
+
+    if (!wanting->request->join) {
+        spool_lock(wanting->request->wanted);
+    }
+    for (size_t i = 0; i < wanting->held_count; i++) {
+        spool_lock(wanting->held[i].lock->id);
+    }
+    struct tms_spool_request *record = tms_rt_spool_record(
+        TMS_SPOOL_REQUEST, sizeof(*record) + wanting->held_count * sizeof(struct tms_spool_hold) +
+                               wanting->must->capacity * sizeof(uint64_t));
+    if (record != NULL) {
+        write_request(wanting, record);
+    } else {
+        lose();
+    }
+}
+
+/* Is it a new one that can be listed? The lock of ours is held. */
+static bool is_new(uint64_t hash)
+{
+    size_t at = (hash >> 32) % REQUESTS;
+
+    if (kept.requests == NULL) {
+        kept.requests = tms_rt_map(REQUESTS * sizeof(*kept.requests));
+    }
+    while (kept.requests != NULL && kept.requests[at] != 0 && kept.requests[at] != hash) {
+        at = (at + 1) % REQUESTS;
+    }
+    if (kept.requests == NULL || (kept.requests[at] == 0 && kept.request_count == REQUESTS_MOST)) {
+        lose();
+        return false;
+    }
+    if (kept.requests[at] == hash) {
+        return false;
+    }
+    kept.requests[at] = hash;
+    kept.request_count++;
+    return true;
+}
+
+void tms_rt_spool_request(void *user, const struct tms_request *request,
+                          const struct tms_predict_hold *held, size_t held_count,
+                          const struct tms_vector *must, uint64_t hash)
+{
+    struct wanting wanting = {request, held, held_count, must};
+
+    (void)user;
+    tms_rt_mutex_lock(&kept.lock);
+    if (is_new(hash)) {
+        tms_rt_call_deep(spool_request, &wanting);
+    }
+    tms_rt_mutex_unlock(&kept.lock);
+}

@@ -1,0 +1,248 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Predictions that a program makes itself while it runs: nothing is recorded for them.
+# shellcheck disable=SC2154 # common.bash sets them
+load common
+
+# build NAME: a program that has deposit(), which can be cut, from what main is on standard input.
+build() {
+    cat >"$1.c" <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t account = PTHREAD_MUTEX_INITIALIZER, book = PTHREAD_MUTEX_INITIALIZER;
+static long balance;
+static atomic_int flag;
+static long get(void)
+{
+    pthread_mutex_lock(&account);
+    long now = balance;
+    pthread_mutex_unlock(&account);
+    return now;
+}
+static void set(long value)
+{
+    pthread_mutex_lock(&account);
+    balance = value;
+    pthread_mutex_unlock(&account);
+}
+void deposit(long amount) { set(get() + amount); }
+void pay(void)
+{
+    pthread_mutex_lock(&account);
+    pthread_mutex_lock(&book);
+    balance++;
+    pthread_mutex_unlock(&book);
+    pthread_mutex_unlock(&account);
+}
+void note(void)
+{
+    pthread_mutex_lock(&book);
+    pthread_mutex_lock(&account);
+    balance++;
+    pthread_mutex_unlock(&account);
+    pthread_mutex_unlock(&book);
+}
+END
+    cat >>"$1.c"
+    "$tmesis" cc -g -O1 -pthread "$1.c" -o "$1"
+}
+
+# Of the engine in $1, a Python expression over its result `r`.
+of() {
+    query "all($2 for r in d[0]['results'] if r['engine'] == '$1') and any(r['engine'] == '$1' for r in d[0]['results'])"
+}
+
+@test "a cut by another timing, with stacks, and nothing recorded" {
+    build plain <<'END'
+static void *work(void *unused) { usleep(50000); deposit(1); return unused; }
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, NULL);
+    deposit(2);
+    pthread_join(thread, NULL);
+    return 0;
+}
+END
+    tms run --stats --json=out.json ./plain
+    [ "$status" -eq 0 ]
+    output=$(<out.json)
+    valid result
+    of sidetrack 'r["verdict"] == "predicted" and r["complete"]'
+    of sidetrack '[v["kind"] for v in r["violations"]] == ["after", "before"]'
+    of sidetrack 'all(v["evidence"] == "predicted" for v in r["violations"])'
+    of sidetrack 'r["violations"][0]["transaction"]["label"] == "deposit"'
+    of sidetrack '[s["on"] for s in r["violations"][0]["cycle"]] == ["account", "account"]'
+    of sidetrack '[f["function"] for f in r["violations"][0]["cycle"][0]["first"]["stack"]] == ["get", "deposit", "main"]'
+    of sidetrack '[f["function"] for f in r["violations"][0]["cycle"][1]["first"]["stack"]] == ["get", "deposit", "work"]'
+    [[ $flat == *'acquires 4 '*'windows 4 '* ]]
+    tms run --fail-on=predicted --quiet ./plain
+    [ "$status" -eq 66 ]
+}
+
+@test "what fork, join or a flag orders is not predicted" {
+    build joined <<'END'
+static void *work(void *unused) { deposit(1); return unused; }
+int main(void)
+{
+    pthread_t thread;
+    deposit(2);
+    pthread_create(&thread, NULL, work, NULL);
+    pthread_join(thread, NULL);
+    deposit(3);
+    return 0;
+}
+END
+    build flagged <<'END'
+static void *work(void *unused)
+{
+    while (atomic_load_explicit(&flag, memory_order_acquire) == 0) {
+        usleep(1000);
+    }
+    deposit(1);
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, NULL);
+    deposit(2);
+    atomic_store_explicit(&flag, 1, memory_order_release);
+    pthread_join(thread, NULL);
+    return 0;
+}
+END
+    for program in joined flagged; do
+        tms run --json=out.json ./$program
+        [ "$status" -eq 0 ]
+        output=$(<out.json)
+        of sidetrack 'r["verdict"] == "none-predicted" and r["complete"]'
+    done
+    # Without atomics the flag orders nothing.
+    tms run --predict=shared,barrier,wait --json=out.json ./flagged
+    output=$(<out.json)
+    of sidetrack 'r["verdict"] == "predicted"'
+}
+
+@test "locks in opposite orders, and in periods that can't overlap" {
+    build cycle <<'END'
+static void *work(void *unused) { usleep(50000); note(); return unused; }
+int main(int count, char **arguments)
+{
+    pthread_t thread;
+    (void)arguments;
+    if (count > 1) {
+        pay();
+    }
+    pthread_create(&thread, NULL, work, NULL);
+    if (count == 1) {
+        pay();
+    }
+    pthread_join(thread, NULL);
+    return 0;
+}
+END
+    tms run --engine=frontier,sidetrack,goodlock --json=out.json ./cycle
+    output=$(<out.json)
+    of goodlock 'r["verdict"] == "potential" and len(r["violations"]) == 1'
+    of goodlock 'sorted(s["on"] for s in r["violations"][0]["cycle"]) == ["account", "book"]'
+    of goodlock '[f["function"] for f in r["violations"][0]["cycle"][0]["first"]["stack"]] == ["pay", "main"]'
+    tms run --engine=frontier,sidetrack,goodlock --json=out.json ./cycle before
+    output=$(<out.json)
+    of goodlock 'r["verdict"] == "none-potential" and r["complete"]'
+}
+
+@test "a thread that is joined with a lock in hand that it wants" {
+    build held <<'END'
+static void *work(void *unused) { get(); return unused; }
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, NULL);
+    usleep(100000);
+    pthread_mutex_lock(&account);
+    pthread_join(thread, NULL);
+    pthread_mutex_unlock(&account);
+    return 0;
+}
+END
+    tms run --engine=frontier,sidetrack,goodlock --json=out.json ./held
+    output=$(<out.json)
+    of goodlock 'r["verdict"] == "potential" and [s["kind"] for s in r["violations"][0]["cycle"]].count("join") == 1'
+}
+
+@test "predictions outlive the process, and its children have their own" {
+    build killed <<'END'
+static void *work(void *unused) { usleep(50000); deposit(1); return unused; }
+int main(void)
+{
+    pthread_t thread;
+    int status;
+    if (fork() == 0) {
+        pthread_create(&thread, NULL, work, NULL);
+        deposit(2);
+        pthread_join(thread, NULL);
+        kill(getpid(), SIGKILL);
+    }
+    wait(&status);
+    return 0;
+}
+END
+    tms run --json=out.json ./killed
+    output=$(<out.json)
+    query 'any(r["engine"] == "sidetrack" and r["verdict"] == "predicted" for p in d for r in p["results"])'
+}
+
+@test "memory does not grow with locks that come and go, nor with threads" {
+    build churn <<'END'
+#include <stdio.h>
+#include <sys/resource.h>
+static void *work(void *unused) { get(); return unused; }
+static long most(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+static void turn(void)
+{
+    pthread_mutex_t *lock = malloc(sizeof(*lock));
+    pthread_mutex_init(lock, NULL);
+    pthread_mutex_lock(lock);
+    pthread_mutex_unlock(lock);
+    pthread_mutex_lock(lock);
+    pthread_mutex_unlock(lock);
+    pthread_mutex_destroy(lock);
+    free(lock);
+}
+int main(void)
+{
+    pthread_t thread;
+    for (int i = 0; i < 300; i++) {
+        pthread_create(&thread, NULL, work, NULL);
+        pthread_join(thread, NULL);
+        turn();
+    }
+    long before = most();
+    for (int i = 0; i < 100000; i++) {
+        turn();
+        if (i % 50 == 0) {
+            pthread_create(&thread, NULL, work, NULL);
+            pthread_join(thread, NULL);
+        }
+    }
+    printf("%ld\n", most() - before);
+    return 0;
+}
+END
+    tms run --quiet --engine=frontier ./churn
+    alone=${output//[!0-9]/}
+    tms run --quiet --engine=frontier,sidetrack,goodlock ./churn
+    [ "$status" -eq 0 ]
+    # A state of a lock is some 900 bytes: 90 MB if none were used again.
+    [ "${output//[!0-9]/}" -lt $((alone + 8000)) ]
+}
