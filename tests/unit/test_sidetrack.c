@@ -20,6 +20,11 @@ static void start(struct bench *bench)
     *bench = (struct bench){.context = tms_context_new(NULL, NULL)};
     assert_non_null(bench->context);
     tms_settings_init(&bench->settings);
+    for (unsigned i = 1; i < 120; i++) { /* the variables that are updated */
+        char name[8];
+        int length = snprintf(name, sizeof(name), "x%u", i);
+        assert_int_equal(tms_intern(bench->context, TMS_CLASS_VARIABLE, name, (size_t)length), i);
+    }
     bench->host.context = bench->context;
     bench->host.settings = &bench->settings;
     bench->host.findings = tms_findings_new(bench->context, &bench->settings, &bench->host.memory);
