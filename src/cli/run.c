@@ -624,6 +624,7 @@ static bool choose_engines(struct job *job)
         tms_predicting_add(list, TMS_ENGINE_RACES);
     }
     tms_engine_plan(&job->plan, list, (job->settings.predict & TMS_PREDICT_VARIABLE) != 0);
+    job->plan.races = job->plan.races && strcmp(values->watching.memory, "off") != 0;
     if (by_locks) {
         tms_predicting_engines(&values->predicting, TMS_LOCK_ENGINES, list);
     }

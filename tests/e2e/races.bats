@@ -10,9 +10,9 @@ build_racing() {
     cat >racing.c <<'SOURCE'
 #include <pthread.h>
 #include <stdlib.h>
-struct box {
-    long lid, content;
-};
+#include <unistd.h>
+struct box { long lid, content; };
+
 static int total, guarded;
 static struct box *box;
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -39,6 +39,7 @@ static void *one(void *unused)
 }
 static void *two(void *unused)
 {
+    usleep(100000); /* two at the very same time may not meet */
     set_two();
     return unused;
 }
