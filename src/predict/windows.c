@@ -138,7 +138,7 @@ static void report_here(const struct taking *taking, enum tms_predict_error erro
                         const struct tms_predict_place *first,
                         const struct tms_predict_acquire *culprit, bool rough)
 {
-    struct tms_predict_block blocks[TMS_PREDICT_BLOCKS];
+    struct tms_predict_block *blocks = taking->t->scratch;
     const struct tms_predict_port *port = &taking->p->port;
     const struct tms_predict_place second = tms_predict_place_of(taking->op);
     struct tms_prediction prediction = {

@@ -144,6 +144,7 @@ struct tms_predict_thread {
     uint64_t cramped;       /* of the times it waited with locks: the latest acquire held then */
     uint64_t nested, stuck; /* its last events that make a section TMS_SECTION_NESTED, _WAITS */
     uint64_t acquires, windows, dropped, reports;
+    struct tms_predict_block scratch[TMS_PREDICT_BLOCKS]; /* not on a stack that may be small */
 };
 
 struct tms_prediction {
