@@ -896,6 +896,60 @@ int tms_analysis_observe_races(struct tms_analysis *analysis,
 int tms_analysis_observed(struct tms_context *context, const struct tms_settings *settings,
                           const struct tms_observation *observation, struct tms_analysis **out);
 
+/*
+ * Evidence that somebody else has by the tables of `judge` (docs/judge.md), such as the runtime
+ * inside a program. What depends on lines is not decided: of two reads in one place, the pattern is
+ * changed-between-reads or rechecked.
+ */
+struct tms_judged_evidence {
+    enum tms_pattern pattern;
+    bool mild;        /* a note, whatever the pattern */
+    bool firm;        /* of two variables: more than a note, if `culprit` is no driver */
+    uint32_t culprit; /* label, if firm */
+    uint32_t place;   /* location where the second step reads with a lock held; 0: it does not */
+    uint64_t count;   /* occurrences; the rest is of the first one */
+    uint32_t finding; /* equal numbers: the same block and objects there, … */
+    uint64_t cut;     /* … which were cut in so many executions, as far as was known then */
+    uint32_t variable, other;           /* TMS_CLASS_VARIABLE; of one variable: other is 0 */
+    struct tms_turn own[2], foreign[2]; /* of one variable: foreign[1] does not count */
+    struct tms_turn given_up;           /* the release between the steps; event 0: none */
+    struct tms_transaction block, foreign_block;
+    const struct tms_transaction *outer; /* the activations around the block, the innermost first */
+    size_t outer_count;
+};
+
+/* What is counted of a block: docs/judge.md, "Executions and drivers". */
+struct tms_judged_block {
+    uint32_t label;
+    uint64_t executions, same, busy, ended, counted, counted_cut;
+};
+
+/* Something that is accessed while a lock is held which was acquired at a place. */
+struct tms_judged_member {
+    uint32_t lock, location, variable;
+    unsigned kinds; /* as bits: 2 read, 4 written, 8 updated */
+};
+
+struct tms_judging {
+    const struct tms_judged_evidence *evidence;
+    size_t evidence_count;
+    const struct tms_judged_block *blocks;
+    size_t block_count;
+    const struct tms_judged_member *members;
+    size_t member_count;
+    const uint32_t *waiting_places; /* locations */
+    size_t waiting_count;
+};
+
+/*
+ * The engine `judge` of this analysis gets no events: what it would have found will be said by
+ * tms_analysis_judge. Call it before the first event.
+ */
+int tms_analysis_judge_elsewhere(struct tms_analysis *analysis);
+
+/* What it found. Call it once, before the analysis is finished. Everything is copied. */
+int tms_analysis_judge(struct tms_analysis *analysis, const struct tms_judging *judging);
+
 /* An event of a running program, and the transaction that it is in. */
 struct tms_predicted_event {
     uint64_t event;

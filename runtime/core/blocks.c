@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/core/calls.h"
+#include "runtime/core/judge_online.h"
 #include "runtime/core/memory.h"
 #include "runtime/shadow/shadow.h"
 
@@ -162,6 +163,7 @@ static void open_block(struct tms_rt_thread *t, enum tms_rt_source source, uint3
     if (open->epoch) {
         tms_rt_start_epoch(t);
     }
+    tms_rt_judge_opened(t, label);
     if (tms_rt_mode.tells) {
         spool_begin(t, open, splits);
     }
@@ -225,6 +227,9 @@ static void close_block(struct tms_rt_thread *t, uint32_t at, uint8_t kind, uint
     if (at == 1 && t->open_count > 1) { /* it goes on, by the name that it has */
         tell_transaction(t);
     }
+    if (kind != TMS_EVENT_DEMOTE) {
+        tms_rt_judge_closing_block(t, at - 1);
+    }
     end_block(t, label, site);
     bool told = at <= t->open_count - t->untold;
     if (at < t->open_count) {
@@ -267,14 +272,19 @@ static enum tms_rt_frame_kind demote_function(struct tms_rt_thread *t)
 {
     uint32_t at = innermost(t, TMS_RT_FUNCTION);
 
-    if (at == 0 || !tms_rt_mode.records) {
+    if (at == 0 || (!tms_rt_mode.records && t->judge == NULL)) {
         close_function(t);
         return TMS_RT_FRAME_PLAIN;
     }
     const struct tms_rt_open block = t->open[at - 1];
-    tms_rt_tell_blocks(t, UINT64_MAX);
+    if (tms_rt_mode.records) {
+        tms_rt_tell_blocks(t, UINT64_MAX);
+    }
+    bool told = at <= t->told_blocks;
     close_block(t, at, TMS_EVENT_DEMOTE, block.site);
-    return tms_rt_block_becomes_call(t, &block) ? TMS_RT_FRAME_CALL : TMS_RT_FRAME_PLAIN;
+    bool called = tms_rt_block_becomes_call(t, &block);
+    tms_rt_judge_demoted(t, told);
+    return called ? TMS_RT_FRAME_CALL : TMS_RT_FRAME_PLAIN;
 }
 
 static void split_now(struct tms_rt_thread *t, uint32_t site)
@@ -438,6 +448,7 @@ void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t
         t->transactions_seen++;
         tms_rt_begin_alone(t, label, function->site);
     }
+    tms_rt_judge_opened(t, label);
     t->untold += tms_rt_mode.tells;
     if (epoch) {
         tms_rt_start_epoch(t);
@@ -480,6 +491,7 @@ void tms_rt_function_exit(struct tms_rt_thread *t, uintptr_t frame)
         return;
     }
     const struct tms_rt_open *open = &t->open[t->open_count - 1];
+    tms_rt_judge_closing_block(t, t->open_count - 1);
     end_block(t, open->label, open->site);
     t->open_count--;
     if (open->epoch) {

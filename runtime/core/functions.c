@@ -209,8 +209,8 @@ static void decide(struct tms_rt_function *function, uintptr_t address)
     function->plumbing = is_plumbing(name) || TMS_RT_FOREIGN(address);
     function->assumed = answer == ANSWER_NONE;
     atomic_store(&function->cover, 0);
-    function->called =
-        tms_rt_mode.records && known.functions && function->assumed && !function->plumbing;
+    function->called = (tms_rt_mode.records || tms_rt_mode.judges) && known.functions &&
+                       function->assumed && !function->plumbing;
     function->name = new_label(address, name);
     function->site = tms_rt_bare_site(address);
     function->address = address;
@@ -233,6 +233,14 @@ static struct tms_rt_function *row_at(size_t at, uintptr_t address, bool *free)
 
 /* Stands for those for which there is no room. */
 static struct tms_rt_function nothing = {.end = UINTPTR_MAX, .assumed = true};
+
+bool tms_rt_find_data(uintptr_t address, uintptr_t *start, uintptr_t *end)
+{
+    tms_rt_mutex_lock(&known.lock);
+    bool found = tms_rt_find_code(address, start, end);
+    tms_rt_mutex_unlock(&known.lock);
+    return found;
+}
 
 void tms_rt_forget_called(struct tms_rt_thread *thread)
 {

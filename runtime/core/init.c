@@ -14,6 +14,7 @@
 
 #include "protocol/config.h"
 #include "runtime/core/coverage.h"
+#include "runtime/core/judge_online.h"
 #include "runtime/core/memory.h"
 #include "runtime/core/predict_online.h"
 #include "runtime/core/publish.h"
@@ -166,6 +167,10 @@ static bool watch(void)
     tms_rt_mode.tells = record || along;
     tms_rt_mode.exact_races = config.exact_races != NULL && strcmp(config.exact_races, "0") != 0;
     tms_rt_mode.full = config.full != NULL && strcmp(config.full, "0") != 0;
+    tms_rt_mode.judges = config.judge != NULL && strcmp(config.judge, "0") != 0;
+    if (tms_rt_mode.judges) {
+        tms_rt_judge_start();
+    }
     tms_rt_spool_header()->mode = mode();
     tms_rt_report_signal = (int)number(config.report_on);
     perturb_seed = config.perturb == NULL ? 0 : number(config.perturb) * 2 + 1;
@@ -236,6 +241,7 @@ static void settle_deep(void *argument)
         tms_rt_functions_finish();
     }
     tms_rt_check_settle();
+    tms_rt_judge_finish();
     tms_rt_life_count(header);
     tms_rt_cover_count((void *)((char *)header + TMS_SPOOL_LIVE));
     snprintf(header->how, sizeof(header->how), "%s", how);
@@ -341,6 +347,9 @@ static void restart(void *argument)
     tms_rt_heap_restart();
     tms_rt_violations_restart();
     tms_rt_sites_restart();
+    if (tms_rt_mode.judges) {
+        tms_rt_judge_start();
+    }
     errno = 0;
     if (!tms_rt_spool_open(config.spool, number(config.max_size)) || !tms_rt_check_start(blame) ||
         !tms_rt_predict_restart() || !tms_rt_functions_restart()) {

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "runtime/core/judge_online.h"
 #include "runtime/core/memory.h"
 #include "runtime/core/thread.h"
 
@@ -58,6 +59,7 @@ bool tms_rt_open_call(struct tms_rt_thread *t, const struct tms_rt_function *fun
                                                      .number = t->number};
     t->uncalled++;
     t->calm++;
+    tms_rt_judge_opened(t, function->name);
     if (tms_rt_mode.full) {
         tms_rt_tell_blocks(t, UINT64_MAX);
     }
@@ -69,11 +71,12 @@ void tms_rt_close_call(struct tms_rt_thread *t)
     if (t->call_count == 0) {
         return;
     }
+    tms_rt_judge_closing_call(t);
     const struct tms_rt_open *call = &t->calls[--t->call_count];
     t->calm++;
     if (t->uncalled > 0) {
         t->uncalled--;
-    } else {
+    } else if (tms_rt_mode.records) {
         spool(t, TMS_EVENT_RETURN, call->label, call->site);
     }
 }
@@ -109,6 +112,7 @@ static bool is_worth_telling(const struct tms_rt_thread *t)
 /* Blocks in which nothing has happened yet need not be told for this: they have no records. */
 void tms_rt_rendezvous(struct tms_rt_thread *t, uintptr_t pc)
 {
+    tms_rt_judge_rendezvous(t);
     if (!is_worth_telling(t)) {
         return;
     }
@@ -128,13 +132,14 @@ static bool leads_to_others(int file)
 
 void tms_rt_received(struct tms_rt_thread *t, int file, uintptr_t pc)
 {
-    if (is_worth_telling(t) && leads_to_others(file)) {
+    if ((is_worth_telling(t) || t->judge != NULL) && leads_to_others(file)) {
         tms_rt_rendezvous(t, pc);
     }
 }
 
 void tms_rt_was_delayed(struct tms_rt_thread *t)
 {
+    tms_rt_judge_delayed(t);
     if (tms_rt_mode.records && tms_rt_mode.checks) {
         spool(t, TMS_EVENT_DELAY, 0, 0);
     }

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/core/judge_online.h"
 #include "runtime/core/memory.h"
 #include "runtime/core/predict_online.h"
 #include "runtime/core/publish.h"
@@ -245,6 +246,15 @@ void tms_rt_life_count(struct tms_spool_header *header)
     header->dropped = counts.dropped;
 }
 
+void tms_rt_life_each(void (*function)(struct tms_rt_thread *thread))
+{
+    tms_rt_mutex_lock(&threads.lock);
+    for (struct tms_rt_thread *t = threads.all; t != NULL; t = t->next) {
+        function(t);
+    }
+    tms_rt_mutex_unlock(&threads.lock);
+}
+
 void tms_rt_block_seen(void)
 {
     struct tms_spool_header *header = tms_rt_spool_header();
@@ -285,6 +295,7 @@ struct tms_rt_thread *tms_rt_fork_thread(struct tms_rt_thread *t, uintptr_t pc)
         return NULL;
     }
     operate(t, TMS_OP_FORK, TMS_EVENT_FORK, child->index, 0, pc);
+    tms_rt_judge_synchronised(t);
     if (t->engine != NULL) {
         tms_rt_clock_release(t, &child->forked);
         tms_rt_function_releases(t, 0);
@@ -314,6 +325,7 @@ void tms_rt_thread_start(struct tms_rt_thread *child, uintptr_t entry, uintptr_t
     if (header != NULL) {
         __atomic_fetch_add(&header->threads, 1, __ATOMIC_RELAXED);
     }
+    tms_rt_judge_thread_starts(child);
     tms_rt_set_self(child);
 }
 
@@ -321,6 +333,7 @@ void tms_rt_thread_end(struct tms_rt_thread *t)
 {
     tms_rt_drop_locks(t);
     tms_rt_close_all(t);
+    tms_rt_judge_thread_ends(t);
     tms_rt_set_self(NULL);
     /* It is still in use until the thread is gone, but what happens there is no longer watched. */
     if (t->stack_high > t->stack_low) {
@@ -340,6 +353,8 @@ void tms_rt_join_thread(struct tms_rt_thread *t, struct tms_rt_thread *child, ui
             tms_rt_clock_end(child);
         }
         operate(t, TMS_OP_JOIN, TMS_EVENT_JOIN, child->index, child->number, pc);
+        tms_rt_judge_synchronised(t);
+        tms_rt_judge_rendezvous(t);
         if (t->engine != NULL) {
             tms_rt_clock_join(t, child);
         }
@@ -365,6 +380,7 @@ struct tms_rt_thread *tms_rt_life_start(void)
 
     if (t != NULL) {
         t->tid = getpid();
+        tms_rt_judge_thread_starts(t);
         tms_rt_spool_header()->threads = 1;
     }
     return t;
@@ -435,6 +451,7 @@ void tms_rt_life_restart(struct tms_rt_thread *only)
     if (!tms_rt_predict_first(only)) {
         tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
     }
+    tms_rt_judge_thread_starts(only);
     spool_thread(only, "main");
     tms_rt_spool_header()->threads = 1;
 }

@@ -167,7 +167,8 @@ static void add_symbols(struct module *module, const char *file, size_t size,
     for (size_t i = 0; i < count; i++) {
         Elf64_Sym symbol;
         memcpy(&symbol, file + table->sh_offset + i * sizeof(symbol), sizeof(symbol));
-        if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF &&
+        unsigned type = ELF64_ST_TYPE(symbol.st_info);
+        if ((type == STT_FUNC || type == STT_OBJECT) && symbol.st_shndx != SHN_UNDEF &&
             symbol.st_size > 0 && symbol.st_name < strings->sh_size) {
             uintptr_t start = module->bias + symbol.st_value;
             module->symbols[module->count++] = (struct symbol){

@@ -4,6 +4,7 @@
  * what using them means. Semaphores and once controls are variables: their operations are
  * accesses to the memory they lie in.
  */
+#include "runtime/core/judge_online.h"
 #include "runtime/core/memory.h"
 #include "runtime/core/predict_online.h"
 #include "runtime/shadow/shadow.h"
@@ -380,7 +381,10 @@ static void take(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bool s
     if (id == 0) {
         return;
     }
-    if (!alone) {
+    if (alone) {
+        tms_rt_judge_acquired(t, lock, tms_rt_site(t, pc));
+    } else {
+        tms_rt_judge_updated(t, (uintptr_t)lock);
         tms_rt_atomic_lock((uintptr_t)lock);
     }
     tms_rt_clock_acquire(t, &clocks->exclusive);
@@ -401,6 +405,11 @@ static void give(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bool s
 
     if (id == 0) {
         return;
+    }
+    if (alone) {
+        tms_rt_judge_released(t, lock, tms_rt_site(t, pc), shared);
+    } else {
+        tms_rt_judge_updated(t, (uintptr_t)lock);
     }
     if (shared || !alone) {
         tms_rt_atomic_lock((uintptr_t)lock);
@@ -585,6 +594,7 @@ unsigned tms_rt_wait_begins(struct tms_rt_thread *t, const void *condition, cons
     tms_rt_functions_wait(t);
     tms_rt_split(t, TMS_SPLIT_WAIT, pc);
     operate(t, TMS_OP_STEP, TMS_EVENT_WAIT, TMS_RT_CONDITION, condition, pc);
+    tms_rt_judge_waits(t);
     return depth;
 }
 
@@ -604,6 +614,8 @@ void tms_rt_arriving(struct tms_rt_thread *t, const void *barrier, uintptr_t pc)
     tms_rt_perturb(t);
     tms_rt_functions_wait(t);
     if (operate(t, TMS_OP_ARRIVE, TMS_EVENT_ARRIVE, TMS_RT_BARRIER, barrier, pc) != 0) {
+        tms_rt_judge_synchronised(t);
+        tms_rt_judge_rendezvous(t);
         tms_rt_atomic_lock((uintptr_t)barrier);
         struct tms_rt_clock *clock = tms_rt_clock_make((uintptr_t)barrier);
         if (clock != NULL) {
@@ -618,6 +630,7 @@ void tms_rt_departed(struct tms_rt_thread *t, const void *barrier, uintptr_t pc)
 {
     tms_rt_split(t, TMS_SPLIT_BARRIER, pc);
     if (operate(t, TMS_OP_DEPART, TMS_EVENT_DEPART, TMS_RT_BARRIER, barrier, pc) != 0) {
+        tms_rt_judge_rendezvous(t);
         tms_rt_atomic_lock((uintptr_t)barrier);
         const struct tms_rt_clock *clock = tms_rt_clock_find((uintptr_t)barrier);
         if (clock != NULL) {
@@ -655,7 +668,7 @@ _Static_assert(TMS_SPOOL_ON_ONCE == (TMS_SPOOL_RETRY | TMS_RT_ONCE), "see spool.
 static void access(struct tms_rt_thread *t, const void *object, enum tms_rt_access access,
                    enum tms_spool_mark mark, uintptr_t pc)
 {
-    t->mark = tms_rt_mode.records ? (uint8_t)mark : 0;
+    t->mark = tms_rt_mode.records || t->judge != NULL ? (uint8_t)mark : 0;
     tms_rt_atomic_lock((uintptr_t)object);
     tms_rt_access_atomic(t, (uintptr_t)object, 1, access, __ATOMIC_SEQ_CST, pc);
     tms_rt_atomic_unlock((uintptr_t)object);

@@ -159,6 +159,13 @@ struct tms_rt_thread {
     uint32_t entry_capacity;
     uint32_t spare_node; /* of cells.c, 0: none */
 
+    /* Of judge_online.c. */
+    struct tms_judge_thread *judge; /* NULL: nothing is judged */
+    uint32_t told_blocks,
+        told_calls;    /* of `open` and `calls`, so many outer ones are in the core */
+    uint64_t *runs_of; /* executions, by label */
+    size_t run_capacity;
+
     /* Of clocks.c. */
     uint64_t *seen; /* by slot: events up to this number happen before what it does now */
     struct tms_rt_snapshot *snapshot; /* of `seen`, … */
@@ -225,6 +232,7 @@ struct tms_rt_mode {
     bool records;     /* the spool gets events: those that pass the filter, … */
     bool full;        /* … or all */
     bool tells;       /* the spool gets synchronisation and blocks, at least */
+    bool judges;      /* what happens to the data of blocks is judged */
     bool exact_races; /* epochs start with every block: exact for programs that race, too */
 };
 extern struct tms_rt_mode tms_rt_mode;
@@ -443,6 +451,8 @@ struct tms_rt_thread *tms_rt_life_start(void);
 void tms_rt_life_restart(struct tms_rt_thread *only);
 /* Adds up what the threads have counted so far. */
 void tms_rt_life_count(struct tms_spool_header *header);
+/* Calls a function for every thread that lives. */
+void tms_rt_life_each(void (*function)(struct tms_rt_thread *thread));
 /* There is at least one block, however the process ends. */
 void tms_rt_block_seen(void);
 
@@ -515,6 +525,8 @@ static inline bool tms_rt_has_code(const struct tms_rt_function *function, uintp
 {
     return function->start < pc && pc <= function->end;
 }
+/* The variable at an address, as the symbol table has it; false if it does not. */
+bool tms_rt_find_data(uintptr_t address, uintptr_t *start, uintptr_t *end);
 /* The thread has called nothing so far. */
 void tms_rt_forget_called(struct tms_rt_thread *thread);
 /* From now on it is not atomic, if that was only assumed. */

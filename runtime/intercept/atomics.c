@@ -161,7 +161,7 @@ static void record_swap(struct tms_rt_thread *thread, const volatile void *addre
                         bool swaps, int order, uintptr_t pc)
 {
     if (thread != NULL) {
-        thread->mark = tms_rt_mode.records && !swaps ? TMS_SPOOL_RETRY : 0;
+        thread->mark = !swaps ? TMS_SPOOL_RETRY : 0;
         tms_rt_access_atomic(thread, (uintptr_t)address, size, swaps ? TMS_RT_UPDATE : TMS_RT_READ,
                              order, pc);
         thread->mark = 0;

@@ -60,6 +60,9 @@ struct tms_rt_cell {
 #define LINK_LOCK  (UINT64_C(1) << 63)
 #define LINK_RACED (UINT64_C(1) << 62) /* a race was seen: nothing here is filtered by epoch */
 #define LINK_NODE  UINT64_C(0x3ffffff)
+/* The variable that `judge` has for some of the bytes, 0: none. */
+#define LINK_JUDGED      26
+#define LINK_JUDGED_MOST UINT64_C(0xfffffff)
 
 static inline struct tms_rt_cell *tms_rt_cell(uintptr_t address)
 {

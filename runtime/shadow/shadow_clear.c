@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "runtime/core/clocks.h"
+#include "runtime/core/judge_online.h"
 #include "runtime/shadow/cells.h"
 #include "runtime/shadow/words.h"
 
@@ -23,8 +24,9 @@ static bool is_empty(const struct tms_rt_cell *cell)
             atomic_load_explicit(&cell->link, memory_order_relaxed)) == 0;
 }
 
-static void clear_cell(struct tms_rt_thread *t, struct tms_rt_cell *at, uint64_t bytes)
+static void clear_cell(struct tms_rt_thread *t, uintptr_t address, uint64_t bytes)
 {
+    struct tms_rt_cell *at = tms_rt_cell(address);
     struct tms_rt_unpacked cell;
     uint32_t kept = 0;
 
@@ -40,6 +42,7 @@ static void clear_cell(struct tms_rt_thread *t, struct tms_rt_cell *at, uint64_t
         }
     }
     cell.count = kept;
+    tms_rt_judge_renew(&cell, address, bytes);
     cell.link &= kept == 0 ? LINK_NODE : UINT64_MAX;
     tms_rt_pack(t, &cell);
 }
@@ -52,7 +55,7 @@ static void clear_words(struct tms_rt_thread *t, uintptr_t address, uintptr_t en
         if (next > end) {
             bytes &= (UINT64_C(1) << (end & 7)) - 1;
         }
-        clear_cell(t, tms_rt_cell(address), bytes);
+        clear_cell(t, address, bytes);
         address = next;
     }
 }

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 
 #include "runtime/core/coverage.h"
+#include "runtime/core/judge_online.h"
 #include "runtime/core/memory.h"
 #include "runtime/shadow/cells.h"
 #include "runtime/shadow/races.h"
@@ -324,12 +325,12 @@ static inline uint64_t left_of(const struct tms_rt_thread *t, uint64_t word, con
     return taken ? word & ~a->bytes : word;
 }
 
-/* The thread's earlier read of these bytes in this epoch, or such a write after one. */
+/* The thread's earlier read of these bytes, which the write updates: see judge/judge.h. */
 static inline bool is_read_before(const struct tms_rt_thread *t, uint64_t word,
                                   const struct access *a)
 {
-    return (word & WORD_ATOMIC) == 0 && (~word & a->bytes) == 0 && is_fresh(t, word) &&
-           (word & (WORD_WRITE | WORD_SYNCED)) != WORD_WRITE;
+    return (word & (WORD_ATOMIC | WORD_WRITE)) == 0 && (~word & a->bytes) == 0 && is_own(t, word) &&
+           t->judge != NULL && word_event(word) > t->judge->since;
 }
 
 /* The two can be one word: of a plain write, `synced` then holds for some of the bytes. */
@@ -474,6 +475,10 @@ static uint64_t access_unpacked(struct tms_rt_thread *t, struct tms_rt_unpacked 
     } else if (meet_others(t, cell, a, &event)) {
         mark_raced(cell, a);
     }
+    if (t->judge != NULL) {
+        tms_rt_judge_met(t, cell,
+                         &(struct tms_rt_judged){a->address, a->bytes, a->kind, event, a->site});
+    }
     claim(t, cell, a, event);
     drop_superseded(t, cell);
     tms_rt_pack(t, cell);
@@ -568,6 +573,34 @@ static inline bool access_ordered(struct tms_rt_thread *t, struct tms_rt_cell *c
     return true;
 }
 
+/* Does another thread have a word on the bytes? */
+static inline bool is_foreign(const struct tms_rt_thread *t, uint64_t word, const struct access *a)
+{
+    return (word & a->bytes) != 0 && !is_own(t, word);
+}
+
+/* The same where accesses are judged: with words of others, the lock is needed. */
+static bool access_judged(struct tms_rt_thread *t, struct tms_rt_cell *cell, struct access *a)
+{
+    uint64_t own_read = 0;
+
+    for (int i = 0; i < CELL_WORDS; i++) {
+        uint64_t word = atomic_load_explicit(&cell->word[i], memory_order_relaxed);
+        if (is_foreign(t, word, a)) {
+            return false;
+        }
+        if ((word & WORD_WRITE) == 0 && word != 0 && (~word & a->bytes) == 0) {
+            own_read = word_event(word);
+        }
+    }
+    if (!access_ordered(t, cell, a)) {
+        return false;
+    }
+    tms_rt_judge_alone(
+        t, &(struct tms_rt_judged){a->address, a->bytes, a->kind, t->number, a->site}, own_read);
+    return true;
+}
+
 /* ---- one word ----------------------------------------------------------------------------- */
 
 /* Within 8 aligned bytes, and not repeated. */
@@ -590,7 +623,8 @@ static void access_word(struct tms_rt_thread *t, uintptr_t address, size_t size,
     }
     if (tms_rt_mode.records) {
         follow_renewal(t, a.id);
-    } else if ((kind & WORD_FAST) != 0 && access_ordered(t, cell, &a)) {
+    } else if ((kind & WORD_FAST) != 0 &&
+               (t->judge != NULL ? access_judged(t, cell, &a) : access_ordered(t, cell, &a))) {
         return;
     }
     tms_rt_unpack(t, cell, tms_rt_cell_lock(cell), &unpacked);
@@ -806,6 +840,7 @@ void tms_rt_fence(struct tms_rt_thread *t, int order)
     }
     if (releases(order)) {
         tms_rt_clock_release(t, &t->fenced);
+        tms_rt_judge_fence(t);
     }
     if (tms_rt_mode.records) {
         struct tms_spool_event event = {.number = t->number,

@@ -69,14 +69,21 @@ void tms_engine_plan(struct tms_engine_plan *plan, const char *list, bool variab
         if (comes_along(engine, list)) {
             continue;
         }
+        append(plan->here, at);
+        if (engine != NULL && strcmp(engine->name, TMS_JUDGE) == 0) {
+            continue; /* it is where frontier is */
+        }
         plan->light =
             plan->light && engine != NULL && (engine->flags & TMS_ENGINE_NO_ACCESSES) != 0;
         append(plan->recorded, at);
     }
-    plan->light = plan->light && !plan->judges;
     plan->inside = inside && (plan->light || plan->recorded[0] == '\0');
+    plan->judged = plan->inside && plan->judges;
+    plan->light = plan->light && (plan->inside || !plan->judges);
+    plan->judges = plan->judges && !plan->inside;
     if (!plan->inside) {
         snprintf(plan->recorded, sizeof(plan->recorded), "%s", list);
+        snprintf(plan->here, sizeof(plan->here), "%s", list);
     }
 }
 
@@ -108,5 +115,6 @@ bool tms_engine_plan_locks(struct tms_engine_plan *plan, const char *list, char 
     for (const char *at = list; !all && *at != '\0'; at = next_word(at)) {
         plan_lock_engine(plan, first_engine(at), left_out);
     }
+    snprintf(plan->here, sizeof(plan->here), "%s", plan->recorded);
     return plan->inside || plan->recorded[0] != '\0';
 }

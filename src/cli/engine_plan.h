@@ -19,9 +19,11 @@
 
 struct tms_engine_plan {
     char recorded[TMS_ENGINE_LIST_SIZE]; /* engines that get what was recorded */
+    char here[TMS_ENGINE_LIST_SIZE];     /* these, and judge, if that works in the program */
     bool inside;                         /* frontier decides in the program, … */
-    bool races;                          /* … and its data races are looked at */
-    bool judges;                         /* one of the others judges */
+    bool races;                          /* … and its data races are looked at, … */
+    bool judged;                         /* … and judge works there as well */
+    bool judges;                         /* one of the others judges: it gets every access */
     bool light;                          /* the others need no accesses */
     bool observes; /* one of the others decides whether this run was serializable */
 };

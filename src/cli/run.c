@@ -22,6 +22,7 @@
 #include "cli/suppress_options.h"
 #include "cli/watch.h"
 #include "protocol/config.h"
+#include "spool/judged.h"
 #include "spool/observe.h"
 #include "spool/predicted.h"
 #include "spool/trace.h"
@@ -84,7 +85,7 @@ static const struct tms_option options[] = {
      .environment = true,
      .value = "NAME,…",
      .help = "which engines decide: frontier does while the program runs, for others it is "
-             "recorded and they are run at its end (judge gets every access, and brings frontier "
+             "recorded and they are run at its end (judge works beside frontier, and brings it "
              "and sidetrack along); without it, programs that were not built with tmesis cc "
              "get " TMS_LOCK_ENGINES},
     {.name = "blame",
@@ -294,10 +295,13 @@ static int analyse(struct job *job, struct tms_remains *remains, struct tms_anal
     const struct tms_engine_plan *plan = plan_for(job, remains);
     struct tms_settings settings = job->settings;
 
-    settings.engines = plan->recorded;
+    settings.engines = plan->here;
     int code = tms_analysis_new(remains->context, &settings, analysis);
     tms_event_sites_init(&sites);
     bool decided = is_decided(job, remains);
+    if (code == TMS_OK && plan->judged) {
+        code = tms_analysis_judge_elsewhere(*analysis);
+    }
     if (code == TMS_OK && plan->recorded[0] != '\0') {
         code = decided ? take_predictions(remains, *analysis)
                        : run_engines(job, remains, *analysis, &sites);
@@ -309,6 +313,9 @@ static int analyse(struct job *job, struct tms_remains *remains, struct tms_anal
     if (code == TMS_OK && plan->inside && plan->races) {
         code = tms_spool_observe_races(&remains->names, tms_remains_seconds(remains, &job->watched),
                                        *analysis);
+    }
+    if (code == TMS_OK && plan->judged) {
+        code = tms_spool_judged(&remains->names, *analysis);
     }
     code = code == TMS_OK ? tms_analysis_finish(*analysis) : code;
     if (code == TMS_OK && !decided) { /* that has its stacks */
@@ -541,6 +548,7 @@ static int run_job(struct job *job, const struct tms_operands *operands)
     struct tms_manner manner = {.mode = mode_of(job),
                                 .blame = job->values->blame,
                                 .predict = predicted_inside(job),
+                                .judges = job->plan.judged,
                                 .preload = job->preload[0] != '\0' ? job->preload : NULL,
                                 .report_signal = report_signal(job->values->report_on),
                                 .report_inside = job->values->report_on != NULL,

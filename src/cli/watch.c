@@ -548,6 +548,7 @@ int tms_watch(struct tms_watched *watched, const struct tms_watching *watching,
     if (status == TMS_EXIT_OK) {
         told->config.mode = manner->mode;
         told->config.blame = manner->blame ? NULL : "0";
+        told->config.judge = manner->judges ? "1" : NULL;
         status = tell(told, watched, watching, manner);
     }
     if (status == TMS_EXIT_OK) {

@@ -113,6 +113,7 @@ struct tms_manner {
     const char *mode;    /* for TMESIS_RT_MODE */
     bool blame;          /* false: the bare verdict */
     unsigned predict;    /* enum tms_predict and enum tms_rt_predict: decided inside; 0: nothing */
+    bool judges;         /* what happens to data is judged inside the program */
     const char *preload; /* the library for programs without the runtime, NULL: it has it */
     int report_signal;   /* by which the command is asked for a report, … */
     bool report_inside;  /* … and processes that have no handler for it */

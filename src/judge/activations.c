@@ -369,24 +369,25 @@ struct tms_judge_use *tms_judge_use(struct tms_judge *judge, struct tms_judge_th
 }
 
 /* All that began before the first of the last five times have done it too often. */
-void tms_judge_used(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t target, bool lock,
-                    uint64_t event)
+struct tms_judge_use *tms_judge_used(struct tms_judge *judge, struct tms_judge_thread *t,
+                                     uint64_t target, bool lock, uint64_t event)
 {
     const unsigned ring = TMS_JUDGE_SAME + 1;
     struct tms_judge_use *use = tms_judge_use(judge, t, target, lock);
 
     if (use == NULL) {
-        return;
+        return NULL;
     }
     use->last[use->count++ % ring] = event;
     if (use->count < ring) {
-        return;
+        return use;
     }
     uint64_t first = use->last[use->count % ring];
     while (t->busy < t->open_count && t->open[t->busy].begin < first) {
         t->busy++;
     }
     use->count = ring + use->count % ring; /* so that it never overflows */
+    return use;
 }
 
 bool tms_judge_is_busy(const struct tms_judge *judge, uint32_t function)

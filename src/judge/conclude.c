@@ -263,6 +263,9 @@ void tms_judge_resolve(struct tms_run *run, tms_stack_of *stack_of, void *user)
 
     for (size_t i = 0; run->engine == &tms_engine_judge && i < engine->finding_count; i++) {
         struct tms_finding *finding = &engine->findings[i];
+        if (engine->elsewhere && finding->evidence == TMS_EVIDENCE_OBSERVED) {
+            continue; /* it has its own, and numbers that mean something else here */
+        }
         struct tms_judgement *judgement =
             tms_arena_take(&engine->lists, &run->host.memory, sizeof(*judgement));
         if (judgement == NULL) {

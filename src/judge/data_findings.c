@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the core of `judge` found, as findings. */
 #include "judge/entries.h"
+#include "judge/load.h"
 #include "judge/objects.h"
 
 static uint8_t kind_of_own(const struct tms_judge_step *step, bool second)
@@ -22,11 +23,13 @@ static uint8_t kind_of_foreign(const struct tms_judge_foreign *access)
                                                            : TMS_EVENT_UPDATE;
 }
 
-static struct tms_turn own_turn(const struct tms_judge_case *found, size_t index)
+static struct tms_turn own_turn(const struct tms_judge_engine *engine,
+                                const struct tms_judge_case *found, size_t index)
 {
     const struct tms_judge_step *step = &found->own[index];
 
     return (struct tms_turn){
+        .stack = tms_judge_loaded_stack(engine, step->event, found->thread),
         .event = step->event,
         .thread = found->thread,
         .target = (uint32_t)(index == 1 && found->other != 0 ? found->other : found->variable),
@@ -35,11 +38,13 @@ static struct tms_turn own_turn(const struct tms_judge_case *found, size_t index
     };
 }
 
-static struct tms_turn foreign_turn(const struct tms_judge_case *found, size_t index)
+static struct tms_turn foreign_turn(const struct tms_judge_engine *engine,
+                                    const struct tms_judge_case *found, size_t index)
 {
     const struct tms_judge_foreign *access = &found->foreign[index];
 
     return (struct tms_turn){
+        .stack = tms_judge_loaded_stack(engine, access->event, access->thread),
         .event = access->event,
         .thread = access->thread,
         .target = (uint32_t)(index == 1 ? found->other : found->variable),
@@ -51,8 +56,10 @@ static struct tms_turn foreign_turn(const struct tms_judge_case *found, size_t i
 static void set_turns(struct tms_judge_work *work, struct tms_judgement *judgement,
                       const struct tms_judge_case *found)
 {
-    const struct tms_turn own[] = {own_turn(found, 0), own_turn(found, 1)};
-    const struct tms_turn foreign[] = {foreign_turn(found, 0), foreign_turn(found, 1)};
+    const struct tms_judge_engine *engine = work->engine;
+    const struct tms_turn own[] = {own_turn(engine, found, 0), own_turn(engine, found, 1)};
+    const struct tms_turn foreign[] = {foreign_turn(engine, found, 0),
+                                       foreign_turn(engine, found, 1)};
 
     judgement->own_count = 2;
     judgement->own = tms_judge_copy(work, own, sizeof(own));
@@ -63,6 +70,7 @@ static void set_turns(struct tms_judge_work *work, struct tms_judgement *judgeme
         judgement->given_up = (struct tms_turn){
             .event = found->released,
             .thread = found->thread,
+            .stack = tms_judge_loaded_stack(engine, found->released, found->thread),
             .target = (uint32_t)found->lock,
             .location = found->released_location,
             .kind = found->released_shared ? TMS_EVENT_SHARED_RELEASE : TMS_EVENT_RELEASE};
@@ -87,6 +95,8 @@ static struct tms_step step_between(const struct tms_transaction *from,
                              .second_event = second->event,
                              .first_location = first->location,
                              .second_location = second->location,
+                             .first_stack = first->stack,
+                             .second_stack = second->stack,
                              .on = first->target,
                              .on_class = TMS_CLASS_VARIABLE,
                              .kind = (uint8_t)edge_of(first->kind, second->kind),

@@ -275,7 +275,7 @@ static void batch(void *state, const struct tms_op *ops, size_t count)
 {
     struct tms_judge_engine *engine = state;
 
-    for (size_t i = 0; i < count && !engine->core.failed; i++) {
+    for (size_t i = 0; i < count && !engine->core.failed && !engine->elsewhere; i++) {
         if (handlers[ops[i].kind] != NULL) {
             take_op(&engine->core, &ops[i]);
         }
@@ -314,7 +314,7 @@ static void events(void *state, const struct tms_event *all, size_t count, uint6
     struct tms_judge_engine *engine = state;
     struct tms_judge *core = &engine->core;
 
-    for (size_t i = 0; i < count && !core->failed; i++) {
+    for (size_t i = 0; i < count && !core->failed && !engine->elsewhere; i++) {
         const struct tms_event *event = &all[i];
         if (i + AHEAD < count && event[AHEAD].target < core->cell_capacity) {
             __builtin_prefetch(&core->cells[event[AHEAD].target]);
@@ -390,6 +390,7 @@ static void destroy(void *state)
     tms_names_clear(&engine->members);
     tms_arena_clear(&engine->lists, memory);
     tms_release(memory, engine->text, engine->text_capacity, 1);
+    tms_release(memory, engine->turns, engine->turn_capacity, sizeof(*engine->turns));
     tms_release(memory, engine->findings, engine->finding_capacity, sizeof(*engine->findings));
 }
 

@@ -15,6 +15,9 @@ struct tms_judge_engine {
     struct tms_names members;            /* objects with fields, for predictions */
     char *text;                          /* room for one name */
     size_t text_capacity;
+    bool elsewhere;         /* the core works elsewhere: see load.h */
+    struct tms_turn *turns; /* of what was loaded: the stacks of events */
+    size_t turn_count, turn_capacity;
     /* The result, made by conclude.c. */
     struct tms_arena lists;
     struct tms_finding *findings;

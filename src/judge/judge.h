@@ -59,6 +59,8 @@ struct tms_judge_port {
     /* Something was found, once more or for the first time: number of the evidence; is its
        `first` another one now? NULL: never. */
     void (*found)(void *user, uint32_t evidence, bool first);
+    /* A variable is accessed in a section, for the first time. NULL: never. */
+    void (*learnt)(void *user, uint64_t variable);
     /* Takes (true) and gives back the lock of what threads have in common. NULL: there is one. */
     void (*guard)(void *user, bool enter);
     void *user;
@@ -199,6 +201,8 @@ struct tms_judge_use {
     uint32_t released_location;        /* … where, … */
     bool released_shared;              /* … and of which kind */
     bool lock;
+    bool learnt; /* what is accessed while it is held, if it is acquired here: … */
+    uint32_t learnt_location;
     uint32_t count;
 };
 
@@ -272,9 +276,9 @@ struct tms_judge_thread {
 
 /* A place where a lock is acquired, and what is accessed while it is held. */
 struct tms_judge_member {
-    uint32_t variable;
-    uint32_t id;   /* of its object and field, 0: not asked yet */
-    uint8_t kinds; /* 1 << enum tms_judge_kind */
+    uint64_t variable; /* its name */
+    uint32_t id;       /* of its object and field, 0: not asked yet */
+    uint8_t kinds;     /* 1 << enum tms_judge_kind */
 };
 #define TMS_JUDGE_MEMBERS 64
 struct tms_judge_site {
@@ -458,8 +462,8 @@ bool tms_judge_add_function(struct tms_judge *judge, uint32_t function,
                             const struct tms_judge_function *counts);
 
 /* A thread took a lock, or updated a variable (`lock` false): marks who is busy. */
-void tms_judge_used(struct tms_judge *judge, struct tms_judge_thread *thread, uint64_t target,
-                    bool lock, uint64_t event);
+struct tms_judge_use *tms_judge_used(struct tms_judge *judge, struct tms_judge_thread *thread,
+                                     uint64_t target, bool lock, uint64_t event);
 struct tms_judge_use *tms_judge_use(struct tms_judge *judge, struct tms_judge_thread *thread,
                                     uint64_t target, bool lock);
 
@@ -526,7 +530,11 @@ enum tms_pattern tms_judge_pair_pattern(uint8_t first, uint8_t second, uint8_t f
 
 /* Notes an access in the sections that the thread is in. */
 void tms_judge_learn(struct tms_judge *judge, const struct tms_judge_thread *thread,
-                     uint32_t variable, unsigned kinds);
+                     uint64_t variable, unsigned kinds);
+
+/* Of the section that begins at a place with a lock: notes an access; for load.h. */
+void tms_judge_add_member(struct tms_judge *judge, uint32_t location, uint64_t lock,
+                          uint64_t variable, unsigned kinds);
 
 /* The place where a lock is acquired there; NULL: it never was. */
 struct tms_judge_site *tms_judge_site_of(struct tms_judge *judge, uint32_t location, uint64_t lock);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/context.h"
+
 struct tms_judge_engine *tms_judge_of(struct tms_analysis *analysis)
 {
     for (size_t i = 0; i < analysis->run_count; i++) {
@@ -99,4 +101,163 @@ void tms_judge_load_cut(struct tms_judge_engine *engine, uint32_t label, uint32_
     if (finding != 0) {
         engine->core.findings.at[finding].cut += cut;
     }
+}
+
+/* ---- the public way ---------------------------------------------------------------------------
+ */
+
+uint32_t tms_judge_loaded_stack(const struct tms_judge_engine *engine, uint64_t event,
+                                uint32_t thread)
+{
+    for (size_t i = 0; i < engine->turn_count; i++) {
+        if (engine->turns[i].event == event && engine->turns[i].thread == thread) {
+            return engine->turns[i].stack;
+        }
+    }
+    return 0;
+}
+
+static void keep_turn(struct tms_judge_engine *engine, const struct tms_turn *turn)
+{
+    if (turn->event == 0 || turn->stack == 0 ||
+        tms_judge_loaded_stack(engine, turn->event, turn->thread) != 0) {
+        return;
+    }
+    if (!TMS_RESERVE(engine->core.memory, &engine->turns, &engine->turn_capacity,
+                     engine->turn_count + 1, 64)) {
+        engine->core.failed = true;
+        return;
+    }
+    engine->turns[engine->turn_count++] = *turn;
+}
+
+static uint8_t kind_of(uint8_t event)
+{
+    return event == TMS_EVENT_READ    ? TMS_JUDGE_R
+           : event == TMS_EVENT_WRITE ? TMS_JUDGE_W
+                                      : TMS_JUDGE_U;
+}
+
+static struct tms_judge_step step_of(const struct tms_turn *turn)
+{
+    return (struct tms_judge_step){.event = turn->event,
+                                   .location = turn->location,
+                                   .kind = kind_of(turn->kind),
+                                   .atomic = true};
+}
+
+static struct tms_judge_foreign foreign_of(const struct tms_turn *turn)
+{
+    return (struct tms_judge_foreign){.event = turn->event,
+                                      .thread = turn->thread,
+                                      .location = turn->location,
+                                      .kind = kind_of(turn->kind)};
+}
+
+static struct tms_judge_case case_of(const struct tms_judged_evidence *from)
+{
+    return (struct tms_judge_case){
+        .variable = from->variable,
+        .other = from->other,
+        .thread = from->own[0].thread,
+        .lock = from->given_up.event != 0 ? from->given_up.target : 0,
+        .released = from->given_up.event,
+        .released_location = from->given_up.location,
+        .released_shared = from->given_up.kind == TMS_EVENT_SHARED_RELEASE,
+        .pattern = (uint8_t)from->pattern,
+        .own = {step_of(&from->own[0]), step_of(&from->own[1])},
+        .foreign = {foreign_of(&from->foreign[0]), foreign_of(&from->foreign[1])},
+    };
+}
+
+static void load_one(struct tms_judge_engine *engine, const struct tms_judged_evidence *from)
+{
+    struct tms_judge_evidence evidence = {.pattern = (uint8_t)from->pattern,
+                                          .mild = from->mild,
+                                          .firm = from->firm,
+                                          .culprit = from->culprit,
+                                          .place = from->place,
+                                          .count = from->count,
+                                          .first = case_of(from),
+                                          .block = from->block,
+                                          .foreign = from->foreign_block,
+                                          .outer_count = from->outer_count};
+
+    evidence.outer = (struct tms_transaction *)(uintptr_t)from->outer; /* is only read */
+    for (size_t i = 0; i < 2; i++) {
+        keep_turn(engine, &from->own[i]);
+        keep_turn(engine, &from->foreign[i]);
+    }
+    keep_turn(engine, &from->given_up);
+    tms_judge_load_evidence(engine, &evidence);
+}
+
+/* The last of those with the same number knows the most. */
+static bool is_last_of_finding(const struct tms_judging *judging, size_t index)
+{
+    for (size_t i = 0; i < judging->evidence_count; i++) {
+        const struct tms_judged_evidence *other = &judging->evidence[i];
+        const struct tms_judged_evidence *this = &judging->evidence[index];
+        if (other->finding == this->finding &&
+            (other->cut > this->cut || (other->cut == this->cut && i > index))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int tms_analysis_judge_elsewhere(struct tms_analysis *analysis)
+{
+    struct tms_judge_engine *engine = tms_judge_of(analysis);
+
+    if (engine == NULL) {
+        return tms_fail(analysis->context, TMS_ERR_ARGUMENT, "judge is not among the engines");
+    }
+    engine->elsewhere = true;
+    return TMS_OK;
+}
+
+static void load_blocks(struct tms_judge_engine *engine, const struct tms_judging *judging)
+{
+    for (size_t i = 0; i < judging->block_count; i++) {
+        const struct tms_judged_block *block = &judging->blocks[i];
+        const struct tms_judge_function counts = {.executions = block->executions,
+                                                  .same = block->same,
+                                                  .busy = block->busy,
+                                                  .ended = block->ended,
+                                                  .counted = block->counted,
+                                                  .counted_cut = block->counted_cut};
+        tms_judge_load_function(engine, block->label, &counts);
+    }
+}
+
+int tms_analysis_judge(struct tms_analysis *analysis, const struct tms_judging *judging)
+{
+    struct tms_judge_engine *engine = tms_judge_of(analysis);
+
+    if (engine == NULL || !engine->elsewhere || analysis->finished) {
+        return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
+                        "judge works here, or this analysis has ended");
+    }
+    load_blocks(engine, judging);
+    for (size_t i = 0; i < judging->member_count; i++) {
+        const struct tms_judged_member *member = &judging->members[i];
+        tms_judge_add_member(&engine->core, member->location, member->lock, member->variable,
+                             member->kinds);
+    }
+    engine->core.accesses += judging->member_count;
+    for (size_t i = 0; i < judging->waiting_count; i++) {
+        tms_judge_load_place(engine, judging->waiting_places[i]);
+    }
+    for (size_t i = 0; i < judging->evidence_count; i++) {
+        load_one(engine, &judging->evidence[i]);
+    }
+    for (size_t i = 0; i < judging->evidence_count; i++) {
+        const struct tms_judged_evidence *evidence = &judging->evidence[i];
+        if (is_last_of_finding(judging, i)) {
+            tms_judge_load_cut(engine, evidence->block.label, evidence->variable, evidence->other,
+                               evidence->cut);
+        }
+    }
+    return engine->core.failed ? tms_fail_memory(analysis->context) : TMS_OK;
 }

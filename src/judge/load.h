@@ -11,6 +11,10 @@
 #include "engine/analysis.h"
 #include "judge/engine.h"
 
+/* The stack of an event that was loaded, 0: unknown. */
+uint32_t tms_judge_loaded_stack(const struct tms_judge_engine *engine, uint64_t event,
+                                uint32_t thread);
+
 /* The engine of an analysis that has not ended; NULL: `judge` is not among its engines. */
 struct tms_judge_engine *tms_judge_of(struct tms_analysis *analysis);
 

@@ -148,13 +148,13 @@ static void adopt(struct tms_judge_online *online, uint32_t variable,
         struct tms_judge_detail detail =
             online->detail_of(online->core.port.user, word, met->address);
         owner = word->id;
-        last = (struct tms_judge_step){.event = word->event,
-                                       .location = detail.location,
-                                       .kind = word->kind,
-                                       .atomic = word->atomic,
-                                       .counter = word->kind == TMS_JUDGE_U &&
-                                                  (word->atomic || detail.counter),
-                                       .initial = word->initial && word->kind == TMS_JUDGE_W};
+        last = (struct tms_judge_step){
+            .event = word->event,
+            .location = detail.location,
+            .kind = word->kind,
+            .atomic = word->atomic,
+            .counter = word->kind == TMS_JUDGE_U && (word->atomic || detail.counter),
+            .initial = (word->initial || detail.initial) && word->kind == TMS_JUDGE_W};
         if (word->kind != TMS_JUDGE_R) {
             write =
                 (struct tms_judge_foreign){.event = word->event,

@@ -33,6 +33,7 @@ struct tms_judge_word {
 struct tms_judge_detail {
     uint32_t location; /* 0: unknown */
     bool counter;      /* of the write of an update: its read was the event before it */
+    bool initial;      /* the only access so far, and a write; or the word says so */
 };
 
 /* Which memory a variable of the core is. */

@@ -133,7 +133,7 @@ static void compare(struct sections *s)
         unsigned between = kinds_in(s->engine, s->between, member);
         unsigned second = kinds_in(s->engine, s->second, member);
         if (between != 0 && second != 0) {
-            consider(s, one_variable(first->kinds, between, second), first->variable, 0);
+            consider(s, one_variable(first->kinds, between, second), (uint32_t)first->variable, 0);
         }
         if (between != 0 && (writes(between) || writes(first->kinds))) {
             consider_pairs(s, first, between);

@@ -81,7 +81,8 @@ struct tms_judge_site *tms_judge_site_of(struct tms_judge *judge, uint32_t locat
 /* ---- accesses in sections ----------------------------------------------------------------------
  */
 
-static void add_member(struct tms_judge_site *site, uint32_t variable, unsigned kinds)
+/* True if it was not among them. */
+static bool add_member(struct tms_judge_site *site, uint64_t variable, unsigned kinds)
 {
     uint32_t i = 0;
 
@@ -89,38 +90,68 @@ static void add_member(struct tms_judge_site *site, uint32_t variable, unsigned 
         i++;
     }
     if (i == TMS_JUDGE_MEMBERS) {
-        return;
+        return false;
     }
-    if (i == site->member_count) {
+    bool added = i == site->member_count;
+    if (added) {
         site->member[site->member_count++] = (struct tms_judge_member){.variable = variable};
     }
     site->member[i].kinds |= (uint8_t)kinds;
+    return added;
 }
 
-static bool is_learning(const struct tms_judge *judge, const struct tms_judge_held *held)
+void tms_judge_add_member(struct tms_judge *judge, uint32_t location, uint64_t lock,
+                          uint64_t variable, unsigned kinds)
 {
-    return held->site != 0 && judge->sites.at[held->site].executions <= TMS_JUDGE_LEARN;
+    uint32_t site = site_at(judge, location, lock);
+
+    if (site != 0) {
+        add_member(&judge->sites.at[site], variable, kinds);
+    }
 }
 
 void tms_judge_learn(struct tms_judge *judge, const struct tms_judge_thread *thread,
-                     uint32_t variable, unsigned kinds)
+                     uint64_t variable, unsigned kinds)
 {
+    bool added = false;
+
+    tms_judge_guard(judge, true);
     for (size_t i = 0; i < thread->held_count; i++) {
-        if (is_learning(judge, &thread->held[i])) {
-            add_member(&judge->sites.at[thread->held[i].site], variable, kinds);
+        if (thread->held[i].site != 0) {
+            added |= add_member(&judge->sites.at[thread->held[i].site], variable, kinds);
         }
     }
+    if (added && judge->port.learnt != NULL) {
+        judge->port.learnt(judge->port.user, variable);
+    }
+    tms_judge_guard(judge, false);
 }
 
 /* ---- locks -------------------------------------------------------------------------------------
  */
 
-static void count_learning(const struct tms_judge *judge, struct tms_judge_thread *t)
+static void count_learning(struct tms_judge_thread *t)
 {
     t->learning = 0;
     for (size_t i = 0; i < t->held_count; i++) {
-        t->learning += is_learning(judge, &t->held[i]);
+        t->learning += t->held[i].site != 0;
     }
+}
+
+/* The section that begins, if its accesses are still to be noted; else 0. */
+static uint32_t begin_learning(struct tms_judge *judge, struct tms_judge_use *use, uint64_t lock,
+                               uint32_t location)
+{
+    if (use == NULL || (use->learnt && use->learnt_location == location)) {
+        return 0;
+    }
+    tms_judge_guard(judge, true);
+    uint32_t site = site_at(judge, location, lock);
+    bool learnt = site == 0 || ++judge->sites.at[site].executions > TMS_JUDGE_LEARN;
+    tms_judge_guard(judge, false);
+    use->learnt = learnt;
+    use->learnt_location = location;
+    return learnt ? 0 : site;
 }
 
 static bool begin_hold(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t lock,
@@ -257,7 +288,8 @@ bool tms_judge_waits_at(struct tms_judge *judge, struct tms_judge_thread *thread
 void tms_judge_acquire(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t lock,
                        uint64_t event, uint32_t location)
 {
-    uint32_t site = judge->learns ? site_at(judge, location, lock) : 0;
+    struct tms_judge_use *use = tms_judge_used(judge, t, lock, true, event);
+    uint32_t site = judge->learns ? begin_learning(judge, use, lock, location) : 0;
 
     if (judge->failed ||
         !TMS_RESERVE(judge->memory, &t->held, &t->held_capacity, t->held_count + 1, 8) ||
@@ -268,15 +300,9 @@ void tms_judge_acquire(struct tms_judge *judge, struct tms_judge_thread *t, uint
     if (t->held_count == 0) {
         t->recent_count = 0;
     }
-    if (site != 0) {
-        judge->sites.at[site].executions += judge->sites.at[site].executions <= TMS_JUDGE_LEARN;
-    }
     t->held[t->held_count++] = (struct tms_judge_held){lock, site, event, t->hold_count - 1};
     t->acquires++;
-    if (judge->learns) {
-        count_learning(judge, t);
-    }
-    tms_judge_used(judge, t, lock, true, event);
+    t->learning += site != 0;
     tms_judge_other(t, event);
     tms_judge_break(t, event);
     t->synchronised++;
@@ -309,9 +335,7 @@ void tms_judge_release(struct tms_judge *judge, struct tms_judge_thread *t, uint
     use->released_location = location;
     use->released_shared = shared;
     drop_held(t, lock, event);
-    if (judge->learns) {
-        count_learning(judge, t);
-    }
+    count_learning(t);
     tms_judge_other(t, event);
     tms_judge_let_others(t, event);
 }

@@ -25,6 +25,7 @@
     X(max_size, "MAX_SIZE", "bytes that the spool may grow to; unset: no limit")                   \
     X(perturb, "PERTURB", "seed of random delays; unset: none")                                    \
     X(blame, "BLAME", "0: only the verdict")                                                       \
+    X(judge, "JUDGE", "1: judge what happens to the data of blocks")                               \
     X(memory, "MEMORY", "0: plain accesses are not watched")                                       \
     X(exact_races, "EXACT_RACES", "1: exact where threads race, whatever it costs")                \
     X(report_on, "REPORT_ON",                                                                      \

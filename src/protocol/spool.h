@@ -206,6 +206,10 @@ static inline void tms_event_lengthen(struct tms_spool_event *event,
     X(EXEC, tms_spool_exec)                                                                        \
     X(WARNING, tms_spool_warning)                                                                  \
     X(UNOWNED, tms_spool_unowned)                                                                  \
+    X(JUDGED, tms_spool_judged)                                                                    \
+    X(COUNTS, tms_spool_counts)                                                                    \
+    X(SECTION, tms_spool_section)                                                                  \
+    X(PLACE, tms_spool_place)                                                                      \
     X(RACE, tms_spool_race)                                                                        \
     X(LOCK, tms_spool_lock)                                                                        \
     X(PREDICTION, tms_spool_prediction)                                                            \
@@ -395,6 +399,68 @@ struct tms_spool_request {
 struct tms_spool_unowned {
     struct tms_spool_record record;
     uint64_t address;
+};
+
+/* ---- of `judge` (judge/judge.h) ---------------------------------------------------------- */
+
+/* A step or an access of another thread. */
+struct tms_spool_turn {
+    uint64_t event; /* 0: none */
+    uint32_t thread;
+    uint32_t site;
+    uint8_t kind;   /* enum tms_judge_kind */
+    uint8_t atomic; /* 0: a U is a read and a write */
+    uint8_t reserved[6];
+};
+
+#define TMS_SPOOL_OUTER 64
+
+/* Evidence, and its first occurrence; `count` and `cut` are raised in place. */
+struct tms_spool_judged {
+    struct tms_spool_record record;
+    uint64_t count;
+    uint64_t cut;     /* activations, of the finding */
+    uint32_t finding; /* the same number: the same block and objects */
+    uint32_t thread;
+    uint8_t pattern; /* enum tms_pattern; what depends on lines is not decided */
+    uint8_t mild, firm, released_shared;
+    uint32_t culprit;     /* label, if firm */
+    uint32_t place;       /* site where the second step reads with a lock held, 0: it does not */
+    uint32_t outer_count; /* of `outer` */
+    uint64_t variable[2]; /* address << 8, and how many bytes; the second may be 0 */
+    uint64_t lock;        /* given up between, 0: none */
+    uint64_t released;
+    uint32_t released_site;
+    uint32_t reserved;
+    struct tms_spool_transaction block, foreign;
+    struct tms_spool_turn own[2], others[2];
+    struct tms_spool_transaction outer[];
+};
+
+/* What a function was seen to do. */
+struct tms_spool_counts {
+    struct tms_spool_record record;
+    uint32_t label, reserved;
+    uint64_t executions, same, busy, ended, counted, counted_cut;
+};
+
+/* What is accessed while a lock is held that was acquired there. */
+struct tms_spool_member {
+    uint64_t variable; /* as above */
+    uint64_t kinds;    /* bits: 1 << enum tms_judge_kind */
+};
+struct tms_spool_section {
+    struct tms_spool_record record;
+    uint64_t lock;
+    uint32_t site;
+    uint32_t member_count;
+    struct tms_spool_member member[];
+};
+
+/* Threads wait there. */
+struct tms_spool_place {
+    struct tms_spool_record record;
+    uint32_t site, reserved;
 };
 
 #endif

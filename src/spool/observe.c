@@ -51,6 +51,14 @@ static uint32_t name_thing(const struct draft *draft, enum tms_class cls, uint64
     return tms_spool_name_thing(draft->names, cls, address, &block, style);
 }
 
+uint32_t tms_spool_name_near(struct tms_spool_names *names, uint32_t sequence, enum tms_class cls,
+                             uint64_t address)
+{
+    const struct draft draft = {.names = names, .sequence = sequence};
+
+    return name_thing(&draft, cls, address, TMS_NAME_AS_RECORDED);
+}
+
 /* ---- findings --------------------------------------------------------------------------- */
 
 static struct tms_transaction transaction_of(struct tms_spool_names *names,

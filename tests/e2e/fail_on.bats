@@ -90,7 +90,7 @@ error_and_note() {
     [ "$status" -eq 0 ]
 }
 
-@test "run: judged from a full recording, notes never fail it, --strict goes by the definition" {
+@test "run: judged inside the program, notes never fail it, --strict goes by the definition" {
     cat >order.c <<'CODE'
 #include <pthread.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;

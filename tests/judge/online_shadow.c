@@ -78,7 +78,8 @@ void shadow_claim(struct shadow_cell *cell, const struct tms_judge_thread *threa
         cell->words[i].initial = cell->words[i].initial && cell->words[i].bytes != bytes;
     }
     assert(cell->count < SHADOW_WORDS);
-    cell->details[cell->count] = (struct tms_judge_detail){step->location, step->counter};
+    cell->details[cell->count] =
+        (struct tms_judge_detail){.location = step->location, .counter = step->counter};
     cell->words[cell->count++] = (struct tms_judge_word){.thread = thread,
                                                          .id = thread->id,
                                                          .event = step->event,

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `judge` inside the program; see judge_online.h. */
+#include "runtime/core/judge_online.h"
+
+#include <string.h>
+
+#include "runtime/core/judge_records.h"
+#include "runtime/core/memory.h"
+#include "runtime/shadow/words.h"
+
+#define VARIABLES_MOST (1u << 18)
+#define WORDS_MOST     64 /* of a cell, the newest ones */
+#define LOOK_BACK      64 /* entries of a thread's log */
+
+static struct tms_memory memory = TMS_RT_MEMORY;
+static struct {
+    struct tms_rt_mutex lock; /* the judge lock: inside that of a cell, outside the engine's */
+    struct tms_judge_online online;
+    uint64_t *runs_of; /* by label, of threads that have ended */
+    size_t run_capacity;
+    bool finished;
+} judge;
+
+/* ---- the port ----------------------------------------------------------------------------- */
+
+static void guard(void *user, bool enter)
+{
+    (void)user;
+    if (enter) {
+        tms_rt_mutex_lock(&judge.lock);
+    } else {
+        tms_rt_mutex_unlock(&judge.lock);
+    }
+}
+
+/* The instruction, wherever it was called from. */
+static uint32_t place_of(void *user, uint32_t location)
+{
+    (void)user;
+    return location != 0 ? tms_rt_bare_site(tms_rt_site_pc(location)) : 0;
+}
+
+static uint64_t name_of(void *user, uint32_t variable)
+{
+    const struct tms_judge_memory *at = &judge.online.memory[variable];
+
+    (void)user;
+    return tms_rt_judged_name(at->address, at->bytes);
+}
+
+static uint32_t object_of(void *user, uint32_t variable)
+{
+    return tms_rt_judged_object(name_of(user, variable));
+}
+
+static void found(void *user, uint32_t evidence, bool first)
+{
+    (void)user;
+    tms_rt_judged_found(&judge.online.core, evidence, first);
+}
+
+static void learnt(void *user, uint64_t variable)
+{
+    (void)user;
+    tms_rt_judged_heap(variable);
+}
+
+/* Was the memory given to the program, and does the log know of no earlier access? */
+static bool is_initial(const struct log *log, uint64_t at, uintptr_t address)
+{
+    const struct tms_op *write = log_at(log, at);
+    uint64_t first = tms_log_first(log);
+    uintptr_t start;
+    size_t size;
+    uint32_t site;
+
+    for (uint64_t i = at; i > first && at - i < LOOK_BACK; i--) {
+        const struct tms_op *entry = log_at(log, i - 1);
+        if (entry->target == write->target && entry->kind <= TMS_OP_UPDATE &&
+            entry->kind >= TMS_OP_READ && (entry->spared | write->spared) != TMS_OP_SPARES_ALL) {
+            return false;
+        }
+    }
+    return tms_rt_heap_find(address, &start, &size, &site);
+}
+
+static struct tms_judge_detail detail_of(void *user, const struct tms_judge_word *word,
+                                         uint64_t address)
+{
+    struct tms_judge_detail detail = {0};
+
+    (void)user;
+    tms_rt_mutex_lock(&tms_rt_engine_lock);
+    const struct thread *u = tms_rt_engine.threads[word->slot];
+    uint64_t at = u != NULL ? tms_log_find(&u->log, word->event) : 0;
+    if (u != NULL && at >= tms_log_first(&u->log) && at < log_written(&u->log) &&
+        log_at(&u->log, at)->event == word->event) {
+        const struct tms_op *entry = log_at(&u->log, at);
+        const struct tms_op *before = at > tms_log_first(&u->log) ? log_at(&u->log, at - 1) : entry;
+        detail.location = entry->location;
+        detail.counter = before->kind == TMS_OP_READ && before->target == entry->target;
+        detail.initial = word->kind == TMS_JUDGE_W && is_initial(&u->log, at, address);
+    }
+    tms_rt_mutex_unlock(&tms_rt_engine_lock);
+    return detail;
+}
+
+void tms_rt_judge_start(void)
+{
+    const struct tms_judge_port port = {.name_of = name_of,
+                                        .object_of = object_of,
+                                        .place_of = place_of,
+                                        .found = found,
+                                        .learnt = learnt,
+                                        .guard = guard};
+
+    memset(&judge, 0, sizeof(judge));
+    tms_judge_online_init(&judge.online, &memory, &port, VARIABLES_MOST);
+    judge.online.detail_of = detail_of;
+    judge.online.core.learns = true;
+    tms_rt_judged_restart();
+}
+
+/* ---- threads ------------------------------------------------------------------------------ */
+
+void tms_rt_judge_thread_starts(struct tms_rt_thread *t)
+{
+    if (tms_rt_mode.judges) {
+        tms_rt_mutex_lock(&judge.lock);
+        t->judge = tms_judge_thread(&judge.online.core, TMS_RT_JUDGED_THREAD(t->index));
+        tms_rt_mutex_unlock(&judge.lock);
+    }
+}
+
+static void add_runs(struct tms_rt_thread *t)
+{
+    if (!TMS_RESERVE(&memory, &judge.runs_of, &judge.run_capacity, t->run_capacity, 64)) {
+        judge.online.core.failed = true;
+        return;
+    }
+    for (size_t i = 0; i < t->run_capacity; i++) {
+        judge.runs_of[i] += t->runs_of[i];
+    }
+}
+
+static void end_thread(void *argument)
+{
+    struct tms_rt_thread *t = argument;
+    struct tms_judge_thread *own = t->judge;
+
+    t->judge = NULL;
+    tms_judge_end_thread(&judge.online.core, own, t->number + 1);
+}
+
+void tms_rt_judge_thread_ends(struct tms_rt_thread *t)
+{
+    if (t->judge == NULL) {
+        return;
+    }
+    tms_rt_call_deep(end_thread, t);
+    tms_rt_mutex_lock(&judge.lock);
+    add_runs(t);
+    tms_rt_mutex_unlock(&judge.lock);
+    tms_release(&memory, t->runs_of, t->run_capacity, sizeof(*t->runs_of));
+    t->runs_of = NULL;
+    t->run_capacity = 0;
+}
+
+/* Others may still run: what they have counted so far is read as it is. */
+void tms_rt_judge_finish(void)
+{
+    if (!tms_rt_mode.judges || judge.finished) {
+        return;
+    }
+    judge.finished = true;
+    if (!tms_rt_mutex_lock_soon(&judge.lock)) {
+        return;
+    }
+    tms_rt_life_each(add_runs);
+    judge.online.core.port.guard = NULL; /* it is held */
+    tms_judge_finish(&judge.online.core, UINT64_MAX >> 1);
+    tms_rt_judged_finish(&judge.online.core, judge.runs_of, judge.run_capacity);
+    judge.online.core.port.guard = guard;
+    tms_rt_mutex_unlock(&judge.lock);
+}
+
+/* ---- blocks ------------------------------------------------------------------------------- */
+
+/* The next one that is not open in the core, in the order of their begins; NULL: none. */
+static const struct tms_rt_open *next_untold(struct tms_rt_thread *t)
+{
+    const struct tms_rt_open *block =
+        t->told_blocks < t->open_count ? &t->open[t->told_blocks] : NULL;
+    const struct tms_rt_open *call =
+        t->told_calls < t->call_count ? &t->calls[t->told_calls] : NULL;
+
+    if (call == NULL || (block != NULL && block->number <= call->number)) {
+        t->told_blocks += block != NULL;
+        return block;
+    }
+    t->told_calls++;
+    return call;
+}
+
+void tms_rt_judge_tell(struct tms_rt_thread *t)
+{
+    const struct tms_rt_open *open;
+
+    while ((open = next_untold(t)) != NULL) {
+        tms_judge_open(&judge.online.core, t->judge, open->label, 0, open->number, open->site);
+    }
+}
+
+void tms_rt_judge_more_labels(struct tms_rt_thread *t, uint32_t label)
+{
+    if (!TMS_RESERVE(&memory, &t->runs_of, &t->run_capacity, (size_t)label + 1, 256)) {
+        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+    }
+}
+
+struct closing {
+    struct tms_judge_thread *thread;
+    uint64_t begin, event;
+};
+
+static void close_deep(void *argument)
+{
+    const struct closing *closing = argument;
+
+    tms_judge_close_begun(&judge.online.core, closing->thread, closing->begin, closing->event);
+}
+
+/* Those that stay open, though they began later, have to be open in the core by then. */
+void tms_rt_judge_closing_told(struct tms_rt_thread *t, uint64_t begin, bool call, bool inner)
+{
+    struct closing closing = {t->judge, begin, t->number + 1};
+
+    if (t->judge == NULL) {
+        return;
+    }
+    if (!inner || (!call && t->call_count > 0 && t->calls[t->call_count - 1].number >= begin)) {
+        tms_rt_judge_tell(t);
+    }
+    tms_rt_call_deep(close_deep, &closing);
+    t->told_blocks -= !call;
+    t->told_calls -= call;
+}
+
+void tms_rt_judge_demoted(struct tms_rt_thread *t, bool told)
+{
+    if (t->judge != NULL && told) {
+        t->told_blocks--;
+        t->told_calls++;
+    }
+}
+
+/* ---- synchronisation ---------------------------------------------------------------------- */
+
+void tms_rt_judge_acquired(struct tms_rt_thread *t, const void *lock, uint32_t site)
+{
+    if (t->judge != NULL) {
+        tms_rt_judge_tell(t);
+        tms_judge_acquire(&judge.online.core, t->judge, (uintptr_t)lock, t->number, site);
+    }
+}
+
+void tms_rt_judge_released(struct tms_rt_thread *t, const void *lock, uint32_t site, bool shared)
+{
+    if (t->judge != NULL) {
+        tms_rt_judge_tell(t);
+        tms_judge_release(&judge.online.core, t->judge, (uintptr_t)lock, t->number, site, shared);
+    }
+}
+
+void tms_rt_judge_updated(struct tms_rt_thread *t, uintptr_t object)
+{
+    if (t->judge != NULL) {
+        tms_rt_judge_tell(t);
+        tms_judge_used(&judge.online.core, t->judge, object, false, t->number);
+        t->judge->synchronised++;
+        tms_judge_let_others(t->judge, t->number);
+    }
+}
+
+void tms_rt_judge_waits(struct tms_rt_thread *t)
+{
+    if (t->judge != NULL) {
+        tms_judge_wait(t->judge);
+        tms_rt_judge_synchronised(t);
+        tms_rt_judge_rendezvous(t);
+    }
+}
+
+void tms_rt_judge_synchronised(struct tms_rt_thread *t)
+{
+    if (t->judge != NULL) {
+        tms_rt_judge_tell(t);
+        tms_judge_synchronise(t->judge, t->number);
+    }
+}
+
+void tms_rt_judge_rendezvous(struct tms_rt_thread *t)
+{
+    if (t->judge != NULL) {
+        tms_judge_rendezvous(&judge.online.core, t->judge, t->number);
+        tms_rt_start_epoch(t);
+    }
+}
+
+void tms_rt_judge_delayed(struct tms_rt_thread *t)
+{
+    if (t->judge != NULL) {
+        tms_rt_judge_tell(t);
+        tms_judge_delay(t->judge);
+    }
+}
+
+void tms_rt_judge_fence(struct tms_rt_thread *t)
+{
+    if (t->judge != NULL) {
+        tms_judge_let_others(t->judge, t->number);
+    }
+}
+
+/* ---- memory ------------------------------------------------------------------------------- */
+
+static struct tms_judge_step step_of(const struct tms_rt_thread *t,
+                                     const struct tms_rt_judged *access, uint64_t own_read)
+{
+    const uint64_t update = WORD_ATOMIC | WORD_WRITE | WORD_SYNCED;
+    struct tms_judge_step step = {.event = access->event,
+                                  .location = access->site,
+                                  .kind =
+                                      (access->kind & WORD_WRITE) != 0 ? TMS_JUDGE_W : TMS_JUDGE_R,
+                                  .cleared = t->mark == TMS_SPOOL_RETRY,
+                                  .atomic = (access->kind & WORD_ATOMIC) != 0};
+
+    if ((access->kind & update) == update) {
+        step.kind = TMS_JUDGE_U;
+        step.counter = true;
+    } else if (step.kind == TMS_JUDGE_W && !step.atomic && own_read > t->judge->since) {
+        step.kind = TMS_JUDGE_U;
+        step.read = own_read;
+        step.counter = own_read == t->judge->previous;
+    }
+    return step;
+}
+
+/* What is no data: semaphores and the like. */
+static bool is_synchronisation(const struct tms_rt_thread *t)
+{
+    return t->mark > TMS_SPOOL_RETRY;
+}
+
+/* What the section, or sections, that the thread is in access, as long as that is asked for. */
+static void learn(struct tms_rt_thread *t, const struct tms_rt_judged *access, uint8_t kind)
+{
+    unsigned came = (access->kind & WORD_WRITE) != 0 ? TMS_JUDGE_W : TMS_JUDGE_R;
+
+    if (t->judge->learning > 0) {
+        tms_judge_learn(&judge.online.core, t->judge,
+                        tms_rt_judged_name(access->address & ~UINT64_C(7), (uint8_t)access->bytes),
+                        1u << came | 1u << kind);
+    }
+}
+
+void tms_rt_judge_alone(struct tms_rt_thread *t, const struct tms_rt_judged *access,
+                        uint64_t own_read)
+{
+    struct tms_judge_step step = step_of(t, access, own_read);
+    uint64_t key = access->address & ~UINT64_C(7);
+
+    tms_judge_note(&judge.online.core, t->judge, key | (uint64_t)__builtin_ctzll(access->bytes),
+                   &step, 0);
+    learn(t, access, step.kind);
+}
+
+static struct tms_judge_word unpack_word(const struct tms_rt_thread *t, uint64_t word)
+{
+    const uint64_t update = WORD_WRITE | WORD_SYNCED;
+    const struct tms_rt_thread *u = is_own(t, word) ? t : tms_rt_of_slot(word_slot(word));
+
+    return (struct tms_judge_word){
+        .thread = u != NULL ? u->judge : NULL,
+        .id = TMS_RT_JUDGED_THREAD(u != NULL ? u->index : 0),
+        .slot = word_slot(word),
+        .event = word_event(word),
+        .bytes = (uint8_t)word,
+        .kind = (word & WORD_WRITE) == 0    ? TMS_JUDGE_R
+                : (word & update) == update ? TMS_JUDGE_U
+                                            : TMS_JUDGE_W,
+        .atomic = (word & WORD_ATOMIC) != 0,
+    };
+}
+
+struct meeting {
+    struct tms_rt_thread *thread;
+    struct tms_rt_unpacked *cell;
+    const struct tms_rt_judged *access;
+};
+
+/* The oldest first: a write is older than the reads of its bytes, the newest read is in word 1. */
+static size_t unpack_words(const struct meeting *meeting, struct tms_judge_word words[WORDS_MOST])
+{
+    const struct tms_rt_unpacked *cell = meeting->cell;
+    uint64_t newest = atomic_load_explicit(&cell->cell->word[1], memory_order_relaxed);
+    uint32_t first = cell->count > WORDS_MOST - 1 ? cell->count - (WORDS_MOST - 1) : 0;
+    size_t count = 0;
+    bool last = false;
+
+    for (unsigned write = 0; write < 2; write++) {
+        for (uint32_t i = first; i < cell->count; i++) {
+            uint64_t word = cell->word[i];
+            bool reads = (word & WORD_WRITE) == 0;
+            if (reads == write && word != newest) {
+                words[count++] = unpack_word(meeting->thread, word);
+            }
+            last = last || word == newest;
+        }
+    }
+    if (last) {
+        words[count++] = unpack_word(meeting->thread, newest);
+    }
+    return count;
+}
+
+/* The thread's own plain read of the bytes, if it was the last access to them. */
+static uint64_t own_read(const struct meeting *meeting, const struct tms_judge_word *words,
+                         size_t count)
+{
+    for (size_t i = count; i-- > 0;) {
+        if ((words[i].bytes & meeting->access->bytes) != 0) {
+            bool own = words[i].thread == meeting->thread->judge && words[i].kind == TMS_JUDGE_R &&
+                       !words[i].atomic && (~words[i].bytes & meeting->access->bytes) == 0;
+            return own ? words[i].event : 0;
+        }
+    }
+    return 0;
+}
+
+static void meet(void *argument)
+{
+    const struct meeting *meeting = argument;
+    struct tms_rt_thread *t = meeting->thread;
+    struct tms_rt_unpacked *cell = meeting->cell;
+    struct tms_judge_word words[WORDS_MOST];
+    size_t count = unpack_words(meeting, words);
+    struct tms_judge_met met = {
+        .address = meeting->access->address & ~UINT64_C(7),
+        .bytes = (uint8_t)meeting->access->bytes,
+        .step = step_of(t, meeting->access, own_read(meeting, words, count)),
+        .words = words,
+        .count = count,
+        .variable = (uint32_t)(cell->link >> LINK_JUDGED & LINK_JUDGED_MOST),
+    };
+    uint64_t stretch = t->judge->stretch;
+
+    tms_rt_judge_tell(t);
+    if (met.step.kind == TMS_JUDGE_U && met.step.atomic) {
+        tms_judge_used(&judge.online.core, t->judge, met.address | met.bytes, false,
+                       met.step.event);
+        t->judge->synchronised++;
+    }
+    uint64_t variable = tms_judge_online_access(&judge.online, t->judge, &met);
+    cell->link = (cell->link & ~(LINK_JUDGED_MOST << LINK_JUDGED)) | variable << LINK_JUDGED;
+    learn(t, meeting->access, met.step.kind);
+    if (!met.step.atomic && t->judge->stretch != stretch) { /* a wait that did not have to wait */
+        tms_rt_start_epoch_at(t, met.step.event);
+    }
+}
+
+void tms_rt_judge_met(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,
+                      const struct tms_rt_judged *access)
+{
+    struct meeting meeting = {t, cell, access};
+
+    if (is_synchronisation(t)) {
+        tms_rt_judge_updated(t, access->address);
+    } else if (!judge.online.core.failed) {
+        tms_rt_call_deep(meet, &meeting);
+    }
+}
+
+struct renewal {
+    uintptr_t address;
+    uint8_t bytes;
+    uint32_t variable;
+};
+
+static void renew(void *argument)
+{
+    struct renewal *renewal = argument;
+
+    renewal->variable = tms_judge_online_renew(&judge.online, renewal->address & ~UINT64_C(7),
+                                               renewal->bytes, renewal->variable);
+}
+
+void tms_rt_judge_renew(struct tms_rt_unpacked *cell, uintptr_t address, uint64_t bytes)
+{
+    struct renewal renewal = {address, (uint8_t)bytes,
+                              (uint32_t)(cell->link >> LINK_JUDGED & LINK_JUDGED_MOST)};
+
+    if (renewal.variable != 0) {
+        tms_rt_call_deep(renew, &renewal);
+        cell->link = (cell->link & ~(LINK_JUDGED_MOST << LINK_JUDGED)) | (uint64_t)renewal.variable
+                                                                             << LINK_JUDGED;
+    }
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `judge` inside the program: docs/internals/judge-online.md. What a thread does is reported by the
+ * thread itself; `judge` of a thread is NULL if nothing is judged. All of this is called inside the
+ * runtime, without the engine's lock.
+ */
+#ifndef TMS_RUNTIME_JUDGE_ONLINE_H
+#define TMS_RUNTIME_JUDGE_ONLINE_H
+
+#include "judge/online.h"
+#include "runtime/core/thread.h"
+#include "runtime/shadow/cells.h"
+
+/* At the start, if it is wanted; and in the child of a fork, with nothing known. */
+void tms_rt_judge_start(void);
+
+void tms_rt_judge_thread_starts(struct tms_rt_thread *thread);
+void tms_rt_judge_thread_ends(struct tms_rt_thread *thread);
+
+/* The program ends: what was counted is written down. */
+void tms_rt_judge_finish(void);
+
+/* ---- blocks ------------------------------------------------------------------------------- */
+
+/* Opens in the core what is not open there yet. */
+void tms_rt_judge_tell(struct tms_rt_thread *thread);
+void tms_rt_judge_more_labels(struct tms_rt_thread *thread, uint32_t label);
+
+/* A block or call has been opened. The outermost one is told at once: others go by it. */
+static inline void tms_rt_judge_opened(struct tms_rt_thread *thread, uint32_t label)
+{
+    if (thread->judge == NULL) {
+        return;
+    }
+    if (label >= thread->run_capacity) {
+        tms_rt_judge_more_labels(thread, label);
+    }
+    thread->runs_of[label]++;
+    if (thread->open_count + thread->call_count == 1) {
+        tms_rt_judge_tell(thread);
+    }
+}
+
+/* The block, or call, at that place of its stack is about to be closed. */
+void tms_rt_judge_closing_told(struct tms_rt_thread *thread, uint64_t begin, bool call, bool inner);
+static inline void tms_rt_judge_closing_block(struct tms_rt_thread *thread, uint32_t at)
+{
+    if (at < thread->told_blocks) {
+        tms_rt_judge_closing_told(thread, thread->open[at].number, false,
+                                  at + 1 == thread->open_count);
+    }
+}
+static inline void tms_rt_judge_closing_call(struct tms_rt_thread *thread)
+{
+    if (thread->call_count <= thread->told_calls) {
+        tms_rt_judge_closing_told(thread, thread->calls[thread->call_count - 1].number, true, true);
+    }
+}
+
+/* A block is a call from now on; both stacks are as they will be. */
+void tms_rt_judge_demoted(struct tms_rt_thread *thread, bool told);
+
+/* ---- synchronisation: after the event ------------------------------------------------------ */
+
+void tms_rt_judge_acquired(struct tms_rt_thread *thread, const void *lock, uint32_t site);
+void tms_rt_judge_released(struct tms_rt_thread *thread, const void *lock, uint32_t site,
+                           bool shared);
+/* An operation on something that threads wait for without holding it. */
+void tms_rt_judge_updated(struct tms_rt_thread *thread, uintptr_t object);
+void tms_rt_judge_waits(struct tms_rt_thread *thread);
+void tms_rt_judge_synchronised(struct tms_rt_thread *thread);
+void tms_rt_judge_rendezvous(struct tms_rt_thread *thread);
+void tms_rt_judge_delayed(struct tms_rt_thread *thread);
+void tms_rt_judge_fence(struct tms_rt_thread *thread);
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+/* An access that passes the filter. */
+struct tms_rt_judged {
+    uintptr_t address;
+    uint64_t bytes, kind; /* as in words */
+    uint64_t event;
+    uint32_t site;
+};
+
+/* No other thread has a word on these bytes, and the core has no variable there. */
+void tms_rt_judge_alone(struct tms_rt_thread *thread, const struct tms_rt_judged *access,
+                        uint64_t own_read);
+
+/* The cell is locked, the access not claimed yet. */
+void tms_rt_judge_met(struct tms_rt_thread *thread, struct tms_rt_unpacked *cell,
+                      const struct tms_rt_judged *access);
+
+/* Some of the bytes of a locked cell are new. */
+void tms_rt_judge_renew(struct tms_rt_unpacked *cell, uintptr_t address, uint64_t bytes);
+
+#endif
