@@ -647,8 +647,9 @@ static void order(struct tms_rt_thread *t, uint8_t kind, uint8_t what, const voi
     if ((!tms_rt_mode.tells && !tms_rt_predicts) || tms_rt_mode.records || !tms_rt_mode.checks) {
         return;
     }
+    enum tms_rt_sync sync = what % TMS_SPOOL_ORDER_UNIT; /* without the memory order */
     tms_rt_pass(t);
-    tms_rt_predict_pass(t, what, id_of(t, object, what));
+    tms_rt_predict_pass(t, sync, id_of(t, object, sync));
     if (!tms_rt_mode.tells) {
         return;
     }
