@@ -301,10 +301,6 @@ static __attribute__((noinline)) bool meet_others(struct tms_rt_thread *t,
     tms_rt_call_deep(meet, &meeting);
     tms_rt_note(t, &meeting.op);
     *event = meeting.op.event;
-    if (meeting.raced) {
-        tms_rt_start_epoch_at(t, *event);
-        tms_rt_function_raced(t);
-    }
     return meeting.raced;
 }
 
@@ -473,6 +469,8 @@ static uint64_t access_unpacked(struct tms_rt_thread *t, struct tms_rt_unpacked 
     if (!edges) {
         event = pass_by(t, a);
     } else if (meet_others(t, cell, a, &event)) {
+        tms_rt_start_epoch_at(t, event);
+        tms_rt_function_raced(t);
         mark_raced(cell, a);
     }
     if (t->judge != NULL) {
@@ -603,6 +601,16 @@ static bool access_judged(struct tms_rt_thread *t, struct tms_rt_cell *cell, str
 
 /* ---- one word ----------------------------------------------------------------------------- */
 
+/* A function of its own, so that the path without the lock needs little of the stack. */
+static __attribute__((noinline)) uint64_t access_locked(struct tms_rt_thread *t,
+                                                        struct tms_rt_cell *cell, struct access *a)
+{
+    struct tms_rt_unpacked unpacked;
+
+    tms_rt_unpack(t, cell, tms_rt_cell_lock(cell), &unpacked);
+    return access_unpacked(t, &unpacked, a);
+}
+
 /* Within 8 aligned bytes, and not repeated. */
 static void access_word(struct tms_rt_thread *t, uintptr_t address, size_t size, uint64_t kind,
                         uint32_t site)
@@ -613,7 +621,6 @@ static void access_word(struct tms_rt_thread *t, uintptr_t address, size_t size,
                        .site = site,
                        .id = tms_rt_word_id(address)};
     struct tms_rt_cell *cell = tms_rt_cell(address);
-    struct tms_rt_unpacked unpacked;
 
     if (a.id == 0 || (t->engine == NULL && !first_event(t, &a))) {
         return;
@@ -627,8 +634,7 @@ static void access_word(struct tms_rt_thread *t, uintptr_t address, size_t size,
                (t->judge != NULL ? access_judged(t, cell, &a) : access_ordered(t, cell, &a))) {
         return;
     }
-    tms_rt_unpack(t, cell, tms_rt_cell_lock(cell), &unpacked);
-    uint64_t event = access_unpacked(t, &unpacked, &a);
+    uint64_t event = access_locked(t, cell, &a);
     if (tms_rt_mode.records && event != 0) {
         spool_access(t, &a, event);
     }
@@ -801,6 +807,15 @@ static void write_clock(struct tms_rt_thread *t, uintptr_t address, bool update,
     }
 }
 
+/* The thread's first event is an atomic access: it gets its clock before. */
+static __attribute__((noinline)) bool settle_in(struct tms_rt_thread *t, uintptr_t address,
+                                                uint32_t site)
+{
+    const struct access a = {.id = tms_rt_word_id(address), .kind = WORD_ATOMIC, .site = site};
+
+    return first_event(t, &a);
+}
+
 void tms_rt_access_atomic(struct tms_rt_thread *t, uintptr_t address, size_t size,
                           enum tms_rt_access access, int order, uintptr_t pc)
 {
@@ -814,16 +829,15 @@ void tms_rt_access_atomic(struct tms_rt_thread *t, uintptr_t address, size_t siz
     if (!tms_rt_mode.checks || t->ignored[access] != 0) {
         return;
     }
-    struct access a = {
-        .id = tms_rt_word_id(address), .kind = WORD_ATOMIC, .site = tms_rt_site(t, pc)};
-    if (t->engine == NULL && !first_event(t, &a)) {
+    uint32_t site = tms_rt_site(t, pc);
+    if (t->engine == NULL && !settle_in(t, address, site)) {
         return;
     }
     if (access != TMS_RT_WRITE) {
         read_clock(t, address, order);
     }
     t->order = t->mark == 0 || t->mark == TMS_SPOOL_RETRY ? orders[order & 7] : 0;
-    access_words(t, address, size, kinds[access] | (acquired ? WORD_SYNCED : 0), a.site);
+    access_words(t, address, size, kinds[access] | (acquired ? WORD_SYNCED : 0), site);
     t->order = 0;
     if (access != TMS_RT_READ) {
         write_clock(t, address, access == TMS_RT_UPDATE, order);
