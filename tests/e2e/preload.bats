@@ -233,7 +233,7 @@ setup() {
     tms run --json=both.json ./both.sh
     [[ $stderr == 'tmesis: ./both.sh is a script: the programs that it starts are watched'* ]]
     output=$(<both.json)
-    query '[[r["engine"] for r in p["results"]] for p in d[:2]] == [["frontier", "judge", "sidetrack", "goodlock"], ["frontier", "sidetrack"]]'
+    query '[[r["engine"] for r in p["results"]] for p in d[:2]] == [["frontier", "judge", "sidetrack", "goodlock"], ["frontier", "sidetrack", "fasttrack"]]'
     query '["locks_only" in p["trace"] for p in d[:2]] == [True, False]'
     tms run --engine=judge --json=both.json ./both.sh
     output=$(<both.json)
@@ -256,7 +256,7 @@ setup() {
     tms run --max-size=100K --atomic='set_balance' --json=inside.json ./watched-long
     [ "$status" -eq 0 ]
     output=$(<inside.json)
-    query '[r["verdict"] for r in d[0]["results"]] == ["serializable", "none-predicted"]'
+    query '[r["verdict"] for r in d[0]["results"]] == ["serializable", "none-predicted", "no-race"]'
     query 'all(r["complete"] for r in d[0]["results"])'
     [[ $flat == *'--full and --max-size are for recordings'* ]]
     [[ $stderr == *'./watched-long: serializable: no atomic block was cut apart in this run, and none is predicted to be.'* ]]
