@@ -17,7 +17,8 @@ build() {
 names() {
     "$tmesis" record -q --full -o run.tms ./program
     "$tmesis" convert -q --to std run.tms run.std
-    sed -nE 's/^[^|]*\|(r|w|u|acq)\((.*)\)(\|.*)?$/\2/p' run.std | sed -E 's/#[0-9]+/#/' | LC_ALL=C sort -u
+    sed -nE 's/^[^|]*\|(r|w|u|acq)\((.*)\)(\|.*)?$/\2/p
+        s/^[^|]*\|a[rwu]\((.*),[a-z_]+\)(\|.*)?$/\1/p' run.std | sed -E 's/#[0-9]+/#/' | LC_ALL=C sort -u
 }
 
 # objects: what ids of findings are made of.

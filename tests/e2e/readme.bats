@@ -20,7 +20,7 @@ try() {
 # What stays the same in a report from run to run: not event numbers and counts, not which thread
 # was the one and which the other, and so not where lines are broken.
 stable() {
-    tr -s ' \n' ' ' <"$1" | sed -E 's/(^|[ (=])[0-9]+/\1N/g; s/\bT[0-9]+/T/g'
+    tr -s ' \n' ' ' <"$1" | sed -E 's/(^|[ (=])[0-9]+(\.[0-9]+)?/\1N/g; s/\bT[0-9]+/T/g'
 }
 
 # try_report LINE: every run ends with the status that the comment states. Where the two threads

@@ -80,7 +80,7 @@ reports_by_signal() {
     wait_for "$still_runs" err
     wait_for '^Next:' err
     grep -q 'deposit was cut apart' err
-    grep -q 'the process still runs; blocks that' err
+    tr -s ' \n' ' ' <err | grep -q 'the process still runs; blocks that'
     results result.json 'd[0]["partial"] and d[0]["results"][0]["verdict"] == "violation"'
     run ! grep -q interrupted out
     run ! grep -q 'final report' err
