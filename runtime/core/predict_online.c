@@ -110,6 +110,7 @@ static struct lock_state *new_lock(uint32_t id)
         state = tms_resize(&memory, NULL, 0, 1, sizeof(*state));
     }
     if (state != NULL) {
+        state->lock.memory = (struct tms_memory)TMS_RT_MEMORY;
         state->lock.id = id;
         atomic_store_explicit(&online.locks[id], state, memory_order_release);
     }
@@ -140,7 +141,7 @@ static void pass(struct tms_rt_thread *t, struct tms_order_object *object, bool 
 
     tms_predict_wait(&online.windows, windows, t->number, false);
     tms_rt_mutex_lock(&online.lock);
-    bool room = tms_order_learn(&memory, &windows->order, object) &&
+    bool room = tms_order_learn(&windows->order, object) &&
                 tms_order_teach(&memory, &windows->order, t->number, object, must);
     tms_rt_mutex_unlock(&online.lock);
     if (!room) {
@@ -259,7 +260,7 @@ static void depart(struct tms_rt_thread *t, const struct tms_op *op)
     tms_predict_wait(&online.windows, &own->windows, op->event, false);
     tms_rt_mutex_lock(&online.lock);
     struct tms_order_object *barrier = object_of(BARRIERS, op->target);
-    bool room = barrier != NULL && tms_order_learn(&memory, &own->windows.order, barrier);
+    bool room = barrier != NULL && tms_order_learn(&own->windows.order, barrier);
     tms_rt_mutex_unlock(&online.lock);
     tms_requests_period(&own->requests);
     if (!room) {
@@ -287,7 +288,7 @@ static void forget_lock(uint32_t id)
     struct lock_state *state = atomic_exchange(&online.locks[id], NULL);
 
     if (state != NULL) {
-        tms_predict_lock_clear(&state->lock, &memory);
+        tms_predict_lock_clear(&state->lock);
         tms_order_object_clear(&memory, &state->order);
         atomic_store(&state->unowned, false);
         state->next_free = online.free;
@@ -365,6 +366,7 @@ static bool make_predicting(struct tms_rt_thread *t)
         memset(t->predicting, 0, sizeof(*t->predicting));
         t->predicting->windows.user = t;
         t->predicting->windows.memory = (struct tms_memory)TMS_RT_MEMORY;
+        t->predicting->windows.order.memory = &t->predicting->windows.memory;
     }
     return t->predicting != NULL;
 }
@@ -422,8 +424,7 @@ void tms_rt_predict_join(struct tms_rt_thread *t, struct tms_rt_thread *child, u
     }
     tms_predict_wait(&online.windows, &own->windows, t->number, false);
     tms_rt_mutex_lock(&online.lock);
-    bool room =
-        tms_order_join(&online.slots, &own->windows.order, &others->windows.order, child->number);
+    bool room = tms_order_join(&own->windows.order, &others->windows.order, child->number);
     retire(child);
     tms_rt_mutex_unlock(&online.lock);
     tms_requests_period(&own->requests);

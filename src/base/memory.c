@@ -8,6 +8,14 @@
 
 #define PAGE 4096u /* or more: then some are touched twice */
 
+static void count_more(struct tms_memory *memory, size_t bytes)
+{
+    memory->bytes += bytes;
+    if (memory->bytes > memory->peak) {
+        memory->peak = memory->bytes;
+    }
+}
+
 static int refused(struct tms_memory *memory)
 {
     return memory->fail_after != 0 && --memory->fail_after == 0;
@@ -55,10 +63,7 @@ void *tms_resize(struct tms_memory *memory, void *block, size_t old_count, size_
     if (grown == NULL) {
         return NULL;
     }
-    memory->bytes += new_bytes - old_bytes;
-    if (memory->bytes > memory->peak) {
-        memory->peak = memory->bytes;
-    }
+    count_more(memory, new_bytes - old_bytes);
     return grown;
 }
 
@@ -79,6 +84,13 @@ void tms_release(struct tms_memory *memory, void *block, size_t count, size_t si
         memory->bytes -= count * size;
         allocator_of(memory)->release(block, count * size);
     }
+}
+
+void tms_hand_over(struct tms_memory *from, struct tms_memory *to, size_t count, size_t size)
+{
+    assert(from->bytes >= count * size && from->allocator == to->allocator);
+    from->bytes -= count * size;
+    count_more(to, count * size);
 }
 
 size_t tms_capacity(size_t capacity, size_t wanted, size_t least)

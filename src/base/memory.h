@@ -43,6 +43,9 @@ void *tms_table(struct tms_memory *memory, size_t count, size_t size);
 /* Gives a block of `count` elements back. NULL is fine. */
 void tms_release(struct tms_memory *memory, void *block, size_t count, size_t size);
 
+/* A block of `count` elements that `from` has counted goes to an owner whose memory is `to`. */
+void tms_hand_over(struct tms_memory *from, struct tms_memory *to, size_t count, size_t size);
+
 /*
  * Sees to it that an array holds `wanted` elements: `array` is the address of the pointer to
  * its first one. Grows by doubling, at least to `least`. False when memory is short.

@@ -66,26 +66,27 @@ static bool raise(struct tms_memory *memory, struct tms_vector *clock, uint32_t 
     return tms_vector_get(clock, slot) >= number || tms_vector_set(memory, clock, slot, number);
 }
 
-static bool inherit(struct tms_memory *memory, struct tms_thread_order *order,
-                    const struct tms_thread_order *parent, uint64_t number)
+static bool inherit(struct tms_thread_order *order, const struct tms_thread_order *parent,
+                    uint64_t number)
 {
+    struct tms_memory *memory = order->memory;
+
     return tms_vector_copy(memory, &order->clock, &parent->clock) &&
            tms_vector_copy(memory, &order->must, &parent->must) &&
            raise(memory, &order->clock, parent->slot, number) &&
            raise(memory, &order->must, parent->slot, number);
 }
 
-static bool come_after(struct tms_memory *memory, struct tms_thread_order *order,
-                       const struct tms_order_slot *old)
+static bool come_after(struct tms_thread_order *order, const struct tms_order_slot *old)
 {
-    return tms_vector_join(memory, &order->clock, &old->clock) &&
-           tms_vector_join(memory, &order->must, &old->must);
+    return tms_vector_join(order->memory, &order->clock, &old->clock) &&
+           tms_vector_join(order->memory, &order->must, &old->must);
 }
 
 bool tms_order_start(struct tms_order_slots *slots, struct tms_thread_order *order, uint32_t thread,
                      const struct tms_thread_order *parent, uint64_t number)
 {
-    struct tms_memory *memory = slots->memory;
+    struct tms_memory *memory = order->memory;
     bool forced;
     uint32_t slot = take_slot(slots, parent, &forced);
 
@@ -94,14 +95,21 @@ bool tms_order_start(struct tms_order_slots *slots, struct tms_thread_order *ord
     }
     struct tms_order_slot *old = &slots->at[slot];
     *order = (struct tms_thread_order){
-        .thread = thread, .slot = slot, .age = (uint64_t)thread << AGE_SHIFT};
-    bool good = (parent == NULL || inherit(memory, order, parent, number)) &&
-                (!forced || come_after(memory, order, old)) &&
+        .memory = memory, .thread = thread, .slot = slot, .age = (uint64_t)thread << AGE_SHIFT};
+    bool good = (parent == NULL || inherit(order, parent, number)) &&
+                (!forced || come_after(order, old)) &&
                 raise(memory, &order->clock, slot, old->last > 0 ? old->last : 1);
-    tms_vector_clear(memory, &old->clock);
-    tms_vector_clear(memory, &old->must);
+    tms_vector_clear(slots->memory, &old->clock);
+    tms_vector_clear(slots->memory, &old->must);
     *old = (struct tms_order_slot){.last = old->last};
     return good;
+}
+
+static struct tms_vector hand_over(struct tms_order_slots *slots,
+                                   const struct tms_thread_order *order, struct tms_vector clock)
+{
+    tms_hand_over(order->memory, slots->memory, clock.capacity, sizeof(*clock.at));
+    return clock;
 }
 
 void tms_order_retire(struct tms_order_slots *slots, struct tms_thread_order *order, uint64_t last)
@@ -110,17 +118,17 @@ void tms_order_retire(struct tms_order_slots *slots, struct tms_thread_order *or
 
     assert(order->slot != 0 && !slot->retired);
     slot->last = slot->last > last ? slot->last : last;
-    slot->clock = order->clock;
-    slot->must = order->must;
+    slot->clock = hand_over(slots, order, order->clock);
+    slot->must = hand_over(slots, order, order->must);
     slot->retired = true;
     slots->retired[slots->retired_count++] = order->slot;
-    *order = (struct tms_thread_order){.thread = order->thread};
+    *order = (struct tms_thread_order){.memory = order->memory, .thread = order->thread};
 }
 
-bool tms_order_join(struct tms_order_slots *slots, struct tms_thread_order *order,
-                    const struct tms_thread_order *child, uint64_t last)
+bool tms_order_join(struct tms_thread_order *order, const struct tms_thread_order *child,
+                    uint64_t last)
 {
-    struct tms_memory *memory = slots->memory;
+    struct tms_memory *memory = order->memory;
 
     note_news(order);
     return tms_vector_join(memory, &order->clock, &child->clock) &&
@@ -140,18 +148,16 @@ bool tms_order_teach(struct tms_memory *memory, const struct tms_thread_order *o
                       raise(memory, &object->must, order->slot, number)));
 }
 
-bool tms_order_learn(struct tms_memory *memory, struct tms_thread_order *order,
-                     const struct tms_order_object *object)
+bool tms_order_learn(struct tms_thread_order *order, const struct tms_order_object *object)
 {
-    return tms_order_learn_clock(memory, order, &object->clock) &&
-           tms_vector_join(memory, &order->must, &object->must);
+    return tms_order_learn_clock(order, &object->clock) &&
+           tms_vector_join(order->memory, &order->must, &object->must);
 }
 
-bool tms_order_learn_clock(struct tms_memory *memory, struct tms_thread_order *order,
-                           const struct tms_vector *clock)
+bool tms_order_learn_clock(struct tms_thread_order *order, const struct tms_vector *clock)
 {
     note_news(order);
-    return tms_vector_join(memory, &order->clock, clock);
+    return tms_vector_join(order->memory, &order->clock, clock);
 }
 
 void tms_order_object_clear(struct tms_memory *memory, struct tms_order_object *object)

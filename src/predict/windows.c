@@ -41,10 +41,10 @@ static void learn(const struct taking *taking)
     bool room = true;
 
     if (!tms_order_knows(&t->order, lock->releaser, lock->released_at)) {
-        room = tms_order_learn_clock(&t->memory, &t->order, &lock->released);
+        room = tms_order_learn_clock(&t->order, &lock->released);
     }
     if (taking->op->kind == TMS_TAKE_EXCLUSIVE && lock->shared_since) {
-        room = room && tms_order_learn_clock(&t->memory, &t->order, &lock->released_shared);
+        room = room && tms_order_learn_clock(&t->order, &lock->released_shared);
         lock->shared_since = false;
     }
     if (!room) {
@@ -59,7 +59,7 @@ static bool teach(struct tms_predict_thread *t, struct tms_predict_lock *lock, u
     const struct tms_thread_order *order = &t->order;
 
     if (lock->released_age != order->age) {
-        if (!tms_vector_copy(&t->memory, &lock->released, &order->clock)) {
+        if (!tms_vector_copy(&lock->memory, &lock->released, &order->clock)) {
             return false;
         }
         lock->releaser = order->slot;
@@ -74,8 +74,8 @@ static bool teach_shared(struct tms_predict_thread *t, struct tms_predict_lock *
                          uint64_t number)
 {
     lock->shared_since = true;
-    return tms_vector_join(&t->memory, &lock->released_shared, &t->order.clock) &&
-           tms_vector_set(&t->memory, &lock->released_shared, t->order.slot, number);
+    return tms_vector_join(&lock->memory, &lock->released_shared, &t->order.clock) &&
+           tms_vector_set(&lock->memory, &lock->released_shared, t->order.slot, number);
 }
 
 /* Those who share a lock come here one at a time; who has it alone is alone anyway. */
@@ -583,10 +583,11 @@ void tms_predict_release(struct tms_predictor *p, struct tms_predict_thread *t,
     }
 }
 
-void tms_predict_lock_clear(struct tms_predict_lock *lock, struct tms_memory *memory)
+void tms_predict_lock_clear(struct tms_predict_lock *lock)
 {
-    tms_vector_clear(memory, &lock->released);
-    tms_vector_clear(memory, &lock->released_shared);
+    tms_vector_clear(&lock->memory, &lock->released);
+    tms_vector_clear(&lock->memory, &lock->released_shared);
+    assert(lock->memory.bytes == 0);
     memset(lock, 0, sizeof(*lock));
 }
 

@@ -98,6 +98,7 @@ struct tms_predict_lock {
     struct tms_predict_acquire last[TMS_TAKE_KINDS][2];
     struct tms_predict_window window[TMS_TAKE_KINDS];
     struct tms_vector released_shared;
+    struct tms_memory memory; /* counts its clocks, in the hands of its holder as they are */
 };
 
 struct tms_predict_hold {
@@ -127,7 +128,7 @@ struct tms_predict_taken {
 struct tms_predict_thread {
     void *user; /* for the port */
     struct tms_memory memory;
-    struct tms_thread_order order;
+    struct tms_thread_order order; /* counted by this memory */
     /*
      * A clock of happens-before that the caller keeps, by slots of its own: what it has is known as
      * well. It may have order that no call here tells of, by atomics or through the kernel.
@@ -199,7 +200,7 @@ void tms_predict_hold(struct tms_predictor *predict, struct tms_predict_thread *
                       struct tms_predict_lock *lock, const struct tms_predict_op *op);
 void tms_predict_drop(struct tms_predict_thread *thread, const struct tms_predict_lock *lock);
 
-void tms_predict_lock_clear(struct tms_predict_lock *lock, struct tms_memory *memory);
+void tms_predict_lock_clear(struct tms_predict_lock *lock);
 /* What a thread holds besides its order, which retires on its own. */
 void tms_predict_thread_clear(struct tms_predict_thread *thread);
 

@@ -2,6 +2,7 @@
 /* Operations of a trace as calls of the core; see online_feed.h. */
 #include "online_feed.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,15 +115,22 @@ static void fail(void *user)
 
 /* ---- operations --------------------------------------------------------------------------- */
 
+static void start(struct feed *feed, struct feed_thread *t, uint32_t id,
+                  const struct tms_thread_order *parent, uint64_t number)
+{
+    t->started = true;
+    t->predict.user = t;
+    t->predict.order.memory = &t->predict.memory;
+    feed->result->failed = !tms_order_start(&feed->slots, &t->predict.order, id, parent, number) ||
+                           feed->result->failed;
+}
+
 static struct feed_thread *thread_of(struct feed *feed, uint32_t id)
 {
     struct feed_thread *t = &feed->threads[id % THREADS];
 
     if (!t->started) {
-        t->started = true;
-        t->predict.user = t;
-        feed->result->failed =
-            !tms_order_start(&feed->slots, &t->predict.order, id, NULL, 0) || feed->result->failed;
+        start(feed, t, id, NULL, 0);
     }
     return t;
 }
@@ -165,11 +173,7 @@ static void on_fork(struct feed *feed, struct feed_thread *t, const struct tms_o
     struct feed_thread *child = &feed->threads[op->target % THREADS];
 
     if (!child->started) {
-        child->started = true;
-        child->predict.user = child;
-        feed->result->failed = !tms_order_start(&feed->slots, &child->predict.order, op->target,
-                                                &t->predict.order, op->event) ||
-                               feed->result->failed;
+        start(feed, child, op->target, &t->predict.order, op->event);
         tms_requests_period(&t->requests);
     }
 }
@@ -182,9 +186,8 @@ static void on_join(struct feed *feed, struct feed_thread *t, const struct tms_o
     tms_requests_join(&feed->requests, &t->requests, &t->predict, &child->requests,
                       &child->predict.memory, op->target, &predict_op);
     tms_predict_wait(&feed->predict, &t->predict, op->event, false);
-    feed->result->failed =
-        !tms_order_join(&feed->slots, &t->predict.order, &child->predict.order, child->last) ||
-        feed->result->failed;
+    feed->result->failed = !tms_order_join(&t->predict.order, &child->predict.order, child->last) ||
+                           feed->result->failed;
     tms_order_retire(&feed->slots, &child->predict.order, child->last);
     tms_requests_period(&t->requests);
 }
@@ -199,7 +202,7 @@ static void on_arrive(struct feed *feed, struct feed_thread *t, const struct tms
 static void on_depart(struct feed *feed, struct feed_thread *t, const struct tms_op *op)
 {
     tms_predict_wait(&feed->predict, &t->predict, op->event, false);
-    tms_order_learn(&feed->memory, &t->predict.order, &feed->barriers[op->target % BARRIERS]);
+    tms_order_learn(&t->predict.order, &feed->barriers[op->target % BARRIERS]);
     tms_requests_period(&t->requests);
 }
 
@@ -265,14 +268,16 @@ static void clear(struct feed *feed)
         tms_vector_clear(&t->predict.memory, &t->predict.order.clock);
         tms_vector_clear(&t->predict.memory, &t->predict.order.must);
         tms_nesting_clear(&t->nesting, &feed->memory);
+        assert(t->predict.memory.bytes == 0);
     }
     for (size_t i = 0; i < LOCKS; i++) {
-        tms_predict_lock_clear(&feed->locks[i], &feed->memory);
+        tms_predict_lock_clear(&feed->locks[i]);
     }
     for (size_t i = 0; i < BARRIERS; i++) {
         tms_order_object_clear(&feed->memory, &feed->barriers[i]);
     }
     tms_order_slots_clear(&feed->slots);
+    assert(feed->memory.bytes == 0);
 }
 
 static int feed_events(struct feed *feed, struct tms_context *context,
