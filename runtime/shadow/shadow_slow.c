@@ -127,11 +127,18 @@ static inline uint64_t moment_of(uint64_t word)
 
 /* ---- order -------------------------------------------------------------------------------- */
 
-/* Of this thread, and as good as a new one of the same kind: of its epoch, or its stretch. */
+/*
+ * Of this thread, and as good as a new one of the same kind: of its epoch, its stretch, or, where a
+ * race was seen, of both. The engine goes by stretches, and races by epochs.
+ */
 static inline bool is_fresh(const struct tms_rt_thread *t, uint64_t word)
 {
-    return (word & WORD_FAST) != 0 ? word - t->epoch < t->epoch_span
-                                   : word - t->stretch < t->stretch_span;
+    bool of_epoch = word - t->epoch < t->epoch_span;
+
+    if ((word & WORD_FAST) != 0) {
+        return of_epoch;
+    }
+    return word - t->stretch < t->stretch_span && (of_epoch || (word & WORD_ATOMIC) != 0);
 }
 
 static inline bool conflicts(const struct tms_rt_thread *t, uint64_t word, const struct access *a)
@@ -403,8 +410,8 @@ static void mark_raced(struct tms_rt_unpacked *cell, struct access *a)
 /* ---- one cell ----------------------------------------------------------------------------- */
 
 /* Has the thread done the same in its stretch? Only what the fast path does not decide. */
-static bool repeats(const struct tms_rt_thread *t, const struct tms_rt_unpacked *cell,
-                    const struct access *a)
+static __attribute__((noinline)) bool
+repeats(const struct tms_rt_thread *t, const struct tms_rt_unpacked *cell, const struct access *a)
 {
     bool found = false;
 
