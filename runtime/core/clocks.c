@@ -5,13 +5,14 @@
 #include <assert.h>
 #include <string.h>
 
+#include "runtime/core/channels.h"
 #include "runtime/core/memory.h"
-#include "runtime/core/thread.h"
 
 /* The times by slot, of the threads that there were when it was made. */
 struct tms_rt_snapshot {
     _Atomic uint32_t references;
     uint32_t count, capacity;
+    struct tms_rt_snapshot *wider; /* `wider` of the thread then */
     uint64_t at[];
 };
 
@@ -27,10 +28,10 @@ static size_t bytes_for(uint32_t capacity)
 /* Empty, with one reference; NULL when there is no memory for it. */
 static struct tms_rt_snapshot *new_snapshot(uint32_t count)
 {
-    uint32_t capacity = 14; /* with the header, a power of two */
+    uint32_t capacity = 13; /* with the header, a power of two */
 
     while (capacity < count) {
-        capacity = 2 * capacity + 2;
+        capacity = 2 * capacity + 3;
     }
     struct tms_rt_snapshot *snapshot = tms_resize(&memory, NULL, 0, 1, bytes_for(capacity));
     if (snapshot == NULL) {
@@ -51,10 +52,13 @@ static struct tms_rt_snapshot *share(struct tms_rt_snapshot *snapshot)
     return snapshot;
 }
 
+/* What is wider has nothing wider itself, so this goes two deep at most. */
 static void let_go(struct tms_rt_snapshot *snapshot)
 {
     if (snapshot != NULL &&
         atomic_fetch_sub_explicit(&snapshot->references, 1, memory_order_acq_rel) == 1) {
+        assert(snapshot->wider == NULL || snapshot->wider->wider == NULL);
+        let_go(snapshot->wider);
         tms_release(&memory, snapshot, 1, bytes_for(snapshot->capacity));
     }
 }
@@ -71,6 +75,87 @@ static uint32_t slots(void)
     return __atomic_load_n(&tms_rt_engine.slot_count, __ATOMIC_RELAXED);
 }
 
+static void add_all(struct tms_rt_snapshot *sum, const uint64_t *at, uint32_t count)
+{
+    for (uint32_t slot = FIRST_SLOT; slot < count; slot++) {
+        sum->at[slot] = sum->at[slot] < at[slot] ? at[slot] : sum->at[slot];
+    }
+}
+
+/* ---- vectors of the wider order ----------------------------------------------------------- */
+
+/* The same in a vector that may be changed, with so many slots; NULL when there is no memory. */
+static struct tms_rt_snapshot *own_vector(struct tms_rt_snapshot **vector, uint32_t count)
+{
+    struct tms_rt_snapshot *old = *vector;
+    uint32_t known = old == NULL ? 0 : old->count;
+
+    count = count < known ? known : count;
+    if (old != NULL && is_alone(old) && old->capacity >= count) {
+        old->count = count;
+        return old;
+    }
+    struct tms_rt_snapshot *copy = new_snapshot(count);
+    if (copy == NULL) {
+        return NULL;
+    }
+    if (old != NULL) {
+        memcpy(copy->at, old->at, known * sizeof(*old->at));
+        let_go(old);
+    }
+    *vector = copy;
+    return copy;
+}
+
+static void widen(struct tms_rt_snapshot **vector, const uint64_t *at, uint32_t count)
+{
+    struct tms_rt_snapshot *sum = own_vector(vector, count);
+
+    if (sum != NULL) {
+        add_all(sum, at, count);
+    }
+}
+
+static uint64_t time_in(const struct tms_rt_snapshot *vector, uint32_t slot)
+{
+    return vector != NULL && slot < vector->count ? vector->at[slot] : 0;
+}
+
+/* Does the vector have all of another one? */
+static bool includes(const struct tms_rt_snapshot *vector, const struct tms_rt_snapshot *other)
+{
+    for (uint32_t slot = FIRST_SLOT; slot < other->count; slot++) {
+        if (time_in(vector, slot) < other->at[slot]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Everything in the other as well; true if there was something new in it. */
+static bool widen_by(struct tms_rt_snapshot **vector, struct tms_rt_snapshot *other)
+{
+    if (other == NULL || other == *vector || includes(*vector, other)) {
+        return false;
+    }
+    if (*vector == NULL) {
+        *vector = share(other);
+    } else {
+        widen(vector, other->at, other->count);
+    }
+    return true;
+}
+
+static void set_wider(struct tms_rt_snapshot *snapshot, struct tms_rt_snapshot *wider)
+{
+    if (snapshot->wider != wider) {
+        let_go(snapshot->wider);
+        snapshot->wider = share(wider);
+    }
+}
+
+/* ---- snapshots of threads ----------------------------------------------------------------- */
+
 /* What the thread has seen; its own time is not among it. */
 static struct tms_rt_snapshot *snapshot_of(struct tms_rt_thread *t)
 {
@@ -79,6 +164,9 @@ static struct tms_rt_snapshot *snapshot_of(struct tms_rt_thread *t)
     if (t->snapshot != NULL && !t->seen_more) {
         return t->snapshot;
     }
+    t->seen_more = false; /* first: a handler may set it again */
+    atomic_signal_fence(memory_order_seq_cst);
+    tms_rt_take_signals(t);
     if (t->snapshot == NULL || !is_alone(t->snapshot) || t->snapshot->capacity < count) {
         let_go(t->snapshot);
         t->snapshot = new_snapshot(count);
@@ -88,7 +176,7 @@ static struct tms_rt_snapshot *snapshot_of(struct tms_rt_thread *t)
     }
     t->snapshot->count = count;
     memcpy(t->snapshot->at, t->seen, count * sizeof(*t->seen));
-    t->seen_more = false;
+    set_wider(t->snapshot, t->wider);
     return t->snapshot;
 }
 
@@ -112,6 +200,14 @@ static bool see_all(struct tms_rt_thread *t, const uint64_t *at, uint32_t count)
     return more;
 }
 
+/* A handler may set `seen_more` at any time. */
+static void learn_wider(struct tms_rt_thread *t, struct tms_rt_snapshot *wider)
+{
+    if (widen_by(&t->wider, wider)) {
+        t->seen_more = true;
+    }
+}
+
 /* The thread's events come after those up to this number. */
 static void catch_up(struct tms_rt_thread *t, uint64_t number)
 {
@@ -130,6 +226,7 @@ bool tms_rt_clock_acquire(struct tms_rt_thread *t, const struct tms_rt_clock *cl
         see(t, clock->slot, clock->number, &more);
     }
     more |= see_all(t, clock->snapshot->at, clock->snapshot->count);
+    learn_wider(t, clock->snapshot->wider);
     if (more) {
         catch_up(t, clock->number);
         t->seen_more = true;
@@ -168,17 +265,11 @@ static bool make_sum(struct tms_rt_clock *clock, uint32_t count)
     if (clock->slot != 0 && sum->at[clock->slot] < clock->number) {
         sum->at[clock->slot] = clock->number;
     }
+    set_wider(sum, old->wider);
     let_go(old);
     clock->snapshot = sum;
     clock->slot = 0;
     return true;
-}
-
-static void add_all(struct tms_rt_snapshot *sum, const uint64_t *at, uint32_t count)
-{
-    for (uint32_t slot = FIRST_SLOT; slot < count; slot++) {
-        sum->at[slot] = sum->at[slot] < at[slot] ? at[slot] : sum->at[slot];
-    }
 }
 
 void tms_rt_clock_add(struct tms_rt_thread *t, struct tms_rt_clock *clock)
@@ -191,7 +282,9 @@ void tms_rt_clock_add(struct tms_rt_thread *t, struct tms_rt_clock *clock)
         return;
     }
     if (make_sum(clock, slots())) {
+        tms_rt_take_signals(t);
         add_all(clock->snapshot, t->seen, slots());
+        widen_by(&clock->snapshot->wider, t->wider);
         clock->snapshot->at[t->engine->slot] = t->number;
         clock->number = clock->number < t->number ? t->number : clock->number;
     }
@@ -217,6 +310,7 @@ void tms_rt_clock_merge(struct tms_rt_clock *to, const struct tms_rt_clock *from
     uint32_t count = from->snapshot->count > from->slot ? from->snapshot->count : from->slot + 1;
     if (make_sum(to, count)) {
         add_all(to->snapshot, from->snapshot->at, from->snapshot->count);
+        widen_by(&to->snapshot->wider, from->snapshot->wider);
         if (from->slot != 0 && to->snapshot->at[from->slot] < from->number) {
             to->snapshot->at[from->slot] = from->number;
         }
@@ -258,6 +352,7 @@ void tms_rt_clock_join(struct tms_rt_thread *t, const struct tms_rt_thread *chil
 {
     bool more = false;
 
+    learn_wider(t, child->wider);
     if (child->engine == NULL) {
         tms_rt_clock_acquire(t, &child->forked);
         return;
@@ -288,10 +383,91 @@ bool tms_rt_clock_knows_end(const struct tms_rt_clock *clock, uint32_t slot)
 void tms_rt_clock_forget(struct tms_rt_thread *t)
 {
     let_go(t->snapshot);
-    t->snapshot = NULL;
+    let_go(t->wider);
+    t->snapshot = t->wider = NULL;
     tms_rt_clock_drop(&t->forked);
     tms_rt_clock_drop(&t->fenced);
     tms_rt_clock_drop(&t->loaded);
+}
+
+/* ---- the wider order ---------------------------------------------------------------------- */
+
+bool tms_rt_clock_knows(struct tms_rt_thread *t, uint32_t slot, uint64_t event)
+{
+    tms_rt_take_signals(t);
+    return time_in(t->wider, slot) >= event;
+}
+
+const uint64_t *tms_rt_clock_wider(const struct tms_rt_thread *t, uint32_t *count)
+{
+    *count = t->wider->count;
+    return t->wider->at;
+}
+
+/* A thread without an event has nothing of its own to pass on. */
+static void pass_on_fork(const struct tms_rt_clock *forked, struct tms_rt_snapshot **vector)
+{
+    const struct tms_rt_snapshot *snapshot = forked->snapshot;
+
+    if (snapshot == NULL) {
+        return;
+    }
+    uint32_t count = snapshot->count > forked->slot ? snapshot->count : forked->slot + 1;
+    struct tms_rt_snapshot *sum = own_vector(vector, count);
+    if (sum != NULL) {
+        add_all(sum, snapshot->at, snapshot->count);
+        uint64_t *time = &sum->at[forked->slot];
+        *time = *time < forked->number ? forked->number : *time;
+        widen_by(vector, snapshot->wider);
+    }
+}
+
+void tms_rt_clock_hand_over(struct tms_rt_thread *t, struct tms_rt_snapshot **vector)
+{
+    if (t->wider != NULL) {
+        widen(vector, t->wider->at, t->wider->count);
+    }
+    if (t->engine == NULL) {
+        pass_on_fork(&t->forked, vector);
+        return;
+    }
+    widen(vector, t->seen, slots());
+    if (*vector != NULL) {
+        (*vector)->at[t->engine->slot] = ++t->number;
+    }
+    t->calm++;
+    tms_rt_start_epoch(t);
+}
+
+/* Has the thread something to learn from the vector? */
+static bool is_news(const struct tms_rt_thread *t, const struct tms_rt_snapshot *vector)
+{
+    for (uint32_t slot = FIRST_SLOT; slot < vector->count; slot++) {
+        bool own = t->engine != NULL && slot == t->engine->slot;
+        bool seen = t->engine != NULL && t->seen[slot] >= vector->at[slot];
+        if (!own && !seen && time_in(t->wider, slot) < vector->at[slot]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * The next number is a new one: two releases of a thread with the same number have released the
+ * same. It is beyond those of the releases, so that a recording has them in this order.
+ */
+void tms_rt_clock_take_over(struct tms_rt_thread *t, const struct tms_rt_snapshot *vector)
+{
+    if (vector == NULL || !is_news(t, vector)) {
+        return;
+    }
+    widen(&t->wider, vector->at, vector->count);
+    for (uint32_t slot = FIRST_SLOT; slot < vector->count; slot++) {
+        catch_up(t, vector->at[slot]);
+    }
+    t->number++;
+    t->calm++;
+    t->seen_more = true;
 }
 
 /* ---- clocks of memory --------------------------------------------------------------------- */

@@ -17,6 +17,14 @@
  * A clock into which several threads have released without an acquire between (shared locks,
  * barriers, read-modify-writes) is a sum: a vector of its own, slot 0.
  *
+ * The wider order. What the kernel passes from thread to thread (channels.h) orders accesses too,
+ * so such accesses do not race. But it is no conflict: verdicts must not depend on it, and `seen`
+ * has nothing of it. It is in a second vector of the thread, `wider`, which only races and
+ * predictions ask: an access happens before, in this order, if either has it. The order is
+ * transitive, so `wider` goes where `seen` goes: each snapshot has a reference to that of its
+ * thread. As long as nothing came through the kernel it is NULL everywhere, and costs a look at it
+ * where a clock is joined.
+ *
  * Locking: an object's clock is only touched by the thread that holds the object, or under the lock
  * of whoever owns the clock (the stripe of an atomic, the engine's lock). `seen` is its thread's.
  */
@@ -62,6 +70,19 @@ void tms_rt_clock_end(const struct tms_rt_thread *thread);
 bool tms_rt_clock_knows_end(const struct tms_rt_clock *clock, uint32_t slot);
 /* The descriptor is about to be used for another thread. */
 void tms_rt_clock_forget(struct tms_rt_thread *thread);
+
+/* ---- the wider order ---------------------------------------------------------------------- */
+
+/*
+ * What the thread knows, in either order, and what it did go into the vector, which starts as NULL;
+ * its epoch ends. And from there to the thread. The vector is the caller's alone, or locked.
+ */
+void tms_rt_clock_hand_over(struct tms_rt_thread *thread, struct tms_rt_snapshot **vector);
+void tms_rt_clock_take_over(struct tms_rt_thread *thread, const struct tms_rt_snapshot *vector);
+/* Did the event come before, by what the kernel passed on? */
+bool tms_rt_clock_knows(struct tms_rt_thread *thread, uint32_t slot, uint64_t event);
+/* `wider`, if it is not NULL, as times by slot. */
+const uint64_t *tms_rt_clock_wider(const struct tms_rt_thread *thread, uint32_t *count);
 
 /* ---- clocks of memory: atomics, semaphores, once controls --------------------------------- */
 

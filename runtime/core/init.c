@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "protocol/config.h"
+#include "runtime/core/channels.h"
 #include "runtime/core/coverage.h"
 #include "runtime/core/judge_online.h"
 #include "runtime/core/memory.h"
@@ -342,6 +343,7 @@ static void restart(void *argument)
     warnings.count = 0;
     tms_rt_shadow_restart();
     tms_rt_clocks_restart();
+    tms_rt_channels_restart();
     tms_rt_races_restart();
     tms_rt_objects_restart();
     tms_rt_heap_restart();

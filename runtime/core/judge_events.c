@@ -13,12 +13,10 @@
  * event inside them, as begins are (blocks.c).
  */
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 
+#include "runtime/core/channels.h"
 #include "runtime/core/judge_online.h"
 #include "runtime/core/memory.h"
-#include "runtime/core/thread.h"
 
 static struct tms_memory memory = TMS_RT_MEMORY;
 
@@ -121,18 +119,11 @@ void tms_rt_rendezvous(struct tms_rt_thread *t, uintptr_t pc)
     tms_rt_spool_aside(t, &event);
 }
 
-/* An eventfd is of no type at all, as are timers and other descriptors without a file. */
-static bool leads_to_others(int file)
-{
-    struct stat info;
-
-    return tms_rt_raw(SYS_fstat, file, (long)&info, 0, 0, 0, 0) == 0 &&
-           (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode) || (info.st_mode & S_IFMT) == 0);
-}
-
 void tms_rt_received(struct tms_rt_thread *t, int file, uintptr_t pc)
 {
-    if ((is_worth_telling(t) || t->judge != NULL) && leads_to_others(file)) {
+    bool told = is_worth_telling(t) || t->judge != NULL;
+
+    if ((told || !tms_rt_is_alone()) && tms_rt_file_receives(t, file) && told) {
         tms_rt_rendezvous(t, pc);
     }
 }

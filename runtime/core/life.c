@@ -255,6 +255,11 @@ void tms_rt_life_each(void (*function)(struct tms_rt_thread *thread))
     tms_rt_mutex_unlock(&threads.lock);
 }
 
+bool tms_rt_is_alone(void)
+{
+    return __atomic_load_n(&threads.count, __ATOMIC_RELAXED) <= 1;
+}
+
 void tms_rt_block_seen(void)
 {
     struct tms_spool_header *header = tms_rt_spool_header();

@@ -321,9 +321,12 @@ void tms_rt_predict_now(struct tms_rt_thread *t, const struct tms_op *op)
 {
     struct tms_predict_thread *windows = &t->predicting->windows;
 
-    if (windows->seen == NULL && t->engine != NULL && (online.what & TMS_PREDICT_ATOMIC) != 0) {
-        windows->seen = t->seen;
+    if (windows->seen_slot == 0 && t->engine != NULL) {
+        windows->seen = (online.what & TMS_PREDICT_ATOMIC) != 0 ? t->seen : NULL;
         windows->seen_slot = (uint16_t)t->engine->slot;
+    }
+    if (t->wider != NULL) {
+        windows->wider = tms_rt_clock_wider(t, &windows->wider_count);
     }
     switch (op->kind) {
     case TMS_OP_ACQUIRE:

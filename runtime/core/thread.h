@@ -169,10 +169,13 @@ struct tms_rt_thread {
     /* Of clocks.c. */
     uint64_t *seen; /* by slot: events up to this number happen before what it does now */
     struct tms_rt_snapshot *snapshot; /* of `seen`, … */
-    bool seen_more;                   /* … which has grown since */
-    struct tms_rt_clock forked;       /* what its creator had released; of the creator's making */
-    struct tms_rt_clock fenced;       /* released by its last release fence */
-    struct tms_rt_clock loaded;       /* what its relaxed loads got, for an acquire fence */
+    bool seen_more;                   /* … which has grown since, or `wider` has */
+    struct tms_rt_snapshot *wider;    /* what it knows through the kernel; NULL: nothing */
+    _Atomic uint64_t
+        signalled; /* signals that interrupted the runtime, for `wider`; see channels.h */
+    struct tms_rt_clock forked; /* what its creator had released; of the creator's making */
+    struct tms_rt_clock fenced; /* released by its last release fence */
+    struct tms_rt_clock loaded; /* what its relaxed loads got, for an acquire fence */
     struct tms_rt_called called;
     const struct tms_rt_label *labels[TMS_RT_LABEL_CACHE]; /* NULL: none yet */
     struct tms_rt_site_entry sites[TMS_RT_SITE_CACHE];
@@ -453,6 +456,8 @@ void tms_rt_life_restart(struct tms_rt_thread *only);
 void tms_rt_life_count(struct tms_spool_header *header);
 /* Calls a function for every thread that lives. */
 void tms_rt_life_each(void (*function)(struct tms_rt_thread *thread));
+/* Has there been no thread but the first? */
+bool tms_rt_is_alone(void);
 /* There is at least one block, however the process ends. */
 void tms_rt_block_seen(void);
 

@@ -13,9 +13,10 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
+#include "runtime/core/channels.h"
 #include "runtime/core/memory.h"
 #include "runtime/core/publish.h"
-#include "runtime/core/thread.h"
+#include "runtime/intercept/interpose.h"
 
 #define KERNEL_SET     8     /* bytes of a signal set */
 #define FAR            65536 /* a handler on an unknown stack needs no more */
@@ -101,13 +102,15 @@ static __attribute__((noinline)) void interrupt(struct signal *signal)
 
 static void deliver(int number, siginfo_t *info, void *context)
 {
-    const struct tms_rt_thread *t = tms_rt_self;
+    struct tms_rt_thread *t = tms_rt_self;
     program_handler *handler = atomic_load_explicit(&handlers[number], memory_order_relaxed);
 
     tms_rt_heard_signal(number);
     if (t != NULL && t->inside != 0) {
+        tms_rt_signal_interrupts(t, number);
         interrupt(&(struct signal){handler, number, info, context});
     } else {
+        TMS_RT_TELL(tms_rt_signal_receives(thread, number));
         handler(number, info, context);
     }
 }

@@ -9,10 +9,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "runtime/core/channels.h"
 #include "runtime/intercept/interpose.h"
 
 static void filled(void *buffer, size_t size, uintptr_t pc)
@@ -29,6 +31,12 @@ static void taken(const void *buffer, size_t size, uintptr_t pc)
 static void received(int file, uintptr_t pc)
 {
     TMS_RT_TELL(tms_rt_received(thread, file, pc));
+}
+
+/* After what goes with it. */
+static void sends(int file)
+{
+    TMS_RT_TELL(tms_rt_file_sends(thread, file));
 }
 
 /* ---- one buffer ------------------------------------------------------------------------- */
@@ -66,6 +74,16 @@ static void received(int file, uintptr_t pc)
         return real_##name() arguments;                                                            \
     }
 
+/* The same for whoever is at the other end. */
+#define SENDS(name, parameters, arguments)                                                         \
+    TMS_RT_REAL(ssize_t, name, parameters)                                                         \
+    TMS_RT_INTERPOSE ssize_t name parameters                                                       \
+    {                                                                                              \
+        taken(buffer, size, TMS_RT_PC());                                                          \
+        sends(file);                                                                               \
+        return real_##name() arguments;                                                            \
+    }
+
 RECEIVES(read, (int file, void *buffer, size_t size), (file, buffer, size))
 RECEIVES(__read_chk, (int file, void *buffer, size_t size, size_t room), (file, buffer, size, room))
 FILLS(pread, (int file, void *buffer, size_t size, off_t offset), (file, buffer, size, offset))
@@ -86,16 +104,36 @@ RECEIVES(__recvfrom_chk,
           socklen_t *length),
          (file, buffer, size, room, flags, address, length))
 
-TAKES(write, (int file, const void *buffer, size_t size), (file, buffer, size))
+SENDS(write, (int file, const void *buffer, size_t size), (file, buffer, size))
 TAKES(pwrite, (int file, const void *buffer, size_t size, off_t offset),
       (file, buffer, size, offset))
 TAKES(pwrite64, (int file, const void *buffer, size_t size, off64_t offset),
       (file, buffer, size, offset))
-TAKES(send, (int file, const void *buffer, size_t size, int flags), (file, buffer, size, flags))
-TAKES(sendto,
+SENDS(send, (int file, const void *buffer, size_t size, int flags), (file, buffer, size, flags))
+SENDS(sendto,
       (int file, const void *buffer, size_t size, int flags, __CONST_SOCKADDR_ARG address,
        socklen_t length),
       (file, buffer, size, flags, address, length))
+
+/* ---- eventfd: the C library's own functions, which call read and write by inner names ------ */
+
+TMS_RT_REAL(int, eventfd_read, (int, eventfd_t *))
+TMS_RT_INTERPOSE int eventfd_read(int file, eventfd_t *value)
+{
+    int failed = real_eventfd_read()(file, value);
+    if (failed == 0) {
+        received(file, TMS_RT_PC());
+        filled(value, sizeof *value, TMS_RT_PC());
+    }
+    return failed;
+}
+
+TMS_RT_REAL(int, eventfd_write, (int, eventfd_t))
+TMS_RT_INTERPOSE int eventfd_write(int file, eventfd_t value)
+{
+    sends(file);
+    return real_eventfd_write()(file, value);
+}
 
 /* ---- several buffers -------------------------------------------------------------------- */
 
@@ -129,6 +167,7 @@ TMS_RT_REAL(ssize_t, writev, (int, const struct iovec *, int))
 TMS_RT_INTERPOSE ssize_t writev(int file, const struct iovec *part, int count)
 {
     taken_each(part, count < 0 ? 0 : (size_t)count, TMS_RT_PC());
+    sends(file);
     return real_writev()(file, part, count);
 }
 
@@ -146,6 +185,7 @@ TMS_RT_REAL(ssize_t, sendmsg, (int, const struct msghdr *, int))
 TMS_RT_INTERPOSE ssize_t sendmsg(int file, const struct msghdr *message, int flags)
 {
     taken_each(message->msg_iov, message->msg_iovlen, TMS_RT_PC());
+    sends(file);
     return real_sendmsg()(file, message, flags);
 }
 

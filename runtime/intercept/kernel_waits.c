@@ -2,7 +2,8 @@
 /*
  * Waiting in the kernel for others: descriptors that become ready, connections, child processes,
  * signals. Who returns from such a wait has heard from somebody, which `judge` has to know
- * (docs/judge.md); nothing else follows from it. What reads from a descriptor is in io.c.
+ * (docs/judge.md), and comes after what that one did before (channels.h). What reads from a
+ * descriptor is in io.c.
  *
  * The real functions are called from outside the runtime: they block, are cancelled, and are
  * interrupted by handlers. Handlers may call most of them, so they are looked up at the start and
@@ -19,6 +20,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "runtime/core/channels.h"
 #include "runtime/core/publish.h"
 #include "runtime/intercept/interpose.h"
 
@@ -28,26 +30,36 @@ static bool is_zero(const struct timespec *time)
     return time != NULL && time->tv_sec == 0 && time->tv_nsec == 0;
 }
 
-/* `heard` is what makes it a rendezvous, in terms of `came`, which the call has returned. */
-#define WAITS_NEXT(result, name, parameters, arguments, heard, fallback)                           \
+/*
+ * `heard` is what makes it a rendezvous, in terms of `came`, which the call has returned; `learns`
+ * says by which channel, then.
+ */
+#define WAITS_NEXT(result, name, parameters, arguments, heard, learns, fallback)                   \
     TMS_RT_REAL_NEXT(result, name, parameters, NULL, fallback)                                     \
     TMS_RT_INTERPOSE result name parameters;                                                       \
     TMS_RT_INTERPOSE result name parameters                                                        \
     {                                                                                              \
         result came = real_##name() arguments;                                                     \
         if (heard)                                                                                 \
-            TMS_RT_TELL(tms_rt_rendezvous(thread, TMS_RT_PC()));                                   \
+            TMS_RT_TELL({                                                                          \
+                learns;                                                                            \
+                tms_rt_rendezvous(thread, TMS_RT_PC());                                            \
+            });                                                                                    \
         return came;                                                                               \
     }
-#define WAITS(result, name, parameters, arguments, heard)                                          \
-    WAITS_NEXT(result, name, parameters, arguments, heard, NULL)
+#define WAITS(result, name, parameters, arguments, heard, learns)                                  \
+    WAITS_NEXT(result, name, parameters, arguments, heard, learns, NULL)
 
 /* ---- descriptors ------------------------------------------------------------------------ */
 
 /* A time-out, or a signal, ends a wait as well; `looks`: it was none. */
 #define HAS_WAITED(looks) (came > 0 || (count > 0 && (came == 0 ? !(looks) : errno == EINTR)))
+/* What happened to a descriptor is told by the read or accept that follows. */
 #define POLLS(name, parameters, arguments, looks)                                                  \
-    WAITS(int, name, parameters, arguments, HAS_WAITED(looks))
+    WAITS(int, name, parameters, arguments, HAS_WAITED(looks), )
+#define IS_WOKEN (came > 0 ? tms_rt_file_receives(thread, file) : false)
+#define EPOLLS(name, parameters, arguments, looks)                                                 \
+    WAITS(int, name, parameters, arguments, HAS_WAITED(looks), IS_WOKEN)
 
 POLLS(poll, (struct pollfd * files, nfds_t count, int timeout), (files, count, timeout),
       timeout == 0)
@@ -66,11 +78,11 @@ POLLS(pselect,
       (int count, fd_set *reads, fd_set *writes, fd_set *others, const struct timespec *timeout,
        const sigset_t *mask),
       (count, reads, writes, others, timeout, mask), is_zero(timeout))
-POLLS(epoll_wait, (int file, struct epoll_event *events, int count, int timeout),
-      (file, events, count, timeout), timeout == 0)
-POLLS(epoll_pwait,
-      (int file, struct epoll_event *events, int count, int timeout, const sigset_t *mask),
-      (file, events, count, timeout, mask), timeout == 0)
+EPOLLS(epoll_wait, (int file, struct epoll_event *events, int count, int timeout),
+       (file, events, count, timeout), timeout == 0)
+EPOLLS(epoll_pwait,
+       (int file, struct epoll_event *events, int count, int timeout, const sigset_t *mask),
+       (file, events, count, timeout, mask), timeout == 0)
 
 /* Not in every C library. */
 static int no_epoll_pwait2(int file, struct epoll_event *events, int count,
@@ -84,39 +96,44 @@ static int no_epoll_pwait2(int file, struct epoll_event *events, int count,
 WAITS_NEXT(int, epoll_pwait2,
            (int file, struct epoll_event *events, int count, const struct timespec *timeout,
             const sigset_t *mask),
-           (file, events, count, timeout, mask), HAS_WAITED(is_zero(timeout)),
+           (file, events, count, timeout, mask), HAS_WAITED(is_zero(timeout)), IS_WOKEN,
            (void *)(uintptr_t)no_epoll_pwait2)
 
 WAITS(int, accept, (int file, __SOCKADDR_ARG address, socklen_t *length), (file, address, length),
-      came >= 0)
+      came >= 0, tms_rt_file_receives(thread, file))
 WAITS(int, accept4, (int file, __SOCKADDR_ARG address, socklen_t *length, int flags),
-      (file, address, length, flags), came >= 0)
+      (file, address, length, flags), came >= 0, tms_rt_file_receives(thread, file))
 
 /* ---- child processes -------------------------------------------------------------------- */
 
-WAITS(pid_t, wait, (int *status), (status), came > 0)
-WAITS(pid_t, waitpid, (pid_t child, int *status, int options), (child, status, options), came > 0)
-WAITS(pid_t, wait3, (int *status, int options, struct rusage *usage), (status, options, usage),
-      came > 0)
-WAITS(pid_t, wait4, (pid_t child, int *status, int options, struct rusage *usage),
-      (child, status, options, usage), came > 0)
-WAITS(int, waitid, (idtype_t type, id_t child, siginfo_t *info, int options),
-      (type, child, info, options), came == 0 && (options & WNOHANG) == 0)
+#define WAITS_CHILD(result, name, parameters, arguments, heard)                                    \
+    WAITS(result, name, parameters, arguments, heard, tms_rt_child_ended(thread))
+
+WAITS_CHILD(pid_t, wait, (int *status), (status), came > 0)
+WAITS_CHILD(pid_t, waitpid, (pid_t child, int *status, int options), (child, status, options),
+            came > 0)
+WAITS_CHILD(pid_t, wait3, (int *status, int options, struct rusage *usage),
+            (status, options, usage), came > 0)
+WAITS_CHILD(pid_t, wait4, (pid_t child, int *status, int options, struct rusage *usage),
+            (child, status, options, usage), came > 0)
+WAITS_CHILD(int, waitid, (idtype_t type, id_t child, siginfo_t *info, int options),
+            (type, child, info, options), came == 0 && (options & WNOHANG) == 0)
 
 /* ---- signals ---------------------------------------------------------------------------- */
 
 /* The program has got the signal as if by a handler. */
-static bool takes(int number)
+static void took(struct tms_rt_thread *thread, int number)
 {
     tms_rt_heard_signal(number);
-    return true;
+    tms_rt_signal_receives(thread, number);
 }
 
-WAITS(int, sigwait, (const sigset_t *set, int *number), (set, number), came == 0 && takes(*number))
-WAITS(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info),
-      came > 0 && takes(came))
+WAITS(int, sigwait, (const sigset_t *set, int *number), (set, number), came == 0,
+      took(thread, *number))
+WAITS(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), came > 0,
+      took(thread, came))
 WAITS(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout),
-      (set, info, timeout), came > 0 && takes(came))
+      (set, info, timeout), came > 0, took(thread, came))
 
 /* ---- looking them up -------------------------------------------------------------------- */
 

@@ -16,12 +16,14 @@
 #include <unistd.h>
 
 #include "protocol/spool.h"
+#include "runtime/core/channels.h"
 #include "runtime/intercept/interpose.h"
 
 /* ---- fork ------------------------------------------------------------------------------- */
 
 static struct tms_rt_thread *begin_fork(void)
 {
+    TMS_RT_TELL(tms_rt_child_starts(thread));
     tms_rt_fork_begins();
     return tms_rt_enter();
 }
@@ -255,7 +257,10 @@ EXECUTES_LIST(execle, execve(path, ARGUMENTS, va_arg(list, char *const *)))
         pid_t *child, const char *path, const posix_spawn_file_actions_t *actions,                 \
         const posix_spawnattr_t *attributes, char *const argument[], char *const environment[])    \
     {                                                                                              \
-        TMS_RT_TELL(tms_rt_exec_notes(path, environment));                                         \
+        TMS_RT_TELL({                                                                              \
+            tms_rt_exec_notes(path, environment);                                                  \
+            tms_rt_child_starts(thread);                                                           \
+        });                                                                                        \
         return real_##name()(child, path, actions, attributes, argument, environment);             \
     }
 

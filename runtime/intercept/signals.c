@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/core/channels.h"
 #include "runtime/core/publish.h"
 #include "runtime/intercept/interpose.h"
 
@@ -116,11 +117,19 @@ static handler_function *behind(handler_function *handler, handler_function *bef
     return replaces_default(handler) ? SIG_DFL : tms_rt_is_wrapped(handler) ? before : handler;
 }
 
+/* The handler comes after this, in whatever thread it runs. */
+static void sets_handler(int number)
+{
+    if (number > 0 && number < _NSIG)
+        TMS_RT_TELL(tms_rt_signal_sends(thread, number));
+}
+
 TMS_RT_INTERPOSE int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
     handler_function *before = tms_rt_handler_of(number);
     struct sigaction in_place;
     if (action != NULL) {
+        sets_handler(number);
         in_place = *action;
         in_place.sa_handler = in_place_of(number, action->sa_handler);
         if (replaces_default(in_place.sa_handler))
@@ -141,6 +150,7 @@ TMS_RT_INTERPOSE int sigaction(int number, const struct sigaction *action, struc
     TMS_RT_INTERPOSE handler_function *name(int number, handler_function *handler)                 \
     {                                                                                              \
         handler_function *before = tms_rt_handler_of(number);                                      \
+        sets_handler(number);                                                                      \
         handler_function *old = real_##name()(number, in_place_of(number, handler));               \
         return behind(old, before);                                                                \
     }

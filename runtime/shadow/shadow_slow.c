@@ -6,7 +6,8 @@
  *     cell ──▶ words ──▶ every conflicting word ──▶ bytes taken over ──▶ cell
  *                          │ ordered before: nothing
  *                          │ both atomic: an edge, unless it is redundant
- *                          └ neither: a data race, and an edge
+ *                          └ neither: a data race, and an edge. If the kernel orders the two it is
+ *                            no race to be reported, but all else is as if it were
  *
  * The cell is locked from the first step to the last, so the order in which a cell sees accesses is
  * the order of their numbers, and recording and engine agree even where the program has a race.
@@ -283,7 +284,9 @@ static void meet(void *argument)
         uint64_t word = cell->word[i];
         if (is_race(t, word, a)) {
             meeting->raced = true;
-            report_race(meeting, word);
+            if (!tms_rt_clock_knows(t, word_slot(word), word_event(word))) {
+                report_race(meeting, word);
+            }
         }
         if (makes_edge(t, word, a)) {
             tms_rt_arrive(t, &meeting->op,

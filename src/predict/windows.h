@@ -130,10 +130,13 @@ struct tms_predict_thread {
     struct tms_memory memory;
     struct tms_thread_order order; /* counted by this memory */
     /*
-     * A clock of happens-before that the caller keeps, by slots of its own: what it has is known as
-     * well. It may have order that no call here tells of, by atomics or through the kernel.
+     * Clocks of happens-before that the caller keeps, by slots of its own: what they have is known
+     * as well. They may have order that no call here tells of: `seen` by atomics, `wider` through
+     * the kernel.
      */
-    const uint64_t *seen; /* NULL: none */
+    const uint64_t *seen;  /* NULL: none */
+    const uint64_t *wider; /* so many slots of it */
+    uint32_t wider_count;
     uint16_t seen_slot;
     bool woken;     /* waited for a condition: the next acquire takes the lock back */
     uint64_t block; /* the transaction that `taken` is about */

@@ -22,7 +22,9 @@ static inline bool tms_predict_knows(const struct tms_predict_thread *t,
 {
     return tms_order_knows(&t->order, acquire->slot, acquire->place.number) ||
            (t->seen != NULL && acquire->seen_slot != 0 &&
-            acquire->place.number <= t->seen[acquire->seen_slot]);
+            acquire->place.number <= t->seen[acquire->seen_slot]) ||
+           (acquire->seen_slot != 0 && acquire->seen_slot < t->wider_count &&
+            acquire->place.number <= t->wider[acquire->seen_slot]);
 }
 
 static inline struct tms_predict_place tms_predict_place_of(const struct tms_predict_op *op)

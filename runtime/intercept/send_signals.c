@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Signals that the program sends: the handler comes after that, or who waits for the signal
+ * (channels.h). What is sent to other processes says nothing, and costs little. Handlers may send
+ * signals, so the functions are looked up at the start.
+ */
+#include <pthread.h>
+#include <signal.h>
+
+#include "runtime/core/channels.h"
+#include "runtime/intercept/interpose.h"
+
+#define SENDS(name, parameters, arguments)                                                         \
+    TMS_RT_REAL(int, name, parameters)                                                             \
+    TMS_RT_INTERPOSE int name parameters                                                           \
+    {                                                                                              \
+        if (number > 0 && number < _NSIG)                                                          \
+            TMS_RT_TELL(tms_rt_signal_sends(thread, number));                                      \
+        return real_##name() arguments;                                                            \
+    }
+
+SENDS(kill, (pid_t process, int number), (process, number))
+SENDS(killpg, (pid_t group, int number), (group, number))
+SENDS(raise, (int number), (number))
+SENDS(sigqueue, (pid_t process, int number, const union sigval value), (process, number, value))
+SENDS(tgkill, (pid_t process, pid_t thread_id, int number), (process, thread_id, number))
+SENDS(pthread_kill, (pthread_t id, int number), (id, number))
+SENDS(pthread_sigqueue, (pthread_t id, int number, const union sigval value), (id, number, value))
+
+__attribute__((constructor)) static void look_up(void)
+{
+    real_kill();
+    real_killpg();
+    real_raise();
+    real_sigqueue();
+    real_tgkill();
+    real_pthread_kill();
+    real_pthread_sigqueue();
+}
