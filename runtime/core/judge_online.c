@@ -412,10 +412,10 @@ static size_t unpack_words(const struct meeting *meeting, struct tms_judge_word 
         for (uint32_t i = first; i < cell->count; i++) {
             uint64_t word = cell->word[i];
             bool reads = (word & WORD_WRITE) == 0;
-            if (reads == write && word != newest) {
+            if (reads == write && word != newest && (word & WORD_COVERED) == 0) {
                 words[count++] = unpack_word(meeting->thread, word);
             }
-            last = last || word == newest;
+            last = last || (word == newest && (word & WORD_COVERED) == 0);
         }
     }
     if (last) {

@@ -151,8 +151,24 @@ static uint32_t write_nodes(struct tms_rt_thread *t, uint32_t first, const uint6
     return first;
 }
 
+/* Moves covered words to the front: no filter looks for them, so they are the first to spill. */
+static void covered_first(struct tms_rt_unpacked *unpacked)
+{
+    uint32_t covered = 0;
+
+    for (uint32_t i = 0; i < unpacked->count; i++) {
+        uint64_t word = unpacked->word[i];
+        if ((word & WORD_COVERED) != 0) {
+            memmove(&unpacked->word[covered + 1], &unpacked->word[covered],
+                    (i - covered) * sizeof(word));
+            unpacked->word[covered++] = word;
+        }
+    }
+}
+
 #ifndef NDEBUG
-/* No two words that would be one, none without bytes, and a write's bytes are its own alone. */
+/* No two words that would be one, none without bytes, and a write's bytes are its own alone, but
+ * for those that it covers. */
 static void check(const struct tms_rt_unpacked *unpacked)
 {
     for (uint32_t i = 0; i < unpacked->count; i++) {
@@ -160,7 +176,8 @@ static void check(const struct tms_rt_unpacked *unpacked)
         assert((word & WORD_BYTES) != 0 && word_slot(word) != 0 && word_event(word) != 0);
         for (uint32_t j = i + 1; j < unpacked->count; j++) {
             uint64_t other = unpacked->word[j];
-            assert((word & other & WORD_WRITE) == 0 || (word & other & WORD_BYTES) == 0);
+            assert((word & other & WORD_WRITE) == 0 || (word & other & WORD_BYTES) == 0 ||
+                   ((word | other) & WORD_COVERED) != 0);
         }
     }
 }
@@ -178,6 +195,7 @@ void tms_rt_pack_nodes(struct tms_rt_thread *t, struct tms_rt_unpacked *unpacked
 
     check(unpacked);
     if (spilled > 0) {
+        covered_first(unpacked);
         node = write_nodes(t, node, unpacked->word, spilled);
     } else {
         give_nodes(t, node);

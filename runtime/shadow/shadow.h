@@ -6,15 +6,17 @@
  * A cell has three words and a link. A word is one access, or several of the same kind in one
  * epoch:
  *
- *     63 62   61 … 50   49 … 12   11        10       9       8      7 … 0
- *     0       slot      event     synced    atomic   write   fast   bytes
+ *     63        62   61 … 50   49 … 12   11        10       9       8      7 … 0
+ *     covered   0    slot      event     synced    atomic   write   fast   bytes
  *
  * who (the thread's slot), when (its event number), of which kind, and which of the 8 bytes. 0:
  * free. The last plain write is the first word, the last plain read the second, if they are in the
  * cell. `fast` is set in words that the fast path may go by: plain accesses to memory on which no
  * race was seen. `synced` means, of an atomic read, that it acquired; of an atomic write, that it
  * is a read-modify-write; of a plain write, that the thread had read these bytes before in the
- * epoch.
+ * epoch. `covered` words are those that an atomic write came after and could not stand for: it says
+ * all that the engine and `judge` have to know of the bytes, but a later access may race with the
+ * covered one and not with the write. No filter takes a covered word for a thread's own.
  *
  * The link holds the number of a node with further words (cells.h), what `judge` has of the cell,
  * and the lock bit, which is set while a thread changes the cell.
@@ -49,11 +51,12 @@ struct tms_rt_cell {
     _Atomic uint64_t link;
 };
 
-#define WORD_BYTES  UINT64_C(0xff)
-#define WORD_FAST   (UINT64_C(1) << 8)
-#define WORD_WRITE  (UINT64_C(1) << 9)
-#define WORD_ATOMIC (UINT64_C(1) << 10)
-#define WORD_SYNCED (UINT64_C(1) << 11)
+#define WORD_BYTES   UINT64_C(0xff)
+#define WORD_FAST    (UINT64_C(1) << 8)
+#define WORD_WRITE   (UINT64_C(1) << 9)
+#define WORD_ATOMIC  (UINT64_C(1) << 10)
+#define WORD_SYNCED  (UINT64_C(1) << 11)
+#define WORD_COVERED (UINT64_C(1) << 63)
 /* Two words with these in common, of one thread and epoch, can be one. */
 #define WORD_KIND (WORD_FAST | WORD_WRITE | WORD_ATOMIC | WORD_SYNCED)
 

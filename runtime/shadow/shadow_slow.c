@@ -128,18 +128,24 @@ static inline uint64_t moment_of(uint64_t word)
 
 /* ---- order -------------------------------------------------------------------------------- */
 
+static inline bool is_of_epoch(const struct tms_rt_thread *t, uint64_t word)
+{
+    return word - t->epoch < t->epoch_span;
+}
+
 /*
  * Of this thread, and as good as a new one of the same kind: of its epoch, its stretch, or, where a
- * race was seen, of both. The engine goes by stretches, and races by epochs.
+ * race was seen, of both. The engine goes by stretches, and races by epochs; so atomic accesses
+ * before and after a release are the same to the engine, and only exact races tell them apart.
  */
 static inline bool is_fresh(const struct tms_rt_thread *t, uint64_t word)
 {
-    bool of_epoch = word - t->epoch < t->epoch_span;
-
     if ((word & WORD_FAST) != 0) {
-        return of_epoch;
+        return is_of_epoch(t, word);
     }
-    return word - t->stretch < t->stretch_span && (of_epoch || (word & WORD_ATOMIC) != 0);
+    bool any_epoch = (word & WORD_ATOMIC) != 0 && !tms_rt_mode.exact_races;
+
+    return word - t->stretch < t->stretch_span && (any_epoch || is_of_epoch(t, word));
 }
 
 static inline bool conflicts(const struct tms_rt_thread *t, uint64_t word, const struct access *a)
@@ -173,10 +179,11 @@ static __attribute__((noinline)) void cover(struct tms_rt_thread *t, const uint6
     }
 }
 
-/* Neither ordered by synchronisation nor redundant. */
+/* Neither ordered by synchronisation nor redundant; with a covered word, what covers it has it. */
 static inline bool makes_edge(const struct tms_rt_thread *t, uint64_t word, const struct access *a)
 {
-    return conflicts(t, word, a) && (are_atomic(word, a) || !happens_before(t, word)) &&
+    return (word & WORD_COVERED) == 0 && conflicts(t, word, a) &&
+           (are_atomic(word, a) || !happens_before(t, word)) &&
            !tms_rt_edge_is_redundant(t, moment_of(word));
 }
 
@@ -322,11 +329,63 @@ static inline uint64_t make_word(const struct tms_rt_thread *t, uint64_t event,
     return t->word_base | event << WORD_EVENT | a->kind | a->bytes;
 }
 
-/* A write takes its bytes from all words; a read from the thread's own reads of the same kind. */
+static inline bool is_atomic_write(const struct access *a)
+{
+    return (~a->kind & (WORD_WRITE | WORD_ATOMIC)) == 0;
+}
+
+/*
+ * May a later access race with the word, and not with this atomic write? One that is atomic races
+ * with plain accesses only; a plain one that the write is ordered before need not come after atomic
+ * accesses that the write itself does not come after. In the other cases who races with the word
+ * races with the write.
+ */
+static inline bool outlives(const struct tms_rt_thread *t, uint64_t word)
+{
+    return (word & WORD_ATOMIC) == 0 || !(is_own(t, word) || happens_before(t, word));
+}
+
+/*
+ * Is the memory accessed plainly as well? Otherwise the words of atomic accesses are covered in
+ * vain, unless the first plain access is still to come, which only exact races allow for.
+ */
+static inline bool is_mixed(const struct tms_rt_unpacked *cell)
+{
+    bool mixed = tms_rt_mode.exact_races;
+
+    for (uint32_t i = 0; i < cell->count; i++) {
+        mixed |= (cell->word[i] & WORD_ATOMIC) == 0;
+    }
+    return mixed;
+}
+
+/* Marks what an atomic write covers: whole words, or the part of them that it has in common. */
+static void cover_words(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,
+                        const struct access *a)
+{
+    for (uint32_t i = 0, count = cell->count; i < count; i++) {
+        uint64_t word = cell->word[i], rest = word & WORD_BYTES & ~a->bytes;
+        if ((word & a->bytes) == 0 || (word & WORD_COVERED) != 0 || !outlives(t, word)) {
+            continue;
+        }
+        uint64_t covered = (word & ~(rest | WORD_FAST)) | WORD_COVERED;
+        if (rest == 0) {
+            cell->word[i] = covered;
+        } else {
+            tms_rt_add_word(t, cell, covered);
+        }
+    }
+}
+
+/*
+ * A plain write takes its bytes from all words, an atomic one from those that it does not only
+ * cover, a read from the thread's own reads of the same kind.
+ */
 static inline uint64_t left_of(const struct tms_rt_thread *t, uint64_t word, const struct access *a)
 {
-    bool taken = (a->kind & WORD_WRITE) != 0 ||
-                 (is_own(t, word) && ((word ^ a->kind) & (WORD_WRITE | WORD_ATOMIC)) == 0);
+    bool taken = (a->kind & WORD_WRITE) != 0
+                     ? !(is_atomic_write(a) && (word & WORD_COVERED) != 0 && outlives(t, word))
+                     : is_own(t, word) && ((word ^ a->kind) & (WORD_WRITE | WORD_ATOMIC)) == 0;
 
     return taken ? word & ~a->bytes : word;
 }
@@ -339,12 +398,16 @@ static inline bool is_read_before(const struct tms_rt_thread *t, uint64_t word,
            t->judge != NULL && word_event(word) > t->judge->since;
 }
 
-/* The two can be one word: of a plain write, `synced` then holds for some of the bytes. */
+/*
+ * The two can be one word: of a plain write, `synced` then holds for some of the bytes. Never
+ * across a release, which others may have come after: the word would say of older accesses that
+ * they are of now, and race.
+ */
 static inline bool is_joined(const struct tms_rt_thread *t, uint64_t word, uint64_t mine)
 {
     uint64_t kind = (mine & WORD_ATOMIC) != 0 ? WORD_KIND : WORD_KIND & ~WORD_SYNCED;
 
-    return ((word ^ mine) & kind) == 0 && is_fresh(t, word);
+    return ((word ^ mine) & kind) == 0 && is_fresh(t, word) && is_of_epoch(t, word);
 }
 
 /* What is left of the words after the access, and its own. */
@@ -353,7 +416,11 @@ static void claim(struct tms_rt_thread *t, struct tms_rt_unpacked *cell, struct 
 {
     uint32_t kept = 0;
 
-    if ((a->kind & (WORD_WRITE | WORD_ATOMIC)) == WORD_WRITE) {
+    if (is_atomic_write(a)) {
+        if (is_mixed(cell)) {
+            cover_words(t, cell, a);
+        }
+    } else if ((a->kind & WORD_WRITE) != 0) {
         for (uint32_t i = 0; i < cell->count; i++) {
             a->kind |= is_read_before(t, cell->word[i], a) ? WORD_SYNCED : 0;
         }
@@ -380,6 +447,27 @@ static inline bool is_superseded(const struct tms_rt_thread *t, uint64_t word, u
     return (mine & WORD_WRITE) == 0 && !is_own(t, word) &&
            (word & (WORD_WRITE | WORD_ATOMIC)) == 0 && (word & WORD_BYTES & ~mine) == 0 &&
            happens_before(t, word);
+}
+
+/*
+ * Covered words stay as long as there is room in the cell, and with exact races in any case: where
+ * many threads use an atomic without ordering each other, each of them would have one.
+ */
+static void drop_covered(struct tms_rt_unpacked *cell)
+{
+    uint32_t kept = 0, spare = cell->count > CELL_WORDS ? cell->count - CELL_WORDS : 0;
+
+    if (spare == 0 || tms_rt_mode.exact_races) {
+        return;
+    }
+    for (uint32_t i = 0; i < cell->count; i++) {
+        bool dropped = spare > 0 && (cell->word[i] & WORD_COVERED) != 0;
+        spare -= dropped;
+        if (!dropped) {
+            cell->word[kept++] = cell->word[i];
+        }
+    }
+    cell->count = kept;
 }
 
 /* Readers stay as long as there is room in the cell: the fast path serves them all. */
@@ -428,7 +516,8 @@ repeats(const struct tms_rt_thread *t, const struct tms_rt_unpacked *cell, const
         bool weaker = (a->kind & WORD_SYNCED & ~word) != 0 && (a->kind & WORD_WRITE) == 0;
         if (covers && !weaker) {
             found = true;
-        } else if ((a->kind & WORD_WRITE) != 0 && (word & a->bytes) != 0 && !is_own(t, word)) {
+        } else if ((a->kind & WORD_WRITE) != 0 && (word & a->bytes) != 0 && !is_own(t, word) &&
+                   (word & WORD_COVERED) == 0) {
             return false;
         }
     }
@@ -488,6 +577,7 @@ static uint64_t access_unpacked(struct tms_rt_thread *t, struct tms_rt_unpacked 
                          &(struct tms_rt_judged){a->address, a->bytes, a->kind, event, a->site});
     }
     claim(t, cell, a, event);
+    drop_covered(cell);
     drop_superseded(t, cell);
     tms_rt_pack(t, cell);
     return event;
@@ -529,7 +619,7 @@ static inline bool is_ordered(const struct tms_rt_thread *t, uint64_t word, cons
 static inline uint64_t keep(const struct tms_rt_thread *t, uint64_t word, const struct access *a,
                             uint64_t *mine)
 {
-    bool own = is_own(t, word), fresh = word - t->epoch < t->epoch_span;
+    bool own = is_own(t, word), fresh = is_of_epoch(t, word);
     bool same = own && ((word ^ a->kind) & WORD_WRITE) == 0;
     uint64_t left = (a->kind & WORD_WRITE) != 0 || same ? word & ~a->bytes : word;
 
@@ -749,7 +839,7 @@ bool tms_rt_is_repeated_load(const struct tms_rt_thread *t, uintptr_t address, s
         bool found = false;
         for (int i = 0; i < CELL_WORDS; i++) {
             uint64_t word = atomic_load_explicit(&cell->word[i], memory_order_relaxed);
-            found |= word - t->stretch < t->stretch_span && (~word & bits) == 0;
+            found |= (~word & bits) == 0 && is_fresh(t, word);
         }
         if (!found) {
             return false;
