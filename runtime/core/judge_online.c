@@ -364,15 +364,25 @@ static void learn(struct tms_rt_thread *t, const struct tms_rt_judged *access, u
     }
 }
 
+/* The read was one of a wait that did not have to wait. */
+static void follow_wait(struct tms_rt_thread *t, const struct tms_judge_step *step,
+                        uint64_t stretch)
+{
+    if (!step->atomic && t->judge->stretch != stretch) {
+        tms_rt_start_epoch_at(t, step->event);
+    }
+}
+
 void tms_rt_judge_alone(struct tms_rt_thread *t, const struct tms_rt_judged *access,
-                        uint64_t own_read)
+                        uint64_t own_read, uint64_t write)
 {
     struct tms_judge_step step = step_of(t, access, own_read);
-    uint64_t key = access->address & ~UINT64_C(7);
+    uint64_t key = access->address & ~UINT64_C(7), stretch = t->judge->stretch;
 
     tms_judge_note(&judge.online.core, t->judge, key | (uint64_t)__builtin_ctzll(access->bytes),
-                   &step, 0);
+                   &step, write);
     learn(t, access, step.kind);
+    follow_wait(t, &step, stretch);
 }
 
 static struct tms_judge_word unpack_word(const struct tms_rt_thread *t, uint64_t word)
@@ -453,9 +463,9 @@ static void meet(void *argument)
         .count = count,
         .variable = (uint32_t)(cell->link >> LINK_JUDGED & LINK_JUDGED_MOST),
     };
-    uint64_t stretch = t->judge->stretch;
 
     tms_rt_judge_tell(t);
+    uint64_t stretch = t->judge->stretch;
     if (met.step.kind == TMS_JUDGE_U && met.step.atomic) {
         tms_judge_used(&judge.online.core, t->judge, met.address | met.bytes, false,
                        met.step.event);
@@ -464,9 +474,7 @@ static void meet(void *argument)
     uint64_t variable = tms_judge_online_access(&judge.online, t->judge, &met);
     cell->link = (cell->link & ~(LINK_JUDGED_MOST << LINK_JUDGED)) | variable << LINK_JUDGED;
     learn(t, meeting->access, met.step.kind);
-    if (!met.step.atomic && t->judge->stretch != stretch) { /* a wait that did not have to wait */
-        tms_rt_start_epoch_at(t, met.step.event);
-    }
+    follow_wait(t, &met.step, stretch);
 }
 
 void tms_rt_judge_met(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,

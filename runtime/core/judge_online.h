@@ -26,7 +26,10 @@ void tms_rt_judge_finish(void);
 void tms_rt_judge_tell(struct tms_rt_thread *thread);
 void tms_rt_judge_more_labels(struct tms_rt_thread *thread, uint32_t label);
 
-/* A block or call has been opened. The outermost one is told at once: others go by it. */
+/*
+ * A block or call has been opened. The outermost one that is judged is told at once: others go by
+ * it.
+ */
 static inline void tms_rt_judge_opened(struct tms_rt_thread *thread, uint32_t label)
 {
     if (thread->judge == NULL) {
@@ -36,7 +39,7 @@ static inline void tms_rt_judge_opened(struct tms_rt_thread *thread, uint32_t la
         tms_rt_judge_more_labels(thread, label);
     }
     thread->runs_of[label]++;
-    if (thread->open_count + thread->call_count == 1) {
+    if (thread->open_count + thread->call_count == thread->judge->settled + 1) {
         tms_rt_judge_tell(thread);
     }
 }
@@ -83,9 +86,13 @@ struct tms_rt_judged {
     uint32_t site;
 };
 
-/* No other thread has a word on these bytes, and the core has no variable there. */
+/*
+ * No step of another thread on these bytes matters any more, and the core has no variable there.
+ * `own_read`: the thread's own read of the bytes, if it was the last access; `write`: the last
+ * write, if it is foreign. 0: there is none.
+ */
 void tms_rt_judge_alone(struct tms_rt_thread *thread, const struct tms_rt_judged *access,
-                        uint64_t own_read);
+                        uint64_t own_read, uint64_t write);
 
 /* The cell is locked, the access not claimed yet. */
 void tms_rt_judge_met(struct tms_rt_thread *thread, struct tms_rt_unpacked *cell,

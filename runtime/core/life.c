@@ -348,6 +348,12 @@ void tms_rt_thread_end(struct tms_rt_thread *t)
     let_go(t);
 }
 
+/* What it did so far is no step of a pattern any more: others need not take notice of it. */
+void tms_rt_joining(struct tms_rt_thread *t)
+{
+    tms_rt_judge_rendezvous(t);
+}
+
 /* A child without events makes no edge: whoever joins it learns nothing. */
 void tms_rt_join_thread(struct tms_rt_thread *t, struct tms_rt_thread *child, uintptr_t pc)
 {

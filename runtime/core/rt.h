@@ -128,6 +128,8 @@ void tms_rt_thread_start(struct tms_rt_thread *child, uintptr_t entry, uintptr_t
 /* The last thing that a thread does: open blocks end here, its stack becomes new memory. */
 void tms_rt_thread_end(struct tms_rt_thread *thread);
 /* After the real join of it. A detached thread is never joined: call _detach once instead. */
+/* It is about to wait for a thread to end. */
+void tms_rt_joining(struct tms_rt_thread *thread);
 void tms_rt_join_thread(struct tms_rt_thread *thread, struct tms_rt_thread *child, uintptr_t pc);
 void tms_rt_detach_thread(struct tms_rt_thread *child);
 void tms_rt_name_thread(struct tms_rt_thread *thread, const char *name);

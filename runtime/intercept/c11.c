@@ -42,7 +42,7 @@ TMS_RT_INTERPOSE void thrd_exit(int result)
     __builtin_unreachable();
 }
 
-TMS_RT_JOINS(thrd_join, (thrd_t id, int *result), (id, result))
+TMS_RT_JOINS(thrd_join, (thrd_t id, int *result), (id, result), true)
 TMS_RT_DETACHES(thrd_detach)
 
 /* ---- mutexes ---------------------------------------------------------------------------- */

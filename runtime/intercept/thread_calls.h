@@ -33,13 +33,16 @@ struct tms_rt_thread *tms_rt_thread_of(pthread_t id);
 /* Before the calling thread, which may be the first one, ends itself. */
 void tms_rt_exiting(void);
 
-/* Waits for the end of thread `id`; success is 0. */
-#define TMS_RT_JOINS(name, parameters, arguments)                                                  \
+/* Waits for the end of thread `id`; success is 0. `waits`: whatever happens, as long as it takes.
+ */
+#define TMS_RT_JOINS(name, parameters, arguments, waits)                                           \
     TMS_RT_REAL(int, name, parameters)                                                             \
     TMS_RT_INTERPOSE int name parameters                                                           \
     {                                                                                              \
         uintptr_t pc = TMS_RT_PC();                                                                \
         struct tms_rt_thread *child = tms_rt_thread_of(id);                                        \
+        if ((waits) && child != NULL)                                                              \
+            TMS_RT_TELL(tms_rt_joining(thread));                                                   \
         int joined = real_##name() arguments;                                                      \
         if (joined == 0 && child != NULL)                                                          \
             TMS_RT_TELL_HERE(tms_rt_join_thread(thread, child, pc));                               \

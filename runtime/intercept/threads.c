@@ -183,13 +183,13 @@ TMS_RT_INTERPOSE int pthread_create(pthread_t *id, const pthread_attr_t *attribu
 
 /* ---- join, detach, names ---------------------------------------------------------------- */
 
-TMS_RT_JOINS(pthread_join, (pthread_t id, void **result), (id, result))
-TMS_RT_JOINS(pthread_tryjoin_np, (pthread_t id, void **result), (id, result))
+TMS_RT_JOINS(pthread_join, (pthread_t id, void **result), (id, result), true)
+TMS_RT_JOINS(pthread_tryjoin_np, (pthread_t id, void **result), (id, result), false)
 TMS_RT_JOINS(pthread_timedjoin_np, (pthread_t id, void **result, const struct timespec *until),
-             (id, result, until))
+             (id, result, until), false)
 TMS_RT_JOINS(pthread_clockjoin_np,
              (pthread_t id, void **result, clockid_t clock, const struct timespec *until),
-             (id, result, clock, until))
+             (id, result, clock, until), false)
 TMS_RT_DETACHES(pthread_detach)
 
 TMS_RT_REAL(int, pthread_setname_np, (pthread_t, const char *))

@@ -441,12 +441,21 @@ static void claim(struct tms_rt_thread *t, struct tms_rt_unpacked *cell, struct 
     tms_rt_add_word(t, cell, mine);
 }
 
+/* Is the word, of another thread, a step that may still become part of a pattern? */
+static inline bool is_kept_step(uint64_t word)
+{
+    const struct tms_rt_thread *u = tms_rt_of_slot(word_slot(word));
+    const struct tms_judge_thread *judge = u != NULL ? u->judge : NULL;
+
+    return judge != NULL && tms_judge_keeps(judge, word_event(word));
+}
+
 /* A reader that this read comes after: whoever comes after the one comes after both. */
 static inline bool is_superseded(const struct tms_rt_thread *t, uint64_t word, uint64_t mine)
 {
     return (mine & WORD_WRITE) == 0 && !is_own(t, word) &&
            (word & (WORD_WRITE | WORD_ATOMIC)) == 0 && (word & WORD_BYTES & ~mine) == 0 &&
-           happens_before(t, word);
+           happens_before(t, word) && (t->judge == NULL || !is_kept_step(word));
 }
 
 /*
@@ -671,31 +680,51 @@ static inline bool access_ordered(struct tms_rt_thread *t, struct tms_rt_cell *c
     return true;
 }
 
-/* Does another thread have a word on the bytes? */
-static inline bool is_foreign(const struct tms_rt_thread *t, uint64_t word, const struct access *a)
-{
-    return (word & a->bytes) != 0 && !is_own(t, word);
-}
+/* What `judge` has to know of the words that a cell has on the bytes of an access. */
+struct judged_words {
+    uint64_t own_read; /* the thread's own read, if nobody has accessed the bytes since; else 0 */
+    uint64_t write;    /* the last write, if it is foreign; else 0 */
+};
 
-/* The same where accesses are judged: with words of others, the lock is needed. */
-static bool access_judged(struct tms_rt_thread *t, struct tms_rt_cell *cell, struct access *a)
+/* False if a step of another thread is among them that matters: then the lock is needed. */
+static inline bool look_at_words(const struct tms_rt_thread *t, const struct tms_rt_cell *cell,
+                                 const struct access *a, struct judged_words *found)
 {
-    uint64_t own_read = 0;
+    bool read = false, written = false;
 
-    for (int i = 0; i < CELL_WORDS; i++) {
+    *found = (struct judged_words){0};
+    for (int i = 0; i < CELL_WORDS; i++) { /* the newest write comes first, then the newest read */
         uint64_t word = atomic_load_explicit(&cell->word[i], memory_order_relaxed);
-        if (is_foreign(t, word, a)) {
+        bool own = is_own(t, word);
+        if ((word & a->bytes) == 0) {
+            continue;
+        }
+        if (!own && ((word | a->kind) & WORD_WRITE) != 0 &&
+            (t->judge->taken_count > 0 || is_kept_step(word))) {
             return false;
         }
-        if ((word & WORD_WRITE) == 0 && word != 0 && (~word & a->bytes) == 0) {
-            own_read = word_event(word);
+        if ((word & WORD_WRITE) != 0) {
+            found->write = written || own ? found->write : word_event(word);
+            written = true;
+        } else {
+            bool covers = own && !read && (~word & a->bytes) == 0;
+            found->own_read = covers ? word_event(word) : found->own_read;
+            read = true;
         }
     }
-    if (!access_ordered(t, cell, a)) {
+    return true;
+}
+
+/* The same where accesses are judged. */
+static bool access_judged(struct tms_rt_thread *t, struct tms_rt_cell *cell, struct access *a)
+{
+    struct judged_words words;
+
+    if (!look_at_words(t, cell, a, &words) || !access_ordered(t, cell, a)) {
         return false;
     }
-    tms_rt_judge_alone(
-        t, &(struct tms_rt_judged){a->address, a->bytes, a->kind, t->number, a->site}, own_read);
+    const struct tms_rt_judged judged = {a->address, a->bytes, a->kind, t->number, a->site};
+    tms_rt_judge_alone(t, &judged, words.own_read, words.write);
     return true;
 }
 

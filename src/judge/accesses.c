@@ -177,7 +177,7 @@ struct follow {
     const struct access *access;
     bool update;        /* the access is a write that makes an update with the read before it */
     uint64_t last_read; /* that read, or whatever else came last */
-    bool is_own;        /* the read was not cleared */
+    bool is_open;       /* a write would still make an update with it */
 };
 
 static enum tms_judge_answer follows(const struct tms_judge_case *open, const void *user)
@@ -186,7 +186,7 @@ static enum tms_judge_answer follows(const struct tms_judge_case *open, const vo
     uint64_t read = open->own[1].event;
     bool pair = open->other != 0;
 
-    if (!follow->is_own || follow->access->kind == TMS_JUDGE_U) {
+    if (!follow->is_open || follow->access->kind == TMS_JUDGE_U) {
         return TMS_JUDGE_IS_READ;
     }
     if (follow->access->kind == TMS_JUDGE_R) {
@@ -204,14 +204,15 @@ static __attribute__((noinline)) void follow_up(struct tms_judge *judge, struct 
                                                 const struct tms_judge_step *last, bool update)
 {
     uint32_t number = tms_judge_record(judge, access->t->id, access->variable);
-    struct follow follow = {access, update, last->event, tms_judge_is_own(access->t, last)};
+    struct follow follow = {access, update, last->event,
+                            !last->cleared && makes_update(access->t, last->event)};
 
     if (number == 0) {
         return;
     }
     tms_judge_settle(judge, number, follows, &follow);
     struct tms_judge_record *record = &judge->records.at[number];
-    if (!follow.is_own) {
+    if (!tms_judge_is_own(access->t, last)) {
         record->skips = false;
     } else if (record->skips && access->kind != TMS_JUDGE_R) {
         struct access later = *access;
@@ -430,6 +431,21 @@ void tms_judge_adopt(struct tms_judge *judge, uint32_t variable, uint32_t owner,
                                 .flags = TMS_JUDGE_ASKED | (write->halved ? TMS_JUDGE_HALVED : 0)};
 }
 
+void tms_judge_adopt_read(struct tms_judge *judge, uint32_t variable, uint32_t thread,
+                          const struct tms_judge_step *read)
+{
+    const struct tms_judge_cell *cell = &judge->cells[variable];
+
+    if (cell->owner == thread || tms_judge_find_record(judge, cell, thread) != 0) {
+        return;
+    }
+    uint32_t number = tms_judge_record(judge, thread, variable);
+    if (number != 0) {
+        judge->records.at[number].step = *read;
+        judge->records.at[number].away = true;
+    }
+}
+
 /* The step that an access of a trace is, without what only take_over and access_again know. */
 static struct tms_judge_step step_of(const struct tms_judge *judge,
                                      const struct tms_judge_thread *t, uint32_t variable,
@@ -502,24 +518,35 @@ void tms_judge_retry(struct tms_judge *judge, struct tms_judge_thread *t, uint32
     }
 }
 
+/* Of what was taken over from the thread, only steps that are still its own are remembered. */
 static void forget_taken(struct tms_judge *judge, struct tms_judge_thread *t)
 {
+    size_t kept = 0;
+
     tms_judge_guard(judge, true);
     for (size_t i = 0; i < t->taken_count; i++) {
-        judge->records.at[t->taken[i]].taken = false;
+        struct tms_judge_record *record = &judge->records.at[t->taken[i]];
+        record->taken = tms_judge_is_kept(t, &record->step);
+        t->taken[kept] = t->taken[i];
+        kept += record->taken;
     }
-    t->taken_count = 0;
+    t->taken_count = kept;
     tms_judge_guard(judge, false);
+}
+
+void tms_judge_clear_steps(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t event)
+{
+    atomic_store_explicit(&t->cleared, event, memory_order_relaxed);
+    if (t->taken_count > 0) {
+        forget_taken(judge, t);
+    }
 }
 
 void tms_judge_rendezvous(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t event)
 {
-    uint64_t cleared = t->open_count > 0 ? event : TMS_JUDGE_NOTHING_KEPT;
+    bool is_judged = t->open_count > t->settled;
 
-    atomic_store_explicit(&t->cleared, cleared, memory_order_relaxed);
+    tms_judge_clear_steps(judge, t, is_judged ? event : TMS_JUDGE_NOTHING_KEPT);
     t->since = event;
     tms_judge_break(t, event);
-    if (t->taken_count > 0) {
-        forget_taken(judge, t);
-    }
 }

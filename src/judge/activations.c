@@ -194,9 +194,9 @@ void tms_judge_open(struct tms_judge *judge, struct tms_judge_thread *t, uint32_
         judge->failed = true;
         return;
     }
-    if (t->open_count == 0) {
+    if (t->open_count == t->settled) {
         atomic_store_explicit(&t->cleared, event, memory_order_relaxed);
-        t->since = event;
+        t->since = t->open_count == 0 ? event : t->since;
     }
     t->open[t->open_count++] = (struct tms_judge_open){.begin = event,
                                                        .label = label,
@@ -243,11 +243,14 @@ static void close_at(struct tms_judge *judge, struct tms_judge_thread *t, size_t
     function->busy += at < t->busy || is_most(t, open);
     function->counted += !open->delayed;
     t->busy -= at < t->busy;
+    t->settled -= at < t->settled;
     t->open_count--;
     memmove(&t->open[at], &t->open[at + 1], (t->open_count - at) * sizeof(*t->open));
     tms_judge_break(t, event);
     if (t->open_count == 0) { /* nothing is left to be cut */
         tms_judge_rendezvous(judge, t, event);
+    } else if (t->open_count == t->settled) {
+        tms_judge_clear_steps(judge, t, TMS_JUDGE_NOTHING_KEPT);
     }
 }
 
@@ -368,6 +371,29 @@ struct tms_judge_use *tms_judge_use(struct tms_judge *judge, struct tms_judge_th
     return &t->uses.at[index->slot[at]];
 }
 
+/*
+ * Activations that come back to the same lock again and again expect others in between: all that is
+ * found in them are notes. After a while they are judged no more, so that what threads do to
+ * memory that they share matters only while they are in a block further in.
+ */
+static void settle_busy(struct tms_judge *judge, struct tms_judge_thread *t)
+{
+    size_t at = t->settled;
+
+    assert(t->settled <= t->busy && t->busy <= t->open_count);
+    while (at < t->busy && t->synchronised - t->open[at].synchronised > judge->enough) {
+        at++;
+    }
+    if (at == t->settled) {
+        return;
+    }
+    t->settled = at;
+    uint64_t begin = at < t->open_count ? t->open[at].begin : TMS_JUDGE_NOTHING_KEPT;
+    if (begin > atomic_load_explicit(&t->cleared, memory_order_relaxed)) {
+        tms_judge_clear_steps(judge, t, begin);
+    }
+}
+
 /* All that began before the first of the last five times have done it too often. */
 struct tms_judge_use *tms_judge_used(struct tms_judge *judge, struct tms_judge_thread *t,
                                      uint64_t target, bool lock, uint64_t event)
@@ -387,6 +413,7 @@ struct tms_judge_use *tms_judge_used(struct tms_judge *judge, struct tms_judge_t
         t->busy++;
     }
     use->count = ring + use->count % ring; /* so that it never overflows */
+    settle_busy(judge, t);
     return use;
 }
 

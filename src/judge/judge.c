@@ -9,6 +9,7 @@ void tms_judge_init(struct tms_judge *judge, struct tms_memory *memory,
 {
     judge->memory = memory;
     judge->port = *port;
+    judge->enough = TMS_JUDGE_ENOUGH;
 }
 
 /* Reads that are still open are reads; then what is open ends. */

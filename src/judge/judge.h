@@ -40,7 +40,9 @@
 #define TMS_JUDGE_SAME   4  /* times that one lock may be acquired; more is busy */
 #define TMS_JUDGE_MANY   16 /* acquires of any locks; more is busy, if it is most of the thread's */
 #define TMS_JUDGE_RECENT 16 /* reads of a thread before a wait: the place of so many is known */
-#define TMS_JUDGE_LEARN  100 /* executions of a section in which its accesses are noted */
+#define TMS_JUDGE_LEARN  100  /* executions of a section in which its accesses are noted */
+#define TMS_JUDGE_ENOUGH 1000 /* times that a busy activation synchronised: not judged after that  \
+                               */
 
 enum tms_judge_kind { TMS_JUDGE_NONE, TMS_JUDGE_R, TMS_JUDGE_W, TMS_JUDGE_U };
 
@@ -243,7 +245,7 @@ struct tms_judge_thread {
     struct tms_judge_thread *next; /* of those that have ended */
     /*
      * Steps up to this event are no own steps any more; TMS_JUDGE_NOTHING_KEPT while no activation
-     * is open. Written by the thread, read by all.
+     * is open that is not settled. Written by the thread, read by all.
      */
     _Atomic uint64_t cleared;
     uint64_t
@@ -254,7 +256,8 @@ struct tms_judge_thread {
     size_t hold_count, hold_capacity;
     struct tms_judge_open *open; /* the outermost first */
     size_t open_count, open_capacity;
-    size_t busy;                 /* so many of these, the outer ones, have taken a lock too often */
+    size_t busy;    /* so many of these, the outer ones, have taken a lock too often, … */
+    size_t settled; /* … and so many of these are not judged any more */
     struct tms_judge_held *held; /* in the order of acquisition */
     size_t held_count, held_capacity;
     size_t learning; /* sections that it is in whose accesses are noted */
@@ -321,6 +324,7 @@ struct tms_judge {
     bool filters;                 /* repeated accesses are among those that come */
     bool learns;                  /* what is accessed in sections, for predictions */
     bool defers;                  /* what depends on lines is decided later: see load.h */
+    uint32_t enough;              /* TMS_JUDGE_ENOUGH, fewer in tests */
     struct tms_judge_cell *cells; /* by variable */
     uint32_t *objects;            /* by variable, 0: not asked */
     size_t cell_capacity, object_capacity;
@@ -417,6 +421,10 @@ static inline bool tms_judge_keeps(const struct tms_judge_thread *thread, uint64
 void tms_judge_adopt(struct tms_judge *judge, uint32_t variable, uint32_t owner,
                      const struct tms_judge_step *last, const struct tms_judge_foreign *write);
 
+/* … and this as a read of another thread, after which nobody has written it. */
+void tms_judge_adopt_read(struct tms_judge *judge, uint32_t variable, uint32_t thread,
+                          const struct tms_judge_step *read);
+
 /* After tms_judge_note: what follows from it for the variable. The step's kind may be U. */
 void tms_judge_take(struct tms_judge *judge, struct tms_judge_thread *thread, uint32_t variable,
                     const struct tms_judge_step *step);
@@ -466,6 +474,10 @@ struct tms_judge_use *tms_judge_used(struct tms_judge *judge, struct tms_judge_t
                                      uint64_t target, bool lock, uint64_t event);
 struct tms_judge_use *tms_judge_use(struct tms_judge *judge, struct tms_judge_thread *thread,
                                     uint64_t target, bool lock);
+
+/* Steps of the thread up to the event are no own steps any more. */
+void tms_judge_clear_steps(struct tms_judge *judge, struct tms_judge_thread *thread,
+                           uint64_t event);
 
 /* The lock that the thread had acquired last of those that it held at the event; 0: none. */
 uint64_t tms_judge_lock_at(const struct tms_judge_thread *thread, uint64_t event);

@@ -105,7 +105,10 @@ static uint64_t foreign_write(const struct tms_judge_thread *t, const struct tms
     return 0;
 }
 
-/* Does a step of another thread, or of this one, matter for what happens to the bytes? */
+/*
+ * Does a step of another thread, or of this one, matter for what happens to the bytes? Not for a
+ * read that another one did before: it changes nothing, and the words know both.
+ */
 static bool matters(const struct tms_judge_thread *t, const struct tms_judge_met *met,
                     uint8_t bytes)
 {
@@ -113,7 +116,8 @@ static bool matters(const struct tms_judge_thread *t, const struct tms_judge_met
 
     for (size_t i = 0; i < met->count; i++) {
         const struct tms_judge_word *word = &met->words[i];
-        if ((word->bytes & bytes) != 0 && is_foreign(t, word)) {
+        bool reads = word->kind == TMS_JUDGE_R && met->step.kind == TMS_JUDGE_R;
+        if ((word->bytes & bytes) != 0 && is_foreign(t, word) && !reads) {
             foreign = true;
             kept = kept || (word->thread != NULL && tms_judge_keeps(word->thread, word->event));
         }
@@ -133,6 +137,42 @@ static uint8_t group_of(const struct tms_judge_met *met, uint8_t bytes)
     return bytes;
 }
 
+static struct tms_judge_step step_of(const struct tms_judge_word *word,
+                                     const struct tms_judge_detail *detail)
+{
+    return (struct tms_judge_step){
+        .event = word->event,
+        .location = detail->location,
+        .kind = word->kind,
+        .atomic = word->atomic,
+        .counter = word->kind == TMS_JUDGE_U && (word->atomic || detail->counter),
+        .initial = (word->initial || detail->initial) && word->kind == TMS_JUDGE_W};
+}
+
+static struct tms_judge_step look_up_step(const struct tms_judge_online *online,
+                                          const struct tms_judge_met *met,
+                                          const struct tms_judge_word *word)
+{
+    struct tms_judge_detail detail = online->detail_of(online->core.port.user, word, met->address);
+
+    return step_of(word, &detail);
+}
+
+/* The reads of threads other than the owner that may still matter: the newest of each. */
+static void adopt_reads(struct tms_judge_online *online, uint32_t variable,
+                        const struct tms_judge_met *met, uint8_t bytes)
+{
+    for (size_t i = met->count; i-- > 0;) {
+        const struct tms_judge_word *word = &met->words[i];
+        if ((word->bytes & bytes) != 0 && word->kind == TMS_JUDGE_R && word->thread != NULL &&
+            tms_judge_keeps(word->thread, word->event)) {
+            struct tms_judge_step step = look_up_step(online, met, word);
+            tms_judge_adopt_read(&online->core, variable, word->id, &step);
+        }
+    }
+}
+
+/* The newest word is the owner's last step. */
 static void adopt(struct tms_judge_online *online, uint32_t variable,
                   const struct tms_judge_met *met, uint8_t bytes)
 {
@@ -145,37 +185,48 @@ static void adopt(struct tms_judge_online *online, uint32_t variable,
         if ((word->bytes & bytes) == 0) {
             continue;
         }
-        struct tms_judge_detail detail =
-            online->detail_of(online->core.port.user, word, met->address);
         owner = word->id;
-        last = (struct tms_judge_step){
-            .event = word->event,
-            .location = detail.location,
-            .kind = word->kind,
-            .atomic = word->atomic,
-            .counter = word->kind == TMS_JUDGE_U && (word->atomic || detail.counter),
-            .initial = (word->initial || detail.initial) && word->kind == TMS_JUDGE_W};
+        last = look_up_step(online, met, word);
         if (word->kind != TMS_JUDGE_R) {
             write =
                 (struct tms_judge_foreign){.event = word->event,
                                            .thread = word->id,
-                                           .location = detail.location,
+                                           .location = last.location,
                                            .kind = word->kind,
                                            .halved = word->kind == TMS_JUDGE_U && !word->atomic};
         }
     }
     tms_judge_adopt(&online->core, variable, owner, &last, &write);
+    adopt_reads(online, variable, met, bytes);
 }
 
 /* ---- an access ------------------------------------------------------------------------------ */
 
-/* Nothing that the variable knows is in use, or the words of the cell know it as well. */
+/* Does it have a step that may still become part of a pattern, or a case that is not decided? */
+static bool is_in_use(const struct tms_judge *core, const struct tms_judge_record *record)
+{
+    const struct tms_judge_thread *t = core->threads[record->thread];
+
+    return record->open != 0 || record->skips ||
+           (record->away && t != NULL && tms_judge_keeps(t, record->step.event));
+}
+
+/* All that is still in use is the owner's last step, and the words of the cell know that as well.
+ */
 static bool is_useless(const struct tms_judge_online *online, uint32_t variable)
 {
-    const struct tms_judge_cell *cell = &online->core.cells[variable];
-    const struct tms_judge_thread *owner = online->core.threads[cell->owner];
+    const struct tms_judge *core = &online->core;
+    const struct tms_judge_cell *cell = &core->cells[variable];
+    const struct tms_judge_thread *owner = core->threads[cell->owner];
+    uint32_t at = cell->records;
 
-    return cell->records == 0 && (owner == NULL || !tms_judge_keeps(owner, cell->last.event));
+    if (cell->last.cleared && owner != NULL && tms_judge_keeps(owner, cell->last.event)) {
+        return false;
+    }
+    while (at != 0 && !is_in_use(core, &core->records.at[at])) {
+        at = core->records.at[at].next;
+    }
+    return at == 0;
 }
 
 static void take(struct tms_judge_online *online, struct tms_judge_thread *t, uint32_t variable,

@@ -229,6 +229,46 @@ static const char *each_fault(const struct naive *naive, const struct tms_result
     return NULL;
 }
 
+static bool may_settle(const struct naive *naive, size_t block, size_t enough)
+{
+    for (size_t i = 0; i < naive->activation_count; i++) {
+        const struct naive_activation *activation = &naive->activations[i];
+        if (activation->block == block && activation->busy && activation->synchronised > enough) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *answer_settled_difference(const struct naive *naive, const struct tms_result *result,
+                                      size_t enough, uint64_t *missing)
+{
+    const char *wrong = NULL;
+    unsigned *met = naive_array(naive->finding_count, sizeof(*met));
+
+    for (size_t i = 0; wrong == NULL && i < result->finding_count; i++) {
+        const struct tms_finding *finding = &result->findings[i];
+        size_t at = find(naive, finding);
+        if (at == NAIVE_NONE) {
+            wrong = answer_say("%s is not expected", finding->id);
+        } else if (finding->judgement->cut > naive->findings[at].cut) {
+            wrong = answer_say("%s is cut more often", finding->id);
+        } else if (!may_settle(naive, naive->findings[at].block, enough)) {
+            wrong = finding_fault(naive, at, finding);
+        }
+        met[at == NAIVE_NONE ? 0 : at]++;
+    }
+    for (size_t i = 0; wrong == NULL && i < naive->finding_count; i++) {
+        *missing += met[i] == 0;
+        if (met[i] == 0 && !may_settle(naive, naive->findings[i].block, enough)) {
+            wrong =
+                answer_say("a finding of %s is missing", function_of(naive, &naive->findings[i]));
+        }
+    }
+    free(met);
+    return wrong;
+}
+
 static enum tms_level worst(const struct naive *naive)
 {
     enum tms_level level = TMS_LEVEL_NOTE;

@@ -19,6 +19,13 @@ const char *answer_difference(const struct naive *naive, const struct tms_result
                               bool alone);
 
 /*
+ * The same if busy activations were not judged any more after they had synchronised more than
+ * `enough` times: what is found in others is complete. `missing` is raised by what was not found.
+ */
+const char *answer_settled_difference(const struct naive *naive, const struct tms_result *result,
+                                      size_t enough, uint64_t *missing);
+
+/*
  * The same for the events that a finding shows, which is the one at `at` of the second
  * implementation.
  */
@@ -36,7 +43,7 @@ void answer_print(const struct naive *naive, FILE *to);
 /* What random traces have met so far. */
 struct coverage {
     uint64_t levels[TMS_PATTERN_COUNT][3]; /* occurrences */
-    uint64_t drivers, interleaved, mains, by_share, delayed, polls, forgotten;
+    uint64_t drivers, interleaved, mains, by_share, delayed, polls, forgotten, settled;
 };
 
 void coverage_add(struct coverage *coverage, const struct naive *naive);

@@ -21,6 +21,7 @@
 #include "judge/trace.h"
 
 #define MOST_MESSAGE 512
+#define SETTLED_SOON 5 /* synchronisations of a busy activation */
 #define ENOUGH       5000
 
 struct test {
@@ -113,13 +114,32 @@ static enum outcome run_engines(struct test *test, const struct trace *trace,
 /* The same as inside a running program. */
 static enum outcome run_online(struct test *test, const struct naive *naive)
 {
-    struct tms_analysis *analysis = online_judge(test->context, naive);
+    struct tms_analysis *analysis = online_judge(test->context, naive, ONLINE_NEVER_SETTLED);
     enum outcome outcome = SAME;
 
     if (analysis != NULL) {
         const char *fault = answer_difference(naive, result_of_judge(analysis), true);
         if (fault != NULL) {
             snprintf(test->message, sizeof(test->message), "online: %s", fault);
+            outcome = DIFFERENT;
+        }
+        tms_analysis_free(analysis);
+    }
+    return outcome;
+}
+
+/* What is not settled is judged as ever; what a full list forgot may be found without it. */
+static enum outcome run_settling(struct test *test, const struct naive *naive)
+{
+    struct tms_analysis *analysis =
+        naive->forgotten == 0 ? online_judge(test->context, naive, SETTLED_SOON) : NULL;
+    enum outcome outcome = SAME;
+
+    if (analysis != NULL) {
+        const char *fault = answer_settled_difference(naive, result_of_judge(analysis),
+                                                      SETTLED_SOON, &test->coverage.settled);
+        if (fault != NULL) {
+            snprintf(test->message, sizeof(test->message), "settling: %s", fault);
             outcome = DIFFERENT;
         }
         tms_analysis_free(analysis);
@@ -168,6 +188,7 @@ static enum outcome run(struct test *test, const struct trace *trace, struct cov
     outcome = outcome == SAME ? run_engines(test, trace, &naive, "judge") : outcome;
     outcome = outcome == SAME ? run_engines(test, trace, &naive, "frontier,judge") : outcome;
     outcome = outcome == SAME ? run_online(test, &naive) : outcome;
+    outcome = outcome == SAME ? run_settling(test, &naive) : outcome;
     coverage_add(coverage, &naive);
     naive_clear(&naive);
     return outcome;

@@ -57,7 +57,8 @@ static const unsigned expected[TMS_PATTERN_COUNT] = {
     X(by_share, "an execution that is busy for its share of synchronisation alone")                \
     X(delayed, "a cut execution that was delayed")                                                 \
     X(polls, "a poll")                                                                             \
-    X(forgotten, "a variable forgotten for a seventeenth")
+    X(forgotten, "a variable forgotten for a seventeenth")                                         \
+    X(settled, "a finding that a busy activation was not judged for any more")
 
 #define ENOUGH_TIMES 5
 

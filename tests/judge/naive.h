@@ -30,8 +30,9 @@ struct naive_activation {
     size_t begin, end; /* events; the end is the join or the count if it was not closed */
     size_t block;      /* index of its function */
     bool busy, delayed;
-    bool busy_by_share; /* only because of its share of the thread's synchronisation */
-    bool cut;           /* by any finding */
+    bool busy_by_share;  /* only because of its share of the thread's synchronisation */
+    bool cut;            /* by any finding */
+    size_t synchronised; /* how often, from its begin to its end */
 };
 
 /* All executions of one function. */

@@ -148,6 +148,7 @@ static unsigned repeated(const struct naive *naive, const struct naive_activatio
 static bool is_busy(const struct naive *naive, struct naive_activation *activation)
 {
     unsigned acquired = 0, all = 0, inside = 0;
+    bool same = false;
 
     for (size_t k = 0; k < activation->end; k++) {
         const struct tms_event *event = &naive->events[k];
@@ -159,14 +160,15 @@ static bool is_busy(const struct naive *naive, struct naive_activation *activati
             continue;
         }
         inside++;
+        activation->synchronised++;
         acquired += naive_is_acquire(event);
         if ((naive_is_acquire(event) || event->kind == TMS_EVENT_UPDATE) &&
             repeated(naive, activation, k) > 4) {
-            return true;
+            same = true;
         }
     }
-    activation->busy_by_share = acquired > 16 && 2 * inside > all;
-    return activation->busy_by_share;
+    activation->busy_by_share = !same && acquired > 16 && 2 * inside > all;
+    return same || activation->busy_by_share;
 }
 
 static bool was_delayed(const struct naive *naive, const struct naive_activation *activation)

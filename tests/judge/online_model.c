@@ -115,7 +115,8 @@ static void open_block(struct model *model, struct actor *actor, size_t k)
     if (frame->candidate) {
         actor->epoch = k + 1;
     }
-    if (actor->told == 0) { /* the outermost: others look at it */
+    if (actor->told ==
+        actor->judge->settled) { /* the outermost that is judged: others look at it */
         tell(model, actor);
     }
 }
@@ -231,12 +232,18 @@ static void renew(struct model *model, size_t k)
 
 /* ---- events ------------------------------------------------------------------------------ */
 
+/* Does it say that the read is one of a compare-and-swap that failed? */
+static bool is_retry(const struct tms_event *event, const struct tms_event *read)
+{
+    return event->kind == TMS_EVENT_RETRY && event->thread == read->thread &&
+           event->target == read->target;
+}
+
 static void take_access(struct model *model, struct actor *actor, size_t k)
 {
     const struct tms_event *event = &model->naive->events[k];
     bool retry = event->kind == TMS_EVENT_READ && k > 0 && k + 1 < model->naive->count &&
-                 event[-1].kind == TMS_EVENT_RETRY && event[-1].thread == event->thread &&
-                 event[1].kind == TMS_EVENT_RETRY && event[1].target == event->target;
+                 is_retry(&event[-1], event) && is_retry(&event[1], event);
 
     if (event->kind == TMS_EVENT_UPDATE) {
         count_update(model, actor, event->target, k + 1);
@@ -440,7 +447,8 @@ static void run(struct model *model)
     }
 }
 
-struct tms_analysis *online_judge(struct tms_context *context, const struct naive *naive)
+struct tms_analysis *online_judge(struct tms_context *context, const struct naive *naive,
+                                  uint32_t enough)
 {
     static struct model model;
     const struct tms_judge_port port = {.name_of = name_of, .object_of = object_of, .user = &model};
@@ -453,6 +461,7 @@ struct tms_analysis *online_judge(struct tms_context *context, const struct naiv
     model.naive = naive;
     tms_judge_online_init(&model.online, &model.memory, &port, 1u << 16);
     model.online.detail_of = detail_of;
+    model.online.core.enough = enough;
     run(&model);
     struct tms_analysis *analysis = conclude(&model);
     tms_judge_online_clear(&model.online);

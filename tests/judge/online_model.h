@@ -9,11 +9,16 @@
 
 #include "judge/naive.h"
 
+/* With fewer synchronisations than this, no busy activation is settled in a trace of the tests. */
+#define ONLINE_NEVER_SETTLED 1000
+
 /*
  * An analysis that has ended, with what was found; NULL: the trace has something in it that no
  * program does. `naive` has judged the trace; only which blocks are candidates, which locks are
- * re-entered, and which memory becomes new is taken from there.
+ * re-entered, and which memory becomes new is taken from there. A busy activation is judged until
+ * it has synchronised more than `enough` times.
  */
-struct tms_analysis *online_judge(struct tms_context *context, const struct naive *naive);
+struct tms_analysis *online_judge(struct tms_context *context, const struct naive *naive,
+                                  uint32_t enough);
 
 #endif
