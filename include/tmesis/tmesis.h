@@ -939,6 +939,7 @@ struct tms_judging {
     size_t member_count;
     const uint32_t *waiting_places; /* locations */
     size_t waiting_count;
+    bool watched; /* accesses to memory were: what is cut without data is not so for lack of them */
 };
 
 /*

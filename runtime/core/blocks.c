@@ -294,11 +294,16 @@ static void split_now(struct tms_rt_thread *t, uint32_t site)
     tms_rt_start_epoch(t);
 }
 
+bool tms_rt_splits_at(unsigned what)
+{
+    return (blocks.split & what) != 0;
+}
+
 /* A fork is the last event of its transaction, everything else that splits the first of the next.
  */
 void tms_rt_split(struct tms_rt_thread *t, unsigned what, uintptr_t pc)
 {
-    if (!tms_rt_mode.checks || t->open_count == 0 || (blocks.split & what) == 0) {
+    if (!tms_rt_mode.checks || t->open_count == 0 || !tms_rt_splits_at(what)) {
         return;
     }
     if (what == TMS_SPLIT_FORK) {

@@ -301,6 +301,9 @@ struct tms_rt_thread *tms_rt_fork_thread(struct tms_rt_thread *t, uintptr_t pc)
     }
     operate(t, TMS_OP_FORK, TMS_EVENT_FORK, child->index, 0, pc);
     tms_rt_judge_synchronised(t);
+    if (tms_rt_splits_at(TMS_SPLIT_FORK)) {
+        tms_rt_judge_rendezvous(t);
+    }
     if (t->engine != NULL) {
         tms_rt_clock_release(t, &child->forked);
         tms_rt_function_releases(t, 0);

@@ -388,6 +388,7 @@ void tms_rt_lose(unsigned loss);
 void tms_rt_blocks_start(const char *sources, const char *split);
 /* Ends and begins the transaction again, inside its blocks. */
 void tms_rt_split(struct tms_rt_thread *thread, unsigned what, uintptr_t pc);
+bool tms_rt_splits_at(unsigned what); /* enum tms_split: do such events split blocks? */
 void tms_rt_section_begins(struct tms_rt_thread *thread, const void *lock, uintptr_t pc);
 void tms_rt_section_ends(struct tms_rt_thread *thread, uintptr_t pc);
 /* A fork has ended the transaction, and this is the next event: it begins another. */

@@ -15,7 +15,8 @@ struct tms_judge_engine {
     struct tms_names members;            /* objects with fields, for predictions */
     char *text;                          /* room for one name */
     size_t text_capacity;
-    bool elsewhere;         /* the core works elsewhere: see load.h */
+    bool elsewhere;         /* the core works elsewhere: see load.h … */
+    bool watched;           /* … and there accesses were seen, though none may be told here */
     struct tms_turn *turns; /* of what was loaded: the stacks of events */
     size_t turn_count, turn_capacity;
     /* The result, made by conclude.c. */
@@ -30,5 +31,11 @@ extern const struct tms_engine tms_engine_judge;
 uint32_t tms_judge_function_id(struct tms_judge_engine *engine, const char *label);
 uint32_t tms_judge_object_id(struct tms_judge_engine *engine, const char *variable);
 uint32_t tms_judge_member_id(struct tms_judge_engine *engine, const char *variable);
+
+/* Were accesses to memory seen at all? */
+static inline bool tms_judge_saw_memory(const struct tms_judge_engine *engine)
+{
+    return engine->watched || engine->core.accesses > 0;
+}
 
 #endif

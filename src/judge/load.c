@@ -246,6 +246,7 @@ int tms_analysis_judge(struct tms_analysis *analysis, const struct tms_judging *
                              member->kinds);
     }
     engine->core.accesses += judging->member_count;
+    engine->watched = judging->watched;
     for (size_t i = 0; i < judging->waiting_count; i++) {
         tms_judge_load_place(engine, judging->waiting_places[i]);
     }

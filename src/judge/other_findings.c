@@ -81,7 +81,7 @@ static enum tms_pattern pattern_of_cycle(const struct tms_judge_work *work,
 {
     bool own = is_own_thread(finding);
 
-    if (work->engine->core.accesses == 0) {
+    if (!tms_judge_saw_memory(work->engine)) {
         return own ? TMS_PATTERN_OWN_THREAD : TMS_PATTERN_UNWATCHED;
     }
     if (is_data(finding) && finding->cycle_length == 2) {

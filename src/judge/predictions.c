@@ -152,7 +152,7 @@ struct tms_judge_predicted tms_judge_predict(struct tms_judge_engine *engine,
     struct sections s = {
         .engine = engine,
         .function = function,
-        .best = {engine->core.accesses > 0 ? TMS_PATTERN_ORDER_ONLY : TMS_PATTERN_UNWATCHED,
+        .best = {tms_judge_saw_memory(engine) ? TMS_PATTERN_ORDER_ONLY : TMS_PATTERN_UNWATCHED,
                  TMS_LEVEL_NOTE, 0, 0},
     };
 

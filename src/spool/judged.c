@@ -231,7 +231,7 @@ static int take_sections(struct whole *whole)
 
 int tms_spool_judged(struct tms_spool_names *names, struct tms_analysis *analysis)
 {
-    struct whole whole = {.names = names};
+    struct whole whole = {.names = names, .judging.watched = names->spool->live.covers != 0};
     int code = take_evidence(&whole);
 
     code = code == TMS_OK ? take_blocks(&whole) : code;
