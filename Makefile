@@ -4,7 +4,7 @@
 #   make            build/tmesis and the library
 #   make demo       install what is missing, build, and watch a bank lose money
 #   make test       install what is missing, build, run every test
-#   make test-long  many more random traces: SEED=… N=…
+#   make test-long  many more random traces and programs made of them: SEED=… N=… WOVEN=…
 #   make fuzz       fuzz a reader with libFuzzer, FORMAT=std TIME=60: of traces (std, rr,
 #                   regiontrack, tms), of specifications (spec), of what a watched process left
 #                   behind (spool), of results (result), of programs (program), of response
@@ -22,6 +22,7 @@ prefix  ?= /usr/local
 DESTDIR ?=
 SEED    ?= 1
 N       ?= 1000000
+WOVEN   ?= 5000
 FORMAT  ?= std
 TIME    ?= 60
 
@@ -65,6 +66,9 @@ test: deps
 
 test-long: all
 	@build/tests/differential --seed $(SEED) --count $(N)
+	@tests/weave/run --seed $(SEED) --count $(WOVEN) --others $(WOVEN) >build/woven.tap; \
+	status=$$?; grep -v '^ok' build/woven.tap; exit $$status
+	@tests/weave/mutate
 
 fuzz: build-fuzz/build.ninja
 	@$(NINJA) -C build-fuzz tests/fuzz-$(FORMAT)

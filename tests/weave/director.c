@@ -16,7 +16,7 @@
  * Variables lie side by side in memory and have 1, 1, 2, 4 and 8 bytes in turn: who takes
  * neighbours for the same will be found out. Those that belong to an object which the trace
  * allocates or frees have a piece of heap memory each. Every third access is an atomic load or
- * store.
+ * store, and half of these are relaxed; so is every fourth update.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -218,14 +218,22 @@ static void make_locks(void)
 
 /* ---- calls ------------------------------------------------------------------------------ */
 
+/* From a plain access, or an update, to how it is made at this turn: order.py says the same. */
+static int atomic_way(enum weave_deed plain, unsigned turn)
+{
+    if (plain == WEAVE_UPDATE_1) {
+        return turn % 4 == 0 ? WEAVE_UPDATE_RELAXED_1 - WEAVE_UPDATE_1 : 0;
+    }
+    return turn % 6 == 0   ? WEAVE_LOAD_RELAXED_1 - WEAVE_READ_1
+           : turn % 3 == 0 ? WEAVE_LOAD_1 - WEAVE_READ_1
+                           : 0;
+}
+
 /* READ, WRITE and UPDATE of the first size; the other sizes and the atomic ways follow. */
 static void plan_access(struct call *call, enum weave_deed plain)
 {
-    bool atomic = plain != WEAVE_UPDATE_1 && call->turn % 3 == 0;
-
     call->variable = find_variable(call->line->operand);
-
-    call->deed = plain + (atomic ? WEAVE_LOAD_1 - WEAVE_READ_1 : 0) +
+    call->deed = plain + atomic_way(plain, call->turn) +
                  call->variable->size_index * (WEAVE_READ_2 - WEAVE_READ_1);
 }
 

@@ -26,6 +26,14 @@
         break;                                                                                     \
     case WEAVE_UPDATE_##size:                                                                      \
         __atomic_fetch_add((type *)object, (type)number, __ATOMIC_ACQ_REL);                        \
+        break;                                                                                     \
+    case WEAVE_LOAD_RELAXED_##size:                                                                \
+        return (void *)(uintptr_t)__atomic_load_n((type *)object, __ATOMIC_RELAXED);               \
+    case WEAVE_STORE_RELAXED_##size:                                                               \
+        __atomic_store_n((type *)object, (type)number, __ATOMIC_RELAXED);                          \
+        break;                                                                                     \
+    case WEAVE_UPDATE_RELAXED_##size:                                                              \
+        __atomic_fetch_add((type *)object, (type)number, __ATOMIC_RELAXED);                        \
         break;
 
 /* EVENT(017) is event_017, and 1017 is the number that it writes. */

@@ -31,7 +31,8 @@
 enum weave_deed {
 #define X(size, type)                                                                              \
     WEAVE_READ_##size, WEAVE_WRITE_##size, WEAVE_LOAD_##size, WEAVE_STORE_##size,                  \
-        WEAVE_UPDATE_##size,
+        WEAVE_UPDATE_##size, WEAVE_LOAD_RELAXED_##size, WEAVE_STORE_RELAXED_##size,                \
+        WEAVE_UPDATE_RELAXED_##size,
     WEAVE_SIZES(X)
 #undef X
         WEAVE_LOCK, /* a mutex */
