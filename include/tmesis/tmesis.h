@@ -93,6 +93,7 @@ const char *tms_error(const struct tms_context *context);
     X(CONDITION, "condition variable")                                                             \
     X(BARRIER, "barrier")                                                                          \
     X(OBJECT, "object") /* of alloc, free and escape */                                            \
+    X(CHANNEL, "channel")                                                                          \
     X(LOCATION, "location")                                                                        \
     X(STACK, "call stack") /* in findings only, see struct tms_step */
 
@@ -141,7 +142,8 @@ uint32_t tms_name_count(const struct tms_context *context, enum tms_class cls);
  * delay and fence have none. From call to delay they are for `judge` alone: to all others they are
  * no events. Atomic accesses and fences have a memory order (TMS_ORDERS). The engines that look for
  * races, predict or judge go by it, or by what is atomic; to the others an atomic access is a plain
- * one, and a fence is no event.
+ * one, and a fence is no event. send and receive are what the system passes from one thread to
+ * another: order to the engines that look for races or predict, and no events to all others.
  */
 #define TMS_EVENT_KINDS(X)                                                                         \
     X(BEGIN, "begin", LABEL)                                                                       \
@@ -171,6 +173,8 @@ uint32_t tms_name_count(const struct tms_context *context, enum tms_class cls);
     X(ATOMIC_WRITE, "aw", VARIABLE)                                                                \
     X(ATOMIC_UPDATE, "au", VARIABLE)                                                               \
     X(FENCE, "fence", NONE)                                                                        \
+    X(SEND, "send", CHANNEL)                                                                       \
+    X(RECEIVE, "receive", CHANNEL) /* comes after all that was sent so far */                      \
     X(ENTER, "enter", LABEL)                                                                       \
     X(EXIT, "exit", LABEL)
 

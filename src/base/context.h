@@ -69,7 +69,7 @@ static inline bool tms_is_for_judge(enum tms_event_kind kind)
 /* Is it no event to the engines that check what happened? */
 static inline bool tms_is_aside(enum tms_event_kind kind)
 {
-    return tms_is_for_judge(kind) || kind == TMS_EVENT_FENCE;
+    return tms_is_for_judge(kind) || (kind >= TMS_EVENT_FENCE && kind <= TMS_EVENT_RECEIVE);
 }
 
 #endif

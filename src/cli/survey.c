@@ -320,7 +320,8 @@ static bool count_event(struct tms_survey *survey, const struct tms_event *event
         count_end(survey, thread);
         return true;
     }
-    if (event->kind == TMS_EVENT_FENCE) { /* is in no transaction */
+    if (event->kind >= TMS_EVENT_FENCE &&
+        event->kind <= TMS_EVENT_RECEIVE) { /* in no transaction */
         return true;
     }
     count_inside(survey, thread);

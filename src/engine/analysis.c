@@ -111,11 +111,12 @@ static bool takes_all(const struct tms_run *run)
     return run->engine->events != NULL;
 }
 
-/* Has the engine a use for it? Those for `judge` alone, and fences, are nothing to others. */
+/* Has the engine a use for it? What is for `judge` alone, or some, is nothing to others. */
 static inline bool knows(const struct tms_run *run, const struct tms_op *op)
 {
-    return op->kind <= TMS_OP_FORGET ||
-           (op->kind == TMS_OP_FENCE ? run->engine->fences : takes_all(run));
+    return op->kind <= TMS_OP_FORGET || (op->kind == TMS_OP_FENCE  ? run->engine->fences
+                                         : op->kind >= TMS_OP_SEND ? run->engine->channels
+                                                                   : takes_all(run));
 }
 
 static void take_ops_between(const struct tms_settings *settings, struct tms_run *run,
@@ -142,7 +143,8 @@ static void run_batch(void *user, const struct tms_op *ops, size_t count)
     for (size_t i = 0; i < here; i++) {
         struct tms_run *run = &analysis->runs[i];
         bool all = (!analysis->lower.judged || takes_all(run)) &&
-                   (!analysis->lower.fences || run->engine->fences);
+                   (!analysis->lower.fences || run->engine->fences) &&
+                   (!analysis->lower.channels || run->engine->channels);
         (all ? take_ops : take_ops_between)(&analysis->settings, run, ops, count);
     }
     if (analysis->aside != NULL) {
@@ -157,8 +159,10 @@ static void run_aside(void *user, const struct tms_op *ops, size_t count)
     struct tms_analysis *analysis = user;
 
     for (size_t i = 1; i < analysis->run_count; i++) {
-        if (!takes_all(&analysis->runs[i])) {
-            take_ops(&analysis->settings, &analysis->runs[i], ops, count);
+        struct tms_run *run = &analysis->runs[i];
+        if (!takes_all(run)) {
+            bool all = !analysis->lower.channels || run->engine->channels;
+            (all ? take_ops : take_ops_between)(&analysis->settings, run, ops, count);
         }
     }
 }
@@ -357,6 +361,7 @@ static int choose_way(struct tms_analysis *analysis)
     for (size_t i = 0; i < analysis->run_count; i++) {
         analysis->lower.judged = analysis->lower.judged || takes_all(&analysis->runs[i]);
         analysis->lower.fences = analysis->lower.fences || analysis->runs[i].engine->fences;
+        analysis->lower.channels = analysis->lower.channels || analysis->runs[i].engine->channels;
     }
     analysis->streams = streams;
     return streams && analysis->run_count > 1 ? start_aside(analysis) : TMS_OK;

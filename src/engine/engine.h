@@ -53,7 +53,8 @@ struct tms_engine {
     size_t state_size;
     /* It looks at all events, in blocks or not: without any block there still is what to check. */
     bool without_blocks;
-    bool fences; /* it wants FENCE */
+    bool fences;   /* it wants FENCE */
+    bool channels; /* … SEND and RECEIVE */
 
     /* Before the first operation; the state is zero. */
     int (*create)(void *state, struct tms_host *host);

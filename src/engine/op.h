@@ -38,9 +38,11 @@
     X(CLOSE, LABEL)  /* … ends: the last of those that were opened or demoted */                 \
     X(DEMOTE, LABEL) /* the last block that began becomes one of those; after its END or UNNEST */ \
     X(CLEAR, NONE)   /* a rendezvous */                                                            \
-    X(RETRY, VARIABLE) /* a compare-and-swap of the variable failed */                             \
-    X(DELAY, NONE)     /* the tool delayed the thread */                                           \
-    X(FENCE, NONE)     /* likewise, for engines that ask for it; its order is in the flags */
+    X(RETRY, VARIABLE)  /* a compare-and-swap of the variable failed */                            \
+    X(DELAY, NONE)      /* the tool delayed the thread */                                          \
+    X(FENCE, NONE)      /* likewise, for engines that ask for it; its order is in the flags */     \
+    X(SEND, CHANNEL)    /* likewise: comes before … */                                           \
+    X(RECEIVE, CHANNEL) /* … all later ones of the channel */
 
 enum tms_op_kind {
 #define X(name, cls) TMS_OP_##name,

@@ -192,11 +192,16 @@ static bool is_plain_access(const struct tms_op *op)
     return (op->kind == TMS_OP_READ || op->kind == TMS_OP_WRITE) && (op->flags & TMS_OP_ORDER) == 0;
 }
 
+static bool is_for_judge(const struct tms_op *op)
+{
+    return op->kind > TMS_OP_FORGET && op->kind < TMS_OP_SEND;
+}
+
 void tms_pick_ops(struct tms_pick *pick, const struct tms_op *ops, size_t count)
 {
     for (size_t i = 0; i < count && !pick->failed; i++) {
-        if (ops[i].kind > TMS_OP_FORGET || is_plain_access(&ops[i])) {
-            continue; /* for `judge` */
+        if (is_for_judge(&ops[i]) || is_plain_access(&ops[i])) {
+            continue;
         }
         struct tms_pick_thread *thread = thread_of(pick, ops[i].thread);
         if (thread == NULL) {

@@ -382,6 +382,13 @@ static void lower_fence(struct tms_lower *lower, const struct tms_event *event, 
     }
 }
 
+static void lower_channel(struct tms_lower *lower, const struct tms_event *event, uint64_t number)
+{
+    if (lower->channels) {
+        put(lower, event, number, event->kind == TMS_EVENT_SEND ? TMS_OP_SEND : TMS_OP_RECEIVE, 0);
+    }
+}
+
 /* What is no event to most engines. */
 static int lower_aside(struct tms_lower *lower, struct tms_lower_thread *thread,
                        const struct tms_event *event, uint64_t number)
@@ -403,6 +410,10 @@ static int lower_aside(struct tms_lower *lower, struct tms_lower_thread *thread,
         break;
     case TMS_EVENT_FENCE:
         lower_fence(lower, event, number);
+        break;
+    case TMS_EVENT_SEND:
+    case TMS_EVENT_RECEIVE:
+        lower_channel(lower, event, number);
         break;
     default:
         put_judged(lower, event, number, (uint8_t)(event->kind - TMS_EVENT_CLEAR + TMS_OP_CLEAR));

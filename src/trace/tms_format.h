@@ -26,7 +26,7 @@
 #define TMS_FILE_MAGIC_SIZE 8
 #define TMS_FILE_BYTE_ORDER UINT32_C(0x01020304)
 #define TMS_FILE_MAJOR      1
-#define TMS_FILE_MINOR      3
+#define TMS_FILE_MINOR      4
 
 /* The fixed start of the file. */
 enum {

@@ -42,6 +42,8 @@ const struct tms_plain_kind tms_plain_kinds[TMS_EVENT_COUNT] = {
     [TMS_EVENT_ATOMIC_WRITE] = NEVER_PLAIN,
     [TMS_EVENT_ATOMIC_UPDATE] = NEVER_PLAIN,
     [TMS_EVENT_FENCE] = NEVER_PLAIN,
+    [TMS_EVENT_SEND] = NEVER_PLAIN,
+    [TMS_EVENT_RECEIVE] = NEVER_PLAIN,
     [TMS_EVENT_ENTER] = NEVER_PLAIN,
     [TMS_EVENT_EXIT] = NEVER_PLAIN,
 };
@@ -295,7 +297,7 @@ static int demote_block(struct tms_validator *v, const struct tms_event *event)
     return validity;
 }
 
-/* ---- fences ----------------------------------------------------------------------------- */
+/* ---- fences and channels ---------------------------------------------------------------- */
 
 /* No event to most engines; to the others it is one. */
 static int fence(struct tms_validator *v, const struct tms_event *event)
@@ -319,6 +321,8 @@ static rule *const rules[TMS_EVENT_COUNT] = {
     [TMS_EVENT_RETURN] = close_call,
     [TMS_EVENT_DEMOTE] = demote_block,
     [TMS_EVENT_FENCE] = fence,
+    [TMS_EVENT_SEND] = fence,
+    [TMS_EVENT_RECEIVE] = fence,
     [TMS_EVENT_ENTER] = open_function,
     [TMS_EVENT_EXIT] = close_function,
 };

@@ -144,7 +144,7 @@ static void read_event(struct tms_oracle *oracle, struct thread *threads, unsign
     size_t locks = tms_name_count(oracle->context, TMS_CLASS_LOCK) + (size_t)1;
     bool on_lock = tms_event_class(event->kind) == TMS_CLASS_LOCK;
 
-    if (event->kind == TMS_EVENT_FENCE ||
+    if ((event->kind >= TMS_EVENT_FENCE && event->kind <= TMS_EVENT_RECEIVE) ||
         (on_lock && inner_hold(&holds[event->thread * locks + event->target], event))) {
         reading->transaction = TMS_NOT_AN_EVENT;
         return;
