@@ -5,7 +5,8 @@
  *
  * C. Flanagan, S. N. Freund: FastTrack, efficient and precise dynamic race detection, PLDI 2009.
  * "Order" is happens-before of program order, of locks (a shared hold is ordered with exclusive
- * ones only), of fork and join, of barriers, and of atomic accesses by their memory orders.
+ * ones only), of fork and join, of barriers, of atomic accesses by their memory orders, and of what
+ * goes through channels.
  * Every thread has a vector clock; what it releases takes it over, what it acquires it joins.
  *
  * Of a variable only two moments are kept. The last write is one epoch: as long as there is no
@@ -260,13 +261,35 @@ static void on_atomic(struct fasttrack *f, struct thread *t, const struct tms_op
     }
 }
 
-/* A thread that has done nothing else so far has no slot yet. */
+/* A thread that has done nothing else so far has no slot yet. NULL: there is no room for it. */
+static struct thread *settled(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+{
+    return t != NULL || tms_fasttrack_start(f, op->thread, NULL, op->event) ? f->by_id[op->thread]
+                                                                            : NULL;
+}
+
 static void on_fence(struct fasttrack *f, struct thread *t, const struct tms_op *op)
 {
-    if (t == NULL && !tms_fasttrack_start(f, op->thread, NULL, op->event)) {
-        return;
+    t = settled(f, t, op);
+    if (t != NULL) {
+        tms_fasttrack_fence(f, t, TMS_OP_ORDER_OF(op), op->event);
     }
-    tms_fasttrack_fence(f, f->by_id[op->thread], TMS_OP_ORDER_OF(op), op->event);
+}
+
+static void on_send(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+{
+    t = settled(f, t, op);
+    if (t != NULL) {
+        tms_fasttrack_release_shared(f, t, &f->channels[op->target], op->event);
+    }
+}
+
+static void on_receive(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+{
+    t = settled(f, t, op);
+    if (t != NULL) {
+        tms_fasttrack_acquire(f, t, &f->channels[op->target], op->event);
+    }
 }
 
 static void on_acquire(struct fasttrack *f, struct thread *t, const struct tms_op *op)
@@ -372,6 +395,8 @@ static handler *const handlers[TMS_OP_COUNT] = {
     [TMS_OP_ESCAPE] = on_other,
     [TMS_OP_FORGET] = on_forget,
     [TMS_OP_FENCE] = on_fence,
+    [TMS_OP_SEND] = on_send,
+    [TMS_OP_RECEIVE] = on_receive,
 };
 
 /* ---- the engine ------------------------------------------------------------------------- */
@@ -383,6 +408,7 @@ static bool make_room(struct fasttrack *f)
     size_t variables = (size_t)tms_name_count(context, TMS_CLASS_VARIABLE) + 1;
     size_t locks = (size_t)tms_name_count(context, TMS_CLASS_LOCK) + 1;
     size_t barriers = (size_t)tms_name_count(context, TMS_CLASS_BARRIER) + 1;
+    size_t channels = (size_t)tms_name_count(context, TMS_CLASS_CHANNEL) + 1;
     size_t threads = (size_t)tms_name_count(context, TMS_CLASS_THREAD) + 1;
 
     return TMS_RESERVE(f->memory, &f->cells, &f->cell_capacity, variables, LEAST) &&
@@ -390,6 +416,7 @@ static bool make_room(struct fasttrack *f)
            TMS_RESERVE(f->memory, &f->reported, &f->reported_capacity, variables, LEAST) &&
            TMS_RESERVE(f->memory, &f->locks, &f->lock_capacity, locks, LEAST) &&
            TMS_RESERVE(f->memory, &f->barriers, &f->barrier_capacity, barriers, LEAST) &&
+           TMS_RESERVE(f->memory, &f->channels, &f->channel_capacity, channels, LEAST) &&
            TMS_RESERVE(f->memory, &f->by_id, &f->id_capacity, threads, LEAST);
 }
 
@@ -478,6 +505,7 @@ static void destroy(void *state)
     tms_release(memory, f->reported, f->reported_capacity, sizeof(*f->reported));
     tms_release(memory, f->locks, f->lock_capacity, sizeof(*f->locks));
     tms_release(memory, f->barriers, f->barrier_capacity, sizeof(*f->barriers));
+    tms_release(memory, f->channels, f->channel_capacity, sizeof(*f->channels));
     tms_release(memory, f->atomics, f->atomic_capacity, sizeof(*f->atomics));
     tms_grid_clear(memory, &f->known);
     tms_clocks_clear(&f->reads);
@@ -504,6 +532,7 @@ const struct tms_engine tms_engine_fasttrack = {
     .without_blocks = true,
     .state_size = sizeof(struct fasttrack),
     .fences = true,
+    .channels = true,
     .create = create,
     .batch = batch,
     .finish = finish,

@@ -98,9 +98,9 @@ struct fasttrack {
     uint8_t *reported; /* bits by enum tms_edge_kind */
     size_t cell_capacity, place_capacity, reported_capacity;
     struct tms_clocks reads; /* two words a slot: the epoch of its access; kind << 32 | place */
-    struct sync *locks, *barriers;
+    struct sync *locks, *barriers, *channels;
     struct atomic *atomics; /* none before the first */
-    size_t lock_capacity, barrier_capacity, atomic_capacity;
+    size_t lock_capacity, barrier_capacity, channel_capacity, atomic_capacity;
     struct tms_clocks syncs;
     uint32_t located; /* not 0: the trace has locations */
 

@@ -129,18 +129,23 @@ static struct tms_vector *barrier_of(struct sidetrack *s, uint32_t id)
     return &s->barriers[id];
 }
 
+/* What the thread did so far comes before what those do that learn from the vector. */
+static void teach(struct sidetrack *s, struct thread *t, struct tms_vector *vector)
+{
+    if (!tms_vector_join(s->memory, vector, &t->clock)) {
+        sidetrack_out_of_memory(s);
+    }
+    t->clock.at[t->slot]++;
+}
+
 static void on_arrive(struct sidetrack *s, const struct tms_op *op)
 {
     struct thread *t = sidetrack_thread(s, op->thread);
     struct tms_vector *barrier = barrier_of(s, op->target);
 
-    if ((s->predict & TMS_PREDICT_BARRIER) == 0 || t == NULL || barrier == NULL) {
-        return;
+    if ((s->predict & TMS_PREDICT_BARRIER) != 0 && t != NULL && barrier != NULL) {
+        teach(s, t, barrier);
     }
-    if (!tms_vector_join(s->memory, barrier, &t->clock)) {
-        sidetrack_out_of_memory(s);
-    }
-    t->clock.at[t->slot]++;
 }
 
 static void on_depart(struct sidetrack *s, const struct tms_op *op)
@@ -151,6 +156,35 @@ static void on_depart(struct sidetrack *s, const struct tms_op *op)
     if ((s->predict & TMS_PREDICT_BARRIER) != 0 && t != NULL && barrier != NULL) {
         tms_sidetrack_wait(s, t, op, SECTION_WAITS);
         tms_sidetrack_learn(s, t, barrier);
+    }
+}
+
+static struct tms_vector *channel_of(struct sidetrack *s, uint32_t id)
+{
+    if (!TMS_RESERVE(s->memory, &s->channels, &s->channel_capacity, (size_t)id + 1, 4)) {
+        sidetrack_out_of_memory(s);
+        return NULL;
+    }
+    return &s->channels[id];
+}
+
+static void on_send(struct sidetrack *s, const struct tms_op *op)
+{
+    struct thread *t = sidetrack_thread(s, op->thread);
+    struct tms_vector *channel = channel_of(s, op->target);
+
+    if (t != NULL && channel != NULL) {
+        teach(s, t, channel);
+    }
+}
+
+static void on_receive(struct sidetrack *s, const struct tms_op *op)
+{
+    struct thread *t = sidetrack_thread(s, op->thread);
+    const struct tms_vector *channel = channel_of(s, op->target);
+
+    if (t != NULL && channel != NULL) {
+        tms_sidetrack_learn(s, t, channel);
     }
 }
 
@@ -204,6 +238,8 @@ static handler *const handlers[TMS_OP_COUNT] = {
     [TMS_OP_DEPART] = on_depart,
     [TMS_OP_STEP] = on_step,
     [TMS_OP_FORGET] = on_forget,
+    [TMS_OP_SEND] = on_send,
+    [TMS_OP_RECEIVE] = on_receive,
 };
 
 #define GROUP 64 /* operations that are looked through at a time */
@@ -342,6 +378,7 @@ const struct tms_engine tms_engine_sidetrack = {
     .state_size = sizeof(struct sidetrack),
     .create = create,
     .no_ends = true,
+    .channels = true,
     .batch = batch,
     .finish = finish,
     .stats = stats,

@@ -184,6 +184,8 @@ struct sidetrack {
     size_t atomic_capacity;
     struct tms_vector *barriers; /* by id: what arrivals know */
     size_t barrier_capacity;
+    struct tms_vector *channels; /* by id: what senders know */
+    size_t channel_capacity;
     struct guarded *variables; /* by id */
     size_t variable_capacity;
     bool waits_held; /* somebody waited for something that is no lock, while holding one */

@@ -207,6 +207,10 @@ void tms_sidetrack_clear(struct sidetrack *s)
     drop_locks(s, s->locks, s->lock_capacity);
     drop_locks(s, s->atomics, s->atomic_capacity);
     tms_arena_clear(&s->arena, s->memory);
+    for (size_t i = 0; i < s->channel_capacity; i++) {
+        tms_vector_clear(s->memory, &s->channels[i]);
+    }
+    tms_release(s->memory, s->channels, s->channel_capacity, sizeof(*s->channels));
     for (size_t i = 0; i < s->barrier_capacity; i++) {
         tms_vector_clear(s->memory, &s->barriers[i]);
     }

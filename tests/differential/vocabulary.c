@@ -57,6 +57,7 @@ struct tms_vocabulary *tms_vocabulary_new(struct tms_context *context)
         intern_numbered(context, TMS_CLASS_LOCK, "m", words->locks, TMS_LOCKS) &&
         intern_numbered(context, TMS_CLASS_CONDITION, "c", words->conditions, TMS_CONDITIONS) &&
         intern_numbered(context, TMS_CLASS_BARRIER, "b", words->barriers, TMS_BARRIERS) &&
+        intern_numbered(context, TMS_CLASS_CHANNEL, "p", words->channels, TMS_CHANNELS) &&
         intern_listed(context, TMS_CLASS_VARIABLE, variable_names, words->variables,
                       TMS_VARIABLES) &&
         intern_listed(context, TMS_CLASS_OBJECT, object_names, words->objects, TMS_OBJECTS) &&

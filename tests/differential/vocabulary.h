@@ -15,10 +15,12 @@
 #define TMS_CONDITIONS 2
 #define TMS_BARRIERS   2
 #define TMS_OBJECTS    3
+#define TMS_CHANNELS   2
 
 struct tms_vocabulary {
     uint32_t threads[TMS_THREADS], variables[TMS_VARIABLES], locks[TMS_LOCKS], labels[TMS_LABELS];
     uint32_t conditions[TMS_CONDITIONS], barriers[TMS_BARRIERS], objects[TMS_OBJECTS];
+    uint32_t channels[TMS_CHANNELS];
 };
 
 struct tms_trace;

@@ -15,6 +15,7 @@
 
 #include "differential/oracle.h"
 #include "differential/trace.h"
+#include "differential/vocabulary.h"
 
 #define PER_TEST 100
 
@@ -165,6 +166,9 @@ static bool orders(const struct test *test, size_t a, size_t b)
         return x->target == y->target;
     }
     if (x->kind == TMS_EVENT_ARRIVE && y->kind == TMS_EVENT_DEPART) {
+        return x->target == y->target;
+    }
+    if (x->kind == TMS_EVENT_SEND && y->kind == TMS_EVENT_RECEIVE) {
         return x->target == y->target;
     }
     if (test->syncs[b][a]) {
@@ -405,7 +409,20 @@ static void compare(struct test *test, uint64_t from, uint64_t to)
     say(test, good, what);
 }
 
-/* So many traces more, of those with memory orders alone. */
+/* Fences, and half of the atomic accesses, become what goes through one of two channels. */
+static void use_channels(const struct test *test, struct tms_trace *trace)
+{
+    for (size_t i = 0; i < trace->count; i++) {
+        struct tms_event *event = &trace->events[i];
+        if (event->kind == TMS_EVENT_FENCE || (is_atomic(event) && event->location % 2 == 0)) {
+            event->kind = is_release(event) ? TMS_EVENT_SEND : TMS_EVENT_RECEIVE;
+            event->target = test->vocabulary->channels[event->location / 2 % TMS_CHANNELS];
+            event->order = TMS_ORDER_NONE;
+        }
+    }
+}
+
+/* So many traces more, of those with memory orders alone; every other one with channels. */
 static void compare_orders(struct test *test, unsigned traces)
 {
     unsigned racy = 0, made = 0;
@@ -418,6 +435,9 @@ static void compare_orders(struct test *test, unsigned traces)
             continue;
         }
         tms_trace_make(test->vocabulary, seed, &trace);
+        if (made % 2 == 1) {
+            use_channels(test, &trace);
+        }
         good = !fails(test, &trace);
         racy += test->first != 0;
         made++;
@@ -425,7 +445,7 @@ static void compare_orders(struct test *test, unsigned traces)
             show(test, seed, &trace);
         }
     }
-    say(test, good, "traces with memory orders");
+    say(test, good, "traces with memory orders, and with channels");
     say(test, racy * 10 >= traces && racy * 10 <= traces * 9,
         "at least a tenth of these has races, and a tenth has none");
     printf("# %u of %u traces with memory orders had races\n", racy, made);
@@ -451,6 +471,16 @@ static const struct golden {
     {"… but with exclusive ones, both ways",
      "A racq m,A r x,A rrel m,B acq m,B w x,B rel m,C racq m,C r x,C rrel m", 0, 0},
     {"a barrier", "A w x,B w y,A arrive b,B arrive b,A depart b,B depart b,A r y,B r x", 0, 0},
+    {"a channel, from all that sent before",
+     "A w x,B w y,A send p,B send p,C receive p,C r x,C r y", 0, 0},
+    {"… not to who sends", "A w x,A send p,B send p,B r x", 4, 1},
+    {"… not from what comes after it was sent", "A w x,A send p,A w x,B receive p,B r x", 5, 1},
+    {"… nor from who sends later", "A w x,B receive p,A send p,B r x", 4, 1},
+    {"different channels don't order", "A w x,A send p,B receive q,B r x", 4, 1},
+    {"what came through a channel goes on through a lock",
+     "A w x,A send p,B receive p,B acq m,B rel m,C acq m,C r x,C rel m", 0, 0},
+    {"a thread that does nothing but receive and send",
+     "A w x,A send p,B receive p,B send q,C receive q,C r x", 0, 0},
     {"atomic updates don't race, and order", "A w y,A u x,B u x,B r y", 0, 0},
     {"… but do race with a plain access", "A u x,B r x,C u x,C w x", 2, 2},
     {"an atomic variable that became a new one orders nothing",
