@@ -16,8 +16,10 @@ struct channel {
     _Atomic uint64_t key;    /* 0: free. It is set last, and stays */
     _Atomic uint32_t twin;   /* the channel that this one is the same as; 0: none */
     _Atomic uint32_t poller; /* the epoll instance that watches it; 0: none */
+    uint32_t id;             /* what recordings call it, from 1 on */
     struct tms_rt_mutex lock;
     struct tms_rt_snapshot *sent; /* under the lock */
+    uint64_t number;              /* of the last release; likewise */
 };
 
 static struct {
@@ -88,7 +90,7 @@ static struct channel *add(uint64_t key, uint32_t twin)
 
     if (!is_known(channel)) {
         assert(channels.count < CHANNELS - 2);
-        channels.count++;
+        channel->id = ++channels.count;
         atomic_store_explicit(&channel->twin, twin, memory_order_relaxed);
         atomic_store_explicit(&channel->key, key, memory_order_release);
     }
@@ -154,19 +156,44 @@ static bool is_followed(void)
     return tms_rt_mode.checks && !tms_rt_is_alone();
 }
 
+/* Of a thread without an event the number is not beyond its fork yet. */
+static void number_first(struct tms_rt_thread *t)
+{
+    if (t->engine == NULL) {
+        tms_rt_pass(t);
+    }
+}
+
+/* For races and predictions on a recording. */
+static void spool(struct tms_rt_thread *t, const struct channel *channel, uint8_t kind)
+{
+    if (!tms_rt_mode.records) {
+        return;
+    }
+    struct tms_spool_event event = {.number = t->number, .target = channel->id, .kind = kind};
+    tms_rt_spool_aside(t, &event);
+}
+
 static void hand_over(struct tms_rt_thread *t, struct channel *channel)
 {
     tms_rt_take_signals(t); /* before the lock: it may be this channel that they came through */
+    number_first(t);
     tms_rt_mutex_lock(&channel->lock);
     tms_rt_clock_hand_over(t, &channel->sent);
+    channel->number = channel->number < t->number ? t->number : channel->number;
     tms_rt_mutex_unlock(&channel->lock);
+    spool(t, channel, TMS_EVENT_SEND);
 }
 
 static void take_over(struct tms_rt_thread *t, struct channel *channel)
 {
     tms_rt_mutex_lock(&channel->lock);
-    tms_rt_clock_take_over(t, channel->sent);
+    bool learnt = tms_rt_clock_take_over(t, channel->sent, channel->number);
     tms_rt_mutex_unlock(&channel->lock);
+    if (learnt) {
+        number_first(t);
+        spool(t, channel, TMS_EVENT_RECEIVE);
+    }
 }
 
 static void send_to(struct tms_rt_thread *t, uint64_t key)

@@ -456,18 +456,18 @@ static bool is_news(const struct tms_rt_thread *t, const struct tms_rt_snapshot 
  * The next number is a new one: two releases of a thread with the same number have released the
  * same. It is beyond those of the releases, so that a recording has them in this order.
  */
-void tms_rt_clock_take_over(struct tms_rt_thread *t, const struct tms_rt_snapshot *vector)
+bool tms_rt_clock_take_over(struct tms_rt_thread *t, const struct tms_rt_snapshot *vector,
+                            uint64_t number)
 {
     if (vector == NULL || !is_news(t, vector)) {
-        return;
+        return false;
     }
     widen(&t->wider, vector->at, vector->count);
-    for (uint32_t slot = FIRST_SLOT; slot < vector->count; slot++) {
-        catch_up(t, vector->at[slot]);
-    }
+    catch_up(t, number);
     t->number++;
     t->calm++;
     t->seen_more = true;
+    return true;
 }
 
 /* ---- clocks of memory --------------------------------------------------------------------- */

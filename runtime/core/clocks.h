@@ -78,7 +78,9 @@ void tms_rt_clock_forget(struct tms_rt_thread *thread);
  * its epoch ends. And from there to the thread. The vector is the caller's alone, or locked.
  */
 void tms_rt_clock_hand_over(struct tms_rt_thread *thread, struct tms_rt_snapshot **vector);
-void tms_rt_clock_take_over(struct tms_rt_thread *thread, const struct tms_rt_snapshot *vector);
+/* `number`: of the last release. True if there was something to learn. */
+bool tms_rt_clock_take_over(struct tms_rt_thread *thread, const struct tms_rt_snapshot *vector,
+                            uint64_t number);
 /* Did the event come before, by what the kernel passed on? */
 bool tms_rt_clock_knows(struct tms_rt_thread *thread, uint32_t slot, uint64_t event);
 /* `wider`, if it is not NULL, as times by slot. */

@@ -94,7 +94,9 @@ int tms_thin_other(struct tms_thin_thread *thread, const struct tms_event *event
     case TMS_EVENT_RETURN:
         return end(thread, TMS_EVENT_CALL, event, sink, user);
     case TMS_EVENT_CLEAR: /* blocks in which nothing has happened have nothing to be cleared, … */
-    case TMS_EVENT_FENCE: /* … and a fence is in no block */
+    case TMS_EVENT_FENCE: /* … and these are in no block */
+    case TMS_EVENT_SEND:
+    case TMS_EVENT_RECEIVE:
         return sink(user, event);
     default:
         return tms_thin_flush(thread, event, sink, user);

@@ -59,12 +59,12 @@ static inline bool tms_thin_passes(const struct tms_thin_thread *thread)
     return thread->heard && !thread->forked && thread->count == 0;
 }
 
-/* Is it no event to the engines that check: for `judge` alone, or a fence? */
+/* Is it no event to the engines that check: for `judge` alone, a fence, or order by a channel? */
 static inline bool tms_thin_is_aside(const struct tms_event *event)
 {
     return (event->kind >= TMS_EVENT_CALL && event->kind <= TMS_EVENT_DELAY &&
             event->kind != TMS_EVENT_DEMOTE) ||
-           event->kind == TMS_EVENT_FENCE;
+           (event->kind >= TMS_EVENT_FENCE && event->kind <= TMS_EVENT_RECEIVE);
 }
 
 static inline bool tms_thin_is_atomic(const struct tms_event *event)

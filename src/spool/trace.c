@@ -3,6 +3,7 @@
 #include "spool/trace.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "protocol/config.h"
@@ -410,6 +411,14 @@ static uint32_t label_of(struct work *work, const struct tms_spool_event *from)
     return label == 0 && needed ? tms_spool_intern(work->names, TMS_CLASS_LABEL, "?") : label;
 }
 
+static uint32_t channel_of(struct work *work, const struct tms_spool_event *from)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "channel:%u", (unsigned)from->target);
+    return tms_spool_intern(work->names, TMS_CLASS_CHANNEL, name);
+}
+
 static int take_event(struct work *work, const struct tms_spool_event *from, uint32_t thread)
 {
     struct tms_event event = {.thread = thread, .kind = from->kind, .location = from->site};
@@ -433,6 +442,9 @@ static int take_event(struct work *work, const struct tms_spool_event *from, uin
                                             : pass(work, from, &event);
     case TMS_CLASS_THREAD:
         event.target = tms_spool_thread(work->names, (uint32_t)from->target);
+        return pass(work, from, &event);
+    case TMS_CLASS_CHANNEL:
+        event.target = channel_of(work, from);
         return pass(work, from, &event);
     case TMS_CLASS_NONE:
         return pass(work, from, &event);
