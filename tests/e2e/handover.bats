@@ -45,3 +45,86 @@ COMPARE
     build_handover gcc -O2
     judge_ways late race
 }
+
+# What a recording says is what the process said; the way that spins would fill it.
+@test "fasttrack says the same of a recording, full or not" {
+    build_handover gcc -O2
+    for way in "${ways[@]}"; do
+        [ "$way" = handler-spinning ] || recorded+=("$way")
+    done
+    for variant in "" late --full; do
+        how=-q wanted=race
+        [ "$variant" != --full ] || how=--full variant=
+        [ -n "$variant" ] || wanted=no-race
+        printf '%s\n' "${recorded[@]}" |
+            xargs -P 2 -I WAY "$tmesis" record -q $how -o WAY.tms ./handover WAY "$variant"
+        for way in "${recorded[@]}"; do
+            tms check -q --engine=fasttrack --json "$way.tms"
+            query '[r["verdict"] for r in d[0]["results"]] == ["'"$wanted"'"]'
+        done
+    done
+}
+
+@test "sidetrack predicts nothing against what came through the kernel" {
+    cat >window.c <<'SOURCE'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int ends[2], value;
+static int get(void)
+{
+    pthread_mutex_lock(&m);
+    int now = value;
+    pthread_mutex_unlock(&m);
+    return now;
+}
+static void set(int now)
+{
+    pthread_mutex_lock(&m);
+    value = now;
+    pthread_mutex_unlock(&m);
+}
+void add(void)
+{
+    set(get() + 1);
+}
+static void *second(void *told)
+{
+    char byte;
+    if (told != NULL) {
+        if (read(ends[0], &byte, 1) != 1)
+            abort();
+    } else {
+        usleep(200000);
+    }
+    add();
+    return NULL;
+}
+int main(int count, char **words)
+{
+    pthread_t thread;
+    if (pipe(ends) != 0)
+        return 2;
+    pthread_create(&thread, NULL, second, count > 1 ? words : NULL);
+    add();
+    if (count > 1 && write(ends[1], "x", 1) != 1)
+        return 2;
+    pthread_join(thread, NULL);
+    return 0;
+}
+SOURCE
+    "$tmesis" cc -g window.c -o window
+    for told in "" told; do
+        wanted=predicted
+        [ -z "$told" ] || wanted=none-predicted
+        # shellcheck disable=SC2086 # no word at all, or one
+        tms run -q --json=run.json ./window $told
+        output=$(cat run.json)
+        query '[r["verdict"] for r in d[0]["results"] if r["engine"] == "sidetrack"] == ["'"$wanted"'"]'
+        # shellcheck disable=SC2086
+        tms record -q -o window.tms ./window $told
+        tms check -q --engine=sidetrack --json window.tms
+        query '[r["verdict"] for r in d[0]["results"]] == ["'"$wanted"'"]'
+    done
+}
