@@ -374,9 +374,13 @@ static void step_retry(struct maker *m, unsigned t)
     }
 }
 
-/* A delay, or a fence, which only ends a stretch. */
+/* A delay, or what goes through a channel, or a fence, which only ends a stretch. */
 static void step_delay(struct maker *m, unsigned t)
 {
+    if (chance(m, 40)) {
+        emit(m, t, chance(m, 50) ? TMS_EVENT_SEND : TMS_EVENT_RECEIVE, m->words->channel);
+        return;
+    }
     if (chance(m, m->profile->atomic)) {
         emit(m, t, TMS_EVENT_FENCE, 0);
         m->trace->events[m->trace->count - 1].order = TMS_ORDER_SEQ_CST;

@@ -227,6 +227,8 @@ static bool is_counted(const struct naive *naive, size_t k)
     case TMS_EVENT_RETRY:
     case TMS_EVENT_DELAY:
     case TMS_EVENT_FENCE:
+    case TMS_EVENT_SEND:
+    case TMS_EVENT_RECEIVE:
         return false;
     default:
         return !naive->facts[k].inner && (naive->facts[k].access || !accesses(&naive->events[k]));
@@ -245,6 +247,8 @@ static bool ends_run(const struct naive *naive, size_t k)
     case TMS_EVENT_ALLOC:
     case TMS_EVENT_FREE:
     case TMS_EVENT_ESCAPE:
+    case TMS_EVENT_SEND:
+    case TMS_EVENT_RECEIVE:
     case TMS_EVENT_DELAY:
     case TMS_EVENT_DEMOTE:
         return false;

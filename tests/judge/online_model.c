@@ -315,6 +315,9 @@ static void take_other(struct model *model, struct actor *actor, size_t k)
 {
     uint8_t kind = model->naive->events[k].kind;
 
+    if (kind == TMS_EVENT_SEND || kind == TMS_EVENT_RECEIVE) {
+        return; /* no event */
+    }
     if (kind == TMS_EVENT_DELAY) {
         tell(model, actor);
         tms_judge_delay(actor->judge);
@@ -356,6 +359,8 @@ static void (*const takers[TMS_EVENT_COUNT])(struct model *model, struct actor *
     [TMS_EVENT_RETRY] = take_other,
     [TMS_EVENT_DELAY] = take_other,
     [TMS_EVENT_FENCE] = take_other,
+    [TMS_EVENT_SEND] = take_other,
+    [TMS_EVENT_RECEIVE] = take_other,
 };
 
 /* A program has a retry only around the read of a compare-and-swap. */

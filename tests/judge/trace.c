@@ -18,6 +18,7 @@ static const char *const label_names[LABELS] = {
     "h.cold", "k", "k.coldStart"};
 static const char *const object_names[OBJECTS] = {"obj", "arr", "x", "heap:f:T#1"};
 static const char *const condition_names[CONDITIONS] = {"c"};
+static const char *const channel_name = "p";
 static const char *const barrier_names[BARRIERS] = {"b"};
 
 static bool intern(struct tms_context *context, enum tms_class cls, const char *const *names,
@@ -41,7 +42,8 @@ bool words_init(struct words *words, struct tms_context *context)
            intern(context, TMS_CLASS_LABEL, label_names, words->labels, LABELS) &&
            intern(context, TMS_CLASS_OBJECT, object_names, words->objects, OBJECTS) &&
            intern(context, TMS_CLASS_CONDITION, condition_names, words->conditions, CONDITIONS) &&
-           intern(context, TMS_CLASS_BARRIER, barrier_names, words->barriers, BARRIERS);
+           intern(context, TMS_CLASS_BARRIER, barrier_names, words->barriers, BARRIERS) &&
+           intern(context, TMS_CLASS_CHANNEL, &channel_name, &words->channel, 1);
 }
 
 static const struct {

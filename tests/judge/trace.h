@@ -32,6 +32,7 @@ struct trace {
 struct words {
     uint32_t threads[THREADS], variables[VARIABLES], locks[LOCKS], labels[LABELS];
     uint32_t objects[OBJECTS], conditions[CONDITIONS], barriers[BARRIERS];
+    uint32_t channel;
 };
 
 /* False when memory is short. */

@@ -194,6 +194,8 @@ static const struct {
 } steps[] = {
     {TMS_EVENT_ESCAPE, drop},
     {TMS_EVENT_FENCE, drop},
+    {TMS_EVENT_SEND, drop},
+    {TMS_EVENT_RECEIVE, drop},
     {TMS_EVENT_ATOMIC_READ, prepare_atomic},
     {TMS_EVENT_ATOMIC_WRITE, prepare_atomic},
     {TMS_EVENT_ATOMIC_UPDATE, prepare_atomic},
