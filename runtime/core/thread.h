@@ -171,11 +171,10 @@ struct tms_rt_thread {
     struct tms_rt_snapshot *snapshot; /* of `seen`, … */
     bool seen_more;                   /* … which has grown since, or `wider` has */
     struct tms_rt_snapshot *wider;    /* what it knows through the kernel; NULL: nothing */
-    _Atomic uint64_t
-        signalled; /* signals that interrupted the runtime, for `wider`; see channels.h */
-    struct tms_rt_clock forked; /* what its creator had released; of the creator's making */
-    struct tms_rt_clock fenced; /* released by its last release fence */
-    struct tms_rt_clock loaded; /* what its relaxed loads got, for an acquire fence */
+    _Atomic uint64_t signalled;       /* signals that interrupted the runtime; see channels.h */
+    struct tms_rt_clock forked;       /* what its creator had released; of the creator's making */
+    struct tms_rt_clock fenced;       /* released by its last release fence */
+    struct tms_rt_clock loaded;       /* what its relaxed loads got, for an acquire fence */
     struct tms_rt_called called;
     const struct tms_rt_label *labels[TMS_RT_LABEL_CACHE]; /* NULL: none yet */
     struct tms_rt_site_entry sites[TMS_RT_SITE_CACHE];
