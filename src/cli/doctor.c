@@ -128,49 +128,46 @@ static enum state check_runtime(struct doctor *doctor)
 
 /* ---- programs ------------------------------------------------------------------------- */
 
-/* B's deposit runs between the two halves of A's, in every run, and without a race. */
-static const char lost_update[] = "#include <pthread.h>\n"
-                                  "#include <semaphore.h>\n"
-                                  "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n"
-                                  "static sem_t was_read, was_set;\n"
-                                  "static int balance;\n"
-                                  "static int get(void)\n"
-                                  "{\n"
-                                  "    pthread_mutex_lock(&lock);\n"
-                                  "    int now = balance;\n"
-                                  "    pthread_mutex_unlock(&lock);\n"
-                                  "    return now;\n"
-                                  "}\n"
-                                  "static void set(int to)\n"
-                                  "{\n"
-                                  "    pthread_mutex_lock(&lock);\n"
-                                  "    balance = to;\n"
-                                  "    pthread_mutex_unlock(&lock);\n"
-                                  "}\n"
-                                  "static void deposit(int amount, int first)\n"
-                                  "{\n"
-                                  "    int now = get();\n"
-                                  "    if (first) {\n"
-                                  "        sem_post(&was_read);\n"
-                                  "        sem_wait(&was_set);\n"
-                                  "    }\n"
-                                  "    set(now + amount);\n"
-                                  "}\n"
-                                  "static void *other(void *unused)\n"
-                                  "{\n"
-                                  "    sem_wait(&was_read);\n"
-                                  "    deposit(2, 0);\n"
-                                  "    sem_post(&was_set);\n"
-                                  "    return unused;\n"
-                                  "}\n"
-                                  "int main(void)\n"
-                                  "{\n"
-                                  "    pthread_t thread;\n"
-                                  "    pthread_create(&thread, NULL, other, NULL);\n"
-                                  "    deposit(1, 1);\n"
-                                  "    pthread_join(thread, NULL);\n"
-                                  "    return get() == 1 ? 0 : 1;\n"
-                                  "}\n";
+/* Both deposits sleep between their halves until an update is lost, without a race. */
+static const char lost_update[] =
+    "#include <pthread.h>\n"
+    "#include <unistd.h>\n"
+    "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n"
+    "static int balance;\n"
+    "static int get(void)\n"
+    "{\n"
+    "    pthread_mutex_lock(&lock);\n"
+    "    int now = balance;\n"
+    "    pthread_mutex_unlock(&lock);\n"
+    "    return now;\n"
+    "}\n"
+    "static void set(int to)\n"
+    "{\n"
+    "    pthread_mutex_lock(&lock);\n"
+    "    balance = to;\n"
+    "    pthread_mutex_unlock(&lock);\n"
+    "}\n"
+    "static void deposit(int amount)\n"
+    "{\n"
+    "    int now = get();\n"
+    "    usleep(20000);\n"
+    "    set(now + amount);\n"
+    "}\n"
+    "static void *other(void *unused)\n"
+    "{\n"
+    "    deposit(2);\n"
+    "    return unused;\n"
+    "}\n"
+    "int main(void)\n"
+    "{\n"
+    "    for (int i = 0, sum = 0; i < 50 && get() == sum; i++, sum += 3) {\n"
+    "        pthread_t thread;\n"
+    "        pthread_create(&thread, NULL, other, NULL);\n"
+    "        deposit(1);\n"
+    "        pthread_join(thread, NULL);\n"
+    "    }\n"
+    "    return 0;\n"
+    "}\n";
 
 static const char cxx_program[] =
     "#include <mutex>\n"
@@ -299,18 +296,18 @@ static long read_setting(const char *path)
 /* The runtime reserves this much for what it knows of memory, and uses little of it. */
 static enum state check_room(struct doctor *doctor)
 {
-    size_t size = (size_t)8 << 40;
+    size_t size = (size_t)16 << 40;
     void *map = mmap(NULL, size, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (map == MAP_FAILED) {
         return found(doctor, BAD,
-                     "8 TiB of addresses can't be reserved; lift the limit (ulimit -v unlimited), "
+                     "16 TiB of addresses can't be reserved; lift the limit (ulimit -v unlimited), "
                      "or set vm.overcommit_memory to 0 or 1 (it is %ld)",
                      read_setting("/proc/sys/vm/overcommit_memory"));
     }
     munmap(map, size);
-    return found(doctor, GOOD, "8 TiB of addresses can be reserved");
+    return found(doctor, GOOD, "16 TiB of addresses can be reserved");
 }
 
 static bool can_fix_addresses(void)

@@ -24,12 +24,11 @@ struct tms_predicting {
     bool acq_rel;
 };
 
-/* The engines of run without --engine: what happened, and what could have. */
-#define TMS_DEFAULT_ENGINES "frontier,sidetrack"
+/* The engine that judges findings by data. */
+#define TMS_JUDGE "judge"
 
-/* The engine that judges findings by data; those of check, and of run if it is to judge. */
-#define TMS_JUDGE          "judge"
-#define TMS_JUDGED_ENGINES "frontier," TMS_JUDGE ",sidetrack"
+/* The engines of check and run without --engine: what happened, what it means, what could have. */
+#define TMS_DEFAULT_ENGINES "frontier," TMS_JUDGE ",sidetrack"
 
 /* What --potential adds to the engines. `atomizer` is not among them: `reduction` says the same
  * with fewer false alarms. */

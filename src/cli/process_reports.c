@@ -9,7 +9,7 @@
 
 static bool is_locks_only(const struct tms_remains *remains)
 {
-    return (remains->spool.header.mode & TMS_RT_LOCKS_ONLY) != 0;
+    return (remains->spool.header.mode & (TMS_RT_LOCKS_ONLY | TMS_RT_NO_MEMORY)) != 0;
 }
 
 static struct tms_coverage coverage_of(const struct tms_spool_live *live)

@@ -84,10 +84,10 @@ static const struct tms_option options[] = {
      .alone = "all",
      .environment = true,
      .value = "NAME,…",
-     .help = "which engines decide: frontier does while the program runs, for others it is "
-             "recorded and they are run at its end (judge works beside frontier, and brings it "
-             "and sidetrack along); without it, programs that were not built with tmesis cc "
-             "get " TMS_LOCK_ENGINES},
+     .help =
+         "which engines decide: frontier, judge and sidetrack do while the program runs, for "
+         "others it is recorded and they are run at its end (judge brings the other two "
+         "along); without it, programs that were not built with tmesis cc get " TMS_LOCK_ENGINES},
     {.name = "blame",
      .type = TMS_OPTION_FLAG,
      .at = AT(blame),
@@ -580,13 +580,12 @@ static void settle_settings(struct job *job)
     job->settings.suppressions = job->suppress.list;
 }
 
-/* A judgement is shown with what it is about; --fail-on may ask for one by its level. */
+/* A judgement is shown with what it is about. */
 static const char *wanted_engines(const struct job *job)
 {
-    const struct values *values = job->values;
-    bool asked = !values->engine_given && tms_fail_on_by_level(&job->fail_on);
+    const char *engines = job->values->engines;
 
-    return asked || strcmp(values->engines, TMS_JUDGE) == 0 ? TMS_JUDGED_ENGINES : values->engines;
+    return strcmp(engines, TMS_JUDGE) == 0 ? TMS_DEFAULT_ENGINES : engines;
 }
 
 /* False after a sentence: what is asked for contradicts itself. */
@@ -690,9 +689,9 @@ const struct tms_command tms_command_run = {
         "program only locks and threads are. The program's own input and output are untouched. "
         "The report goes to standard error when it ends. Everything after PROGRAM is passed to "
         "it.\n\n"
-        "Exit status: that of PROGRAM (128 and its number after a signal), but 66 if a violation "
-        "was observed (--engine=judge: an error or a warning; see --fail-on and --strict), 3 if "
-        "the verdict is incomplete, 125 if PROGRAM could not be run and watched.",
+        "Exit status: that of PROGRAM (128 and its number after a signal), but 66 if an error or "
+        "a warning was observed (see --fail-on and --strict), 3 if the verdict is incomplete, 125 "
+        "if PROGRAM could not be run and watched.",
     .options = options,
     .values_size = sizeof(struct values),
     .operands_least = 1,

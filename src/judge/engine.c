@@ -368,15 +368,20 @@ static void stats(const void *state, struct tms_counters *counters)
 {
     const struct tms_judge_engine *engine = state;
     const struct tms_judge *core = &engine->core;
+    const struct tms_counter found[] = {
+        {"patterns", "occurrences of a pattern", core->occurrences},
+    };
     const struct tms_counter kept[] = {
         {"accesses", "reads, writes and updates of data", core->accesses},
         {"takeovers", "accesses to a variable that another thread had accessed last", core->met},
-        {"patterns", "occurrences of a pattern", core->occurrences},
         {"records", "most pairs of a thread and a variable that it shares", core->records.count},
         {"activations", "most activations that were kept", core->nodes.count},
     };
 
-    TMS_COUNTERS_PUT(counters, kept);
+    TMS_COUNTERS_PUT(counters, found);
+    if (!engine->elsewhere) {
+        TMS_COUNTERS_PUT(counters, kept);
+    }
 }
 
 static void destroy(void *state)

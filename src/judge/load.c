@@ -81,7 +81,6 @@ void tms_judge_load_evidence(struct tms_judge_engine *engine,
                                   (uint32_t)evidence->first.other);
     bool is_first;
 
-    engine->core.accesses++; /* there are some */
     wanted.culprit = evidence->firm ? function_of(engine, evidence->culprit) : 0;
     first.pattern = evidence->pattern;
     tms_judge_decide_places(&first, &wanted.mild);
@@ -239,14 +238,13 @@ int tms_analysis_judge(struct tms_analysis *analysis, const struct tms_judging *
         return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
                         "judge works here, or this analysis has ended");
     }
+    engine->watched = judging->watched;
     load_blocks(engine, judging);
     for (size_t i = 0; i < judging->member_count; i++) {
         const struct tms_judged_member *member = &judging->members[i];
         tms_judge_add_member(&engine->core, member->location, member->lock, member->variable,
                              member->kinds);
     }
-    engine->core.accesses += judging->member_count;
-    engine->watched = judging->watched;
     for (size_t i = 0; i < judging->waiting_count; i++) {
         tms_judge_load_place(engine, judging->waiting_places[i]);
     }

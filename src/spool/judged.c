@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "protocol/config.h"
 #include "spool/observe.h"
 
 /* Kinds of steps, as the runtime has them: enum tms_judge_kind. */
@@ -231,7 +232,10 @@ static int take_sections(struct whole *whole)
 
 int tms_spool_judged(struct tms_spool_names *names, struct tms_analysis *analysis)
 {
-    struct whole whole = {.names = names, .judging.watched = names->spool->live.covers != 0};
+    const uint32_t unwatched = TMS_RT_LOCKS_ONLY | TMS_RT_NO_MEMORY;
+    struct whole whole = {.names = names};
+
+    whole.judging.watched = (names->spool->header.mode & unwatched) == 0;
     int code = take_evidence(&whole);
 
     code = code == TMS_OK ? take_blocks(&whole) : code;

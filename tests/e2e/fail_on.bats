@@ -117,18 +117,18 @@ int main(void)
 CODE
     "$tmesis" cc -O1 -g -o order order.c
     "$tmesis" cc -O1 -g -o bank "$top/examples/bank/buggy.c"
-    tms run --engine=judge --json=out ./order
+    tms run --json=out ./order
     [ "$status" -eq 0 ]
     output=$(cat out)
     query '[r["verdict"] for r in d[0]["results"] if r["engine"] == "frontier"] == ["violation"]'
     query '[r["verdict"] for r in d[0]["results"] if r["engine"] == "judge"] == ["unaffected"]'
-    tms run -q --engine=judge --strict ./order
+    tms run -q --strict ./order
     [ "$status" -eq 66 ]
     tms run -q ./order # not judged
     [ "$status" -eq 66 ]
     tms run -q --fail-on=warning ./order # brings judge along
     [ "$status" -eq 0 ]
-    tms run -q --engine=judge --perturb=1 ./bank
+    tms run -q --perturb=1 ./bank
     [ "$status" -eq 66 ]
     tms run -q --engine=frontier,judge --fail-on=error --exit-code=9 --perturb=1 ./bank
     [ "$status" -eq 9 ]
