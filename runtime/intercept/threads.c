@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "protocol/spool.h"
+#include "runtime/core/memory.h"
 #include "runtime/intercept/thread_calls.h"
 
 /* The descriptor stays here after tms_rt_self is gone, for who joins. */
@@ -135,7 +136,7 @@ void tms_rt_born(struct tms_rt_birth *birth)
     watch_end(birth->child);
     tms_rt_thread_start(birth->child, birth->routine, own_stack.low, own_stack.high);
     atomic_store(&birth->begun, 1);
-    syscall(SYS_futex, &birth->begun, FUTEX_WAKE_PRIVATE, 1);
+    tms_rt_raw(SYS_futex, (long)&birth->begun, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
 }
 
 void tms_rt_end_birth(struct tms_rt_birth *birth, bool created, bool detached)
@@ -144,7 +145,7 @@ void tms_rt_end_birth(struct tms_rt_birth *birth, bool created, bool detached)
     if (!created)
         tms_rt_fork_failed(birth->child);
     while (created && atomic_load(&birth->begun) == 0)
-        syscall(SYS_futex, &birth->begun, FUTEX_WAIT_PRIVATE, 0, NULL);
+        tms_rt_raw(SYS_futex, (long)&birth->begun, FUTEX_WAIT_PRIVATE, 0, 0, 0, 0);
     if (created && detached)
         tms_rt_detach_thread(birth->child);
     errno = saved_errno;
