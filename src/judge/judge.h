@@ -41,8 +41,7 @@
 #define TMS_JUDGE_MANY   16 /* acquires of any locks; more is busy, if it is most of the thread's */
 #define TMS_JUDGE_RECENT 16 /* reads of a thread before a wait: the place of so many is known */
 #define TMS_JUDGE_LEARN  100  /* executions of a section in which its accesses are noted */
-#define TMS_JUDGE_ENOUGH 1000 /* times that a busy activation synchronised: not judged after that  \
-                               */
+#define TMS_JUDGE_ENOUGH 1000 /* synchronisations of a busy activation; not judged after these */
 
 enum tms_judge_kind { TMS_JUDGE_NONE, TMS_JUDGE_R, TMS_JUDGE_W, TMS_JUDGE_U };
 
