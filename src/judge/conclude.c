@@ -28,6 +28,9 @@ static int by_identity(const void *a, const void *b)
     if (one->judgement->level != two->judgement->level) {
         return one->judgement->level > two->judgement->level ? -1 : 1;
     }
+    if ((one->finding.caveat != NULL) != (two->finding.caveat != NULL)) {
+        return one->finding.caveat == NULL ? -1 : 1;
+    }
     return (one->finding.event > two->finding.event) - (one->finding.event < two->finding.event);
 }
 
@@ -38,7 +41,10 @@ static void take_in(struct tms_judge_entry *into, const struct tms_judge_entry *
     into->judgement->cut += from->judgement->cut;
 }
 
-/* What was observed need not be predicted; of two that are alike the more severe stays. */
+/*
+ * What was observed need not be predicted; of two that are alike the more severe stays, or the one
+ * without a caveat.
+ */
 static void merge(struct tms_judge_work *work)
 {
     size_t kept = 0;

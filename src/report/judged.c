@@ -202,21 +202,32 @@ static void write_block_place(const struct tms_judged *judged, FILE *note)
     }
 }
 
-static void write_executions(const struct tms_judged *judged, FILE *note)
+/* "cut in 27 of 40,001 executions"; a process that was killed leaves no count of these. */
+static void write_counted_executions(const struct tms_judgement *judgement, FILE *note)
 {
-    const struct tms_judgement *judgement = judged->judgement;
-    bool one = judgement->executions == 1;
+    bool counted = judgement->executions > 0;
+    uint64_t last = counted ? judgement->executions : judgement->cut;
 
     if (judgement->cut == 0) {
-        fputs("predicted: not cut in ", note);
-        tms_write_number(note, judgement->executions);
+        fputs(counted ? "predicted: not observed in " : "predicted", note);
     } else {
         fputs("cut in ", note);
         tms_write_number(note, judgement->cut);
-        fputs(" of ", note);
+        fputs(counted ? " of " : "", note);
+    }
+    if (counted) {
         tms_write_number(note, judgement->executions);
     }
-    fputs(one ? " execution" : " executions", note);
+    if (last > 0) {
+        fputs(last == 1 ? " execution" : " executions", note);
+    }
+}
+
+static void write_executions(const struct tms_judged *judged, FILE *note)
+{
+    const struct tms_judgement *judgement = judged->judgement;
+
+    write_counted_executions(judgement, note);
     if (judgement->processes > 1) {
         fputs(", in ", note);
         tms_write_number(note, judgement->processes);
@@ -328,6 +339,26 @@ static void write_fix(const struct tms_judged *judged)
     write_paragraph(judged->page, "Fix");
 }
 
+/* What stands against a prediction; a race takes the ground from under all of them. */
+static void write_but(const struct tms_judged *judged)
+{
+    const char *caveat = judged->finding->caveat;
+    bool predicted = judged->finding->evidence == TMS_EVIDENCE_PREDICTED;
+    FILE *note = tms_page_note(judged->page);
+
+    if (caveat != NULL && *caveat != '\0') {
+        fprintf(note, "%s%s", caveat, caveat[strlen(caveat) - 1] == '.' ? "" : ".");
+        write_paragraph(judged->page, "But");
+        note = tms_page_note(judged->page);
+    }
+    if (predicted && judged->page->racing) {
+        fputs("a data race was seen in this run. Locks then do not tell all that orders these "
+              "steps, and this may be impossible.",
+              note);
+        write_paragraph(judged->page, "But");
+    }
+}
+
 /* A label that a shell takes as it is, and a pattern as that name only. */
 static bool is_plain_word(const char *label)
 {
@@ -424,6 +455,7 @@ void tms_judged_write_entry(struct tms_page *page, const struct tms_finding *con
     tms_judged_rows(&judged, verbose);
     tms_judged_excerpt(&judged);
     write_why(&judged);
+    write_but(&judged);
     write_fix(&judged);
     write_not_a_bug(&judged);
     if (verbose) {

@@ -29,6 +29,18 @@ static struct tms_place place_of_step(const struct tms_judged *judged, size_t in
     return place;
 }
 
+/* Where the block begins; its first step, if compilers have not left a line for that. */
+static struct tms_place place_of_block(const struct tms_judged *judged)
+{
+    uint32_t location = judged->finding->transaction.location;
+    struct tms_place place = judged->first;
+
+    if (location != 0) {
+        place = tms_place_of_location(judged->page, location);
+    }
+    return place.line == 0 && judged->first.line != 0 ? judged->first : place;
+}
+
 /* The last component after the first that names an object, such as balance of account.balance. */
 static const char *field_of(const char *name)
 {
@@ -54,9 +66,7 @@ void tms_judged_start(struct tms_judged *judged, struct tms_page *page,
     *judged = (struct tms_judged){.page = page, .finding = finding, .judgement = judgement};
     judged->first = place_of_step(judged, 0);
     judged->last = place_of_step(judged, judgement->own_count > 0 ? judgement->own_count - 1 : 0);
-    judged->block = finding->transaction.location != 0
-                        ? tms_place_of_location(page, finding->transaction.location)
-                        : judged->first;
+    judged->block = place_of_block(judged);
     if (judgement->other != 0) {
         const char *one = tms_name(page->names, TMS_CLASS_VARIABLE, judgement->variable, NULL);
         const char *two = tms_name(page->names, TMS_CLASS_VARIABLE, judgement->other, NULL);

@@ -329,6 +329,7 @@ static int write_judged(struct tms_text *text)
 {
     const struct tms_report_job *job = text->job;
 
+    text->page.racing = tms_racing(job->analysis) != NULL;
     reserve_end(text, write_judged_end);
     tms_judged_listing_write(&text->page, &text->judged, job->settings->notes);
     int code = tms_listing_write(&text->page, job, true);

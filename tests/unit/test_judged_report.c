@@ -233,7 +233,7 @@ static void test_prediction(void **state)
         fixture, &bank,
         "! deposit() can be cut: an update of account.balance can be  predicted AV-efa564\n"
         "  lost\n"
-        "  bank.c:38 · predicted: not cut in 40,001 executions\n"
+        "  bank.c:38 · predicted: not observed in 40,001 executions\n"
         "\n"
         "      T3 deposit()                          T2 deposit()\n"
         "      26  read balance\n"
@@ -246,6 +246,68 @@ static void test_prediction(void **state)
         "       then discards that change.\n"
         "  Fix  hold account.lock from line 26 to line 34.\n"
         "  Not a bug?  --suppress=AV-efa564   or   --not-atomic=deposit\n");
+}
+
+/* What stands against a prediction: a caveat of its own, and races. */
+static void test_doubts(void **state)
+{
+    struct fixture *fixture = *state;
+    struct written written;
+    struct bank bank;
+
+    make_bank(fixture, &bank);
+    bank.finding.evidence = TMS_EVIDENCE_PREDICTED;
+    bank.finding.caveat = "it presupposes something";
+    bank.judgement.cut = 0;
+    open_page(&written, fixture, 80, false);
+    written.page.racing = true;
+    tms_judged_write(&written.page, &bank.finding, false);
+    close_page(&written);
+    assert_non_null(
+        strstr(written.text,
+               "  But  it presupposes something.\n"
+               "  But  a data race was seen in this run. Locks then do not tell all that orders\n"
+               "       these steps, and this may be impossible.\n"
+               "  Fix  "));
+    free(written.text);
+    bank.finding.evidence = TMS_EVIDENCE_OBSERVED;
+    bank.finding.caveat = NULL;
+    bank.judgement.cut = 27;
+    open_page(&written, fixture, 80, false);
+    written.page.racing = true;
+    tms_judged_write(&written.page, &bank.finding, false);
+    close_page(&written);
+    assert_null(strstr(written.text, "But"));
+    free(written.text);
+}
+
+static void assert_place(struct fixture *fixture, const struct bank *bank, const char *expected)
+{
+    struct written written;
+
+    open_page(&written, fixture, 80, false);
+    tms_judged_write(&written.page, &bank->finding, false);
+    close_page(&written);
+    assert_non_null(strstr(written.text, expected));
+    free(written.text);
+}
+
+/* A process that was killed has not left the number of executions; nor a compiler, a line. */
+static void test_unknown_counts_and_lines(void **state)
+{
+    struct fixture *fixture = *state;
+    struct bank bank;
+
+    make_bank(fixture, &bank);
+    bank.judgement.executions = 0;
+    assert_place(fixture, &bank, "\n  bank.c:38 · cut in 27 executions\n");
+    bank.judgement.cut = 1;
+    assert_place(fixture, &bank, "\n  bank.c:38 · cut in 1 execution\n");
+    bank.finding.evidence = TMS_EVIDENCE_PREDICTED;
+    bank.judgement.cut = 0;
+    assert_place(fixture, &bank, "\n  bank.c:38 · predicted\n");
+    bank.finding.transaction.location = name(fixture, TMS_CLASS_LOCATION, "deposit");
+    assert_place(fixture, &bank, "\n  bank.c:26 · predicted\n");
 }
 
 static void test_verbose(void **state)
@@ -445,6 +507,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_lost_update, setup, teardown),
         cmocka_unit_test_setup_teardown(test_plain_trace, setup, teardown),
         cmocka_unit_test_setup_teardown(test_prediction, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_doubts, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_unknown_counts_and_lines, setup, teardown),
         cmocka_unit_test_setup_teardown(test_verbose, setup, teardown),
         cmocka_unit_test_setup_teardown(test_all_patterns, setup, teardown),
         cmocka_unit_test_setup_teardown(test_many_entries, setup, teardown),
