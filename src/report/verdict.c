@@ -218,13 +218,13 @@ static const char *data_words(const struct tms_text *text)
     if (judged->affected) {
         return "data was affected";
     }
-    if (text->job->settings->locks_only) {
+    if (text->job->settings->locks_only && !judged->threatened) {
         return "memory was not watched";
     }
     if (counter_of(text, "accesses", 1) == 0) {
         return "no accesses to memory were recorded";
     }
-    if (judged->threatened) {
+    if (judged->threatened) { /* of several processes, the memory of one was watched */
         return whole ? "no data was affected, but it can be with another timing"
                      : "data can be affected with another timing";
     }
@@ -239,7 +239,8 @@ static void write_judged_words(const struct tms_text *text, FILE *out)
     const struct tms_result *racing = tms_racing(text->job->analysis);
 
     fprintf(out, "%s; %s", serial_words(text), data_words(text));
-    if (text->worst->verdict == TMS_VERDICT_PREDICTED && text->job->settings->locks_only) {
+    if (text->worst->verdict == TMS_VERDICT_PREDICTED && text->job->settings->locks_only &&
+        !text->judged.threatened) {
         fputs("; a block can be cut apart with another timing", out);
     }
     if (racing != NULL && !tms_hides_races(text->job, racing)) {
