@@ -72,5 +72,5 @@ line() {
     fi
     run --separate-stderr bash -c 'ulimit -v 4000000 && "$1" doctor' - "$tmesis"
     [ "$status" -eq 2 ]
-    [[ $(line memory) == "problem memory 8 TiB of addresses can't be reserved; lift the limit (ulimit -v unlimited)"* ]]
+    [[ $(line memory) == "problem memory 16 TiB of addresses can't be reserved; lift the limit (ulimit -v unlimited)"* ]]
 }

@@ -195,7 +195,10 @@ int main(void)
 }
 END
     "$tmesis" cc -g -I"$root/include" named.c -o named
-    tms run --atomic=@annotations ./named
+    tms run --atomic=@annotations --notes ./named
+    [ "$status" -eq 0 ] # they hand over what they write
+    [[ $flat == *'the number'* ]]
+    tms run --atomic=@annotations --strict --engine=frontier,sidetrack ./named
     [ "$status" -eq 66 ]
     [[ $flat == *"main's block was cut apart"* ]]
     [[ $flat == *"main wrote the number"*"before other wrote it"* ]]

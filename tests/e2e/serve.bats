@@ -72,14 +72,16 @@ results() {
 }
 
 still_runs='report on demand: .*server-.* still runs, after [0-9.]* s; blocks that are open'
+lost='✗ deposit() is not atomic: an update of balance was lost'
 
 reports_by_signal() {
     serve "$1"
     tell w worked
     kill -URG "$command"
     wait_for "$still_runs" err
-    wait_for '^Next:' err
-    grep -q 'deposit was cut apart' err
+    wait_for ' executions\? checked ' err
+    grep -q "$lost" err
+    run ! grep -q ' of 0 executions' err # they are counted at the end
     tr -s ' \n' ' ' <err | grep -q 'the process still runs; blocks that'
     results result.json 'd[0]["partial"] and d[0]["results"][0]["verdict"] == "violation"'
     run ! grep -q interrupted out
@@ -88,7 +90,8 @@ reports_by_signal() {
     wait_for "$still_runs" err 2
     ends 66
     grep -q 'final report: .* has ended after' err
-    [ "$(grep -c 'deposit was cut apart' err)" -eq 3 ]
+    [ "$(grep -c "$lost" err)" -eq 3 ]
+    grep -q 'server.c:5[23] · cut in [0-9]* of [0-9]* executions' err
     results result.json 'len(d) == 1 and "partial" not in d[0] and d[0]["results"][0]["complete"]'
 }
 
@@ -108,7 +111,7 @@ reports_by_signal() {
     tell w worked
     printf r >&5
     wait_for "$still_runs" err 2
-    wait_for 'deposit was cut apart' err
+    wait_for "$lost" err
     ends 66
 }
 
@@ -169,7 +172,7 @@ reports_by_signal() {
     [ "$status" -eq 66 ]
     grep -q '^ended' out
     run ! grep -q 'tmesis: .*report' err
-    [ "$(grep -c 'deposit was cut apart' err)" -eq 1 ]
+    [ "$(grep -c "$lost" err)" -eq 1 ]
 }
 
 @test "a program that ignores SIGTERM is reported on" {
@@ -177,7 +180,7 @@ reports_by_signal() {
     tell w worked
     kill -TERM "$command"
     wait_for 'report after SIGTERM: .* still runs' err
-    wait_for 'violation: an atomic block was cut apart' err
+    wait_for 'violation: not serializable; data was affected' err
     results result.json 'd[0]["partial"] is True'
     ends 66
     grep -q 'final report' err

@@ -7,9 +7,9 @@ STRANGE = "a lock was released by a thread that had not taken it"
 
 
 def judge(bench, program, word, block, cut=False):
-    """The same verdict by `run`, and of both kinds of recordings by `check`."""
+    """The same verdict by `run --strict`, and of both kinds of recordings by `check`."""
     atomic = "--atomic=" + block
-    done = [bench.watch(program, word, options=(atomic,)).expect(66 if cut else 0)]
+    done = [bench.watch(program, word, options=(atomic, "--strict")).expect(66 if cut else 0)]
     for kind in ([], ["--full"]):
         done.append(bench.tmesis("record", atomic, *kind, "-o", "t.tms", "--", program.watched,
                                  word).expect(0))

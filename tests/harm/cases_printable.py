@@ -82,7 +82,7 @@ def path_in_json(bench):
     program = os.path.join(folder, "lost")
     bench.tmesis("cc", "-g", "-O1", "-pthread", source, "-o", program,
                  env={"TMESIS_CC": bench.compiler}).expect(0)
-    bench.tmesis("run", "--json=x.json", program).expect(66)
+    bench.tmesis("run", "--strict", "--json=x.json", program).expect(66)
     with open(bench.path("x.json"), encoding="utf-8") as file:
         result = json.loads(file.readline(), strict=True)
     text = json.dumps(result)
