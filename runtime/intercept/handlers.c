@@ -70,14 +70,20 @@ static void handle(void *argument)
     signal->handler(signal->number, signal->info, signal->context);
 }
 
-/* On a stack for signals, or on the program's: it may be a handler that scans the stack. */
+/*
+ * On a stack for signals, or on the program's: it may be a handler that scans the stack. A signal
+ * that comes just before the thread goes to a stack of the runtime's, or just after it has come
+ * back, is handled where it is: below, its own frame would be overwritten.
+ */
 static void run_handler(struct signal *signal)
 {
     const stack_t *other = &signal->context->uc_stack;
     uintptr_t away_from = tms_rt_away_from, here = (uintptr_t)__builtin_frame_address(0);
+    bool apart = here - (uintptr_t)other->ss_sp < other->ss_size;
+    bool own = tms_rt_self->stack_low <= here && here < tms_rt_self->stack_high;
 
     tms_rt_away_from = 0;
-    if (away_from == 0 || here - (uintptr_t)other->ss_sp < other->ss_size) {
+    if (away_from == 0 || apart || own) {
         handle(signal);
     } else {
         tms_rt_call_back(away_from, handle, signal);
