@@ -477,13 +477,20 @@ static void meet(void *argument)
     follow_wait(t, &met.step, stretch);
 }
 
+static void update(void *argument)
+{
+    const struct meeting *meeting = argument;
+
+    tms_rt_judge_updated(meeting->thread, meeting->access->address);
+}
+
 void tms_rt_judge_met(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,
                       const struct tms_rt_judged *access)
 {
     struct meeting meeting = {t, cell, access};
 
     if (is_synchronisation(t)) {
-        tms_rt_judge_updated(t, access->address);
+        tms_rt_call_deep(update, &meeting);
     } else if (!judge.online.core.failed) {
         tms_rt_call_deep(meet, &meeting);
     }
