@@ -134,7 +134,7 @@ def long_window(bench):
 def children(bench):
     program = bench.build("parent.c")
     start = time.monotonic()
-    done = bench.watch(program, options=())
+    done = bench.watch(program, options=("--engine=frontier,sidetrack",))
     whole = time.monotonic() - start
     by_length = sorted(r["trace"]["seconds"] for r in done.results)
     check(len(by_length) == 2, f"two processes expected\n{done}")
