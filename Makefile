@@ -69,6 +69,7 @@ test-long: all
 	@tests/weave/run --seed $(SEED) --count $(WOVEN) --others $(WOVEN) >build/woven.tap; \
 	status=$$?; grep -v '^ok' build/woven.tap; exit $$status
 	@tests/weave/mutate
+	@tests/judge/mutate
 
 fuzz: build-fuzz/build.ninja
 	@$(NINJA) -C build-fuzz tests/fuzz-$(FORMAT)
