@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shadow memory: for every 8 bytes of the program a cell of 32 that says which threads accessed
- * them last, and when. This header has its layout and the fast path; shadow_slow.c has the rest.
+ * them last, and when. This header has its layout and the fast path; the other files here have the
+ * rest.
  *
  * A cell has three words and a link. A word is one access, or several of the same kind in one
  * epoch:

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An access to some of 8 aligned bytes, and what it is to the words of their cell: shared by the
+ * files of the slow path. shadow_slow.c shows the way through them.
+ */
+#ifndef TMS_RUNTIME_ACCESS_H
+#define TMS_RUNTIME_ACCESS_H
+
+#include "runtime/core/judge_online.h"
+#include "runtime/shadow/cells.h"
+#include "runtime/shadow/words.h"
+
+/* ---- kinds of accesses -------------------------------------------------------------------- */
+
+/* An access to some of 8 aligned bytes. */
+struct tms_rt_word_access {
+    uintptr_t address;
+    uint64_t bytes;
+    uint64_t kind; /* WORD_KIND bits */
+    uint32_t site;
+    uint32_t id; /* of the 8 bytes */
+};
+
+/* What engine and recording call it. */
+struct tms_rt_access_name {
+    uint8_t op, event;
+};
+static const struct tms_rt_access_name tms_rt_access_names[] = {
+    [TMS_RT_READ] = {TMS_OP_READ, TMS_EVENT_READ},
+    [TMS_RT_WRITE] = {TMS_OP_WRITE, TMS_EVENT_WRITE},
+    [TMS_RT_UPDATE] = {TMS_OP_UPDATE, TMS_EVENT_UPDATE},
+};
+
+static inline enum tms_rt_access access_of(uint64_t kind)
+{
+    const uint64_t update = WORD_ATOMIC | WORD_WRITE | WORD_SYNCED;
+
+    return (kind & WORD_WRITE) == 0    ? TMS_RT_READ
+           : (kind & update) == update ? TMS_RT_UPDATE
+                                       : TMS_RT_WRITE;
+}
+
+static inline uint64_t moment_of(uint64_t word)
+{
+    return make_moment(word_slot(word), word_event(word),
+                       tms_rt_access_names[access_of(word)].event);
+}
+
+/* ---- order -------------------------------------------------------------------------------- */
+
+static inline bool is_of_epoch(const struct tms_rt_thread *t, uint64_t word)
+{
+    return word - t->epoch < t->epoch_span;
+}
+
+/*
+ * Of this thread, and as good as a new one of the same kind: of its epoch, its stretch, or, where a
+ * race was seen, of both. The engine goes by stretches, and races by epochs; so atomic accesses
+ * before and after a release are the same to the engine, and only exact races tell them apart.
+ */
+static inline bool is_fresh(const struct tms_rt_thread *t, uint64_t word)
+{
+    if ((word & WORD_FAST) != 0) {
+        return is_of_epoch(t, word);
+    }
+    bool any_epoch = (word & WORD_ATOMIC) != 0 && !tms_rt_mode.exact_races;
+
+    return word - t->stretch < t->stretch_span && (any_epoch || is_of_epoch(t, word));
+}
+
+static inline bool conflicts(const struct tms_rt_thread *t, uint64_t word,
+                             const struct tms_rt_word_access *a)
+{
+    return (word & a->bytes) != 0 && ((word | a->kind) & WORD_WRITE) != 0 && !is_own(t, word);
+}
+
+static inline bool are_atomic(uint64_t word, const struct tms_rt_word_access *a)
+{
+    return (word & a->kind & WORD_ATOMIC) != 0;
+}
+
+static inline bool happens_before(const struct tms_rt_thread *t, uint64_t word)
+{
+    return t->seen[word_slot(word)] >= word_event(word);
+}
+
+static inline bool is_race(const struct tms_rt_thread *t, uint64_t word,
+                           const struct tms_rt_word_access *a)
+{
+    return conflicts(t, word, a) && !are_atomic(word, a) && !happens_before(t, word);
+}
+
+/* Neither ordered by synchronisation nor redundant; with a covered word, what covers it has it. */
+static inline bool makes_edge(const struct tms_rt_thread *t, uint64_t word,
+                              const struct tms_rt_word_access *a)
+{
+    return (word & WORD_COVERED) == 0 && conflicts(t, word, a) &&
+           (are_atomic(word, a) || !happens_before(t, word)) &&
+           !tms_rt_edge_is_redundant(t, moment_of(word));
+}
+
+/* ---- words -------------------------------------------------------------------------------- */
+
+static inline uint64_t make_word(const struct tms_rt_thread *t, uint64_t event,
+                                 const struct tms_rt_word_access *a)
+{
+    return t->word_base | event << WORD_EVENT | a->kind | a->bytes;
+}
+
+/* The thread's earlier read of these bytes, which the write updates: see judge/judge.h. */
+static inline bool is_read_before(const struct tms_rt_thread *t, uint64_t word,
+                                  const struct tms_rt_word_access *a)
+{
+    return (word & (WORD_ATOMIC | WORD_WRITE)) == 0 && (~word & a->bytes) == 0 && is_own(t, word) &&
+           t->judge != NULL && word_event(word) > t->judge->since;
+}
+
+/* Is the word, of another thread, a step that may still become part of a pattern? */
+static inline bool is_kept_step(uint64_t word)
+{
+    const struct tms_rt_thread *u = tms_rt_of_slot(word_slot(word));
+    const struct tms_judge_thread *judge = u != NULL ? u->judge : NULL;
+
+    return judge != NULL && tms_judge_keeps(judge, word_event(word));
+}
+
+/* A reader that this read comes after: whoever comes after the one comes after both. */
+static inline bool is_superseded(const struct tms_rt_thread *t, uint64_t word, uint64_t mine)
+{
+    return (mine & WORD_WRITE) == 0 && !is_own(t, word) &&
+           (word & (WORD_WRITE | WORD_ATOMIC)) == 0 && (word & WORD_BYTES & ~mine) == 0 &&
+           happens_before(t, word) && (t->judge == NULL || !is_kept_step(word));
+}
+
+/* ---- events ------------------------------------------------------------------------------- */
+
+/*
+ * All but its number. Field by field: an initializer is put together on the stack and then copied
+ * in larger pieces, for which the processor waits until the small ones have arrived.
+ */
+static inline void fill_in(const struct tms_rt_thread *t, const struct tms_rt_word_access *a,
+                           struct tms_op *op)
+{
+    const struct tms_rt_access_name *name = &tms_rt_access_names[access_of(a->kind)];
+
+    op->thread = t->index;
+    op->target = a->id;
+    op->location = a->site;
+    op->event_kind = name->event;
+    op->kind = name->op;
+    op->flags = tms_rt_in_block(t) ? TMS_OP_IN_BLOCK : 0;
+    op->spared = (uint8_t)~a->bytes;
+}
+
+/* The access makes no edge: it gets its number, and is noted. */
+static inline uint64_t pass_by(struct tms_rt_thread *t, const struct tms_rt_word_access *a)
+{
+    struct tms_op *note = tms_rt_next_note(t);
+
+    fill_in(t, a, note);
+    note->event = tms_rt_next_number(t);
+    tms_rt_noted(t);
+    return note->event;
+}
+
+/* ---- shadow_slow.c ------------------------------------------------------------------------ */
+
+/* An access to any bytes; `kind` has the bits of words. */
+void tms_rt_access_words(struct tms_rt_thread *thread, uintptr_t address, size_t size,
+                         uint64_t kind, uint32_t site);
+/* The thread's first event is this access; false if it is not watched. */
+bool tms_rt_first_access(struct tms_rt_thread *thread, const struct tms_rt_word_access *access);
+
+/* How many bytes of an access are in the first 8 aligned ones that it touches. */
+static inline size_t word_part(uintptr_t address, size_t size)
+{
+    size_t here = 8 - (address & 7);
+
+    return here < size ? here : size;
+}
+
+#endif
