@@ -376,7 +376,7 @@ void tms_judge_note(struct tms_judge *judge, struct tms_judge_thread *t, uint64_
 {
     bool reads = step->kind == TMS_JUDGE_R;
     bool waits = reads && t->held_count > 0 && step->location != 0 &&
-                 tms_judge_waits_at(judge, t, key, step->location) && write != 0;
+                 tms_judge_waits_at(judge, t, key, step->location, write != 0);
 
     if (waits || (reads && is_poll(judge, t, key, step, write))) {
         /* It might have waited here, had not another thread done already what it waits for. */

@@ -484,9 +484,12 @@ uint64_t tms_judge_lock_at(const struct tms_judge_thread *thread, uint64_t event
 /* … and did it hold one? Locks that it still holds are known, and those of its last acquires. */
 bool tms_judge_is_locked(const struct tms_judge_thread *thread, uint64_t event);
 
-/* The thread reads there, and holds a lock: is it a place where it may have waited? */
+/*
+ * The thread reads there, and holds a lock: is it a place where it may have waited for what another
+ * thread has written meanwhile, if one has?
+ */
 bool tms_judge_waits_at(struct tms_judge *judge, struct tms_judge_thread *thread, uint64_t key,
-                        uint32_t location);
+                        uint32_t location, bool written);
 
 /* Is it one, known by now? */
 bool tms_judge_is_waiting_place(const struct tms_judge *judge, uint32_t location);

@@ -261,23 +261,38 @@ bool tms_judge_is_waiting_place(const struct tms_judge *judge, uint32_t location
     return waiting->count > 0 && waiting->slot[find_place(waiting, location)] == location;
 }
 
-/* What was read before the wait is read again: both places test what is waited for. */
-bool tms_judge_waits_at(struct tms_judge *judge, struct tms_judge_thread *thread, uint64_t key,
-                        uint32_t location)
+static bool is_awaited(const struct tms_judge_thread *t, uint64_t key)
 {
-    bool known = false;
+    for (size_t i = 0; i < t->awaited_count; i++) {
+        if (t->awaited[i].key == key) {
+            return true;
+        }
+    }
+    return false;
+}
 
-    if (judge->waiting.count > 0 || thread->awaited_count > 0) {
+/* What was read before the wait is read again: both places test what is waited for. */
+static void learn_places(struct tms_judge *judge, const struct tms_judge_thread *t, uint64_t key,
+                         uint32_t place)
+{
+    for (size_t i = 0; i < t->awaited_count; i++) {
+        if (t->awaited[i].key == key) {
+            tms_judge_add_place(judge, tms_judge_place_of(judge, t->awaited[i].location));
+            tms_judge_add_place(judge, place);
+        }
+    }
+}
+
+bool tms_judge_waits_at(struct tms_judge *judge, struct tms_judge_thread *thread, uint64_t key,
+                        uint32_t location, bool written)
+{
+    bool asked = written && judge->waiting.count > 0, known = false;
+
+    if (asked || is_awaited(thread, key)) {
         tms_judge_guard(judge, true);
         uint32_t place = tms_judge_place_of(judge, location);
-        known = tms_judge_is_waiting_place(judge, place);
-        for (size_t i = 0; i < thread->awaited_count; i++) {
-            if (thread->awaited[i].key == key) {
-                uint32_t before = tms_judge_place_of(judge, thread->awaited[i].location);
-                tms_judge_add_place(judge, before);
-                tms_judge_add_place(judge, place);
-            }
-        }
+        known = asked && tms_judge_is_waiting_place(judge, place);
+        learn_places(judge, thread, key, place);
         tms_judge_guard(judge, false);
     }
     thread->recent[thread->recent_count++ % TMS_JUDGE_RECENT] =
