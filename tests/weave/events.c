@@ -13,6 +13,7 @@
 #include "tmesis/annotate.h"
 #include "weave.h"
 
+/* An update by 0, as 1024 is in a byte, may become a load: so it is by an odd number. */
 #define ACCESSES(size, type)                                                                       \
     case WEAVE_READ_##size:                                                                        \
         return (void *)(uintptr_t) * (type *)object;                                               \
@@ -25,7 +26,7 @@
         __atomic_store_n((type *)object, (type)number, __ATOMIC_RELEASE);                          \
         break;                                                                                     \
     case WEAVE_UPDATE_##size:                                                                      \
-        __atomic_fetch_add((type *)object, (type)number, __ATOMIC_ACQ_REL);                        \
+        __atomic_fetch_add((type *)object, (type)(number | 1), __ATOMIC_ACQ_REL);                  \
         break;                                                                                     \
     case WEAVE_LOAD_RELAXED_##size:                                                                \
         return (void *)(uintptr_t)__atomic_load_n((type *)object, __ATOMIC_RELAXED);               \
@@ -33,7 +34,7 @@
         __atomic_store_n((type *)object, (type)number, __ATOMIC_RELAXED);                          \
         break;                                                                                     \
     case WEAVE_UPDATE_RELAXED_##size:                                                              \
-        __atomic_fetch_add((type *)object, (type)number, __ATOMIC_RELAXED);                        \
+        __atomic_fetch_add((type *)object, (type)(number | 1), __ATOMIC_RELAXED);                  \
         break;
 
 /* EVENT(017) is event_017, and 1017 is the number that it writes. */
