@@ -103,6 +103,8 @@ static uint64_t access_unpacked(struct tms_rt_thread *t, struct tms_rt_unpacked 
         tms_rt_start_epoch_at(t, event);
         tms_rt_function_raced(t);
         tms_rt_mark_raced(cell, a);
+    } else if (tms_rt_mode.exact_races) { /* order for the engine, even if none for the clocks */
+        tms_rt_start_epoch_at(t, event);
     }
     if (t->judge != NULL) {
         tms_rt_judge_met(t, cell,
