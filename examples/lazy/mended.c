@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define READERS 4
-#define NUMBERS 20000
+#define NUMBERS 100000
 
 struct primes {
     unsigned char composite[NUMBERS];
