@@ -3,6 +3,9 @@
 #include "runtime/core/judge_online.h"
 
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "runtime/core/judge_records.h"
 #include "runtime/core/memory.h"
@@ -23,9 +26,15 @@ static struct {
 
 /* ---- the port ----------------------------------------------------------------------------- */
 
+/* The thread that ends the process holds the lock for as long as that takes. */
+static _Thread_local bool holds_lock;
+
 static void guard(void *user, bool enter)
 {
     (void)user;
+    if (holds_lock) {
+        return;
+    }
     if (enter) {
         tms_rt_mutex_lock(&judge.lock);
     } else {
@@ -132,14 +141,14 @@ void tms_rt_judge_thread_starts(struct tms_rt_thread *t)
     }
 }
 
-static void add_runs(struct tms_rt_thread *t)
+static void add_runs(const uint64_t *runs_of, size_t count)
 {
-    if (!TMS_RESERVE(&memory, &judge.runs_of, &judge.run_capacity, t->run_capacity, 64)) {
+    if (!TMS_RESERVE(&memory, &judge.runs_of, &judge.run_capacity, count, 64)) {
         judge.online.core.failed = true;
         return;
     }
-    for (size_t i = 0; i < t->run_capacity; i++) {
-        judge.runs_of[i] += t->runs_of[i];
+    for (size_t i = 0; i < count; i++) {
+        judge.runs_of[i] += runs_of[i];
     }
 }
 
@@ -159,14 +168,69 @@ void tms_rt_judge_thread_ends(struct tms_rt_thread *t)
     }
     tms_rt_call_deep(end_thread, t);
     tms_rt_mutex_lock(&judge.lock);
-    add_runs(t);
+    add_runs(t->runs_of, t->run_capacity);
     tms_rt_mutex_unlock(&judge.lock);
     tms_release(&memory, t->runs_of, t->run_capacity, sizeof(*t->runs_of));
     t->runs_of = NULL;
     t->run_capacity = 0;
 }
 
-/* Others may still run: what they have counted so far is read as it is. */
+/*
+ * A copy of an array of a thread that may still run, and so may give it back just now: then there
+ * is nothing to be read, and NULL comes back, as it does when memory is short.
+ */
+static void *copy_array(const void *from, size_t count, size_t size)
+{
+    void *copy = tms_resize(&memory, NULL, 0, count + 1, size);
+    struct iovec local = {copy, count * size}, remote = {(void *)(uintptr_t)from, count * size};
+
+    if (copy == NULL || count == 0) {
+        return copy;
+    }
+    long came = tms_rt_raw(SYS_process_vm_readv, getpid(), (long)&local, 1, (long)&remote, 1, 0);
+    if (came != (long)(count * size)) {
+        tms_release(&memory, copy, count + 1, size);
+        return NULL;
+    }
+    return copy;
+}
+
+#define COPY_ARRAY(from, count) copy_array((from), (count), sizeof(*(from)))
+#define RELEASE_COPY(copy, count)                                                                  \
+    do {                                                                                           \
+        if ((copy) != NULL)                                                                        \
+            tms_release(&memory, (copy), (count) + 1, sizeof(*(copy)));                            \
+    } while (0)
+
+/* What a thread that may still run has open, and has counted. */
+static void finish_thread(struct tms_rt_thread *t)
+{
+    const struct tms_judge_thread *own = t->judge;
+
+    if (own == NULL) {
+        return;
+    }
+    size_t runs = t->run_capacity;
+    uint64_t *runs_of = COPY_ARRAY(t->runs_of, runs);
+    struct tms_judge_thread *copy = COPY_ARRAY(own, 1);
+    struct tms_judge_open *open = copy != NULL ? COPY_ARRAY(copy->open, copy->open_count) : NULL;
+    struct tms_judge_function *functions =
+        copy != NULL ? COPY_ARRAY(copy->functions, copy->function_capacity) : NULL;
+    if (runs_of != NULL && open != NULL && functions != NULL) {
+        size_t count = copy->open_count;
+        add_runs(runs_of, runs);
+        copy->open = open;
+        copy->functions = functions;
+        tms_judge_finish_copy(&judge.online.core, copy, UINT64_MAX >> 1);
+        copy->open_count = count;
+    }
+    RELEASE_COPY(runs_of, runs);
+    RELEASE_COPY(open, copy->open_count);
+    RELEASE_COPY(functions, copy->function_capacity);
+    RELEASE_COPY(copy, 1);
+}
+
+/* Others may still run: what they have is only looked at, as it is. */
 void tms_rt_judge_finish(void)
 {
     if (!tms_rt_mode.judges || judge.finished) {
@@ -176,11 +240,11 @@ void tms_rt_judge_finish(void)
     if (!tms_rt_mutex_lock_soon(&judge.lock)) {
         return;
     }
-    tms_rt_life_each(add_runs);
-    judge.online.core.port.guard = NULL; /* it is held */
-    tms_judge_finish(&judge.online.core, UINT64_MAX >> 1);
+    holds_lock = true;
+    tms_judge_decide_open(&judge.online.core);
+    tms_rt_life_each(finish_thread);
     tms_rt_judged_finish(&judge.online.core, judge.runs_of, judge.run_capacity);
-    judge.online.core.port.guard = guard;
+    holds_lock = false;
     tms_rt_mutex_unlock(&judge.lock);
 }
 

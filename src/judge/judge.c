@@ -12,12 +12,44 @@ void tms_judge_init(struct tms_judge *judge, struct tms_memory *memory,
     judge->enough = TMS_JUDGE_ENOUGH;
 }
 
-/* Reads that are still open are reads; then what is open ends. */
-void tms_judge_finish(struct tms_judge *judge, uint64_t event)
+/* Reads that are still open are reads. */
+void tms_judge_decide_open(struct tms_judge *judge)
 {
     for (uint32_t i = 1; i <= judge->records.count; i++) {
         tms_judge_settle(judge, i, tms_judge_reads_only, NULL);
     }
+}
+
+static bool makes_sense(const struct tms_judge *judge, const struct tms_judge_thread *copy)
+{
+    bool good = copy->open_count <= copy->open_capacity && copy->busy <= copy->open_count &&
+                copy->settled <= copy->busy;
+
+    for (size_t i = 0; good && i < copy->open_count; i++) {
+        good = copy->open[i].function < copy->function_capacity &&
+               copy->open[i].node <= judge->nodes.count;
+    }
+    return good;
+}
+
+bool tms_judge_finish_copy(struct tms_judge *judge, struct tms_judge_thread *copy, uint64_t event)
+{
+    if (!makes_sense(judge, copy)) {
+        return false;
+    }
+    copy->taken_count = 0; /* that list is the thread's own */
+    tms_judge_close_all(judge, copy, event);
+    for (size_t i = 0; i < copy->function_capacity; i++) {
+        if (copy->functions[i].executions > 0) {
+            tms_judge_add_function(judge, (uint32_t)i, &copy->functions[i]);
+        }
+    }
+    return true;
+}
+
+void tms_judge_finish(struct tms_judge *judge, uint64_t event)
+{
+    tms_judge_decide_open(judge);
     for (size_t i = 0; i < judge->thread_capacity; i++) {
         if (judge->threads[i] != NULL) {
             tms_judge_close_all(judge, judge->threads[i], event + 1);

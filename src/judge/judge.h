@@ -397,6 +397,14 @@ void tms_judge_other(struct tms_judge_thread *thread, uint64_t event);
 /* No more will come: what is open is closed and decided. */
 void tms_judge_finish(struct tms_judge *judge, uint64_t event);
 
+/*
+ * The same where threads may still run, and are left alone: decides what is open, and then, for a
+ * copy of each thread with copies of its `open` and `functions`, closes what that has open and adds
+ * what it has counted. False if the copy makes no sense, as it may when the thread was changing.
+ */
+void tms_judge_decide_open(struct tms_judge *judge);
+bool tms_judge_finish_copy(struct tms_judge *judge, struct tms_judge_thread *copy, uint64_t event);
+
 /* The thread has ended. Its state is used for another one. */
 void tms_judge_end_thread(struct tms_judge *judge, struct tms_judge_thread *thread, uint64_t event);
 

@@ -12,3 +12,11 @@ def start_routine(bench):
         for _ in range(RUNS):
             done = bench.watch(program, *words).expect(silent_about="predicted:")
             check(done.status in (0, 3), str(done))  # 3: there was no block at all
+
+
+@case("main returns while other threads run")
+def exiting(bench):
+    program = bench.build("exiting.c")
+    for run in range(RUNS):
+        done = bench.tmesis("run", "-q", "--", "sh", "-c", f"{program.watched} {500 * run}; echo $?")
+        check(done.out == "7\n", str(done))
