@@ -8,12 +8,23 @@
 
 #define PAGE 4096u /* or more: then some are touched twice */
 
+/* Threads of a watched program count together: the sum is exact, the peak is roughly what it was.
+ */
 static void count_more(struct tms_memory *memory, size_t bytes)
 {
-    memory->bytes += bytes;
-    if (memory->bytes > memory->peak) {
-        memory->peak = memory->bytes;
+    uint64_t sum = __atomic_add_fetch(&memory->bytes, bytes, __ATOMIC_RELAXED);
+
+    if (sum > memory->peak) {
+        memory->peak = sum;
     }
+}
+
+static void count_less(struct tms_memory *memory, size_t bytes)
+{
+    uint64_t before = __atomic_fetch_sub(&memory->bytes, bytes, __ATOMIC_RELAXED);
+
+    assert(before >= bytes);
+    (void)before;
 }
 
 static int refused(struct tms_memory *memory)
@@ -80,16 +91,15 @@ void *tms_table(struct tms_memory *memory, size_t count, size_t size)
 void tms_release(struct tms_memory *memory, void *block, size_t count, size_t size)
 {
     if (block != NULL) {
-        assert(memory->bytes >= count * size);
-        memory->bytes -= count * size;
+        count_less(memory, count * size);
         allocator_of(memory)->release(block, count * size);
     }
 }
 
 void tms_hand_over(struct tms_memory *from, struct tms_memory *to, size_t count, size_t size)
 {
-    assert(from->bytes >= count * size && from->allocator == to->allocator);
-    from->bytes -= count * size;
+    assert(from->allocator == to->allocator);
+    count_less(from, count * size);
     count_more(to, count * size);
 }
 
