@@ -176,61 +176,46 @@ void tms_rt_judge_thread_ends(struct tms_rt_thread *t)
 }
 
 /*
- * A copy of an array of a thread that may still run, and so may give it back just now: then there
- * is nothing to be read, and NULL comes back, as it does when memory is short.
+ * A copy of an array of a thread that may still run, and so may release it at this moment: then it
+ * can't be read, and the result is NULL, as it is when memory is short. The process ends, so the
+ * copy is not released.
  */
 static void *copy_array(const void *from, size_t count, size_t size)
 {
     void *copy = tms_resize(&memory, NULL, 0, count + 1, size);
     struct iovec local = {copy, count * size}, remote = {(void *)(uintptr_t)from, count * size};
+    bool good =
+        copy != NULL && (count == 0 || tms_rt_raw(SYS_process_vm_readv, getpid(), (long)&local, 1,
+                                                  (long)&remote, 1, 0) == (long)(count * size));
 
-    if (copy == NULL || count == 0) {
-        return copy;
-    }
-    long came = tms_rt_raw(SYS_process_vm_readv, getpid(), (long)&local, 1, (long)&remote, 1, 0);
-    if (came != (long)(count * size)) {
-        tms_release(&memory, copy, count + 1, size);
-        return NULL;
-    }
-    return copy;
+    return good ? copy : NULL;
 }
 
 #define COPY_ARRAY(from, count) copy_array((from), (count), sizeof(*(from)))
-#define RELEASE_COPY(copy, count)                                                                  \
-    do {                                                                                           \
-        if ((copy) != NULL)                                                                        \
-            tms_release(&memory, (copy), (count) + 1, sizeof(*(copy)));                            \
-    } while (0)
 
 /* What a thread that may still run has open, and has counted. */
 static void finish_thread(struct tms_rt_thread *t)
 {
     const struct tms_judge_thread *own = t->judge;
+    size_t runs = t->run_capacity;
 
     if (own == NULL) {
         return;
     }
-    size_t runs = t->run_capacity;
     uint64_t *runs_of = COPY_ARRAY(t->runs_of, runs);
     struct tms_judge_thread *copy = COPY_ARRAY(own, 1);
-    struct tms_judge_open *open = copy != NULL ? COPY_ARRAY(copy->open, copy->open_count) : NULL;
-    struct tms_judge_function *functions =
-        copy != NULL ? COPY_ARRAY(copy->functions, copy->function_capacity) : NULL;
-    if (runs_of != NULL && open != NULL && functions != NULL) {
-        size_t count = copy->open_count;
-        add_runs(runs_of, runs);
-        copy->open = open;
-        copy->functions = functions;
-        tms_judge_finish_copy(&judge.online.core, copy, UINT64_MAX >> 1);
-        copy->open_count = count;
+    if (runs_of == NULL || copy == NULL) {
+        return;
     }
-    RELEASE_COPY(runs_of, runs);
-    RELEASE_COPY(open, copy->open_count);
-    RELEASE_COPY(functions, copy->function_capacity);
-    RELEASE_COPY(copy, 1);
+    copy->open = COPY_ARRAY(copy->open, copy->open_count);
+    copy->functions = COPY_ARRAY(copy->functions, copy->function_capacity);
+    if (copy->open != NULL && copy->functions != NULL) {
+        add_runs(runs_of, runs);
+        tms_judge_finish_copy(&judge.online.core, copy, UINT64_MAX >> 1);
+    }
 }
 
-/* Others may still run: what they have is only looked at, as it is. */
+/* Other threads may still run: their state is only read. */
 void tms_rt_judge_finish(void)
 {
     if (!tms_rt_mode.judges || judge.finished) {

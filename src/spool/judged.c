@@ -20,18 +20,6 @@ struct whole {
     struct tms_judging judging;
 };
 
-static struct tms_transaction transaction_of(struct tms_spool_names *names,
-                                             const struct tms_spool_transaction *from)
-{
-    return (struct tms_transaction){
-        .begin_event = from->begin,
-        .thread = tms_spool_thread(names, from->thread),
-        .label = from->unary ? 0 : tms_spool_label(names, from->label),
-        .location = tms_spool_location(names, from->site),
-        .unary = from->unary != 0,
-    };
-}
-
 /* Of an update that is a read and a write: the later step is shown by its read. */
 static uint8_t shown_kind(const struct tms_spool_turn *turn, bool later)
 {
@@ -105,8 +93,8 @@ static void fill(struct whole *whole, const struct tms_spool_entry *entry,
         .foreign = {turn_of(names, &from->others[0], false, variable),
                     turn_of(names, &from->others[1], false, second)},
         .given_up = release_of(names, entry->sequence, from),
-        .block = transaction_of(names, &from->block),
-        .foreign_block = transaction_of(names, &from->foreign),
+        .block = tms_spool_name_transaction(names, &from->block),
+        .foreign_block = tms_spool_name_transaction(names, &from->foreign),
         .outer_count = from->outer_count,
     };
 }
@@ -137,7 +125,7 @@ static int take_evidence(struct whole *whole)
         struct tms_judged_evidence *to = &whole->evidence[whole->judging.evidence_count++];
         fill(whole, &list->entries[i], to);
         for (uint32_t k = 0; k < from->outer_count; k++) {
-            outer[k] = transaction_of(whole->names, &from->outer[k]);
+            outer[k] = tms_spool_name_transaction(whole->names, &from->outer[k]);
         }
         to->outer = outer;
     }

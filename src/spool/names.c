@@ -387,3 +387,15 @@ uint32_t tms_spool_stack(struct tms_spool_names *names, uint32_t site)
     free(text);
     return known->stack;
 }
+
+struct tms_transaction tms_spool_name_transaction(struct tms_spool_names *names,
+                                                  const struct tms_spool_transaction *from)
+{
+    return (struct tms_transaction){
+        .begin_event = from->begin,
+        .thread = tms_spool_thread(names, from->thread),
+        .label = from->unary ? 0 : tms_spool_label(names, from->label),
+        .location = tms_spool_location(names, from->site),
+        .unary = from->unary != 0,
+    };
+}

@@ -106,4 +106,8 @@ const char *tms_spool_start_function(struct tms_spool_names *names,
 /* What the programmer called the thing at an address, or NULL. */
 const char *tms_spool_given_name(const struct tms_spool *spool, uint64_t address);
 
+/* A transaction as the library has it, with the names of its thread, label and place. */
+struct tms_transaction tms_spool_name_transaction(struct tms_spool_names *names,
+                                                  const struct tms_spool_transaction *from);
+
 #endif

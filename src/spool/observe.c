@@ -61,18 +61,6 @@ uint32_t tms_spool_name_near(struct tms_spool_names *names, uint32_t sequence, e
 
 /* ---- findings --------------------------------------------------------------------------- */
 
-static struct tms_transaction transaction_of(struct tms_spool_names *names,
-                                             const struct tms_spool_transaction *from)
-{
-    return (struct tms_transaction){
-        .begin_event = from->begin,
-        .thread = tms_spool_thread(names, from->thread),
-        .label = from->unary ? 0 : tms_spool_label(names, from->label),
-        .location = tms_spool_location(names, from->site),
-        .unary = from->unary != 0,
-    };
-}
-
 static uint8_t below(uint8_t value, unsigned count)
 {
     return value < count ? value : 0;
@@ -84,8 +72,8 @@ static struct tms_step step_of(const struct draft *draft, const struct tms_spool
     uint8_t cls = below(from->on_class, TMS_CLASS_COUNT);
 
     return (struct tms_step){
-        .from = transaction_of(names, &from->from),
-        .to = transaction_of(names, &from->to),
+        .from = tms_spool_name_transaction(names, &from->from),
+        .to = tms_spool_name_transaction(names, &from->to),
         .first_event = from->first,
         .second_event = from->second,
         .first_location = tms_spool_event_location(names, from->first_site, from->first_kind),
@@ -136,7 +124,8 @@ static void fill(struct draft *draft, struct tms_finding *finding)
         draft->steps[i] = step_of(draft, &tms_spool_steps(violation)[i]);
     }
     for (uint32_t i = 0; i < violation->refuted; i++) {
-        draft->refuted[i] = transaction_of(draft->names, &tms_spool_refuted(violation)[i]);
+        draft->refuted[i] =
+            tms_spool_name_transaction(draft->names, &tms_spool_refuted(violation)[i]);
     }
     for (uint32_t i = 0; i < violation->held_count; i++) {
         draft->held[i] = name_thing(draft, TMS_CLASS_LOCK, violation->held[i], TMS_NAME_FOR_PEOPLE);
@@ -146,7 +135,7 @@ static void fill(struct draft *draft, struct tms_finding *finding)
         .event = violation->event,
         .thread = tms_spool_thread(draft->names, violation->thread),
         .not_atomic = violation->not_atomic != 0,
-        .transaction = transaction_of(draft->names, &violation->transaction),
+        .transaction = tms_spool_name_transaction(draft->names, &violation->transaction),
         .cycle = violation->steps > 0 ? draft->steps : NULL,
         .cycle_length = violation->steps,
         .refuted = draft->refuted,

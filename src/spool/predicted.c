@@ -117,18 +117,6 @@ static bool name_locks(struct work *work)
 
 /* ---- events ------------------------------------------------------------------------------- */
 
-static struct tms_transaction transaction_of(struct tms_spool_names *names,
-                                             const struct tms_spool_transaction *from)
-{
-    return (struct tms_transaction){
-        .begin_event = from->begin,
-        .thread = tms_spool_thread(names, from->thread),
-        .label = from->unary ? 0 : tms_spool_label(names, from->label),
-        .location = tms_spool_location(names, from->site),
-        .unary = from->unary != 0,
-    };
-}
-
 static struct tms_predicted_event event_of(struct tms_spool_names *names,
                                            const struct tms_spool_acquire *from, uint8_t kind)
 {
@@ -137,7 +125,7 @@ static struct tms_predicted_event event_of(struct tms_spool_names *names,
         .location = tms_spool_event_location(names, from->site, kind),
         .stack = tms_spool_stack(names, from->site),
         .kind = kind,
-        .in = transaction_of(names, &from->in),
+        .in = tms_spool_name_transaction(names, &from->in),
     };
 }
 
@@ -170,7 +158,7 @@ static void take_prediction(struct work *work, const struct tms_spool_prediction
         return; /* the process died while it wrote it */
     }
     for (uint32_t i = 0; i < from->refuted; i++) {
-        refuted[i] = transaction_of(names, &tms_spool_predicted_refuted(from)[i]);
+        refuted[i] = tms_spool_name_transaction(names, &tms_spool_predicted_refuted(from)[i]);
     }
     work->predicted[work->all.predicted_count++] = (struct tms_predicted){
         .kind = from->kind,
