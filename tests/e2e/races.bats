@@ -169,8 +169,8 @@ void deposit(void)
 }
 static void *pay(void *unused)
 {
-    stray = 1;
     sleep(1);
+    stray = 1;
     deposit();
     return unused;
 }
