@@ -515,7 +515,7 @@ static void meet(void *argument)
 
     tms_rt_judge_tell(t);
     uint64_t stretch = t->judge->stretch;
-    if (met.step.kind == TMS_JUDGE_U && met.step.atomic) {
+    if (met.step.kind != TMS_JUDGE_R && met.step.atomic) {
         tms_judge_used(&judge.online.core, t->judge, met.address | met.bytes, false,
                        met.step.event);
         t->judge->synchronised++;

@@ -468,7 +468,7 @@ void tms_judge_access(struct tms_judge *judge, struct tms_judge_thread *t, uint3
     if (variable >= judge->cell_capacity && !make_room(judge, variable)) {
         return;
     }
-    if (kind == TMS_JUDGE_U) {
+    if (kind == TMS_JUDGE_U || (atomic && kind == TMS_JUDGE_W)) {
         tms_judge_used(judge, t, variable, false, event);
         t->synchronised++;
     }

@@ -476,7 +476,7 @@ void tms_judge_release_thread(struct tms_judge *judge, struct tms_judge_thread *
 bool tms_judge_add_function(struct tms_judge *judge, uint32_t function,
                             const struct tms_judge_function *counts);
 
-/* A thread took a lock, or updated a variable (`lock` false): marks who is busy. */
+/* A thread took a lock, or wrote an atomic (`lock` false): marks who is busy. */
 struct tms_judge_use *tms_judge_used(struct tms_judge *judge, struct tms_judge_thread *thread,
                                      uint64_t target, bool lock, uint64_t event);
 struct tms_judge_use *tms_judge_use(struct tms_judge *judge, struct tms_judge_thread *thread,

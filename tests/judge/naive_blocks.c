@@ -119,11 +119,18 @@ size_t naive_innermost(const struct naive *naive, size_t one, size_t other)
 
 /* ---- busy -------------------------------------------------------------------------------- */
 
+static bool is_atomic_write(const struct naive *naive, size_t k)
+{
+    uint8_t kind = naive->events[k].kind;
+
+    return kind == TMS_EVENT_UPDATE || (kind == TMS_EVENT_WRITE && naive->facts[k].atomic);
+}
+
 static bool synchronises(const struct naive *naive, size_t k)
 {
     const struct tms_event *event = &naive->events[k];
 
-    return (naive_is_acquire(event) && !naive->facts[k].inner) || event->kind == TMS_EVENT_UPDATE ||
+    return (naive_is_acquire(event) && !naive->facts[k].inner) || is_atomic_write(naive, k) ||
            event->kind == TMS_EVENT_WAIT || event->kind == TMS_EVENT_ARRIVE ||
            event->kind == TMS_EVENT_FORK || event->kind == TMS_EVENT_JOIN;
 }
@@ -137,8 +144,7 @@ static unsigned repeated(const struct naive *naive, const struct naive_activatio
 
     for (size_t k = activation->begin; k <= event; k++) {
         const struct tms_event *other = &naive->events[k];
-        bool alike =
-            other->kind == model->kind || (naive_is_acquire(other) && naive_is_acquire(model));
+        bool alike = naive_is_acquire(model) ? naive_is_acquire(other) : is_atomic_write(naive, k);
         times += other->thread == model->thread && other->target == model->target && alike &&
                  !naive->facts[k].inner;
     }
@@ -162,7 +168,7 @@ static bool is_busy(const struct naive *naive, struct naive_activation *activati
         inside++;
         activation->synchronised++;
         acquired += naive_is_acquire(event);
-        if ((naive_is_acquire(event) || event->kind == TMS_EVENT_UPDATE) &&
+        if ((naive_is_acquire(event) || is_atomic_write(naive, k)) &&
             repeated(naive, activation, k) > 4) {
             same = true;
         }

@@ -172,7 +172,7 @@ static bool is_data(const struct model *model, const struct tms_event *event)
     return tms_is_data(tms_name(model->context, TMS_CLASS_VARIABLE, event->target, NULL));
 }
 
-static void count_update(struct model *model, struct actor *actor, uint32_t variable,
+static void count_atomic_write(struct model *model, struct actor *actor, uint32_t variable,
                          uint64_t event)
 {
     tell(model, actor);
@@ -245,8 +245,9 @@ static void take_access(struct model *model, struct actor *actor, size_t k)
     bool retry = event->kind == TMS_EVENT_READ && k > 0 && k + 1 < model->naive->count &&
                  is_retry(&event[-1], event) && is_retry(&event[1], event);
 
-    if (event->kind == TMS_EVENT_UPDATE) {
-        count_update(model, actor, event->target, k + 1);
+    if (event->kind == TMS_EVENT_UPDATE ||
+        (event->kind == TMS_EVENT_WRITE && model->naive->facts[k].atomic)) {
+        count_atomic_write(model, actor, event->target, k + 1);
     }
     if (is_data(model, event)) {
         access(model, actor, k, retry);
