@@ -20,7 +20,12 @@ void tms_rt_freed(struct tms_rt_thread *t, uintptr_t address)
     }
 }
 
-bool tms_rt_heap_find(uintptr_t address, uintptr_t *start, size_t *size, uint32_t *site)
+bool tms_rt_heap_find(uintptr_t address, struct tms_rt_heap_block *found)
+{
+    return false;
+}
+
+bool tms_rt_heap_learn(uintptr_t address, struct tms_rt_heap_block *found)
 {
     return false;
 }

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The blocks of the heap, so that a report can say "heap block of 48 bytes from account_new()".
- * A table by address; a block around an address is looked for backwards, which is slow and
- * happens only when a violation is written down.
+ * A table by address. The block around an address is looked for backwards, unless the one that was
+ * found nearby last is around it as well; this happens only when something is written down.
  */
 #include "runtime/core/memory.h"
 #include "runtime/shadow/words.h"
 
 #define LEAST     4096u
 #define ALIGNMENT 16u
+#define STARTS    64u
+#define REGION    16u                 /* bits of an address within a region */
 #define FAR       (UINT64_C(1) << 24) /* larger blocks are not found from behind this */
 
 struct block {
     uintptr_t address; /* 0: free, 1: was used */
     size_t size;
     uint32_t site;
-    uint32_t unused;
+    bool learnt; /* tms_rt_heap_learn has found it */
 };
 
 static struct tms_memory memory = TMS_RT_MEMORY;
@@ -23,7 +25,8 @@ static struct {
     struct tms_rt_mutex lock;
     struct block *table;
     size_t size, used;
-    uintptr_t low, high; /* all blocks that ever were lie in between */
+    uintptr_t low, high;      /* all blocks that ever were lie in between */
+    uintptr_t starts[STARTS]; /* by region: of the block found there last, 0: none */
 } heap;
 
 #define GONE 1
@@ -117,25 +120,54 @@ void tms_rt_freed(struct tms_rt_thread *t, uintptr_t address)
     tms_rt_renew(address, size);
 }
 
-bool tms_rt_heap_find(uintptr_t address, uintptr_t *start, size_t *size, uint32_t *site)
+/* The block that starts there, if it is around the address; else NULL. */
+static struct block *check_around(uintptr_t start, uintptr_t address)
+{
+    struct block *block = find(heap.table, heap.size, start);
+
+    return block->address == start && address - start < block->size ? block : NULL;
+}
+
+/* The block around the address, NULL: there is none. The lock is held. */
+static struct block *find_around(uintptr_t address)
 {
     uintptr_t at = address / ALIGNMENT * ALIGNMENT;
-    bool found = false;
+    uintptr_t *known = &heap.starts[(address >> REGION) % STARTS];
 
-    tms_rt_mutex_lock(&heap.lock);
-    bool inside = heap.size > 0 && address < heap.high && at >= heap.low;
-    for (uintptr_t back = 0; inside && back < FAR && back <= at - heap.low && !found;
+    if (heap.size == 0 || address >= heap.high || at < heap.low) {
+        return NULL;
+    }
+    struct block *block = *known != 0 ? check_around(*known, address) : NULL;
+    for (uintptr_t back = 0; block == NULL && back < FAR && back <= at - heap.low;
          back += ALIGNMENT) {
-        const struct block *block = find(heap.table, heap.size, at - back);
-        found = block->address == at - back && block->address > GONE;
-        if (found) {
-            *start = block->address;
-            *size = block->size;
-            *site = block->site;
-        }
+        block = check_around(at - back, address);
+    }
+    *known = block != NULL ? block->address : *known;
+    return block;
+}
+
+bool tms_rt_heap_find(uintptr_t address, struct tms_rt_heap_block *found)
+{
+    tms_rt_mutex_lock(&heap.lock);
+    const struct block *block = find_around(address);
+    if (block != NULL) {
+        *found = (struct tms_rt_heap_block){block->address, block->size, block->site};
     }
     tms_rt_mutex_unlock(&heap.lock);
-    return found && address - *start < *size;
+    return block != NULL;
+}
+
+bool tms_rt_heap_learn(uintptr_t address, struct tms_rt_heap_block *found)
+{
+    tms_rt_mutex_lock(&heap.lock);
+    struct block *block = find_around(address);
+    bool new = block != NULL && !block->learnt;
+    if (new) {
+        block->learnt = true;
+        *found = (struct tms_rt_heap_block){block->address, block->size, block->site};
+    }
+    tms_rt_mutex_unlock(&heap.lock);
+    return new;
 }
 
 void tms_rt_heap_restart(void)

@@ -71,7 +71,7 @@ static void found(void *user, uint32_t evidence, bool first)
 static void learnt(void *user, uint64_t variable)
 {
     (void)user;
-    tms_rt_judged_heap(variable);
+    tms_rt_judged_learn(variable);
 }
 
 /* Was the memory given to the program, and does the log know of no earlier access? */
@@ -79,9 +79,7 @@ static bool is_initial(const struct log *log, uint64_t at, uintptr_t address)
 {
     const struct tms_op *write = log_at(log, at);
     uint64_t first = tms_log_first(log);
-    uintptr_t start;
-    size_t size;
-    uint32_t site;
+    struct tms_rt_heap_block block;
 
     for (uint64_t i = at; i > first && at - i < LOOK_BACK; i--) {
         const struct tms_op *entry = log_at(log, i - 1);
@@ -90,7 +88,7 @@ static bool is_initial(const struct log *log, uint64_t at, uintptr_t address)
             return false;
         }
     }
-    return tms_rt_heap_find(address, &start, &size, &site);
+    return tms_rt_heap_find(address, &block);
 }
 
 static struct tms_judge_detail detail_of(void *user, const struct tms_judge_word *word,
@@ -373,26 +371,23 @@ void tms_rt_judge_fence(struct tms_rt_thread *t)
 
 /* ---- memory ------------------------------------------------------------------------------- */
 
-static struct tms_judge_step step_of(const struct tms_rt_thread *t,
-                                     const struct tms_rt_judged *access, uint64_t own_read)
+/* Into its place: a copy would wait for its small fields. */
+static inline void fill_step(const struct tms_rt_thread *t, const struct tms_rt_judged *access,
+                             uint64_t own_read, struct tms_judge_step *step)
 {
     const uint64_t update = WORD_ATOMIC | WORD_WRITE | WORD_SYNCED;
-    struct tms_judge_step step = {.event = access->event,
-                                  .location = access->site,
-                                  .kind =
-                                      (access->kind & WORD_WRITE) != 0 ? TMS_JUDGE_W : TMS_JUDGE_R,
-                                  .cleared = t->mark == TMS_SPOOL_RETRY,
-                                  .atomic = (access->kind & WORD_ATOMIC) != 0};
+    bool writes = (access->kind & WORD_WRITE) != 0, atomic = (access->kind & WORD_ATOMIC) != 0;
+    bool updates_itself = (access->kind & update) == update;
+    bool updates_read = writes && !atomic && own_read > t->judge->since;
 
-    if ((access->kind & update) == update) {
-        step.kind = TMS_JUDGE_U;
-        step.counter = true;
-    } else if (step.kind == TMS_JUDGE_W && !step.atomic && own_read > t->judge->since) {
-        step.kind = TMS_JUDGE_U;
-        step.read = own_read;
-        step.counter = own_read == t->judge->previous;
-    }
-    return step;
+    step->event = access->event;
+    step->read = updates_read ? own_read : 0;
+    step->location = access->site;
+    step->kind = updates_itself || updates_read ? TMS_JUDGE_U : writes ? TMS_JUDGE_W : TMS_JUDGE_R;
+    step->cleared = t->mark == TMS_SPOOL_RETRY;
+    step->atomic = atomic;
+    step->counter = updates_itself || (updates_read && own_read == t->judge->previous);
+    step->initial = false;
 }
 
 /* What is no data: semaphores and the like. */
@@ -425,9 +420,10 @@ static void follow_wait(struct tms_rt_thread *t, const struct tms_judge_step *st
 void tms_rt_judge_alone(struct tms_rt_thread *t, const struct tms_rt_judged *access,
                         uint64_t own_read, uint64_t write)
 {
-    struct tms_judge_step step = step_of(t, access, own_read);
+    struct tms_judge_step step;
     uint64_t key = access->address & ~UINT64_C(7), stretch = t->judge->stretch;
 
+    fill_step(t, access, own_read, &step);
     tms_judge_note(&judge.online.core, t->judge, key | (uint64_t)__builtin_ctzll(access->bytes),
                    &step, write);
     learn(t, access, step.kind);
@@ -507,12 +503,12 @@ static void meet(void *argument)
     struct tms_judge_met met = {
         .address = meeting->access->address & ~UINT64_C(7),
         .bytes = (uint8_t)meeting->access->bytes,
-        .step = step_of(t, meeting->access, own_read(meeting, words, count)),
         .words = words,
         .count = count,
         .variable = (uint32_t)(cell->link >> LINK_JUDGED & LINK_JUDGED_MOST),
     };
 
+    fill_step(t, meeting->access, own_read(meeting, words, count), &met.step);
     tms_rt_judge_tell(t);
     uint64_t stretch = t->judge->stretch;
     if (met.step.kind != TMS_JUDGE_R && met.step.atomic) {

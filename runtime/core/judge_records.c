@@ -26,12 +26,11 @@ void tms_rt_judged_restart(void)
 
 static uint64_t key_of(uintptr_t address)
 {
+    struct tms_rt_heap_block block;
     uintptr_t start, end;
-    size_t size;
-    uint32_t site;
 
-    if (tms_rt_heap_find(address, &start, &size, &site)) {
-        return UINT64_C(1) << 63 | site;
+    if (tms_rt_heap_find(address, &block)) {
+        return UINT64_C(1) << 63 | block.site;
     }
     return tms_rt_find_data(address, &start, &end) ? start : address & ~UINT64_C(7);
 }
@@ -93,20 +92,22 @@ static struct tms_spool_turn foreign_turn(const struct tms_judge_foreign *access
 }
 
 /* The reader finds the block of the heap near the record. */
-void tms_rt_judged_heap(uint64_t name)
+void tms_rt_judged_learn(uint64_t name)
 {
-    uintptr_t start;
-    size_t size;
-    uint32_t site;
+    struct tms_rt_heap_block block;
 
-    if (name == 0 || !tms_rt_heap_find(name >> 8, &start, &size, &site)) {
-        return;
+    if (name != 0 && tms_rt_heap_learn(name >> 8, &block)) {
+        tms_rt_spool_block(&block, 0, 0);
     }
-    struct tms_spool_heap *record = tms_rt_spool_record(TMS_SPOOL_HEAP, sizeof(*record));
-    if (record != NULL) {
-        record->address = start;
-        record->size = size;
-        record->site = site;
+}
+
+/* Says which block of the heap the memory is in, if it is in one. */
+static void spool_block_of(uint64_t name)
+{
+    struct tms_rt_heap_block block;
+
+    if (name != 0 && tms_rt_heap_find(name >> 8, &block)) {
+        tms_rt_spool_block(&block, 0, 0);
     }
 }
 
@@ -137,8 +138,8 @@ static struct tms_spool_judged *new_record(const struct tms_judge_evidence *evid
     size_t outer =
         evidence->outer_count < TMS_SPOOL_OUTER ? evidence->outer_count : TMS_SPOOL_OUTER;
 
-    tms_rt_judged_heap(evidence->first.variable);
-    tms_rt_judged_heap(evidence->first.other);
+    spool_block_of(evidence->first.variable);
+    spool_block_of(evidence->first.other);
     struct tms_spool_judged *record = tms_rt_spool_record(
         TMS_SPOOL_JUDGED, sizeof(*record) + outer * sizeof(struct tms_spool_transaction));
     if (record != NULL) {

@@ -22,8 +22,9 @@ static inline uint64_t tms_rt_judged_name(uint64_t address, uint8_t bytes)
 /* What the memory belongs to: an allocation site, a variable. From 1 on. */
 uint32_t tms_rt_judged_object(uint64_t name);
 
-/* Says which block of the heap the memory is in, if it is in one. */
-void tms_rt_judged_heap(uint64_t name);
+/* The memory is accessed in a section: says which block of the heap it is in, once for each block.
+ */
+void tms_rt_judged_learn(uint64_t name);
 
 /* Evidence is new, or has occurred once more. */
 void tms_rt_judged_found(const struct tms_judge *core, uint32_t evidence, bool first);

@@ -122,21 +122,10 @@ static void come_behind_making(struct tms_rt_thread *t)
 /* Allocations are recorded only where accesses are: elsewhere it is told what a lock lies in. */
 static void tell_block(const struct tms_rt_thread *t, uintptr_t address)
 {
-    uintptr_t start;
-    size_t size;
-    uint32_t site;
+    struct tms_rt_heap_block block;
 
-    if (!tms_rt_mode.tells || tms_rt_mode.records ||
-        !tms_rt_heap_find(address, &start, &size, &site)) {
-        return;
-    }
-    struct tms_spool_heap *record = tms_rt_spool_record(TMS_SPOOL_HEAP, sizeof(*record));
-    if (record != NULL) {
-        record->address = start;
-        record->size = size;
-        record->object = address;
-        record->number = t->number;
-        record->site = site;
+    if (tms_rt_mode.tells && !tms_rt_mode.records && tms_rt_heap_find(address, &block)) {
+        tms_rt_spool_block(&block, address, t->number);
     }
 }
 
@@ -362,7 +351,9 @@ static void drop(struct tms_rt_thread *t, const struct tms_rt_held *held)
 {
     size_t at = (size_t)(held - t->held);
 
-    memmove(&t->held[at], &t->held[at + 1], (--t->held_count - at) * sizeof(*t->held));
+    if (at < --t->held_count) {
+        memmove(&t->held[at], &t->held[at + 1], (t->held_count - at) * sizeof(*t->held));
+    }
 }
 
 /* ---- locks ------------------------------------------------------------------------------- */

@@ -64,9 +64,8 @@ static void lose(void)
 
 static void spool_lock(uint32_t id)
 {
-    uintptr_t address = tms_rt_object_address(TMS_RT_LOCK, id), start;
-    size_t size;
-    uint32_t site;
+    uintptr_t address = tms_rt_object_address(TMS_RT_LOCK, id);
+    struct tms_rt_heap_block block;
 
     if (kept.noted[id % LOCKS_NOTED] == id) {
         return;
@@ -76,10 +75,10 @@ static void spool_lock(uint32_t id)
         return;
     }
     record->address = address;
-    if (tms_rt_heap_find(address, &start, &size, &site)) {
-        record->heap_address = start;
-        record->heap_size = size;
-        record->heap_site = site;
+    if (tms_rt_heap_find(address, &block)) {
+        record->heap_address = block.start;
+        record->heap_size = block.size;
+        record->heap_site = block.site;
     }
     record->id = id;
     kept.noted[id % LOCKS_NOTED] = id;
@@ -115,12 +114,11 @@ static struct tms_spool_acquire whole_acquire(const struct tms_predict_acquire *
 /* Of a lock, what stays the same from run to run, as far as that is known here. */
 static uint64_t identity_of(uint32_t lock)
 {
-    uintptr_t address = tms_rt_object_address(TMS_RT_LOCK, lock), start;
-    size_t size;
-    uint32_t site;
+    uintptr_t address = tms_rt_object_address(TMS_RT_LOCK, lock);
+    struct tms_rt_heap_block block;
 
-    return tms_rt_heap_find(address, &start, &size, &site)
-               ? tms_mix(tms_rt_site_pc(site), address - start)
+    return tms_rt_heap_find(address, &block)
+               ? tms_mix(tms_rt_site_pc(block.site), address - block.start)
                : address;
 }
 

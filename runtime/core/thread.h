@@ -343,9 +343,24 @@ static inline void tms_rt_noted(struct tms_rt_thread *thread)
     atomic_signal_fence(memory_order_release);
     thread->engine->log.next++;
 }
+/*
+ * Field by field, which only atomics make sure of: a copy in larger pieces of what was just put
+ * together waits until the small ones have arrived.
+ */
 static inline void tms_rt_note(struct tms_rt_thread *thread, const struct tms_op *op)
 {
-    *tms_rt_next_note(thread) = *op;
+    struct tms_op *note = tms_rt_next_note(thread);
+
+#define COPY(field) __atomic_store_n(&note->field, op->field, __ATOMIC_RELAXED)
+    COPY(event);
+    COPY(thread);
+    COPY(target);
+    COPY(location);
+    COPY(event_kind);
+    COPY(kind);
+    COPY(flags);
+    COPY(spared);
+#undef COPY
     tms_rt_noted(thread);
 }
 /* An edge that is not implied, under the lock. */
@@ -432,7 +447,14 @@ void tms_rt_objects_restart(void);
 void tms_rt_drop_locks(struct tms_rt_thread *thread);
 
 /* heap.c: the block of the heap that holds an address; false if it is in none. */
-bool tms_rt_heap_find(uintptr_t address, uintptr_t *start, size_t *size, uint32_t *site);
+struct tms_rt_heap_block {
+    uintptr_t start;
+    size_t size;
+    uint32_t site; /* of the allocation */
+};
+bool tms_rt_heap_find(uintptr_t address, struct tms_rt_heap_block *found);
+/* The same, but true only once as long as the block is allocated. */
+bool tms_rt_heap_learn(uintptr_t address, struct tms_rt_heap_block *found);
 void tms_rt_heap_restart(void);
 
 /* violations.c */
@@ -445,6 +467,8 @@ void tms_rt_show_pending(struct tms_rt_thread *thread);
 struct tms_spool_transaction tms_rt_spooled(const struct tms_transaction *transaction);
 /* For the reader of a violation or race: the blocks of the heap that the steps conflict in. */
 void tms_rt_spool_heap(const struct tms_spool_step *steps, size_t count);
+/* … one block; `object` is a lock in it since the event `number`, or 0. */
+void tms_rt_spool_block(const struct tms_rt_heap_block *block, uintptr_t object, uint64_t number);
 
 /* sites.c */
 void tms_rt_sites_restart(void);

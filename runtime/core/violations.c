@@ -104,21 +104,27 @@ static struct tms_spool_step spooled_step(const struct tms_step *step)
     return out;
 }
 
+void tms_rt_spool_block(const struct tms_rt_heap_block *block, uintptr_t object, uint64_t number)
+{
+    struct tms_spool_heap *record = tms_rt_spool_record(TMS_SPOOL_HEAP, sizeof(*record));
+
+    if (record != NULL) {
+        record->address = block->start;
+        record->size = block->size;
+        record->object = object;
+        record->number = number;
+        record->site = block->site;
+    }
+}
+
 void tms_rt_spool_heap(const struct tms_spool_step *steps, size_t count)
 {
+    struct tms_rt_heap_block block;
+
     for (size_t i = 0; i < count; i++) {
-        uintptr_t start;
-        size_t size;
-        uint32_t site;
-        if (steps[i].on_class == TMS_CLASS_THREAD || steps[i].on == 0 ||
-            !tms_rt_heap_find(steps[i].on, &start, &size, &site)) {
-            continue;
-        }
-        struct tms_spool_heap *record = tms_rt_spool_record(TMS_SPOOL_HEAP, sizeof(*record));
-        if (record != NULL) {
-            record->address = start;
-            record->size = size;
-            record->site = site;
+        if (steps[i].on_class != TMS_CLASS_THREAD && steps[i].on != 0 &&
+            tms_rt_heap_find(steps[i].on, &block)) {
+            tms_rt_spool_block(&block, 0, 0);
         }
     }
 }

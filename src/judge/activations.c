@@ -245,7 +245,9 @@ static void close_at(struct tms_judge *judge, struct tms_judge_thread *t, size_t
     t->busy -= at < t->busy;
     t->settled -= at < t->settled;
     t->open_count--;
-    memmove(&t->open[at], &t->open[at + 1], (t->open_count - at) * sizeof(*t->open));
+    if (at < t->open_count) {
+        memmove(&t->open[at], &t->open[at + 1], (t->open_count - at) * sizeof(*t->open));
+    }
     tms_judge_break(t, event);
     if (t->open_count == 0) { /* nothing is left to be cut */
         tms_judge_rendezvous(judge, t, event);
@@ -347,8 +349,13 @@ static uint32_t add_use(struct tms_judge *judge, struct tms_judge_thread *t, uin
     return (uint32_t)t->uses.count;
 }
 
-struct tms_judge_use *tms_judge_use(struct tms_judge *judge, struct tms_judge_thread *t,
-                                    uint64_t key, bool lock)
+static bool is_use_of(const struct tms_judge_thread *t, uint32_t number, uint64_t key, bool lock)
+{
+    return t->uses.at[number].key == key && t->uses.at[number].lock == lock;
+}
+
+static struct tms_judge_use *find_use(struct tms_judge *judge, struct tms_judge_thread *t,
+                                      uint64_t key, bool lock)
 {
     struct tms_judge_index *index = &t->use_index;
 
@@ -356,8 +363,7 @@ struct tms_judge_use *tms_judge_use(struct tms_judge *judge, struct tms_judge_th
         return NULL;
     }
     size_t at = tms_judge_index_start(index, tms_mix(lock, key));
-    while (index->slot[at] != 0 &&
-           (t->uses.at[index->slot[at]].key != key || t->uses.at[index->slot[at]].lock != lock)) {
+    while (index->slot[at] != 0 && !is_use_of(t, index->slot[at], key, lock)) {
         at = (at + 1) & (index->size - 1);
     }
     if (index->slot[at] == 0) {
@@ -368,7 +374,16 @@ struct tms_judge_use *tms_judge_use(struct tms_judge *judge, struct tms_judge_th
         index->slot[at] = number;
         index->count++;
     }
-    return &t->uses.at[index->slot[at]];
+    t->last_use = index->slot[at];
+    return &t->uses.at[t->last_use];
+}
+
+/* What is acquired is released next, mostly, or acquired again. */
+struct tms_judge_use *tms_judge_use(struct tms_judge *judge, struct tms_judge_thread *t,
+                                    uint64_t key, bool lock)
+{
+    return t->last_use != 0 && is_use_of(t, t->last_use, key, lock) ? &t->uses.at[t->last_use]
+                                                                    : find_use(judge, t, key, lock);
 }
 
 /*

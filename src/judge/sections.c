@@ -328,8 +328,10 @@ static void drop_held(struct tms_judge_thread *t, uint64_t lock, uint64_t event)
     for (size_t at = t->held_count; at > 0; at--) {
         if (t->held[at - 1].lock == lock) {
             end_hold(t, t->held[at - 1].hold, event);
-            t->held_count--;
-            memmove(&t->held[at - 1], &t->held[at], (t->held_count - (at - 1)) * sizeof(*t->held));
+            if (at < t->held_count--) {
+                memmove(&t->held[at - 1], &t->held[at],
+                        (t->held_count - (at - 1)) * sizeof(*t->held));
+            }
             break;
         }
     }

@@ -39,12 +39,15 @@ const struct tms_heap_name *tms_heap_name(struct tms_spool_names *names, uint32_
 /* The blocks that a process told of, with numbers from 1 on in the order of the file. */
 struct tms_told_block {
     const struct tms_spool_heap *heap;
-    uint32_t number; /* the same for all that is told about one block */
+    uint32_t number;   /* the same for all that is told about one block */
+    uint32_t sequence; /* of its record in the file */
+    uint64_t reach;    /* in `by_address`: where the blocks up to this one end, at most */
 };
 
 /* All zero at first. */
 struct tms_told_blocks {
     struct tms_told_block *blocks; /* by the lock that they hold, and since when */
+    struct tms_told_block *by_address;
     size_t count;
     bool made;
 };
@@ -55,7 +58,11 @@ void tms_told_blocks_free(struct tms_told_blocks *told);
 const struct tms_told_block *tms_told_block(struct tms_spool_names *names, uint64_t lock,
                                             uint64_t event);
 
-/* Which of the blocks it is; 0 when memory is short. */
-uint32_t tms_told_number(struct tms_spool_names *names, const struct tms_spool_heap *heap);
+/*
+ * The block around an address that was told of nearest to a record of the file; NULL: none was, or
+ * memory is short. Cost: logarithmic, but for blocks that lay there one after the other.
+ */
+const struct tms_told_block *tms_told_near(struct tms_spool_names *names, uint32_t sequence,
+                                           uint64_t address);
 
 #endif

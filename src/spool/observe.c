@@ -19,34 +19,16 @@ struct draft {
 
 /* ---- what they conflict on --------------------------------------------------------------- */
 
-/* The heap block that held the address when this violation was found: it was told nearby. */
-static const struct tms_spool_heap *find_heap(const struct draft *draft, uint64_t address)
-{
-    const struct tms_spool_list *heaps = &draft->names->spool->lists[TMS_SPOOL_HEAP];
-    const struct tms_spool_heap *nearest = NULL;
-    int64_t least = INT64_MAX;
-
-    for (size_t i = 0; i < heaps->count; i++) {
-        const struct tms_spool_heap *heap = (const void *)heaps->entries[i].record;
-        int64_t away = (int64_t)heaps->entries[i].sequence - (int64_t)draft->sequence;
-        away = away < 0 ? -away : away;
-        if (address - heap->address < heap->size && away < least) {
-            nearest = heap;
-            least = away;
-        }
-    }
-    return nearest;
-}
-
 static uint32_t name_thing(const struct draft *draft, enum tms_class cls, uint64_t address,
                            enum tms_name_style style)
 {
-    const struct tms_spool_heap *heap = cls == TMS_CLASS_THREAD ? NULL : find_heap(draft, address);
+    const struct tms_told_block *told =
+        cls == TMS_CLASS_THREAD ? NULL : tms_told_near(draft->names, draft->sequence, address);
     struct tms_thing_heap block = {0};
 
-    if (heap != NULL) {
-        block = (struct tms_thing_heap){heap->address, heap->size, heap->site,
-                                        tms_told_number(draft->names, heap)};
+    if (told != NULL) {
+        block = (struct tms_thing_heap){told->heap->address, told->heap->size, told->heap->site,
+                                        told->number};
     }
     return tms_spool_name_thing(draft->names, cls, address, &block, style);
 }

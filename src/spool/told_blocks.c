@@ -4,6 +4,7 @@
  * was told when the lock was first used.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "spool/heap_names.h"
 #include "spool/names.h"
@@ -11,6 +12,7 @@
 void tms_told_blocks_free(struct tms_told_blocks *told)
 {
     free(told->blocks);
+    free(told->by_address);
     *told = (struct tms_told_blocks){0};
 }
 
@@ -38,16 +40,24 @@ static int by_lock(const void *a, const void *b)
     return order != 0 ? order : compare(x->number, y->number);
 }
 
+static uint64_t end_of(const struct tms_spool_heap *heap)
+{
+    return heap->size < UINT64_MAX - heap->address ? heap->address + heap->size : UINT64_MAX;
+}
+
+/* The blocks come by address, and get their numbers and how far they reach. */
 static void number_blocks(struct tms_told_block *blocks, size_t count)
 {
     qsort(blocks, count, sizeof(*blocks), by_block);
+    blocks[0].reach = end_of(blocks[0].heap);
     for (size_t i = 1; i < count; i++) {
+        uint64_t end = end_of(blocks[i].heap);
+        blocks[i].reach = end > blocks[i - 1].reach ? end : blocks[i - 1].reach;
         if (blocks[i].heap->address == blocks[i - 1].heap->address &&
             blocks[i].heap->site == blocks[i - 1].heap->site) {
             blocks[i].number = blocks[i - 1].number;
         }
     }
-    qsort(blocks, count, sizeof(*blocks), by_lock);
 }
 
 static bool make(struct tms_spool_names *names)
@@ -59,17 +69,21 @@ static bool make(struct tms_spool_names *names)
         return told->made;
     }
     told->blocks = calloc(list->count, sizeof(*told->blocks));
-    if (told->blocks == NULL) {
+    told->by_address = calloc(list->count, sizeof(*told->by_address));
+    if (told->blocks == NULL || told->by_address == NULL) {
         names->failed = true;
         return false;
     }
     for (size_t i = 0; i < list->count; i++) {
-        told->blocks[i] =
-            (struct tms_told_block){(const void *)list->entries[i].record, (uint32_t)i + 1};
+        told->by_address[i] = (struct tms_told_block){.heap = (const void *)list->entries[i].record,
+                                                      .number = (uint32_t)i + 1,
+                                                      .sequence = list->entries[i].sequence};
     }
     told->count = list->count;
     told->made = true;
-    number_blocks(told->blocks, told->count);
+    number_blocks(told->by_address, told->count);
+    memcpy(told->blocks, told->by_address, told->count * sizeof(*told->blocks));
+    qsort(told->blocks, told->count, sizeof(*told->blocks), by_lock);
     return true;
 }
 
@@ -104,16 +118,44 @@ const struct tms_told_block *tms_told_block(struct tms_spool_names *names, uint6
                : NULL;
 }
 
-uint32_t tms_told_number(struct tms_spool_names *names, const struct tms_spool_heap *heap)
+/* After the last that starts at the address or before it. */
+static size_t starts_up_to(const struct tms_told_blocks *told, uint64_t address)
 {
-    if (!make(names)) {
-        return 0;
-    }
-    size_t at = upper_bound(&names->told, heap->object, heap->number);
-    while (at > 0 && names->told.blocks[at - 1].heap->object == heap->object) {
-        if (names->told.blocks[--at].heap == heap) {
-            return names->told.blocks[at].number;
+    size_t low = 0, high = told->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (told->by_address[middle].heap->address <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    return 0;
+    return low;
+}
+
+static uint32_t distance(uint32_t x, uint32_t y)
+{
+    return x < y ? y - x : x - y;
+}
+
+const struct tms_told_block *tms_told_near(struct tms_spool_names *names, uint32_t sequence,
+                                           uint64_t address)
+{
+    const struct tms_told_block *nearest = NULL;
+
+    if (!make(names)) {
+        return NULL;
+    }
+    const struct tms_told_block *first = names->told.by_address;
+    for (size_t i = starts_up_to(&names->told, address); i > 0 && first[i - 1].reach > address;
+         i--) {
+        const struct tms_told_block *block = &first[i - 1];
+        bool nearer = nearest == NULL ||
+                      distance(block->sequence, sequence) < distance(nearest->sequence, sequence);
+        if (nearer && address - block->heap->address < block->heap->size) {
+            nearest = block;
+        }
+    }
+    return nearest;
 }
