@@ -8,6 +8,7 @@
 #include "runtime/core/calls.h"
 #include "runtime/core/judge_online.h"
 #include "runtime/core/memory.h"
+#include "runtime/core/schedule.h"
 #include "runtime/shadow/shadow.h"
 
 static struct tms_memory memory = TMS_RT_MEMORY;
@@ -167,6 +168,7 @@ static void open_block(struct tms_rt_thread *t, enum tms_rt_source source, uint3
     if (tms_rt_mode.tells) {
         spool_begin(t, open, splits);
     }
+    tms_rt_point(t, TMS_RT_AT_BLOCK, NULL, tms_rt_site_pc(site));
 }
 
 /* The innermost block of that source, counted from 1; 0: there is none. */
@@ -333,7 +335,6 @@ void tms_rt_begin(struct tms_rt_thread *t, const char *name, uintptr_t pc)
     t->annotated = t->annotated << 1 | (label != 0);
     if (label != 0) {
         open_block(t, TMS_RT_ANNOTATED, label, tms_rt_site(t, pc), NULL);
-        tms_rt_perturb(t);
     }
 }
 
@@ -388,11 +389,13 @@ static bool is_known(const struct tms_rt_thread *t, uintptr_t frame)
     return t->stack_low <= frame && frame < t->stack_high;
 }
 
-/* The engine has not heard of the thread, a transaction is to be split, every block is to be told.
+/*
+ * The engine has not heard of the thread, a transaction is to be split, every block is to be told
+ * or is a scheduling point.
  */
 static inline bool is_special(const struct tms_rt_thread *t)
 {
-    return t->engine == NULL || t->split_due || tms_rt_mode.full;
+    return t->engine == NULL || t->split_due || tms_rt_mode.special;
 }
 
 static __attribute__((noinline)) void enter_any(struct tms_rt_thread *t, uintptr_t address,

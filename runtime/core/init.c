@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Start and end of the runtime, what the command told it, warnings, perturbation.
+ * Start and end of the runtime, what the command told it, warnings.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "protocol/config.h"
@@ -19,31 +18,17 @@
 #include "runtime/core/memory.h"
 #include "runtime/core/predict_online.h"
 #include "runtime/core/publish.h"
+#include "runtime/core/schedule.h"
 #include "runtime/shadow/races.h"
 #include "runtime/shadow/shadow.h"
 
 #define WARNINGS 64
-
-/* A perturbed thread sleeps at one in `share` places, for up to `longest` nanoseconds. */
-struct delays {
-    uint32_t share;
-    long longest;
-};
-
-/*
- * A short thread passes few places, and its counterpart may not even run yet: the first places
- * that a thread passes are delayed more often, and for longer.
- */
-#define EARLY_PLACES 32u
-static const struct delays early = {.share = 2, .longest = 1000000};
-static const struct delays later = {.share = 16, .longest = 200000};
 
 extern void *__libc_stack_end;
 
 static struct tms_rt_config config;
 static _Atomic int started; /* 0 not, 1 is about to, 2 has */
 static _Atomic int finished;
-static uint64_t perturb_seed;
 
 /* ---- warnings --------------------------------------------------------------------------- */
 
@@ -174,9 +159,12 @@ static bool watch(void)
     if (tms_rt_mode.judges) {
         tms_rt_judge_start();
     }
+    if (!tms_rt_schedule_start(config.schedule, config.perturb)) {
+        return false;
+    }
+    tms_rt_mode.special = tms_rt_mode.full || tms_rt_mode.scheduled;
     tms_rt_spool_header()->mode = mode();
     tms_rt_report_signal = (int)number(config.report_on);
-    perturb_seed = config.perturb == NULL ? 0 : number(config.perturb) * 2 + 1;
     if (!tms_rt_functions_start(config.spec, config.atomic == NULL ||
                                                  strstr(config.atomic, "@functions") != NULL)) {
         return false;
@@ -361,6 +349,7 @@ static void restart(void *argument)
         return;
     }
     tms_rt_spool_header()->mode = mode();
+    tms_rt_schedule_restart();
     describe_blocks();
     tms_rt_life_restart(t);
 }
@@ -379,50 +368,5 @@ void tms_rt_stop_watching(unsigned loss)
 {
     if (tms_rt_mode.checks) {
         tms_rt_lose(loss);
-    }
-}
-
-/* ---- perturbation ----------------------------------------------------------------------- */
-
-/* Is the thread delayed here? Then it was. */
-static bool delay(struct tms_rt_thread *t)
-{
-    if (perturb_seed == 0 || !tms_rt_is_judged(t)) {
-        return false;
-    }
-    if (t->random == 0) {
-        t->random = perturb_seed * UINT64_C(0x9e3779b97f4a7c15) + t->index;
-    }
-    t->random ^= t->random << 13;
-    t->random ^= t->random >> 7;
-    t->random ^= t->random << 17;
-    const struct delays *delays = t->places_passed < EARLY_PLACES ? &early : &later;
-    t->places_passed += delays == &early;
-    if (t->random % delays->share != 0) {
-        return false;
-    }
-    struct timespec time = {.tv_nsec = (long)(t->random >> 20) % delays->longest};
-    int error = errno;
-    nanosleep(&time, NULL);
-    errno = error;
-    return true;
-}
-
-void tms_rt_perturb(struct tms_rt_thread *t)
-{
-    if (delay(t)) {
-        tms_rt_was_delayed(t);
-    }
-}
-
-void tms_rt_perturb_outside(void)
-{
-    struct tms_rt_thread *t = tms_rt_self;
-
-    if (t != NULL && delay(t) && (t = tms_rt_enter()) != NULL) {
-        int error = errno;
-        tms_rt_was_delayed(t);
-        errno = error;
-        tms_rt_leave(t);
     }
 }

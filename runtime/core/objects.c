@@ -7,6 +7,7 @@
 #include "runtime/core/judge_online.h"
 #include "runtime/core/memory.h"
 #include "runtime/core/predict_online.h"
+#include "runtime/core/schedule.h"
 #include "runtime/shadow/shadow.h"
 
 #include <string.h>
@@ -501,13 +502,13 @@ static void acquired(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bo
 void tms_rt_acquired(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
 {
     acquired(t, lock, pc, false);
-    tms_rt_perturb(t);
+    tms_rt_point(t, TMS_RT_AT_ACQUIRED, lock, pc);
 }
 
 void tms_rt_acquired_shared(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
 {
     acquired(t, lock, pc, true);
-    tms_rt_perturb(t);
+    tms_rt_point(t, TMS_RT_AT_ACQUIRED, lock, pc);
 }
 
 void tms_rt_releasing_any(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
@@ -539,7 +540,7 @@ void tms_rt_releasing_any(struct tms_rt_thread *t, const void *lock, uintptr_t p
 
 void tms_rt_releasing(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
 {
-    tms_rt_perturb(t);
+    tms_rt_point(t, TMS_RT_AT_RELEASE, lock, pc);
     tms_rt_releasing_any(t, lock, pc);
 }
 
@@ -552,7 +553,7 @@ void tms_rt_releasing_own(struct tms_rt_thread *t, const void *lock, uintptr_t p
 
 void tms_rt_releasing_shared(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
 {
-    tms_rt_perturb(t);
+    tms_rt_point(t, TMS_RT_AT_RELEASE, lock, pc);
     tms_rt_releasing_any(t, lock, pc);
 }
 
@@ -602,7 +603,6 @@ void tms_rt_wait_ends(struct tms_rt_thread *t, const void *lock, unsigned depth,
 
 void tms_rt_arriving(struct tms_rt_thread *t, const void *barrier, uintptr_t pc)
 {
-    tms_rt_perturb(t);
     tms_rt_functions_wait(t);
     if (operate(t, TMS_OP_ARRIVE, TMS_EVENT_ARRIVE, TMS_RT_BARRIER, barrier, pc) != 0) {
         tms_rt_judge_synchronised(t);
@@ -669,14 +669,14 @@ static void access(struct tms_rt_thread *t, const void *object, enum tms_rt_acce
 
 void tms_rt_semaphore(struct tms_rt_thread *t, const void *semaphore, uintptr_t pc)
 {
-    tms_rt_perturb(t);
+    tms_rt_point(t, TMS_RT_AT_OTHER, semaphore, pc);
     access(t, semaphore, TMS_RT_UPDATE, TMS_SPOOL_ON_SEMAPHORE, pc);
     order(t, TMS_EVENT_UPDATE, TMS_RT_SEMAPHORE, semaphore, pc);
 }
 
 void tms_rt_ordered(struct tms_rt_thread *t, const void *object, uintptr_t pc)
 {
-    tms_rt_perturb(t);
+    tms_rt_point(t, TMS_RT_AT_OTHER, object, pc);
     access(t, object, TMS_RT_UPDATE, 0, pc);
     order(t, TMS_EVENT_UPDATE, TMS_RT_SEMAPHORE, object, pc);
 }

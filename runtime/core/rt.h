@@ -17,6 +17,7 @@
  *     words.c                       who touched which byte last, and the filter
  *     recall.c, renew.c, stripes.c  what is done again; new memory; atomic operations
  *     check.c, history.c            the frontier engine, under one lock; transactions
+ *     schedule.c, noise.c           threads are steered along a schedule
  *     spool.c, runs.c               the file that the process leaves behind (spool.h)
  *     init.c, memory.c, stack.c,
  *     interpose.h                   start and end, memory and stacks of our own, the real functions
@@ -271,12 +272,27 @@ void tms_rt_forked(struct tms_rt_thread *thread);
 /* The process does what can't be watched: `loss` (enum tms_spool_loss) says what. */
 void tms_rt_stop_watching(unsigned loss);
 
-/*
- * With --perturb: a short seeded delay now and then; otherwise nothing. The second is for a thread
- * that has not gone in.
- */
-void tms_rt_perturb(struct tms_rt_thread *thread);
-void tms_rt_perturb_outside(void);
+/* ---- schedules -------------------------------------------------------------------------- */
+
+/* Threads are steered along a schedule (schedule.h): only then points are announced. */
+extern bool tms_rt_scheduled;
+
+/* What a thread is about to do at a scheduling point, or has just done. */
+enum tms_rt_point_kind {
+    TMS_RT_AT_ACQUIRE,  /* wants the lock `object` */
+    TMS_RT_AT_ACQUIRED, /* has it */
+    TMS_RT_AT_RELEASE,  /* gives it up */
+    TMS_RT_AT_ATOMIC,
+    TMS_RT_AT_ACCESS, /* plain, to memory that several threads use */
+    TMS_RT_AT_BLOCK,  /* has begun a block */
+    TMS_RT_AT_START,  /* is a new thread */
+    TMS_RT_AT_OTHER,  /* conditions, barriers, semaphores, once, new threads */
+};
+
+/* A thread that has not gone in is at a scheduling point, and may be delayed there. */
+void tms_rt_point_outside(enum tms_rt_point_kind kind, const void *object, uintptr_t pc);
+/* The same before an atomic operation. */
+void tms_rt_atomic_point(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc);
 
 /* A sentence for the person, once per distinct text: shown by the command when all is over. */
 void tms_rt_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -194,8 +194,8 @@ struct tms_rt_thread {
     uintptr_t stack_low, stack_high;
     uintptr_t entry;
     int64_t tid;
-    uint64_t random;        /* of perturbation */
-    uint32_t places_passed; /* where it may delay: the first ones only are counted */
+    uint64_t random;        /* of its schedule */
+    uint32_t places_passed; /* points that synchronise: the first ones only are counted */
     _Atomic uint32_t uses;  /* the thread itself, and whoever may join it */
     uint64_t events_seen;   /* past the filter */
     uint64_t transactions_seen, blocks_seen;
@@ -236,6 +236,8 @@ struct tms_rt_mode {
     bool tells;       /* the spool gets synchronisation and blocks, at least */
     bool judges;      /* what happens to the data of blocks is judged */
     bool exact_races; /* epochs start with every block: exact for programs that race, too */
+    bool scheduled;   /* threads are steered along a schedule */
+    bool special;     /* `full` or `scheduled`: each begin of a block is looked at */
 };
 extern struct tms_rt_mode tms_rt_mode;
 

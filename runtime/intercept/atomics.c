@@ -130,12 +130,19 @@ INLINE bool repeated_read(const volatile void *address, size_t size, int order)
            tms_rt_is_repeated_load(thread, (uintptr_t)address, size, order != __ATOMIC_RELAXED);
 }
 
+/* A scheduling point, before anything else is done. */
+static inline void before(const volatile void *address, size_t size, enum tms_rt_access access,
+                          uintptr_t pc)
+{
+    if (__builtin_expect(tms_rt_scheduled, 0))
+        tms_rt_atomic_point((uintptr_t)address, size, access, pc);
+}
+
 /* The thread, with the lock of the address; NULL if the operation is not to be recorded. */
 static struct tms_rt_thread *begin(const volatile void *address)
 {
     struct tms_rt_thread *thread = tms_rt_enter();
     if (thread != NULL) {
-        tms_rt_perturb(thread);
         tms_rt_atomic_lock((uintptr_t)address);
     }
     return thread;
@@ -174,7 +181,7 @@ static void record_swap(struct tms_rt_thread *thread, const volatile void *addre
     TMS_RT_EXPORT word##bits __tsan_atomic##bits##_load(volatile word##bits *address, int order);  \
     word##bits __tsan_atomic##bits##_load(volatile word##bits *address, int order)                 \
     {                                                                                              \
-        tms_rt_delay();                                                                            \
+        before(address, sizeof(*address), TMS_RT_READ, TMS_RT_PC());                               \
         word##bits value = load##bits(address);                                                    \
         if (repeated_read(address, sizeof(value), order))                                          \
             return value;                                                                          \
@@ -192,6 +199,7 @@ static void record_swap(struct tms_rt_thread *thread, const volatile void *addre
                                      int order)                                                    \
     {                                                                                              \
         word##bits value = (word##bits)argument;                                                   \
+        before(address, sizeof(value), TMS_RT_WRITE, TMS_RT_PC());                                 \
         struct tms_rt_thread *thread = begin(address);                                             \
         record(thread, address, sizeof(value), TMS_RT_WRITE, order, TMS_RT_PC());                  \
         store##bits(address, value, order);                                                        \
@@ -205,6 +213,7 @@ static void record_swap(struct tms_rt_thread *thread, const volatile void *addre
                                                  argument##bits argument, int order)               \
     {                                                                                              \
         word##bits value = (word##bits)argument;                                                   \
+        before(address, sizeof(value), TMS_RT_UPDATE, TMS_RT_PC());                                \
         struct tms_rt_thread *thread = begin(address);                                             \
         record(thread, address, sizeof(value), TMS_RT_UPDATE, order, TMS_RT_PC());                 \
         value = operation##bits(address, value);                                                   \
@@ -222,6 +231,7 @@ static void record_swap(struct tms_rt_thread *thread, const volatile void *addre
     INLINE word##bits exchange_if##bits(volatile word##bits *address, word##bits expected,         \
                                         word##bits value, int order, int fail_order, uintptr_t pc) \
     {                                                                                              \
+        before(address, sizeof(value), TMS_RT_UPDATE, pc);                                         \
         word##bits old = load##bits(address);                                                      \
         if (old != expected && repeated_read(address, sizeof(value), fail_order))                  \
             return old;                                                                            \
@@ -399,6 +409,7 @@ static void wide_store(size_t size, void *address, const void *value, int order)
 
 WIDE(void, __atomic_load, (size_t size, void *address, void *value, int order), wide_load)
 {
+    before(address, size, TMS_RT_READ, TMS_RT_PC());
     struct tms_rt_thread *thread = begin(address);
     real___atomic_load()(size, address, value, order);
     record(thread, address, size, TMS_RT_READ, order, TMS_RT_PC());
@@ -407,6 +418,7 @@ WIDE(void, __atomic_load, (size_t size, void *address, void *value, int order), 
 
 WIDE(void, __atomic_store, (size_t size, void *address, const void *value, int order), wide_store)
 {
+    before(address, size, TMS_RT_WRITE, TMS_RT_PC());
     struct tms_rt_thread *thread = begin(address);
     record(thread, address, size, TMS_RT_WRITE, order, TMS_RT_PC());
     real___atomic_store()(size, address, value, order);
@@ -416,6 +428,7 @@ WIDE(void, __atomic_store, (size_t size, void *address, const void *value, int o
 WIDE(void, __atomic_exchange, (size_t size, void *address, const void *value, void *old, int order),
      wide_exchange)
 {
+    before(address, size, TMS_RT_UPDATE, TMS_RT_PC());
     struct tms_rt_thread *thread = begin(address);
     record(thread, address, size, TMS_RT_UPDATE, order, TMS_RT_PC());
     real___atomic_exchange()(size, address, value, old, order);
@@ -427,6 +440,7 @@ WIDE(bool, __atomic_compare_exchange,
      (size_t size, void *address, void *expected, const void *value, int order, int fail_order),
      wide_compare)
 {
+    before(address, size, TMS_RT_UPDATE, TMS_RT_PC());
     struct tms_rt_thread *thread = begin(address);
     bool same = real___atomic_compare_exchange()(size, address, expected, value, order, fail_order);
     record_swap(thread, address, size, same, same ? order : fail_order, TMS_RT_PC());

@@ -65,11 +65,12 @@ bool tms_rt_looking_up(void);
         call;                                                                                      \
     })
 
-/* A place where another thread may be let in between, if the user asked for that. */
-static inline void tms_rt_delay(void)
+/* A scheduling point before the real function. */
+static inline void tms_rt_before(enum tms_rt_point_kind kind, const volatile void *object,
+                                 uintptr_t pc)
 {
-    if (tms_rt_self != NULL)
-        tms_rt_perturb_outside();
+    if (__builtin_expect(tms_rt_scheduled, 0))
+        tms_rt_point_outside(kind, (const void *)(uintptr_t)object, pc);
 }
 
 #endif

@@ -7,7 +7,7 @@
  * taken. The real functions are called from outside the runtime (after tms_rt_leave), because
  * they may block, be cancelled, or be interrupted by a handler of the program's.
  *
- * Signals and broadcasts say nothing: the mutex orders. They are interposed for --perturb only.
+ * Signals and broadcasts say nothing: the mutex orders. They are interposed for schedules only.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -68,7 +68,7 @@ TMS_RT_RENEWS(pthread_spin_destroy, (pthread_spinlock_t * object), (object), TMS
 
 void tms_rt_begin_wait(struct tms_rt_waiting *waiting)
 {
-    tms_rt_delay();
+    tms_rt_before(TMS_RT_AT_OTHER, waiting->condition, waiting->pc);
     struct tms_rt_thread *thread = tms_rt_enter();
     if (thread == NULL)
         return;
@@ -110,7 +110,7 @@ TMS_RT_REAL(int, pthread_barrier_wait, (pthread_barrier_t *))
 TMS_RT_INTERPOSE int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
     uintptr_t pc = TMS_RT_PC();
-    tms_rt_delay();
+    tms_rt_before(TMS_RT_AT_OTHER, barrier, pc);
     TMS_RT_TELL_HERE(tms_rt_arriving(thread, barrier, pc));
     int result = real_pthread_barrier_wait()(barrier);
     if (result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD)
@@ -142,7 +142,7 @@ static void initialise(void)
 
 tms_rt_initialiser *tms_rt_begin_once(struct tms_rt_once *once)
 {
-    tms_rt_delay();
+    tms_rt_before(TMS_RT_AT_OTHER, once->control, once->pc);
     calling = once;
     return initialise;
 }
@@ -174,7 +174,7 @@ TMS_RT_TAKES(sem_trywait, (sem_t * lock), (lock), tms_rt_semaphore)
     TMS_RT_INTERPOSE int name parameters                                                           \
     {                                                                                              \
         uintptr_t pc = TMS_RT_PC();                                                                \
-        tms_rt_delay();                                                                            \
+        tms_rt_before(TMS_RT_AT_OTHER, lock, pc);                                                  \
         int result = real_##name() arguments;                                                      \
         if (result == 0)                                                                           \
             TMS_RT_TELL_HERE(tms_rt_semaphore(thread, lock, pc));                                  \

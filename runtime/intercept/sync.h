@@ -17,7 +17,7 @@
     TMS_RT_INTERPOSE int name parameters                                                           \
     {                                                                                              \
         uintptr_t pc = TMS_RT_PC();                                                                \
-        tms_rt_delay();                                                                            \
+        tms_rt_before(TMS_RT_AT_ACQUIRE, lock, pc);                                                \
         int result = real_##name() arguments;                                                      \
         if (result == 0 || result == EOWNERDEAD)                                                   \
             TMS_RT_TELL_HERE(how(thread, lock, pc));                                               \
@@ -82,7 +82,7 @@ static inline void tms_rt_releasing_mutex(struct tms_rt_thread *thread, const pt
     TMS_RT_REAL_VERSION(int, name, parameters, version)                                            \
     TMS_RT_INTERPOSE int name parameters                                                           \
     {                                                                                              \
-        tms_rt_delay();                                                                            \
+        tms_rt_before(TMS_RT_AT_OTHER, condition, TMS_RT_PC());                                    \
         return real_##name() arguments;                                                            \
     }
 

@@ -95,7 +95,7 @@ TMS_RT_INTERPOSE void pthread_exit(void *result)
 bool tms_rt_begin_birth(struct tms_rt_birth *birth, uintptr_t pc)
 {
     tms_rt_start();
-    tms_rt_delay();
+    tms_rt_before(TMS_RT_AT_OTHER, NULL, pc);
     birth->parent = tms_rt_enter();
     if (birth->parent == NULL)
         return false;
@@ -133,10 +133,12 @@ void tms_rt_born(struct tms_rt_birth *birth)
 {
     struct own_stack own_stack = {0};
     tms_rt_call_deep(find_stack, &own_stack);
+    uintptr_t routine = birth->routine;
     watch_end(birth->child);
-    tms_rt_thread_start(birth->child, birth->routine, own_stack.low, own_stack.high);
+    tms_rt_thread_start(birth->child, routine, own_stack.low, own_stack.high);
     atomic_store(&birth->begun, 1);
     tms_rt_raw(SYS_futex, (long)&birth->begun, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+    tms_rt_before(TMS_RT_AT_START, NULL, routine);
 }
 
 void tms_rt_end_birth(struct tms_rt_birth *birth, bool created, bool detached)

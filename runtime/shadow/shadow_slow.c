@@ -17,6 +17,7 @@
 #include "runtime/core/judge_online.h"
 #include "runtime/shadow/claims.h"
 #include "runtime/shadow/meetings.h"
+#include "runtime/shadow/steering.h"
 
 /* ---- one cell ----------------------------------------------------------------------------- */
 
@@ -282,9 +283,12 @@ static void access_word(struct tms_rt_thread *t, uintptr_t address, size_t size,
     if (t->split_due) {
         tms_rt_split_due(t, site);
     }
+    if (__builtin_expect(tms_rt_mode.scheduled, 0)) {
+        tms_rt_steer_access(t, cell, &a);
+    }
     if (tms_rt_mode.records) {
         follow_renewal(t, a.id);
-    } else if ((kind & WORD_FAST) != 0 &&
+    } else if ((a.kind & WORD_FAST) != 0 &&
                (t->judge != NULL ? access_judged(t, cell, &a) : access_ordered(t, cell, &a))) {
         return;
     }

@@ -4,8 +4,6 @@
 
 #include "runtime/core/memory.h"
 
-#define PAGES (1u << 23) /* of the program that have ids: 32 GiB of it */
-
 struct tms_rt_pages tms_rt_pages;
 
 bool tms_rt_words_start(void)
@@ -13,9 +11,9 @@ bool tms_rt_words_start(void)
     struct tms_rt_pages *pages = &tms_rt_pages;
 
     pages->id = tms_rt_map((SHADOW_MASK >> PAGE_SHIFT) * sizeof(*pages->id) + 8);
-    pages->address = tms_rt_map(PAGES * sizeof(*pages->address));
-    pages->time = tms_rt_map(PAGES * sizeof(*pages->time));
-    pages->objects = tms_rt_map(PAGES);
+    pages->address = tms_rt_map(PAGES_MOST * sizeof(*pages->address));
+    pages->time = tms_rt_map(PAGES_MOST * sizeof(*pages->time));
+    pages->objects = tms_rt_map(PAGES_MOST);
     pages->count = 1;
     return pages->id != NULL && pages->address != NULL && pages->time != NULL &&
            pages->objects != NULL;
@@ -26,7 +24,7 @@ uint32_t tms_rt_new_page(uintptr_t address, _Atomic uint32_t *place)
     uint32_t id = atomic_fetch_add(&tms_rt_pages.count, 1);
     uint32_t none = 0;
 
-    if (id >= PAGES) {
+    if (id >= PAGES_MOST) {
         tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
         return 0;
     }

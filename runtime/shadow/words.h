@@ -10,6 +10,7 @@
 
 #define PAGE_WORDS 512u
 #define PAGE_SHIFT 12
+#define PAGES_MOST (1u << 23) /* of the program that have ids: 32 GiB of it */
 
 struct tms_rt_pages {
     _Atomic uint32_t *id;   /* by (address & SHADOW_MASK) >> PAGE_SHIFT */

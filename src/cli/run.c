@@ -38,6 +38,7 @@ struct values {
     const char *json;
     const char *baseline;
     const char *report_on;
+    const char *schedule;
     uint64_t exit_code;
     uint64_t max_violations;
     bool blame, all, stats, strict, races;
@@ -136,6 +137,12 @@ static const struct tms_option options[] = {
      .value = "SIGNAL",
      .help = "which signal to tmesis asks for a report while the program runs, and to the program, "
              "if it has no handler for it; without this it is URG, and only to tmesis"},
+    {.name = "schedule",
+     .type = TMS_OPTION_TEXT,
+     .at = AT(schedule),
+     .value = "FILE",
+     .help = "steer the threads of the program as FILE says: random delays, random priorities, or "
+             "threads held inside windows; --json then has the windows that were seen"},
     {.name = "exit-code",
      .type = TMS_OPTION_COUNT,
      .at = AT(exit_code),
@@ -160,7 +167,8 @@ struct job {
     struct tms_engine_plan locks; /* for those with the preload library */
     struct tms_fail_on fail_on;
     struct tms_suppress suppress;
-    char preload[PATH_MAX]; /* the library for a program without the runtime, or "" */
+    char preload[PATH_MAX];              /* the library for a program without the runtime, or "" */
+    struct tms_chosen_schedule schedule; /* .text NULL: none */
     struct tms_watched watched;
     struct tms_process_reports reports;
     struct tms_new_file json; /* .stream.out NULL: none wanted */
@@ -452,7 +460,7 @@ static void settle_reports(struct job *job)
     settings->stats = values->stats;
     settings->potential = values->predicting.potential || values->engine_given;
     settings->races = values->races || tms_predicting_has(values->engines, TMS_ENGINE_RACES);
-    settings->seeded = values->watching.perturb.given;
+    settings->seeded = values->watching.perturb.given || values->schedule != NULL;
     job->reports.watched = &job->watched;
     job->reports.json = job->json.stream.out;
 }
@@ -556,6 +564,7 @@ static int run_job(struct job *job, const struct tms_operands *operands)
                                 .user = job};
 
     watching.full = watching.full || job->plan.judges;
+    watching.schedule = job->schedule.text != NULL ? &job->schedule : NULL;
     int status = tms_watch(&job->watched, &watching, &manner, operands);
 
     if (status == TMS_EXIT_OK) {
@@ -643,13 +652,27 @@ static bool choose_engines(struct job *job)
     return any || job->preload[0] == '\0';
 }
 
+/* False after a sentence: the file is no schedule, or there is another one. */
+static bool choose_schedule(struct job *job)
+{
+    if (job->values->schedule == NULL) {
+        return true;
+    }
+    if (job->values->watching.perturb.given) {
+        tms_say("--perturb is a schedule of its own; leave it or --schedule out");
+        return false;
+    }
+    return tms_chosen_schedule_open(&job->schedule, job->values->schedule);
+}
+
 /* False after a sentence if the program had better not be started. */
 static bool look_ahead(struct job *job, const char *program)
 {
     const struct values *values = job->values;
     char path[PATH_MAX];
 
-    if (!tms_preflight_find(program, &values->watching, "--json", values->json, path) ||
+    if (!choose_schedule(job) ||
+        !tms_preflight_find(program, &values->watching, "--json", values->json, path) ||
         !outputs_are_good(values, path) ||
         !tms_preflight_preload(program, values->common.quiet, job->preload) ||
         !choose_engines(job)) {
@@ -674,6 +697,7 @@ static int run(const void *all_values, const struct tms_operands *operands)
         warn_unused(&job);
     }
     int status = good ? run_job(&job, operands) : TMS_EXIT_WATCH_BAD;
+    tms_chosen_schedule_free(&job.schedule);
     tms_suppress_close(&job.suppress);
     tms_process_reports_free(&job.reports);
     return status;

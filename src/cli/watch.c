@@ -24,6 +24,7 @@
 
 #define SPOOL_ENDING TMS_WATCH_SPOOL_ENDING
 #define SPEC_FILE    "specification"
+#define SCHEDULE     "schedule"
 #define MEMORY_FILES "/dev/shm"
 #define ALONG_MOST   (UINT64_C(1) << 28) /* bytes of what nobody asked to have recorded */
 
@@ -82,6 +83,8 @@ static void remove_directory(const struct tms_watched *watched)
         unlink(watched->spools[i]);
     }
     path_in(watched, SPEC_FILE, path);
+    unlink(path);
+    path_in(watched, SCHEDULE, path);
     unlink(path);
     tms_cleanup_remove(watched->directory);
 }
@@ -213,8 +216,8 @@ const char *tms_word_memory(size_t index)
 /* The variables of src/protocol/config.h, and the texts behind them. */
 struct told {
     struct tms_rt_config config;
-    char spool[PATH_MAX], spec[PATH_MAX], atomic[128], size[24], seed[24], report_on[12],
-        predict[24];
+    char spool[PATH_MAX], spec[PATH_MAX], schedule[PATH_MAX], atomic[128], size[24], seed[24],
+        report_on[12], predict[24];
 };
 
 static bool choose_seed(const struct tms_maybe *perturb, uint64_t *seed)
@@ -234,6 +237,27 @@ static bool choose_seed(const struct tms_maybe *perturb, uint64_t *seed)
         return false;
     }
     return true;
+}
+
+/* A program may go to another directory before it starts a child: the schedule is copied. */
+static int tell_schedule(struct told *told, struct tms_watched *watched,
+                         const struct tms_watching *watching)
+{
+    if (watching->perturb.given) {
+        if (!choose_seed(&watching->perturb, &watched->seed)) {
+            return TMS_EXIT_WATCH_BAD;
+        }
+        snprintf(told->seed, sizeof(told->seed), "%llu", (unsigned long long)watched->seed);
+        told->config.perturb = told->seed;
+    }
+    if (watching->schedule != NULL) {
+        watched->seed = watching->schedule->schedule.seed;
+        path_in(watched, SCHEDULE, told->schedule);
+        told->config.schedule = told->schedule;
+        return tms_chosen_schedule_write(watching->schedule, told->schedule) ? TMS_EXIT_OK
+                                                                             : TMS_EXIT_WATCH_BAD;
+    }
+    return TMS_EXIT_OK;
 }
 
 static int tell(struct told *told, struct tms_watched *watched, const struct tms_watching *watching,
@@ -269,14 +293,7 @@ static int tell(struct told *told, struct tms_watched *watched, const struct tms
         snprintf(told->report_on, sizeof(told->report_on), "%d", manner->report_signal);
         told->config.report_on = told->report_on;
     }
-    if (watching->perturb.given) {
-        if (!choose_seed(&watching->perturb, &watched->seed)) {
-            return TMS_EXIT_WATCH_BAD;
-        }
-        snprintf(told->seed, sizeof(told->seed), "%llu", (unsigned long long)watched->seed);
-        told->config.perturb = told->seed;
-    }
-    return TMS_EXIT_OK;
+    return tell_schedule(told, watched, watching);
 }
 
 /* ---- spools ------------------------------------------------------------------------------- */

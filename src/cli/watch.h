@@ -14,6 +14,7 @@
 
 #include "cli/checking.h"
 #include "cli/options.h"
+#include "cli/schedule_option.h"
 #include "cli/spec_options.h"
 #include "spool/spool.h"
 
@@ -28,7 +29,8 @@ struct tms_watching {
     uint64_t max_size;
     bool full;
     bool exact_races;
-    const char *memory; /* "on" or "off" */
+    const char *memory;                         /* "on" or "off" */
+    const struct tms_chosen_schedule *schedule; /* NULL: none */
 };
 
 /* Rows of an option table; `field` is the offset of a struct tms_watching. */
@@ -99,7 +101,7 @@ struct tms_watched {
     int status;     /* as the program's own: its exit status, or 128 and its signal */
     bool signalled; /* a signal ended it */
     double seconds; /* that it ran */
-    uint64_t seed;  /* of --perturb */
+    uint64_t seed;  /* of --perturb or --schedule */
     char *command;  /* its command line, as a shell would take it */
     int failures;   /* socket on which processes say that they can't be watched, -1: none */
     bool unwatched; /* some process that was started left nothing to judge; this was said */

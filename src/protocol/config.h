@@ -24,6 +24,7 @@
     X(split, "SPLIT", "what cuts a block: wait,barrier,fork,join or none")                         \
     X(max_size, "MAX_SIZE", "bytes that the spool may grow to; unset: no limit")                   \
     X(perturb, "PERTURB", "seed of random delays; unset: none")                                    \
+    X(schedule, "SCHEDULE", "path of a schedule file (schedule.h); unset: none")                   \
     X(blame, "BLAME", "0: only the verdict")                                                       \
     X(judge, "JUDGE", "1: judge what happens to the data of blocks")                               \
     X(memory, "MEMORY", "0: plain accesses are not watched")                                       \

@@ -213,7 +213,8 @@ static inline void tms_event_lengthen(struct tms_spool_event *event,
     X(RACE, tms_spool_race)                                                                        \
     X(LOCK, tms_spool_lock)                                                                        \
     X(PREDICTION, tms_spool_prediction)                                                            \
-    X(REQUEST, tms_spool_request)
+    X(REQUEST, tms_spool_request)                                                                  \
+    X(SCHEDULE, tms_spool_schedule)
 
 enum tms_spool_type {
     TMS_SPOOL_NONE,
@@ -399,6 +400,17 @@ struct tms_spool_request {
 struct tms_spool_unowned {
     struct tms_spool_record record;
     uint64_t address;
+};
+
+/* How the threads were steered; the counts are raised in place. */
+struct tms_spool_schedule {
+    struct tms_spool_record record;
+    uint32_t strategy; /* enum tms_strategy (schedule.h) */
+    uint32_t reserved;
+    uint64_t seed;
+    uint64_t points; /* scheduling points that threads came to */
+    uint64_t delays; /* of threads, holds included */
+    uint64_t holds, met, released;
 };
 
 /* ---- of `judge` (judge/judge.h) ---------------------------------------------------------- */

@@ -98,7 +98,7 @@ allowed_for() {
     symbol) echo 'symbol/' ;;
     protocol) echo "protocol/" ;;
     spool) echo "spool/ symbol/ protocol/ runtime/core/rt.h" ;;
-    cli) echo "base/replace.h cli/ gen/ saved/ spool/ protocol/config.h" ;;
+    cli) echo "base/replace.h cli/ gen/ saved/ spool/ protocol/config.h protocol/schedule.h" ;;
     runtime) echo "base/ clock/ engine/op.h frontier/ judge/ predict/ spec/ protocol/ runtime/" ;;
     preload) echo "runtime/ $(cd preload && echo *.h)" ;;
     *) echo "src/$1 has no rule" >&2 ;;

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The schedule of a process, and its scheduling points; see schedule.h. */
+#include "runtime/core/schedule.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/core/memory.h"
+#include "runtime/shadow/steering.h"
+
+#define SECOND UINT64_C(1000000000)
+
+bool tms_rt_scheduled;
+struct tms_schedule tms_rt_schedule;
+
+static const struct tms_rt_strategy nothing;
+static const struct tms_rt_strategy *const strategies[] = {
+    [TMS_STRATEGY_LEARN] = &nothing,
+    [TMS_STRATEGY_NOISE] = &tms_rt_noise,
+    [TMS_STRATEGY_PCT] = &nothing,
+    [TMS_STRATEGY_DIRECTED] = &nothing,
+};
+static const struct tms_rt_strategy *strategy = &nothing;
+static struct tms_spool_schedule *record; /* NULL: there was no room for it */
+
+/* ---- start -------------------------------------------------------------------------------- */
+
+static bool parse_file(const char *path)
+{
+    struct tms_schedule_complaint complaint;
+    char *text = tms_rt_map(TMS_SCHEDULE_MOST);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file >= 0 && text != NULL ? read(file, text, TMS_SCHEDULE_MOST) : -1;
+
+    if (file >= 0) {
+        close(file);
+    }
+    return length >= 0 && tms_schedule_parse(&tms_rt_schedule, text, (size_t)length, &complaint);
+}
+
+static void open_record(void)
+{
+    record = tms_rt_spool_record(TMS_SPOOL_SCHEDULE, sizeof(*record));
+    if (record != NULL) {
+        record->strategy = (uint32_t)tms_rt_schedule.strategy;
+        record->seed = tms_rt_schedule.seed;
+    }
+}
+
+bool tms_rt_schedule_start(const char *path, const char *perturb)
+{
+    if (path == NULL && perturb == NULL) {
+        return true;
+    }
+    tms_schedule_init(&tms_rt_schedule, TMS_STRATEGY_NOISE);
+    if (path != NULL && !parse_file(path)) {
+        return false;
+    }
+    if (path == NULL) {
+        tms_rt_schedule.seed = strtoull(perturb, NULL, 10);
+    }
+    if (tms_rt_mode.memory && !tms_rt_steering_start()) {
+        return false;
+    }
+    strategy = strategies[tms_rt_schedule.strategy];
+    tms_rt_mode.scheduled = tms_rt_scheduled = true;
+    open_record();
+    return true;
+}
+
+void tms_rt_schedule_restart(void)
+{
+    if (tms_rt_scheduled) {
+        open_record();
+    }
+}
+
+/* ---- points ------------------------------------------------------------------------------- */
+
+void tms_rt_sleep(uint64_t nanoseconds)
+{
+    struct {
+        long seconds, nanoseconds;
+    } time = {(long)(nanoseconds / SECOND), (long)(nanoseconds % SECOND)};
+
+    tms_rt_raw(SYS_nanosleep, (long)&time, 0, 0, 0, 0, 0);
+}
+
+uint64_t tms_rt_random(struct tms_rt_thread *t)
+{
+    if (t->random == 0) {
+        t->random = (tms_rt_schedule.seed * 2 + 1) * UINT64_C(0x9e3779b97f4a7c15) + t->index;
+    }
+    t->random ^= t->random << 13;
+    t->random ^= t->random >> 7;
+    t->random ^= t->random << 17;
+    return t->random;
+}
+
+static void count(uint64_t *counter)
+{
+    __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+/* Has the strategy delayed the thread? */
+static bool pass(struct tms_rt_thread *t, const struct tms_rt_point *point)
+{
+    bool delayed = strategy->point != NULL && strategy->point(t, point);
+
+    if (record != NULL) {
+        count(&record->points);
+        if (delayed) {
+            count(&record->delays);
+        }
+    }
+    return delayed;
+}
+
+static void pass_inside(struct tms_rt_thread *t, const struct tms_rt_point *point)
+{
+    if (pass(t, point)) {
+        tms_rt_was_delayed(t);
+    }
+}
+
+static void pass_outside(const struct tms_rt_point *point)
+{
+    struct tms_rt_thread *t = tms_rt_self;
+
+    if (t != NULL && t->inside == 0 && pass(t, point) && (t = tms_rt_enter()) != NULL) {
+        tms_rt_was_delayed(t);
+        tms_rt_leave(t);
+    }
+}
+
+void tms_rt_point_inside(struct tms_rt_thread *t, enum tms_rt_point_kind kind, const void *object,
+                         uintptr_t pc)
+{
+    pass_inside(t, &(struct tms_rt_point){.kind = kind, .object = (uintptr_t)object, .pc = pc});
+}
+
+void tms_rt_access_point(struct tms_rt_thread *t, uintptr_t address, size_t size, bool writes,
+                         uintptr_t pc)
+{
+    pass_inside(t, &(struct tms_rt_point){.kind = TMS_RT_AT_ACCESS,
+                                          .pc = pc,
+                                          .object = address,
+                                          .size = size,
+                                          .reads = !writes,
+                                          .writes = writes});
+}
+
+void tms_rt_point_outside(enum tms_rt_point_kind kind, const void *object, uintptr_t pc)
+{
+    pass_outside(&(struct tms_rt_point){.kind = kind, .object = (uintptr_t)object, .pc = pc});
+}
+
+void tms_rt_atomic_point(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc)
+{
+    pass_outside(&(struct tms_rt_point){.kind = TMS_RT_AT_ATOMIC,
+                                        .pc = pc,
+                                        .object = address,
+                                        .size = size,
+                                        .reads = access != TMS_RT_WRITE,
+                                        .writes = access != TMS_RT_READ});
+}

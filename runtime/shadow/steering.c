@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which memory is shared, and accesses to it as scheduling points; see steering.h. */
+#include "runtime/shadow/steering.h"
+
+#include "runtime/core/memory.h"
+#include "runtime/core/schedule.h"
+
+static _Atomic uint8_t *sharing; /* by id of 8 bytes: enum tms_rt_sharing */
+
+bool tms_rt_steering_start(void)
+{
+    sharing = tms_rt_map((size_t)PAGES_MOST * PAGE_WORDS);
+    return sharing != NULL;
+}
+
+uint8_t tms_rt_sharing_of(uint32_t id)
+{
+    return sharing != NULL ? atomic_load_explicit(&sharing[id], memory_order_relaxed) : 0;
+}
+
+/* Has another thread accessed some of the bytes? Older words, in nodes, are not looked at. */
+static bool is_met(const struct tms_rt_thread *t, const struct tms_rt_cell *cell,
+                   const struct tms_rt_word_access *a)
+{
+    for (int i = 0; i < CELL_WORDS; i++) {
+        uint64_t word = atomic_load_explicit(&cell->word[i], memory_order_relaxed);
+        if ((word & a->bytes) != 0 && !is_own(t, word)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint8_t note_sharing(const struct tms_rt_thread *t, const struct tms_rt_cell *cell,
+                            const struct tms_rt_word_access *a)
+{
+    uint8_t known = tms_rt_sharing_of(a->id), now = known;
+
+    if ((known & TMS_RT_CONTENDED) == 0 && is_met(t, cell, a)) {
+        now |= TMS_RT_SHARED;
+        now |= (a->kind & WORD_WRITE) != 0 ? TMS_RT_CONTENDED : 0;
+    }
+    if (now != known) {
+        atomic_fetch_or_explicit(&sharing[a->id], now, memory_order_relaxed);
+    }
+    return now;
+}
+
+void tms_rt_steer_access(struct tms_rt_thread *t, const struct tms_rt_cell *cell,
+                         struct tms_rt_word_access *a)
+{
+    uint8_t used = note_sharing(t, cell, a);
+
+    if ((a->kind & WORD_ATOMIC) != 0 || (used & TMS_RT_CONTENDED) == 0) {
+        return; /* an atomic access was a point before its lock was taken */
+    }
+    a->kind &= ~WORD_FAST;
+    tms_rt_access_point(t, a->address, (size_t)__builtin_popcountll(a->bytes),
+                        (a->kind & WORD_WRITE) != 0, tms_rt_site_pc(a->site));
+}
