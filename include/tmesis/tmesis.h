@@ -676,7 +676,8 @@ struct tms_step {
     /*
      * How the program came to the two events, 0 if unknown: the name of a TMS_CLASS_STACK is a line
      * for each frame, the innermost first, of function, file, line number, the text of that line,
-     * and the program or shared library, with tabs between. What is not known is empty.
+     * and the program or shared library, with tabs between. What is not known is empty. The first
+     * line may have one more: the instruction, as "bank+0x12ab".
      */
     uint32_t first_stack, second_stack;
     uint32_t on;        /* what they conflict on, of class on_class; 0 for program order */

@@ -271,7 +271,7 @@ static bool is_in_file(const struct test *test, uint32_t location)
     return colon != NULL && matches_path(test, text, (size_t)(colon - text));
 }
 
-/* The shared library of the innermost frame: its last field. */
+/* The shared library of the innermost frame. */
 static bool is_in_object(const struct test *test, uint32_t stack)
 {
     const char *text = tms_name(test->names, TMS_CLASS_STACK, stack, NULL);
@@ -282,7 +282,7 @@ static bool is_in_object(const struct test *test, uint32_t stack)
         at = memchr(at, '\t', length - (size_t)(at - text));
         at = at != NULL ? at + 1 : NULL;
     }
-    return at != NULL && matches_path(test, at, length - (size_t)(at - text));
+    return at != NULL && matches_path(test, at, strcspn(at, "\t\n"));
 }
 
 /* Does one of the block's own events lie there? */

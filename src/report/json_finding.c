@@ -54,6 +54,9 @@ static void write_stack(const struct tms_report_job *job, uint32_t id)
         if (i == 0 && frame.source.length > 0) {
             member_part(job->out, ", ", "source", frame.source);
         }
+        if (i == 0 && frame.site.length > 0) {
+            member_part(job->out, ", ", "site", frame.site);
+        }
         fputs(i == 0 ? ", \"stack\": [" : ", ", job->out);
         write_frame(job->out, &frame);
     }

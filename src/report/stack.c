@@ -40,6 +40,8 @@ bool tms_stack_next(const char **stack, struct tms_stack_frame *frame)
     frame->file = take_field(stack);
     frame->line = take_line(stack);
     frame->source = take_field(stack);
+    take_field(stack); /* the program or shared library */
+    frame->site = take_field(stack);
     *stack += strcspn(*stack, "\n");
     *stack += **stack == '\n';
     return true;

@@ -13,6 +13,7 @@ struct tms_stack_text {
 
 struct tms_stack_frame {
     struct tms_stack_text function, file, line, source; /* empty: unknown */
+    struct tms_stack_text site; /* of the first frame: the instruction; empty: unknown */
 };
 
 /* Takes the next frame off *stack; false at its end. */

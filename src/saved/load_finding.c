@@ -47,7 +47,8 @@ static void put_field(FILE *out, const char *text, char end)
     fputc(end, out);
 }
 
-static void put_frame(struct tms_loading *loading, FILE *out, const json_t *frame)
+/* `site` is the instruction of the first frame, NULL of the others. */
+static void put_frame(struct tms_loading *loading, FILE *out, const json_t *frame, const char *site)
 {
     uint64_t line = tms_load_number(loading, frame, "line");
 
@@ -57,7 +58,11 @@ static void put_frame(struct tms_loading *loading, FILE *out, const json_t *fram
         fprintf(out, "%llu", (unsigned long long)line);
     }
     fputc('\t', out);
-    put_field(out, tms_load_text(loading, frame, "source"), '\n');
+    put_field(out, tms_load_text(loading, frame, "source"), site != NULL ? '\t' : '\n');
+    if (site != NULL) {
+        fputc('\t', out); /* no program or shared library */
+        put_field(out, site, '\n');
+    }
 }
 
 static uint32_t load_stack(struct tms_loading *loading, const json_t *at)
@@ -75,7 +80,8 @@ static uint32_t load_stack(struct tms_loading *loading, const json_t *at)
         return 0;
     }
     for (size_t i = 0; i < json_array_size(frames) && !loading->failed; i++) {
-        put_frame(loading, out, json_array_get(frames, i));
+        put_frame(loading, out, json_array_get(frames, i),
+                  i == 0 ? tms_load_text(loading, at, "site") : NULL);
     }
     if (fclose(out) != 0) {
         tms_loading_fail_memory(loading);

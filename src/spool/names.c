@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/schedule.h"
+
 #define DEEPEST       256 /* frames of a stack that are shown, and sites that are followed */
 #define FIRST_THREAD  1
 #define THREAD_LENGTH 64
@@ -337,7 +339,22 @@ static void write_field(FILE *out, const char *text, const char *tab, char end)
     fputc(end, out);
 }
 
-static void write_frame(FILE *out, const struct tms_frame *frame)
+/* The instruction of a site, as schedules name it; "" if nobody knows the file. */
+static void write_site(const struct tms_spool_names *names, uint32_t id, char text[TMS_SITE_SIZE])
+{
+    const struct tms_spool_site *site = tms_spool_site(names->spool, id);
+    const struct tms_spool_list *modules = &names->spool->lists[TMS_SPOOL_MODULE];
+
+    text[0] = '\0';
+    for (size_t i = 0; site != NULL && i < modules->count; i++) {
+        const struct tms_spool_module *module = (const void *)modules->entries[i].record;
+        if (module->start <= site->pc && site->pc < module->end) {
+            tms_site_write(module->path, site->pc - module->bias, text);
+        }
+    }
+}
+
+static void write_frame(FILE *out, const struct tms_frame *frame, const char *site)
 {
     write_field(out, frame->function, "\\t", '\t');
     write_field(out, frame->file, "\\t", '\t');
@@ -346,11 +363,13 @@ static void write_frame(FILE *out, const struct tms_frame *frame)
     }
     fputc('\t', out);
     write_field(out, frame->source, " ", '\t');
-    write_field(out, frame->object, "\\t", '\n');
+    write_field(out, frame->object, "\\t", *site != '\0' ? '\t' : '\n');
+    fputs(site, out);
+    fputs(*site != '\0' ? "\n" : "", out);
 }
 
 /* Without what the system does before a thread, or main, begins. */
-static void write_frames(FILE *out, struct walk walk)
+static void write_frames(FILE *out, struct walk walk, const char *site)
 {
     struct walk ahead = walk;
     const struct tms_frame *frame;
@@ -360,14 +379,14 @@ static void write_frames(FILE *out, struct walk walk)
         own = frame->foreign ? own : i;
     }
     for (int i = 0; i < own && (frame = next_frame(&walk)) != NULL; i++) {
-        write_frame(out, frame);
+        write_frame(out, frame, i == 0 ? site : "");
     }
 }
 
 uint32_t tms_spool_stack(struct tms_spool_names *names, uint32_t site)
 {
     struct tms_site_names *known = names_of(names, site);
-    char *text = NULL;
+    char *text = NULL, place[TMS_SITE_SIZE];
     size_t size = 0;
 
     if (known == NULL || known->stack != 0) {
@@ -378,7 +397,8 @@ uint32_t tms_spool_stack(struct tms_spool_names *names, uint32_t site)
         names->failed = true;
         return 0;
     }
-    write_frames(out, start_walk(names, site));
+    write_site(names, site, place);
+    write_frames(out, start_walk(names, site), place);
     if (fclose(out) != 0) {
         names->failed = true;
     } else if (size > 0) {

@@ -49,6 +49,13 @@ setup_file() {
     [ "$status" -eq 66 ]
     output=$(cat found.json)
     query 'd[0]["seed"] == 3'
+    # The site of an event is the instruction after its hook, so on the line that is told.
+    query 'all(v["own"][0]["at"]["site"].startswith("bank+0x") for r in d[0]["results"] for v in r["violations"] if "own" in v)'
+    valid result
+    site=$(python3 -c 'import json, sys
+at = next(v for r in json.loads(sys.argv[1])["results"] for v in r["violations"] if "own" in v)["own"][0]["at"]
+print(hex(int(at["site"].split("+")[1], 16) - 1), at["line"])' "$output")
+    [[ $(addr2line -e "$BATS_FILE_TMPDIR/bank" "${site% *}") == *:"${site#* }"* ]]
     made learn 'strategy learn'
     tms run -q --schedule=learn --json=learnt.json "$BATS_FILE_TMPDIR/bank"
     [ "$status" -eq 0 ] || [ "$status" -eq 66 ]
