@@ -68,6 +68,8 @@ test-long: all
 	@build/tests/differential --seed $(SEED) --count $(N)
 	@tests/weave/run --seed $(SEED) --count $(WOVEN) --others $(WOVEN) >build/woven.tap; \
 	status=$$?; grep -v '^ok' build/woven.tap; exit $$status
+	@EXAMPLE_RUNS=50 tests/examples/run >build/examples.tap; \
+	status=$$?; grep -v '^ok' build/examples.tap; exit $$status
 	@tests/weave/mutate
 	@tests/judge/mutate
 
