@@ -811,8 +811,12 @@ struct tms_finding {
     const struct tms_judgement *judgement; /* of findings of `judge`, else NULL */
     const char *judged; /* of other findings: the id of the judged one about it; NULL: none */
     uint64_t processes; /* of a merged result: in how many processes it occurred; 0: not merged */
-    bool known;         /* a baseline has its blocks, as bad as here (tms_baseline_mark) */
-    bool suppressed;    /* a rule of settings.suppressions matches it */
+    uint64_t runs; /* of many runs of a program: how many showed it; 0: there was one run, … */
+    uint64_t failed_runs; /* … in how many of these the program failed, … */
+    uint64_t first_seed;  /* … and the seed of the first */
+    uint64_t rank;        /* its place among those of many runs, from 1 on; 0: reports choose */
+    bool known;           /* a baseline has its blocks, as bad as here (tms_baseline_mark) */
+    bool suppressed;      /* a rule of settings.suppressions matches it */
 };
 
 /* A number that an engine keeps about itself, for --stats. */
@@ -1030,6 +1034,22 @@ int tms_analysis_predict(struct tms_analysis *analysis, const struct tms_predict
  */
 int tms_analysis_merge(struct tms_analysis *into, const struct tms_analysis *from);
 
+/* Results that were saved, such as those that a JSON file has. */
+struct tms_restored {
+    struct tms_trace_summary summary;
+    const struct tms_result *results; /* of different engines */
+    size_t result_count;
+    const char *loss; /* why no verdict can be complete: NULL, or a sentence */
+};
+
+/*
+ * A finished analysis with these results, to be reported. The names in them are those of the
+ * context. The list of results is copied; what it points to stays the caller's and must outlive
+ * the analysis. TMS_ERR_ARGUMENT: two of them are of the same engine.
+ */
+int tms_analysis_restore(struct tms_context *context, const struct tms_restored *restored,
+                         struct tms_analysis **out);
+
 /*
  * How the program came to an event, 0 if unknown (see struct tms_step). Looked up for the events
  * of all findings, by their numbers, after the finish.
@@ -1103,6 +1123,10 @@ struct tms_report_settings {
     bool baseline;            /* findings were compared with one (tms_baseline_mark) */
     uint64_t processes;       /* of a merged result (tms_analysis_merge): of how many; else 0 */
     bool partial;             /* the program still runs: this is not its last result */
+    uint64_t runs;            /* of a result over many runs: how many there were; 0: one */
+    bool ended;               /* of a program: it has, with … */
+    int exit_status;          /* … this status, or, if it is not 0, … */
+    int exit_signal;          /* … by this signal */
     struct tms_coverage coverage; /* of a program */
 };
 #define TMS_FORMAT_LIVE "live"

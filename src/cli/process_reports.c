@@ -39,6 +39,10 @@ static struct tms_report_settings settings_for(const struct tms_process_reports 
     settings.baseline = reports->known.baseline != NULL;
     settings.processes = path != NULL ? reports->count : 0;
     settings.partial = reports->watched->running;
+    settings.ended = !reports->watched->running && (path != NULL || !remains->child);
+    settings.exit_status = reports->watched->status;
+    settings.exit_signal =
+        reports->watched->signalled ? reports->watched->status - TMS_EXIT_SIGNAL : 0;
     settings.coverage = path != NULL ? reports->coverage : coverage_of(&remains->spool.live);
     settings.locks_only = path != NULL ? reports->locks_only : is_locks_only(remains);
     if (settings.locks_only) { /* nothing is worse than a note there */

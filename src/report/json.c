@@ -108,6 +108,19 @@ static void write_started(FILE *out, double started)
     fprintf(out, ", \"started\": \"%s.%03dZ\"", text, (int)((started - (double)whole) * 1000));
 }
 
+/* How the program ended. */
+static void write_exit(FILE *out, const struct tms_report_settings *settings)
+{
+    if (!settings->ended) {
+        return;
+    }
+    if (settings->exit_signal != 0) {
+        fprintf(out, ", \"exit\": {\"status\": null, \"signal\": %d}", settings->exit_signal);
+    } else {
+        fprintf(out, ", \"exit\": {\"status\": %d, \"signal\": null}", settings->exit_status);
+    }
+}
+
 /* What was run, when, and where. */
 static void write_origin(const struct tms_report_job *job, const struct tms_trace_summary *summary)
 {
@@ -129,6 +142,7 @@ static void write_origin(const struct tms_report_job *job, const struct tms_trac
         tms_json_text(job->out, ", ", "seed", NULL);
     }
     tms_json_text(job->out, ", ", "host", settings->host);
+    write_exit(job->out, settings);
 }
 
 int tms_report_json(const struct tms_report_job *job)

@@ -300,6 +300,11 @@ static void write_standing(const struct tms_report_job *job, const struct tms_fi
     if (processes_of(finding) != 0) {
         tms_json_number(job->out, ", ", "processes", processes_of(finding));
     }
+    if (finding->runs != 0) {
+        tms_json_number(job->out, ", ", "runs", finding->runs);
+        tms_json_number(job->out, ", ", "failed_runs", finding->failed_runs);
+        tms_json_number(job->out, ", ", "first_seed", finding->first_seed);
+    }
     tms_json_if(job->out, "caveat", finding->caveat);
     tms_json_if(job->out, "same_as", finding->same_as);
     tms_json_if(job->out, "finding", finding->judged);

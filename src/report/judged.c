@@ -239,6 +239,28 @@ static void write_executions(const struct tms_judged *judged, FILE *note)
     }
 }
 
+/* "seen in 7 of 30 runs, first with seed 12; the program failed in 5 of them" */
+static void write_runs(const struct tms_judged *judged, FILE *note)
+{
+    const struct tms_finding *finding = judged->finding;
+
+    if (finding->runs == 0) {
+        return;
+    }
+    fputs(tms_judged_unseen(finding) ? " · predicted in " : " · seen in ", note);
+    tms_write_number(note, finding->runs);
+    if (judged->page->runs > 0) {
+        fputs(" of ", note);
+        tms_write_number(note, judged->page->runs);
+    }
+    fprintf(note, " runs, first with seed %" PRIu64, finding->first_seed);
+    if (finding->failed_runs > 0) {
+        fputs("; the program failed in ", note);
+        tms_write_number(note, finding->failed_runs);
+        fputs(" of them", note);
+    }
+}
+
 static void write_place(const struct tms_judged *judged)
 {
     FILE *note = tms_page_note(judged->page);
@@ -248,6 +270,7 @@ static void write_place(const struct tms_judged *judged)
     if (judged->judgement->interleaved) {
         fputs(" · a driver, usually interleaved", note);
     }
+    write_runs(judged, note);
     tms_page_blank(judged->page->out, INDENT);
     tms_page_flow(judged->page, INDENT, INDENT + 2);
 }

@@ -26,11 +26,17 @@ static int rank(const struct tms_finding *finding)
                                                         : 1;
 }
 
-/* Severe, sure and early ones first. */
+/* Notes last; as they are ranked, if they are; else severe, sure and early ones first. */
 static int by_severity(const struct tms_finding *a, const struct tms_finding *b)
 {
     const struct tms_judgement *one = a->judgement, *two = b->judgement;
 
+    if ((one->level == TMS_LEVEL_NOTE) != (two->level == TMS_LEVEL_NOTE)) {
+        return two->level == TMS_LEVEL_NOTE ? -1 : 1;
+    }
+    if (a->rank != b->rank) {
+        return a->rank < b->rank ? -1 : 1;
+    }
     if (one->level != two->level) {
         return one->level > two->level ? -1 : 1;
     }

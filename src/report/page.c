@@ -31,6 +31,7 @@ int tms_page_open(struct tms_page *page, FILE *out, const struct tms_context *na
                               .width = width_of(settings),
                               .left = settings->verbose ? SIZE_MAX : TMS_PAGE_LINES,
                               .processes = settings->processes,
+                              .runs = settings->runs,
                               .prefix = settings->strip_prefix};
     if (getcwd(page->directory, sizeof(page->directory)) == NULL) {
         page->directory[0] = '\0';

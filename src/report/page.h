@@ -41,6 +41,7 @@ struct tms_page {
     size_t width;                  /* columns */
     size_t left;                   /* lines that the report may still take; SIZE_MAX: no limit */
     uint64_t processes;            /* that the report is about, 0: one */
+    uint64_t runs;                 /* likewise */
     bool racing;                   /* data races were seen in what was analysed */
     const char *prefix;            /* of paths, to be left out; NULL: none */
     char directory[TMS_PATH_MOST]; /* the working directory, "" if unknown */

@@ -192,8 +192,11 @@ static const char *serial_words(const struct tms_text *text)
     if (verdict == TMS_VERDICT_INCOMPLETE) {
         return "no violation in what could be checked, but not all could be";
     }
-    return verdict == TMS_VERDICT_SERIALIZABLE ? "no atomic block was cut apart in this run"
-                                               : "serializability was not checked";
+    if (verdict != TMS_VERDICT_SERIALIZABLE) {
+        return "serializability was not checked";
+    }
+    return text->job->settings->runs > 0 ? "no atomic block was cut apart in these runs"
+                                         : "no atomic block was cut apart in this run";
 }
 
 /* What `judge` counted under that name; `otherwise` if it did not count it. */

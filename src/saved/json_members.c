@@ -72,6 +72,20 @@ uint64_t tms_load_number(struct tms_loading *loading, const json_t *object, cons
     return number < 0 ? 0 : (uint64_t)number;
 }
 
+double tms_load_seconds(struct tms_loading *loading, const json_t *object, const char *key)
+{
+    const json_t *value = loading->failed ? NULL : json_object_get(object, key);
+
+    if (value == NULL || json_is_null(value)) {
+        return 0;
+    }
+    if (!json_is_number(value) || json_number_value(value) < 0) {
+        tms_loading_fail(loading, key, "a number without sign");
+        return 0;
+    }
+    return json_number_value(value);
+}
+
 bool tms_load_flag(struct tms_loading *loading, const json_t *object, const char *key)
 {
     const json_t *value = loading->failed ? NULL : json_object_get(object, key);

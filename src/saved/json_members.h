@@ -32,6 +32,9 @@ const char *tms_load_needed(struct tms_loading *loading, const json_t *object, c
 /* 0 if it is null or not there. */
 uint64_t tms_load_number(struct tms_loading *loading, const json_t *object, const char *key);
 
+/* The same with a fraction. */
+double tms_load_seconds(struct tms_loading *loading, const json_t *object, const char *key);
+
 /* False if it is null or not there. */
 bool tms_load_flag(struct tms_loading *loading, const json_t *object, const char *key);
 

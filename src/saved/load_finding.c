@@ -359,6 +359,11 @@ void tms_saved_finding(struct tms_loading *loading, const json_t *object,
     finding->same_as = tms_loading_keep(loading, tms_load_text(loading, object, "same_as"));
     finding->judged = tms_loading_keep(loading, tms_load_text(loading, object, "finding"));
     finding->processes = tms_load_number(loading, object, "processes");
+    finding->runs = tms_load_number(loading, object, "runs");
+    finding->failed_runs = tms_load_number(loading, object, "failed_runs");
+    finding->first_seed = tms_load_number(loading, object, "first_seed");
+    finding->known = json_is_false(json_object_get(object, "new"));
+    finding->suppressed = tms_load_flag(loading, object, "suppressed");
     if (json_object_get(object, "level") != NULL) {
         load_judgement(loading, object, finding);
     }

@@ -11,7 +11,7 @@
 #include "saved/load_finding.h"
 
 #define MOST_TEXT "256 MiB"
-#define EXPECTED  "a result as tmesis check --json and tmesis run --json write it"
+#define EXPECTED  "a result as tmesis check --json, run --json and hunt write it"
 
 /* ---- one object --------------------------------------------------------------------------- */
 
@@ -48,6 +48,42 @@ static void load_findings(struct tms_loading *loading, const json_t *object,
     result->finding_count = list != NULL ? size : 0;
 }
 
+/* What an engine counted about itself; what it means is not saved. */
+static void load_counters(struct tms_loading *loading, const json_t *stats,
+                          struct tms_result *result)
+{
+    const json_t *counters = tms_load_object(loading, stats, "counters");
+    size_t size = json_object_size(counters), at = 0;
+    struct tms_counter *list = size > 0 ? tms_loading_take(loading, size * sizeof(*list)) : NULL;
+
+    for (void *i = json_object_iter((json_t *)(uintptr_t)counters); list != NULL && i != NULL;
+         i = json_object_iter_next((json_t *)(uintptr_t)counters, i)) {
+        const char *name = json_object_iter_key(i);
+        list[at++] = (struct tms_counter){.name = tms_loading_keep(loading, name),
+                                          .meaning = "",
+                                          .value = tms_load_number(loading, counters, name)};
+    }
+    result->counters = list;
+    result->counter_count = at;
+}
+
+static void load_counts(struct tms_loading *loading, const json_t *object,
+                        struct tms_result *result)
+{
+    const json_t *stats = tms_load_object(loading, object, "stats");
+
+    result->complete = tms_load_flag(loading, object, "complete");
+    result->loss = tms_loading_keep(loading, tms_load_text(loading, object, "loss"));
+    result->assumption = tms_loading_keep(loading, tms_load_text(loading, object, "assumption"));
+    result->first_violation_event = tms_load_number(loading, object, "first_violation_event");
+    result->violations = tms_load_number(loading, object, "violation_count");
+    result->closing_edges = tms_load_number(loading, object, "closing_edges");
+    result->unlisted = tms_load_number(loading, object, "unlisted");
+    result->seconds = tms_load_seconds(loading, stats, "seconds");
+    result->memory_bytes = tms_load_number(loading, stats, "peak_memory_bytes");
+    load_counters(loading, stats, result);
+}
+
 /* An engine that this version does not have is left out. */
 static void load_result(struct tms_loading *loading, const json_t *object,
                         const struct tms_saved_result *model)
@@ -62,10 +98,70 @@ static void load_result(struct tms_loading *loading, const json_t *object,
     }
     result.result.verdict =
         (enum tms_verdict)tms_load_word(loading, object, "verdict", verdict_word);
+    load_counts(loading, object, &result.result);
     load_findings(loading, object, &result.result);
     if (!loading->failed &&
         TMS_RESERVE(&saved->memory, &saved->results, &saved->capacity, saved->count + 1, 4)) {
         saved->results[saved->count++] = result;
+    } else {
+        tms_loading_fail_memory(loading);
+    }
+}
+
+static void load_summary(struct tms_loading *loading, const json_t *trace,
+                         struct tms_trace_summary *summary)
+{
+    *summary = (struct tms_trace_summary){
+        .events = tms_load_number(loading, trace, "events"),
+        .threads = tms_load_number(loading, trace, "threads"),
+        .variables = tms_load_number(loading, trace, "variables"),
+        .locks = tms_load_number(loading, trace, "locks"),
+        .transactions = tms_load_number(loading, trace, "transactions"),
+        .not_atomic = tms_load_number(loading, trace, "not_atomic"),
+        .unary = tms_load_number(loading, trace, "unary"),
+        .skipped = tms_load_number(loading, trace, "skipped"),
+        .rough = json_is_null(json_object_get(trace, "variables")),
+        .seconds = tms_load_seconds(loading, trace, "seconds"),
+    };
+}
+
+/* All but its results. */
+static struct tms_saved_object load_origin(struct tms_loading *loading, const json_t *object)
+{
+    const json_t *trace = tms_load_object(loading, object, "trace");
+    struct tms_saved_object out = {
+        .path = tms_loading_keep(loading, tms_load_text(loading, trace, "path")),
+        .format = tms_loading_keep(loading, tms_load_text(loading, trace, "format")),
+        .blocks = tms_loading_keep(loading, tms_load_text(loading, trace, "blocks")),
+        .loss = tms_loading_keep(loading, tms_load_text(loading, trace, "loss")),
+        .command = tms_loading_keep(loading, tms_load_text(loading, object, "command")),
+        .merged = tms_load_flag(loading, object, "merged"),
+        .partial = tms_load_flag(loading, object, "partial"),
+        .locks_only = tms_load_flag(loading, trace, "locks_only"),
+        .processes = tms_load_number(loading, object, "processes"),
+        .runs = tms_load_number(loading, tms_load_object(loading, object, "hunt"), "runs"),
+        .seconds = tms_load_seconds(loading, object, "seconds"),
+        .coverage = {.known = json_object_get(trace, "functions_shared") != NULL,
+                     .functions_shared = tms_load_number(loading, trace, "functions_shared"),
+                     .functions_met = tms_load_number(loading, trace, "functions_met")},
+        .first = loading->saved->count,
+    };
+
+    load_summary(loading, trace, &out.summary);
+    return out;
+}
+
+static void add_object(struct tms_loading *loading, struct tms_saved_object *object)
+{
+    struct tms_saved *saved = loading->saved;
+
+    object->count = saved->count - object->first;
+    if (loading->failed || object->count == 0) {
+        return;
+    }
+    if (TMS_RESERVE(&saved->memory, &saved->objects, &saved->object_capacity,
+                    saved->object_count + 1, 4)) {
+        saved->objects[saved->object_count++] = *object;
     } else {
         tms_loading_fail_memory(loading);
     }
@@ -80,13 +176,12 @@ static void load_object(struct tms_loading *loading, const json_t *object)
     } else if (tms_load_number(loading, object, "schema") != 1) {
         tms_loading_fail(loading, "schema", "1, the only one that this version can read");
     }
-    const json_t *trace = tms_load_object(loading, object, "trace");
     const json_t *results = tms_load_array(loading, object, "results");
-    const char *format = tms_load_text(loading, trace, "format");
+    struct tms_saved_object origin = load_origin(loading, object);
     struct tms_saved_result model = {
-        .path = tms_loading_keep(loading, tms_load_text(loading, trace, "path")),
-        .live = format != NULL && strcmp(format, TMS_FORMAT_LIVE) == 0,
-        .merged = tms_load_flag(loading, object, "merged"),
+        .path = origin.path,
+        .live = origin.format != NULL && strcmp(origin.format, TMS_FORMAT_LIVE) == 0,
+        .merged = origin.merged,
     };
     if (results == NULL && tms_load_object(loading, object, "error") == NULL) {
         tms_loading_fail(loading, "results", "a list: expected is " EXPECTED);
@@ -94,6 +189,7 @@ static void load_object(struct tms_loading *loading, const json_t *object)
     for (size_t i = 0; i < json_array_size(results) && !loading->failed; i++) {
         load_result(loading, json_array_get(results, i), &model);
     }
+    add_object(loading, &origin);
 }
 
 /* ---- all of them -------------------------------------------------------------------------- */
@@ -152,6 +248,7 @@ bool tms_saved_parse(struct tms_saved *saved, const char *name, const char *byte
 void tms_saved_close(struct tms_saved *saved)
 {
     tms_release(&saved->memory, saved->results, saved->capacity, sizeof(*saved->results));
+    tms_release(&saved->memory, saved->objects, saved->object_capacity, sizeof(*saved->objects));
     tms_arena_clear(&saved->arena, &saved->memory);
     tms_context_free(saved->context);
     *saved = (struct tms_saved){0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Results that `check --json` and `run --json` wrote, read back: one JSON object after the other,
- * each with the results of some engines. What a newer version added is skipped; what is there must
- * be as docs/json.md says.
+ * Results that `check --json`, `run --json` and `hunt` wrote, read back: one JSON object after the
+ * other, each with the results of some engines. What a newer version added is skipped; what is
+ * there must be as docs/json.md says.
  *
  * All names are interned in one context, so that reports can show the findings. Memory: the file,
  * one parsed object, and all findings.
@@ -13,12 +13,27 @@
 #include "base/arena.h"
 #include "tmesis/tmesis.h"
 
-/* A result of one engine; only what is listed here is filled. */
+/* A result of one engine, with all findings, also those that are known or suppressed. */
 struct tms_saved_result {
     const char *path;         /* trace.path */
     bool live;                /* a program was watched */
     bool merged;              /* over the processes of a run */
-    struct tms_result result; /* engine, verdict, blamed, findings */
+    struct tms_result result; /* `known` and `suppressed` are 0: such findings are in the list */
+};
+
+/* An object: the results of one trace, process, or hunt. */
+struct tms_saved_object {
+    const char *path;    /* trace.path, … */
+    const char *format;  /* … trace.format, … */
+    const char *blocks;  /* … trace.blocks: NULL if it is not there, … */
+    const char *loss;    /* … and trace.loss */
+    const char *command; /* NULL for a trace */
+    bool merged, partial, locks_only;
+    uint64_t processes, runs; /* 0: one */
+    double seconds;
+    struct tms_trace_summary summary;
+    struct tms_coverage coverage;
+    size_t first, count; /* its results in the list of all */
 };
 
 struct tms_saved {
@@ -27,6 +42,8 @@ struct tms_saved {
     struct tms_arena arena; /* of the findings and everything that they point to */
     struct tms_saved_result *results;
     size_t count, capacity;
+    struct tms_saved_object *objects; /* those that have results */
+    size_t object_count, object_capacity;
 };
 
 #define TMS_SAVED_REASON 512
@@ -45,5 +62,15 @@ bool tms_saved_parse(struct tms_saved *saved, const char *name, const char *byte
                      char reason[TMS_SAVED_REASON]);
 
 void tms_saved_close(struct tms_saved *saved);
+
+/*
+ * The results of the index-th object as a finished analysis, to be reported; it points into
+ * `saved`, which must outlive it. TMS_OK or a code.
+ */
+int tms_saved_restore(struct tms_saved *saved, size_t index, struct tms_analysis **out);
+
+/* What a report on it has to be told: path, format, command, coverage and the like. */
+void tms_saved_settings(const struct tms_saved_object *object,
+                        struct tms_report_settings *settings);
 
 #endif
