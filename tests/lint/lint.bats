@@ -94,11 +94,12 @@ allowed_for() {
     predict) echo 'base/ clock/ predict/' ;;
     report) echo 'base/ report/' ;;
     gen) echo 'gen/' ;;
+    hunt) echo 'base/ hunt/ protocol/schedule.h' ;;
     saved) echo 'base/ saved/' ;;
     symbol) echo 'symbol/' ;;
     protocol) echo "protocol/" ;;
     spool) echo "spool/ symbol/ protocol/ runtime/core/rt.h" ;;
-    cli) echo "base/replace.h cli/ gen/ saved/ spool/ protocol/config.h protocol/schedule.h" ;;
+    cli) echo "base/replace.h cli/ gen/ hunt/ saved/ spool/ protocol/config.h protocol/schedule.h" ;;
     runtime) echo "base/ clock/ engine/op.h frontier/ judge/ predict/ spec/ protocol/ runtime/" ;;
     preload) echo "runtime/ $(cd preload && echo *.h)" ;;
     *) echo "src/$1 has no rule" >&2 ;;

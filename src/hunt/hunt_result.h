@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The result of a hunt: a set of runs (run_record.h), and of each finding the example that tells
+ * most: observed rather than predicted, of the highest level, of the first run.
+ *
+ * Everything else follows from the set. So results can be merged in any order, and a run that
+ * several of them have counts once: hunts are told apart by a key made of program, options, seed
+ * and strategy, and runs of a hunt by their index.
+ *
+ * Not thread-safe. Memory grows with runs times findings.
+ */
+#ifndef TMS_HUNT_HUNT_RESULT_H
+#define TMS_HUNT_HUNT_RESULT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* All three are JSON objects. */
+struct tms_hunt {
+    json_t *hunts;    /* by key: how a hunt was made, an entry of hunts[] (docs/hunting.md) */
+    json_t *runs;     /* by hunt and index: records */
+    json_t *examples; /* by key of the finding: `hunt`, `index`, `engine`, `finding` */
+    json_t *origin;   /* of a result: version, host, started; NULL: there was none yet */
+};
+
+/* False when memory is short; tms_hunt_clear is due in both cases. */
+bool tms_hunt_init(struct tms_hunt *hunt);
+void tms_hunt_clear(struct tms_hunt *hunt);
+
+/*
+ * The key of a hunt, to be freed: a hash of everything that makes two hunts the same. NULL when
+ * memory is short.
+ */
+char *tms_hunt_key(const json_t *entry);
+
+/*
+ * Takes in how a hunt was made: `hunt` is its key; `program`, `options`, `seed`, `strategy`,
+ * `planned` (null: as many runs as time allows) and others. The same key again changes nothing.
+ * Takes the entry over. False when memory is short.
+ */
+bool tms_hunt_made(struct tms_hunt *hunt, const char *key, json_t *entry);
+
+/* What a run has shown. */
+enum tms_news {
+    TMS_NEWS_FAILED = -1, /* memory is short */
+    TMS_NEWS_NONE,
+    TMS_NEWS_SOME, /* an error or warning that no run had shown as strongly */
+};
+
+/* Takes a record over; `result` is the JSON object of the run, or NULL. */
+enum tms_news tms_hunt_add(struct tms_hunt *hunt, json_t *record, const json_t *result);
+
+/*
+ * Takes in another result: its records, one by one, and its examples. All are copied or shared;
+ * `from` stays as it is. False when memory is short.
+ */
+bool tms_hunt_merge(struct tms_hunt *hunt, const struct tms_hunt *from);
+
+/* Numbers for progress and summaries. */
+struct tms_hunt_counts {
+    uint64_t runs, failed, timeouts, unwatched;
+    uint64_t observed, predicted; /* judged errors and warnings, that are not suppressed or known */
+};
+struct tms_hunt_counts tms_hunt_count(const struct tms_hunt *hunt);
+
+/* The records by hunt and index: a list to be freed, NULL when memory is short. */
+json_t **tms_hunt_records(const struct tms_hunt *hunt, size_t *count);
+
+/*
+ * By id, the record of the first run that showed a finding of `judge` with the evidence that it has
+ * now: a new object, NULL when memory is short.
+ */
+json_t *tms_hunt_firsts(const struct tms_hunt *hunt);
+
+#endif
