@@ -5,6 +5,7 @@
 
 #include "cli/console.h"
 #include "cli/options.h"
+#include "hunt/store.h"
 #include "saved/saved_result.h"
 #include "tmesis/tmesis.h"
 
@@ -89,11 +90,12 @@ static int show(const struct tms_saved *saved, const struct place *place, const 
 static int run(const void *all_values, const struct tms_operands *operands)
 {
     const struct values *values = all_values;
-    const char *path = operands->text[0], *id = operands->text[1];
-    char reason[TMS_SAVED_REASON];
+    const char *id = operands->text[1];
+    char reason[TMS_SAVED_REASON], path[PATH_MAX];
     struct tms_saved saved;
     int status;
 
+    tms_store_json_path(operands->text[0], path);
     if (!tms_saved_open(&saved, path, reason)) {
         status = tms_bad("%s", reason);
     } else {
@@ -109,11 +111,12 @@ const struct tms_command tms_command_explain = {
     .name = "explain",
     .summary = "show one finding of a result in full",
     .usage = "RESULT ID",
-    .about = "Shows the finding ID (such as AV-3f2a91) of RESULT, a file that check --json or run "
-             "--json wrote (\"-\" is standard input), with all that is known of it: events, call "
-             "stacks, source lines. If RESULT has several processes, what they found together is "
-             "shown.\n\n"
-             "Exit status: 0, or 2 if RESULT can't be read or has no such finding.",
+    .about =
+        "Shows the finding ID (such as AV-3f2a91) of RESULT, a file that check --json or run "
+        "--json wrote (\"-\" is standard input) or the directory of a hunt, with all that is "
+        "known of it: events, call stacks, source lines. If RESULT has several processes, what "
+        "they found together is shown.\n\n"
+        "Exit status: 0, or 2 if RESULT can't be read or has no such finding.",
     .options = options,
     .values_size = sizeof(struct values),
     .operands_least = 2,

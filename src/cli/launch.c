@@ -17,6 +17,7 @@
 
 #include "cli/console.h"
 #include "cli/process.h"
+#include "cli/watch.h"
 
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
@@ -39,6 +40,7 @@ static void set_variables(const struct tms_rt_config *config)
 #undef X
     };
 
+    unsetenv(TMS_WATCH_DIRECTORY);
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
         if (variables[i].value != NULL) {
             setenv(variables[i].name, variables[i].value, 1);

@@ -130,6 +130,9 @@ struct tms_command {
 
 extern const struct tms_command tms_command_run;
 extern const struct tms_command tms_command_record;
+extern const struct tms_command tms_command_hunt;
+extern const struct tms_command tms_command_merge;
+extern const struct tms_command tms_command_report;
 extern const struct tms_command tms_command_check;
 extern const struct tms_command tms_command_explain;
 extern const struct tms_command tms_command_refine;

@@ -27,7 +27,7 @@ struct tms_suppressing {
     }
 
 /* Rows of an option table; `field` is the offset of a struct tms_suppressing. */
-#define TMS_SUPPRESS_OPTIONS(field)                                                                \
+#define TMS_SUPPRESS_RULES(field)                                                                  \
     TMS_SUPPRESS_RULE("suppress", field, "FILE|ID",                                                \
                       "don't report what the rules in FILE name, or the finding with that ID "     \
                       "(AV-…), and don't count it for the exit status"),                           \
@@ -43,7 +43,11 @@ struct tms_suppressing {
                           "match"),                                                                \
         TMS_SUPPRESS_RULE("ignore-object", field, "GLOB",                                          \
                           "the same for events of blocks in shared libraries that match, where "   \
-                          "call stacks are known"),                                                \
+                          "call stacks are known")
+
+/* And to write some. */
+#define TMS_SUPPRESS_OPTIONS(field)                                                                \
+    TMS_SUPPRESS_RULES(field),                                                                     \
     {                                                                                              \
         .name = "write-suppressions", .type = TMS_OPTION_TEXT,                                     \
         .at = (field) + offsetof(struct tms_suppressing, output), .value = "FILE",                 \

@@ -41,9 +41,10 @@ static bool has_memory_files(void)
 
 /* Verdicts, and what is recorded along, take little room and fit into memory; recordings may not.
  */
-static const char *base_directory(const char *mode)
+const char *tms_watch_base(const char *mode)
 {
-    const char *base = getenv("TMPDIR");
+    const char *given = getenv(TMS_WATCH_DIRECTORY);
+    const char *base = given != NULL ? given : getenv("TMPDIR");
 
     if (base != NULL && *base != '\0') {
         return base;
@@ -54,11 +55,11 @@ static const char *base_directory(const char *mode)
 static int make_directory(struct tms_watched *watched, const char *mode)
 {
     int length = snprintf(watched->directory, sizeof(watched->directory) - 64, "%s/tmesis-XXXXXX",
-                          base_directory(mode));
+                          tms_watch_base(mode));
 
     if (length < 0 || (size_t)length >= sizeof(watched->directory) - 64 ||
         !tms_cleanup_make_directory(watched->directory)) {
-        tms_say("no directory can be made in %s: %s; TMPDIR names another", base_directory(mode),
+        tms_say("no directory can be made in %s: %s; TMPDIR names another", tms_watch_base(mode),
                 strerror(errno));
         watched->directory[0] = '\0';
         return TMS_EXIT_WATCH_BAD;

@@ -92,6 +92,12 @@ const char *tms_word_memory(size_t index);
 
 #define TMS_WATCH_SPOOL_ENDING ".spool"
 
+/* The variable by which one command tells another where spools are to be; programs don't get it. */
+#define TMS_WATCH_DIRECTORY "TMESIS_RT_DIRECTORY"
+
+/* The directory in which a command makes its own, for spools of that TMESIS_RT_MODE. */
+const char *tms_watch_base(const char *mode);
+
 /* What a run left, or leaves. */
 struct tms_watched {
     char directory[PATH_MAX]; /* "": none */

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The report of a hunt, and its summary: runs, failures, where the result is. */
+#ifndef TMS_CLI_HUNT_SUMMARY_H
+#define TMS_CLI_HUNT_SUMMARY_H
+
+#include "cli/fail_on.h"
+#include "hunt/hunt_result.h"
+#include "tmesis/tmesis.h"
+
+/* The text report of a hunt on standard error. As tms_show_result. */
+int tms_hunt_report(const struct tms_hunt *hunt, const struct tms_report_settings *settings,
+                    const struct tms_fail_on *fail_on, struct tms_fail_on_answer *answer);
+
+/* One sentence on how many runs there were, and one for each way in which the program failed. */
+void tms_hunt_summarize(const struct tms_hunt *hunt, double seconds);
+
+#endif
