@@ -36,12 +36,14 @@
 #include "base/memory.h"
 #include "tmesis/tmesis.h"
 
-#define TMS_JUDGE_TAKEN  16 /* variables of a thread that were taken over: so many are kept */
-#define TMS_JUDGE_SAME   4  /* times that one lock may be acquired; more is busy */
-#define TMS_JUDGE_MANY   16 /* acquires of any locks; more is busy, if it is most of the thread's */
-#define TMS_JUDGE_RECENT 16 /* reads of a thread before a wait: the place of so many is known */
-#define TMS_JUDGE_LEARN  100  /* executions of a section in which its accesses are noted */
-#define TMS_JUDGE_ENOUGH 1000 /* synchronisations of a busy activation; not judged after these */
+#define TMS_JUDGE_TAKEN       16 /* variables of a thread that were taken over: so many are kept */
+#define TMS_JUDGE_SAME        4  /* times that one lock may be acquired; more is busy */
+#define TMS_JUDGE_MANY        16 /* acquires of any locks; more is busy, if it is most of the thread's */
+#define TMS_JUDGE_RECENT      16 /* reads of a thread before a wait: the place of so many is known */
+#define TMS_JUDGE_LEARN       100 /* executions of a section in which its accesses are noted, … */
+#define TMS_JUDGE_LEARN_SITES 64  /* … for the first so many sections, … */
+#define TMS_JUDGE_LEARN_LATER 10  /* … and for the others */
+#define TMS_JUDGE_ENOUGH      250 /* synchronisations of a busy activation; not judged after these */
 
 enum tms_judge_kind { TMS_JUDGE_NONE, TMS_JUDGE_R, TMS_JUDGE_W, TMS_JUDGE_U };
 

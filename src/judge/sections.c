@@ -138,6 +138,12 @@ static void count_learning(struct tms_judge_thread *t)
     }
 }
 
+/* Where many objects have a lock each, a few executions with each of them tell as much. */
+static uint32_t executions_to_learn(uint32_t site)
+{
+    return site <= TMS_JUDGE_LEARN_SITES ? TMS_JUDGE_LEARN : TMS_JUDGE_LEARN_LATER;
+}
+
 /* The section that begins, if its accesses are still to be noted; else 0. */
 static uint32_t begin_learning(struct tms_judge *judge, struct tms_judge_use *use, uint64_t lock,
                                uint32_t location)
@@ -147,7 +153,7 @@ static uint32_t begin_learning(struct tms_judge *judge, struct tms_judge_use *us
     }
     tms_judge_guard(judge, true);
     uint32_t site = site_at(judge, location, lock);
-    bool learnt = site == 0 || ++judge->sites.at[site].executions > TMS_JUDGE_LEARN;
+    bool learnt = site == 0 || ++judge->sites.at[site].executions > executions_to_learn(site);
     tms_judge_guard(judge, false);
     use->learnt = learnt;
     use->learnt_location = location;
