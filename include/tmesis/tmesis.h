@@ -465,7 +465,8 @@ enum tms_split {
     X(BARRIER, 2, "barrier")    /* a barrier orders what is before it and what is after it */      \
     X(WAIT, 4, "wait")          /* a wait gives its lock away and takes it again */                \
     X(ATOMIC, 8, "atomic")      /* atomic accesses order; read-modify-writes also form windows */  \
-    X(VARIABLE, 16, "variable") /* windows of two accesses to a variable with a lock of its own */
+    X(VARIABLE, 16, "variable") /* windows of two accesses to a variable with a lock of its own */ \
+    X(PAIR, 32, "pair")         /* windows between sections of two locks */
 
 enum tms_predict {
 #define X(name, value, text) TMS_PREDICT_##name = value,
@@ -776,9 +777,10 @@ struct tms_judgement {
 
 /* A violation, or all those of one static pattern. */
 struct tms_finding {
-    const char *id;   /* "AV-3f2a91": from names only */
-    const char *kind; /* "cycle" for the exact engines; "before", "in", "after" for sidetrack,
-                         "pattern" for blocks, "reduction", "race", "deadlock" for others */
+    const char *id; /* "AV-3f2a91": from names only */
+    const char
+        *kind; /* "cycle" for the exact engines; "before", "in", "after", "pair" for
+                  sidetrack, "pattern" for blocks, "reduction", "race", "deadlock" for others */
     enum tms_evidence evidence;
     uint64_t count;  /* how many violations it stands for; what follows is the first of them */
     uint64_t event;  /* the event that closed the cycle */
@@ -968,7 +970,13 @@ struct tms_predicted_event {
     struct tms_transaction in;
 };
 
-enum tms_predicted_kind { TMS_PREDICTED_BEFORE, TMS_PREDICTED_IN, TMS_PREDICTED_AFTER };
+enum tms_predicted_kind {
+    TMS_PREDICTED_BEFORE,
+    TMS_PREDICTED_IN,
+    TMS_PREDICTED_AFTER,
+    TMS_PREDICTED_PAIR,
+    TMS_PREDICTED_KINDS
+};
 
 /* What somebody else predicted by the rules of `sidetrack`: a window of acquires, and its culprit.
  */
@@ -979,6 +987,9 @@ struct tms_predicted {
     uint32_t on;       /* TMS_CLASS_LOCK */
     uint32_t on_alias; /* see struct tms_step */
     struct tms_predicted_event first, culprit, second;
+    /* Of a pair, whose first acquire is of another lock: that lock, and who took it afterwards. */
+    uint32_t first_on, first_alias;
+    struct tms_predicted_event through;
     const struct tms_transaction *refuted; /* see struct tms_finding; none: the transaction alone */
     size_t refuted_count;
 };

@@ -55,7 +55,7 @@ struct tms_predicting {
         {.name = "predict",                                                                        \
          .type = TMS_OPTION_LIST,                                                                  \
          .at = (field) + offsetof(struct tms_predicting, predict),                                 \
-         .initial = "shared,barrier,wait,atomic",                                                  \
+         .initial = "shared,barrier,wait,atomic,pair",                                             \
          .word = tms_word_predict,                                                                 \
          .alone = "none",                                                                          \
          .environment = true,                                                                      \

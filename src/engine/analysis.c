@@ -31,7 +31,8 @@ void tms_settings_init(struct tms_settings *settings)
         .engines = "frontier",
         .blame = true,
         .split = TMS_SPLIT_WAIT | TMS_SPLIT_BARRIER,
-        .predict = TMS_PREDICT_SHARED | TMS_PREDICT_BARRIER | TMS_PREDICT_WAIT | TMS_PREDICT_ATOMIC,
+        .predict = TMS_PREDICT_SHARED | TMS_PREDICT_BARRIER | TMS_PREDICT_WAIT |
+                   TMS_PREDICT_ATOMIC | TMS_PREDICT_PAIR,
         .race_test = TMS_RACE_DEFAULT,
         .escape = TMS_ESCAPE_AUTO,
         .blocks = TMS_BLOCKS_2V,

@@ -39,7 +39,7 @@ static bool are_sound(const struct tms_predictions *predictions)
     bool sound = true;
 
     for (size_t i = 0; i < predictions->predicted_count; i++) {
-        sound = sound && predictions->predicted[i].kind <= TMS_PREDICTED_AFTER;
+        sound = sound && predictions->predicted[i].kind < TMS_PREDICTED_KINDS;
     }
     for (size_t i = 0; i < predictions->request_count; i++) {
         sound = sound && is_sound(&predictions->requests[i], predictions->lock_count);

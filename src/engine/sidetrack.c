@@ -21,8 +21,8 @@
  * Beyond the paper: shared locks, where two shared holds do not conflict; barriers; waiting for a
  * condition, which gives a lock away and takes it back when a signal has come, so that the taking
  * back stays behind whatever happened under the lock until then; atomic read-modify-writes,
- * which are sections that end where they begin; and atomic loads, which stay after the store that
- * they have their value from.
+ * which are sections that end where they begin; atomic loads, which stay after the store that
+ * they have their value from; and windows between two locks (sidetrack_pairs.c).
  */
 #include "engine/sidetrack.h"
 
@@ -340,10 +340,11 @@ static void stats(const void *state, struct tms_counters *counters)
     const struct sidetrack *s = state;
     const struct tms_counter all[] = {
         {"acquires", "acquires looked at, atomic updates included", s->acquires},
-        {"windows", "windows of two acquires in one block", s->windows},
+        {"windows", "windows of two acquires in one block, of one lock or of two", s->windows},
         {"before", "culprits before the window", s->reports[ERROR_BEFORE]},
         {"in", "culprits in the window", s->reports[ERROR_IN]},
         {"after", "culprits behind the window", s->reports[ERROR_AFTER]},
+        {"pair", "culprits that take both locks of a pair", s->reports[ERROR_PAIR]},
         {"dropped", "predictions given up, as their threads wait for more than locks", s->dropped},
         {"slots", "components of a clock", s->slot_count},
     };

@@ -25,7 +25,7 @@
 /* How a lock is taken. Of windows, SHARED stands for: by acquires of any kind. */
 enum { SHARED, EXCLUSIVE, KINDS };
 
-enum sidetrack_error { ERROR_BEFORE, ERROR_IN, ERROR_AFTER, ERROR_KINDS };
+enum sidetrack_error { ERROR_BEFORE, ERROR_IN, ERROR_AFTER, ERROR_PAIR, ERROR_KINDS };
 
 /* What went on inside a section of a lock. */
 enum {
@@ -58,6 +58,27 @@ struct window {
     struct tms_refuted refuted;
 };
 
+/*
+ * Sections that a thread remembers for pairs, and those before an acquire that its window has: a
+ * block with more sections than these still has windows between neighbours.
+ */
+#define SIDETRACK_RECENT 8 /* a power of two */
+#define SIDETRACK_FIRSTS 4
+
+/* A section that a thread began lately. */
+struct recent {
+    struct place place; /* event 0: none */
+    struct tms_transaction in;
+    uint32_t lock;
+};
+
+/* V over two locks: an acquire in a block that has had sections of other locks before. */
+struct pair {
+    struct window window; /* without a first one; `refuted` are all blocks open at the second */
+    struct recent first[SIDETRACK_FIRSTS]; /* the latest first, each of another lock */
+    size_t first_count;
+};
+
 /* The last store to an atomic variable, and the last of all other threads. */
 struct source {
     uint64_t event; /* 0: none */
@@ -82,8 +103,10 @@ struct lock {
     bool inner;                  /* was held by a thread that waited for something */
     uint8_t semaphore;           /* of an atomic: enum is_semaphore */
     uint8_t newest[KINDS];       /* which of the two last ones is A */
+    bool paired;                 /* `pair` is there */
     struct window window[KINDS]; /* V */
     struct tms_vector released_shared; /* R of all shared releases */
+    struct pair *pair;
     struct {
         _Alignas(TMS_LINE) struct acquire acquire;
     } last[KINDS][2];
@@ -100,9 +123,10 @@ struct hold {
     struct lock *lock; /* NULL: it was released and leaves a gap in the list */
     uint64_t event;
     uint32_t id;
-    uint32_t cut; /* 1 + the index of the window that its acquire could cut; 0: none */
-    uint8_t kind; /* SHARED or EXCLUSIVE */
-    bool inner;   /* lock->inner is set for this hold and for all before it */
+    uint32_t cut;  /* 1 + the index of the window that its acquire could cut; 0: none */
+    uint32_t pair; /* likewise of a window between two locks */
+    uint8_t kind;  /* SHARED or EXCLUSIVE */
+    bool inner;    /* lock->inner is set for this hold and for all before it */
 };
 
 /* Two accesses to a variable in one block, each the first one in a section of the same lock. */
@@ -131,6 +155,7 @@ struct cut {
     struct acquire culprit;
     struct access_window accesses; /* the first of these that it could cut as well, … */
     struct place access;           /* … and by what; event 0: none */
+    struct recent first, through;  /* of a pair: sections of its first lock, also the culprit's */
 };
 
 /* A lock that was taken in the running block: H. */
@@ -162,8 +187,11 @@ struct thread {
     uint64_t cramped; /* of the times it waited in this block: the latest acquire held then */
     uint64_t nested; /* the last event, while holding a lock, that makes a section SECTION_NESTED */
     uint64_t stuck;  /* likewise SECTION_WAITS: it waited for something that is no lock */
-    uint64_t sourced;  /* in this block: the latest store of others to an atomic that it loaded */
-    uint64_t accessed; /* the last access to a variable; followed with TMS_PREDICT_VARIABLE only */
+    uint64_t sourced;   /* in this block: the latest store of others to an atomic that it loaded */
+    uint64_t accessed;  /* the last access to a variable; followed with TMS_PREDICT_VARIABLE only */
+    uint64_t completed; /* the last block that has had a whole section of a lock */
+    uint32_t recent_at; /* the last one written */
+    struct recent recent[SIDETRACK_RECENT]; /* a ring; followed with TMS_PREDICT_PAIR only */
 };
 
 struct sidetrack {
@@ -388,6 +416,13 @@ static inline uint64_t sidetrack_key(const struct tms_op *op, uint8_t on_class)
 void tms_sidetrack_close(struct sidetrack *s, const struct taking *taking, struct taken *taken,
                          int form);
 
+/* Writes down the blocks open now that were so at the event; false when memory is short. */
+bool tms_sidetrack_refute(struct sidetrack *s, const struct thread *t, uint64_t event,
+                          struct tms_refuted *refuted);
+
+/* 1 + the index of an unused cut of the thread; 0: no memory. */
+uint32_t tms_sidetrack_take_cut(struct sidetrack *s, struct thread *t);
+
 /* Is there a window that this acquire could cut? */
 static inline bool sidetrack_cuts(const struct taking *taking)
 {
@@ -401,11 +436,28 @@ static inline bool sidetrack_cuts(const struct taking *taking)
  * cut; 0: no memory.
  */
 uint32_t tms_sidetrack_put_off(struct sidetrack *s, const struct taking *taking);
-void tms_sidetrack_settle(struct sidetrack *s, struct thread *t, const struct hold *hold,
-                          const struct tms_op *op);
+void tms_sidetrack_settle(struct sidetrack *s, struct thread *t, const struct hold *hold);
 
 /* And if it is a read-modify-write, it is told at once. */
 void tms_sidetrack_cut_updates(struct sidetrack *s, const struct taking *taking);
+
+/* ---- sidetrack_pairs.c ------------------------------------------------------------------ */
+
+/* The window between two locks that this acquire could cut, as above; 0: there is none. */
+uint32_t tms_sidetrack_put_pair_off(struct sidetrack *s, const struct taking *taking);
+
+/* The window that the acquire makes with sections of other locks before it in the block. */
+void tms_sidetrack_set_pair(struct sidetrack *s, const struct taking *taking);
+
+/* The acquire begins a section that others may follow. */
+static inline void sidetrack_remember(struct thread *t, const struct acquire *acquire,
+                                      uint32_t lock)
+{
+    bool again = t->recent[t->recent_at].lock == lock;
+
+    t->recent_at = (t->recent_at + !again) % SIDETRACK_RECENT;
+    t->recent[t->recent_at] = (struct recent){acquire->place, acquire->in, lock};
+}
 
 /* ---- sidetrack_variables.c -------------------------------------------------------------- */
 
@@ -426,11 +478,15 @@ struct prediction {
     const struct tms_refuted *refuted;
     const struct place *culprit;
     const struct tms_transaction *culprit_in;
+    /* Of a pair: the first lock, and the culprit's acquire of it, which comes before `culprit`. */
+    uint32_t first_on, first_alias;
+    const struct place *through;
+    const struct tms_transaction *through_in;
     uint32_t shows; /* the thread of the event that shows it */
     /* Of what was decided elsewhere: */
     uint32_t on_alias;      /* see struct tms_step; 0: none */
     uint64_t repeats;       /* so many more of the same */
-    const uint32_t *stacks; /* of first, culprit and second; NULL: none */
+    const uint32_t *stacks; /* of first, through, culprit and second; NULL: none */
 };
 void tms_sidetrack_report(struct sidetrack *s, const struct prediction *prediction);
 

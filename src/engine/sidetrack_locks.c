@@ -191,6 +191,17 @@ ALWAYS_INLINE void finish_taking(struct sidetrack *s, const struct taking *takin
     learn_lock(s, t, lock, kind);
 }
 
+/* Two sections of different locks in a block are a window as well. */
+ALWAYS_INLINE void follow_pairs(struct sidetrack *s, const struct taking *taking)
+{
+    struct thread *t = taking->t;
+
+    if ((taking->op->flags & TMS_OP_IN_BLOCK) != 0 && t->completed == t->block) {
+        tms_sidetrack_set_pair(s, taking);
+    }
+    sidetrack_remember(t, sidetrack_last(taking->lock, taking->kind), taking->op->target);
+}
+
 /* The signal that woke the thread may be due to anything that was done under the lock since. */
 static void wake(struct sidetrack *s, const struct taking *taking)
 {
@@ -216,13 +227,28 @@ ALWAYS_INLINE void take(struct sidetrack *s, const struct tms_op *op, int kind)
     }
     lock->shared = lock->shared || kind == SHARED;
     uint32_t cut = sidetrack_cuts(&taking) ? tms_sidetrack_put_off(s, &taking) : 0;
+    uint32_t pair = lock->paired ? tms_sidetrack_put_pair_off(s, &taking) : 0;
     finish_taking(s, &taking);
+    if (s->predict & TMS_PREDICT_PAIR) {
+        follow_pairs(s, &taking);
+    }
     if (!TMS_RESERVE(s->memory, &t->held, &t->held_capacity, t->held_count + 1, 4)) {
         sidetrack_out_of_memory(s);
         return;
     }
-    t->held[t->held_count++] = (struct hold){
-        .lock = lock, .event = op->event, .id = op->target, .cut = cut, .kind = (uint8_t)kind};
+    t->held[t->held_count++] = (struct hold){.lock = lock,
+                                             .event = op->event,
+                                             .id = op->target,
+                                             .cut = cut,
+                                             .pair = pair,
+                                             .kind = (uint8_t)kind};
+}
+
+/* Did the section that ends here begin in the same block? */
+static inline bool is_within_block(const struct thread *t, const struct hold *hold,
+                                   const struct tms_op *op)
+{
+    return (op->flags & TMS_OP_IN_BLOCK) != 0 && hold->event > t->name.begin_event;
 }
 
 /* How the section went, for before-errors in which its thread is the culprit, or the block's. */
@@ -234,11 +260,19 @@ static void note_section(struct sidetrack *s, struct thread *t, const struct hol
     if (last->place.event == hold->event) {
         last->section = section;
     }
-    if ((op->flags & TMS_OP_IN_BLOCK) != 0 && hold->event > t->name.begin_event) {
+    if (is_within_block(t, hold, op)) {
         struct taken *taken = sidetrack_taken(s, t, sidetrack_key(op, TMS_CLASS_LOCK));
         if (taken != NULL) {
             taken->section |= section;
         }
+    }
+}
+
+static void bind_window(const struct thread *t, struct window *window)
+{
+    if (window->second.place.kind == TMS_EVENT_SHARED_ACQUIRE &&
+        window->second.in.thread != t->id && sidetrack_knows(t, &window->second)) {
+        sidetrack_spend(window);
     }
 }
 
@@ -249,12 +283,11 @@ static void note_section(struct sidetrack *s, struct thread *t, const struct hol
  */
 static void bind_shared(const struct thread *t, struct lock *lock)
 {
-    struct window *window = &lock->window[SHARED];
     struct acquire *last = sidetrack_last(lock, SHARED);
 
-    if (window->second.place.kind == TMS_EVENT_SHARED_ACQUIRE &&
-        window->second.in.thread != t->id && sidetrack_knows(t, &window->second)) {
-        sidetrack_spend(window);
+    bind_window(t, &lock->window[SHARED]);
+    if (lock->paired) {
+        bind_window(t, &lock->pair->window);
     }
     if (last->in.thread != t->id && sidetrack_knows(t, last)) {
         last->fixed = true;
@@ -275,9 +308,10 @@ ALWAYS_INLINE void give_back(struct sidetrack *s, const struct tms_op *op, int k
     if (section != 0) {
         note_section(s, t, hold, op, section);
     }
-    if (hold->cut != 0) {
-        tms_sidetrack_settle(s, t, hold, op);
+    if (hold->cut != 0 || hold->pair != 0) {
+        tms_sidetrack_settle(s, t, hold);
     }
+    t->completed = is_within_block(t, hold, op) ? t->block : t->completed;
     sidetrack_unhold(t, hold);
     if (kind == SHARED) {
         bind_shared(t, lock);

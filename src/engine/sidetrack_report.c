@@ -13,6 +13,7 @@ static const char *const kinds[ERROR_KINDS] = {
     [ERROR_BEFORE] = "before",
     [ERROR_IN] = "in",
     [ERROR_AFTER] = "after",
+    [ERROR_PAIR] = "pair",
 };
 
 #define MAY_DEADLOCK                                                                               \
@@ -61,35 +62,99 @@ static uint8_t edge_kind(const struct prediction *p, const struct place *first,
     return second->kind == TMS_EVENT_READ ? TMS_EDGE_WRITE_READ : TMS_EDGE_WRITE_WRITE;
 }
 
-static struct tms_step step_of(const struct prediction *p, const struct tms_transaction *from,
-                               const struct place *first, const struct tms_transaction *to,
-                               const struct place *second)
+/* An event of the schedule, in order, with what it is on. */
+struct turning {
+    const struct place *place;
+    const struct tms_transaction *in;
+    uint32_t on, on_alias, stack;
+    const char *role;
+};
+
+static bool is_pair(const struct prediction *p)
 {
-    return (struct tms_step){
-        .from = *from,
-        .to = *to,
-        .first_event = first->event,
-        .second_event = second->event,
-        .first_location = first->location,
-        .second_location = second->location,
-        .on = p->on,
-        .on_alias = p->on_alias,
-        .on_class = p->on_class,
-        .kind = edge_kind(p, first, second),
-        .first_kind = first->kind,
-        .second_kind = second->kind,
-    };
+    return p->error == ERROR_PAIR;
 }
 
-static struct tms_turn turn_of(const struct prediction *p, const struct place *place,
-                               uint32_t thread, const char *role)
+enum { FIRST, THROUGH, CULPRIT, SECOND, TURNS };
+
+/* Without a pair there is no THROUGH. How many. */
+static size_t turns_of(const struct prediction *p, struct turning *turning)
 {
-    return (struct tms_turn){.event = place->event,
-                             .thread = thread,
-                             .target = p->on,
-                             .location = place->location,
-                             .kind = place->kind,
-                             .role = role};
+    static const uint32_t none[TURNS] = {0};
+    const uint32_t *stacks = p->stacks != NULL ? p->stacks : none;
+    bool lock = p->on_class == TMS_CLASS_LOCK, pair = is_pair(p);
+    uint32_t on = pair ? p->first_on : p->on, alias = pair ? p->first_alias : p->on_alias;
+    size_t count = 0;
+
+    turning[count++] = (struct turning){
+        p->first, p->block, on, alias, stacks[FIRST], lock ? "first acquire" : "first access"};
+    if (pair) {
+        turning[count++] =
+            (struct turning){p->through, p->through_in, on, alias, stacks[THROUGH], "culprit"};
+    }
+    turning[count++] =
+        (struct turning){p->culprit, p->culprit_in, p->on, p->on_alias, stacks[CULPRIT], "culprit"};
+    turning[count++] =
+        (struct turning){p->second,   p->block,       p->on,
+                         p->on_alias, stacks[SECOND], lock ? "second acquire" : "second access"};
+    return count;
+}
+
+static struct tms_turn turn_of(const struct turning *turning)
+{
+    return (struct tms_turn){.event = turning->place->event,
+                             .thread = turning->in->thread,
+                             .target = turning->on,
+                             .location = turning->place->location,
+                             .stack = turning->stack,
+                             .kind = turning->place->kind,
+                             .role = turning->role};
+}
+
+/* From one turn to another, which is on the same, unless both are of one thread. */
+static struct tms_step step_of(const struct prediction *p, const struct turning *first,
+                               const struct turning *second)
+{
+    struct tms_step step = {
+        .from = *first->in,
+        .to = *second->in,
+        .first_event = first->place->event,
+        .second_event = second->place->event,
+        .first_location = first->place->location,
+        .second_location = second->place->location,
+        .first_stack = first->stack,
+        .second_stack = second->stack,
+        .kind = TMS_EDGE_PROGRAM_ORDER,
+        .first_kind = first->place->kind,
+        .second_kind = second->place->kind,
+    };
+
+    if (first->in->thread != second->in->thread) {
+        step.on = first->on;
+        step.on_alias = first->on_alias;
+        step.on_class = p->on_class;
+        step.kind = edge_kind(p, first->place, second->place);
+    }
+    return step;
+}
+
+static bool is_same(const struct tms_transaction *a, const struct tms_transaction *b)
+{
+    return a->begin_event == b->begin_event && a->thread == b->thread && a->unary == b->unary;
+}
+
+/* The steps between the turns, but for one inside a block of the culprit. How many. */
+static size_t cycle_of(const struct prediction *p, const struct turning *turning, size_t count,
+                       struct tms_step *cycle)
+{
+    size_t length = 0;
+
+    for (size_t i = 1; i < count; i++) {
+        if (!is_same(turning[i - 1].in, turning[i].in)) {
+            cycle[length++] = step_of(p, &turning[i - 1], &turning[i]);
+        }
+    }
+    return length;
 }
 
 static size_t refuted_count(const struct sidetrack *s, const struct prediction *p)
@@ -106,6 +171,10 @@ static uint64_t key_of(const struct sidetrack *s, const struct prediction *p)
     uint64_t hash = tms_mix(0, (uint64_t)p->on_class << 32 | p->on);
 
     hash = tms_mix(hash, (uint64_t)p->block->label << 32 | p->culprit_in->label);
+    if (is_pair(p)) {
+        hash = tms_mix(hash, (uint64_t)p->first_on << 32 | p->through_in->label);
+        how |= (uint64_t)is_same(p->through_in, p->culprit_in) << 5;
+    }
     hash = tms_mix(hash, edges << 8 | how);
     for (size_t i = 1; i < refuted_count(s, p); i++) {
         hash = tms_mix(hash, p->refuted->block[i].label);
@@ -113,29 +182,15 @@ static uint64_t key_of(const struct sidetrack *s, const struct prediction *p)
     return hash != 0 ? hash : 1;
 }
 
-enum { FIRST, CULPRIT, SECOND };
-
-static void add_stacks(const uint32_t *stacks, struct tms_step cycle[2], struct tms_turn turns[3])
-{
-    cycle[0].first_stack = turns[FIRST].stack = stacks[FIRST];
-    cycle[0].second_stack = cycle[1].first_stack = turns[CULPRIT].stack = stacks[CULPRIT];
-    cycle[1].second_stack = turns[SECOND].stack = stacks[SECOND];
-}
-
 static void tell(struct sidetrack *s, const struct prediction *p, uint64_t key)
 {
-    bool lock = p->on_class == TMS_CLASS_LOCK;
-    struct tms_step cycle[] = {
-        step_of(p, p->block, p->first, p->culprit_in, p->culprit),
-        step_of(p, p->culprit_in, p->culprit, p->block, p->second),
-    };
-    struct tms_turn schedule[] = {
-        turn_of(p, p->first, p->block->thread, lock ? "first acquire" : "first access"),
-        turn_of(p, p->culprit, p->culprit_in->thread, "culprit"),
-        turn_of(p, p->second, p->block->thread, lock ? "second acquire" : "second access"),
-    };
-    if (p->stacks != NULL) {
-        add_stacks(p->stacks, cycle, schedule);
+    struct turning turning[TURNS];
+    struct tms_step cycle[TURNS];
+    struct tms_turn schedule[TURNS];
+    size_t turns = turns_of(p, turning);
+
+    for (size_t i = 0; i < turns; i++) {
+        schedule[i] = turn_of(&turning[i]);
     }
     const struct tms_violation violation = {
         .kind = kinds[p->error],
@@ -147,11 +202,11 @@ static void tell(struct sidetrack *s, const struct prediction *p, uint64_t key)
         .not_atomic = s->host->settings->blame,
         .transaction = *p->block,
         .cycle = cycle,
-        .cycle_length = sizeof(cycle) / sizeof(*cycle),
+        .cycle_length = cycle_of(p, turning, turns, cycle),
         .refuted = p->refuted->block,
         .refuted_count = refuted_count(s, p),
         .schedule = schedule,
-        .schedule_length = sizeof(schedule) / sizeof(*schedule),
+        .schedule_length = turns,
         .caveat = caveat_of(p),
     };
 
@@ -191,12 +246,14 @@ static void report_decided(struct sidetrack *s, const struct tms_predicted *from
 {
     static const uint8_t errors[] = {[TMS_PREDICTED_BEFORE] = ERROR_BEFORE,
                                      [TMS_PREDICTED_IN] = ERROR_IN,
-                                     [TMS_PREDICTED_AFTER] = ERROR_AFTER};
-    const struct place first = place_of(&from->first), culprit = place_of(&from->culprit),
-                       second = place_of(&from->second);
+                                     [TMS_PREDICTED_AFTER] = ERROR_AFTER,
+                                     [TMS_PREDICTED_PAIR] = ERROR_PAIR};
+    const struct place first = place_of(&from->first), through = place_of(&from->through),
+                       culprit = place_of(&from->culprit), second = place_of(&from->second);
     const struct tms_refuted refuted = {(struct tms_transaction *)(uintptr_t)from->refuted,
                                         from->refuted_count, 0};
     const uint32_t stacks[] = {[FIRST] = from->first.stack,
+                               [THROUGH] = from->through.stack,
                                [CULPRIT] = from->culprit.stack,
                                [SECOND] = from->second.stack};
     const struct prediction prediction = {
@@ -211,8 +268,12 @@ static void report_decided(struct sidetrack *s, const struct tms_predicted *from
         .refuted = &refuted,
         .culprit = &culprit,
         .culprit_in = &from->culprit.in,
+        .first_on = from->first_on,
+        .first_alias = from->first_alias,
+        .through = &through,
+        .through_in = &from->through.in,
         .shows =
-            from->kind == TMS_PREDICTED_AFTER ? from->culprit.in.thread : from->second.in.thread,
+            from->kind >= TMS_PREDICTED_AFTER ? from->culprit.in.thread : from->second.in.thread,
         .repeats = from->count > 0 ? from->count - 1 : 0,
         .stacks = stacks,
     };

@@ -169,6 +169,9 @@ static void drop_locks(struct sidetrack *s, struct lock **table, size_t capacity
         for (int kind = 0; kind < KINDS; kind++) {
             tms_refuted_clear(&lock->window[kind].refuted, s->memory);
         }
+        if (lock->paired) {
+            tms_refuted_clear(&lock->pair->window.refuted, s->memory);
+        }
     }
     tms_release(s->memory, table, capacity, sizeof(*table));
 }

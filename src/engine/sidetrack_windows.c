@@ -2,13 +2,12 @@
 /* Windows of two acquires, and who could cut them: the checks of figure 6; see sidetrack.c. */
 #include "engine/sidetrack.h"
 
-/* The blocks open now that were already open at the window's first acquire. */
-static bool refute(struct sidetrack *s, const struct thread *t, const struct place *first,
-                   struct tms_refuted *refuted)
+bool tms_sidetrack_refute(struct sidetrack *s, const struct thread *t, uint64_t event,
+                          struct tms_refuted *refuted)
 {
     refuted->count = 0;
     if (t->nesting.depth != 0 &&
-        !tms_nesting_refute(&t->nesting, s->memory, &t->name, first->event, refuted)) {
+        !tms_nesting_refute(&t->nesting, s->memory, &t->name, event, refuted)) {
         return sidetrack_out_of_memory(s);
     }
     return true;
@@ -34,7 +33,7 @@ static void report_here(struct sidetrack *s, const struct taking *taking,
         .shows = taking->t->id,
     };
 
-    if (refute(s, taking->t, first, &s->refuted)) {
+    if (tms_sidetrack_refute(s, taking->t, first->event, &s->refuted)) {
         tms_sidetrack_report(s, &prediction);
     }
 }
@@ -83,7 +82,7 @@ static void set_window(struct sidetrack *s, const struct taking *taking, const s
     s->windows++;
     window->first = *first;
     sidetrack_write_acquire(taking->t, taking->op, &window->second);
-    if (!refute(s, taking->t, first, &window->refuted)) {
+    if (!tms_sidetrack_refute(s, taking->t, first->event, &window->refuted)) {
         sidetrack_spend(window);
     }
 }
@@ -125,8 +124,7 @@ static bool is_doubtful(const struct sidetrack *s, uint8_t section)
     return (section & SECTION_WAITS) != 0 || ((section & SECTION_NESTED) != 0 && s->waits_held);
 }
 
-/* 1 + the index of an unused cut; 0: no memory. */
-static uint32_t take_cut(struct sidetrack *s, struct thread *t)
+uint32_t tms_sidetrack_take_cut(struct sidetrack *s, struct thread *t)
 {
     uint32_t number = t->free_cut;
 
@@ -155,17 +153,51 @@ uint32_t tms_sidetrack_put_off(struct sidetrack *s, const struct taking *taking)
 {
     struct thread *t = taking->t;
     struct window *window = &taking->lock->window[!taking->kind];
-    uint32_t number = take_cut(s, t);
+    uint32_t number = tms_sidetrack_take_cut(s, t);
 
     if (number == 0) {
         return 0;
     }
     struct cut *cut = &t->cuts[number - 1];
     cut->window = *window;
-    cut->access.event = 0;
+    cut->access.event = cut->through.place.event = 0;
     sidetrack_write_acquire(t, taking->op, &cut->culprit);
     *window = (struct window){0};
     return number;
+}
+
+static bool is_pair(const struct cut *cut)
+{
+    return cut->through.place.event != 0;
+}
+
+/* Of the blocks open at the second acquire, those that were open at the first. */
+static struct tms_refuted refuted_since(const struct tms_refuted *open, uint64_t first)
+{
+    struct tms_refuted refuted = *open;
+
+    while (refuted.count > 0 && refuted.block[refuted.count - 1].begin_event > first) {
+        refuted.count--;
+    }
+    refuted.count = refuted.count > 1 ? refuted.count : 0; /* only the transaction: nothing else */
+    return refuted;
+}
+
+static void tell_pair(struct sidetrack *s, const struct thread *t, const struct cut *cut,
+                      uint32_t lock)
+{
+    struct prediction prediction = after_error(t, &cut->window, &cut->culprit);
+    const struct tms_refuted refuted = refuted_since(&cut->window.refuted, cut->first.place.event);
+
+    prediction.error = ERROR_PAIR;
+    prediction.on_class = TMS_CLASS_LOCK;
+    prediction.on = lock;
+    prediction.refuted = &refuted;
+    prediction.first = &cut->first.place;
+    prediction.first_on = cut->first.lock;
+    prediction.through = &cut->through.place;
+    prediction.through_in = &cut->through.in;
+    tms_sidetrack_report(s, &prediction);
 }
 
 /* The window of acquires, and then the accesses to a variable in the same sections. */
@@ -187,27 +219,40 @@ static void tell_cut(struct sidetrack *s, const struct thread *t, const struct c
     }
 }
 
-/* The culprit's section is over: what it could cut is told, or, if that can't be, put back. */
-void tms_sidetrack_settle(struct sidetrack *s, struct thread *t, const struct hold *hold,
-                          const struct tms_op *op)
+static void settle(struct sidetrack *s, struct thread *t, const struct hold *hold, uint32_t number,
+                   struct window *place)
 {
-    struct window *place = &hold->lock->window[!hold->kind];
-    struct cut cut = give_cut_back(t, hold->cut);
+    struct cut cut = give_cut_back(t, number);
 
     cut.culprit.section = sidetrack_section(t, hold);
     bool told = !is_doubtful(s, cut.culprit.section);
     if (told) {
-        tell_cut(s, t, &cut, op->target);
+        (is_pair(&cut) ? tell_pair : tell_cut)(s, t, &cut, hold->id);
     } else {
         s->dropped++;
     }
     if (sidetrack_is_spent(place) && place->refuted.block == NULL) {
         *place = cut.window;
+        if (is_pair(&cut)) {
+            hold->lock->pair->first[0] = cut.first; /* others may be of another window by now */
+            hold->lock->pair->first_count = 1;
+        }
         if (told) {
             sidetrack_spend(place); /* it still brings its memory back */
         }
     } else {
         tms_refuted_clear(&cut.window.refuted, s->memory);
+    }
+}
+
+/* The culprit's section is over: what it could cut is told, or, if that can't be, put back. */
+void tms_sidetrack_settle(struct sidetrack *s, struct thread *t, const struct hold *hold)
+{
+    if (hold->cut != 0) {
+        settle(s, t, hold, hold->cut, &hold->lock->window[!hold->kind]);
+    }
+    if (hold->pair != 0) {
+        settle(s, t, hold, hold->pair, &hold->lock->pair->window);
     }
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Windows of two acquires, and who could cut them; windows.h says how this is kept. */
-#include "predict/windows_take.h"
-
 #include <assert.h>
 #include <string.h>
+
+#include "predict/pairs.h"
+#include "predict/windows_take.h"
 
 #define LEAST_TAKEN 8u
 #define LEAST_HELD  8u
@@ -29,6 +30,12 @@ static struct tms_predict_acquire *last_of(struct tms_predict_lock *lock, int ki
 static bool is_spent(const struct tms_predict_window *window)
 {
     return window->second.slot == 0;
+}
+
+static void spend(struct tms_predict_window *window)
+{
+    window->second.slot = 0;
+    window->second.thread = 0; /* nobody's blocks are those of this window */
 }
 
 /* ---- R ---------------------------------------------------------------------------------- */
@@ -160,11 +167,16 @@ static void report_here(const struct taking *taking, enum tms_predict_error erro
     port->predict(port->user, &prediction);
 }
 
+static bool is_pair(const struct tms_predict_cut *cut)
+{
+    return cut->through.place.number != 0;
+}
+
 static void report_cut(const struct tms_predictor *p, struct tms_predict_thread *t,
                        const struct tms_predict_lock *lock, const struct tms_predict_cut *cut)
 {
     const struct tms_predict_window *window = &cut->window;
-    const struct tms_prediction prediction = {
+    struct tms_prediction prediction = {
         .error = TMS_ERROR_AFTER,
         .rough = (cut->culprit.section & TMS_SECTION_NESTED) != 0,
         .lock = lock,
@@ -179,6 +191,13 @@ static void report_cut(const struct tms_predictor *p, struct tms_predict_thread 
         .shows = t->order.thread,
     };
 
+    if (is_pair(cut)) {
+        prediction.error = TMS_ERROR_PAIR;
+        prediction.first = &cut->first.place;
+        prediction.first_in = &cut->first;
+        prediction.through = &cut->through;
+        prediction.block_count = tms_predict_blocks_since(window, cut->first.place.number);
+    }
     t->reports++;
     p->port.predict(p->port.user, &prediction);
 }
@@ -399,18 +418,50 @@ static uint32_t put_off(const struct taking *taking)
     struct tms_predict_cut *cut = &taking->t->cuts[number - 1];
     cut->used = true;
     cut->window = *window;
+    cut->through.place.number = 0;
     tms_predict_write_acquire(taking->t, taking->op, &cut->culprit);
-    window->second.slot = 0;
-    window->second.thread = 0;
+    spend(window);
     return number;
 }
 
-/* The culprit's section is over: what it could cut is reported, or, if that can't be, put back. */
-static void settle(struct tms_predictor *p, struct tms_predict_thread *t,
-                   const struct tms_predict_hold *hold)
+/* The same with the window between two locks. */
+static uint32_t put_pair_off(const struct taking *taking)
 {
-    struct tms_predict_window *place = &hold->lock->window[!hold->acquire.place.kind];
-    struct tms_predict_cut *cut = &t->cuts[hold->cut - 1];
+    struct tms_predict_pair *pair = taking->lock->pair;
+    struct tms_predict_way way;
+    uint32_t number = 0;
+
+    if (tms_predict_cuts_none(taking->t, &pair->window.second) ||
+        !tms_predict_find_way(taking->t, pair, taking->op, &way) ||
+        (number = take_cut(taking)) == 0) {
+        return 0;
+    }
+    struct tms_predict_cut *cut = &taking->t->cuts[number - 1];
+    cut->used = true;
+    cut->window = pair->window;
+    cut->first = *way.first;
+    cut->through = *way.through;
+    tms_predict_write_acquire(taking->t, taking->op, &cut->culprit);
+    tms_predict_find_culprit(taking->p, taking->t, taking->op, cut);
+    spend(&pair->window);
+    return number;
+}
+
+static void put_back(struct tms_predict_lock *lock, const struct tms_predict_cut *cut,
+                     struct tms_predict_window *place)
+{
+    *place = cut->window;
+    if (is_pair(cut)) {
+        lock->pair->first[0] = cut->first; /* others may be of another window by now */
+        lock->pair->first_count = 1;
+    }
+}
+
+static void settle(struct tms_predictor *p, struct tms_predict_thread *t,
+                   const struct tms_predict_hold *hold, uint32_t number,
+                   struct tms_predict_window *place)
+{
+    struct tms_predict_cut *cut = &t->cuts[number - 1];
     uint8_t section = section_of(t, hold);
     bool waits = (section & TMS_SECTION_WAITS) != 0 ||
                  ((section & TMS_SECTION_NESTED) != 0 &&
@@ -424,14 +475,26 @@ static void settle(struct tms_predictor *p, struct tms_predict_thread *t,
     }
     t->dropped++;
     if (is_spent(place)) {
-        *place = cut->window;
+        put_back(hold->lock, cut, place);
+    }
+}
+
+/* The culprit's section is over: what it could cut is reported, or, if that can't be, put back. */
+static void settle_all(struct tms_predictor *p, struct tms_predict_thread *t,
+                       const struct tms_predict_hold *hold)
+{
+    if (hold->cut != 0) {
+        settle(p, t, hold, hold->cut, &hold->lock->window[!hold->acquire.place.kind]);
+    }
+    if (hold->pair != 0) {
+        settle(p, t, hold, hold->pair, &hold->lock->pair->window);
     }
 }
 
 /* ---- taking and giving back --------------------------------------------------------------- */
 
 static void push_hold(const struct taking *taking, const struct tms_predict_acquire *acquire,
-                      uint32_t cut)
+                      uint32_t cut, uint32_t pair)
 {
     struct tms_predict_thread *t = taking->t;
 
@@ -439,8 +502,8 @@ static void push_hold(const struct taking *taking, const struct tms_predict_acqu
         fail(taking->p);
         return;
     }
-    t->held[t->held_count++] =
-        (struct tms_predict_hold){.lock = taking->lock, .acquire = *acquire, .cut = cut};
+    t->held[t->held_count++] = (struct tms_predict_hold){
+        .lock = taking->lock, .acquire = *acquire, .cut = cut, .pair = pair};
 }
 
 void tms_predict_hold(struct tms_predictor *p, struct tms_predict_thread *t,
@@ -450,7 +513,7 @@ void tms_predict_hold(struct tms_predictor *p, struct tms_predict_thread *t,
     struct tms_predict_acquire acquire;
 
     tms_predict_write_acquire(t, op, &acquire);
-    push_hold(&taking, &acquire, 0);
+    push_hold(&taking, &acquire, 0, 0);
 }
 
 void tms_predict_acquire(struct tms_predictor *p, struct tms_predict_thread *t,
@@ -470,6 +533,7 @@ void tms_predict_acquire(struct tms_predictor *p, struct tms_predict_thread *t,
     }
     lock->shared = lock->shared || kind == TMS_TAKE_SHARED;
     uint32_t cut = cuts(&taking) ? put_off(&taking) : 0;
+    uint32_t pair = lock->pair != NULL ? put_pair_off(&taking) : 0;
     t->acquires++;
     if (op->block.begin != 0) {
         follow(&taking);
@@ -477,8 +541,12 @@ void tms_predict_acquire(struct tms_predictor *p, struct tms_predict_thread *t,
     lock->newest[kind] ^= 1;
     struct tms_predict_acquire *last = last_of(lock, kind);
     tms_predict_write_acquire(t, op, last);
+    if (p->pairs) {
+        tms_predict_follow_pairs(p, t, lock, op);
+        tms_predict_remember(t, lock->id, last);
+    }
     learn(&taking);
-    push_hold(&taking, last, cut);
+    push_hold(&taking, last, cut, pair);
     leave(lock, kind);
 }
 
@@ -499,6 +567,14 @@ static void note_section(const struct tms_predictor *p, struct tms_predict_threa
     }
 }
 
+static void bind_window(const struct tms_predict_thread *t, struct tms_predict_window *window)
+{
+    if (window->second.place.kind == TMS_TAKE_SHARED && window->second.thread != t->order.thread &&
+        tms_predict_knows(t, &window->second)) {
+        spend(window);
+    }
+}
+
 /*
  * A shared section that others overlap. What is known here must come before the lock is free: so no
  * culprit comes before an acquire that this thread knows of, and a shared acquire that it knows of
@@ -506,13 +582,11 @@ static void note_section(const struct tms_predictor *p, struct tms_predict_threa
  */
 static void bind_shared(const struct tms_predict_thread *t, struct tms_predict_lock *lock)
 {
-    struct tms_predict_window *window = &lock->window[TMS_TAKE_SHARED];
     struct tms_predict_acquire *last = last_of(lock, TMS_TAKE_SHARED);
 
-    if (window->second.place.kind == TMS_TAKE_SHARED && window->second.thread != t->order.thread &&
-        tms_predict_knows(t, &window->second)) {
-        window->second.slot = 0;
-        window->second.thread = 0;
+    bind_window(t, &lock->window[TMS_TAKE_SHARED]);
+    if (lock->pair != NULL) {
+        bind_window(t, &lock->pair->window);
     }
     if (last->thread != t->order.thread && tms_predict_knows(t, last)) {
         last->fixed = true;
@@ -540,14 +614,20 @@ static void unhold(struct tms_predict_thread *t, const struct tms_predict_hold *
     }
 }
 
+static void drop_cut(struct tms_predict_thread *t, uint32_t number)
+{
+    if (number != 0) {
+        t->cuts[number - 1].used = false;
+    }
+}
+
 void tms_predict_drop(struct tms_predict_thread *t, const struct tms_predict_lock *lock)
 {
     const struct tms_predict_hold *hold = find_hold(t, lock);
 
     if (hold != NULL) {
-        if (hold->cut != 0) {
-            t->cuts[hold->cut - 1].used = false;
-        }
+        drop_cut(t, hold->cut);
+        drop_cut(t, hold->pair);
         unhold(t, hold);
     }
 }
@@ -567,9 +647,8 @@ void tms_predict_release(struct tms_predictor *p, struct tms_predict_thread *t,
     if (section != 0) {
         note_section(p, t, hold, op->block.begin, section);
     }
-    if (hold->cut != 0) {
-        settle(p, t, hold);
-    }
+    settle_all(p, t, hold);
+    tms_predict_complete(t, hold, op);
     unhold(t, hold);
     if (kind == TMS_TAKE_SHARED) {
         bind_shared(t, lock);
@@ -587,6 +666,7 @@ void tms_predict_lock_clear(struct tms_predict_lock *lock)
 {
     tms_vector_clear(&lock->memory, &lock->released);
     tms_vector_clear(&lock->memory, &lock->released_shared);
+    tms_release(&lock->memory, lock->pair, lock->pair != NULL, sizeof(*lock->pair));
     assert(lock->memory.bytes == 0);
     memset(lock, 0, sizeof(*lock));
 }

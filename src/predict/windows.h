@@ -9,9 +9,9 @@
  * the thread that holds the lock: call tms_predict_acquire after the real acquire, and
  * tms_predict_release before the real release. Those who share a lock keep each other out here.
  *
- * Bounds: no state grows with the run. A lock has two acquires of each kind and two windows, a
- * thread the locks of its transaction, up to TMS_PREDICT_TAKEN. What is beyond a bound is left out:
- * a window, a culprit or the name of a block, but never an order.
+ * Bounds: no state grows with the run. A lock has two acquires of each kind and three windows, a
+ * thread the locks of its transaction, up to TMS_PREDICT_TAKEN, and its last sections. What is
+ * beyond a bound is left out: a window, a culprit or the name of a block, but never an order.
  *
  * Cost of an operation on a lock that the thread used last: no clock is joined or copied, nothing
  * is allocated, and two or three cache lines of the lock are touched.
@@ -26,11 +26,13 @@
 #define TMS_PREDICT_BLOCKS 8u    /* blocks of a window with names */
 #define TMS_PREDICT_TAKEN  2048u /* locks of a transaction that are followed */
 #define TMS_PREDICT_CUTS   16u   /* windows that the locks a thread holds could cut */
+#define TMS_PREDICT_RECENT 8u    /* sections that a thread remembers; a power of two */
+#define TMS_PREDICT_FIRSTS 4u    /* … and of them, those that a window between two locks has */
 
 /* How a lock is taken. Of windows, SHARED stands for: by acquires of any kind. */
 enum { TMS_TAKE_SHARED, TMS_TAKE_EXCLUSIVE, TMS_TAKE_KINDS };
 
-enum tms_predict_error { TMS_ERROR_BEFORE, TMS_ERROR_IN, TMS_ERROR_AFTER };
+enum tms_predict_error { TMS_ERROR_BEFORE, TMS_ERROR_IN, TMS_ERROR_AFTER, TMS_ERROR_PAIR };
 
 /* What went on inside a section of a lock. */
 enum {
@@ -84,6 +86,21 @@ struct tms_predict_window {
     struct tms_predict_block blocks[TMS_PREDICT_BLOCKS];
 };
 
+/* A section that a thread began lately. */
+struct tms_predict_recent {
+    struct tms_predict_place place; /* number 0: none */
+    struct tms_predict_block block; /* of a unary one: itself, without a label */
+    uint32_t lock;                  /* what the caller calls it */
+    bool unary;
+};
+
+/* V over two locks: an acquire in a transaction that has had sections of other locks. */
+struct tms_predict_pair {
+    struct tms_predict_window window; /* without a first one; `blocks` are all open at the second */
+    struct tms_predict_recent first[TMS_PREDICT_FIRSTS]; /* the latest first */
+    uint32_t first_count;
+};
+
 struct tms_predict_lock {
     struct tms_vector released; /* R of the last exclusive release */
     uint64_t released_at;       /* its number, 0: there was none … */
@@ -97,6 +114,7 @@ struct tms_predict_lock {
     uint8_t newest[TMS_TAKE_KINDS];
     struct tms_predict_acquire last[TMS_TAKE_KINDS][2];
     struct tms_predict_window window[TMS_TAKE_KINDS];
+    struct tms_predict_pair *pair; /* NULL: there never was one */
     struct tms_vector released_shared;
     struct tms_memory memory; /* counts its clocks, in the hands of its holder as they are */
 };
@@ -105,6 +123,7 @@ struct tms_predict_hold {
     struct tms_predict_lock *lock;
     struct tms_predict_acquire acquire; /* place, block, thread */
     uint32_t cut;                       /* 1 + the index of what its acquire could cut; 0: none */
+    uint32_t pair;                      /* likewise of a window between two locks */
     bool inner;                         /* lock->inner is set for this hold and all before it */
 };
 
@@ -113,6 +132,8 @@ struct tms_predict_cut {
     bool used;
     struct tms_predict_window window;
     struct tms_predict_acquire culprit;
+    struct tms_predict_recent first, through; /* of a pair: sections of its first lock, also the
+                                                 culprit's; number 0: it is none */
 };
 
 /* A lock that was taken in the running transaction: H. */
@@ -147,6 +168,9 @@ struct tms_predict_thread {
     struct tms_predict_cut *cuts; /* NULL, or TMS_PREDICT_CUTS of them */
     uint64_t cramped;       /* of the times it waited with locks: the latest acquire held then */
     uint64_t nested, stuck; /* its last events that make a section TMS_SECTION_NESTED, _WAITS */
+    uint64_t completed;     /* the last transaction that has had a whole section */
+    uint32_t recent_at;     /* the last one written */
+    struct tms_predict_recent recent[TMS_PREDICT_RECENT]; /* a ring */
     uint64_t acquires, windows, dropped, reports;
     struct tms_predict_block scratch[TMS_PREDICT_BLOCKS]; /* not on a stack that may be small */
 };
@@ -161,6 +185,8 @@ struct tms_prediction {
     const struct tms_predict_block *blocks; /* open at both acquires, the transaction first; … */
     uint32_t block_count;                   /* … 0: only the transaction */
     const struct tms_predict_acquire *culprit_in;
+    /* Of a pair, else NULL: the section of the first lock, and the culprit's of the same. */
+    const struct tms_predict_recent *first_in, *through;
     uint32_t shows; /* the thread of the event that shows it */
 };
 
@@ -181,6 +207,7 @@ struct tms_predict_port {
 struct tms_predictor {
     struct tms_predict_port port;
     uint32_t taken_most;     /* TMS_PREDICT_TAKEN; tests have less */
+    bool pairs;              /* windows between two locks, too */
     _Atomic bool waits_held; /* some thread waited for what is no lock, while holding one */
 };
 

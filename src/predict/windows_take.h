@@ -51,18 +51,46 @@ static inline void tms_predict_write_acquire(const struct tms_predict_thread *t,
     acquire->fixed = false;
 }
 
+/* The acquire begins a section that others may follow. */
+static inline void tms_predict_remember(struct tms_predict_thread *t, uint32_t lock,
+                                        const struct tms_predict_acquire *acquire)
+{
+    bool again = t->recent[t->recent_at].lock == lock;
+
+    t->recent_at = (t->recent_at + !again) % TMS_PREDICT_RECENT;
+    struct tms_predict_recent *recent = &t->recent[t->recent_at];
+    recent->place = acquire->place;
+    recent->block = acquire->block;
+    recent->lock = lock;
+    recent->unary = acquire->unary;
+}
+
+/* A section ends: does that of its transaction make windows with those that follow? */
+static inline void tms_predict_complete(struct tms_predict_thread *t,
+                                        const struct tms_predict_hold *hold,
+                                        const struct tms_predict_op *op)
+{
+    t->completed = hold->acquire.block.begin == op->block.begin ? op->block.begin : t->completed;
+}
+
+/* Is there no window of the lock that the thread could cut? */
+static inline bool tms_predict_cuts_none(const struct tms_predict_thread *t,
+                                         const struct tms_predict_acquire *second)
+{
+    return second->slot == 0 || tms_predict_knows(t, second);
+}
+
 /* Is it an acquire as above, but for what the transaction has taken? */
 static inline bool tms_predict_is_plain(const struct tms_predict_thread *t,
                                         const struct tms_predict_lock *lock,
                                         const struct tms_predict_op *op)
 {
-    const struct tms_predict_acquire *second = &lock->window[TMS_TAKE_SHARED].second;
-
     return op->kind == TMS_TAKE_EXCLUSIVE && !lock->shared && !t->woken &&
            t->held_count < t->held_capacity &&
            (t->held_count == 0 || t->held[t->held_count - 1].inner) &&
            tms_order_knows(&t->order, lock->releaser, lock->released_at) &&
-           (second->slot == 0 || tms_predict_knows(t, second));
+           tms_predict_cuts_none(t, &lock->window[TMS_TAKE_SHARED].second) &&
+           (lock->pair == NULL || tms_predict_cuts_none(t, &lock->pair->window.second));
 }
 
 /* The place of a lock that the transaction takes for the first time; NULL: it may be another case.
@@ -104,7 +132,9 @@ static inline void tms_predict_take(struct tms_predictor *p, struct tms_predict_
                                     struct tms_predict_lock *lock, const struct tms_predict_op *op)
 {
     bool in_block = op->block.begin != 0;
-    struct tms_predict_taken *taken = in_block ? tms_predict_first(t, lock, op->block.begin) : NULL;
+    bool follows = in_block && t->completed == op->block.begin && p->pairs;
+    struct tms_predict_taken *taken =
+        in_block && !follows ? tms_predict_first(t, lock, op->block.begin) : NULL;
 
     if (__builtin_expect(!tms_predict_is_plain(t, lock, op) || (in_block && taken == NULL), 0)) {
         tms_predict_acquire(p, t, lock, op);
@@ -125,8 +155,11 @@ static inline void tms_predict_take(struct tms_predictor *p, struct tms_predict_
     struct tms_predict_hold *hold = &t->held[t->held_count++];
     hold->lock = lock;
     tms_predict_write_acquire(t, op, &hold->acquire);
-    hold->cut = 0;
+    hold->cut = hold->pair = 0;
     hold->inner = false;
+    if (p->pairs) {
+        tms_predict_remember(t, lock->id, &hold->acquire);
+    }
 }
 
 static inline void tms_predict_give(struct tms_predictor *p, struct tms_predict_thread *t,
@@ -134,7 +167,7 @@ static inline void tms_predict_give(struct tms_predictor *p, struct tms_predict_
 {
     const struct tms_predict_hold *hold = t->held_count > 0 ? &t->held[t->held_count - 1] : NULL;
 
-    if (__builtin_expect(hold == NULL || hold->lock != lock || hold->cut != 0 ||
+    if (__builtin_expect(hold == NULL || hold->lock != lock || (hold->cut | hold->pair) != 0 ||
                              hold->acquire.place.kind != TMS_TAKE_EXCLUSIVE ||
                              t->nested > hold->acquire.place.number ||
                              t->stuck > hold->acquire.place.number ||
@@ -143,6 +176,7 @@ static inline void tms_predict_give(struct tms_predictor *p, struct tms_predict_
         tms_predict_release(p, t, lock, op);
         return;
     }
+    tms_predict_complete(t, hold, op);
     t->held_count--;
     lock->released.at[t->order.slot] = op->number;
     lock->released_at = op->number;

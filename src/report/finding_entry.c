@@ -41,8 +41,8 @@ static bool has_same(const struct tms_result *result, const struct tms_finding *
 static void write_witness(FILE *note, const struct tms_result *result,
                           const struct tms_finding *finding, enum tms_evidence evidence)
 {
-    static const char *const kinds[] = {"before",    "in",   "after",   "pattern",
-                                        "reduction", "race", "deadlock"};
+    static const char *const kinds[] = {"before",  "in",        "after", "pair",
+                                        "pattern", "reduction", "race",  "deadlock"};
     size_t named = 0;
 
     fputs(result->engine->name, note);

@@ -119,6 +119,57 @@ static void window_reason(const struct tms_page *page, FILE *note,
     fputc('.', note);
 }
 
+/* ---- a window between two locks --------------------------------------------------------- */
+
+static const struct tms_step *last_step(const struct tms_finding *finding)
+{
+    return &finding->cycle[finding->cycle_length - 1];
+}
+
+/* "m" or "n": what the first and the last step of the cycle are on. */
+static void phrase_lock(const struct tms_page *page, FILE *note, const struct tms_step *step)
+{
+    tms_phrase_thing(page, note, (enum tms_class)step->on_class, step->on);
+}
+
+static void pair_headline(const struct tms_page *page, FILE *note,
+                          const struct tms_finding *finding)
+{
+    tms_phrase_transaction(page, note, finding, &finding->transaction);
+    fprintf(note, " %s be cut apart", can(finding));
+    if (finding->cycle_length > 1) {
+        fputs(" by ", note);
+        tms_phrase_others(page, note, finding);
+        fputs(", between its acquires of ", note);
+        phrase_lock(page, note, finding->cycle);
+        fputs(" and ", note);
+        phrase_lock(page, note, last_step(finding));
+        fprintf(note, " (events %" PRIu64 " and %" PRIu64 ")", finding->cycle[0].first_event,
+                last_step(finding)->second_event);
+    }
+    fputc('.', note);
+}
+
+static void pair_reason(const struct tms_page *page, FILE *note, const struct tms_finding *finding)
+{
+    if (finding->cycle_length < 2) {
+        return;
+    }
+    const struct tms_step *last = last_step(finding);
+    fputs("In this run ", note);
+    tms_phrase_thing(page, note, TMS_CLASS_THREAD, last->from.thread);
+    fputs(" took ", note);
+    phrase_lock(page, note, last);
+    fprintf(note,
+            " after the block had (event %" PRIu64 "). Only the timing put it there: no lock held "
+            "throughout, and no start or end of a thread, enforces that order. Holding ",
+            last->first_event);
+    phrase_lock(page, note, finding->cycle);
+    fputs(" until ", note);
+    phrase_lock(page, note, last);
+    fputs(" is acquired would prevent it.", note);
+}
+
 /* ---- a pattern of accesses -------------------------------------------------------------- */
 
 static void pattern_headline(const struct tms_page *page, FILE *note,
@@ -240,6 +291,8 @@ static const struct manner manners[] = {
      true, false},
     {"in", "What ", " happen, in this order:", window_headline, window_reason, true, false},
     {"after", "What ", " happen, in this order " IN_ORDER ":", window_headline, window_reason, true,
+     false},
+    {"pair", "What ", " happen, in this order " IN_ORDER ":", pair_headline, pair_reason, true,
      false},
     {"pattern", "What ", " happen, in this order " IN_ORDER ":", pattern_headline, pattern_reason,
      true, false},

@@ -312,8 +312,8 @@ static bool is_closed(const struct tms_finding *finding)
 /* A judgement is about data, what was observed otherwise is a cycle, and the rest is predicted. */
 static bool has_fitting_kind(const struct tms_finding *finding)
 {
-    static const char *const predicted[] = {"before",    "in",   "after",   "pattern",
-                                            "reduction", "race", "deadlock"};
+    static const char *const predicted[] = {"before",  "in",        "after", "pair",
+                                            "pattern", "reduction", "race",  "deadlock"};
     bool known = false;
 
     if (finding->judgement != NULL || finding->evidence == TMS_EVIDENCE_OBSERVED) {

@@ -76,6 +76,11 @@ static void predict(void *user, const struct tms_prediction *p)
         .culprit_begin = p->culprit_in->block.begin,
         .block_count = p->block_count,
     };
+    if (p->through != NULL) {
+        to->through = p->through->place.number;
+        to->through_begin = p->through->block.begin;
+        to->first_lock = p->first_in->lock;
+    }
     for (uint32_t i = 0; i < p->block_count; i++) {
         to->blocks[i] = p->blocks[i].begin;
     }
@@ -323,6 +328,7 @@ int online_feed(struct tms_context *context, const struct tms_trace *trace, uint
     feed->result = result;
     feed->slots.memory = &feed->memory;
     feed->predict.taken_most = taken_most;
+    feed->predict.pairs = true;
     feed->predict.port = (struct tms_predict_port){feed, blocks_at, predict, fail};
     feed->requests = (struct tms_requests_port){feed, request, fail};
     int code = feed_events(feed, context, trace);

@@ -18,6 +18,9 @@ struct online_prediction {
     bool rough;
     uint32_t lock;
     uint64_t first, culprit, second;
+    uint64_t through; /* of a pair, with the first lock, … */
+    uint32_t first_lock;
+    uint64_t through_begin; /* … and the block that it is in; else 0 */
     uint32_t thread;
     uint64_t begin, culprit_begin;
     uint32_t block_count;

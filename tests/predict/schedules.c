@@ -28,7 +28,7 @@ struct tms_schedules {
 /* What has happened: has the culprit come where it was wanted, and by which event the last step? */
 struct state {
     set happened;
-    bool cut;
+    bool cut, through;         /* the latter has come after the first, as wanted */
     uint8_t writer[VARIABLES]; /* 1 + the last event that wrote it, 0: none */
     uint8_t store[VARIABLES];  /* … and the last that was not an update */
     uint8_t event;
@@ -235,7 +235,7 @@ static bool may_come(const struct tms_schedules *schedules, const struct state *
 
 static bool same_state(const struct state *a, const struct state *b)
 {
-    return a->happened == b->happened && a->cut == b->cut &&
+    return a->happened == b->happened && a->cut == b->cut && a->through == b->through &&
            memcmp(a->writer, b->writer, sizeof(a->writer)) == 0 &&
            memcmp(a->store, b->store, sizeof(a->store)) == 0;
 }
@@ -243,7 +243,7 @@ static bool same_state(const struct state *a, const struct state *b)
 /* Where the state is in the index, or would be. */
 static int32_t *find_state(const struct tms_schedules *schedules, const struct state *state)
 {
-    uint64_t key = (uint64_t)state->happened << 1 | state->cut;
+    uint64_t key = (uint64_t)state->happened << 2 | (unsigned)state->through << 1 | state->cut;
 
     for (size_t i = 0; i < VARIABLES; i++) {
         key = key * 31 + state->writer[i] + 17u * state->store[i];
@@ -304,7 +304,9 @@ static void follow(struct tms_schedules *schedules, size_t number, const struct 
         }
         struct state next = state;
         next.happened |= bit(i);
-        next.cut = state.cut || (inside && i + 1 == wanted->culprit);
+        next.through = state.through || (inside && i + 1 == wanted->through);
+        next.cut = state.cut ||
+                   (inside && i + 1 == wanted->culprit && (wanted->through == 0 || state.through));
         next.event = (uint8_t)i;
         next.before = (int32_t)number;
         if (is_storing(&schedules->events[i])) {

@@ -24,7 +24,7 @@
 
 #include "tmesis/tmesis.h"
 
-#define TMS_SCHEDULE_MOST 16 /* events */
+#define TMS_SCHEDULE_MOST 24 /* events */
 
 struct tms_schedules;
 
@@ -32,13 +32,17 @@ struct tms_schedules;
 struct tms_schedules *tms_schedules_new(const struct tms_event *events, size_t count);
 void tms_schedules_free(struct tms_schedules *schedules);
 
-/* Events by their numbers: `culprit` between `first` and `second`, which are of one thread. */
+/*
+ * Events by their numbers: `culprit` between `first` and `second`, which are of one thread. With a
+ * `through`, which is the culprit's as well, that comes after `first` and before `culprit`.
+ */
 struct tms_cut {
     uint64_t first, culprit, second;
+    uint64_t through; /* 0: none */
 };
 
 struct tms_search {
-    bool cut;   /* there is a schedule with the three in that order: `schedule` */
+    bool cut;   /* there is a schedule with all in that order: `schedule` */
     bool stuck; /* there is one that ends, for ever, between the first and the second */
     struct tms_event schedule[TMS_SCHEDULE_MOST]; /* up to the second */
     size_t length;

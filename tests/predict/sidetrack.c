@@ -28,7 +28,8 @@ struct test {
 
 /* What came of the traces of a profile. */
 struct tally {
-    unsigned traces, reported, before, in, after, rough, stuck, accesses;
+    unsigned traces, reported, before, in, after, pairs, rough, stuck, accesses;
+    unsigned paired; /* traces with a pair */
 };
 
 __attribute__((format(printf, 2, 3))) static bool fault(struct test *test, const char *format, ...)
@@ -166,16 +167,56 @@ static bool is_turn(const struct tms_event *event, const struct tms_step *step)
     return takes && cls == step->on_class && event->target == step->on;
 }
 
+static bool is_pair(const struct tms_finding *finding)
+{
+    return strcmp(finding->kind, "pair") == 0;
+}
+
+/* Four acquires: the block's of two locks, and those of another thread, later in the trace. */
+static bool check_pair(struct test *test, const struct tms_trace *trace,
+                       const struct tms_finding *finding, struct tms_cut *cut)
+{
+    size_t length = finding->cycle_length;
+
+    if (length < 2 || length > 3 || finding->schedule_length != 4) {
+        return fault(test, "it has %zu steps and %zu turns", length, finding->schedule_length);
+    }
+    const struct tms_step *out = &finding->cycle[0], *back = &finding->cycle[length - 1];
+    *cut = (struct tms_cut){out->first_event, back->first_event, back->second_event,
+                            out->second_event};
+    const uint64_t turns[] = {cut->first, cut->through, cut->culprit, cut->second};
+    for (size_t i = 0; i < 4; i++) {
+        const struct tms_event *event = event_at(trace, turns[i]);
+        bool own = i == 0 || i == 3;
+        if (finding->schedule[i].event != turns[i] ||
+            finding->schedule[i].thread != event->thread ||
+            own != (event->thread == finding->transaction.thread) ||
+            event->thread != event_at(trace, turns[own ? 0 : 1])->thread ||
+            !is_turn(event, i < 2 ? out : back)) {
+            return fault(test, "turn %zu of a pair is no such event", i + 1);
+        }
+    }
+    bool between = length == 3 && finding->cycle[1].kind == TMS_EDGE_PROGRAM_ORDER;
+    bool ordered = cut->first < cut->second && cut->first < cut->through &&
+                   cut->through < cut->culprit && cut->second < cut->culprit;
+    return (out->on != back->on && ordered && between == (length == 3)) ||
+           fault(test, "pair %u, %u, %u, %u is no such pair", (unsigned)cut->first,
+                 (unsigned)cut->through, (unsigned)cut->culprit, (unsigned)cut->second);
+}
+
 /* The finding hangs together, and its events are what it says they are. */
 static bool check_shape(struct test *test, const struct tms_trace *trace,
                         const struct tms_finding *finding, struct tms_cut *cut)
 {
+    if (is_pair(finding)) {
+        return check_pair(test, trace, finding, cut);
+    }
     if (finding->cycle_length != 2 || finding->schedule_length != 3) {
         return fault(test, "it has %zu steps and %zu turns", finding->cycle_length,
                      finding->schedule_length);
     }
     const struct tms_step *out = &finding->cycle[0], *back = &finding->cycle[1];
-    *cut = (struct tms_cut){out->first_event, out->second_event, back->second_event};
+    *cut = (struct tms_cut){out->first_event, out->second_event, back->second_event, 0};
     const struct tms_event *first = event_at(trace, cut->first);
     const struct tms_event *culprit = event_at(trace, cut->culprit);
     const struct tms_event *second = event_at(trace, cut->second);
@@ -222,6 +263,7 @@ static bool confirm(struct test *test, const struct tms_trace *trace,
     tally->before += finding->kind[0] == 'b';
     tally->in += finding->kind[0] == 'i';
     tally->after += finding->kind[0] == 'a';
+    tally->pairs += is_pair(finding);
     tally->rough += says_deadlock(finding);
     tally->accesses += is_plain_access(event_at(trace, cut.first));
     if (search.cut) {
@@ -256,10 +298,12 @@ static bool check_findings(struct test *test, const struct tms_trace *trace,
     if (schedules == NULL) {
         return fault(test, "out of memory");
     }
+    unsigned pairs = tally->pairs;
     bool good = true;
     for (size_t i = 0; i < result->finding_count && good; i++) {
         good = confirm(test, trace, schedules, &result->findings[i], deadlock, tally);
     }
+    tally->paired += tally->pairs > pairs;
     tms_schedules_free(schedules);
     return good;
 }
@@ -340,10 +384,10 @@ static void check_random(struct test *test, unsigned wanted)
         bool good = check_profile(test, &profiles[i].profile, profiles[i].atomic,
                                   i == 0 ? wanted : wanted / 5, &tally);
         tap(test, good,
-            "%s: %u of %u traces with a report (%u before, %u in, %u after; %u of accesses, %u "
-            "rough, %u stuck)",
+            "%s: %u of %u traces with a report (%u before, %u in, %u after, %u pairs in %u traces; "
+            "%u of accesses, %u rough, %u stuck)",
             profiles[i].profile.name, tally.reported, tally.traces, tally.before, tally.in,
-            tally.after, tally.accesses, tally.rough, tally.stuck);
+            tally.after, tally.pairs, tally.paired, tally.accesses, tally.rough, tally.stuck);
     }
 }
 
@@ -383,12 +427,15 @@ static size_t finding_text(const struct test *test, const struct tms_finding *fi
                            size_t size)
 {
     const struct tms_transaction *block = &finding->transaction;
-    size_t used = (size_t)snprintf(
-        text, size, "%s %u,%u,%u %s@%u", finding->kind, (unsigned)finding->schedule[0].event,
-        (unsigned)finding->schedule[1].event, (unsigned)finding->schedule[2].event,
-        tms_name(test->context, TMS_CLASS_THREAD, block->thread, NULL),
-        (unsigned)block->begin_event);
+    size_t used = (size_t)snprintf(text, size, "%s ", finding->kind);
 
+    for (size_t i = 0; i < finding->schedule_length; i++) {
+        used += (size_t)snprintf(text + used, size - used, "%s%u", i == 0 ? "" : ",",
+                                 (unsigned)finding->schedule[i].event);
+    }
+    used += (size_t)snprintf(text + used, size - used, " %s@%u",
+                             tms_name(test->context, TMS_CLASS_THREAD, block->thread, NULL),
+                             (unsigned)block->begin_event);
     for (size_t i = 1; i < finding->refuted_count; i++) {
         used += (size_t)snprintf(text + used, size - used, "/%u",
                                  (unsigned)finding->refuted[i].begin_event);
