@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Predictions judged by data: what the two sections of the block and the section of the culprit
- * read and write, as was learnt for the places where their locks are acquired.
+ * Predictions judged by data: what the two sections of the block and the section of the culprit,
+ * between two locks one of each, read and write, as was learnt for the places where their locks are
+ * acquired.
  */
 #include <string.h>
 
@@ -44,15 +45,16 @@ static enum tms_pattern one_variable(unsigned first, unsigned between, unsigned 
     return writes(between) && writes(second) ? TMS_PATTERN_OVERWRITTEN : TMS_PATTERN_COUNT;
 }
 
-/* ---- three sections
+/* ---- sections
  * ------------------------------------------------------------------------------------ */
 
 /* The sections of a prediction, and what is best so far. */
 struct sections {
     struct tms_judge_engine *engine;
-    struct tms_judge_site *first, *between, *second;
+    struct tms_judge_site *first, *second;
+    struct tms_judge_site *between[2]; /* after `first` and before `second`; mostly the same */
     uint32_t function, culprit;
-    unsigned later[TMS_JUDGE_MEMBERS]; /* what `between` does to each member of `second` */
+    unsigned later[TMS_JUDGE_MEMBERS]; /* what between[1] does to each member of `second` */
     uint8_t levels[TMS_PATTERN_COUNT]; /* of each pattern, one more; 0: not asked yet */
     struct tms_judge_predicted best;
 };
@@ -100,7 +102,7 @@ static void consider(struct sections *s, enum tms_pattern pattern, uint32_t vari
     }
 }
 
-/* A step on x and a step on y, of which the culprit's section uses both. */
+/* A step on x and a step on y, of which the culprit's sections use both. */
 static void consider_pairs(struct sections *s, struct tms_judge_member *own, unsigned between)
 {
     struct tms_judge_engine *engine = s->engine;
@@ -125,15 +127,18 @@ static void consider_pairs(struct sections *s, struct tms_judge_member *own, uns
 static void compare(struct sections *s)
 {
     for (uint32_t i = 0; i < s->second->member_count; i++) {
-        s->later[i] = kinds_in(s->engine, s->between, member_of(s->engine, &s->second->member[i]));
+        s->later[i] =
+            kinds_in(s->engine, s->between[1], member_of(s->engine, &s->second->member[i]));
     }
     for (uint32_t i = 0; i < s->first->member_count && s->best.level < TMS_LEVEL_ERROR; i++) {
         struct tms_judge_member *first = &s->first->member[i];
         uint32_t member = member_of(s->engine, first);
-        unsigned between = kinds_in(s->engine, s->between, member);
+        unsigned between = kinds_in(s->engine, s->between[0], member);
+        unsigned later = kinds_in(s->engine, s->between[1], member);
         unsigned second = kinds_in(s->engine, s->second, member);
-        if (between != 0 && second != 0) {
-            consider(s, one_variable(first->kinds, between, second), (uint32_t)first->variable, 0);
+        if ((between | later) != 0 && second != 0) {
+            consider(s, one_variable(first->kinds, between | later, second),
+                     (uint32_t)first->variable, 0);
         }
         if (between != 0 && (writes(between) || writes(first->kinds))) {
             consider_pairs(s, first, between);
@@ -146,6 +151,17 @@ static struct tms_judge_site *site_of(struct tms_judge_engine *engine, const str
     return tms_judge_site_of(&engine->core, turn->location, turn->target);
 }
 
+/* The block that does it, 0: there is none, or there are two of them. */
+static uint32_t culprit_of(struct tms_judge_engine *engine, const struct tms_finding *finding)
+{
+    const struct tms_transaction *culprit = &finding->cycle[0].to;
+
+    return culprit->unary || finding->cycle_length != 2
+               ? 0
+               : tms_judge_function_id(engine, tms_name(engine->host->context, TMS_CLASS_LABEL,
+                                                        culprit->label, NULL));
+}
+
 struct tms_judge_predicted tms_judge_predict(struct tms_judge_engine *engine,
                                              const struct tms_finding *finding, uint32_t function)
 {
@@ -156,18 +172,16 @@ struct tms_judge_predicted tms_judge_predict(struct tms_judge_engine *engine,
                  TMS_LEVEL_NOTE, 0, 0},
     };
 
-    if (finding->schedule_length == 3 && finding->cycle_length > 0 &&
+    size_t turns = finding->schedule_length;
+    if ((turns == 3 || turns == 4) && finding->cycle_length > 0 &&
         finding->cycle[0].on_class == TMS_CLASS_LOCK) {
-        const struct tms_transaction *culprit = &finding->cycle[0].to;
         s.first = site_of(engine, &finding->schedule[0]);
-        s.between = site_of(engine, &finding->schedule[1]);
-        s.second = site_of(engine, &finding->schedule[2]);
-        if (!culprit->unary) {
-            s.culprit = tms_judge_function_id(
-                engine, tms_name(engine->host->context, TMS_CLASS_LABEL, culprit->label, NULL));
-        }
+        s.between[0] = site_of(engine, &finding->schedule[1]);
+        s.between[1] = site_of(engine, &finding->schedule[turns - 2]);
+        s.second = site_of(engine, &finding->schedule[turns - 1]);
+        s.culprit = culprit_of(engine, finding);
     }
-    if (s.first != NULL && s.between != NULL && s.second != NULL) {
+    if (s.first != NULL && s.between[0] != NULL && s.between[1] != NULL && s.second != NULL) {
         compare(&s);
     }
     return s.best;

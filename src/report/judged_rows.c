@@ -328,7 +328,8 @@ static const char *remark_of(const struct tms_judged *judged, bool second)
     bool lock = tms_event_class((enum tms_event_kind)turn->kind) == TMS_CLASS_LOCK;
 
     if (lock || (called && releases_inside(judged))) {
-        return second ? "taken again" : called ? "lock taken and released" : "lock taken";
+        bool again = second && (!lock || turn->target == judgement->own[0].target);
+        return again ? "taken again" : called && !second ? "lock taken and released" : "lock taken";
     }
     return remarks[turn->kind] != NULL ? remarks[turn->kind] : "";
 }
