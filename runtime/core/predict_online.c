@@ -56,6 +56,17 @@ static void fail(void *user)
     }
 }
 
+/* A lock that is gone has no name: a pair with one is left out. */
+static void predicted(void *user, const struct tms_prediction *p)
+{
+    bool gone = p->first_in != NULL && atomic_load_explicit(&online.locks[p->first_in->lock],
+                                                            memory_order_relaxed) == NULL;
+
+    if (!gone) {
+        tms_rt_spool_prediction(user, p);
+    }
+}
+
 static struct tms_predict_block transaction_of(const struct tms_rt_thread *t)
 {
     return t->open_count == 0
@@ -453,9 +464,10 @@ void tms_rt_predict_end(struct tms_rt_thread *t)
 static bool start(void)
 {
     online.slots.memory = &memory;
-    online.windows = (struct tms_predictor){
-        .port = {.blocks = blocks_since, .predict = tms_rt_spool_prediction, .fail = fail},
-        .taken_most = TMS_PREDICT_TAKEN};
+    online.windows =
+        (struct tms_predictor){.port = {.blocks = blocks_since, .predict = predicted, .fail = fail},
+                               .taken_most = TMS_PREDICT_TAKEN,
+                               .pairs = (online.what & TMS_PREDICT_PAIR) != 0};
     online.requests = (struct tms_requests_port){.request = tms_rt_spool_request, .fail = fail};
     if (online.locks == NULL) {
         online.locks = tms_rt_map(TMS_RT_IDS_MOST * sizeof(*online.locks));

@@ -20,6 +20,7 @@
 #define REQUESTS      (1u << 17) /* twice as many as are listed */
 #define LOCKS_NOTED   (1u << 15)
 #define PATTERNS_MOST (PATTERNS / 2)
+#define PAIRS_MOST    (PATTERNS_MOST / 2) /* of them: there may be one for any two locks */
 #define REQUESTS_MOST (REQUESTS / 2)
 
 struct pattern {
@@ -30,7 +31,7 @@ struct pattern {
 static struct {
     struct tms_rt_mutex lock;
     struct pattern patterns[PATTERNS];
-    uint32_t pattern_count;
+    uint32_t pattern_count, pair_count;
     struct {
         _Atomic uint64_t hash;
         struct tms_spool_prediction *_Atomic record;
@@ -122,7 +123,8 @@ static uint64_t identity_of(uint32_t lock)
                : address;
 }
 
-static uint64_t pattern_of(const struct tms_prediction *p, uint64_t lock)
+/* `first` is that of the other lock of a pair. */
+static uint64_t pattern_of(const struct tms_prediction *p, uint64_t lock, uint64_t first)
 {
     uint64_t hash = tms_mix(lock, (uint64_t)p->error << 1 | p->rough);
 
@@ -130,6 +132,10 @@ static uint64_t pattern_of(const struct tms_prediction *p, uint64_t lock)
     hash = tms_mix(hash, tms_rt_site_pc(p->first->site));
     hash = tms_mix(hash, tms_rt_site_pc(p->second->site));
     hash = tms_mix(hash, tms_rt_site_pc(p->culprit->site));
+    if (p->through != NULL) {
+        hash = tms_mix(hash, tms_rt_site_pc(p->through->place.site));
+        hash = tms_mix(hash, first);
+    }
     for (uint32_t i = 1; i < p->block_count; i++) {
         hash = tms_mix(hash, p->blocks[i].label);
     }
@@ -148,6 +154,9 @@ static void spool(void *argument)
     struct tms_spool_transaction block = transaction_of(&p->block, p->thread, false);
 
     spool_lock(p->lock->id);
+    if (p->first_in != NULL) {
+        spool_lock(p->first_in->lock);
+    }
     struct tms_spool_prediction *record = tms_rt_spool_record(
         TMS_SPOOL_PREDICTION,
         sizeof(*record) + p->block_count * sizeof(struct tms_spool_transaction));
@@ -161,6 +170,13 @@ static void spool(void *argument)
     record->first = acquire_of(p->first, block);
     record->second = acquire_of(p->second, block);
     record->culprit = whole_acquire(p->culprit_in);
+    if (p->through != NULL) {
+        const struct tms_predict_recent *through = p->through;
+        record->first_lock = p->first_in->lock;
+        record->through =
+            acquire_of(&through->place,
+                       transaction_of(&through->block, p->culprit_in->thread, through->unary));
+    }
     record->refuted = p->block_count;
     struct tms_spool_transaction *refuted = (void *)(record + 1);
     for (uint32_t i = 0; i < p->block_count; i++) {
@@ -172,7 +188,8 @@ static void spool(void *argument)
 /* The lock of ours is held. NULL: it can't be listed. */
 static struct tms_spool_prediction *find_pattern(const struct tms_prediction *p)
 {
-    uint64_t hash = pattern_of(p, identity_of(p->lock->id));
+    uint64_t first = p->first_in != NULL ? identity_of(p->first_in->lock) : 0;
+    uint64_t hash = pattern_of(p, identity_of(p->lock->id), first);
     uint32_t at = (uint32_t)(hash >> 32) % PATTERNS;
 
     while (kept.patterns[at].hash != 0 && kept.patterns[at].hash != hash) {
@@ -185,20 +202,22 @@ static struct tms_spool_prediction *find_pattern(const struct tms_prediction *p)
         }
         return known;
     }
-    if (kept.pattern_count == PATTERNS_MOST) {
+    bool pair = p->first_in != NULL;
+    if (kept.pattern_count == PATTERNS_MOST || (pair && kept.pair_count == PAIRS_MOST)) {
         lose();
         return NULL;
     }
     struct news news = {.prediction = p};
     tms_rt_call_deep(spool, &news);
     kept.pattern_count++;
+    kept.pair_count += pair;
     kept.patterns[at] = (struct pattern){hash, news.record};
     return news.record;
 }
 
 void tms_rt_spool_prediction(void *user, const struct tms_prediction *p)
 {
-    uint64_t hash = pattern_of(p, p->lock->id);
+    uint64_t hash = pattern_of(p, p->lock->id, p->first_in != NULL ? p->first_in->lock : 0);
     size_t at = (hash >> 32) % CACHED;
     struct tms_spool_prediction *record =
         atomic_load_explicit(&kept.cache[at].record, memory_order_acquire);

@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TMS_SPOOL_MAGIC   "tmspool4"
+#define TMS_SPOOL_MAGIC   "tmspool5"
 #define TMS_SPOOL_HEADER  4096u
 #define TMS_SPOOL_CHUNK   65536u
 #define TMS_SPOOL_MESSAGE 256
@@ -374,8 +374,9 @@ struct tms_spool_prediction {
     uint8_t rough; /* the threads may wait for each other in that schedule */
     uint8_t reserved[2];
     struct tms_spool_acquire first, culprit, second;
-    uint32_t refuted; /* 0: the transaction alone */
-    uint32_t reserved_too;
+    struct tms_spool_acquire through; /* of a pair: the culprit's of the first lock, … */
+    uint32_t first_lock;              /* … which is this one; the other kinds have neither */
+    uint32_t refuted;                 /* 0: the transaction alone */
     /* struct tms_spool_transaction refuted[refuted]; */
 };
 

@@ -152,9 +152,12 @@ static void take_prediction(struct work *work, const struct tms_spool_prediction
                             struct tms_transaction *refuted)
 {
     struct tms_spool_names *names = work->names;
+    bool pair = from->kind == TMS_PREDICTED_PAIR;
     uint32_t lock = find_lock(work, from->lock);
+    uint32_t first = pair ? find_lock(work, from->first_lock) : lock;
 
-    if (from->count == 0 || from->kind > TMS_PREDICTED_AFTER || lock == UINT32_MAX) {
+    if (from->count == 0 || from->kind >= TMS_PREDICTED_KINDS || lock == UINT32_MAX ||
+        first == UINT32_MAX) {
         return; /* the process died while it wrote it */
     }
     for (uint32_t i = 0; i < from->refuted; i++) {
@@ -169,6 +172,9 @@ static void take_prediction(struct work *work, const struct tms_spool_prediction
         .first = acquire_of(names, &from->first),
         .culprit = acquire_of(names, &from->culprit),
         .second = acquire_of(names, &from->second),
+        .first_on = work->lock_names[first],
+        .first_alias = work->lock_aliases[first],
+        .through = pair ? acquire_of(names, &from->through) : (struct tms_predicted_event){0},
         .refuted = refuted,
         .refuted_count = from->refuted,
     };

@@ -128,6 +128,87 @@ END
     of sidetrack 'r["verdict"] == "predicted"'
 }
 
+# The second thread comes after the first, by nothing that orders them: it looks for a file.
+pairs() {
+    build "$1" <<END
+#include <fcntl.h>
+static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER;
+static long written;
+long total(void)
+{
+    $2
+    pthread_mutex_lock(&account);
+    long sum = balance;
+    pthread_mutex_unlock(&account);
+    pthread_mutex_lock(&book);
+    sum += written;
+    pthread_mutex_unlock(&book);
+    $3
+    return sum;
+}
+void transfer(void)
+{
+    pthread_mutex_lock(&account);
+    balance--;
+    pthread_mutex_unlock(&account);
+    $2
+    pthread_mutex_lock(&book);
+    written++;
+    pthread_mutex_unlock(&book);
+    $3
+}
+static void *work(void *unused)
+{
+    while (access("$1.done", F_OK) != 0) {
+        usleep(1000);
+    }
+    transfer();
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, NULL);
+    long sum = total();
+    close(open("$1.done", O_CREAT | O_WRONLY, 0600));
+    pthread_join(thread, NULL);
+    return (int)sum;
+}
+END
+}
+
+@test "a cut between two locks, judged by the data of both" {
+    pairs two '' ''
+    tms run --json=out.json ./two
+    [ "$status" -eq 0 ]
+    output=$(<out.json)
+    valid result
+    of sidetrack '[v["kind"] for v in r["violations"]] == ["pair"] and r["complete"]'
+    of sidetrack '[s["on"] for s in r["violations"][0]["cycle"]] == ["account", "book"]'
+    of sidetrack '[t["on"] for t in r["violations"][0]["schedule"]] == ["account", "account", "book", "book"]'
+    of sidetrack '[t["at"]["stack"][0]["function"] for t in r["violations"][0]["schedule"]] == ["total", "transfer", "transfer", "total"]'
+    of judge '[(v["pattern"], v["level"], v["block"]["label"]) for v in r["violations"]] == [("inconsistent-reads", "error", "total")]'
+    [[ $flat == *'total() can be cut: it can read balance and written of'*'different states'* ]]
+    rm two.done
+    tms run --predict=shared --json=out.json ./two
+    output=$(<out.json)
+    of sidetrack 'r["verdict"] == "none-predicted"'
+    rm two.done
+    # The same from a recording.
+    "$tmesis" record -o two.tms ./two
+    tms check --json=out.json two.tms
+    output=$(<out.json)
+    of sidetrack '[v["kind"] for v in r["violations"]] == ["pair"]'
+    of judge '[(v["pattern"], v["level"]) for v in r["violations"]] == [("inconsistent-reads", "error")]'
+}
+
+@test "a lock around both sections keeps who needs it out" {
+    pairs around 'pthread_mutex_lock(&outer);' 'pthread_mutex_unlock(&outer);'
+    tms run --json=out.json ./around
+    output=$(<out.json)
+    of sidetrack 'r["verdict"] == "none-predicted" and r["complete"]'
+}
+
 @test "locks in opposite orders, and in periods that can't overlap" {
     build cycle <<'END'
 static void *work(void *unused) { usleep(50000); note(); return unused; }
