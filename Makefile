@@ -70,6 +70,8 @@ test-long: all
 	status=$$?; grep -v '^ok' build/woven.tap; exit $$status
 	@EXAMPLE_RUNS=50 tests/examples/run >build/examples.tap; \
 	status=$$?; grep -v '^ok' build/examples.tap; exit $$status
+	@tests/hunt/run --fixed 200 >build/hunt.tap; \
+	status=$$?; grep -v '^ok' build/hunt.tap; exit $$status
 	@tests/weave/mutate
 	@tests/judge/mutate
 
