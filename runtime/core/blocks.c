@@ -41,7 +41,8 @@ void tms_rt_blocks_start(const char *sources, const char *split)
 #undef X
     };
 
-    blocks.functions = sources == NULL || names(sources, "@functions");
+    blocks.functions =
+        sources == NULL || names(sources, "@functions") || names(sources, "@threads");
     blocks.sections = sources != NULL && names(sources, "@locks");
     blocks.split = split == NULL ? TMS_SPLIT_WAIT | TMS_SPLIT_BARRIER : 0;
     for (size_t i = 0; split != NULL && i < sizeof(splits) / sizeof(splits[0]); i++) {
@@ -414,7 +415,7 @@ static __attribute__((noinline)) void enter_any(struct tms_rt_thread *t, uintptr
     }
     struct tms_rt_function *function = tms_rt_function_of(t, address);
     if (!t->top->real && !function->plumbing && (t->index != 1 || TMS_RT_NAMELESS)) {
-        tms_rt_function_unfit(function); /* the start function, or what std::thread calls */
+        tms_rt_function_starts(function); /* the start function, or what std::thread calls */
     }
     tms_rt_push_frame(t, address, caller, frame, !function->plumbing);
     uint32_t label = atomic_load_explicit(&function->label, memory_order_relaxed);

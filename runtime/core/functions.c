@@ -5,8 +5,8 @@
  *
  * The specification comes from the command, which has checked it: lines of "atomic PATTERN" or
  * "not-atomic PATTERN", nothing else. Without a rule for it a function is atomic unless it is
- * main, begins a thread, is part of the standard library, waits for a condition, a barrier or a
- * thread, or returns with other locks than it was called with.
+ * main, begins a thread (but for @threads), is part of the standard library, waits for a condition,
+ * a barrier or a thread, or returns with other locks than it was called with.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -45,7 +45,8 @@ static struct {
     uint32_t start_count;
     struct tms_rt_label labels[LABELS];
     uint32_t label_ids;
-    bool functions; /* are blocks, although nobody said anything */
+    bool functions; /* are blocks, although nobody said anything … */
+    bool threads;   /* … and so are those that start threads */
 } known;
 
 /* ---- rules ------------------------------------------------------------------------------ */
@@ -302,6 +303,13 @@ void tms_rt_function_unfit(struct tms_rt_function *function)
     }
 }
 
+void tms_rt_function_starts(struct tms_rt_function *function)
+{
+    if (!known.threads) {
+        tms_rt_function_unfit(function);
+    }
+}
+
 /* A function without a symbol is at least known where the preload library finds it. */
 static struct start start_at(uintptr_t entry)
 {
@@ -316,7 +324,7 @@ static void add_start(void *argument)
     uintptr_t entry = (uintptr_t)argument;
 
     tms_rt_mutex_lock(&known.lock);
-    if (known.functions && !starts_thread(entry) && known.start_count < STARTS) {
+    if (known.functions && !known.threads && !starts_thread(entry) && known.start_count < STARTS) {
         struct start start = start_at(entry);
         known.starts[known.start_count++] = start;
         for (uint32_t row = 1; row <= known.function_count; row++) {
@@ -339,9 +347,10 @@ static bool make_table(void)
     return known.table != NULL;
 }
 
-bool tms_rt_functions_start(const char *spec, bool functions)
+bool tms_rt_functions_start(const char *spec, bool functions, bool threads)
 {
     known.functions = functions;
+    known.threads = threads;
     known.rows = tms_rt_map(FUNCTIONS / 2 * sizeof(*known.rows));
     if (known.rows == NULL || !make_table()) {
         return false;

@@ -111,18 +111,30 @@ static void find_stack(struct tms_rt_thread *t)
     t->stack_high = high;
 }
 
+static bool has_source(const char *word)
+{
+    return config.atomic != NULL && strstr(config.atomic, word) != NULL;
+}
+
+static bool functions_are_blocks(void)
+{
+    return config.atomic == NULL || has_source("@functions") || has_source("@threads");
+}
+
 static void describe_blocks(void)
 {
     char *text = tms_rt_spool_header()->block_source;
-    bool functions = config.atomic == NULL || strstr(config.atomic, "@functions") != NULL;
 
     const char *what =
         tms_rt_rules_name_blocks() ? "Blocks are what the specification names"
-        : functions ? "Every function was taken to be atomic, but for main, functions that begin a "
-                      "thread, wait, or return with other locks than they were called with"
-        : strstr(config.atomic, "@locks") != NULL
-            ? "Critical sections and annotated blocks were taken to be atomic"
-            : "Annotated blocks were taken to be atomic";
+        : has_source("@threads")
+            ? "Every function was taken to be atomic, also those that begin a thread, but for main "
+              "and those that wait, or return with other locks than they were called with"
+        : functions_are_blocks()
+            ? "Every function was taken to be atomic, but for main, functions that begin a "
+              "thread, wait, or return with other locks than they were called with"
+        : has_source("@locks") ? "Critical sections and annotated blocks were taken to be atomic"
+                               : "Annotated blocks were taken to be atomic";
     snprintf(text, TMS_SPOOL_MESSAGE, "%s%s", what,
              config.spec != NULL && !tms_rt_rules_name_blocks()
                  ? ", less what the specification leaves out"
@@ -165,8 +177,7 @@ static bool watch(void)
     tms_rt_mode.special = tms_rt_mode.full || tms_rt_mode.scheduled;
     tms_rt_spool_header()->mode = mode();
     tms_rt_report_signal = (int)number(config.report_on);
-    if (!tms_rt_functions_start(config.spec, config.atomic == NULL ||
-                                                 strstr(config.atomic, "@functions") != NULL)) {
+    if (!tms_rt_functions_start(config.spec, functions_are_blocks(), has_source("@threads"))) {
         return false;
     }
     tms_rt_blocks_start(config.atomic, config.split);

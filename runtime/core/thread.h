@@ -562,7 +562,10 @@ bool tms_rt_find_data(uintptr_t address, uintptr_t *start, uintptr_t *end);
 void tms_rt_forget_called(struct tms_rt_thread *thread);
 /* From now on it is not atomic, if that was only assumed. */
 void tms_rt_function_unfit(struct tms_rt_function *function);
-bool tms_rt_functions_start(const char *spec, bool functions);
+/* … because a thread was started with it, unless such functions are meant as well. */
+void tms_rt_function_starts(struct tms_rt_function *function);
+/* `functions` are blocks without a rule; `threads`: also those that threads are started with. */
+bool tms_rt_functions_start(const char *spec, bool functions, bool threads);
 /* Does a rule say what is atomic, and not only what is not? */
 bool tms_rt_rules_name_blocks(void);
 /* How many functions have these bits of `cover`. */

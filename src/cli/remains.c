@@ -171,6 +171,7 @@ void tms_remains_advise(const struct tms_watched *watched)
 {
     tms_say(
         "nothing that is meant to be atomic was seen, so this says nothing about %s: mark blocks "
-        "with TMESIS_ATOMIC (tmesis/annotate.h), or name functions with --atomic=PATTERN",
+        "with TMESIS_ATOMIC (tmesis/annotate.h), name functions with --atomic=PATTERN, or take in "
+        "thread start functions with --atomic=@threads",
         watched->command);
 }

@@ -105,7 +105,7 @@ void tms_watched_free(struct tms_watched *watched)
 
 /* ---- what is atomic ---------------------------------------------------------------------- */
 
-static const char *const sources[] = {"@functions", "@locks", "@annotations"};
+static const char *const sources[] = {"@functions", "@threads", "@locks", "@annotations"};
 
 static bool is_source(const char *name, size_t length)
 {
@@ -133,8 +133,8 @@ static bool gather_sources(const struct tms_given *given, char *list, size_t siz
         for (const char *at = given->values[i].text; *at != '\0';) {
             size_t length = strcspn(at, ",");
             if (!is_source(at, length) || strlen(list) + length + 2 > size) {
-                tms_say("--atomic takes a pattern, or @functions, @locks or @annotations, not "
-                        "\"%s\"",
+                tms_say("--atomic takes a pattern, or @functions, @threads, @locks or "
+                        "@annotations, not \"%s\"",
                         given->values[i].text);
                 return false;
             }

@@ -37,9 +37,9 @@ struct tms_watching {
 #define TMS_WATCHING_OPTIONS(field)                                                                \
     TMS_SPEC_OPTION("atomic", (field) + offsetof(struct tms_watching, rules), "PATTERN",           \
                     "functions and blocks whose name matches are meant to be atomic, and nothing " \
-                    "else is unless a rule says so; @functions, @locks and @annotations stand "    \
-                    "for all functions, all critical sections, and the blocks marked in the "      \
-                    "source"),                                                                     \
+                    "else is unless a rule says so; @functions, @threads, @locks and "             \
+                    "@annotations stand for all functions, for these and thread start functions, " \
+                    "all critical sections, and the blocks marked in the source"),                 \
         TMS_SPEC_OPTION("not-atomic", (field) + offsetof(struct tms_watching, rules), "PATTERN",   \
                         "those whose name matches are not"),                                       \
         TMS_SPEC_OPTION("spec", (field) + offsetof(struct tms_watching, rules), "FILE",            \

@@ -20,7 +20,8 @@
       "check (decide inside), record (write events), along (check, and write synchronisation)")    \
     X(full, "FULL", "1: record every access, not only what passes the filter")                     \
     X(spec, "SPEC", "path of a specification file; unset: the default of @functions")              \
-    X(atomic, "ATOMIC", "@functions, @locks, @annotations: where blocks come from, with commas")   \
+    X(atomic, "ATOMIC",                                                                            \
+      "@functions, @threads, @locks, @annotations: where blocks come from, with commas")           \
     X(split, "SPLIT", "what cuts a block: wait,barrier,fork,join or none")                         \
     X(max_size, "MAX_SIZE", "bytes that the spool may grow to; unset: no limit")                   \
     X(perturb, "PERTURB", "seed of random delays; unset: none")                                    \

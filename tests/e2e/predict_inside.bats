@@ -209,6 +209,95 @@ END
     of sidetrack 'r["verdict"] == "none-predicted" and r["complete"]'
 }
 
+# The second thread comes after the first, as in pairs(). Its start function is all that it has.
+@test "thread start functions are blocks if that is asked for" {
+    build start <<'END'
+#include <fcntl.h>
+static void *bump(void *last)
+{
+    while (last != NULL && access("start.done", F_OK) != 0) {
+        usleep(1000);
+    }
+    pthread_mutex_lock(&account);
+    long now = balance;
+    pthread_mutex_unlock(&account);
+    pthread_mutex_lock(&account);
+    balance = now + 1;
+    pthread_mutex_unlock(&account);
+    if (last == NULL) {
+        close(open("start.done", O_CREAT | O_WRONLY, 0600));
+    }
+    return NULL;
+}
+int main(void)
+{
+    pthread_t first, last;
+    pthread_create(&first, NULL, bump, NULL);
+    pthread_create(&last, NULL, bump, &first);
+    pthread_join(first, NULL);
+    pthread_join(last, NULL);
+    return 0;
+}
+END
+    tms run ./start
+    [ "$status" -eq 3 ]
+    [[ $flat == *'or take in thread start functions with --atomic=@threads'* ]]
+    rm start.done
+    tms run --verbose --atomic=@threads --json=out.json ./start
+    [ "$status" -eq 0 ]
+    [[ $flat == *'also those that begin a thread'* ]]
+    output=$(<out.json)
+    of sidetrack 'r["verdict"] == "predicted" and r["complete"]'
+    of judge '[(v["pattern"], v["level"], v["block"]["label"]) for v in r["violations"]] == [("lost-update", "error", "bump")]'
+    rm start.done
+    "$tmesis" record --atomic=@threads -o start.tms ./start
+    tms check --json=out.json start.tms
+    output=$(<out.json)
+    of judge '[(v["pattern"], v["block"]["label"]) for v in r["violations"]] == [("lost-update", "bump")]'
+}
+
+@test "a thread start function that waits is no block" {
+    build waits <<'END'
+static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
+static int ready, waiting;
+static void *worker(void *unused)
+{
+    pthread_mutex_lock(&account);
+    waiting++;
+    while (ready == 0) {
+        pthread_cond_wait(&change, &account);
+    }
+    pthread_mutex_unlock(&account);
+    pthread_mutex_lock(&account);
+    balance++;
+    pthread_mutex_unlock(&account);
+    return unused;
+}
+int main(void)
+{
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) {
+        pthread_create(&threads[i], NULL, worker, NULL);
+    }
+    pthread_mutex_lock(&account);
+    while (waiting < 2) {
+        pthread_mutex_unlock(&account);
+        usleep(1000);
+        pthread_mutex_lock(&account);
+    }
+    ready = 1;
+    pthread_cond_broadcast(&change);
+    pthread_mutex_unlock(&account);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    return 0;
+}
+END
+    tms run --atomic=@threads --json=out.json ./waits
+    output=$(<out.json)
+    of sidetrack 'r["violations"] == []'
+}
+
 @test "locks in opposite orders, and in periods that can't overlap" {
     build cycle <<'END'
 static void *work(void *unused) { usleep(50000); note(); return unused; }

@@ -242,7 +242,7 @@ teardown() {
     [ "$status" -eq 0 ]
     tms run --atomic=@zebras ./cut
     [ "$status" -eq 125 ]
-    [[ $stderr == *'@functions, @locks or @annotations, not "@zebras"' ]]
+    [[ $stderr == *'@functions, @threads, @locks or @annotations, not "@zebras"' ]]
 }
 
 @test "a run without any block is never fine" {
