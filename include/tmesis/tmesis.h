@@ -1111,6 +1111,44 @@ struct tms_coverage {
     uint64_t functions_met; /* … those of them that met that thread in the block in which it did */
 };
 
+/* Where something happened; ids of the context, 0: unknown. */
+struct tms_window_place {
+    uint32_t location;
+    uint32_t stack; /* TMS_CLASS_STACK */
+};
+
+#define TMS_JUDGED_ID_SIZE 16
+
+/*
+ * Two accesses of a block to the same memory, or two acquires of the same lock, in a program whose
+ * other threads use it too: a schedule can hold a thread in between (docs/schedules.md).
+ */
+struct tms_window {
+    char id[TMS_JUDGED_ID_SIZE];  /* of the finding of `judge` that it would be */
+    struct tms_transaction block; /* its label and where it begins */
+    uint32_t target;              /* the variable, or the lock */
+    bool lock;                    /* which of the two */
+    bool guarded; /* the thread holds some lock from before the first to the second */
+    struct tms_window_place open, close, at; /* the first, where to hold the thread, the second */
+    uint64_t seen;
+};
+
+/* How the threads of a program were steered (docs/schedules.md). */
+struct tms_steering {
+    const char *strategy; /* NULL: they were not steered */
+    uint64_t seed;
+    uint64_t points, delays, holds, met, released;
+    const struct tms_window *windows;
+    size_t window_count;
+};
+
+/*
+ * The id of a finding of `judge` about one variable or lock, in a block with this label, as long as
+ * no other finding of the result needs more digits; "" when memory is short. Cost: the length of
+ * the names.
+ */
+void tms_judged_id(const char *label, const char *variable, char id[TMS_JUDGED_ID_SIZE]);
+
 struct tms_report_settings {
     const char *path;   /* of the trace, as the user named it; of a program, its command line */
     const char *format; /* of the trace; TMS_FORMAT_LIVE: a program was watched */
@@ -1138,7 +1176,8 @@ struct tms_report_settings {
     bool ended;               /* of a program: it has, with … */
     int exit_status;          /* … this status, or, if it is not 0, … */
     int exit_signal;          /* … by this signal */
-    struct tms_coverage coverage; /* of a program */
+    struct tms_coverage coverage;        /* of a program */
+    const struct tms_steering *steering; /* of a program; NULL: nobody steered it */
 };
 #define TMS_FORMAT_LIVE "live"
 

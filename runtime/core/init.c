@@ -19,6 +19,7 @@
 #include "runtime/core/predict_online.h"
 #include "runtime/core/publish.h"
 #include "runtime/core/schedule.h"
+#include "runtime/core/window_notes.h"
 #include "runtime/shadow/races.h"
 #include "runtime/shadow/shadow.h"
 
@@ -243,6 +244,7 @@ static void settle_deep(void *argument)
         tms_rt_functions_finish();
     }
     tms_rt_check_settle();
+    tms_rt_windows_finish();
     tms_rt_judge_finish();
     tms_rt_life_count(header);
     tms_rt_cover_count((void *)((char *)header + TMS_SPOOL_LIVE));

@@ -8,6 +8,7 @@
 #include "runtime/core/memory.h"
 #include "runtime/core/predict_online.h"
 #include "runtime/core/schedule.h"
+#include "runtime/core/window_notes.h"
 #include "runtime/shadow/shadow.h"
 
 #include <string.h>
@@ -499,16 +500,35 @@ static void acquired(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bo
     take(t, lock, pc, shared, true);
 }
 
+/* For windows: where the lock was taken, and, if accesses are not seen, that it was. */
+static __attribute__((noinline)) void acquired_at_point(struct tms_rt_thread *t, const void *lock,
+                                                        uintptr_t pc)
+{
+    struct tms_rt_held *held = held_by(t, lock);
+
+    if (held != NULL && held->depth == 1) {
+        held->site = tms_rt_site(t, pc);
+        if (!TMS_RT_SEES_MEMORY || !tms_rt_mode.memory) {
+            tms_rt_note_acquire(t, lock, held->site);
+        }
+    }
+    tms_rt_point_inside(t, TMS_RT_AT_ACQUIRED, lock, pc);
+}
+
 void tms_rt_acquired(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
 {
     acquired(t, lock, pc, false);
-    tms_rt_point(t, TMS_RT_AT_ACQUIRED, lock, pc);
+    if (tms_rt_mode.scheduled) {
+        acquired_at_point(t, lock, pc);
+    }
 }
 
 void tms_rt_acquired_shared(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
 {
     acquired(t, lock, pc, true);
-    tms_rt_point(t, TMS_RT_AT_ACQUIRED, lock, pc);
+    if (tms_rt_mode.scheduled) {
+        acquired_at_point(t, lock, pc);
+    }
 }
 
 void tms_rt_releasing_any(struct tms_rt_thread *t, const void *lock, uintptr_t pc)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/core/memory.h"
+#include "runtime/core/window_notes.h"
 #include "runtime/shadow/steering.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -73,6 +74,7 @@ bool tms_rt_schedule_start(const char *path, const char *perturb)
 void tms_rt_schedule_restart(void)
 {
     if (tms_rt_scheduled) {
+        tms_rt_windows_restart();
         open_record();
     }
 }

@@ -57,6 +57,7 @@ struct tms_rt_held {
     const void *lock;
     uint64_t since; /* the event that took it */
     uint32_t depth;
+    uint32_t site; /* where it was taken, if there is a schedule */
     bool shared;
     bool inherited; /* taken before the fork that made this process */
 };
@@ -99,6 +100,15 @@ struct tms_rt_object_entry {
 struct tms_rt_refused {
     uint64_t begin;
     uint64_t first, last;
+};
+
+/* The last acquires of a thread, where windows are found by locks (window_notes.h). */
+#define TMS_RT_ACQUIRES 8u
+struct tms_rt_acquires {
+    const void *lock[TMS_RT_ACQUIRES];
+    uint64_t event[TMS_RT_ACQUIRES];
+    uint32_t site[TMS_RT_ACQUIRES];
+    uint32_t next;
 };
 
 struct tms_rt_predicting;
@@ -194,7 +204,8 @@ struct tms_rt_thread {
     uintptr_t stack_low, stack_high;
     uintptr_t entry;
     int64_t tid;
-    uint64_t random;        /* of its schedule */
+    uint64_t random; /* of its schedule */
+    struct tms_rt_acquires acquires;
     uint32_t places_passed; /* points that synchronise: the first ones only are counted */
     _Atomic uint32_t uses;  /* the thread itself, and whoever may join it */
     uint64_t events_seen;   /* past the filter */

@@ -23,7 +23,7 @@ bool tms_rt_is_repeated_load(const struct tms_rt_thread *t, uintptr_t address, s
         address += here;
         size -= here;
     }
-    return true;
+    return !tms_rt_mode.scheduled; /* then it may be the end of a window */
 }
 
 /* By __ATOMIC_…; the bits above say what does not matter here. */

@@ -4,6 +4,7 @@
 
 #include "runtime/core/memory.h"
 #include "runtime/core/schedule.h"
+#include "runtime/core/window_notes.h"
 
 static _Atomic uint8_t *sharing; /* by id of 8 bytes: enum tms_rt_sharing */
 
@@ -46,11 +47,50 @@ static uint8_t note_sharing(const struct tms_rt_thread *t, const struct tms_rt_c
     return now;
 }
 
+static bool is_on_own_stack(const struct tms_rt_thread *t, uintptr_t address)
+{
+    return t->stack_low <= address && address < t->stack_high;
+}
+
+/* The thread's own last access to some of the bytes; 0: none that the cell still has. */
+static uint64_t own_event(const struct tms_rt_thread *t, const struct tms_rt_cell *cell,
+                          const struct tms_rt_word_access *a)
+{
+    uint64_t event = 0;
+
+    for (int i = 0; i < CELL_WORDS; i++) {
+        uint64_t word = atomic_load_explicit(&cell->word[i], memory_order_relaxed);
+        if ((word & a->bytes) != 0 && is_own(t, word) && word_event(word) > event) {
+            event = word_event(word);
+        }
+    }
+    return event;
+}
+
+/* Has the thread accessed the bytes before, in a block that is still open? */
+static void look_for_window(struct tms_rt_thread *t, const struct tms_rt_cell *cell,
+                            const struct tms_rt_word_access *a, uint8_t used)
+{
+    uint64_t event = own_event(t, cell, a);
+
+    if (event != 0 && !tms_rt_is_alone()) {
+        tms_rt_note_window(t, &(struct tms_rt_window_end){.object = a->address,
+                                                          .bytes = (uint8_t)a->bytes,
+                                                          .writes = (a->kind & WORD_WRITE) != 0,
+                                                          .used = used,
+                                                          .site = a->site,
+                                                          .event = event});
+    }
+}
+
 void tms_rt_steer_access(struct tms_rt_thread *t, const struct tms_rt_cell *cell,
                          struct tms_rt_word_access *a)
 {
     uint8_t used = note_sharing(t, cell, a);
 
+    if (t->mark <= TMS_SPOOL_RETRY && !is_on_own_stack(t, a->address)) {
+        look_for_window(t, cell, a, used);
+    }
     if ((a->kind & WORD_ATOMIC) != 0 || (used & TMS_RT_CONTENDED) == 0) {
         return; /* an atomic access was a point before its lock was taken */
     }

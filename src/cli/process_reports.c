@@ -6,6 +6,7 @@
 
 #include "cli/origin.h"
 #include "protocol/config.h"
+#include "spool/steering.h"
 
 static bool is_locks_only(const struct tms_remains *remains)
 {
@@ -63,13 +64,20 @@ static int write_json(const struct tms_process_reports *reports,
     return code == TMS_ERR_IO ? TMS_OK : code;
 }
 
-int tms_process_report(const struct tms_process_reports *reports, const struct tms_remains *remains,
+int tms_process_report(const struct tms_process_reports *reports, struct tms_remains *remains,
                        struct tms_analysis *analysis)
 {
     struct tms_report_settings settings = settings_for(reports, remains, NULL);
+    struct tms_steering steering = {0};
     int code = tms_known_mark(&reports->known, analysis);
 
-    return code == TMS_OK ? write_json(reports, analysis, &settings) : code;
+    if (code == TMS_OK && reports->json != NULL) {
+        code = tms_spool_steering(&remains->names, &steering);
+        settings.steering = steering.strategy != NULL ? &steering : NULL;
+    }
+    code = code == TMS_OK ? write_json(reports, analysis, &settings) : code;
+    free((void *)(uintptr_t)steering.windows);
+    return code;
 }
 
 /* ---- several processes -------------------------------------------------------------------- */

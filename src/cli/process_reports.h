@@ -29,7 +29,7 @@ struct tms_process_reports {
 };
 
 /* Marks what is known in a finished analysis, and writes its JSON object. TMS_OK or a code. */
-int tms_process_report(const struct tms_process_reports *reports, const struct tms_remains *remains,
+int tms_process_report(const struct tms_process_reports *reports, struct tms_remains *remains,
                        struct tms_analysis *analysis);
 
 /*

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "judge/entries.h"
+#include "judge/objects.h"
 
 #define ID_LEAST 6
 #define ID_MOST  16
@@ -84,12 +85,33 @@ static unsigned digits_of(const struct tms_judge_work *work, size_t index)
     return digits;
 }
 
+static int write_id(uint64_t hash, unsigned digits, char *text, size_t size)
+{
+    char hex[ID_MOST + 1];
+
+    snprintf(hex, sizeof(hex), "%016llx", (unsigned long long)hash);
+    return snprintf(text, size, "AV-%.*s", (int)digits, hex);
+}
+
+void tms_judged_id(const char *label, const char *variable, char id[TMS_JUDGED_ID_SIZE])
+{
+    char *function = malloc(strlen(label) + 1), *object = malloc(strlen(variable) + 1);
+
+    id[0] = '\0';
+    if (function != NULL && object != NULL) {
+        tms_function_text(label, function);
+        tms_object_text(variable, object);
+        write_id(tms_judged_hash(function, object, NULL), ID_LEAST, id, TMS_JUDGED_ID_SIZE);
+    }
+    free(function);
+    free(object);
+}
+
 static void name_entries(struct tms_judge_work *work)
 {
     for (size_t i = 0; i < work->count; i++) {
-        char text[ID_SIZE + 1], hex[ID_MOST + 1];
-        snprintf(hex, sizeof(hex), "%016llx", (unsigned long long)work->entries[i].hash);
-        int length = snprintf(text, sizeof(text), "AV-%.*s", (int)digits_of(work, i), hex);
+        char text[ID_SIZE + 1];
+        int length = write_id(work->entries[i].hash, digits_of(work, i), text, sizeof(text));
         work->entries[i].finding.id = tms_judge_copy(work, text, (size_t)length + 1);
         work->entries[i].finding.judgement = work->entries[i].judgement;
     }

@@ -214,7 +214,8 @@ static inline void tms_event_lengthen(struct tms_spool_event *event,
     X(LOCK, tms_spool_lock)                                                                        \
     X(PREDICTION, tms_spool_prediction)                                                            \
     X(REQUEST, tms_spool_request)                                                                  \
-    X(SCHEDULE, tms_spool_schedule)
+    X(SCHEDULE, tms_spool_schedule)                                                                \
+    X(WINDOW, tms_spool_window)
 
 enum tms_spool_type {
     TMS_SPOOL_NONE,
@@ -412,6 +413,21 @@ struct tms_spool_schedule {
     uint64_t points; /* scheduling points that threads came to */
     uint64_t delays; /* of threads, holds included */
     uint64_t holds, met, released;
+};
+
+/*
+ * Two accesses or acquires of a block between which a thread can be held; `seen` is raised in
+ * place.
+ */
+struct tms_spool_window {
+    struct tms_spool_record record;
+    uint64_t seen;   /* how often, as far as was looked */
+    uint64_t object; /* address << 8, and of memory how many bytes */
+    uint32_t label, block_site;
+    uint32_t open, close, at; /* sites: of the first, where to hold the thread, of the second */
+    uint8_t on_lock;          /* 1: two acquires of the lock at the address */
+    uint8_t guarded;          /* 1: a lock is held from before the first to the second */
+    uint8_t writes, waits;    /* of the runtime: the second writes; nobody else has used it */
 };
 
 /* ---- of `judge` (judge/judge.h) ---------------------------------------------------------- */

@@ -145,6 +145,26 @@ static void write_origin(const struct tms_report_job *job, const struct tms_trac
     write_exit(job->out, settings);
 }
 
+/* The schedule, and the windows that were seen. */
+static void write_steering(const struct tms_report_job *job, const struct tms_steering *steering)
+{
+    FILE *out = job->out;
+
+    tms_json_text(out, ", \"schedule\": {", "strategy", steering->strategy);
+    tms_json_number(out, ", ", "seed", steering->seed);
+    tms_json_number(out, ", ", "points", steering->points);
+    tms_json_number(out, ", ", "delays", steering->delays);
+    tms_json_number(out, ", ", "holds", steering->holds);
+    tms_json_number(out, ", ", "met", steering->met);
+    tms_json_number(out, ", ", "released", steering->released);
+    fputs("}, \"windows\": [", out);
+    for (size_t i = 0; i < steering->window_count; i++) {
+        fputs(i > 0 ? ", " : "", out);
+        tms_json_window(job, &steering->windows[i]);
+    }
+    fputc(']', out);
+}
+
 int tms_report_json(const struct tms_report_job *job)
 {
     struct tms_trace_summary summary;
@@ -160,6 +180,10 @@ int tms_report_json(const struct tms_report_job *job)
         fputs(i > 0 ? ", " : "", job->out);
         write_result(job, result);
     }
-    fputs("]}\n", job->out);
+    fputc(']', job->out);
+    if (job->settings->steering != NULL) {
+        write_steering(job, job->settings->steering);
+    }
+    fputs("}\n", job->out);
     return TMS_OK;
 }

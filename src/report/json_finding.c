@@ -344,3 +344,23 @@ void tms_json_finding(const struct tms_report_job *job, const struct tms_result 
     write_standing(job, finding);
     fputc('}', out);
 }
+
+/* ---- windows ------------------------------------------------------------------------------ */
+
+void tms_json_window(const struct tms_report_job *job, const struct tms_window *window)
+{
+    FILE *out = job->out;
+    enum tms_class cls = window->lock ? TMS_CLASS_LOCK : TMS_CLASS_VARIABLE;
+    const char *name = tms_json_name(job, cls, window->target);
+
+    tms_json_text(out, "{", "id", window->id);
+    fputs(", \"block\": ", out);
+    write_block(job, &window->block);
+    tms_json_text(out, ", ", "variable", window->lock ? NULL : name);
+    tms_json_if(out, "lock", window->lock ? name : NULL);
+    write_location(job, "open", window->open.location, window->open.stack);
+    write_location(job, "close", window->close.location, window->close.stack);
+    write_location(job, "at", window->at.location, window->at.stack);
+    tms_json_number(out, ", ", "seen", window->seen);
+    fprintf(out, ", \"guarded\": %s}", tms_json_bool(window->guarded));
+}

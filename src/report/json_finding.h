@@ -8,4 +8,7 @@
 void tms_json_finding(const struct tms_report_job *job, const struct tms_result *result,
                       const struct tms_finding *finding);
 
+/* A window likewise. */
+void tms_json_window(const struct tms_report_job *job, const struct tms_window *window);
+
 #endif

@@ -37,6 +37,7 @@ static const struct {
     [TMS_SPOOL_PREDICTION] = {sizeof(struct tms_spool_prediction), NO_TEXT},
     [TMS_SPOOL_REQUEST] = {sizeof(struct tms_spool_request), NO_TEXT},
     [TMS_SPOOL_SCHEDULE] = {sizeof(struct tms_spool_schedule), NO_TEXT},
+    [TMS_SPOOL_WINDOW] = {sizeof(struct tms_spool_window), NO_TEXT},
 };
 
 /* ---- records ---------------------------------------------------------------------------- */

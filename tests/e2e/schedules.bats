@@ -96,3 +96,118 @@ END
     tms run -q --schedule=noise ./busy
     [ "$status" -eq 0 ]
 }
+
+# windows FILE: "id block variable open close at" for each window, lines of the source for the last three.
+windows() {
+    python3 -c 'import json, sys
+for line in open(sys.argv[1]):
+    for w in json.loads(line)["windows"]:
+        print(w["id"], w["block"]["label"], w["variable"] or "lock:" + w["lock"],
+              *[w[k]["line"] for k in ("open", "close", "at")])' "$1"
+}
+
+@test "a run tells its windows, with the ids of the findings that they would be" {
+    made learn 'strategy learn'
+    tms run -q --schedule=learn --json=learnt.json "$BATS_FILE_TMPDIR/bank"
+    windows learnt.json
+    windows learnt.json | grep -x 'AV-bc22fc deposit account.balance 26 33 34'
+    output=$(cat learnt.json)
+    valid result
+    query 'd[0]["schedule"]["strategy"] == "learn" and d[0]["schedule"]["delays"] == 0 and d[0]["schedule"]["points"] > 1000'
+    query 'all(w["close"]["site"].startswith("bank+0x") for w in d[0]["windows"])'
+}
+
+@test "where memory is not watched windows are between two acquires" {
+    made learn 'strategy learn'
+    tms run -q --memory=off --schedule=learn --json=learnt.json "$BATS_FILE_TMPDIR/bank"
+    windows learnt.json | grep -x 'AV-bc22fc deposit lock:account.lock 25 33 33'
+    cc -g "$top/examples/bank/buggy.c" -o plain -pthread
+    tms run -q --schedule=learn --json=learnt.json ./plain
+    windows learnt.json
+    windows learnt.json | grep -x 'AV-bc22fc deposit lock:account.lock 25 33 33'
+}
+
+@test "a window that only one thread passed is told once others use the memory" {
+    cat >once.c <<'END'
+#include <pthread.h>
+static int *table, storage, unshared;
+static int *get(void)
+{
+    unshared++;
+    if (!table) {
+        table = &storage;
+    }
+    return table;
+}
+static void *first(void *unused)
+{
+    get();
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, 0, first, 0);
+    pthread_join(thread, 0);
+    return table != &storage;
+}
+END
+    "$tmesis" cc -g once.c -o once
+    made learn 'strategy learn'
+    tms run -q --schedule=learn --json=learnt.json ./once
+    windows learnt.json
+    windows learnt.json | grep -E '^AV-[0-9a-f]+ get table 6 7 7$'
+    run ! grep unshared <(windows learnt.json)
+}
+
+@test "an atomic load after an update of the same variable ends a window" {
+    "$tmesis" cc -g "$top/examples/refcount/buggy.c" -o refcount
+    made learn 'strategy learn'
+    tms run -q --schedule=learn --json=learnt.json ./refcount
+    windows learnt.json | grep -E '^AV-[0-9a-f]+ object_release object.references 37 38 38$'
+}
+
+@test "windows outlive a process that is killed" {
+    cat >killed.c <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int balance;
+static int get(void)
+{
+    pthread_mutex_lock(&lock);
+    int value = balance;
+    pthread_mutex_unlock(&lock);
+    return value;
+}
+static void set(int value)
+{
+    pthread_mutex_lock(&lock);
+    balance = value;
+    pthread_mutex_unlock(&lock);
+}
+static void deposit(void)
+{
+    set(get() + 1);
+}
+static void *work(void *unused)
+{
+    deposit();
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    pthread_join(thread, 0);
+    deposit();
+    kill(getpid(), SIGKILL);
+    return 0;
+}
+END
+    "$tmesis" cc -g killed.c -o killed
+    made learn 'strategy learn'
+    tms run -q --schedule=learn --json=learnt.json ./killed
+    windows learnt.json | grep -E '^AV-[0-9a-f]+ deposit balance 9 15 16$'
+}
