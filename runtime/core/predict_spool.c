@@ -147,9 +147,8 @@ struct news {
     struct tms_spool_prediction *record;
 };
 
-static void spool(void *argument)
+static void spool(struct news *news)
 {
-    struct news *news = argument;
     const struct tms_prediction *p = news->prediction;
     struct tms_spool_transaction block = transaction_of(&p->block, p->thread, false);
 
@@ -185,9 +184,11 @@ static void spool(void *argument)
     __atomic_store_n(&record->count, 1, __ATOMIC_RELEASE);
 }
 
-/* The lock of ours is held. NULL: it can't be listed. */
-static struct tms_spool_prediction *find_pattern(const struct tms_prediction *p)
+/* The lock of ours is held, and the stack is deep. No record: it can't be listed. */
+static void find_pattern(void *argument)
 {
+    struct news *news = argument;
+    const struct tms_prediction *p = news->prediction;
     uint64_t first = p->first_in != NULL ? identity_of(p->first_in->lock) : 0;
     uint64_t hash = pattern_of(p, identity_of(p->lock->id), first);
     uint32_t at = (uint32_t)(hash >> 32) % PATTERNS;
@@ -196,23 +197,21 @@ static struct tms_spool_prediction *find_pattern(const struct tms_prediction *p)
         at = (at + 1) % PATTERNS;
     }
     if (kept.patterns[at].hash == hash) {
-        struct tms_spool_prediction *known = kept.patterns[at].record;
-        if (known != NULL) {
-            __atomic_fetch_add(&known->count, 1, __ATOMIC_RELAXED);
+        news->record = kept.patterns[at].record;
+        if (news->record != NULL) {
+            __atomic_fetch_add(&news->record->count, 1, __ATOMIC_RELAXED);
         }
-        return known;
+        return;
     }
     bool pair = p->first_in != NULL;
     if (kept.pattern_count == PATTERNS_MOST || (pair && kept.pair_count == PAIRS_MOST)) {
         lose();
-        return NULL;
+        return;
     }
-    struct news news = {.prediction = p};
-    tms_rt_call_deep(spool, &news);
+    spool(news);
     kept.pattern_count++;
     kept.pair_count += pair;
-    kept.patterns[at] = (struct pattern){hash, news.record};
-    return news.record;
+    kept.patterns[at] = (struct pattern){hash, news->record};
 }
 
 void tms_rt_spool_prediction(void *user, const struct tms_prediction *p)
@@ -228,11 +227,12 @@ void tms_rt_spool_prediction(void *user, const struct tms_prediction *p)
         __atomic_fetch_add(&record->count, 1, __ATOMIC_RELAXED);
         return;
     }
+    struct news news = {.prediction = p};
     tms_rt_mutex_lock(&kept.lock);
-    record = find_pattern(p);
+    tms_rt_call_deep(find_pattern, &news);
     atomic_store_explicit(&kept.cache[at].record, NULL, memory_order_relaxed);
     atomic_store_explicit(&kept.cache[at].hash, hash, memory_order_release);
-    atomic_store_explicit(&kept.cache[at].record, record, memory_order_release);
+    atomic_store_explicit(&kept.cache[at].record, news.record, memory_order_release);
     tms_rt_mutex_unlock(&kept.lock);
 }
 

@@ -424,8 +424,8 @@ static uint32_t put_off(const struct taking *taking)
     return number;
 }
 
-/* The same with the window between two locks. */
-static uint32_t put_pair_off(const struct taking *taking)
+/* The same with the window between two locks. Seldom, so its frame is its own. */
+static __attribute__((noinline)) uint32_t put_pair_off(const struct taking *taking)
 {
     struct tms_predict_pair *pair = taking->lock->pair;
     struct tms_predict_way way;
