@@ -72,6 +72,7 @@ test-long: all
 	status=$$?; grep -v '^ok' build/examples.tap; exit $$status
 	@tests/hunt/run --fixed 200 >build/hunt.tap; \
 	status=$$?; grep -v '^ok' build/hunt.tap; exit $$status
+	@tests/hunt/slurm
 	@tests/weave/mutate
 	@tests/judge/mutate
 
