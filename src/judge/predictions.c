@@ -54,6 +54,7 @@ struct sections {
     struct tms_judge_site *first, *second;
     struct tms_judge_site *between[2]; /* after `first` and before `second`; mostly the same */
     uint32_t function, culprit;
+    bool completes; /* `first` is an update of its own: what it read is used up when it ends */
     unsigned later[TMS_JUDGE_MEMBERS]; /* what between[1] does to each member of `second` */
     uint8_t levels[TMS_PATTERN_COUNT]; /* of each pattern, one more; 0: not asked yet */
     struct tms_judge_predicted best;
@@ -84,8 +85,30 @@ static unsigned kinds_in(struct tms_judge_engine *engine, struct tms_judge_site 
     return kinds;
 }
 
-static void consider(struct sections *s, enum tms_pattern pattern, uint32_t variable,
-                     uint32_t other)
+/* Does the section write something that is more than a counter? */
+static bool completes(const struct tms_judge_site *site)
+{
+    for (uint32_t i = 0; i < site->member_count; i++) {
+        if ((site->member[i].kinds & W) != 0 && (site->member[i].kinds & U) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A note by the rules beside the tables of docs/judge.md; `kinds` are those of all four steps. */
+static bool is_mild(const struct sections *s, enum tms_pattern pattern, unsigned kinds)
+{
+    bool reads_first = pattern == TMS_PATTERN_CHANGED_BETWEEN_READS ||
+                       pattern == TMS_PATTERN_INCONSISTENT_READS ||
+                       pattern == TMS_PATTERN_STALE_DECISION;
+
+    return (reads_first && s->completes) ||
+           (pattern == TMS_PATTERN_INTERLEAVED_WRITES && (kinds & U) != 0);
+}
+
+static void consider(struct sections *s, enum tms_pattern pattern, unsigned kinds,
+                     uint32_t variable, uint32_t other)
 {
     if (pattern == TMS_PATTERN_COUNT) {
         return;
@@ -94,7 +117,8 @@ static void consider(struct sections *s, enum tms_pattern pattern, uint32_t vari
         s->levels[pattern] =
             (uint8_t)(1 + tms_judge_level(s->engine, pattern, s->function, 0, s->culprit));
     }
-    enum tms_level level = (enum tms_level)(s->levels[pattern] - 1);
+    enum tms_level level =
+        is_mild(s, pattern, kinds) ? TMS_LEVEL_NOTE : (enum tms_level)(s->levels[pattern] - 1);
     bool better = s->best.variable == 0 || level > s->best.level ||
                   (level == s->best.level && pattern < s->best.pattern);
     if (better) {
@@ -119,13 +143,14 @@ static void consider_pairs(struct sections *s, struct tms_judge_member *own, uns
                                             writes(second->kinds) ? TMS_JUDGE_W : TMS_JUDGE_R,
                                             writes(between) ? TMS_JUDGE_W : TMS_JUDGE_R,
                                             writes(later) ? TMS_JUDGE_W : TMS_JUDGE_R),
-                     variable, second->variable);
+                     first | second->kinds | between | later, variable, second->variable);
         }
     }
 }
 
 static void compare(struct sections *s)
 {
+    s->completes = completes(s->first);
     for (uint32_t i = 0; i < s->second->member_count; i++) {
         s->later[i] =
             kinds_in(s->engine, s->between[1], member_of(s->engine, &s->second->member[i]));
@@ -137,7 +162,7 @@ static void compare(struct sections *s)
         unsigned later = kinds_in(s->engine, s->between[1], member);
         unsigned second = kinds_in(s->engine, s->second, member);
         if ((between | later) != 0 && second != 0) {
-            consider(s, one_variable(first->kinds, between | later, second),
+            consider(s, one_variable(first->kinds, between | later, second), 0,
                      (uint32_t)first->variable, 0);
         }
         if (between != 0 && (writes(between) || writes(first->kinds))) {
