@@ -173,7 +173,7 @@ static bool is_data(const struct model *model, const struct tms_event *event)
 }
 
 static void count_atomic_write(struct model *model, struct actor *actor, uint32_t variable,
-                         uint64_t event)
+                               uint64_t event)
 {
     tell(model, actor);
     tms_judge_used(&model->online.core, actor->judge, variable, false, event);
