@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tmesis hunt: a program run again and again under controlled schedules, and one result. */
-#include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "cli/baseline_option.h"
 #include "cli/checking.h"
@@ -10,12 +8,12 @@
 #include "cli/hunt_summary.h"
 #include "cli/hunting.h"
 #include "cli/new_file.h"
+#include "cli/option_words.h"
 #include "cli/predict_options.h"
 #include "cli/report_options.h"
 #include "cli/spec_options.h"
 #include "cli/suppress_options.h"
 #include "cli/watch.h"
-#include "hunt/merged_json.h"
 
 struct values {
     struct tms_common common;
@@ -23,8 +21,8 @@ struct values {
     struct tms_suppressing suppressing;
     struct tms_reporting reporting;
     const char *split, *memory, *baseline, *fail_on;
-    const char *output, *json, *shard;
-    uint64_t runs, jobs, seed;
+    const char *output, *json, *shard, *strategy;
+    uint64_t runs, jobs, seed, strength;
     double seconds, timeout;
     bool exact_races, seed_given, runs_given, time_given;
 };
@@ -65,6 +63,23 @@ static const struct tms_option options[] = {
      .value = "N",
      .help = "the seed of the first run; the next ones have N + 1, N + 2, …. Without it one is "
              "chosen"},
+    {.name = "strategy",
+     .type = TMS_OPTION_CHOICE,
+     .at = AT(strategy),
+     .initial = "noise",
+     .word = tms_hunt_strategy_word,
+     .value = "NAME",
+     .help = "how runs differ: noise (random delays), pct (random priorities), directed (threads "
+             "are held where a finding is predicted or possible), learn (no delays), or auto, a "
+             "mixture that goes by what earlier runs showed"},
+    {.name = "strength",
+     .type = TMS_OPTION_COUNT,
+     .at = AT(strength),
+     .initial = "100",
+     .least = 1,
+     .most = 10000,
+     .value = "PERCENT",
+     .help = "how dense the delays of noise are; 100 is as usual"},
     {.name = "timeout",
      .type = TMS_OPTION_SECONDS,
      .at = AT(timeout),
@@ -120,53 +135,28 @@ static const struct tms_option options[] = {
     TMS_REPORTING_OPTIONS(AT(reporting)),
     {0}};
 
-/* ---- what every run is told ----------------------------------------------------------------- */
-
-static void add_option(struct tms_words *words, const char *name, const char *value)
-{
-    char *word = NULL;
-
-    if (value == NULL) {
-        return;
-    }
-    if (asprintf(&word, "--%s=%s", name, value) < 0) {
-        words->failed = true;
-        return;
-    }
-    tms_words_add(words, word);
-    free(word);
-}
-
-static void add_given(struct tms_words *words, const struct tms_given *given)
-{
-    for (size_t i = 0; i < given->count; i++) {
-        add_option(words, given->values[i].option->name, given->values[i].text);
-    }
-}
-
-static void pass_options(struct tms_words *words, const struct values *values)
-{
-    add_given(words, &values->rules);
-    add_given(words, &values->suppressing.rules);
-    add_option(words, "split", values->split);
-    add_option(words, "memory", values->memory);
-    add_option(words, "baseline", values->baseline);
-    add_option(words, "exact-races", values->exact_races ? "yes" : NULL);
-}
+/* What is for the hunt itself, or for its report; `tmesis run` gets the other options. */
+static const char *const own[] = {"runs",     "time",    "jobs",    "seed",         "strategy",
+                                  "strength", "timeout", "shard",   "output",       "json",
+                                  "fail-on",  "notes",   "verbose", "strip-prefix", NULL};
 
 /* ---- what is wanted ------------------------------------------------------------------------- */
 
-static uint64_t choose_seed(void)
+/* Parsing has found it in the list. */
+static enum tms_hunt_strategy strategy_of(const char *word)
 {
-    struct timespec time;
+    size_t index = 0;
 
-    clock_gettime(CLOCK_REALTIME, &time);
-    return ((uint64_t)time.tv_nsec ^ ((uint64_t)getpid() << 20)) % 1000000;
+    while (strcmp(tms_hunt_strategy_word(index), word) != 0) {
+        index++;
+    }
+    return (enum tms_hunt_strategy)index;
 }
 
 /* False after a sentence. */
 static bool make_plan(const struct values *values, struct tms_hunting_plan *plan)
 {
+    static const struct tms_maybe chosen = {.given = true};
     bool limited = values->runs_given || values->time_given;
 
     plan->shard = (struct tms_shard){0, 1};
@@ -182,7 +172,12 @@ static bool make_plan(const struct values *values, struct tms_hunting_plan *plan
     plan->seconds = limited ? values->seconds : TMS_HUNT_TIME;
     plan->quiet_runs = limited ? 0 : TMS_HUNT_QUIET;
     plan->jobs = values->jobs;
-    plan->seed = values->seed_given ? values->seed : choose_seed();
+    plan->seed = values->seed;
+    if (!values->seed_given && !tms_watch_seed(&chosen, &plan->seed)) {
+        return false;
+    }
+    plan->strategy = strategy_of(values->strategy);
+    plan->strength = values->strength;
     plan->run_limit = values->timeout;
     plan->output = values->output;
     plan->keep = true;
@@ -190,16 +185,6 @@ static bool make_plan(const struct values *values, struct tms_hunting_plan *plan
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
-
-static int write_json(const struct tms_hunt *hunt, const char *path)
-{
-    char reason[TMS_STORE_REASON];
-    json_t *result = path != NULL ? tms_hunt_json(hunt, false) : NULL;
-    bool good = path == NULL || tms_json_write(path, result, reason);
-
-    json_decref(result);
-    return good ? TMS_EXIT_OK : tms_bad("%s", reason);
-}
 
 static int exit_status(const struct tms_hunting *hunting, const struct tms_fail_on_answer *answer)
 {
@@ -245,7 +230,7 @@ static int conclude(const struct tms_hunting *hunting, const struct values *valu
     int status = tms_hunt_report(&hunting->hunt, &settings, fail_on, &answer);
     say_end(hunting, values);
     if (status == TMS_EXIT_OK) {
-        status = write_json(&hunting->hunt, values->json);
+        status = tms_hunt_write_json(&hunting->hunt, values->json);
     }
     return status == TMS_EXIT_OK ? exit_status(hunting, &answer) : status;
 }
@@ -262,7 +247,7 @@ static int run(const void *all_values, const struct tms_operands *operands)
         !make_plan(values, &plan)) {
         return TMS_EXIT_BAD;
     }
-    pass_options(&words, values);
+    tms_option_words(options, values, own, &words);
     if (words.failed) {
         tms_words_free(&words);
         return tms_bad("out of memory");

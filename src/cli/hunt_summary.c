@@ -8,6 +8,7 @@
 #include "cli/console.h"
 #include "cli/show_result.h"
 #include "hunt/merged_json.h"
+#include "hunt/store.h"
 
 int tms_hunt_report(const struct tms_hunt *hunt, const struct tms_report_settings *settings,
                     const struct tms_fail_on *fail_on, struct tms_fail_on_answer *answer)
@@ -33,6 +34,16 @@ int tms_hunt_report(const struct tms_hunt *hunt, const struct tms_report_setting
     tms_saved_close(&saved);
     free(text);
     return status;
+}
+
+int tms_hunt_write_json(const struct tms_hunt *hunt, const char *path)
+{
+    char reason[TMS_STORE_REASON];
+    json_t *result = path != NULL ? tms_hunt_json(hunt, false) : NULL;
+    bool good = path == NULL || tms_json_write(path, result, reason);
+
+    json_decref(result);
+    return good ? TMS_EXIT_OK : tms_bad("%s", reason);
 }
 
 /* ---- failures ------------------------------------------------------------------------------- */

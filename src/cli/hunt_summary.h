@@ -11,6 +11,9 @@
 int tms_hunt_report(const struct tms_hunt *hunt, const struct tms_report_settings *settings,
                     const struct tms_fail_on *fail_on, struct tms_fail_on_answer *answer);
 
+/* The merged result as a JSON file; NULL: none is wanted. TMS_EXIT_BAD after a sentence. */
+int tms_hunt_write_json(const struct tms_hunt *hunt, const char *path);
+
 /* One sentence on how many runs there were, and one for each way in which the program failed. */
 void tms_hunt_summarize(const struct tms_hunt *hunt, double seconds);
 

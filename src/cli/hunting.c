@@ -3,7 +3,6 @@
 #include "cli/hunting.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/console.h"
+#include "cli/hunt_environment.h"
 #include "cli/hunt_progress.h"
 #include "cli/trial.h"
 #include "cli/watch.h"
@@ -29,9 +29,9 @@
 struct slot {
     struct tms_trial trial; /* .supervisor 0: none */
     struct tms_words words;
-    char directory[PATH_MAX], json[PATH_MAX], spools[PATH_MAX];
+    char directory[PATH_MAX], json[PATH_MAX], schedule[PATH_MAX], spools[PATH_MAX];
     uint64_t index, seed;
-    char *schedule;
+    struct tms_choice choice; /* its schedule */
 };
 
 struct loop {
@@ -83,12 +83,14 @@ static json_t *describe(const struct tms_hunting_plan *plan)
 {
     char directory[PATH_MAX];
     const char *here = getcwd(directory, sizeof(directory)) != NULL ? directory : ".";
-    json_t *planned = plan->runs > 0 ? json_integer((json_int_t)plan->runs) : json_null();
+    bool whole = plan->runs > 0 && plan->quiet_runs == 0 && !plan->until_observed;
+    json_t *planned = whole ? json_integer((json_int_t)plan->runs) : json_null();
 
-    return json_pack("{s:o, s:o, s:s, s:I, s:s, s:o, s:I}", "program",
+    return json_pack("{s:o, s:o, s:s, s:I, s:s, s:I, s:o, s:I}", "program",
                      list_of(plan->program->text, plan->program->count), "options",
                      list_of((const char *const *)plan->options->text, plan->options->count),
-                     "directory", here, "seed", (json_int_t)plan->seed, "strategy", "noise",
+                     "directory", here, "seed", (json_int_t)plan->seed, "strategy",
+                     tms_hunt_strategy_word(plan->strategy), "strength", (json_int_t)plan->strength,
                      "planned", planned, "shards", (json_int_t)plan->shard.count);
 }
 
@@ -98,6 +100,7 @@ static bool make_hunt(struct tms_hunting *hunting)
 
     hunting->key = entry != NULL ? tms_hunt_key(entry) : NULL;
     if (!tms_hunt_init(&hunting->hunt) || hunting->key == NULL ||
+        !tms_chooser_learn(&hunting->chooser, hunting->plan->source) ||
         !tms_hunt_made(&hunting->hunt, hunting->key, entry)) {
         tms_say("out of memory");
         return false;
@@ -141,38 +144,23 @@ static bool make_store(struct tms_hunting *hunting)
     return say(tms_store_create(&hunting->store, path, reason), reason);
 }
 
-/* Copies standard input into the directory of the result. */
-static bool copy_input(struct tms_hunting *hunting)
+/* False after a sentence. */
+static bool save(const struct tms_hunting *hunting, bool partial)
 {
-    char bytes[65536];
-    ssize_t length = 0;
+    char reason[TMS_STORE_REASON];
 
-    snprintf(hunting->input, sizeof(hunting->input), "%.*s/input", PATH_MAX - 64,
-             hunting->store.path);
-    int out = open(hunting->input, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    bool good = out >= 0;
-    while (good && (length = read(STDIN_FILENO, bytes, sizeof(bytes))) != 0) {
-        good = (length < 0 && errno == EINTR) ||
-               (length > 0 && write(out, bytes, (size_t)length) == length);
-    }
-    if (!good) {
-        tms_say("standard input can't be copied to %s: %s", hunting->input, strerror(errno));
-    }
-    if (out >= 0) {
-        close(out);
-    }
-    return good;
+    return say(tms_store_write_result(&hunting->store, &hunting->hunt, partial, reason), reason);
 }
 
-/* Each run gets the same input: what a file or a pipe has, and otherwise nothing. */
-static bool make_input(struct tms_hunting *hunting)
+/* From the start there is a result that can be merged, if it has no runs yet. */
+static bool save_environment(struct tms_hunting *hunting)
 {
-    struct stat status;
-    bool given =
-        fstat(STDIN_FILENO, &status) == 0 && (S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode));
+    char reason[TMS_STORE_REASON];
+    json_t *environment = tms_hunt_environment();
+    bool good = tms_store_write_json(&hunting->store, "environment.json", environment, reason);
 
-    snprintf(hunting->input, sizeof(hunting->input), "/dev/null");
-    return !given || copy_input(hunting);
+    json_decref(environment);
+    return say(good, reason) && save(hunting, true);
 }
 
 /* ---- starting a run ------------------------------------------------------------------------- */
@@ -188,18 +176,17 @@ static void add_format(struct tms_words *words, const char *format, const char *
 static bool make_words(const struct loop *loop, struct slot *slot)
 {
     const struct tms_hunting_plan *plan = loop->hunting->plan;
-    char self[PATH_MAX], seed[24];
+    char self[PATH_MAX];
 
     if (!tms_program_self(self, sizeof(self))) {
         tms_say("/proc/self/exe can't be read: %s", strerror(errno));
         return false;
     }
-    snprintf(seed, sizeof(seed), "%llu", (unsigned long long)slot->seed);
     tms_words_add(&slot->words, self);
     tms_words_add(&slot->words, "run");
     tms_words_add(&slot->words, "--quiet");
     add_format(&slot->words, "--json=%s", slot->json);
-    add_format(&slot->words, "--perturb=%s", seed);
+    add_format(&slot->words, "--schedule=%s", slot->schedule);
     for (size_t i = 0; i < plan->options->count; i++) {
         tms_words_add(&slot->words, plan->options->text[i]);
     }
@@ -208,6 +195,16 @@ static bool make_words(const struct loop *loop, struct slot *slot)
         tms_words_add(&slot->words, plan->program->text[i]);
     }
     return say(!slot->words.failed, "out of memory");
+}
+
+static bool write_text(const char *path, const char *text)
+{
+    FILE *out = fopen(path, "we");
+
+    if (out != NULL) {
+        fputs(text, out);
+    }
+    return out != NULL && fclose(out) == 0;
 }
 
 static bool make_slot(const struct loop *loop, struct slot *slot, uint64_t index)
@@ -220,14 +217,17 @@ static bool make_slot(const struct loop *loop, struct slot *slot, uint64_t index
              (unsigned long long)index);
     snprintf(slot->json, sizeof(slot->json), "%.*s/json", PATH_MAX - 16, slot->directory);
     snprintf(slot->spools, sizeof(slot->spools), "%.*s/spools", PATH_MAX - 16, slot->directory);
-    if (asprintf(&slot->schedule, "tmesis-schedule 1\nstrategy noise\nseed %llu\n",
-                 (unsigned long long)slot->seed) < 0) {
-        slot->schedule = NULL;
+    snprintf(slot->schedule, sizeof(slot->schedule), "%.*s/schedule", PATH_MAX - 16,
+             slot->directory);
+    slot->choice =
+        tms_choose(&loop->hunting->chooser, &loop->hunting->hunt, loop->started, slot->seed);
+    if (slot->choice.text == NULL) {
         tms_say("out of memory");
         return false;
     }
-    if (mkdir(slot->directory, 0700) != 0 || mkdir(slot->spools, 0700) != 0) {
-        tms_say("%s can't be made: %s", slot->directory, strerror(errno));
+    if (mkdir(slot->directory, 0700) != 0 || mkdir(slot->spools, 0700) != 0 ||
+        !write_text(slot->schedule, slot->choice.text)) {
+        tms_say("%s can't be written: %s", slot->directory, strerror(errno));
         return false;
     }
     return make_words(loop, slot);
@@ -266,7 +266,7 @@ static void free_slot(struct slot *slot)
 {
     tms_trial_free(&slot->trial);
     tms_words_free(&slot->words);
-    free(slot->schedule);
+    free(slot->choice.text);
     if (slot->directory[0] != '\0') {
         tms_remove_tree(slot->directory);
     }
@@ -350,7 +350,8 @@ static void take_record(struct loop *loop, json_t *record, const json_t *result)
 
     loop->ended++;
     loop->quiet = news == TMS_NEWS_SOME ? 0 : loop->quiet + 1;
-    loop->failed = loop->failed || news == TMS_NEWS_FAILED;
+    loop->failed =
+        loop->failed || news == TMS_NEWS_FAILED || !tms_chooser_learn(&hunting->chooser, result);
     if (news == TMS_NEWS_SOME) {
         bool good = tms_store_write_result(&hunting->store, &hunting->hunt, true, reason);
         note_saved(hunting, good, reason);
@@ -368,8 +369,8 @@ static void take_outcome(struct loop *loop, const struct slot *slot)
     struct tms_run_origin origin = {.hunt = loop->hunting->key,
                                     .index = slot->index,
                                     .seed = slot->seed,
-                                    .strategy = "noise",
-                                    .schedule = slot->schedule};
+                                    .strategy = slot->choice.strategy,
+                                    .schedule = slot->choice.text};
 
     if (loop->ended == 0 && outcome.kind == TMS_OUTCOME_UNWATCHED) {
         say_unwatched(said != NULL ? said : "", length);
@@ -393,12 +394,23 @@ static void take_outcome(struct loop *loop, const struct slot *slot)
 
 /* ---- the loop ------------------------------------------------------------------------------ */
 
+static bool is_done(const struct loop *loop)
+{
+    const struct tms_hunting_plan *plan = loop->hunting->plan;
+    bool done = plan->until_observed;
+
+    for (size_t i = 0; i < plan->target_count; i++) {
+        done = done && tms_hunt_observed(&loop->hunting->hunt, plan->targets[i]);
+    }
+    return done;
+}
+
 /* Is there a run left that may be started? */
 static bool may_start(const struct loop *loop)
 {
     const struct tms_hunting_plan *plan = loop->hunting->plan;
 
-    return !loop->ending && !loop->failed &&
+    return !loop->ending && !loop->failed && !is_done(loop) &&
            (plan->runs == 0 || loop->started < tms_shard_share(&plan->shard, plan->runs)) &&
            (plan->quiet_runs == 0 || loop->quiet < plan->quiet_runs) &&
            (loop->ended > 0 ||
@@ -513,16 +525,6 @@ static void block_signals(struct loop *loop)
     sigprocmask(SIG_BLOCK, &loop->blocked, &loop->before);
 }
 
-static void save(struct tms_hunting *hunting)
-{
-    char reason[TMS_STORE_REASON];
-
-    if (!tms_store_write_result(&hunting->store, &hunting->hunt, false, reason)) {
-        tms_say("%s", reason);
-        hunting->unsaved = true;
-    }
-}
-
 /* Nothing was run: there is no result to keep. */
 static void drop_store(struct tms_hunting *hunting)
 {
@@ -535,10 +537,19 @@ int tms_hunting_run(struct tms_hunting *hunting, const struct tms_hunting_plan *
 {
     struct loop loop = {.hunting = hunting, .slots = calloc(plan->jobs, sizeof(*loop.slots))};
 
-    *hunting = (struct tms_hunting){.plan = plan, .store = {.runs = -1, .lock = -1}};
+    *hunting = (struct tms_hunting){
+        .plan = plan,
+        .store = {.runs = -1, .lock = -1},
+        .chooser = {.strategy = plan->strategy,
+                    .strength = plan->strength,
+                    .targets = plan->targets,
+                    .target_count = plan->target_count,
+                    .given = plan->schedule},
+    };
     block_signals(&loop);
     bool good = say(loop.slots != NULL, "out of memory") && make_hunt(hunting) &&
-                make_work(hunting) && make_store(hunting) && make_input(hunting);
+                make_work(hunting) && make_store(hunting) && save_environment(hunting) &&
+                tms_hunt_input(plan->input, hunting->store.path, &loop.blocked, hunting->input);
     if (good) {
         hunt(&loop);
         if (loop.failed) {
@@ -546,7 +557,7 @@ int tms_hunting_run(struct tms_hunting *hunting, const struct tms_hunting_plan *
         }
     }
     if (good && loop.ended > 0) {
-        save(hunting);
+        hunting->unsaved = !save(hunting, false) || hunting->unsaved;
     } else {
         drop_store(hunting);
     }
@@ -561,6 +572,7 @@ void tms_hunting_free(struct tms_hunting *hunting)
         tms_remove_tree(hunting->work);
     }
     tms_store_close(&hunting->store);
+    tms_chooser_clear(&hunting->chooser);
     tms_hunt_clear(&hunting->hunt);
     free(hunting->key);
 }

@@ -12,6 +12,7 @@
 
 #include "cli/options.h"
 #include "cli/process.h"
+#include "hunt/chooser.h"
 #include "hunt/hunt_result.h"
 #include "hunt/shard.h"
 #include "hunt/store.h"
@@ -31,15 +32,24 @@ struct tms_hunting_plan {
     uint64_t quiet_runs;             /* stop after so many without news; 0: no limit */
     uint64_t jobs;                   /* at a time */
     uint64_t seed;
+    enum tms_hunt_strategy strategy;
+    uint64_t strength; /* of noise, per cent */
     struct tms_shard shard;
-    double run_limit;   /* seconds for each run; 0: by the first */
-    const char *output; /* directory for the result; NULL: a name of its own */
-    bool keep;          /* false: the directory is gone at the end */
+    double run_limit;           /* seconds for each run; 0: by the first */
+    const char *const *targets; /* ids that directed runs are about; NULL: all */
+    size_t target_count;
+    bool until_observed;  /* stop when all of them were */
+    const char *schedule; /* of all runs; NULL: each has its own */
+    const char *input;    /* a file for all runs; NULL: what standard input has */
+    const json_t *source; /* a result whose windows are known; NULL: none */
+    const char *output;   /* directory for the result; NULL: a name of its own */
+    bool keep;            /* false: the directory is gone at the end */
 };
 
 struct tms_hunting {
     const struct tms_hunting_plan *plan;
     struct tms_hunt hunt;
+    struct tms_chooser chooser;
     struct tms_store store;
     char *key;           /* of the hunt */
     char work[PATH_MAX]; /* directory of temporary files, "": none */

@@ -12,7 +12,9 @@
 
 #include "cli/console.h"
 #include "cli/engine_plan.h"
+#include "cli/many_runs.h"
 #include "cli/new_file.h"
+#include "cli/option_words.h"
 #include "cli/options.h"
 #include "cli/predict_options.h"
 #include "cli/preflight.h"
@@ -41,6 +43,7 @@ struct values {
     const char *schedule;
     uint64_t exit_code;
     uint64_t max_violations;
+    uint64_t runs;
     bool blame, all, stats, strict, races;
     bool engine_given;
 };
@@ -143,6 +146,15 @@ static const struct tms_option options[] = {
      .value = "FILE",
      .help = "steer the threads of the program as FILE says: random delays, random priorities, or "
              "threads held inside windows; --json then has the windows that were seen"},
+    {.name = "runs",
+     .type = TMS_OPTION_COUNT,
+     .at = AT(runs),
+     .initial = "1",
+     .least = 1,
+     .most = 1000000,
+     .value = "N",
+     .help = "run the program N times with different schedules, as tmesis hunt does, and report "
+             "on all runs together; its output is then discarded"},
     {.name = "exit-code",
      .type = TMS_OPTION_COUNT,
      .at = AT(exit_code),
@@ -684,10 +696,64 @@ static bool look_ahead(struct job *job, const char *program)
     return true;
 }
 
+/* ---- many runs ----------------------------------------------------------------------------- */
+
+/* Options that have no meaning for many runs together. False after a sentence. */
+static bool can_be_many(const struct values *values)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } others[] = {{"schedule", values->schedule != NULL},
+                  {"report-on", values->report_on != NULL},
+                  {"write-suppressions", values->suppressing.output != NULL},
+                  {"stats", values->stats}};
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        if (others[i].given) {
+            tms_say("--%s is about a single run; leave it or --runs out", others[i].name);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The program was looked at, so that what is wrong with it or with the options has been said. */
+static int run_many(const struct job *job, const struct tms_operands *operands)
+{
+    static const char *const own[] = {"runs",         "json",  "perturb",   "schedule",
+                                      "report-on",    "notes", "verbose",   "write-suppressions",
+                                      "strip-prefix", "stats", "exit-code", "fail-on",
+                                      "strict",       NULL};
+    const struct values *values = job->values;
+    struct tms_words words = {0};
+    struct tms_report_settings settings;
+    struct tms_many_runs many = {.common = &values->common,
+                                 .program = operands,
+                                 .options = &words,
+                                 .fail_on = &job->fail_on,
+                                 .settings = &settings,
+                                 .runs = values->runs,
+                                 .noise = values->watching.perturb.given,
+                                 .exit_code = (int)values->exit_code,
+                                 .json = values->json};
+
+    tms_reporting_settings(&values->reporting, &values->common, &settings);
+    settings.potential = values->predicting.potential || values->engine_given;
+    settings.races = values->races || tms_predicting_has(values->engines, TMS_ENGINE_RACES);
+    settings.baseline = values->baseline != NULL;
+    tms_option_words(options, values, own, &words);
+    bool good = !words.failed && tms_watch_seed(&values->watching.perturb, &many.seed);
+    int status = good ? tms_many_runs(&many) : TMS_EXIT_WATCH_BAD;
+    tms_words_free(&words);
+    return status;
+}
+
 static int run(const void *all_values, const struct tms_operands *operands)
 {
     struct job job = {.values = all_values};
-    bool good = choose_status(&job) &&
+    bool many = job.values->runs > 1;
+    bool good = choose_status(&job) && (!many || can_be_many(job.values)) &&
                 tms_suppress_open(&job.suppress, &job.values->suppressing) == TMS_EXIT_OK;
 
     settle_settings(&job);
@@ -696,7 +762,9 @@ static int run(const void *all_values, const struct tms_operands *operands)
     if (good) {
         warn_unused(&job);
     }
-    int status = good ? run_job(&job, operands) : TMS_EXIT_WATCH_BAD;
+    int status = !good  ? TMS_EXIT_WATCH_BAD
+                 : many ? run_many(&job, operands)
+                        : run_job(&job, operands);
     tms_chosen_schedule_free(&job.schedule);
     tms_suppress_close(&job.suppress);
     tms_process_reports_free(&job.reports);

@@ -109,6 +109,7 @@ static _Noreturn void become(const struct tms_trial_plan *plan, const sigset_t *
         close(nothing);
         setenv(TMS_WATCH_DIRECTORY, plan->directory, 1);
         unsetenv("TMESIS_PERTURB");
+        unsetenv("TMESIS_SCHEDULE");
         tms_sigpipe_restore();
         sigprocmask(SIG_SETMASK, mask, NULL);
         execv(plan->words->text[0], plan->words->text);

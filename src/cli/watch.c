@@ -221,7 +221,7 @@ struct told {
         report_on[12], predict[24];
 };
 
-static bool choose_seed(const struct tms_maybe *perturb, uint64_t *seed)
+bool tms_watch_seed(const struct tms_maybe *perturb, uint64_t *seed)
 {
     struct timespec time;
     char *end = NULL;
@@ -245,7 +245,7 @@ static int tell_schedule(struct told *told, struct tms_watched *watched,
                          const struct tms_watching *watching)
 {
     if (watching->perturb.given) {
-        if (!choose_seed(&watching->perturb, &watched->seed)) {
+        if (!tms_watch_seed(&watching->perturb, &watched->seed)) {
             return TMS_EXIT_WATCH_BAD;
         }
         snprintf(told->seed, sizeof(told->seed), "%llu", (unsigned long long)watched->seed);

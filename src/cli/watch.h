@@ -116,6 +116,9 @@ struct tms_watched {
     size_t reports; /* that were written while it ran */
 };
 
+/* The seed of --perturb: that which is given, or else one is chosen. False after a sentence. */
+bool tms_watch_seed(const struct tms_maybe *perturb, uint64_t *seed);
+
 /* How it is to be watched. */
 struct tms_manner {
     const char *mode;    /* for TMESIS_RT_MODE */

@@ -129,12 +129,13 @@ json_t *tms_origin_of(const json_t *result)
     return origin;
 }
 
+/* What is not known comes last. */
 static int compare_text(const json_t *a, const json_t *b, const char *key)
 {
     const char *one = json_string_value(json_object_get(a, key));
     const char *two = json_string_value(json_object_get(b, key));
 
-    return strcmp(one != NULL ? one : "", two != NULL ? two : "");
+    return strcmp(one != NULL ? one : "~", two != NULL ? two : "~");
 }
 
 bool tms_origin_is_later(const json_t *one, const json_t *two)

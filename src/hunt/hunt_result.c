@@ -13,9 +13,14 @@
 
 bool tms_hunt_init(struct tms_hunt *hunt)
 {
-    *hunt =
-        (struct tms_hunt){.hunts = json_object(), .runs = json_object(), .examples = json_object()};
-    return hunt->hunts != NULL && hunt->runs != NULL && hunt->examples != NULL;
+    *hunt = (struct tms_hunt){
+        .hunts = json_object(),
+        .runs = json_object(),
+        .examples = json_object(),
+        .windows = json_object(),
+    };
+    return hunt->hunts != NULL && hunt->runs != NULL && hunt->examples != NULL &&
+           hunt->windows != NULL;
 }
 
 void tms_hunt_clear(struct tms_hunt *hunt)
@@ -23,6 +28,7 @@ void tms_hunt_clear(struct tms_hunt *hunt)
     json_decref(hunt->hunts);
     json_decref(hunt->runs);
     json_decref(hunt->examples);
+    json_decref(hunt->windows);
     json_decref(hunt->origin);
     *hunt = (struct tms_hunt){0};
 }
@@ -32,7 +38,7 @@ void tms_hunt_clear(struct tms_hunt *hunt)
 /* What makes two hunts the same: neither the shard, nor how many runs it has. */
 char *tms_hunt_key(const json_t *entry)
 {
-    static const char *const members[] = {"program", "options", "seed", "strategy"};
+    static const char *const members[] = {"program", "options", "seed", "strategy", "strength"};
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
     char *key = NULL;
 
@@ -107,6 +113,46 @@ static bool add_record(struct tms_hunt *hunt, json_t *record)
     return json_object_set_new(hunt->runs, name, record) == 0;
 }
 
+/* ---- windows ------------------------------------------------------------------------------- */
+
+#define WINDOWS_MOST 4096
+
+static const char *site_of(const json_t *window, const char *place)
+{
+    const char *site = json_string_value(json_object_get(json_object_get(window, place), "site"));
+
+    return site != NULL ? site : "";
+}
+
+/* Of several with the same sites that of the smaller text. */
+static bool add_window(struct tms_hunt *hunt, json_t *window)
+{
+    const char *id = json_string_value(json_object_get(window, "id"));
+    char *name = NULL;
+
+    if (id == NULL ||
+        asprintf(&name, "%s %s %s", id, site_of(window, "close"), site_of(window, "open")) < 0) {
+        return id == NULL;
+    }
+    const json_t *known = json_object_get(hunt->windows, name);
+    bool room = known != NULL || json_object_size(hunt->windows) < WINDOWS_MOST;
+    bool better = known == NULL || is_smaller(window, known);
+    bool good = !room || !better || json_object_set(hunt->windows, name, window) == 0;
+    free(name);
+    return good;
+}
+
+bool tms_hunt_add_windows(struct tms_hunt *hunt, const json_t *result)
+{
+    const json_t *windows = json_object_get(result, "windows");
+    bool good = true;
+
+    for (size_t i = 0; good && i < json_array_size(windows); i++) {
+        good = add_window(hunt, json_array_get(windows, i));
+    }
+    return good;
+}
+
 enum tms_news tms_hunt_add(struct tms_hunt *hunt, json_t *record, const json_t *result)
 {
     const json_t *results = json_object_get(result, "results");
@@ -127,7 +173,7 @@ enum tms_news tms_hunt_add(struct tms_hunt *hunt, json_t *record, const json_t *
         }
         news = news || code > 0;
     }
-    if (!add_record(hunt, record)) {
+    if (!add_record(hunt, record) || !tms_hunt_add_windows(hunt, result)) {
         return TMS_NEWS_FAILED;
     }
     return news ? TMS_NEWS_SOME : TMS_NEWS_NONE;
@@ -150,6 +196,10 @@ bool tms_hunt_merge(struct tms_hunt *hunt, const struct tms_hunt *from)
     json_object_foreach(from->examples, key, value)
     {
         good = good && tms_examples_add(hunt->examples, key, json_incref(value)) >= 0;
+    }
+    json_object_foreach(from->windows, key, value)
+    {
+        good = good && add_window(hunt, value);
     }
     if (hunt->origin == NULL || tms_origin_is_later(hunt->origin, from->origin)) {
         json_decref(hunt->origin);

@@ -17,11 +17,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All three are JSON objects. */
+/* All are JSON objects. */
 struct tms_hunt {
     json_t *hunts;    /* by key: how a hunt was made, an entry of hunts[] (docs/hunting.md) */
     json_t *runs;     /* by hunt and index: records */
     json_t *examples; /* by key of the finding: `hunt`, `index`, `engine`, `finding` */
+    json_t *windows;  /* by id and sites: what runs have learned (docs/schedules.md) */
     json_t *origin;   /* of a result: version, host, started; NULL: there was none yet */
 };
 
@@ -48,6 +49,9 @@ enum tms_news {
     TMS_NEWS_NONE,
     TMS_NEWS_SOME, /* an error or warning that no run had shown as strongly */
 };
+
+/* Takes in the windows of a result, which tms_hunt_add does too. False when memory is short. */
+bool tms_hunt_add_windows(struct tms_hunt *hunt, const json_t *result);
 
 /* Takes a record over; `result` is the JSON object of the run, or NULL. */
 enum tms_news tms_hunt_add(struct tms_hunt *hunt, json_t *record, const json_t *result);

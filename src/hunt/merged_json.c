@@ -168,25 +168,49 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* All hunts, by key. */
-static json_t *hunts_json(const struct tms_hunt *hunt, json_t *const *records, size_t count)
+/* The keys of an object in order, to be freed; NULL when memory is short. */
+static const char **sorted_keys(json_t *object)
 {
-    const char **keys = calloc(json_object_size(hunt->hunts) + 1, sizeof(*keys));
-    json_t *list = json_array(), *value;
-    bool good = list != NULL && keys != NULL;
-    const char *key;
+    const char **keys = calloc(json_object_size(object) + 1, sizeof(*keys)), *key;
+    json_t *value;
     size_t size = 0;
 
-    json_object_foreach(hunt->hunts, key, value)
+    json_object_foreach(object, key, value)
     {
-        if (good) {
+        if (keys != NULL) {
             keys[size++] = key;
         }
     }
     if (size > 0) {
         qsort(keys, size, sizeof(*keys), by_text);
     }
-    for (size_t i = 0; good && i < size; i++) {
+    return keys;
+}
+
+static json_t *windows_json(const struct tms_hunt *hunt)
+{
+    const char **keys = sorted_keys(hunt->windows);
+    json_t *list = json_array();
+    bool good = keys != NULL && list != NULL;
+
+    for (size_t i = 0; good && i < json_object_size(hunt->windows); i++) {
+        good = json_array_append(list, json_object_get(hunt->windows, keys[i])) == 0;
+    }
+    free(keys);
+    if (!good) {
+        json_decref(list);
+    }
+    return good ? list : NULL;
+}
+
+/* All hunts, by key. */
+static json_t *hunts_json(const struct tms_hunt *hunt, json_t *const *records, size_t count)
+{
+    const char **keys = sorted_keys(hunt->hunts);
+    json_t *list = json_array();
+    bool good = list != NULL && keys != NULL;
+
+    for (size_t i = 0; good && i < json_object_size(hunt->hunts); i++) {
         good = json_array_append_new(list, hunt_json(hunt, keys[i], records, count)) == 0;
     }
     free(keys);
@@ -333,7 +357,8 @@ json_t *tms_hunt_json(const struct tms_hunt *hunt, bool partial)
         (!partial || json_object_set_new(object, "partial", json_true()) == 0) &&
         json_object_set_new(object, "hunt", about_hunt(hunt, records, count)) == 0 &&
         json_object_set_new(object, "trace", tms_merged_trace(records, count, path)) == 0 &&
-        json_object_set_new(object, "results", results_json(hunt, records, count)) == 0;
+        json_object_set_new(object, "results", results_json(hunt, records, count)) == 0 &&
+        json_object_set_new(object, "windows", windows_json(hunt)) == 0;
     free(records);
     free(path);
     if (!good) {
@@ -393,6 +418,7 @@ bool tms_hunt_from_json(struct tms_hunt *hunt, const json_t *result)
     for (size_t i = 0; good && i < json_array_size(results); i++) {
         good = take_engine(hunt, json_array_get(results, i));
     }
+    good = good && tms_hunt_add_windows(hunt, result);
     hunt->origin = good ? tms_origin_of(result) : NULL;
     return hunt->origin != NULL;
 }

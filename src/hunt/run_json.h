@@ -5,8 +5,9 @@
 #include <jansson.h>
 
 /*
- * What `tmesis run --json` wrote: of several processes the object over all of them. A new
- * reference; NULL: there is none, or the file is not what it should be.
+ * What `tmesis run --json` wrote: of several processes the object over all of them, with the
+ * windows that any of them saw. A new reference; NULL: there is none, or the file is not what it
+ * should be.
  */
 json_t *tms_run_json(const char *path);
 

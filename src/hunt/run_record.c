@@ -162,12 +162,14 @@ static bool add_result(json_t *record, const json_t *result)
 {
     static const char *const members[] = {"trace", NULL};
     const json_t *results = json_object_get(result, "results");
+    json_t *steering = json_object_get(result, "schedule");
     json_t *engines = json_array(), *findings = json_array();
     bool good = copy_members(record, result, members) && engines != NULL && findings != NULL;
 
     for (size_t i = 0; good && i < json_array_size(results); i++) {
         good = add_engine(engines, findings, json_array_get(results, i));
     }
+    good = good && (steering == NULL || json_object_set(record, "steering", steering) == 0);
     good = json_object_set_new(record, "engines", engines) == 0 && good;
     return json_object_set_new(record, "findings", findings) == 0 && good;
 }

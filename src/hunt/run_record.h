@@ -5,6 +5,7 @@
  *     hunt, index     which run of which hunt this is: together they name it
  *     seed, strategy, schedule   how it was made; `schedule` is the text of the schedule file
  *     outcome         how it ended: kind, status, signal, text, seconds
+ *     steering        what became of the schedule: `schedule` of the JSON object of the run
  *     trace, engines  of the JSON object of the run, the results without their findings
  *     findings        key, engine, id, evidence, count; of judged ones level, executions, cut,
  *                     patterns. Findings of several runs are the same if their keys are

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "hunt/chooser.h"
 #include "hunt/failure_text.h"
 #include "hunt/fisher.h"
 #include "hunt/hunt_result.h"
@@ -471,6 +472,113 @@ static void test_keys(void **state)
     json_decref(two);
 }
 
+/* ---- schedules ---------------------------------------------------------------------------------
+ */
+
+/* A run that learned two windows, one of them under a lock, and predicts something. */
+static const char learned[] =
+    "{\"schedule\": {\"points\": 77}, \"windows\": ["
+    "{\"id\": \"AV-000001\", \"guarded\": true, \"close\": {\"site\": \"p+0x1\"}},"
+    "{\"id\": \"AV-000002\", \"close\": {\"site\": \"p+0x2\"}, \"open\": {\"site\": \"p+0x3\"}},"
+    "{\"id\": \"AV-000003\", \"close\": {\"location\": \"unknown\"}},"
+    "{\"id\": \"AV-000004\", \"close\": {\"site\": \"p+0x4 seed 1\"}}],"
+    "\"results\": [{\"engine\": \"judge\", \"violations\": [{\"id\": \"AV-000005\", "
+    "\"evidence\": \"predicted\", \"level\": \"error\", \"own\": [{\"at\": {\"site\": \"p+0x5\"}}, "
+    "{\"at\": {\"site\": \"p+0x6\"}}], \"foreign\": [{\"at\": {\"site\": \"p+0x7\"}}]}, "
+    "{\"id\": \"AV-000006\", \"evidence\": \"predicted\", \"level\": \"note\", \"own\": [{\"at\": "
+    "{\"site\": \"p+0x8\"}}, {\"at\": {\"site\": \"p+0x9\"}}]}]}]}";
+
+static void learn(struct tms_chooser *chooser)
+{
+    json_t *result = json_loads(learned, 0, NULL);
+
+    assert_non_null(result);
+    assert_true(tms_chooser_learn(chooser, result));
+    assert_true(tms_chooser_learn(chooser, result));
+    assert_int_equal(chooser->count, 3);
+    json_decref(result);
+}
+
+static void expect_choice(struct tms_chooser *chooser, const struct tms_hunt *hunt, uint64_t number,
+                          const char *text)
+{
+    struct tms_choice choice = tms_choose(chooser, hunt, number, 40 + number);
+
+    assert_string_equal(choice.text, text);
+    free(choice.text);
+}
+
+#define HEAD "tmesis-schedule 1\nstrategy "
+#define W1   "window close=p+0x1\n"
+#define W2   "window close=p+0x2 open=p+0x3\n"
+#define W5   "window close=p+0x6 open=p+0x5 foreign=p+0x7\n"
+
+static void test_choices(void **state)
+{
+    struct tms_chooser chooser = {.strategy = TMS_HUNT_AUTO, .strength = 80};
+    struct tms_hunt hunt;
+
+    (void)state;
+    start(&hunt);
+    expect_choice(&chooser, &hunt, 0, HEAD "learn\nseed 40\n");
+    expect_choice(&chooser, &hunt, 1, HEAD "noise\nseed 41\nstrength 80\n");
+    expect_choice(&chooser, &hunt, 6, HEAD "pct\nseed 46\ndepth 2\npoints 50\n");
+    learn(&chooser);
+    expect_choice(&chooser, &hunt, 1, HEAD "directed\nseed 41\nbound 50\n" W5 W2 W1);
+    expect_choice(&chooser, &hunt, 2, HEAD "directed\nseed 42\nbound 100\n" W5 W2 W1);
+    expect_choice(&chooser, &hunt, 3, HEAD "noise\nseed 43\nstrength 80\n");
+    expect_choice(&chooser, &hunt, 6, HEAD "pct\nseed 46\ndepth 2\npoints 77\n");
+    tms_chooser_clear(&chooser);
+    tms_hunt_clear(&hunt);
+}
+
+/* What was observed is not tried again beside others, and not at all by the mixture. */
+static void test_observed_choices(void **state)
+{
+    struct tms_chooser chooser = {.strategy = TMS_HUNT_AUTO, .strength = 100};
+    struct made_run run = {.shown = {[2] = {true, 0, 0, 1, 1, 1}, [5] = {true, 0, 0, 1, 1, 1}}};
+    struct tms_hunt hunt;
+
+    (void)state;
+    start(&hunt);
+    learn(&chooser);
+    add_made(&hunt, &run, 0);
+    assert_true(tms_hunt_observed(&hunt, "AV-000005"));
+    assert_false(tms_hunt_observed(&hunt, "AV-000001"));
+    expect_choice(&chooser, &hunt, 1, HEAD "directed\nseed 41\nbound 50\n" W1);
+    run.shown[1] = run.shown[2];
+    add_made(&hunt, &run, 1);
+    expect_choice(&chooser, &hunt, 2, HEAD "noise\nseed 42\nstrength 100\n");
+    chooser.strategy = TMS_HUNT_DIRECTED;
+    expect_choice(&chooser, &hunt, 2, HEAD "directed\nseed 42\nbound 50\n" W5);
+    tms_chooser_clear(&chooser);
+    tms_hunt_clear(&hunt);
+}
+
+static void test_targets(void **state)
+{
+    static const char *const targets[] = {"AV-000002"};
+    struct tms_chooser chooser = {
+        .strategy = TMS_HUNT_DIRECTED, .targets = targets, .target_count = 1};
+    struct tms_hunt hunt;
+
+    (void)state;
+    start(&hunt);
+    expect_choice(&chooser, &hunt, 0, HEAD "learn\nseed 40\n");
+    learn(&chooser);
+    expect_choice(&chooser, &hunt, 0, HEAD "directed\nseed 40\nbound 50\n" W2);
+    char *text = tms_chooser_text(&chooser, "AV-000005", 3);
+    assert_string_equal(text, HEAD "directed\nseed 3\nbound 400\n" W5);
+    assert_true(tms_chooser_is_about(&chooser, text, "AV-000005"));
+    assert_false(tms_chooser_is_about(&chooser, text, "AV-000002"));
+    free(text);
+    assert_null(tms_chooser_text(&chooser, "AV-000009", 3));
+    chooser.given = "as it is";
+    expect_choice(&chooser, &hunt, 5, "as it is");
+    tms_chooser_clear(&chooser);
+    tms_hunt_clear(&hunt);
+}
+
 static void test_text(void **state)
 {
     json_t *text = tms_json_text_of("a\xff"
@@ -484,12 +592,20 @@ static void test_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shard_parse),  cmocka_unit_test(test_shards_cover),
-        cmocka_unit_test(test_seeds),        cmocka_unit_test(test_fisher),
-        cmocka_unit_test(test_failure_text), cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_merge),        cmocka_unit_test(test_partial),
-        cmocka_unit_test(test_news),         cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_shard_parse),
+        cmocka_unit_test(test_shards_cover),
+        cmocka_unit_test(test_seeds),
+        cmocka_unit_test(test_fisher),
+        cmocka_unit_test(test_failure_text),
+        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_partial),
+        cmocka_unit_test(test_news),
+        cmocka_unit_test(test_keys),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_observed_choices),
+        cmocka_unit_test(test_targets),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

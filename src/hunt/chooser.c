@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The schedule of the next run; see chooser.h. */
+#include "hunt/chooser.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hunt/example.h"
+
+#define HEADER          "tmesis-schedule 1\n"
+#define WINDOWS_AT_ONCE 3  /* in a directed run: held threads keep each other from other windows */
+#define WINDOWS_OF_ONE  16 /* of one finding, to make it happen again */
+#define WINDOWS_MOST    4096 /* that are kept */
+#define GUARDED         3    /* tries that a window with a lock held over it comes later */
+#define BOUND_FIRST                                                                                \
+    50                 /* milliseconds for which a thread is held at most: doubled with each try,  \
+                        */
+#define BOUND_MOST 400 /* … up to this */
+#define DEPTH      2   /* of pct: most such bugs need no more than one change of priorities */
+#define POINTS     50  /* of pct, if no run has told */
+
+const char *tms_hunt_strategy_word(size_t index)
+{
+    static const char *const words[] = {
+#define X(name, word) word,
+        TMS_HUNT_STRATEGIES(X)
+#undef X
+    };
+
+    return index < TMS_HUNT_STRATEGY_COUNT ? words[index] : NULL;
+}
+
+static void free_window(struct tms_hunt_window *window)
+{
+    free(window->id);
+    free(window->close);
+    free(window->open);
+    free(window->foreign);
+}
+
+void tms_chooser_clear(struct tms_chooser *chooser)
+{
+    for (size_t i = 0; i < chooser->count; i++) {
+        free_window(&chooser->windows[i]);
+    }
+    free(chooser->windows);
+    chooser->windows = NULL;
+    chooser->count = chooser->capacity = 0;
+}
+
+/* ---- windows -------------------------------------------------------------------------------- */
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static struct tms_hunt_window *find(const struct tms_chooser *chooser,
+                                    const struct tms_hunt_window *window)
+{
+    for (size_t i = 0; i < chooser->count; i++) {
+        struct tms_hunt_window *known = &chooser->windows[i];
+        if (is_same_text(known->id, window->id) && is_same_text(known->close, window->close) &&
+            is_same_text(known->open, window->open) &&
+            is_same_text(known->foreign, window->foreign)) {
+            return known;
+        }
+    }
+    return NULL;
+}
+
+static bool reserve(struct tms_chooser *chooser)
+{
+    size_t capacity = chooser->capacity > 0 ? chooser->capacity * 2 : 16;
+
+    if (chooser->count < chooser->capacity) {
+        return true;
+    }
+    struct tms_hunt_window *windows = realloc(chooser->windows, capacity * sizeof(*windows));
+    if (windows == NULL) {
+        return false;
+    }
+    chooser->windows = windows;
+    chooser->capacity = capacity;
+    return true;
+}
+
+static char *copy(const char *text)
+{
+    return text != NULL ? strdup(text) : NULL;
+}
+
+/* Adds what is new; texts of `window` stay the caller's. A window without a place to hold is none.
+ */
+static bool add_window(struct tms_chooser *chooser, const struct tms_hunt_window *window)
+{
+    if (window->id == NULL || window->close == NULL || chooser->count == WINDOWS_MOST) {
+        return true;
+    }
+    struct tms_hunt_window *known = find(chooser, window);
+    if (known != NULL) {
+        known->predicted = known->predicted || window->predicted;
+        return true;
+    }
+    if (!reserve(chooser)) {
+        return false;
+    }
+    struct tms_hunt_window *own = &chooser->windows[chooser->count++];
+    *own = (struct tms_hunt_window){.id = copy(window->id),
+                                    .close = copy(window->close),
+                                    .open = copy(window->open),
+                                    .foreign = copy(window->foreign),
+                                    .predicted = window->predicted,
+                                    .guarded = window->guarded};
+    return own->id != NULL && own->close != NULL && (own->open != NULL) == (window->open != NULL) &&
+           (own->foreign != NULL) == (window->foreign != NULL);
+}
+
+/* The site of a location, NULL: it has none. */
+static char *site_of(const json_t *location)
+{
+    const char *site = json_string_value(json_object_get(location, "site"));
+
+    return site != NULL && site[strcspn(site, " \t\n#")] == '\0' ? (char *)(uintptr_t)site : NULL;
+}
+
+/* That of an event. */
+static char *turn_site(const json_t *turns, size_t index)
+{
+    return site_of(json_object_get(json_array_get(turns, index), "at"));
+}
+
+static char *text_of(const json_t *object, const char *key)
+{
+    return (char *)(uintptr_t)json_string_value(json_object_get(object, key));
+}
+
+/* Between the two steps of the block: held before the second, until the other thread has acted. */
+static bool add_finding(struct tms_chooser *chooser, const json_t *finding)
+{
+    const json_t *own = json_object_get(finding, "own"),
+                 *foreign = json_object_get(finding, "foreign");
+    size_t count = json_array_size(own);
+    const char *evidence = text_of(finding, "evidence");
+    struct tms_hunt_window window = {
+        .id = text_of(finding, "id"),
+        .close = count >= 2 ? turn_site(own, count - 1) : NULL,
+        .open = count >= 2 ? turn_site(own, 0) : NULL,
+        .foreign = turn_site(foreign, 0),
+        .predicted = evidence != NULL && strcmp(evidence, "predicted") == 0,
+    };
+
+    return add_window(chooser, &window);
+}
+
+static bool add_learned(struct tms_chooser *chooser, const json_t *windows)
+{
+    bool good = true;
+
+    for (size_t i = 0; good && i < json_array_size(windows); i++) {
+        const json_t *learned = json_array_get(windows, i);
+        struct tms_hunt_window window = {
+            .id = text_of(learned, "id"),
+            .close = site_of(json_object_get(learned, "close")),
+            .open = site_of(json_object_get(learned, "open")),
+            .guarded = json_is_true(json_object_get(learned, "guarded")),
+        };
+        good = add_window(chooser, &window);
+    }
+    return good;
+}
+
+/* Errors and warnings that are predicted, and neither suppressed nor known. */
+static bool is_worth_it(const json_t *finding)
+{
+    const char *level = text_of(finding, "level"), *evidence = text_of(finding, "evidence");
+
+    return level != NULL && evidence != NULL && strcmp(level, "note") != 0 &&
+           strcmp(evidence, "predicted") == 0 &&
+           !json_is_true(json_object_get(finding, "suppressed")) &&
+           !json_is_false(json_object_get(finding, "new"));
+}
+
+static bool is_target(const struct tms_chooser *chooser, const char *id)
+{
+    bool target = chooser->targets == NULL;
+
+    for (size_t i = 0; i < chooser->target_count; i++) {
+        target = target || strcmp(chooser->targets[i], id) == 0;
+    }
+    return target;
+}
+
+/* What was observed has its windows among those that were learned, if any. */
+static bool is_wanted(const struct tms_chooser *chooser, const json_t *finding)
+{
+    const char *id = text_of(finding, "id");
+    bool target = chooser->targets != NULL && id != NULL && text_of(finding, "level") != NULL &&
+                  is_target(chooser, id) && tms_chooser_windows(chooser, id) == 0;
+
+    return target || is_worth_it(finding);
+}
+
+bool tms_chooser_learn(struct tms_chooser *chooser, const json_t *result)
+{
+    const json_t *results = json_object_get(result, "results");
+    json_int_t points =
+        json_integer_value(json_object_get(json_object_get(result, "schedule"), "points"));
+    bool good = add_learned(chooser, json_object_get(result, "windows"));
+
+    for (size_t i = 0; i < json_array_size(results); i++) {
+        const json_t *list = json_object_get(json_array_get(results, i), "violations");
+        for (size_t j = 0; good && j < json_array_size(list); j++) {
+            const json_t *finding = json_array_get(list, j);
+            good = !is_wanted(chooser, finding) || add_finding(chooser, finding);
+        }
+    }
+    if (points > 0 && (uint64_t)points > chooser->points) {
+        chooser->points = (uint64_t)points;
+    }
+    return good;
+}
+
+/* ---- choices -------------------------------------------------------------------------------- */
+
+bool tms_hunt_observed(const struct tms_hunt *hunt, const char *id)
+{
+    const json_t *finding = tms_examples_judged(hunt->examples, id);
+
+    return finding != NULL && tms_evidence_place(finding) == 0;
+}
+
+/* Is the first the better one to try? Those that are equal come in the order of their discovery. */
+static bool is_better(const struct tms_hunt *hunt, const struct tms_hunt_window *a,
+                      const struct tms_hunt_window *b)
+{
+    bool seen = tms_hunt_observed(hunt, a->id), other = tms_hunt_observed(hunt, b->id);
+
+    if (seen != other) {
+        return other;
+    }
+    uint64_t one = a->tries + (a->guarded ? GUARDED : 0);
+    uint64_t two = b->tries + (b->guarded ? GUARDED : 0);
+    if (one != two) {
+        return one < two;
+    }
+    return a->predicted && !b->predicted;
+}
+
+/* The best window that this run does not have yet. */
+static struct tms_hunt_window *next_window(const struct tms_chooser *chooser,
+                                           const struct tms_hunt *hunt,
+                                           const struct tms_hunt_window *const *chosen,
+                                           size_t count)
+{
+    struct tms_hunt_window *best = NULL;
+
+    for (size_t i = 0; i < chooser->count; i++) {
+        struct tms_hunt_window *window = &chooser->windows[i];
+        bool taken = !is_target(chooser, window->id);
+        for (size_t j = 0; j < count; j++) {
+            taken = taken || chosen[j] == window;
+        }
+        if (!taken && (best == NULL || is_better(hunt, window, best))) {
+            best = window;
+        }
+    }
+    return best;
+}
+
+static void write_window(FILE *out, const struct tms_hunt_window *window)
+{
+    fprintf(out, "window close=%s", window->close);
+    if (window->open != NULL) {
+        fprintf(out, " open=%s", window->open);
+    }
+    if (window->foreign != NULL) {
+        fprintf(out, " foreign=%s", window->foreign);
+    }
+    fputc('\n', out);
+}
+
+/* A short hold is tried first: in windows that nobody else comes to, holds are in vain. */
+static int bound_of(const struct tms_hunt_window *window)
+{
+    int bound = BOUND_FIRST;
+
+    for (uint64_t i = 0; i < window->tries && bound < BOUND_MOST; i++) {
+        bound *= 2;
+    }
+    return bound;
+}
+
+/* Windows for one run: those of findings that were not observed, and of others only alone. */
+static void write_directed(FILE *out, struct tms_chooser *chooser, const struct tms_hunt *hunt)
+{
+    const struct tms_hunt_window *chosen[WINDOWS_AT_ONCE];
+    size_t count = 0;
+
+    while (count < WINDOWS_AT_ONCE) {
+        struct tms_hunt_window *window = next_window(chooser, hunt, chosen, count);
+        if (window == NULL || (count > 0 && tms_hunt_observed(hunt, window->id))) {
+            break;
+        }
+        if (count == 0) {
+            fprintf(out, "bound %d\n", bound_of(window));
+        }
+        chosen[count++] = window;
+        window->tries++;
+        write_window(out, window);
+    }
+}
+
+/* Of six runs three are directed, two have noise, and one has random priorities. */
+static enum tms_hunt_strategy mix(const struct tms_chooser *chooser, const struct tms_hunt *hunt,
+                                  uint64_t number)
+{
+    static const enum tms_hunt_strategy turns[] = {TMS_HUNT_DIRECTED, TMS_HUNT_DIRECTED,
+                                                   TMS_HUNT_NOISE,    TMS_HUNT_DIRECTED,
+                                                   TMS_HUNT_NOISE,    TMS_HUNT_PCT};
+    enum tms_hunt_strategy turn = turns[(number - 1) % (sizeof(turns) / sizeof(turns[0]))];
+    bool left = false;
+
+    for (size_t i = 0; i < chooser->count; i++) {
+        left = left || !tms_hunt_observed(hunt, chooser->windows[i].id);
+    }
+    return turn == TMS_HUNT_DIRECTED && !left ? TMS_HUNT_NOISE : turn;
+}
+
+static enum tms_hunt_strategy strategy_for(const struct tms_chooser *chooser,
+                                           const struct tms_hunt *hunt, uint64_t number)
+{
+    bool first = number == 0;
+
+    switch (chooser->strategy) {
+    case TMS_HUNT_AUTO:
+        return first ? TMS_HUNT_LEARN : mix(chooser, hunt, number);
+    case TMS_HUNT_DIRECTED:
+        return next_window(chooser, hunt, NULL, 0) != NULL ? TMS_HUNT_DIRECTED
+               : first                                     ? TMS_HUNT_LEARN
+                                                           : TMS_HUNT_NOISE;
+    default:
+        return chooser->strategy;
+    }
+}
+
+struct tms_choice tms_choose(struct tms_chooser *chooser, const struct tms_hunt *hunt,
+                             uint64_t number, uint64_t seed)
+{
+    enum tms_hunt_strategy strategy = strategy_for(chooser, hunt, number);
+    struct tms_choice choice = {.strategy = tms_hunt_strategy_word(strategy)};
+    size_t size;
+
+    if (chooser->given != NULL) {
+        return (struct tms_choice){"given", strdup(chooser->given)};
+    }
+    FILE *out = open_memstream(&choice.text, &size);
+    if (out == NULL) {
+        return choice;
+    }
+    fprintf(out, HEADER "strategy %s\nseed %" PRIu64 "\n", choice.strategy, seed);
+    if (strategy == TMS_HUNT_NOISE) {
+        fprintf(out, "strength %" PRIu64 "\n", chooser->strength);
+    } else if (strategy == TMS_HUNT_PCT) {
+        fprintf(out, "depth %d\npoints %" PRIu64 "\n", DEPTH,
+                chooser->points > 0 ? chooser->points : POINTS);
+    } else if (strategy == TMS_HUNT_DIRECTED) {
+        write_directed(out, chooser, hunt);
+    }
+    if (fclose(out) != 0) {
+        free(choice.text);
+        choice.text = NULL;
+    }
+    return choice;
+}
+
+size_t tms_chooser_windows(const struct tms_chooser *chooser, const char *id)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < chooser->count; i++) {
+        count += strcmp(chooser->windows[i].id, id) == 0;
+    }
+    return count;
+}
+
+/* Does the schedule hold threads in a window of this finding? */
+bool tms_chooser_is_about(const struct tms_chooser *chooser, const char *schedule, const char *id)
+{
+    bool about = false;
+
+    for (size_t i = 0; !about && i < chooser->count; i++) {
+        const struct tms_hunt_window *window = &chooser->windows[i];
+        const char *at = strcmp(window->id, id) == 0 ? strstr(schedule, window->close) : NULL;
+        size_t length = strlen(window->close);
+        about = at != NULL && (at[length] == ' ' || at[length] == '\n');
+    }
+    return about;
+}
+
+char *tms_chooser_text(const struct tms_chooser *chooser, const char *id, uint64_t seed)
+{
+    char *text = NULL;
+    size_t size, count = 0;
+    FILE *out = tms_chooser_windows(chooser, id) > 0 ? open_memstream(&text, &size) : NULL;
+
+    if (out == NULL) {
+        return NULL;
+    }
+    fprintf(out, HEADER "strategy directed\nseed %" PRIu64 "\nbound %d\n", seed, BOUND_MOST);
+    for (size_t i = 0; i < chooser->count && count < WINDOWS_OF_ONE; i++) {
+        if (strcmp(chooser->windows[i].id, id) == 0) {
+            write_window(out, &chooser->windows[i]);
+            count++;
+        }
+    }
+    if (fclose(out) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}

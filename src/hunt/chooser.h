@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which schedule (docs/schedules.md) the next run of a hunt gets, and what earlier runs have told
+ * about that: windows in which a thread can be held, from predicted findings and from what runs
+ * have learned, and how many scheduling points a run has.
+ *
+ * A choice depends on the strategy, the seed, the number of the run in its shard, and on what the
+ * runs of this shard have shown; nothing is random. Not thread-safe.
+ */
+#ifndef TMS_HUNT_CHOOSER_H
+#define TMS_HUNT_CHOOSER_H
+
+#include "hunt/hunt_result.h"
+
+/* What --strategy takes. X(name, word) */
+#define TMS_HUNT_STRATEGIES(X)                                                                     \
+    X(AUTO, "auto")         /* learn first, then directed runs, mixed with noise and pct */        \
+    X(NOISE, "noise")       /* random delays */                                                    \
+    X(PCT, "pct")           /* random priorities */                                                \
+    X(DIRECTED, "directed") /* learn first, then directed runs; noise where there is no window */  \
+    X(LEARN, "learn")       /* no delays */
+
+enum tms_hunt_strategy {
+#define X(name, word) TMS_HUNT_##name,
+    TMS_HUNT_STRATEGIES(X)
+#undef X
+        TMS_HUNT_STRATEGY_COUNT
+};
+
+/* NULL after the last. */
+const char *tms_hunt_strategy_word(size_t index);
+
+/* Where a thread is to be held, so that a finding may show. */
+struct tms_hunt_window {
+    char *id;                     /* of the finding */
+    char *close, *open, *foreign; /* sites; the last two may be NULL */
+    bool predicted;               /* otherwise learned: the block may be atomic there */
+    bool guarded;   /* the thread holds some lock all the time: others may be kept out */
+    uint64_t tries; /* directed runs that had it */
+};
+
+struct tms_chooser {
+    enum tms_hunt_strategy strategy;
+    uint64_t strength;          /* of noise, per cent */
+    uint64_t points;            /* the most scheduling points of a run; 0: unknown */
+    const char *const *targets; /* ids: only windows of these findings; NULL: of all */
+    size_t target_count;
+    const char *given; /* the schedule of all runs; NULL: they are chosen */
+    struct tms_hunt_window *windows;
+    size_t count, capacity;
+};
+
+void tms_chooser_clear(struct tms_chooser *chooser);
+
+/* Takes in what the JSON object of a run says. False when memory is short. */
+bool tms_chooser_learn(struct tms_chooser *chooser, const json_t *result);
+
+/* A schedule that was chosen. */
+struct tms_choice {
+    const char *strategy; /* its word */
+    char *text;           /* of the schedule file, to be freed; NULL: memory is short */
+};
+
+/*
+ * For a run with this seed, which is the shard's `number`-th, from 0 on. Windows of findings that
+ * `hunt` has observed come last.
+ */
+struct tms_choice tms_choose(struct tms_chooser *chooser, const struct tms_hunt *hunt,
+                             uint64_t number, uint64_t seed);
+
+/* How many windows of this finding are known? */
+size_t tms_chooser_windows(const struct tms_chooser *chooser, const char *id);
+
+/* Does a schedule hold threads in a window of this finding? */
+bool tms_chooser_is_about(const struct tms_chooser *chooser, const char *schedule, const char *id);
+
+/* A directed schedule with the windows of this finding, to be freed; NULL: none is known. */
+char *tms_chooser_text(const struct tms_chooser *chooser, const char *id, uint64_t seed);
+
+/* Was the finding with that id observed? */
+bool tms_hunt_observed(const struct tms_hunt *hunt, const char *id);
+
+#endif
