@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/core/memory.h"
+#include "runtime/core/schedule.h"
 #include "runtime/core/thread.h"
 #include "runtime/intercept/alloc.h"
 
@@ -89,6 +90,9 @@ static int note_module(struct dl_phdr_info *info, size_t size, void *data)
         module.path[length > 0 ? length : 0] = '\0';
     }
     known.modules[known.module_count] = module;
+    if (tms_rt_mode.scheduled) {
+        tms_rt_steer_module(module.path, module.bias);
+    }
     spool_module(&known.modules[known.module_count++]);
     return 0;
 }

@@ -90,7 +90,7 @@ static bool delay(struct tms_rt_thread *t, const struct tms_rt_point *point)
     if (random % (UINT64_C(100) * density->share) >= strength || !may_sleep(time)) {
         return false;
     }
-    tms_rt_sleep(time);
+    tms_rt_rest(t, time);
     return true;
 }
 

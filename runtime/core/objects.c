@@ -500,12 +500,13 @@ static void acquired(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bo
     take(t, lock, pc, shared, true);
 }
 
-/* For windows: where the lock was taken, and, if accesses are not seen, that it was. */
+/* The same, and for windows where the lock was taken, and, if accesses are not seen, that it was.
+ */
 static __attribute__((noinline)) void acquired_at_point(struct tms_rt_thread *t, const void *lock,
-                                                        uintptr_t pc)
+                                                        uintptr_t pc, bool shared)
 {
+    acquired(t, lock, pc, shared);
     struct tms_rt_held *held = held_by(t, lock);
-
     if (held != NULL && held->depth == 1) {
         held->site = tms_rt_site(t, pc);
         if (!TMS_RT_SEES_MEMORY || !tms_rt_mode.memory) {
@@ -517,18 +518,12 @@ static __attribute__((noinline)) void acquired_at_point(struct tms_rt_thread *t,
 
 void tms_rt_acquired(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
 {
-    acquired(t, lock, pc, false);
-    if (tms_rt_mode.scheduled) {
-        acquired_at_point(t, lock, pc);
-    }
+    (tms_rt_mode.scheduled ? acquired_at_point : acquired)(t, lock, pc, false);
 }
 
 void tms_rt_acquired_shared(struct tms_rt_thread *t, const void *lock, uintptr_t pc)
 {
-    acquired(t, lock, pc, true);
-    if (tms_rt_mode.scheduled) {
-        acquired_at_point(t, lock, pc);
-    }
+    (tms_rt_mode.scheduled ? acquired_at_point : acquired)(t, lock, pc, true);
 }
 
 void tms_rt_releasing_any(struct tms_rt_thread *t, const void *lock, uintptr_t pc)

@@ -17,8 +17,8 @@
  *     words.c                       who touched which byte last, and the filter
  *     recall.c, renew.c, stripes.c  what is done again; new memory; atomic operations
  *     check.c, history.c            the frontier engine, under one lock; transactions
- *     schedule.c, noise.c,
- *     window_notes.c                threads are steered along a schedule
+ *     schedule.c, noise.c, directed.c,
+ *     window_notes.c, stuck.c       threads are steered along a schedule
  *     spool.c, runs.c               the file that the process leaves behind (spool.h)
  *     init.c, memory.c, stack.c,
  *     interpose.h                   start and end, memory and stacks of our own, the real functions

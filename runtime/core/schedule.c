@@ -2,6 +2,7 @@
 /* The schedule of a process, and its scheduling points; see schedule.h. */
 #include "runtime/core/schedule.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -21,9 +22,9 @@ static const struct tms_rt_strategy *const strategies[] = {
     [TMS_STRATEGY_LEARN] = &nothing,
     [TMS_STRATEGY_NOISE] = &tms_rt_noise,
     [TMS_STRATEGY_PCT] = &nothing,
-    [TMS_STRATEGY_DIRECTED] = &nothing,
+    [TMS_STRATEGY_DIRECTED] = &tms_rt_directed,
 };
-static const struct tms_rt_strategy *strategy = &nothing;
+const struct tms_rt_strategy *tms_rt_strategy = &nothing;
 static struct tms_spool_schedule *record; /* NULL: there was no room for it */
 
 /* ---- start -------------------------------------------------------------------------------- */
@@ -65,8 +66,9 @@ bool tms_rt_schedule_start(const char *path, const char *perturb)
     if (tms_rt_mode.memory && !tms_rt_steering_start()) {
         return false;
     }
-    strategy = strategies[tms_rt_schedule.strategy];
+    tms_rt_strategy = strategies[tms_rt_schedule.strategy];
     tms_rt_mode.scheduled = tms_rt_scheduled = true;
+    tms_rt_note_modules();
     open_record();
     return true;
 }
@@ -75,19 +77,26 @@ void tms_rt_schedule_restart(void)
 {
     if (tms_rt_scheduled) {
         tms_rt_windows_restart();
+        if (tms_rt_strategy->restart != NULL) {
+            tms_rt_strategy->restart();
+        }
         open_record();
     }
 }
 
 /* ---- points ------------------------------------------------------------------------------- */
 
-void tms_rt_sleep(uint64_t nanoseconds)
+void tms_rt_rest(struct tms_rt_thread *t, uint64_t nanoseconds)
 {
     struct {
         long seconds, nanoseconds;
     } time = {(long)(nanoseconds / SECOND), (long)(nanoseconds % SECOND)};
 
+    if (t->from_outside) {
+        tms_rt_go_out(t);
+    }
     tms_rt_raw(SYS_nanosleep, (long)&time, 0, 0, 0, 0, 0);
+    t->inside = 1;
 }
 
 uint64_t tms_rt_random(struct tms_rt_thread *t)
@@ -106,33 +115,40 @@ static void count(uint64_t *counter)
     __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
-/* Has the strategy delayed the thread? */
-static bool pass(struct tms_rt_thread *t, const struct tms_rt_point *point)
+void tms_rt_count_hold(bool met)
 {
-    bool delayed = strategy->point != NULL && strategy->point(t, point);
-
     if (record != NULL) {
-        count(&record->points);
-        if (delayed) {
-            count(&record->delays);
-        }
+        count(&record->holds);
+        count(met ? &record->met : &record->released);
     }
-    return delayed;
 }
 
-static void pass_inside(struct tms_rt_thread *t, const struct tms_rt_point *point)
+static void pass(struct tms_rt_thread *t, const struct tms_rt_point *point)
 {
-    if (pass(t, point)) {
+    bool delayed = tms_rt_strategy->point != NULL && tms_rt_strategy->point(t, point);
+
+    __atomic_store_n(&t->points_passed, t->points_passed + 1, __ATOMIC_RELAXED);
+    if (record != NULL) {
+        count(&record->points);
+    }
+    if (delayed) {
         tms_rt_was_delayed(t);
+        if (record != NULL) {
+            count(&record->delays);
+        }
     }
 }
 
 static void pass_outside(const struct tms_rt_point *point)
 {
-    struct tms_rt_thread *t = tms_rt_self;
+    struct tms_rt_thread *t = tms_rt_enter();
 
-    if (t != NULL && t->inside == 0 && pass(t, point) && (t = tms_rt_enter()) != NULL) {
-        tms_rt_was_delayed(t);
+    if (t != NULL) {
+        int error = errno;
+        t->from_outside = true;
+        pass(t, point);
+        t->from_outside = false;
+        errno = error;
         tms_rt_leave(t);
     }
 }
@@ -140,18 +156,18 @@ static void pass_outside(const struct tms_rt_point *point)
 void tms_rt_point_inside(struct tms_rt_thread *t, enum tms_rt_point_kind kind, const void *object,
                          uintptr_t pc)
 {
-    pass_inside(t, &(struct tms_rt_point){.kind = kind, .object = (uintptr_t)object, .pc = pc});
+    pass(t, &(struct tms_rt_point){.kind = kind, .object = (uintptr_t)object, .pc = pc});
 }
 
 void tms_rt_access_point(struct tms_rt_thread *t, uintptr_t address, size_t size, bool writes,
                          uintptr_t pc)
 {
-    pass_inside(t, &(struct tms_rt_point){.kind = TMS_RT_AT_ACCESS,
-                                          .pc = pc,
-                                          .object = address,
-                                          .size = size,
-                                          .reads = !writes,
-                                          .writes = writes});
+    pass(t, &(struct tms_rt_point){.kind = TMS_RT_AT_ACCESS,
+                                   .pc = pc,
+                                   .object = address,
+                                   .size = size,
+                                   .reads = !writes,
+                                   .writes = writes});
 }
 
 void tms_rt_point_outside(enum tms_rt_point_kind kind, const void *object, uintptr_t pc)

@@ -21,15 +21,26 @@ struct tms_rt_point {
     bool reads, writes; /* … and how */
 };
 
-/*
- * What a strategy does. `point` is called by a thread at each scheduling point, inside the runtime
- * or outside as the thread is, and says whether it has delayed the thread.
+/* What a strategy does; NULL: nothing. The thread is inside the runtime, and holds no lock of it.
  */
 struct tms_rt_strategy {
+    /* At each scheduling point, before what the thread is about to do: was it delayed there? */
     bool (*point)(struct tms_rt_thread *thread, const struct tms_rt_point *point);
+    /* Is a plain access at this instruction a point, whatever memory it is to? */
+    bool (*wants)(uintptr_t pc);
+    /*
+     * Before each access that passes the filter, with the 8 aligned bytes and which of them; points
+     * come first. Of atomic ones with the lock of the address held.
+     */
+    void (*accesses)(struct tms_rt_thread *thread, uintptr_t address, uint8_t bytes, bool writes);
+    /* In the child of a fork. */
+    void (*restart)(void);
 };
 
-extern const struct tms_rt_strategy tms_rt_noise;
+extern const struct tms_rt_strategy tms_rt_noise, tms_rt_directed;
+
+/* The strategy of this process. */
+extern const struct tms_rt_strategy *tms_rt_strategy;
 
 /* The schedule of this process. Constant once the runtime has started. */
 extern struct tms_schedule tms_rt_schedule;
@@ -58,8 +69,17 @@ static inline void tms_rt_point(struct tms_rt_thread *thread, enum tms_rt_point_
     }
 }
 
-/* The thread sleeps for so many nanoseconds: no cancellation point, errno stays. */
-void tms_rt_sleep(uint64_t nanoseconds);
+/*
+ * At a point: the thread sleeps for so many nanoseconds. If it has come from outside, it is outside
+ * meanwhile, so that handlers of signals are watched. No cancellation point; errno stays.
+ */
+void tms_rt_rest(struct tms_rt_thread *thread, uint64_t nanoseconds);
+
+/* A file was loaded, with its code so far from where the file says. */
+void tms_rt_steer_module(const char *path, uintptr_t bias);
+
+/* A thread was held, and let go because another one came, or in vain. */
+void tms_rt_count_hold(bool met);
 
 /* The next number of the thread's own random stream, which depends on seed and thread alone. */
 uint64_t tms_rt_random(struct tms_rt_thread *thread);

@@ -111,6 +111,15 @@ struct tms_rt_acquires {
     uint32_t next;
 };
 
+/* A window that a thread is in, and what that is about (directed.c). */
+#define TMS_RT_OPENED 8u
+struct tms_rt_opened {
+    uint32_t window;  /* its number, from 1 on; 0: none */
+    uint8_t bytes;    /* of the 8 at the address; 0: it is a lock */
+    bool writes;      /* the thread has written them */
+    uintptr_t object; /* the address */
+};
+
 struct tms_rt_predicting;
 
 struct tms_rt_thread {
@@ -206,6 +215,10 @@ struct tms_rt_thread {
     int64_t tid;
     uint64_t random; /* of its schedule */
     struct tms_rt_acquires acquires;
+    struct tms_rt_opened opened[TMS_RT_OPENED];
+    uint32_t points_passed; /* read by others */
+    _Atomic bool steered;   /* it waits because the schedule says so; read by others */
+    bool from_outside;      /* it was not in the runtime when it came to its point */
     uint32_t places_passed; /* points that synchronise: the first ones only are counted */
     _Atomic uint32_t uses;  /* the thread itself, and whoever may join it */
     uint64_t events_seen;   /* past the filter */

@@ -83,6 +83,19 @@ static void look_for_window(struct tms_rt_thread *t, const struct tms_rt_cell *c
     }
 }
 
+static void point_at(struct tms_rt_thread *t, struct tms_rt_word_access *a, uint8_t used)
+{
+    uintptr_t pc = tms_rt_site_pc(a->site);
+    bool wanted = tms_rt_strategy->wants != NULL && !is_on_own_stack(t, a->address) &&
+                  tms_rt_strategy->wants(pc);
+
+    if (wanted || (used & TMS_RT_CONTENDED) != 0) {
+        a->kind &= ~WORD_FAST;
+        tms_rt_access_point(t, a->address, (size_t)__builtin_popcountll(a->bytes),
+                            (a->kind & WORD_WRITE) != 0, pc);
+    }
+}
+
 void tms_rt_steer_access(struct tms_rt_thread *t, const struct tms_rt_cell *cell,
                          struct tms_rt_word_access *a)
 {
@@ -91,10 +104,10 @@ void tms_rt_steer_access(struct tms_rt_thread *t, const struct tms_rt_cell *cell
     if (t->mark <= TMS_SPOOL_RETRY && !is_on_own_stack(t, a->address)) {
         look_for_window(t, cell, a, used);
     }
-    if ((a->kind & WORD_ATOMIC) != 0 || (used & TMS_RT_CONTENDED) == 0) {
-        return; /* an atomic access was a point before its lock was taken */
+    if ((a->kind & WORD_ATOMIC) == 0) { /* others were points before their lock was taken */
+        point_at(t, a, used);
     }
-    a->kind &= ~WORD_FAST;
-    tms_rt_access_point(t, a->address, (size_t)__builtin_popcountll(a->bytes),
-                        (a->kind & WORD_WRITE) != 0, tms_rt_site_pc(a->site));
+    if (tms_rt_strategy->accesses != NULL) {
+        tms_rt_strategy->accesses(t, a->address, (uint8_t)a->bytes, (a->kind & WORD_WRITE) != 0);
+    }
 }
