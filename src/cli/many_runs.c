@@ -73,7 +73,7 @@ int tms_many_runs(const struct tms_many_runs *many)
         .runs = many->runs,
         .jobs = 1,
         .seed = many->seed,
-        .strategy = TMS_HUNT_NOISE,
+        .strategy = many->noise ? TMS_HUNT_NOISE : TMS_HUNT_AUTO,
         .strength = 100,
         .shard = {0, 1},
     };

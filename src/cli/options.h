@@ -131,6 +131,8 @@ struct tms_command {
 extern const struct tms_command tms_command_run;
 extern const struct tms_command tms_command_record;
 extern const struct tms_command tms_command_hunt;
+extern const struct tms_command tms_command_confirm;
+extern const struct tms_command tms_command_replay;
 extern const struct tms_command tms_command_merge;
 extern const struct tms_command tms_command_report;
 extern const struct tms_command tms_command_check;

@@ -38,7 +38,7 @@ static void deposit(void)
 
 static void *pay(void *unused)
 {
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 5; i++) {
         deposit();
     }
     return unused;

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A result that runs are to be made from again, for `confirm` and `replay`: the directory of a
+ * hunt, or a JSON file that `run`, `hunt` or `merge` wrote.
+ */
+#ifndef TMS_CLI_HUNT_SOURCE_H
+#define TMS_CLI_HUNT_SOURCE_H
+
+#include <limits.h>
+
+#include "cli/options.h"
+#include "cli/process.h"
+#include "hunt/hunt_result.h"
+#include "hunt/store.h"
+
+struct tms_hunt_source {
+    json_t *result;         /* findings and windows */
+    struct tms_hunt hunt;   /* of a directory: its runs, … */
+    struct tms_store store; /* … open to add to them */
+    bool stored;            /* it is a directory */
+    struct tms_words program, options;
+    char directory[PATH_MAX]; /* where the program ran, "": unknown */
+    char input[PATH_MAX];     /* what it read; "": nothing */
+};
+
+/*
+ * Reads it. `update`: what is learned is to be added, so nobody else may write there. False after a
+ * sentence; tms_hunt_source_close is due in both cases.
+ */
+bool tms_hunt_source_open(struct tms_hunt_source *source, const char *path, bool update);
+void tms_hunt_source_close(struct tms_hunt_source *source);
+
+/* The judged finding with that id, NULL: there is none. */
+const json_t *tms_hunt_source_finding(const struct tms_hunt_source *source, const char *id);
+
+/* Is this word the id of a finding, and no program? */
+bool tms_is_finding_id(const char *word);
+
+/*
+ * The program to be run: those of the operands from `first` on, or else that of the result, whose
+ * directory then becomes the working directory. False after a sentence.
+ */
+bool tms_hunt_source_program(const struct tms_hunt_source *source,
+                             const struct tms_operands *operands, size_t first,
+                             struct tms_operands *program);
+
+/* Says which ids there are. TMS_EXIT_BAD. */
+int tms_hunt_source_no_id(const struct tms_hunt_source *source, const char *path, const char *id);
+
+/* "deposit(), account.balance": what a finding is about, for a line on standard output. */
+void tms_hunt_source_describe(const json_t *finding);
+
+#endif
