@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of the sidetrack engine, step by step, where the paper shows it (figure 7). */
+/*
+ * The state of the sidetrack engine, step by step, where the paper shows it (figure 7), and its
+ * bounds.
+ */
 #include "engine/findings.h"
 #include "engine/sidetrack.h"
 #include "trace_fixture.h"
@@ -269,12 +272,146 @@ static void test_patterns(void **state)
     stop(&bench);
 }
 
+/* ---- two locks ---------------------------------------------------------------------------- */
+
+#define MANY 20
+
+static void start_with_locks(struct bench *bench)
+{
+    start(bench);
+    for (unsigned i = 1; i <= MANY; i++) {
+        char name[8];
+        int length = snprintf(name, sizeof(name), "m%u", i);
+        assert_int_equal(tms_intern(bench->context, TMS_CLASS_LOCK, name, (size_t)length), i);
+    }
+}
+
+static void section(struct bench *bench, uint32_t thread, uint32_t lock, uint8_t flags)
+{
+    FEED(bench, thread, ACQUIRE, lock, flags);
+    FEED(bench, thread, RELEASE, lock, flags);
+}
+
+/* A block that has sections of the locks from the first to the last. */
+static void block(struct bench *bench, uint32_t thread, uint32_t first, uint32_t last)
+{
+    FEED(bench, thread, BEGIN, 0, TMS_OP_IN_BLOCK);
+    for (uint32_t lock = first; lock <= last; lock++) {
+        section(bench, thread, lock, TMS_OP_IN_BLOCK);
+    }
+    FEED(bench, thread, END, 0, TMS_OP_IN_BLOCK);
+}
+
+/* An acquire has the last sections of the block before it, and a thread its own last ones. */
+static void test_pair_bounds(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    start_with_locks(&bench);
+    block(&bench, 1, 1, 10);
+    section(&bench, 2, 10 - SIDETRACK_FIRSTS - 1, 0);
+    section(&bench, 2, 10, 0);
+    assert_int_equal(bench.state->reports[ERROR_PAIR], 0);
+    section(&bench, 3, 10 - SIDETRACK_FIRSTS, 0);
+    section(&bench, 3, 10, 0);
+    assert_int_equal(bench.state->reports[ERROR_PAIR], 1);
+    block(&bench, 1, 1, 2);
+    section(&bench, 4, 1, 0);
+    for (uint32_t i = 0; i < SIDETRACK_RECENT; i++) {
+        section(&bench, 4, 11 + i, 0);
+    }
+    section(&bench, 4, 2, 0);
+    assert_int_equal(bench.state->reports[ERROR_PAIR], 1);
+    section(&bench, 5, 1, 0);
+    for (uint32_t i = 0; i + 1 < SIDETRACK_RECENT; i++) {
+        section(&bench, 5, 11 + i, 0);
+    }
+    section(&bench, 5, 2, 0);
+    assert_int_equal(bench.state->reports[ERROR_PAIR], 2);
+    stop(&bench);
+}
+
+/* A culprit that may wait leaves the window to the next one, and no memory behind. */
+static void test_pair_put_back(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    start_with_locks(&bench);
+    FEED(&bench, 1, BEGIN, 0, TMS_OP_IN_BLOCK);
+    feed(&bench, 1, TMS_OP_NEST, TMS_EVENT_BEGIN, 0, TMS_OP_IN_BLOCK);
+    section(&bench, 1, 1, TMS_OP_IN_BLOCK);
+    section(&bench, 1, 2, TMS_OP_IN_BLOCK);
+    section(&bench, 2, 1, 0);
+    FEED(&bench, 2, ACQUIRE, 2, 0);
+    FEED(&bench, 2, JOIN, 6, 0);
+    FEED(&bench, 2, RELEASE, 2, 0);
+    assert_int_equal(bench.state->reports[ERROR_PAIR], 0);
+    assert_int_equal(bench.state->dropped, 1);
+    section(&bench, 3, 1, 0);
+    section(&bench, 3, 2, 0);
+    assert_int_equal(bench.state->reports[ERROR_PAIR], 1);
+    section(&bench, 4, 1, 0);
+    section(&bench, 4, 2, 0);
+    assert_int_equal(bench.state->reports[ERROR_PAIR], 1); /* each window once */
+    stop(&bench);
+}
+
+/* What a program has predicted of two locks has their four acquires. */
+static void test_pair_decided(void **state)
+{
+    struct tms_context *context = tms_context_new(NULL, NULL);
+    struct tms_settings settings;
+    struct tms_analysis *analysis = NULL;
+    struct tms_predicted predicted = {
+        .kind = TMS_PREDICTED_PAIR,
+        .count = 3,
+        .on = (uint32_t)tms_intern(context, TMS_CLASS_LOCK, "n", 1),
+        .first_on = (uint32_t)tms_intern(context, TMS_CLASS_LOCK, "m", 1),
+        .first = {.event = 2, .kind = TMS_EVENT_ACQUIRE, .in = {1, 1, 0, 0, false}},
+        .through = {.event = 5, .kind = TMS_EVENT_ACQUIRE, .in = {5, 2, 0, 0, true}},
+        .culprit = {.event = 7, .kind = TMS_EVENT_ACQUIRE, .in = {7, 2, 0, 0, true}},
+        .second = {.event = 3, .kind = TMS_EVENT_ACQUIRE, .in = {1, 1, 0, 0, false}},
+    };
+    const struct tms_predictions predictions = {.predicted = &predicted, .predicted_count = 1};
+    const uint64_t order[] = {2, 5, 7, 3};
+
+    (void)state;
+    tms_intern(context, TMS_CLASS_THREAD, "T", 1);
+    tms_intern(context, TMS_CLASS_THREAD, "U", 1);
+    tms_settings_init(&settings);
+    settings.engines = "sidetrack";
+    assert_int_equal(tms_analysis_new(context, &settings, &analysis), TMS_OK);
+    predicted.kind = TMS_PREDICTED_KINDS;
+    assert_int_equal(tms_analysis_predict(analysis, &predictions), TMS_ERR_ARGUMENT);
+    predicted.kind = TMS_PREDICTED_PAIR;
+    assert_int_equal(tms_analysis_predict(analysis, &predictions), TMS_OK);
+    assert_int_equal(tms_analysis_finish(analysis), TMS_OK);
+    const struct tms_result *result = tms_analysis_result(analysis, 0);
+    assert_int_equal(result->finding_count, 1);
+    const struct tms_finding *finding = &result->findings[0];
+    assert_string_equal(finding->kind, "pair");
+    assert_int_equal(finding->count, 3);
+    assert_int_equal(finding->schedule_length, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(finding->schedule[i].event, order[i]);
+        assert_int_equal(finding->schedule[i].target, i < 2 ? predicted.first_on : predicted.on);
+    }
+    assert_int_equal(finding->cycle_length, 3);
+    assert_int_equal(finding->cycle[1].kind, TMS_EDGE_PROGRAM_ORDER);
+    tms_analysis_free(analysis);
+    tms_context_free(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_figure_7),   cmocka_unit_test(test_slots),
-        cmocka_unit_test(test_slot_limit), cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_repeats),    cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_figure_7),     cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_slot_limit),   cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_repeats),      cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_pair_bounds),  cmocka_unit_test(test_pair_put_back),
+        cmocka_unit_test(test_pair_decided),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
