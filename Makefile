@@ -73,6 +73,7 @@ test-long: all
 	@tests/hunt/run --fixed 200 >build/hunt.tap; \
 	status=$$?; grep -v '^ok' build/hunt.tap; exit $$status
 	@tests/hunt/slurm
+	@tests/schedule/pct --runs 2000 --alarm 0.01
 	@tests/weave/mutate
 	@tests/judge/mutate
 

@@ -389,7 +389,8 @@ static bool pass(struct tms_rt_thread *t, const struct tms_rt_point *point)
         atomic_load_explicit(&directed.active, memory_order_relaxed) != 0) {
         meet(t, point->object, 0, true);
     }
-    bool place = is_access(point) || point->kind == TMS_RT_AT_ACQUIRE;
+    bool place =
+        is_access(point) || point->kind == TMS_RT_AT_ACQUIRE || point->kind == TMS_RT_AT_TRY;
 
     return place && point->pc != 0 && wants(point->pc) && at_place(t, point);
 }

@@ -12,6 +12,7 @@
 #include "runtime/core/memory.h"
 #include "runtime/core/predict_online.h"
 #include "runtime/core/publish.h"
+#include "runtime/core/schedule.h"
 #include "runtime/shadow/shadow.h"
 
 #define FRAMES       4096u /* deeper ones are not told apart */
@@ -299,6 +300,9 @@ struct tms_rt_thread *tms_rt_fork_thread(struct tms_rt_thread *t, uintptr_t pc)
         }
         return NULL;
     }
+    if (tms_rt_mode.scheduled) {
+        tms_rt_steer_thread(child, true);
+    }
     operate(t, TMS_OP_FORK, TMS_EVENT_FORK, child->index, 0, pc);
     tms_rt_judge_synchronised(t);
     if (tms_rt_splits_at(TMS_SPLIT_FORK)) {
@@ -315,6 +319,9 @@ struct tms_rt_thread *tms_rt_fork_thread(struct tms_rt_thread *t, uintptr_t pc)
 
 void tms_rt_fork_failed(struct tms_rt_thread *child)
 {
+    if (tms_rt_mode.scheduled) {
+        tms_rt_steer_thread(child, false);
+    }
     let_go(child);
     let_go(child);
 }
@@ -340,6 +347,9 @@ void tms_rt_thread_start(struct tms_rt_thread *child, uintptr_t entry, uintptr_t
 void tms_rt_thread_end(struct tms_rt_thread *t)
 {
     tms_rt_drop_locks(t);
+    if (tms_rt_mode.scheduled) {
+        tms_rt_steer_thread(t, false);
+    }
     tms_rt_close_all(t);
     tms_rt_judge_thread_ends(t);
     tms_rt_set_self(NULL);

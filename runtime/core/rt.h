@@ -18,7 +18,8 @@
  *     recall.c, renew.c, stripes.c  what is done again; new memory; atomic operations
  *     check.c, history.c            the frontier engine, under one lock; transactions
  *     schedule.c, noise.c, directed.c,
- *     window_notes.c, stuck.c       threads are steered along a schedule
+ *     pct.c, window_notes.c,
+ *     stuck.c                       threads are steered along a schedule
  *     spool.c, runs.c               the file that the process leaves behind (spool.h)
  *     init.c, memory.c, stack.c,
  *     interpose.h                   start and end, memory and stacks of our own, the real functions
@@ -281,6 +282,7 @@ extern bool tms_rt_scheduled;
 /* What a thread is about to do at a scheduling point, or has just done. */
 enum tms_rt_point_kind {
     TMS_RT_AT_ACQUIRE,  /* wants the lock `object` */
+    TMS_RT_AT_TRY,      /* … but need not get it */
     TMS_RT_AT_ACQUIRED, /* has it */
     TMS_RT_AT_RELEASE,  /* gives it up */
     TMS_RT_AT_ATOMIC,
@@ -292,7 +294,9 @@ enum tms_rt_point_kind {
 
 /* A thread that has not gone in is at a scheduling point, and may be delayed there. */
 void tms_rt_point_outside(enum tms_rt_point_kind kind, const void *object, uintptr_t pc);
-/* The same before an atomic operation. */
+/* A thread that has not gone in is about to wait for others, or has. */
+void tms_rt_waits_outside(bool begins);
+/* The first before an atomic operation. */
 void tms_rt_atomic_point(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc);
 
 /* A sentence for the person, once per distinct text: shown by the command when all is over. */

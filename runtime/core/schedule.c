@@ -18,10 +18,11 @@ bool tms_rt_scheduled;
 struct tms_schedule tms_rt_schedule;
 
 static const struct tms_rt_strategy nothing;
+static const struct tms_rt_strategy learning = {.eager = true}; /* counts what pct would */
 static const struct tms_rt_strategy *const strategies[] = {
-    [TMS_STRATEGY_LEARN] = &nothing,
+    [TMS_STRATEGY_LEARN] = &learning,
     [TMS_STRATEGY_NOISE] = &tms_rt_noise,
-    [TMS_STRATEGY_PCT] = &nothing,
+    [TMS_STRATEGY_PCT] = &tms_rt_pct,
     [TMS_STRATEGY_DIRECTED] = &tms_rt_directed,
 };
 const struct tms_rt_strategy *tms_rt_strategy = &nothing;
@@ -67,6 +68,9 @@ bool tms_rt_schedule_start(const char *path, const char *perturb)
         return false;
     }
     tms_rt_strategy = strategies[tms_rt_schedule.strategy];
+    if (tms_rt_strategy->start != NULL) {
+        tms_rt_strategy->start();
+    }
     tms_rt_mode.scheduled = tms_rt_scheduled = true;
     tms_rt_note_modules();
     open_record();
@@ -128,7 +132,7 @@ static void pass(struct tms_rt_thread *t, const struct tms_rt_point *point)
     bool delayed = tms_rt_strategy->point != NULL && tms_rt_strategy->point(t, point);
 
     __atomic_store_n(&t->points_passed, t->points_passed + 1, __ATOMIC_RELAXED);
-    if (record != NULL) {
+    if (record != NULL && tms_rt_is_point(point->kind)) {
         count(&record->points);
     }
     if (delayed) {
@@ -183,4 +187,37 @@ void tms_rt_atomic_point(uintptr_t address, size_t size, enum tms_rt_access acce
                                         .size = size,
                                         .reads = access != TMS_RT_WRITE,
                                         .writes = access != TMS_RT_READ});
+}
+
+/* ---- what strategies are told ------------------------------------------------------------- */
+
+void tms_rt_waits_outside(bool begins)
+{
+    struct tms_rt_thread *t = tms_rt_strategy->waits != NULL ? tms_rt_enter() : NULL;
+
+    if (t != NULL) {
+        int error = errno;
+        t->from_outside = true;
+        tms_rt_strategy->waits(t, begins);
+        t->from_outside = false;
+        errno = error;
+        tms_rt_leave(t);
+    }
+}
+
+void tms_rt_steer_holds(struct tms_rt_thread *t, const void *lock, bool shared, bool taken)
+{
+    if (tms_rt_strategy->holds != NULL) {
+        tms_rt_strategy->holds(t, lock, shared, taken);
+    }
+}
+
+void tms_rt_steer_thread(struct tms_rt_thread *t, bool forks)
+{
+    void (*tell)(struct tms_rt_thread * thread) =
+        forks ? tms_rt_strategy->forks : tms_rt_strategy->ends;
+
+    if (tell != NULL) {
+        tell(t);
+    }
 }

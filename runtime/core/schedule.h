@@ -24,8 +24,13 @@ struct tms_rt_point {
 /* What a strategy does; NULL: nothing. The thread is inside the runtime, and holds no lock of it.
  */
 struct tms_rt_strategy {
+    /* Once, when the schedule is known. */
+    void (*start)(void);
     /* At each scheduling point, before what the thread is about to do: was it delayed there? */
     bool (*point)(struct tms_rt_thread *thread, const struct tms_rt_point *point);
+    /* Plain accesses that pass the filter are points whatever memory they are to, but for the
+     * thread's own stack. */
+    bool eager;
     /* Is a plain access at this instruction a point, whatever memory it is to? */
     bool (*wants)(uintptr_t pc);
     /*
@@ -33,11 +38,24 @@ struct tms_rt_strategy {
      * come first. Of atomic ones with the lock of the address held.
      */
     void (*accesses)(struct tms_rt_thread *thread, uintptr_t address, uint8_t bytes, bool writes);
+    /* The thread has got a lock, or is about to give it up. */
+    void (*holds)(struct tms_rt_thread *thread, const void *lock, bool shared, bool taken);
+    /* It is about to wait for other threads, or has. */
+    void (*waits)(struct tms_rt_thread *thread, bool begins);
+    /* It is about to be created; it is over, or could not be created. */
+    void (*forks)(struct tms_rt_thread *child);
+    void (*ends)(struct tms_rt_thread *thread);
     /* In the child of a fork. */
     void (*restart)(void);
 };
 
-extern const struct tms_rt_strategy tms_rt_noise, tms_rt_directed;
+extern const struct tms_rt_strategy tms_rt_noise, tms_rt_directed, tms_rt_pct;
+
+/* Is it one of the points that are counted, and that pct knows? Others are for delays alone. */
+static inline bool tms_rt_is_point(enum tms_rt_point_kind kind)
+{
+    return kind != TMS_RT_AT_ACQUIRED && kind != TMS_RT_AT_RELEASE && kind != TMS_RT_AT_BLOCK;
+}
 
 /* The strategy of this process. */
 extern const struct tms_rt_strategy *tms_rt_strategy;
@@ -77,6 +95,10 @@ void tms_rt_rest(struct tms_rt_thread *thread, uint64_t nanoseconds);
 
 /* A file was loaded, with its code so far from where the file says. */
 void tms_rt_steer_module(const char *path, uintptr_t bias);
+
+/* For strategies: a lock was taken or is about to be released; a thread is created, or over. */
+void tms_rt_steer_holds(struct tms_rt_thread *thread, const void *lock, bool shared, bool taken);
+void tms_rt_steer_thread(struct tms_rt_thread *thread, bool forks);
 
 /* A thread was held, and let go because another one came, or in vain. */
 void tms_rt_count_hold(bool met);

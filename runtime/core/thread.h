@@ -120,6 +120,16 @@ struct tms_rt_opened {
     uintptr_t object; /* the address */
 };
 
+/* What pct.c knows of a thread, under its lock. */
+struct tms_rt_turn {
+    int64_t priority; /* 0: it does not take part */
+    unsigned state;
+    uint32_t same;          /* points in a row at … */
+    uintptr_t pc;           /* … this place */
+    uintptr_t wanted;       /* the lock that it waits for */
+    _Atomic uint32_t calls; /* to run: what it waits on */
+};
+
 struct tms_rt_predicting;
 
 struct tms_rt_thread {
@@ -217,6 +227,7 @@ struct tms_rt_thread {
     struct tms_rt_acquires acquires;
     struct tms_rt_opened opened[TMS_RT_OPENED];
     uint32_t points_passed; /* read by others */
+    struct tms_rt_turn turn;
     _Atomic bool steered;   /* it waits because the schedule says so; read by others */
     bool from_outside;      /* it was not in the runtime when it came to its point */
     uint32_t places_passed; /* points that synchronise: the first ones only are counted */

@@ -48,8 +48,8 @@ TMS_RT_DETACHES(thrd_detach)
 /* ---- mutexes ---------------------------------------------------------------------------- */
 
 TMS_RT_TAKES(mtx_lock, (mtx_t * lock), (lock), tms_rt_acquired)
-TMS_RT_TAKES(mtx_trylock, (mtx_t * lock), (lock), tms_rt_acquired)
-TMS_RT_TAKES(mtx_timedlock, (mtx_t * lock, const struct timespec *until), (lock, until),
+TMS_RT_TRIES(mtx_trylock, (mtx_t * lock), (lock), tms_rt_acquired)
+TMS_RT_TRIES(mtx_timedlock, (mtx_t * lock, const struct timespec *until), (lock, until),
              tms_rt_acquired)
 /* In the C library a mtx_t is a pthread_mutex_t. */
 #define MUTEX_RELEASED(thread, lock, pc)                                                           \

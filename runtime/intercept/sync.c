@@ -22,10 +22,10 @@
 /* ---- mutexes, read-write locks, spin locks ---------------------------------------------- */
 
 TMS_RT_TAKES(pthread_mutex_lock, (pthread_mutex_t * lock), (lock), tms_rt_acquired)
-TMS_RT_TAKES(pthread_mutex_trylock, (pthread_mutex_t * lock), (lock), tms_rt_acquired)
-TMS_RT_TAKES(pthread_mutex_timedlock, (pthread_mutex_t * lock, const struct timespec *until),
+TMS_RT_TRIES(pthread_mutex_trylock, (pthread_mutex_t * lock), (lock), tms_rt_acquired)
+TMS_RT_TRIES(pthread_mutex_timedlock, (pthread_mutex_t * lock, const struct timespec *until),
              (lock, until), tms_rt_acquired)
-TMS_RT_TAKES(pthread_mutex_clocklock,
+TMS_RT_TRIES(pthread_mutex_clocklock,
              (pthread_mutex_t * lock, clockid_t clock, const struct timespec *until),
              (lock, clock, until), tms_rt_acquired)
 TMS_RT_GIVES(pthread_mutex_unlock, (pthread_mutex_t * lock), tms_rt_releasing_mutex)
@@ -34,17 +34,17 @@ TMS_RT_RENEWS(pthread_mutex_init, (pthread_mutex_t * object, const pthread_mutex
 TMS_RT_RENEWS(pthread_mutex_destroy, (pthread_mutex_t * object), (object), TMS_RT_LOCK, NULL)
 
 TMS_RT_TAKES(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock), tms_rt_acquired_shared)
-TMS_RT_TAKES(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock), tms_rt_acquired_shared)
-TMS_RT_TAKES(pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, const struct timespec *until),
+TMS_RT_TRIES(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock), tms_rt_acquired_shared)
+TMS_RT_TRIES(pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, const struct timespec *until),
              (lock, until), tms_rt_acquired_shared)
-TMS_RT_TAKES(pthread_rwlock_clockrdlock,
+TMS_RT_TRIES(pthread_rwlock_clockrdlock,
              (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until),
              (lock, clock, until), tms_rt_acquired_shared)
 TMS_RT_TAKES(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock), tms_rt_acquired)
-TMS_RT_TAKES(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock), tms_rt_acquired)
-TMS_RT_TAKES(pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, const struct timespec *until),
+TMS_RT_TRIES(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock), tms_rt_acquired)
+TMS_RT_TRIES(pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, const struct timespec *until),
              (lock, until), tms_rt_acquired)
-TMS_RT_TAKES(pthread_rwlock_clockwrlock,
+TMS_RT_TRIES(pthread_rwlock_clockwrlock,
              (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until),
              (lock, clock, until), tms_rt_acquired)
 TMS_RT_GIVES(pthread_rwlock_unlock, (pthread_rwlock_t * lock), tms_rt_releasing_any)
@@ -58,7 +58,7 @@ TMS_RT_RENEWS(pthread_rwlock_destroy, (pthread_rwlock_t * object), (object), TMS
 #define SPIN_RELEASED(thread, lock, pc) tms_rt_releasing(thread, (const void *)(uintptr_t)lock, pc)
 
 TMS_RT_TAKES(pthread_spin_lock, (pthread_spinlock_t * lock), (lock), SPIN_TAKEN)
-TMS_RT_TAKES(pthread_spin_trylock, (pthread_spinlock_t * lock), (lock), SPIN_TAKEN)
+TMS_RT_TRIES(pthread_spin_trylock, (pthread_spinlock_t * lock), (lock), SPIN_TAKEN)
 TMS_RT_GIVES(pthread_spin_unlock, (pthread_spinlock_t * lock), SPIN_RELEASED)
 TMS_RT_RENEWS(pthread_spin_init, (pthread_spinlock_t * object, int shared), (object, shared),
               TMS_RT_LOCK, NULL)
@@ -78,6 +78,7 @@ void tms_rt_begin_wait(struct tms_rt_waiting *waiting)
     waiting->told = true;
     errno = saved_errno;
     tms_rt_leave(thread);
+    tms_rt_waits(true);
 }
 
 void tms_rt_end_wait(void *argument)
@@ -85,6 +86,7 @@ void tms_rt_end_wait(void *argument)
     const struct tms_rt_waiting *waiting = argument;
     if (waiting->told)
         TMS_RT_TELL(tms_rt_wait_ends(thread, waiting->lock, waiting->depth, waiting->pc));
+    tms_rt_waits(false);
 }
 
 TMS_RT_WAITS(pthread_cond_wait, (pthread_cond_t * condition, pthread_mutex_t *lock),
@@ -112,7 +114,9 @@ TMS_RT_INTERPOSE int pthread_barrier_wait(pthread_barrier_t *barrier)
     uintptr_t pc = TMS_RT_PC();
     tms_rt_before(TMS_RT_AT_OTHER, barrier, pc);
     TMS_RT_TELL_HERE(tms_rt_arriving(thread, barrier, pc));
+    tms_rt_waits(true);
     int result = real_pthread_barrier_wait()(barrier);
+    tms_rt_waits(false);
     if (result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD)
         TMS_RT_TELL(tms_rt_departed(thread, barrier, pc));
     return result;
@@ -166,7 +170,7 @@ TMS_RT_INTERPOSE int pthread_once(pthread_once_t *control, tms_rt_initialiser *r
 /* ---- semaphores, those with names included ---------------------------------------------- */
 
 TMS_RT_GIVES(sem_post, (sem_t * lock), tms_rt_semaphore)
-TMS_RT_TAKES(sem_trywait, (sem_t * lock), (lock), tms_rt_semaphore)
+TMS_RT_TRIES(sem_trywait, (sem_t * lock), (lock), tms_rt_semaphore)
 
 /* Who waited in vain has waited all the same. */
 #define SEMAPHORE_WAITS(name, parameters, arguments)                                               \
@@ -175,7 +179,9 @@ TMS_RT_TAKES(sem_trywait, (sem_t * lock), (lock), tms_rt_semaphore)
     {                                                                                              \
         uintptr_t pc = TMS_RT_PC();                                                                \
         tms_rt_before(TMS_RT_AT_OTHER, lock, pc);                                                  \
+        tms_rt_waits(true);                                                                        \
         int result = real_##name() arguments;                                                      \
+        tms_rt_waits(false);                                                                       \
         if (result == 0)                                                                           \
             TMS_RT_TELL_HERE(tms_rt_semaphore(thread, lock, pc));                                  \
         if (result == 0 || errno == ETIMEDOUT || errno == EINTR)                                   \

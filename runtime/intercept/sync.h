@@ -11,18 +11,24 @@
 
 #include "runtime/intercept/interpose.h"
 
-/* Takes `lock`, unless it fails. */
-#define TMS_RT_TAKES(name, parameters, arguments, how)                                             \
+/* Takes `lock`, unless it fails; `kind` of a scheduling point before. */
+#define TMS_RT_TAKES_AT(kind, name, parameters, arguments, how)                                    \
     TMS_RT_REAL(int, name, parameters)                                                             \
     TMS_RT_INTERPOSE int name parameters                                                           \
     {                                                                                              \
         uintptr_t pc = TMS_RT_PC();                                                                \
-        tms_rt_before(TMS_RT_AT_ACQUIRE, lock, pc);                                                \
+        tms_rt_before(kind, lock, pc);                                                             \
         int result = real_##name() arguments;                                                      \
         if (result == 0 || result == EOWNERDEAD)                                                   \
             TMS_RT_TELL_HERE(how(thread, lock, pc));                                               \
         return result;                                                                             \
     }
+
+#define TMS_RT_TAKES(name, parameters, arguments, how)                                             \
+    TMS_RT_TAKES_AT(TMS_RT_AT_ACQUIRE, name, parameters, arguments, how)
+/* The same if it does not wait, or not for long. */
+#define TMS_RT_TRIES(name, parameters, arguments, how)                                             \
+    TMS_RT_TAKES_AT(TMS_RT_AT_TRY, name, parameters, arguments, how)
 
 /* Mutexes whose unlock fails in any thread but the owner: all but the plainest (glibc). */
 static inline void tms_rt_releasing_mutex(struct tms_rt_thread *thread, const pthread_mutex_t *lock,

@@ -152,6 +152,7 @@ void tms_rt_end_birth(struct tms_rt_birth *birth, bool created, bool detached)
         tms_rt_detach_thread(birth->child);
     errno = saved_errno;
     tms_rt_leave(birth->parent);
+    tms_rt_before(TMS_RT_AT_OTHER, NULL, birth->routine);
 }
 
 typedef void *start_routine(void *);

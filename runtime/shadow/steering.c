@@ -86,11 +86,13 @@ static void look_for_window(struct tms_rt_thread *t, const struct tms_rt_cell *c
 static void point_at(struct tms_rt_thread *t, struct tms_rt_word_access *a, uint8_t used)
 {
     uintptr_t pc = tms_rt_site_pc(a->site);
-    bool wanted = tms_rt_strategy->wants != NULL && !is_on_own_stack(t, a->address) &&
-                  tms_rt_strategy->wants(pc);
+    bool stack = is_on_own_stack(t, a->address);
+    bool wanted = tms_rt_strategy->wants != NULL && !stack && tms_rt_strategy->wants(pc);
 
     if (wanted || (used & TMS_RT_CONTENDED) != 0) {
         a->kind &= ~WORD_FAST;
+    }
+    if ((a->kind & WORD_FAST) == 0 || (tms_rt_strategy->eager && !stack)) {
         tms_rt_access_point(t, a->address, (size_t)__builtin_popcountll(a->bytes),
                             (a->kind & WORD_WRITE) != 0, pc);
     }

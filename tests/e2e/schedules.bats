@@ -517,3 +517,125 @@ int main(void)
 }
 END
 }
+
+@test "one thread at a time, a program that waits in many ways ends as usual" {
+    cat >ways.c <<'END'
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t shared = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_spinlock_t spin;
+static pthread_barrier_t barrier;
+static sem_t posted;
+static atomic_int flag;
+static int turn, total, ends[2];
+static void take_turns(int self)
+{
+    for (int i = 0; i < 10; i++) {
+        pthread_mutex_lock(&lock);
+        while (turn % 2 != self) {
+            pthread_cond_wait(&changed, &lock);
+        }
+        turn++;
+        pthread_cond_broadcast(&changed);
+        pthread_mutex_unlock(&lock);
+    }
+}
+static void add(void)
+{
+    while (pthread_mutex_trylock(&lock) != 0) {
+    }
+    total++;
+    pthread_mutex_unlock(&lock);
+    pthread_rwlock_rdlock(&shared);
+    pthread_rwlock_unlock(&shared);
+    pthread_rwlock_wrlock(&shared);
+    total++;
+    pthread_rwlock_unlock(&shared);
+    pthread_spin_lock(&spin);
+    total++;
+    pthread_spin_unlock(&spin);
+}
+static void *first(void *unused)
+{
+    char byte = 1;
+    take_turns(0);
+    pthread_barrier_wait(&barrier);
+    sem_wait(&posted);
+    while (atomic_load(&flag) == 0) {
+    }
+    usleep(1000);
+    add();
+    return write(ends[1], &byte, 1) == 1 ? unused : &total;
+}
+static void *second(void *unused)
+{
+    char byte = 0;
+    take_turns(1);
+    pthread_barrier_wait(&barrier);
+    usleep(1000);
+    sem_post(&posted);
+    atomic_store(&flag, 1);
+    add();
+    return read(ends[0], &byte, 1) == 1 ? unused : &total;
+}
+int main(void)
+{
+    pthread_t thread[2];
+    pthread_spin_init(&spin, 0);
+    pthread_barrier_init(&barrier, 0, 2);
+    sem_init(&posted, 0, 0);
+    if (pipe(ends) != 0) {
+        return 1;
+    }
+    pthread_create(&thread[0], 0, first, 0);
+    pthread_create(&thread[1], 0, second, 0);
+    pthread_join(thread[0], 0);
+    pthread_join(thread[1], 0);
+    printf("%d %d\n", turn, total);
+    return 7;
+}
+END
+    "$tmesis" cc -g ways.c -o ways
+    cc -g ways.c -o plain -pthread
+    local began=$SECONDS
+    for seed in 1 2 3; do
+        made pct 'strategy pct' "seed $seed" 'depth 3' 'points 100'
+        tms run -q --exit-code=7 --schedule=pct --json=found.json ./ways
+        [ "$status" -eq 7 ] && [ "$output" = '20 6' ]
+        tms run -q --exit-code=7 --schedule=pct --json=found.json ./plain
+        [ "$status" -eq 7 ] && [ "$output" = '20 6' ]
+        [ "$(counted points)" -gt 20 ]
+    done
+    [ $((SECONDS - began)) -lt 60 ]
+}
+
+@test "one thread at a time, threads that wait for each other can be killed" {
+    cat >forever.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *unused)
+{
+    pthread_mutex_lock(&lock);
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_mutex_lock(&lock);
+    pthread_create(&thread, 0, work, 0);
+    alarm(1);
+    pthread_join(thread, 0);
+    return 0;
+}
+END
+    "$tmesis" cc -g forever.c -o forever
+    made pct 'strategy pct'
+    tms run -q --schedule=pct ./forever
+    [ "$status" -eq 142 ] # SIGALRM
+}
