@@ -94,13 +94,26 @@ static json_t *describe(const struct tms_hunting_plan *plan)
                      "planned", planned, "shards", (json_int_t)plan->shard.count);
 }
 
+/* Schedules that are not to be chosen. */
+static bool take_given(struct tms_hunting *hunting)
+{
+    const struct tms_chooser *given = hunting->plan->given;
+    bool good = true;
+
+    for (size_t i = 0; good && given != NULL && i < given->given_count; i++) {
+        const struct tms_given_schedule *one = &given->given[i];
+        good = tms_chooser_give(&hunting->chooser, one->text, one->tries, one->shown);
+    }
+    return good;
+}
+
 static bool make_hunt(struct tms_hunting *hunting)
 {
     json_t *entry = describe(hunting->plan);
 
     hunting->key = entry != NULL ? tms_hunt_key(entry) : NULL;
     if (!tms_hunt_init(&hunting->hunt) || hunting->key == NULL ||
-        !tms_chooser_learn(&hunting->chooser, hunting->plan->source) ||
+        !tms_chooser_learn(&hunting->chooser, hunting->plan->source) || !take_given(hunting) ||
         !tms_hunt_made(&hunting->hunt, hunting->key, entry)) {
         tms_say("out of memory");
         return false;
@@ -358,6 +371,17 @@ static void take_record(struct loop *loop, json_t *record, const json_t *result)
     }
 }
 
+/* How the schedule did, if it is one of several that are given. */
+static void tell_chooser(struct loop *loop, const struct slot *slot, const json_t *record)
+{
+    const struct tms_hunting_plan *plan = loop->hunting->plan;
+
+    if (plan->target_count > 0) {
+        tms_chooser_tell(&loop->hunting->chooser, slot->choice.text,
+                         tms_record_shows(record, plan->targets[0]));
+    }
+}
+
 /* A run that was stopped says nothing. */
 static void take_outcome(struct loop *loop, const struct slot *slot)
 {
@@ -385,6 +409,7 @@ static void take_outcome(struct loop *loop, const struct slot *slot)
         loop->failed = loop->failed || record == NULL;
         if (record != NULL) {
             keep_run(loop, slot, record, said, length);
+            tell_chooser(loop, slot, record);
             take_record(loop, record, result);
         }
     }
@@ -543,8 +568,7 @@ int tms_hunting_run(struct tms_hunting *hunting, const struct tms_hunting_plan *
         .chooser = {.strategy = plan->strategy,
                     .strength = plan->strength,
                     .targets = plan->targets,
-                    .target_count = plan->target_count,
-                    .given = plan->schedule},
+                    .target_count = plan->target_count},
     };
     block_signals(&loop);
     bool good = say(loop.slots != NULL, "out of memory") && make_hunt(hunting) &&

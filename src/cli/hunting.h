@@ -38,12 +38,12 @@ struct tms_hunting_plan {
     double run_limit;           /* seconds for each run; 0: by the first */
     const char *const *targets; /* ids that directed runs are about; NULL: all */
     size_t target_count;
-    bool until_observed;  /* stop when all of them were */
-    const char *schedule; /* of all runs; NULL: each has its own */
-    const char *input;    /* a file for all runs; NULL: what standard input has */
-    const json_t *source; /* a result whose windows are known; NULL: none */
-    const char *output;   /* directory for the result; NULL: a name of its own */
-    bool keep;            /* false: the directory is gone at the end */
+    bool until_observed;             /* stop when all of them were */
+    const struct tms_chooser *given; /* whose schedules are tried as they are; NULL: none */
+    const char *input;               /* a file for all runs; NULL: what standard input has */
+    const json_t *source;            /* a result whose windows are known; NULL: none */
+    const char *output;              /* directory for the result; NULL: a name of its own */
+    bool keep;                       /* false: the directory is gone at the end */
 };
 
 struct tms_hunting {

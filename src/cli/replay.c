@@ -9,7 +9,6 @@
 #include "cli/hunt_summary.h"
 #include "cli/hunting.h"
 #include "cli/report_options.h"
-#include "hunt/example.h"
 #include "hunt/run_record.h"
 
 struct values {
@@ -40,51 +39,102 @@ static const struct tms_option options[] = {
     TMS_REPORTING_OPTIONS(AT(reporting)),
     {0}};
 
-/* ---- the schedule
- * -------------------------------------------------------------------------------- */
+/* ---- the schedules
+ * ------------------------------------------------------------------------------- */
 
-/* Does the run show the finding as observed? */
-static bool shows(const json_t *record, const char *id)
+#define RECORDED_MOST 4 /* schedules of runs that showed it */
+
+/* Runs of the result with one kind of schedule, and those of them that showed the finding. */
+struct history {
+    uint64_t tries, shown;
+};
+
+struct past {
+    const struct tms_chooser *windows; /* of the finding */
+    const char *id;
+    json_t **records;
+    size_t count;
+};
+
+/* Directed runs are of one kind if they are about the finding, others by their strategy. */
+static bool is_alike(const struct past *past, const json_t *one, const json_t *two)
 {
-    const json_t *findings = json_object_get(record, "findings");
+    const char *first = json_string_value(json_object_get(one, "schedule"));
+    const char *second = json_string_value(json_object_get(two, "schedule"));
 
-    for (size_t i = 0; i < json_array_size(findings); i++) {
-        const json_t *finding = json_array_get(findings, i);
-        const char *its = json_string_value(json_object_get(finding, "id"));
-        if (json_object_get(finding, "level") != NULL && its != NULL && strcmp(its, id) == 0) {
-            return tms_evidence_place(finding) == 0;
+    return json_equal(json_object_get(one, "strategy"), json_object_get(two, "strategy")) &&
+           tms_chooser_is_about(past->windows, first, past->id) ==
+               tms_chooser_is_about(past->windows, second, past->id);
+}
+
+static struct history history_of(const struct past *past, const json_t *record)
+{
+    struct history history = {0};
+
+    for (size_t i = 0; i < past->count; i++) {
+        if (is_alike(past, past->records[i], record)) {
+            history.tries++;
+            history.shown += tms_record_shows(past->records[i], past->id);
         }
     }
-    return false;
+    return history;
 }
 
-/* That of a run which showed it, a directed one if `directed`; a copy, NULL: there is none. */
-static char *recorded_schedule(const struct tms_hunt_source *source, const char *id, bool directed)
+/* Schedules of runs that showed the finding. */
+static bool give_recorded(struct tms_chooser *given, const struct past *past)
 {
-    size_t count = 0;
-    json_t **records = tms_hunt_records(&source->hunt, &count);
-    char *text = NULL;
+    bool good = true;
 
-    for (size_t i = 0; records != NULL && text == NULL && i < count; i++) {
-        const char *schedule = json_string_value(json_object_get(records[i], "schedule"));
-        bool fits = !directed || strstr(schedule, "\nwindow ") != NULL;
-        text = fits && shows(records[i], id) ? strdup(schedule) : NULL;
+    for (size_t i = 0; good && i < past->count && given->given_count <= RECORDED_MOST; i++) {
+        const json_t *record = past->records[i];
+        const char *text = json_string_value(json_object_get(record, "schedule"));
+        if (tms_record_shows(record, past->id)) {
+            struct history history = history_of(past, record);
+            good = tms_chooser_give(given, text, history.tries, history.shown);
+        }
     }
-    free(records);
-    return text;
+    return good;
 }
 
-/* A schedule that held threads when it was observed, or one made of its windows, or any. */
-static char *choose_schedule(const struct tms_hunt_source *source, const char *id)
+/* One made of all windows of the finding: as good as directed runs about it were. */
+static bool give_windows(struct tms_chooser *given, const struct past *past)
 {
-    struct tms_chooser chooser = {.targets = &id, .target_count = 1};
-    char *text = recorded_schedule(source, id, true);
+    char *text = tms_chooser_text(past->windows, past->id, 1);
+    struct history history = {0};
 
-    if (text == NULL && tms_chooser_learn(&chooser, source->result)) {
-        text = tms_chooser_text(&chooser, id, 1);
+    if (text == NULL) {
+        return true;
     }
-    tms_chooser_clear(&chooser);
-    return text != NULL ? text : recorded_schedule(source, id, false);
+    for (size_t i = 0; i < past->count; i++) {
+        const char *schedule = json_string_value(json_object_get(past->records[i], "schedule"));
+        if (tms_chooser_is_about(past->windows, schedule, past->id)) {
+            history.tries++;
+            history.shown += tms_record_shows(past->records[i], past->id);
+        }
+    }
+    if (history.tries == 0) { /* it ought to work */
+        history = (struct history){2, 2};
+    }
+    bool good = tms_chooser_give(given, text, history.tries, history.shown);
+    free(text);
+    return good;
+}
+
+static bool choose_schedules(const struct tms_hunt_source *source, const char *id,
+                             struct tms_chooser *given)
+{
+    struct tms_chooser windows = {.targets = &id, .target_count = 1};
+    struct past past = {.windows = &windows, .id = id};
+
+    past.records = tms_hunt_records(&source->hunt, &past.count);
+    bool good = past.records != NULL && tms_chooser_learn(&windows, source->result) &&
+                give_windows(given, &past) && give_recorded(given, &past);
+    free(past.records);
+    tms_chooser_clear(&windows);
+    if (!good) {
+        tms_say("out of memory");
+    }
+    return good;
 }
 
 /* ---- the answer
@@ -105,23 +155,25 @@ static struct tally count(const struct tms_hunt *hunt, const char *id)
     json_object_foreach(hunt->runs, key, record)
     {
         const json_t *steering = json_object_get(record, "steering");
+        const char *schedule = json_string_value(json_object_get(record, "schedule"));
+        bool directed = strstr(schedule, "\nwindow ") != NULL;
         bool held = json_integer_value(json_object_get(steering, "holds")) > 0;
-        bool shown = shows(record, id);
+        bool shown = tms_record_shows(record, id);
         tally.shown += shown;
-        tally.unheld += !shown && !held;
-        tally.released += !shown && held;
+        tally.unheld += directed && !shown && !held;
+        tally.released += directed && !shown && held;
     }
     return tally;
 }
 
 /* Where runs went another way. */
-static void say_diverged(const struct tally *tally, bool directed)
+static void say_diverged(const struct tally *tally)
 {
-    if (tally->unheld > 0 && directed) {
+    if (tally->unheld > 0) {
         printf("  %llu of the others did not come to where a thread is held\n",
                (unsigned long long)tally->unheld);
     }
-    if (tally->released > 0 && directed) {
+    if (tally->released > 0) {
         printf("  in %llu of the others a thread was held, but no other made the conflicting "
                "access in time, or it made no difference\n",
                (unsigned long long)tally->released);
@@ -152,7 +204,7 @@ static int conclude(const struct tms_hunting *hunting, const struct values *valu
     tms_hunt_source_describe(finding);
     printf("observed in %llu of %llu run%s\n", (unsigned long long)tally.shown,
            (unsigned long long)runs, runs == 1 ? "" : "s");
-    say_diverged(&tally, strstr(hunting->plan->schedule, "\nwindow ") != NULL);
+    say_diverged(&tally);
     return status != TMS_EXIT_OK ? status : tally.shown > 0 ? TMS_EXIT_VIOLATION : TMS_EXIT_OK;
 }
 
@@ -161,7 +213,7 @@ static int replay(const struct tms_hunt_source *source, const struct values *val
 {
     const char *id = operands->text[1];
     const json_t *finding = tms_hunt_source_finding(source, id);
-    char *schedule = finding != NULL ? choose_schedule(source, id) : NULL;
+    struct tms_chooser given = {0};
     struct tms_operands program;
     struct tms_hunting hunting;
     const struct tms_hunting_plan plan = {
@@ -174,21 +226,23 @@ static int replay(const struct tms_hunt_source *source, const struct values *val
         .strength = 100,
         .shard = {0, 1},
         .run_limit = values->timeout,
-        .schedule = schedule,
+        .targets = &id,
+        .target_count = 1,
+        .given = &given,
         .input = source->input[0] != '\0' ? source->input : NULL,
     };
     int status = TMS_EXIT_BAD;
 
     if (finding == NULL) {
         status = tms_hunt_source_no_id(source, operands->text[0], id);
-    } else if (schedule == NULL) {
+    } else if (choose_schedules(source, id, &given) && given.given_count == 0) {
         status = tms_bad("the result has neither a window nor a schedule for %s", id);
-    } else if (tms_hunt_source_program(source, operands, 2, &program)) {
+    } else if (given.given_count > 0 && tms_hunt_source_program(source, operands, 2, &program)) {
         status = tms_hunting_run(&hunting, &plan);
         status = status == TMS_EXIT_OK ? conclude(&hunting, values, finding) : status;
         tms_hunting_free(&hunting);
     }
-    free(schedule);
+    tms_chooser_clear(&given);
     return status;
 }
 

@@ -48,6 +48,12 @@ void tms_chooser_clear(struct tms_chooser *chooser)
     free(chooser->windows);
     chooser->windows = NULL;
     chooser->count = chooser->capacity = 0;
+    for (size_t i = 0; i < chooser->given_count; i++) {
+        free(chooser->given[i].text);
+    }
+    free(chooser->given);
+    chooser->given = NULL;
+    chooser->given_count = 0;
 }
 
 /* ---- windows -------------------------------------------------------------------------------- */
@@ -225,21 +231,36 @@ bool tms_chooser_learn(struct tms_chooser *chooser, const json_t *result)
 
 /* ---- choices -------------------------------------------------------------------------------- */
 
+#define NOTE 2 /* as a place of levels */
+
 bool tms_hunt_observed(const struct tms_hunt *hunt, const char *id)
 {
     const json_t *finding = tms_examples_judged(hunt->examples, id);
 
-    return finding != NULL && tms_evidence_place(finding) == 0;
+    return finding != NULL && tms_evidence_place(finding) == 0 && tms_level_place(finding) < NOTE;
+}
+
+/* How little there is to be gained from a window. */
+enum gain { OPEN, MERELY_NOTED, OBSERVED };
+
+static enum gain gain_of(const struct tms_hunt *hunt, const struct tms_hunt_window *window)
+{
+    const json_t *finding = tms_examples_judged(hunt->examples, window->id);
+
+    if (finding == NULL || tms_evidence_place(finding) != 0) {
+        return OPEN;
+    }
+    return tms_level_place(finding) < NOTE ? OBSERVED : window->predicted ? OPEN : MERELY_NOTED;
 }
 
 /* Is the first the better one to try? Those that are equal come in the order of their discovery. */
 static bool is_better(const struct tms_hunt *hunt, const struct tms_hunt_window *a,
                       const struct tms_hunt_window *b)
 {
-    bool seen = tms_hunt_observed(hunt, a->id), other = tms_hunt_observed(hunt, b->id);
+    enum gain first = gain_of(hunt, a), second = gain_of(hunt, b);
 
-    if (seen != other) {
-        return other;
+    if (first != second) {
+        return first < second;
     }
     uint64_t one = a->tries + (a->guarded ? GUARDED : 0);
     uint64_t two = b->tries + (b->guarded ? GUARDED : 0);
@@ -324,7 +345,8 @@ static enum tms_hunt_strategy mix(const struct tms_chooser *chooser, const struc
     bool left = false;
 
     for (size_t i = 0; i < chooser->count; i++) {
-        left = left || !tms_hunt_observed(hunt, chooser->windows[i].id);
+        enum gain gain = gain_of(hunt, &chooser->windows[i]);
+        left = left || gain == OPEN || (gain == MERELY_NOTED && chooser->windows[i].tries == 0);
     }
     return turn == TMS_HUNT_DIRECTED && !left ? TMS_HUNT_NOISE : turn;
 }
@@ -346,6 +368,55 @@ static enum tms_hunt_strategy strategy_for(const struct tms_chooser *chooser,
     }
 }
 
+/* ---- schedules that are given -----------------------------------------------------------------
+ */
+
+bool tms_chooser_give(struct tms_chooser *chooser, const char *text, uint64_t tries, uint64_t shown)
+{
+    size_t size = (chooser->given_count + 1) * sizeof(*chooser->given);
+    struct tms_given_schedule *given = realloc(chooser->given, size);
+    char *own = strdup(text);
+
+    if (given != NULL) {
+        chooser->given = given;
+    }
+    if (given == NULL || own == NULL) {
+        free(own);
+        return false;
+    }
+    given[chooser->given_count++] = (struct tms_given_schedule){own, tries, shown};
+    return true;
+}
+
+void tms_chooser_tell(struct tms_chooser *chooser, const char *text, bool shown)
+{
+    for (size_t i = 0; i < chooser->given_count; i++) {
+        if (strcmp(chooser->given[i].text, text) == 0) {
+            chooser->given[i].tries++;
+            chooser->given[i].shown += shown;
+        }
+    }
+}
+
+/* By the rule of succession: how often it will show the target if nothing else is known. */
+static double prospect(const struct tms_given_schedule *given)
+{
+    return ((double)given->shown + 1) / ((double)given->tries + 2);
+}
+
+static const struct tms_given_schedule *best_given(const struct tms_chooser *chooser)
+{
+    const struct tms_given_schedule *best = &chooser->given[0];
+
+    for (size_t i = 1; i < chooser->given_count; i++) {
+        best = prospect(&chooser->given[i]) > prospect(best) ? &chooser->given[i] : best;
+    }
+    return best;
+}
+
+/* ---- the choice ---------------------------------------------------------------------------------
+ */
+
 struct tms_choice tms_choose(struct tms_chooser *chooser, const struct tms_hunt *hunt,
                              uint64_t number, uint64_t seed)
 {
@@ -354,7 +425,7 @@ struct tms_choice tms_choose(struct tms_chooser *chooser, const struct tms_hunt 
     size_t size;
 
     if (chooser->given != NULL) {
-        return (struct tms_choice){"given", strdup(chooser->given)};
+        return (struct tms_choice){"given", strdup(best_given(chooser)->text)};
     }
     FILE *out = open_memstream(&choice.text, &size);
     if (out == NULL) {

@@ -39,13 +39,20 @@ struct tms_hunt_window {
     uint64_t tries; /* directed runs that had it */
 };
 
+/* A schedule that is tried as it is, and how often it showed the first target. */
+struct tms_given_schedule {
+    char *text;
+    uint64_t tries, shown;
+};
+
 struct tms_chooser {
     enum tms_hunt_strategy strategy;
     uint64_t strength;          /* of noise, per cent */
     uint64_t points;            /* the most scheduling points of a run; 0: unknown */
     const char *const *targets; /* ids: only windows of these findings; NULL: of all */
     size_t target_count;
-    const char *given; /* the schedule of all runs; NULL: they are chosen */
+    struct tms_given_schedule *given; /* only these are tried; NULL: schedules are chosen */
+    size_t given_count;
     struct tms_hunt_window *windows;
     size_t count, capacity;
 };
@@ -54,6 +61,16 @@ void tms_chooser_clear(struct tms_chooser *chooser);
 
 /* Takes in what the JSON object of a run says. False when memory is short. */
 bool tms_chooser_learn(struct tms_chooser *chooser, const json_t *result);
+
+/*
+ * Adds a schedule to be tried as it is, with what is known of it or of others like it. What shows
+ * the target most often is tried next. False when memory is short.
+ */
+bool tms_chooser_give(struct tms_chooser *chooser, const char *text, uint64_t tries,
+                      uint64_t shown);
+
+/* A run with that schedule has ended. */
+void tms_chooser_tell(struct tms_chooser *chooser, const char *text, bool shown);
 
 /* A schedule that was chosen. */
 struct tms_choice {
@@ -77,7 +94,7 @@ bool tms_chooser_is_about(const struct tms_chooser *chooser, const char *schedul
 /* A directed schedule with the windows of this finding, to be freed; NULL: none is known. */
 char *tms_chooser_text(const struct tms_chooser *chooser, const char *id, uint64_t seed);
 
-/* Was the finding with that id observed? */
+/* Was the finding with that id observed, as an error or a warning? */
 bool tms_hunt_observed(const struct tms_hunt *hunt, const char *id);
 
 #endif

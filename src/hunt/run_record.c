@@ -222,6 +222,19 @@ bool tms_record_failed(const json_t *record)
     return outcomes[tms_record_outcome(record)].fails;
 }
 
+bool tms_record_shows(const json_t *record, const char *id)
+{
+    const json_t *findings = json_object_get(record, "findings");
+
+    for (size_t i = 0; i < json_array_size(findings); i++) {
+        const json_t *finding = json_array_get(findings, i);
+        if (json_object_get(finding, "level") != NULL && strcmp(text_of(finding, "id"), id) == 0) {
+            return strcmp(text_of(finding, "evidence"), "observed") == 0;
+        }
+    }
+    return false;
+}
+
 static bool is_count(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);

@@ -64,6 +64,9 @@ uint64_t tms_record_seed(const json_t *record);
 enum tms_outcome_kind tms_record_outcome(const json_t *record);
 bool tms_record_failed(const json_t *record);
 
+/* Does the run show the judged finding with that id as observed? */
+bool tms_record_shows(const json_t *record, const char *id);
+
 /* The key of a finding of an engine: a new string, NULL when memory is short. */
 char *tms_finding_key(const char *engine, const json_t *finding);
 

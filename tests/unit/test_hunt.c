@@ -573,8 +573,13 @@ static void test_targets(void **state)
     assert_false(tms_chooser_is_about(&chooser, text, "AV-000002"));
     free(text);
     assert_null(tms_chooser_text(&chooser, "AV-000009", 3));
-    chooser.given = "as it is";
-    expect_choice(&chooser, &hunt, 5, "as it is");
+    assert_true(tms_chooser_give(&chooser, "one", 0, 0));
+    assert_true(tms_chooser_give(&chooser, "two", 2, 2));
+    expect_choice(&chooser, &hunt, 5, "two");
+    tms_chooser_tell(&chooser, "two", false);
+    expect_choice(&chooser, &hunt, 5, "two");
+    tms_chooser_tell(&chooser, "two", false);
+    expect_choice(&chooser, &hunt, 5, "one");
     tms_chooser_clear(&chooser);
     tms_hunt_clear(&hunt);
 }
