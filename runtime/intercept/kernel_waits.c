@@ -39,7 +39,9 @@ static bool is_zero(const struct timespec *time)
     TMS_RT_INTERPOSE result name parameters;                                                       \
     TMS_RT_INTERPOSE result name parameters                                                        \
     {                                                                                              \
+        tms_rt_waits(true);                                                                        \
         result came = real_##name() arguments;                                                     \
+        tms_rt_waits(false);                                                                       \
         if (heard)                                                                                 \
             TMS_RT_TELL({                                                                          \
                 learns;                                                                            \
