@@ -209,11 +209,21 @@ static bool is_wanted(const struct tms_chooser *chooser, const json_t *finding)
     return target || is_worth_it(finding);
 }
 
+static void learn_points(struct tms_chooser *chooser, const json_t *schedule)
+{
+    json_int_t points = json_integer_value(json_object_get(schedule, "points"));
+    const char *strategy = text_of(schedule, "strategy");
+    bool pct = strategy != NULL && (strcmp(strategy, "pct") == 0 || strcmp(strategy, "learn") == 0);
+    uint64_t *most = pct ? &chooser->pct_points : &chooser->points;
+
+    if (points > 0 && (uint64_t)points > *most) {
+        *most = (uint64_t)points;
+    }
+}
+
 bool tms_chooser_learn(struct tms_chooser *chooser, const json_t *result)
 {
     const json_t *results = json_object_get(result, "results");
-    json_int_t points =
-        json_integer_value(json_object_get(json_object_get(result, "schedule"), "points"));
     bool good = add_learned(chooser, json_object_get(result, "windows"));
 
     for (size_t i = 0; i < json_array_size(results); i++) {
@@ -223,9 +233,7 @@ bool tms_chooser_learn(struct tms_chooser *chooser, const json_t *result)
             good = !is_wanted(chooser, finding) || add_finding(chooser, finding);
         }
     }
-    if (points > 0 && (uint64_t)points > chooser->points) {
-        chooser->points = (uint64_t)points;
-    }
+    learn_points(chooser, json_object_get(result, "schedule"));
     return good;
 }
 
@@ -414,6 +422,14 @@ static const struct tms_given_schedule *best_given(const struct tms_chooser *cho
     return best;
 }
 
+/* The number k of the guarantee of pct. */
+static uint64_t points_of(const struct tms_chooser *chooser)
+{
+    uint64_t points = chooser->pct_points > 0 ? chooser->pct_points : chooser->points;
+
+    return points > 0 ? points : POINTS;
+}
+
 /* ---- the choice ---------------------------------------------------------------------------------
  */
 
@@ -435,8 +451,7 @@ struct tms_choice tms_choose(struct tms_chooser *chooser, const struct tms_hunt 
     if (strategy == TMS_HUNT_NOISE) {
         fprintf(out, "strength %" PRIu64 "\n", chooser->strength);
     } else if (strategy == TMS_HUNT_PCT) {
-        fprintf(out, "depth %d\npoints %" PRIu64 "\n", DEPTH,
-                chooser->points > 0 ? chooser->points : POINTS);
+        fprintf(out, "depth %d\npoints %" PRIu64 "\n", DEPTH, points_of(chooser));
     } else if (strategy == TMS_HUNT_DIRECTED) {
         write_directed(out, chooser, hunt);
     }

@@ -49,6 +49,7 @@ struct tms_chooser {
     enum tms_hunt_strategy strategy;
     uint64_t strength;          /* of noise, per cent */
     uint64_t points;            /* the most scheduling points of a run; 0: unknown */
+    uint64_t pct_points;        /* those of pct, which learn counts too; 0: unknown */
     const char *const *targets; /* ids: only windows of these findings; NULL: of all */
     size_t target_count;
     struct tms_given_schedule *given; /* only these are tried; NULL: schedules are chosen */

@@ -528,6 +528,10 @@ static void test_choices(void **state)
     expect_choice(&chooser, &hunt, 2, HEAD "directed\nseed 42\nbound 100\n" W5 W2 W1);
     expect_choice(&chooser, &hunt, 3, HEAD "noise\nseed 43\nstrength 80\n");
     expect_choice(&chooser, &hunt, 6, HEAD "pct\nseed 46\ndepth 2\npoints 77\n");
+    json_t *pct = json_loads("{\"schedule\": {\"strategy\": \"pct\", \"points\": 60}}", 0, NULL);
+    assert_true(tms_chooser_learn(&chooser, pct));
+    expect_choice(&chooser, &hunt, 6, HEAD "pct\nseed 46\ndepth 2\npoints 60\n");
+    json_decref(pct);
     tms_chooser_clear(&chooser);
     tms_hunt_clear(&hunt);
 }
