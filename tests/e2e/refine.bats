@@ -326,7 +326,7 @@ void twice(int wait)
 static void *other(void *none)
 {
     pthread_barrier_wait(&meet);
-    for (int i = 0; i < 20000; i++) in_between();
+    for (int i = 0; i < 2500; i++) { in_between(); usleep(1000); }
     return none;
 }
 int main(int count, char **words)

@@ -105,7 +105,7 @@ teardown() {
     [ "$status" -eq 66 ]
     [ -z "$output" ]
     [[ $stderr == './cut: violation: '* ]]
-    [[ $flat == *"main's deposit was cut apart"*"by T2's "* ]]
+    [[ $flat == *"main's deposit was cut apart"*"by T"[0-9]"'s "* ]]
     [[ $flat == *'m (cut.c:8)'* ]]
     [[ $stderr == *'event '[0-9]*' in set (cut.c:'*'), deposit (cut.c:'* ]]
     [ "$(sed -n '/^AV-/,/^$/p; /^    a  /,/^$/p; /^    So /,/^$/p' <<<"$stderr" | wc -l)" -le 26 ]
