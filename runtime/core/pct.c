@@ -189,7 +189,9 @@ static bool is_astray(struct tms_rt_thread *current, uint64_t moved, unsigned *s
     if (tms_rt_clock() - moved > LONG_TIME) {
         return true;
     }
-    *seen = tms_rt_is_waiting(current) ? *seen + 1 : 0;
+    /* One that has its turn and has not noticed yet is not away. */
+    bool away = !atomic_load(&current->steered) && tms_rt_is_waiting(current);
+    *seen = away ? *seen + 1 : 0;
     return *seen >= 2;
 }
 
@@ -215,6 +217,17 @@ static void watch(unsigned *seen)
     *seen = 0;
 }
 
+/* The thread waits for its turn, whatever others took it to do before it noticed that it had it. */
+static void stay_in(struct tms_rt_thread *t)
+{
+    tms_rt_mutex_lock(&pct.lock);
+    t->turn.state = t->turn.state == WAITS ? RUNS : t->turn.state;
+    if (atomic_load(&pct.current) == NULL) {
+        hand_over();
+    }
+    tms_rt_mutex_unlock(&pct.lock);
+}
+
 /* The thread waits until it is its turn. The lock is not held. True if it had to wait. */
 static bool wait_for_turn(struct tms_rt_thread *t)
 {
@@ -236,6 +249,7 @@ static bool wait_for_turn(struct tms_rt_thread *t)
                        0);
             t->inside = 1;
             atomic_store(&t->steered, false);
+            stay_in(t);
             watch(&seen);
         }
     }
