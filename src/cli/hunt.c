@@ -207,9 +207,10 @@ static void say_end(const struct tms_hunting *hunting, const struct values *valu
     }
     if (!values->common.quiet) {
         tms_hunt_summarize(&hunting->hunt, hunting->seconds);
-        tms_say("the result is in %s; tmesis report shows it again, --seed=%llu makes the same "
+        tms_say("the result%s is in %s; tmesis report shows it again, --seed=%llu makes the same "
                 "schedules again",
-                hunting->store.path, (unsigned long long)hunting->plan->seed);
+                hunting->unsaved ? ", as far as it could be written," : "", hunting->store.path,
+                (unsigned long long)hunting->plan->seed);
     }
 }
 

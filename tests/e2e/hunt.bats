@@ -11,6 +11,10 @@ setup_file() {
         -o "$programs/work"
 }
 
+teardown() {
+    umount small 2>/dev/null || true
+}
+
 # hunt ARGUMENT…: as tms, with temporary files where they are looked for.
 hunt() {
     mkdir -p temporary
@@ -330,6 +334,17 @@ interrupted() {
     tms merge there -o more
     [ "$status" -eq 2 ]
     [[ $flat == *"there/result.json can't be read"* ]]
+    nothing_left
+}
+
+@test "on a full disk the hunt goes on, and what was written stays whole" {
+    mkdir small
+    mount -t tmpfs -o size=40k tmpfs small 2>/dev/null || skip "no file system can be mounted here"
+    hunt --runs=4 --seed=1 -o small/out "$programs/work" status
+    [ "$status" -eq 2 ]
+    [[ $flat == *"No space left on device; the hunt goes on without it"* ]]
+    [[ $flat == *"4 runs in "*"the result, as far as it could be written, is in small/out"* ]]
+    result 'd["schema"] == 1 and all(r["hunt"] for r in runs)' small/out
     nothing_left
 }
 
