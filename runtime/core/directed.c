@@ -137,12 +137,15 @@ static void open_window(struct tms_rt_thread *t, const struct tms_rt_point *poin
 
 /*
  * Is it the end of the window? Where locks are taken in one place for all (std::mutex::lock), a
- * window between two acquires is one of the same lock.
+ * window between two acquires is one of the same lock, unless the schedule says otherwise.
  */
 static bool is_end(const struct tms_rt_opened *opened, const struct tms_rt_point *point)
 {
     const struct window *window = &directed.windows[opened->window - 1];
 
+    if (tms_rt_schedule.windows[opened->window - 1].two_locks) {
+        return opened->object != point->object;
+    }
     return opened->bytes != 0 || opened->object == point->object ||
            atomic_load(&window->open) != atomic_load(&window->close);
 }
@@ -353,15 +356,18 @@ static bool wait_for_window(struct tms_rt_thread *t, struct window *window)
 
 /* ---- points ------------------------------------------------------------------------------- */
 
-/* The thread is at the end of a window that it is in, if that has a beginning. */
+/*
+ * The thread is at the end of a window that it is in, if that has a beginning. Of two locks it
+ * waits for the second: another thread that takes both comes to that last.
+ */
 static bool at_close(struct tms_rt_thread *t, const struct tms_rt_point *point, uint32_t index)
 {
-    struct window *window = &directed.windows[index];
-    struct tms_rt_opened opened = about(point, index);
-    bool anywhere = tms_rt_schedule.windows[index].open.object[0] == '\0';
+    const struct tms_schedule_window *given = &tms_rt_schedule.windows[index];
+    struct tms_rt_opened here = about(point, index), opened = here;
+    bool inside = given->open.object[0] == '\0' || close_window(t, index, point, &opened);
 
-    return (anywhere || close_window(t, index, point, &opened)) &&
-           hold_there(t, &opened, point, window);
+    return inside &&
+           hold_there(t, given->two_locks ? &here : &opened, point, &directed.windows[index]);
 }
 
 static bool at_place(struct tms_rt_thread *t, const struct tms_rt_point *point)

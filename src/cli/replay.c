@@ -96,26 +96,18 @@ static bool give_recorded(struct tms_chooser *given, const struct past *past)
     return good;
 }
 
-/* One made of all windows of the finding: as good as directed runs about it were. */
+/*
+ * One made of all windows of the finding, its own steps among them, which the directed runs of the
+ * hunt may not have known: the surest one, until it fails.
+ */
 static bool give_windows(struct tms_chooser *given, const struct past *past)
 {
     char *text = tms_chooser_text(past->windows, past->id, 1);
-    struct history history = {0};
+    bool good = text == NULL || tms_chooser_give(given, text, 0, 0);
 
-    if (text == NULL) {
-        return true;
+    if (good && text != NULL) {
+        given->given[given->given_count - 1].surest = true;
     }
-    for (size_t i = 0; i < past->count; i++) {
-        const char *schedule = json_string_value(json_object_get(past->records[i], "schedule"));
-        if (tms_chooser_is_about(past->windows, schedule, past->id)) {
-            history.tries++;
-            history.shown += tms_record_shows(past->records[i], past->id);
-        }
-    }
-    if (history.tries == 0) { /* it ought to work */
-        history = (struct history){2, 2};
-    }
-    bool good = tms_chooser_give(given, text, history.tries, history.shown);
     free(text);
     return good;
 }

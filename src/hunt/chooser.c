@@ -118,6 +118,7 @@ static bool add_window(struct tms_chooser *chooser, const struct tms_hunt_window
                                     .close = copy(window->close),
                                     .open = copy(window->open),
                                     .foreign = copy(window->foreign),
+                                    .two_locks = window->two_locks,
                                     .predicted = window->predicted,
                                     .guarded = window->guarded};
     return own->id != NULL && own->close != NULL && (own->open != NULL) == (window->open != NULL) &&
@@ -143,6 +144,21 @@ static char *text_of(const json_t *object, const char *key)
     return (char *)(uintptr_t)json_string_value(json_object_get(object, key));
 }
 
+static const json_t *turn_lock(const json_t *turns, size_t index)
+{
+    const json_t *turn = json_array_get(turns, index);
+    const char *kind = text_of(turn, "kind");
+
+    return kind != NULL && strstr(kind, "acq") != NULL ? json_object_get(turn, "on") : NULL;
+}
+
+static bool has_two_locks(const json_t *own)
+{
+    const json_t *first = turn_lock(own, 0), *last = turn_lock(own, json_array_size(own) - 1);
+
+    return first != NULL && last != NULL && !json_equal(first, last);
+}
+
 /* Between the two steps of the block: held before the second, until the other thread has acted. */
 static bool add_finding(struct tms_chooser *chooser, const json_t *finding)
 {
@@ -155,6 +171,7 @@ static bool add_finding(struct tms_chooser *chooser, const json_t *finding)
         .close = count >= 2 ? turn_site(own, count - 1) : NULL,
         .open = count >= 2 ? turn_site(own, 0) : NULL,
         .foreign = turn_site(foreign, 0),
+        .two_locks = count >= 2 && has_two_locks(own),
         .predicted = evidence != NULL && strcmp(evidence, "predicted") == 0,
     };
 
@@ -308,6 +325,9 @@ static void write_window(FILE *out, const struct tms_hunt_window *window)
     if (window->foreign != NULL) {
         fprintf(out, " foreign=%s", window->foreign);
     }
+    if (window->two_locks) {
+        fputs(" two-locks", out);
+    }
     fputc('\n', out);
 }
 
@@ -392,7 +412,8 @@ bool tms_chooser_give(struct tms_chooser *chooser, const char *text, uint64_t tr
         free(own);
         return false;
     }
-    given[chooser->given_count++] = (struct tms_given_schedule){own, tries, shown};
+    given[chooser->given_count++] =
+        (struct tms_given_schedule){.text = own, .tries = tries, .shown = shown};
     return true;
 }
 
@@ -409,7 +430,9 @@ void tms_chooser_tell(struct tms_chooser *chooser, const char *text, bool shown)
 /* By the rule of succession: how often it will show the target if nothing else is known. */
 static double prospect(const struct tms_given_schedule *given)
 {
-    return ((double)given->shown + 1) / ((double)given->tries + 2);
+    return given->surest && given->shown == given->tries
+               ? 1
+               : ((double)given->shown + 1) / ((double)given->tries + 2);
 }
 
 static const struct tms_given_schedule *best_given(const struct tms_chooser *chooser)

@@ -34,6 +34,7 @@ const char *tms_hunt_strategy_word(size_t index);
 struct tms_hunt_window {
     char *id;                     /* of the finding */
     char *close, *open, *foreign; /* sites; the last two may be NULL */
+    bool two_locks;               /* both are acquires, of different locks */
     bool predicted;               /* otherwise learned: the block may be atomic there */
     bool guarded;   /* the thread holds some lock all the time: others may be kept out */
     uint64_t tries; /* directed runs that had it */
@@ -43,6 +44,7 @@ struct tms_hunt_window {
 struct tms_given_schedule {
     char *text;
     uint64_t tries, shown;
+    bool surest; /* comes first until it has failed */
 };
 
 struct tms_chooser {

@@ -200,11 +200,15 @@ static bool read_window(struct parse *parse)
 
     while ((word = next_word(parse)).length > 0) {
         size_t i = 0;
+        if (is(word, "two-locks") && !window.two_locks) {
+            window.two_locks = true;
+            continue;
+        }
         while (i < 3 && !has_name(&word, parts[i].name)) {
             i++;
         }
         if (i == 3 || parts[i].site->object[0] != '\0') {
-            return refuse(parse, "close=, open= and foreign=, each once at most", word);
+            return refuse(parse, "close=, open=, foreign= and two-locks, each once at most", word);
         }
         if (!read_site(parse, word, parts[i].site)) {
             return false;

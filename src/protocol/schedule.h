@@ -40,6 +40,7 @@ struct tms_schedule_site {
 
 struct tms_schedule_window {
     struct tms_schedule_site close, open, foreign;
+    bool two_locks; /* `open` and `close` acquire different locks */
 };
 
 struct tms_schedule {

@@ -27,7 +27,8 @@ static void test_all_keys(void **state)
     assert_true(parse("# made by hand\n\n" FIRST "strategy directed # or another\r\nseed 17\n"
                       "strength 250\ndepth 3\npoints 1000\nbound 20\n"
                       "window close=bank+0x12ab\n"
-                      "\twindow foreign=libx.so.1+0xffffffffffffffff open=a%20b+0x0 close=a+0x1"));
+                      "\twindow foreign=libx.so.1+0xffffffffffffffff open=a%20b+0x0 two-locks "
+                      "close=a+0x1"));
     assert_int_equal(schedule.strategy, TMS_STRATEGY_DIRECTED);
     assert_int_equal(schedule.seed, 17);
     assert_int_equal(schedule.strength, 250);
@@ -38,6 +39,8 @@ static void test_all_keys(void **state)
     assert_string_equal(schedule.windows[0].close.object, "bank");
     assert_int_equal(schedule.windows[0].close.offset, 0x12ab);
     assert_string_equal(schedule.windows[0].open.object, "");
+    assert_false(schedule.windows[0].two_locks);
+    assert_true(schedule.windows[1].two_locks);
     assert_string_equal(schedule.windows[1].open.object, "a%20b");
     assert_string_equal(schedule.windows[1].foreign.object, "libx.so.1");
     assert_true(schedule.windows[1].foreign.offset == UINT64_MAX);
