@@ -8,6 +8,7 @@
 #include "cli/hunt_source.h"
 #include "cli/hunt_summary.h"
 #include "cli/hunting.h"
+#include "cli/replay_gdb.h"
 #include "cli/report_options.h"
 #include "hunt/run_record.h"
 
@@ -16,6 +17,7 @@ struct values {
     struct tms_reporting reporting;
     uint64_t times;
     double timeout;
+    bool gdb;
 };
 
 #define AT(field) offsetof(struct values, field)
@@ -36,6 +38,11 @@ static const struct tms_option options[] = {
      .value = "SECONDS",
      .help = "end a run that takes longer; without it: ten times as long as the first run, and 10 "
              "seconds at least"},
+    {.name = "gdb",
+     .type = TMS_OPTION_FLAG,
+     .at = AT(gdb),
+     .help = "run the program under gdb instead, which stops at each step of the finding with the "
+             "thread selected that makes it"},
     TMS_REPORTING_OPTIONS(AT(reporting)),
     {0}};
 
@@ -200,6 +207,38 @@ static int conclude(const struct tms_hunting *hunting, const struct values *valu
     return status != TMS_EXIT_OK ? status : tally.shown > 0 ? TMS_EXIT_VIOLATION : TMS_EXIT_OK;
 }
 
+static const char *directed_schedule(const struct tms_chooser *given)
+{
+    for (size_t i = 0; i < given->given_count; i++) {
+        if (strstr(given->given[i].text, "\nwindow ") != NULL) {
+            return given->given[i].text;
+        }
+    }
+    return NULL;
+}
+
+static int replay_under_gdb(const struct tms_chooser *given, const struct tms_operands *program,
+                            const char *id)
+{
+    const char *schedule = directed_schedule(given);
+
+    return schedule != NULL ? tms_replay_gdb(schedule, program)
+                            : tms_bad("the result has no window for %s, so there are no steps to "
+                                      "stop at; without --gdb it may show",
+                                      id);
+}
+
+static int replay_runs(const struct tms_hunting_plan *plan, const struct values *values,
+                       const json_t *finding)
+{
+    struct tms_hunting hunting;
+    int status = tms_hunting_run(&hunting, plan);
+
+    status = status == TMS_EXIT_OK ? conclude(&hunting, values, finding) : status;
+    tms_hunting_free(&hunting);
+    return status;
+}
+
 static int replay(const struct tms_hunt_source *source, const struct values *values,
                   const struct tms_operands *operands)
 {
@@ -207,7 +246,6 @@ static int replay(const struct tms_hunt_source *source, const struct values *val
     const json_t *finding = tms_hunt_source_finding(source, id);
     struct tms_chooser given = {0};
     struct tms_operands program;
-    struct tms_hunting hunting;
     const struct tms_hunting_plan plan = {
         .common = &values->common,
         .program = &program,
@@ -230,9 +268,8 @@ static int replay(const struct tms_hunt_source *source, const struct values *val
     } else if (choose_schedules(source, id, &given) && given.given_count == 0) {
         status = tms_bad("the result has neither a window nor a schedule for %s", id);
     } else if (given.given_count > 0 && tms_hunt_source_program(source, operands, 2, &program)) {
-        status = tms_hunting_run(&hunting, &plan);
-        status = status == TMS_EXIT_OK ? conclude(&hunting, values, finding) : status;
-        tms_hunting_free(&hunting);
+        status = values->gdb ? replay_under_gdb(&given, &program, id)
+                             : replay_runs(&plan, values, finding);
     }
     tms_chooser_clear(&given);
     return status;

@@ -240,8 +240,8 @@ static const struct key {
     {"depth", offsetof(struct tms_schedule, depth), 1, 64, 2, "a number between 1 and 64"},
     {"points", offsetof(struct tms_schedule, points), 1, 1000000000, 50,
      "a number between 1 and 1000000000"},
-    {"bound", offsetof(struct tms_schedule, bound), 1, 60000, 200,
-     "milliseconds between 1 and 60000"},
+    {"bound", offsetof(struct tms_schedule, bound), 1, 600000, 200,
+     "milliseconds between 1 and 600000"},
 };
 #define KEYS (sizeof(keys) / sizeof(keys[0]))
 

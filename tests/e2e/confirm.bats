@@ -64,6 +64,20 @@ sys.exit(2)' "$id" "$1"
     cmp <(ls out/schedules) <(echo "$id")
 }
 
+@test "replay --gdb stops at each step, in the code of the program" {
+    command -v gdb >/dev/null || skip "no gdb"
+    predicted
+    printf 'continue 1\n%.0s' {1..30} | timeout 60 "$tmesis" replay --gdb out "$id" >said 2>&1
+    cat said
+    grep -q '^tmesis: step 1 of the finding: opened, thread ' said
+    grep -A2 '^tmesis: step 2 of the finding: foreign access, thread ' said | grep -q 'apart.c:'
+    grep -q '^tmesis: step 3 of the finding: closed, thread ' said
+    code=0
+    PATH=$programs "$tmesis" replay --gdb out "$id" 2>said || code=$?
+    [ "$code" -eq 2 ]
+    grep -q -e '--gdb needs gdb, which is not on PATH' said
+}
+
 @test "the JSON of a single run is enough, and stays as it is" {
     "$tmesis" run -q --json=one.json "$programs/apart"
     cp one.json before.json
