@@ -83,7 +83,7 @@ static void test_bad_files(void **state)
         {FIRST "strategy noise\nstrength 10001\n", 3, "per cent"},
         {FIRST "strategy pct\ndepth 65\n", 3, "between 1 and 64"},
         {FIRST "strategy pct\npoints 0\n", 3, "between 1 and"},
-        {FIRST "strategy directed\nbound 60001\n", 3, "milliseconds"},
+        {FIRST "strategy directed\nbound 600001\n", 3, "milliseconds"},
         {FIRST "strategy directed\n", 2, "a window"},
         {FIRST "strategy directed\nwindow\n", 3, "close="},
         {FIRST "strategy directed\nwindow open=a+0x1\n", 3, "close="},
