@@ -120,12 +120,17 @@ void tms_rt_freed(struct tms_rt_thread *t, uintptr_t address)
     tms_rt_renew(address, size);
 }
 
-/* The block that starts there, if it is around the address; else NULL. */
-static struct block *check_around(uintptr_t start, uintptr_t address)
+/* The block that starts there, NULL: none does. */
+static struct block *block_at(uintptr_t start)
 {
     struct block *block = find(heap.table, heap.size, start);
 
-    return block->address == start && address - start < block->size ? block : NULL;
+    return block->address == start ? block : NULL;
+}
+
+static bool is_around(const struct block *block, uintptr_t address)
+{
+    return block != NULL && address - block->address < block->size;
 }
 
 /* The block around the address, NULL: there is none. The lock is held. */
@@ -137,12 +142,19 @@ static struct block *find_around(uintptr_t address)
     if (heap.size == 0 || address >= heap.high || at < heap.low) {
         return NULL;
     }
-    struct block *block = *known != 0 ? check_around(*known, address) : NULL;
+    struct block *block = *known != 0 ? block_at(*known) : NULL;
+    if (is_around(block, address)) {
+        return block;
+    }
+    block = NULL;
     for (uintptr_t back = 0; block == NULL && back < FAR && back <= at - heap.low;
          back += ALIGNMENT) {
-        block = check_around(at - back, address);
+        block = block_at(at - back);
     }
-    *known = block != NULL ? block->address : *known;
+    if (!is_around(block, address)) {
+        return NULL;
+    }
+    *known = block->address;
     return block;
 }
 

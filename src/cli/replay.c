@@ -217,11 +217,14 @@ static const char *directed_schedule(const struct tms_chooser *given)
     return NULL;
 }
 
-static int replay_under_gdb(const struct tms_chooser *given, const struct tms_operands *program,
-                            const char *id)
+static int replay_under_gdb(const struct values *values, const struct tms_chooser *given,
+                            const struct tms_operands *program, const char *id)
 {
     const char *schedule = directed_schedule(given);
 
+    if (values->times > 1 || values->timeout > 0) {
+        return tms_bad("--times and --timeout are not for --gdb, which is one run");
+    }
     return schedule != NULL ? tms_replay_gdb(schedule, program)
                             : tms_bad("the result has no window for %s, so there are no steps to "
                                       "stop at; without --gdb it may show",
@@ -268,7 +271,7 @@ static int replay(const struct tms_hunt_source *source, const struct values *val
     } else if (choose_schedules(source, id, &given) && given.given_count == 0) {
         status = tms_bad("the result has neither a window nor a schedule for %s", id);
     } else if (given.given_count > 0 && tms_hunt_source_program(source, operands, 2, &program)) {
-        status = values->gdb ? replay_under_gdb(&given, &program, id)
+        status = values->gdb ? replay_under_gdb(values, &given, &program, id)
                              : replay_runs(&plan, values, finding);
     }
     tms_chooser_clear(&given);

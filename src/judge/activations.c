@@ -354,8 +354,8 @@ static bool is_use_of(const struct tms_judge_thread *t, uint32_t number, uint64_
     return t->uses.at[number].key == key && t->uses.at[number].lock == lock;
 }
 
-static struct tms_judge_use *find_use(struct tms_judge *judge, struct tms_judge_thread *t,
-                                      uint64_t key, bool lock)
+struct tms_judge_use *tms_judge_use(struct tms_judge *judge, struct tms_judge_thread *t,
+                                    uint64_t key, bool lock)
 {
     struct tms_judge_index *index = &t->use_index;
 
@@ -374,16 +374,7 @@ static struct tms_judge_use *find_use(struct tms_judge *judge, struct tms_judge_
         index->slot[at] = number;
         index->count++;
     }
-    t->last_use = index->slot[at];
-    return &t->uses.at[t->last_use];
-}
-
-/* What is acquired is released next, mostly, or acquired again. */
-struct tms_judge_use *tms_judge_use(struct tms_judge *judge, struct tms_judge_thread *t,
-                                    uint64_t key, bool lock)
-{
-    return t->last_use != 0 && is_use_of(t, t->last_use, key, lock) ? &t->uses.at[t->last_use]
-                                                                    : find_use(judge, t, key, lock);
+    return &t->uses.at[index->slot[at]];
 }
 
 /*

@@ -272,7 +272,6 @@ struct tms_judge_thread {
     uint64_t acquires, synchronised;
     TMS_JUDGE_POOL(struct tms_judge_use) uses; /* all from 1 on */
     struct tms_judge_index use_index;
-    uint32_t last_use;                    /* that was asked for, 0: none */
     struct tms_judge_function *functions; /* by number; counted_cut is in the judge */
     size_t function_capacity;
     uint32_t taken[TMS_JUDGE_TAKEN]; /* records, in the order in which they were taken over */
