@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "cfi.h"
-#include "runtime/core/memory.h"
 #include "runtime/core/rt.h"
+#include "runtime/core/runtime_memory.h"
 
 #define RULES (1u << 16)
 #define TRIES 64u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a function returns to whose return address was replaced: plant.c says where it would have
+ * Where a function returns to whose return address was replaced: return_hook.c says where it would have
  * returned to, and we go on there, with every register as the function left it. All of them are
  * kept and not only those that carry results, because a compiler that sees both sides of a call
  * may rely on more than the calling convention promises; vector and floating-point registers are

@@ -5,14 +5,14 @@
  * looks finds them in place, and leaves them planted as they were.
  *
  * Functions that pthread_exit and cancellation unwind by are the C library's own; those come to
- * the personality routine in plant.c. dlclose takes code away.
+ * the personality routine in return_hook.c. dlclose takes code away.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <unwind.h>
 
 #include "frames.h"
-#include "plant.h"
+#include "return_hook.h"
 #include "runtime/intercept/interpose.h"
 
 /* The unwinder may have come in with dlopen, or not at all. */

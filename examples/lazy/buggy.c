@@ -6,7 +6,7 @@
  * two threads that come early both find none, both make one, and the later replaces the one
  * that the earlier already works with. Here it costs time and memory; where the table is to be
  * changed later, one of the two threads changes a table that nobody else will ever see. This is
- * a data race as well, but making the pointer atomic would silence the race detector and mend
+ * a data race as well, but making the pointer atomic would silence the race detector and fix
  * nothing.
  */
 #include <pthread.h>

@@ -2,7 +2,7 @@
 /* What a run covers; see coverage.h. */
 #include "runtime/core/coverage.h"
 
-#include "runtime/core/calls.h"
+#include "runtime/core/call_stack.h"
 
 /* The function that the thread is in: the innermost that is not plumbing; NULL: none is known. */
 static struct tms_rt_function *innermost(struct tms_rt_thread *t)

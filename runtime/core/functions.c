@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions: whether they are meant to be atomic, by their names (names.c). Asked once per
+ * Functions: whether they are meant to be atomic, by their names (function_names.c). Asked once per
  * function; then a table knows.
  *
  * The specification comes from the command, which has checked it: lines of "atomic PATTERN" or
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/core/memory.h"
+#include "runtime/core/runtime_memory.h"
 #include "runtime/core/thread.h"
 #include "spec/glob.h"
 

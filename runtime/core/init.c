@@ -12,14 +12,14 @@
 #include <unistd.h>
 
 #include "protocol/config.h"
-#include "runtime/core/channels.h"
 #include "runtime/core/coverage.h"
 #include "runtime/core/judge_online.h"
-#include "runtime/core/memory.h"
+#include "runtime/core/kernel_channels.h"
+#include "runtime/core/live_counts.h"
 #include "runtime/core/predict_online.h"
-#include "runtime/core/publish.h"
-#include "runtime/core/schedule.h"
-#include "runtime/core/window_notes.h"
+#include "runtime/core/runtime_memory.h"
+#include "runtime/core/scheduler.h"
+#include "runtime/core/window_learning.h"
 #include "runtime/shadow/races.h"
 #include "runtime/shadow/shadow.h"
 

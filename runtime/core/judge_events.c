@@ -10,13 +10,13 @@
  *
  * Calls are kept apart from the blocks that are open: by thread, a stack in the order in which they
  * began. The innermost `uncalled` of them are not in the spool yet. They are written with the first
- * event inside them, as begins are (blocks.c).
+ * event inside them, as begins are (open_blocks.c).
  */
 #include <string.h>
 
-#include "runtime/core/channels.h"
 #include "runtime/core/judge_online.h"
-#include "runtime/core/memory.h"
+#include "runtime/core/kernel_channels.h"
+#include "runtime/core/runtime_memory.h"
 
 static struct tms_memory memory = TMS_RT_MEMORY;
 

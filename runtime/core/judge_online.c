@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "runtime/core/judge_records.h"
-#include "runtime/core/memory.h"
-#include "runtime/shadow/words.h"
+#include "runtime/core/runtime_memory.h"
+#include "runtime/shadow/variable_ids.h"
 
 #define VARIABLES_MOST (1u << 18)
 #define WORDS_MOST     64 /* of a cell, the newest ones */

@@ -7,7 +7,7 @@
 #ifndef TMS_RUNTIME_JUDGE_ONLINE_H
 #define TMS_RUNTIME_JUDGE_ONLINE_H
 
-#include "judge/online.h"
+#include "judge/judge_shadow.h"
 #include "runtime/core/thread.h"
 #include "runtime/shadow/cells.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "runtime/core/memory.h"
+#include "runtime/core/runtime_memory.h"
 
 #define OBJECTS      (1u << 16)
 #define OBJECTS_MOST (OBJECTS / 2)

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "predict/requests.h"
-#include "predict/windows_take.h"
+#include "predict/lock_requests.h"
+#include "predict/lock_windows_take.h"
 #include "protocol/config.h"
-#include "runtime/core/memory.h"
 #include "runtime/core/predict_spool.h"
+#include "runtime/core/runtime_memory.h"
 
 /* What a thread has for it. */
 struct tms_rt_predicting {

@@ -22,7 +22,7 @@ bool tms_rt_predict_restart(void);
 /* The first thread. */
 bool tms_rt_predict_first(struct tms_rt_thread *thread);
 
-/* An operation of objects.c with its number: on a lock or barrier, or a wait. */
+/* An operation of sync_objects.c with its number: on a lock or barrier, or a wait. */
 void tms_rt_predict_now(struct tms_rt_thread *thread, const struct tms_op *op);
 static inline void tms_rt_predict(struct tms_rt_thread *thread, const struct tms_op *op)
 {

@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-#include "base/mix.h"
-#include "runtime/core/memory.h"
+#include "base/hash_mix.h"
+#include "runtime/core/runtime_memory.h"
 #include "runtime/core/thread.h"
 
 #define PATTERNS      4096u /* twice as many as are listed */

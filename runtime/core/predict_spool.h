@@ -3,7 +3,7 @@
 #ifndef TMS_RUNTIME_PREDICT_SPOOL_H
 #define TMS_RUNTIME_PREDICT_SPOOL_H
 
-#include "predict/requests.h"
+#include "predict/lock_requests.h"
 
 /* Of tms_predict_port and tms_requests_port. */
 void tms_rt_spool_prediction(void *user, const struct tms_prediction *prediction);

@@ -5,37 +5,36 @@
  * The runtime is linked into a program that was compiled with -fsanitize=thread, in the place
  * of the compiler's own. Its parts:
  *
- *     hooks.c, atomics.c            what the compiler calls: __tsan_*
- *     sync.c, threads.c, alloc.c,
- *     libc.c, kernel_waits.c,
- *     process.c                     what the program calls: pthread_*, malloc, poll, fork …
+ *     tsan_hooks.c, tsan_atomics.c            what the compiler calls: __tsan_*
+ *     pthread_sync.c, pthread_create.c, malloc_intercept.c,
+ *     string_intercept.c, kernel_waits.c,
+ *     fork_exec.c                     what the program calls: pthread_*, malloc, poll, fork …
  *     annotate.c                    what the programmer says: tmesis_begin …
- *     blocks.c, calls.h             blocks and the frames of functions
+ *     open_blocks.c, call_stack.h             blocks and the frames of functions
  *     judge_events.c                what recordings have for `judge` alone
- *     functions.c, names.c          which functions are atomic, by their names
+ *     functions.c, function_names.c          which functions are atomic, by their names
  *     shadow.c, meet.c, cells.c,
- *     words.c                       who touched which byte last, and the filter
- *     recall.c, renew.c, stripes.c  what is done again; new memory; atomic operations
- *     check.c, history.c            the frontier engine, under one lock; transactions
- *     schedule.c, noise.c, directed.c,
- *     pct.c, window_notes.c,
- *     stuck.c                       threads are steered along a schedule
- *     spool.c, runs.c               the file that the process leaves behind (spool.h)
- *     init.c, memory.c, stack.c,
- *     interpose.h                   start and end, memory and stacks of our own, the real functions
+ *     variable_ids.c                       who touched which byte last, and the filter
+ *     recall.c, renew.c, atomic_locks.c  what is done again; new memory; atomic operations
+ *     engine_online.c, transaction_ring.c            the frontier engine, under one lock;
+ * transactions scheduler.c, schedule_noise.c, schedule_directed.c, schedule_pct.c,
+ * window_learning.c, blocked_threads.c                       threads are steered along a schedule
+ *     spool_writer.c, access_coalesce.c               the file that the process leaves behind
+ * (spool_format.h) init.c, runtime_memory.c, runtime_stack.c, interpose.h                   start
+ * and end, memory and stacks of our own, the real functions
  *
  * An event goes from a hook or an interposed function through this header into shadow.c or
- * check.c, and is forgotten there if it says nothing new.
+ * engine_online.c, and is forgotten there if it says nothing new.
  *
  * Rules for all parts
  * - Nothing here calls malloc, stdio, or anything else that the program may have interposed or
- *   that may be in the middle of something when a signal comes: memory is mapped (memory.h),
- *   output goes through spool.c.
+ *   that may be in the middle of something when a signal comes: memory is mapped
+ * (runtime_memory.h), output goes through spool_writer.c.
  * - Every entry from the program starts with tms_rt_enter() and, if that gave a thread, ends
  *   with tms_rt_leave(); without one the real function is called and nothing else happens:
  *   before the start, after the end, and inside the runtime itself.
  * - errno is the program's: an entry that may change it restores it.
- * - So is the stack: an entry uses 1 KiB of it at most, and calls the rest deep (stack.c).
+ * - So is the stack: an entry uses 1 KiB of it at most, and calls the rest deep (runtime_stack.c).
  */
 #ifndef TMS_RUNTIME_RT_H
 #define TMS_RUNTIME_RT_H
@@ -56,7 +55,7 @@
  * by its place only. TMS_RT_SEES_MEMORY: accesses announce themselves.
  */
 #ifdef TMS_RT_PRELOAD
-#include "runtime/core/look.h"
+#include "runtime/core/preload_api.h"
 #define TMS_RT_TLS __thread __attribute__((tls_model("initial-exec")))
 #define TMS_RT_PC()                                                                                \
     tms_rt_real_pc((uintptr_t)__builtin_return_address(0),                                         \
@@ -82,7 +81,7 @@
 
 /* ---- stacks ----------------------------------------------------------------------------- */
 
-/* Calls a function on a stack of our own: all that needs much of it (stack.c). */
+/* Calls a function on a stack of our own: all that needs much of it (runtime_stack.c). */
 typedef void tms_rt_deep(void *argument);
 void tms_rt_call_deep(tms_rt_deep *function, void *argument);
 void tms_rt_stacks_restart(void);
@@ -141,7 +140,7 @@ void tms_rt_name_thread(struct tms_rt_thread *thread, const char *name);
 
 /*
  * What is to be set in the place of a handler of the program's, and which one it stands for.
- * handlers.c says why.
+ * signal_handlers.c says why.
  */
 typedef void tms_rt_handler_function(int);
 tms_rt_handler_function *tms_rt_wrap_handler(int number, tms_rt_handler_function *handler);
@@ -276,7 +275,7 @@ void tms_rt_stop_watching(unsigned loss);
 
 /* ---- schedules -------------------------------------------------------------------------- */
 
-/* Threads are steered along a schedule (schedule.h): only then points are announced. */
+/* Threads are steered along a schedule (scheduler.h): only then points are announced. */
 extern bool tms_rt_scheduled;
 
 /* What a thread is about to do at a scheduling point, or has just done. */

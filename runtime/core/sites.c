@@ -7,8 +7,8 @@
  * A frame knows its own site once somebody asked; each thread remembers the sites it used last;
  * behind that is one table for all.
  */
-#include "runtime/core/calls.h"
-#include "runtime/core/memory.h"
+#include "runtime/core/call_stack.h"
+#include "runtime/core/runtime_memory.h"
 
 #include <string.h>
 

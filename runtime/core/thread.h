@@ -10,9 +10,9 @@
 #include <stdatomic.h>
 
 #include "frontier/frontier.h"
-#include "protocol/spool.h"
-#include "runtime/core/clocks.h"
+#include "protocol/spool_format.h"
 #include "runtime/core/rt.h"
+#include "runtime/core/thread_clocks.h"
 
 /* A frame of the program's stack, as far as its functions announce themselves. */
 struct tms_rt_frame {
@@ -31,7 +31,7 @@ struct tms_rt_frame {
 /* No block; an atomic block; called, which a recording mentions (judge_events.c). */
 enum tms_rt_frame_kind { TMS_RT_FRAME_PLAIN, TMS_RT_FRAME_BLOCK, TMS_RT_FRAME_CALL };
 
-/* What a thread has called lately, by address: see calls.h. */
+/* What a thread has called lately, by address: see call_stack.h. */
 #define TMS_RT_FUNCTION_CACHE 512u
 struct tms_rt_called {
     uintptr_t plain[TMS_RT_FUNCTION_CACHE]; /* 2 · address, or one more: it is plumbing */
@@ -75,7 +75,7 @@ struct tms_rt_label {
     uint32_t id;      /* 0: not meant to be atomic */
 };
 
-/* What a site has in the spool, as long as it may become longer: see runs.c. */
+/* What a site has in the spool, as long as it may become longer: see access_coalesce.c. */
 #define TMS_RT_RUNS 64u
 struct tms_rt_run {
     struct tms_spool_event *event; /* NULL: nothing */
@@ -87,7 +87,7 @@ struct tms_rt_run {
 struct tms_rt_object_entry {
     const void *object;
     uint32_t what; /* enum tms_rt_sync */
-    uint32_t age;  /* of what objects.c knew */
+    uint32_t age;  /* of what sync_objects.c knew */
     uint32_t id;
 };
 
@@ -102,7 +102,7 @@ struct tms_rt_refused {
     uint64_t first, last;
 };
 
-/* The last acquires of a thread, where windows are found by locks (window_notes.h). */
+/* The last acquires of a thread, where windows are found by locks (window_learning.h). */
 #define TMS_RT_ACQUIRES 8u
 struct tms_rt_acquires {
     const void *lock[TMS_RT_ACQUIRES];
@@ -111,7 +111,7 @@ struct tms_rt_acquires {
     uint32_t next;
 };
 
-/* A window that a thread is in, and what that is about (directed.c). */
+/* A window that a thread is in, and what that is about (schedule_directed.c). */
 #define TMS_RT_OPENED 8u
 struct tms_rt_opened {
     uint32_t window;  /* its number, from 1 on; 0: none */
@@ -120,7 +120,7 @@ struct tms_rt_opened {
     uintptr_t object; /* the address */
 };
 
-/* What pct.c knows of a thread, under its lock. */
+/* What schedule_pct.c knows of a thread, under its lock. */
 struct tms_rt_turn {
     int64_t priority; /* 0: it does not take part */
     unsigned state;
@@ -136,10 +136,10 @@ struct tms_rt_thread {
     /* Looked at by every hook. */
     uint64_t epoch, epoch_span; /* its words of the current epoch, see shadow.h */
     uint32_t inside;            /* in the runtime: nothing is watched */
-    tms_rt_way_out *way_out;    /* to be called when it is left, see handlers.c */
+    tms_rt_way_out *way_out;    /* to be called when it is left, see signal_handlers.c */
     /* Asked not to watch its reads, writes, updates, so often over; by enum tms_rt_access. */
     uint32_t ignored[TMS_RT_UPDATE + 1];
-    /* Of functions, see calls.h. The first of the frames is none, and further out than all. */
+    /* Of functions, see call_stack.h. The first of the frames is none, and further out than all. */
     struct tms_rt_frame *top, *frames_end, *frames;
     uint32_t too_deep; /* frames for which there was no room */
     uint32_t held_count;
@@ -169,14 +169,15 @@ struct tms_rt_thread {
     uint32_t uncalled; /* the innermost of them, which are not in the spool yet */
     uint8_t mark;      /* of the access that it records now, see enum tms_spool_mark */
     uint8_t order;     /* … and enum tms_order of an atomic one, 0: none is known */
-    struct tms_spool_event waiting[2]; /* of along.c */
+    struct tms_spool_event waiting[2]; /* of sync_recorder.c */
     uint32_t waiting_count;
     bool split_due;     /* with the next event: it forked */
     uint64_t annotated; /* the annotated blocks, innermost last: a bit says if it is meant */
     struct tms_rt_held *held;
     uint32_t held_capacity;
     struct tms_rt_predicting *predicting; /* of predict_online.c, NULL: nothing is predicted */
-    uint32_t unowned_seen; /* of objects.c: how many unowned locks there were when it last looked */
+    uint32_t
+        unowned_seen; /* of sync_objects.c: how many unowned locks there were when it last looked */
 
     uint64_t closing_held[TMS_SPOOL_HELD]; /* locks held when its pending violation was found */
     uint32_t closing_count;
@@ -195,15 +196,15 @@ struct tms_rt_thread {
     uint64_t *runs_of; /* executions, by label */
     size_t run_capacity;
 
-    /* Of clocks.c. */
+    /* Of thread_clocks.c. */
     uint64_t *seen; /* by slot: events up to this number happen before what it does now */
     struct tms_rt_snapshot *snapshot; /* of `seen`, … */
     bool seen_more;                   /* … which has grown since, or `wider` has */
     struct tms_rt_snapshot *wider;    /* what it knows through the kernel; NULL: nothing */
-    _Atomic uint64_t signalled;       /* signals that interrupted the runtime; see channels.h */
-    struct tms_rt_clock forked;       /* what its creator had released; of the creator's making */
-    struct tms_rt_clock fenced;       /* released by its last release fence */
-    struct tms_rt_clock loaded;       /* what its relaxed loads got, for an acquire fence */
+    _Atomic uint64_t signalled; /* signals that interrupted the runtime; see kernel_channels.h */
+    struct tms_rt_clock forked; /* what its creator had released; of the creator's making */
+    struct tms_rt_clock fenced; /* released by its last release fence */
+    struct tms_rt_clock loaded; /* what its relaxed loads got, for an acquire fence */
     struct tms_rt_called called;
     const struct tms_rt_label *labels[TMS_RT_LABEL_CACHE]; /* NULL: none yet */
     struct tms_rt_site_entry sites[TMS_RT_SITE_CACHE];
@@ -215,7 +216,7 @@ struct tms_rt_thread {
     struct tms_rt_run runs[TMS_RT_RUNS];
     struct tms_rt_run last_run; /* of the last access that was written */
 
-    void *deep_stack; /* of stack.c; NULL: none, or in use */
+    void *deep_stack; /* of runtime_stack.c; NULL: none, or in use */
     void *way_out_argument;
     int way_out_value;
     struct tms_rt_handler *handlers; /* that have interrupted the runtime, innermost first */
@@ -249,7 +250,7 @@ static inline struct tms_rt_thread *tms_rt_go_in(void)
     return thread;
 }
 
-/* handlers.c: a handler was left while the thread was inside. Does not return. */
+/* signal_handlers.c: a handler was left while the thread was inside. Does not return. */
 void tms_rt_leave_now(struct tms_rt_thread *thread);
 
 /* In this order: a handler that comes in between finds the thread outside. */
@@ -297,7 +298,7 @@ static inline void tms_rt_start_epoch(struct tms_rt_thread *thread)
     tms_rt_start_epoch_at(thread, thread->number + 1);
 }
 
-/* check.c */
+/* engine_online.c */
 
 /* The engine's lock is held by the caller. */
 extern struct tms_rt_mutex tms_rt_engine_lock;
@@ -329,11 +330,11 @@ void tms_rt_pass(struct tms_rt_thread *thread);
 /* The engine's stretch has changed, maybe. */
 void tms_rt_restretch(struct tms_rt_thread *thread);
 /*
- * history.c: transactions. The thread's runs from this event on, as those see it who find what it
- * did before; 0: none does.
+ * transaction_ring.c: transactions. The thread's runs from this event on, as those see it who find
+ * what it did before; 0: none does.
  */
 void tms_rt_run_from(struct tms_rt_thread *thread, uint64_t begin);
-/* For the engine's port (frontier/port.h). */
+/* For the engine's port (frontier/frontier_port.h). */
 bool tms_rt_history_begin(struct frontier *f, struct thread *t, const struct tms_op *op);
 void tms_rt_history_end(struct thread *t, uint64_t event);
 struct tms_transaction tms_rt_history_find(const struct thread *t, uint64_t event, uint32_t place);
@@ -435,7 +436,7 @@ void tms_rt_check_count(void);
 /* The engine can't go on, or something else was lost. */
 void tms_rt_lose(unsigned loss);
 
-/* blocks.c */
+/* open_blocks.c */
 void tms_rt_blocks_start(const char *sources, const char *split);
 /* Ends and begins the transaction again, inside its blocks. */
 void tms_rt_split(struct tms_rt_thread *thread, unsigned what, uintptr_t pc);
@@ -471,11 +472,11 @@ static inline bool tms_rt_is_judged(const struct tms_rt_thread *thread)
 /* The tool has delayed the thread. */
 void tms_rt_was_delayed(struct tms_rt_thread *thread);
 
-/* along.c: an event that is recorded along; and what has been held back, now. */
+/* sync_recorder.c: an event that is recorded along; and what has been held back, now. */
 void tms_rt_along(struct tms_rt_thread *thread, const struct tms_spool_event *event);
 void tms_rt_along_flush(struct tms_rt_thread *thread);
 
-/* objects.c */
+/* sync_objects.c */
 uintptr_t tms_rt_object_address(enum tms_rt_sync what, uint32_t id);
 /* Of memory that is about to be renewed by the thread, which then comes behind their use. */
 void tms_rt_objects_gone(struct tms_rt_thread *thread, uintptr_t address, size_t size);
@@ -483,7 +484,7 @@ void tms_rt_objects_restart(void);
 /* The thread ends with locks that it holds: a robust mutex can be taken by others then. */
 void tms_rt_drop_locks(struct tms_rt_thread *thread);
 
-/* heap.c: the block of the heap that holds an address; false if it is in none. */
+/* heap_blocks.c: the block of the heap that holds an address; false if it is in none. */
 struct tms_rt_heap_block {
     uintptr_t start;
     size_t size;
@@ -496,7 +497,7 @@ void tms_rt_heap_restart(void);
 
 /* violations.c */
 void tms_rt_violations_restart(void);
-/* For the engine's port (frontier/port.h). */
+/* For the engine's port (frontier/frontier_port.h). */
 int tms_rt_take_violation(struct frontier *f, const struct tms_violation *violation);
 /* Writes down what is known of the thread's running transaction, if that changed. Under the lock.
  */
@@ -510,7 +511,7 @@ void tms_rt_spool_block(const struct tms_rt_heap_block *block, uintptr_t object,
 /* sites.c */
 void tms_rt_sites_restart(void);
 
-/* life.c */
+/* thread_registry.c */
 struct tms_rt_thread *tms_rt_life_start(void);
 void tms_rt_life_restart(struct tms_rt_thread *only);
 /* Adds up what the threads have counted so far. */
@@ -530,14 +531,14 @@ bool tms_rt_may_hold_objects(uintptr_t address, uintptr_t end);
 void tms_rt_renew_by(struct tms_rt_thread *thread, uintptr_t address, size_t size);
 /* All that was known is forgotten, in the child of a fork. */
 void tms_rt_shadow_restart(void);
-/* stripes.c */
+/* atomic_locks.c */
 #define TMS_RT_STRIPES 1024
 uint32_t tms_rt_stripe(uintptr_t address);
 void tms_rt_stripe_lock(uint32_t stripe);
 void tms_rt_stripe_unlock(uint32_t stripe);
 void tms_rt_stripes_restart(void);
 
-/* names.c */
+/* function_names.c */
 
 /* The name of the function at an address, "" if it has none. */
 #define TMS_RT_NAME_MOST 1000u
@@ -658,10 +659,10 @@ uintptr_t tms_rt_site_pc(uint32_t site);
 /* pc alone, without the way to it. */
 uint32_t tms_rt_bare_site(uintptr_t pc);
 
-/* runs.c: an access that is something new is written down. */
+/* access_coalesce.c: an access that is something new is written down. */
 void tms_rt_spool_access(struct tms_rt_thread *thread, struct tms_spool_event *access);
 
-/* spool.c */
+/* spool_writer.c */
 /*
  * Makes the spool of this process; in the child of a fork, in place of the parent's. False, with
  * errno set, if there is no room for it.

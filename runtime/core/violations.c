@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "runtime/core/memory.h"
-#include "runtime/shadow/words.h"
+#include "runtime/core/runtime_memory.h"
+#include "runtime/shadow/variable_ids.h"
 
 #define PATTERNS 4096u /* further ones are counted, not listed */
 

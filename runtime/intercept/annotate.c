@@ -12,7 +12,7 @@
  */
 #include <tmesis/annotate.h>
 
-#include "runtime/core/publish.h"
+#include "runtime/core/live_counts.h"
 #include "runtime/core/thread.h"
 #include "runtime/intercept/interpose.h"
 

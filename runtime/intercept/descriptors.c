@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Descriptors, as far as they lead from one thread to another (channels.h): what makes them, copies
- * them, connects them, watches them and closes them. The last one to close or shut down its end
- * tells the other end so, by a read that returns 0. What reads and writes is in io.c.
+ * Descriptors, as far as they lead from one thread to another (kernel_channels.h): what makes them,
+ * copies them, connects them, watches them and closes them. The last one to close or shut down its
+ * end tells the other end so, by a read that returns 0. What reads and writes is in io_intercept.c.
  *
  * Handlers and children of fork may call most of these, so they are looked up at the start.
  */
@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "runtime/core/channels.h"
+#include "runtime/core/kernel_channels.h"
 #include "runtime/intercept/interpose.h"
 
 /* ---- to the other end ------------------------------------------------------------------- */

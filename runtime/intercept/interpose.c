@@ -5,14 +5,15 @@
  *
  * This runs before any constructor, from whatever is called first, so it relies on nothing but
  * the dynamic linker. The dynamic linker itself may allocate meanwhile, which comes back here
- * through malloc: alloc.c asks tms_rt_looking_up() and then does without the real malloc.
+ * through malloc: malloc_intercept.c asks tms_rt_looking_up() and then does without the real
+ * malloc.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "runtime/core/memory.h"
+#include "runtime/core/runtime_memory.h"
 #include "runtime/intercept/interpose.h"
 
 static TMS_RT_TLS unsigned looking_up;

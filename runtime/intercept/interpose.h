@@ -5,7 +5,8 @@
  *     TMS_RT_REAL(int, pthread_mutex_lock, (pthread_mutex_t *))
  *
  * declares `real_pthread_mutex_lock()`, which gives the address of the next definition, looked
- * up at the first call. Looking up may allocate: alloc.c serves that from a small buffer.
+ * up at the first call. Looking up may allocate: malloc_intercept.c serves that from a small
+ * buffer.
  */
 #ifndef TMS_RUNTIME_INTERPOSE_H
 #define TMS_RUNTIME_INTERPOSE_H

@@ -2,8 +2,8 @@
 /*
  * Waiting in the kernel for others: descriptors that become ready, connections, child processes,
  * signals. Who returns from such a wait has heard from somebody, which `judge` has to know
- * (docs/judge.md), and comes after what that one did before (channels.h). What reads from a
- * descriptor is in io.c.
+ * (docs/judge.md), and comes after what that one did before (kernel_channels.h). What reads from a
+ * descriptor is in io_intercept.c.
  *
  * The real functions are called from outside the runtime: they block, are cancelled, and are
  * interrupted by handlers. Handlers may call most of them, so they are looked up at the start and
@@ -20,8 +20,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "runtime/core/channels.h"
-#include "runtime/core/publish.h"
+#include "runtime/core/kernel_channels.h"
+#include "runtime/core/live_counts.h"
 #include "runtime/intercept/interpose.h"
 
 /* Of a time that the kernel has read: it is not looked at before, for it may be nowhere. */

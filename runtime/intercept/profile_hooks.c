@@ -12,7 +12,7 @@
  * An exit is matched by function. gcc calls it for exceptions as well; clang does not, and then
  * unwinding is announced by exceptions.c.
  */
-#include "runtime/core/calls.h"
+#include "runtime/core/call_stack.h"
 #include "runtime/intercept/exceptions.h"
 
 TMS_RT_EXPORT void __cyg_profile_func_enter(void *function, void *caller) __attribute__((weak));

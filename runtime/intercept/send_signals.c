@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Signals that the program sends: the handler comes after that, or who waits for the signal
- * (channels.h). What is sent to other processes says nothing, and costs little. Handlers may send
- * signals, so the functions are looked up at the start.
+ * (kernel_channels.h). What is sent to other processes says nothing, and costs little. Handlers may
+ * send signals, so the functions are looked up at the start.
  */
 #include <pthread.h>
 #include <signal.h>
 
-#include "runtime/core/channels.h"
+#include "runtime/core/kernel_channels.h"
 #include "runtime/intercept/interpose.h"
 
 #define SENDS(name, parameters, arguments)                                                         \

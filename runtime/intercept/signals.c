@@ -5,17 +5,17 @@
  *
  * Our handler stands only where the program has the default action, and the program does not
  * see it: sigaction and signal put it in place of SIG_DFL, and answer SIG_DFL where it was. In the
- * same way they wrap the program's own handlers (handlers.c). What the program ignores is its own.
- * The signal of --report-on is treated alike, only that it asks for a report and ends nothing.
- * A stack that overflows leaves no room for the handler unless the program has set up another
- * stack; the process then ends at once, as without us.
+ * same way they wrap the program's own handlers (signal_handlers.c). What the program ignores is
+ * its own. The signal of --report-on is treated alike, only that it asks for a report and ends
+ * nothing. A stack that overflows leaves no room for the handler unless the program has set up
+ * another stack; the process then ends at once, as without us.
  */
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "runtime/core/channels.h"
-#include "runtime/core/publish.h"
+#include "runtime/core/kernel_channels.h"
+#include "runtime/core/live_counts.h"
 #include "runtime/intercept/interpose.h"
 
 /* All have the default action of ending the process. */

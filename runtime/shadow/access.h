@@ -8,7 +8,7 @@
 
 #include "runtime/core/judge_online.h"
 #include "runtime/shadow/cells.h"
-#include "runtime/shadow/words.h"
+#include "runtime/shadow/variable_ids.h"
 
 /* ---- kinds of accesses -------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "runtime/core/memory.h"
+#include "runtime/core/runtime_memory.h"
 
 struct node {
     uint64_t word[NODE_WORDS]; /* 0: free, and so are those after it */

@@ -2,10 +2,10 @@
 /* Memory that is freed, allocated or mapped has nothing to do with what was there before. */
 #include <sys/mman.h>
 
-#include "runtime/core/clocks.h"
 #include "runtime/core/judge_online.h"
+#include "runtime/core/thread_clocks.h"
 #include "runtime/shadow/cells.h"
-#include "runtime/shadow/words.h"
+#include "runtime/shadow/variable_ids.h"
 
 #define DROP_BYTES     65536u /* from here on shadow is given back to the system, not cleared */
 #define SHADOWED_BYTES (UINT64_C(4096) >> SHADOW_SHIFT) /* of the program, by a page of shadow */

@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 
 #include "runtime/shadow/cells.h"
-#include "runtime/shadow/words.h"
+#include "runtime/shadow/variable_ids.h"
 
 /*
  * Cells are scattered over four times the memory that they are for, so misses of the processor's

@@ -15,9 +15,9 @@
  */
 #include "runtime/core/coverage.h"
 #include "runtime/core/judge_online.h"
-#include "runtime/shadow/claims.h"
-#include "runtime/shadow/meetings.h"
-#include "runtime/shadow/steering.h"
+#include "runtime/shadow/claim_bytes.h"
+#include "runtime/shadow/race_edges.h"
+#include "runtime/shadow/shared_use.h"
 
 /* ---- one cell ----------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/process.h"
+#include "cli/subprocess.h"
 
 struct tms_cc_step {
     bool asks;       /* a question: --version, -print-file-name=… */

@@ -9,9 +9,9 @@
 #include <limits.h>
 
 #include "cli/options.h"
-#include "cli/process.h"
+#include "cli/subprocess.h"
+#include "hunt/hunt_directory.h"
 #include "hunt/hunt_result.h"
-#include "hunt/store.h"
 
 struct tms_hunt_source {
     json_t *result;         /* findings and windows */

@@ -7,8 +7,8 @@
 
 #include "cli/console.h"
 #include "cli/show_result.h"
+#include "hunt/hunt_directory.h"
 #include "hunt/merged_json.h"
-#include "hunt/store.h"
 
 int tms_hunt_report(const struct tms_hunt *hunt, const struct tms_report_settings *settings,
                     const struct tms_fail_on *fail_on, struct tms_fail_on_answer *answer)

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "cli/console.h"
-#include "cli/process.h"
-#include "cli/watch.h"
+#include "cli/subprocess.h"
+#include "cli/watched_run.h"
 
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "cli/on_demand.h"
+#include "cli/live_report.h"
 #include "cli/options.h"
 #include "protocol/config.h"
 

@@ -7,9 +7,9 @@
 
 #include "cli/cleanup.h"
 #include "cli/console.h"
+#include "cli/environment_variables.h"
 #include "cli/options.h"
-#include "cli/process.h"
-#include "cli/variables.h"
+#include "cli/subprocess.h"
 #include "tmesis/tmesis.h"
 
 static const struct tms_command *const commands[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What parsing (options.c), values (values.c) and help (help.c) share. */
+/* What parsing (options.c), values (option_values.c) and help (help.c) share. */
 #ifndef TMS_CLI_OPTION_TABLE_H
 #define TMS_CLI_OPTION_TABLE_H
 

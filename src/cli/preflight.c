@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/binary.h"
 #include "cli/console.h"
+#include "cli/elf_probe.h"
 #include "cli/toolchain.h"
 
 static bool is_executable(const char *path)

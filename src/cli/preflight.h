@@ -8,7 +8,7 @@
 
 #include <limits.h>
 
-#include "cli/watch.h"
+#include "cli/watched_run.h"
 
 /*
  * Finds the program as the system will; *path stays its name if it is not there, which the start

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include "cli/origin.h"
+#include "cli/run_origin.h"
 #include "protocol/config.h"
-#include "spool/steering.h"
+#include "spool/spool_schedule.h"
 
 static bool is_locks_only(const struct tms_remains *remains)
 {

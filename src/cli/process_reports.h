@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "cli/baseline_option.h"
-#include "cli/remains.h"
+#include "cli/process_result.h"
 
 /* Zero at first, but for what the command sets. */
 struct tms_process_reports {

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "cli/console.h"
-#include "cli/process.h"
 #include "cli/schedule_option.h"
-#include "cli/watch.h"
+#include "cli/subprocess.h"
+#include "cli/watched_run.h"
 
 /* Held threads have to wait while a person looks: milliseconds. */
 #define BOUND "600000"

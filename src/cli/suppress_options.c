@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/console.h"
-#include "cli/new_file.h"
+#include "cli/output_file.h"
 #include "cli/spec_options.h"
 
 /* ---- rules ---------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What programs are built with: the compiler that stands behind `tmesis cc`, the flags that it
- * gets, and the files of the runtime. The wrapper (cc.c) and the doctor use them.
+ * gets, and the files of the runtime. The wrapper (cmd_cc.c) and the doctor use them.
  */
 #ifndef TMS_CLI_TOOLCHAIN_H
 #define TMS_CLI_TOOLCHAIN_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/process.h"
+#include "cli/subprocess.h"
 
 /* X(name of the file, field) */
 #define TMS_RUNTIME_FILES(X)                                                                       \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state of the frontier engine, shared by its files: frontier_access.c and frontier_steps.c
+ * The state of the frontier engine, shared by its files: frontier_access.c and frontier_ops.c
  * (what each operation does), frontier_edges.c (the algorithm in words, and what an edge does to
  * the matrices), frontier_threads.c (slots and rows), frontier_cells.c (what is known of each
  * variable, lock and barrier), frontier_log.c (what threads did lately), frontier_nested.c (what
  * blocks inside a transaction reach) and frontier_witness.c (the cycle of a violation). All of
- * them are the same in the library and in the runtime; port.h has what is not.
+ * them are the same in the library and in the runtime; frontier_port.h has what is not.
  *
  * Time is the event number. A *moment* is an event of a thread: 16 bits of thread slot, 43
  * bits of event number, 5 bits of event kind. A
@@ -19,12 +19,12 @@
 
 #include <assert.h>
 
-#include "clock/edges.h"
-#include "clock/reach.h"
-#include "engine/nesting.h"
-#include "engine/op.h"
-#include "engine/violation.h"
-#include "frontier/port.h"
+#include "clock/edge_pool.h"
+#include "clock/reach_matrix.h"
+#include "engine_api/nesting.h"
+#include "engine_api/violation.h"
+#include "frontier/frontier_port.h"
+#include "trace/op.h"
 
 #define MOMENT_KIND_BITS  5
 #define MOMENT_KIND_MASK  ((1u << MOMENT_KIND_BITS) - 1)
@@ -307,7 +307,7 @@ static inline void tms_frontier_edge(struct frontier *f, struct thread *t, const
 /* Takes operations in; there is a cell for each that is about one, and TMS_OPS_BEHIND behind. */
 void tms_frontier_take(struct frontier *f, const struct tms_op *ops, size_t count);
 
-/* frontier_steps.c */
+/* frontier_ops.c */
 
 /* The thread's first event: gives it a slot; if it is a begin, the transaction has begun. */
 struct thread *tms_frontier_first(struct frontier *f, const struct tms_op *op);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An access to a cell, for the two loops that have them: over operations (frontier_access.c) and
- * over events (engine/frontier_stream.c). The hottest code there is.
+ * over events (engines/frontier_fused.c). The hottest code there is.
  */
 #ifndef TMS_FRONTIER_FRONTIER_ACCESS_H
 #define TMS_FRONTIER_FRONTIER_ACCESS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What one thread of a synthetic trace does: blocks, nested blocks, critical sections and
- * accesses. Which variables and locks it may use is decided in store.c.
+ * accesses. Which variables and locks it may use is decided in shared_state.c.
  */
 #include <inttypes.h>
 #include <stdio.h>

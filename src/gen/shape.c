@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "gen/plant.h"
+#include "gen/planted_bug.h"
 #include "gen/random.h"
 
 void tms_shape_init(struct tms_shape *shape)

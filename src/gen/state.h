@@ -13,10 +13,10 @@
 
 #include <assert.h>
 
-#include "gen/gen.h"
-#include "gen/plant.h"
+#include "gen/planted_bug.h"
 #include "gen/random.h"
-#include "gen/store.h"
+#include "gen/shared_state.h"
+#include "gen/trace_generator.h"
 
 /* X(class, what its names begin with) */
 #define TMS_POOLS(X)                                                                               \
@@ -40,7 +40,7 @@ struct tms_actor {
     uint64_t section; /* accesses still to make under the lock */
     uint64_t depth;   /* open blocks */
     uint64_t left;    /* events of the outermost block still to come, its end among them */
-    uint64_t rank;    /* of the block, see store.h; 0: none yet */
+    uint64_t rank;    /* of the block, see shared_state.h; 0: none yet */
     uint64_t line;    /* where in the source it is */
     uint32_t *labels; /* of the open blocks */
 };

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "judge/pools.h"
+#include "judge/judge_pools.h"
 
 #define NODES_LEAST 16384 /* so many may be in use before the first sweep */
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "judge/entries.h"
-#include "judge/objects.h"
+#include "judge/judge_entries.h"
+#include "spec/identity.h"
 
 #define ID_LEAST 6
 #define ID_MOST  16
@@ -204,7 +204,7 @@ static void set_result(struct tms_run *run, const struct tms_judge_engine *engin
                                              : TMS_VERDICT_INCOMPLETE;
 }
 
-static int conclude(struct tms_analysis *analysis, struct tms_run *run)
+int tms_judge_conclude(struct tms_analysis *analysis, struct tms_run *run)
 {
     struct tms_judge_engine *engine = run->state;
     struct tms_judge_work work = {
@@ -224,17 +224,6 @@ static int conclude(struct tms_analysis *analysis, struct tms_run *run)
     tms_release(work.memory, work.most_severe, work.function_capacity, sizeof(*work.most_severe));
     run->result.memory_bytes = run->host.memory.peak;
     return work.failed || engine->core.failed ? TMS_ERR_MEMORY : TMS_OK;
-}
-
-int tms_judge_conclude(struct tms_analysis *analysis)
-{
-    for (size_t i = 0; i < analysis->run_count; i++) {
-        struct tms_run *run = &analysis->runs[i];
-        if (run->engine == &tms_engine_judge && run->host.failed == TMS_OK) {
-            return conclude(analysis, run);
-        }
-    }
-    return TMS_OK;
 }
 
 /* ---- stacks
@@ -289,7 +278,7 @@ void tms_judge_resolve(struct tms_run *run, tms_stack_of *stack_of, void *user)
 {
     struct tms_judge_engine *engine = run->state;
 
-    for (size_t i = 0; run->engine == &tms_engine_judge && i < engine->finding_count; i++) {
+    for (size_t i = 0; i < engine->finding_count; i++) {
         struct tms_finding *finding = &engine->findings[i];
         if (engine->elsewhere && finding->evidence == TMS_EVIDENCE_OBSERVED) {
             continue; /* it has its own, and numbers that mean something else here */

@@ -6,13 +6,13 @@
 #ifndef TMS_JUDGE_CONCLUDE_H
 #define TMS_JUDGE_CONCLUDE_H
 
-#include "engine/analysis.h"
-#include "judge/engine.h"
+#include "analysis/analysis.h"
+#include "judge/judge_engine.h"
 
 /* At the finish, when every run has its result. TMS_OK or TMS_ERR_MEMORY. */
-int tms_judge_conclude(struct tms_analysis *analysis);
+int tms_judge_conclude(struct tms_analysis *analysis, struct tms_run *run);
 
-/* After the finish: looks up the call stacks of judged findings, if the run has some. */
+/* After the finish: looks up the call stacks of judged findings. */
 void tms_judge_resolve(struct tms_run *run, tms_stack_of *stack_of, void *user);
 
 /* ---- inside

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the core of `judge` found, as findings. */
-#include "judge/entries.h"
-#include "judge/load.h"
-#include "judge/objects.h"
+#include "judge/import_judgement.h"
+#include "judge/judge_entries.h"
+#include "spec/identity.h"
 
 static uint8_t kind_of_own(const struct tms_judge_step *step, bool second)
 {

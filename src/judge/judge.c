@@ -2,7 +2,7 @@
 /* Start and end of a judge; see judge.h. */
 #include "judge/judge.h"
 
-#include "judge/records.h"
+#include "judge/step_records.h"
 
 void tms_judge_init(struct tms_judge *judge, struct tms_memory *memory,
                     const struct tms_judge_port *port)

@@ -321,11 +321,11 @@ struct tms_judge {
     struct tms_memory *memory;
     struct tms_judge_port port;
     bool failed;
-    bool splits_at_fork;          /* a fork is a rendezvous */
-    bool filters;                 /* repeated accesses are among those that come */
-    bool learns;                  /* what is accessed in sections, for predictions */
-    bool defers;                  /* what depends on lines is decided later: see load.h */
-    uint32_t enough;              /* TMS_JUDGE_ENOUGH, fewer in tests */
+    bool splits_at_fork; /* a fork is a rendezvous */
+    bool filters;        /* repeated accesses are among those that come */
+    bool learns;         /* what is accessed in sections, for predictions */
+    bool defers;         /* what depends on lines is decided later: see import_judgement.h */
+    uint32_t enough;     /* TMS_JUDGE_ENOUGH, fewer in tests */
     struct tms_judge_cell *cells; /* by variable */
     uint32_t *objects;            /* by variable, 0: not asked */
     size_t cell_capacity, object_capacity;
@@ -556,7 +556,7 @@ enum tms_pattern tms_judge_pair_pattern(uint8_t first, uint8_t second, uint8_t f
 void tms_judge_learn(struct tms_judge *judge, const struct tms_judge_thread *thread,
                      uint64_t variable, unsigned kinds);
 
-/* Of the section that begins at a place with a lock: notes an access; for load.h. */
+/* Of the section that begins at a place with a lock: notes an access; for import_judgement.h. */
 void tms_judge_add_member(struct tms_judge *judge, uint32_t location, uint64_t lock,
                           uint64_t variable, unsigned kinds);
 

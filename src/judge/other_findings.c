@@ -3,8 +3,8 @@
  * What other engines found, as `judge` sees it: blocks that were cut though no data was affected,
  * and predictions.
  */
-#include "judge/entries.h"
-#include "judge/objects.h"
+#include "judge/judge_entries.h"
+#include "spec/identity.h"
 
 /* The innermost block that is cut. */
 static const struct tms_transaction *block_of(const struct tms_finding *finding)

@@ -4,8 +4,8 @@
  * A program that is started without them runs unwatched, at little more than the cost of the
  * hooks. The command sets them, the runtime reads them before anything else.
  */
-#ifndef TMS_RUNTIME_CONFIG_H
-#define TMS_RUNTIME_CONFIG_H
+#ifndef TMS_PROTOCOL_CONFIG_H
+#define TMS_PROTOCOL_CONFIG_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/finding.h"
-#include "report/listing.h"
+#include "report/findings_list.h"
+#include "report/observed.h"
 
 #define FINDING_MOST 25 /* lines of a finding, unless the page is verbose */
 #define KEPT_LEAST   4  /* lines kept back for the findings after it */

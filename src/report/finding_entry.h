@@ -6,7 +6,7 @@
 #ifndef TMS_REPORT_FINDING_ENTRY_H
 #define TMS_REPORT_FINDING_ENTRY_H
 
-#include "report/page.h"
+#include "report/text_layout.h"
 
 /*
  * If *full: in full, with call stacks if they fit, else without, and else only its headline; *full

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "report/json_write.h"
-#include "report/stack.h"
+#include "report/stack_frames.h"
 
 /* "bank.c:12": where the colon is, or NULL if the location is not of that form. */
 static const char *line_part(const char *location)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report/display_name.h"
-#include "report/judged.h"
+#include "report/judged_findings.h"
 
 #define BRIEF_LEAST 12 /* entries for which a line each is kept back */
 

@@ -7,7 +7,7 @@
 #ifndef TMS_REPORT_JUDGED_LISTING_H
 #define TMS_REPORT_JUDGED_LISTING_H
 
-#include "report/page.h"
+#include "report/text_layout.h"
 
 /* The findings of one block; the first is the most severe, of those that were observed if any. */
 struct tms_judged_entry {

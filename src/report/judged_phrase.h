@@ -6,7 +6,7 @@
 #ifndef TMS_REPORT_JUDGED_PHRASE_H
 #define TMS_REPORT_JUDGED_PHRASE_H
 
-#include "report/page.h"
+#include "report/text_layout.h"
 #include "report/user_frame.h"
 
 struct tms_judged {

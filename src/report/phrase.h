@@ -6,7 +6,7 @@
 #ifndef TMS_REPORT_PHRASE_H
 #define TMS_REPORT_PHRASE_H
 
-#include "report/page.h"
+#include "report/text_layout.h"
 
 bool tms_same_transaction(const struct tms_transaction *a, const struct tms_transaction *b);
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "report/finding.h"
-#include "report/judged.h"
-#include "report/page.h"
+#include "report/judged_findings.h"
+#include "report/observed.h"
+#include "report/text_layout.h"
 
 static const struct {
     const char *name;

@@ -7,8 +7,8 @@
 #ifndef TMS_REPORT_USER_FRAME_H
 #define TMS_REPORT_USER_FRAME_H
 
-#include "report/page.h"
-#include "report/stack.h"
+#include "report/stack_frames.h"
+#include "report/text_layout.h"
 
 struct tms_place {
     struct tms_stack_text function, file, source; /* empty: unknown */

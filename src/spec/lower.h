@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From events to operations (engine/op.h): decides what a transaction is, once for all engines.
+ * From events to operations (trace/op.h): decides what a transaction is, once for all engines.
  *
  * Per thread it keeps the open blocks; while at least one atomic block is open the thread is
  * in a transaction. Which blocks are atomic the specification says, for enter/exit as for
@@ -18,10 +18,10 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "engine/op.h"
-#include "spec/objects.h"
+#include "spec/object_fields.h"
 #include "spec/spec.h"
 #include "spec/suppressions.h"
+#include "trace/op.h"
 
 /* Operations are handed on in batches of about this size. */
 #define TMS_LOWER_BATCH 512

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "spool/names.h"
+#include "spool/spool_names.h"
 
 #define SLOTS_LEAST 64
 #define DEEPEST     64 /* frames up to the program's own function */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files, and the functions in them; see module.h. variables.c has the variables. */
+/* Files, and the functions in them; see module.h. variable_symbols.c has the variables. */
 #include "symbol/module.h"
 
 #include <dwarf.h>

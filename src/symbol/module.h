@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbol/symbol_text.h"
 #include "symbol/symbols.h"
-#include "symbol/texts.h"
 #include "symbol/types.h"
 
 /* A variable with static storage, in the addresses of the file. */

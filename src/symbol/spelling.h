@@ -5,7 +5,7 @@
 #ifndef TMS_SYMBOL_SPELLING_H
 #define TMS_SYMBOL_SPELLING_H
 
-#include "symbol/texts.h"
+#include "symbol/symbol_text.h"
 
 /*
  * A demangled name without what compilers add: "[clone .cold]" and ".constprop.0" go, std::string

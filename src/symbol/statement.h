@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "symbol/texts.h"
+#include "symbol/symbol_text.h"
 
 /* A part of the source; length 0: there is none. */
 struct tms_words {

@@ -10,7 +10,7 @@
 #include "symbol/assigned.h"
 #include "symbol/module.h"
 #include "symbol/spelling.h"
-#include "symbol/texts.h"
+#include "symbol/symbol_text.h"
 
 #define FRAMES_MOST 32 /* functions inlined into each other */
 

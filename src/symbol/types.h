@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbol/texts.h"
+#include "symbol/symbol_text.h"
 #include "symbol/type_index.h"
 
 enum tms_type_kind {

@@ -13,7 +13,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "base/replace.h"
+#include "base/atomic_file.h"
 
 #define BUFFER_SIZE (1u << 18)
 

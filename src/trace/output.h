@@ -3,7 +3,7 @@
  * Bytes of a trace on their way out: to a file or standard output, plain, gzip or zstd.
  * Buffered; an error is kept and returned by the next call and by tms_output_close.
  *
- * A file gets its name only when it is whole (base/replace.h). Messages name the path as it was
+ * A file gets its name only when it is whole (base/atomic_file.h). Messages name the path as it was
  * given.
  */
 #ifndef TMS_TRACE_OUTPUT_H

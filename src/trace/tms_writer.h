@@ -4,15 +4,15 @@
  *
  * The file has ids of its own, given out as names appear, so it holds the names it uses and no
  * others, whatever else the context knows. Events wait, with the file's ids, until they make a
- * block, and a block waits until it is encoded and the next one is full (tms_press.h). Memory does
- * not grow with the number of events: of the index of a very long file only every second, fourth, …
- * block is kept.
+ * block, and a block waits until it is encoded and the next one is full (tms_encode_thread.h).
+ * Memory does not grow with the number of events: of the index of a very long file only every
+ * second, fourth, … block is kept.
  */
 #ifndef TMS_TRACE_TMS_WRITER_H
 #define TMS_TRACE_TMS_WRITER_H
 
 #include "trace/format.h"
-#include "trace/tms_press.h"
+#include "trace/tms_encode_thread.h"
 
 #define TMS_INDEX_MOST 65536 /* entries in memory and in the file; even */
 

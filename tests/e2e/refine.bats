@@ -294,7 +294,7 @@ EOF
 
 @test "a program: what affects data is named and stays atomic, the rest is dropped" {
     "$tmesis" cc -O1 -g -o bank "$top/examples/bank/buggy.c"
-    "$tmesis" cc -O1 -g -o mended "$top/examples/bank/mended.c"
+    "$tmesis" cc -O1 -g -o fixed "$top/examples/bank/fixed.c"
     tms refine --perturb=1 --runs=2 -o bank.spec --json=bank.json -- ./bank
     [ "$status" -eq 1 ]
     [[ $output == *"paid in"*"paid in"* ]]
@@ -303,9 +303,9 @@ EOF
     grep -q '^#   error: deposit, .*, lost-update (AV-' bank.spec
     [ "$(jq -r '.traces[1], .kept[0].label, .kept[0].level' bank.json | paste -sd ' ')" = \
         './bank, run 2 deposit error' ]
-    tms refine -q -o mended.spec -- ./mended
+    tms refine -q -o fixed.spec -- ./fixed
     [ "$status" -eq 0 ]
-    run ! grep -q Kept mended.spec
+    run ! grep -q Kept fixed.spec
 }
 
 @test "a program in which only locks were interleaved: its function is dropped, status 0" {

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "fuzz/target.h"
-#include "spool/observe.h"
-#include "spool/trace.h"
+#include "spool/spool_findings.h"
+#include "spool/spool_trace.h"
 
 #define IMAGE_MOST  (TMS_SPOOL_HEADER + 16 * TMS_SPOOL_CHUNK)
 #define EVENTS_MOST 20000 /* one damaged event may stand for a million, which is no fault */

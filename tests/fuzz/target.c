@@ -292,7 +292,7 @@ static void try_bytes(const uint8_t *data, size_t size)
 }
 
 /* Puts the checksum of every section right; false if there was nothing to do. */
-static bool mend(uint8_t *data, size_t size)
+static bool repair(uint8_t *data, size_t size)
 {
     bool changed = false;
     size_t at = TMS_FILE_START_SIZE;
@@ -319,7 +319,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         uint8_t *copy = malloc(size);
         require(copy != NULL);
         memcpy(copy, data, size);
-        if (mend(copy, size)) {
+        if (repair(copy, size)) {
             try_bytes(copy, size);
         }
         free(copy);

@@ -4,7 +4,7 @@
 A function's instructions are followed along all branches with the depth of the stack at each; a call
 adds what the callee can use, a jump out of the function replaces it. What is called through a pointer
 is left out: the program's own functions and the C library's cost the same natively, and what the
-runtime itself calls in this way runs on a stack of its own (runtime/core/stack.c).
+runtime itself calls in this way runs on a stack of its own (runtime/core/runtime_stack.c).
 """
 import re
 import subprocess

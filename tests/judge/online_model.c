@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "judge/load.h"
-#include "judge/objects.h"
+#include "judge/import_judgement.h"
 #include "judge/online_shadow.h"
+#include "spec/identity.h"
 #include "spec/lower.h"
 
 /* A block on the stack of its thread. */

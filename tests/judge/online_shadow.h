@@ -7,7 +7,7 @@
 #ifndef TMS_JUDGE_ONLINE_SHADOW_H
 #define TMS_JUDGE_ONLINE_SHADOW_H
 
-#include "judge/online.h"
+#include "judge/judge_shadow.h"
 #include "judge/trace.h"
 
 #define SHADOW_WORDS 16 /* of a cell: two for each thread and variable */

@@ -87,10 +87,13 @@ allowed_for() {
     base) echo 'base/' ;;
     clock) echo 'base/ clock/' ;;
     trace) echo 'base/ trace/' ;;
-    spec) echo 'base/ trace/ spec/ engine/op.h' ;;
-    frontier) echo 'base/ clock/ frontier/ engine/nesting.h engine/op.h engine/violation.h' ;;
-    engine) echo 'base/ trace/ clock/ spec/ frontier/ engine/ judge/' ;;
-    judge) echo 'base/ spec/ engine/ judge/' ;;
+    spec) echo 'base/ trace/ spec/' ;;
+    engine_api) echo 'base/ trace/ spec/ engine_api/' ;;
+    frontier) echo 'base/ clock/ frontier/ engine_api/ trace/op.h' ;;
+    lockset) echo 'base/ clock/ spec/ engine_api/ lockset/' ;;
+    engines) echo 'base/ clock/ trace/ spec/ engine_api/ frontier/ lockset/ engines/' ;;
+    analysis) echo 'base/ trace/ spec/ engine_api/ engines/ analysis/' ;;
+    judge) echo 'base/ spec/ engine_api/ analysis/ judge/' ;;
     predict) echo 'base/ clock/ predict/' ;;
     report) echo 'base/ report/' ;;
     gen) echo 'gen/' ;;
@@ -99,8 +102,8 @@ allowed_for() {
     symbol) echo 'symbol/' ;;
     protocol) echo "protocol/" ;;
     spool) echo "spool/ symbol/ protocol/ runtime/core/rt.h" ;;
-    cli) echo "base/replace.h cli/ gen/ hunt/ saved/ spool/ protocol/config.h protocol/schedule.h" ;;
-    runtime) echo "base/ clock/ engine/op.h frontier/ judge/ predict/ spec/ protocol/ runtime/" ;;
+    cli) echo "base/atomic_file.h cli/ gen/ hunt/ saved/ spool/ protocol/config.h protocol/schedule.h" ;;
+    runtime) echo "base/ clock/ trace/op.h frontier/ judge/ predict/ spec/ protocol/ runtime/" ;;
     preload) echo "runtime/ $(cd preload && echo *.h)" ;;
     *) echo "src/$1 has no rule" >&2 ;;
     esac
@@ -118,6 +121,13 @@ allowed_for() {
         ((good)) || { echo "$file:$line: $part must not include $include" && bad=1; }
     done < <(grep -rnoP '^\s*#\s*include\s*"\K[^"]+' src runtime preload --include='*.[ch]')
     [ "$bad" -eq 0 ]
+}
+
+@test "no two modules have the same name" {
+    twice=$(tests/lint/files 'src/*.[ch]' 'runtime/*.[ch]' 'preload/*.[ch]' | sed 's/[.][ch]$//' | sort -u |
+        sed 's,.*/,,' | sort | uniq -d)
+    echo "$twice"
+    [ -z "$twice" ]
 }
 
 @test "the runtime's memory never comes from the C library" {

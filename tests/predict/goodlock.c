@@ -414,13 +414,13 @@ static void check_golden(struct test *test, const struct golden *golden)
 }
 
 /* Each takes the fork of his own number and then the next; the last one may be left-handed. */
-static void check_philosophers(struct test *test, unsigned count, bool mended)
+static void check_philosophers(struct test *test, unsigned count, bool fixed)
 {
     struct feeder feeder = start(test);
 
     for (unsigned i = 0; i < count; i++) {
         char thread[16], one[16], other[16];
-        bool swapped = mended && i + 1 == count;
+        bool swapped = fixed && i + 1 == count;
         snprintf(thread, sizeof(thread), "philosopher%u", i);
         snprintf(one, sizeof(one), "fork%u", swapped ? (i + 1) % count : i);
         snprintf(other, sizeof(other), "fork%u", swapped ? i : (i + 1) % count);
@@ -430,9 +430,9 @@ static void check_philosophers(struct test *test, unsigned count, bool mended)
         feed(&feeder, thread, "rel", one);
     }
     const struct tms_result *result = end(&feeder);
-    bool good = feeder.good && result->complete && result->finding_count == !mended &&
-                (mended || result->findings[0].cycle_length == count);
-    say(test, good, mended ? "dining philosophers, one left-handed" : "dining philosophers");
+    bool good = feeder.good && result->complete && result->finding_count == !fixed &&
+                (fixed || result->findings[0].cycle_length == count);
+    say(test, good, fixed ? "dining philosophers, one left-handed" : "dining philosophers");
     tms_analysis_free(feeder.analysis);
 }
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "differential/trace.h"
-#include "engine/lockset.h"
-#include "engine/periods.h"
+#include "lockset/lockset.h"
+#include "lockset/periods.h"
 #include "tap.h"
 
 static void set_up(struct tms_host *host, struct tms_settings *settings)

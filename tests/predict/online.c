@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/engine.h"
+#include "engine_api/engine.h"
 #include "online_feed.h"
 #include "schedules.h"
 #include "sidetrack_make.h"

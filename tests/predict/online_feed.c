@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/nesting.h"
-#include "predict/windows_take.h"
+#include "engine_api/nesting.h"
+#include "predict/lock_windows_take.h"
 #include "spec/lower.h"
 #include "trace/validate.h"
 

@@ -8,7 +8,7 @@
 #define TMS_PREDICT_ONLINE_FEED_H
 
 #include "differential/trace.h"
-#include "predict/requests.h"
+#include "predict/lock_requests.h"
 
 #define ONLINE_MOST 512
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/analysis.h"
+#include "analysis/analysis.h"
 
 static void give_up(const char *why)
 {

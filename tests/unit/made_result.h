@@ -3,7 +3,7 @@
 #ifndef TMS_TESTS_MADE_RESULT_H
 #define TMS_TESTS_MADE_RESULT_H
 
-#include "engine/analysis.h"
+#include "analysis/analysis.h"
 #include "trace_fixture.h"
 
 /* A process: its context, and an analysis with one result. */

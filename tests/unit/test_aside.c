@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/aside.h"
+#include "analysis/engine_thread.h"
 #include "tmesis/tmesis.h"
 #include "trace/format.h"
 

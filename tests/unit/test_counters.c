@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "engine/engine.h"
+#include "engine_api/engine.h"
 
 #define MANY (TMS_COUNTERS_MOST + 4)
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "cli/dropped.h"
+#include "cli/refuted_labels.h"
 #include "spec/spec.h"
 
 static uint32_t intern(struct tms_context *context, enum tms_class cls, const char *name)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Findings, taken in by hand: what is grouped, who speaks for the group, in which order and under
  * which ids they come out. */
-#include "engine/findings.h"
+#include "analysis/findings.h"
 #include "trace_fixture.h"
 
 struct bench {

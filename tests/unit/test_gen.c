@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "gen/gen.h"
 #include "gen/presets.h"
 #include "gen/random.h"
+#include "gen/trace_generator.h"
 
 #define MOST    600 /* events of a trace that is checked by brute force */
 #define WORDS   ((MOST + 63) / 64)

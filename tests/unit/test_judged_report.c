@@ -7,7 +7,7 @@
 
 #include "base/utf8.h"
 #include "report/display_name.h"
-#include "report/judged.h"
+#include "report/judged_findings.h"
 #include "report/judged_listing.h"
 #include "report/user_frame.h"
 

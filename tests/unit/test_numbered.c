@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "base/numbered.h"
+#include "base/radix_sort.h"
 
 #define MOST 5000
 

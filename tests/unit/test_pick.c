@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/pick.h"
+#include "analysis/sync_filter.h"
 
 /* ---- what comes out ---------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/tms_press.h"
+#include "trace/tms_encode_thread.h"
 
 #define EVENTS 1000u
 #define LEVEL  1

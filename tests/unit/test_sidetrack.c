@@ -3,8 +3,8 @@
  * The state of the sidetrack engine, step by step, where the paper shows it (figure 7), and its
  * bounds.
  */
-#include "engine/findings.h"
-#include "engine/sidetrack.h"
+#include "analysis/findings.h"
+#include "engines/sidetrack.h"
 #include "trace_fixture.h"
 
 /* The engine without its surroundings: operations in, state to look at. */

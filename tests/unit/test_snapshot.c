@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "spool/spool.h"
+#include "spool/spool_reader.h"
 #include "tmesis/tmesis.h"
 
 #define CHUNKS     64
@@ -68,7 +68,7 @@ static struct tms_spool_chunk *set_up(void *at, uint32_t thread, uint32_t size)
     return chunk;
 }
 
-/* As runtime/spool/spool.c does. NULL: the file is full. */
+/* As runtime/spool/spool_writer.c does. NULL: the file is full. */
 static struct tms_spool_chunk *next_chunk(struct writing *writing, uint32_t thread)
 {
     struct tms_spool_header *header = header_of(writing);

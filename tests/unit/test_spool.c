@@ -18,8 +18,8 @@
 
 #include "protocol/config.h"
 #include "runtime/core/rt.h"
-#include "spool/observe.h"
-#include "spool/trace.h"
+#include "spool/spool_findings.h"
+#include "spool/spool_trace.h"
 
 #define CHUNKS     4
 #define FILE_BYTES (TMS_SPOOL_HEADER + CHUNKS * TMS_SPOOL_CHUNK)

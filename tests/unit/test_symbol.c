@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
+#include "symbol/symbol_text.h"
 #include "symbol/symbols.h"
-#include "symbol/texts.h"
 
 int test_variable[4];
 uintptr_t test_where(void);

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "spool/thin.h"
+#include "spool/prune.h"
 
 static const struct {
     char letter;

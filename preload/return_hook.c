@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Return addresses replaced and put back; see return_hook.h. */
+#include "return_hook.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include "runtime/core/runtime_memory.h"
+#include "runtime/core/thread.h"
+
+extern const char tms_rt_trampoline[] __attribute__((visibility("hidden")));
+void tms_rt_returned(uintptr_t *slot);
+_Unwind_Reason_Code tms_rt_personality(int version, _Unwind_Action actions,
+                                       _Unwind_Exception_Class class,
+                                       struct _Unwind_Exception *exception,
+                                       struct _Unwind_Context *context);
+
+static TMS_RT_TLS struct tms_rt_plants *own;
+
+static struct {
+    struct tms_rt_mutex lock;
+    struct tms_rt_plants *_Atomic all;
+    struct tms_rt_plants *free;
+} known;
+
+struct tms_rt_plants *tms_rt_plants(void)
+{
+    return own;
+}
+
+static struct tms_rt_plants *new_plants(void)
+{
+    struct tms_rt_plants *plants = tms_rt_map(sizeof(*plants));
+
+    if (plants != NULL) {
+        plants->plants = tms_rt_map(TMS_RT_PLANTS_MOST * sizeof(*plants->plants));
+    }
+    if (plants == NULL || plants->plants == NULL) {
+        return NULL;
+    }
+    plants->next = atomic_load(&known.all);
+    atomic_store(&known.all, plants);
+    return plants;
+}
+
+struct tms_rt_plants *tms_rt_need_plants(void)
+{
+    if (own == NULL) {
+        tms_rt_mutex_lock(&known.lock);
+        own = known.free;
+        if (own != NULL) {
+            known.free = own->next_free;
+        } else {
+            own = new_plants();
+        }
+        tms_rt_mutex_unlock(&known.lock);
+    }
+    return own;
+}
+
+void tms_rt_drop_plants(void)
+{
+    if (own != NULL) {
+        tms_rt_uproot();
+        tms_rt_mutex_lock(&known.lock);
+        own->next_free = known.free;
+        known.free = own;
+        tms_rt_mutex_unlock(&known.lock);
+        own = NULL;
+    }
+}
+
+bool tms_rt_is_planted(const uintptr_t *slot)
+{
+    return *slot == (uintptr_t)tms_rt_trampoline;
+}
+
+void tms_rt_put_in(struct tms_rt_plant *plant)
+{
+    atomic_signal_fence(memory_order_release);
+    *(volatile uintptr_t *)plant->slot = (uintptr_t)tms_rt_trampoline;
+}
+
+/* ---- a function returns ----------------------------------------------------------------- */
+
+/*
+ * Nothing here may touch a vector or floating-point register, for they may hold what the function
+ * returns: so nothing of the library is called, and the runtime hears of it with the next look.
+ */
+#define BARE __attribute__((target("general-regs-only"), noinline))
+
+BARE static _Noreturn void lost(void)
+{
+    static const char why[] = "tmesis: a function returns on a stack that was copied or handed to "
+                              "another thread, which can't be followed; run the program without "
+                              "tmesis, or build it with tmesis cc\n";
+
+    register long result __asm__("rax") = SYS_write;
+    __asm__ volatile("syscall"
+                     : "+r"(result)
+                     : "D"(2L), "S"(why), "d"(sizeof(why) - 1)
+                     : "rcx", "r11", "memory");
+    __builtin_trap();
+}
+
+/* A stack that another thread has begun: the plant stays in that thread's list. */
+BARE static uintptr_t find_elsewhere(const uintptr_t *slot)
+{
+    for (const struct tms_rt_plants *at = known.all; at != NULL; at = at->next) {
+        for (size_t i = at->count; i-- > 0;) {
+            if (at->plants[i].slot == slot) {
+                return at->plants[i].real;
+            }
+        }
+    }
+    lost();
+}
+
+/* From trampoline.S: the function returns whose return address was in this slot. */
+BARE void tms_rt_returned(uintptr_t *slot)
+{
+    struct tms_rt_plants *mine = own;
+    size_t count = mine != NULL ? mine->count : 0;
+    uintptr_t real = 0;
+
+    for (; count > 0 && mine->plants[count - 1].slot <= slot; count--) {
+        real = mine->plants[count - 1].slot == slot ? mine->plants[count - 1].real : 0;
+    }
+    if (real == 0) {
+        *slot = find_elsewhere(slot);
+        return;
+    }
+    *slot = real;
+    atomic_signal_fence(memory_order_release);
+    mine->count = count;
+}
+
+/* ---- unwinders -------------------------------------------------------------------------- */
+
+void tms_rt_lift(void)
+{
+    for (size_t i = 0; own != NULL && i < own->count; i++) {
+        if (tms_rt_is_planted(own->plants[i].slot)) { /* not one that was jumped out of */
+            *own->plants[i].slot = own->plants[i].real;
+        }
+    }
+}
+
+void tms_rt_replant(void)
+{
+    for (size_t i = 0; own != NULL && i < own->count; i++) {
+        if (*own->plants[i].slot == own->plants[i].real) {
+            tms_rt_put_in(&own->plants[i]);
+        }
+    }
+}
+
+void tms_rt_uproot(void)
+{
+    tms_rt_lift();
+    if (own != NULL) {
+        own->count = 0;
+    }
+}
+
+/*
+ * An unwinder has read our address: it sees the real ones from here on. An exception comes here
+ * only if the program has an unwinder that unwind.c could not take the place of. That one would
+ * take our frame for the handler's if it met us again behind a destructor, so there must be no
+ * next time.
+ */
+_Unwind_Reason_Code tms_rt_personality(int version, _Unwind_Action actions,
+                                       _Unwind_Exception_Class class,
+                                       struct _Unwind_Exception *exception,
+                                       struct _Unwind_Context *context)
+{
+    tms_rt_uproot();
+    if ((actions & _UA_FORCE_UNWIND) == 0) {
+        tms_rt_lose(TMS_SPOOL_LOST_STACKS);
+    }
+    return _URC_CONTINUE_UNWIND;
+}

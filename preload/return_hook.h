@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Proof that a function has not returned: in the place on the stack from which it will take its
+ * return address stands ours instead (trampoline.S). As long as it stands there the activation is
+ * the same one, because every call writes the place anew; and when the function returns we hear
+ * of it. The real addresses are kept here, by thread, outermost first.
+ *
+ * A function that ends with a jump to another lends it its return address. In the source that is a
+ * call like any other, so the second is inside the first, and has a plant of its own with the same
+ * slot, at the next level.
+ *
+ * Invariants: slots do not rise from one plant to the next; a plant is in the list before its slot
+ * is changed, so that whoever returns finds it. Plants of functions that were jumped out of stay in
+ * the list until the next look at the stack finds them dead.
+ */
+#ifndef TMS_PRELOAD_RETURN_HOOK_H
+#define TMS_PRELOAD_RETURN_HOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/core/rt.h"
+
+struct tms_rt_plant {
+    uintptr_t *slot;
+    uintptr_t real;     /* what stood there */
+    uintptr_t function; /* its first instruction */
+    uintptr_t level;    /* 0: it was called; otherwise jumped to, from the level below */
+    uint32_t number;    /* of the activation */
+};
+
+#define TMS_RT_PLANTS_MOST (1u << 18)
+#define TMS_RT_LEVELS      7u /* less than the bytes of a slot, see stack_sync.c */
+
+struct tms_rt_plants {
+    struct tms_rt_plant *plants; /* TMS_RT_PLANTS_MOST of them, mapped as they are used */
+    size_t count;
+    uint32_t numbers;                /* activations so far */
+    uint64_t activation;             /* see tms_rt_activation */
+    struct tms_rt_plants *next;      /* of all threads */
+    struct tms_rt_plants *next_free; /* of those that are over */
+};
+
+/* Of this thread; NULL before its first look and when there is no memory. */
+struct tms_rt_plants *tms_rt_plants(void);
+/* The same, made if need be. */
+struct tms_rt_plants *tms_rt_need_plants(void);
+/* The thread is over. */
+void tms_rt_drop_plants(void);
+
+bool tms_rt_is_planted(const uintptr_t *slot);
+void tms_rt_put_in(struct tms_rt_plant *plant);
+
+/* Puts all real addresses of the thread back, for good. */
+void tms_rt_uproot(void);
+/* The same for a while: what walks the stack sees it as it was; then everything as before. */
+void tms_rt_lift(void);
+void tms_rt_replant(void);
+
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Functions of a program that does not announce them: at each operation the stack is walked from
+ * the inside until a function is met that was there before, which its planted return address
+ * proves (return_hook.h). So a walk is as long as what is new.
+ *
+ * A walk that can't go on, because it meets code without call frame information or a signal
+ * handler, proves nothing of what lies behind: all blocks end there, and functions that are met
+ * again later begin new ones. So what is not proven is not reported.
+ */
+#include "runtime/core/preload_api.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+
+#include "frames.h"
+#include "return_hook.h"
+#include "runtime/core/thread.h"
+
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
+static bool is_own(uintptr_t pc)
+{
+    return pc - (uintptr_t)__ehdr_start < (uintptr_t)(etext - __ehdr_start);
+}
+
+uintptr_t tms_rt_real_pc(uintptr_t found, const void *slot)
+{
+    const struct tms_rt_plants *own = tms_rt_plants();
+
+    for (size_t i = tms_rt_is_planted(slot) && own != NULL ? own->count : 0; i-- > 0;) {
+        if (own->plants[i].slot == slot) {
+            return own->plants[i].real;
+        }
+    }
+    return found;
+}
+
+bool tms_rt_is_foreign(uintptr_t address)
+{
+    static const char *const places[] = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"};
+    struct dl_find_object object;
+
+    if (is_own(address) || _dl_find_object((void *)address, &object) != 0) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        if (strncmp(object.dlfo_link_map->l_name, places[i], strlen(places[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+uint64_t tms_rt_activation(void)
+{
+    const struct tms_rt_plants *own = tms_rt_plants();
+
+    return own != NULL ? own->activation : 0;
+}
+
+bool tms_rt_is_superfluous(void)
+{
+    return dlsym(RTLD_DEFAULT, "__tsan_func_entry") != NULL;
+}
+
+void tms_rt_look_ends(void)
+{
+    tms_rt_drop_plants();
+}
+
+/* ---- walking ---------------------------------------------------------------------------- */
+
+/*
+ * A walk. What is new lies behind the plants there are, innermost first, until the walk is over.
+ */
+struct walk {
+    struct tms_rt_cursor cursor;
+    struct tms_rt_plants *known;
+    size_t added;
+    uintptr_t *met;         /* the planted slot that ended it; NULL: none */
+    uintptr_t met_function; /* whose it is now, 0: unknown */
+    enum tms_rt_step end;
+};
+
+/*
+ * Out of our own functions, which are compiled with frame pointers, to the program's. One that
+ * was called by a jump stands in the place of its caller, whose return address it has.
+ */
+static void start_walk(struct walk *walk, const uintptr_t *frame)
+{
+    while (is_own(frame[1]) && !tms_rt_is_planted(&frame[1])) {
+        frame = (const uintptr_t *)frame[0];
+    }
+    walk->cursor.pc = frame[1];
+    walk->cursor.bp = frame[0];
+    walk->cursor.sp = (uintptr_t)(frame + 2);
+    if (tms_rt_is_planted(&frame[1])) {
+        walk->met = (uintptr_t *)(uintptr_t)&frame[1];
+    }
+}
+
+/* Written field by field: what is copied as a whole just afterwards would stall. */
+static bool note(struct walk *walk, uintptr_t *slot, uintptr_t real, uintptr_t function,
+                 uintptr_t level)
+{
+    size_t at = walk->known->count + walk->added;
+    struct tms_rt_plant *plant = &walk->known->plants[at];
+
+    if (at == TMS_RT_PLANTS_MOST) {
+        return false;
+    }
+    plant->slot = slot;
+    plant->real = real;
+    plant->function = function;
+    plant->level = level;
+    walk->added++;
+    return true;
+}
+
+static void follow(struct walk *walk)
+{
+    uintptr_t *slot, function;
+
+    while (walk->met == NULL) {
+        bool own = is_own(walk->cursor.pc);
+        walk->end = tms_rt_step(&walk->cursor, &slot, &function);
+        if (walk->end != TMS_RT_STEPPED) {
+            return;
+        }
+        if (tms_rt_is_planted(slot)) {
+            walk->met = slot;
+            walk->met_function = function;
+        } else if (!own && !note(walk, slot, *slot, function, 0)) {
+            walk->end = TMS_RT_UNKNOWN;
+            return;
+        }
+    }
+}
+
+/* ---- what came of it -------------------------------------------------------------------- */
+
+/* How many of the plants are of functions that are still active. */
+static size_t count_alive(const struct walk *walk)
+{
+    const struct tms_rt_plants *known = walk->known;
+    size_t alive = known->count;
+
+    if (walk->met == NULL && walk->end == TMS_RT_OUTERMOST) {
+        return 0;
+    }
+    /* The first slot further out than all that was seen. */
+    const uintptr_t *seen = walk->met != NULL ? walk->met - 1 : (uintptr_t *)walk->cursor.sp;
+    while (alive > 0 && known->plants[alive - 1].slot <= seen) {
+        alive--;
+    }
+    return alive;
+}
+
+static void reverse(struct tms_rt_plant *plants, size_t count)
+{
+    for (size_t i = 0; i < count / 2; i++) {
+        struct tms_rt_plant first = plants[i];
+        plants[i] = plants[count - 1 - i];
+        plants[count - 1 - i] = first;
+    }
+}
+
+/* What the runtime tells frames apart by: the stack pointer of the caller, less what it jumped. */
+static uintptr_t frame_of(const struct tms_rt_plant *plant)
+{
+    return (uintptr_t)(plant->slot + 1) - plant->level;
+}
+
+/*
+ * The function that is met may not be the one whose return address was planted: that one ended
+ * with a jump. If the jumps have come back to where they had been before, that is where we are.
+ */
+static size_t follow_jumps(struct walk *walk, size_t alive)
+{
+    const struct tms_rt_plant *plants = walk->known->plants;
+    size_t at = alive;
+
+    while (at > 0 && plants[at - 1].slot == walk->met) {
+        if (walk->met_function == 0 || plants[at - 1].function == walk->met_function) {
+            return at;
+        }
+        at--;
+    }
+    if (at < alive && plants[alive - 1].level + 1 < TMS_RT_LEVELS) {
+        const struct tms_rt_plant *last = &plants[alive - 1];
+        note(walk, last->slot, last->real, walk->met_function, last->level + 1);
+    }
+    return alive;
+}
+
+static void enter(struct tms_rt_thread *t, const struct tms_rt_plant *plant)
+{
+    /* One byte in, because names are looked for before an address. */
+    tms_rt_function_enter(t, plant->function + 1, plant->real, frame_of(plant));
+}
+
+/* Functions that have returned, or were jumped out of, or of which nothing is proven. */
+static void leave_old(struct tms_rt_thread *t, const struct walk *walk, size_t alive)
+{
+    const struct tms_rt_plant *last = alive > 0 ? &walk->known->plants[alive - 1] : NULL;
+    bool proven = walk->met != NULL && last != NULL && last->slot == walk->met;
+
+    tms_rt_unwind(t, proven ? frame_of(last) : UINTPTR_MAX);
+}
+
+static void add_new(struct tms_rt_thread *t, const struct walk *walk, size_t alive)
+{
+    struct tms_rt_plants *known = walk->known;
+    struct tms_rt_plant *added = &known->plants[known->count];
+
+    reverse(added, walk->added);
+    if (alive < known->count) {
+        memmove(&known->plants[alive], added, walk->added * sizeof(*added));
+    }
+    known->count = alive;
+    for (size_t i = 0; i < walk->added; i++) {
+        struct tms_rt_plant *plant = &known->plants[known->count++];
+        plant->number = ++known->numbers;
+        tms_rt_put_in(plant);
+        enter(t, plant);
+    }
+}
+
+/* Of the activation so far from the inside. */
+static uint64_t number_of(const struct tms_rt_plants *known, size_t place)
+{
+    return known->count >= place ? known->plants[known->count - place].number : 0;
+}
+
+__attribute__((noinline)) void tms_rt_look(struct tms_rt_thread *t)
+{
+    const uintptr_t *frame = __builtin_frame_address(0);
+    struct walk walk = {.cursor = {.low = t->stack_low, .high = t->stack_high},
+                        .known = tms_rt_need_plants()};
+
+    if (walk.known != NULL) {
+        walk.known->activation = 0;
+    }
+    /*
+     * Another stack is nobody's, or a handler's: what is on the thread's own waits behind it. And
+     * an unwinder that takes a lock of its own has begun to read return addresses.
+     */
+    if (walk.known == NULL || !tms_rt_mode.checks ||
+        (uintptr_t)frame - t->stack_low >= t->stack_high - t->stack_low) {
+        return;
+    }
+    start_walk(&walk, frame);
+    follow(&walk);
+    if (walk.end == TMS_RT_UNWINDER) {
+        return;
+    }
+    size_t alive = follow_jumps(&walk, count_alive(&walk));
+    leave_old(t, &walk, alive);
+    if (walk.added > 0 || alive != walk.known->count) {
+        add_new(t, &walk, alive);
+    }
+    if (walk.met != NULL || walk.end == TMS_RT_OUTERMOST) {
+        walk.known->activation = number_of(walk.known, 1) | number_of(walk.known, 2) << 32;
+    }
+}

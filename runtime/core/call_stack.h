@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Functions are entered and left. Most of them are no blocks, and then a frame is pushed or popped
+ * and nothing else happens: no name, no call stack, no lock. What is wanted of the function later
+ * is found by its address, and the site of a frame when an event is (sites.c).
+ *
+ * Every thread remembers what it has called lately. An entry never gets old: rows in functions.c
+ * stay where they are, and a function that is no block never becomes one.
+ * Functions whose calls are recorded are not among these: their frames are not plain.
+ */
+#ifndef TMS_RUNTIME_CALL_STACK_H
+#define TMS_RUNTIME_CALL_STACK_H
+
+#include "runtime/core/thread.h"
+
+/* What is known of a function. */
+static inline struct tms_rt_function *tms_rt_function_of(struct tms_rt_thread *thread,
+                                                         uintptr_t address)
+{
+    struct tms_rt_function **called = &thread->called.function[tms_rt_call_hash(address)];
+
+    if ((*called)->address != address) {
+        *called = tms_rt_function(address);
+    }
+    return *called;
+}
+
+/* Field by field, for it is done at every call. The site is not asked for yet. */
+static inline void tms_rt_push_frame(struct tms_rt_thread *thread, uintptr_t address,
+                                     uintptr_t caller, uintptr_t frame, bool real)
+{
+    struct tms_rt_frame *top = thread->top;
+
+    top[1].address = address;
+    top[1].caller = caller;
+    top[1].frame = frame;
+    top[1].site = 0;
+    top[1].held = (uint16_t)thread->held_count;
+    top[1].block = TMS_RT_FRAME_PLAIN;
+    top[1].real = top->real | real;
+    thread->top = top + 1;
+}
+
+/* Is the frame further in than that on top, and is there room for it? */
+static inline bool tms_rt_fits(const struct tms_rt_thread *thread, uintptr_t frame)
+{
+    return frame < thread->top->frame && thread->top + 1 < thread->frames_end;
+}
+
+/*
+ * Does all that follows from the call of a function, if that is little: false if not, and then
+ * nothing has happened. A signal finds the thread as it was or inside the runtime.
+ */
+static inline bool tms_rt_enter_plain(struct tms_rt_thread *thread, uintptr_t address,
+                                      uintptr_t caller, uintptr_t frame)
+{
+    uintptr_t plain = thread->called.plain[tms_rt_call_hash(address)];
+
+    if (plain >> 1 != address || !tms_rt_fits(thread, frame)) {
+        return false;
+    }
+    thread->inside = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    tms_rt_push_frame(thread, address, caller, frame, (plain & 1) == 0);
+    atomic_signal_fence(memory_order_seq_cst);
+    tms_rt_go_out(thread);
+    return true;
+}
+
+/* From now on that is so. */
+static inline void tms_rt_is_plain(struct tms_rt_thread *thread,
+                                   const struct tms_rt_function *function)
+{
+    thread->called.plain[tms_rt_call_hash(function->address)] =
+        function->address << 1 | function->plumbing;
+}
+
+/* The same when it is left. */
+static inline bool tms_rt_exit_plain(struct tms_rt_thread *thread, uintptr_t frame)
+{
+    struct tms_rt_frame *top = thread->top;
+
+    if (top->block || top[-1].frame < frame || top->held != (uint16_t)thread->held_count ||
+        thread->too_deep != 0) {
+        return false;
+    }
+    thread->top = top - 1;
+    return true;
+}
+
+#endif

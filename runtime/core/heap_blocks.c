@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The blocks of the heap, so that a report can say "heap block of 48 bytes from account_new()".
+ * A table by address. The block around an address is looked for backwards, unless the one that was
+ * found nearby last is around it as well; this happens only when something is written down.
+ */
+#include "runtime/core/runtime_memory.h"
+#include "runtime/shadow/variable_ids.h"
+
+#define LEAST     4096u
+#define ALIGNMENT 16u
+#define STARTS    64u
+#define REGION    16u                 /* bits of an address within a region */
+#define FAR       (UINT64_C(1) << 24) /* larger blocks are not found from behind this */
+
+struct block {
+    uintptr_t address; /* 0: free, 1: was used */
+    size_t size;
+    uint32_t site;
+    bool learnt; /* tms_rt_heap_learn has found it */
+};
+
+static struct tms_memory memory = TMS_RT_MEMORY;
+static struct {
+    struct tms_rt_mutex lock;
+    struct block *table;
+    size_t size, used;
+    uintptr_t low, high;      /* all blocks that ever were lie in between */
+    uintptr_t starts[STARTS]; /* by region: of the block found there last, 0: none */
+} heap;
+
+#define GONE 1
+
+static struct block *find(struct block *table, size_t size, uintptr_t address)
+{
+    size_t at = (address >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 24;
+    struct block *gone = NULL;
+
+    for (;; at++) {
+        struct block *block = &table[at & (size - 1)];
+        if (block->address == address) {
+            return block;
+        }
+        if (block->address == 0) {
+            return gone != NULL ? gone : block;
+        }
+        if (block->address == GONE && gone == NULL) {
+            gone = block;
+        }
+    }
+}
+
+/* Half of the table is free; what was freed is swept out when it is made anew. */
+static bool make_room(void)
+{
+    if ((heap.used + 1) * 2 <= heap.size) {
+        return true;
+    }
+    size_t live = 0;
+    for (size_t i = 0; i < heap.size; i++) {
+        live += heap.table[i].address > GONE;
+    }
+    size_t size = heap.size == 0 ? LEAST : live * 4 > heap.size ? heap.size * 2 : heap.size;
+    struct block *table = tms_resize(&memory, NULL, 0, size, sizeof(*table));
+    if (table == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < heap.size; i++) {
+        if (heap.table[i].address > GONE) {
+            *find(table, size, heap.table[i].address) = heap.table[i];
+        }
+    }
+    tms_release(&memory, heap.table, heap.size, sizeof(*table));
+    heap.table = table;
+    heap.size = size;
+    heap.used = live;
+    return true;
+}
+
+void tms_rt_allocated(struct tms_rt_thread *t, uintptr_t address, size_t size, uintptr_t pc)
+{
+    if (!tms_rt_mode.checks || address == 0) {
+        return;
+    }
+    uint32_t site = tms_rt_site(t, pc);
+    tms_rt_expect_use(address, size);
+    tms_rt_mutex_lock(&heap.lock);
+    if (make_room()) {
+        struct block *block = find(heap.table, heap.size, address);
+        heap.used += block->address == 0;
+        *block = (struct block){.address = address, .size = size, .site = site};
+        heap.low = heap.low == 0 || address < heap.low ? address : heap.low;
+        heap.high = address + size > heap.high ? address + size : heap.high;
+    }
+    tms_rt_mutex_unlock(&heap.lock);
+    tms_rt_pass(t);
+    if (tms_rt_mode.records && size > 0) {
+        tms_rt_words_renewed(address, address + size);
+        tms_rt_spool_renewal(t, TMS_EVENT_ALLOC, address, size, site);
+    }
+}
+
+void tms_rt_freed(struct tms_rt_thread *t, uintptr_t address)
+{
+    size_t size = 0;
+
+    (void)t;
+    if (!tms_rt_mode.checks || address == 0) {
+        return;
+    }
+    tms_rt_mutex_lock(&heap.lock);
+    if (heap.size > 0) {
+        struct block *block = find(heap.table, heap.size, address);
+        if (block->address == address) {
+            size = block->size;
+            block->address = GONE;
+        }
+    }
+    tms_rt_mutex_unlock(&heap.lock);
+    tms_rt_renew(address, size);
+}
+
+/* The block that starts there, NULL: none does. */
+static struct block *block_at(uintptr_t start)
+{
+    struct block *block = find(heap.table, heap.size, start);
+
+    return block->address == start ? block : NULL;
+}
+
+static bool is_around(const struct block *block, uintptr_t address)
+{
+    return block != NULL && address - block->address < block->size;
+}
+
+/* The block around the address, NULL: there is none. The lock is held. */
+static struct block *find_around(uintptr_t address)
+{
+    uintptr_t at = address / ALIGNMENT * ALIGNMENT;
+    uintptr_t *known = &heap.starts[(address >> REGION) % STARTS];
+
+    if (heap.size == 0 || address >= heap.high || at < heap.low) {
+        return NULL;
+    }
+    struct block *block = *known != 0 ? block_at(*known) : NULL;
+    if (is_around(block, address)) {
+        return block;
+    }
+    block = NULL;
+    for (uintptr_t back = 0; block == NULL && back < FAR && back <= at - heap.low;
+         back += ALIGNMENT) {
+        block = block_at(at - back);
+    }
+    if (!is_around(block, address)) {
+        return NULL;
+    }
+    *known = block->address;
+    return block;
+}
+
+bool tms_rt_heap_find(uintptr_t address, struct tms_rt_heap_block *found)
+{
+    tms_rt_mutex_lock(&heap.lock);
+    const struct block *block = find_around(address);
+    if (block != NULL) {
+        *found = (struct tms_rt_heap_block){block->address, block->size, block->site};
+    }
+    tms_rt_mutex_unlock(&heap.lock);
+    return block != NULL;
+}
+
+bool tms_rt_heap_learn(uintptr_t address, struct tms_rt_heap_block *found)
+{
+    tms_rt_mutex_lock(&heap.lock);
+    struct block *block = find_around(address);
+    bool new = block != NULL && !block->learnt;
+    if (new) {
+        block->learnt = true;
+        *found = (struct tms_rt_heap_block){block->address, block->size, block->site};
+    }
+    tms_rt_mutex_unlock(&heap.lock);
+    return new;
+}
+
+void tms_rt_heap_restart(void)
+{
+    atomic_store(&heap.lock.state, 0);
+    for (size_t i = 0; i < heap.size; i++) {
+        heap.table[i].site = 0; /* of the parent's spool */
+    }
+}

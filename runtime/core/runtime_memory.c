@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Mapped memory in sizes that are powers of two; see runtime_memory.h. Small blocks are cut from
+ * slabs and come back to a list per size, large ones are mappings of their own. The lists are under
+ * a lock, because threads come and go beside the engine.
+ */
+#include "runtime/core/runtime_memory.h"
+
+#include <assert.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SLAB        (1u << 20)
+#define SMALL_MOST  (1u << 16) /* larger ones are mapped alone */
+#define SMALL_LEAST 32u
+#define SIZES       12 /* 32 bytes to 64 KiB */
+
+struct free_block {
+    struct free_block *next;
+};
+
+bool tms_rt_dying;
+
+static struct {
+    struct tms_rt_mutex lock;
+    struct free_block *free[SIZES];
+    char *slab;
+    size_t left;
+} pool;
+
+/* ---- system calls without libc's cancellation points and errno --------------------------- */
+
+long tms_rt_raw(long number, long a, long b, long c, long d, long e, long f)
+{
+#ifdef __x86_64__
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+#else
+#error "the runtime knows only x86-64"
+#endif
+}
+
+void *tms_rt_map(size_t bytes)
+{
+    long address = tms_rt_raw(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (address < 0 && address > -4096) {
+        return NULL;
+    }
+    tms_rt_raw(SYS_madvise, address, (long)bytes, MADV_DONTDUMP, 0, 0,
+               0); /* core files are for people */
+    return (void *)address;
+}
+
+void tms_rt_mutex_wait(struct tms_rt_mutex *mutex)
+{
+    for (int i = 0; i < 100; i++) {
+        uint32_t free = 0;
+        if (atomic_load_explicit(&mutex->state, memory_order_relaxed) == 0 &&
+            atomic_compare_exchange_weak_explicit(&mutex->state, &free, 1, memory_order_acquire,
+                                                  memory_order_relaxed)) {
+            return;
+        }
+        __builtin_ia32_pause();
+    }
+    struct {
+        long seconds, nanoseconds;
+    } tenth = {0, 100000000};
+    int waits = 0;
+    while (atomic_exchange_explicit(&mutex->state, 2, memory_order_acquire) != 0) {
+        if (tms_rt_dying && waits++ > 5) {
+            return; /* better a report with a fault than none */
+        }
+        tms_rt_raw(SYS_futex, (long)&mutex->state, FUTEX_WAIT_PRIVATE, 2, (long)&tenth, 0, 0);
+    }
+}
+
+void tms_rt_mutex_wake(struct tms_rt_mutex *mutex)
+{
+    tms_rt_raw(SYS_futex, (long)&mutex->state, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+}
+
+bool tms_rt_mutex_lock_soon(struct tms_rt_mutex *mutex)
+{
+    for (int i = 0; i < 1000; i++) {
+        uint32_t free = 0;
+        if (atomic_compare_exchange_strong_explicit(&mutex->state, &free, 1, memory_order_acquire,
+                                                    memory_order_relaxed)) {
+            return true;
+        }
+        struct {
+            long seconds, nanoseconds;
+        } pause = {0, 1000000};
+        tms_rt_raw(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
+    }
+    return false;
+}
+
+/* ---- blocks ----------------------------------------------------------------------------- */
+
+static unsigned size_class(size_t bytes)
+{
+    unsigned cls = 0;
+
+    while ((size_t)SMALL_LEAST << cls < bytes) {
+        cls++;
+    }
+    return cls;
+}
+
+static void *take_small(size_t bytes)
+{
+    unsigned cls = size_class(bytes);
+    size_t size = (size_t)SMALL_LEAST << cls;
+    void *block;
+
+    tms_rt_mutex_lock(&pool.lock);
+    if (pool.free[cls] != NULL) {
+        block = pool.free[cls];
+        pool.free[cls] = pool.free[cls]->next;
+        memset(block, 0, size);
+    } else {
+        if (pool.left < size) {
+            pool.slab = tms_rt_map(SLAB);
+            pool.left = pool.slab == NULL ? 0 : SLAB;
+        }
+        block = pool.left < size ? NULL : pool.slab;
+        pool.slab += block == NULL ? 0 : size;
+        pool.left -= block == NULL ? 0 : size;
+    }
+    tms_rt_mutex_unlock(&pool.lock);
+    return block;
+}
+
+static void give_small(void *block, size_t bytes)
+{
+    struct free_block *free = block;
+    unsigned cls = size_class(bytes);
+
+    tms_rt_mutex_lock(&pool.lock);
+    free->next = pool.free[cls];
+    pool.free[cls] = free;
+    tms_rt_mutex_unlock(&pool.lock);
+}
+
+static void *take(size_t bytes)
+{
+    return bytes <= SMALL_MOST ? take_small(bytes) : tms_rt_map(bytes);
+}
+
+static void give(void *block, size_t bytes)
+{
+    if (bytes <= SMALL_MOST) {
+        give_small(block, bytes);
+    } else {
+        tms_rt_raw(SYS_munmap, (long)block, (long)bytes, 0, 0, 0, 0);
+    }
+}
+
+/* ---- base/memory.h ---------------------------------------------------------------------- */
+
+static void *resize(void *block, size_t old_bytes, size_t new_bytes)
+{
+    void *grown = take(new_bytes);
+
+    if (grown != NULL && block != NULL) {
+        memcpy(grown, block, old_bytes < new_bytes ? old_bytes : new_bytes);
+        give(block, old_bytes);
+    }
+    return grown;
+}
+
+const struct tms_allocator tms_rt_allocator = {.resize = resize, .release = give};

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The strategy directed: a thread that comes to the end of a window is held there until another
+ * thread has made a conflicting access to what the window is about, or, if that is a lock, has
+ * taken it; at most for the bound of the schedule.
+ *
+ *     A: open ── close ┄┄┄┄ held ┄┄┄┄┄┄ goes on        step 1 opened, step 3 closed
+ *     B:                ── foreign access               step 2
+ *
+ * What a window is about is what A accessed at `open`, or accesses at `close` if no `open` is
+ * given. A thread that comes to the end of a window about the same thing while another one is held
+ * there is the one that is waited for, so it is not held, unless that was in vain before. Holding
+ * never stops the program: the bound lets the thread go, and so does the sight of all other threads
+ * waiting. A window in which nobody came UNMET_MOST times is given up, and so are all when that has
+ * cost COST_MOST.
+ */
+#include "runtime/core/scheduler.h"
+
+#include "runtime/core/blocked_threads.h"
+#include "runtime/core/runtime_memory.h"
+
+#define MICROSECOND UINT64_C(1000)
+#define MILLISECOND UINT64_C(1000000)
+#define HOLDS       16u
+#define UNMET_MOST  20u
+#define COST_MOST   (10000 * MILLISECOND)
+#define POLL        (50 * MICROSECOND)
+#define LOOK_EVERY  20u               /* polls: then it is asked who waits */
+#define SETTLES     (2 * MILLISECOND) /* the most that another thread's access is waited for */
+#define FILTER      4096u
+
+struct window {
+    _Atomic uintptr_t close, open, foreign; /* instructions; 0: none, or not loaded */
+    _Atomic uint32_t unmet;
+    _Atomic uint32_t holding; /* threads */
+};
+
+/* A thread that is held. Under the lock, but for `met`. */
+struct hold {
+    const struct tms_rt_thread *thread; /* NULL: free */
+    uintptr_t object;                   /* 8 aligned bytes, or a lock */
+    uint8_t bytes;                      /* which of them; 0: it is a lock */
+    bool any;                           /* reads of others conflict as well */
+    uint64_t until;                     /* a thread that left by a jump may have left this behind */
+    const struct tms_rt_thread *_Atomic met;
+    uint32_t met_at;      /* its points then */
+    bool passed_by;       /* by another thread at the same place, whose access did not conflict */
+    _Atomic bool dropped; /* such a thread is held instead */
+};
+
+static struct {
+    struct tms_rt_mutex lock;
+    struct window windows[TMS_SCHEDULE_WINDOWS];
+    struct hold holds[HOLDS];
+    _Atomic uint32_t active;
+    _Atomic uint64_t cost; /* nanoseconds of holds in vain */
+    _Atomic uint8_t filter[FILTER];
+} directed;
+
+/* ---- places ------------------------------------------------------------------------------- */
+
+static _Atomic uint8_t *filter_of(uintptr_t pc)
+{
+    return &directed.filter[(pc * UINT64_C(0x9e3779b97f4a7c15)) >> 52];
+}
+
+static void find_place(const struct tms_schedule_site *site, _Atomic uintptr_t *place,
+                       const char *path, uintptr_t bias)
+{
+    if (site->object[0] != '\0' && tms_site_is_in(site, path)) {
+        atomic_store(place, bias + site->offset);
+        atomic_store(filter_of(bias + site->offset), 1);
+    }
+}
+
+void tms_rt_steer_module(const char *path, uintptr_t bias)
+{
+    for (uint32_t i = 0; i < tms_rt_schedule.window_count; i++) {
+        const struct tms_schedule_window *from = &tms_rt_schedule.windows[i];
+        struct window *window = &directed.windows[i];
+        find_place(&from->close, &window->close, path, bias);
+        find_place(&from->open, &window->open, path, bias);
+        find_place(&from->foreign, &window->foreign, path, bias);
+    }
+}
+
+static bool wants(uintptr_t pc)
+{
+    return atomic_load_explicit(filter_of(pc), memory_order_relaxed) != 0;
+}
+
+/* ---- steps -------------------------------------------------------------------------------- */
+
+TMS_RT_EXPORT void tmesis_schedule_step(unsigned step, const char *what);
+
+/* For debuggers: does nothing. */
+__attribute__((noinline)) void tmesis_schedule_step(unsigned step, const char *what)
+{
+    __asm__ volatile("" : : "r"(step), "r"(what) : "memory");
+}
+
+/* ---- what a window is about --------------------------------------------------------------- */
+
+static uint8_t bytes_of(const struct tms_rt_point *point)
+{
+    size_t first = point->object & 7, size = point->size < 8 - first ? point->size : 8 - first;
+
+    return (uint8_t)(((1u << size) - 1) << first);
+}
+
+static bool is_access(const struct tms_rt_point *point)
+{
+    return point->kind == TMS_RT_AT_ACCESS || point->kind == TMS_RT_AT_ATOMIC;
+}
+
+static struct tms_rt_opened about(const struct tms_rt_point *point, uint32_t window)
+{
+    bool access = is_access(point);
+
+    return (struct tms_rt_opened){.window = window + 1,
+                                  .object = access ? point->object & ~UINT64_C(7) : point->object,
+                                  .bytes = access ? bytes_of(point) : 0,
+                                  .writes = access && point->writes};
+}
+
+static void open_window(struct tms_rt_thread *t, const struct tms_rt_point *point, uint32_t window)
+{
+    uint32_t at = 0;
+
+    while (at < TMS_RT_OPENED - 1 && t->opened[at].window != window + 1 &&
+           t->opened[at].window != 0) {
+        at++;
+    }
+    t->opened[at] = about(point, window);
+    tmesis_schedule_step(1, "opened");
+}
+
+/*
+ * Is it the end of the window? Where locks are taken in one place for all (std::mutex::lock), a
+ * window between two acquires is one of the same lock, unless the schedule says otherwise.
+ */
+static bool is_end(const struct tms_rt_opened *opened, const struct tms_rt_point *point)
+{
+    const struct window *window = &directed.windows[opened->window - 1];
+
+    if (tms_rt_schedule.windows[opened->window - 1].two_locks) {
+        return opened->object != point->object;
+    }
+    return opened->bytes != 0 || opened->object == point->object ||
+           atomic_load(&window->open) != atomic_load(&window->close);
+}
+
+/* False if the thread has not opened the window; it is closed by this. */
+static bool close_window(struct tms_rt_thread *t, uint32_t window, const struct tms_rt_point *point,
+                         struct tms_rt_opened *opened)
+{
+    for (uint32_t i = 0; i < TMS_RT_OPENED; i++) {
+        if (t->opened[i].window == window + 1 && is_end(&t->opened[i], point)) {
+            *opened = t->opened[i];
+            t->opened[i].window = 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- holds -------------------------------------------------------------------------------- */
+
+/* A hold of another thread about the same thing; NULL: none. */
+static struct hold *find_hold(const struct tms_rt_thread *t, uintptr_t object, uint8_t bytes)
+{
+    for (uint32_t i = 0; i < HOLDS; i++) {
+        struct hold *hold = &directed.holds[i];
+        if (hold->thread != NULL && hold->thread != t && hold->object == object &&
+            !atomic_load(&hold->dropped) &&
+            (bytes == 0 ? hold->bytes == 0 : (hold->bytes & bytes) != 0) &&
+            tms_rt_clock() < hold->until) {
+            return hold;
+        }
+    }
+    return NULL;
+}
+
+static void meet(const struct tms_rt_thread *t, uintptr_t object, uint8_t bytes, bool writes)
+{
+    tms_rt_mutex_lock(&directed.lock);
+    struct hold *hold = find_hold(t, object, bytes);
+    bool met = hold != NULL && (writes || hold->any) && atomic_load(&hold->met) == NULL;
+    if (met) {
+        hold->met_at = t->points_passed;
+        atomic_store(&hold->met, t);
+    }
+    tms_rt_mutex_unlock(&directed.lock);
+    if (met) {
+        tmesis_schedule_step(2, "foreign access");
+    }
+}
+
+static void accesses(struct tms_rt_thread *t, uintptr_t address, uint8_t bytes, bool writes)
+{
+    if (atomic_load_explicit(&directed.active, memory_order_relaxed) != 0) {
+        meet(t, address & ~UINT64_C(7), bytes, writes);
+    }
+}
+
+/*
+ * Another thread is held there. This one is what it waits for; but if one has passed by before, to
+ * no avail, the two change places.
+ */
+static bool changes_places(struct hold *other)
+{
+    bool dropped = other->passed_by && atomic_load(&other->met) == NULL;
+
+    other->passed_by = true;
+    atomic_store(&other->dropped, dropped);
+    return dropped;
+}
+
+/* A free hold, filled in; NULL: another thread is held there, or there are too many. */
+static struct hold *take_hold(const struct tms_rt_thread *t, const struct tms_rt_opened *opened,
+                              bool any, uint64_t until)
+{
+    struct hold *taken = NULL;
+
+    tms_rt_mutex_lock(&directed.lock);
+    struct hold *other = find_hold(t, opened->object, opened->bytes);
+    if (other == NULL || changes_places(other)) {
+        for (uint32_t i = 0; i < HOLDS && taken == NULL; i++) {
+            struct hold *hold = &directed.holds[i];
+            taken = hold->thread == NULL || tms_rt_clock() >= hold->until ? hold : NULL;
+        }
+    }
+    if (taken != NULL) {
+        atomic_fetch_add(&directed.active, taken->thread == NULL);
+        *taken = (struct hold){.thread = t,
+                               .object = opened->object,
+                               .bytes = opened->bytes,
+                               .any = any,
+                               .until = until};
+    }
+    tms_rt_mutex_unlock(&directed.lock);
+    return taken;
+}
+
+static void give_hold(struct hold *hold)
+{
+    tms_rt_mutex_lock(&directed.lock);
+    hold->thread = NULL;
+    atomic_fetch_sub(&directed.active, 1);
+    tms_rt_mutex_unlock(&directed.lock);
+}
+
+/*
+ * The other thread has announced its access, and makes it when it has left the runtime: it has if
+ * it comes to its next point, or some time has passed since.
+ */
+static void let_settle(struct tms_rt_thread *t, const struct hold *hold)
+{
+    const struct tms_rt_thread *other = atomic_load(&hold->met);
+    uint64_t end = tms_rt_clock() + SETTLES;
+
+    do {
+        tms_rt_rest(t, POLL);
+    } while (__atomic_load_n(&other->points_passed, __ATOMIC_RELAXED) == hold->met_at &&
+             tms_rt_clock() < end);
+}
+
+/* Waits until `done` says so; false: in vain. */
+static bool wait_until(struct tms_rt_thread *t, bool (*done)(const void *what), const void *what)
+{
+    uint64_t end = tms_rt_clock() + tms_rt_schedule.bound * MILLISECOND;
+    unsigned stuck = 0;
+
+    atomic_store(&t->steered, true);
+    bool came = done(what);
+    for (unsigned polls = 1; !came && stuck < 2 && tms_rt_clock() < end; polls++) {
+        tms_rt_rest(t, POLL);
+        came = done(what);
+        if (!came && polls % LOOK_EVERY == 0) {
+            stuck = tms_rt_others_are_stuck(t) ? stuck + 1 : 0;
+        }
+    }
+    atomic_store(&t->steered, false);
+    return came;
+}
+
+static bool is_over(const void *what)
+{
+    const struct hold *hold = what;
+
+    return atomic_load(&hold->met) != NULL || atomic_load(&hold->dropped);
+}
+
+/* What was in vain is not done again and again. */
+static bool is_given_up(const struct window *window)
+{
+    return atomic_load(&window->unmet) >= UNMET_MOST || atomic_load(&directed.cost) > COST_MOST;
+}
+
+static void count_vain(struct window *window, uint64_t since)
+{
+    atomic_fetch_add(&window->unmet, 1);
+    atomic_fetch_add(&directed.cost, tms_rt_clock() - since);
+}
+
+/* True if the thread was held. */
+static bool hold_there(struct tms_rt_thread *t, const struct tms_rt_opened *opened,
+                       const struct tms_rt_point *point, struct window *window)
+{
+    uint64_t now = tms_rt_clock();
+    bool any = opened->writes && (!is_access(point) || point->writes);
+    struct hold *hold =
+        is_given_up(window)
+            ? NULL
+            : take_hold(t, opened, any, now + 2 * tms_rt_schedule.bound * MILLISECOND);
+
+    if (hold == NULL) {
+        return false;
+    }
+    atomic_fetch_add(&window->holding, 1);
+    bool over = wait_until(t, is_over, hold), met = atomic_load(&hold->met) != NULL;
+    atomic_fetch_sub(&window->holding, 1);
+    if (met) {
+        let_settle(t, hold);
+        tmesis_schedule_step(3, "closed");
+    } else if (!over) {
+        count_vain(window, now);
+    }
+    give_hold(hold);
+    tms_rt_count_hold(met);
+    return true;
+}
+
+/* ---- the other thread --------------------------------------------------------------------- */
+
+static bool is_holding(const void *what)
+{
+    const struct window *window = what;
+
+    return atomic_load(&window->holding) > 0;
+}
+
+/* True if the thread had to wait for another one to be inside the window. */
+static bool wait_for_window(struct tms_rt_thread *t, struct window *window)
+{
+    uint64_t now = tms_rt_clock();
+
+    if (is_holding(window) || is_given_up(window)) {
+        return false;
+    }
+    if (!wait_until(t, is_holding, window)) {
+        count_vain(window, now);
+    }
+    return true;
+}
+
+/* ---- points ------------------------------------------------------------------------------- */
+
+/*
+ * The thread is at the end of a window that it is in, if that has a beginning. Of two locks it
+ * waits for the second: another thread that takes both comes to that last.
+ */
+static bool at_close(struct tms_rt_thread *t, const struct tms_rt_point *point, uint32_t index)
+{
+    const struct tms_schedule_window *given = &tms_rt_schedule.windows[index];
+    struct tms_rt_opened here = about(point, index), opened = here;
+    bool inside = given->open.object[0] == '\0' || close_window(t, index, point, &opened);
+
+    return inside &&
+           hold_there(t, given->two_locks ? &here : &opened, point, &directed.windows[index]);
+}
+
+static bool at_place(struct tms_rt_thread *t, const struct tms_rt_point *point)
+{
+    bool held = false;
+
+    for (uint32_t i = 0; i < tms_rt_schedule.window_count; i++) {
+        struct window *window = &directed.windows[i];
+        if (atomic_load_explicit(&window->close, memory_order_relaxed) == point->pc) {
+            held |= at_close(t, point, i);
+        }
+        if (atomic_load_explicit(&window->foreign, memory_order_relaxed) == point->pc) {
+            held |= wait_for_window(t, window);
+        }
+        if (atomic_load_explicit(&window->open, memory_order_relaxed) == point->pc) {
+            open_window(t, point, i);
+        }
+    }
+    return held;
+}
+
+static bool pass(struct tms_rt_thread *t, const struct tms_rt_point *point)
+{
+    if (point->kind == TMS_RT_AT_ACQUIRED &&
+        atomic_load_explicit(&directed.active, memory_order_relaxed) != 0) {
+        meet(t, point->object, 0, true);
+    }
+    bool place =
+        is_access(point) || point->kind == TMS_RT_AT_ACQUIRE || point->kind == TMS_RT_AT_TRY;
+
+    return place && point->pc != 0 && wants(point->pc) && at_place(t, point);
+}
+
+static void restart(void)
+{
+    atomic_store(&directed.lock.state, 0);
+    for (uint32_t i = 0; i < HOLDS; i++) {
+        directed.holds[i].thread = NULL;
+    }
+    atomic_store(&directed.active, 0);
+}
+
+const struct tms_rt_strategy tms_rt_directed = {
+    .point = pass, .wants = wants, .accesses = accesses, .restart = restart};

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The strategy pct: probabilistic concurrency testing (Burckhardt et al., "A Randomized Scheduler
+ * with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010). One thread runs at a time: the one
+ * of the highest priority among those that can. Priorities are random, and so are d - 1 change
+ * points among the first k scheduling points: the thread that comes to the i-th of them gets
+ * priority i, below all that were given at the start. docs/schedules.md has the guarantee.
+ *
+ * A thread that comes to a point hands its turn to the best thread, which may be itself. It does
+ * not take part while it waits in a call that is intercepted (conditions, joins, barriers,
+ * semaphores), nor while it wants a lock that another one holds. What it waits for otherwise is not
+ * known: those who wait for their turn look at the clock, and let the next one run if the running
+ * thread waits in the kernel, or comes to no point for a long time. So nothing stops the program,
+ * and more than one thread may run for a while.
+ *
+ * A thread that comes to the same place again and again, with nobody running in between, spins: it
+ * is put below all others.
+ */
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#include "runtime/core/blocked_threads.h"
+#include "runtime/core/runtime_memory.h"
+#include "runtime/core/scheduler.h"
+
+#define MILLISECOND  UINT64_C(1000000)
+#define THREADS_MOST 1024u
+#define LOCKS        4096u /* a power of two; locks that are held at a time, at most half as many */
+#define SPINS_MOST   1000u
+#define LOOK_EVERY   (2 * MILLISECOND)
+#define LONG_TIME    (200 * MILLISECOND) /* without a point: others run, too */
+#define CHANGES_MOST 64
+
+enum { WAITS, RUNS, WANTS_LOCK }; /* of a thread: `turn.state` */
+
+struct held {
+    uintptr_t lock; /* 0: free, 1: was used */
+    const struct tms_rt_thread *thread;
+    uint32_t count;
+};
+
+static struct {
+    struct tms_rt_mutex lock;
+    struct tms_rt_thread *threads[THREADS_MOST];
+    uint32_t count;
+    struct tms_rt_thread *_Atomic current; /* whose turn it is; NULL: nobody can run */
+    uint64_t steps;
+    _Atomic uint64_t moved;         /* when a thread came to its last point */
+    int64_t lowest;                 /* priority that was given to a thread that spins */
+    uint64_t changes[CHANGES_MOST]; /* the points */
+    struct held held[LOCKS];
+} pct;
+
+static uint64_t mix(uint64_t value)
+{
+    value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
+    return value ^ value >> 31;
+}
+
+/* A random number that depends on the seed and what it is for. */
+static uint64_t random_of(uint64_t purpose)
+{
+    return mix(mix(tms_rt_schedule.seed + UINT64_C(0x9e3779b97f4a7c15)) + purpose);
+}
+
+/* ---- threads ------------------------------------------------------------------------------ */
+
+static bool takes_part(const struct tms_rt_thread *t)
+{
+    return t->turn.priority != 0;
+}
+
+/* Above those that change points give. */
+static void add_thread(struct tms_rt_thread *t)
+{
+    if (pct.count < THREADS_MOST && !takes_part(t)) {
+        t->turn.priority = (int64_t)(random_of(t->index) >> 2 | UINT64_C(1) << 61);
+        t->turn.state = RUNS;
+        pct.threads[pct.count++] = t;
+    }
+}
+
+static void remove_thread(struct tms_rt_thread *t)
+{
+    for (uint32_t i = 0; i < pct.count; i++) {
+        if (pct.threads[i] == t) {
+            pct.threads[i] = pct.threads[--pct.count];
+        }
+    }
+    t->turn.priority = 0;
+}
+
+static void wake(struct tms_rt_thread *t)
+{
+    atomic_fetch_add(&t->turn.calls, 1);
+    tms_rt_raw(SYS_futex, (long)&t->turn.calls, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+}
+
+static struct tms_rt_thread *best_of(unsigned state)
+{
+    struct tms_rt_thread *best = NULL;
+
+    for (uint32_t i = 0; i < pct.count; i++) {
+        struct tms_rt_thread *t = pct.threads[i];
+        if (t->turn.state == state && (best == NULL || t->turn.priority > best->turn.priority)) {
+            best = t;
+        }
+    }
+    return best;
+}
+
+/* The next thread runs; where all want locks, the best of them tries. */
+static void hand_over(void)
+{
+    struct tms_rt_thread *next = best_of(RUNS);
+
+    if (next == NULL && (next = best_of(WANTS_LOCK)) != NULL) {
+        next->turn.state = RUNS;
+        next->turn.wanted = 0;
+    }
+    struct tms_rt_thread *before = atomic_exchange(&pct.current, next);
+    atomic_store(&pct.moved, tms_rt_clock());
+    if (next != NULL && next != before) {
+        next->turn.same = 0;
+        wake(next);
+    }
+}
+
+/* ---- locks -------------------------------------------------------------------------------- */
+
+/* The row of a lock, or a free one where it would be. */
+static struct held *find_lock(uintptr_t lock)
+{
+    struct held *gone = NULL;
+    uint64_t at = mix(lock);
+
+    for (uint32_t tries = 0; tries < LOCKS; tries++, at++) {
+        struct held *row = &pct.held[at & (LOCKS - 1)];
+        if (row->lock == lock) {
+            return row;
+        }
+        if (row->lock == 0) {
+            return gone != NULL ? gone : row;
+        }
+        gone = gone == NULL && row->lock == 1 ? row : gone;
+    }
+    return gone;
+}
+
+static bool is_held_by_other(const struct tms_rt_thread *t, uintptr_t lock)
+{
+    const struct held *row = find_lock(lock);
+
+    return row != NULL && row->lock == lock && row->thread != t;
+}
+
+static void release_lock(struct held *row, uintptr_t lock)
+{
+    row->lock = 1;
+    for (uint32_t i = 0; i < pct.count; i++) {
+        struct tms_rt_thread *t = pct.threads[i];
+        if (t->turn.state == WANTS_LOCK && t->turn.wanted == lock) {
+            t->turn.state = RUNS;
+        }
+    }
+}
+
+/* Locks that are shared are nobody's: who wants one of them tries. */
+static void holds(struct tms_rt_thread *t, const void *object, bool shared, bool taken)
+{
+    uintptr_t lock = (uintptr_t)object;
+
+    tms_rt_mutex_lock(&pct.lock);
+    struct held *row = shared ? NULL : find_lock(lock);
+    if (row != NULL && taken && row->lock != lock) {
+        *row = (struct held){lock, t, 1};
+    } else if (row != NULL && !taken && row->lock == lock) {
+        release_lock(row, lock);
+    }
+    tms_rt_mutex_unlock(&pct.lock);
+}
+
+/* ---- turns -------------------------------------------------------------------------------- */
+
+/* Is the running thread away, as far as can be seen from outside? */
+static bool is_astray(struct tms_rt_thread *current, uint64_t moved, unsigned *seen)
+{
+    if (tms_rt_clock() - moved > LONG_TIME) {
+        return true;
+    }
+    /* One that has its turn and has not noticed yet is not away. */
+    bool away = !atomic_load(&current->steered) && tms_rt_is_waiting(current);
+    *seen = away ? *seen + 1 : 0;
+    return *seen >= 2;
+}
+
+/* The running thread has not moved since it was last looked at: another one may have to run. */
+static void watch(unsigned *seen)
+{
+    struct tms_rt_thread *current = atomic_load(&pct.current);
+    uint64_t moved = atomic_load(&pct.moved);
+
+    if (current == NULL || tms_rt_clock() - moved < LOOK_EVERY) {
+        *seen = 0;
+        return;
+    }
+    if (!is_astray(current, moved, seen)) {
+        return;
+    }
+    tms_rt_mutex_lock(&pct.lock);
+    if (atomic_load(&pct.current) == current && atomic_load(&pct.moved) == moved) {
+        current->turn.state = WAITS; /* until it comes to a point */
+        hand_over();
+    }
+    tms_rt_mutex_unlock(&pct.lock);
+    *seen = 0;
+}
+
+/* The thread waits for its turn, whatever others took it to do before it noticed that it had it. */
+static void stay_in(struct tms_rt_thread *t)
+{
+    tms_rt_mutex_lock(&pct.lock);
+    t->turn.state = t->turn.state == WAITS ? RUNS : t->turn.state;
+    if (atomic_load(&pct.current) == NULL) {
+        hand_over();
+    }
+    tms_rt_mutex_unlock(&pct.lock);
+}
+
+/* The thread waits until it is its turn. The lock is not held. True if it had to wait. */
+static bool wait_for_turn(struct tms_rt_thread *t)
+{
+    struct {
+        long seconds, nanoseconds;
+    } some = {0, (long)LOOK_EVERY};
+    unsigned seen = 0;
+    bool waited = false;
+
+    while (atomic_load(&pct.current) != t) {
+        uint32_t calls = atomic_load(&t->turn.calls);
+        if (atomic_load(&pct.current) != t) {
+            waited = true;
+            atomic_store(&t->steered, true);
+            if (t->from_outside) {
+                tms_rt_go_out(t);
+            }
+            tms_rt_raw(SYS_futex, (long)&t->turn.calls, FUTEX_WAIT_PRIVATE, calls, (long)&some, 0,
+                       0);
+            t->inside = 1;
+            atomic_store(&t->steered, false);
+            stay_in(t);
+            watch(&seen);
+        }
+    }
+    return waited;
+}
+
+/* The thread can run again, and does when it is its turn. */
+static bool come_back(struct tms_rt_thread *t)
+{
+    tms_rt_mutex_lock(&pct.lock);
+    add_thread(t);
+    t->turn.state = RUNS;
+    if (atomic_load(&pct.current) == NULL) {
+        hand_over();
+    }
+    tms_rt_mutex_unlock(&pct.lock);
+    return takes_part(t) && wait_for_turn(t);
+}
+
+static void change_priority(struct tms_rt_thread *t)
+{
+    for (uint64_t i = 0; i + 1 < tms_rt_schedule.depth; i++) {
+        if (pct.changes[i] == pct.steps) {
+            t->turn.priority = (int64_t)i + 1;
+        }
+    }
+}
+
+static void notice_spinning(struct tms_rt_thread *t, uintptr_t pc)
+{
+    t->turn.same = t->turn.pc == pc ? t->turn.same + 1 : 0;
+    t->turn.pc = pc;
+    if (t->turn.same > SPINS_MOST) {
+        t->turn.priority = --pct.lowest;
+        t->turn.same = 0;
+    }
+}
+
+/* The thread has its turn: who is next? */
+static bool take_step(struct tms_rt_thread *t, const struct tms_rt_point *point)
+{
+    tms_rt_mutex_lock(&pct.lock);
+    pct.steps++;
+    change_priority(t);
+    notice_spinning(t, point->pc);
+    hand_over();
+    tms_rt_mutex_unlock(&pct.lock);
+    return wait_for_turn(t);
+}
+
+/* Does not take part as long as another one has the lock. */
+static bool wait_for_lock(struct tms_rt_thread *t, uintptr_t lock)
+{
+    bool waited = false, tries = false;
+
+    while (!tries) {
+        tms_rt_mutex_lock(&pct.lock);
+        tries = t->turn.wanted == 0 && waited; /* nobody could run: it was told to try */
+        tries = tries || !is_held_by_other(t, lock);
+        t->turn.wanted = tries ? 0 : lock;
+        t->turn.state = tries ? RUNS : WANTS_LOCK;
+        if (!tries) {
+            hand_over();
+        }
+        tms_rt_mutex_unlock(&pct.lock);
+        if (!tries) {
+            waited = true;
+            wait_for_turn(t);
+        }
+    }
+    return waited;
+}
+
+static bool pass(struct tms_rt_thread *t, const struct tms_rt_point *point)
+{
+    if (!tms_rt_is_point(point->kind)) {
+        return false;
+    }
+    bool waited = come_back(t);
+    if (!takes_part(t)) {
+        return false;
+    }
+    waited |= take_step(t, point);
+    if (point->kind == TMS_RT_AT_ACQUIRE) {
+        waited |= wait_for_lock(t, point->object);
+    }
+    return waited;
+}
+
+/* ---- waiting, starting, ending ------------------------------------------------------------ */
+
+static void waits(struct tms_rt_thread *t, bool begins)
+{
+    if (!begins) {
+        come_back(t);
+        return;
+    }
+    tms_rt_mutex_lock(&pct.lock);
+    if (takes_part(t)) {
+        t->turn.state = WAITS;
+        if (atomic_load(&pct.current) == t) {
+            hand_over();
+        }
+    }
+    tms_rt_mutex_unlock(&pct.lock);
+}
+
+static void forks(struct tms_rt_thread *child)
+{
+    tms_rt_mutex_lock(&pct.lock);
+    add_thread(child);
+    tms_rt_mutex_unlock(&pct.lock);
+}
+
+static void ends(struct tms_rt_thread *t)
+{
+    tms_rt_mutex_lock(&pct.lock);
+    remove_thread(t);
+    if (atomic_load(&pct.current) == t) {
+        hand_over();
+    }
+    tms_rt_mutex_unlock(&pct.lock);
+}
+
+static void start(void)
+{
+    for (uint64_t i = 0; i < CHANGES_MOST; i++) {
+        pct.changes[i] = 1 + random_of(UINT64_C(1) << 40 | i) % tms_rt_schedule.points;
+    }
+}
+
+/* The only thread of the process has no index yet that it keeps: it comes to its next point anew.
+ */
+static void restart(void)
+{
+    atomic_store(&pct.lock.state, 0);
+    pct.count = 0;
+    atomic_store(&pct.current, NULL);
+    for (uint32_t i = 0; i < LOCKS; i++) {
+        pct.held[i].lock = 0;
+    }
+}
+
+const struct tms_rt_strategy tms_rt_pct = {.start = start,
+                                           .point = pass,
+                                           .eager = true,
+                                           .holds = holds,
+                                           .waits = waits,
+                                           .forks = forks,
+                                           .ends = ends,
+                                           .restart = restart};

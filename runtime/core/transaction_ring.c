@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which transaction an event belongs to, as the engine asks (frontier/frontier_port.h): here a ring
+ * per thread. The thread writes to it without a lock; others read under the engine's, and an entry
+ * counts only if it is whole: `end` is written last, and the ring is so long that who still reads
+ * an entry that is overwritten meanwhile has slept for thousands of transactions.
+ */
+#include "runtime/core/runtime_memory.h"
+#include "runtime/core/thread.h"
+
+#define RING 65536u /* transactions; mapped as they are used */
+
+static inline struct past *entry(const struct history *history, uint64_t number)
+{
+    return &history->past[number % RING];
+}
+
+static bool need_ring(struct history *history)
+{
+    if (history->past == NULL) {
+        history->past = tms_rt_map(RING * sizeof(*history->past));
+    }
+    return history->past != NULL;
+}
+
+static inline void add_past(struct history *history, uint64_t begin, uint32_t label, uint32_t site)
+{
+    struct past *past = entry(history, history->count);
+
+    past->begin = begin;
+    past->end = TMS_NEVER;
+    past->label = label;
+    past->location = site;
+    __atomic_store_n(&history->count, history->count + 1, __ATOMIC_RELEASE);
+}
+
+bool tms_rt_history_begin(struct frontier *f, struct thread *t, const struct tms_op *op)
+{
+    (void)f;
+    if (!need_ring(&t->history)) {
+        return false;
+    }
+    add_past(&t->history, op->event, op->target, op->location);
+    return true;
+}
+
+void tms_rt_history_end(struct thread *t, uint64_t event)
+{
+    entry(&t->history, t->history.count - 1)->end = event;
+}
+
+/* The last transaction that begins at or before the event, if it holds it. */
+static const struct past *find(const struct history *history, uint64_t event, bool *forgotten)
+{
+    uint64_t count = __atomic_load_n(&history->count, __ATOMIC_ACQUIRE);
+    uint64_t oldest = count > RING ? count - RING + 1 : 0;
+    uint64_t low = oldest, high = count;
+
+    *forgotten = false;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (entry(history, middle)->begin <= event) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low == oldest) {
+        *forgotten = oldest > 0;
+        return NULL;
+    }
+    const struct past *past = entry(history, low - 1);
+    return event <= past->end ? past : NULL;
+}
+
+struct tms_transaction tms_rt_history_find(const struct thread *t, uint64_t event, uint32_t place)
+{
+    bool forgotten;
+    const struct past *past = find(&t->history, event, &forgotten);
+
+    if (past == NULL) {
+        return (struct tms_transaction){
+            .begin_event = event, .thread = t->id, .location = place, .unary = !forgotten};
+    }
+    return (struct tms_transaction){.begin_event = past->begin,
+                                    .thread = t->id,
+                                    .label = past->label,
+                                    .location = past->location};
+}
+
+/* ---- transactions that nobody knows of -------------------------------------------------- */
+
+static inline void run_from(struct tms_rt_thread *t, uint64_t begin)
+{
+    t->running_from = begin;
+    atomic_store_explicit(&t->running, begin, memory_order_release);
+}
+
+void tms_rt_run_from(struct tms_rt_thread *t, uint64_t begin)
+{
+    run_from(t, begin);
+}
+
+/* As tms_rt_restretch, for a transaction that begins or ends with this event and meets nobody. */
+static inline void restretch_alone(struct tms_rt_thread *t, uint64_t event)
+{
+    start_stretch(t->engine, event);
+    t->stretch = t->word_base | event << WORD_EVENT;
+    t->stretch_span = tms_rt_mode.full ? 0 : (UINT64_C(1) << WORD_SLOT) - (event << WORD_EVENT);
+}
+
+/* With its first transaction. */
+static __attribute__((noinline)) bool make_room(struct tms_rt_thread *t)
+{
+    if (!need_ring(&t->engine->history)) {
+        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        return false;
+    }
+    return true;
+}
+
+/*
+ * Nearly all transactions meet nobody, and need no row in the matrices: nothing leads out of them
+ * and nothing into them. So a transaction begins as a number in its thread. It gets its row when
+ * the first edge comes into it, or when the first one leaves it.
+ */
+void tms_rt_begin_alone(struct tms_rt_thread *t, uint32_t label, uint32_t site)
+{
+    struct thread *e = t->engine;
+
+    if (e->history.past == NULL && !make_room(t)) {
+        return;
+    }
+    struct tms_op *op = tms_rt_next_note(t);
+    uint64_t event = tms_rt_next_number(t);
+    *op = (struct tms_op){.event = event,
+                          .thread = t->index,
+                          .target = label,
+                          .location = site,
+                          .event_kind = TMS_EVENT_BEGIN,
+                          .kind = TMS_OP_BEGIN,
+                          .flags = TMS_OP_IN_BLOCK};
+    add_past(&e->history, event, label, site);
+    run_from(t, event);
+    restretch_alone(t, event);
+    e->log.begun = log_written(&e->log);
+    tms_rt_noted(t);
+    atomic_store_explicit(&t->unopened, event, memory_order_release);
+}
+
+static __attribute__((noinline)) void note_end(struct tms_rt_thread *t, uint32_t label,
+                                               uint32_t site)
+{
+    struct tms_op op = {.event = t->number,
+                        .thread = t->index,
+                        .target = label,
+                        .location = site,
+                        .event_kind = TMS_EVENT_END,
+                        .kind = TMS_OP_END,
+                        .flags = TMS_OP_IN_BLOCK};
+
+    tms_rt_history_end(t->engine, op.event);
+    tms_rt_note(t, &op);
+}
+
+/*
+ * Most transactions that meet nobody do nothing new either: their begin is the last entry of the
+ * log. Then there was no transaction. Who reads log and history at this moment looks for earlier
+ * events.
+ */
+static inline void forget_idle(struct tms_rt_thread *t)
+{
+    struct history *history = &t->engine->history;
+
+    t->engine->log.next--;
+    __atomic_store_n(&history->count, history->count - 1, __ATOMIC_RELEASE);
+}
+
+/*
+ * The exchange is due although hardly ever anybody has looked: another thread may be opening the
+ * transaction this very moment, for an edge out of it. One of the two must learn that it came too
+ * late, or the transaction would have a row that nobody closes.
+ */
+bool tms_rt_end_alone(struct tms_rt_thread *t, uint32_t label, uint32_t site)
+{
+    uint64_t begin = atomic_load_explicit(&t->unopened, memory_order_relaxed);
+
+    if (begin == 0 || !atomic_compare_exchange_strong(&t->unopened, &begin, 0)) {
+        return false;
+    }
+    tms_rt_next_number(t);
+    if (t->engine->log.next[-1].event == begin) {
+        forget_idle(t);
+    } else {
+        note_end(t, label, site);
+    }
+    t->engine->log.begun = TMS_NEVER;
+    run_from(t, 0);
+    restretch_alone(t, t->number);
+    return true;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Windows that a run with a schedule has seen: two accesses of a thread to the same memory inside
+ * one activation of a block, where other threads use that memory too; and, where memory is not
+ * watched, two acquires of the same lock. They go to the spool as they are seen, for later runs to
+ * hold a thread there (docs/schedules.md).
+ *
+ * A table of bounded size holds one row for each block, pair of instructions and place to hold. A
+ * window whose memory nobody else has used yet waits there until somebody has, or the process ends.
+ */
+#ifndef TMS_RUNTIME_WINDOW_LEARNING_H
+#define TMS_RUNTIME_WINDOW_LEARNING_H
+
+#include "runtime/core/thread.h"
+
+/* The second of two accesses or acquires. */
+struct tms_rt_window_end {
+    uintptr_t object; /* the first byte, or the lock */
+    uint8_t bytes;    /* which of the 8 bytes around it; 0: it is a lock */
+    bool writes;      /* the second access writes */
+    uint8_t used;     /* how threads use it: enum tms_rt_sharing */
+    uint32_t site;
+    uint32_t open;  /* site of the first, 0: it is looked up in the thread's log */
+    uint64_t event; /* of the first */
+};
+
+/*
+ * The thread is at the second of two. Takes a lock of its own, and calls deep for what is new; cost
+ * otherwise: a search in the thread's log, at one in 16 times where it has been seen often.
+ */
+void tms_rt_note_window(struct tms_rt_thread *thread, const struct tms_rt_window_end *end);
+
+/* The thread has acquired a lock at this site: the windows are those between two acquires. */
+void tms_rt_note_acquire(struct tms_rt_thread *thread, const void *lock, uint32_t site);
+
+/* The process ends: windows whose memory has become shared meanwhile are written as well. */
+void tms_rt_windows_finish(void);
+
+/* All is forgotten, in the child of a fork. */
+void tms_rt_windows_restart(void);
+
+#endif

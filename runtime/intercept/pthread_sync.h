@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The shapes of synchronising functions, which POSIX and C11 threads have in common: success is 0
+ * with both, and a row says the rest. Parameters are called `lock`, `condition` and `object`.
+ */
+#ifndef TMS_RUNTIME_PTHREAD_SYNC_H
+#define TMS_RUNTIME_PTHREAD_SYNC_H
+
+#include <pthread.h>
+#include <time.h>
+
+#include "runtime/intercept/interpose.h"
+
+/* Takes `lock`, unless it fails; `kind` of a scheduling point before. */
+#define TMS_RT_TAKES_AT(kind, name, parameters, arguments, how)                                    \
+    TMS_RT_REAL(int, name, parameters)                                                             \
+    TMS_RT_INTERPOSE int name parameters                                                           \
+    {                                                                                              \
+        uintptr_t pc = TMS_RT_PC();                                                                \
+        tms_rt_before(kind, lock, pc);                                                             \
+        int result = real_##name() arguments;                                                      \
+        if (result == 0 || result == EOWNERDEAD)                                                   \
+            TMS_RT_TELL_HERE(how(thread, lock, pc));                                               \
+        return result;                                                                             \
+    }
+
+#define TMS_RT_TAKES(name, parameters, arguments, how)                                             \
+    TMS_RT_TAKES_AT(TMS_RT_AT_ACQUIRE, name, parameters, arguments, how)
+/* The same if it does not wait, or not for long. */
+#define TMS_RT_TRIES(name, parameters, arguments, how)                                             \
+    TMS_RT_TAKES_AT(TMS_RT_AT_TRY, name, parameters, arguments, how)
+
+/* Mutexes whose unlock fails in any thread but the owner: all but the plainest (glibc). */
+static inline void tms_rt_releasing_mutex(struct tms_rt_thread *thread, const pthread_mutex_t *lock,
+                                          uintptr_t pc)
+{
+    int kind = lock->__data.__kind & 0x7f; /* further bits are about lock elision */
+
+    if (kind == PTHREAD_MUTEX_TIMED_NP || kind == PTHREAD_MUTEX_ADAPTIVE_NP)
+        tms_rt_releasing(thread, lock, pc);
+    else
+        tms_rt_releasing_own(thread, lock, pc);
+}
+
+/* Gives up `lock`. */
+#define TMS_RT_GIVES(name, parameters, how)                                                        \
+    TMS_RT_REAL(int, name, parameters)                                                             \
+    TMS_RT_INTERPOSE int name parameters                                                           \
+    {                                                                                              \
+        uintptr_t pc = TMS_RT_PC();                                                                \
+        TMS_RT_TELL_HERE(how(thread, lock, pc));                                                   \
+        return real_##name()(lock);                                                                \
+    }
+
+/* Makes `object`, or ends it: either way what was known of it is over. */
+#define TMS_RT_RENEWS(name, parameters, arguments, what, version)                                  \
+    TMS_RT_REAL_VERSION(int, name, parameters, version)                                            \
+    TMS_RT_INTERPOSE int name parameters                                                           \
+    {                                                                                              \
+        int result = real_##name() arguments;                                                      \
+        if (result == 0)                                                                           \
+            TMS_RT_TELL(tms_rt_sync_gone(what, (const void *)(uintptr_t)object));                  \
+        return result;                                                                             \
+    }
+
+/*
+ * Waits for `condition`. However the wait ends, by a time-out or by cancellation as well, the
+ * mutex is taken again, and before any cleanup handler of the program's runs. `refused`: the real
+ * function will fail before it lets go of the mutex.
+ */
+#define TMS_RT_WAITS(name, parameters, arguments, refused, version)                                \
+    TMS_RT_REAL_VERSION(int, name, parameters, version)                                            \
+    TMS_RT_INTERPOSE int name parameters                                                           \
+    {                                                                                              \
+        struct tms_rt_waiting waiting = {.condition = condition, .lock = lock, .pc = TMS_RT_PC()}; \
+        if (refused)                                                                               \
+            return real_##name() arguments;                                                        \
+        int result;                                                                                \
+        tms_rt_begin_wait(&waiting);                                                               \
+        pthread_cleanup_push(tms_rt_end_wait, &waiting);                                           \
+        result = real_##name() arguments;                                                          \
+        pthread_cleanup_pop(1);                                                                    \
+        return result;                                                                             \
+    }
+
+/* Says nothing, but is a good place to let another thread in. */
+#define TMS_RT_DELAYS(name, parameters, arguments, version)                                        \
+    TMS_RT_REAL_VERSION(int, name, parameters, version)                                            \
+    TMS_RT_INTERPOSE int name parameters                                                           \
+    {                                                                                              \
+        tms_rt_before(TMS_RT_AT_OTHER, condition, TMS_RT_PC());                                    \
+        return real_##name() arguments;                                                            \
+    }
+
+struct tms_rt_waiting {
+    const void *condition, *lock;
+    uintptr_t pc;
+    unsigned depth;
+    bool told;
+};
+
+void tms_rt_begin_wait(struct tms_rt_waiting *waiting);
+void tms_rt_end_wait(void *waiting);
+
+/* A time that the real function refuses before it lets go of the mutex. */
+static inline bool tms_rt_bad_time(const struct timespec *until)
+{
+    return until->tv_nsec < 0 || until->tv_nsec >= 1000000000;
+}
+
+typedef void tms_rt_initialiser(void);
+
+struct tms_rt_once {
+    const void *control;
+    tms_rt_initialiser *routine;
+    uintptr_t pc;
+    bool done; /* by this call */
+};
+
+/* What to hand to the real function, right away, in the place of the initialiser. */
+tms_rt_initialiser *tms_rt_begin_once(struct tms_rt_once *once);
+void tms_rt_end_once(const struct tms_rt_once *once);
+
+#endif

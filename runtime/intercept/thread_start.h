@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The birth of a thread and who it is, in common for POSIX and C11 threads.
+ *
+ * The creator tells the runtime first, so that the fork comes before all that the child does,
+ * and waits until the child has said who it is: whoever knows the pthread_t of a thread then
+ * finds its descriptor. `struct tms_rt_birth` lives on the creator's stack that long.
+ */
+#ifndef TMS_RUNTIME_THREAD_START_H
+#define TMS_RUNTIME_THREAD_START_H
+
+#include <pthread.h>
+
+#include "runtime/intercept/interpose.h"
+
+struct tms_rt_birth {
+    struct tms_rt_thread *parent, *child;
+    uintptr_t routine; /* what the program wants the child to run, and with what */
+    void *argument;
+    _Atomic uint32_t begun;
+};
+
+/* In the creator, before; false: the child will run unwatched, create it as the program asked. */
+bool tms_rt_begin_birth(struct tms_rt_birth *birth, uintptr_t pc);
+/* In the child, the first thing; `birth` is gone afterwards. */
+void tms_rt_born(struct tms_rt_birth *birth);
+/* In the creator, after; `created`: it worked, `detached`: there will be no join. */
+void tms_rt_end_birth(struct tms_rt_birth *birth, bool created, bool detached);
+
+/* NULL for a thread that is not watched. The thread must not be joined yet. */
+struct tms_rt_thread *tms_rt_thread_of(pthread_t id);
+
+/* Before the calling thread, which may be the first one, ends itself. */
+void tms_rt_exiting(void);
+
+/* Waits for the end of thread `id`; success is 0. `waits`: whatever happens, as long as it takes.
+ */
+#define TMS_RT_JOINS(name, parameters, arguments, waits)                                           \
+    TMS_RT_REAL(int, name, parameters)                                                             \
+    TMS_RT_INTERPOSE int name parameters                                                           \
+    {                                                                                              \
+        uintptr_t pc = TMS_RT_PC();                                                                \
+        struct tms_rt_thread *child = tms_rt_thread_of(id);                                        \
+        if ((waits) && child != NULL)                                                              \
+            TMS_RT_TELL(tms_rt_joining(thread));                                                   \
+        tms_rt_before(TMS_RT_AT_OTHER, NULL, pc);                                                  \
+        tms_rt_waits(true);                                                                        \
+        int joined = real_##name() arguments;                                                      \
+        tms_rt_waits(false);                                                                       \
+        if (joined == 0 && child != NULL)                                                          \
+            TMS_RT_TELL_HERE(tms_rt_join_thread(thread, child, pc));                               \
+        return joined;                                                                             \
+    }
+
+/* Nobody will join thread `id`. */
+#define TMS_RT_DETACHES(name)                                                                      \
+    TMS_RT_REAL(int, name, (pthread_t))                                                            \
+    TMS_RT_INTERPOSE int name(pthread_t id)                                                        \
+    {                                                                                              \
+        struct tms_rt_thread *child = tms_rt_thread_of(id);                                        \
+        int detached = real_##name()(id);                                                          \
+        if (detached == 0 && child != NULL)                                                        \
+            TMS_RT_TELL(tms_rt_detach_thread(child));                                              \
+        return detached;                                                                           \
+    }
+
+#endif

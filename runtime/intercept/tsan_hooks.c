@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the compilers call, and the functions of the sanitizers' public headers that a program
+ * may call itself. A program that was compiled with -fsanitize=thread comes here before every
+ * read and write that may be shared, and at the start and the end of every function. What is
+ * atomic by itself is in tsan_atomics.c, what tells of locks and order in annotate.c.
+ *
+ * This is the hottest code there is: a hook finds its thread, asks the shadow whether the access
+ * says anything new, and returns. Before the start (static constructors, resolvers of indirect
+ * functions) and after the end there is no thread, and nothing to do.
+ */
+#include "runtime/core/call_stack.h"
+#include "runtime/shadow/shadow.h"
+
+#include <string.h>
+
+/* ---- reads and writes ------------------------------------------------------------------- */
+
+#define HOOK(access, size, constant)                                                               \
+    TMS_RT_EXPORT void __tsan_##access##size(void *address);                                       \
+    TMS_RT_EXPORT void __tsan_##access##size##_pc(void *address, void *pc);                        \
+    void __tsan_##access##size(void *address)                                                      \
+    {                                                                                              \
+        tms_rt_hook(address, size, constant, TMS_RT_PC());                                         \
+    }                                                                                              \
+    void __tsan_##access##size##_pc(void *address, void *pc)                                       \
+    {                                                                                              \
+        tms_rt_hook(address, size, constant, (uintptr_t)pc);                                       \
+    }
+
+/*
+ * The other names of a hook: any alignment is right everywhere here, and volatile accesses (told
+ * apart on request only) are no different.
+ */
+#define SAME(access, kind, size)                                                                   \
+    TMS_RT_EXPORT void __tsan_##kind##access##size(void *address)                                  \
+        __attribute__((alias("__tsan_" #access #size)));
+#define SAME_OF(access, size)                                                                      \
+    SAME(access, unaligned_, size)                                                                 \
+    SAME(access, volatile_, size)                                                                  \
+    SAME(access, unaligned_volatile_, size)
+
+/* One call for a plain read and the write behind it: still two events, with a gap between. */
+#define READ_WRITE_HOOK(size)                                                                      \
+    TMS_RT_EXPORT void __tsan_read_write##size(void *address);                                     \
+    void __tsan_read_write##size(void *address)                                                    \
+    {                                                                                              \
+        tms_rt_hook(address, size, TMS_RT_READ, TMS_RT_PC());                                      \
+        tms_rt_hook(address, size, TMS_RT_WRITE, TMS_RT_PC());                                     \
+    }                                                                                              \
+    SAME(read_write, unaligned_, size)
+
+#define HOOKS(size)                                                                                \
+    HOOK(read, size, TMS_RT_READ)                                                                  \
+    HOOK(write, size, TMS_RT_WRITE)                                                                \
+    SAME_OF(read, size)                                                                            \
+    SAME_OF(write, size)                                                                           \
+    READ_WRITE_HOOK(size)
+
+HOOKS(1)
+HOOKS(2)
+HOOKS(4)
+HOOKS(8)
+HOOKS(16)
+
+static inline __attribute__((always_inline)) void range(const void *address, size_t size,
+                                                        enum tms_rt_access access, uintptr_t pc)
+{
+    struct tms_rt_thread *thread = size != 0 ? tms_rt_enter() : NULL;
+    if (thread != NULL) {
+        tms_rt_access(thread, (uintptr_t)address, size, access, pc);
+        tms_rt_leave(thread);
+    }
+}
+
+#define RANGE_HOOK(access, constant)                                                               \
+    TMS_RT_EXPORT void __tsan_##access##_range(void *address, size_t size);                        \
+    TMS_RT_EXPORT void __tsan_##access##_range_pc(void *address, size_t size, void *pc);           \
+    void __tsan_##access##_range(void *address, size_t size)                                       \
+    {                                                                                              \
+        range(address, size, constant, TMS_RT_PC());                                               \
+    }                                                                                              \
+    void __tsan_##access##_range_pc(void *address, size_t size, void *pc)                          \
+    {                                                                                              \
+        range(address, size, constant, (uintptr_t)pc);                                             \
+    }
+
+RANGE_HOOK(read, TMS_RT_READ)
+RANGE_HOOK(write, TMS_RT_WRITE)
+
+/* Newer compilers call these for the C functions, which are watched under their own names. */
+TMS_RT_EXPORT void *__tsan_memcpy(void *to, const void *from, size_t size);
+TMS_RT_EXPORT void *__tsan_memmove(void *to, const void *from, size_t size);
+TMS_RT_EXPORT void *__tsan_memset(void *to, int byte, size_t size);
+
+void *__tsan_memcpy(void *to, const void *from, size_t size)
+{
+    return memcpy(to, from, size);
+}
+
+void *__tsan_memmove(void *to, const void *from, size_t size)
+{
+    return memmove(to, from, size);
+}
+
+void *__tsan_memset(void *to, int byte, size_t size)
+{
+    return memset(to, byte, size);
+}
+
+/* ---- the pointer to the virtual table --------------------------------------------------- */
+
+TMS_RT_EXPORT void __tsan_vptr_read(void **pointer);
+TMS_RT_EXPORT void __tsan_vptr_update(void **pointer, void *value);
+
+void __tsan_vptr_read(void **pointer)
+{
+    tms_rt_hook(pointer, sizeof(*pointer), TMS_RT_READ, TMS_RT_PC());
+}
+
+/*
+ * Constructors and destructors set it at every level of the class, mostly to what it is already:
+ * nobody can see such a write, and nobody wrote it down in the program.
+ */
+void __tsan_vptr_update(void **pointer, void *value)
+{
+    if (*pointer != value)
+        tms_rt_hook(pointer, sizeof(*pointer), TMS_RT_WRITE, TMS_RT_PC());
+}
+
+/* ---- functions -------------------------------------------------------------------------- */
+
+TMS_RT_EXPORT void __tsan_init(void);
+TMS_RT_EXPORT void __tsan_func_entry(void *caller);
+TMS_RT_EXPORT void __tsan_func_exit(void);
+
+/* Called by a constructor of every object file. */
+void __tsan_init(void)
+{
+    tms_rt_start();
+}
+
+static __attribute__((noinline)) void enter(struct tms_rt_thread *thread, uintptr_t address,
+                                            uintptr_t caller, uintptr_t frame)
+{
+    thread->inside = 1;
+    tms_rt_function_enter(thread, address, caller, frame);
+    tms_rt_go_out(thread);
+}
+
+static __attribute__((noinline)) void leave(struct tms_rt_thread *thread, uintptr_t frame)
+{
+    thread->inside = 1;
+    tms_rt_function_exit(thread, frame);
+    tms_rt_go_out(thread);
+}
+
+/*
+ * The frame is the stack pointer at the call. gcc may jump to the exit hook as the last thing in
+ * a function; then it is that of the caller, and so is the address that the hook returns to.
+ */
+void __tsan_func_entry(void *caller)
+{
+    struct tms_rt_thread *thread = tms_rt_self;
+    uintptr_t frame = (uintptr_t)__builtin_dwarf_cfa();
+    if (thread != NULL && thread->inside == 0 &&
+        !tms_rt_enter_plain(thread, TMS_RT_PC(), (uintptr_t)caller, frame))
+        enter(thread, TMS_RT_PC(), (uintptr_t)caller, frame);
+}
+
+void __tsan_func_exit(void)
+{
+    struct tms_rt_thread *thread = tms_rt_self;
+    uintptr_t frame = (uintptr_t)__builtin_dwarf_cfa();
+    if (thread != NULL && thread->inside == 0 && !tms_rt_exit_plain(thread, frame))
+        leave(thread, frame);
+}
+
+/* ---- accesses that the program tells of itself ------------------------------------------ */
+
+#define UNALIGNED(bits)                                                                            \
+    typedef uint##bits##_t tms_unaligned##bits __attribute__((aligned(1), may_alias));             \
+    TMS_RT_EXPORT uint##bits##_t __sanitizer_unaligned_load##bits(const void *address);            \
+    TMS_RT_EXPORT void __sanitizer_unaligned_store##bits(void *address, uint##bits##_t value);     \
+    uint##bits##_t __sanitizer_unaligned_load##bits(const void *address)                           \
+    {                                                                                              \
+        tms_rt_hook(address, (bits) / 8, TMS_RT_READ, TMS_RT_PC());                                \
+        return *(const tms_unaligned##bits *)address;                                              \
+    }                                                                                              \
+    void __sanitizer_unaligned_store##bits(void *address, uint##bits##_t value)                    \
+    {                                                                                              \
+        tms_rt_hook(address, (bits) / 8, TMS_RT_WRITE, TMS_RT_PC());                               \
+        *(tms_unaligned##bits *)address = value;                                                   \
+    }
+
+UNALIGNED(16)
+UNALIGNED(32)
+UNALIGNED(64)
+
+/* Objects of a library that is not instrumented itself: an access stands for a call. */
+TMS_RT_EXPORT void *__tsan_external_register_tag(const char *type);
+TMS_RT_EXPORT void __tsan_external_register_header(void *tag, const char *header);
+TMS_RT_EXPORT void __tsan_external_assign_tag(void *address, void *tag);
+TMS_RT_EXPORT void __tsan_external_read(void *address, void *pc, void *tag);
+TMS_RT_EXPORT void __tsan_external_write(void *address, void *pc, void *tag);
+
+void *__tsan_external_register_tag(const char *type)
+{
+    static char tag;
+    return &tag;
+}
+
+void __tsan_external_register_header(void *tag, const char *header)
+{
+}
+
+void __tsan_external_assign_tag(void *address, void *tag)
+{
+}
+
+void __tsan_external_read(void *address, void *pc, void *tag)
+{
+    tms_rt_hook(address, 1, TMS_RT_READ, (uintptr_t)pc);
+}
+
+void __tsan_external_write(void *address, void *pc, void *tag)
+{
+    tms_rt_hook(address, 1, TMS_RT_WRITE, (uintptr_t)pc);
+}
+
+/* ---- what has no meaning here ----------------------------------------------------------- */
+
+TMS_RT_EXPORT void *__tsan_get_current_fiber(void);
+TMS_RT_EXPORT void *__tsan_create_fiber(unsigned flags);
+TMS_RT_EXPORT void __tsan_destroy_fiber(void *fiber);
+TMS_RT_EXPORT void __tsan_switch_to_fiber(void *fiber, unsigned flags);
+TMS_RT_EXPORT void __tsan_set_fiber_name(void *fiber, const char *name);
+TMS_RT_EXPORT void __tsan_flush_memory(void);
+
+/* A fiber is something to hold on to, no more. */
+static char only_fiber;
+
+void *__tsan_get_current_fiber(void)
+{
+    return &only_fiber;
+}
+
+void *__tsan_create_fiber(unsigned flags)
+{
+    tms_rt_warn("the program switches between fibers, which are not followed: what they do counts "
+                "as done by the thread that runs them, and blocks that are open across a switch "
+                "may be judged wrongly");
+    return &only_fiber;
+}
+
+void __tsan_destroy_fiber(void *fiber)
+{
+}
+
+void __tsan_switch_to_fiber(void *fiber, unsigned flags)
+{
+}
+
+void __tsan_set_fiber_name(void *fiber, const char *name)
+{
+}
+
+void __tsan_flush_memory(void)
+{
+}
+
+/* Weak: with -fsanitize=undefined the compiler's runtime for that brings its own. */
+#define SHARED TMS_RT_EXPORT __attribute__((weak))
+SHARED void __sanitizer_print_stack_trace(void);
+SHARED void __sanitizer_set_report_path(const char *path);
+SHARED void __sanitizer_set_report_fd(void *descriptor);
+SHARED void __sanitizer_set_death_callback(void (*callback)(void));
+
+/* Reports are made by the command when the program is over. */
+void __sanitizer_print_stack_trace(void)
+{
+}
+
+void __sanitizer_set_report_path(const char *path)
+{
+}
+
+void __sanitizer_set_report_fd(void *descriptor)
+{
+}
+
+void __sanitizer_set_death_callback(void (*callback)(void))
+{
+}

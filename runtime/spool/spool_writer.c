@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writing the spool; spool_format.h has its layout. The whole file is mapped when it is made, and
+ * its descriptor is closed at once: descriptors are the program's to close and to reuse, so one
+ * that is kept may be a file of the program the next time it is used. Storage is allocated through
+ * the mapping, a few chunks ahead of what is written, because a page without storage would raise a
+ * bus error. Events go to a chunk of their thread without a lock, records of all threads to one
+ * chunk at a time, under a lock.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/core/live_counts.h"
+#include "runtime/core/runtime_memory.h"
+#include "runtime/core/thread.h"
+
+#define FILE_MOST   (UINT64_C(1) << 38)
+#define FILE_LEAST  (TMS_SPOOL_HEADER + AHEAD_LEAST)
+#define FIXED_MOST  (UINT64_C(1) << 28) /* where storage must be allocated at the start */
+#define AHEAD_LEAST (4 * TMS_SPOOL_CHUNK)
+#define AHEAD_MOST  (64 * TMS_SPOOL_CHUNK)
+#define REST_LEAST  1024u /* bytes of a chunk that are worth another thread's while */
+#define RESTS       256u
+
+static struct {
+    struct tms_rt_mutex lock;
+    struct tms_spool_header *header; /* the start of the mapping; NULL: there is no spool */
+    uint64_t length;                 /* of file and mapping */
+    uint64_t backed;                 /* has storage up to here */
+    uint64_t events_limit;           /* events must end before this; 0: no limit */
+    struct tms_spool_chunk *records;
+    struct tms_spool_chunk *rests[RESTS]; /* of threads that are over, with room at the end */
+    unsigned rest_count;
+    bool full; /* no more events */
+    /* Set as long as this is the process that opened the spool: the kernel clears it in a child. */
+    _Atomic uint32_t *ours;
+} spool;
+
+/* A child that some unknown way made shares the mapping, and must keep its hands off it. */
+static bool is_ours(void)
+{
+    return spool.header != NULL && atomic_load_explicit(spool.ours, memory_order_relaxed) != 0;
+}
+
+struct tms_spool_header *tms_rt_spool_header(void)
+{
+    return is_ours() ? spool.header : NULL;
+}
+
+/* ---- the file --------------------------------------------------------------------------- */
+
+/* The last "%p": the directories before it may have any name. */
+static const char *find_mark(const char *pattern)
+{
+    const char *mark = NULL;
+
+    for (const char *at = pattern; (at = strstr(at, "%p")) != NULL; at += 2) {
+        mark = at;
+    }
+    return mark;
+}
+
+uint64_t tms_rt_clock(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/*
+ * "%p" in the pattern becomes the process id, followed by a number for a program that the process
+ * became by exec. A file that is there already is never used. Only one thread comes here, at the
+ * start of a process, so the path need not be on a stack that may be small.
+ */
+static char path[PATH_MAX];
+
+static int create(const char *pattern, uint32_t *image)
+{
+    const char *mark = find_mark(pattern);
+    int file = -1;
+
+    errno = EINVAL;
+    for (*image = 1; mark != NULL && *image < 1000; ++*image) {
+        char number[16] = "";
+        if (*image > 1) {
+            snprintf(number, sizeof(number), ".%u", *image);
+        }
+        snprintf(path, PATH_MAX, "%.*s%d%s%s", (int)(mark - pattern), pattern, (int)getpid(),
+                 number, mark + 2);
+        file = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (file >= 0 || errno != EEXIST) {
+            break;
+        }
+    }
+    return file;
+}
+
+/* Allocates storage for mapped pages: false if there is none left. */
+static bool back(void *start, size_t bytes)
+{
+    while (madvise(start, bytes, MADV_POPULATE_WRITE) != 0) {
+        if (errno != EINTR && errno != EAGAIN) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* An older kernel can't do that: there all storage is allocated at the start. */
+static bool can_back(void)
+{
+    return madvise(NULL, 0, MADV_POPULATE_WRITE) == 0;
+}
+
+static void *map_length(int file, uint64_t length, bool grows)
+{
+    int failed = grows ? ftruncate(file, (off_t)length) : fallocate(file, 0, 0, (off_t)length);
+    void *map = failed != 0 ? MAP_FAILED
+                            : mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                                   file, 0);
+
+    return map != MAP_FAILED ? map : NULL;
+}
+
+/* As much of the file as limits and address space allow. Passing RLIMIT_FSIZE would be a signal. */
+static void *map_file(int file)
+{
+    struct rlimit limit;
+    bool grows = can_back();
+    uint64_t length = grows ? FILE_MOST : FIXED_MOST;
+    void *map = NULL;
+
+    errno = EFBIG;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < length) {
+        length = limit.rlim_cur & ~(uint64_t)4095;
+    }
+    for (; map == NULL && length >= FILE_LEAST; length = length / 2 & ~(uint64_t)4095) {
+        map = map_length(file, length, grows);
+        spool.length = length;
+    }
+    spool.backed = grows ? TMS_SPOOL_HEADER : spool.length;
+    if (map != NULL && grows && !back(map, TMS_SPOOL_HEADER)) {
+        munmap(map, spool.length);
+        errno = ENOSPC;
+        return NULL;
+    }
+    if (map != NULL) {
+        madvise(map, spool.length, MADV_DONTDUMP);
+    }
+    return map;
+}
+
+static bool mark_ours(void)
+{
+    if (spool.ours == NULL) {
+        spool.ours = tms_rt_map(4096);
+        if (spool.ours == NULL || madvise(spool.ours, 4096, MADV_WIPEONFORK) != 0) {
+            return false;
+        }
+    }
+    atomic_store(spool.ours, 1);
+    return true;
+}
+
+static void fill_header(struct tms_spool_header *header, uint32_t image, int32_t parent)
+{
+    header->header_size = sizeof(*header);
+    header->event_size = sizeof(struct tms_spool_event);
+    header->pid = getpid();
+    header->parent = parent != 0 ? parent : getppid();
+    header->forked = parent != 0;
+    header->started = tms_rt_clock();
+    header->image = image;
+    header->end = TMS_SPOOL_HEADER;
+    ssize_t length = readlink("/proc/self/exe", header->program, sizeof(header->program) - 1);
+    header->program[length > 0 ? length : 0] = '\0';
+    memcpy(header->magic, TMS_SPOOL_MAGIC, sizeof(header->magic));
+}
+
+static void forget(void)
+{
+    tms_rt_publish_to(NULL);
+    if (spool.header != NULL) {
+        munmap(spool.header, spool.length); /* the parent's */
+    }
+    atomic_store(&spool.lock.state, 0);
+    spool.header = NULL;
+    spool.records = NULL;
+    spool.rest_count = 0;
+    spool.full = false;
+}
+
+bool tms_rt_spool_open(const char *pattern, uint64_t max_size)
+{
+    int32_t parent = spool.header != NULL ? spool.header->pid : 0;
+    uint32_t image;
+
+    forget();
+    spool.events_limit =
+        max_size == 0 ? 0 : TMS_SPOOL_HEADER + max_size + 2 * (uint64_t)TMS_SPOOL_CHUNK;
+    int file = create(pattern, &image);
+    if (file < 0) {
+        return false;
+    }
+    struct tms_spool_header *header = map_file(file);
+    int error = errno;
+    close(file);
+    if (header == NULL || !mark_ours()) {
+        unlink(path);
+        errno = error;
+        return false;
+    }
+    fill_header(header, image, parent);
+    spool.header = header;
+    tms_rt_publish_to((void *)((char *)header + TMS_SPOOL_LIVE));
+    return true;
+}
+
+/* ---- chunks ----------------------------------------------------------------------------- */
+
+/* Allocates storage for one more chunk, and for some that will follow. */
+static bool back_ahead(uint64_t end)
+{
+    uint64_t ahead = spool.backed / 4 < AHEAD_LEAST  ? AHEAD_LEAST
+                     : spool.backed / 4 > AHEAD_MOST ? AHEAD_MOST
+                                                     : spool.backed / 4 & ~(uint64_t)4095;
+
+    if (end <= spool.backed) {
+        return true;
+    }
+    if (spool.backed + ahead > spool.length) {
+        ahead = spool.length - spool.backed;
+    }
+    if (spool.backed + ahead < end || !back((char *)spool.header + spool.backed, ahead)) {
+        return false;
+    }
+    spool.backed += ahead;
+    return true;
+}
+
+static struct tms_spool_chunk *set_up(void *at, uint32_t kind, uint32_t thread, uint32_t size)
+{
+    struct tms_spool_chunk *chunk = at;
+
+    *chunk = (struct tms_spool_chunk){
+        .kind = kind, .thread = thread, .used = sizeof(*chunk), .size = size};
+    return chunk;
+}
+
+/* What a thread that is over left of its chunk. */
+static struct tms_spool_chunk *take_rest(uint32_t thread)
+{
+    struct tms_spool_chunk *before = spool.rests[--spool.rest_count];
+    struct tms_spool_chunk *chunk = set_up((char *)before + before->used, TMS_SPOOL_EVENTS, thread,
+                                           before->size - before->used);
+
+    __atomic_store_n(&before->size, before->used, __ATOMIC_RELEASE);
+    return chunk;
+}
+
+/* The lock is held. NULL when there is no room for more. */
+static struct tms_spool_chunk *new_chunk(uint32_t kind, uint32_t thread)
+{
+    uint64_t at = spool.header->end, end = at + TMS_SPOOL_CHUNK;
+    bool full = kind == TMS_SPOOL_EVENTS && spool.events_limit != 0 && end > spool.events_limit;
+
+    if (full || !back_ahead(end)) {
+        spool.full = spool.full || kind == TMS_SPOOL_EVENTS;
+        uint32_t loss = kind == TMS_SPOOL_EVENTS && !tms_rt_mode.records ? TMS_SPOOL_LOST_ALONG
+                        : full                                           ? TMS_SPOOL_LOST_SIZE
+                                                                         : TMS_SPOOL_LOST_MEMORY;
+        __atomic_fetch_or(&spool.header->lost, loss, __ATOMIC_RELAXED);
+        return NULL;
+    }
+    struct tms_spool_chunk *chunk =
+        set_up((char *)spool.header + at, kind, thread, TMS_SPOOL_CHUNK);
+    __atomic_store_n(&spool.header->end, end, __ATOMIC_RELEASE);
+    return chunk;
+}
+
+/* The first event of a thread that is lost: from the first of all threads on there is no trace. */
+static void cut_here(uint64_t number)
+{
+    uint64_t cut = __atomic_load_n(&spool.header->cut, __ATOMIC_RELAXED);
+
+    while ((cut == 0 || number < cut) &&
+           !__atomic_compare_exchange_n(&spool.header->cut, &cut, number, true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+    }
+}
+
+/*
+ * The chunks of a thread follow each other in the file, so only its first one may be a rest; and
+ * that is all that short threads need.
+ */
+static bool next_chunk(struct tms_rt_thread *t, uint64_t number)
+{
+    tms_rt_mutex_lock(&spool.lock);
+    bool rest = t->events == NULL && spool.rest_count > 0;
+    struct tms_spool_chunk *chunk = spool.header == NULL || spool.full ? NULL
+                                    : rest                             ? take_rest(t->index)
+                                           : new_chunk(TMS_SPOOL_EVENTS, t->index);
+    tms_rt_mutex_unlock(&spool.lock);
+    t->events = chunk;
+    if (chunk == NULL && spool.header != NULL) {
+        cut_here(number);
+        t->events_cut = true;
+    }
+    return chunk != NULL;
+}
+
+/* What threads do to each other, or to memory itself: accesses are not put together across it. */
+static inline bool disturbs(const struct tms_spool_event *event)
+{
+    return event->kind != TMS_EVENT_BEGIN && event->kind != TMS_EVENT_END &&
+           event->kind != TMS_EVENT_READ && event->kind != TMS_EVENT_WRITE &&
+           event->kind != TMS_EVENT_UPDATE && event->kind != TMS_SPOOL_IDLE;
+}
+
+void tms_rt_spool_write(struct tms_rt_thread *t, const struct tms_spool_event *event)
+{
+    bool room = t->events != NULL && t->events->used + sizeof(*event) <= t->events->size;
+
+    if (!is_ours()) {
+        tms_rt_mode.checks = false;
+        return;
+    }
+    if (t->events_cut || (!room && !next_chunk(t, event->number))) {
+        t->last_event = NULL;
+        return;
+    }
+    struct tms_spool_chunk *chunk = t->events;
+    t->last_event = (void *)((char *)chunk + chunk->used);
+    *t->last_event = *event;
+    __atomic_store_n(&chunk->used, chunk->used + (uint32_t)sizeof(*event), __ATOMIC_RELEASE);
+    t->spooled = event->number;
+    t->calm += disturbs(event);
+}
+
+void tms_rt_spool_event(struct tms_rt_thread *t, const struct tms_spool_event *event)
+{
+    if (!tms_rt_mode.records) {
+        tms_rt_along(t, event);
+        return;
+    }
+    if ((t->untold | t->uncalled) != 0) {
+        tms_rt_tell_blocks(t, UINT64_MAX);
+    }
+    tms_rt_spool_write(t, event);
+}
+
+void tms_rt_spool_idle(struct tms_rt_thread *t, uint32_t label, uint32_t site)
+{
+    struct tms_spool_event *last = t->last_event;
+    const struct tms_spool_event idle = {
+        .number = t->number, .target = label, .extra = 1, .site = site, .kind = TMS_SPOOL_IDLE};
+
+    if (last != NULL && last->kind == TMS_SPOOL_IDLE && last->target == label &&
+        last->site == site && last->extra < TMS_SPOOL_RUN_MOST) {
+        last->extra++;
+    } else {
+        tms_rt_spool_write(t, &idle);
+    }
+}
+
+void tms_rt_spool_aside(struct tms_rt_thread *t, const struct tms_spool_event *event)
+{
+    tms_rt_along_flush(t);
+    tms_rt_spool_write(t, event);
+}
+
+void tms_rt_spool_renewal(struct tms_rt_thread *t, uint8_t kind, uintptr_t address, size_t size,
+                          uint32_t site)
+{
+    if (tms_rt_mode.records) {
+        struct tms_spool_event event = {
+            .number = t->number, .target = address, .extra = size, .site = site, .kind = kind};
+        tms_rt_spool_aside(t, &event);
+    }
+}
+
+bool tms_rt_spool_is_full(void)
+{
+    return __atomic_load_n(&spool.full, __ATOMIC_RELAXED);
+}
+
+void tms_rt_spool_thread_ends(struct tms_rt_thread *t)
+{
+    const struct tms_spool_chunk *chunk = t->events;
+
+    if (chunk != NULL && chunk->size - chunk->used >= REST_LEAST && is_ours()) {
+        tms_rt_mutex_lock(&spool.lock);
+        if (spool.rest_count < RESTS) {
+            spool.rests[spool.rest_count++] = t->events;
+        }
+        tms_rt_mutex_unlock(&spool.lock);
+    }
+    t->events = NULL;
+    t->last_event = NULL;
+}
+
+static size_t rounded(size_t bytes)
+{
+    return (bytes + 7) & ~(size_t)7;
+}
+
+/*
+ * The record is filled in by the caller behind the reader's back: its bytes are zero until then,
+ * which a reader takes for what it is when the process died in between.
+ */
+void *tms_rt_spool_record(enum tms_spool_type type, size_t bytes)
+{
+    struct tms_spool_record *record = NULL;
+
+    if (!is_ours() || bytes > TMS_SPOOL_CHUNK / 2) {
+        return NULL;
+    }
+    tms_rt_mutex_lock(&spool.lock);
+    if (spool.records == NULL || spool.records->used + rounded(bytes) > TMS_SPOOL_CHUNK) {
+        spool.records = new_chunk(TMS_SPOOL_RECORDS, 0);
+    }
+    if (spool.records != NULL) {
+        struct tms_spool_chunk *chunk = spool.records;
+        record = (void *)((char *)chunk + chunk->used);
+        *record = (struct tms_spool_record){type, (uint32_t)bytes};
+        __atomic_store_n(&chunk->used, chunk->used + (uint32_t)rounded(bytes), __ATOMIC_RELEASE);
+    }
+    tms_rt_mutex_unlock(&spool.lock);
+    return record;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A running or finished analysis, as the reports see it. */
+#ifndef TMS_ANALYSIS_ANALYSIS_H
+#define TMS_ANALYSIS_ANALYSIS_H
+
+#include "analysis/engine_thread.h"
+#include "analysis/findings.h"
+#include "analysis/sync_filter.h"
+#include "engine_api/engine.h"
+#include "spec/lower.h"
+#include "trace/validate.h"
+
+/* One engine at work. */
+struct tms_run {
+    const struct tms_engine *engine;
+    void *state;
+    struct tms_host host;
+    double seconds;
+    struct tms_result result; /* filled by the finish */
+    /* While results are compared: the turn of each finding, and all of them, as bits. */
+    uint8_t *turn_of;
+    unsigned turns;
+    struct tms_counters counters;
+    char loss[TMS_MESSAGE_SIZE];
+    char assumption[TMS_MESSAGE_SIZE];
+};
+
+struct tms_analysis {
+    struct tms_context *context;
+    struct tms_memory memory; /* of the analysis itself */
+    struct tms_settings settings;
+    struct tms_validator validator;
+    struct tms_lower lower;
+    struct tms_run *runs;
+    size_t run_count, run_capacity;
+    bool streams;            /* the first engine can take events as they come, … */
+    bool bumpy;              /* … but lately too many were not plain */
+    struct tms_aside *aside; /* if so, and there are others, the way to them, … */
+    struct tms_pick pick;    /* … and what they are given, there, … */
+    bool picks;              /* … if some of them do without reads and writes */
+    uint64_t counted;        /* by tms_analysis_counted, 0: not */
+    struct tms_trace_summary summary;
+    uint32_t last_thread; /* of the last event fed */
+    double started;
+    int failed; /* sticky */
+    bool finished;
+    bool stopped;    /* at the first violation, as asked */
+    size_t observed; /* so many runs, the last ones, worked elsewhere; the first of them has the
+                        first result, … */
+    struct tms_trace_summary elsewhere; /* … and its summary counts */
+    bool marked;                        /* known findings are at the end of the lists */
+    struct tms_merged *merged;          /* its results are those of others; NULL: its own */
+    char loss[TMS_MESSAGE_SIZE];
+};
+
+/* All engines have taken in what was fed; no more will be. */
+void tms_analysis_flush(struct tms_analysis *analysis);
+
+/* Seconds since some time. */
+double tms_analysis_now(void);
+
+/* The engine was at work so long; beyond settings.timeout it fails. */
+void tms_run_took(const struct tms_settings *settings, struct tms_run *run, double seconds);
+
+/* With settings.first: has every engine what it was asked for, or given up? */
+bool tms_analysis_had_enough(const struct tms_analysis *analysis);
+
+/* The run of the index-th result. */
+/* The findings of a run that has a result: those of its engine, or of its host. */
+struct tms_finding *tms_run_findings(const struct tms_run *run);
+
+struct tms_run *tms_analysis_run(const struct tms_analysis *analysis, size_t index);
+
+#endif

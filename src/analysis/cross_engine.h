@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the results of one analysis have to say about each other, once all of them are there.
+ *
+ * One finding seen by several engines is told once: the one with the stronger evidence stands; of
+ * equally strong ones one that has a cycle, and then the one whose engine comes first. The others
+ * point at it (same_as). And an
+ * engine whose findings presuppose something says whether another engine has looked at that.
+ */
+#ifndef TMS_ANALYSIS_CROSS_ENGINE_H
+#define TMS_ANALYSIS_CROSS_ENGINE_H
+
+#include "analysis/analysis.h"
+
+/* At the finish, when every run has its result. TMS_OK or TMS_ERR_MEMORY. */
+int tms_agreement_make(struct tms_analysis *analysis);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tmesis check: recorded traces in, a report and an exit status out. A trace that can't be
+ * read does not keep the others from being checked.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/baseline_option.h"
+#include "cli/check_job.h"
+#include "cli/console.h"
+#include "cli/options.h"
+#include "cli/output_file.h"
+#include "cli/predict_options.h"
+#include "cli/report_options.h"
+#include "cli/run_origin.h"
+#include "cli/spec_options.h"
+#include "cli/suppress_options.h"
+#include "tmesis/tmesis.h"
+
+struct values {
+    struct tms_common common;
+    const char *engines;
+    struct tms_reading reading;
+    struct tms_maybe json;
+    const char *baseline;
+    struct tms_given rules;
+    struct tms_predicting predicting;
+    struct tms_suppressing suppressing;
+    struct tms_reporting reporting;
+    uint64_t max_violations;
+    double timeout;
+    bool blame, all, first, stats, table;
+    bool engine_given;
+};
+
+#define AT(field) offsetof(struct values, field)
+
+static const struct tms_option options[] = {
+    {.name = "engine",
+     .type = TMS_OPTION_LIST,
+     .at = AT(engines),
+     .given = AT(engine_given),
+     .initial = TMS_DEFAULT_ENGINES,
+     .word = tms_word_engine,
+     .alone = "all",
+     .environment = true,
+     .value = "NAME,…",
+     .help = "which engines decide, in one pass over the trace; tmesis engines tells them apart"},
+    {.name = "blame",
+     .type = TMS_OPTION_FLAG,
+     .at = AT(blame),
+     .initial = "yes",
+     .environment = true,
+     .help = "only the bare verdict, at full speed: don't work out which blocks are themselves "
+             "not atomic"},
+    {.name = "first",
+     .type = TMS_OPTION_FLAG,
+     .at = AT(first),
+     .environment = true,
+     .help = "stop at the first violation"},
+    {.name = "all",
+     .type = TMS_OPTION_FLAG,
+     .at = AT(all),
+     .environment = true,
+     .help = "list every violation by itself instead of one finding per pattern with a count"},
+    {.name = "max-violations",
+     .type = TMS_OPTION_COUNT,
+     .at = AT(max_violations),
+     .environment = true,
+     .value = "N",
+     .help = "list at most N findings per engine; 0: all of them"},
+    TMS_SPEC_OPTIONS(AT(rules)),
+    TMS_PREDICTING_OPTIONS(AT(predicting)),
+    TMS_SUPPRESS_OPTIONS(AT(suppressing)),
+    TMS_REPORTING_OPTIONS(AT(reporting)),
+    TMS_READING_OPTIONS(AT(reading)),
+    {.name = "json",
+     .type = TMS_OPTION_MAYBE,
+     .at = AT(json),
+     .value = "FILE",
+     .help = "write one JSON object per trace, to standard output or to FILE"},
+    TMS_BASELINE_OPTION(AT(baseline)),
+    {.name = "table",
+     .type = TMS_OPTION_FLAG,
+     .at = AT(table),
+     .environment = true,
+     .help = "instead of the report, a table with a row for each engine: what it answered, its "
+             "time and memory"},
+    {.name = "timeout",
+     .type = TMS_OPTION_SECONDS,
+     .at = AT(timeout),
+     .initial = "0",
+     .environment = true,
+     .value = "SECONDS",
+     .help = "an engine that takes longer than this gives up, and the others go on; 0: no limit"},
+    {.name = "stats",
+     .type = TMS_OPTION_FLAG,
+     .at = AT(stats),
+     .environment = true,
+     .help = "what the engines counted: time, memory, their own numbers"},
+    {0}};
+
+/* ---- one trace ------------------------------------------------------------------------ */
+
+/* What holds for all traces. */
+struct terms {
+    const struct values *values;
+    struct tms_settings settings;
+    struct tms_fail_on fail_on;
+    struct tms_rules rules;
+    struct tms_suppress suppress;
+    struct tms_known known;
+    char engines[TMS_ENGINE_LIST_SIZE];
+};
+
+struct job {
+    const struct values *values;
+    struct terms *terms;
+    struct tms_checking checking;
+    double started;
+    FILE *json;   /* NULL: none wanted */
+    bool starved; /* memory ran out, perhaps in the middle of an object of JSON */
+};
+
+static int report(const struct job *job)
+{
+    const struct tms_checking *checking = &job->checking;
+    struct tms_report_settings settings;
+
+    tms_reporting_settings(&job->values->reporting, &job->values->common, &settings);
+    settings.path = checking->path;
+    settings.format = tms_reader_format(checking->reader);
+    settings.stats = job->values->stats;
+    settings.started = job->started;
+    settings.host = tms_origin_host();
+    settings.baseline = job->terms->known.baseline != NULL;
+    /* Who asks for an engine wants to see what it found. */
+    settings.potential = job->values->predicting.potential || job->values->engine_given;
+    int code = tms_report(checking->analysis, job->values->table ? "table" : "text", &settings,
+                          tms_console_sink, stderr);
+    if (code == TMS_ERR_MEMORY) {
+        return code;
+    }
+    /* What a stream could not take is found when it is flushed. */
+    if (job->json != NULL) {
+        code = tms_report(checking->analysis, "json", &settings, tms_console_sink, job->json);
+    }
+    return code == TMS_ERR_IO ? TMS_OK : code;
+}
+
+static int run_job(struct job *job)
+{
+    struct tms_checking *checking = &job->checking;
+    const struct tms_reading *reading = &job->values->reading;
+    int code = tms_checking_run(checking, reading, &job->terms->settings, &job->values->common,
+                                tms_console_complain);
+
+    if (code == TMS_OK) {
+        code = tms_known_mark(&job->terms->known, checking->analysis);
+    }
+    if (code == TMS_OK) {
+        code = report(job);
+        tms_suppress_take(&job->terms->suppress, checking->analysis);
+    }
+    int status = code == TMS_OK ? tms_checking_status(checking, &job->terms->fail_on)
+                                : tms_checking_bad(checking, code, reading);
+    job->starved = code == TMS_ERR_MEMORY;
+    if (code != TMS_OK && job->json != NULL && !job->starved) {
+        tms_console_json_error(job->json, checking->path, tms_error(checking->context));
+    }
+    tms_checking_free(checking);
+    return status;
+}
+
+/* ---- all of them ---------------------------------------------------------------------- */
+
+static int run_jobs(struct terms *terms, const struct tms_operands *operands)
+{
+    const struct values *values = terms->values;
+    struct tms_new_file json = {0};
+    int status = TMS_EXIT_OK;
+    bool starved = false;
+
+    if (values->json.given && tms_new_file_open_text(&json, values->json.value) != TMS_EXIT_OK) {
+        return TMS_EXIT_BAD;
+    }
+    for (size_t i = 0; i < operands->count; i++) {
+        struct job job = {.values = values,
+                          .terms = terms,
+                          .started = tms_origin_now(),
+                          .checking.path = operands->text[i],
+                          .json = json.stream.out};
+        if (i > 0 && !values->common.quiet) {
+            fputc('\n', stderr);
+        }
+        status = tms_console_worse(status, run_job(&job));
+        starved = starved || job.starved;
+    }
+    if (starved) {
+        tms_new_file_abandon(&json);
+        return status;
+    }
+    return values->json.given ? tms_console_worse(status, tms_new_file_close(&json)) : status;
+}
+
+/* Did the traces show all their labels? Not if one was bad, or left at its first violation. */
+static bool read_to_the_end(const struct values *values, int status)
+{
+    return status != TMS_EXIT_BAD && !(values->first && status == TMS_EXIT_VIOLATION);
+}
+
+static bool usage_is_good(struct terms *terms, const struct tms_operands *operands)
+{
+    const struct values *values = terms->values;
+    const char *json = values->json.value != NULL ? values->json.value : "-";
+
+    return tms_fail_on_parse(&terms->fail_on, values->predicting.fail_on, TMS_LEVEL_NOTE) &&
+           tms_predicting_levels(&values->predicting, &terms->fail_on, values->engines) &&
+           tms_standard_input_once(operands, &values->rules, &values->suppressing.rules) &&
+           tms_suppress_spares(&values->suppressing, operands, &values->rules,
+                               values->json.given ? json : NULL) &&
+           (!values->json.given || (tms_new_file_spares(json, operands, &values->rules) &&
+                                    tms_new_file_spares(json, NULL, &values->suppressing.rules)));
+}
+
+static void settle_settings(struct terms *terms)
+{
+    const struct values *values = terms->values;
+    struct tms_settings *settings = &terms->settings;
+
+    tms_settings_init(settings);
+    settings->expect_blocks = true;
+    settings->engines =
+        tms_predicting_engines(&values->predicting, values->engines, terms->engines);
+    settings->blame = values->blame;
+    settings->all = values->all;
+    settings->first = values->first;
+    settings->max_violations = values->max_violations;
+    settings->timeout = values->timeout;
+    settings->spec = terms->rules.spec;
+    settings->suppressions = terms->suppress.list;
+    tms_reading_settings(&values->reading, settings);
+    tms_predicting_settings(&values->predicting, settings);
+}
+
+static int run(const void *all_values, const struct tms_operands *operands)
+{
+    struct terms terms = {.values = all_values};
+
+    if (!usage_is_good(&terms, operands)) {
+        return TMS_EXIT_BAD;
+    }
+    int status = tms_rules_open(&terms.rules, &terms.values->rules);
+    if (status == TMS_EXIT_OK) {
+        status = tms_suppress_open(&terms.suppress, &terms.values->suppressing);
+    }
+    status = tms_console_worse(status, tms_known_open(&terms.known, terms.values->baseline));
+    if (status == TMS_EXIT_OK) {
+        settle_settings(&terms);
+        status = run_jobs(&terms, operands);
+        if (read_to_the_end(terms.values, status) && !terms.values->common.quiet) {
+            tms_rules_warn(&terms.rules);
+            tms_suppress_warn(&terms.suppress);
+        }
+        status = tms_console_worse(status, tms_suppress_write(&terms.suppress, "tmesis check"));
+    }
+    tms_known_close(&terms.known);
+    tms_suppress_close(&terms.suppress);
+    tms_rules_close(&terms.rules);
+    return status;
+}
+
+const struct tms_command tms_command_check = {
+    .name = "check",
+    .summary = "check recorded traces: was every atomic block left whole?",
+    .usage = "TRACE…",
+    .about =
+        "Decides for each TRACE (\"-\" is standard input) whether its atomic blocks can be put "
+        "one after the other without changing what any thread saw. If not, shows which "
+        "blocks were cut apart, where, and by whom; and in any case which could be with another "
+        "timing. The report goes to standard error.\n\n"
+        "Exit status over all traces: 2 if one could not be read, else 1 if one has a "
+        "violation (--fail-on), else 3 if a verdict is incomplete, else 0.",
+    .options = options,
+    .values_size = sizeof(struct values),
+    .operands_least = 1,
+    .run = run,
+};

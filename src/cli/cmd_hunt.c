@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tmesis hunt: a program run again and again under controlled schedules, and one result. */
+#include <string.h>
+
+#include "cli/baseline_option.h"
+#include "cli/check_job.h"
+#include "cli/console.h"
+#include "cli/hunt_loop.h"
+#include "cli/hunt_summary.h"
+#include "cli/option_arguments.h"
+#include "cli/output_file.h"
+#include "cli/predict_options.h"
+#include "cli/report_options.h"
+#include "cli/spec_options.h"
+#include "cli/suppress_options.h"
+#include "cli/watched_run.h"
+
+struct values {
+    struct tms_common common;
+    struct tms_given rules;
+    struct tms_suppressing suppressing;
+    struct tms_reporting reporting;
+    const char *split, *memory, *baseline, *fail_on;
+    const char *output, *json, *shard, *strategy;
+    uint64_t runs, jobs, seed, strength;
+    double seconds, timeout;
+    bool exact_races, seed_given, runs_given, time_given;
+};
+
+#define AT(field) offsetof(struct values, field)
+
+static const struct tms_option options[] = {
+    {.name = "runs",
+     .letter = 'n',
+     .type = TMS_OPTION_COUNT,
+     .at = AT(runs),
+     .given = AT(runs_given),
+     .least = 1,
+     .most = 10000000,
+     .value = "N",
+     .help = "run the program N times, of all shards together"},
+    {.name = "time",
+     .type = TMS_OPTION_SECONDS,
+     .at = AT(seconds),
+     .given = AT(time_given),
+     .value = "SECONDS",
+     .help = "hunt for so long. Without this and --runs: 100 runs, 60 seconds, or until 25 runs "
+             "have shown nothing new, whatever comes first"},
+    {.name = "jobs",
+     .letter = 'j',
+     .type = TMS_OPTION_COUNT,
+     .at = AT(jobs),
+     .initial = "1",
+     .least = 1,
+     .most = 1024,
+     .value = "N",
+     .help = "so many runs at a time"},
+    {.name = "seed",
+     .type = TMS_OPTION_COUNT,
+     .at = AT(seed),
+     .given = AT(seed_given),
+     .most = TMS_SEED_MOST,
+     .value = "N",
+     .help = "the seed of the first run; the next ones have N + 1, N + 2, …. Without it one is "
+             "chosen"},
+    {.name = "strategy",
+     .type = TMS_OPTION_CHOICE,
+     .at = AT(strategy),
+     .initial = "auto",
+     .word = tms_hunt_strategy_word,
+     .value = "NAME",
+     .help = "how runs differ: noise (random delays), pct (random priorities), directed (threads "
+             "are held where a finding is predicted or possible), learn (no delays), or auto, a "
+             "mixture that goes by what earlier runs showed"},
+    {.name = "strength",
+     .type = TMS_OPTION_COUNT,
+     .at = AT(strength),
+     .initial = "100",
+     .least = 1,
+     .most = 10000,
+     .value = "PERCENT",
+     .help = "how dense the delays of noise are; 100 is as usual"},
+    {.name = "timeout",
+     .type = TMS_OPTION_SECONDS,
+     .at = AT(timeout),
+     .value = "SECONDS",
+     .help = "end a run that takes longer, and count it as failed. Without it: ten times as long "
+             "as the first run, and 10 seconds at least"},
+    {.name = "shard",
+     .type = TMS_OPTION_TEXT,
+     .at = AT(shard),
+     .value = "I/N",
+     .help = "make only every N-th run, those whose number leaves the remainder I; tmesis merge "
+             "puts the results of all shards together"},
+    {.name = "output",
+     .letter = 'o',
+     .type = TMS_OPTION_TEXT,
+     .at = AT(output),
+     .value = "DIR",
+     .help = "the directory for the result, which must not be there yet; without it, one of its "
+             "own in .tmesis"},
+    {.name = "json",
+     .type = TMS_OPTION_TEXT,
+     .at = AT(json),
+     .value = "FILE",
+     .help = "write the merged result to FILE as well"},
+    TMS_SPEC_OPTIONS(AT(rules)),
+    {.name = "split",
+     .type = TMS_OPTION_LIST,
+     .at = AT(split),
+     .word = tms_word_split,
+     .alone = "none",
+     .value = "WHAT,…",
+     .help = "what cuts a block in two on purpose, as for tmesis run"},
+    {.name = "memory",
+     .type = TMS_OPTION_CHOICE,
+     .at = AT(memory),
+     .word = tms_word_memory,
+     .value = "on|off",
+     .help = "off: watch locks and atomics only, as for tmesis run"},
+    {.name = "exact-races",
+     .type = TMS_OPTION_FLAG,
+     .at = AT(exact_races),
+     .help = "decide exactly where plain accesses race, too; slower"},
+    TMS_SUPPRESS_RULES(AT(suppressing)),
+    TMS_BASELINE_OPTION(AT(baseline)),
+    {.name = "fail-on",
+     .type = TMS_OPTION_LIST,
+     .at = AT(fail_on),
+     .word = tms_word_fail_on,
+     .environment = true,
+     .value = "[LEVEL][,EVIDENCE]",
+     .help = "what the exit status counts as a finding, as for tmesis run: without it, errors and "
+             "warnings that were observed"},
+    TMS_REPORTING_OPTIONS(AT(reporting)),
+    {0}};
+
+/* What is for the hunt itself, or for its report; `tmesis run` gets the other options. */
+static const char *const own[] = {"runs",     "time",    "jobs",    "seed",         "strategy",
+                                  "strength", "timeout", "shard",   "output",       "json",
+                                  "fail-on",  "notes",   "verbose", "strip-prefix", NULL};
+
+/* ---- what is wanted ------------------------------------------------------------------------- */
+
+/* Parsing has found it in the list. */
+static enum tms_hunt_strategy strategy_of(const char *word)
+{
+    size_t index = 0;
+
+    while (strcmp(tms_hunt_strategy_word(index), word) != 0) {
+        index++;
+    }
+    return (enum tms_hunt_strategy)index;
+}
+
+/* False after a sentence. */
+static bool make_plan(const struct values *values, struct tms_hunting_plan *plan)
+{
+    static const struct tms_maybe chosen = {.given = true};
+    bool limited = values->runs_given || values->time_given;
+
+    plan->shard = (struct tms_shard){0, 1};
+    if (values->shard != NULL && !tms_shard_parse(values->shard, &plan->shard)) {
+        tms_say("--shard takes I/N with I from 0 to N, such as 3/20, not \"%s\"", values->shard);
+        return false;
+    }
+    if (values->shard != NULL && !values->seed_given) {
+        tms_say("--shard needs --seed, the same for all shards");
+        return false;
+    }
+    plan->runs = limited ? values->runs : TMS_HUNT_RUNS;
+    plan->seconds = limited ? values->seconds : TMS_HUNT_TIME;
+    plan->quiet_runs = limited ? 0 : TMS_HUNT_QUIET;
+    plan->jobs = values->jobs;
+    plan->seed = values->seed;
+    if (!values->seed_given && !tms_watch_seed(&chosen, &plan->seed)) {
+        return false;
+    }
+    plan->strategy = strategy_of(values->strategy);
+    plan->strength = values->strength;
+    plan->run_limit = values->timeout;
+    plan->output = values->output;
+    plan->keep = true;
+    return values->json == NULL || tms_new_file_possible(values->json) == TMS_EXIT_OK;
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+static int exit_status(const struct tms_hunting *hunting, const struct tms_fail_on_answer *answer)
+{
+    struct tms_hunt_counts counts = tms_hunt_count(&hunting->hunt);
+
+    if (hunting->unsaved) {
+        return TMS_EXIT_BAD;
+    }
+    if (answer->fails || counts.failed > 0) {
+        return TMS_EXIT_VIOLATION;
+    }
+    bool incomplete = answer->doubts || hunting->interrupted || counts.unwatched > 0;
+    return incomplete ? TMS_EXIT_INCOMPLETE : TMS_EXIT_OK;
+}
+
+static void say_end(const struct tms_hunting *hunting, const struct values *values)
+{
+    if (hunting->interrupted) {
+        tms_say("the hunt was interrupted; this is what it had found");
+    }
+    if (!values->common.quiet) {
+        tms_hunt_summarize(&hunting->hunt, hunting->seconds);
+        tms_say("the result%s is in %s; tmesis report shows it again, --seed=%llu makes the same "
+                "schedules again",
+                hunting->unsaved ? ", as far as it could be written," : "", hunting->store.path,
+                (unsigned long long)hunting->plan->seed);
+    }
+}
+
+static int conclude(const struct tms_hunting *hunting, const struct values *values,
+                    const struct tms_fail_on *fail_on)
+{
+    struct tms_report_settings settings;
+    struct tms_fail_on_answer answer = {0};
+
+    if (json_object_size(hunting->hunt.runs) == 0) {
+        tms_say("no run ended%s; nothing is known",
+                hunting->interrupted ? " before the hunt was interrupted" : " in that time");
+        return TMS_EXIT_INCOMPLETE;
+    }
+    tms_reporting_settings(&values->reporting, &values->common, &settings);
+    settings.potential = settings.races = false;
+    settings.baseline = values->baseline != NULL;
+    int status = tms_hunt_report(&hunting->hunt, &settings, fail_on, &answer);
+    say_end(hunting, values);
+    if (status == TMS_EXIT_OK) {
+        status = tms_hunt_write_json(&hunting->hunt, values->json);
+    }
+    return status == TMS_EXIT_OK ? exit_status(hunting, &answer) : status;
+}
+
+static int run(const void *all_values, const struct tms_operands *operands)
+{
+    const struct values *values = all_values;
+    struct tms_hunting_plan plan = {.common = &values->common, .program = operands};
+    struct tms_words words = {0};
+    struct tms_hunting hunting;
+    struct tms_fail_on fail_on;
+
+    if (!tms_fail_on_parse(&fail_on, values->fail_on, TMS_LEVEL_WARNING) ||
+        !make_plan(values, &plan)) {
+        return TMS_EXIT_BAD;
+    }
+    tms_option_words(options, values, own, &words);
+    if (words.failed) {
+        tms_words_free(&words);
+        return tms_bad("out of memory");
+    }
+    plan.options = &words;
+    int status = tms_hunting_run(&hunting, &plan);
+    if (status == TMS_EXIT_OK) {
+        status = conclude(&hunting, values, &fail_on);
+    }
+    tms_hunting_free(&hunting);
+    tms_words_free(&words);
+    return status;
+}
+
+const struct tms_command tms_command_hunt = {
+    .name = "hunt",
+    .summary = "run a program many times under different schedules",
+    .usage = "[--] PROGRAM [ARGUMENT…]",
+    .about =
+        "Runs PROGRAM again and again, each time with other delays, checks every run as tmesis "
+        "run does, and keeps one result: each finding with the number of runs that showed it, "
+        "the first seed, and whether the program failed in these runs. Findings that go "
+        "together with failures come first. The program's output is discarded; if standard "
+        "input is a file or a pipe, every run gets a copy of it.\n\n"
+        "Exit status: 1 if an error or a warning was observed (see --fail-on), or if the "
+        "program failed in a run: it ended with another status than 0, by a signal, or took "
+        "too long; 3 if the hunt was interrupted or a verdict is incomplete; 2 after wrong "
+        "usage, or if PROGRAM can't be watched or the result can't be written; else 0.",
+    .options = options,
+    .values_size = sizeof(struct values),
+    .operands_least = 1,
+    .starts_program = true,
+    .run = run,
+};

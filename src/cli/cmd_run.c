@@ -1,0 +1,793 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tmesis run: a program watched, and a report when it has ended. `frontier` decides inside the
+ * program while it runs, and so do `sidetrack` and `goodlock` beside it; other engines get what was
+ * recorded. A program that was not built for it has the preload library loaded into it, and is
+ * judged by its locks, which are recorded along.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/console.h"
+#include "cli/engine_plan.h"
+#include "cli/option_arguments.h"
+#include "cli/options.h"
+#include "cli/output_file.h"
+#include "cli/predict_options.h"
+#include "cli/preflight.h"
+#include "cli/process_reports.h"
+#include "cli/process_result.h"
+#include "cli/repeated_runs.h"
+#include "cli/report_options.h"
+#include "cli/suppress_options.h"
+#include "cli/watched_run.h"
+#include "protocol/config.h"
+#include "spool/spool_findings.h"
+#include "spool/spool_judged.h"
+#include "spool/spool_predicted.h"
+#include "spool/spool_trace.h"
+#include "tmesis/tmesis.h"
+
+struct values {
+    struct tms_common common;
+    struct tms_watching watching;
+    struct tms_predicting predicting;
+    struct tms_suppressing suppressing;
+    struct tms_reporting reporting;
+    const char *engines;
+    const char *json;
+    const char *baseline;
+    const char *report_on;
+    const char *schedule;
+    uint64_t exit_code;
+    uint64_t max_violations;
+    uint64_t runs;
+    bool blame, all, stats, strict, races;
+    bool engine_given;
+};
+
+#define AT(field) offsetof(struct values, field)
+
+/*
+ * Signals that may ask for a report. Without --report-on it is one that a process which gets
+ * it by mistake ignores, and that is not sent on to the program otherwise.
+ */
+static const struct {
+    const char *name;
+    int number;
+} report_signals[] = {
+    {"HUP", SIGHUP}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"URG", SIGURG}, {"WINCH", SIGWINCH},
+};
+#define REPORT_SIGNALS (sizeof(report_signals) / sizeof(report_signals[0]))
+
+static const char *report_word(size_t index)
+{
+    return index < REPORT_SIGNALS ? report_signals[index].name : NULL;
+}
+
+static int report_signal(const char *name)
+{
+    for (size_t i = 0; name != NULL && i < REPORT_SIGNALS; i++) {
+        if (strcmp(report_signals[i].name, name) == 0) {
+            return report_signals[i].number;
+        }
+    }
+    return SIGURG;
+}
+
+static const struct tms_option options[] = {
+    TMS_WATCHING_OPTIONS(AT(watching)),
+    {.name = "engine",
+     .type = TMS_OPTION_LIST,
+     .at = AT(engines),
+     .given = AT(engine_given),
+     .initial = TMS_DEFAULT_ENGINES,
+     .word = tms_word_engine,
+     .alone = "all",
+     .environment = true,
+     .value = "NAME,…",
+     .help =
+         "which engines decide: frontier, judge and sidetrack do while the program runs, for "
+         "others it is recorded and they are run at its end (judge brings the other two "
+         "along); without it, programs that were not built with tmesis cc get " TMS_LOCK_ENGINES},
+    {.name = "blame",
+     .type = TMS_OPTION_FLAG,
+     .at = AT(blame),
+     .initial = "yes",
+     .environment = true,
+     .help = "only the bare verdict: don't work out which blocks are themselves not atomic"},
+    {.name = "all",
+     .type = TMS_OPTION_FLAG,
+     .at = AT(all),
+     .environment = true,
+     .help = "list violations by themselves instead of one finding per pattern with a count; "
+             "those that the running program counted together stay together"},
+    {.name = "max-violations",
+     .type = TMS_OPTION_COUNT,
+     .at = AT(max_violations),
+     .environment = true,
+     .value = "N",
+     .help = "list at most N findings per engine; 0: all of them"},
+    {.name = "races",
+     .type = TMS_OPTION_FLAG,
+     .at = AT(races),
+     .environment = true,
+     .help = "list data races too, as the engine fasttrack does; without it the report says how "
+             "many pairs of places raced, as predictions may then not hold"},
+    TMS_PREDICTING_OPTIONS(AT(predicting)),
+    TMS_SUPPRESS_OPTIONS(AT(suppressing)),
+    {.name = "strict",
+     .type = TMS_OPTION_FLAG,
+     .at = AT(strict),
+     .environment = true,
+     .help = "the exit status goes by the definition: any block that was cut is a violation, "
+             "whether or not data was affected; the same as --fail-on=note,observed"},
+    TMS_REPORTING_OPTIONS(AT(reporting)),
+    {.name = "json",
+     .type = TMS_OPTION_TEXT,
+     .at = AT(json),
+     .value = "FILE",
+     .help = "write one JSON object per process to FILE, and of several one more with all "
+             "findings merged; standard output is the program's"},
+    TMS_BASELINE_OPTION(AT(baseline)),
+    {.name = "report-on",
+     .type = TMS_OPTION_CHOICE,
+     .at = AT(report_on),
+     .word = report_word,
+     .environment = true,
+     .value = "SIGNAL",
+     .help = "which signal to tmesis asks for a report while the program runs, and to the program, "
+             "if it has no handler for it; without this it is URG, and only to tmesis"},
+    {.name = "schedule",
+     .type = TMS_OPTION_TEXT,
+     .at = AT(schedule),
+     .value = "FILE",
+     .help = "steer the threads of the program as FILE says: random delays, random priorities, or "
+             "threads held inside windows; --json then has the windows that were seen"},
+    {.name = "runs",
+     .type = TMS_OPTION_COUNT,
+     .at = AT(runs),
+     .initial = "1",
+     .least = 1,
+     .most = 1000000,
+     .value = "N",
+     .help = "run the program N times with different schedules, as tmesis hunt does, and report "
+             "on all runs together; its output is then discarded"},
+    {.name = "exit-code",
+     .type = TMS_OPTION_COUNT,
+     .at = AT(exit_code),
+     .initial = "66",
+     .most = 255,
+     .environment = true,
+     .value = "N",
+     .help = "the exit status if there is what --fail-on calls a violation"},
+    {.name = "stats",
+     .type = TMS_OPTION_FLAG,
+     .at = AT(stats),
+     .environment = true,
+     .help = "what the engines counted: time, memory, their own numbers"},
+    {0}};
+
+/* ---- one process -------------------------------------------------------------------------- */
+
+struct job {
+    const struct values *values;
+    struct tms_settings settings;
+    struct tms_engine_plan plan;  /* for processes with the runtime in them */
+    struct tms_engine_plan locks; /* for those with the preload library */
+    struct tms_fail_on fail_on;
+    struct tms_suppress suppress;
+    char preload[PATH_MAX];              /* the library for a program without the runtime, or "" */
+    struct tms_chosen_schedule schedule; /* .text NULL: none */
+    struct tms_watched watched;
+    struct tms_process_reports reports;
+    struct tms_new_file json; /* .stream.out NULL: none wanted */
+    bool violation, incomplete, bad;
+    bool unread; /* a process that nothing is known of */
+    bool blocks; /* some process had one */
+};
+
+/* Events on their way from a process to the engines. */
+struct feeding {
+    struct tms_remains *remains;
+    struct tms_analysis *analysis;
+};
+
+static bool is_inlined(const struct tms_context *context, uint32_t label)
+{
+    const char *name = tms_name(context, TMS_CLASS_LABEL, label, NULL);
+    size_t length = strlen(name), ending = strlen(TMS_SPOOL_INLINED);
+
+    return length > ending && strcmp(name + length - ending, TMS_SPOOL_INLINED) == 0;
+}
+
+/* Whether two acquires in the copy of an inlined function lie in one pass through it is a guess. */
+static int doubt_inlined(struct feeding *feeding, const struct tms_event *events, size_t count)
+{
+    int code = TMS_OK;
+
+    for (size_t i = 0; feeding->remains->names.inlined && i < count && code == TMS_OK; i++) {
+        if (events[i].kind == TMS_EVENT_BEGIN &&
+            is_inlined(feeding->remains->context, events[i].target)) {
+            code =
+                tms_analysis_doubt(feeding->analysis, events[i].target,
+                                   "the function was inlined, so whether both turns belong to "
+                                   "one call of it is a guess; compile with -fno-inline to know");
+        }
+    }
+    return code;
+}
+
+static int feed(void *user, const struct tms_event *events, size_t count)
+{
+    struct feeding *feeding = user;
+    int code = doubt_inlined(feeding, events, count);
+
+    if (code == TMS_OK) {
+        code = tms_analysis_feed(feeding->analysis, events, count, NULL);
+    }
+    return code < 0 ? code : TMS_OK;
+}
+
+/* Was the process looked at by the preload library? */
+static bool is_locks_only(const struct tms_remains *remains)
+{
+    return (remains->spool.header.mode & TMS_RT_LOCKS_ONLY) != 0;
+}
+
+static const struct tms_engine_plan *plan_for(const struct job *job,
+                                              const struct tms_remains *remains)
+{
+    return is_locks_only(remains) ? &job->locks : &job->plan;
+}
+
+/*
+ * Where an inlined function begins and ends is a guess, so nothing that is said of the run as it
+ * was may come from one: they are blocks only to engines that predict.
+ */
+static bool takes_inlined(const struct job *job, const struct tms_remains *remains)
+{
+    return is_locks_only(remains) && !job->locks.observes && job->values->watching.rules.count == 0;
+}
+
+/* The recorded events through the engines; `sites` gets where each of them happened. */
+static int run_engines(struct job *job, struct tms_remains *remains, struct tms_analysis *analysis,
+                       struct tms_event_sites *sites)
+{
+    struct tms_trace_outcome outcome;
+    struct feeding feeding = {remains, analysis};
+    char loss[TMS_SPOOL_REASON];
+
+    remains->names.inlined = takes_inlined(job, remains);
+    int code = tms_spool_trace(&remains->names, feed, &feeding, &outcome, sites);
+    if (code == TMS_OK) {
+        bool lost = tms_spool_loss_along(&remains->spool, loss) ||
+                    (!plan_for(job, remains)->inside && outcome.inlined == 0 &&
+                     tms_spool_doubt(&remains->spool, loss));
+        tms_analysis_lost(analysis, lost ? loss : NULL);
+        tms_analysis_counted(analysis, remains->spool.header.transactions);
+        job->blocks = job->blocks || outcome.inlined > 0;
+    }
+    return code;
+}
+
+/* Did the process predict itself? Else it has recorded what engines need for that. */
+static bool is_decided(const struct job *job, const struct tms_remains *remains)
+{
+    return plan_for(job, remains)->inside && job->preload[0] == '\0' &&
+           (remains->spool.header.mode & TMS_RT_ALONG) == 0;
+}
+
+/* What the process predicted itself, for the engines that would have. */
+static int take_predictions(struct tms_remains *remains, struct tms_analysis *analysis)
+{
+    char loss[TMS_SPOOL_REASON];
+    int code = tms_spool_predict(&remains->names, analysis);
+
+    if (code == TMS_OK) {
+        bool lost = tms_spool_loss_along(&remains->spool, loss);
+        tms_analysis_lost(analysis, lost ? loss : NULL);
+        tms_analysis_counted(analysis, remains->spool.header.transactions);
+    }
+    return code;
+}
+
+/* How the program came to the events that findings are made of. */
+struct stacks {
+    struct tms_remains *remains;
+    const struct tms_event_sites *sites;
+};
+
+static uint32_t stack_of(void *user, uint64_t event)
+{
+    const struct stacks *stacks = user;
+
+    return tms_spool_stack(&stacks->remains->names, tms_event_sites_find(stacks->sites, event));
+}
+
+/* What the program found, and what others find in what it recorded. */
+static int analyse(struct job *job, struct tms_remains *remains, struct tms_analysis **analysis)
+{
+    struct tms_event_sites sites;
+    struct stacks stacks = {remains, &sites};
+    const struct tms_engine_plan *plan = plan_for(job, remains);
+    struct tms_settings settings = job->settings;
+
+    settings.engines = plan->here;
+    int code = tms_analysis_new(remains->context, &settings, analysis);
+    tms_event_sites_init(&sites);
+    bool decided = is_decided(job, remains);
+    if (code == TMS_OK && plan->judged) {
+        code = tms_analysis_judge_elsewhere(*analysis);
+    }
+    if (code == TMS_OK && plan->recorded[0] != '\0') {
+        code = decided ? take_predictions(remains, *analysis)
+                       : run_engines(job, remains, *analysis, &sites);
+    }
+    if (code == TMS_OK && plan->inside) {
+        code = tms_spool_observe(&remains->names, tms_remains_seconds(remains, &job->watched),
+                                 *analysis);
+    }
+    if (code == TMS_OK && plan->inside && plan->races) {
+        code = tms_spool_observe_races(&remains->names, tms_remains_seconds(remains, &job->watched),
+                                       *analysis);
+    }
+    if (code == TMS_OK && plan->judged) {
+        code = tms_spool_judged(&remains->names, *analysis);
+    }
+    code = code == TMS_OK ? tms_analysis_finish(*analysis) : code;
+    if (code == TMS_OK && !decided) { /* that has its stacks */
+        tms_analysis_resolve(*analysis, stack_of, &stacks);
+    }
+    if (code == TMS_OK) {
+        code = remains->names.failed ? TMS_ERR_MEMORY : TMS_OK;
+    }
+    tms_event_sites_free(&sites);
+    return code;
+}
+
+static void note_verdicts(struct job *job, const struct tms_analysis *analysis)
+{
+    struct tms_fail_on_answer answer = tms_fail_on_ask(&job->fail_on, analysis);
+
+    job->violation = job->violation || answer.fails;
+    job->incomplete = job->incomplete || answer.doubts;
+}
+
+/*
+ * A child process in which nothing was to be checked is not worth a report; nor is one that has
+ * the library loaded because it started another, such as a shell.
+ */
+static bool is_silent(const struct job *job, const struct tms_remains *remains)
+{
+    const struct tms_spool_header *header = &remains->spool.header;
+    bool only_starts = is_locks_only(remains) && job->watched.spool_count > 1;
+    char loss[TMS_SPOOL_REASON];
+
+    return (remains->child && header->blocks == 0 && !tms_spool_loss(&remains->spool, loss)) ||
+           (only_starts && header->threads < 2);
+}
+
+/* Takes `remains` over. */
+static void judge(struct job *job, struct tms_remains *remains)
+{
+    struct tms_analysis *analysis = NULL;
+    int code = analyse(job, remains, &analysis);
+
+    if (code == TMS_OK) {
+        tms_suppress_take(&job->suppress, analysis);
+        code = tms_process_report(&job->reports, remains, analysis);
+    }
+    if (code == TMS_OK) {
+        note_verdicts(job, analysis);
+        code = tms_process_reports_add(&job->reports, remains, analysis);
+    } else {
+        tms_remains_bad(remains, code);
+        tms_analysis_free(analysis);
+        tms_remains_free(remains);
+    }
+    job->bad = job->bad || code != TMS_OK;
+}
+
+static void take_process(struct job *job, size_t index)
+{
+    struct tms_remains *remains = tms_remains_new(&job->watched, index);
+
+    if (remains == NULL) {
+        job->incomplete = job->unread = true;
+        return;
+    }
+    if (!job->values->common.quiet) {
+        tms_remains_warn(remains);
+    }
+    job->blocks = job->blocks || remains->spool.header.blocks > 0;
+    if (is_silent(job, remains)) {
+        tms_remains_free(remains);
+    } else {
+        judge(job, remains);
+    }
+}
+
+/* ---- the whole ---------------------------------------------------------------------------- */
+
+/* A violation outweighs everything, and how the program died what is not known of it. */
+static int exit_status(const struct job *job)
+{
+    if (job->violation) {
+        return (int)job->values->exit_code;
+    }
+    if (job->bad) {
+        return TMS_EXIT_WATCH_BAD;
+    }
+    if (job->watched.signalled) {
+        return job->watched.status;
+    }
+    return job->incomplete || !job->blocks ? TMS_EXIT_INCOMPLETE : job->watched.status;
+}
+
+static void conclude(const struct job *job)
+{
+    bool any_function = job->preload[0] != '\0' && job->values->watching.rules.count == 0;
+    bool nothing = !job->blocks && !job->violation && !job->unread;
+
+    if (nothing && any_function) {
+        tms_say("no function of %s was seen to use a lock (main and those that begin a thread do "
+                "not count), so this says nothing about it; of inlined functions only debug "
+                "information (-g) tells",
+                job->watched.command);
+    } else if (nothing) {
+        tms_remains_advise(&job->watched);
+    }
+    if (job->values->watching.perturb.given && !job->values->common.quiet) {
+        tms_say("perturbed with seed %llu; --perturb=%llu makes the same delays again",
+                (unsigned long long)job->watched.seed, (unsigned long long)job->watched.seed);
+    }
+}
+
+/* What is decided inside the program is not recorded. */
+static void warn_unused(const struct job *job)
+{
+    const struct tms_watching *watching = &job->values->watching;
+    bool along = job->plan.recorded[0] != '\0' && job->preload[0] != '\0';
+
+    if (!job->plan.inside || job->values->common.quiet) {
+        return;
+    }
+    if (watching->full || (watching->max_size != 0 && !along)) {
+        tms_say("%s, which " TMS_ENGINE_INSIDE " does not need",
+                along ? "--full is for recordings of accesses"
+                      : "--full and --max-size are for recordings");
+    }
+}
+
+/* What is the same for all processes. */
+static void settle_reports(struct job *job)
+{
+    const struct values *values = job->values;
+    struct tms_report_settings *settings = &job->reports.settings;
+
+    tms_reporting_settings(&values->reporting, &values->common, settings);
+    settings->stats = values->stats;
+    settings->potential = values->predicting.potential || values->engine_given;
+    settings->races = values->races || tms_predicting_has(values->engines, TMS_ENGINE_RACES);
+    settings->seeded = values->watching.perturb.given || values->schedule != NULL;
+    job->reports.watched = &job->watched;
+    job->reports.json = job->json.stream.out;
+}
+
+/* What the processes left, or did so far, in the text report and in --json. */
+static void report_processes(struct job *job)
+{
+    const char *json = job->values->json;
+
+    if (json != NULL && tms_new_file_open_text(&job->json, json) != TMS_EXIT_OK) {
+        job->bad = true;
+    }
+    settle_reports(job);
+    for (size_t i = 0; i < job->watched.spool_count; i++) {
+        take_process(job, i);
+    }
+    job->bad = tms_process_reports_finish(&job->reports) != TMS_OK || job->bad;
+    if (job->json.path != NULL && (job->reports.count == 0 || job->bad)) { /* not all was written */
+        tms_new_file_abandon(&job->json);
+    } else if (job->json.path != NULL && tms_new_file_close(&job->json) != TMS_EXIT_OK) {
+        job->bad = true;
+    }
+}
+
+/* While the program runs, in a process of its own (live_report.h). */
+static void report_interim(void *user)
+{
+    struct job *job = user;
+
+    tms_say("%s: %s still runs, after %.1f s; blocks that are open are judged as far as they got",
+            job->watched.late ? "report after SIGTERM" : "report on demand", job->watched.command,
+            job->watched.seconds);
+    report_processes(job);
+}
+
+static int report_all(struct job *job)
+{
+    if (job->watched.reports > 0) {
+        tms_say("final report: %s has ended after %.1f s", job->watched.command,
+                job->watched.seconds);
+    }
+    report_processes(job);
+    conclude(job);
+    if (!job->values->common.quiet) {
+        tms_suppress_warn(&job->suppress);
+    }
+    if (tms_suppress_write(&job->suppress, job->watched.command) != TMS_EXIT_OK) {
+        return TMS_EXIT_WATCH_BAD;
+    }
+    return job->values->json != NULL && job->bad ? TMS_EXIT_WATCH_BAD : exit_status(job);
+}
+
+/* For TMESIS_RT_MODE, as processes with the runtime in them need it. */
+static const char *mode_of(const struct job *job)
+{
+    const struct tms_engine_plan *plan = &job->plan;
+
+    if (plan->inside && job->preload[0] == '\0') {
+        return "check"; /* others predict inside, too */
+    }
+    if (plan->inside || (plan->light && job->preload[0] != '\0')) {
+        return plan->recorded[0] != '\0' || job->locks.recorded[0] != '\0' ? "along" : "check";
+    }
+    return "record";
+}
+
+/* For TMESIS_RT_PREDICT: what the engines that look at locks alone would look at. */
+static unsigned predicted_inside(const struct job *job)
+{
+    static const struct {
+        const char *engine;
+        unsigned bit;
+    } parts[] = {{"sidetrack", TMS_RT_PREDICT_WINDOWS}, {"goodlock", TMS_RT_PREDICT_NESTING}};
+    unsigned predict = 0;
+
+    if (!job->plan.inside || job->preload[0] != '\0') {
+        return 0;
+    }
+    for (const char *at = job->plan.recorded; *at != '\0';
+         at += strcspn(at, ","), at += *at == ',') {
+        for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+            size_t length = strlen(parts[i].engine);
+            bool same = strcspn(at, ",") == length && memcmp(at, parts[i].engine, length) == 0;
+            predict |= same ? parts[i].bit : 0;
+        }
+    }
+    return predict == 0 ? 0 : predict | job->settings.predict;
+}
+
+static int run_job(struct job *job, const struct tms_operands *operands)
+{
+    struct tms_watching watching = job->values->watching;
+    struct tms_manner manner = {.mode = mode_of(job),
+                                .blame = job->values->blame,
+                                .predict = predicted_inside(job),
+                                .judges = job->plan.judged,
+                                .preload = job->preload[0] != '\0' ? job->preload : NULL,
+                                .report_signal = report_signal(job->values->report_on),
+                                .report_inside = job->values->report_on != NULL,
+                                .report = report_interim,
+                                .user = job};
+
+    watching.full = watching.full || job->plan.judges;
+    watching.schedule = job->schedule.text != NULL ? &job->schedule : NULL;
+    int status = tms_watch(&job->watched, &watching, &manner, operands);
+
+    if (status == TMS_EXIT_OK) {
+        status = report_all(job);
+    }
+    tms_watched_free(&job->watched);
+    return status;
+}
+
+/* ---- who decides where -------------------------------------------------------------------- */
+
+static void settle_settings(struct job *job)
+{
+    const struct values *values = job->values;
+
+    tms_settings_init(&job->settings);
+    job->settings.blame = values->blame;
+    job->settings.all = values->all;
+    job->settings.max_violations = values->max_violations;
+    tms_split_settings(values->watching.split, &job->settings);
+    tms_predicting_settings(&values->predicting, &job->settings);
+    job->settings.suppressions = job->suppress.list;
+}
+
+/* A judgement is shown with what it is about. */
+static const char *wanted_engines(const struct job *job)
+{
+    const char *engines = job->values->engines;
+
+    return strcmp(engines, TMS_JUDGE) == 0 ? TMS_DEFAULT_ENGINES : engines;
+}
+
+/* False after a sentence: what is asked for contradicts itself. */
+static bool choose_status(struct job *job)
+{
+    const struct values *values = job->values;
+    enum tms_level level = values->strict ? TMS_LEVEL_NOTE : TMS_LEVEL_WARNING;
+
+    if (!tms_fail_on_parse(&job->fail_on, values->predicting.fail_on, level)) {
+        return false;
+    }
+    if (values->strict && job->fail_on.level > TMS_LEVEL_NOTE) {
+        tms_say("--strict counts every block that was cut, --fail-on=%s does not; leave one of "
+                "them out",
+                values->predicting.fail_on);
+        return false;
+    }
+    return tms_predicting_levels(&values->predicting, &job->fail_on, wanted_engines(job));
+}
+
+/* Before the program runs: can what is to be written be written, and replaces no input? */
+static bool outputs_are_good(const struct values *values, const char *program)
+{
+    const struct tms_operands inputs = {&program, 1};
+    const char *json = values->json, *rules = values->suppressing.output;
+
+    return (json == NULL || (tms_new_file_spares(json, &inputs, &values->watching.rules) &&
+                             tms_new_file_spares(json, NULL, &values->suppressing.rules) &&
+                             tms_new_file_possible(json) == TMS_EXIT_OK)) &&
+           tms_suppress_spares(&values->suppressing, &inputs, &values->watching.rules, json) &&
+           (rules == NULL || tms_new_file_possible(rules) == TMS_EXIT_OK);
+}
+
+/* Chooses the engines for processes of both kinds. */
+static bool choose_engines(struct job *job)
+{
+    const struct values *values = job->values;
+    bool by_locks = !values->engine_given;
+    char list[TMS_ENGINE_LIST_SIZE], left_out[TMS_ENGINE_LIST_SIZE];
+
+    tms_predicting_engines(&values->predicting, wanted_engines(job), list);
+    if (values->races) {
+        tms_predicting_add(list, TMS_ENGINE_RACES);
+    }
+    tms_engine_plan(&job->plan, list, (job->settings.predict & TMS_PREDICT_VARIABLE) != 0);
+    job->plan.races = job->plan.races && strcmp(values->watching.memory, "off") != 0;
+    if (by_locks) {
+        tms_predicting_engines(&values->predicting, TMS_LOCK_ENGINES, list);
+    }
+    bool any = tms_engine_plan_locks(&job->locks, list, left_out);
+    if (job->preload[0] != '\0' && left_out[0] != '\0' && (!any || !values->common.quiet)) {
+        tms_say("of use only where memory is watched, in programs built with tmesis cc%s: %s",
+                any ? ", and left out otherwise" : "", left_out);
+    }
+    return any || job->preload[0] == '\0';
+}
+
+/* False after a sentence: the file is no schedule, or there is another one. */
+static bool choose_schedule(struct job *job)
+{
+    if (job->values->schedule == NULL) {
+        return true;
+    }
+    if (job->values->watching.perturb.given) {
+        tms_say("--perturb is a schedule of its own; leave it or --schedule out");
+        return false;
+    }
+    return tms_chosen_schedule_open(&job->schedule, job->values->schedule);
+}
+
+/* False after a sentence if the program had better not be started. */
+static bool look_ahead(struct job *job, const char *program)
+{
+    const struct values *values = job->values;
+    char path[PATH_MAX];
+
+    if (!choose_schedule(job) ||
+        !tms_preflight_find(program, &values->watching, "--json", values->json, path) ||
+        !outputs_are_good(values, path) ||
+        !tms_preflight_preload(program, values->common.quiet, job->preload) ||
+        !choose_engines(job)) {
+        return false;
+    }
+    if (!values->common.quiet) {
+        tms_preflight_remark(program);
+    }
+    return true;
+}
+
+/* ---- many runs ----------------------------------------------------------------------------- */
+
+/* Options that have no meaning for many runs together. False after a sentence. */
+static bool can_be_many(const struct values *values)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } others[] = {{"schedule", values->schedule != NULL},
+                  {"report-on", values->report_on != NULL},
+                  {"write-suppressions", values->suppressing.output != NULL},
+                  {"stats", values->stats}};
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        if (others[i].given) {
+            tms_say("--%s is about a single run; leave it or --runs out", others[i].name);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The program was looked at, so that what is wrong with it or with the options has been said. */
+static int run_many(const struct job *job, const struct tms_operands *operands)
+{
+    static const char *const own[] = {"runs",         "json",  "perturb",   "schedule",
+                                      "report-on",    "notes", "verbose",   "write-suppressions",
+                                      "strip-prefix", "stats", "exit-code", "fail-on",
+                                      "strict",       NULL};
+    const struct values *values = job->values;
+    struct tms_words words = {0};
+    struct tms_report_settings settings;
+    struct tms_many_runs many = {.common = &values->common,
+                                 .program = operands,
+                                 .options = &words,
+                                 .fail_on = &job->fail_on,
+                                 .settings = &settings,
+                                 .runs = values->runs,
+                                 .noise = values->watching.perturb.given,
+                                 .exit_code = (int)values->exit_code,
+                                 .json = values->json};
+
+    tms_reporting_settings(&values->reporting, &values->common, &settings);
+    settings.potential = values->predicting.potential || values->engine_given;
+    settings.races = values->races || tms_predicting_has(values->engines, TMS_ENGINE_RACES);
+    settings.baseline = values->baseline != NULL;
+    tms_option_words(options, values, own, &words);
+    bool good = !words.failed && tms_watch_seed(&values->watching.perturb, &many.seed);
+    int status = good ? tms_many_runs(&many) : TMS_EXIT_WATCH_BAD;
+    tms_words_free(&words);
+    return status;
+}
+
+static int run(const void *all_values, const struct tms_operands *operands)
+{
+    struct job job = {.values = all_values};
+    bool many = job.values->runs > 1;
+    bool good = choose_status(&job) && (!many || can_be_many(job.values)) &&
+                tms_suppress_open(&job.suppress, &job.values->suppressing) == TMS_EXIT_OK;
+
+    settle_settings(&job);
+    good = good && tms_known_open(&job.reports.known, job.values->baseline) == TMS_EXIT_OK &&
+           look_ahead(&job, operands->text[0]);
+    if (good) {
+        warn_unused(&job);
+    }
+    int status = !good  ? TMS_EXIT_WATCH_BAD
+                 : many ? run_many(&job, operands)
+                        : run_job(&job, operands);
+    tms_chosen_schedule_free(&job.schedule);
+    tms_suppress_close(&job.suppress);
+    tms_process_reports_free(&job.reports);
+    return status;
+}
+
+const struct tms_command tms_command_run = {
+    .name = "run",
+    .summary = "run a program and check it",
+    .usage = "[--] PROGRAM [ARGUMENT…]",
+    .about =
+        "Runs PROGRAM and decides while it runs whether its atomic blocks are left whole. Build it "
+        "with tmesis cc or tmesis c++ to have its memory watched; of any other dynamically linked "
+        "program only locks and threads are. The program's own input and output are untouched. "
+        "The report goes to standard error when it ends. Everything after PROGRAM is passed to "
+        "it.\n\n"
+        "Exit status: that of PROGRAM (128 and its number after a signal), but 66 if an error or "
+        "a warning was observed (see --fail-on and --strict), 3 if the verdict is incomplete, 125 "
+        "if PROGRAM could not be run and watched.",
+    .options = options,
+    .values_size = sizeof(struct values),
+    .operands_least = 1,
+    .starts_program = true,
+    .bad = TMS_EXIT_WATCH_BAD,
+    .run = run,
+};

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How `tmesis info` shows what a survey counted: on standard output, for people or programs. */
+#ifndef TMS_CLI_INFO_PRINT_H
+#define TMS_CLI_INFO_PRINT_H
+
+#include "cli/trace_stats.h"
+
+struct tms_inventory {
+    const char *path;
+    const char *format;
+    const char *loss;      /* NULL, or why the trace is not whole */
+    const char *complaint; /* NULL, or why it is not well-formed */
+    uint64_t bytes;        /* of the file, as read */
+    bool all;              /* text: every thread, lock and label, not only the busiest */
+    const struct tms_context *context; /* for the names */
+    const struct tms_survey *survey;
+};
+
+/* False when memory is short. */
+bool tms_inventory_text(const struct tms_inventory *inventory);
+bool tms_inventory_json(const struct tms_inventory *inventory);
+
+#endif

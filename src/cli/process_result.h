@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one process of a watched run left behind, opened and ready to be named. */
+#ifndef TMS_CLI_PROCESS_RESULT_H
+#define TMS_CLI_PROCESS_RESULT_H
+
+#include "cli/watched_run.h"
+#include "spool/spool_names.h"
+
+struct tms_remains {
+    struct tms_context *context; /* each process has names of its own */
+    struct tms_spool spool;
+    struct tms_spool_names names;
+    char *title; /* the command line; of a child process its program and number */
+    bool child;
+};
+
+/*
+ * Opens the index-th spool. False after a sentence: it can't be read, or its process still runs.
+ * tms_remains_close is due in both cases.
+ */
+bool tms_remains_open(struct tms_remains *remains, const struct tms_watched *watched, size_t index);
+void tms_remains_close(struct tms_remains *remains);
+
+/* The same on its own memory; NULL after a sentence. To be freed with what it holds. */
+struct tms_remains *tms_remains_new(const struct tms_watched *watched, size_t index);
+void tms_remains_free(struct tms_remains *remains);
+
+/* How long the process ran. A child that ended without a word ran until now at most. */
+double tms_remains_seconds(const struct tms_remains *remains, const struct tms_watched *watched);
+
+/* Says what the runtime wanted to be said. */
+void tms_remains_warn(const struct tms_remains *remains);
+
+/* Says why something failed. */
+void tms_remains_bad(const struct tms_remains *remains, int code);
+
+/* Says what to do if there was nothing to be cut apart. */
+void tms_remains_advise(const struct tms_watched *watched);
+
+#endif

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counting what is in a trace; see trace_stats.h. */
+#include "cli/trace_stats.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SEVERAL UINT32_MAX
+
+/* ---- tables by id --------------------------------------------------------------------- */
+
+static bool grow(struct tms_survey_table *table, uint32_t id)
+{
+    size_t capacity = table->capacity < 16 ? 16 : table->capacity * 2;
+
+    capacity = capacity > id ? capacity : (size_t)id + 1;
+    char *rows = reallocarray(table->rows, capacity, table->size);
+    if (rows == NULL) {
+        return false;
+    }
+    memset(rows + table->capacity * table->size, 0, (capacity - table->capacity) * table->size);
+    table->rows = rows;
+    table->capacity = capacity;
+    return true;
+}
+
+/* The row of an id, made if new; NULL when memory is short. */
+static void *row_at(struct tms_survey_table *table, uint32_t id)
+{
+    if (id >= table->capacity && !grow(table, id)) {
+        return NULL;
+    }
+    table->most = id > table->most ? id : table->most;
+    return (char *)table->rows + id * table->size;
+}
+
+const void *tms_survey_row(const struct tms_survey_table *table, uint32_t id)
+{
+    return id <= table->most && id < table->capacity ? (char *)table->rows + id * table->size
+                                                     : NULL;
+}
+
+void tms_survey_init(struct tms_survey *survey)
+{
+    *survey = (struct tms_survey){
+        .threads.size = sizeof(struct tms_survey_thread),
+        .locks.size = sizeof(struct tms_survey_lock),
+        .variables.size = sizeof(uint32_t),
+        .labels.size = sizeof(uint64_t),
+        .locations.size = sizeof(bool),
+    };
+}
+
+void tms_survey_clear(struct tms_survey *survey)
+{
+    free(survey->threads.rows);
+    free(survey->locks.rows);
+    free(survey->variables.rows);
+    free(survey->labels.rows);
+    free(survey->locations.rows);
+    free(survey->numbers);
+    tms_survey_init(survey);
+}
+
+/* ---- locations ------------------------------------------------------------------------ */
+
+/* The place of a number in the set, or the free one where it belongs. */
+static uint32_t *find_number(uint32_t *numbers, size_t room, uint32_t id)
+{
+    size_t at = (id * 0x9e3779b1u) & (room - 1);
+
+    while (numbers[at] != 0 && numbers[at] != id) {
+        at = (at + 1) & (room - 1);
+    }
+    return &numbers[at];
+}
+
+static bool widen_numbers(struct tms_survey *survey)
+{
+    size_t room = survey->number_room == 0 ? 64 : survey->number_room * 2;
+    uint32_t *numbers = calloc(room, sizeof(*numbers));
+
+    if (numbers == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < survey->number_room; i++) {
+        if (survey->numbers[i] != 0) {
+            *find_number(numbers, room, survey->numbers[i]) = survey->numbers[i];
+        }
+    }
+    free(survey->numbers);
+    survey->numbers = numbers;
+    survey->number_room = room;
+    return true;
+}
+
+static bool count_location(struct tms_survey *survey, uint32_t id)
+{
+    survey->located++;
+    if (id < TMS_LOCATION_NUMBER) {
+        bool *seen = row_at(&survey->locations, id);
+        if (seen != NULL) {
+            *seen = true;
+        }
+        return seen != NULL;
+    }
+    if (survey->number_count * 2 >= survey->number_room && !widen_numbers(survey)) {
+        return false;
+    }
+    uint32_t *place = find_number(survey->numbers, survey->number_room, id);
+    survey->number_count += *place == 0;
+    *place = id;
+    return true;
+}
+
+/* ---- blocks --------------------------------------------------------------------------- */
+
+static size_t bucket_of(uint64_t length)
+{
+    if (length < 2 * TMS_SURVEY_STEPS) {
+        return (size_t)length;
+    }
+    unsigned shift = 59 - (unsigned)__builtin_clzll(length);
+    return (size_t)shift * TMS_SURVEY_STEPS + (size_t)(length >> shift);
+}
+
+/* The smallest length in a bucket. */
+static uint64_t bucket_start(size_t bucket)
+{
+    if (bucket < 2 * TMS_SURVEY_STEPS) {
+        return bucket;
+    }
+    size_t shift = bucket / TMS_SURVEY_STEPS - 1;
+    return (uint64_t)(bucket - shift * TMS_SURVEY_STEPS) << shift;
+}
+
+static void finish_transaction(struct tms_survey *survey, uint64_t length)
+{
+    survey->shortest =
+        survey->finished == 0 || length < survey->shortest ? length : survey->shortest;
+    survey->longest = length > survey->longest ? length : survey->longest;
+    survey->total += length;
+    survey->finished++;
+    assert(bucket_of(length) < TMS_SURVEY_BUCKETS);
+    survey->lengths[bucket_of(length)]++;
+}
+
+static bool count_begin(struct tms_survey *survey, struct tms_survey_thread *thread, uint32_t label)
+{
+    if (thread->depth++ == 0) {
+        thread->length = 0;
+        thread->transactions++;
+        survey->transactions++;
+    } else {
+        thread->length++;
+    }
+    thread->depth_most = thread->depth > thread->depth_most ? thread->depth : thread->depth_most;
+    if (label == 0) {
+        survey->unlabelled++;
+        return true;
+    }
+    uint64_t *count = row_at(&survey->labels, label);
+    if (count != NULL) {
+        (*count)++;
+    }
+    return count != NULL;
+}
+
+static void count_end(struct tms_survey *survey, struct tms_survey_thread *thread)
+{
+    if (thread->depth == 0) {
+        return;
+    }
+    if (--thread->depth == 0) {
+        finish_transaction(survey, thread->length);
+    } else {
+        thread->length++;
+    }
+}
+
+static void count_inside(struct tms_survey *survey, struct tms_survey_thread *thread)
+{
+    if (thread->depth > 0) {
+        thread->length++;
+    } else {
+        thread->outside++;
+        survey->outside++;
+    }
+}
+
+/* ---- locks ---------------------------------------------------------------------------- */
+
+static void take(struct tms_survey_lock *lock, struct tms_survey_thread *thread, uint32_t id)
+{
+    lock->handovers += lock->last != 0 && lock->last != id;
+    lock->last = id;
+    thread->acquires++;
+    thread->held++;
+    lock->deepest = thread->held > lock->deepest ? thread->held : lock->deepest;
+}
+
+static void count_acquire(struct tms_survey_lock *lock, struct tms_survey_thread *thread,
+                          uint32_t id)
+{
+    lock->acquires++;
+    if (lock->holder == id) {
+        lock->reentrant++;
+        lock->depth++;
+        thread->acquires++;
+        return;
+    }
+    lock->holder = id;
+    lock->depth = 1;
+    take(lock, thread, id);
+}
+
+static void count_release(struct tms_survey_lock *lock, struct tms_survey_thread *thread,
+                          uint32_t id)
+{
+    if (lock->holder == id && --lock->depth == 0) {
+        lock->holder = 0;
+        thread->held -= thread->held > 0;
+    }
+}
+
+static void count_shared_acquire(struct tms_survey_lock *lock, struct tms_survey_thread *thread,
+                                 uint32_t id)
+{
+    lock->shared++;
+    lock->readers++;
+    take(lock, thread, id);
+}
+
+static void count_shared_release(struct tms_survey_lock *lock, struct tms_survey_thread *thread,
+                                 uint32_t id)
+{
+    (void)id;
+    lock->readers -= lock->readers > 0;
+    thread->held -= thread->held > 0;
+}
+
+typedef void count_lock_event(struct tms_survey_lock *lock, struct tms_survey_thread *thread,
+                              uint32_t id);
+
+static count_lock_event *const lock_events[TMS_EVENT_COUNT] = {
+    [TMS_EVENT_ACQUIRE] = count_acquire,
+    [TMS_EVENT_RELEASE] = count_release,
+    [TMS_EVENT_SHARED_ACQUIRE] = count_shared_acquire,
+    [TMS_EVENT_SHARED_RELEASE] = count_shared_release,
+};
+
+/* ---- events --------------------------------------------------------------------------- */
+
+static bool count_access(struct tms_survey *survey, struct tms_survey_thread *thread, uint32_t id,
+                         uint32_t variable)
+{
+    uint32_t *owner = row_at(&survey->variables, variable);
+
+    thread->accesses++;
+    if (owner != NULL) {
+        *owner = *owner == 0 || *owner == id ? id : SEVERAL;
+    }
+    return owner != NULL;
+}
+
+static bool count_lock(struct tms_survey *survey, struct tms_survey_thread *thread,
+                       const struct tms_event *event)
+{
+    struct tms_survey_lock *lock = row_at(&survey->locks, event->target);
+
+    if (lock != NULL) {
+        lock->events++;
+        lock_events[event->kind](lock, thread, event->thread);
+    }
+    return lock != NULL;
+}
+
+static bool count_child(struct tms_survey *survey, uint32_t id)
+{
+    struct tms_survey_thread *child = row_at(&survey->threads, id);
+
+    if (child != NULL) {
+        child->seen = true;
+    }
+    return child != NULL;
+}
+
+static bool count_target(struct tms_survey *survey, struct tms_survey_thread *thread,
+                         const struct tms_event *event)
+{
+    switch (tms_event_class((enum tms_event_kind)event->kind)) {
+    case TMS_CLASS_VARIABLE:
+        return count_access(survey, thread, event->thread, event->target);
+    case TMS_CLASS_LOCK:
+        return count_lock(survey, thread, event);
+    case TMS_CLASS_THREAD:
+        return count_child(survey, event->target);
+    default:
+        return true;
+    }
+}
+
+static bool count_event(struct tms_survey *survey, const struct tms_event *event)
+{
+    struct tms_survey_thread *thread = row_at(&survey->threads, event->thread);
+
+    if (thread == NULL || (event->location != 0 && !count_location(survey, event->location))) {
+        return false;
+    }
+    survey->events++;
+    survey->kinds[event->kind]++;
+    survey->orders[event->order]++;
+    thread->seen = true;
+    thread->events++;
+    if (event->kind == TMS_EVENT_BEGIN) {
+        return count_begin(survey, thread, event->target);
+    }
+    if (event->kind == TMS_EVENT_END) {
+        count_end(survey, thread);
+        return true;
+    }
+    if (event->kind >= TMS_EVENT_FENCE &&
+        event->kind <= TMS_EVENT_RECEIVE) { /* in no transaction */
+        return true;
+    }
+    count_inside(survey, thread);
+    return count_target(survey, thread, event);
+}
+
+bool tms_survey_add(struct tms_survey *survey, const struct tms_event *events, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!count_event(survey, &events[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- sums ----------------------------------------------------------------------------- */
+
+uint64_t tms_survey_threads(const struct tms_survey *survey)
+{
+    uint64_t count = 0;
+
+    for (uint32_t id = 1; id <= survey->threads.most; id++) {
+        const struct tms_survey_thread *thread = tms_survey_row(&survey->threads, id);
+        count += thread->seen;
+    }
+    return count;
+}
+
+uint64_t tms_survey_locks(const struct tms_survey *survey)
+{
+    uint64_t count = 0;
+
+    for (uint32_t id = 1; id <= survey->locks.most; id++) {
+        count += ((const struct tms_survey_lock *)tms_survey_row(&survey->locks, id))->events > 0;
+    }
+    return count;
+}
+
+uint64_t tms_survey_labels(const struct tms_survey *survey)
+{
+    uint64_t count = 0;
+
+    for (uint32_t id = 1; id <= survey->labels.most; id++) {
+        count += *(const uint64_t *)tms_survey_row(&survey->labels, id) > 0;
+    }
+    return count;
+}
+
+uint64_t tms_survey_locations(const struct tms_survey *survey)
+{
+    uint64_t count = survey->number_count;
+
+    for (uint32_t id = 1; id <= survey->locations.most; id++) {
+        count += *(const bool *)tms_survey_row(&survey->locations, id);
+    }
+    return count;
+}
+
+uint64_t tms_survey_variables(const struct tms_survey *survey, uint64_t *shared)
+{
+    uint64_t count = 0;
+
+    *shared = 0;
+    for (uint32_t id = 1; id <= survey->variables.most; id++) {
+        uint32_t owner = *(const uint32_t *)tms_survey_row(&survey->variables, id);
+        count += owner != 0;
+        *shared += owner == SEVERAL;
+    }
+    return count;
+}
+
+uint64_t tms_survey_open_blocks(const struct tms_survey *survey)
+{
+    uint64_t count = 0;
+
+    for (uint32_t id = 1; id <= survey->threads.most; id++) {
+        count += ((const struct tms_survey_thread *)tms_survey_row(&survey->threads, id))->depth;
+    }
+    return count;
+}
+
+uint64_t tms_survey_held_locks(const struct tms_survey *survey)
+{
+    uint64_t count = 0;
+
+    for (uint32_t id = 1; id <= survey->locks.most; id++) {
+        const struct tms_survey_lock *lock = tms_survey_row(&survey->locks, id);
+        count += lock->holder != 0 || lock->readers > 0;
+    }
+    return count;
+}
+
+uint64_t tms_survey_quantile(const struct tms_survey *survey, double share)
+{
+    double wanted = (double)survey->finished * share;
+    uint64_t passed = 0;
+
+    for (size_t i = 0; i < TMS_SURVEY_BUCKETS; i++) {
+        passed += survey->lengths[i];
+        if (passed > 0 && (double)passed >= wanted) {
+            return bucket_start(i);
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who knows what: the vector clocks of the threads and of what they synchronise by.
+ *
+ * The slot of a joined thread goes to a thread that is forked by somebody who knows of that join:
+ * all that the old thread did happened before all that the new one does, so they are one line of
+ * events, and nothing can take the one for the other. A slot given away sooner would invent an
+ * order between strangers.
+ */
+#include <string.h>
+
+#include "engines/fasttrack.h"
+
+#define LEAST_THREADS 16
+#define KNOWN_MOST    (UINT64_C(1) << 27) /* words; better no answer than no machine */
+
+static bool fail(struct fasttrack *f, int code)
+{
+    tms_host_fail(f->host, code);
+    return false;
+}
+
+/* ---- slots ------------------------------------------------------------------------------ */
+
+static uint32_t reuse_slot(struct fasttrack *f, const struct thread *parent)
+{
+    for (size_t i = f->retired_count; i-- > 0 && parent != NULL;) {
+        struct retired *retired = &f->retired[i];
+        if (retired->joined <= parent->known[retired->slot]) {
+            uint32_t slot = retired->slot;
+            *retired = f->retired[--f->retired_count];
+            return slot;
+        }
+    }
+    return NO_SLOT;
+}
+
+/* Everything that has a column for each slot gets wider; the rows of `known` may move. */
+static bool widen(struct fasttrack *f, size_t slots)
+{
+    if (!tms_grid_reserve(f->memory, &f->known, slots, slots) ||
+        !tms_clocks_widen(&f->syncs, slots) || !tms_clocks_widen(&f->reads, 2 * slots) ||
+        !TMS_RESERVE(f->memory, &f->threads, &f->thread_capacity, slots, LEAST_THREADS)) {
+        return false;
+    }
+    for (uint32_t slot = 1; slot < f->slot_count; slot++) {
+        f->threads[slot]->known = tms_grid_row(&f->known, slot);
+    }
+    return true;
+}
+
+static uint32_t new_slot(struct fasttrack *f)
+{
+    uint32_t slot = f->slot_count;
+    size_t slots = (size_t)slot + 1;
+
+    if (slot > SLOT_MOST || slots * slots > KNOWN_MOST) {
+        fail(f, TMS_ERR_LIMIT);
+        return NO_SLOT;
+    }
+    struct thread *t = widen(f, slots) ? tms_resize(f->memory, NULL, 0, 1, sizeof(*t)) : NULL;
+    if (t == NULL) {
+        fail(f, TMS_ERR_MEMORY);
+        return NO_SLOT;
+    }
+    t->slot = slot;
+    t->known = tms_grid_row(&f->known, slot);
+    f->threads[slot] = t;
+    f->slot_count++;
+    return slot;
+}
+
+bool tms_fasttrack_start(struct fasttrack *f, uint32_t id, const struct thread *parent,
+                         uint64_t event)
+{
+    uint32_t slot = reuse_slot(f, parent);
+
+    assert(f->by_id[id] == NULL);
+    slot = slot == NO_SLOT ? new_slot(f) : slot;
+    if (slot == NO_SLOT) {
+        return false;
+    }
+    struct thread *t = f->threads[slot];
+    if (parent != NULL) {
+        memcpy(t->known, parent->known, f->slot_count * sizeof(*t->known));
+        t->known[parent->slot] = epoch_of(parent->slot, event);
+    }
+    t->known[slot] = epoch_of(slot + 1, 0) - 1;
+    tms_clocks_drop(&f->syncs, t->fence); /* of the thread before it in the slot */
+    tms_clocks_drop(&f->syncs, t->pending);
+    t->fence = t->pending = 0;
+    t->id = id;
+    t->heard = event;
+    tms_fasttrack_publish(t, event);
+    f->by_id[id] = t;
+    return tms_fasttrack_leave(f, t, event);
+}
+
+/* ---- clocks ----------------------------------------------------------------------------- */
+
+void tms_fasttrack_learn(struct fasttrack *f, struct thread *t, const uint64_t *row, uint64_t event)
+{
+    uint64_t *restrict known = t->known;
+
+    for (uint32_t slot = 0; slot < f->slot_count; slot++) {
+        known[slot] = known[slot] > row[slot] ? known[slot] : row[slot];
+    }
+    t->heard = event;
+    f->learnt++;
+}
+
+/* A thread without events comes between its fork and its join all the same. */
+void tms_fasttrack_join(struct fasttrack *f, struct thread *t, const struct thread *child,
+                        uint64_t event)
+{
+    uint64_t joined = epoch_of(child->slot, event);
+
+    tms_fasttrack_learn(f, t, child->known, event);
+    t->known[child->slot] = joined; /* and not all that may ever happen there */
+    if (!TMS_RESERVE(f->memory, &f->retired, &f->retired_capacity, f->retired_count + 1,
+                     LEAST_THREADS)) {
+        fail(f, TMS_ERR_MEMORY);
+        return;
+    }
+    f->retired[f->retired_count++] = (struct retired){joined, child->slot};
+}
+
+/* Who knows of the release knows all that it passed on. */
+void tms_fasttrack_acquire_shared(struct fasttrack *f, struct thread *t, const struct sync *sync,
+                                  uint64_t event)
+{
+    if (!happened_before(t, sync->release)) {
+        tms_fasttrack_learn(f, t, tms_clocks_at(&f->syncs, sync->clock), event);
+        t->known[epoch_slot(sync->release)] = sync->release;
+    }
+}
+
+void tms_fasttrack_acquire(struct fasttrack *f, struct thread *t, const struct sync *sync,
+                           uint64_t event)
+{
+    tms_fasttrack_acquire_shared(f, t, sync, event);
+    if (sync->shared != 0) {
+        tms_fasttrack_learn(f, t, tms_clocks_at(&f->syncs, sync->shared), event);
+    }
+}
+
+bool tms_fasttrack_make_clock(struct fasttrack *f, uint32_t *clock)
+{
+    if (*clock == 0) {
+        *clock = tms_clocks_make(&f->syncs);
+    }
+    return *clock != 0 || fail(f, TMS_ERR_MEMORY);
+}
+
+/* If the thread learnt nothing since it last released this, the clock is good as it is. */
+bool tms_fasttrack_release(struct fasttrack *f, struct thread *t, struct sync *sync, uint64_t event)
+{
+    uint64_t last = sync->release;
+    bool fresh = epoch_slot(last) == t->slot && epoch_event(last) >= t->heard;
+
+    if (!tms_fasttrack_make_clock(f, &sync->clock)) {
+        return false;
+    }
+    sync->release = epoch_of(t->slot, event);
+    if (!fresh) {
+        uint64_t *row = tms_clocks_at(&f->syncs, sync->clock);
+        memcpy(row, t->known, f->slot_count * sizeof(*row));
+        row[t->slot] = sync->release;
+    }
+    tms_clocks_drop(&f->syncs, sync->shared); /* the acquire has taken it in */
+    sync->shared = 0;
+    tms_fasttrack_publish(t, event);
+    return true;
+}
+
+bool tms_fasttrack_release_shared(struct fasttrack *f, struct thread *t, struct sync *sync,
+                                  uint64_t event)
+{
+    if (!tms_fasttrack_make_clock(f, &sync->shared)) {
+        return false;
+    }
+    uint64_t *row = tms_clocks_at(&f->syncs, sync->shared);
+    for (uint32_t slot = 0; slot < f->slot_count; slot++) {
+        row[slot] = row[slot] > t->known[slot] ? row[slot] : t->known[slot];
+    }
+    row[t->slot] = epoch_of(t->slot, event);
+    tms_fasttrack_publish(t, event);
+    return true;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The engine `frontier` on events as they come. */
+#ifndef TMS_ENGINES_FRONTIER_FUSED_H
+#define TMS_ENGINES_FRONTIER_FUSED_H
+
+#include "frontier/frontier.h"
+
+struct tms_stream;
+
+/* As tms_frontier_take, for events, as far as they are plain: how many were taken. */
+size_t tms_frontier_stream(struct frontier *f, struct tms_stream *stream,
+                           const struct tms_event *events, size_t count, uint64_t number);
+
+#endif

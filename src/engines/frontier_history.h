@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The history of transactions in a trace, for the library's side of frontier/frontier_port.h. */
+#ifndef TMS_ENGINES_FRONTIER_HISTORY_H
+#define TMS_ENGINES_FRONTIER_HISTORY_H
+
+#include "frontier/frontier.h"
+
+bool tms_history_begin(struct frontier *f, struct thread *t, const struct tms_op *op);
+void tms_history_end(struct thread *t, uint64_t event);
+struct tms_transaction tms_history_find(const struct thread *t, uint64_t event, uint32_t place);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Windows of two acquires, and who could cut them: the checks of figure 6; see sidetrack.c. */
+#include "engines/sidetrack.h"
+
+bool tms_sidetrack_refute(struct sidetrack *s, const struct thread *t, uint64_t event,
+                          struct tms_refuted *refuted)
+{
+    refuted->count = 0;
+    if (t->nesting.depth != 0 &&
+        !tms_nesting_refute(&t->nesting, s->memory, &t->name, event, refuted)) {
+        return sidetrack_out_of_memory(s);
+    }
+    return true;
+}
+
+static void report_here(struct sidetrack *s, const struct taking *taking,
+                        enum sidetrack_error error, const struct place *first,
+                        const struct acquire *culprit, bool rough)
+{
+    const struct place second = sidetrack_place(taking->op);
+    const struct prediction prediction = {
+        .error = error,
+        .rough = rough,
+        .unproven = taking->on_class == TMS_CLASS_VARIABLE,
+        .on_class = taking->on_class,
+        .on = taking->op->target,
+        .first = first,
+        .second = &second,
+        .block = &taking->t->name,
+        .refuted = &s->refuted,
+        .culprit = &culprit->place,
+        .culprit_in = &culprit->in,
+        .shows = taking->t->id,
+    };
+
+    if (tms_sidetrack_refute(s, taking->t, first->event, &s->refuted)) {
+        tms_sidetrack_report(s, &prediction);
+    }
+}
+
+/* The acquire with that event, if it is still known. */
+static const struct acquire *find_acquire(const struct lock *lock, int kind, uint64_t event)
+{
+    for (int i = 0; i < 2; i++) {
+        if (lock->last[kind][i].acquire.place.event == event) {
+            return &lock->last[kind][i].acquire;
+        }
+    }
+    return NULL;
+}
+
+/*
+ * The culprit had its turn before the block's first acquire, and could have it behind. Everything
+ * that the block's thread does from there to the second must then go on without it. Beyond the
+ * second, that would be too much to say; and so it is if the block has loaded an atomic whose value
+ * was stored since.
+ */
+static void check_before(struct sidetrack *s, const struct taking *taking, struct taken *taken,
+                         int form)
+{
+    const struct thread *t = taking->t;
+    const struct acquire *culprit = find_acquire(taking->lock, !form, taken->before[form]);
+
+    taken->before[form] = 0;
+    if (culprit == NULL) {
+        return;
+    }
+    uint64_t since = taken->since[form];
+    bool rough = ((taken->section | culprit->section) & SECTION_NESTED) != 0 || t->cramped > since;
+    bool waits = t->stuck > since || (culprit->section & SECTION_WAITS) != 0 ||
+                 t->sourced >= culprit->place.event;
+    if (waits || (rough && s->waits_held)) {
+        s->dropped++;
+    } else {
+        report_here(s, taking, ERROR_BEFORE, &taken->last[form], culprit, rough);
+    }
+}
+
+static void set_window(struct sidetrack *s, const struct taking *taking, const struct place *first,
+                       struct window *window)
+{
+    s->windows++;
+    window->first = *first;
+    sidetrack_write_acquire(taking->t, taking->op, &window->second);
+    if (!tms_sidetrack_refute(s, taking->t, first->event, &window->refuted)) {
+        sidetrack_spend(window);
+    }
+}
+
+void tms_sidetrack_close(struct sidetrack *s, const struct taking *taking, struct taken *taken,
+                         int form)
+{
+    const struct acquire *culprit = sidetrack_last(taking->lock, !form);
+    const struct place *first = &taken->last[form];
+
+    if (culprit->place.event > first->event && culprit->in.thread != taking->t->id) {
+        report_here(s, taking, ERROR_IN, first, culprit, false);
+    }
+    if (taken->before[form] != 0) {
+        check_before(s, taking, taken, form);
+    }
+    set_window(s, taking, first, &taking->lock->window[form]);
+}
+
+static struct prediction after_error(const struct thread *t, const struct window *window,
+                                     const struct acquire *culprit)
+{
+    return (struct prediction){
+        .error = ERROR_AFTER,
+        .rough = (culprit->section & SECTION_NESTED) != 0,
+        .first = &window->first,
+        .second = &window->second.place,
+        .block = &window->second.in,
+        .refuted = &window->refuted,
+        .culprit = &culprit->place,
+        .culprit_in = &culprit->in,
+        .shows = t->id,
+    };
+}
+
+/* Would the culprit's thread have to wait for something that is no lock, before it is done? */
+static bool is_doubtful(const struct sidetrack *s, uint8_t section)
+{
+    return (section & SECTION_WAITS) != 0 || ((section & SECTION_NESTED) != 0 && s->waits_held);
+}
+
+uint32_t tms_sidetrack_take_cut(struct sidetrack *s, struct thread *t)
+{
+    uint32_t number = t->free_cut;
+
+    if (number != 0) {
+        t->free_cut = t->cuts[number - 1].next_free;
+        return number;
+    }
+    if (!TMS_RESERVE(s->memory, &t->cuts, &t->cut_capacity, t->cut_count + 1, 1)) {
+        sidetrack_out_of_memory(s);
+        return 0;
+    }
+    return (uint32_t)++t->cut_count;
+}
+
+static struct cut give_cut_back(struct thread *t, uint32_t number)
+{
+    struct cut cut = t->cuts[number - 1];
+
+    t->cuts[number - 1] = (struct cut){.next_free = t->free_cut};
+    t->free_cut = number;
+    return cut;
+}
+
+/* What the acquire could cut goes with the thread until it is known how the section went. */
+uint32_t tms_sidetrack_put_off(struct sidetrack *s, const struct taking *taking)
+{
+    struct thread *t = taking->t;
+    struct window *window = &taking->lock->window[!taking->kind];
+    uint32_t number = tms_sidetrack_take_cut(s, t);
+
+    if (number == 0) {
+        return 0;
+    }
+    struct cut *cut = &t->cuts[number - 1];
+    cut->window = *window;
+    cut->access.event = cut->through.place.event = 0;
+    sidetrack_write_acquire(t, taking->op, &cut->culprit);
+    *window = (struct window){0};
+    return number;
+}
+
+static bool is_pair(const struct cut *cut)
+{
+    return cut->through.place.event != 0;
+}
+
+/* Of the blocks open at the second acquire, those that were open at the first. */
+static struct tms_refuted refuted_since(const struct tms_refuted *open, uint64_t first)
+{
+    struct tms_refuted refuted = *open;
+
+    while (refuted.count > 0 && refuted.block[refuted.count - 1].begin_event > first) {
+        refuted.count--;
+    }
+    refuted.count = refuted.count > 1 ? refuted.count : 0; /* only the transaction: nothing else */
+    return refuted;
+}
+
+static void tell_pair(struct sidetrack *s, const struct thread *t, const struct cut *cut,
+                      uint32_t lock)
+{
+    struct prediction prediction = after_error(t, &cut->window, &cut->culprit);
+    const struct tms_refuted refuted = refuted_since(&cut->window.refuted, cut->first.place.event);
+
+    prediction.error = ERROR_PAIR;
+    prediction.on_class = TMS_CLASS_LOCK;
+    prediction.on = lock;
+    prediction.refuted = &refuted;
+    prediction.first = &cut->first.place;
+    prediction.first_on = cut->first.lock;
+    prediction.through = &cut->through.place;
+    prediction.through_in = &cut->through.in;
+    tms_sidetrack_report(s, &prediction);
+}
+
+/* The window of acquires, and then the accesses to a variable in the same sections. */
+static void tell_cut(struct sidetrack *s, const struct thread *t, const struct cut *cut,
+                     uint32_t lock)
+{
+    struct prediction prediction = after_error(t, &cut->window, &cut->culprit);
+
+    prediction.on_class = TMS_CLASS_LOCK;
+    prediction.on = lock;
+    tms_sidetrack_report(s, &prediction);
+    if (cut->access.event != 0) {
+        prediction.on_class = TMS_CLASS_VARIABLE;
+        prediction.on = cut->accesses.variable;
+        prediction.first = &cut->accesses.first;
+        prediction.second = &cut->accesses.second;
+        prediction.culprit = &cut->access;
+        tms_sidetrack_report(s, &prediction);
+    }
+}
+
+static void settle(struct sidetrack *s, struct thread *t, const struct hold *hold, uint32_t number,
+                   struct window *place)
+{
+    struct cut cut = give_cut_back(t, number);
+
+    cut.culprit.section = sidetrack_section(t, hold);
+    bool told = !is_doubtful(s, cut.culprit.section);
+    if (told) {
+        (is_pair(&cut) ? tell_pair : tell_cut)(s, t, &cut, hold->id);
+    } else {
+        s->dropped++;
+    }
+    if (sidetrack_is_spent(place) && place->refuted.block == NULL) {
+        *place = cut.window;
+        if (is_pair(&cut)) {
+            hold->lock->pair->first[0] = cut.first; /* others may be of another window by now */
+            hold->lock->pair->first_count = 1;
+        }
+        if (told) {
+            sidetrack_spend(place); /* it still brings its memory back */
+        }
+    } else {
+        tms_refuted_clear(&cut.window.refuted, s->memory);
+    }
+}
+
+/* The culprit's section is over: what it could cut is told, or, if that can't be, put back. */
+void tms_sidetrack_settle(struct sidetrack *s, struct thread *t, const struct hold *hold)
+{
+    if (hold->cut != 0) {
+        settle(s, t, hold, hold->cut, &hold->lock->window[!hold->kind]);
+    }
+    if (hold->pair != 0) {
+        settle(s, t, hold, hold->pair, &hold->lock->pair->window);
+    }
+}
+
+/* The read-modify-write could cut the window of two others. */
+void tms_sidetrack_cut_updates(struct sidetrack *s, const struct taking *taking)
+{
+    struct window *window = &taking->lock->window[SHARED];
+    struct acquire now;
+
+    sidetrack_write_acquire(taking->t, taking->op, &now);
+    struct prediction prediction = after_error(taking->t, window, &now);
+    prediction.unproven = true; /* nobody can tell whether a semaphore had to wait here */
+    prediction.on_class = TMS_CLASS_VARIABLE;
+    prediction.on = taking->op->target;
+    tms_sidetrack_report(s, &prediction);
+    sidetrack_spend(window);
+}

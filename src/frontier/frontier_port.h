@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the frontier engine asks of the program it is part of: of the library, which checks a trace
+ * (engines/frontier_engine.c), or of the runtime, which checks the process that it runs in
+ * (runtime/core/engine_online.c). Each has one const struct of these; nothing else differs between
+ * them.
+ *
+ * The engine keeps the pointer and never changes what it points to. All members but `wake_source`
+ * and `wake` must be set. Each function is called in the middle of an operation of the engine, on
+ * the thread that gave it the operation and under whatever lock serialises the engine there (the
+ * runtime's tms_rt_engine_lock; the library needs none), so it must not give the engine another
+ * operation. None may keep a pointer to an argument other than `f` and `t`.
+ */
+#ifndef TMS_FRONTIER_FRONTIER_PORT_H
+#define TMS_FRONTIER_FRONTIER_PORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/memory.h"
+#include "engine_api/violation.h"
+#include "tmesis/tmesis.h"
+#include "trace/op.h"
+
+struct frontier;
+struct thread;
+
+struct tms_frontier_port {
+    /*
+     * The history of transactions, in `t->history`, which belongs to these three: the engine only
+     * empties it (`count` = 0) where a thread takes over the slot of another.
+     *
+     * begin: a transaction of the thread begins with this operation; `op->target` is its label.
+     * False when memory is short: nothing has begun then, and the engine fails.
+     */
+    bool (*begin)(struct frontier *f, struct thread *t, const struct tms_op *op);
+    /* The thread's running transaction, the last one that began, ends with this event. */
+    void (*end)(struct thread *t, uint64_t event);
+    /*
+     * The transaction that an event of the thread belongs to, or, if it belongs to none, the event
+     * as a transaction of its own at `place`. For each edge that is kept, and for witnesses; only
+     * for events from which or to which a running transaction leads.
+     */
+    struct tms_transaction (*find)(const struct thread *t, uint64_t event, uint32_t place);
+
+    /*
+     * A transaction that was found in a cycle has ended, or the engine is being settled. The
+     * violation and all that it points to are the engine's, and valid during the call. TMS_OK, or
+     * the code with which the engine fails.
+     */
+    int (*violation)(struct frontier *f, const struct tms_violation *violation);
+    /*
+     * The engine can't go on, for lack of memory (TMS_ERR_MEMORY) or of slots or numbers
+     * (TMS_ERR_LIMIT). Called once; `f->failed` is set, and the operation returns soon.
+     */
+    void (*fail)(struct frontier *f, int code);
+    /*
+     * Did, or may, the variable that both operations are about become another one between them
+     * (freed and allocated again)? For each candidate of a witness of two steps.
+     */
+    bool (*renewed)(const struct frontier *f, const struct tms_op *first,
+                    const struct tms_op *second);
+
+    /*
+     * Both for a port whose transactions have no row in the matrices until one is wanted; NULL:
+     * tms_frontier_begin gives each one its row. Either may call tms_frontier_open.
+     *
+     * wake_source: before an edge from this event is looked at, if it is not implied by an earlier
+     * one; the transaction that the event belongs to must have a row afterwards if it still runs.
+     */
+    void (*wake_source)(struct frontier *f, uint32_t slot, uint64_t event);
+    /* Then, if the edge matters, the same for the running transaction of the thread it enters. */
+    void (*wake)(struct frontier *f, struct thread *t);
+
+    /*
+     * Whether the thread whose first operation this is may take over the slot of one that was
+     * joined, and that no running transaction reaches; NULL: it may. That is all that the engine
+     * needs, but a port may go by slots itself.
+     */
+    bool (*may_reuse)(const struct frontier *f, uint32_t slot, const struct tms_op *op);
+
+    /* Where all memory of the engine comes from and goes to; NULL: the C library. */
+    const struct tms_allocator *memory;
+};
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The directory that a hunt leaves (docs/hunting.md):
+ *
+ *     result.json        the merged result (merged_json.h)
+ *     runs.jsonl         a record for each run, a line each (run_record.h)
+ *     schedules/ID       the schedule of the first run that showed the finding
+ *     logs/run-INDEX.txt what a program that failed said last on standard error
+ *     environment.json   where it was made
+ *     input              a copy of standard input, if it was a file or a pipe
+ *
+ * Files are written whole or not at all (base/atomic_file.h), but for runs.jsonl: it grows by whole
+ * lines, and a last one that is cut off is passed over. Directories are created by one writer; who
+ * changes one that is there holds its lock.
+ */
+#ifndef TMS_HUNT_HUNT_DIRECTORY_H
+#define TMS_HUNT_HUNT_DIRECTORY_H
+
+#include <limits.h>
+
+#include "hunt/hunt_result.h"
+
+#define TMS_STORE_REASON 512
+
+struct tms_store {
+    char path[PATH_MAX]; /* "": not open */
+    int runs;            /* descriptor of runs.jsonl, -1: none */
+    int lock;            /* descriptor of the directory, -1: none */
+    unsigned logs;       /* that were written */
+};
+
+/* The most logs that are kept. */
+#define TMS_STORE_LOGS 50
+
+/*
+ * Makes the directory, which must not be there, and those above it. False with a sentence;
+ * tms_store_close is due in both cases.
+ */
+bool tms_store_create(struct tms_store *store, const char *path, char reason[TMS_STORE_REASON]);
+
+/* Opens one that is there, to add to it. False with a sentence, also if somebody else has it. */
+bool tms_store_open(struct tms_store *store, const char *path, char reason[TMS_STORE_REASON]);
+
+void tms_store_close(struct tms_store *store);
+
+/* False with a sentence: what was there is still there. */
+bool tms_store_add_run(struct tms_store *store, const json_t *record,
+                       char reason[TMS_STORE_REASON]);
+bool tms_store_write_json(const struct tms_store *store, const char *name, const json_t *object,
+                          char reason[TMS_STORE_REASON]);
+bool tms_store_write(const struct tms_store *store, const char *name, const char *bytes,
+                     size_t length, char reason[TMS_STORE_REASON]);
+
+/* result.json and, unless it is partial, the schedules of judged findings. */
+bool tms_store_write_result(const struct tms_store *store, const struct tms_hunt *hunt,
+                            bool partial, char reason[TMS_STORE_REASON]);
+
+/* The last words of a program that failed; nothing once there are enough logs. */
+bool tms_store_add_log(struct tms_store *store, uint64_t index, const char *bytes, size_t length,
+                       char reason[TMS_STORE_REASON]);
+
+/* Writes a JSON file anywhere. */
+bool tms_json_write(const char *path, const json_t *object, char reason[TMS_STORE_REASON]);
+
+/*
+ * Reads a result into an empty hunt: a directory, or the path of its result.json. False with a
+ * sentence.
+ */
+bool tms_store_load(struct tms_hunt *hunt, const char *path, char reason[TMS_STORE_REASON]);
+
+/* The path of the JSON file of a result: of a directory its result.json, else the path itself. */
+void tms_store_json_path(const char *path, char json[PATH_MAX]);
+
+#endif

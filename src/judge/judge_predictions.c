@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Predictions judged by data: what the two sections of the block and the section of the culprit,
+ * between two locks one of each, read and write, as was learnt for the places where their locks are
+ * acquired.
+ */
+#include <string.h>
+
+#include "judge/judge_entries.h"
+
+enum { R = 1 << TMS_JUDGE_R, W = 1 << TMS_JUDGE_W, U = 1 << TMS_JUDGE_U };
+
+static bool reads(unsigned kinds)
+{
+    return (kinds & (R | U)) != 0;
+}
+
+static bool writes(unsigned kinds)
+{
+    return (kinds & (W | U)) != 0;
+}
+
+/* What three sections do to one variable, by the table of docs/judge.md; COUNT: nothing. */
+static enum tms_pattern one_variable(unsigned first, unsigned between, unsigned second)
+{
+    bool update = reads(first) && writes(first);
+
+    if (!writes(first)) {
+        return !writes(between) ? TMS_PATTERN_COUNT
+               : reads(second)  ? TMS_PATTERN_CHANGED_BETWEEN_READS
+                                : TMS_PATTERN_LOST_UPDATE;
+    }
+    if (update && writes(between) && reads(second) && writes(second)) {
+        return TMS_PATTERN_INTERLEAVED_UPDATES;
+    }
+    if ((first & U) && reads(between) && (second & U)) {
+        return TMS_PATTERN_INTERLEAVED_UPDATES;
+    }
+    if (writes(between) && reads(second)) {
+        return TMS_PATTERN_FOREIGN_VALUE_READ_BACK;
+    }
+    if (reads(between) && writes(second)) {
+        return TMS_PATTERN_INTERMEDIATE_VALUE_SEEN;
+    }
+    return writes(between) && writes(second) ? TMS_PATTERN_OVERWRITTEN : TMS_PATTERN_COUNT;
+}
+
+/* ---- sections
+ * ------------------------------------------------------------------------------------ */
+
+/* The sections of a prediction, and what is best so far. */
+struct sections {
+    struct tms_judge_engine *engine;
+    struct tms_judge_site *first, *second;
+    struct tms_judge_site *between[2]; /* after `first` and before `second`; mostly the same */
+    uint32_t function, culprit;
+    bool completes; /* `first` is an update of its own: what it read is used up when it ends */
+    unsigned later[TMS_JUDGE_MEMBERS]; /* what between[1] does to each member of `second` */
+    uint8_t levels[TMS_PATTERN_COUNT]; /* of each pattern, one more; 0: not asked yet */
+    struct tms_judge_predicted best;
+};
+
+/* Asked again and again, so it is kept. */
+static uint32_t member_of(struct tms_judge_engine *engine, struct tms_judge_member *member)
+{
+    if (member->id == 0) {
+        const char *name =
+            tms_name(engine->host->context, TMS_CLASS_VARIABLE, member->variable, NULL);
+        member->id = tms_judge_member_id(engine, name);
+    }
+    return member->id;
+}
+
+/* What a section does to the member, 0: nothing. */
+static unsigned kinds_in(struct tms_judge_engine *engine, struct tms_judge_site *site,
+                         uint32_t member)
+{
+    unsigned kinds = 0;
+
+    for (uint32_t i = 0; i < site->member_count; i++) {
+        if (member_of(engine, &site->member[i]) == member) {
+            kinds |= site->member[i].kinds;
+        }
+    }
+    return kinds;
+}
+
+/* Does the section write something that is more than a counter? */
+static bool completes(const struct tms_judge_site *site)
+{
+    for (uint32_t i = 0; i < site->member_count; i++) {
+        if ((site->member[i].kinds & W) != 0 && (site->member[i].kinds & U) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A note by the rules beside the tables of docs/judge.md; `kinds` are those of all four steps. */
+static bool is_mild(const struct sections *s, enum tms_pattern pattern, unsigned kinds)
+{
+    bool reads_first = pattern == TMS_PATTERN_CHANGED_BETWEEN_READS ||
+                       pattern == TMS_PATTERN_INCONSISTENT_READS ||
+                       pattern == TMS_PATTERN_STALE_DECISION;
+
+    return (reads_first && s->completes) ||
+           (pattern == TMS_PATTERN_INTERLEAVED_WRITES && (kinds & U) != 0);
+}
+
+static void consider(struct sections *s, enum tms_pattern pattern, unsigned kinds,
+                     uint32_t variable, uint32_t other)
+{
+    if (pattern == TMS_PATTERN_COUNT) {
+        return;
+    }
+    if (s->levels[pattern] == 0) {
+        s->levels[pattern] =
+            (uint8_t)(1 + tms_judge_level(s->engine, pattern, s->function, 0, s->culprit));
+    }
+    enum tms_level level =
+        is_mild(s, pattern, kinds) ? TMS_LEVEL_NOTE : (enum tms_level)(s->levels[pattern] - 1);
+    bool better = s->best.variable == 0 || level > s->best.level ||
+                  (level == s->best.level && pattern < s->best.pattern);
+    if (better) {
+        s->best = (struct tms_judge_predicted){pattern, level, variable, other};
+    }
+}
+
+/* A step on x and a step on y, of which the culprit's sections use both. */
+static void consider_pairs(struct sections *s, struct tms_judge_member *own, unsigned between)
+{
+    struct tms_judge_engine *engine = s->engine;
+    uint32_t member = member_of(engine, own), variable = own->variable;
+    unsigned first = own->kinds;
+
+    for (uint32_t i = 0; i < s->second->member_count; i++) {
+        struct tms_judge_member *second = &s->second->member[i];
+        unsigned later = member_of(engine, second) != member ? s->later[i] : 0;
+        bool conflict = later != 0 && (writes(later) || writes(second->kinds));
+        if (conflict) {
+            consider(s,
+                     tms_judge_pair_pattern(writes(first) ? TMS_JUDGE_W : TMS_JUDGE_R,
+                                            writes(second->kinds) ? TMS_JUDGE_W : TMS_JUDGE_R,
+                                            writes(between) ? TMS_JUDGE_W : TMS_JUDGE_R,
+                                            writes(later) ? TMS_JUDGE_W : TMS_JUDGE_R),
+                     first | second->kinds | between | later, variable, second->variable);
+        }
+    }
+}
+
+static void compare(struct sections *s)
+{
+    s->completes = completes(s->first);
+    for (uint32_t i = 0; i < s->second->member_count; i++) {
+        s->later[i] =
+            kinds_in(s->engine, s->between[1], member_of(s->engine, &s->second->member[i]));
+    }
+    for (uint32_t i = 0; i < s->first->member_count && s->best.level < TMS_LEVEL_ERROR; i++) {
+        struct tms_judge_member *first = &s->first->member[i];
+        uint32_t member = member_of(s->engine, first);
+        unsigned between = kinds_in(s->engine, s->between[0], member);
+        unsigned later = kinds_in(s->engine, s->between[1], member);
+        unsigned second = kinds_in(s->engine, s->second, member);
+        if ((between | later) != 0 && second != 0) {
+            consider(s, one_variable(first->kinds, between | later, second), 0,
+                     (uint32_t)first->variable, 0);
+        }
+        if (between != 0 && (writes(between) || writes(first->kinds))) {
+            consider_pairs(s, first, between);
+        }
+    }
+}
+
+static struct tms_judge_site *site_of(struct tms_judge_engine *engine, const struct tms_turn *turn)
+{
+    return tms_judge_site_of(&engine->core, turn->location, turn->target);
+}
+
+/* The block that does it, 0: there is none, or there are two of them. */
+static uint32_t culprit_of(struct tms_judge_engine *engine, const struct tms_finding *finding)
+{
+    const struct tms_transaction *culprit = &finding->cycle[0].to;
+
+    return culprit->unary || finding->cycle_length != 2
+               ? 0
+               : tms_judge_function_id(engine, tms_name(engine->host->context, TMS_CLASS_LABEL,
+                                                        culprit->label, NULL));
+}
+
+struct tms_judge_predicted tms_judge_predict(struct tms_judge_engine *engine,
+                                             const struct tms_finding *finding, uint32_t function)
+{
+    struct sections s = {
+        .engine = engine,
+        .function = function,
+        .best = {tms_judge_saw_memory(engine) ? TMS_PATTERN_ORDER_ONLY : TMS_PATTERN_UNWATCHED,
+                 TMS_LEVEL_NOTE, 0, 0},
+    };
+
+    size_t turns = finding->schedule_length;
+    if ((turns == 3 || turns == 4) && finding->cycle_length > 0 &&
+        finding->cycle[0].on_class == TMS_CLASS_LOCK) {
+        s.first = site_of(engine, &finding->schedule[0]);
+        s.between[0] = site_of(engine, &finding->schedule[1]);
+        s.between[1] = site_of(engine, &finding->schedule[turns - 2]);
+        s.second = site_of(engine, &finding->schedule[turns - 1]);
+        s.culprit = culprit_of(engine, finding);
+    }
+    if (s.first != NULL && s.between[0] != NULL && s.between[1] != NULL && s.second != NULL) {
+        compare(&s);
+    }
+    return s.best;
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Locks of threads, and what is accessed while they are held: noted for each place where a lock is
+ * acquired, the first hundred times, so that predictions can be judged by it.
+ */
+#include <string.h>
+
+#include "judge/judge_pools.h"
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+#define SITES_MOST 16384 /* so many are learnt: many objects may have a lock each */
+
+/* The lock, too: a wrapper takes all locks of a program in one place. */
+static uint64_t site_key(uint32_t location, uint64_t lock)
+{
+    return tms_mix(lock, location);
+}
+
+static uint64_t site_hash(const void *user, uint32_t number)
+{
+    const struct tms_judge *judge = user;
+    const struct tms_judge_site *site = &judge->sites.at[number];
+
+    return site_key(site->location, site->lock);
+}
+
+/* Where the site is in the index, or would be. */
+static size_t find_site(const struct tms_judge *judge, uint32_t location, uint64_t lock)
+{
+    const struct tms_judge_index *index = &judge->site_index;
+    size_t at = tms_judge_index_start(index, site_key(location, lock));
+
+    while (index->slot[at] != 0) {
+        const struct tms_judge_site *site = &judge->sites.at[index->slot[at]];
+        if (site->location == location && site->lock == lock) {
+            break;
+        }
+        at = (at + 1) & (index->size - 1);
+    }
+    return at;
+}
+
+/* 0: there are too many, or memory is short. */
+static uint32_t site_at(struct tms_judge *judge, uint32_t location, uint64_t lock)
+{
+    struct tms_judge_index *index = &judge->site_index;
+
+    if (!tms_judge_index_room(judge, index, site_hash, judge)) {
+        return 0;
+    }
+    size_t at = find_site(judge, location, lock);
+    if (index->slot[at] == 0 && judge->sites.count == SITES_MOST) {
+        return 0;
+    }
+    if (index->slot[at] == 0) {
+        if (!TMS_RESERVE(judge->memory, &judge->sites.at, &judge->sites.capacity,
+                         judge->sites.count + 2, 16)) {
+            judge->failed = true;
+            return 0;
+        }
+        index->slot[at] = (uint32_t)++judge->sites.count;
+        index->count++;
+        struct tms_judge_site *site = &judge->sites.at[index->slot[at]];
+        memset(site, 0, sizeof(*site));
+        site->location = location;
+        site->lock = lock;
+    }
+    return index->slot[at];
+}
+
+struct tms_judge_site *tms_judge_site_of(struct tms_judge *judge, uint32_t location, uint64_t lock)
+{
+    if (judge->site_index.size == 0) {
+        return NULL;
+    }
+    uint32_t number = judge->site_index.slot[find_site(judge, location, lock)];
+    return number != 0 ? &judge->sites.at[number] : NULL;
+}
+
+/* ---- accesses in sections ----------------------------------------------------------------------
+ */
+
+/* True if it was not among them. */
+static bool add_member(struct tms_judge_site *site, uint64_t variable, unsigned kinds)
+{
+    uint32_t i = 0;
+
+    while (i < site->member_count && site->member[i].variable != variable) {
+        i++;
+    }
+    if (i == TMS_JUDGE_MEMBERS) {
+        return false;
+    }
+    bool added = i == site->member_count;
+    if (added) {
+        site->member[site->member_count++] = (struct tms_judge_member){.variable = variable};
+    }
+    site->member[i].kinds |= (uint8_t)kinds;
+    return added;
+}
+
+void tms_judge_add_member(struct tms_judge *judge, uint32_t location, uint64_t lock,
+                          uint64_t variable, unsigned kinds)
+{
+    uint32_t site = site_at(judge, location, lock);
+
+    if (site != 0) {
+        add_member(&judge->sites.at[site], variable, kinds);
+    }
+}
+
+void tms_judge_learn(struct tms_judge *judge, const struct tms_judge_thread *thread,
+                     uint64_t variable, unsigned kinds)
+{
+    bool added = false;
+
+    tms_judge_guard(judge, true);
+    for (size_t i = 0; i < thread->held_count; i++) {
+        if (thread->held[i].site != 0) {
+            added |= add_member(&judge->sites.at[thread->held[i].site], variable, kinds);
+        }
+    }
+    if (added && judge->port.learnt != NULL) {
+        judge->port.learnt(judge->port.user, variable);
+    }
+    tms_judge_guard(judge, false);
+}
+
+/* ---- locks -------------------------------------------------------------------------------------
+ */
+
+static void count_learning(struct tms_judge_thread *t)
+{
+    t->learning = 0;
+    for (size_t i = 0; i < t->held_count; i++) {
+        t->learning += t->held[i].site != 0;
+    }
+}
+
+/* Where many objects have a lock each, a few executions with each of them tell as much. */
+static uint32_t executions_to_learn(uint32_t site)
+{
+    return site <= TMS_JUDGE_LEARN_SITES ? TMS_JUDGE_LEARN : TMS_JUDGE_LEARN_LATER;
+}
+
+/* The section that begins, if its accesses are still to be noted; else 0. */
+static uint32_t begin_learning(struct tms_judge *judge, struct tms_judge_use *use, uint64_t lock,
+                               uint32_t location)
+{
+    if (use == NULL || (use->learnt && use->learnt_location == location)) {
+        return 0;
+    }
+    tms_judge_guard(judge, true);
+    uint32_t site = site_at(judge, location, lock);
+    bool learnt = site == 0 || ++judge->sites.at[site].executions > executions_to_learn(site);
+    tms_judge_guard(judge, false);
+    use->learnt = learnt;
+    use->learnt_location = location;
+    return learnt ? 0 : site;
+}
+
+static bool begin_hold(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t lock,
+                       uint64_t event)
+{
+    size_t wanted = t->hold_count + 1;
+
+    if (wanted > TMS_JUDGE_HOLDS) {
+        wanted = TMS_JUDGE_HOLDS;
+    }
+    if (!TMS_RESERVE(judge->memory, &t->holds, &t->hold_capacity, wanted, 8)) {
+        return false;
+    }
+    t->holds[t->hold_count++ % TMS_JUDGE_HOLDS] =
+        (struct tms_judge_hold){.lock = lock, .begin = event};
+    return true;
+}
+
+/* NULL: it is too long ago. */
+static struct tms_judge_hold *find_hold(const struct tms_judge_thread *t, uint64_t number)
+{
+    return number + TMS_JUDGE_HOLDS >= t->hold_count ? &t->holds[number % TMS_JUDGE_HOLDS] : NULL;
+}
+
+static void end_hold(const struct tms_judge_thread *t, uint64_t number, uint64_t event)
+{
+    struct tms_judge_hold *hold = find_hold(t, number);
+
+    if (hold != NULL) {
+        hold->end = event;
+        hold->wrote = t->wrote > hold->begin;
+    }
+}
+
+/* The last of the remembered ones in which the event was. */
+static const struct tms_judge_hold *hold_at(const struct tms_judge_thread *t, uint64_t event)
+{
+    const struct tms_judge_hold *hold;
+
+    for (uint64_t i = t->hold_count; i > 0 && (hold = find_hold(t, i - 1)) != NULL; i--) {
+        if (hold->begin < event && (hold->end == 0 || hold->end > event)) {
+            return hold;
+        }
+    }
+    return NULL;
+}
+
+uint64_t tms_judge_lock_at(const struct tms_judge_thread *thread, uint64_t event)
+{
+    const struct tms_judge_hold *hold = hold_at(thread, event);
+
+    return hold != NULL ? hold->lock : 0;
+}
+
+bool tms_judge_is_completed(const struct tms_judge_thread *thread, uint64_t read, uint64_t later)
+{
+    const struct tms_judge_hold *hold = hold_at(thread, read);
+
+    return hold != NULL && hold->wrote && hold->end != 0 && hold->end < later;
+}
+
+bool tms_judge_is_locked(const struct tms_judge_thread *thread, uint64_t event)
+{
+    return (thread->held_count > 0 && thread->held[0].since < event) ||
+           hold_at(thread, event) != NULL;
+}
+
+/* ---- waiting places ---------------------------------------------------------------------------
+ */
+
+static uint64_t place_hash(const void *user, uint32_t location)
+{
+    (void)user;
+    return tms_mix(0, location);
+}
+
+/* Where the location is in the index, or would be. */
+static size_t find_place(const struct tms_judge_index *index, uint32_t location)
+{
+    size_t at = tms_judge_index_start(index, tms_mix(0, location));
+
+    while (index->slot[at] != 0 && index->slot[at] != location) {
+        at = (at + 1) & (index->size - 1);
+    }
+    return at;
+}
+
+void tms_judge_add_place(struct tms_judge *judge, uint32_t location)
+{
+    if (tms_judge_index_room(judge, &judge->waiting, place_hash, NULL)) {
+        size_t at = find_place(&judge->waiting, location);
+        judge->waiting.count += judge->waiting.slot[at] == 0;
+        judge->waiting.slot[at] = location;
+    }
+}
+
+void tms_judge_wait(struct tms_judge_thread *t)
+{
+    t->awaited_count = t->recent_count < TMS_JUDGE_RECENT ? t->recent_count : TMS_JUDGE_RECENT;
+    memcpy(t->awaited, t->recent, t->awaited_count * sizeof(*t->awaited));
+}
+
+bool tms_judge_is_waiting_place(const struct tms_judge *judge, uint32_t location)
+{
+    const struct tms_judge_index *waiting = &judge->waiting;
+
+    return waiting->count > 0 && waiting->slot[find_place(waiting, location)] == location;
+}
+
+static bool is_awaited(const struct tms_judge_thread *t, uint64_t key)
+{
+    for (size_t i = 0; i < t->awaited_count; i++) {
+        if (t->awaited[i].key == key) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What was read before the wait is read again: both places test what is waited for. */
+static void learn_places(struct tms_judge *judge, const struct tms_judge_thread *t, uint64_t key,
+                         uint32_t place)
+{
+    for (size_t i = 0; i < t->awaited_count; i++) {
+        if (t->awaited[i].key == key) {
+            tms_judge_add_place(judge, tms_judge_place_of(judge, t->awaited[i].location));
+            tms_judge_add_place(judge, place);
+        }
+    }
+}
+
+bool tms_judge_waits_at(struct tms_judge *judge, struct tms_judge_thread *thread, uint64_t key,
+                        uint32_t location, bool written)
+{
+    bool asked = written && judge->waiting.count > 0, known = false;
+
+    if (asked || is_awaited(thread, key)) {
+        tms_judge_guard(judge, true);
+        uint32_t place = tms_judge_place_of(judge, location);
+        known = asked && tms_judge_is_waiting_place(judge, place);
+        learn_places(judge, thread, key, place);
+        tms_judge_guard(judge, false);
+    }
+    thread->recent[thread->recent_count++ % TMS_JUDGE_RECENT] =
+        (struct tms_judge_place){key, location};
+    return known;
+}
+
+void tms_judge_acquire(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t lock,
+                       uint64_t event, uint32_t location)
+{
+    struct tms_judge_use *use = tms_judge_used(judge, t, lock, true, event);
+    uint32_t site = judge->learns ? begin_learning(judge, use, lock, location) : 0;
+
+    if (judge->failed ||
+        !TMS_RESERVE(judge->memory, &t->held, &t->held_capacity, t->held_count + 1, 8) ||
+        !begin_hold(judge, t, lock, event)) {
+        judge->failed = true;
+        return;
+    }
+    if (t->held_count == 0) {
+        t->recent_count = 0;
+    }
+    t->held[t->held_count++] = (struct tms_judge_held){lock, site, event, t->hold_count - 1};
+    t->acquires++;
+    t->learning += site != 0;
+    tms_judge_other(t, event);
+    tms_judge_break(t, event);
+    t->synchronised++;
+}
+
+static void drop_held(struct tms_judge_thread *t, uint64_t lock, uint64_t event)
+{
+    for (size_t at = t->held_count; at > 0; at--) {
+        if (t->held[at - 1].lock == lock) {
+            end_hold(t, t->held[at - 1].hold, event);
+            if (at < t->held_count--) {
+                memmove(&t->held[at - 1], &t->held[at],
+                        (t->held_count - (at - 1)) * sizeof(*t->held));
+            }
+            break;
+        }
+    }
+    if (t->held_count == 0) {
+        t->awaited_count = 0;
+    }
+}
+
+void tms_judge_release(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t lock,
+                       uint64_t event, uint32_t location, bool shared)
+{
+    struct tms_judge_use *use = tms_judge_use(judge, t, lock, true);
+
+    if (use == NULL) {
+        return;
+    }
+    use->released = event;
+    use->released_location = location;
+    use->released_shared = shared;
+    drop_held(t, lock, event);
+    count_learning(t);
+    tms_judge_other(t, event);
+    tms_judge_let_others(t, event);
+}
+
+void tms_judge_other(struct tms_judge_thread *t, uint64_t event)
+{
+    t->previous = event;
+    t->previous_key = 0;
+}
+
+void tms_judge_synchronise(struct tms_judge_thread *t, uint64_t event)
+{
+    tms_judge_other(t, event);
+    tms_judge_let_others(t, event);
+    t->synchronised++;
+}
+
+/* The lock that was released last of those that a step made before, if it was given up since. */
+static void give_up(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t lock,
+                    struct tms_judge_case *found)
+{
+    for (size_t i = 0; i < t->held_count; i++) {
+        if (t->held[i].lock == lock && t->held[i].since < found->own[0].event) {
+            return;
+        }
+    }
+    const struct tms_judge_use *use = tms_judge_use(judge, t, lock, true);
+    if (use != NULL && use->released < found->own[1].event) { /* a U happened at its read */
+        found->lock = lock;
+        found->released = use->released;
+        found->released_location = use->released_location;
+        found->released_shared = use->released_shared;
+    }
+}
+
+void tms_judge_look_at_locks(struct tms_judge *judge, struct tms_judge_case *found)
+{
+    struct tms_judge_thread *t = judge->threads[found->thread];
+    uint64_t lock = tms_judge_lock_at(t, found->own[0].event);
+
+    found->locked = tms_judge_is_locked(t, found->own[1].event);
+    found->completed = tms_judge_is_completed(t, found->own[0].event, found->own[1].event);
+    if (lock != 0) {
+        give_up(judge, t, lock, found);
+    }
+}

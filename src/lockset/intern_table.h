@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows that are kept once: a growing array of elements of one size, each of which begins with a
+ * key of plain bytes, and a hash index that finds the row of a key. For engines that intern what
+ * they see.
+ *
+ * Representation: the index has the hash of a key beside the number of its row, so that rows are
+ * looked at only where it matches, and not at all when the index grows.
+ *
+ * Rows are numbered from 1 in the order in which they came; 0 is no row. They move when the array
+ * grows, so keep numbers, not pointers. Keys are compared as bytes: leave no padding in them.
+ */
+#ifndef TMS_LOCKSET_INTERN_TABLE_H
+#define TMS_LOCKSET_INTERN_TABLE_H
+
+#include <assert.h>
+
+#include "base/memory.h"
+
+struct tms_interned_place {
+    uint32_t hash;
+    uint32_t row; /* 0: free */
+};
+
+struct tms_interned {
+    struct tms_memory *memory;
+    char *row; /* [0] is not used */
+    size_t row_size, key_size;
+    size_t count, capacity;           /* the row that is not used among them */
+    struct tms_interned_place *index; /* open-addressed, by hash */
+    size_t index_size;
+};
+
+/* Takes no memory yet. All zero is cleared. */
+void tms_interned_init(struct tms_interned *rows, struct tms_memory *memory, size_t row_size,
+                       size_t key_size);
+void tms_interned_clear(struct tms_interned *rows);
+
+/* Forgets all rows, and keeps the memory for others. */
+void tms_interned_empty(struct tms_interned *rows);
+
+/*
+ * The row of a key, 0 when memory is short. A row that is new is zero behind its key, and *is_new
+ * says so.
+ */
+uint32_t tms_interned_add(struct tms_interned *rows, const void *key, bool *is_new);
+
+/* The row of a key, 0 if there is none. */
+uint32_t tms_interned_find(const struct tms_interned *rows, const void *key);
+
+static inline void *tms_interned_row(const struct tms_interned *rows, uint32_t number)
+{
+    assert(number > 0 && number < rows->count);
+    return rows->row + (size_t)number * rows->row_size;
+}
+
+/* How many there are. */
+static inline size_t tms_interned_count(const struct tms_interned *rows)
+{
+    return rows->count > 0 ? rows->count - 1 : 0;
+}
+
+#endif

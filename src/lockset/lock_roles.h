@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which locks order nothing, as far as has been seen: taking and releasing these moves both ways,
+ * left and right (Wang and Stoller, section 5.5). They are
+ * - locks that a single thread uses,
+ * - locks that nobody takes exclusively,
+ * - locks *protected* by another one: whoever holds the lock holds that other one exclusively, all
+ *   the time, so that two threads can't meet at it.
+ * Re-entrant acquires never get here. What stops being so never becomes so again.
+ *
+ * Representation: of each lock who used it, and the set of its protectors so far, which an acquire
+ * refines by what the thread holds already, and the release of another lock by what is left.
+ */
+#ifndef TMS_LOCKSET_LOCK_ROLES_H
+#define TMS_LOCKSET_LOCK_ROLES_H
+
+#include "lockset/lockset.h"
+
+struct tms_lock_use {
+    uint32_t thread;     /* that used it; 0: none yet */
+    uint32_t protectors; /* a set; meaningless if none used it yet */
+    bool several;        /* threads did */
+    bool exclusive;      /* somebody took it so */
+};
+
+struct tms_lock_uses {
+    struct tms_host *host;
+    struct tms_locksets *sets;
+    struct tms_lock_use *uses; /* by lock */
+    size_t capacity;
+};
+
+/* Always works; all zero is cleared. */
+void tms_lock_uses_init(struct tms_lock_uses *uses, struct tms_host *host,
+                        struct tms_locksets *sets);
+void tms_lock_uses_clear(struct tms_lock_uses *uses);
+
+/*
+ * At each operation on a lock, with what the thread held before it; follows `held` as well. False
+ * if the lock is left out (tms_held_follow).
+ */
+bool tms_lock_uses_follow(struct tms_lock_uses *uses, struct tms_held *held,
+                          const struct tms_op *op);
+
+/* Does taking it order something? */
+static inline bool tms_lock_orders(const struct tms_lock_uses *uses, uint32_t lock)
+{
+    if (lock >= uses->capacity) {
+        return false;
+    }
+    const struct tms_lock_use *use = &uses->uses[lock];
+    return use->several && use->exclusive && use->protectors == TMS_LOCKSET_EMPTY;
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A finding of `judge` as text: what happened to which data of which block, the interleaving in two
+ * columns, the lines of source, why it is wrong and how to fix it.
+ */
+#ifndef TMS_REPORT_JUDGED_FINDINGS_H
+#define TMS_REPORT_JUDGED_FINDINGS_H
+
+#include "report/text_layout.h"
+
+/*
+ * Writes one finding in full, without an empty line after it; `finding->judgement` is not NULL.
+ * `verbose` adds call stacks and event numbers, and shows every foreign event.
+ */
+void tms_judged_write(struct tms_page *page, const struct tms_finding *finding, bool verbose);
+
+/* The same of all findings of a block, the first of which is the most severe. */
+void tms_judged_write_entry(struct tms_page *page, const struct tms_finding *const *findings,
+                            size_t count, bool verbose);
+
+/* Its headline only, in one line. */
+void tms_judged_headline(struct tms_page *page, const struct tms_finding *finding);
+
+/* Items of a list in one line: those for which there is no room are counted. */
+struct tms_item_line {
+    struct tms_page *page;
+    size_t column;
+    size_t written, omitted;
+};
+
+/*
+ * Starts a line with `head`; each item is written to the stream that tms_item_line_next returns,
+ * and added by tms_item_line_add.
+ */
+void tms_item_line_start(struct tms_item_line *line, struct tms_page *page, const char *head);
+FILE *tms_item_line_next(struct tms_item_line *line);
+void tms_item_line_add(struct tms_item_line *line);
+void tms_item_line_end(struct tms_item_line *line);
+
+#endif

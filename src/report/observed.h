@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Findings as text: what happened, the interleaving, and why no order explains it. What did not
+ * happen but might is told by predicted.h.
+ */
+#ifndef TMS_REPORT_OBSERVED_H
+#define TMS_REPORT_OBSERVED_H
+
+#include "report/text_layout.h"
+
+/* In full, without the empty line behind it. TMS_OK or TMS_ERR_MEMORY. */
+int tms_finding_write(struct tms_page *page, const struct tms_result *result,
+                      const struct tms_finding *finding);
+
+/* Id, evidence, count and what happened only. */
+void tms_finding_headline(struct tms_page *page, const struct tms_result *result,
+                          const struct tms_finding *finding);
+
+/* The index-th step of its cycle in a sentence, with its letter; and what the steps come to. */
+void tms_finding_step(struct tms_page *page, const struct tms_finding *finding, size_t index);
+void tms_finding_conclusion(struct tms_page *page, const struct tms_finding *finding);
+
+/* What all that was observed means, once, below the findings; nothing if there was nothing. */
+void tms_findings_explain(struct tms_page *page, const struct tms_analysis *analysis);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The variables and synchronisation objects of a recording.
+ *
+ * Accesses have sizes and may overlap in part, the variables of a trace are one thing or another.
+ * So memory is cut at all places where some access starts or ends; each piece is a variable, and an
+ * access is one event for each piece that it covers. Where all accesses are alike, that is one
+ * piece, and it may be long: of an array that all go through from its first element to the last,
+ * say. What is known of a piece is kept with the word that it begins in.
+ *
+ * Memory that is allocated or freed is new: its pieces, and the objects that lie in it, get new
+ * names from there on. So this is built in passes over the events: in the first, in any order,
+ * tms_places_note, then tms_places_settle. What follows is in the order of the trace: in a second
+ * pass, which may be left out, tms_places_use and tms_places_end_uses; then tms_places_start, and
+ * in the last pass the rest. A word has a use from one renewal to the next. Who uses it is the same
+ * in any order of accesses between two renewals, so the second pass needs only the order of those.
+ *
+ * Representation: pages of 256 bytes with a place for each of their words and a list of the objects
+ * in them, where a piece begins or ends. Regions of 64 KiB say where their pages are, and an
+ * open-addressed table where the regions are. Events come by the million, and waiting for memory is
+ * most of what they cost: so table and regions are small enough to stay at hand, what every access
+ * asks for is 16 bytes beside each other, and the rest lies apart. Memory: up to 3 times that of
+ * all pages that were touched.
+ */
+#ifndef TMS_SPOOL_ADDRESS_MAP_H
+#define TMS_SPOOL_ADDRESS_MAP_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TMS_WORD         8u
+#define TMS_PAGE_WORDS   32u
+#define TMS_PAGE_BYTES   (TMS_PAGE_WORDS * TMS_WORD)
+#define TMS_REGION_PAGES 256u
+#define TMS_REGION_BYTES (TMS_REGION_PAGES * TMS_PAGE_BYTES)
+
+#define TMS_USED_BY_SEVERAL UINT32_MAX
+
+struct tms_place {
+    union {
+        uint32_t name; /* last pass; 0: none since it was renewed. Of several pieces: the first of
+                          `pieces` */
+        uint32_t user; /* second pass: thread of the last use, or TMS_USED_BY_SEVERAL; 0: none */
+    };
+    uint32_t use;    /* second pass: the last use but one; last pass: the next; 0: none */
+    uint32_t reach;  /* bytes from its start to the end of the last piece that begins in it */
+    uint8_t cuts;    /* bit n: a piece begins with byte n */
+    bool over;       /* renewed: another use begins with the next access */
+    bool alone;      /* last pass: the use has but one thread, */
+    bool last_alone; /* and so has the last one of all */
+};
+
+/* What a place belongs to, in the last pass. */
+struct tms_place_origin {
+    uint32_t block;   /* that it lies in, 0: none */
+    uint32_t renewal; /* which one it was last part of, 0: none */
+};
+
+/* From one renewal of a word to the next, if it is accessed in between and once more behind. */
+struct tms_place_use {
+    uint32_t next; /* of the same word, 0: none */
+    bool alone;    /* but one thread */
+};
+
+/* A lock or the like: `what` is a value of enum tms_rt_sync. */
+struct tms_place_object {
+    struct tms_place place;
+    struct tms_place_origin origin;
+    uint64_t address;
+    uint32_t next; /* in the page: object + 1; 0: none */
+};
+
+/* How it is found. */
+struct tms_place_slot {
+    uint64_t address;
+    uint32_t what;
+    uint32_t object; /* object + 1; 0: free */
+};
+
+struct tms_place_page {
+    struct tms_place words[TMS_PAGE_WORDS];
+    struct tms_place_origin origins[TMS_PAGE_WORDS];
+    uint32_t objects; /* the first: object + 1; 0: none */
+};
+
+/* In the table, `pages` is NULL in a free slot. */
+struct tms_place_region {
+    uint64_t number; /* address / TMS_REGION_BYTES */
+    uint32_t *pages; /* each is one more, 0: none */
+};
+
+/* A block of the heap that was there at some time. */
+struct tms_place_block {
+    uint64_t start, size;
+    uint32_t site;
+};
+
+struct tms_places {
+    struct tms_place_page *pages;
+    size_t count, capacity;
+    struct tms_place_region *table; /* at most half full */
+    size_t table_size;              /* a power of two */
+    size_t region_count;
+    struct tms_place_region *order; /* of the regions, once settled */
+    struct tms_place_object *objects;
+    size_t object_count, object_capacity;
+    struct tms_place_slot *slots; /* of objects, open-addressed, at most half full */
+    size_t slot_count;            /* a power of two */
+    uint32_t *pieces;             /* names of words that are cut */
+    struct tms_place_use *uses;
+    uint32_t use_count, use_capacity;
+    struct tms_place_block *blocks;
+    size_t block_count, block_capacity;
+    uint32_t renewals;
+};
+
+/* False: memory is short; tms_places_free is due in both cases. */
+bool tms_places_open(struct tms_places *places);
+void tms_places_free(struct tms_places *places);
+
+/*
+ * First pass: bytes up to `end` are accessed or renewed together, or an object is used. False:
+ * memory is short.
+ */
+bool tms_places_note(struct tms_places *places, uint64_t address, uint64_t end);
+bool tms_places_note_object(struct tms_places *places, uint64_t address, unsigned what);
+bool tms_places_settle(struct tms_places *places);
+
+/* Second pass: another thread uses the memory, or the first since it was renewed. */
+bool tms_places_other_use(struct tms_places *places, struct tms_place *place, uint32_t thread);
+
+/* Second pass: so many bytes are new. */
+void tms_places_end_uses(struct tms_places *places, uint64_t address, uint64_t size);
+
+/* Before the last pass. False: memory is short. */
+bool tms_places_start(struct tms_places *places);
+
+/* Last pass: so many bytes are new, as a block of the heap if `allocated`. */
+bool tms_places_renew(struct tms_places *places, uint64_t address, uint64_t size, bool allocated,
+                      uint32_t site);
+
+/* One object alone is gone; another at its address is another one. */
+void tms_places_renew_object(struct tms_places *places, uint64_t address, unsigned what);
+
+/* NULL if it was not noted. */
+struct tms_place_object *tms_places_object(const struct tms_places *places, uint64_t address,
+                                           unsigned what);
+
+/* The slot of a region, or the free one where it belongs. */
+static inline struct tms_place_region *tms_places_region(const struct tms_places *places,
+                                                         uint64_t number)
+{
+    size_t mask = places->table_size - 1;
+    size_t at = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+
+    while (places->table[at].pages != NULL && places->table[at].number != number) {
+        at = (at + 1) & mask;
+    }
+    return &places->table[at];
+}
+
+/* NULL if nothing in it was noted. */
+static inline struct tms_place_page *tms_places_page(const struct tms_places *places,
+                                                     uint64_t address)
+{
+    const struct tms_place_region *region = tms_places_region(places, address / TMS_REGION_BYTES);
+    uint32_t page =
+        region->pages != NULL ? region->pages[address / TMS_PAGE_BYTES % TMS_REGION_PAGES] : 0;
+
+    return page != 0 ? &places->pages[page - 1] : NULL;
+}
+
+static inline unsigned tms_places_index(uint64_t address)
+{
+    return address / TMS_WORD % TMS_PAGE_WORDS;
+}
+
+/* Memory that will be asked for soon. */
+static inline void tms_places_expect(const struct tms_places *places, uint64_t address)
+{
+    const struct tms_place_page *page = tms_places_page(places, address);
+
+    if (page != NULL) {
+        __builtin_prefetch(&page->words[tms_places_index(address)]);
+    }
+}
+
+/* The place of memory that was noted. */
+static inline struct tms_place *tms_places_word(const struct tms_places *places, uint64_t address)
+{
+    struct tms_place_page *page = tms_places_page(places, address);
+
+    assert(page != NULL);
+    return &page->words[tms_places_index(address)];
+}
+
+/* Second pass, for every access: a thread uses the memory. */
+static inline bool tms_places_use(struct tms_places *places, struct tms_place *place,
+                                  uint32_t thread)
+{
+    return (place->user == thread && !place->over) || tms_places_other_use(places, place, thread);
+}
+
+/* Last pass, for every access: has the memory but one thread in this use of it? */
+static inline bool tms_places_private(const struct tms_places *places, struct tms_place *place)
+{
+    if (place->over) {
+        const struct tms_place_use *use = place->use != 0 ? &places->uses[place->use] : NULL;
+        place->alone = use != NULL ? use->alone : place->last_alone;
+        place->use = use != NULL ? use->next : 0;
+        place->over = false;
+    }
+    return place->alone;
+}
+
+static inline bool tms_place_has_several(const struct tms_place *place)
+{
+    return (place->cuts & (place->cuts - 1u)) != 0;
+}
+
+/* How many bits of a byte are set: asked for so often that it must not be a call. */
+static inline unsigned tms_place_bits(unsigned byte)
+{
+    byte -= byte >> 1 & 0x55;
+    byte = (byte & 0x33) + (byte >> 2 & 0x33);
+    return (byte + (byte >> 4)) & 0x0f;
+}
+
+/* Where the name of the piece that begins with byte `offset` of a place is kept. */
+static inline uint32_t *tms_places_name(const struct tms_places *places, struct tms_place *place,
+                                        unsigned offset)
+{
+    unsigned before = (unsigned)place->cuts & ((1u << offset) - 1);
+
+    return tms_place_has_several(place) ? &places->pieces[place->name + tms_place_bits(before)]
+                                        : &place->name;
+}
+
+/* The first byte behind the piece that begins with byte `offset` of a word, from there on. */
+static inline uint64_t tms_place_piece_end(const struct tms_place *place, unsigned offset)
+{
+    unsigned behind = (unsigned)place->cuts >> (offset + 1);
+
+    return behind == 0 ? place->reach : offset + 1 + (unsigned)__builtin_ctz(behind);
+}
+
+/* Behind all pieces that begin in the word of this address. */
+static inline uint64_t tms_place_behind(const struct tms_place *place, uint64_t address)
+{
+    return address - address % TMS_WORD + place->reach;
+}
+
+/* The next piece of an access that has one at this address. */
+static inline uint64_t tms_place_next(const struct tms_place *place, uint64_t address)
+{
+    unsigned offset = address % TMS_WORD;
+
+    assert((place->cuts >> offset & 1) != 0);
+    return address - offset + tms_place_piece_end(place, offset);
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Accesses of one line; see coalesce_lines.h. */
+#include "spool/coalesce_lines.h"
+
+#include <string.h>
+
+#include "spool/event_merge.h"
+
+#define PATIENCE 16u
+
+static bool is_one_line(struct tms_spool_names *names, uint32_t one, uint32_t other)
+{
+    const struct tms_frame *frame = tms_spool_frame(names, one);
+    const struct tms_frame copy = frame != NULL ? *frame : (struct tms_frame){0};
+
+    frame = copy.file != NULL && copy.line != 0 ? tms_spool_frame(names, other) : NULL;
+    return frame != NULL && frame->file != NULL && frame->line == copy.line &&
+           strcmp(frame->file, copy.file) == 0;
+}
+
+static bool is_same_place(struct tms_fuse *fuse, uint32_t one, uint32_t other)
+{
+    uint64_t hash = ((uint64_t)one << 32 | other) * UINT64_C(0x9e3779b97f4a7c15);
+    size_t at = (hash >> 32) % TMS_FUSE_KNOWN;
+
+    if (one == other) {
+        return true;
+    }
+    if (fuse->known[at].one != one || fuse->known[at].other != other) {
+        fuse->known[at].one = one;
+        fuse->known[at].other = other;
+        fuse->known[at].times = 0;
+        fuse->known[at].same = false;
+    }
+    if (fuse->known[at].times < PATIENCE && ++fuse->known[at].times == PATIENCE) {
+        fuse->known[at].same = is_one_line(fuse->names, one, other);
+    }
+    return fuse->known[at].same;
+}
+
+bool tms_fuse_joins(struct tms_fuse *fuse, const struct tms_spool_event *before,
+                    const struct tms_spool_event *event)
+{
+    bool joins = tms_is_access(event) && !tms_is_with_order(event) &&
+                 tms_event_makes_sense(before) && before->what == event->what &&
+                 tms_event_is_beside(before, event) &&
+                 is_same_place(fuse, before->site, event->site);
+
+    if (joins) {
+        tms_spool_join(fuse->names->spool, event);
+    }
+    return joins;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blocks of functions that have no frame of their own, because the compiler put them into others:
+ * for programs that were not built for it (docs/preload.md). The debug information says into which
+ * copies of inlined functions a place belongs, and the process which acquires lie in one
+ * activation of the function around.
+ *
+ * Either the acquire itself stands in a copy, or the call of the function that does it.
+ *
+ * That two acquires in one copy lie in one pass through it nothing proves. It is taken so if the
+ * second is further down in the source, and what is found by it counts as potential. Such blocks
+ * are the innermost ones, and end with whatever else begins or ends.
+ *
+ * Representation: by thread, the copies that are open, outermost first; by site, those that it
+ * lies in. Cost: constant per event once a site is known.
+ */
+#ifndef TMS_SPOOL_INLINED_BLOCKS_H
+#define TMS_SPOOL_INLINED_BLOCKS_H
+
+#include "spool/spool_names.h"
+
+#define TMS_INLINED_MOST 16
+
+/* A copy of an inlined function. */
+struct tms_inlined_copy {
+    uint64_t instance; /* in the debug information */
+    uint32_t label;
+    uint32_t line; /* in the source of the function, of the acquire or of what leads there */
+};
+
+struct tms_inlined_thread {
+    uint32_t activation; /* of the function with the copies, at the last acquire; 0: none */
+    uint32_t inner;      /* and of the one that did it */
+    uint64_t pc;         /* where the first was then */
+    struct tms_inlined_copy open[TMS_INLINED_MOST];
+    uint32_t count;
+};
+
+/* The copies that a site lies in. */
+struct tms_inlined_site {
+    struct tms_inlined_copy *copies;
+    uint64_t pc;
+    uint32_t parent; /* the site of the call */
+    uint32_t count;
+    bool known;
+};
+
+struct tms_inlined {
+    struct tms_spool_names *names;
+    struct tms_inlined_thread *threads; /* by id of TMS_CLASS_THREAD */
+    size_t thread_count;
+    struct tms_inlined_site *sites; /* beside the spool's list of sites */
+};
+
+typedef int tms_inlined_sink(void *user, const struct tms_event *event);
+
+/* Begins and ends that come before the event, which was made of `from`. TMS_OK, or a code. */
+int tms_inlined_before(struct tms_inlined *inlined, const struct tms_spool_event *from,
+                       const struct tms_event *event, tms_inlined_sink *sink, void *user);
+void tms_inlined_free(struct tms_inlined *inlined);
+
+#endif

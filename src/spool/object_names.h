@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What findings of a running program call a lock, a variable or a thread, by its address. */
+#ifndef TMS_SPOOL_OBJECT_NAMES_H
+#define TMS_SPOOL_OBJECT_NAMES_H
+
+#include "spool/spool_names.h"
+
+/*
+ * How a thing is written: for people, with the number of a heap block and the line where a lock was
+ * declared; as in recordings, without that line; or as an alias without either, which stays the
+ * same from run to run.
+ */
+enum tms_name_style { TMS_NAME_FOR_PEOPLE, TMS_NAME_AS_RECORDED, TMS_NAME_AS_ALIAS };
+
+/* The block of the heap that an address was in. */
+struct tms_thing_heap {
+    uint64_t address, size; /* size 0: in none */
+    uint32_t site;          /* of the allocation */
+    uint32_t number;        /* among those that are told of */
+};
+
+/* "account.balance", "m (bank.c:9)", "heap:…", "stack:worker#2+120", "memory+0x7f…". */
+uint32_t tms_spool_name_thing(struct tms_spool_names *names, enum tms_class cls, uint64_t address,
+                              const struct tms_thing_heap *heap, enum tms_name_style style);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks and calls without events, left out; see prune.h. */
+#include "spool/prune.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "spool/grow.h"
+
+struct tms_thin_thread *tms_thin_thread(struct tms_thin *thin, uint32_t id)
+{
+    if (id >= thin->count) {
+        size_t count = 2 * (size_t)id + 16;
+        struct tms_thin_thread *grown = realloc(thin->threads, count * sizeof(*grown));
+        if (grown == NULL) {
+            return NULL;
+        }
+        for (size_t i = thin->count; i < count; i++) {
+            grown[i] = (struct tms_thin_thread){.off = thin->off};
+        }
+        thin->threads = grown;
+        thin->count = count;
+    }
+    return &thin->threads[id];
+}
+
+int tms_thin_put_off(struct tms_thin_thread *thread, const struct tms_event *begin)
+{
+    if (!TMS_GROW(&thread->begins, &thread->capacity, thread->count)) {
+        return TMS_ERR_MEMORY;
+    }
+    thread->begins[thread->count++] = *begin;
+    return TMS_OK;
+}
+
+int tms_thin_flush(struct tms_thin_thread *thread, const struct tms_event *event,
+                   tms_thin_sink *sink, void *user)
+{
+    int code = TMS_OK;
+
+    for (size_t i = 0; i < thread->count && code == TMS_OK; i++) {
+        code = sink(user, &thread->begins[i]);
+    }
+    thread->count = 0;
+    return code == TMS_OK ? sink(user, event) : code;
+}
+
+/* The innermost of those that wait which is of a kind, counted from 1; 0: none is. */
+static size_t innermost(const struct tms_thin_thread *thread, uint8_t kind)
+{
+    size_t at = thread->count;
+
+    while (at > 0 && thread->begins[at - 1].kind != kind) {
+        at--;
+    }
+    return at;
+}
+
+static void forget(struct tms_thin_thread *thread, size_t at)
+{
+    memmove(&thread->begins[at - 1], &thread->begins[at],
+            (thread->count - at) * sizeof(*thread->begins));
+    thread->count--;
+}
+
+/* Ends the innermost that an event of the kind `opened` has begun. */
+static int end(struct tms_thin_thread *thread, uint8_t opened, const struct tms_event *event,
+               tms_thin_sink *sink, void *user)
+{
+    size_t at = innermost(thread, opened);
+
+    if (at == 0) {
+        return sink(user, event);
+    }
+    if (event->kind == TMS_EVENT_DEMOTE) {
+        thread->begins[at - 1].kind = TMS_EVENT_CALL;
+    } else {
+        forget(thread, at);
+    }
+    return TMS_OK;
+}
+
+int tms_thin_other(struct tms_thin_thread *thread, const struct tms_event *event,
+                   tms_thin_sink *sink, void *user)
+{
+    switch (event->kind) {
+    case TMS_EVENT_END:
+    case TMS_EVENT_DEMOTE:
+        thread->depth -= thread->depth > 0;
+        thread->forked = false;
+        return end(thread, TMS_EVENT_BEGIN, event, sink, user);
+    case TMS_EVENT_CALL:
+        return thread->off ? sink(user, event) : tms_thin_put_off(thread, event);
+    case TMS_EVENT_RETURN:
+        return end(thread, TMS_EVENT_CALL, event, sink, user);
+    case TMS_EVENT_CLEAR: /* blocks in which nothing has happened have nothing to be cleared, … */
+    case TMS_EVENT_FENCE: /* … and these are in no block */
+    case TMS_EVENT_SEND:
+    case TMS_EVENT_RECEIVE:
+        return sink(user, event);
+    default:
+        return tms_thin_flush(thread, event, sink, user);
+    }
+}
+
+void tms_thin_free(struct tms_thin *thin)
+{
+    for (size_t i = 0; i < thin->count; i++) {
+        free(thin->threads[i].begins);
+    }
+    free(thin->threads);
+}

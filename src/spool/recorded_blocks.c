@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blocks of the heap in recordings without allocations; see heap_names.h. Which one a lock lies in
+ * was told when the lock was first used.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "spool/heap_names.h"
+#include "spool/spool_names.h"
+
+void tms_told_blocks_free(struct tms_told_blocks *told)
+{
+    free(told->blocks);
+    free(told->by_address);
+    *told = (struct tms_told_blocks){0};
+}
+
+static int compare(uint64_t x, uint64_t y)
+{
+    return (x > y) - (x < y);
+}
+
+/* What is told about one block comes together, in the order of the file. */
+static int by_block(const void *a, const void *b)
+{
+    const struct tms_told_block *x = a, *y = b;
+    int order = compare(x->heap->address, y->heap->address);
+
+    order = order != 0 ? order : compare(x->heap->site, y->heap->site);
+    return order != 0 ? order : compare(x->number, y->number);
+}
+
+static int by_lock(const void *a, const void *b)
+{
+    const struct tms_told_block *x = a, *y = b;
+    int order = compare(x->heap->object, y->heap->object);
+
+    order = order != 0 ? order : compare(x->heap->number, y->heap->number);
+    return order != 0 ? order : compare(x->number, y->number);
+}
+
+static uint64_t end_of(const struct tms_spool_heap *heap)
+{
+    return heap->size < UINT64_MAX - heap->address ? heap->address + heap->size : UINT64_MAX;
+}
+
+/* The blocks come by address, and get their numbers and how far they reach. */
+static void number_blocks(struct tms_told_block *blocks, size_t count)
+{
+    qsort(blocks, count, sizeof(*blocks), by_block);
+    blocks[0].reach = end_of(blocks[0].heap);
+    for (size_t i = 1; i < count; i++) {
+        uint64_t end = end_of(blocks[i].heap);
+        blocks[i].reach = end > blocks[i - 1].reach ? end : blocks[i - 1].reach;
+        if (blocks[i].heap->address == blocks[i - 1].heap->address &&
+            blocks[i].heap->site == blocks[i - 1].heap->site) {
+            blocks[i].number = blocks[i - 1].number;
+        }
+    }
+}
+
+static bool make(struct tms_spool_names *names)
+{
+    const struct tms_spool_list *list = &names->spool->lists[TMS_SPOOL_HEAP];
+    struct tms_told_blocks *told = &names->told;
+
+    if (told->made || list->count == 0) {
+        return told->made;
+    }
+    told->blocks = calloc(list->count, sizeof(*told->blocks));
+    told->by_address = calloc(list->count, sizeof(*told->by_address));
+    if (told->blocks == NULL || told->by_address == NULL) {
+        names->failed = true;
+        return false;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        told->by_address[i] = (struct tms_told_block){.heap = (const void *)list->entries[i].record,
+                                                      .number = (uint32_t)i + 1,
+                                                      .sequence = list->entries[i].sequence};
+    }
+    told->count = list->count;
+    told->made = true;
+    number_blocks(told->by_address, told->count);
+    memcpy(told->blocks, told->by_address, told->count * sizeof(*told->blocks));
+    qsort(told->blocks, told->count, sizeof(*told->blocks), by_lock);
+    return true;
+}
+
+/* Behind the last that is about the lock and was told up to the event. */
+static size_t upper_bound(const struct tms_told_blocks *told, uint64_t lock, uint64_t event)
+{
+    size_t low = 0, high = told->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct tms_spool_heap *heap = told->blocks[middle].heap;
+        if (heap->object < lock || (heap->object == lock && heap->number <= event)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+const struct tms_told_block *tms_told_block(struct tms_spool_names *names, uint64_t lock,
+                                            uint64_t event)
+{
+    if (lock == 0 || !make(names)) {
+        return NULL;
+    }
+    size_t behind = upper_bound(&names->told, lock, event);
+    const struct tms_told_block *block = behind > 0 ? &names->told.blocks[behind - 1] : NULL;
+    return block != NULL && block->heap->object == lock &&
+                   lock - block->heap->address < block->heap->size
+               ? block
+               : NULL;
+}
+
+/* After the last that starts at the address or before it. */
+static size_t starts_up_to(const struct tms_told_blocks *told, uint64_t address)
+{
+    size_t low = 0, high = told->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (told->by_address[middle].heap->address <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static uint32_t distance(uint32_t x, uint32_t y)
+{
+    return x < y ? y - x : x - y;
+}
+
+const struct tms_told_block *tms_told_near(struct tms_spool_names *names, uint32_t sequence,
+                                           uint64_t address)
+{
+    const struct tms_told_block *nearest = NULL;
+
+    if (!make(names)) {
+        return NULL;
+    }
+    const struct tms_told_block *first = names->told.by_address;
+    for (size_t i = starts_up_to(&names->told, address); i > 0 && first[i - 1].reach > address;
+         i--) {
+        const struct tms_told_block *block = &first[i - 1];
+        bool nearer = nearest == NULL ||
+                      distance(block->sequence, sequence) < distance(nearest->sequence, sequence);
+        if (nearer && address - block->heap->address < block->heap->size) {
+            nearest = block;
+        }
+    }
+    return nearest;
+}

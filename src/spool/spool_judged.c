@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Evidence of `judge` in a spool, with names; see spool_judged.h. */
+#include "spool/spool_judged.h"
+
+#include <stdlib.h>
+
+#include "protocol/config.h"
+#include "spool/spool_findings.h"
+
+/* Kinds of steps, as the runtime has them: enum tms_judge_kind. */
+enum { READS = 1, WRITES, UPDATES };
+
+struct whole {
+    struct tms_spool_names *names;
+    struct tms_judged_evidence *evidence;
+    struct tms_transaction *outer; /* of all */
+    struct tms_judged_block *blocks;
+    uint32_t *places;
+    struct tms_judged_member *members;
+    struct tms_judging judging;
+};
+
+/* Of an update that is a read and a write: the later step is shown by its read. */
+static uint8_t shown_kind(const struct tms_spool_turn *turn, bool later)
+{
+    if (turn->kind == UPDATES && !turn->atomic) {
+        return later ? TMS_EVENT_READ : TMS_EVENT_WRITE;
+    }
+    return turn->kind == READS    ? TMS_EVENT_READ
+           : turn->kind == WRITES ? TMS_EVENT_WRITE
+                                  : TMS_EVENT_UPDATE;
+}
+
+static struct tms_turn turn_of(struct tms_spool_names *names, const struct tms_spool_turn *from,
+                               bool later, uint32_t target)
+{
+    uint8_t kind = shown_kind(from, later);
+
+    return (struct tms_turn){
+        .event = from->event,
+        .thread = tms_spool_thread(names, from->thread),
+        .target = target,
+        .location = tms_spool_event_location(names, from->site, kind),
+        .stack = tms_spool_stack(names, from->site),
+        .kind = kind,
+    };
+}
+
+static struct tms_turn release_of(struct tms_spool_names *names, uint32_t sequence,
+                                  const struct tms_spool_judged *from)
+{
+    if (from->lock == 0) {
+        return (struct tms_turn){0};
+    }
+    return (struct tms_turn){
+        .event = from->released,
+        .thread = tms_spool_thread(names, from->thread),
+        .target = tms_spool_name_near(names, sequence, TMS_CLASS_LOCK, from->lock),
+        .location = tms_spool_event_location(names, from->released_site, TMS_EVENT_RELEASE),
+        .stack = tms_spool_stack(names, from->released_site),
+        .kind = from->released_shared ? TMS_EVENT_SHARED_RELEASE : TMS_EVENT_RELEASE,
+    };
+}
+
+static uint32_t variable_of(struct tms_spool_names *names, uint32_t sequence, uint64_t name)
+{
+    return name == 0 ? 0 : tms_spool_name_near(names, sequence, TMS_CLASS_VARIABLE, name >> 8);
+}
+
+static void fill(struct whole *whole, const struct tms_spool_entry *entry,
+                 struct tms_judged_evidence *to)
+{
+    struct tms_spool_names *names = whole->names;
+    const struct tms_spool_judged *from = (const void *)entry->record;
+    uint32_t variable = variable_of(names, entry->sequence, from->variable[0]);
+    uint32_t other = variable_of(names, entry->sequence, from->variable[1]);
+    uint32_t second = other != 0 ? other : variable;
+
+    *to = (struct tms_judged_evidence){
+        .pattern = (enum tms_pattern)from->pattern,
+        .mild = from->mild != 0,
+        .firm = from->firm != 0,
+        .culprit = from->firm != 0 ? tms_spool_label(names, from->culprit) : 0,
+        .place =
+            from->place != 0 ? tms_spool_event_location(names, from->place, TMS_EVENT_READ) : 0,
+        .count = from->count,
+        .finding = from->finding,
+        .cut = from->cut,
+        .variable = variable,
+        .other = other,
+        .own = {turn_of(names, &from->own[0], false, variable),
+                turn_of(names, &from->own[1], true, second)},
+        .foreign = {turn_of(names, &from->others[0], false, variable),
+                    turn_of(names, &from->others[1], false, second)},
+        .given_up = release_of(names, entry->sequence, from),
+        .block = tms_spool_name_transaction(names, &from->block),
+        .foreign_block = tms_spool_name_transaction(names, &from->foreign),
+        .outer_count = from->outer_count,
+    };
+}
+
+static bool is_good(const struct tms_spool_judged *record)
+{
+    return record->count > 0 && record->pattern < TMS_PATTERN_COUNT &&
+           record->outer_count <= TMS_SPOOL_OUTER &&
+           record->outer_count * sizeof(struct tms_spool_transaction) <=
+               record->record.length - sizeof(*record);
+}
+
+static int take_evidence(struct whole *whole)
+{
+    const struct tms_spool_list *list = &whole->names->spool->lists[TMS_SPOOL_JUDGED];
+
+    whole->evidence = calloc(list->count + 1, sizeof(*whole->evidence));
+    whole->outer = calloc(list->count * TMS_SPOOL_OUTER + 1, sizeof(*whole->outer));
+    if (whole->evidence == NULL || whole->outer == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        const struct tms_spool_judged *from = (const void *)list->entries[i].record;
+        if (!is_good(from)) {
+            continue; /* the process died while it wrote it */
+        }
+        struct tms_transaction *outer = &whole->outer[i * TMS_SPOOL_OUTER];
+        struct tms_judged_evidence *to = &whole->evidence[whole->judging.evidence_count++];
+        fill(whole, &list->entries[i], to);
+        for (uint32_t k = 0; k < from->outer_count; k++) {
+            outer[k] = tms_spool_name_transaction(whole->names, &from->outer[k]);
+        }
+        to->outer = outer;
+    }
+    whole->judging.evidence = whole->evidence;
+    return TMS_OK;
+}
+
+static int take_blocks(struct whole *whole)
+{
+    const struct tms_spool_list *list = &whole->names->spool->lists[TMS_SPOOL_COUNTS];
+
+    whole->blocks = calloc(list->count + 1, sizeof(*whole->blocks));
+    if (whole->blocks == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        const struct tms_spool_counts *from = (const void *)list->entries[i].record;
+        whole->blocks[i] = (struct tms_judged_block){
+            .label = tms_spool_label(whole->names, from->label),
+            .executions = from->executions,
+            .same = from->same,
+            .busy = from->busy,
+            .ended = from->ended,
+            .counted = from->counted,
+            .counted_cut = from->counted_cut,
+        };
+    }
+    whole->judging.blocks = whole->blocks;
+    whole->judging.block_count = list->count;
+    return TMS_OK;
+}
+
+static int take_places(struct whole *whole)
+{
+    const struct tms_spool_list *list = &whole->names->spool->lists[TMS_SPOOL_PLACE];
+
+    whole->places = calloc(list->count + 1, sizeof(*whole->places));
+    if (whole->places == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        const struct tms_spool_place *from = (const void *)list->entries[i].record;
+        whole->places[i] = tms_spool_event_location(whole->names, from->site, TMS_EVENT_READ);
+    }
+    whole->judging.waiting_places = whole->places;
+    whole->judging.waiting_count = list->count;
+    return TMS_OK;
+}
+
+static bool is_good_section(const struct tms_spool_section *record)
+{
+    return record->member_count * sizeof(record->member[0]) <=
+           record->record.length - sizeof(*record);
+}
+
+static void add_section(struct whole *whole, const struct tms_spool_entry *entry)
+{
+    const struct tms_spool_section *from = (const void *)entry->record;
+    struct tms_spool_names *names = whole->names;
+    uint32_t lock = tms_spool_name_near(names, entry->sequence, TMS_CLASS_LOCK, from->lock);
+    uint32_t location = tms_spool_event_location(names, from->site, TMS_EVENT_ACQUIRE);
+
+    for (uint32_t i = 0; is_good_section(from) && i < from->member_count; i++) {
+        whole->members[whole->judging.member_count++] = (struct tms_judged_member){
+            .lock = lock,
+            .location = location,
+            .variable = variable_of(names, entry->sequence, from->member[i].variable),
+            .kinds = (unsigned)from->member[i].kinds,
+        };
+    }
+}
+
+static int take_sections(struct whole *whole)
+{
+    const struct tms_spool_list *list = &whole->names->spool->lists[TMS_SPOOL_SECTION];
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        const struct tms_spool_section *from = (const void *)list->entries[i].record;
+        count += is_good_section(from) ? from->member_count : 0;
+    }
+    whole->members = calloc(count + 1, sizeof(*whole->members));
+    if (whole->members == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        add_section(whole, &list->entries[i]);
+    }
+    whole->judging.members = whole->members;
+    return TMS_OK;
+}
+
+int tms_spool_judged(struct tms_spool_names *names, struct tms_analysis *analysis)
+{
+    const uint32_t unwatched = TMS_RT_LOCKS_ONLY | TMS_RT_NO_MEMORY;
+    struct whole whole = {.names = names};
+
+    whole.judging.watched = (names->spool->header.mode & unwatched) == 0;
+    int code = take_evidence(&whole);
+
+    code = code == TMS_OK ? take_blocks(&whole) : code;
+    code = code == TMS_OK ? take_places(&whole) : code;
+    code = code == TMS_OK ? take_sections(&whole) : code;
+    code = code == TMS_OK && names->failed ? TMS_ERR_MEMORY : code;
+    code = code == TMS_OK ? tms_analysis_judge(analysis, &whole.judging) : code;
+    free(whole.evidence);
+    free(whole.outer);
+    free(whole.blocks);
+    free(whole.places);
+    free(whole.members);
+    return code;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A trace of what a spool recorded: its events in their order, with names in the place of
+ * addresses.
+ *
+ * What is one variable stays one and what is two stays two, byte by byte and through every use of
+ * the same memory again (address_map.h). An access that is cut into pieces becomes as many events
+ * one behind the other, in the order of addresses; inside a block that is the same, and outside,
+ * where every event counts by itself, nothing was promised to hold together.
+ *
+ *     balance                             a variable of the program, or a lock
+ *     table[3].limits.max                 a field of an element
+ *     balance+4                           its fifth byte
+ *     balance#2                           another variable of the same name
+ *     heap:new_account:account#2.lock     a field of the second heap block: the function that
+ *                                         allocated it, and its type
+ *     heap:read_line#3+8                  the same if the type is unknown
+ *     stack:worker#2+120                  on the stack of the second thread, which runs worker
+ *     memory+0x7f31c8@5                   memory without a name, since the fifth renewal
+ *
+ * docs/runtime.md (Names) has all of it.
+ * Unless the recording is full, what can matter to no verdict is left out (prune.h).
+ *
+ * A recording that did not come to its end may lack the last event of a thread and have later ones
+ * of another: it is followed as long as it is well-formed.
+ */
+#ifndef TMS_SPOOL_SPOOL_TRACE_H
+#define TMS_SPOOL_SPOOL_TRACE_H
+
+#include "spool/event_sites.h"
+#include "spool/spool_names.h"
+
+/* Takes some events in; a negative code stops the work. */
+typedef int tms_trace_sink(void *user, const struct tms_event *events, size_t count);
+
+struct tms_trace_outcome {
+    uint64_t events;
+    uint64_t inlined; /* blocks of inlined functions among them */
+    bool cut;         /* the rest was left out because it does not fit to what is there */
+};
+
+/*
+ * TMS_OK, or a code: of the sink, or TMS_ERR_MEMORY. `sites` gets the site of every event, each
+ * before the sink sees the event; NULL: not wanted.
+ */
+int tms_spool_trace(struct tms_spool_names *names, tms_trace_sink *sink, void *user,
+                    struct tms_trace_outcome *outcome, struct tms_event_sites *sites);
+
+#endif

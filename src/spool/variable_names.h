@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the variables and synchronisation objects of a trace are called (spool_trace.h has the
+ * forms). Different ones have different names, and each is made once, when it is first met.
+ *
+ * A recording may have millions of them, most of them bytes of a few blocks or arrays. So a name is
+ * put together in one buffer, and what it starts with stays there for the next.
+ */
+#ifndef TMS_SPOOL_VARIABLE_NAMES_H
+#define TMS_SPOOL_VARIABLE_NAMES_H
+
+#include "spool/address_map.h"
+#include "spool/spool_names.h"
+
+/* What the text in the buffer starts with: all that names of one thing have in common. */
+struct tms_naming_start {
+    const char *prefix; /* of semaphores and the like; NULL: nothing is kept */
+    uint32_t block;     /* of the heap; 0: it is a variable of the program */
+    const char *name;   /* of the variable, */
+    uint64_t address;   /* and where it is */
+    struct tms_allocation allocation;
+    size_t length;
+};
+
+struct tms_naming {
+    struct tms_spool_names *names;
+    const struct tms_places *places;
+    uint64_t *owners; /* by id of TMS_CLASS_OBJECT: the address that took the name, 0: nobody */
+    size_t owner_count;
+    char *text;
+    size_t length, capacity;
+    struct tms_naming_start start;
+};
+
+void tms_naming_free(struct tms_naming *naming);
+
+/* What is in memory, by itself or together with what it is used as. */
+#define TMS_NAMING_MEMORY 8u
+
+/* What is to be named. */
+struct tms_naming_thing {
+    enum tms_class cls;
+    unsigned what; /* enum tms_rt_sync, with TMS_NAMING_MEMORY if it is memory */
+    const struct tms_place_origin *origin;
+    uint64_t event;          /* its number in the spool; 0: of no interest */
+    uint64_t address, bytes; /* 0 bytes: an object, of which nobody knows how long it is */
+};
+
+/* Its id in `cls`. 0: `failed` tells. */
+uint32_t tms_naming_name(struct tms_naming *naming, const struct tms_naming_thing *thing);
+
+#endif

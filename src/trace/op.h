@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What engines see. The events of a trace have been validated, re-entrant acquires dropped,
+ * functions turned into blocks by the specification, nested blocks folded into the outermost,
+ * and blocks split at waits and barriers before an engine gets them, so that every engine
+ * means the same by a transaction.
+ *
+ * An operation carries the number of its event. Numbers never decrease; two operations share
+ * one when an event gives rise to both (a split, a free).
+ */
+#ifndef TMS_TRACE_OP_H
+#define TMS_TRACE_OP_H
+
+#include <stdint.h>
+
+/* X(name, what `target` is) */
+#define TMS_OPS(X)                                                                                 \
+    X(BEGIN, LABEL)  /* a transaction begins; it is an event of that transaction */                \
+    X(END, LABEL)    /* the transaction ends; an event of it, unless TMS_OP_SYNTHETIC */           \
+    X(NEST, LABEL)   /* a block inside the transaction begins: an event, for labels */             \
+    X(UNNEST, LABEL) /* … ends. Not always the innermost: matched by label and kind */           \
+    X(READ, VARIABLE)                                                                              \
+    X(WRITE, VARIABLE)                                                                             \
+    X(UPDATE, VARIABLE) /* read-modify-write; conflicts like a write */                            \
+    X(ACQUIRE, LOCK)    /* outermost only */                                                       \
+    X(RELEASE, LOCK)                                                                               \
+    X(SHARED_ACQUIRE, LOCK)                                                                        \
+    X(SHARED_RELEASE, LOCK)                                                                        \
+    X(FORK, THREAD)                                                                                \
+    X(JOIN, THREAD)                                                                                \
+    X(ARRIVE, BARRIER)                                                                             \
+    X(DEPART, BARRIER)  /* conflicts with all earlier arrivals at the barrier */                   \
+    X(STEP, NONE)       /* an event that conflicts with fork and join of its thread only */        \
+    X(ESCAPE, OBJECT)   /* a STEP; informs the lockset engines */                                  \
+    X(FORGET, VARIABLE) /* not an event: the variable is a new one from here on */                 \
+    /* Not events either, and for `judge` alone: */                                                \
+    X(OPEN, LABEL)   /* a function begins that is not atomic, but may be meant to be */            \
+    X(CLOSE, LABEL)  /* … ends: the last of those that were opened or demoted */                 \
+    X(DEMOTE, LABEL) /* the last block that began becomes one of those; after its END or UNNEST */ \
+    X(CLEAR, NONE)   /* a rendezvous */                                                            \
+    X(RETRY, VARIABLE)  /* a compare-and-swap of the variable failed */                            \
+    X(DELAY, NONE)      /* the tool delayed the thread */                                          \
+    X(FENCE, NONE)      /* likewise, for engines that ask for it; its order is in the flags */     \
+    X(SEND, CHANNEL)    /* likewise: comes before … */                                           \
+    X(RECEIVE, CHANNEL) /* … all later ones of the channel */
+
+enum tms_op_kind {
+#define X(name, cls) TMS_OP_##name,
+    TMS_OPS(X)
+#undef X
+        TMS_OP_COUNT
+};
+
+/* Other bits of the flags mean nothing to engines. */
+enum {
+    TMS_OP_IN_BLOCK = 1,  /* inside a transaction; without it the event is unary */
+    TMS_OP_FIRST = 2,     /* the first event of its thread; only at the start of a batch */
+    TMS_OP_SYNTHETIC = 4, /* BEGIN and END made by a split or a join, not written in the trace */
+    TMS_OP_ORDER = 0x38,  /* of an atomic READ, WRITE or UPDATE, and of a FENCE: enum tms_order,
+                             from the lowest of these bits on; 0: not atomic, or of no known order */
+};
+#define TMS_OP_ORDER_UNIT 8
+
+#define TMS_OP_ORDER_OF(op) (((op)->flags & TMS_OP_ORDER) / TMS_OP_ORDER_UNIT)
+
+#define TMS_OPS_BEHIND 16 /* readable behind each batch, for engines that look ahead */
+
+/* From `thread` on it is laid out as the event is, so that one is made from the other fast. */
+struct tms_op {
+    uint64_t event;
+    uint32_t thread;
+    uint32_t target;
+    uint32_t location;
+    uint8_t event_kind; /* enum tms_event_kind of the event it comes from; if that is an atomic
+                           access, of the plain one */
+    uint8_t kind;       /* enum tms_op_kind */
+    uint8_t flags;
+    uint8_t spared; /* bytes of the variable that it does not touch, as bits; 0: touches all */
+};
+#define TMS_OP_SPARES_ALL 0xff
+
+#endif

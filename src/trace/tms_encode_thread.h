@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blocks of the native format, encoded on a thread of their own while the next one is filled: that
+ * is as much work as all that comes before it. There are two blocks, which change places. What
+ * encoding needs is in them, so that the thread touches neither the context nor the file.
+ *
+ * The thread is started with the first block that is full, so short files do without; if it can't
+ * be had, blocks are encoded where they are handed over.
+ */
+#ifndef TMS_TRACE_TMS_ENCODE_THREAD_H
+#define TMS_TRACE_TMS_ENCODE_THREAD_H
+
+#include <pthread.h>
+
+#include "trace/tms_block.h"
+
+struct tms_press_block {
+    struct tms_bytes section; /* what becomes of it, checksum included */
+    struct tms_bytes names;   /* that are new in it */
+    uint32_t name_count;
+    uint64_t before; /* events before it */
+    size_t count;
+    struct tms_event events[TMS_BLOCK_EVENTS];
+};
+
+struct tms_press {
+    struct tms_memory memory; /* of what the thread makes */
+    struct tms_encoder *encoder;
+    bool runs, alone; /* the thread; none could be had */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool busy, over; /* the other block is being encoded; no more will come; under the lock */
+    bool failed;     /* memory was short */
+    unsigned filling;
+    struct tms_press_block blocks[2];
+};
+
+/*
+ * `memory` is for the names of blocks that are filled, `level` as tms_encoder_new has it. False
+ * when memory is short: tms_press_free is due as well.
+ */
+bool tms_press_init(struct tms_press *press, struct tms_memory *memory, int level);
+void tms_press_free(struct tms_press *press);
+
+/* The block that is being filled. */
+static inline struct tms_press_block *tms_press_filling(struct tms_press *press)
+{
+    return &press->blocks[press->filling];
+}
+
+/*
+ * Waits for the block that is being encoded, and returns its section, with its number of events
+ * before it in `before`: NULL if there is none. It is good until tms_press_hand_over.
+ */
+const struct tms_bytes *tms_press_wait(struct tms_press *press, uint64_t *before);
+
+/* The block that is filled is to be encoded, after tms_press_wait; the other one is filled then. */
+void tms_press_hand_over(struct tms_press *press, bool is_last);
+
+/* Fills in the start of a section: its tag, its length and its checksum. */
+void tms_section_finish(struct tms_bytes *section, uint32_t tag);
+
+#endif
