@@ -387,8 +387,8 @@ void tms_spec_free(struct tms_spec *spec);
 /* ---- suppressions --------------------------------------------------------------------- */
 
 /*
- * Rules about findings that are not to be reported (docs/suppressions.md). A pattern is a glob as
- * in specifications. X(name, text in files): the function of the block; a lock, which is then
+ * Rules about findings that are not to be reported (docs/user/suppressions.md). A pattern is a glob
+ * as in specifications. X(name, text in files): the function of the block; a lock, which is then
  * taken not to exist; a variable, or the object that it belongs to; the source file of the block or
  * of one of its events; the shared library that one of its events lies in; the id of the finding.
  */
@@ -715,8 +715,8 @@ enum tms_level {
 const char *tms_level_text(enum tms_level level);
 
 /*
- * What happened to the data of a block (docs/judge.md). X(name, text, a clause about the block).
- * The first of those that a finding has is what its headline says.
+ * What happened to the data of a block (docs/user/judge.md). X(name, text, a clause about the
+ * block). The first of those that a finding has is what its headline says.
  */
 #define TMS_PATTERNS(X)                                                                            \
     X(LOST_UPDATE, "lost-update", "an update was lost")                                            \
@@ -908,9 +908,9 @@ int tms_analysis_observed(struct tms_context *context, const struct tms_settings
                           const struct tms_observation *observation, struct tms_analysis **out);
 
 /*
- * Evidence that somebody else has by the tables of `judge` (docs/judge.md), such as the runtime
- * inside a program. What depends on lines is not decided: of two reads in one place, the pattern is
- * changed-between-reads or rechecked.
+ * Evidence that somebody else has by the tables of `judge` (docs/user/judge.md), such as the
+ * runtime inside a program. What depends on lines is not decided: of two reads in one place, the
+ * pattern is changed-between-reads or rechecked.
  */
 struct tms_judged_evidence {
     enum tms_pattern pattern;
@@ -929,7 +929,7 @@ struct tms_judged_evidence {
     size_t outer_count;
 };
 
-/* What is counted of a block: docs/judge.md, "Executions and drivers". */
+/* What is counted of a block: docs/user/judge.md, "Executions and drivers". */
 struct tms_judged_block {
     uint32_t label;
     uint64_t executions, same, busy, ended, counted, counted_cut;
@@ -1077,8 +1077,8 @@ const char *tms_analysis_loss(const struct tms_analysis *analysis);
  * What is known from earlier results: blocks, each with the worst that was said of it. A finding
  * is new if one of its blocks is not there, or is worse now: of a higher level (`judge`) or with
  * stronger evidence (other engines). Blocks are compared by function, without template arguments
- * and clone suffixes (docs/judge.md), races and deadlocks by id. Belongs to a context, which keeps
- * its errors.
+ * and clone suffixes (docs/user/judge.md), races and deadlocks by id. Belongs to a context, which
+ * keeps its errors.
  */
 struct tms_baseline;
 
@@ -1103,7 +1103,7 @@ void tms_baseline_free(struct tms_baseline *baseline);
 /* Receives the text of a report in pieces; returns false to stop (a write error). */
 typedef bool tms_sink(void *user, const char *text, size_t length);
 
-/* What a run of a program covers; docs/runtime.md has the definitions. */
+/* What a run of a program covers; docs/internals/runtime-process.md has the definitions. */
 struct tms_coverage {
     bool known;
     uint64_t
@@ -1121,7 +1121,7 @@ struct tms_window_place {
 
 /*
  * Two accesses of a block to the same memory, or two acquires of the same lock, in a program whose
- * other threads use it too: a schedule can hold a thread in between (docs/schedules.md).
+ * other threads use it too: a schedule can hold a thread in between (docs/user/schedules.md).
  */
 struct tms_window {
     char id[TMS_JUDGED_ID_SIZE];  /* of the finding of `judge` that it would be */
@@ -1133,7 +1133,7 @@ struct tms_window {
     uint64_t seen;
 };
 
-/* How the threads of a program were steered (docs/schedules.md). */
+/* How the threads of a program were steered (docs/user/schedules.md). */
 struct tms_steering {
     const char *strategy; /* NULL: they were not steered */
     uint64_t seed;

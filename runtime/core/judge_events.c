@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a recording with accesses has for `judge` alone (docs/judge.md): the calls of functions that
- * are not blocks by default, the points where a thread waited for another one, and where the tool
- * itself delayed it. The engine in the process hears of none of this. Checks, and recordings
+ * What a recording with accesses has for `judge` alone (docs/user/judge.md): the calls of functions
+ * that are not blocks by default, the points where a thread waited for another one, and where the
+ * tool itself delayed it. The engine in the process hears of none of this. Checks, and recordings
  * without accesses, write nothing of it.
  *
  * These events have the number of the thread's last event. They conflict with nothing, so their

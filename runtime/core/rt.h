@@ -221,7 +221,7 @@ void tms_rt_once_done(struct tms_rt_thread *thread, const void *once, uintptr_t 
 void tms_rt_once_seen(struct tms_rt_thread *thread, const void *once, uintptr_t pc);
 /*
  * A rendezvous: the thread has waited for another one, in a way that is no event otherwise (a
- * semaphore, a futex, the kernel). Only recordings with accesses have it (docs/judge.md).
+ * semaphore, a futex, the kernel). Only recordings with accesses have it (docs/user/judge.md).
  */
 void tms_rt_rendezvous(struct tms_rt_thread *thread, uintptr_t pc);
 /* The same for a read from a descriptor, if that leads to others: a pipe, socket or eventfd. */

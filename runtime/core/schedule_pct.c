@@ -4,7 +4,7 @@
  * with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010). One thread runs at a time: the one
  * of the highest priority among those that can. Priorities are random, and so are d - 1 change
  * points among the first k scheduling points: the thread that comes to the i-th of them gets
- * priority i, below all that were given at the start. docs/schedules.md has the guarantee.
+ * priority i, below all that were given at the start. docs/user/schedules.md has the guarantee.
  *
  * A thread that comes to a point hands its turn to the best thread, which may be itself. It does
  * not take part while it waits in a call that is intercepted (conditions, joins, barriers,

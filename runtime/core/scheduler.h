@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steering the threads of the program along a schedule (docs/schedules.md). Threads announce the
- * scheduling points that they come to; a strategy decides whether a thread is delayed there. A
+ * Steering the threads of the program along a schedule (docs/user/schedules.md). Threads announce
+ * the scheduling points that they come to; a strategy decides whether a thread is delayed there. A
  * delay never happens while the thread holds a lock of the runtime.
  *
  * Everything here is called only when there is a schedule: who calls looks at

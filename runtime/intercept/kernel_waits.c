@@ -2,8 +2,8 @@
 /*
  * Waiting in the kernel for others: descriptors that become ready, connections, child processes,
  * signals. Who returns from such a wait has heard from somebody, which `judge` has to know
- * (docs/judge.md), and comes after what that one did before (kernel_channels.h). What reads from a
- * descriptor is in io_intercept.c.
+ * (docs/user/judge.md), and comes after what that one did before (kernel_channels.h). What reads
+ * from a descriptor is in io_intercept.c.
  *
  * The real functions are called from outside the runtime: they block, are cancelled, and are
  * interrupted by handlers. Handlers may call most of them, so they are looked up at the start and

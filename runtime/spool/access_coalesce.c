@@ -8,7 +8,8 @@
  * - both are outside of blocks, or the innermost block around them is the same;
  * - neither is marked as more than an access.
  *
- * Then the two may as well have happened at once, when the first did: see docs/runtime.md.
+ * Then the two may as well have happened at once, when the first did: see
+ * docs/internals/runtime-process.md.
  */
 #include "runtime/core/thread.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --schedule=FILE: a schedule (docs/schedules.md), read and looked at before the program starts. */
+/* --schedule=FILE: reads and checks a schedule (docs/user/schedules.md) before the start. */
 #ifndef TMS_CLI_SCHEDULE_OPTION_H
 #define TMS_CLI_SCHEDULE_OPTION_H
 

@@ -3,7 +3,7 @@
  * AeroDrome made fast: the algorithm of aerodrome_basic.c (Mathur and Viswanathan, Atomicity
  * Checking in Linear Time using Vector Clocks, ASPLOS 2020) with lazy clocks, update sets and
  * collection, the optimisations that its authors sketch, in a form that is right on all traces.
- * "Line" means a line of Algorithm 1. docs/engines/aerodrome.md has the reasons.
+ * "Line" means a line of Algorithm 1. docs/research/engines/aerodrome.md has the reasons.
  *
  * What a clock says of a thread matters only if it knows the begin of the transaction that the
  * thread is running. A clock is *live* if it knows such a begin; one that is not never will be,
@@ -478,8 +478,9 @@ const struct tms_engine tms_engine_aerodrome = {
         {
             .name = "aerodrome",
             .summary = "AeroDrome with lazy clocks, update sets and collection",
-            .paper = "Mathur and Viswanathan, Atomicity Checking in Linear Time using Vector "
-                     "Clocks, ASPLOS 2020, optimised; corrected, see docs/engines/aerodrome.md",
+            .paper =
+                "Mathur and Viswanathan, Atomicity Checking in Linear Time using Vector "
+                "Clocks, ASPLOS 2020, optimised; corrected, see docs/research/engines/aerodrome.md",
             .guarantee = "exact. A violation is reported if and only if this run was not "
                          "serializable, though perhaps later than at the first event that shows "
                          "it.",

@@ -167,7 +167,7 @@ const struct tms_engine tms_engine_frontier = {
         {
             .name = "frontier",
             .summary = "exact verdict and blame at the very event, without graph or clocks",
-            .paper = "docs/engines.md; the same idea stands behind Tunç, Dong and Pavlogiannis, "
+            .paper = "docs/research/engines.md; the same idea as Tunç, Dong and Pavlogiannis, "
                      "Fast Atomicity Monitoring, 2026",
             .guarantee = "exact. A violation is reported if and only if this run was not "
                          "serializable, at the first event that shows it.",

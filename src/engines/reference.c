@@ -666,7 +666,7 @@ const struct tms_engine tms_engine_reference = {
         {
             .name = "reference",
             .summary = "the definition, run as it is written; for short traces and for tests",
-            .paper = "docs/semantics.md",
+            .paper = "docs/research/semantics.md",
             .guarantee = "exact. A violation is a cycle that this run went through, and without "
                          "one the run was serializable.",
             .reports = "at the event",

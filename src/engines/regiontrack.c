@@ -21,7 +21,7 @@
  * of u into that of t closes a cycle iff TV(t)[u] <= n. Otherwise all whose entry for u is at
  * most n have a path to t's transaction from now on, and to all that this one reaches.
  *
- * Mended, with traces that show why in docs/engines/regiontrack.md:
+ * Mended, with traces that show why in docs/research/engines/regiontrack.md:
  *   - "no entry" in TV is infinity; 0 is smaller than every number, which the tests of lines 5,
  *     20 and 32 of Algorithm 3 and line 9 of Algorithm 4 take for an early transaction;
  *   - line 24 of Algorithm 3 hands on what the *source* thread's clock knows; it must be the
@@ -339,7 +339,7 @@ const struct tms_engine tms_engine_regiontrack = {
         {
             .name = "regiontrack",
             .summary = "clocks of sub-regions for blame, transactional clocks for the trace",
-            .paper = PAPER "Algorithms 1, 3 and 4, corrected: docs/engines/regiontrack.md",
+            .paper = PAPER "Algorithms 1, 3 and 4, corrected: docs/research/engines/regiontrack.md",
             .guarantee = "exact. A violation is a cycle that this run went through, and without "
                          "one the run was serializable; who is blamed could not have run alone.",
             .reports = "at the event",

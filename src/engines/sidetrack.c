@@ -13,10 +13,11 @@
  * places: a before-error. Locks, forks and joins order; accesses are not looked at, because a
  * program without races communicates through locks.
  *
- * Mended, and why (docs/engines/sidetrack.md has the traces and the proofs): in-errors go by the
- * position of the culprit, as clocks lose some; a schedule in which threads must wait for each
- * other is no prediction where something else than a lock is waited for, and has a caveat where it
- * is a lock. To know that, an after-error is told only when the culprit gives the lock back.
+ * Mended, and why (docs/research/engines/sidetrack.md has the traces and the proofs): in-errors go
+ * by the position of the culprit, as clocks lose some; a schedule in which threads must wait for
+ * each other is no prediction where something else than a lock is waited for, and has a caveat
+ * where it is a lock. To know that, an after-error is told only when the culprit gives the lock
+ * back.
  *
  * Beyond the paper: shared locks, where two shared holds do not conflict; barriers; waiting for a
  * condition, which gives a lock away and takes it back when a signal has come, so that the taking
@@ -366,7 +367,8 @@ const struct tms_engine tms_engine_sidetrack = {
         {
             .name = "sidetrack",
             .summary = "predicts cuts of blocks that another schedule of the same run has",
-            .paper = "Yi, Sadowski, Flanagan: SideTrack, PADTAD 2009; docs/engines/sidetrack.md",
+            .paper = "Yi, Sadowski, Flanagan: SideTrack, PADTAD 2009; "
+                     "docs/research/engines/sidetrack.md",
             .guarantee = "what it predicts can happen, in a program free of races and of deadlocks",
             .reports = "when the acquire that shows it has been seen, and its section",
             .time = "O(k) per operation on a lock, nothing per access",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The frontier engine: decides, event by event, whether the transactions so far can be put in
- * a serial order, and which of them are themselves not atomic. docs/engines.md has the proof.
+ * a serial order, and which of them are themselves not atomic. docs/research/engines.md has the
+ * proof.
  *
  * An edge of the transaction graph always enters a running transaction, so a cycle is always
  * closed by an edge into a running one, and the only question ever asked is: does this

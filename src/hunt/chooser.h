@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which schedule (docs/schedules.md) the next run of a hunt gets, and what earlier runs have told
- * about that: windows in which a thread can be held, from predicted findings and from what runs
- * have learned, and how many scheduling points a run has.
+ * Which schedule (docs/user/schedules.md) the next run of a hunt gets, and what earlier runs have
+ * told about that: windows in which a thread can be held, from predicted findings and from what
+ * runs have learned, and how many scheduling points a run has.
  *
  * A choice depends on the strategy, the seed, the number of the run in its shard, and on what the
  * runs of this shard have shown; nothing is random. Not thread-safe.

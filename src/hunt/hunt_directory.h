@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The directory that a hunt leaves (docs/hunting.md):
+ * The directory that a hunt leaves (docs/user/hunting.md):
  *
  *     result.json        the merged result (merged_json.h)
  *     runs.jsonl         a record for each run, a line each (run_record.h)

@@ -19,10 +19,10 @@
 
 /* All are JSON objects. */
 struct tms_hunt {
-    json_t *hunts;    /* by key: how a hunt was made, an entry of hunts[] (docs/hunting.md) */
+    json_t *hunts;    /* by key: how a hunt was made, an entry of hunts[] (docs/user/hunting.md) */
     json_t *runs;     /* by hunt and index: records */
     json_t *examples; /* by key of the finding: `hunt`, `index`, `engine`, `finding` */
-    json_t *windows;  /* by id and sites: what runs have learned (docs/schedules.md) */
+    json_t *windows;  /* by id and sites: what runs have learned (docs/user/schedules.md) */
     json_t *origin;   /* of a result: version, host, started; NULL: there was none yet */
 };
 

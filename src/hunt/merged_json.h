@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The result of a hunt as a JSON object of the shape that `run --json` writes (docs/json.md), each
- * finding with `runs`, `failed_runs` and `first_seed`, ranked: findings that go together with
+ * The result of a hunt as a JSON object of the shape that `run --json` writes (docs/user/json.md),
+ * each finding with `runs`, `failed_runs` and `first_seed`, ranked: findings that go together with
  * failures of the program first (fisher.h), then by level, evidence and rarity.
  */
 #ifndef TMS_HUNT_MERGED_JSON_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is kept of one run of a hunt, as a JSON object: a line of runs.jsonl (docs/hunting.md).
+ * What is kept of one run of a hunt, as a JSON object: a line of runs.jsonl (docs/user/hunting.md).
  *
  *     hunt, index     which run of which hunt this is: together they name it
  *     seed, strategy, schedule   how it was made; `schedule` is the text of the schedule file

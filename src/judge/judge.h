@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The core of `judge`: what happened to the data of blocks (docs/judge.md has the definition).
+ * The core of `judge`: what happened to the data of blocks (docs/user/judge.md has the definition).
  *
  * It is fed by few calls, one for each kind of event, and knows neither traces nor names: functions
  * and objects are numbers that its port gives. So it is used on traces and inside a running program

@@ -412,7 +412,7 @@ const struct tms_engine tms_engine_judge = {
         {
             .name = "judge",
             .summary = "which data was affected, by blocks that were cut",
-            .paper = "docs/judge.md",
+            .paper = "docs/user/judge.md",
             .guarantee =
                 "every pattern is a cycle of the block over accesses to data, as observed. "
                 "Its level says how bad that is: an error or a warning is likely a bug, a "

@@ -20,7 +20,7 @@ static bool writes(unsigned kinds)
     return (kinds & (W | U)) != 0;
 }
 
-/* What three sections do to one variable, by the table of docs/judge.md; COUNT: nothing. */
+/* What three sections do to one variable, by the table of docs/user/judge.md; COUNT: nothing. */
 static enum tms_pattern one_variable(unsigned first, unsigned between, unsigned second)
 {
     bool update = reads(first) && writes(first);
@@ -96,7 +96,7 @@ static bool completes(const struct tms_judge_site *site)
     return false;
 }
 
-/* A note by the rules beside the tables of docs/judge.md; `kinds` are those of all four steps. */
+/* A note by the rules beside docs/user/judge.md's tables; `kinds` are those of all four steps. */
 static bool is_mild(const struct sections *s, enum tms_pattern pattern, unsigned kinds)
 {
     bool reads_first = pattern == TMS_PATTERN_CHANGED_BETWEEN_READS ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What lock-order cycles are made of, for a run that goes on: which thread, holding which locks,
- * wanted which one, in which period (docs/engines/goodlock.md). The search for cycles comes later,
- * from what the port has kept.
+ * wanted which one, in which period (docs/research/engines/goodlock.md). The search for cycles
+ * comes later, from what the port has kept.
  *
  * A request is made once for each thread, set of locks held, lock wanted and period. A thread
  * remembers which ones it has made, by hash, so that the port sees each once, or a few times; the

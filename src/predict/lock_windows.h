@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SideTrack's rules, for a run that goes on: which acquire could cut a block of another thread.
- * docs/engines/sidetrack.md has the rules and their names (A, R, V, H, I), sidetrack.c the same for
- * traces. This knows neither traces nor the runtime: it is called at each operation, asks a port
- * which blocks are open, and hands predictions to it.
+ * docs/research/engines/sidetrack.md has the rules and their names (A, R, V, H, I), sidetrack.c the
+ * same for traces. This knows neither traces nor the runtime: it is called at each operation, asks
+ * a port which blocks are open, and hands predictions to it.
  *
  * Threads may call at the same time. The state of a thread is its own; that of a lock belongs to
  * the thread that holds the lock: call tms_predict_acquire after the real acquire, and

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The schedule file (docs/schedules.md): how the runtime is to steer the threads of a program, as
- * text. Command and runtime read it with this parser, which allocates nothing, calls nothing that
- * a program may have interposed but memcpy and the like, and keeps no state: any thread may call
- * it. Cost: linear in the length of the text.
+ * The schedule file (docs/user/schedules.md): how the runtime is to steer the threads of a program,
+ * as text. Command and runtime read it with this parser, which allocates nothing, calls nothing
+ * that a program may have interposed but memcpy and the like, and keeps no state: any thread may
+ * call it. Cost: linear in the length of the text.
  */
 #ifndef TMS_PROTOCOL_SCHEDULE_H
 #define TMS_PROTOCOL_SCHEDULE_H

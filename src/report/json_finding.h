@@ -4,7 +4,7 @@
 
 #include "report/report.h"
 
-/* An object, docs/json.md has its fields. */
+/* An object, docs/user/json.md has its fields. */
 void tms_json_finding(const struct tms_report_job *job, const struct tms_result *result,
                       const struct tms_finding *finding);
 

@@ -4,7 +4,7 @@
 
 #include "saved/json_members.h"
 
-/* A finding as tms_report wrote it (docs/json.md, "violations[]"). */
+/* A finding as tms_report wrote it (docs/user/json.md, "violations[]"). */
 void tms_saved_finding(struct tms_loading *loading, const json_t *object,
                        struct tms_finding *finding);
 

@@ -2,7 +2,7 @@
 /*
  * Results that `check --json`, `run --json` and `hunt` wrote, read back: one JSON object after the
  * other, each with the results of some engines. What a newer version added is skipped; what is
- * there must be as docs/json.md says.
+ * there must be as docs/user/json.md says.
  *
  * All names are interned in one context, so that reports can show the findings. Memory: the file,
  * one parsed object, and all findings.

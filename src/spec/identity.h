@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What findings are identified by: the function of a block and the object of a variable, cut out of
- * their names (docs/judge.md, "Objects and ids"). Texts end with a zero byte, and are no longer
- * than the names that they are made of.
+ * their names (docs/user/judge.md, "Objects and ids"). Texts end with a zero byte, and are no
+ * longer than the names that they are made of.
  */
 #ifndef TMS_SPEC_IDENTITY_H
 #define TMS_SPEC_IDENTITY_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Blocks of functions that have no frame of their own, because the compiler put them into others:
- * for programs that were not built for it (docs/preload.md). The debug information says into which
- * copies of inlined functions a place belongs, and the process which acquires lie in one
+ * for programs that were not built for it (docs/user/preload.md). The debug information says into
+ * which copies of inlined functions a place belongs, and the process which acquires lie in one
  * activation of the function around.
  *
  * Either the acquire itself stands in a copy, or the call of the function that does it.

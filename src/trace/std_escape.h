@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Escapes of the std format. A byte that would end a name, a field or a line is written as \xHH:
- * docs/formats.md lists which. Only these are read as escapes, and a backslash that would begin one
- * is escaped itself. So every name without a zero byte survives, and nearly every text with
- * backslashes means what it says.
+ * docs/user/formats.md lists which. Only these are read as escapes, and a backslash that would
+ * begin one is escaped itself. So every name without a zero byte survives, and nearly every text
+ * with backslashes means what it says.
  */
 #ifndef TMS_TRACE_STD_ESCAPE_H
 #define TMS_TRACE_STD_ESCAPE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The std format, in: THREAD|OPERATION(OPERAND)|LOCATION, a line each. docs/formats.md has the
+ * The std format, in: THREAD|OPERATION(OPERAND)|LOCATION, a line each. docs/user/formats.md has the
  * grammar.
  *
  * A line is read in one of two ways. The quick one takes the usual line of up to 63 bytes

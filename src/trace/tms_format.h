@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The native format on disk: constants, limits, and numbers to bytes and back. Everything is
- * little-endian. docs/formats.md describes the layout byte by byte.
+ * little-endian. docs/user/formats.md describes the layout byte by byte.
  *
  *     magic, byte order mark, version
  *     section HEAD    the texts of event kinds and name classes

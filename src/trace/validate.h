@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Is this a trace that a program can have? The rules are in docs/semantics.md ("Well-formed
- * traces"). Always on.
+ * Is this a trace that a program can have? The rules are in docs/research/semantics.md
+ * ("Well-formed traces"). Always on.
  */
 #ifndef TMS_TRACE_VALIDATE_H
 #define TMS_TRACE_VALIDATE_H

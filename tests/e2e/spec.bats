@@ -165,9 +165,9 @@ exclude() {
         /Enter\(|Exit\(/ {for (i in text) if (index($0, text[i])) next} {print}' "$1" "$2"
 }
 
-# The recipe as docs/specifications.md has it.
+# The recipe as docs/user/specifications.md has it.
 make_spec() {
-    recipe=$(grep -F '{ echo' "$top/docs/specifications.md")
+    recipe=$(grep -F '{ echo' "$top/docs/user/specifications.md")
     [ -n "$recipe" ]
     (eval "$recipe")
 }
@@ -229,7 +229,7 @@ END
 }
 
 @test "the example of the documentation is a specification" {
-    sed -n '/^# bank.spec$/,/^```$/{/^```/d; p}' "$top/docs/specifications.md" >bank.spec
+    sed -n '/^# bank.spec$/,/^```$/{/^```/d; p}' "$top/docs/user/specifications.md" >bank.spec
     [ "$(wc -l <bank.spec)" -eq 4 ]
     printf 'A|enter(%s)\nA|exit(f)\n' 'Bank::audit(long)' 'Bank::audit(int)' 'Bank::deposit(int)' \
         'Teller::serve()' >calls.std

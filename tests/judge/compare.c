@@ -9,7 +9,7 @@
  * second implementation of naive.h. All findings must be equal: id,
  * level, patterns, counts, driver, and the events shown. Every pattern must be a cycle over data
  * by cycle.h. A trace that shows a difference is shrunk and printed, with both answers. A run of
- * at least 5,000 traces must have met everything that docs/judge.md speaks of.
+ * at least 5,000 traces must have met everything that docs/user/judge.md speaks of.
  */
 #include <inttypes.h>
 #include <stdio.h>

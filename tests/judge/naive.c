@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The frame of the second implementation: activations, locks held, clearing, steps. naive.h says
- * what it is for; the sections of docs/judge.md are named where they are followed.
+ * what it is for; the sections of docs/user/judge.md are named where they are followed.
  */
 #include "judge/naive.h"
 

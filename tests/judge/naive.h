@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `judge` a second time: docs/judge.md taken literally, over a short trace in memory. Every
+ * `judge` a second time: docs/user/judge.md taken literally, over a short trace in memory. Every
  * question ("was there a foreign write between these two?") is answered by walking through the
  * events, so a trace of n events takes time in the order of n² and more. Shares no code with the
  * engine, except names, and the hash function of ids.

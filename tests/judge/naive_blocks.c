@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Activations of candidates, and what docs/judge.md, Executions and drivers, says of them. The end
- * of an activation is looked for from its begin: the event at which the thread closes more blocks
- * of its kind than it has opened since.
+ * Activations of candidates, and what docs/user/judge.md, Executions and drivers, says of them. The
+ * end of an activation is looked for from its begin: the event at which the thread closes more
+ * blocks of its kind than it has opened since.
  */
 #include <stdlib.h>
 #include <string.h>

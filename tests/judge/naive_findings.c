@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Findings out of occurrences: counts, levels, objects, functions and ids of docs/judge.md. */
+/* Findings out of occurrences: counts, levels, objects, functions and ids of docs/user/judge.md. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two tables of docs/judge.md: one variable, two variables. */
+/* The two tables of docs/user/judge.md: one variable, two variables. */
 #include <stdlib.h>
 #include <string.h>
 

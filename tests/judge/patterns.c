@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A short trace for each row of the tables of docs/judge.md, and for the rules around them:
+ * A short trace for each row of the tables of docs/user/judge.md, and for the rules around them:
  *
  *     judge-patterns DIRECTORY
  *

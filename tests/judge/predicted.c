@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Predictions as `judge` judges them, against the tables of docs/judge.md written down a second
- * time: random accesses in the sections of one window, within one lock or between two, whose block
- * and culprit ran one after the other. Pattern and level must be those of the worst row that
+ * Predictions as `judge` judges them, against the tables of docs/user/judge.md written down a
+ * second time: random accesses in the sections of one window, within one lock or between two, whose
+ * block and culprit ran one after the other. Pattern and level must be those of the worst row that
  * matches, for any variable or any two.
  *
  *   judge-predicted [TRACES]

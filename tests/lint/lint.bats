@@ -60,6 +60,10 @@ nothing() {
     codespell "${texts[@]}"
 }
 
+@test "links and mentions of documents lead somewhere" {
+    tests/lint/links "${texts[@]}"
+}
+
 @test "shell scripts pass shellcheck" {
     shellcheck "${scripts[@]}"
 }

@@ -293,7 +293,7 @@ static void check_finding(const struct made_run *runs, const json_t *finding)
     assert_int_equal(number(finding, "first_seed"), wanted.first);
 }
 
-/* Negative: the first comes first, by the rules of docs/hunting.md. */
+/* Negative: the first comes first, by the rules of docs/user/hunting.md. */
 static double compare(const struct made_run *runs, unsigned failed, size_t a, size_t b)
 {
     struct expected one = expect(runs, a), two = expect(runs, b);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Happens-before of a trace in STD text by sets of events, and every race in it: a definition to compare
-with, as slow as it is short. docs/engines/fasttrack.md has the rules."""
+with, as slow as it is short. docs/research/engines/fasttrack.md has the rules."""
 import collections
 import re
 
