@@ -25,8 +25,9 @@ static const void *plain(const volatile void *address)
 /* An end without a begin (which came before the thread was known, say) is nothing. */
 static void ignore(struct tms_rt_thread *thread, enum tms_rt_access access, int change)
 {
-    if (change > 0 || thread->ignored[access] > 0)
+    if (change > 0 || thread->ignored[access] > 0) {
         thread->ignored[access] += (uint32_t)change;
+    }
 }
 
 static void ignore_reads(struct tms_rt_thread *thread, int change)
@@ -74,20 +75,23 @@ void(tmesis_report)(void)
 
 void(tmesis_name_thread)(const char *name)
 {
-    if (name != NULL)
+    if (name != NULL) {
         TMS_RT_TELL(tms_rt_name_thread(thread, name));
+    }
 }
 
 void(tmesis_name_lock)(const volatile void *lock, const char *name)
 {
-    if (name != NULL)
+    if (name != NULL) {
         TMS_RT_TELL(tms_rt_name_object(plain(lock), name));
+    }
 }
 
 void(tmesis_name_memory)(const volatile void *address, const char *name)
 {
-    if (name != NULL)
+    if (name != NULL) {
         TMS_RT_TELL(tms_rt_name_object(plain(address), name));
+    }
 }
 
 #define ABOUT(name, tell)                                                                          \
@@ -156,8 +160,9 @@ IGNORE(__tsan_ignore_thread_end, ignore_all, -1)
 
 static void renew_lock(const void *lock, unsigned flags)
 {
-    if ((flags & LINKER_INIT) == 0)
+    if ((flags & LINKER_INIT) == 0) {
         TMS_RT_TELL(tms_rt_sync_gone(TMS_RT_LOCK, lock));
+    }
 }
 
 void __tsan_mutex_create(void *lock, unsigned flags)
@@ -191,25 +196,28 @@ static void acquired(struct tms_rt_thread *thread, const void *lock, unsigned fl
                      uintptr_t pc)
 {
     ignore_all(thread, -1);
-    if ((flags & TRY_LOCK_FAILED) != 0)
+    if ((flags & TRY_LOCK_FAILED) != 0) {
         return;
-    if ((flags & READ_LOCK) != 0)
+    }
+    if ((flags & READ_LOCK) != 0) {
         tms_rt_acquired_shared(thread, lock, pc);
-    else if ((flags & RECURSIVE_LOCK) != 0)
+    } else if ((flags & RECURSIVE_LOCK) != 0) {
         tms_rt_wait_ends(thread, lock, (unsigned)depth, pc);
-    else
+    } else {
         tms_rt_acquired(thread, lock, pc);
+    }
 }
 
 static int releasing(struct tms_rt_thread *thread, const void *lock, unsigned flags, uintptr_t pc)
 {
     int depth = 1;
-    if ((flags & READ_LOCK) != 0)
+    if ((flags & READ_LOCK) != 0) {
         tms_rt_releasing_shared(thread, lock, pc);
-    else if ((flags & RECURSIVE_UNLOCK) != 0)
+    } else if ((flags & RECURSIVE_UNLOCK) != 0) {
         depth = (int)tms_rt_wait_begins(thread, lock, lock, pc);
-    else
+    } else {
         tms_rt_releasing(thread, lock, pc);
+    }
     ignore_all(thread, 1);
     return depth;
 }

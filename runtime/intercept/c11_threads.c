@@ -28,8 +28,9 @@ TMS_RT_REAL(int, thrd_create, (thrd_t *, thrd_start_t, void *))
 TMS_RT_INTERPOSE int thrd_create(thrd_t *id, thrd_start_t routine, void *argument)
 {
     struct tms_rt_birth birth = {.routine = (uintptr_t)routine, .argument = argument};
-    if (!tms_rt_begin_birth(&birth, TMS_RT_PC()))
+    if (!tms_rt_begin_birth(&birth, TMS_RT_PC())) {
         return real_thrd_create()(id, routine, argument);
+    }
     int result = real_thrd_create()(id, start, &birth);
     tms_rt_end_birth(&birth, result == thrd_success, false);
     return result;

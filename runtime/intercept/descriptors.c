@@ -35,8 +35,9 @@ TELLS_OTHERS(close, (int file), (file))
 TMS_RT_REAL(int, epoll_ctl, (int, int, int, struct epoll_event *))
 TMS_RT_INTERPOSE int epoll_ctl(int poll, int operation, int file, struct epoll_event *event)
 {
-    if (operation != EPOLL_CTL_DEL)
+    if (operation != EPOLL_CTL_DEL) {
         TMS_RT_TELL(tms_rt_file_watched(thread, poll, file));
+    }
     return real_epoll_ctl()(poll, operation, file, event);
 }
 
@@ -48,8 +49,9 @@ TMS_RT_INTERPOSE int epoll_ctl(int poll, int operation, int file, struct epoll_e
     TMS_RT_INTERPOSE int name parameters                                                           \
     {                                                                                              \
         int made = real_##name() arguments;                                                        \
-        if (made >= 0)                                                                             \
+        if (made >= 0) {                                                                           \
             opened;                                                                                \
+        }                                                                                          \
         return made;                                                                               \
     }
 
@@ -77,8 +79,9 @@ OPENS(dup3, (int file, int copy, int flags), (file, copy, flags), tms_rt_file_co
         void *argument = va_arg(list, void *);                                                     \
         va_end(list);                                                                              \
         int result = real_##name()(file, command, argument);                                       \
-        if (result >= 0 && (command == F_DUPFD || command == F_DUPFD_CLOEXEC))                     \
+        if (result >= 0 && (command == F_DUPFD || command == F_DUPFD_CLOEXEC)) {                   \
             tms_rt_file_copied(result, file);                                                      \
+        }                                                                                          \
         return result;                                                                             \
     }
 

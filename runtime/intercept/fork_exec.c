@@ -31,13 +31,15 @@ static struct tms_rt_thread *begin_fork(void)
 static long end_fork(struct tms_rt_thread *thread, long child)
 {
     int saved_errno = errno;
-    if (child == 0)
+    if (child == 0) {
         tms_rt_forked(thread);
-    else if (child < 0)
+    } else if (child < 0) {
         tms_rt_fork_fails();
+    }
     errno = saved_errno;
-    if (thread != NULL)
+    if (thread != NULL) {
         tms_rt_leave(thread);
+    }
     return child;
 }
 
@@ -72,15 +74,17 @@ TMS_RT_INTERPOSE pid_t vfork(void)
  */
 static bool copies_memory(uint64_t flags)
 {
-    if ((flags & CLONE_VM) != 0 && (flags & CLONE_VFORK) == 0)
+    if ((flags & CLONE_VM) != 0 && (flags & CLONE_VFORK) == 0) {
         tms_rt_stop_watching(TMS_SPOOL_LOST_CLONE);
+    }
     return (flags & CLONE_VM) == 0;
 }
 
 static bool makes_process(long number, long first, long second)
 {
-    if (number == SYS_clone3 && (size_t)second >= sizeof(uint64_t))
+    if (number == SYS_clone3 && (size_t)second >= sizeof(uint64_t)) {
         return copies_memory(*(const uint64_t *)first); /* the first field */
+    }
     return number == SYS_fork || (number == SYS_clone && copies_memory((uint64_t)first));
 }
 
@@ -88,18 +92,20 @@ static bool makes_process(long number, long first, long second)
 static void warn_of_futexes(void)
 {
     static _Atomic bool warned;
-    if (TMS_RT_NAMELESS && !atomic_exchange(&warned, true))
+    if (TMS_RT_NAMELESS && !atomic_exchange(&warned, true)) {
         tms_rt_warn("the program or a library of it uses futexes itself (C++20 atomic::wait "
                     "does): locks made of them are not seen, and what is predicted against the "
                     "order that they make can't happen");
+    }
 }
 
 /* A wait for another thread to change a word: what libraries make their own locks of. */
 static void tell_futex(long operation, uintptr_t pc)
 {
     int command = (int)operation & FUTEX_CMD_MASK;
-    if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET)
+    if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) {
         TMS_RT_TELL(tms_rt_rendezvous(thread, pc));
+    }
     TMS_RT_TELL(((void)thread, warn_of_futexes()));
 }
 
@@ -109,20 +115,25 @@ TMS_RT_INTERPOSE long syscall(long number, ...)
     long word[6];
     va_list list;
     va_start(list, number);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 6; i++) {
         word[i] = va_arg(list, long);
+    }
     va_end(list);
-    if (number == SYS_vfork)
+    if (number == SYS_vfork) {
         number = SYS_fork; /* as vfork above */
-    if (number == SYS_exit_group)
+    }
+    if (number == SYS_exit_group) {
         tms_rt_finish("exit");
+    }
     bool forks = makes_process(number, word[0], word[1]);
     struct tms_rt_thread *thread = forks ? begin_fork() : NULL;
     long result = real_syscall()(number, word[0], word[1], word[2], word[3], word[4], word[5]);
-    if (number == SYS_seccomp && result == 0)
+    if (number == SYS_seccomp && result == 0) {
         tms_rt_stop_watching(TMS_SPOOL_LOST_SANDBOX);
-    if (number == SYS_futex)
+    }
+    if (number == SYS_futex) {
         tell_futex(word[1], TMS_RT_PC());
+    }
     return forks ? end_fork(thread, result) : result;
 }
 
@@ -149,11 +160,13 @@ TMS_RT_INTERPOSE int clone(int (*function)(void *), void *stack, int flags, void
     void *word[3];
     va_list list;
     va_start(list, argument);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         word[i] = va_arg(list, void *);
+    }
     va_end(list);
-    if (!copies_memory((uint64_t)flags))
+    if (!copies_memory((uint64_t)flags)) {
         return real_clone()(function, stack, flags, argument, word[0], word[1], word[2]);
+    }
     struct clone_start start = {function, argument, begin_fork()};
     return (int)end_fork(
         start.thread, real_clone()(start_clone, stack, flags, &start, word[0], word[1], word[2]));
@@ -162,12 +175,14 @@ TMS_RT_INTERPOSE int clone(int (*function)(void *), void *stack, int flags, void
 static bool to_null_device(void)
 {
     int file = open(_PATH_DEVNULL, O_RDWR);
-    if (file < 0)
+    if (file < 0) {
         return false;
+    }
     bool done = dup2(file, STDIN_FILENO) >= 0 && dup2(file, STDOUT_FILENO) >= 0 &&
                 dup2(file, STDERR_FILENO) >= 0;
-    if (file > STDERR_FILENO)
+    if (file > STDERR_FILENO) {
         close(file);
+    }
     return done;
 }
 
@@ -175,10 +190,12 @@ static bool to_null_device(void)
 TMS_RT_INTERPOSE int daemon(int keep_directory, int keep_files)
 {
     pid_t child = fork();
-    if (child > 0)
+    if (child > 0) {
         _exit(0);
-    if (child < 0 || setsid() < 0 || (!keep_directory && chdir("/") < 0))
+    }
+    if (child < 0 || setsid() < 0 || (!keep_directory && chdir("/") < 0)) {
         return -1;
+    }
     return keep_files || to_null_device() ? 0 : -1;
 }
 
@@ -213,16 +230,18 @@ EXECUTES(execveat,
 static size_t count_arguments(const char *first, va_list *list)
 {
     size_t count = 0;
-    for (const char *argument = first; argument != NULL; argument = va_arg(*list, const char *))
+    for (const char *argument = first; argument != NULL; argument = va_arg(*list, const char *)) {
         count++;
+    }
     return count;
 }
 
 /* Leaves `list` behind the end of the arguments. */
 static void gather_arguments(const char *first, va_list *list, const char **out)
 {
-    for (const char *argument = first; argument != NULL; argument = va_arg(*list, const char *))
+    for (const char *argument = first; argument != NULL; argument = va_arg(*list, const char *)) {
         *out++ = argument;
+    }
     *out = NULL;
 }
 

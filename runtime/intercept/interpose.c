@@ -33,8 +33,9 @@ static void *look_in_loaded(const char *name)
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
         void *found = library == NULL ? NULL : dlsym(library, name);
-        if (found != NULL)
+        if (found != NULL) {
             return found;
+        }
     }
     return NULL;
 }
@@ -49,18 +50,21 @@ static void look_up(void *argument)
 {
     struct search *search = argument;
     void *found = search->version == NULL ? NULL : dlvsym(RTLD_NEXT, search->name, search->version);
-    if (found == NULL)
+    if (found == NULL) {
         found = dlsym(RTLD_NEXT, search->name);
-    if (found == NULL && search->anywhere)
+    }
+    if (found == NULL && search->anywhere) {
         found = look_in_loaded(search->name);
+    }
     search->found = found;
 }
 
 /* One byte at a time, because strlen may be what is missing. */
 static void say(const char *text)
 {
-    for (; *text != '\0'; text++)
+    for (; *text != '\0'; text++) {
         tms_rt_raw(SYS_write, STDERR_FILENO, (long)text, 1, 0, 0, 0);
+    }
 }
 
 static _Noreturn void give_up(const char *name)
@@ -81,12 +85,15 @@ void *tms_rt_next(const char *name, const char *version, void *fallback)
     tms_rt_call_deep(look_up, &search);
     looking_up--;
     errno = saved_errno;
-    if (thread != NULL)
+    if (thread != NULL) {
         tms_rt_leave(thread);
+    }
     void *found = search.found;
-    if (found == NULL)
+    if (found == NULL) {
         found = fallback;
-    if (found == NULL)
+    }
+    if (found == NULL) {
         give_up(name);
+    }
     return found;
 }

@@ -70,15 +70,17 @@ bool tms_rt_looking_up(void);
 static inline void tms_rt_before(enum tms_rt_point_kind kind, const volatile void *object,
                                  uintptr_t pc)
 {
-    if (__builtin_expect(tms_rt_scheduled, 0))
+    if (__builtin_expect(tms_rt_scheduled, 0)) {
         tms_rt_point_outside(kind, (const void *)(uintptr_t)object, pc);
+    }
 }
 
 /* The real function, which waits for other threads, is called between the two. */
 static inline void tms_rt_waits(bool begins)
 {
-    if (__builtin_expect(tms_rt_scheduled, 0))
+    if (__builtin_expect(tms_rt_scheduled, 0)) {
         tms_rt_waits_outside(begins);
+    }
 }
 
 #endif

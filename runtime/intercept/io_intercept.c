@@ -47,8 +47,9 @@ static void sends(int file)
     TMS_RT_INTERPOSE ssize_t name parameters                                                       \
     {                                                                                              \
         ssize_t came = real_##name() arguments;                                                    \
-        if (came > 0)                                                                              \
+        if (came > 0) {                                                                            \
             filled(buffer, (size_t)came < size ? (size_t)came : size, TMS_RT_PC());                \
+        }                                                                                          \
         return came;                                                                               \
     }
 
@@ -59,10 +60,12 @@ static void sends(int file)
     TMS_RT_INTERPOSE ssize_t name parameters                                                       \
     {                                                                                              \
         ssize_t came = real_##name() arguments;                                                    \
-        if (came >= 0)                                                                             \
+        if (came >= 0) {                                                                           \
             received(file, TMS_RT_PC());                                                           \
-        if (came > 0)                                                                              \
+        }                                                                                          \
+        if (came > 0) {                                                                            \
             filled(buffer, (size_t)came < size ? (size_t)came : size, TMS_RT_PC());                \
+        }                                                                                          \
         return came;                                                                               \
     }
 
@@ -149,16 +152,18 @@ static void filled_each(const struct iovec *part, size_t count, ssize_t came, ui
 
 static void taken_each(const struct iovec *part, size_t count, uintptr_t pc)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         taken(part[i].iov_base, part[i].iov_len, pc);
+    }
 }
 
 TMS_RT_REAL(ssize_t, readv, (int, const struct iovec *, int))
 TMS_RT_INTERPOSE ssize_t readv(int file, const struct iovec *part, int count)
 {
     ssize_t came = real_readv()(file, part, count);
-    if (came >= 0)
+    if (came >= 0) {
         received(file, TMS_RT_PC());
+    }
     filled_each(part, (size_t)count, came, TMS_RT_PC());
     return came;
 }
@@ -175,8 +180,9 @@ TMS_RT_REAL(ssize_t, recvmsg, (int, struct msghdr *, int))
 TMS_RT_INTERPOSE ssize_t recvmsg(int file, struct msghdr *message, int flags)
 {
     ssize_t came = real_recvmsg()(file, message, flags);
-    if (came >= 0)
+    if (came >= 0) {
         received(file, TMS_RT_PC());
+    }
     filled_each(message->msg_iov, message->msg_iovlen, came, TMS_RT_PC());
     return came;
 }
@@ -221,8 +227,9 @@ TMS_RT_REAL(size_t, strlen, (const char *))
     TMS_RT_INTERPOSE char *name parameters                                                         \
     {                                                                                              \
         char *line = real_##name() arguments;                                                      \
-        if (line != NULL)                                                                          \
+        if (line != NULL) {                                                                        \
             filled(line, real_strlen()(line) + 1, TMS_RT_PC());                                    \
+        }                                                                                          \
         return line;                                                                               \
     }
 
@@ -258,11 +265,12 @@ static int printed(char *to, size_t room, int length, uintptr_t pc)
 {
     struct text text = {.start = to, .pc = pc};
     text.size = (size_t)length < room ? (size_t)length + 1 : room;
-    if (length >= 0 && room > 0)
+    if (length >= 0 && room > 0) {
         TMS_RT_TELL({
             text.thread = thread;
             tms_rt_call_deep(tell_text, &text);
         });
+    }
     return length;
 }
 

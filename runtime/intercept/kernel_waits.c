@@ -42,11 +42,12 @@ static bool is_zero(const struct timespec *time)
         tms_rt_waits(true);                                                                        \
         result came = real_##name() arguments;                                                     \
         tms_rt_waits(false);                                                                       \
-        if (heard)                                                                                 \
+        if (heard) {                                                                               \
             TMS_RT_TELL({                                                                          \
                 learns;                                                                            \
                 tms_rt_rendezvous(thread, TMS_RT_PC());                                            \
             });                                                                                    \
+        }                                                                                          \
         return came;                                                                               \
     }
 #define WAITS(result, name, parameters, arguments, heard, learns)                                  \

@@ -48,9 +48,10 @@ static uintptr_t saved_stack_pointer(const struct __jmp_buf_tag *buffer)
 static void warn_of_fibres(void)
 {
     static _Atomic bool warned;
-    if (!atomic_exchange(&warned, true))
+    if (!atomic_exchange(&warned, true)) {
         tms_rt_warn("the program changes stacks by swapcontext: blocks of several fibres of one "
                     "thread are not told apart, and findings about them may be wrong");
+    }
 }
 
 TMS_RT_REAL(int, swapcontext, (ucontext_t *, const ucontext_t *))

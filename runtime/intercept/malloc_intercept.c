@@ -56,8 +56,9 @@ static bool is_early(const void *block)
 
 static void *lent_allocate(size_t whole, size_t size)
 {
-    if (whole > (size_t)(lent.end - lent.next))
+    if (whole > (size_t)(lent.end - lent.next)) {
         return NULL;
+    }
     struct early_block *block = (struct early_block *)lent.next;
     lent.next += whole;
     block->size = size;
@@ -67,14 +68,17 @@ static void *lent_allocate(size_t whole, size_t size)
 static void *early_allocate(size_t size)
 {
     static _Atomic size_t used;
-    if (size > EARLY_SIZE)
+    if (size > EARLY_SIZE) {
         return NULL;
+    }
     size_t whole = sizeof(struct early_block) + ((size + 15) & ~(size_t)15);
-    if (lent.start != NULL)
+    if (lent.start != NULL) {
         return lent_allocate(whole, size);
+    }
     size_t at = atomic_fetch_add(&used, whole);
-    if (at + whole > EARLY_SIZE)
+    if (at + whole > EARLY_SIZE) {
         return NULL;
+    }
     struct early_block *block = (struct early_block *)(early + at);
     block->size = size;
     return block + 1;
@@ -99,8 +103,9 @@ static uintptr_t caller_or(uintptr_t pc)
 
 static void *had(void *block, size_t size, uintptr_t pc)
 {
-    if (block != NULL)
+    if (block != NULL) {
         TMS_RT_TELL(tms_rt_allocated(thread, (uintptr_t)block, size, pc));
+    }
     return block;
 }
 
@@ -108,8 +113,9 @@ TMS_RT_REAL(void *, malloc, (size_t))
 TMS_RT_INTERPOSE void *malloc(size_t size)
 {
     uintptr_t pc = caller_or(TMS_RT_PC());
-    if (without_heap())
+    if (without_heap()) {
         return early_allocate(size);
+    }
     return had(real_malloc()(size), size, pc);
 }
 
@@ -118,8 +124,9 @@ TMS_RT_INTERPOSE void *calloc(size_t count, size_t size)
 {
     uintptr_t pc = TMS_RT_PC();
     size_t whole;
-    if (without_heap())
+    if (without_heap()) {
         return __builtin_mul_overflow(count, size, &whole) ? NULL : early_allocate(whole);
+    }
     return had(real_calloc()(count, size), count * size, pc);
 }
 
@@ -127,8 +134,9 @@ TMS_RT_REAL(void, free, (void *))
 TMS_RT_INTERPOSE void free(void *block)
 {
     /* Looking up frees the message of one that failed: to look free up for that has no end. */
-    if (block == NULL || is_early(block) || without_heap())
+    if (block == NULL || is_early(block) || without_heap()) {
         return;
+    }
     TMS_RT_TELL(tms_rt_freed(thread, (uintptr_t)block));
     real_free()(block);
 }
@@ -140,8 +148,9 @@ static void *move_early(void *block, size_t size)
 {
     const struct early_block *old = (const struct early_block *)block - 1;
     void *moved = without_heap() ? early_allocate(size) : malloc(size);
-    if (moved != NULL)
+    if (moved != NULL) {
         memcpy(moved, block, old->size < size ? old->size : size);
+    }
     return moved;
 }
 
@@ -160,20 +169,24 @@ static void tell_moved(struct tms_rt_thread *thread, void *block, size_t size, s
 
 static void *resize(void *block, size_t size, uintptr_t pc)
 {
-    if (is_early(block))
+    if (is_early(block)) {
         return move_early(block, size);
-    if (without_heap())
+    }
+    if (without_heap()) {
         return early_allocate(size);
-    if (block == NULL)
+    }
+    if (block == NULL) {
         return had(real_malloc()(size), size, pc);
+    }
     size_t old_size = real_malloc_usable_size()(block);
     size_t kept = old_size < size ? old_size : size;
     TMS_RT_TELL(tell_moving(thread, block, kept, pc));
     void *moved = real_realloc()(block, size);
-    if (moved != NULL)
+    if (moved != NULL) {
         TMS_RT_TELL(tell_moved(thread, moved, size, kept, pc));
-    else if (size != 0) /* it failed, and the block is where it was */
+    } else if (size != 0) { /* it failed, and the block is where it was */
         had(block, old_size, pc);
+    }
     return moved;
 }
 
@@ -185,8 +198,9 @@ TMS_RT_INTERPOSE void *realloc(void *block, size_t size)
 TMS_RT_INTERPOSE void *reallocarray(void *block, size_t count, size_t size)
 {
     size_t whole;
-    if (!__builtin_mul_overflow(count, size, &whole))
+    if (!__builtin_mul_overflow(count, size, &whole)) {
         return resize(block, whole, TMS_RT_PC());
+    }
     errno = ENOMEM;
     return NULL;
 }
@@ -196,8 +210,9 @@ TMS_RT_INTERPOSE int posix_memalign(void **block, size_t alignment, size_t size)
 {
     uintptr_t pc = TMS_RT_PC();
     int result = real_posix_memalign()(block, alignment, size);
-    if (result == 0)
+    if (result == 0) {
         had(*block, size, pc);
+    }
     return result;
 }
 
@@ -224,10 +239,12 @@ extern void _ZSt17__throw_bad_allocv(void) __attribute__((weak));
 
 static void *or_throw(void *block)
 {
-    if (block != NULL)
+    if (block != NULL) {
         return block;
-    if (_ZSt17__throw_bad_allocv != NULL)
+    }
+    if (_ZSt17__throw_bad_allocv != NULL) {
         _ZSt17__throw_bad_allocv();
+    }
     abort();
 }
 
@@ -277,8 +294,9 @@ NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const vo
 
 static void *mapped(void *start, size_t size)
 {
-    if (start != MAP_FAILED)
+    if (start != MAP_FAILED) {
         TMS_RT_TELL(tms_rt_renew((uintptr_t)start, size));
+    }
     return start;
 }
 
@@ -303,8 +321,9 @@ TMS_RT_INTERPOSE int mlockall(int flags)
 {
     int before = errno;
     bool known = flags != 0 && (flags & ~(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT)) == 0;
-    if (tms_rt_self == NULL || !known || flags == MCL_ONFAULT)
+    if (tms_rt_self == NULL || !known || flags == MCL_ONFAULT) {
         return real_mlockall()(flags);
+    }
     if (real_mlockall()(flags | MCL_ONFAULT) != 0) {
         TMS_RT_TELL(tms_rt_warn("mlockall had no effect: the program is watched, and has no "
                                 "privilege to lock the runtime's memory"));
@@ -333,11 +352,13 @@ TMS_RT_INTERPOSE void *mremap(void *start, size_t size, size_t new_size, int fla
     va_end(list);
     if (flags == MREMAP_MAYMOVE) {
         void *same = real_mremap()(start, size, new_size, 0);
-        if (same != MAP_FAILED)
+        if (same != MAP_FAILED) {
             return same;
+        }
     }
-    if (flags & MREMAP_MAYMOVE)
+    if (flags & MREMAP_MAYMOVE) {
         TMS_RT_TELL(tms_rt_renew((uintptr_t)start, size));
+    }
     void *result = real_mremap()(start, size, new_size, flags, target);
     return flags & MREMAP_MAYMOVE ? mapped(result, new_size) : result;
 }

@@ -28,8 +28,9 @@ static TMS_RT_TLS struct tms_rt_thread *own;
 
 struct tms_rt_thread *tms_rt_thread_of(pthread_t id)
 {
-    if (id == 0)
+    if (id == 0) {
         return NULL;
+    }
     uintptr_t distance = (uintptr_t)&own - (uintptr_t)pthread_self();
     return *(struct tms_rt_thread **)((uintptr_t)id + distance);
 }
@@ -45,28 +46,32 @@ static void at_end(void *value)
 {
     uintptr_t round = (uintptr_t)value;
     if (round < PTHREAD_DESTRUCTOR_ITERATIONS &&
-        pthread_setspecific(end_key, (void *)(round + 1)) == 0)
+        pthread_setspecific(end_key, (void *)(round + 1)) == 0) {
         return;
+    }
     struct tms_rt_thread *thread = tms_rt_enter();
-    if (thread != NULL)
+    if (thread != NULL) {
         tms_rt_thread_end(thread); /* no tms_rt_leave: there is nobody left to leave */
+    }
     TMS_RT_LOOK_ENDS();
 }
 
 static void make_end_key(void)
 {
     end_key_made = pthread_key_create(&end_key, at_end) == 0;
-    if (!end_key_made)
+    if (!end_key_made) {
         tms_rt_warn("the program uses all keys of thread-specific data: the ends of threads are "
                     "not seen");
+    }
 }
 
 static void watch_end(struct tms_rt_thread *thread)
 {
     own = thread;
     pthread_once(&end_key_once, make_end_key);
-    if (end_key_made && pthread_getspecific(end_key) == NULL)
+    if (end_key_made && pthread_getspecific(end_key) == NULL) {
         pthread_setspecific(end_key, (void *)1);
+    }
 }
 
 void tms_rt_exiting(void)
@@ -97,15 +102,18 @@ bool tms_rt_begin_birth(struct tms_rt_birth *birth, uintptr_t pc)
     tms_rt_start();
     tms_rt_before(TMS_RT_AT_OTHER, NULL, pc);
     birth->parent = tms_rt_enter();
-    if (birth->parent == NULL)
+    if (birth->parent == NULL) {
         return false;
-    if (own == NULL)
+    }
+    if (own == NULL) {
         own = birth->parent;
+    }
     TMS_RT_LOOK(birth->parent);
     tms_rt_function_starts_thread(birth->routine);
     birth->child = tms_rt_fork_thread(birth->parent, pc);
-    if (birth->child == NULL)
+    if (birth->child == NULL) {
         tms_rt_leave(birth->parent);
+    }
     return birth->child != NULL;
 }
 
@@ -118,8 +126,9 @@ static void find_stack(void *argument)
 {
     struct own_stack *own_stack = argument;
     pthread_attr_t attributes;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
         return;
+    }
     void *start;
     size_t size;
     if (pthread_attr_getstack(&attributes, &start, &size) == 0) {
@@ -144,12 +153,15 @@ void tms_rt_born(struct tms_rt_birth *birth)
 void tms_rt_end_birth(struct tms_rt_birth *birth, bool created, bool detached)
 {
     int saved_errno = errno;
-    if (!created)
+    if (!created) {
         tms_rt_fork_failed(birth->child);
-    while (created && atomic_load(&birth->begun) == 0)
+    }
+    while (created && atomic_load(&birth->begun) == 0) {
         tms_rt_raw(SYS_futex, (long)&birth->begun, FUTEX_WAIT_PRIVATE, 0, 0, 0, 0);
-    if (created && detached)
+    }
+    if (created && detached) {
         tms_rt_detach_thread(birth->child);
+    }
     errno = saved_errno;
     tms_rt_leave(birth->parent);
     tms_rt_before(TMS_RT_AT_OTHER, NULL, birth->routine);
@@ -178,8 +190,9 @@ TMS_RT_INTERPOSE int pthread_create(pthread_t *id, const pthread_attr_t *attribu
                                     start_routine *routine, void *argument)
 {
     struct tms_rt_birth birth = {.routine = (uintptr_t)routine, .argument = argument};
-    if (!tms_rt_begin_birth(&birth, TMS_RT_PC()))
+    if (!tms_rt_begin_birth(&birth, TMS_RT_PC())) {
         return real_pthread_create()(id, attributes, routine, argument);
+    }
     int result = real_pthread_create()(id, attributes, start, &birth);
     tms_rt_end_birth(&birth, result == 0, asks_for_detached(attributes));
     return result;
@@ -200,12 +213,14 @@ TMS_RT_REAL(int, pthread_setname_np, (pthread_t, const char *))
 TMS_RT_INTERPOSE int pthread_setname_np(pthread_t id, const char *name)
 {
     int result = real_pthread_setname_np()(id, name);
-    if (result != 0)
+    if (result != 0) {
         return result;
-    if (id == pthread_self())
+    }
+    if (id == pthread_self()) {
         TMS_RT_TELL(tms_rt_name_thread(thread, name));
-    else if (tms_rt_thread_of(id) != NULL)
+    } else if (tms_rt_thread_of(id) != NULL) {
         TMS_RT_TELL(tms_rt_name_thread(tms_rt_thread_of(id), name));
+    }
     return result;
 }
 
@@ -215,13 +230,16 @@ TMS_RT_INTERPOSE int prctl(int option, ...)
     unsigned long word[4];
     va_list list;
     va_start(list, option);
-    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
         word[i] = va_arg(list, unsigned long);
+    }
     va_end(list);
     int result = real_prctl()(option, word[0], word[1], word[2], word[3]);
-    if (result == 0 && option == PR_SET_NAME)
+    if (result == 0 && option == PR_SET_NAME) {
         TMS_RT_TELL(tms_rt_name_thread(thread, (const char *)word[0]));
-    if (result == 0 && option == PR_SET_SECCOMP)
+    }
+    if (result == 0 && option == PR_SET_SECCOMP) {
         tms_rt_stop_watching(TMS_SPOOL_LOST_SANDBOX);
+    }
     return result;
 }

@@ -70,8 +70,9 @@ void tms_rt_begin_wait(struct tms_rt_waiting *waiting)
 {
     tms_rt_before(TMS_RT_AT_OTHER, waiting->condition, waiting->pc);
     struct tms_rt_thread *thread = tms_rt_enter();
-    if (thread == NULL)
+    if (thread == NULL) {
         return;
+    }
     int saved_errno = errno;
     TMS_RT_LOOK(thread);
     waiting->depth = tms_rt_wait_begins(thread, waiting->condition, waiting->lock, waiting->pc);
@@ -84,8 +85,9 @@ void tms_rt_begin_wait(struct tms_rt_waiting *waiting)
 void tms_rt_end_wait(void *argument)
 {
     const struct tms_rt_waiting *waiting = argument;
-    if (waiting->told)
+    if (waiting->told) {
         TMS_RT_TELL(tms_rt_wait_ends(thread, waiting->lock, waiting->depth, waiting->pc));
+    }
     tms_rt_waits(false);
 }
 
@@ -117,8 +119,9 @@ TMS_RT_INTERPOSE int pthread_barrier_wait(pthread_barrier_t *barrier)
     tms_rt_waits(true);
     int result = real_pthread_barrier_wait()(barrier);
     tms_rt_waits(false);
-    if (result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD)
+    if (result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD) {
         TMS_RT_TELL(tms_rt_departed(thread, barrier, pc));
+    }
     return result;
 }
 
@@ -153,8 +156,9 @@ tms_rt_initialiser *tms_rt_begin_once(struct tms_rt_once *once)
 
 void tms_rt_end_once(const struct tms_rt_once *once)
 {
-    if (!once->done)
+    if (!once->done) {
         TMS_RT_TELL_HERE(tms_rt_once_seen(thread, once->control, once->pc));
+    }
 }
 
 TMS_RT_REAL(int, pthread_once, (pthread_once_t *, tms_rt_initialiser *))
@@ -162,8 +166,9 @@ TMS_RT_INTERPOSE int pthread_once(pthread_once_t *control, tms_rt_initialiser *r
 {
     struct tms_rt_once once = {.control = control, .routine = routine, .pc = TMS_RT_PC()};
     int result = real_pthread_once()(control, tms_rt_begin_once(&once));
-    if (result == 0)
+    if (result == 0) {
         tms_rt_end_once(&once);
+    }
     return result;
 }
 
@@ -182,10 +187,12 @@ TMS_RT_TRIES(sem_trywait, (sem_t * lock), (lock), tms_rt_semaphore)
         tms_rt_waits(true);                                                                        \
         int result = real_##name() arguments;                                                      \
         tms_rt_waits(false);                                                                       \
-        if (result == 0)                                                                           \
+        if (result == 0) {                                                                         \
             TMS_RT_TELL_HERE(tms_rt_semaphore(thread, lock, pc));                                  \
-        if (result == 0 || errno == ETIMEDOUT || errno == EINTR)                                   \
+        }                                                                                          \
+        if (result == 0 || errno == ETIMEDOUT || errno == EINTR) {                                 \
             TMS_RT_TELL(tms_rt_rendezvous(thread, pc));                                            \
+        }                                                                                          \
         return result;                                                                             \
     }
 

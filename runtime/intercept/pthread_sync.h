@@ -19,8 +19,9 @@
         uintptr_t pc = TMS_RT_PC();                                                                \
         tms_rt_before(kind, lock, pc);                                                             \
         int result = real_##name() arguments;                                                      \
-        if (result == 0 || result == EOWNERDEAD)                                                   \
+        if (result == 0 || result == EOWNERDEAD) {                                                 \
             TMS_RT_TELL_HERE(how(thread, lock, pc));                                               \
+        }                                                                                          \
         return result;                                                                             \
     }
 
@@ -36,10 +37,11 @@ static inline void tms_rt_releasing_mutex(struct tms_rt_thread *thread, const pt
 {
     int kind = lock->__data.__kind & 0x7f; /* further bits are about lock elision */
 
-    if (kind == PTHREAD_MUTEX_TIMED_NP || kind == PTHREAD_MUTEX_ADAPTIVE_NP)
+    if (kind == PTHREAD_MUTEX_TIMED_NP || kind == PTHREAD_MUTEX_ADAPTIVE_NP) {
         tms_rt_releasing(thread, lock, pc);
-    else
+    } else {
         tms_rt_releasing_own(thread, lock, pc);
+    }
 }
 
 /* Gives up `lock`. */
@@ -58,8 +60,9 @@ static inline void tms_rt_releasing_mutex(struct tms_rt_thread *thread, const pt
     TMS_RT_INTERPOSE int name parameters                                                           \
     {                                                                                              \
         int result = real_##name() arguments;                                                      \
-        if (result == 0)                                                                           \
+        if (result == 0) {                                                                         \
             TMS_RT_TELL(tms_rt_sync_gone(what, (const void *)(uintptr_t)object));                  \
+        }                                                                                          \
         return result;                                                                             \
     }
 
@@ -73,8 +76,9 @@ static inline void tms_rt_releasing_mutex(struct tms_rt_thread *thread, const pt
     TMS_RT_INTERPOSE int name parameters                                                           \
     {                                                                                              \
         struct tms_rt_waiting waiting = {.condition = condition, .lock = lock, .pc = TMS_RT_PC()}; \
-        if (refused)                                                                               \
+        if (refused) {                                                                             \
             return real_##name() arguments;                                                        \
+        }                                                                                          \
         int result;                                                                                \
         tms_rt_begin_wait(&waiting);                                                               \
         pthread_cleanup_push(tms_rt_end_wait, &waiting);                                           \

@@ -14,8 +14,9 @@
     TMS_RT_REAL(int, name, parameters)                                                             \
     TMS_RT_INTERPOSE int name parameters                                                           \
     {                                                                                              \
-        if (number > 0 && number < _NSIG)                                                          \
+        if (number > 0 && number < _NSIG) {                                                        \
             TMS_RT_TELL(tms_rt_signal_sends(thread, number));                                      \
+        }                                                                                          \
         return real_##name() arguments;                                                            \
     }
 

@@ -56,8 +56,9 @@ static void tell_end(int number)
 {
     char how[] = "signal \0\0";
     char *digit = how + sizeof "signal " - 1;
-    if (number >= 10)
+    if (number >= 10) {
         *digit++ = (char)('0' + number / 10);
+    }
     *digit = (char)('0' + number % 10);
     tms_rt_finish(how);
 }
@@ -105,8 +106,9 @@ static bool replaces_default(handler_function *handler)
 /* In the place of what the program wants to handle a signal. */
 static handler_function *in_place_of(int number, handler_function *handler)
 {
-    if (!atomic_load(&watching))
+    if (!atomic_load(&watching)) {
         return handler;
+    }
     return is_ours(number) && handler == SIG_DFL ? ours(number).sa_handler
                                                  : tms_rt_wrap_handler(number, handler);
 }
@@ -120,8 +122,9 @@ static handler_function *behind(handler_function *handler, handler_function *bef
 /* The handler comes after this, in whatever thread it runs. */
 static void sets_handler(int number)
 {
-    if (number > 0 && number < _NSIG)
+    if (number > 0 && number < _NSIG) {
         TMS_RT_TELL(tms_rt_signal_sends(thread, number));
+    }
 }
 
 TMS_RT_INTERPOSE int sigaction(int number, const struct sigaction *action, struct sigaction *old)
@@ -132,15 +135,17 @@ TMS_RT_INTERPOSE int sigaction(int number, const struct sigaction *action, struc
         sets_handler(number);
         in_place = *action;
         in_place.sa_handler = in_place_of(number, action->sa_handler);
-        if (replaces_default(in_place.sa_handler))
+        if (replaces_default(in_place.sa_handler)) {
             in_place = ours(number);
+        }
         action = &in_place;
     }
     int result = real_sigaction()(number, action, old);
-    if (result == 0 && old != NULL && replaces_default(old->sa_handler))
+    if (result == 0 && old != NULL && replaces_default(old->sa_handler)) {
         *old = (struct sigaction){.sa_handler = SIG_DFL};
-    else if (result == 0 && old != NULL)
+    } else if (result == 0 && old != NULL) {
         old->sa_handler = behind(old->sa_handler, before);
+    }
     return result;
 }
 
@@ -167,8 +172,9 @@ SETS_HANDLER(sigset)
 static void watch(int number)
 {
     struct sigaction action;
-    if (real_sigaction()(number, NULL, &action) != 0 || action.sa_handler != SIG_DFL)
+    if (real_sigaction()(number, NULL, &action) != 0 || action.sa_handler != SIG_DFL) {
         return;
+    }
     action = ours(number);
     real_sigaction()(number, &action, NULL);
 }
@@ -176,8 +182,9 @@ static void watch(int number)
 static void watch_all(void)
 {
     for (int number = 1; number < _NSIG; number++) {
-        if (fatal[number] || number == tms_rt_report_signal)
+        if (fatal[number] || number == tms_rt_report_signal) {
             watch(number);
+        }
     }
     atomic_store(&watching, true);
 }

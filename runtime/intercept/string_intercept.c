@@ -74,8 +74,9 @@ static size_t whole(const char *text)
     TMS_RT_INTERPOSE void *name(void *to, const void *from, size_t size, size_t room);             \
     TMS_RT_INTERPOSE void *name(void *to, const void *from, size_t size, size_t room)              \
     {                                                                                              \
-        if (size <= room)                                                                          \
+        if (size <= room) {                                                                        \
             copies(to, from, size, TMS_RT_PC());                                                   \
+        }                                                                                          \
         return real_##name()(to, from, size, room);                                                \
     }
 
@@ -109,8 +110,9 @@ TMS_RT_REAL(void *, __memset_chk, (void *, int, size_t, size_t))
 TMS_RT_INTERPOSE void *__memset_chk(void *to, int byte, size_t size, size_t room);
 TMS_RT_INTERPOSE void *__memset_chk(void *to, int byte, size_t size, size_t room)
 {
-    if (size <= room)
+    if (size <= room) {
         writes(to, size, TMS_RT_PC());
+    }
     return real___memset_chk()(to, byte, size, room);
 }
 
@@ -230,8 +232,9 @@ static char *duplicate(const char *text, size_t length, uintptr_t pc)
 {
     tms_rt_allocating(pc);
     char *copy = malloc(length + 1);
-    if (copy == NULL)
+    if (copy == NULL) {
         return NULL;
+    }
     writes(copy, length + 1, pc);
     real_memcpy()(copy, text, length);
     copy[length] = '\0';
@@ -258,8 +261,9 @@ static inline size_t compared(const char *one, const char *other, size_t limit, 
 {
     for (size_t i = 0; i < limit; i++) {
         unsigned char a = (unsigned char)one[i], b = (unsigned char)other[i];
-        if (a == '\0' || (fold ? tolower(a) != tolower(b) : a != b))
+        if (a == '\0' || (fold ? tolower(a) != tolower(b) : a != b)) {
             return i + 1;
+        }
     }
     return limit;
 }

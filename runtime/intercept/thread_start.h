@@ -41,14 +41,16 @@ void tms_rt_exiting(void);
     {                                                                                              \
         uintptr_t pc = TMS_RT_PC();                                                                \
         struct tms_rt_thread *child = tms_rt_thread_of(id);                                        \
-        if ((waits) && child != NULL)                                                              \
+        if ((waits) && child != NULL) {                                                            \
             TMS_RT_TELL(tms_rt_joining(thread));                                                   \
+        }                                                                                          \
         tms_rt_before(TMS_RT_AT_OTHER, NULL, pc);                                                  \
         tms_rt_waits(true);                                                                        \
         int joined = real_##name() arguments;                                                      \
         tms_rt_waits(false);                                                                       \
-        if (joined == 0 && child != NULL)                                                          \
+        if (joined == 0 && child != NULL) {                                                        \
             TMS_RT_TELL_HERE(tms_rt_join_thread(thread, child, pc));                               \
+        }                                                                                          \
         return joined;                                                                             \
     }
 
@@ -59,8 +61,9 @@ void tms_rt_exiting(void);
     {                                                                                              \
         struct tms_rt_thread *child = tms_rt_thread_of(id);                                        \
         int detached = real_##name()(id);                                                          \
-        if (detached == 0 && child != NULL)                                                        \
+        if (detached == 0 && child != NULL) {                                                      \
             TMS_RT_TELL(tms_rt_detach_thread(child));                                              \
+        }                                                                                          \
         return detached;                                                                           \
     }
 

@@ -61,10 +61,11 @@ typedef word128 argument128;
     }                                                                                              \
     INLINE void store##bits(volatile word##bits *address, word##bits value, int order)             \
     {                                                                                              \
-        if (order == __ATOMIC_SEQ_CST)                                                             \
+        if (order == __ATOMIC_SEQ_CST) {                                                           \
             __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                    \
-        else                                                                                       \
+        } else {                                                                                   \
             __atomic_store_n(address, value, __ATOMIC_RELEASE);                                    \
+        }                                                                                          \
     }                                                                                              \
     INLINE word##bits compare##bits(volatile word##bits *address, word##bits expected,             \
                                     word##bits value)                                              \
@@ -134,8 +135,9 @@ INLINE bool repeated_read(const volatile void *address, size_t size, int order)
 static inline void before(const volatile void *address, size_t size, enum tms_rt_access access,
                           uintptr_t pc)
 {
-    if (__builtin_expect(tms_rt_scheduled, 0))
+    if (__builtin_expect(tms_rt_scheduled, 0)) {
         tms_rt_atomic_point((uintptr_t)address, size, access, pc);
+    }
 }
 
 /* The thread, with the lock of the address; NULL if the operation is not to be recorded. */
@@ -159,8 +161,9 @@ static void end(struct tms_rt_thread *thread, const volatile void *address)
 static void record(struct tms_rt_thread *thread, const volatile void *address, size_t size,
                    enum tms_rt_access access, int order, uintptr_t pc)
 {
-    if (thread != NULL)
+    if (thread != NULL) {
         tms_rt_access_atomic(thread, (uintptr_t)address, size, access, order, pc);
+    }
 }
 
 /* A compare-and-swap: an update, or the read of one that failed. */
@@ -183,8 +186,9 @@ static void record_swap(struct tms_rt_thread *thread, const volatile void *addre
     {                                                                                              \
         before(address, sizeof(*address), TMS_RT_READ, TMS_RT_PC());                               \
         word##bits value = load##bits(address);                                                    \
-        if (repeated_read(address, sizeof(value), order))                                          \
+        if (repeated_read(address, sizeof(value), order)) {                                        \
             return value;                                                                          \
+        }                                                                                          \
         struct tms_rt_thread *thread = begin(address);                                             \
         value = load##bits(address);                                                               \
         record(thread, address, sizeof(value), TMS_RT_READ, order, TMS_RT_PC());                   \
@@ -233,14 +237,16 @@ static void record_swap(struct tms_rt_thread *thread, const volatile void *addre
     {                                                                                              \
         before(address, sizeof(value), TMS_RT_UPDATE, pc);                                         \
         word##bits old = load##bits(address);                                                      \
-        if (old != expected && repeated_read(address, sizeof(value), fail_order))                  \
+        if (old != expected && repeated_read(address, sizeof(value), fail_order)) {                \
             return old;                                                                            \
+        }                                                                                          \
         struct tms_rt_thread *thread = begin(address);                                             \
         old = load##bits(address);                                                                 \
         record_swap(thread, address, sizeof(value), old == expected,                               \
                     old == expected ? order : fail_order, pc);                                     \
-        if (old == expected)                                                                       \
+        if (old == expected) {                                                                     \
             old = compare##bits(address, expected, value);                                         \
+        }                                                                                          \
         end(thread, address);                                                                      \
         return old;                                                                                \
     }                                                                                              \
@@ -260,8 +266,9 @@ static void record_swap(struct tms_rt_thread *thread, const volatile void *addre
         word##bits wanted = *expected;                                                             \
         word##bits old =                                                                           \
             exchange_if##bits(address, wanted, (word##bits)value, order, fail_order, TMS_RT_PC()); \
-        if (old != wanted)                                                                         \
+        if (old != wanted) {                                                                       \
             *expected = old;                                                                       \
+        }                                                                                          \
         return old == wanted;                                                                      \
     }                                                                                              \
     word##bits __tsan_atomic##bits##_compare_exchange_val(                                         \
@@ -296,8 +303,9 @@ TMS_RT_EXPORT void __tsan_atomic_signal_fence(int order);
 
 void __tsan_atomic_thread_fence(int order)
 {
-    if (order == __ATOMIC_SEQ_CST)
+    if (order == __ATOMIC_SEQ_CST) {
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    }
     struct tms_rt_thread *thread = tms_rt_enter();
     if (thread != NULL) {
         tms_rt_fence(thread, order);
@@ -357,8 +365,9 @@ static bool wide_compare(size_t size, void *address, void *expected, const void 
     if (is_word128(size, address)) {
         word128 wanted = get128(expected), old = compare128(address, wanted, get128(value));
         same = old == wanted;
-        if (!same)
+        if (!same) {
             put128(expected, old);
+        }
         return same;
     }
     tms_rt_mutex_lock(&wide_lock);

@@ -124,8 +124,9 @@ void __tsan_vptr_read(void **pointer)
  */
 void __tsan_vptr_update(void **pointer, void *value)
 {
-    if (*pointer != value)
+    if (*pointer != value) {
         tms_rt_hook(pointer, sizeof(*pointer), TMS_RT_WRITE, TMS_RT_PC());
+    }
 }
 
 /* ---- functions -------------------------------------------------------------------------- */
@@ -164,16 +165,18 @@ void __tsan_func_entry(void *caller)
     struct tms_rt_thread *thread = tms_rt_self;
     uintptr_t frame = (uintptr_t)__builtin_dwarf_cfa();
     if (thread != NULL && thread->inside == 0 &&
-        !tms_rt_enter_plain(thread, TMS_RT_PC(), (uintptr_t)caller, frame))
+        !tms_rt_enter_plain(thread, TMS_RT_PC(), (uintptr_t)caller, frame)) {
         enter(thread, TMS_RT_PC(), (uintptr_t)caller, frame);
+    }
 }
 
 void __tsan_func_exit(void)
 {
     struct tms_rt_thread *thread = tms_rt_self;
     uintptr_t frame = (uintptr_t)__builtin_dwarf_cfa();
-    if (thread != NULL && thread->inside == 0 && !tms_rt_exit_plain(thread, frame))
+    if (thread != NULL && thread->inside == 0 && !tms_rt_exit_plain(thread, frame)) {
         leave(thread, frame);
+    }
 }
 
 /* ---- accesses that the program tells of itself ------------------------------------------ */

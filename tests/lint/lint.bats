@@ -47,6 +47,12 @@ nothing() {
         "${product[@]}"
 }
 
+@test "every body of a statement has braces" {
+    mapfile -t product < <(tests/lint/files 'include/*.h' 'src/*.[ch]' 'runtime/*.[ch]' 'preload/*.[ch]')
+    nothing -P '^\s*((} )?(else )?if|for|(?<!} )while) \(.*\)(\s*\\)?$' "${product[@]}"
+    nothing -P '^\s*(} )?else(\s*\\)?$' "${product[@]}"
+}
+
 @test "open questions are marked in one way" {
     nothing -wE "TO""DO|FIX""ME|XX""X|HA""CK" "${texts[@]}"
 }
