@@ -8,7 +8,6 @@
 
 #include "analysis/fingerprint.h"
 #include "base/arena.h"
-#include "base/radix_sort.h"
 
 #define ID_SIZE   40
 #define ID_DIGITS 6 /* shown as long as they tell the findings of a result apart */
@@ -302,62 +301,51 @@ static void count_again(struct tms_findings *findings)
     }
 }
 
-/* What the close needs for each finding, and gives back. */
-struct closing {
-    struct tms_numbered *order, *spare;
-    XXH128_hash_t *patterns; /* in names, by place in the list */
-    uint8_t *digits;         /* that its id needs, likewise */
-};
-
-/* The list gets the order that was found, without another list: round by round. */
-static void put_in_order(struct tms_finding *list, struct tms_numbered *order, size_t count)
+/* By event, those of one event by thread, and otherwise in the order in which they were found. */
+static int by_event(const void *a, const void *b)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (order[i].at == i) {
-            continue;
-        }
-        struct tms_finding first = list[i];
-        size_t to = i;
-        for (size_t from = order[to].at; from != i; from = order[to].at) {
-            list[to] = list[from];
-            order[to].at = to;
-            to = from;
-        }
-        list[to] = first;
-        order[to].at = to;
+    const struct tms_finding *x = *(const struct tms_finding *const *)a;
+    const struct tms_finding *y = *(const struct tms_finding *const *)b;
+
+    if (x->event != y->event) {
+        return x->event < y->event ? -1 : 1;
     }
+    if (x->thread != y->thread) {
+        return x->thread < y->thread ? -1 : 1;
+    }
+    return x < y ? -1 : x > y;
 }
 
-/* By event, those of one event by thread; that there are several of one event is rare. */
-static void sort_findings(struct tms_findings *findings, const struct closing *closing)
+/* Puts a sorted copy in the place of the list. */
+static int sort_findings(struct tms_findings *findings)
 {
-    const struct tms_finding *list = findings->list;
-    struct tms_numbered *order = closing->order;
+    struct tms_memory *memory = findings->memory;
     size_t count = findings->count;
+    const struct tms_finding **order = tms_resize(memory, NULL, 0, count, sizeof(*order));
+    struct tms_finding *sorted = tms_resize(memory, NULL, 0, count, sizeof(*sorted));
+    bool room = order != NULL && sorted != NULL;
 
-    for (size_t i = 0; i < count; i++) {
-        order[i] = (struct tms_numbered){list[i].event, i};
-    }
-    tms_numbered_sort(order, closing->spare, count);
-    for (size_t i = 1; i < count; i++) {
-        struct tms_numbered one = order[i];
-        size_t to = i;
-        for (; to > 0 && order[to - 1].number == one.number &&
-               list[order[to - 1].at].thread > list[one.at].thread;
-             to--) {
-            order[to] = order[to - 1];
+    if (room) {
+        for (size_t i = 0; i < count; i++) {
+            order[i] = &findings->list[i];
         }
-        order[to] = one;
+        qsort(order, count, sizeof(*order), by_event);
+        for (size_t i = 0; i < count; i++) {
+            sorted[i] = *order[i];
+        }
+        tms_release(memory, findings->list, findings->capacity, sizeof(*findings->list));
+        findings->list = sorted;
+        findings->capacity = count;
+    } else {
+        tms_release(memory, sorted, count, sizeof(*sorted));
     }
-    put_in_order(findings->list, order, count);
+    tms_release(memory, order, count, sizeof(*order));
+    return room ? TMS_OK : TMS_ERR_MEMORY;
 }
 
-static int by_pattern(const void *a, const void *b, void *user)
+static int by_pattern(const void *a, const void *b)
 {
-    const struct tms_numbered *x = a, *y = b;
-    const XXH128_hash_t *patterns = user;
-
-    return XXH128_cmp(&patterns[x->at], &patterns[y->at]);
+    return XXH128_cmp(*(const XXH128_hash_t *const *)a, *(const XXH128_hash_t *const *)b);
 }
 
 /* How many hexadecimal digits two patterns have in common from the left. */
@@ -383,13 +371,12 @@ static void write_id(char *id, XXH128_hash_t pattern, int digits)
 }
 
 /* Six digits, or as many as tell an id apart from its neighbours in the order of patterns. */
-static int digits_needed(const struct closing *closing, const struct tms_numbered *same,
-                         size_t count, size_t i)
+static int digits_needed(const XXH128_hash_t *const *order, size_t count, size_t i)
 {
     int digits = ID_DIGITS;
 
     for (size_t j = i > 0 ? i - 1 : 0; j <= i + 1 && j < count; j++) {
-        int common = common_digits(closing->patterns[same[i].at], closing->patterns[same[j].at]);
+        int common = common_digits(*order[i], *order[j]);
         if (common < 32 && common >= digits) {
             digits = common + 1;
         }
@@ -397,70 +384,40 @@ static int digits_needed(const struct closing *closing, const struct tms_numbere
     return digits;
 }
 
-/* Those whose patterns begin with the same six digits. */
-static void tell_apart(const struct closing *closing, struct tms_numbered *same, size_t count)
+/* `patterns` and `order` have room for all findings, also for those that are not listed. */
+static void give_ids(struct tms_findings *findings, XXH128_hash_t *patterns,
+                     const XXH128_hash_t **order)
 {
-    if (count > 1) {
-        qsort_r(same, count, sizeof(*same), by_pattern, closing->patterns);
-    }
-    for (size_t i = 0; i < count; i++) {
-        closing->digits[same[i].at] = (uint8_t)digits_needed(closing, same, count, i);
-    }
-}
-
-static void find_digits(const struct closing *closing, size_t count)
-{
-    struct tms_numbered *order = closing->order;
+    size_t count = findings->count;
 
     for (size_t i = 0; i < count; i++) {
-        order[i] = (struct tms_numbered){closing->patterns[i].high64 >> (64 - 4 * ID_DIGITS), i};
+        patterns[i] = tms_pattern_of(findings->context, &findings->list[i]);
+        order[i] = &patterns[i];
     }
-    tms_numbered_sort(order, closing->spare, count);
-    for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && order[end].number == order[i].number; end++) {
+    qsort(order, count, sizeof(*order), by_pattern);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = (size_t)(order[i] - patterns);
+        if (at < findings->listed) {
+            write_id(findings->ids[at], *order[i], digits_needed(order, count, i));
+            findings->list[at].id = findings->ids[at];
+            findings->places[at] = tms_pattern_place(&findings->list[at]);
         }
-        tell_apart(closing, &order[i], end - i);
     }
 }
 
-static void give_ids(struct tms_findings *findings, const struct closing *closing)
-{
-    for (size_t i = 0; i < findings->count; i++) {
-        closing->patterns[i] = tms_pattern_of(findings->context, &findings->list[i]);
-        if (i < findings->listed) { /* while its cycle is at hand */
-            findings->places[i] = tms_pattern_place(&findings->list[i]);
-        }
-    }
-    find_digits(closing, findings->count);
-    for (size_t i = 0; i < findings->listed; i++) {
-        write_id(findings->ids[i], closing->patterns[i], closing->digits[i]);
-        findings->list[i].id = findings->ids[i];
-    }
-}
-
-/* Both need the same for each finding: so it is there once. */
-static int sort_and_name(struct tms_findings *findings)
+static int name_findings(struct tms_findings *findings)
 {
     struct tms_memory *memory = findings->memory;
     size_t count = findings->count;
-    struct closing closing = {
-        .order = tms_resize(memory, NULL, 0, count, sizeof(*closing.order)),
-        .spare = tms_resize(memory, NULL, 0, count, sizeof(*closing.spare)),
-        .patterns = tms_resize(memory, NULL, 0, count, sizeof(*closing.patterns)),
-        .digits = tms_resize(memory, NULL, 0, count, sizeof(*closing.digits)),
-    };
-    bool room = closing.order != NULL && closing.spare != NULL && closing.patterns != NULL &&
-                closing.digits != NULL;
+    XXH128_hash_t *patterns = tms_resize(memory, NULL, 0, count, sizeof(*patterns));
+    const XXH128_hash_t **order = tms_resize(memory, NULL, 0, count, sizeof(*order));
+    bool room = patterns != NULL && order != NULL;
 
     if (room) {
-        count_again(findings);
-        sort_findings(findings, &closing);
-        give_ids(findings, &closing);
+        give_ids(findings, patterns, order);
     }
-    tms_release(memory, closing.order, count, sizeof(*closing.order));
-    tms_release(memory, closing.spare, count, sizeof(*closing.spare));
-    tms_release(memory, closing.patterns, count, sizeof(*closing.patterns));
-    tms_release(memory, closing.digits, count, sizeof(*closing.digits));
+    tms_release(memory, patterns, count, sizeof(*patterns));
+    tms_release(memory, order, count, sizeof(*order));
     return room ? TMS_OK : TMS_ERR_MEMORY;
 }
 
@@ -480,7 +437,9 @@ int tms_findings_close(struct tms_findings *findings, const struct tms_finding *
     findings->ids = tms_resize(findings->memory, NULL, 0, listed, sizeof(*findings->ids));
     findings->places = tms_resize(findings->memory, NULL, 0, listed, sizeof(*findings->places));
     findings->listed = listed;
-    if (findings->ids == NULL || findings->places == NULL || sort_and_name(findings) != TMS_OK) {
+    count_again(findings);
+    if (findings->ids == NULL || findings->places == NULL || sort_findings(findings) != TMS_OK ||
+        name_findings(findings) != TMS_OK) {
         return TMS_ERR_MEMORY;
     }
     *list = findings->list;
