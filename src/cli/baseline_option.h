@@ -11,8 +11,9 @@
     {                                                                                              \
         .name = "baseline", .type = TMS_OPTION_TEXT, .at = (field), .environment = true,           \
         .value = "FILE",                                                                           \
-        .help = "what the results in FILE, which --json wrote, already say of a block is known: "  \
-                "only blocks that are not there, or are worse now, are shown and count"            \
+        .help = "show and count only findings that are new or worse than in FILE, an earlier "     \
+                "result written by --json",                                                        \
+        .brief = "show only what is new or worse since that result"                                \
     }
 
 /* All NULL: none was given. */

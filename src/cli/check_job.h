@@ -30,18 +30,19 @@ struct tms_reading {
      .alone = "none",                                                                              \
      .environment = true,                                                                          \
      .value = "WHAT,…",                                                                            \
-     .help = "what cuts a block in two on purpose"},                                               \
+     .help = "which events split a block into two atomic parts"},                                  \
         {.name = "lenient",                                                                        \
          .type = TMS_OPTION_FLAG,                                                                  \
          .at = (field) + offsetof(struct tms_reading, lenient),                                    \
          .environment = true,                                                                      \
-         .help = "skip what can't be read or is not well-formed, say so, and go on; without a "    \
-                 "violation the verdict is then incomplete"},                                      \
+         .help =                                                                                   \
+             "skip events that can't be read or are not well-formed, with a warning; without a "   \
+             "violation the verdict is then incomplete"},                                          \
     {                                                                                              \
         .name = "format", .type = TMS_OPTION_CHOICE,                                               \
         .at = (field) + offsetof(struct tms_reading, format), .word = tms_word_format,             \
         .environment = true, .value = "NAME",                                                      \
-        .help = "the format of the traces; without it their content tells"                         \
+        .help = "the format of the traces; default: detected from their content"                   \
     }
 
 const char *tms_word_split(size_t index);

@@ -189,7 +189,8 @@ static int run_cxx(const void *values, const struct tms_operands *operands)
 
 const struct tms_command tms_command_cc = {
     .name = "cc",
-    .summary = "compile and link a C program to be watched",
+    .group = TMS_GROUP_PROGRAM,
+    .summary = "compile and link a C program for tmesis run",
     .usage = "ARG…",
     .about =
         ABOUT("gcc", "TMESIS_CC") "tmesis-cc: CC=tmesis-cc.\n\n"
@@ -203,6 +204,7 @@ const struct tms_command tms_command_cc = {
 
 const struct tms_command tms_command_cxx = {
     .name = "c++",
+    .group = TMS_GROUP_PROGRAM,
     .summary = "the same for C++",
     .usage = "ARG…",
     .about = ABOUT(

@@ -47,24 +47,25 @@ static const struct tms_option options[] = {
      .alone = "all",
      .environment = true,
      .value = "NAME,…",
-     .help = "which engines decide, in one pass over the trace; tmesis engines tells them apart"},
+     .help = "which engines check the trace, in one pass; tmesis engines describes them",
+     .brief = "which engines check it; see tmesis engines"},
     {.name = "blame",
      .type = TMS_OPTION_FLAG,
      .at = AT(blame),
      .initial = "yes",
      .environment = true,
-     .help = "only the bare verdict, at full speed: don't work out which blocks are themselves "
-             "not atomic"},
+     .help = "give only the verdict, faster: don't determine which blocks are at fault"},
     {.name = "first",
      .type = TMS_OPTION_FLAG,
      .at = AT(first),
      .environment = true,
-     .help = "stop at the first violation"},
+     .help = "stop at the first violation",
+     .brief = "stop at the first violation"},
     {.name = "all",
      .type = TMS_OPTION_FLAG,
      .at = AT(all),
      .environment = true,
-     .help = "list every violation by itself instead of one finding per pattern with a count"},
+     .help = "list each violation instead of one finding per pattern with a count"},
     {.name = "max-violations",
      .type = TMS_OPTION_COUNT,
      .at = AT(max_violations),
@@ -80,26 +81,28 @@ static const struct tms_option options[] = {
      .type = TMS_OPTION_MAYBE,
      .at = AT(json),
      .value = "FILE",
-     .help = "write one JSON object per trace, to standard output or to FILE"},
+     .help = "write one JSON object per trace, to standard output or to FILE",
+     .brief = "write the result to standard output or to FILE"},
     TMS_BASELINE_OPTION(AT(baseline)),
     {.name = "table",
      .type = TMS_OPTION_FLAG,
      .at = AT(table),
      .environment = true,
-     .help = "instead of the report, a table with a row for each engine: what it answered, its "
-             "time and memory"},
+     .help = "print a table instead of the report, with a row per engine: its answer, time and "
+             "memory",
+     .brief = "print a table with a row per engine"},
     {.name = "timeout",
      .type = TMS_OPTION_SECONDS,
      .at = AT(timeout),
      .initial = "0",
      .environment = true,
      .value = "SECONDS",
-     .help = "an engine that takes longer than this gives up, and the others go on; 0: no limit"},
+     .help = "stop an engine that takes longer than this; the others go on; 0: no limit"},
     {.name = "stats",
      .type = TMS_OPTION_FLAG,
      .at = AT(stats),
      .environment = true,
-     .help = "what the engines counted: time, memory, their own numbers"},
+     .help = "show the engines' time, memory and counters"},
     {0}};
 
 /* ---- one trace ------------------------------------------------------------------------ */
@@ -274,15 +277,20 @@ static int run(const void *all_values, const struct tms_operands *operands)
 
 const struct tms_command tms_command_check = {
     .name = "check",
-    .summary = "check recorded traces: was every atomic block left whole?",
+    .group = TMS_GROUP_TRACE,
+    .summary = "check recorded traces for atomicity violations",
     .usage = "TRACE…",
     .about =
-        "Decides for each TRACE (\"-\" is standard input) whether its atomic blocks can be put "
-        "one after the other without changing what any thread saw. If not, shows which "
-        "blocks were cut apart, where, and by whom; and in any case which could be with another "
+        "Decides for each TRACE (\"-\" is standard input) whether some order of its atomic blocks, "
+        "one after the other, gives the same result. If none does, shows which blocks were cut "
+        "apart, where, and by which thread. Also shows which blocks could be cut apart with "
+        "another "
         "timing. The report goes to standard error.\n\n"
         "Exit status over all traces: 2 if one could not be read, else 1 if one has a "
         "violation (--fail-on), else 3 if a verdict is incomplete, else 0.",
+    .brief = "Reports on standard error whether atomic blocks in each TRACE (\"-\" is standard "
+             "input) were cut apart by other threads, or could be with another timing.\n\n"
+             "Exit status: 0 no violation, 1 violation, 2 bad input, 3 incomplete.",
     .options = options,
     .values_size = sizeof(struct values),
     .operands_least = 1,

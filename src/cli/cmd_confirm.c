@@ -310,7 +310,8 @@ static int run(const void *all_values, const struct tms_operands *operands)
 
 const struct tms_command tms_command_confirm = {
     .name = "confirm",
-    .summary = "make predicted findings happen, or check a fix",
+    .group = TMS_GROUP_PROGRAM,
+    .summary = "try to make predicted findings happen, or test a fix",
     .usage = "RESULT [ID…] [-- PROGRAM [ARGUMENT…]]",
     .about = "Runs the program of RESULT again, with threads held where the findings ID (without "
              "any: all errors and warnings that are predicted) would show, until each was observed "

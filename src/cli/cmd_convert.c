@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tmesis convert: a trace from one format to another. */
+/* tmesis convert: convert a trace to another format. */
 #include <string.h>
 #include <sys/stat.h>
 
@@ -173,7 +173,8 @@ static int run(const void *all_values, const struct tms_operands *operands)
 
 const struct tms_command tms_command_convert = {
     .name = "convert",
-    .summary = "a trace from one format to another",
+    .group = TMS_GROUP_TRACE,
+    .summary = "convert a trace to another format",
     .usage = "IN OUT",
     .about =
         "Reads the trace IN and writes it to OUT, in the format that the extension of OUT "

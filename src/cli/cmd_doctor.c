@@ -408,7 +408,8 @@ static int run(const void *values, const struct tms_operands *operands)
 
 const struct tms_command tms_command_doctor = {
     .name = "doctor",
-    .summary = "is everything in place, and if not, what to do",
+    .group = TMS_GROUP_OTHER,
+    .summary = "check the installation and what it needs",
     .about = "Looks for all that cc, c++, run and record need, by trying it out: compilers, the "
              "runtime, a program with a lost update that must be found, source lines in the "
              "report, and settings of the system. A line for each; with --quiet only for what is "

@@ -131,7 +131,8 @@ static int run(const void *all_values, const struct tms_operands *operands)
 
 const struct tms_command tms_command_engines = {
     .name = "engines",
-    .summary = "the engines there are, and what their answers guarantee",
+    .group = TMS_GROUP_OTHER,
+    .summary = "list the engines and what their answers guarantee",
     .about = "Lists the engines that check --engine can choose from, the default first, with what "
              "each answer means, when a violation is reported, and what it costs.",
     .options = options,

@@ -109,6 +109,7 @@ static int run(const void *all_values, const struct tms_operands *operands)
 
 const struct tms_command tms_command_explain = {
     .name = "explain",
+    .group = TMS_GROUP_RESULT,
     .summary = "show one finding of a result in full",
     .usage = "RESULT ID",
     .about =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tmesis gen: a synthetic trace of a given shape. The generator itself is in src/gen; here are
+ * tmesis gen: generate a synthetic trace. The generator itself is in src/gen; here are
  * its options, which all may change a preset, and the writing.
  */
 #include <inttypes.h>
@@ -333,7 +333,8 @@ static int run(const void *all_values, const struct tms_operands *operands)
 
 const struct tms_command tms_command_gen = {
     .name = "gen",
-    .summary = "a synthetic trace of a given shape",
+    .group = TMS_GROUP_TRACE,
+    .summary = "generate a synthetic trace",
     .about = "Writes a well-formed trace of exactly the wanted number of events: random blocks, "
              "critical sections, reads and writes, serializable or with a violation at a known "
              "place. The same options give the same bytes on every machine.",

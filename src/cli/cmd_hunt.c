@@ -38,14 +38,16 @@ static const struct tms_option options[] = {
      .least = 1,
      .most = 10000000,
      .value = "N",
-     .help = "run the program N times, of all shards together"},
+     .help = "run the program N times, over all shards",
+     .brief = "run it N times (default: up to 100, or 60 seconds)"},
     {.name = "time",
      .type = TMS_OPTION_SECONDS,
      .at = AT(seconds),
      .given = AT(time_given),
      .value = "SECONDS",
-     .help = "hunt for so long. Without this and --runs: 100 runs, 60 seconds, or until 25 runs "
-             "have shown nothing new, whatever comes first"},
+     .help = "stop after this time. Without it and --runs: after 100 runs, 60 seconds, or 25 runs "
+             "that showed nothing new, whichever comes first",
+     .brief = "stop after this time"},
     {.name = "jobs",
      .letter = 'j',
      .type = TMS_OPTION_COUNT,
@@ -54,24 +56,25 @@ static const struct tms_option options[] = {
      .least = 1,
      .most = 1024,
      .value = "N",
-     .help = "so many runs at a time"},
+     .help = "run N at a time",
+     .brief = "run N at a time (default 1)"},
     {.name = "seed",
      .type = TMS_OPTION_COUNT,
      .at = AT(seed),
      .given = AT(seed_given),
      .most = TMS_SEED_MOST,
      .value = "N",
-     .help = "the seed of the first run; the next ones have N + 1, N + 2, …. Without it one is "
-             "chosen"},
+     .help = "the seed of the first run; later runs have N + 1, N + 2 and so on. Default: random",
+     .brief = "repeat the schedules of an earlier hunt"},
     {.name = "strategy",
      .type = TMS_OPTION_CHOICE,
      .at = AT(strategy),
      .initial = "auto",
      .word = tms_hunt_strategy_word,
      .value = "NAME",
-     .help = "how runs differ: noise (random delays), pct (random priorities), directed (threads "
-             "are held where a finding is predicted or possible), learn (no delays), or auto, a "
-             "mixture that goes by what earlier runs showed"},
+     .help = "how schedules are chosen: noise (random delays), pct (random priorities), directed "
+             "(threads are held where a finding is predicted or possible), learn (no delays), or "
+             "auto (a mixture, depending on what earlier runs showed)"},
     {.name = "strength",
      .type = TMS_OPTION_COUNT,
      .at = AT(strength),
@@ -79,31 +82,35 @@ static const struct tms_option options[] = {
      .least = 1,
      .most = 10000,
      .value = "PERCENT",
-     .help = "how dense the delays of noise are; 100 is as usual"},
+     .help = "how many delays noise inserts; 100 is normal"},
     {.name = "timeout",
      .type = TMS_OPTION_SECONDS,
      .at = AT(timeout),
      .value = "SECONDS",
-     .help = "end a run that takes longer, and count it as failed. Without it: ten times as long "
-             "as the first run, and 10 seconds at least"},
+     .help = "kill a run that takes longer, and count it as failed. Default: ten times as long as "
+             "the first run, but at least 10 seconds",
+     .brief = "kill a run that takes longer; it has failed"},
     {.name = "shard",
      .type = TMS_OPTION_TEXT,
      .at = AT(shard),
      .value = "I/N",
-     .help = "make only every N-th run, those whose number leaves the remainder I; tmesis merge "
-             "puts the results of all shards together"},
+     .help = "make only every N-th run, those whose number has remainder I; tmesis merge combines "
+             "the results of all shards",
+     .brief = "make only the runs of shard I of N"},
     {.name = "output",
      .letter = 'o',
      .type = TMS_OPTION_TEXT,
      .at = AT(output),
      .value = "DIR",
-     .help = "the directory for the result, which must not be there yet; without it, one of its "
-             "own in .tmesis"},
+     .help = "the directory for the result, which must not exist yet. Default: a new one in "
+             ".tmesis",
+     .brief = "where the result goes (default: in .tmesis)"},
     {.name = "json",
      .type = TMS_OPTION_TEXT,
      .at = AT(json),
      .value = "FILE",
-     .help = "write the merged result to FILE as well"},
+     .help = "write the merged result to FILE as well",
+     .brief = "write the merged result to FILE as well"},
     TMS_SPEC_OPTIONS(AT(rules)),
     {.name = "split",
      .type = TMS_OPTION_LIST,
@@ -111,17 +118,17 @@ static const struct tms_option options[] = {
      .word = tms_word_split,
      .alone = "none",
      .value = "WHAT,…",
-     .help = "what cuts a block in two on purpose, as for tmesis run"},
+     .help = "which events split a block into two atomic parts, as for tmesis run"},
     {.name = "memory",
      .type = TMS_OPTION_CHOICE,
      .at = AT(memory),
      .word = tms_word_memory,
      .value = "on|off",
-     .help = "off: watch locks and atomics only, as for tmesis run"},
+     .help = "off: watch only locks and atomics, as for tmesis run"},
     {.name = "exact-races",
      .type = TMS_OPTION_FLAG,
      .at = AT(exact_races),
-     .help = "decide exactly where plain accesses race, too; slower"},
+     .help = "be exact for racing plain accesses as well; slower"},
     TMS_SUPPRESS_RULES(AT(suppressing)),
     TMS_BASELINE_OPTION(AT(baseline)),
     {.name = "fail-on",
@@ -130,8 +137,9 @@ static const struct tms_option options[] = {
      .word = tms_word_fail_on,
      .environment = true,
      .value = "[LEVEL][,EVIDENCE]",
-     .help = "what the exit status counts as a finding, as for tmesis run: without it, errors and "
-             "warnings that were observed"},
+     .help = "what the exit status counts as a violation, as for tmesis run. Default: errors and "
+             "warnings that were observed",
+     .brief = "what the exit status counts"},
     TMS_REPORTING_OPTIONS(AT(reporting)),
     {0}};
 
@@ -265,18 +273,23 @@ static int run(const void *all_values, const struct tms_operands *operands)
 
 const struct tms_command tms_command_hunt = {
     .name = "hunt",
-    .summary = "run a program many times under different schedules",
+    .group = TMS_GROUP_PROGRAM,
+    .summary = "run a program many times with different schedules",
     .usage = "[--] PROGRAM [ARGUMENT…]",
     .about =
-        "Runs PROGRAM again and again, each time with other delays, checks every run as tmesis "
+        "Runs PROGRAM many times, each time with a different schedule, checks every run as tmesis "
         "run does, and keeps one result: each finding with the number of runs that showed it, "
-        "the first seed, and whether the program failed in these runs. Findings that go "
-        "together with failures come first. The program's output is discarded; if standard "
-        "input is a file or a pipe, every run gets a copy of it.\n\n"
-        "Exit status: 1 if an error or a warning was observed (see --fail-on), or if the "
-        "program failed in a run: it ended with another status than 0, by a signal, or took "
-        "too long; 3 if the hunt was interrupted or a verdict is incomplete; 2 after wrong "
-        "usage, or if PROGRAM can't be watched or the result can't be written; else 0.",
+        "the first seed, and whether the program failed in these runs. Findings that correlate "
+        "with failures come first. The program's output is discarded; if standard input is a file "
+        "or a pipe, every run gets a copy of it.\n\n"
+        "Exit status: 1 if an error or a warning was observed (see --fail-on), or if the program "
+        "failed in a run: its exit status was not 0, a signal ended it, or it took too long; 3 if "
+        "the hunt was interrupted or a verdict is incomplete; 2 after wrong usage, or if PROGRAM "
+        "can't be watched or the result can't be written; else 0.",
+    .brief = "Runs PROGRAM many times, each time with a different schedule, and reports each "
+             "finding with the number of runs that showed it. Findings that correlate with "
+             "failures of the program come first.\n\n"
+             "Exit status: 0 nothing, 1 violation or failed run, 2 bad usage, 3 incomplete.",
     .options = options,
     .values_size = sizeof(struct values),
     .operands_least = 1,

@@ -184,7 +184,8 @@ static int run(const void *all_values, const struct tms_operands *operands)
 
 const struct tms_command tms_command_info = {
     .name = "info",
-    .summary = "what is in a trace: events, threads, locks, transactions",
+    .group = TMS_GROUP_TRACE,
+    .summary = "summarize a trace: events, threads, locks, transactions",
     .usage = "TRACE…",
     .about = "Counts what is in each TRACE (\"-\" is standard input) and says whether it is "
              "well-formed. Median and p90 of the transaction lengths are exact up to 31 events "

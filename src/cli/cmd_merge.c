@@ -124,7 +124,8 @@ static int run(const void *all_values, const struct tms_operands *operands)
 
 const struct tms_command tms_command_merge = {
     .name = "merge",
-    .summary = "put the results of several hunts together",
+    .group = TMS_GROUP_RESULT,
+    .summary = "merge the results of several hunts",
     .usage = "RESULT… -o DIR",
     .about = "Writes one result made of several: of the shards of a hunt (hunt --shard), or of "
              "different hunts. Findings are joined by id, and a run that several results have "

@@ -28,9 +28,10 @@ static const struct tms_option options[] = {
      .type = TMS_OPTION_TEXT,
      .at = AT(output),
      .value = "FILE",
-     .help = "where the trace goes, in the format of its extension, or .tms without one; a child "
-             "process has its own in FILE.NUMBER.tms, and what a process becomes by exec in "
-             "FILE.NUMBER.2.tms and so on"},
+     .help = "where to write the trace; the extension selects the format, without one it is tms. A "
+             "child process has its own file, FILE.PID.tms, and after exec FILE.PID.2.tms and so "
+             "on",
+     .brief = "where to write the trace"},
     TMS_WATCHING_OPTIONS(AT(watching)),
     {0}};
 
@@ -267,15 +268,19 @@ static int run(const void *all_values, const struct tms_operands *operands)
 
 const struct tms_command tms_command_record = {
     .name = "record",
-    .summary = "run a program and keep a trace of it",
+    .group = TMS_GROUP_TRACE,
+    .summary = "run a program and write a trace of it",
     .usage = "-o FILE [--] PROGRAM [ARGUMENT…]",
     .about =
-        "Runs PROGRAM and writes to FILE what it did, for tmesis check and all its engines. "
-        "Accesses that can change no verdict are left out, unless --full is given; of a program "
-        "that was not built with tmesis cc or tmesis c++ there are no accesses at all. Everything "
-        "after PROGRAM is passed to it.\n\n"
-        "Exit status: that of PROGRAM (128 and its number after a signal), but 3 if something is "
-        "missing in the trace, 125 if PROGRAM could not be run and watched.",
+        "Runs PROGRAM and writes a trace of it to FILE, for tmesis check and all its engines. "
+        "Accesses that can't affect a verdict are omitted unless --full is given. If PROGRAM was "
+        "not built with tmesis cc or tmesis c++, the trace has no memory accesses at all. "
+        "Everything after PROGRAM is passed to it.\n\n"
+        "Exit status: that of PROGRAM (128 plus the signal number after a signal), but 3 if the "
+        "trace is incomplete, 125 if PROGRAM could not be run and watched.",
+    .brief = "Runs PROGRAM and writes a trace of it to FILE, for tmesis check. Build PROGRAM with "
+             "tmesis cc or tmesis c++; otherwise the trace has no memory accesses.\n\n"
+             "Exit status: PROGRAM's; 3 trace incomplete, 125 could not be run.",
     .options = options,
     .values_size = sizeof(struct values),
     .operands_least = 1,

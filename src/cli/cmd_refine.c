@@ -578,7 +578,8 @@ static int run(const void *all_values, const struct tms_operands *traces)
 
 const struct tms_command tms_command_refine = {
     .name = "refine",
-    .summary = "find the largest specification that holds",
+    .group = TMS_GROUP_TRACE,
+    .summary = "find the largest specification that a trace or program satisfies",
     .usage = "TRACE… | -- PROGRAM [ARGUMENT…]",
     .about =
         "Checks all TRACEs, drops every label of which a block was found not atomic from what is "

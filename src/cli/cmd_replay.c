@@ -291,7 +291,8 @@ static int run(const void *all_values, const struct tms_operands *operands)
 
 const struct tms_command tms_command_replay = {
     .name = "replay",
-    .summary = "make a finding happen again",
+    .group = TMS_GROUP_PROGRAM,
+    .summary = "make an observed finding happen again",
     .usage = "RESULT ID [-- PROGRAM [ARGUMENT…]]",
     .about = "Runs the program of RESULT again with the schedule that showed the finding ID, and "
              "says in how many of the runs it was observed: threads are held between the steps of "

@@ -75,6 +75,7 @@ static int run(const void *all_values, const struct tms_operands *operands)
 
 const struct tms_command tms_command_report = {
     .name = "report",
+    .group = TMS_GROUP_RESULT,
     .summary = "show a result again",
     .usage = "RESULT",
     .about = "Shows the text report of RESULT on standard output: the directory of a hunt, or a "

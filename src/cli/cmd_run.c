@@ -89,21 +89,21 @@ static const struct tms_option options[] = {
      .environment = true,
      .value = "NAME,…",
      .help =
-         "which engines decide: frontier, judge and sidetrack do while the program runs, for "
-         "others it is recorded and they are run at its end (judge brings the other two "
-         "along); without it, programs that were not built with tmesis cc get " TMS_LOCK_ENGINES},
+         "which engines check the run: frontier, judge and sidetrack do so while the program runs "
+         "(judge includes the other two); for others the run is recorded, and they follow at its "
+         "end. Default for programs not built with tmesis cc: " TMS_LOCK_ENGINES},
     {.name = "blame",
      .type = TMS_OPTION_FLAG,
      .at = AT(blame),
      .initial = "yes",
      .environment = true,
-     .help = "only the bare verdict: don't work out which blocks are themselves not atomic"},
+     .help = "give only the verdict: don't determine which blocks are at fault"},
     {.name = "all",
      .type = TMS_OPTION_FLAG,
      .at = AT(all),
      .environment = true,
-     .help = "list violations by themselves instead of one finding per pattern with a count; "
-             "those that the running program counted together stay together"},
+     .help = "list each violation instead of one finding per pattern with a count; those that were "
+             "counted together while the program ran stay together"},
     {.name = "max-violations",
      .type = TMS_OPTION_COUNT,
      .at = AT(max_violations),
@@ -114,23 +114,26 @@ static const struct tms_option options[] = {
      .type = TMS_OPTION_FLAG,
      .at = AT(races),
      .environment = true,
-     .help = "list data races too, as the engine fasttrack does; without it the report says how "
-             "many pairs of places raced, as predictions may then not hold"},
+     .help = "list data races too, as the engine fasttrack does; without it the report only counts "
+             "them, since predictions may not hold where data races",
+     .brief = "also list data races"},
     TMS_PREDICTING_OPTIONS(AT(predicting)),
     TMS_SUPPRESS_OPTIONS(AT(suppressing)),
     {.name = "strict",
      .type = TMS_OPTION_FLAG,
      .at = AT(strict),
      .environment = true,
-     .help = "the exit status goes by the definition: any block that was cut is a violation, "
-             "whether or not data was affected; the same as --fail-on=note,observed"},
+     .help = "count every block that was cut as a violation, whether or not data was affected; the "
+             "same as --fail-on=note,observed",
+     .brief = "count every block that was cut as a violation"},
     TMS_REPORTING_OPTIONS(AT(reporting)),
     {.name = "json",
      .type = TMS_OPTION_TEXT,
      .at = AT(json),
      .value = "FILE",
-     .help = "write one JSON object per process to FILE, and of several one more with all "
-             "findings merged; standard output is the program's"},
+     .help = "write one JSON object per process to FILE, and if there are several, one more with "
+             "all findings merged",
+     .brief = "write the result to FILE as well"},
     TMS_BASELINE_OPTION(AT(baseline)),
     {.name = "report-on",
      .type = TMS_OPTION_CHOICE,
@@ -138,14 +141,14 @@ static const struct tms_option options[] = {
      .word = report_word,
      .environment = true,
      .value = "SIGNAL",
-     .help = "which signal to tmesis asks for a report while the program runs, and to the program, "
-             "if it has no handler for it; without this it is URG, and only to tmesis"},
+     .help = "write a report while the program runs when tmesis gets this signal, or the program "
+             "if it has no handler for it; without this option: URG, and only to tmesis"},
     {.name = "schedule",
      .type = TMS_OPTION_TEXT,
      .at = AT(schedule),
      .value = "FILE",
-     .help = "steer the threads of the program as FILE says: random delays, random priorities, or "
-             "threads held inside windows; --json then has the windows that were seen"},
+     .help = "schedule the program's threads as FILE says: random delays, random priorities, or "
+             "threads held inside windows; the JSON then lists the windows seen"},
     {.name = "runs",
      .type = TMS_OPTION_COUNT,
      .at = AT(runs),
@@ -154,7 +157,8 @@ static const struct tms_option options[] = {
      .most = 1000000,
      .value = "N",
      .help = "run the program N times with different schedules, as tmesis hunt does, and report "
-             "on all runs together; its output is then discarded"},
+             "on all runs together; more than one discards the program's output",
+     .brief = "run it N times with different schedules"},
     {.name = "exit-code",
      .type = TMS_OPTION_COUNT,
      .at = AT(exit_code),
@@ -162,12 +166,13 @@ static const struct tms_option options[] = {
      .most = 255,
      .environment = true,
      .value = "N",
-     .help = "the exit status if there is what --fail-on calls a violation"},
+     .help = "the exit status after a violation as --fail-on defines it",
+     .brief = "the exit status after a violation (default 66)"},
     {.name = "stats",
      .type = TMS_OPTION_FLAG,
      .at = AT(stats),
      .environment = true,
-     .help = "what the engines counted: time, memory, their own numbers"},
+     .help = "show the engines' time, memory and counters"},
     {0}};
 
 /* ---- one process -------------------------------------------------------------------------- */
@@ -773,17 +778,23 @@ static int run(const void *all_values, const struct tms_operands *operands)
 
 const struct tms_command tms_command_run = {
     .name = "run",
+    .group = TMS_GROUP_PROGRAM,
     .summary = "run a program and check it",
     .usage = "[--] PROGRAM [ARGUMENT…]",
     .about =
-        "Runs PROGRAM and decides while it runs whether its atomic blocks are left whole. Build it "
-        "with tmesis cc or tmesis c++ to have its memory watched; of any other dynamically linked "
-        "program only locks and threads are. The program's own input and output are untouched. "
-        "The report goes to standard error when it ends. Everything after PROGRAM is passed to "
-        "it.\n\n"
-        "Exit status: that of PROGRAM (128 and its number after a signal), but 66 if an error or "
-        "a warning was observed (see --fail-on and --strict), 3 if the verdict is incomplete, 125 "
-        "if PROGRAM could not be run and watched.",
+        "Runs PROGRAM and checks, while it runs, whether its atomic blocks were cut apart by other "
+        "threads. Build it with tmesis cc or tmesis c++ to have its memory accesses watched; in "
+        "any "
+        "other dynamically linked program only locks and threads are. The program's own input and "
+        "output are untouched. The report goes to standard error when it ends. Everything after "
+        "PROGRAM is passed to it.\n\n"
+        "Exit status: that of PROGRAM (128 plus the signal number after a signal), but 66 if an "
+        "error or a warning was observed (see --fail-on and --strict), 3 if the verdict is "
+        "incomplete, 125 if PROGRAM could not be run and watched.",
+    .brief = "Runs PROGRAM and reports on standard error which of its functions and blocks were "
+             "not atomic. Build PROGRAM with tmesis cc or tmesis c++; otherwise only its locks and "
+             "threads are watched.\n\n"
+             "Exit status: PROGRAM's; 66 violation, 3 incomplete, 125 could not be run.",
     .options = options,
     .values_size = sizeof(struct values),
     .operands_least = 1,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The --help text of a command, from its tables. */
+/* The --help texts of a command, from its tables: a short one, and one with all options. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ static void write_facts(FILE *out, const struct tms_option *option)
 {
     const char *between = " (";
 
-    if (option->word != NULL) {
+    if (option->word != NULL && option->word(1) != NULL) {
         fputs(between, out);
         tms_write_words(out, option->word);
         between = "; ";
@@ -58,7 +58,7 @@ static void write_facts(FILE *out, const struct tms_option *option)
     }
 }
 
-static void help_option(FILE *out, const struct tms_option *option)
+static void help_option(FILE *out, const struct tms_option *option, bool all)
 {
     char *text = NULL;
     size_t size;
@@ -71,24 +71,41 @@ static void help_option(FILE *out, const struct tms_option *option)
     }
     fprintf(out, "%*s", HELP_COLUMN - column, "");
     if (memory != NULL) {
-        fputs(option->help, memory);
-        write_facts(memory, option);
+        fputs(all ? option->help : option->brief, memory);
+        if (all) {
+            write_facts(memory, option);
+        }
         fclose(memory);
         tms_console_wrap(out, HELP_COLUMN, text);
         free(text);
     }
 }
 
-void tms_options_help(const struct tms_command *command, FILE *out)
+/* Where the rest is. */
+static void help_more(FILE *out, const struct tms_command *command)
+{
+    fprintf(out, "\nAll options: tmesis %s --help=all, and the manual page tmesis-%s(1).\n",
+            command->name, command->name);
+}
+
+void tms_options_help(const struct tms_command *command, bool all, FILE *out)
 {
     const struct tms_option *option;
 
+    all = all || command->brief == NULL;
+
     fprintf(out, "Usage: tmesis %s [OPTION…]%s%s\n\n", command->name,
             command->usage != NULL ? " " : "", command->usage != NULL ? command->usage : "");
-    tms_console_wrap(out, 0, command->about);
+    tms_console_wrap(out, 0, all ? command->about : command->brief);
     fprintf(out, "\nOptions\n");
     for (size_t i = 0; (option = tms_option_at(command, i)) != NULL; i++) {
-        help_option(out, option);
+        if (all || option->brief != NULL) {
+            help_option(out, option, all);
+        }
+    }
+    if (!all) {
+        help_more(out, command);
+        return;
     }
     fputc('\n', out);
     tms_console_wrap(out, 0,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command `tmesis`: a table of commands, and the way from words to one of them. */
+/* The command `tmesis`: the table of commands, the global options, and the dispatch. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,10 +13,10 @@
 #include "tmesis/tmesis.h"
 
 static const struct tms_command *const commands[] = {
-    &tms_command_run,     &tms_command_hunt,    &tms_command_confirm, &tms_command_replay,
-    &tms_command_report,  &tms_command_merge,   &tms_command_record,  &tms_command_check,
-    &tms_command_explain, &tms_command_refine,  &tms_command_info,    &tms_command_convert,
-    &tms_command_gen,     &tms_command_engines, &tms_command_cc,      &tms_command_cxx,
+    &tms_command_cc,      &tms_command_cxx,     &tms_command_run,    &tms_command_hunt,
+    &tms_command_confirm, &tms_command_replay,  &tms_command_report, &tms_command_explain,
+    &tms_command_merge,   &tms_command_record,  &tms_command_check,  &tms_command_refine,
+    &tms_command_info,    &tms_command_convert, &tms_command_gen,    &tms_command_engines,
     &tms_command_doctor,
 };
 
@@ -63,19 +63,35 @@ static const struct tms_command *find_command(const char *name)
     return NULL;
 }
 
+static void help_group(FILE *out, enum tms_command_group group)
+{
+    static const char *const headings[] = {
+#define X(name, heading) [TMS_GROUP_##name] = heading,
+        TMS_COMMAND_GROUPS(X)
+#undef X
+    };
+
+    fprintf(out, "\n%s\n", headings[group]);
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (commands[i]->group == group) {
+            fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+        }
+    }
+}
+
 static void help(FILE *out)
 {
     fprintf(out, "Usage: tmesis COMMAND [OPTION…] [OPERAND…]\n\n");
     tms_console_wrap(out, 0,
                      "tmesis finds code that was meant to be atomic and was cut apart by another "
                      "thread.");
-    fprintf(out, "\nCommands\n");
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    for (int group = 0; group < TMS_GROUP_COUNT; group++) {
+        help_group(out, group);
     }
     fprintf(out, "\nHelp\n"
-                 "  tmesis COMMAND --help   what a command does, and its options\n"
-                 "  tmesis --version        the version\n\n");
+                 "  tmesis COMMAND --help      what a command does, and its main options\n"
+                 "  tmesis COMMAND --help=all  all its options\n"
+                 "  tmesis --version           the version\n\n");
     tms_console_wrap(out, 0,
                      "Exit status: 0 no violation, 1 a violation was observed, 2 wrong usage or "
                      "bad input, 3 no violation but the verdict is incomplete.");
@@ -94,7 +110,7 @@ static int run_help(int count, char *const *words)
     if (command == NULL) {
         return TMS_EXIT_BAD;
     }
-    tms_options_help(command, stdout);
+    tms_options_help(command, false, stdout);
     return TMS_EXIT_OK;
 }
 
@@ -108,8 +124,8 @@ static int run_command(const struct tms_command *command, int count, char *const
     if (values == NULL || operands == NULL) {
         tms_say("out of memory");
     } else if (tms_options_parse(command, count, words, values, operands, &given.count)) {
-        if (values->help) {
-            tms_options_help(command, stdout);
+        if (values->help != NULL) {
+            tms_options_help(command, strcmp(values->help, "all") == 0, stdout);
             status = TMS_EXIT_OK;
         } else {
             if (!command->raw && !values->quiet) { /* a build runs a raw one thousands of times */
@@ -130,7 +146,7 @@ static int run_command(const struct tms_command *command, int count, char *const
 static int run_named(const struct tms_command *command, int count, char *const *words)
 {
     if (command->raw && count == 1 && strcmp(words[0], "--help") == 0) {
-        tms_options_help(command, stdout);
+        tms_options_help(command, true, stdout);
         return TMS_EXIT_OK;
     }
     return run_command(command, count, words);

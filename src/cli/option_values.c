@@ -164,8 +164,10 @@ static bool not_a_word(const struct tms_option *option, const char *text, size_t
              (int)(length < TMS_OPTION_NAME_SIZE ? length : TMS_OPTION_NAME_SIZE), text);
     const char *near = tms_nearest(copy, option->word);
     tms_say_begin();
-    fprintf(stderr, "%s takes %s of ", shown,
-            option->type == TMS_OPTION_LIST ? "one or more" : "one");
+    fprintf(stderr, "%s takes %s ", shown,
+            option->type == TMS_OPTION_LIST ? "one or more of"
+            : option->word(1) != NULL       ? "one of"
+                                            : "only");
     tms_write_words(stderr, option->word);
     fputs(", not \"", stderr);
     tms_console_name(stderr, copy);

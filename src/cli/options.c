@@ -15,10 +15,15 @@
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define COMMON(field) offsetof(struct tms_common, field)
 
-/* What the options of a raw command start with, to be told from those of the other program. */
+/* Prefix of the options of a raw command, which tells them from those of the other program. */
 #define RAW_PREFIX "tmesis-"
 
 /* ---- words ---------------------------------------------------------------------------- */
+
+static const char *word_help(size_t index)
+{
+    return index == 0 ? "all" : NULL;
+}
 
 static const char *word_color(size_t index)
 {
@@ -62,7 +67,8 @@ static const struct tms_option common_options[] = {
      .type = TMS_OPTION_FLAG,
      .at = COMMON(quiet),
      .environment = true,
-     .help = "say only what was asked for: no progress, no remarks"},
+     .help = "print only what was asked for: no progress, no remarks",
+     .brief = "print only what was asked for"},
     {.name = "color",
      .type = TMS_OPTION_MAYBE_CHOICE,
      .at = COMMON(color),
@@ -71,18 +77,22 @@ static const struct tms_option common_options[] = {
      .word = word_color,
      .environment = true,
      .value = "WHEN",
-     .help = "colours in text; auto: on a terminal, unless NO_COLOR is set"},
+     .help = "use colours in text; auto: on a terminal, unless NO_COLOR is set"},
     {.name = "progress",
      .type = TMS_OPTION_FLAG,
      .at = COMMON(progress),
      .initial = "yes",
      .environment = true,
-     .help = "show no progress line (it only ever appears on a terminal)"},
+     .help = "show no progress line; there is one only on a terminal"},
     {.name = "help",
      .letter = 'h',
-     .type = TMS_OPTION_FLAG,
+     .type = TMS_OPTION_MAYBE_CHOICE,
      .at = COMMON(help),
-     .help = "this text"},
+     .bare = "brief",
+     .word = word_help,
+     .value = "all",
+     .help = "print the options and stop; all: every option",
+     .brief = "print this text; all: every option"},
 };
 
 const struct tms_option *tms_option_at(const struct tms_command *command, size_t index)
@@ -440,5 +450,6 @@ bool tms_options_parse(const struct tms_command *command, int count, char *const
             ((struct tms_common *)values)->dashes = *operand_count == 0;
         }
     }
-    return good && (((struct tms_common *)values)->help || check_operands(&parse, *operand_count));
+    return good &&
+           (((struct tms_common *)values)->help != NULL || check_operands(&parse, *operand_count));
 }

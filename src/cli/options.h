@@ -4,7 +4,7 @@
  *
  * A command is a `const struct tms_command` in a file of its own and one line in main.c. Its
  * options are one array, from which come the parsing, the defaults, the environment variables
- * and the --help text. A row says where in the command's own `values` structure the parsed
+ * and the --help texts. A row says where in the command's own `values` structure the parsed
  * value goes:
  *
  *     struct values {
@@ -86,11 +86,13 @@ struct tms_option {
     bool environment;                  /* TMESIS_NAME sets it too ("-" becomes "_") */
     const char *value;                 /* what --help calls the value: "FILE" */
     const char *help;                  /* what it does; may be long, it is wrapped */
+    const char *brief;                 /* the same in one line, for the short --help of commands
+                                          that have one; NULL: only --help=all lists it */
 };
 
 /* The options of every command; the first field of every values structure. */
 struct tms_common {
-    bool help;
+    const char *help; /* NULL: not asked for; "brief" or "all" */
     bool quiet;
     bool progress;
     const char *color; /* "auto", "always" or "never" */
@@ -110,18 +112,35 @@ enum tms_exit {
     TMS_EXIT_INCOMPLETE = 3,
 };
 
+/* What a command is for; `tmesis --help` lists commands under these headings. */
+#define TMS_COMMAND_GROUPS(X)                                                                      \
+    X(PROGRAM, "Build, run and check a program")                                                   \
+    X(RESULT, "Look at results")                                                                   \
+    X(TRACE, "Record and check traces")                                                            \
+    X(OTHER, "Other")
+
+enum tms_command_group {
+#define X(name, heading) TMS_GROUP_##name,
+    TMS_COMMAND_GROUPS(X)
+#undef X
+        TMS_GROUP_COUNT
+};
+
 struct tms_command {
     const char *name;
+    enum tms_command_group group;
     const char *summary; /* one line, for the list of commands */
     const char *usage;   /* the operands: "TRACE…" */
     const char *about;   /* what --help says below the usage line; wrapped, "\n" is kept */
+    const char *brief;   /* the same for a short --help, which lists only options that have a brief
+                            text; NULL: --help lists all options */
     const struct tms_option *options; /* besides the common ones; ends with a zero row */
     size_t values_size;               /* of the values structure, which starts with tms_common */
     size_t operands_least, operands_most; /* most 0: any number; for none, least 0 and most 0
                                              with usage NULL */
     bool raw; /* the words are another program's: only --tmesis-… are options, the common ones
                  don't exist, and all the rest are operands */
-    bool starts_program; /* the first operand is a program, and all words behind it are its own */
+    bool starts_program; /* the first operand is a program; all words after it are its own */
     int bad;             /* the exit status after wrong usage; 0: TMS_EXIT_BAD */
     /* Returns the exit status, mostly an enum tms_exit. The values live during the call; strings in
      * them outlive it. */
@@ -157,8 +176,8 @@ bool tms_options_parse(const struct tms_command *command, int count, char *const
 /* Gives back what parsing allocated in `values`, also when it failed. */
 void tms_options_release(const struct tms_command *command, void *values);
 
-/* The --help text of a command. */
-void tms_options_help(const struct tms_command *command, FILE *out);
+/* The --help text of a command; `all`: with every option, also if the command has a short one. */
+void tms_options_help(const struct tms_command *command, bool all, FILE *out);
 
 /* The word of the list that looks most like `text`, or NULL if none comes near. */
 const char *tms_nearest(const char *text, const char *(*word)(size_t index));

@@ -40,8 +40,10 @@ struct tms_predicting {
      .type = TMS_OPTION_FLAG,                                                                      \
      .at = (field) + offsetof(struct tms_predicting, potential),                                   \
      .environment = true,                                                                          \
-     .help = "also what the locks that were held merely allow, which may be a false alarm: adds "  \
-             "the engines " TMS_POTENTIAL_ENGINES},                                                \
+     .help =                                                                                       \
+         "also report what the locks held do not rule out; these may be false alarms. Adds the "   \
+         "engines " TMS_POTENTIAL_ENGINES,                                                         \
+     .brief = "also report what locks do not rule out"},                                           \
         {.name = "fail-on",                                                                        \
          .type = TMS_OPTION_LIST,                                                                  \
          .at = (field) + offsetof(struct tms_predicting, fail_on),                                 \
@@ -49,9 +51,11 @@ struct tms_predicting {
          .environment = true,                                                                      \
          .value = "[LEVEL][,EVIDENCE]",                                                            \
          .help =                                                                                   \
-             "what the exit status counts as a violation: findings of that level or a worse "      \
-             "one (note: every block that was cut), only observed ones, predicted ones too, or "   \
-             "also merely potential ones; race: data races as well"},                              \
+             "what the exit status counts as a violation: findings of at least this level (note: " \
+             "every block that was cut), and whether predicted and potential findings count "      \
+             "besides observed ones; race: data races count too",                                  \
+         .brief = "what the exit status counts: note, warning, error; observed, predicted, "       \
+                  "potential; race"},                                                              \
         {.name = "predict",                                                                        \
          .type = TMS_OPTION_LIST,                                                                  \
          .at = (field) + offsetof(struct tms_predicting, predict),                                 \
@@ -60,7 +64,7 @@ struct tms_predicting {
          .alone = "none",                                                                          \
          .environment = true,                                                                      \
          .value = "WHAT,…",                                                                        \
-         .help = "what sidetrack looks at beyond plain locks, forks and joins"},                   \
+         .help = "what sidetrack considers besides plain locks, forks and joins"},                 \
         {.name = "race-test",                                                                      \
          .type = TMS_OPTION_CHOICE,                                                                \
          .at = (field) + offsetof(struct tms_predicting, race_test),                               \
@@ -68,7 +72,7 @@ struct tms_predicting {
          .word = tms_word_race_test,                                                               \
          .environment = true,                                                                      \
          .value = "NAME",                                                                          \
-         .help = "how atomizer and reduction tell whether two threads may race for a variable; "   \
+         .help = "how atomizer and reduction decide whether two threads may race on a variable; "  \
                  "default: each as in its paper"},                                                 \
         {.name = "escape",                                                                         \
          .type = TMS_OPTION_CHOICE,                                                                \
@@ -77,9 +81,9 @@ struct tms_predicting {
          .word = tms_word_escape,                                                                  \
          .environment = true,                                                                      \
          .value = "WHEN",                                                                          \
-         .help = "from when on the lockset engines take a variable as shared: from its escape "    \
-                 "event, or without one from the first access by a second thread; from that "      \
-                 "event only; or off, from the start"},                                            \
+         .help = "when the lockset engines treat a variable as shared. auto: after its escape "    \
+                 "event, or without one after the first access by a second thread; events: "       \
+                 "after its escape event only; off: always"},                                      \
         {.name = "blocks",                                                                         \
          .type = TMS_OPTION_CHOICE,                                                                \
          .at = (field) + offsetof(struct tms_predicting, blocks),                                  \
@@ -87,19 +91,20 @@ struct tms_predicting {
          .word = tms_word_blocks,                                                                  \
          .environment = true,                                                                      \
          .value = "HOW",                                                                           \
-         .help = "what blocks compares: accesses to one variable, pairs of blocks over any "       \
-                 "variables, or circles of more than two blocks"},                                 \
+         .help = "what the engine blocks compares. 1v: accesses to one variable; 2v: pairs of "    \
+                 "blocks over all variables; full: also cycles of more than two blocks"},          \
         {.name = "periods",                                                                        \
          .type = TMS_OPTION_FLAG,                                                                  \
          .at = (field) + offsetof(struct tms_predicting, periods),                                 \
          .initial = "yes",                                                                         \
          .environment = true,                                                                      \
-         .help = "let the lockset engines interleave what the start and end of threads and "       \
-                 "barriers keep apart"},                                                           \
+         .help =                                                                                   \
+             "let the lockset engines ignore that thread start, thread end and barriers order "    \
+             "events"},                                                                            \
     {                                                                                              \
         .name = "acq-rel", .type = TMS_OPTION_FLAG,                                                \
         .at = (field) + offsetof(struct tms_predicting, acq_rel), .initial = "yes",                \
-        .environment = true, .help = "don't let reduction move a critical section as a whole"      \
+        .environment = true, .help = "don't let reduction move whole critical sections"            \
     }
 
 const char *tms_word_predict(size_t index);

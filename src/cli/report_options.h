@@ -24,18 +24,20 @@ struct tms_reporting {
      .type = TMS_OPTION_FLAG,                                                                      \
      .at = (field) + offsetof(struct tms_reporting, notes),                                        \
      .environment = true,                                                                          \
-     .help = "show notes as well: blocks that were cut without harm to data"},                     \
+     .help = "show notes as well: blocks that were cut without affecting data",                    \
+     .brief = "also show blocks that were cut without harm"},                                      \
         {.name = "verbose",                                                                        \
          .type = TMS_OPTION_FLAG,                                                                  \
          .at = (field) + offsetof(struct tms_reporting, verbose),                                  \
          .environment = true,                                                                      \
          .help = "show all findings in full, with call stacks, event numbers, cycles, and what "   \
-                 "the engines guarantee; without it a report has at most 60 lines"},               \
+                 "the engines guarantee; without it a report has at most 60 lines",                \
+         .brief = "show all findings in full, with call stacks"},                                  \
     {                                                                                              \
         .name = "strip-prefix", .type = TMS_OPTION_TEXT,                                           \
         .at = (field) + offsetof(struct tms_reporting, strip_prefix), .environment = true,         \
         .value = "DIR",                                                                            \
-        .help = "leave the directory DIR out of file names; others are relative to the working "   \
+        .help = "omit the directory DIR from file names; other names are relative to the working " \
                 "directory where that is shorter"                                                  \
     }
 

@@ -13,23 +13,27 @@
 #include "cli/options.h"
 #include "tmesis/tmesis.h"
 
-#define TMS_SPEC_OPTION(option_name, field, value_name, text)                                      \
+#define TMS_SPEC_OPTION(option_name, field, value_name, brief_text, text)                          \
     {                                                                                              \
         .name = (option_name), .type = TMS_OPTION_ORDERED, .at = (field), .value = (value_name),   \
-        .help = (text)                                                                             \
+        .help = (text), .brief = (brief_text)                                                      \
     }
+
+#define TMS_BRIEF_ATOMIC     "check only functions and blocks that match"
+#define TMS_BRIEF_NOT_ATOMIC "don't check those that match"
+#define TMS_BRIEF_SPEC       "read such rules from FILE"
 
 /* Rows of an option table; `field` is the offset of a struct tms_given. */
 #define TMS_SPEC_OPTIONS(field)                                                                    \
-    TMS_SPEC_OPTION("atomic", field, "PATTERN",                                                    \
+    TMS_SPEC_OPTION("atomic", field, "PATTERN", TMS_BRIEF_ATOMIC,                                  \
                     "blocks and functions whose label matches are meant to be atomic, and "        \
-                    "nothing else is unless a rule says so; of several rules that match, the "     \
-                    "last counts"),                                                                \
-        TMS_SPEC_OPTION("not-atomic", field, "PATTERN",                                            \
-                        "those whose label matches are not; what stands inside them counts by "    \
-                        "itself"),                                                                 \
-        TMS_SPEC_OPTION("spec", field, "FILE",                                                     \
-                        "take such rules from FILE, one a line; a later rule outweighs it")
+                    "no others unless another rule says so; if several rules match, the last "     \
+                    "one applies"),                                                                \
+        TMS_SPEC_OPTION("not-atomic", field, "PATTERN", TMS_BRIEF_NOT_ATOMIC,                      \
+                        "blocks whose label matches are not meant to be atomic; blocks nested in " \
+                        "them are judged on their own"),                                           \
+        TMS_SPEC_OPTION("spec", field, "FILE", TMS_BRIEF_SPEC,                                     \
+                        "read such rules from FILE, one per line; later rules take precedence")
 
 /* The specification that the user gave. */
 struct tms_rules {

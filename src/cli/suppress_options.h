@@ -19,40 +19,38 @@ struct tms_suppressing {
     const char *output; /* of --write-suppressions; NULL: not wanted */
 };
 
-#define TMS_SUPPRESS_RULE(option_name, field, value_name, text)                                    \
+#define TMS_SUPPRESS_RULE(option_name, field, value_name, brief_text, text)                        \
     {                                                                                              \
         .name = (option_name), .type = TMS_OPTION_ORDERED,                                         \
         .at = (field) + offsetof(struct tms_suppressing, rules), .value = (value_name),            \
-        .help = (text)                                                                             \
+        .help = (text), .brief = (brief_text)                                                      \
     }
 
 /* Rows of an option table; `field` is the offset of a struct tms_suppressing. */
 #define TMS_SUPPRESS_RULES(field)                                                                  \
-    TMS_SUPPRESS_RULE("suppress", field, "FILE|ID",                                                \
-                      "don't report what the rules in FILE name, or the finding with that ID "     \
-                      "(AV-…), and don't count it for the exit status"),                           \
-        TMS_SUPPRESS_RULE("ignore-block", field, "GLOB",                                           \
-                          "the same for findings whose block is a function that matches"),         \
-        TMS_SUPPRESS_RULE("ignore-lock", field, "GLOB",                                            \
-                          "take locks whose name matches not to exist: they order nothing and "    \
-                          "protect nothing"),                                                      \
-        TMS_SUPPRESS_RULE("ignore-variable", field, "GLOB",                                        \
-                          "the same for findings about a variable or an object that matches"),     \
-        TMS_SUPPRESS_RULE("ignore-file", field, "GLOB",                                            \
-                          "the same for blocks, and events of blocks, in source files that "       \
-                          "match"),                                                                \
-        TMS_SUPPRESS_RULE("ignore-object", field, "GLOB",                                          \
-                          "the same for events of blocks in shared libraries that match, where "   \
-                          "call stacks are known")
+    TMS_SUPPRESS_RULE("suppress", field, "FILE|ID", "don't report these findings",                 \
+                      "neither report nor count for the exit status: findings that a rule in "     \
+                      "FILE matches, or the finding with this ID (AV-…)"),                         \
+        TMS_SUPPRESS_RULE("ignore-block", field, "GLOB", NULL,                                     \
+                          "suppress findings whose block is a function that matches"),             \
+        TMS_SUPPRESS_RULE("ignore-lock", field, "GLOB", NULL,                                      \
+                          "ignore locks whose name matches: they order and protect nothing"),      \
+        TMS_SUPPRESS_RULE("ignore-variable", field, "GLOB", NULL,                                  \
+                          "suppress findings about a variable or an object that matches"),         \
+        TMS_SUPPRESS_RULE("ignore-file", field, "GLOB", NULL,                                      \
+                          "suppress findings whose block, or a step of it, is in a source file "   \
+                          "that matches"),                                                         \
+        TMS_SUPPRESS_RULE("ignore-object", field, "GLOB", NULL,                                    \
+                          "suppress findings with a step of the block in a shared library that "   \
+                          "matches, where call stacks are known")
 
-/* And to write some. */
+/* And the option that writes such rules. */
 #define TMS_SUPPRESS_OPTIONS(field)                                                                \
     TMS_SUPPRESS_RULES(field),                                                                     \
     {                                                                                              \
         .name = "write-suppressions", .type = TMS_OPTION_TEXT,                                     \
         .at = (field) + offsetof(struct tms_suppressing, output), .value = "FILE",                 \
-        .help = "write all findings as rules for --suppress, each with a comment that says what "  \
-                "it is"                                                                            \
+        .help = "write a rule for --suppress for each finding, with a comment that describes it"   \
     }
 
 /* The rules that the user gave, and what is to be written. */

@@ -36,14 +36,16 @@ struct tms_watching {
 /* Rows of an option table; `field` is the offset of a struct tms_watching. */
 #define TMS_WATCHING_OPTIONS(field)                                                                \
     TMS_SPEC_OPTION("atomic", (field) + offsetof(struct tms_watching, rules), "PATTERN",           \
-                    "functions and blocks whose name matches are meant to be atomic, and nothing " \
-                    "else is unless a rule says so; @functions, @threads, @locks and "             \
-                    "@annotations stand for all functions, for these and thread start functions, " \
-                    "all critical sections, and the blocks marked in the source"),                 \
+                    TMS_BRIEF_ATOMIC,                                                              \
+                    "functions and blocks whose name matches are meant to be atomic, and no "      \
+                    "others unless another rule says so; @functions means all functions, "         \
+                    "@threads these and thread start functions, @locks all critical sections, "    \
+                    "@annotations the blocks marked in the source"),                               \
         TMS_SPEC_OPTION("not-atomic", (field) + offsetof(struct tms_watching, rules), "PATTERN",   \
-                        "those whose name matches are not"),                                       \
+                        TMS_BRIEF_NOT_ATOMIC,                                                      \
+                        "functions and blocks whose name matches are not meant to be atomic"),     \
         TMS_SPEC_OPTION("spec", (field) + offsetof(struct tms_watching, rules), "FILE",            \
-                        "take such rules from FILE, one a line"),                                  \
+                        TMS_BRIEF_SPEC, "read such rules from FILE, one per line"),                \
         {.name = "split",                                                                          \
          .type = TMS_OPTION_LIST,                                                                  \
          .at = (field) + offsetof(struct tms_watching, split),                                     \
@@ -52,21 +54,22 @@ struct tms_watching {
          .alone = "none",                                                                          \
          .environment = true,                                                                      \
          .value = "WHAT,…",                                                                        \
-         .help = "what cuts a block in two on purpose"},                                           \
+         .help = "which events split a block into two atomic parts"},                              \
         {.name = "perturb",                                                                        \
          .type = TMS_OPTION_MAYBE,                                                                 \
          .at = (field) + offsetof(struct tms_watching, perturb),                                   \
          .environment = true,                                                                      \
          .value = "SEED",                                                                          \
-         .help = "random delays inside blocks, so that others come in between more often; the "    \
-                 "number makes the same delays again"},                                            \
+         .help = "delay threads at random inside blocks, so that other threads interleave more "   \
+                 "often; the same SEED repeats the same delays",                                   \
+         .brief = "delay threads at random, so that bugs show sooner"},                            \
         {.name = "max-size",                                                                       \
          .type = TMS_OPTION_COUNT,                                                                 \
          .at = (field) + offsetof(struct tms_watching, max_size),                                  \
          .environment = true,                                                                      \
          .value = "BYTES",                                                                         \
-         .help = "record no more than this for each process, such as 500M; the rest of the run "   \
-                 "is then missing, and the verdict incomplete; 0: no limit"},                      \
+         .help = "record at most so much per process, for example 500M; if the run exceeds it, "   \
+                 "the verdict is incomplete; 0: no limit"},                                        \
         {.name = "memory",                                                                         \
          .type = TMS_OPTION_CHOICE,                                                                \
          .at = (field) + offsetof(struct tms_watching, memory),                                    \
@@ -74,18 +77,18 @@ struct tms_watching {
          .word = tms_word_memory,                                                                  \
          .environment = true,                                                                      \
          .value = "on|off",                                                                        \
-         .help = "off: watch locks and atomics only, not plain loads and stores; cheaper, and "    \
-                 "races and findings about data are missing"},                                     \
+         .help = "off: watch only locks and atomics, not plain loads and stores; faster, but "     \
+                 "finds no data races and can't say whether data was affected"},                   \
         {.name = "exact-races",                                                                    \
          .type = TMS_OPTION_FLAG,                                                                  \
          .at = (field) + offsetof(struct tms_watching, exact_races),                               \
          .environment = true,                                                                      \
-         .help = "decide exactly where plain accesses race, too; slower. Otherwise what follows "  \
-                 "from a race may be missed in functions that run often"},                         \
+         .help = "be exact for racing plain accesses as well; slower. Without it, violations "     \
+                 "that follow from a data race may be missed in functions that run often"},        \
     {                                                                                              \
         .name = "full", .type = TMS_OPTION_FLAG,                                                   \
         .at = (field) + offsetof(struct tms_watching, full), .environment = true,                  \
-        .help = "record every access, not only those that can matter to a verdict"                 \
+        .help = "record every access, not only those that can affect a verdict"                    \
     }
 
 const char *tms_word_memory(size_t index);

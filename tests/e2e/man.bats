@@ -5,7 +5,7 @@
 load common
 
 commands() {
-    "$tmesis" --help | awk '/^Commands/ {on = 1; next} /^$/ {on = 0} on {print $1}'
+    "$tmesis" --help | awk '/^Help/ {exit} /^  / {print $1}'
 }
 
 # page_of COMMAND: one page is for two commands.
@@ -45,7 +45,9 @@ for option in re.split("(?=" + start + ")", text, flags=re.M)[1:]:
 @test "options, defaults and variables of the pages are those of --help" {
     for command in $(commands); do
         echo "$command"
-        "$tmesis" "$command" --help | options_of help | sort >from-help
+        all=--help=all
+        case $command in cc | c++) all=--help ;; esac
+        "$tmesis" "$command" "$all" | options_of help | sort >from-help
         options_of page <"$top/docs/man/tmesis-$(page_of "$command").1.scd" | sort >from-page
         [ "$(wc -l <from-help)" -ge 2 ]
         diff from-help from-page

@@ -21,7 +21,7 @@ load common
         # The words of the wrapper are the compiler's: it has no other options of ours.
         case $command in
         cc | c++) [[ $output == *--tmesis-inline*TMESIS_INLINE* && $output != *--quiet* ]] ;;
-        *) [[ $output == *--quiet*TMESIS_QUIET*--color*--no-progress*--help* ]] ;;
+        *) [[ $output == *--quiet*--help* ]] ;;
         esac
         same=$output
         run --separate-stderr "$tmesis" help "$command"
@@ -42,12 +42,30 @@ load common
 }
 
 @test "help fits a terminal" {
-    for command in run record check refine info convert gen engines cc c++ doctor; do
-        run "$tmesis" "$command" --help
+    for command in run record check hunt refine info convert gen engines doctor; do
+        run "$tmesis" "$command" --help=all
+        [[ $output == *--quiet*TMESIS_QUIET*--color*--no-progress*--help* ]]
         for line in "${lines[@]}"; do
             [ "${#line}" -le 84 ]
         done
     done
+}
+
+@test "help is one screen, and help=all has every option" {
+    for command in run record check hunt; do
+        COLUMNS=80 run --keep-empty-lines "$tmesis" "$command" --help
+        [ "$status" -eq 0 ]
+        [ "${#lines[@]}" -le 40 ]
+        for line in "${lines[@]}"; do
+            [ "${#line}" -le 80 ]
+        done
+        [[ $output == *"Exit status: "*"--help=all"* && $output != *--split* ]]
+        run "$tmesis" "$command" --help=all
+        [[ $output == *--split* ]]
+    done
+    tms run --help=most
+    [ "$status" -eq 125 ]
+    [ "$stderr" = 'tmesis: --help takes only all, not "most"' ]
 }
 
 @test "nothing at all shows the help and is wrong" {
