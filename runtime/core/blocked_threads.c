@@ -84,7 +84,7 @@ static void ask_all(void *argument)
 
     tms_rt_mutex_lock(&lock);
     question = (struct question){answer->thread, true};
-    tms_rt_life_each(ask);
+    tms_rt_registry_each(ask);
     answer->yes = question.stuck;
     tms_rt_mutex_unlock(&lock);
 }

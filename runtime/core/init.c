@@ -183,7 +183,7 @@ static bool watch(void)
     }
     tms_rt_blocks_start(config.atomic, config.split);
     describe_blocks();
-    struct tms_rt_thread *t = tms_rt_life_start();
+    struct tms_rt_thread *t = tms_rt_registry_start();
     if (t == NULL || !tms_rt_predict_first(t)) {
         return false;
     }
@@ -246,7 +246,7 @@ static void settle_deep(void *argument)
     tms_rt_check_settle();
     tms_rt_windows_finish();
     tms_rt_judge_finish();
-    tms_rt_life_count(header);
+    tms_rt_registry_count(header);
     tms_rt_cover_count((void *)((char *)header + TMS_SPOOL_LIVE));
     snprintf(header->how, sizeof(header->how), "%s", how);
     header->ended = tms_rt_clock();
@@ -364,7 +364,7 @@ static void restart(void *argument)
     tms_rt_spool_header()->mode = mode();
     tms_rt_schedule_restart();
     describe_blocks();
-    tms_rt_life_restart(t);
+    tms_rt_registry_restart(t);
 }
 
 void tms_rt_forked(struct tms_rt_thread *t)

@@ -225,7 +225,7 @@ void tms_rt_judge_finish(void)
     }
     holds_lock = true;
     tms_judge_decide_open(&judge.online.core);
-    tms_rt_life_each(finish_thread);
+    tms_rt_registry_each(finish_thread);
     tms_rt_judged_finish(&judge.online.core, judge.runs_of, judge.run_capacity);
     holds_lock = false;
     tms_rt_mutex_unlock(&judge.lock);

@@ -512,12 +512,12 @@ void tms_rt_spool_block(const struct tms_rt_heap_block *block, uintptr_t object,
 void tms_rt_sites_restart(void);
 
 /* thread_registry.c */
-struct tms_rt_thread *tms_rt_life_start(void);
-void tms_rt_life_restart(struct tms_rt_thread *only);
+struct tms_rt_thread *tms_rt_registry_start(void);
+void tms_rt_registry_restart(struct tms_rt_thread *only);
 /* Adds up what the threads have counted so far. */
-void tms_rt_life_count(struct tms_spool_header *header);
+void tms_rt_registry_count(struct tms_spool_header *header);
 /* Calls a function for every thread that lives. */
-void tms_rt_life_each(void (*function)(struct tms_rt_thread *thread));
+void tms_rt_registry_each(void (*function)(struct tms_rt_thread *thread));
 /* Has there been no thread but the first? */
 bool tms_rt_is_alone(void);
 /* There is at least one block, however the process ends. */

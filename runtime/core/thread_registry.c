@@ -226,7 +226,7 @@ void tms_rt_name_thread(struct tms_rt_thread *t, const char *name)
     spool_thread(t, name);
 }
 
-void tms_rt_life_count(struct tms_spool_header *header)
+void tms_rt_registry_count(struct tms_spool_header *header)
 {
     tms_rt_mutex_lock(&threads.lock);
     uint64_t events = threads.events, transactions = threads.transactions, blocks = threads.blocks;
@@ -247,7 +247,7 @@ void tms_rt_life_count(struct tms_spool_header *header)
     header->dropped = counts.dropped;
 }
 
-void tms_rt_life_each(void (*function)(struct tms_rt_thread *thread))
+void tms_rt_registry_each(void (*function)(struct tms_rt_thread *thread))
 {
     tms_rt_mutex_lock(&threads.lock);
     for (struct tms_rt_thread *t = threads.all; t != NULL; t = t->next) {
@@ -398,7 +398,7 @@ void tms_rt_detach_thread(struct tms_rt_thread *child)
 
 /* ---- the first thread ------------------------------------------------------------------- */
 
-struct tms_rt_thread *tms_rt_life_start(void)
+struct tms_rt_thread *tms_rt_registry_start(void)
 {
     struct tms_rt_thread *t = new_thread(NULL);
 
@@ -452,7 +452,7 @@ static void set_fork_state(struct tms_rt_thread *t, const struct fork_state *kep
     }
 }
 
-void tms_rt_life_restart(struct tms_rt_thread *only)
+void tms_rt_registry_restart(struct tms_rt_thread *only)
 {
     const struct fork_state kept = get_fork_state(only);
 
