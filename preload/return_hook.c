@@ -179,7 +179,7 @@ _Unwind_Reason_Code tms_rt_personality(int version, _Unwind_Action actions,
 {
     tms_rt_uproot();
     if ((actions & _UA_FORCE_UNWIND) == 0) {
-        tms_rt_lose(TMS_SPOOL_LOST_STACKS);
+        tms_rt_record_loss(TMS_SPOOL_LOST_STACKS);
     }
     return _URC_CONTINUE_UNWIND;
 }

@@ -19,7 +19,7 @@ static struct tms_rt_function *innermost(struct tms_rt_thread *t)
 /* Is a thread still in the outermost block in which it made an access, or is that over? */
 static bool is_in_block(uint32_t slot, uint64_t event)
 {
-    const struct tms_rt_thread *u = tms_rt_of_slot(slot);
+    const struct tms_rt_thread *u = tms_rt_thread_of_slot(slot);
     uint64_t begin = u == NULL ? 0 : atomic_load_explicit(&u->running, memory_order_relaxed);
 
     return begin != 0 && begin <= event;

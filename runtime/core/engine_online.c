@@ -33,7 +33,7 @@ uint64_t tms_rt_now(void)
     return atomic_load_explicit(&latest, memory_order_relaxed);
 }
 
-uint64_t tms_rt_meet(struct tms_rt_thread *t, uint64_t source)
+uint64_t tms_rt_next_global_number(struct tms_rt_thread *t, uint64_t source)
 {
     uint64_t before = atomic_load_explicit(&latest, memory_order_relaxed), number;
 
@@ -42,16 +42,16 @@ uint64_t tms_rt_meet(struct tms_rt_thread *t, uint64_t source)
         number = (before > source ? before : source) + 1;
     } while (!atomic_compare_exchange_weak(&latest, &before, number));
     if (number > WORD_EVENT_MOST) {
-        tms_rt_lose(TMS_SPOOL_LOST_SIZE);
+        tms_rt_record_loss(TMS_SPOOL_LOST_SIZE);
     }
     t->number = number;
     t->events_seen++;
     return number;
 }
 
-void tms_rt_pass(struct tms_rt_thread *t)
+void tms_rt_advance_clock(struct tms_rt_thread *t)
 {
-    tms_rt_meet(t, 0);
+    tms_rt_next_global_number(t, 0);
     t->events_seen--;
 }
 
@@ -72,7 +72,7 @@ static bool renewed(const struct frontier *f, const struct tms_op *first,
            tms_rt_word_renewed(first->target) >= first->event;
 }
 
-void tms_rt_lose(unsigned loss)
+void tms_rt_record_loss(unsigned loss)
 {
     struct tms_spool_header *header = tms_rt_spool_header();
 
@@ -85,10 +85,10 @@ void tms_rt_lose(unsigned loss)
 static void fail(struct frontier *f, int code)
 {
     (void)f;
-    tms_rt_lose(code == TMS_ERR_LIMIT ? TMS_SPOOL_LOST_THREADS : TMS_SPOOL_LOST_MEMORY);
+    tms_rt_record_loss(code == TMS_ERR_LIMIT ? TMS_SPOOL_LOST_THREADS : TMS_SPOOL_LOST_MEMORY);
 }
 
-void tms_rt_restretch(struct tms_rt_thread *t)
+void tms_rt_refresh_filter(struct tms_rt_thread *t)
 {
     uint64_t first = moment_event(t->engine->floor) << WORD_EVENT;
 
@@ -150,12 +150,12 @@ static void open_transaction(struct tms_rt_thread *t)
     }
 }
 
-bool tms_rt_is_dull(uint64_t moment)
+bool tms_rt_edge_is_irrelevant(uint64_t moment)
 {
     const struct frontier *f = &tms_rt_engine;
     uint32_t slot = moment_slot(moment);
     uint64_t event = moment_event(moment);
-    const struct tms_rt_thread *u = tms_rt_of_slot(slot);
+    const struct tms_rt_thread *u = tms_rt_thread_of_slot(slot);
     uint64_t begin = u == NULL ? 0 : atomic_load_explicit(&u->running, memory_order_acquire);
 
     return (begin == 0 || begin > event) &&
@@ -185,7 +185,7 @@ static void wake(struct frontier *f, struct thread *e)
     }
 }
 
-struct tms_rt_thread *tms_rt_of_index(uint32_t index)
+struct tms_rt_thread *tms_rt_thread_of_index(uint32_t index)
 {
     const struct frontier *f = &tms_rt_engine;
     const struct thread *e = index < f->id_capacity ? f->by_id[index] : NULL;
@@ -217,10 +217,10 @@ void tms_rt_forget_slot(uint32_t slot)
     __atomic_store_n(&tms_rt_by_slot[slot], NULL, __ATOMIC_RELEASE);
 }
 
-void tms_rt_turn_log(struct tms_rt_thread *t)
+void tms_rt_rotate_log(struct tms_rt_thread *t)
 {
     tms_rt_mutex_lock(&tms_rt_engine_lock); /* others look for entries meanwhile */
-    tms_log_turn(&tms_rt_engine, &t->engine->log);
+    tms_log_rotate(&tms_rt_engine, &t->engine->log);
     tms_rt_mutex_unlock(&tms_rt_engine_lock);
 }
 
@@ -236,7 +236,7 @@ static void note_refused(struct tms_rt_thread *t, uint64_t moment)
     refused->last = more && refused->last > last ? refused->last : last;
 }
 
-void tms_rt_arrive(struct tms_rt_thread *t, const struct tms_op *op, struct source source)
+void tms_rt_add_edge(struct tms_rt_thread *t, const struct tms_op *op, struct source source)
 {
     const struct pending *pending = &t->engine->pending;
 
@@ -265,13 +265,13 @@ static void take_first(void *argument)
 
     tms_rt_mutex_lock(&tms_rt_engine_lock);
     if (tms_frontier_need_id(f, t->index)) {
-        op->event = tms_rt_meet(t, moment_event(f->forks[t->index].moment));
+        op->event = tms_rt_next_global_number(t, moment_event(f->forks[t->index].moment));
         newcomer = t;
         t->engine = tms_frontier_first(f, op);
     }
     if (t->engine != NULL) {
         settle_in(t);
-        tms_rt_restretch(t);
+        tms_rt_refresh_filter(t);
     }
     tms_rt_mutex_unlock(&tms_rt_engine_lock);
 }
@@ -287,7 +287,7 @@ bool tms_rt_first(struct tms_rt_thread *t, struct tms_op *op)
  * not the release, and nothing that repeats itself; only what passes through the engine is sure to
  * be numbered behind that.
  */
-bool tms_rt_lock_alone(struct tms_rt_thread *t, struct tms_op *op)
+bool tms_rt_lock_fast_path(struct tms_rt_thread *t, struct tms_op *op)
 {
     const struct cells *locks = &tms_rt_engine.cells[CELLS_LOCKS];
 
@@ -296,11 +296,11 @@ bool tms_rt_lock_alone(struct tms_rt_thread *t, struct tms_op *op)
     }
     struct cell *cell = &locks->cell[op->target];
     bool known = implied(t->engine, cell->write);
-    if (shared_locks[op->target] != 0 || (!known && !tms_rt_is_dull(cell->write))) {
+    if (shared_locks[op->target] != 0 || (!known && !tms_rt_edge_is_irrelevant(cell->write))) {
         return false;
     }
     op->thread = t->index;
-    op->event = tms_rt_follow(t, known ? 0 : moment_event(cell->write));
+    op->event = tms_rt_next_number_after(t, known ? 0 : moment_event(cell->write));
     if (!known) {
         t->engine->in[moment_slot(cell->write)] = cell->write | MOMENT_KIND_MASK;
     }
@@ -359,7 +359,7 @@ static void operate(void *argument)
         open_transaction(t);
     }
     uint64_t before = lock_source(op);
-    op->event = tms_rt_meet(t, before > source ? before : source);
+    op->event = tms_rt_next_global_number(t, before > source ? before : source);
     if (f->failed == TMS_OK) {
         ops[0] = *op;
         tms_frontier_take(f, ops, 1);
@@ -371,10 +371,10 @@ static void operate(void *argument)
         }
         t->engine->nesting.depth = 0;
         if (op->kind == TMS_OP_BEGIN || op->kind == TMS_OP_END) {
-            tms_rt_run_from(t, t->engine->begin);
+            tms_rt_publish_begin(t, t->engine->begin);
         }
         note_closing(t);
-        tms_rt_restretch(t);
+        tms_rt_refresh_filter(t);
     }
     tms_rt_mutex_unlock(&tms_rt_engine_lock);
 }
@@ -439,7 +439,7 @@ static const struct tms_frontier_port port = {
     .memory = &tms_rt_allocator,
 };
 
-bool tms_rt_check_start(bool blame)
+bool tms_rt_engine_start(bool blame)
 {
     struct frontier *f = &tms_rt_engine;
 
@@ -467,20 +467,20 @@ static void count(struct tms_spool_header *header)
     }
 }
 
-void tms_rt_check_count(void)
+void tms_rt_engine_count(void)
 {
     tms_rt_mutex_lock(&tms_rt_engine_lock);
     count(tms_rt_spool_header());
     tms_rt_mutex_unlock(&tms_rt_engine_lock);
 }
 
-void tms_rt_check_settle(void)
+void tms_rt_engine_settle(void)
 {
     struct frontier *f = &tms_rt_engine;
 
     /* Who holds it may be a thread that a fatal signal has stopped: this one. */
     if (!tms_rt_mutex_lock_soon(&tms_rt_engine_lock)) {
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
         return;
     }
     for (uint32_t slot = FIRST_SLOT; slot < f->slot_count; slot++) {

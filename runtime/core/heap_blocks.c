@@ -93,7 +93,7 @@ void tms_rt_allocated(struct tms_rt_thread *t, uintptr_t address, size_t size, u
         heap.high = address + size > heap.high ? address + size : heap.high;
     }
     tms_rt_mutex_unlock(&heap.lock);
-    tms_rt_pass(t);
+    tms_rt_advance_clock(t);
     if (tms_rt_mode.records && size > 0) {
         tms_rt_words_renewed(address, address + size);
         tms_rt_spool_renewal(t, TMS_EVENT_ALLOC, address, size, site);

@@ -160,7 +160,7 @@ static bool watch(void)
 
     tms_rt_mode.memory = config.memory == NULL || strcmp(config.memory, "0") != 0;
     if (!tms_rt_spool_open(config.spool, number(config.max_size)) || !tms_rt_shadow_start() ||
-        !tms_rt_clocks_start() || !tms_rt_check_start(blame) ||
+        !tms_rt_clocks_start() || !tms_rt_engine_start(blame) ||
         !tms_rt_predict_start((unsigned)number(config.predict))) {
         return false;
     }
@@ -202,7 +202,7 @@ static void give_up(int error)
     socklen_t length = tms_rt_failure_address(config.spool, &address);
     int line = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-    tms_rt_lose(TMS_SPOOL_LOST_MEMORY); /* if there is a file already */
+    tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY); /* if there is a file already */
     snprintf(why, sizeof(why), "process %d could not be watched: %s", (int)getpid(),
              error != 0 ? strerrordesc_np(error) : "there was no room for the runtime's memory");
     if (line >= 0) {
@@ -243,7 +243,7 @@ static void settle_deep(void *argument)
     } else {
         tms_rt_functions_finish();
     }
-    tms_rt_check_settle();
+    tms_rt_engine_settle();
     tms_rt_windows_finish();
     tms_rt_judge_finish();
     tms_rt_registry_count(header);
@@ -356,7 +356,7 @@ static void restart(void *argument)
         tms_rt_judge_start();
     }
     errno = 0;
-    if (!tms_rt_spool_open(config.spool, number(config.max_size)) || !tms_rt_check_start(blame) ||
+    if (!tms_rt_spool_open(config.spool, number(config.max_size)) || !tms_rt_engine_start(blame) ||
         !tms_rt_predict_restart() || !tms_rt_functions_restart()) {
         give_up(errno);
         return;
@@ -380,6 +380,6 @@ void tms_rt_forked(struct tms_rt_thread *t)
 void tms_rt_stop_watching(unsigned loss)
 {
     if (tms_rt_mode.checks) {
-        tms_rt_lose(loss);
+        tms_rt_record_loss(loss);
     }
 }

@@ -35,7 +35,7 @@ static bool make_room(struct tms_rt_thread *t)
     size_t capacity = t->call_capacity;
 
     if (!TMS_RESERVE(&memory, &t->calls, &capacity, t->call_count + 1u, 16)) {
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
         return false;
     }
     t->call_capacity = (uint32_t)capacity;
@@ -49,7 +49,7 @@ bool tms_rt_open_call(struct tms_rt_thread *t, const struct tms_rt_function *fun
         return false;
     }
     if (t->engine == NULL) {
-        tms_rt_pass(t);
+        tms_rt_advance_clock(t);
     }
     t->calls[t->call_count++] = (struct tms_rt_open){.label = function->name,
                                                      .site = function->site,

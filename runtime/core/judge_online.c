@@ -261,7 +261,7 @@ void tms_rt_judge_tell(struct tms_rt_thread *t)
 void tms_rt_judge_more_labels(struct tms_rt_thread *t, uint32_t label)
 {
     if (!TMS_RESERVE(&memory, &t->runs_of, &t->run_capacity, (size_t)label + 1, 256)) {
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
     }
 }
 
@@ -433,7 +433,7 @@ void tms_rt_judge_alone(struct tms_rt_thread *t, const struct tms_rt_judged *acc
 static struct tms_judge_word unpack_word(const struct tms_rt_thread *t, uint64_t word)
 {
     const uint64_t update = WORD_WRITE | WORD_SYNCED;
-    const struct tms_rt_thread *u = is_own(t, word) ? t : tms_rt_of_slot(word_slot(word));
+    const struct tms_rt_thread *u = is_own(t, word) ? t : tms_rt_thread_of_slot(word_slot(word));
 
     return (struct tms_judge_word){
         .thread = u != NULL ? u->judge : NULL,

@@ -160,7 +160,7 @@ void tms_rt_judged_found(const struct tms_judge *core, uint32_t number, bool fir
     const struct tms_judge_evidence *evidence = &core->evidence.at[number];
 
     if (!TMS_RESERVE(&memory, &judged.records, &judged.capacity, (size_t)number + 1, 64)) {
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
         return;
     }
     struct tms_spool_judged *record = judged.records[number];

@@ -160,7 +160,7 @@ static bool is_followed(void)
 static void number_first(struct tms_rt_thread *t)
 {
     if (t->engine == NULL) {
-        tms_rt_pass(t);
+        tms_rt_advance_clock(t);
     }
 }
 

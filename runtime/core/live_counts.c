@@ -39,7 +39,7 @@ static void publish(void *unused)
     (void)unused;
     atomic_store(&tms_rt_answered, wanted);
     if (live != NULL && header->state == TMS_SPOOL_RUNNING) {
-        tms_rt_check_count();
+        tms_rt_engine_count();
         tms_rt_registry_count(header);
         tms_rt_cover_count(live);
         __atomic_store_n(&live->published, wanted, __ATOMIC_RELEASE);

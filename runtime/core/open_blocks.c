@@ -118,7 +118,7 @@ static bool make_room(struct tms_rt_thread *t)
     size_t capacity = t->open_capacity;
 
     if (!TMS_RESERVE(&memory, &t->open, &capacity, t->open_count + 1u, 16)) {
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
         return false;
     }
     t->open_capacity = (uint32_t)capacity;
@@ -129,7 +129,7 @@ static void begin_transaction(struct tms_rt_thread *t, uint32_t label, uint32_t 
 {
     t->transactions_seen++;
     if (t->engine != NULL) {
-        tms_rt_begin_alone(t, label, site);
+        tms_rt_begin_locally(t, label, site);
     } else {
         operate(t, TMS_OP_BEGIN, false, label, site);
     }
@@ -212,7 +212,7 @@ static inline void end_block(struct tms_rt_thread *t, uint32_t label, uint32_t s
 {
     if (t->open_count > 1) {
         tms_rt_next_number(t);
-    } else if (!tms_rt_end_alone(t, label, site)) {
+    } else if (!tms_rt_end_locally(t, label, site)) {
         tell_transaction(t);
         operate(t, TMS_OP_END, false, label, site);
     }
@@ -455,7 +455,7 @@ void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t
         tms_rt_next_number(t);
     } else {
         t->transactions_seen++;
-        tms_rt_begin_alone(t, label, function->site);
+        tms_rt_begin_locally(t, label, function->site);
     }
     tms_rt_judge_opened(t, label);
     t->untold += tms_rt_mode.tells;

@@ -154,7 +154,7 @@ static uint32_t look_up(struct tms_rt_thread *t, const void *object, enum tms_rt
         tell_block(t, address);
     }
     if (id == 0) {
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
     }
     return id;
 }
@@ -210,7 +210,7 @@ static uint64_t last_used(uint32_t what, uint32_t id)
 static void spool_gone(struct tms_rt_thread *t, uintptr_t address, uint32_t what, uint32_t id)
 {
     if (tms_rt_mode.checks && tms_rt_mode.tells) {
-        tms_rt_meet(t, last_used(what, id));
+        tms_rt_next_global_number(t, last_used(what, id));
         t->events_seen--;
         struct tms_spool_event event = {
             .number = t->number, .target = address, .kind = TMS_EVENT_FREE, .what = (uint8_t)what};
@@ -310,7 +310,7 @@ static uint32_t operate(struct tms_rt_thread *t, uint8_t kind, uint8_t event, en
         return 0;
     }
     tms_rt_split_due(t, op.location);
-    if (!tms_rt_lock_alone(t, &op)) {
+    if (!tms_rt_lock_fast_path(t, &op)) {
         tms_rt_operate(t, &op, 0);
     }
     tms_rt_predict(t, &op);
@@ -341,7 +341,7 @@ static void hold(struct tms_rt_thread *t, const void *lock, uint32_t depth, bool
     size_t capacity = t->held_capacity;
 
     if (!TMS_RESERVE(&memory, &t->held, &capacity, t->held_count + 1u, 8)) {
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
         return;
     }
     t->held_capacity = (uint32_t)capacity;
@@ -660,7 +660,7 @@ static void order(struct tms_rt_thread *t, uint8_t kind, uint8_t what, const voi
         return;
     }
     enum tms_rt_sync sync = what % TMS_SPOOL_ORDER_UNIT; /* without the memory order */
-    tms_rt_pass(t);
+    tms_rt_advance_clock(t);
     tms_rt_predict_pass(t, sync, id_of(t, object, sync));
     if (!tms_rt_mode.tells) {
         return;

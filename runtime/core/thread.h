@@ -316,36 +316,36 @@ static inline uint64_t tms_rt_next_number(struct tms_rt_thread *thread)
  * The next number for an event behind those up to `source`, under the engine's lock: beyond all
  * that was given out under the lock so far.
  */
-uint64_t tms_rt_meet(struct tms_rt_thread *thread, uint64_t source);
+uint64_t tms_rt_next_global_number(struct tms_rt_thread *thread, uint64_t source);
 /* More than one thread at a time may operate on the lock. */
 void tms_rt_lock_is_shared(uint32_t id);
 /* The number of the last operation on a lock, if it was an exclusive one. */
 uint64_t tms_rt_lock_used(uint32_t id);
-/* The latest number given out under the lock, and by tms_rt_pass. */
+/* The latest number given out under the lock, and by tms_rt_advance_clock. */
 uint64_t tms_rt_now(void);
 /* Lets others run. */
 void tms_rt_yield(void);
 /* Memory changes its meaning: what happens to it later comes behind what happened before. */
-void tms_rt_pass(struct tms_rt_thread *thread);
+void tms_rt_advance_clock(struct tms_rt_thread *thread);
 /* The engine's stretch has changed, maybe. */
-void tms_rt_restretch(struct tms_rt_thread *thread);
+void tms_rt_refresh_filter(struct tms_rt_thread *thread);
 /*
  * transaction_ring.c: transactions. The thread's runs from this event on, as those see it who find
  * what it did before; 0: none does.
  */
-void tms_rt_run_from(struct tms_rt_thread *thread, uint64_t begin);
+void tms_rt_publish_begin(struct tms_rt_thread *thread, uint64_t begin);
 /* For the engine's port (frontier/frontier_port.h). */
 bool tms_rt_history_begin(struct frontier *f, struct thread *t, const struct tms_op *op);
 void tms_rt_history_end(struct thread *t, uint64_t event);
 struct tms_transaction tms_rt_history_find(const struct thread *t, uint64_t event, uint32_t place);
 /* Does what BEGIN and END do, but only the thread itself knows as long as nobody else asks. */
-void tms_rt_begin_alone(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
+void tms_rt_begin_locally(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
 /* False if the engine knows of the transaction by now: then the end must be told. */
-bool tms_rt_end_alone(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
+bool tms_rt_end_locally(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
 /* The thread in a slot, NULL if it is over. */
 #define TMS_RT_SLOTS_MOST 1024u
 extern struct tms_rt_thread *tms_rt_by_slot[TMS_RT_SLOTS_MOST + 1];
-static inline struct tms_rt_thread *tms_rt_of_slot(uint32_t slot)
+static inline struct tms_rt_thread *tms_rt_thread_of_slot(uint32_t slot)
 {
     return __atomic_load_n(&tms_rt_by_slot[slot], __ATOMIC_ACQUIRE);
 }
@@ -353,26 +353,26 @@ static inline struct tms_rt_thread *tms_rt_of_slot(uint32_t slot)
  * Would an edge from this moment say nothing to anybody, because no running transaction reaches
  * it? Not under the lock: what happens meanwhile comes too late to reach a moment of the past.
  */
-bool tms_rt_is_dull(uint64_t moment);
+bool tms_rt_edge_is_irrelevant(uint64_t moment);
 /* Edges that are dull come in from moments up to this number: that of the event they come into. */
-static inline uint64_t tms_rt_follow(struct tms_rt_thread *thread, uint64_t source)
+static inline uint64_t tms_rt_next_number_after(struct tms_rt_thread *thread, uint64_t source)
 {
     thread->number = source > thread->number ? source : thread->number;
     return tms_rt_next_number(thread);
 }
 /* The thread of an index, as long as the engine knows it; under the lock. */
-struct tms_rt_thread *tms_rt_of_index(uint32_t index);
+struct tms_rt_thread *tms_rt_thread_of_index(uint32_t index);
 /* The thread in the slot is over. */
 void tms_rt_forget_slot(uint32_t slot);
 /* The thread's log is full. */
-void tms_rt_turn_log(struct tms_rt_thread *thread);
+void tms_rt_rotate_log(struct tms_rt_thread *thread);
 /* Room for what the thread does, for witnesses; it counts when it is filled in and _noted. */
 static inline struct tms_op *tms_rt_next_note(struct tms_rt_thread *thread)
 {
     struct log *log = &thread->engine->log;
 
     if (__builtin_expect(log->next == log->stop, 0)) {
-        tms_rt_turn_log(thread);
+        tms_rt_rotate_log(thread);
     }
     return log->next;
 }
@@ -403,7 +403,7 @@ static inline void tms_rt_note(struct tms_rt_thread *thread, const struct tms_op
 }
 /* An edge that is not implied, under the lock. */
 /* Also keeps what was refused in mind. */
-void tms_rt_arrive(struct tms_rt_thread *thread, const struct tms_op *op, struct source source);
+void tms_rt_add_edge(struct tms_rt_thread *thread, const struct tms_op *op, struct source source);
 /* Has all that an edge from this moment into the thread would say been said? */
 static inline bool tms_rt_edge_is_redundant(const struct tms_rt_thread *thread, uint64_t moment)
 {
@@ -421,20 +421,20 @@ static inline bool tms_rt_edge_is_redundant(const struct tms_rt_thread *thread, 
  * is his, and the edges that come in, if there are any, say nothing to anybody. False if it is
  * another case, and then nothing has happened.
  */
-bool tms_rt_lock_alone(struct tms_rt_thread *thread, struct tms_op *op);
+bool tms_rt_lock_fast_path(struct tms_rt_thread *thread, struct tms_op *op);
 /* An operation without a cell in shadow memory goes to the engine. Takes the lock. */
 void tms_rt_operate(struct tms_rt_thread *thread, struct tms_op *op, uint64_t source);
 /* Threads with an index from `from` on and below `to` are over. */
 #define TMS_RT_THREADS_EVER (1u << 26)
 void tms_rt_forget_threads(uint32_t from, uint32_t to);
 /* Empties the engine; false when there is no memory for it. */
-bool tms_rt_check_start(bool blame);
+bool tms_rt_engine_start(bool blame);
 /* Hands over the violations of transactions that still run, and the counts. */
-void tms_rt_check_settle(void);
+void tms_rt_engine_settle(void);
 /* The counts alone. */
-void tms_rt_check_count(void);
+void tms_rt_engine_count(void);
 /* The engine can't go on, or something else was lost. */
-void tms_rt_lose(unsigned loss);
+void tms_rt_record_loss(unsigned loss);
 
 /* open_blocks.c */
 void tms_rt_blocks_start(const char *sources, const char *split);

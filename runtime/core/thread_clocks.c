@@ -35,7 +35,7 @@ static struct tms_rt_snapshot *new_snapshot(uint32_t count)
     }
     struct tms_rt_snapshot *snapshot = tms_resize(&memory, NULL, 0, 1, bytes_for(capacity));
     if (snapshot == NULL) {
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
         return NULL;
     }
     atomic_store_explicit(&snapshot->references, 1, memory_order_relaxed);
@@ -514,7 +514,7 @@ static bool grow(struct table *table)
     table->entry = tms_resize(&memory, NULL, 0, table->size, sizeof(*table->entry));
     if (table->entry == NULL) {
         *table = old;
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
         return false;
     }
     for (uint32_t i = 0; i < old.size; i++) {

@@ -296,7 +296,7 @@ struct tms_rt_thread *tms_rt_fork_thread(struct tms_rt_thread *t, uintptr_t pc)
 
     if (child == NULL) {
         if (tms_rt_mode.checks) {
-            tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+            tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
         }
         return NULL;
     }
@@ -473,7 +473,7 @@ void tms_rt_registry_restart(struct tms_rt_thread *only)
     only->tid = getpid();
     atomic_store(&only->uses, 2);
     if (!tms_rt_predict_first(only)) {
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
     }
     tms_rt_judge_thread_starts(only);
     spool_thread(only, "main");

@@ -96,13 +96,14 @@ static inline void run_from(struct tms_rt_thread *t, uint64_t begin)
     atomic_store_explicit(&t->running, begin, memory_order_release);
 }
 
-void tms_rt_run_from(struct tms_rt_thread *t, uint64_t begin)
+void tms_rt_publish_begin(struct tms_rt_thread *t, uint64_t begin)
 {
     run_from(t, begin);
 }
 
-/* As tms_rt_restretch, for a transaction that begins or ends with this event and meets nobody. */
-static inline void restretch_alone(struct tms_rt_thread *t, uint64_t event)
+/* As tms_rt_refresh_filter, for a transaction that begins or ends with this event and meets nobody.
+ */
+static inline void refresh_filter_locally(struct tms_rt_thread *t, uint64_t event)
 {
     start_stretch(t->engine, event);
     t->stretch = t->word_base | event << WORD_EVENT;
@@ -113,7 +114,7 @@ static inline void restretch_alone(struct tms_rt_thread *t, uint64_t event)
 static __attribute__((noinline)) bool make_room(struct tms_rt_thread *t)
 {
     if (!need_ring(&t->engine->history)) {
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
         return false;
     }
     return true;
@@ -124,7 +125,7 @@ static __attribute__((noinline)) bool make_room(struct tms_rt_thread *t)
  * and nothing into them. So a transaction begins as a number in its thread. It gets its row when
  * the first edge comes into it, or when the first one leaves it.
  */
-void tms_rt_begin_alone(struct tms_rt_thread *t, uint32_t label, uint32_t site)
+void tms_rt_begin_locally(struct tms_rt_thread *t, uint32_t label, uint32_t site)
 {
     struct thread *e = t->engine;
 
@@ -142,7 +143,7 @@ void tms_rt_begin_alone(struct tms_rt_thread *t, uint32_t label, uint32_t site)
                           .flags = TMS_OP_IN_BLOCK};
     add_past(&e->history, event, label, site);
     run_from(t, event);
-    restretch_alone(t, event);
+    refresh_filter_locally(t, event);
     e->log.begun = log_written(&e->log);
     tms_rt_noted(t);
     atomic_store_explicit(&t->unopened, event, memory_order_release);
@@ -181,7 +182,7 @@ static inline void forget_idle(struct tms_rt_thread *t)
  * transaction this very moment, for an edge out of it. One of the two must learn that it came too
  * late, or the transaction would have a row that nobody closes.
  */
-bool tms_rt_end_alone(struct tms_rt_thread *t, uint32_t label, uint32_t site)
+bool tms_rt_end_locally(struct tms_rt_thread *t, uint32_t label, uint32_t site)
 {
     uint64_t begin = atomic_load_explicit(&t->unopened, memory_order_relaxed);
 
@@ -196,6 +197,6 @@ bool tms_rt_end_alone(struct tms_rt_thread *t, uint32_t label, uint32_t site)
     }
     t->engine->log.begun = TMS_NEVER;
     run_from(t, 0);
-    restretch_alone(t, t->number);
+    refresh_filter_locally(t, t->number);
     return true;
 }

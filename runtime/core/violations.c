@@ -155,7 +155,7 @@ static void fill(struct tms_spool_violation *record, const struct tms_violation 
         block[i] = tms_rt_spooled(&violation->refuted[i]);
     }
     tms_rt_spool_heap(step, steps);
-    const struct tms_rt_thread *closing = tms_rt_of_index(violation->thread);
+    const struct tms_rt_thread *closing = tms_rt_thread_of_index(violation->thread);
     if (closing != NULL) {
         record->held_count = closing->closing_count;
         memcpy(record->held, closing->closing_held, sizeof(record->held));

@@ -118,7 +118,7 @@ static inline bool is_read_before(const struct tms_rt_thread *t, uint64_t word,
 /* Is the word, of another thread, a step that may still become part of a pattern? */
 static inline bool is_kept_step(uint64_t word)
 {
-    const struct tms_rt_thread *u = tms_rt_of_slot(word_slot(word));
+    const struct tms_rt_thread *u = tms_rt_thread_of_slot(word_slot(word));
     const struct tms_judge_thread *judge = u != NULL ? u->judge : NULL;
 
     return judge != NULL && tms_judge_keeps(judge, word_event(word));

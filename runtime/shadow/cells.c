@@ -53,7 +53,7 @@ static uint32_t take_node(struct tms_rt_thread *t)
         tms_rt_mutex_unlock(&nodes.lock);
     }
     if (number == 0) {
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
     } else {
         nodes.at[number].next = 0;
     }
@@ -90,7 +90,7 @@ static bool make_room(struct tms_rt_thread *t, uint32_t count)
     }
     uint64_t *grown = tms_rt_map(capacity * sizeof(uint64_t)); /* old ones stay mapped: rare */
     if (grown == NULL) {
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
         return false;
     }
     if (t->entry_capacity > 0) {

@@ -74,7 +74,7 @@ static void meet(void *argument)
         latest = latest < event ? event : latest;
     }
     tms_rt_mutex_lock(&tms_rt_engine_lock);
-    meeting->op.event = tms_rt_meet(t, latest);
+    meeting->op.event = tms_rt_next_global_number(t, latest);
     for (uint32_t i = 0; i < cell->count; i++) {
         uint64_t word = cell->word[i];
         if (is_race(t, word, a)) {
@@ -84,13 +84,13 @@ static void meet(void *argument)
             }
         }
         if (makes_edge(t, word, a)) {
-            tms_rt_arrive(t, &meeting->op,
-                          (struct source){.moment = moment_of(word),
-                                          .kind = edge_kind(word, a),
-                                          .find_place = find_place});
+            tms_rt_add_edge(t, &meeting->op,
+                            (struct source){.moment = moment_of(word),
+                                            .kind = edge_kind(word, a),
+                                            .find_place = find_place});
         }
     }
-    tms_rt_restretch(t);
+    tms_rt_refresh_filter(t);
     tms_rt_mutex_unlock(&tms_rt_engine_lock);
 }
 

@@ -100,7 +100,7 @@ void tms_rt_renew_by(struct tms_rt_thread *t, uintptr_t address, size_t size)
         tms_rt_objects_gone(t, address, size);
         tms_rt_clocks_gone(address, end);
     }
-    tms_rt_pass(t);
+    tms_rt_advance_clock(t);
     tms_rt_spool_renewal(t, TMS_EVENT_FREE, address, size, 0);
     tms_rt_words_renewed(address, end);
 }

@@ -25,7 +25,7 @@ uint32_t tms_rt_new_page(uintptr_t address, _Atomic uint32_t *place)
     uint32_t none = 0;
 
     if (id >= PAGES_MOST) {
-        tms_rt_lose(TMS_SPOOL_LOST_MEMORY);
+        tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
         return 0;
     }
     tms_rt_pages.address[id] = address >> PAGE_SHIFT << PAGE_SHIFT;

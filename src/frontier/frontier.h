@@ -384,7 +384,7 @@ static inline void drop_readers(struct frontier *f, struct cell *cell)
 bool tms_log_start(struct frontier *f, struct log *log);
 
 /* The log stands at its `stop`: begins the next round, or makes the ring longer. */
-void tms_log_turn(struct frontier *f, struct log *log);
+void tms_log_rotate(struct frontier *f, struct log *log);
 
 /* The first entry that is still there, and the first of those whose event is not before `event`. */
 uint64_t tms_log_first(const struct log *log);
@@ -394,7 +394,7 @@ uint64_t tms_log_find(const struct log *log, uint64_t event);
 static inline struct tms_op *log_room(struct frontier *f, struct log *log)
 {
     if (__builtin_expect(log->next == log->stop, 0)) {
-        tms_log_turn(f, log);
+        tms_log_rotate(f, log);
     }
     return log->next;
 }

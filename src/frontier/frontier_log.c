@@ -47,7 +47,7 @@ static bool double_log(struct frontier *f, struct log *log)
  * more than half of it; that is possible only here, where its entries lie in the order in which
  * they were written.
  */
-void tms_log_turn(struct frontier *f, struct log *log)
+void tms_log_rotate(struct frontier *f, struct log *log)
 {
     assert(log->next == log->stop && tms_log_holds(log));
     bool crowded = log->begun != TMS_NEVER && log_written(log) - log->begun > log->capacity / 2;
