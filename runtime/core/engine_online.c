@@ -427,9 +427,9 @@ void tms_rt_forget_threads(uint32_t from, uint32_t to)
 }
 
 static const struct tms_frontier_port port = {
-    .begin = tms_rt_history_begin,
-    .end = tms_rt_history_end,
-    .find = tms_rt_history_find,
+    .begin = tms_rt_ring_begin,
+    .end = tms_rt_ring_end,
+    .find = tms_rt_ring_find,
     .violation = tms_rt_take_violation,
     .fail = fail,
     .renewed = renewed,

@@ -335,9 +335,9 @@ void tms_rt_refresh_filter(struct tms_rt_thread *thread);
  */
 void tms_rt_publish_begin(struct tms_rt_thread *thread, uint64_t begin);
 /* For the engine's port (frontier/frontier_port.h). */
-bool tms_rt_history_begin(struct frontier *f, struct thread *t, const struct tms_op *op);
-void tms_rt_history_end(struct thread *t, uint64_t event);
-struct tms_transaction tms_rt_history_find(const struct thread *t, uint64_t event, uint32_t place);
+bool tms_rt_ring_begin(struct frontier *f, struct thread *t, const struct tms_op *op);
+void tms_rt_ring_end(struct thread *t, uint64_t event);
+struct tms_transaction tms_rt_ring_find(const struct thread *t, uint64_t event, uint32_t place);
 /* Does what BEGIN and END do, but only the thread itself knows as long as nobody else asks. */
 void tms_rt_begin_locally(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
 /* False if the engine knows of the transaction by now: then the end must be told. */

@@ -34,7 +34,7 @@ static inline void add_past(struct history *history, uint64_t begin, uint32_t la
     __atomic_store_n(&history->count, history->count + 1, __ATOMIC_RELEASE);
 }
 
-bool tms_rt_history_begin(struct frontier *f, struct thread *t, const struct tms_op *op)
+bool tms_rt_ring_begin(struct frontier *f, struct thread *t, const struct tms_op *op)
 {
     (void)f;
     if (!need_ring(&t->history)) {
@@ -44,7 +44,7 @@ bool tms_rt_history_begin(struct frontier *f, struct thread *t, const struct tms
     return true;
 }
 
-void tms_rt_history_end(struct thread *t, uint64_t event)
+void tms_rt_ring_end(struct thread *t, uint64_t event)
 {
     entry(&t->history, t->history.count - 1)->end = event;
 }
@@ -73,7 +73,7 @@ static const struct past *find(const struct history *history, uint64_t event, bo
     return event <= past->end ? past : NULL;
 }
 
-struct tms_transaction tms_rt_history_find(const struct thread *t, uint64_t event, uint32_t place)
+struct tms_transaction tms_rt_ring_find(const struct thread *t, uint64_t event, uint32_t place)
 {
     bool forgotten;
     const struct past *past = find(&t->history, event, &forgotten);
@@ -160,7 +160,7 @@ static __attribute__((noinline)) void note_end(struct tms_rt_thread *t, uint32_t
                         .kind = TMS_OP_END,
                         .flags = TMS_OP_IN_BLOCK};
 
-    tms_rt_history_end(t->engine, op.event);
+    tms_rt_ring_end(t->engine, op.event);
     tms_rt_note(t, &op);
 }
 

@@ -76,7 +76,7 @@ static struct tms_spool_transaction transaction_of(const struct tms_rt_race_acce
                                     .unary = true};
 
     if (thread != NULL) { /* NULL: it ended so long ago that it is forgotten */
-        found = tms_rt_history_find(thread, access->event, access->site);
+        found = tms_rt_ring_find(thread, access->event, access->site);
     }
     return tms_rt_spooled(&found);
 }
