@@ -146,7 +146,7 @@ static uint32_t mode(void)
 {
     return (tms_rt_mode.records ? TMS_RT_RECORD : TMS_RT_CHECK) |
            (tms_rt_mode.full ? TMS_RT_FULL : 0) |
-           (tms_rt_mode.tells && !tms_rt_mode.records ? TMS_RT_ALONG : 0) |
+           (tms_rt_mode.tells && !tms_rt_mode.records ? TMS_RT_RECORD_SYNC : 0) |
            (TMS_RT_NAMELESS      ? TMS_RT_LOCKS_ONLY
             : tms_rt_mode.memory ? 0
                                  : TMS_RT_NO_MEMORY);

@@ -9,8 +9,8 @@
  * place among the thread's own events is all that counts.
  *
  * Calls are kept apart from the blocks that are open: by thread, a stack in the order in which they
- * began. The innermost `uncalled` of them are not in the spool yet. They are written with the first
- * event inside them, as begins are (open_blocks.c).
+ * began. The innermost `deferred_calls` of them are not in the spool yet. They are written with the
+ * first event inside them, as begins are (open_blocks.c).
  */
 #include <string.h>
 
@@ -55,11 +55,11 @@ bool tms_rt_open_call(struct tms_rt_thread *t, const struct tms_rt_function *fun
                                                      .site = function->site,
                                                      .source = TMS_RT_CALL,
                                                      .number = t->number};
-    t->uncalled++;
+    t->deferred_calls++;
     t->calm++;
     tms_rt_judge_opened(t, function->name);
     if (tms_rt_mode.full) {
-        tms_rt_tell_blocks(t, UINT64_MAX);
+        tms_rt_record_begins(t, UINT64_MAX);
     }
     return true;
 }
@@ -72,8 +72,8 @@ void tms_rt_close_call(struct tms_rt_thread *t)
     tms_rt_judge_closing_call(t);
     const struct tms_rt_open *call = &t->calls[--t->call_count];
     t->calm++;
-    if (t->uncalled > 0) {
-        t->uncalled--;
+    if (t->deferred_calls > 0) {
+        t->deferred_calls--;
     } else if (tms_rt_mode.records) {
         spool(t, TMS_EVENT_RETURN, call->label, call->site);
     }
@@ -116,7 +116,7 @@ void tms_rt_rendezvous(struct tms_rt_thread *t, uintptr_t pc)
     }
     struct tms_spool_event event = {
         .number = t->number, .site = tms_rt_site(t, pc), .kind = TMS_EVENT_CLEAR};
-    tms_rt_spool_aside(t, &event);
+    tms_rt_spool_without_blocks(t, &event);
 }
 
 void tms_rt_received(struct tms_rt_thread *t, int file, uintptr_t pc)

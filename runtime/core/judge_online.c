@@ -234,18 +234,18 @@ void tms_rt_judge_finish(void)
 /* ---- blocks ------------------------------------------------------------------------------- */
 
 /* The next one that is not open in the core, in the order of their begins; NULL: none. */
-static const struct tms_rt_open *next_untold(struct tms_rt_thread *t)
+static const struct tms_rt_open *next_deferred(struct tms_rt_thread *t)
 {
     const struct tms_rt_open *block =
-        t->told_blocks < t->open_count ? &t->open[t->told_blocks] : NULL;
+        t->judged_blocks < t->open_count ? &t->open[t->judged_blocks] : NULL;
     const struct tms_rt_open *call =
-        t->told_calls < t->call_count ? &t->calls[t->told_calls] : NULL;
+        t->judged_calls < t->call_count ? &t->calls[t->judged_calls] : NULL;
 
     if (call == NULL || (block != NULL && block->number <= call->number)) {
-        t->told_blocks += block != NULL;
+        t->judged_blocks += block != NULL;
         return block;
     }
-    t->told_calls++;
+    t->judged_calls++;
     return call;
 }
 
@@ -253,7 +253,7 @@ void tms_rt_judge_tell(struct tms_rt_thread *t)
 {
     const struct tms_rt_open *open;
 
-    while ((open = next_untold(t)) != NULL) {
+    while ((open = next_deferred(t)) != NULL) {
         tms_judge_open(&judge.online.core, t->judge, open->label, 0, open->number, open->site);
     }
 }
@@ -289,15 +289,15 @@ void tms_rt_judge_closing_told(struct tms_rt_thread *t, uint64_t begin, bool cal
         tms_rt_judge_tell(t);
     }
     tms_rt_call_deep(close_deep, &closing);
-    t->told_blocks -= !call;
-    t->told_calls -= call;
+    t->judged_blocks -= !call;
+    t->judged_calls -= call;
 }
 
 void tms_rt_judge_demoted(struct tms_rt_thread *t, bool told)
 {
     if (t->judge != NULL && told) {
-        t->told_blocks--;
-        t->told_calls++;
+        t->judged_blocks--;
+        t->judged_calls++;
     }
 }
 

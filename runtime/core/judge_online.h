@@ -48,14 +48,14 @@ static inline void tms_rt_judge_opened(struct tms_rt_thread *thread, uint32_t la
 void tms_rt_judge_closing_told(struct tms_rt_thread *thread, uint64_t begin, bool call, bool inner);
 static inline void tms_rt_judge_closing_block(struct tms_rt_thread *thread, uint32_t at)
 {
-    if (at < thread->told_blocks) {
+    if (at < thread->judged_blocks) {
         tms_rt_judge_closing_told(thread, thread->open[at].number, false,
                                   at + 1 == thread->open_count);
     }
 }
 static inline void tms_rt_judge_closing_call(struct tms_rt_thread *thread)
 {
-    if (thread->call_count <= thread->told_calls) {
+    if (thread->call_count <= thread->judged_calls) {
         tms_rt_judge_closing_told(thread, thread->calls[thread->call_count - 1].number, true, true);
     }
 }

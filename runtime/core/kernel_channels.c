@@ -171,7 +171,7 @@ static void spool(struct tms_rt_thread *t, const struct channel *channel, uint8_
         return;
     }
     struct tms_spool_event event = {.number = t->number, .target = channel->id, .kind = kind};
-    tms_rt_spool_aside(t, &event);
+    tms_rt_spool_without_blocks(t, &event);
 }
 
 static void hand_over(struct tms_rt_thread *t, struct channel *channel)

@@ -74,28 +74,29 @@ static void spool(struct tms_rt_thread *t, uint8_t kind, uint32_t label, uint32_
 
 /* The outermost block or call that was put off, NULL: there is none. A begin takes a number, so a
  * call inside a block has the number of that at least. */
-static const struct tms_rt_open *next_untold(const struct tms_rt_thread *t)
+static const struct tms_rt_open *next_deferred(const struct tms_rt_thread *t)
 {
-    const struct tms_rt_open *block = t->untold > 0 ? &t->open[t->open_count - t->untold] : NULL;
+    const struct tms_rt_open *block =
+        t->deferred_begins > 0 ? &t->open[t->open_count - t->deferred_begins] : NULL;
     const struct tms_rt_open *call =
-        t->uncalled > 0 ? &t->calls[t->call_count - t->uncalled] : NULL;
+        t->deferred_calls > 0 ? &t->calls[t->call_count - t->deferred_calls] : NULL;
 
     return call == NULL || (block != NULL && block->number <= call->number) ? block : call;
 }
 
 /* What was told meanwhile is what does not care about blocks. */
-void tms_rt_tell_blocks(struct tms_rt_thread *t, uint64_t before)
+void tms_rt_record_begins(struct tms_rt_thread *t, uint64_t before)
 {
     const struct tms_rt_open *open;
 
-    while ((open = next_untold(t)) != NULL && open->number < before) {
+    while ((open = next_deferred(t)) != NULL && open->number < before) {
         bool call = open->source == TMS_RT_CALL;
         struct tms_spool_event event = {.number =
                                             open->number > t->spooled ? open->number : t->spooled,
                                         .target = open->label,
                                         .site = open->site,
                                         .kind = call ? TMS_EVENT_CALL : TMS_EVENT_BEGIN};
-        *(call ? &t->uncalled : &t->untold) -= 1;
+        *(call ? &t->deferred_calls : &t->deferred_begins) -= 1;
         tms_rt_spool_write(t, &event);
     }
 }
@@ -107,7 +108,7 @@ void tms_rt_tell_blocks(struct tms_rt_thread *t, uint64_t before)
 static void spool_begin(struct tms_rt_thread *t, const struct tms_rt_open *open, bool splits)
 {
     if ((!splits || !tms_rt_mode.records) && !tms_rt_mode.full) {
-        t->untold++;
+        t->deferred_begins++;
     } else {
         spool(t, TMS_EVENT_BEGIN, open->label, open->site);
     }
@@ -191,11 +192,11 @@ static void spool_end(struct tms_rt_thread *t, bool told, uint8_t kind, uint32_t
         spool(t, kind, label, site);
         return;
     }
-    t->untold--;
+    t->deferred_begins--;
     if (t->open_count == 0 && tms_rt_mode.records) {
-        tms_rt_spool_idle(t, label, site);
-    } else if (t->untold == 0) {
-        tms_rt_along_flush(t);
+        tms_rt_spool_empty_transaction(t, label, site);
+    } else if (t->deferred_begins == 0) {
+        tms_rt_record_sync_flush(t);
     }
 }
 
@@ -203,7 +204,7 @@ static void spool_end(struct tms_rt_thread *t, bool told, uint8_t kind, uint32_t
 static void tell_transaction(struct tms_rt_thread *t)
 {
     if (tms_rt_mode.records) {
-        tms_rt_tell_blocks(t, UINT64_MAX);
+        tms_rt_record_begins(t, UINT64_MAX);
     }
 }
 
@@ -234,7 +235,7 @@ static void close_block(struct tms_rt_thread *t, uint32_t at, uint8_t kind, uint
         tms_rt_judge_closing_block(t, at - 1);
     }
     end_block(t, label, site);
-    bool told = at <= t->open_count - t->untold;
+    bool told = at <= t->open_count - t->deferred_begins;
     if (at < t->open_count) {
         memmove(&t->open[at - 1], &t->open[at], (t->open_count - at) * sizeof(*t->open));
     }
@@ -281,9 +282,9 @@ static enum tms_rt_frame_kind demote_function(struct tms_rt_thread *t)
     }
     const struct tms_rt_open block = t->open[at - 1];
     if (tms_rt_mode.records) {
-        tms_rt_tell_blocks(t, UINT64_MAX);
+        tms_rt_record_begins(t, UINT64_MAX);
     }
-    bool told = at <= t->told_blocks;
+    bool told = at <= t->judged_blocks;
     close_block(t, at, TMS_EVENT_DEMOTE, block.site);
     bool called = tms_rt_block_becomes_call(t, &block);
     tms_rt_judge_demoted(t, told);
@@ -458,7 +459,7 @@ void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t
         tms_rt_begin_locally(t, label, function->site);
     }
     tms_rt_judge_opened(t, label);
-    t->untold += tms_rt_mode.tells;
+    t->deferred_begins += tms_rt_mode.tells;
     if (epoch) {
         tms_rt_start_epoch(t);
     }
@@ -507,7 +508,7 @@ void tms_rt_function_exit(struct tms_rt_thread *t, uintptr_t frame)
         tms_rt_start_epoch(t);
     }
     if (tms_rt_mode.tells) {
-        spool_end(t, t->untold == 0, TMS_EVENT_END, open->label, open->site);
+        spool_end(t, t->deferred_begins == 0, TMS_EVENT_END, open->label, open->site);
     }
     t->top--;
 }

@@ -214,7 +214,7 @@ static void spool_gone(struct tms_rt_thread *t, uintptr_t address, uint32_t what
         t->events_seen--;
         struct tms_spool_event event = {
             .number = t->number, .target = address, .kind = TMS_EVENT_FREE, .what = (uint8_t)what};
-        tms_rt_spool_aside(t, &event);
+        tms_rt_spool_without_blocks(t, &event);
     }
 }
 

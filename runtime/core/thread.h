@@ -162,13 +162,13 @@ struct tms_rt_thread {
 
     struct tms_rt_open *open;
     uint32_t open_count, open_capacity;
-    uint32_t untold;           /* the innermost of them, whose begins are not in the spool yet */
+    uint32_t deferred_begins;  /* the innermost of them, whose begins are not in the spool yet */
     uint64_t spooled;          /* the number of what is the last there */
     struct tms_rt_open *calls; /* of judge_events.c */
     uint32_t call_count, call_capacity;
-    uint32_t uncalled; /* the innermost of them, which are not in the spool yet */
-    uint8_t mark;      /* of the access that it records now, see enum tms_spool_mark */
-    uint8_t order;     /* … and enum tms_order of an atomic one, 0: none is known */
+    uint32_t deferred_calls; /* the innermost of them, which are not in the spool yet */
+    uint8_t mark;            /* of the access that it records now, see enum tms_spool_mark */
+    uint8_t order;           /* … and enum tms_order of an atomic one, 0: none is known */
     struct tms_spool_event waiting[2]; /* of sync_recorder.c */
     uint32_t waiting_count;
     bool split_due;     /* with the next event: it forked */
@@ -191,8 +191,8 @@ struct tms_rt_thread {
 
     /* Of judge_online.c. */
     struct tms_judge_thread *judge; /* NULL: nothing is judged */
-    uint32_t told_blocks,
-        told_calls;    /* of `open` and `calls`, so many outer ones are in the core */
+    uint32_t judged_blocks,
+        judged_calls;  /* of `open` and `calls`, so many outer ones are in the core */
     uint64_t *runs_of; /* executions, by label */
     size_t run_capacity;
 
@@ -450,7 +450,7 @@ void tms_rt_functions_wait(struct tms_rt_thread *thread);
 /* It ends: so do its blocks. */
 void tms_rt_close_all(struct tms_rt_thread *thread);
 /* Writes down the begins and calls that were put off, of what began before a number. */
-void tms_rt_tell_blocks(struct tms_rt_thread *thread, uint64_t before);
+void tms_rt_record_begins(struct tms_rt_thread *thread, uint64_t before);
 static inline bool tms_rt_in_block(const struct tms_rt_thread *thread)
 {
     return thread->open_count > 0;
@@ -473,8 +473,8 @@ static inline bool tms_rt_is_judged(const struct tms_rt_thread *thread)
 void tms_rt_was_delayed(struct tms_rt_thread *thread);
 
 /* sync_recorder.c: an event that is recorded along; and what has been held back, now. */
-void tms_rt_along(struct tms_rt_thread *thread, const struct tms_spool_event *event);
-void tms_rt_along_flush(struct tms_rt_thread *thread);
+void tms_rt_record_sync(struct tms_rt_thread *thread, const struct tms_spool_event *event);
+void tms_rt_record_sync_flush(struct tms_rt_thread *thread);
 
 /* sync_objects.c */
 uintptr_t tms_rt_object_address(enum tms_rt_sync what, uint32_t id);
@@ -678,9 +678,9 @@ void tms_rt_spool_thread_ends(struct tms_rt_thread *thread);
 uint64_t tms_rt_clock(void);
 void tms_rt_spool_event(struct tms_rt_thread *thread, const struct tms_spool_event *event);
 /* A transaction, just over, in which there was none. */
-void tms_rt_spool_idle(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
+void tms_rt_spool_empty_transaction(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
 /* One that does not make the blocks around it worth telling. */
-void tms_rt_spool_aside(struct tms_rt_thread *thread, const struct tms_spool_event *event);
+void tms_rt_spool_without_blocks(struct tms_rt_thread *thread, const struct tms_spool_event *event);
 /* As it is. */
 void tms_rt_spool_write(struct tms_rt_thread *thread, const struct tms_spool_event *event);
 /* So many bytes are new: `kind` is alloc or free. */

@@ -348,16 +348,16 @@ void tms_rt_spool_write(struct tms_rt_thread *t, const struct tms_spool_event *e
 void tms_rt_spool_event(struct tms_rt_thread *t, const struct tms_spool_event *event)
 {
     if (!tms_rt_mode.records) {
-        tms_rt_along(t, event);
+        tms_rt_record_sync(t, event);
         return;
     }
-    if ((t->untold | t->uncalled) != 0) {
-        tms_rt_tell_blocks(t, UINT64_MAX);
+    if ((t->deferred_begins | t->deferred_calls) != 0) {
+        tms_rt_record_begins(t, UINT64_MAX);
     }
     tms_rt_spool_write(t, event);
 }
 
-void tms_rt_spool_idle(struct tms_rt_thread *t, uint32_t label, uint32_t site)
+void tms_rt_spool_empty_transaction(struct tms_rt_thread *t, uint32_t label, uint32_t site)
 {
     struct tms_spool_event *last = t->last_event;
     const struct tms_spool_event idle = {
@@ -371,9 +371,9 @@ void tms_rt_spool_idle(struct tms_rt_thread *t, uint32_t label, uint32_t site)
     }
 }
 
-void tms_rt_spool_aside(struct tms_rt_thread *t, const struct tms_spool_event *event)
+void tms_rt_spool_without_blocks(struct tms_rt_thread *t, const struct tms_spool_event *event)
 {
-    tms_rt_along_flush(t);
+    tms_rt_record_sync_flush(t);
     tms_rt_spool_write(t, event);
 }
 
@@ -383,7 +383,7 @@ void tms_rt_spool_renewal(struct tms_rt_thread *t, uint8_t kind, uintptr_t addre
     if (tms_rt_mode.records) {
         struct tms_spool_event event = {
             .number = t->number, .target = address, .extra = size, .site = site, .kind = kind};
-        tms_rt_spool_aside(t, &event);
+        tms_rt_spool_without_blocks(t, &event);
     }
 }
 

@@ -23,7 +23,7 @@ static bool gives(const struct tms_spool_event *event)
 /* Is there nothing yet that the event would be the second of? */
 static bool can_wait(const struct tms_rt_thread *t, const struct tms_spool_event *event)
 {
-    if (t->untold == 0) {
+    if (t->deferred_begins == 0) {
         return false;
     }
     return t->waiting_count == 0
@@ -31,32 +31,32 @@ static bool can_wait(const struct tms_rt_thread *t, const struct tms_spool_event
                : t->waiting_count == 1 && gives(event) && event->target == t->waiting[0].target;
 }
 
-void tms_rt_along_flush(struct tms_rt_thread *t)
+void tms_rt_record_sync_flush(struct tms_rt_thread *t)
 {
     uint32_t count = t->waiting_count;
 
     t->waiting_count = 0;
     if (count > 0) {
-        tms_rt_tell_blocks(t, t->waiting[0].number);
+        tms_rt_record_begins(t, t->waiting[0].number);
     }
     for (uint32_t i = 0; i < count; i++) {
         tms_rt_spool_write(t, &t->waiting[i]);
     }
 }
 
-void tms_rt_along(struct tms_rt_thread *t, const struct tms_spool_event *event)
+void tms_rt_record_sync(struct tms_rt_thread *t, const struct tms_spool_event *event)
 {
     if (can_wait(t, event)) {
         t->waiting[t->waiting_count++] = *event;
         return;
     }
-    tms_rt_along_flush(t);
-    if (takes(event) && t->untold > 0) {
+    tms_rt_record_sync_flush(t);
+    if (takes(event) && t->deferred_begins > 0) {
         t->waiting[t->waiting_count++] = *event; /* the first in blocks that began since */
         return;
     }
     if (event->kind != TMS_EVENT_END) {
-        tms_rt_tell_blocks(t, UINT64_MAX);
+        tms_rt_record_begins(t, UINT64_MAX);
     }
     tms_rt_spool_write(t, event);
 }

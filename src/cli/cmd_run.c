@@ -268,7 +268,7 @@ static int run_engines(struct job *job, struct tms_remains *remains, struct tms_
     remains->names.inlined = takes_inlined(job, remains);
     int code = tms_spool_trace(&remains->names, feed, &feeding, &outcome, sites);
     if (code == TMS_OK) {
-        bool lost = tms_spool_loss_along(&remains->spool, loss) ||
+        bool lost = tms_spool_loss_sync(&remains->spool, loss) ||
                     (!plan_for(job, remains)->inside && outcome.inlined == 0 &&
                      tms_spool_doubt(&remains->spool, loss));
         tms_analysis_lost(analysis, lost ? loss : NULL);
@@ -282,7 +282,7 @@ static int run_engines(struct job *job, struct tms_remains *remains, struct tms_
 static bool is_decided(const struct job *job, const struct tms_remains *remains)
 {
     return plan_for(job, remains)->inside && job->preload[0] == '\0' &&
-           (remains->spool.header.mode & TMS_RT_ALONG) == 0;
+           (remains->spool.header.mode & TMS_RT_RECORD_SYNC) == 0;
 }
 
 /* What the process predicted itself, for the engines that would have. */
@@ -292,7 +292,7 @@ static int take_predictions(struct tms_remains *remains, struct tms_analysis *an
     int code = tms_spool_predict(&remains->names, analysis);
 
     if (code == TMS_OK) {
-        bool lost = tms_spool_loss_along(&remains->spool, loss);
+        bool lost = tms_spool_loss_sync(&remains->spool, loss);
         tms_analysis_lost(analysis, lost ? loss : NULL);
         tms_analysis_counted(analysis, remains->spool.header.transactions);
     }

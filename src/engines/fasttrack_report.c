@@ -156,7 +156,8 @@ static void report(struct fasttrack *f, const struct tms_op *op, const struct tm
          .kind = step->second_kind,
          .role = "second access"},
     };
-    bool untold = step->first_kind == TMS_EVENT_UPDATE || step->second_kind == TMS_EVENT_UPDATE;
+    bool deferred_begins =
+        step->first_kind == TMS_EVENT_UPDATE || step->second_kind == TMS_EVENT_UPDATE;
     const struct tms_violation violation = {
         .kind = "race",
         .evidence = TMS_EVIDENCE_PREDICTED,
@@ -167,10 +168,11 @@ static void report(struct fasttrack *f, const struct tms_op *op, const struct tm
         .cycle_length = 1,
         .schedule = schedule,
         .schedule_length = sizeof(schedule) / sizeof(schedule[0]),
-        .caveat = untold ? "one access is an atomic read-modify-write, and the trace doesn't tell "
-                           "atomic loads and stores from plain ones there: if the other is atomic "
-                           "too, this is no race"
-                         : NULL,
+        .caveat = deferred_begins
+                      ? "one access is an atomic read-modify-write, and the trace doesn't tell "
+                        "atomic loads and stores from plain ones there: if the other is atomic "
+                        "too, this is no race"
+                      : NULL,
     };
     tms_host_violation(f->host, &violation);
 }

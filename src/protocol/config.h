@@ -39,7 +39,7 @@ enum tms_spool_mode {
     TMS_RT_CHECK = 1,
     TMS_RT_RECORD = 2,
     TMS_RT_FULL = 4,
-    TMS_RT_ALONG = 8,
+    TMS_RT_RECORD_SYNC = 8,
     TMS_RT_LOCKS_ONLY = 16, /* the program was not built for it: its memory is not watched */
     TMS_RT_NO_MEMORY = 32,  /* its memory is not watched because that was asked for */
 };

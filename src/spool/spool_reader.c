@@ -434,7 +434,7 @@ bool tms_spool_loss(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASO
     return length > 0;
 }
 
-bool tms_spool_loss_along(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON])
+bool tms_spool_loss_sync(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON])
 {
     bool lost = tms_spool_loss(spool, sentence);
     size_t length = strlen(sentence);

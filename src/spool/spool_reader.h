@@ -114,7 +114,7 @@ const struct tms_spool_hold *tms_spool_holds(const struct tms_spool_request *req
 bool tms_spool_loss(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON]);
 
 /* The same for what was recorded along with a check, which may be missing by itself. */
-bool tms_spool_loss_along(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON]);
+bool tms_spool_loss_sync(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON]);
 
 /* What is missing for a verdict, which also needs a block that could have been cut apart. */
 bool tms_spool_doubt(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON]);

@@ -553,7 +553,7 @@ static int hire_judge(struct work *work)
     char sentence[TMS_SPOOL_REASON];
     struct tms_settings settings;
 
-    if (!tms_spool_loss_along(work->names->spool, sentence)) {
+    if (!tms_spool_loss_sync(work->names->spool, sentence)) {
         return TMS_OK;
     }
     tms_settings_init(&settings);
@@ -574,7 +574,7 @@ int tms_spool_trace(struct tms_spool_names *names, tms_trace_sink *sink, void *u
     work->inlined.names = work->naming.names = work->fuse.names = names;
     work->naming.places = &work->places;
     /* What is recorded along has nothing that could be left out. */
-    work->thin.off = (names->spool->header.mode & (TMS_RT_FULL | TMS_RT_ALONG)) != 0;
+    work->thin.off = (names->spool->header.mode & (TMS_RT_FULL | TMS_RT_RECORD_SYNC)) != 0;
     work->outcome = outcome;
     work->sites = sites;
     work->sink = sink;

@@ -155,7 +155,7 @@ static void try_run(const char *path)
         require(tms_analysis_new(reading.context, &settings, &reading.analysis) == TMS_OK);
         int code = tms_spool_trace(&reading.names, feed, &reading, &outcome, NULL);
         if (code == TMS_OK) {
-            bool lost = tms_spool_loss_along(&reading.spool, loss);
+            bool lost = tms_spool_loss_sync(&reading.spool, loss);
             tms_analysis_lost(reading.analysis, lost ? loss : NULL);
             code = tms_spool_observe(&reading.names, 1, reading.analysis);
         }
