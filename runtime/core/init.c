@@ -146,7 +146,7 @@ static uint32_t mode(void)
 {
     return (tms_rt_mode.records ? TMS_RT_RECORD : TMS_RT_CHECK) |
            (tms_rt_mode.full ? TMS_RT_FULL : 0) |
-           (tms_rt_mode.tells && !tms_rt_mode.records ? TMS_RT_RECORD_SYNC : 0) |
+           (tms_rt_mode.records_sync && !tms_rt_mode.records ? TMS_RT_RECORD_SYNC : 0) |
            (TMS_RT_NAMELESS      ? TMS_RT_LOCKS_ONLY
             : tms_rt_mode.memory ? 0
                                  : TMS_RT_NO_MEMORY);
@@ -165,7 +165,7 @@ static bool watch(void)
         return false;
     }
     tms_rt_mode.records = record;
-    tms_rt_mode.tells = record || along;
+    tms_rt_mode.records_sync = record || along;
     tms_rt_mode.exact_races = config.exact_races != NULL && strcmp(config.exact_races, "0") != 0;
     tms_rt_mode.full = config.full != NULL && strcmp(config.full, "0") != 0;
     tms_rt_mode.judges = config.judge != NULL && strcmp(config.judge, "0") != 0;

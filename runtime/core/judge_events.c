@@ -56,7 +56,7 @@ bool tms_rt_open_call(struct tms_rt_thread *t, const struct tms_rt_function *fun
                                                      .source = TMS_RT_CALL,
                                                      .number = t->number};
     t->deferred_calls++;
-    t->calm++;
+    t->coalesce_epoch++;
     tms_rt_judge_opened(t, function->name);
     if (tms_rt_mode.full) {
         tms_rt_record_begins(t, UINT64_MAX);
@@ -71,7 +71,7 @@ void tms_rt_close_call(struct tms_rt_thread *t)
     }
     tms_rt_judge_closing_call(t);
     const struct tms_rt_open *call = &t->calls[--t->call_count];
-    t->calm++;
+    t->coalesce_epoch++;
     if (t->deferred_calls > 0) {
         t->deferred_calls--;
     } else if (tms_rt_mode.records) {

@@ -167,7 +167,7 @@ static void open_block(struct tms_rt_thread *t, enum tms_rt_source source, uint3
         tms_rt_start_epoch(t);
     }
     tms_rt_judge_opened(t, label);
-    if (tms_rt_mode.tells) {
+    if (tms_rt_mode.records_sync) {
         spool_begin(t, open, splits);
     }
     tms_rt_point(t, TMS_RT_AT_BLOCK, NULL, tms_rt_site_pc(site));
@@ -243,7 +243,7 @@ static void close_block(struct tms_rt_thread *t, uint32_t at, uint8_t kind, uint
     if (epoch) {
         tms_rt_start_epoch(t);
     }
-    if (tms_rt_mode.tells) {
+    if (tms_rt_mode.records_sync) {
         spool_end(t, told, kind, label, site);
     }
 }
@@ -459,7 +459,7 @@ void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t
         tms_rt_begin_locally(t, label, function->site);
     }
     tms_rt_judge_opened(t, label);
-    t->deferred_begins += tms_rt_mode.tells;
+    t->deferred_begins += tms_rt_mode.records_sync;
     if (epoch) {
         tms_rt_start_epoch(t);
     }
@@ -507,7 +507,7 @@ void tms_rt_function_exit(struct tms_rt_thread *t, uintptr_t frame)
     if (open->epoch) {
         tms_rt_start_epoch(t);
     }
-    if (tms_rt_mode.tells) {
+    if (tms_rt_mode.records_sync) {
         spool_end(t, t->deferred_begins == 0, TMS_EVENT_END, open->label, open->site);
     }
     t->top--;

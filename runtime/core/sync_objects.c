@@ -115,9 +115,9 @@ static void come_behind_making(struct tms_rt_thread *t)
 {
     uint64_t now = tms_rt_now();
 
-    if (tms_rt_mode.tells && t->number < now) {
+    if (tms_rt_mode.records_sync && t->number < now) {
         t->number = now;
-        t->calm++;
+        t->coalesce_epoch++;
     }
 }
 
@@ -126,7 +126,7 @@ static void tell_block(const struct tms_rt_thread *t, uintptr_t address)
 {
     struct tms_rt_heap_block block;
 
-    if (tms_rt_mode.tells && !tms_rt_mode.records && tms_rt_heap_find(address, &block)) {
+    if (tms_rt_mode.records_sync && !tms_rt_mode.records && tms_rt_heap_find(address, &block)) {
         tms_rt_spool_block(&block, address, t->number);
     }
 }
@@ -209,7 +209,7 @@ static uint64_t last_used(uint32_t what, uint32_t id)
 /* Behind whatever was done with it. */
 static void spool_gone(struct tms_rt_thread *t, uintptr_t address, uint32_t what, uint32_t id)
 {
-    if (tms_rt_mode.checks && tms_rt_mode.tells) {
+    if (tms_rt_mode.checks && tms_rt_mode.records_sync) {
         tms_rt_next_global_number(t, last_used(what, id));
         t->events_seen--;
         struct tms_spool_event event = {
@@ -314,7 +314,7 @@ static uint32_t operate(struct tms_rt_thread *t, uint8_t kind, uint8_t event, en
         tms_rt_operate(t, &op, 0);
     }
     tms_rt_predict(t, &op);
-    if (tms_rt_mode.tells) {
+    if (tms_rt_mode.records_sync) {
         struct tms_spool_event record = {.number = op.event,
                                          .target = (uintptr_t)object,
                                          .extra = TMS_RT_ACTIVATION(),
@@ -656,13 +656,14 @@ void tms_rt_departed(struct tms_rt_thread *t, const void *barrier, uintptr_t pc)
 static void order(struct tms_rt_thread *t, uint8_t kind, uint8_t what, const void *object,
                   uintptr_t pc)
 {
-    if ((!tms_rt_mode.tells && !tms_rt_predicts) || tms_rt_mode.records || !tms_rt_mode.checks) {
+    if ((!tms_rt_mode.records_sync && !tms_rt_predicts) || tms_rt_mode.records ||
+        !tms_rt_mode.checks) {
         return;
     }
     enum tms_rt_sync sync = what % TMS_SPOOL_ORDER_UNIT; /* without the memory order */
     tms_rt_advance_clock(t);
     tms_rt_predict_pass(t, sync, id_of(t, object, sync));
-    if (!tms_rt_mode.tells) {
+    if (!tms_rt_mode.records_sync) {
         return;
     }
     struct tms_spool_event event = {.number = t->number,

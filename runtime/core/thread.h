@@ -80,7 +80,7 @@ struct tms_rt_label {
 struct tms_rt_run {
     struct tms_spool_event *event; /* NULL: nothing */
     uint64_t block;                /* the begin of the innermost block then, 0: none */
-    uint64_t calm;
+    uint64_t coalesce_epoch;
 };
 
 #define TMS_RT_OBJECT_CACHE 64
@@ -212,7 +212,8 @@ struct tms_rt_thread {
     struct tms_spool_chunk *events; /* where its next event goes */
     bool events_cut;                /* … or that there is no room for it */
     struct tms_spool_event *last_event;
-    uint64_t calm; /* another one when something comes in, or the thread does more than access */
+    uint64_t coalesce_epoch; /* another one when something comes in, or the thread does more than
+                                access */
     struct tms_rt_run runs[TMS_RT_RUNS];
     struct tms_rt_run last_run; /* of the last access that was written */
 
@@ -265,15 +266,15 @@ static inline void tms_rt_go_out(struct tms_rt_thread *thread)
 
 /* What is watched, and what is written down. Set at the start; `checks` ends with a loss. */
 struct tms_rt_mode {
-    bool checks;      /* anything is watched at all */
-    bool memory;      /* plain accesses are */
-    bool records;     /* the spool gets events: those that pass the filter, … */
-    bool full;        /* … or all */
-    bool tells;       /* the spool gets synchronisation and blocks, at least */
-    bool judges;      /* what happens to the data of blocks is judged */
-    bool exact_races; /* epochs start with every block: exact for programs that race, too */
-    bool scheduled;   /* threads are steered along a schedule */
-    bool special;     /* `full` or `scheduled`: each begin of a block is looked at */
+    bool checks;       /* anything is watched at all */
+    bool memory;       /* plain accesses are */
+    bool records;      /* the spool gets events: those that pass the filter, … */
+    bool full;         /* … or all */
+    bool records_sync; /* the spool gets synchronisation and blocks, at least */
+    bool judges;       /* what happens to the data of blocks is judged */
+    bool exact_races;  /* epochs start with every block: exact for programs that race, too */
+    bool scheduled;    /* threads are steered along a schedule */
+    bool special;      /* `full` or `scheduled`: each begin of a block is looked at */
 };
 extern struct tms_rt_mode tms_rt_mode;
 

@@ -435,7 +435,7 @@ void tms_rt_clock_hand_over(struct tms_rt_thread *t, struct tms_rt_snapshot **ve
     if (*vector != NULL) {
         (*vector)->at[t->engine->slot] = ++t->number;
     }
-    t->calm++;
+    t->coalesce_epoch++;
     tms_rt_start_epoch(t);
 }
 
@@ -465,7 +465,7 @@ bool tms_rt_clock_take_over(struct tms_rt_thread *t, const struct tms_rt_snapsho
     widen(&t->wider, vector->at, vector->count);
     catch_up(t, number);
     t->number++;
-    t->calm++;
+    t->coalesce_epoch++;
     t->seen_more = true;
     return true;
 }

@@ -283,7 +283,7 @@ static void operate(struct tms_rt_thread *t, uint8_t kind, uint8_t event, uint32
 
     tms_rt_split_due(t, op.location);
     tms_rt_operate(t, &op, source);
-    if (tms_rt_mode.tells) {
+    if (tms_rt_mode.records_sync) {
         struct tms_spool_event record = {
             .number = op.event, .target = child, .site = op.location, .kind = event};
         tms_rt_spool_event(t, &record);
@@ -333,7 +333,7 @@ void tms_rt_thread_start(struct tms_rt_thread *child, uintptr_t entry, uintptr_t
     child->tid = syscall(SYS_gettid);
     child->stack_low = low;
     child->stack_high = high;
-    if ((tms_rt_mode.tells && !tms_rt_spool_is_full()) || child->index <= DESCRIBED) {
+    if ((tms_rt_mode.records_sync && !tms_rt_spool_is_full()) || child->index <= DESCRIBED) {
         spool_thread(child, "");
     }
     struct tms_spool_header *header = tms_rt_spool_header();

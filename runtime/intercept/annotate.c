@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the programmer tells: the functions behind tmesis/annotate.h, the public functions of
+ * What the programmer states: the functions of tmesis/annotate.h, the public functions of
  * ThreadSanitizer for locks and order, and the dynamic annotations, Annotate…, that libraries
  * such as abseil and gperftools call.
  *

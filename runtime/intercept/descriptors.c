@@ -2,7 +2,8 @@
 /*
  * Descriptors, as far as they lead from one thread to another (kernel_channels.h): what makes them,
  * copies them, connects them, watches them and closes them. The last one to close or shut down its
- * end tells the other end so, by a read that returns 0. What reads and writes is in io_intercept.c.
+ * end shows at the other end, by a read that returns 0. What reads and writes is in
+ * io_intercept.c.
  *
  * Handlers and children of fork may call most of these, so they are looked up at the start.
  */

@@ -2,8 +2,8 @@
 /*
  * The birth of a thread and who it is, in common for POSIX and C11 threads.
  *
- * The creator tells the runtime first, so that the fork comes before all that the child does,
- * and waits until the child has said who it is: whoever knows the pthread_t of a thread then
+ * The creator notifies the runtime first, so that the fork comes before all that the child
+ * does, and waits until the child has said who it is: whoever knows the pthread_t of a thread then
  * finds its descriptor. `struct tms_rt_birth` lives on the creator's stack that long.
  */
 #ifndef TMS_RUNTIME_THREAD_START_H

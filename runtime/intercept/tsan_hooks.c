@@ -3,7 +3,7 @@
  * What the compilers call, and the functions of the sanitizers' public headers that a program
  * may call itself. A program that was compiled with -fsanitize=thread comes here before every
  * read and write that may be shared, and at the start and the end of every function. What is
- * atomic by itself is in tsan_atomics.c, what tells of locks and order in annotate.c.
+ * atomic by itself is in tsan_atomics.c, what announces locks and order in annotate.c.
  *
  * This is the hottest code there is: a hook finds its thread, asks the shadow whether the access
  * says anything new, and returns. Before the start (static constructors, resolvers of indirect
@@ -178,8 +178,7 @@ void __tsan_func_exit(void)
         leave(thread, frame);
     }
 }
-
-/* ---- accesses that the program tells of itself ------------------------------------------ */
+/* ---- accesses that the program announces itself ------------------------------------------ */
 
 #define UNALIGNED(bits)                                                                            \
     typedef uint##bits##_t tms_unaligned##bits __attribute__((aligned(1), may_alias));             \

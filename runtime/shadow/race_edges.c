@@ -100,7 +100,7 @@ bool tms_rt_meet_others(struct tms_rt_thread *t, const struct tms_rt_unpacked *c
     struct meeting meeting = {.thread = t, .cell = cell, .access = a};
 
     fill_in(t, a, &meeting.op);
-    t->calm++;
+    t->coalesce_epoch++;
     tms_rt_call_deep(meet, &meeting);
     tms_rt_note(t, &meeting.op);
     *event = meeting.op.event;

@@ -135,7 +135,7 @@ static inline void follow_renewal(struct tms_rt_thread *t, uint32_t word)
 
     if (t->number < renewed) {
         t->number = renewed;
-        t->calm++;
+        t->coalesce_epoch++;
     }
 }
 

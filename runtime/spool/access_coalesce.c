@@ -28,8 +28,9 @@ static uint64_t block_of(const struct tms_rt_thread *t)
 static bool is_beside(const struct tms_rt_thread *t, const struct tms_rt_run *run,
                       const struct tms_spool_event *access)
 {
-    return run->event != NULL && run->calm == t->calm && run->block == block_of(t) &&
-           run->event->what == 0 && access->what == 0 && tms_event_is_beside(run->event, access);
+    return run->event != NULL && run->coalesce_epoch == t->coalesce_epoch &&
+           run->block == block_of(t) && run->event->what == 0 && access->what == 0 &&
+           tms_event_is_beside(run->event, access);
 }
 
 void tms_rt_spool_access(struct tms_rt_thread *t, struct tms_spool_event *access)
@@ -42,7 +43,8 @@ void tms_rt_spool_access(struct tms_rt_thread *t, struct tms_spool_event *access
     }
     access->joins = t->last_run.event == t->last_event && is_beside(t, &t->last_run, access);
     tms_rt_spool_event(t, access);
-    *run = (struct tms_rt_run){
-        .event = tms_rt_mode.full ? NULL : t->last_event, .block = block_of(t), .calm = t->calm};
+    *run = (struct tms_rt_run){.event = tms_rt_mode.full ? NULL : t->last_event,
+                               .block = block_of(t),
+                               .coalesce_epoch = t->coalesce_epoch};
     t->last_run = *run;
 }

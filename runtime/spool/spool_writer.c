@@ -342,7 +342,7 @@ void tms_rt_spool_write(struct tms_rt_thread *t, const struct tms_spool_event *e
     *t->last_event = *event;
     __atomic_store_n(&chunk->used, chunk->used + (uint32_t)sizeof(*event), __ATOMIC_RELEASE);
     t->spooled = event->number;
-    t->calm += disturbs(event);
+    t->coalesce_epoch += disturbs(event);
 }
 
 void tms_rt_spool_event(struct tms_rt_thread *t, const struct tms_spool_event *event)

@@ -156,8 +156,7 @@ static void report(struct fasttrack *f, const struct tms_op *op, const struct tm
          .kind = step->second_kind,
          .role = "second access"},
     };
-    bool deferred_begins =
-        step->first_kind == TMS_EVENT_UPDATE || step->second_kind == TMS_EVENT_UPDATE;
+    bool is_unknown = step->first_kind == TMS_EVENT_UPDATE || step->second_kind == TMS_EVENT_UPDATE;
     const struct tms_violation violation = {
         .kind = "race",
         .evidence = TMS_EVIDENCE_PREDICTED,
@@ -168,7 +167,7 @@ static void report(struct fasttrack *f, const struct tms_op *op, const struct tm
         .cycle_length = 1,
         .schedule = schedule,
         .schedule_length = sizeof(schedule) / sizeof(schedule[0]),
-        .caveat = deferred_begins
+        .caveat = is_unknown
                       ? "one access is an atomic read-modify-write, and the trace doesn't tell "
                         "atomic loads and stores from plain ones there: if the other is atomic "
                         "too, this is no race"

@@ -330,7 +330,7 @@ static int create(void *state, struct tms_host *host)
     return TMS_OK;
 }
 
-/* What is still held at the end was not seen to go well: it stays deferred_begins. */
+/* What is still held at the end was not seen to go well: it stays untold. */
 static void finish(void *state)
 {
     (void)state;
