@@ -69,7 +69,7 @@ static bool renewed(const struct frontier *f, const struct tms_op *first,
     (void)f;
     (void)second;
     return tms_event_class(first->event_kind) == TMS_CLASS_VARIABLE &&
-           tms_rt_word_renewed(first->target) >= first->event;
+           tms_rt_variable_cleared_at(first->target) >= first->event;
 }
 
 void tms_rt_record_loss(unsigned loss)

@@ -95,7 +95,7 @@ void tms_rt_allocated(struct tms_rt_thread *t, uintptr_t address, size_t size, u
     tms_rt_mutex_unlock(&heap.lock);
     tms_rt_advance_clock(t);
     if (tms_rt_mode.records && size > 0) {
-        tms_rt_words_renewed(address, address + size);
+        tms_rt_note_cleared(address, address + size);
         tms_rt_spool_renewal(t, TMS_EVENT_ALLOC, address, size, site);
     }
 }
@@ -117,7 +117,7 @@ void tms_rt_freed(struct tms_rt_thread *t, uintptr_t address)
         }
     }
     tms_rt_mutex_unlock(&heap.lock);
-    tms_rt_renew(address, size);
+    tms_rt_clear_history(address, size);
 }
 
 /* The block that starts there, NULL: none does. */

@@ -551,11 +551,11 @@ static void renew(void *argument)
 {
     struct renewal *renewal = argument;
 
-    renewal->variable = tms_judge_online_renew(&judge.online, renewal->address & ~UINT64_C(7),
-                                               renewal->bytes, renewal->variable);
+    renewal->variable = tms_judge_online_clear_bytes(&judge.online, renewal->address & ~UINT64_C(7),
+                                                     renewal->bytes, renewal->variable);
 }
 
-void tms_rt_judge_renew(struct tms_rt_unpacked *cell, uintptr_t address, uint64_t bytes)
+void tms_rt_judge_clear_bytes(struct tms_rt_unpacked *cell, uintptr_t address, uint64_t bytes)
 {
     struct renewal renewal = {address, (uint8_t)bytes,
                               (uint32_t)(cell->link >> LINK_JUDGED & LINK_JUDGED_MOST)};

@@ -99,6 +99,6 @@ void tms_rt_judge_met(struct tms_rt_thread *thread, struct tms_rt_unpacked *cell
                       const struct tms_rt_judged *access);
 
 /* Some of the bytes of a locked cell are new. */
-void tms_rt_judge_renew(struct tms_rt_unpacked *cell, uintptr_t address, uint64_t bytes);
+void tms_rt_judge_clear_bytes(struct tms_rt_unpacked *cell, uintptr_t address, uint64_t bytes);
 
 #endif

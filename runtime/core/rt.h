@@ -162,7 +162,7 @@ enum tms_rt_access { TMS_RT_READ, TMS_RT_WRITE, TMS_RT_UPDATE };
 void tms_rt_access(struct tms_rt_thread *thread, uintptr_t address, size_t size,
                    enum tms_rt_access access, uintptr_t pc);
 /* What is there now has nothing to do with what was there: freed, allocated, mapped, unmapped. */
-void tms_rt_renew(uintptr_t address, size_t size);
+void tms_rt_clear_history(uintptr_t address, size_t size);
 /* A block of the heap, for names in reports. `tms_rt_freed` renews it as well. */
 void tms_rt_allocated(struct tms_rt_thread *thread, uintptr_t address, size_t size, uintptr_t pc);
 void tms_rt_freed(struct tms_rt_thread *thread, uintptr_t address);

@@ -228,7 +228,7 @@ void tms_rt_sync_gone(enum tms_rt_sync what, const void *object)
     }
     tms_rt_mutex_unlock(&objects.lock);
     if (what == TMS_RT_SEMAPHORE || what == TMS_RT_ONCE) {
-        tms_rt_renew((uintptr_t)object, 1); /* the byte that stands for it */
+        tms_rt_clear_history((uintptr_t)object, 1); /* the byte that stands for it */
         return;
     }
     if (tms_rt_self != NULL) {

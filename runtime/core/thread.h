@@ -528,8 +528,8 @@ void tms_rt_block_seen(void);
 void tms_rt_page_has_object(uintptr_t address);
 /* Asked about whole pages, so the answer is "maybe". */
 bool tms_rt_may_hold_objects(uintptr_t address, uintptr_t end);
-/* As tms_rt_renew, for a thread that may be no longer watched. */
-void tms_rt_renew_by(struct tms_rt_thread *thread, uintptr_t address, size_t size);
+/* As tms_rt_clear_history, for a thread that may be no longer watched. */
+void tms_rt_clear_history_by(struct tms_rt_thread *thread, uintptr_t address, size_t size);
 /* All that was known is forgotten, in the child of a fork. */
 void tms_rt_shadow_restart(void);
 /* atomic_locks.c */

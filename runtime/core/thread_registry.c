@@ -355,7 +355,7 @@ void tms_rt_thread_end(struct tms_rt_thread *t)
     tms_rt_set_self(NULL);
     /* It is still in use until the thread is gone, but what happens there is no longer watched. */
     if (t->stack_high > t->stack_low) {
-        tms_rt_renew_by(t, t->stack_low, t->stack_high - t->stack_low);
+        tms_rt_clear_history_by(t, t->stack_low, t->stack_high - t->stack_low);
     }
     tms_rt_spool_thread_ends(t);
     let_go(t);

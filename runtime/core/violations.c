@@ -98,7 +98,7 @@ static struct tms_spool_step spooled_step(const struct tms_step *step)
     } else if (step->on_class == TMS_CLASS_VARIABLE) {
         uint8_t bytes = common_bytes(step);
         unsigned first = (unsigned)__builtin_ctz(bytes);
-        out.on = tms_rt_word_address(step->on) + first;
+        out.on = tms_rt_variable_address(step->on) + first;
         out.size = (uint8_t)__builtin_popcount(bytes);
     }
     return out;

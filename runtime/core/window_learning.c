@@ -269,7 +269,7 @@ static bool is_shared_now(const struct tms_spool_window *window)
 
     return window->on_lock ? notes.locks[mix(object) % LOCKS].lock == object &&
                                  notes.locks[mix(object) % LOCKS].shared
-                           : matters(tms_rt_sharing_of(tms_rt_word_id(object)), window->writes);
+                           : matters(tms_rt_sharing_of(tms_rt_variable_id(object)), window->writes);
 }
 
 void tms_rt_windows_finish(void)

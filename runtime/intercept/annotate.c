@@ -63,7 +63,7 @@ void(tmesis_end)(void)
 
 void(tmesis_new_memory)(const volatile void *address, size_t size)
 {
-    TMS_RT_TELL(tms_rt_renew((uintptr_t)address, size));
+    TMS_RT_TELL(tms_rt_clear_history((uintptr_t)address, size));
 }
 
 /* The counts first, so that the report has them as they are here. */
@@ -266,7 +266,7 @@ ANNOTATE(AnnotateRWLockReleased, (const void *lock, long writer),
          (writer != 0 ? tms_rt_releasing : tms_rt_releasing_shared)(thread, lock, TMS_RT_PC()))
 
 ANNOTATE(AnnotateNewMemory, (const void *address, size_t size),
-         tms_rt_renew((uintptr_t)address, size))
+         tms_rt_clear_history((uintptr_t)address, size))
 ANNOTATE(AnnotateThreadName, (const char *name), tms_rt_name_thread(thread, name))
 
 #define ANNOTATE_IGNORE(name, tell, change)                                                        \

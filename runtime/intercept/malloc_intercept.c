@@ -295,7 +295,7 @@ NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const vo
 static void *mapped(void *start, size_t size)
 {
     if (start != MAP_FAILED) {
-        TMS_RT_TELL(tms_rt_renew((uintptr_t)start, size));
+        TMS_RT_TELL(tms_rt_clear_history((uintptr_t)start, size));
     }
     return start;
 }
@@ -335,7 +335,7 @@ TMS_RT_INTERPOSE int mlockall(int flags)
 TMS_RT_REAL(int, munmap, (void *, size_t))
 TMS_RT_INTERPOSE int munmap(void *start, size_t size)
 {
-    TMS_RT_TELL(tms_rt_renew((uintptr_t)start, size));
+    TMS_RT_TELL(tms_rt_clear_history((uintptr_t)start, size));
     return real_munmap()(start, size);
 }
 
@@ -357,7 +357,7 @@ TMS_RT_INTERPOSE void *mremap(void *start, size_t size, size_t new_size, int fla
         }
     }
     if (flags & MREMAP_MAYMOVE) {
-        TMS_RT_TELL(tms_rt_renew((uintptr_t)start, size));
+        TMS_RT_TELL(tms_rt_clear_history((uintptr_t)start, size));
     }
     void *result = real_mremap()(start, size, new_size, flags, target);
     return flags & MREMAP_MAYMOVE ? mapped(result, new_size) : result;

@@ -88,7 +88,7 @@ static __attribute__((noinline)) bool settle_in(struct tms_rt_thread *t, uintptr
                                                 uint32_t site)
 {
     const struct tms_rt_word_access a = {
-        .id = tms_rt_word_id(address), .kind = WORD_ATOMIC, .site = site};
+        .id = tms_rt_variable_id(address), .kind = WORD_ATOMIC, .site = site};
 
     return tms_rt_first_access(t, &a);
 }

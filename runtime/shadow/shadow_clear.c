@@ -42,7 +42,7 @@ static void clear_cell(struct tms_rt_thread *t, uintptr_t address, uint64_t byte
         }
     }
     cell.count = kept;
-    tms_rt_judge_renew(&cell, address, bytes);
+    tms_rt_judge_clear_bytes(&cell, address, bytes);
     cell.link &= kept == 0 ? LINK_NODE : UINT64_MAX;
     tms_rt_pack(t, &cell);
 }
@@ -88,7 +88,7 @@ static void clear_cells(struct tms_rt_thread *t, uintptr_t address, uintptr_t en
     clear_words(t, last, end);
 }
 
-void tms_rt_renew_by(struct tms_rt_thread *t, uintptr_t address, size_t size)
+void tms_rt_clear_history_by(struct tms_rt_thread *t, uintptr_t address, size_t size)
 {
     uintptr_t end = address + size;
 
@@ -102,12 +102,12 @@ void tms_rt_renew_by(struct tms_rt_thread *t, uintptr_t address, size_t size)
     }
     tms_rt_advance_clock(t);
     tms_rt_spool_renewal(t, TMS_EVENT_FREE, address, size, 0);
-    tms_rt_words_renewed(address, end);
+    tms_rt_note_cleared(address, end);
 }
 
-void tms_rt_renew(uintptr_t address, size_t size)
+void tms_rt_clear_history(uintptr_t address, size_t size)
 {
     if (tms_rt_self != NULL) {
-        tms_rt_renew_by(tms_rt_self, address, size);
+        tms_rt_clear_history_by(tms_rt_self, address, size);
     }
 }

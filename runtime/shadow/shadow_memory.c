@@ -63,7 +63,7 @@ bool tms_rt_shadow_start(void)
         return false;
     }
     madvise(base, SHADOW_SIZE, MADV_DONTDUMP);
-    return tms_rt_words_start() && tms_rt_cells_start();
+    return tms_rt_variable_ids_start() && tms_rt_cells_start();
 }
 
 void tms_rt_shadow_restart(void)

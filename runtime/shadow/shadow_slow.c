@@ -131,7 +131,7 @@ bool tms_rt_first_access(struct tms_rt_thread *t, const struct tms_rt_word_acces
  */
 static inline void follow_renewal(struct tms_rt_thread *t, uint32_t word)
 {
-    uint64_t renewed = tms_rt_word_renewed(word);
+    uint64_t renewed = tms_rt_variable_cleared_at(word);
 
     if (t->number < renewed) {
         t->number = renewed;
@@ -274,7 +274,7 @@ static void access_word(struct tms_rt_thread *t, uintptr_t address, size_t size,
                                    .bytes = tms_rt_bytes(address, size),
                                    .kind = kind,
                                    .site = site,
-                                   .id = tms_rt_word_id(address)};
+                                   .id = tms_rt_variable_id(address)};
     struct tms_rt_cell *cell = tms_rt_cell(address);
 
     if (a.id == 0 || (t->engine == NULL && !tms_rt_first_access(t, &a))) {

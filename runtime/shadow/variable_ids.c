@@ -6,7 +6,7 @@
 
 struct tms_rt_pages tms_rt_pages;
 
-bool tms_rt_words_start(void)
+bool tms_rt_variable_ids_start(void)
 {
     struct tms_rt_pages *pages = &tms_rt_pages;
 
@@ -46,19 +46,19 @@ bool tms_rt_was_touched(uintptr_t address)
     return page_of(address) != 0;
 }
 
-uintptr_t tms_rt_word_address(uint32_t id)
+uintptr_t tms_rt_variable_address(uint32_t id)
 {
     return tms_rt_pages.address[id / PAGE_WORDS] + id % PAGE_WORDS * 8;
 }
 
-uint64_t tms_rt_word_renewed(uint32_t id)
+uint64_t tms_rt_variable_cleared_at(uint32_t id)
 {
     return atomic_load_explicit(&tms_rt_pages.time[id / PAGE_WORDS], memory_order_relaxed);
 }
 
 void tms_rt_page_has_object(uintptr_t address)
 {
-    tms_rt_pages.objects[tms_rt_word_id(address) / PAGE_WORDS] = 1;
+    tms_rt_pages.objects[tms_rt_variable_id(address) / PAGE_WORDS] = 1;
 }
 
 bool tms_rt_may_hold_objects(uintptr_t address, uintptr_t end)
@@ -71,7 +71,7 @@ bool tms_rt_may_hold_objects(uintptr_t address, uintptr_t end)
     return false;
 }
 
-void tms_rt_words_renewed(uintptr_t address, uintptr_t end)
+void tms_rt_note_cleared(uintptr_t address, uintptr_t end)
 {
     uint64_t now = tms_rt_now();
 

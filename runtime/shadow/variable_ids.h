@@ -21,13 +21,13 @@ struct tms_rt_pages {
 };
 extern struct tms_rt_pages tms_rt_pages;
 
-bool tms_rt_words_start(void);
+bool tms_rt_variable_ids_start(void);
 
 /* Gives the page an id; 0: no more. */
 uint32_t tms_rt_new_page(uintptr_t address, _Atomic uint32_t *place);
 
 /* The id of the 8 bytes around an address. 0: no more ids. */
-static inline uint32_t tms_rt_word_id(uintptr_t address)
+static inline uint32_t tms_rt_variable_id(uintptr_t address)
 {
     _Atomic uint32_t *place = &tms_rt_pages.id[(address & SHADOW_MASK) >> PAGE_SHIFT];
     uint32_t page = atomic_load_explicit(place, memory_order_relaxed);
@@ -40,10 +40,10 @@ static inline uint32_t tms_rt_word_id(uintptr_t address)
 
 /* Has anything in the page of this address an id, and so perhaps a history? */
 bool tms_rt_was_touched(uintptr_t address);
-uintptr_t tms_rt_word_address(uint32_t id);
+uintptr_t tms_rt_variable_address(uint32_t id);
 /* The latest number at which something near these 8 bytes became new memory. */
-uint64_t tms_rt_word_renewed(uint32_t id);
+uint64_t tms_rt_variable_cleared_at(uint32_t id);
 /* Something in these bytes is new memory. */
-void tms_rt_words_renewed(uintptr_t address, uintptr_t end);
+void tms_rt_note_cleared(uintptr_t address, uintptr_t end);
 
 #endif

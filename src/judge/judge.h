@@ -365,7 +365,7 @@ struct tms_judge_thread *tms_judge_thread(struct tms_judge *judge, uint32_t id);
 /* kind is TMS_JUDGE_R, _W, or _U for an atomic read-modify-write. */
 void tms_judge_access(struct tms_judge *judge, struct tms_judge_thread *thread, uint32_t variable,
                       uint8_t kind, bool atomic, uint64_t event, uint32_t location);
-void tms_judge_renew(struct tms_judge *judge, uint32_t variable);
+void tms_judge_clear_variable(struct tms_judge *judge, uint32_t variable);
 void tms_judge_retry(struct tms_judge *judge, struct tms_judge_thread *thread, uint32_t variable,
                      uint64_t event);
 

@@ -203,7 +203,7 @@ static void on_escape(struct tms_judge *core, struct tms_judge_thread *t, const 
 
 static void on_forget(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
-    tms_judge_renew(core, op->target);
+    tms_judge_clear_variable(core, op->target);
 }
 
 static void on_clear(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)

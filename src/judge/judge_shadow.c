@@ -45,7 +45,7 @@ static void drop(struct tms_judge_online *online, uint32_t variable, uint32_t *f
     if (memory->next != 0) {
         online->memory[memory->next].previous = memory->previous;
     }
-    tms_judge_renew(&online->core, variable);
+    tms_judge_clear_variable(&online->core, variable);
     *memory = (struct tms_judge_memory){.next = online->free};
     online->free = variable;
 }
@@ -297,8 +297,8 @@ uint32_t tms_judge_online_access(struct tms_judge_online *online, struct tms_jud
     return first;
 }
 
-uint32_t tms_judge_online_renew(struct tms_judge_online *online, uint64_t address, uint8_t bytes,
-                                uint32_t variable)
+uint32_t tms_judge_online_clear_bytes(struct tms_judge_online *online, uint64_t address,
+                                      uint8_t bytes, uint32_t variable)
 {
     uint32_t next;
 

@@ -80,7 +80,7 @@ uint32_t tms_judge_online_access(struct tms_judge_online *online, struct tms_jud
                                  const struct tms_judge_met *met);
 
 /* Some of the 8 bytes are new memory. */
-uint32_t tms_judge_online_renew(struct tms_judge_online *online, uint64_t address, uint8_t bytes,
-                                uint32_t variable);
+uint32_t tms_judge_online_clear_bytes(struct tms_judge_online *online, uint64_t address,
+                                      uint8_t bytes, uint32_t variable);
 
 #endif

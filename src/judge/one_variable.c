@@ -491,7 +491,7 @@ void tms_judge_access(struct tms_judge *judge, struct tms_judge_thread *t, uint3
     }
 }
 
-void tms_judge_renew(struct tms_judge *judge, uint32_t variable)
+void tms_judge_clear_variable(struct tms_judge *judge, uint32_t variable)
 {
     if (variable < judge->cell_capacity) {
         struct tms_judge_cell *cell = &judge->cells[variable];

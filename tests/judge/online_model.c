@@ -224,8 +224,8 @@ static void renew(struct model *model, size_t k)
         if (naive_renews(model->naive, k, id)) {
             struct shadow_cell *cell = shadow_cell(&model->shadow, id);
             shadow_renew(cell, id);
-            cell->variable = tms_judge_online_renew(&model->online, shadow_address(id),
-                                                    shadow_bytes(id), cell->variable);
+            cell->variable = tms_judge_online_clear_bytes(&model->online, shadow_address(id),
+                                                          shadow_bytes(id), cell->variable);
         }
     }
 }
