@@ -18,25 +18,25 @@ _Unwind_Reason_Code tms_rt_personality(int version, _Unwind_Action actions,
                                        struct _Unwind_Exception *exception,
                                        struct _Unwind_Context *context);
 
-static TMS_RT_TLS struct tms_rt_plants *own;
+static TMS_RT_TLS struct tms_rt_return_hooks *own;
 
 static struct {
     struct tms_rt_mutex lock;
-    struct tms_rt_plants *_Atomic all;
-    struct tms_rt_plants *free;
+    struct tms_rt_return_hooks *_Atomic all;
+    struct tms_rt_return_hooks *free;
 } known;
 
-struct tms_rt_plants *tms_rt_plants(void)
+struct tms_rt_return_hooks *tms_rt_return_hooks(void)
 {
     return own;
 }
 
-static struct tms_rt_plants *new_plants(void)
+static struct tms_rt_return_hooks *new_plants(void)
 {
-    struct tms_rt_plants *plants = tms_rt_map(sizeof(*plants));
+    struct tms_rt_return_hooks *plants = tms_rt_map(sizeof(*plants));
 
     if (plants != NULL) {
-        plants->plants = tms_rt_map(TMS_RT_PLANTS_MOST * sizeof(*plants->plants));
+        plants->plants = tms_rt_map(TMS_RT_RETURN_HOOKS_MOST * sizeof(*plants->plants));
     }
     if (plants == NULL || plants->plants == NULL) {
         return NULL;
@@ -46,7 +46,7 @@ static struct tms_rt_plants *new_plants(void)
     return plants;
 }
 
-struct tms_rt_plants *tms_rt_need_plants(void)
+struct tms_rt_return_hooks *tms_rt_need_return_hooks(void)
 {
     if (own == NULL) {
         tms_rt_mutex_lock(&known.lock);
@@ -61,10 +61,10 @@ struct tms_rt_plants *tms_rt_need_plants(void)
     return own;
 }
 
-void tms_rt_drop_plants(void)
+void tms_rt_drop_return_hooks(void)
 {
     if (own != NULL) {
-        tms_rt_uproot();
+        tms_rt_remove_return_hooks();
         tms_rt_mutex_lock(&known.lock);
         own->next_free = known.free;
         known.free = own;
@@ -73,12 +73,12 @@ void tms_rt_drop_plants(void)
     }
 }
 
-bool tms_rt_is_planted(const uintptr_t *slot)
+bool tms_rt_is_return_hook(const uintptr_t *slot)
 {
     return *slot == (uintptr_t)tms_rt_trampoline;
 }
 
-void tms_rt_put_in(struct tms_rt_plant *plant)
+void tms_rt_install_return_hook(struct tms_rt_return_hook *plant)
 {
     atomic_signal_fence(memory_order_release);
     *(volatile uintptr_t *)plant->slot = (uintptr_t)tms_rt_trampoline;
@@ -109,7 +109,7 @@ BARE static _Noreturn void lost(void)
 /* A stack that another thread has begun: the plant stays in that thread's list. */
 BARE static uintptr_t find_elsewhere(const uintptr_t *slot)
 {
-    for (const struct tms_rt_plants *at = known.all; at != NULL; at = at->next) {
+    for (const struct tms_rt_return_hooks *at = known.all; at != NULL; at = at->next) {
         for (size_t i = at->count; i-- > 0;) {
             if (at->plants[i].slot == slot) {
                 return at->plants[i].real;
@@ -122,7 +122,7 @@ BARE static uintptr_t find_elsewhere(const uintptr_t *slot)
 /* From trampoline.S: the function returns whose return address was in this slot. */
 BARE void tms_rt_returned(uintptr_t *slot)
 {
-    struct tms_rt_plants *mine = own;
+    struct tms_rt_return_hooks *mine = own;
     size_t count = mine != NULL ? mine->count : 0;
     uintptr_t real = 0;
 
@@ -140,27 +140,27 @@ BARE void tms_rt_returned(uintptr_t *slot)
 
 /* ---- unwinders -------------------------------------------------------------------------- */
 
-void tms_rt_lift(void)
+void tms_rt_suspend_return_hooks(void)
 {
     for (size_t i = 0; own != NULL && i < own->count; i++) {
-        if (tms_rt_is_planted(own->plants[i].slot)) { /* not one that was jumped out of */
+        if (tms_rt_is_return_hook(own->plants[i].slot)) { /* not one that was jumped out of */
             *own->plants[i].slot = own->plants[i].real;
         }
     }
 }
 
-void tms_rt_replant(void)
+void tms_rt_resume_return_hooks(void)
 {
     for (size_t i = 0; own != NULL && i < own->count; i++) {
         if (*own->plants[i].slot == own->plants[i].real) {
-            tms_rt_put_in(&own->plants[i]);
+            tms_rt_install_return_hook(&own->plants[i]);
         }
     }
 }
 
-void tms_rt_uproot(void)
+void tms_rt_remove_return_hooks(void)
 {
-    tms_rt_lift();
+    tms_rt_suspend_return_hooks();
     if (own != NULL) {
         own->count = 0;
     }
@@ -177,7 +177,7 @@ _Unwind_Reason_Code tms_rt_personality(int version, _Unwind_Action actions,
                                        struct _Unwind_Exception *exception,
                                        struct _Unwind_Context *context)
 {
-    tms_rt_uproot();
+    tms_rt_remove_return_hooks();
     if ((actions & _UA_FORCE_UNWIND) == 0) {
         tms_rt_record_loss(TMS_SPOOL_LOST_STACKS);
     }

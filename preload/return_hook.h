@@ -22,7 +22,7 @@
 
 #include "runtime/core/rt.h"
 
-struct tms_rt_plant {
+struct tms_rt_return_hook {
     uintptr_t *slot;
     uintptr_t real;     /* what stood there */
     uintptr_t function; /* its first instruction */
@@ -30,32 +30,33 @@ struct tms_rt_plant {
     uint32_t number;    /* of the activation */
 };
 
-#define TMS_RT_PLANTS_MOST (1u << 18)
-#define TMS_RT_LEVELS      7u /* less than the bytes of a slot, see stack_sync.c */
+#define TMS_RT_RETURN_HOOKS_MOST (1u << 18)
+#define TMS_RT_LEVELS            7u /* less than the bytes of a slot, see stack_sync.c */
 
-struct tms_rt_plants {
-    struct tms_rt_plant *plants; /* TMS_RT_PLANTS_MOST of them, mapped as they are used */
+struct tms_rt_return_hooks {
+    struct tms_rt_return_hook
+        *plants; /* TMS_RT_RETURN_HOOKS_MOST of them, mapped as they are used */
     size_t count;
-    uint32_t numbers;                /* activations so far */
-    uint64_t activation;             /* see tms_rt_activation */
-    struct tms_rt_plants *next;      /* of all threads */
-    struct tms_rt_plants *next_free; /* of those that are over */
+    uint32_t numbers;                      /* activations so far */
+    uint64_t activation;                   /* see tms_rt_activation */
+    struct tms_rt_return_hooks *next;      /* of all threads */
+    struct tms_rt_return_hooks *next_free; /* of those that are over */
 };
 
 /* Of this thread; NULL before its first look and when there is no memory. */
-struct tms_rt_plants *tms_rt_plants(void);
+struct tms_rt_return_hooks *tms_rt_return_hooks(void);
 /* The same, made if need be. */
-struct tms_rt_plants *tms_rt_need_plants(void);
+struct tms_rt_return_hooks *tms_rt_need_return_hooks(void);
 /* The thread is over. */
-void tms_rt_drop_plants(void);
+void tms_rt_drop_return_hooks(void);
 
-bool tms_rt_is_planted(const uintptr_t *slot);
-void tms_rt_put_in(struct tms_rt_plant *plant);
+bool tms_rt_is_return_hook(const uintptr_t *slot);
+void tms_rt_install_return_hook(struct tms_rt_return_hook *plant);
 
 /* Puts all real addresses of the thread back, for good. */
-void tms_rt_uproot(void);
+void tms_rt_remove_return_hooks(void);
 /* The same for a while: what walks the stack sees it as it was; then everything as before. */
-void tms_rt_lift(void);
-void tms_rt_replant(void);
+void tms_rt_suspend_return_hooks(void);
+void tms_rt_resume_return_hooks(void);
 
 #endif

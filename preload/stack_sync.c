@@ -28,9 +28,9 @@ static bool is_own(uintptr_t pc)
 
 uintptr_t tms_rt_real_pc(uintptr_t found, const void *slot)
 {
-    const struct tms_rt_plants *own = tms_rt_plants();
+    const struct tms_rt_return_hooks *own = tms_rt_return_hooks();
 
-    for (size_t i = tms_rt_is_planted(slot) && own != NULL ? own->count : 0; i-- > 0;) {
+    for (size_t i = tms_rt_is_return_hook(slot) && own != NULL ? own->count : 0; i-- > 0;) {
         if (own->plants[i].slot == slot) {
             return own->plants[i].real;
         }
@@ -56,7 +56,7 @@ bool tms_rt_is_foreign(uintptr_t address)
 
 uint64_t tms_rt_activation(void)
 {
-    const struct tms_rt_plants *own = tms_rt_plants();
+    const struct tms_rt_return_hooks *own = tms_rt_return_hooks();
 
     return own != NULL ? own->activation : 0;
 }
@@ -66,9 +66,9 @@ bool tms_rt_is_superfluous(void)
     return dlsym(RTLD_DEFAULT, "__tsan_func_entry") != NULL;
 }
 
-void tms_rt_look_ends(void)
+void tms_rt_drop_stack(void)
 {
-    tms_rt_drop_plants();
+    tms_rt_drop_return_hooks();
 }
 
 /* ---- walking ---------------------------------------------------------------------------- */
@@ -78,7 +78,7 @@ void tms_rt_look_ends(void)
  */
 struct walk {
     struct tms_rt_cursor cursor;
-    struct tms_rt_plants *known;
+    struct tms_rt_return_hooks *known;
     size_t added;
     uintptr_t *met;         /* the planted slot that ended it; NULL: none */
     uintptr_t met_function; /* whose it is now, 0: unknown */
@@ -91,13 +91,13 @@ struct walk {
  */
 static void start_walk(struct walk *walk, const uintptr_t *frame)
 {
-    while (is_own(frame[1]) && !tms_rt_is_planted(&frame[1])) {
+    while (is_own(frame[1]) && !tms_rt_is_return_hook(&frame[1])) {
         frame = (const uintptr_t *)frame[0];
     }
     walk->cursor.pc = frame[1];
     walk->cursor.bp = frame[0];
     walk->cursor.sp = (uintptr_t)(frame + 2);
-    if (tms_rt_is_planted(&frame[1])) {
+    if (tms_rt_is_return_hook(&frame[1])) {
         walk->met = (uintptr_t *)(uintptr_t)&frame[1];
     }
 }
@@ -107,9 +107,9 @@ static bool note(struct walk *walk, uintptr_t *slot, uintptr_t real, uintptr_t f
                  uintptr_t level)
 {
     size_t at = walk->known->count + walk->added;
-    struct tms_rt_plant *plant = &walk->known->plants[at];
+    struct tms_rt_return_hook *plant = &walk->known->plants[at];
 
-    if (at == TMS_RT_PLANTS_MOST) {
+    if (at == TMS_RT_RETURN_HOOKS_MOST) {
         return false;
     }
     plant->slot = slot;
@@ -130,7 +130,7 @@ static void follow(struct walk *walk)
         if (walk->end != TMS_RT_STEPPED) {
             return;
         }
-        if (tms_rt_is_planted(slot)) {
+        if (tms_rt_is_return_hook(slot)) {
             walk->met = slot;
             walk->met_function = function;
         } else if (!own && !note(walk, slot, *slot, function, 0)) {
@@ -145,7 +145,7 @@ static void follow(struct walk *walk)
 /* How many of the plants are of functions that are still active. */
 static size_t count_alive(const struct walk *walk)
 {
-    const struct tms_rt_plants *known = walk->known;
+    const struct tms_rt_return_hooks *known = walk->known;
     size_t alive = known->count;
 
     if (walk->met == NULL && walk->end == TMS_RT_OUTERMOST) {
@@ -159,17 +159,17 @@ static size_t count_alive(const struct walk *walk)
     return alive;
 }
 
-static void reverse(struct tms_rt_plant *plants, size_t count)
+static void reverse(struct tms_rt_return_hook *plants, size_t count)
 {
     for (size_t i = 0; i < count / 2; i++) {
-        struct tms_rt_plant first = plants[i];
+        struct tms_rt_return_hook first = plants[i];
         plants[i] = plants[count - 1 - i];
         plants[count - 1 - i] = first;
     }
 }
 
 /* What the runtime tells frames apart by: the stack pointer of the caller, less what it jumped. */
-static uintptr_t frame_of(const struct tms_rt_plant *plant)
+static uintptr_t frame_of(const struct tms_rt_return_hook *plant)
 {
     return (uintptr_t)(plant->slot + 1) - plant->level;
 }
@@ -180,7 +180,7 @@ static uintptr_t frame_of(const struct tms_rt_plant *plant)
  */
 static size_t follow_jumps(struct walk *walk, size_t alive)
 {
-    const struct tms_rt_plant *plants = walk->known->plants;
+    const struct tms_rt_return_hook *plants = walk->known->plants;
     size_t at = alive;
 
     while (at > 0 && plants[at - 1].slot == walk->met) {
@@ -190,13 +190,13 @@ static size_t follow_jumps(struct walk *walk, size_t alive)
         at--;
     }
     if (at < alive && plants[alive - 1].level + 1 < TMS_RT_LEVELS) {
-        const struct tms_rt_plant *last = &plants[alive - 1];
+        const struct tms_rt_return_hook *last = &plants[alive - 1];
         note(walk, last->slot, last->real, walk->met_function, last->level + 1);
     }
     return alive;
 }
 
-static void enter(struct tms_rt_thread *t, const struct tms_rt_plant *plant)
+static void enter(struct tms_rt_thread *t, const struct tms_rt_return_hook *plant)
 {
     /* One byte in, because names are looked for before an address. */
     tms_rt_function_enter(t, plant->function + 1, plant->real, frame_of(plant));
@@ -205,7 +205,7 @@ static void enter(struct tms_rt_thread *t, const struct tms_rt_plant *plant)
 /* Functions that have returned, or were jumped out of, or of which nothing is proven. */
 static void leave_old(struct tms_rt_thread *t, const struct walk *walk, size_t alive)
 {
-    const struct tms_rt_plant *last = alive > 0 ? &walk->known->plants[alive - 1] : NULL;
+    const struct tms_rt_return_hook *last = alive > 0 ? &walk->known->plants[alive - 1] : NULL;
     bool proven = walk->met != NULL && last != NULL && last->slot == walk->met;
 
     tms_rt_unwind(t, proven ? frame_of(last) : UINTPTR_MAX);
@@ -213,8 +213,8 @@ static void leave_old(struct tms_rt_thread *t, const struct walk *walk, size_t a
 
 static void add_new(struct tms_rt_thread *t, const struct walk *walk, size_t alive)
 {
-    struct tms_rt_plants *known = walk->known;
-    struct tms_rt_plant *added = &known->plants[known->count];
+    struct tms_rt_return_hooks *known = walk->known;
+    struct tms_rt_return_hook *added = &known->plants[known->count];
 
     reverse(added, walk->added);
     if (alive < known->count) {
@@ -222,24 +222,24 @@ static void add_new(struct tms_rt_thread *t, const struct walk *walk, size_t ali
     }
     known->count = alive;
     for (size_t i = 0; i < walk->added; i++) {
-        struct tms_rt_plant *plant = &known->plants[known->count++];
+        struct tms_rt_return_hook *plant = &known->plants[known->count++];
         plant->number = ++known->numbers;
-        tms_rt_put_in(plant);
+        tms_rt_install_return_hook(plant);
         enter(t, plant);
     }
 }
 
 /* Of the activation so far from the inside. */
-static uint64_t number_of(const struct tms_rt_plants *known, size_t place)
+static uint64_t number_of(const struct tms_rt_return_hooks *known, size_t place)
 {
     return known->count >= place ? known->plants[known->count - place].number : 0;
 }
 
-__attribute__((noinline)) void tms_rt_look(struct tms_rt_thread *t)
+__attribute__((noinline)) void tms_rt_sync_stack(struct tms_rt_thread *t)
 {
     const uintptr_t *frame = __builtin_frame_address(0);
     struct walk walk = {.cursor = {.low = t->stack_low, .high = t->stack_high},
-                        .known = tms_rt_need_plants()};
+                        .known = tms_rt_need_return_hooks()};
 
     if (walk.known != NULL) {
         walk.known->activation = 0;

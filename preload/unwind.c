@@ -22,21 +22,21 @@
 UNWINDER(_Unwind_Reason_Code, _Unwind_RaiseException, (struct _Unwind_Exception *))
 TMS_RT_INTERPOSE _Unwind_Reason_Code _Unwind_RaiseException(struct _Unwind_Exception *exception)
 {
-    tms_rt_uproot();
+    tms_rt_remove_return_hooks();
     return real__Unwind_RaiseException()(exception);
 }
 
 UNWINDER(_Unwind_Reason_Code, _Unwind_Resume_or_Rethrow, (struct _Unwind_Exception *))
 TMS_RT_INTERPOSE _Unwind_Reason_Code _Unwind_Resume_or_Rethrow(struct _Unwind_Exception *exception)
 {
-    tms_rt_uproot();
+    tms_rt_remove_return_hooks();
     return real__Unwind_Resume_or_Rethrow()(exception);
 }
 
 UNWINDER(void, _Unwind_Resume, (struct _Unwind_Exception *))
 TMS_RT_INTERPOSE void _Unwind_Resume(struct _Unwind_Exception *exception)
 {
-    tms_rt_uproot();
+    tms_rt_remove_return_hooks();
     real__Unwind_Resume()(exception);
     abort(); /* it does not return */
 }
@@ -46,7 +46,7 @@ UNWINDER(_Unwind_Reason_Code, _Unwind_ForcedUnwind,
 TMS_RT_INTERPOSE _Unwind_Reason_Code _Unwind_ForcedUnwind(struct _Unwind_Exception *exception,
                                                           _Unwind_Stop_Fn stop, void *argument)
 {
-    tms_rt_uproot();
+    tms_rt_remove_return_hooks();
     return real__Unwind_ForcedUnwind()(exception, stop, argument);
 }
 
@@ -56,9 +56,9 @@ TMS_RT_INTERPOSE _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn trace, v
 {
     struct tms_rt_thread *thread = tms_rt_enter();
 
-    tms_rt_lift();
+    tms_rt_suspend_return_hooks();
     _Unwind_Reason_Code code = real__Unwind_Backtrace()(trace, argument);
-    tms_rt_replant();
+    tms_rt_resume_return_hooks();
     if (thread != NULL) {
         tms_rt_leave(thread);
     }
@@ -71,9 +71,9 @@ TMS_RT_INTERPOSE int backtrace(void **addresses, int most)
 {
     struct tms_rt_thread *thread = tms_rt_enter();
 
-    tms_rt_lift();
+    tms_rt_suspend_return_hooks();
     int count = real_backtrace()(addresses, most);
-    tms_rt_replant();
+    tms_rt_resume_return_hooks();
     if (thread != NULL) {
         tms_rt_leave(thread);
     }

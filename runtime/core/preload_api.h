@@ -12,7 +12,7 @@ struct tms_rt_thread;
  * Before an operation: brings the functions that the runtime knows of up to what is on the stack
  * of the thread. Those that are new are entered, those that have returned are left.
  */
-void tms_rt_look(struct tms_rt_thread *thread);
+void tms_rt_sync_stack(struct tms_rt_thread *thread);
 
 /*
  * Which call of the function that the program is in it is, as a number of the thread; and above it,
@@ -21,7 +21,7 @@ void tms_rt_look(struct tms_rt_thread *thread);
 uint64_t tms_rt_activation(void);
 
 /* The thread is over, and its stack with it. */
-void tms_rt_look_ends(void);
+void tms_rt_drop_stack(void);
 
 /* The real return address, of which `found` was read at `slot`. */
 uintptr_t tms_rt_real_pc(uintptr_t found, const void *slot);

@@ -49,10 +49,10 @@
  * TMS_RT_PRELOAD: this becomes a library for programs that were not compiled for it (preload/).
  *
  * TMS_RT_PC: the instruction behind the call into the runtime; only in functions that the program
- * calls. TMS_RT_LOOK: what the program is in the middle of, where no function announces itself;
- * TMS_RT_FOREIGN: code of the system's, where there is no other. TMS_RT_SUPERFLUOUS: another
- * runtime does what this one would. TMS_RT_NAMELESS: programs may be stripped, and main is known
- * by its place only. TMS_RT_SEES_MEMORY: accesses announce themselves.
+ * calls. TMS_RT_SYNC_STACK: what the program is in the middle of, where no function announces
+ * itself; TMS_RT_FOREIGN: code of the system's, where there is no other. TMS_RT_SUPERFLUOUS:
+ * another runtime does what this one would. TMS_RT_NAMELESS: programs may be stripped, and main is
+ * known by its place only. TMS_RT_SEES_MEMORY: accesses announce themselves.
  */
 #ifdef TMS_RT_PRELOAD
 #include "runtime/core/preload_api.h"
@@ -60,18 +60,18 @@
 #define TMS_RT_PC()                                                                                \
     tms_rt_real_pc((uintptr_t)__builtin_return_address(0),                                         \
                    (const uintptr_t *)__builtin_frame_address(0) + 1)
-#define TMS_RT_LOOK(thread)  tms_rt_look(thread)
-#define TMS_RT_LOOK_ENDS()   tms_rt_look_ends()
-#define TMS_RT_ACTIVATION()  tms_rt_activation()
-#define TMS_RT_FOREIGN(code) tms_rt_is_foreign(code)
-#define TMS_RT_SUPERFLUOUS() tms_rt_is_superfluous()
-#define TMS_RT_NAMELESS      true
-#define TMS_RT_SEES_MEMORY   false
+#define TMS_RT_SYNC_STACK(thread) tms_rt_sync_stack(thread)
+#define TMS_RT_DROP_STACK()       tms_rt_drop_stack()
+#define TMS_RT_ACTIVATION()       tms_rt_activation()
+#define TMS_RT_FOREIGN(code)      tms_rt_is_foreign(code)
+#define TMS_RT_SUPERFLUOUS()      tms_rt_is_superfluous()
+#define TMS_RT_NAMELESS           true
+#define TMS_RT_SEES_MEMORY        false
 #else
-#define TMS_RT_TLS          __thread __attribute__((tls_model("local-exec"))) /* executables only */
-#define TMS_RT_PC()         ((uintptr_t)__builtin_return_address(0))
-#define TMS_RT_LOOK(thread) (void)(thread)
-#define TMS_RT_LOOK_ENDS()
+#define TMS_RT_TLS                __thread __attribute__((tls_model("local-exec"))) /* executables only */
+#define TMS_RT_PC()               ((uintptr_t)__builtin_return_address(0))
+#define TMS_RT_SYNC_STACK(thread) (void)(thread)
+#define TMS_RT_DROP_STACK()
 #define TMS_RT_ACTIVATION()  0
 #define TMS_RT_FOREIGN(code) false
 #define TMS_RT_SUPERFLUOUS() false

@@ -62,7 +62,7 @@ bool tms_rt_looking_up(void);
 /* The same for what the functions on the stack are to be known for. */
 #define TMS_RT_TELL_HERE(call)                                                                     \
     TMS_RT_TELL({                                                                                  \
-        TMS_RT_LOOK(thread);                                                                       \
+        TMS_RT_SYNC_STACK(thread);                                                                 \
         call;                                                                                      \
     })
 

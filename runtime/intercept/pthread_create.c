@@ -53,7 +53,7 @@ static void at_end(void *value)
     if (thread != NULL) {
         tms_rt_thread_end(thread); /* no tms_rt_leave: there is nobody left to leave */
     }
-    TMS_RT_LOOK_ENDS();
+    TMS_RT_DROP_STACK();
 }
 
 static void make_end_key(void)
@@ -108,7 +108,7 @@ bool tms_rt_begin_birth(struct tms_rt_birth *birth, uintptr_t pc)
     if (own == NULL) {
         own = birth->parent;
     }
-    TMS_RT_LOOK(birth->parent);
+    TMS_RT_SYNC_STACK(birth->parent);
     tms_rt_function_starts_thread(birth->routine);
     birth->child = tms_rt_fork_thread(birth->parent, pc);
     if (birth->child == NULL) {

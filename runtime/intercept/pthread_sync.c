@@ -74,7 +74,7 @@ void tms_rt_begin_wait(struct tms_rt_waiting *waiting)
         return;
     }
     int saved_errno = errno;
-    TMS_RT_LOOK(thread);
+    TMS_RT_SYNC_STACK(thread);
     waiting->depth = tms_rt_wait_begins(thread, waiting->condition, waiting->lock, waiting->pc);
     waiting->told = true;
     errno = saved_errno;
