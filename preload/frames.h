@@ -28,7 +28,7 @@ enum tms_rt_step {
 
 /*
  * The return address of the frame is in *slot, and `function` is where its code begins. The
- * cursor has moved but for its pc, which is for the caller to find out: *slot may be planted.
+ * cursor has moved but for its pc, which is for the caller to find out: *slot may be hooked.
  */
 enum tms_rt_step tms_rt_step(struct tms_rt_cursor *cursor, uintptr_t **slot, uintptr_t *function);
 

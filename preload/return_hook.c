@@ -33,17 +33,17 @@ struct tms_rt_return_hooks *tms_rt_return_hooks(void)
 
 static struct tms_rt_return_hooks *new_plants(void)
 {
-    struct tms_rt_return_hooks *plants = tms_rt_map(sizeof(*plants));
+    struct tms_rt_return_hooks *hooks = tms_rt_map(sizeof(*hooks));
 
-    if (plants != NULL) {
-        plants->plants = tms_rt_map(TMS_RT_RETURN_HOOKS_MOST * sizeof(*plants->plants));
+    if (hooks != NULL) {
+        hooks->hooks = tms_rt_map(TMS_RT_RETURN_HOOKS_MOST * sizeof(*hooks->hooks));
     }
-    if (plants == NULL || plants->plants == NULL) {
+    if (hooks == NULL || hooks->hooks == NULL) {
         return NULL;
     }
-    plants->next = atomic_load(&known.all);
-    atomic_store(&known.all, plants);
-    return plants;
+    hooks->next = atomic_load(&known.all);
+    atomic_store(&known.all, hooks);
+    return hooks;
 }
 
 struct tms_rt_return_hooks *tms_rt_need_return_hooks(void)
@@ -78,10 +78,10 @@ bool tms_rt_is_return_hook(const uintptr_t *slot)
     return *slot == (uintptr_t)tms_rt_trampoline;
 }
 
-void tms_rt_install_return_hook(struct tms_rt_return_hook *plant)
+void tms_rt_install_return_hook(struct tms_rt_return_hook *hook)
 {
     atomic_signal_fence(memory_order_release);
-    *(volatile uintptr_t *)plant->slot = (uintptr_t)tms_rt_trampoline;
+    *(volatile uintptr_t *)hook->slot = (uintptr_t)tms_rt_trampoline;
 }
 
 /* ---- a function returns ----------------------------------------------------------------- */
@@ -106,13 +106,13 @@ BARE static _Noreturn void lost(void)
     __builtin_trap();
 }
 
-/* A stack that another thread has begun: the plant stays in that thread's list. */
+/* A stack that another thread has begun: the hook stays in that thread's list. */
 BARE static uintptr_t find_elsewhere(const uintptr_t *slot)
 {
     for (const struct tms_rt_return_hooks *at = known.all; at != NULL; at = at->next) {
         for (size_t i = at->count; i-- > 0;) {
-            if (at->plants[i].slot == slot) {
-                return at->plants[i].real;
+            if (at->hooks[i].slot == slot) {
+                return at->hooks[i].real;
             }
         }
     }
@@ -126,8 +126,8 @@ BARE void tms_rt_returned(uintptr_t *slot)
     size_t count = mine != NULL ? mine->count : 0;
     uintptr_t real = 0;
 
-    for (; count > 0 && mine->plants[count - 1].slot <= slot; count--) {
-        real = mine->plants[count - 1].slot == slot ? mine->plants[count - 1].real : 0;
+    for (; count > 0 && mine->hooks[count - 1].slot <= slot; count--) {
+        real = mine->hooks[count - 1].slot == slot ? mine->hooks[count - 1].real : 0;
     }
     if (real == 0) {
         *slot = find_elsewhere(slot);
@@ -143,8 +143,8 @@ BARE void tms_rt_returned(uintptr_t *slot)
 void tms_rt_suspend_return_hooks(void)
 {
     for (size_t i = 0; own != NULL && i < own->count; i++) {
-        if (tms_rt_is_return_hook(own->plants[i].slot)) { /* not one that was jumped out of */
-            *own->plants[i].slot = own->plants[i].real;
+        if (tms_rt_is_return_hook(own->hooks[i].slot)) { /* not one that was jumped out of */
+            *own->hooks[i].slot = own->hooks[i].real;
         }
     }
 }
@@ -152,8 +152,8 @@ void tms_rt_suspend_return_hooks(void)
 void tms_rt_resume_return_hooks(void)
 {
     for (size_t i = 0; own != NULL && i < own->count; i++) {
-        if (*own->plants[i].slot == own->plants[i].real) {
-            tms_rt_install_return_hook(&own->plants[i]);
+        if (*own->hooks[i].slot == own->hooks[i].real) {
+            tms_rt_install_return_hook(&own->hooks[i]);
         }
     }
 }

@@ -6,10 +6,10 @@
  * of it. The real addresses are kept here, by thread, outermost first.
  *
  * A function that ends with a jump to another lends it its return address. In the source that is a
- * call like any other, so the second is inside the first, and has a plant of its own with the same
+ * call like any other, so the second is inside the first, and has a hook of its own with the same
  * slot, at the next level.
  *
- * Invariants: slots do not rise from one plant to the next; a plant is in the list before its slot
+ * Invariants: slots do not rise from one hook to the next; a hook is in the list before its slot
  * is changed, so that whoever returns finds it. Plants of functions that were jumped out of stay in
  * the list until the next look at the stack finds them dead.
  */
@@ -35,7 +35,7 @@ struct tms_rt_return_hook {
 
 struct tms_rt_return_hooks {
     struct tms_rt_return_hook
-        *plants; /* TMS_RT_RETURN_HOOKS_MOST of them, mapped as they are used */
+        *hooks; /* TMS_RT_RETURN_HOOKS_MOST of them, mapped as they are used */
     size_t count;
     uint32_t numbers;                      /* activations so far */
     uint64_t activation;                   /* see tms_rt_activation */
@@ -51,7 +51,7 @@ struct tms_rt_return_hooks *tms_rt_need_return_hooks(void);
 void tms_rt_drop_return_hooks(void);
 
 bool tms_rt_is_return_hook(const uintptr_t *slot);
-void tms_rt_install_return_hook(struct tms_rt_return_hook *plant);
+void tms_rt_install_return_hook(struct tms_rt_return_hook *hook);
 
 /* Puts all real addresses of the thread back, for good. */
 void tms_rt_remove_return_hooks(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Functions of a program that does not announce them: at each operation the stack is walked from
- * the inside until a function is met that was there before, which its planted return address
+ * the inside until a function is met that was there before, which its hooked return address
  * proves (return_hook.h). So a walk is as long as what is new.
  *
  * A walk that can't go on, because it meets code without call frame information or a signal
@@ -31,8 +31,8 @@ uintptr_t tms_rt_real_pc(uintptr_t found, const void *slot)
     const struct tms_rt_return_hooks *own = tms_rt_return_hooks();
 
     for (size_t i = tms_rt_is_return_hook(slot) && own != NULL ? own->count : 0; i-- > 0;) {
-        if (own->plants[i].slot == slot) {
-            return own->plants[i].real;
+        if (own->hooks[i].slot == slot) {
+            return own->hooks[i].real;
         }
     }
     return found;
@@ -74,13 +74,13 @@ void tms_rt_drop_stack(void)
 /* ---- walking ---------------------------------------------------------------------------- */
 
 /*
- * A walk. What is new lies behind the plants there are, innermost first, until the walk is over.
+ * A walk. What is new lies behind the hooks there are, innermost first, until the walk is over.
  */
 struct walk {
     struct tms_rt_cursor cursor;
     struct tms_rt_return_hooks *known;
     size_t added;
-    uintptr_t *met;         /* the planted slot that ended it; NULL: none */
+    uintptr_t *met;         /* the hooked slot that ended it; NULL: none */
     uintptr_t met_function; /* whose it is now, 0: unknown */
     enum tms_rt_step end;
 };
@@ -107,15 +107,15 @@ static bool note(struct walk *walk, uintptr_t *slot, uintptr_t real, uintptr_t f
                  uintptr_t level)
 {
     size_t at = walk->known->count + walk->added;
-    struct tms_rt_return_hook *plant = &walk->known->plants[at];
+    struct tms_rt_return_hook *hook = &walk->known->hooks[at];
 
     if (at == TMS_RT_RETURN_HOOKS_MOST) {
         return false;
     }
-    plant->slot = slot;
-    plant->real = real;
-    plant->function = function;
-    plant->level = level;
+    hook->slot = slot;
+    hook->real = real;
+    hook->function = function;
+    hook->level = level;
     walk->added++;
     return true;
 }
@@ -142,7 +142,7 @@ static void follow(struct walk *walk)
 
 /* ---- what came of it -------------------------------------------------------------------- */
 
-/* How many of the plants are of functions that are still active. */
+/* How many of the hooks are of functions that are still active. */
 static size_t count_alive(const struct walk *walk)
 {
     const struct tms_rt_return_hooks *known = walk->known;
@@ -153,59 +153,59 @@ static size_t count_alive(const struct walk *walk)
     }
     /* The first slot further out than all that was seen. */
     const uintptr_t *seen = walk->met != NULL ? walk->met - 1 : (uintptr_t *)walk->cursor.sp;
-    while (alive > 0 && known->plants[alive - 1].slot <= seen) {
+    while (alive > 0 && known->hooks[alive - 1].slot <= seen) {
         alive--;
     }
     return alive;
 }
 
-static void reverse(struct tms_rt_return_hook *plants, size_t count)
+static void reverse(struct tms_rt_return_hook *hooks, size_t count)
 {
     for (size_t i = 0; i < count / 2; i++) {
-        struct tms_rt_return_hook first = plants[i];
-        plants[i] = plants[count - 1 - i];
-        plants[count - 1 - i] = first;
+        struct tms_rt_return_hook first = hooks[i];
+        hooks[i] = hooks[count - 1 - i];
+        hooks[count - 1 - i] = first;
     }
 }
 
 /* What the runtime tells frames apart by: the stack pointer of the caller, less what it jumped. */
-static uintptr_t frame_of(const struct tms_rt_return_hook *plant)
+static uintptr_t frame_of(const struct tms_rt_return_hook *hook)
 {
-    return (uintptr_t)(plant->slot + 1) - plant->level;
+    return (uintptr_t)(hook->slot + 1) - hook->level;
 }
 
 /*
- * The function that is met may not be the one whose return address was planted: that one ended
+ * The function that is met may not be the one whose return address was hooked: that one ended
  * with a jump. If the jumps have come back to where they had been before, that is where we are.
  */
 static size_t follow_jumps(struct walk *walk, size_t alive)
 {
-    const struct tms_rt_return_hook *plants = walk->known->plants;
+    const struct tms_rt_return_hook *hooks = walk->known->hooks;
     size_t at = alive;
 
-    while (at > 0 && plants[at - 1].slot == walk->met) {
-        if (walk->met_function == 0 || plants[at - 1].function == walk->met_function) {
+    while (at > 0 && hooks[at - 1].slot == walk->met) {
+        if (walk->met_function == 0 || hooks[at - 1].function == walk->met_function) {
             return at;
         }
         at--;
     }
-    if (at < alive && plants[alive - 1].level + 1 < TMS_RT_LEVELS) {
-        const struct tms_rt_return_hook *last = &plants[alive - 1];
+    if (at < alive && hooks[alive - 1].level + 1 < TMS_RT_LEVELS) {
+        const struct tms_rt_return_hook *last = &hooks[alive - 1];
         note(walk, last->slot, last->real, walk->met_function, last->level + 1);
     }
     return alive;
 }
 
-static void enter(struct tms_rt_thread *t, const struct tms_rt_return_hook *plant)
+static void enter(struct tms_rt_thread *t, const struct tms_rt_return_hook *hook)
 {
     /* One byte in, because names are looked for before an address. */
-    tms_rt_function_enter(t, plant->function + 1, plant->real, frame_of(plant));
+    tms_rt_function_enter(t, hook->function + 1, hook->real, frame_of(hook));
 }
 
 /* Functions that have returned, or were jumped out of, or of which nothing is proven. */
 static void leave_old(struct tms_rt_thread *t, const struct walk *walk, size_t alive)
 {
-    const struct tms_rt_return_hook *last = alive > 0 ? &walk->known->plants[alive - 1] : NULL;
+    const struct tms_rt_return_hook *last = alive > 0 ? &walk->known->hooks[alive - 1] : NULL;
     bool proven = walk->met != NULL && last != NULL && last->slot == walk->met;
 
     tms_rt_unwind(t, proven ? frame_of(last) : UINTPTR_MAX);
@@ -214,25 +214,25 @@ static void leave_old(struct tms_rt_thread *t, const struct walk *walk, size_t a
 static void add_new(struct tms_rt_thread *t, const struct walk *walk, size_t alive)
 {
     struct tms_rt_return_hooks *known = walk->known;
-    struct tms_rt_return_hook *added = &known->plants[known->count];
+    struct tms_rt_return_hook *added = &known->hooks[known->count];
 
     reverse(added, walk->added);
     if (alive < known->count) {
-        memmove(&known->plants[alive], added, walk->added * sizeof(*added));
+        memmove(&known->hooks[alive], added, walk->added * sizeof(*added));
     }
     known->count = alive;
     for (size_t i = 0; i < walk->added; i++) {
-        struct tms_rt_return_hook *plant = &known->plants[known->count++];
-        plant->number = ++known->numbers;
-        tms_rt_install_return_hook(plant);
-        enter(t, plant);
+        struct tms_rt_return_hook *hook = &known->hooks[known->count++];
+        hook->number = ++known->numbers;
+        tms_rt_install_return_hook(hook);
+        enter(t, hook);
     }
 }
 
 /* Of the activation so far from the inside. */
 static uint64_t number_of(const struct tms_rt_return_hooks *known, size_t place)
 {
-    return known->count >= place ? known->plants[known->count - place].number : 0;
+    return known->count >= place ? known->hooks[known->count - place].number : 0;
 }
 
 __attribute__((noinline)) void tms_rt_sync_stack(struct tms_rt_thread *t)

@@ -2,7 +2,7 @@
 /*
  * What reads return addresses sees those of the program. An exception puts them back for good:
  * where it will be caught is not known here, so all blocks of the thread count as ended. Who only
- * looks finds them in place, and leaves them planted as they were.
+ * looks finds them in place, and leaves them hooked as they were.
  *
  * Functions that pthread_exit and cancellation unwind by are the C library's own; those come to
  * the personality routine in return_hook.c. dlclose takes code away.
@@ -50,7 +50,7 @@ TMS_RT_INTERPOSE _Unwind_Reason_Code _Unwind_ForcedUnwind(struct _Unwind_Excepti
     return real__Unwind_ForcedUnwind()(exception, stop, argument);
 }
 
-/* Around the real one the thread is inside the runtime: nothing is planted meanwhile. */
+/* Around the real one the thread is inside the runtime: nothing is hooked meanwhile. */
 UNWINDER(_Unwind_Reason_Code, _Unwind_Backtrace, (_Unwind_Trace_Fn, void *))
 TMS_RT_INTERPOSE _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn trace, void *argument)
 {
