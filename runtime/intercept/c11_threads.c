@@ -17,22 +17,22 @@ _Static_assert(thrd_success == 0,
 
 static int start(void *argument)
 {
-    struct tms_rt_birth *birth = argument;
-    thrd_start_t routine = (thrd_start_t)birth->routine;
-    argument = birth->argument;
-    tms_rt_born(birth);
+    struct tms_rt_thread_creation *creation = argument;
+    thrd_start_t routine = (thrd_start_t)creation->routine;
+    argument = creation->argument;
+    tms_rt_child_runs(creation);
     return routine(argument);
 }
 
 TMS_RT_REAL(int, thrd_create, (thrd_t *, thrd_start_t, void *))
 TMS_RT_INTERPOSE int thrd_create(thrd_t *id, thrd_start_t routine, void *argument)
 {
-    struct tms_rt_birth birth = {.routine = (uintptr_t)routine, .argument = argument};
-    if (!tms_rt_begin_birth(&birth, TMS_RT_PC())) {
+    struct tms_rt_thread_creation creation = {.routine = (uintptr_t)routine, .argument = argument};
+    if (!tms_rt_begin_creation(&creation, TMS_RT_PC())) {
         return real_thrd_create()(id, routine, argument);
     }
-    int result = real_thrd_create()(id, start, &birth);
-    tms_rt_end_birth(&birth, result == thrd_success, false);
+    int result = real_thrd_create()(id, start, &creation);
+    tms_rt_end_creation(&creation, result == thrd_success, false);
     return result;
 }
 

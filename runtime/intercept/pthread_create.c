@@ -96,25 +96,26 @@ TMS_RT_INTERPOSE void pthread_exit(void *result)
 
 /* ---- creation --------------------------------------------------------------------------- */
 
-/* The caller stays inside the runtime until _end_birth: what creation allocates is not watched. */
-bool tms_rt_begin_birth(struct tms_rt_birth *birth, uintptr_t pc)
+/* The caller stays inside the runtime until _end_creation: what creation allocates is not watched.
+ */
+bool tms_rt_begin_creation(struct tms_rt_thread_creation *creation, uintptr_t pc)
 {
     tms_rt_start();
     tms_rt_before(TMS_RT_AT_OTHER, NULL, pc);
-    birth->parent = tms_rt_enter();
-    if (birth->parent == NULL) {
+    creation->parent = tms_rt_enter();
+    if (creation->parent == NULL) {
         return false;
     }
     if (own == NULL) {
-        own = birth->parent;
+        own = creation->parent;
     }
-    TMS_RT_SYNC_STACK(birth->parent);
-    tms_rt_function_starts_thread(birth->routine);
-    birth->child = tms_rt_fork_thread(birth->parent, pc);
-    if (birth->child == NULL) {
-        tms_rt_leave(birth->parent);
+    TMS_RT_SYNC_STACK(creation->parent);
+    tms_rt_function_starts_thread(creation->routine);
+    creation->child = tms_rt_fork_thread(creation->parent, pc);
+    if (creation->child == NULL) {
+        tms_rt_leave(creation->parent);
     }
-    return birth->child != NULL;
+    return creation->child != NULL;
 }
 
 struct own_stack {
@@ -138,43 +139,43 @@ static void find_stack(void *argument)
     pthread_attr_destroy(&attributes);
 }
 
-void tms_rt_born(struct tms_rt_birth *birth)
+void tms_rt_child_runs(struct tms_rt_thread_creation *creation)
 {
     struct own_stack own_stack = {0};
     tms_rt_call_deep(find_stack, &own_stack);
-    uintptr_t routine = birth->routine;
-    watch_end(birth->child);
-    tms_rt_thread_start(birth->child, routine, own_stack.low, own_stack.high);
-    atomic_store(&birth->begun, 1);
-    tms_rt_raw(SYS_futex, (long)&birth->begun, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+    uintptr_t routine = creation->routine;
+    watch_end(creation->child);
+    tms_rt_thread_start(creation->child, routine, own_stack.low, own_stack.high);
+    atomic_store(&creation->begun, 1);
+    tms_rt_raw(SYS_futex, (long)&creation->begun, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
     tms_rt_before(TMS_RT_AT_START, NULL, routine);
 }
 
-void tms_rt_end_birth(struct tms_rt_birth *birth, bool created, bool detached)
+void tms_rt_end_creation(struct tms_rt_thread_creation *creation, bool created, bool detached)
 {
     int saved_errno = errno;
     if (!created) {
-        tms_rt_fork_failed(birth->child);
+        tms_rt_fork_failed(creation->child);
     }
-    while (created && atomic_load(&birth->begun) == 0) {
-        tms_rt_raw(SYS_futex, (long)&birth->begun, FUTEX_WAIT_PRIVATE, 0, 0, 0, 0);
+    while (created && atomic_load(&creation->begun) == 0) {
+        tms_rt_raw(SYS_futex, (long)&creation->begun, FUTEX_WAIT_PRIVATE, 0, 0, 0, 0);
     }
     if (created && detached) {
-        tms_rt_detach_thread(birth->child);
+        tms_rt_detach_thread(creation->child);
     }
     errno = saved_errno;
-    tms_rt_leave(birth->parent);
-    tms_rt_before(TMS_RT_AT_OTHER, NULL, birth->routine);
+    tms_rt_leave(creation->parent);
+    tms_rt_before(TMS_RT_AT_OTHER, NULL, creation->routine);
 }
 
 typedef void *start_routine(void *);
 
 static void *start(void *argument)
 {
-    struct tms_rt_birth *birth = argument;
-    start_routine *routine = (start_routine *)birth->routine;
-    argument = birth->argument;
-    tms_rt_born(birth);
+    struct tms_rt_thread_creation *creation = argument;
+    start_routine *routine = (start_routine *)creation->routine;
+    argument = creation->argument;
+    tms_rt_child_runs(creation);
     return routine(argument);
 }
 
@@ -189,12 +190,12 @@ TMS_RT_REAL(int, pthread_create, (pthread_t *, const pthread_attr_t *, start_rou
 TMS_RT_INTERPOSE int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
                                     start_routine *routine, void *argument)
 {
-    struct tms_rt_birth birth = {.routine = (uintptr_t)routine, .argument = argument};
-    if (!tms_rt_begin_birth(&birth, TMS_RT_PC())) {
+    struct tms_rt_thread_creation creation = {.routine = (uintptr_t)routine, .argument = argument};
+    if (!tms_rt_begin_creation(&creation, TMS_RT_PC())) {
         return real_pthread_create()(id, attributes, routine, argument);
     }
-    int result = real_pthread_create()(id, attributes, start, &birth);
-    tms_rt_end_birth(&birth, result == 0, asks_for_detached(attributes));
+    int result = real_pthread_create()(id, attributes, start, &creation);
+    tms_rt_end_creation(&creation, result == 0, asks_for_detached(attributes));
     return result;
 }
 

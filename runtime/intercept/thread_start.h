@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The birth of a thread and who it is, in common for POSIX and C11 threads.
+ * The creation of a thread and who it is, in common for POSIX and C11 threads.
  *
  * The creator notifies the runtime first, so that the fork comes before all that the child
  * does, and waits until the child has said who it is: whoever knows the pthread_t of a thread then
- * finds its descriptor. `struct tms_rt_birth` lives on the creator's stack that long.
+ * finds its descriptor. `struct tms_rt_thread_creation` lives on the creator's stack that long.
  */
 #ifndef TMS_RUNTIME_THREAD_START_H
 #define TMS_RUNTIME_THREAD_START_H
@@ -13,7 +13,7 @@
 
 #include "runtime/intercept/interpose.h"
 
-struct tms_rt_birth {
+struct tms_rt_thread_creation {
     struct tms_rt_thread *parent, *child;
     uintptr_t routine; /* what the program wants the child to run, and with what */
     void *argument;
@@ -21,11 +21,11 @@ struct tms_rt_birth {
 };
 
 /* In the creator, before; false: the child will run unwatched, create it as the program asked. */
-bool tms_rt_begin_birth(struct tms_rt_birth *birth, uintptr_t pc);
-/* In the child, the first thing; `birth` is gone afterwards. */
-void tms_rt_born(struct tms_rt_birth *birth);
+bool tms_rt_begin_creation(struct tms_rt_thread_creation *creation, uintptr_t pc);
+/* In the child, the first thing; `creation` is gone afterwards. */
+void tms_rt_child_runs(struct tms_rt_thread_creation *creation);
 /* In the creator, after; `created`: it worked, `detached`: there will be no join. */
-void tms_rt_end_birth(struct tms_rt_birth *birth, bool created, bool detached);
+void tms_rt_end_creation(struct tms_rt_thread_creation *creation, bool created, bool detached);
 
 /* NULL for a thread that is not watched. The thread must not be joined yet. */
 struct tms_rt_thread *tms_rt_thread_of(pthread_t id);
