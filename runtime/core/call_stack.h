@@ -63,7 +63,7 @@ static inline bool tms_rt_enter_plain(struct tms_rt_thread *thread, uintptr_t ad
     atomic_signal_fence(memory_order_seq_cst);
     tms_rt_push_frame(thread, address, caller, frame, (plain & 1) == 0);
     atomic_signal_fence(memory_order_seq_cst);
-    tms_rt_go_out(thread);
+    tms_rt_leave_fast(thread);
     return true;
 }
 

@@ -26,7 +26,7 @@ static bool is_in_block(uint32_t slot, uint64_t event)
 }
 
 /* The bits are read before they are written: the row is looked at by all threads. */
-void tms_rt_cover_meeting(struct tms_rt_thread *t, uint32_t slot, uint64_t event)
+void tms_rt_cover_conflict(struct tms_rt_thread *t, uint32_t slot, uint64_t event)
 {
     struct tms_rt_function *function = innermost(t);
 

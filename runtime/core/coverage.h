@@ -23,7 +23,7 @@ enum tms_rt_cover { TMS_RT_COVER_SHARED = 1, TMS_RT_COVER_MET = 2 };
  * The thread accesses memory that the thread in another slot accessed at this event. Sets one bit
  * of the function that it is in, or both.
  */
-void tms_rt_cover_meeting(struct tms_rt_thread *thread, uint32_t slot, uint64_t event);
+void tms_rt_cover_conflict(struct tms_rt_thread *thread, uint32_t slot, uint64_t event);
 
 /* Is this access of the slow path to be looked at? */
 static inline bool tms_rt_cover_is_due(struct tms_rt_thread *thread)

@@ -208,7 +208,7 @@ static void note_closing(struct tms_rt_thread *t)
         }
     }
     if (before || t->closing) {
-        tms_rt_show_pending(t);
+        tms_rt_spool_pending(t);
     }
 }
 
@@ -240,7 +240,7 @@ void tms_rt_add_edge(struct tms_rt_thread *t, const struct tms_op *op, struct so
 {
     const struct pending *pending = &t->engine->pending;
 
-    tms_frontier_arrive(&tms_rt_engine, t->engine, op, &source);
+    tms_frontier_add_edge(&tms_rt_engine, t->engine, op, &source);
     t->engine->nesting.depth = 0;
     note_closing(t);
     /* Whether a transaction is to blame may show later, by an edge from where one came before. */
@@ -332,7 +332,7 @@ static uint64_t lock_source(const struct tms_op *op)
 
 static void operate(void *argument)
 {
-    static struct tms_op ops[1 + TMS_OPS_BEHIND]; /* under the lock */
+    static struct tms_op ops[1 + TMS_OPS_AHEAD]; /* under the lock */
     const struct operation *operation = argument;
     struct tms_rt_thread *t = operation->thread;
     struct tms_op *op = operation->op;

@@ -249,7 +249,7 @@ static const struct tms_rt_open *next_deferred(struct tms_rt_thread *t)
     return call;
 }
 
-void tms_rt_judge_tell(struct tms_rt_thread *t)
+void tms_rt_judge_open_deferred(struct tms_rt_thread *t)
 {
     const struct tms_rt_open *open;
 
@@ -278,7 +278,7 @@ static void close_deep(void *argument)
 }
 
 /* Those that stay open, though they began later, have to be open in the core by then. */
-void tms_rt_judge_closing_told(struct tms_rt_thread *t, uint64_t begin, bool call, bool inner)
+void tms_rt_judge_close(struct tms_rt_thread *t, uint64_t begin, bool call, bool inner)
 {
     struct closing closing = {t->judge, begin, t->number + 1};
 
@@ -286,7 +286,7 @@ void tms_rt_judge_closing_told(struct tms_rt_thread *t, uint64_t begin, bool cal
         return;
     }
     if (!inner || (!call && t->call_count > 0 && t->calls[t->call_count - 1].number >= begin)) {
-        tms_rt_judge_tell(t);
+        tms_rt_judge_open_deferred(t);
     }
     tms_rt_call_deep(close_deep, &closing);
     t->judged_blocks -= !call;
@@ -306,7 +306,7 @@ void tms_rt_judge_demoted(struct tms_rt_thread *t, bool told)
 void tms_rt_judge_acquired(struct tms_rt_thread *t, const void *lock, uint32_t site)
 {
     if (t->judge != NULL) {
-        tms_rt_judge_tell(t);
+        tms_rt_judge_open_deferred(t);
         tms_judge_acquire(&judge.online.core, t->judge, (uintptr_t)lock, t->number, site);
     }
 }
@@ -314,7 +314,7 @@ void tms_rt_judge_acquired(struct tms_rt_thread *t, const void *lock, uint32_t s
 void tms_rt_judge_released(struct tms_rt_thread *t, const void *lock, uint32_t site, bool shared)
 {
     if (t->judge != NULL) {
-        tms_rt_judge_tell(t);
+        tms_rt_judge_open_deferred(t);
         tms_judge_release(&judge.online.core, t->judge, (uintptr_t)lock, t->number, site, shared);
     }
 }
@@ -322,7 +322,7 @@ void tms_rt_judge_released(struct tms_rt_thread *t, const void *lock, uint32_t s
 void tms_rt_judge_updated(struct tms_rt_thread *t, uintptr_t object)
 {
     if (t->judge != NULL) {
-        tms_rt_judge_tell(t);
+        tms_rt_judge_open_deferred(t);
         tms_judge_used(&judge.online.core, t->judge, object, false, t->number);
         t->judge->synchronised++;
         tms_judge_let_others(t->judge, t->number);
@@ -341,7 +341,7 @@ void tms_rt_judge_waits(struct tms_rt_thread *t)
 void tms_rt_judge_synchronised(struct tms_rt_thread *t)
 {
     if (t->judge != NULL) {
-        tms_rt_judge_tell(t);
+        tms_rt_judge_open_deferred(t);
         tms_judge_synchronise(t->judge, t->number);
     }
 }
@@ -357,7 +357,7 @@ void tms_rt_judge_rendezvous(struct tms_rt_thread *t)
 void tms_rt_judge_delayed(struct tms_rt_thread *t)
 {
     if (t->judge != NULL) {
-        tms_rt_judge_tell(t);
+        tms_rt_judge_open_deferred(t);
         tms_judge_delay(t->judge);
     }
 }
@@ -417,8 +417,8 @@ static void follow_wait(struct tms_rt_thread *t, const struct tms_judge_step *st
     }
 }
 
-void tms_rt_judge_alone(struct tms_rt_thread *t, const struct tms_rt_judged *access,
-                        uint64_t own_read, uint64_t write)
+void tms_rt_judge_private_access(struct tms_rt_thread *t, const struct tms_rt_judged *access,
+                                 uint64_t own_read, uint64_t write)
 {
     struct tms_judge_step step;
     uint64_t key = access->address & ~UINT64_C(7), stretch = t->judge->stretch;
@@ -509,7 +509,7 @@ static void meet(void *argument)
     };
 
     fill_step(t, meeting->access, own_read(meeting, words, count), &met.step);
-    tms_rt_judge_tell(t);
+    tms_rt_judge_open_deferred(t);
     uint64_t stretch = t->judge->stretch;
     if (met.step.kind != TMS_JUDGE_R && met.step.atomic) {
         tms_judge_used(&judge.online.core, t->judge, met.address | met.bytes, false,
@@ -529,8 +529,8 @@ static void update(void *argument)
     tms_rt_judge_updated(meeting->thread, meeting->access->address);
 }
 
-void tms_rt_judge_met(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,
-                      const struct tms_rt_judged *access)
+void tms_rt_judge_shared_access(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,
+                                const struct tms_rt_judged *access)
 {
     struct meeting meeting = {t, cell, access};
 

@@ -23,7 +23,7 @@ void tms_rt_judge_finish(void);
 /* ---- blocks ------------------------------------------------------------------------------- */
 
 /* Opens in the core what is not open there yet. */
-void tms_rt_judge_tell(struct tms_rt_thread *thread);
+void tms_rt_judge_open_deferred(struct tms_rt_thread *thread);
 void tms_rt_judge_more_labels(struct tms_rt_thread *thread, uint32_t label);
 
 /*
@@ -40,23 +40,22 @@ static inline void tms_rt_judge_opened(struct tms_rt_thread *thread, uint32_t la
     }
     thread->runs_of[label]++;
     if (thread->open_count + thread->call_count == thread->judge->settled + 1) {
-        tms_rt_judge_tell(thread);
+        tms_rt_judge_open_deferred(thread);
     }
 }
 
 /* The block, or call, at that place of its stack is about to be closed. */
-void tms_rt_judge_closing_told(struct tms_rt_thread *thread, uint64_t begin, bool call, bool inner);
+void tms_rt_judge_close(struct tms_rt_thread *thread, uint64_t begin, bool call, bool inner);
 static inline void tms_rt_judge_closing_block(struct tms_rt_thread *thread, uint32_t at)
 {
     if (at < thread->judged_blocks) {
-        tms_rt_judge_closing_told(thread, thread->open[at].number, false,
-                                  at + 1 == thread->open_count);
+        tms_rt_judge_close(thread, thread->open[at].number, false, at + 1 == thread->open_count);
     }
 }
 static inline void tms_rt_judge_closing_call(struct tms_rt_thread *thread)
 {
     if (thread->call_count <= thread->judged_calls) {
-        tms_rt_judge_closing_told(thread, thread->calls[thread->call_count - 1].number, true, true);
+        tms_rt_judge_close(thread, thread->calls[thread->call_count - 1].number, true, true);
     }
 }
 
@@ -91,12 +90,12 @@ struct tms_rt_judged {
  * `own_read`: the thread's own read of the bytes, if it was the last access; `write`: the last
  * write, if it is foreign. 0: there is none.
  */
-void tms_rt_judge_alone(struct tms_rt_thread *thread, const struct tms_rt_judged *access,
-                        uint64_t own_read, uint64_t write);
+void tms_rt_judge_private_access(struct tms_rt_thread *thread, const struct tms_rt_judged *access,
+                                 uint64_t own_read, uint64_t write);
 
 /* The cell is locked, the access not claimed yet. */
-void tms_rt_judge_met(struct tms_rt_thread *thread, struct tms_rt_unpacked *cell,
-                      const struct tms_rt_judged *access);
+void tms_rt_judge_shared_access(struct tms_rt_thread *thread, struct tms_rt_unpacked *cell,
+                                const struct tms_rt_judged *access);
 
 /* Some of the bytes of a locked cell are new. */
 void tms_rt_judge_clear_bytes(struct tms_rt_unpacked *cell, uintptr_t address, uint64_t bytes);

@@ -243,7 +243,7 @@ static bool wait_for_turn(struct tms_rt_thread *t)
             waited = true;
             atomic_store(&t->steered, true);
             if (t->from_outside) {
-                tms_rt_go_out(t);
+                tms_rt_leave_fast(t);
             }
             tms_rt_raw(SYS_futex, (long)&t->turn.calls, FUTEX_WAIT_PRIVATE, calls, (long)&some, 0,
                        0);

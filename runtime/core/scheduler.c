@@ -97,7 +97,7 @@ void tms_rt_rest(struct tms_rt_thread *t, uint64_t nanoseconds)
     } time = {(long)(nanoseconds / SECOND), (long)(nanoseconds % SECOND)};
 
     if (t->from_outside) {
-        tms_rt_go_out(t);
+        tms_rt_leave_fast(t);
     }
     tms_rt_raw(SYS_nanosleep, (long)&time, 0, 0, 0, 0, 0);
     t->inside = 1;

@@ -168,7 +168,7 @@ uint32_t tms_rt_find_frames(struct tms_rt_thread *t)
     return parent;
 }
 
-uint32_t tms_rt_site_behind(uint32_t parent, uintptr_t pc)
+uint32_t tms_rt_child_site(uint32_t parent, uintptr_t pc)
 {
     return look_up(parent, pc);
 }

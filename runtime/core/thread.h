@@ -240,7 +240,7 @@ struct tms_rt_thread {
 };
 
 /* What tms_rt_enter and tms_rt_leave do, for the hooks that the compiler puts everywhere. */
-static inline struct tms_rt_thread *tms_rt_go_in(void)
+static inline struct tms_rt_thread *tms_rt_enter_fast(void)
 {
     struct tms_rt_thread *thread = tms_rt_self;
 
@@ -255,7 +255,7 @@ static inline struct tms_rt_thread *tms_rt_go_in(void)
 void tms_rt_leave_now(struct tms_rt_thread *thread);
 
 /* In this order: a handler that comes in between finds the thread outside. */
-static inline void tms_rt_go_out(struct tms_rt_thread *thread)
+static inline void tms_rt_leave_fast(struct tms_rt_thread *thread)
 {
     thread->inside = 0;
     atomic_signal_fence(memory_order_seq_cst);
@@ -502,7 +502,7 @@ void tms_rt_violations_restart(void);
 int tms_rt_take_violation(struct frontier *f, const struct tms_violation *violation);
 /* Writes down what is known of the thread's running transaction, if that changed. Under the lock.
  */
-void tms_rt_show_pending(struct tms_rt_thread *thread);
+void tms_rt_spool_pending(struct tms_rt_thread *thread);
 struct tms_spool_transaction tms_rt_spooled(const struct tms_transaction *transaction);
 /* For the reader of a violation or race: the blocks of the heap that the steps conflict in. */
 void tms_rt_spool_heap(const struct tms_spool_step *steps, size_t count);
@@ -655,7 +655,7 @@ static inline uint32_t tms_rt_site(struct tms_rt_thread *thread, uintptr_t pc)
     return tms_rt_next_site(thread, parent, pc);
 }
 /* The same without a thread. */
-uint32_t tms_rt_site_behind(uint32_t parent, uintptr_t pc);
+uint32_t tms_rt_child_site(uint32_t parent, uintptr_t pc);
 uintptr_t tms_rt_site_pc(uint32_t site);
 /* pc alone, without the way to it. */
 uint32_t tms_rt_bare_site(uintptr_t pc);

@@ -40,13 +40,13 @@ static struct {
 
 struct tms_rt_thread *tms_rt_enter(void)
 {
-    return tms_rt_go_in();
+    return tms_rt_enter_fast();
 }
 
 void tms_rt_leave(struct tms_rt_thread *t)
 {
     tms_rt_answer();
-    tms_rt_go_out(t);
+    tms_rt_leave_fast(t);
 }
 
 /* ---- descriptors ------------------------------------------------------------------------ */

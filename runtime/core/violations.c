@@ -248,7 +248,7 @@ static void show(struct tms_rt_thread *t, const struct tms_violation *violation)
  * every thread may be waiting when a report is asked for. A pattern that a block has already shown
  * which is over needs no second record.
  */
-void tms_rt_show_pending(struct tms_rt_thread *t)
+void tms_rt_spool_pending(struct tms_rt_thread *t)
 {
     const struct tms_violation *violation = tms_frontier_pending(t->engine);
     uint64_t state = violation == NULL ? 0 : state_of(violation);

@@ -47,7 +47,7 @@ static __attribute__((noinline)) void enter(struct tms_rt_thread *thread, uintpt
 {
     thread->inside = 1;
     tms_rt_function_enter(thread, address, caller, frame);
-    tms_rt_go_out(thread);
+    tms_rt_leave_fast(thread);
 }
 
 void __cyg_profile_func_enter(void *function, void *caller)
@@ -92,7 +92,7 @@ static __attribute__((noinline)) void leave(struct tms_rt_thread *thread, uintpt
     if (left != NULL) {
         tms_rt_function_exit(thread, left->frame + 1);
     }
-    tms_rt_go_out(thread);
+    tms_rt_leave_fast(thread);
 }
 
 void __cyg_profile_func_exit(void *function, void *caller)

@@ -4,7 +4,7 @@
  * of its locks locked, and may leave by siglongjmp, never to come back: the next thread that wants
  * the cell would wait for ever. So such a jump is put off. The handler is called from here, and
  * what jumps out of it comes back here instead; the interrupted runtime runs on to where it is
- * left (tms_rt_go_out), and there the program jumps.
+ * left (tms_rt_leave_fast), and there the program jumps.
  *
  * The kernel passes the context of the interruption to every handler, whether it was asked for or
  * not, so flags need no change and the program reads back the ones it has set.

@@ -146,14 +146,14 @@ static __attribute__((noinline)) void enter(struct tms_rt_thread *thread, uintpt
 {
     thread->inside = 1;
     tms_rt_function_enter(thread, address, caller, frame);
-    tms_rt_go_out(thread);
+    tms_rt_leave_fast(thread);
 }
 
 static __attribute__((noinline)) void leave(struct tms_rt_thread *thread, uintptr_t frame)
 {
     thread->inside = 1;
     tms_rt_function_exit(thread, frame);
-    tms_rt_go_out(thread);
+    tms_rt_leave_fast(thread);
 }
 
 /*

@@ -94,8 +94,8 @@ static void meet(void *argument)
     tms_rt_mutex_unlock(&tms_rt_engine_lock);
 }
 
-bool tms_rt_meet_others(struct tms_rt_thread *t, const struct tms_rt_unpacked *cell,
-                        const struct tms_rt_word_access *a, uint64_t *event)
+bool tms_rt_add_access_edges(struct tms_rt_thread *t, const struct tms_rt_unpacked *cell,
+                             const struct tms_rt_word_access *a, uint64_t *event)
 {
     struct meeting meeting = {.thread = t, .cell = cell, .access = a};
 

@@ -9,7 +9,7 @@
  * The engine learns of the edges of an access to a cell that is locked, and of its races. `event`
  * gets the number of the access. True if there was a race. Takes the engine's lock.
  */
-bool tms_rt_meet_others(struct tms_rt_thread *thread, const struct tms_rt_unpacked *cell,
-                        const struct tms_rt_word_access *access, uint64_t *event);
+bool tms_rt_add_access_edges(struct tms_rt_thread *thread, const struct tms_rt_unpacked *cell,
+                             const struct tms_rt_word_access *access, uint64_t *event);
 
 #endif

@@ -27,7 +27,7 @@ static __attribute__((noinline)) void cover(struct tms_rt_thread *t, const uint6
 {
     for (uint32_t i = 0; i < count; i++) {
         if ((word[i] & a->bytes) != 0 && !is_own(t, word[i])) {
-            tms_rt_cover_meeting(t, word_slot(word[i]), word_event(word[i]));
+            tms_rt_cover_conflict(t, word_slot(word[i]), word_event(word[i]));
         }
     }
 }
@@ -100,7 +100,7 @@ static uint64_t access_unpacked(struct tms_rt_thread *t, struct tms_rt_unpacked 
     }
     if (!edges) {
         event = pass_by(t, a);
-    } else if (tms_rt_meet_others(t, cell, a, &event)) {
+    } else if (tms_rt_add_access_edges(t, cell, a, &event)) {
         tms_rt_start_epoch_at(t, event);
         tms_rt_function_raced(t);
         tms_rt_mark_raced(cell, a);
@@ -108,8 +108,8 @@ static uint64_t access_unpacked(struct tms_rt_thread *t, struct tms_rt_unpacked 
         tms_rt_start_epoch_at(t, event);
     }
     if (t->judge != NULL) {
-        tms_rt_judge_met(t, cell,
-                         &(struct tms_rt_judged){a->address, a->bytes, a->kind, event, a->site});
+        tms_rt_judge_shared_access(
+            t, cell, &(struct tms_rt_judged){a->address, a->bytes, a->kind, event, a->site});
     }
     tms_rt_claim(t, cell, a, event);
     tms_rt_pack(t, cell);
@@ -250,7 +250,7 @@ static bool access_judged(struct tms_rt_thread *t, struct tms_rt_cell *cell,
         return false;
     }
     const struct tms_rt_judged judged = {a->address, a->bytes, a->kind, t->number, a->site};
-    tms_rt_judge_alone(t, &judged, words.own_read, words.write);
+    tms_rt_judge_private_access(t, &judged, words.own_read, words.write);
     return true;
 }
 
@@ -337,7 +337,7 @@ void tms_rt_access(struct tms_rt_thread *t, uintptr_t address, size_t size,
 
 void tms_rt_access_slow(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc)
 {
-    struct tms_rt_thread *t = tms_rt_go_in();
+    struct tms_rt_thread *t = tms_rt_enter_fast();
 
     if (t == NULL) {
         return;
@@ -345,7 +345,7 @@ void tms_rt_access_slow(uintptr_t address, size_t size, enum tms_rt_access acces
     if (tms_rt_mode.checks && t->ignored[access] == 0) {
         access_word(t, address, size, plain_kinds[access], tms_rt_site(t, pc));
     }
-    tms_rt_go_out(t);
+    tms_rt_leave_fast(t);
 }
 
 /* Is an access of up to 16 bytes repeated in all cells that it touches? */
@@ -368,11 +368,11 @@ void tms_rt_access_wide(uintptr_t address, size_t size, enum tms_rt_access acces
     bool repeated = access == TMS_RT_READ ? is_repeated_wide(t, address, size, TMS_RT_READ)
                                           : is_repeated_wide(t, address, size, TMS_RT_WRITE);
 
-    if (repeated || (t = tms_rt_go_in()) == NULL) {
+    if (repeated || (t = tms_rt_enter_fast()) == NULL) {
         return;
     }
     if (tms_rt_mode.checks && t->ignored[access] == 0) {
         tms_rt_access_words(t, address, size, plain_kinds[access], tms_rt_site(t, pc));
     }
-    tms_rt_go_out(t);
+    tms_rt_leave_fast(t);
 }

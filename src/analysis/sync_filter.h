@@ -40,7 +40,7 @@ struct tms_pick {
     struct tms_pick_thread *threads; /* by id */
     size_t thread_capacity;
     size_t count;
-    struct tms_op ops[1 + TMS_PICK_BATCH + TMS_OPS_BEHIND]; /* from 1 on; the first is none */
+    struct tms_op ops[1 + TMS_PICK_BATCH + TMS_OPS_AHEAD]; /* from 1 on; the first is none */
 };
 
 /* `pick` is zeroed. */

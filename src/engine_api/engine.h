@@ -69,7 +69,7 @@ struct tms_engine {
     bool no_ends;
     /*
      * Instead of `on`, for engines that look ahead: must mean the same. NULL: none. Behind the
-     * last operation there are TMS_OPS_BEHIND more that can be read, with any content.
+     * last operation there are TMS_OPS_AHEAD more that can be read, with any content.
      */
     void (*batch)(void *state, const struct tms_op *ops, size_t count);
     /*

@@ -34,7 +34,7 @@
 
 #define LEAST 64
 #define AHEAD 10
-_Static_assert(AHEAD <= TMS_OPS_BEHIND, "what is looked at can be read");
+_Static_assert(AHEAD <= TMS_OPS_AHEAD, "what is looked at can be read");
 
 static inline bool is_repeated(const struct thread *t, uint64_t epoch)
 {

@@ -309,7 +309,7 @@ static void group(struct sidetrack *s, const struct tms_op *ops, size_t count)
     }
 }
 
-/* There are TMS_OPS_BEHIND more that may be looked at. */
+/* There are TMS_OPS_AHEAD more that may be looked at. */
 static void batch(void *state, const struct tms_op *ops, size_t count)
 {
     for (; count > GROUP; ops += GROUP, count -= GROUP) {

@@ -290,21 +290,21 @@ int tms_frontier_grow_rows(struct frontier *f);
 /* frontier_edges.c */
 
 /* An edge that is not implied comes into the thread with this operation. */
-void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_op *op,
-                         const struct source *source);
+void tms_frontier_add_edge(struct frontier *f, struct thread *t, const struct tms_op *op,
+                           const struct source *source);
 
 static inline void tms_frontier_edge(struct frontier *f, struct thread *t, const struct tms_op *op,
                                      uint64_t moment, uint32_t place, uint8_t kind)
 {
     if (!implied(t, moment)) {
         const struct source source = {moment, place, kind, NULL};
-        tms_frontier_arrive(f, t, op, &source);
+        tms_frontier_add_edge(f, t, op, &source);
     }
 }
 
 /* frontier_access.c */
 
-/* Takes operations in; there is a cell for each that is about one, and TMS_OPS_BEHIND behind. */
+/* Takes operations in; there is a cell for each that is about one, and TMS_OPS_AHEAD behind. */
 void tms_frontier_take(struct frontier *f, const struct tms_op *ops, size_t count);
 
 /* frontier_ops.c */

@@ -179,7 +179,7 @@ static void first_event(struct frontier *f, const struct tms_op *op)
 }
 
 #define CELLS_IN_CACHE 65536 /* with fewer, asking for places costs more than it brings */
-_Static_assert(AHEAD <= TMS_OPS_BEHIND, "what is looked at can be read");
+_Static_assert(AHEAD <= TMS_OPS_AHEAD, "what is looked at can be read");
 
 /* One operation; false if the engine has failed. */
 static inline bool take(struct frontier *f, const struct tms_op *op)

@@ -197,8 +197,8 @@ static bool arrive_among_others(struct frontier *f, struct thread *t, struct arr
     return cycle;
 }
 
-void tms_frontier_arrive(struct frontier *f, struct thread *t, const struct tms_op *op,
-                         const struct source *source)
+void tms_frontier_add_edge(struct frontier *f, struct thread *t, const struct tms_op *op,
+                           const struct source *source)
 {
     uint64_t event = moment_event(source->moment);
     uint32_t from = moment_slot(source->moment);

@@ -87,7 +87,7 @@ struct tms_lower {
     uint64_t unary;        /* events outside blocks */
     size_t batch;          /* operations before they are handed on */
     size_t count;
-    struct tms_op ops[TMS_LOWER_BATCH + TMS_LOWER_MOST + TMS_OPS_BEHIND];
+    struct tms_op ops[TMS_LOWER_BATCH + TMS_LOWER_MOST + TMS_OPS_AHEAD];
 };
 
 int tms_lower_init(struct tms_lower *lower, struct tms_context *context,

@@ -216,12 +216,12 @@ static uint64_t put(struct bench *bench, uint32_t thread, enum tms_op_kind kind,
 {
     struct frontier *f = &bench->f;
     bool first = thread >= f->id_capacity || f->by_id[thread] == NULL;
-    struct tms_op ops[1 + TMS_OPS_BEHIND] = {{.event = ++bench->events,
-                                              .thread = thread,
-                                              .target = target,
-                                              .event_kind = (uint8_t)event_kind,
-                                              .kind = (uint8_t)kind,
-                                              .flags = first ? TMS_OP_FIRST : 0}};
+    struct tms_op ops[1 + TMS_OPS_AHEAD] = {{.event = ++bench->events,
+                                             .thread = thread,
+                                             .target = target,
+                                             .event_kind = (uint8_t)event_kind,
+                                             .kind = (uint8_t)kind,
+                                             .flags = first ? TMS_OP_FIRST : 0}};
 
     if (f->failed == TMS_OK) {
         tms_frontier_take(f, ops, 1);

@@ -49,7 +49,7 @@ static void stop(struct bench *bench)
 static void feed(struct bench *bench, uint32_t thread, uint8_t kind, uint8_t event_kind,
                  uint32_t target, uint8_t flags)
 {
-    struct tms_op ops[1 + TMS_OPS_BEHIND] = {{
+    struct tms_op ops[1 + TMS_OPS_AHEAD] = {{
         .event = ++bench->event,
         .thread = thread,
         .target = target,
