@@ -19,7 +19,7 @@ void tms_section_finish(struct tms_bytes *section, uint32_t tag)
               XXH3_64bits(start + TMS_SECTION_AT_TAG, length - TMS_SECTION_AT_TAG));
 }
 
-bool tms_press_init(struct tms_press *press, struct tms_memory *memory, int level)
+bool tms_encode_thread_init(struct tms_encode_thread *press, struct tms_memory *memory, int level)
 {
     pthread_mutex_init(&press->lock, NULL);
     pthread_cond_init(&press->changed, NULL);
@@ -33,7 +33,7 @@ bool tms_press_init(struct tms_press *press, struct tms_memory *memory, int leve
 
 /* ---- the thread ------------------------------------------------------------------------- */
 
-static bool encode(struct tms_press *press, struct tms_press_block *block)
+static bool encode(struct tms_encode_thread *press, struct tms_encode_block *block)
 {
     struct tms_new_names names = {block->names.data, (uint32_t)block->names.length,
                                   block->name_count};
@@ -51,14 +51,14 @@ static bool encode(struct tms_press *press, struct tms_press_block *block)
     return true;
 }
 
-static struct tms_press_block *other_block(struct tms_press *press)
+static struct tms_encode_block *other_block(struct tms_encode_thread *press)
 {
     return &press->blocks[!press->filling];
 }
 
 static void *work(void *user)
 {
-    struct tms_press *press = user;
+    struct tms_encode_thread *press = user;
 
     pthread_mutex_lock(&press->lock);
     for (;;) {
@@ -68,7 +68,7 @@ static void *work(void *user)
         if (!press->busy) {
             break;
         }
-        struct tms_press_block *block = other_block(press);
+        struct tms_encode_block *block = other_block(press);
         pthread_mutex_unlock(&press->lock);
         bool done = encode(press, block);
         pthread_mutex_lock(&press->lock);
@@ -80,13 +80,13 @@ static void *work(void *user)
     return NULL;
 }
 
-static bool start(struct tms_press *press)
+static bool start(struct tms_encode_thread *press)
 {
     press->runs = tms_worker_start(&press->thread, work, press);
     return press->runs;
 }
 
-void tms_press_free(struct tms_press *press)
+void tms_encode_thread_free(struct tms_encode_thread *press)
 {
     if (press->runs) {
         pthread_mutex_lock(&press->lock);
@@ -106,9 +106,9 @@ void tms_press_free(struct tms_press *press)
 
 /* ---- the one that writes ---------------------------------------------------------------- */
 
-const struct tms_bytes *tms_press_wait(struct tms_press *press, uint64_t *before)
+const struct tms_bytes *tms_encode_thread_wait(struct tms_encode_thread *press, uint64_t *before)
 {
-    struct tms_press_block *block = other_block(press);
+    struct tms_encode_block *block = other_block(press);
 
     if (block->count == 0) {
         return NULL;
@@ -122,14 +122,14 @@ const struct tms_bytes *tms_press_wait(struct tms_press *press, uint64_t *before
     return &block->section;
 }
 
-static void clear(struct tms_press_block *block)
+static void clear(struct tms_encode_block *block)
 {
     block->count = 0;
     block->names.length = 0;
     block->name_count = 0;
 }
 
-void tms_press_hand_over(struct tms_press *press, bool is_last)
+void tms_encode_thread_hand_over(struct tms_encode_thread *press, bool is_last)
 {
     clear(other_block(press));
     press->alone = press->alone || (!press->runs && !is_last && !start(press));

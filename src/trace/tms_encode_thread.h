@@ -14,7 +14,7 @@
 
 #include "trace/tms_block.h"
 
-struct tms_press_block {
+struct tms_encode_block {
     struct tms_bytes section; /* what becomes of it, checksum included */
     struct tms_bytes names;   /* that are new in it */
     uint32_t name_count;
@@ -23,7 +23,7 @@ struct tms_press_block {
     struct tms_event events[TMS_BLOCK_EVENTS];
 };
 
-struct tms_press {
+struct tms_encode_thread {
     struct tms_memory memory; /* of what the thread makes */
     struct tms_encoder *encoder;
     bool runs, alone; /* the thread; none could be had */
@@ -33,30 +33,31 @@ struct tms_press {
     bool busy, over; /* the other block is being encoded; no more will come; under the lock */
     bool failed;     /* memory was short */
     unsigned filling;
-    struct tms_press_block blocks[2];
+    struct tms_encode_block blocks[2];
 };
 
 /*
  * `memory` is for the names of blocks that are filled, `level` as tms_encoder_new has it. False
- * when memory is short: tms_press_free is due as well.
+ * when memory is short: tms_encode_thread_free is due as well.
  */
-bool tms_press_init(struct tms_press *press, struct tms_memory *memory, int level);
-void tms_press_free(struct tms_press *press);
+bool tms_encode_thread_init(struct tms_encode_thread *press, struct tms_memory *memory, int level);
+void tms_encode_thread_free(struct tms_encode_thread *press);
 
 /* The block that is being filled. */
-static inline struct tms_press_block *tms_press_filling(struct tms_press *press)
+static inline struct tms_encode_block *tms_encode_thread_filling(struct tms_encode_thread *press)
 {
     return &press->blocks[press->filling];
 }
 
 /*
  * Waits for the block that is being encoded, and returns its section, with its number of events
- * before it in `before`: NULL if there is none. It is good until tms_press_hand_over.
+ * before it in `before`: NULL if there is none. It is good until tms_encode_thread_hand_over.
  */
-const struct tms_bytes *tms_press_wait(struct tms_press *press, uint64_t *before);
+const struct tms_bytes *tms_encode_thread_wait(struct tms_encode_thread *press, uint64_t *before);
 
-/* The block that is filled is to be encoded, after tms_press_wait; the other one is filled then. */
-void tms_press_hand_over(struct tms_press *press, bool is_last);
+/* The block that is filled is to be encoded, after tms_encode_thread_wait; the other one is filled
+ * then. */
+void tms_encode_thread_hand_over(struct tms_encode_thread *press, bool is_last);
 
 /* Fills in the start of a section: its tag, its length and its checksum. */
 void tms_section_finish(struct tms_bytes *section, uint32_t tag);

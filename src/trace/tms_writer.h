@@ -35,7 +35,8 @@ struct tms_file_writer {
     uint64_t stride;         /* blocks per entry of the index */
     size_t index_count;
     struct tms_index_entry index[TMS_INDEX_MOST];
-    struct tms_press press; /* with the events that wait, and the names that no block has yet */
+    struct tms_encode_thread
+        press; /* with the events that wait, and the names that no block has yet */
 };
 
 /* The functions of struct tms_format. */

@@ -14,9 +14,9 @@
 #define EVENTS 1000u
 #define LEVEL  1
 
-static void fill(struct tms_press *press, uint32_t salt)
+static void fill(struct tms_encode_thread *press, uint32_t salt)
 {
-    struct tms_press_block *block = tms_press_filling(press);
+    struct tms_encode_block *block = tms_encode_thread_filling(press);
 
     block->before = salt;
     block->count = EVENTS;
@@ -27,11 +27,11 @@ static void fill(struct tms_press *press, uint32_t salt)
 }
 
 /* Two blocks, on a thread or in place; what comes of both, one behind the other. */
-static bool encode_two(struct tms_press *press, bool beside, struct tms_bytes *sections)
+static bool encode_two(struct tms_encode_thread *press, bool beside, struct tms_bytes *sections)
 {
     for (uint32_t i = 1; i <= 3; i++) {
         uint64_t before;
-        const struct tms_bytes *section = tms_press_wait(press, &before);
+        const struct tms_bytes *section = tms_encode_thread_wait(press, &before);
         if (press->failed) {
             return false;
         }
@@ -44,7 +44,7 @@ static bool encode_two(struct tms_press *press, bool beside, struct tms_bytes *s
         }
         if (i < 3) {
             fill(press, i);
-            tms_press_hand_over(press, !beside);
+            tms_encode_thread_hand_over(press, !beside);
         }
     }
     return true;
@@ -54,13 +54,14 @@ static bool encode_two(struct tms_press *press, bool beside, struct tms_bytes *s
 static bool encoded(bool beside, uint64_t fail_after, struct tms_bytes *sections)
 {
     struct tms_memory memory = {0};
-    struct tms_press *press = calloc(1, sizeof(*press));
+    struct tms_encode_thread *press = calloc(1, sizeof(*press));
 
     assert_non_null(press);
     press->memory.fail_after = fail_after;
-    bool done = tms_press_init(press, &memory, LEVEL) && encode_two(press, beside, sections);
+    bool done =
+        tms_encode_thread_init(press, &memory, LEVEL) && encode_two(press, beside, sections);
     assert_true(press->runs == (beside && press->encoder != NULL));
-    tms_press_free(press);
+    tms_encode_thread_free(press);
     assert_int_equal(memory.bytes, 0);
     assert_int_equal(press->memory.bytes, 0);
     free(press);
