@@ -19,21 +19,22 @@ void tms_section_finish(struct tms_bytes *section, uint32_t tag)
               XXH3_64bits(start + TMS_SECTION_AT_TAG, length - TMS_SECTION_AT_TAG));
 }
 
-bool tms_encode_thread_init(struct tms_encode_thread *press, struct tms_memory *memory, int level)
+bool tms_encode_thread_init(struct tms_encode_thread *encoding, struct tms_memory *memory,
+                            int level)
 {
-    pthread_mutex_init(&press->lock, NULL);
-    pthread_cond_init(&press->changed, NULL);
+    pthread_mutex_init(&encoding->lock, NULL);
+    pthread_cond_init(&encoding->changed, NULL);
     for (int i = 0; i < 2; i++) {
-        press->blocks[i].section.memory = &press->memory;
-        press->blocks[i].names.memory = memory;
+        encoding->blocks[i].section.memory = &encoding->memory;
+        encoding->blocks[i].names.memory = memory;
     }
-    press->encoder = tms_encoder_new(&press->memory, level);
-    return press->encoder != NULL;
+    encoding->encoder = tms_encoder_new(&encoding->memory, level);
+    return encoding->encoder != NULL;
 }
 
 /* ---- the thread ------------------------------------------------------------------------- */
 
-static bool encode(struct tms_encode_thread *press, struct tms_encode_block *block)
+static bool encode(struct tms_encode_thread *encoding, struct tms_encode_block *block)
 {
     struct tms_new_names names = {block->names.data, (uint32_t)block->names.length,
                                   block->name_count};
@@ -43,7 +44,7 @@ static bool encode(struct tms_encode_thread *press, struct tms_encode_block *blo
         return false;
     }
     block->section.length = TMS_SECTION_SIZE;
-    if (!tms_encode(press->encoder, block->events, block->count, block->before, &names,
+    if (!tms_encode(encoding->encoder, block->events, block->count, block->before, &names,
                     &block->section)) {
         return false;
     }
@@ -51,73 +52,73 @@ static bool encode(struct tms_encode_thread *press, struct tms_encode_block *blo
     return true;
 }
 
-static struct tms_encode_block *other_block(struct tms_encode_thread *press)
+static struct tms_encode_block *other_block(struct tms_encode_thread *encoding)
 {
-    return &press->blocks[!press->filling];
+    return &encoding->blocks[!encoding->filling];
 }
 
 static void *work(void *user)
 {
-    struct tms_encode_thread *press = user;
+    struct tms_encode_thread *encoding = user;
 
-    pthread_mutex_lock(&press->lock);
+    pthread_mutex_lock(&encoding->lock);
     for (;;) {
-        while (!press->busy && !press->over) {
-            pthread_cond_wait(&press->changed, &press->lock);
+        while (!encoding->busy && !encoding->over) {
+            pthread_cond_wait(&encoding->changed, &encoding->lock);
         }
-        if (!press->busy) {
+        if (!encoding->busy) {
             break;
         }
-        struct tms_encode_block *block = other_block(press);
-        pthread_mutex_unlock(&press->lock);
-        bool done = encode(press, block);
-        pthread_mutex_lock(&press->lock);
-        press->failed = press->failed || !done;
-        press->busy = false;
-        pthread_cond_signal(&press->changed);
+        struct tms_encode_block *block = other_block(encoding);
+        pthread_mutex_unlock(&encoding->lock);
+        bool done = encode(encoding, block);
+        pthread_mutex_lock(&encoding->lock);
+        encoding->failed = encoding->failed || !done;
+        encoding->busy = false;
+        pthread_cond_signal(&encoding->changed);
     }
-    pthread_mutex_unlock(&press->lock);
+    pthread_mutex_unlock(&encoding->lock);
     return NULL;
 }
 
-static bool start(struct tms_encode_thread *press)
+static bool start(struct tms_encode_thread *encoding)
 {
-    press->runs = tms_worker_start(&press->thread, work, press);
-    return press->runs;
+    encoding->runs = tms_worker_start(&encoding->thread, work, encoding);
+    return encoding->runs;
 }
 
-void tms_encode_thread_free(struct tms_encode_thread *press)
+void tms_encode_thread_free(struct tms_encode_thread *encoding)
 {
-    if (press->runs) {
-        pthread_mutex_lock(&press->lock);
-        press->over = true;
-        pthread_cond_signal(&press->changed);
-        pthread_mutex_unlock(&press->lock);
-        pthread_join(press->thread, NULL);
+    if (encoding->runs) {
+        pthread_mutex_lock(&encoding->lock);
+        encoding->over = true;
+        pthread_cond_signal(&encoding->changed);
+        pthread_mutex_unlock(&encoding->lock);
+        pthread_join(encoding->thread, NULL);
     }
-    pthread_cond_destroy(&press->changed);
-    pthread_mutex_destroy(&press->lock);
+    pthread_cond_destroy(&encoding->changed);
+    pthread_mutex_destroy(&encoding->lock);
     for (int i = 0; i < 2; i++) {
-        tms_bytes_free(&press->blocks[i].names);
-        tms_bytes_free(&press->blocks[i].section);
+        tms_bytes_free(&encoding->blocks[i].names);
+        tms_bytes_free(&encoding->blocks[i].section);
     }
-    tms_encoder_free(press->encoder);
+    tms_encoder_free(encoding->encoder);
 }
 
 /* ---- the one that writes ---------------------------------------------------------------- */
 
-const struct tms_bytes *tms_encode_thread_wait(struct tms_encode_thread *press, uint64_t *before)
+const struct tms_bytes *tms_encode_thread_wait(struct tms_encode_thread *encoding, uint64_t *before)
 {
-    struct tms_encode_block *block = other_block(press);
+    struct tms_encode_block *block = other_block(encoding);
 
     if (block->count == 0) {
         return NULL;
     }
-    pthread_mutex_lock(&press->lock);
-    while (press->busy) {
-        pthread_cond_wait(&press->changed, &press->lock);
+    pthread_mutex_lock(&encoding->lock);
+    while (encoding->busy) {
+        pthread_cond_wait(&encoding->changed, &encoding->lock);
     }
-    pthread_mutex_unlock(&press->lock);
+    pthread_mutex_unlock(&encoding->lock);
     *before = block->before;
     return &block->section;
 }
@@ -129,16 +130,16 @@ static void clear(struct tms_encode_block *block)
     block->name_count = 0;
 }
 
-void tms_encode_thread_hand_over(struct tms_encode_thread *press, bool is_last)
+void tms_encode_thread_hand_over(struct tms_encode_thread *encoding, bool is_last)
 {
-    clear(other_block(press));
-    press->alone = press->alone || (!press->runs && !is_last && !start(press));
-    pthread_mutex_lock(&press->lock);
-    press->filling = !press->filling;
-    press->busy = press->runs;
-    pthread_cond_signal(&press->changed);
-    pthread_mutex_unlock(&press->lock);
-    if (!press->runs) {
-        press->failed = !encode(press, other_block(press)) || press->failed;
+    clear(other_block(encoding));
+    encoding->alone = encoding->alone || (!encoding->runs && !is_last && !start(encoding));
+    pthread_mutex_lock(&encoding->lock);
+    encoding->filling = !encoding->filling;
+    encoding->busy = encoding->runs;
+    pthread_cond_signal(&encoding->changed);
+    pthread_mutex_unlock(&encoding->lock);
+    if (!encoding->runs) {
+        encoding->failed = !encode(encoding, other_block(encoding)) || encoding->failed;
     }
 }

@@ -40,24 +40,26 @@ struct tms_encode_thread {
  * `memory` is for the names of blocks that are filled, `level` as tms_encoder_new has it. False
  * when memory is short: tms_encode_thread_free is due as well.
  */
-bool tms_encode_thread_init(struct tms_encode_thread *press, struct tms_memory *memory, int level);
-void tms_encode_thread_free(struct tms_encode_thread *press);
+bool tms_encode_thread_init(struct tms_encode_thread *encoding, struct tms_memory *memory,
+                            int level);
+void tms_encode_thread_free(struct tms_encode_thread *encoding);
 
 /* The block that is being filled. */
-static inline struct tms_encode_block *tms_encode_thread_filling(struct tms_encode_thread *press)
+static inline struct tms_encode_block *tms_encode_thread_filling(struct tms_encode_thread *encoding)
 {
-    return &press->blocks[press->filling];
+    return &encoding->blocks[encoding->filling];
 }
 
 /*
  * Waits for the block that is being encoded, and returns its section, with its number of events
  * before it in `before`: NULL if there is none. It is good until tms_encode_thread_hand_over.
  */
-const struct tms_bytes *tms_encode_thread_wait(struct tms_encode_thread *press, uint64_t *before);
+const struct tms_bytes *tms_encode_thread_wait(struct tms_encode_thread *encoding,
+                                               uint64_t *before);
 
 /* The block that is filled is to be encoded, after tms_encode_thread_wait; the other one is filled
  * then. */
-void tms_encode_thread_hand_over(struct tms_encode_thread *press, bool is_last);
+void tms_encode_thread_hand_over(struct tms_encode_thread *encoding, bool is_last);
 
 /* Fills in the start of a section: its tag, its length and its checksum. */
 void tms_section_finish(struct tms_bytes *section, uint32_t tag);

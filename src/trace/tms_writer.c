@@ -124,7 +124,7 @@ int tms_file_create(struct tms_writer *writer)
     state->section.memory = &writer->context->memory;
     state->block_events = TMS_BLOCK_EVENTS;
     state->stride = 1;
-    return tms_encode_thread_init(&state->press, &writer->context->memory, writer->level)
+    return tms_encode_thread_init(&state->encoding, &writer->context->memory, writer->level)
                ? put_head(writer)
                : tms_fail_memory(writer->context);
 }
@@ -134,7 +134,7 @@ void tms_file_set_block(struct tms_writer *writer, size_t events)
     struct tms_file_writer *state = writer->state;
 
     assert(writer->format == &tms_format_tms &&
-           tms_encode_thread_filling(&state->press)->count == 0);
+           tms_encode_thread_filling(&state->encoding)->count == 0);
     assert(events >= 1 && events <= TMS_BLOCK_EVENTS);
     state->block_events = events;
 }
@@ -161,9 +161,9 @@ static int put_block(struct tms_writer *writer)
 {
     struct tms_file_writer *state = writer->state;
     uint64_t before;
-    const struct tms_bytes *section = tms_encode_thread_wait(&state->press, &before);
+    const struct tms_bytes *section = tms_encode_thread_wait(&state->encoding, &before);
 
-    if (section == NULL || state->press.failed) {
+    if (section == NULL || state->encoding.failed) {
         return section == NULL ? TMS_OK : tms_fail_memory(writer->context);
     }
     add_to_index(state, (struct tms_index_entry){state->offset, before});
@@ -173,13 +173,13 @@ static int put_block(struct tms_writer *writer)
 static int end_block(struct tms_writer *writer, bool is_last)
 {
     struct tms_file_writer *state = writer->state;
-    struct tms_encode_block *block = tms_encode_thread_filling(&state->press);
+    struct tms_encode_block *block = tms_encode_thread_filling(&state->encoding);
     int code = put_block(writer);
 
     if (code == TMS_OK) {
         block->before = state->handed;
         state->handed += block->count;
-        tms_encode_thread_hand_over(&state->press, is_last);
+        tms_encode_thread_hand_over(&state->encoding, is_last);
     }
     return code;
 }
@@ -231,7 +231,7 @@ static int new_name(struct tms_writer *writer, enum tms_class cls, uint32_t id)
                         "%s: a %s has a name of %u bytes; this format takes at most %u",
                         writer->path, tms_class_text(cls), name->length, TMS_NAME_BYTES);
     }
-    if (!put_name(tms_encode_thread_filling(&state->press), cls, name)) {
+    if (!put_name(tms_encode_thread_filling(&state->encoding), cls, name)) {
         return tms_fail_memory(writer->context);
     }
     ids->ids[id] = ++ids->count;
@@ -279,7 +279,7 @@ static inline bool translate(const struct tms_file_writer *state, const struct t
 int tms_file_write(struct tms_writer *writer, const struct tms_event *events, size_t count)
 {
     struct tms_file_writer *state = writer->state;
-    struct tms_encode_block *block = tms_encode_thread_filling(&state->press);
+    struct tms_encode_block *block = tms_encode_thread_filling(&state->encoding);
     int code = reserve_ids(writer) ? TMS_OK : tms_fail_memory(writer->context);
 
     for (size_t i = 0; i < count && code == TMS_OK; i++) {
@@ -292,7 +292,7 @@ int tms_file_write(struct tms_writer *writer, const struct tms_event *events, si
         bool full = block->count == state->block_events || block->names.length >= TMS_NAMES_FULL;
         if (full && code == TMS_OK) {
             code = end_block(writer, false);
-            block = tms_encode_thread_filling(&state->press);
+            block = tms_encode_thread_filling(&state->encoding);
         }
     }
     return code;
@@ -335,7 +335,7 @@ int tms_file_finish(struct tms_writer *writer)
 {
     struct tms_file_writer *state = writer->state;
     int code =
-        tms_encode_thread_filling(&state->press)->count > 0 ? end_block(writer, true) : TMS_OK;
+        tms_encode_thread_filling(&state->encoding)->count > 0 ? end_block(writer, true) : TMS_OK;
 
     if (code == TMS_OK) {
         code = put_block(writer);
@@ -365,5 +365,5 @@ void tms_file_destroy(struct tms_writer *writer)
         tms_release(memory, state->ids[cls].ids, state->ids[cls].capacity, sizeof(uint32_t));
     }
     tms_bytes_free(&state->section);
-    tms_encode_thread_free(&state->press);
+    tms_encode_thread_free(&state->encoding);
 }

@@ -36,7 +36,7 @@ struct tms_file_writer {
     size_t index_count;
     struct tms_index_entry index[TMS_INDEX_MOST];
     struct tms_encode_thread
-        press; /* with the events that wait, and the names that no block has yet */
+        encoding; /* with the events that wait, and the names that no block has yet */
 };
 
 /* The functions of struct tms_format. */

@@ -14,9 +14,9 @@
 #define EVENTS 1000u
 #define LEVEL  1
 
-static void fill(struct tms_encode_thread *press, uint32_t salt)
+static void fill(struct tms_encode_thread *encoding, uint32_t salt)
 {
-    struct tms_encode_block *block = tms_encode_thread_filling(press);
+    struct tms_encode_block *block = tms_encode_thread_filling(encoding);
 
     block->before = salt;
     block->count = EVENTS;
@@ -27,12 +27,12 @@ static void fill(struct tms_encode_thread *press, uint32_t salt)
 }
 
 /* Two blocks, on a thread or in place; what comes of both, one behind the other. */
-static bool encode_two(struct tms_encode_thread *press, bool beside, struct tms_bytes *sections)
+static bool encode_two(struct tms_encode_thread *encoding, bool beside, struct tms_bytes *sections)
 {
     for (uint32_t i = 1; i <= 3; i++) {
         uint64_t before;
-        const struct tms_bytes *section = tms_encode_thread_wait(press, &before);
-        if (press->failed) {
+        const struct tms_bytes *section = tms_encode_thread_wait(encoding, &before);
+        if (encoding->failed) {
             return false;
         }
         if (section != NULL) {
@@ -43,8 +43,8 @@ static bool encode_two(struct tms_encode_thread *press, bool beside, struct tms_
             assert_int_equal(before, i - 1);
         }
         if (i < 3) {
-            fill(press, i);
-            tms_encode_thread_hand_over(press, !beside);
+            fill(encoding, i);
+            tms_encode_thread_hand_over(encoding, !beside);
         }
     }
     return true;
@@ -54,17 +54,17 @@ static bool encode_two(struct tms_encode_thread *press, bool beside, struct tms_
 static bool encoded(bool beside, uint64_t fail_after, struct tms_bytes *sections)
 {
     struct tms_memory memory = {0};
-    struct tms_encode_thread *press = calloc(1, sizeof(*press));
+    struct tms_encode_thread *encoding = calloc(1, sizeof(*encoding));
 
-    assert_non_null(press);
-    press->memory.fail_after = fail_after;
+    assert_non_null(encoding);
+    encoding->memory.fail_after = fail_after;
     bool done =
-        tms_encode_thread_init(press, &memory, LEVEL) && encode_two(press, beside, sections);
-    assert_true(press->runs == (beside && press->encoder != NULL));
-    tms_encode_thread_free(press);
+        tms_encode_thread_init(encoding, &memory, LEVEL) && encode_two(encoding, beside, sections);
+    assert_true(encoding->runs == (beside && encoding->encoder != NULL));
+    tms_encode_thread_free(encoding);
     assert_int_equal(memory.bytes, 0);
-    assert_int_equal(press->memory.bytes, 0);
-    free(press);
+    assert_int_equal(encoding->memory.bytes, 0);
+    free(encoding);
     return done;
 }
 
