@@ -18,10 +18,10 @@ static bool is_one_line(struct tms_spool_names *names, uint32_t one, uint32_t ot
            strcmp(frame->file, copy.file) == 0;
 }
 
-static bool is_same_place(struct tms_fuse *fuse, uint32_t one, uint32_t other)
+static bool is_same_place(struct tms_coalesce *fuse, uint32_t one, uint32_t other)
 {
     uint64_t hash = ((uint64_t)one << 32 | other) * UINT64_C(0x9e3779b97f4a7c15);
-    size_t at = (hash >> 32) % TMS_FUSE_KNOWN;
+    size_t at = (hash >> 32) % TMS_COALESCE_KNOWN;
 
     if (one == other) {
         return true;
@@ -38,8 +38,8 @@ static bool is_same_place(struct tms_fuse *fuse, uint32_t one, uint32_t other)
     return fuse->known[at].same;
 }
 
-bool tms_fuse_joins(struct tms_fuse *fuse, const struct tms_spool_event *before,
-                    const struct tms_spool_event *event)
+bool tms_coalesce_joins(struct tms_coalesce *fuse, const struct tms_spool_event *before,
+                        const struct tms_spool_event *event)
 {
     bool joins = tms_is_access(event) && !tms_is_with_order(event) &&
                  tms_event_makes_sense(before) && before->what == event->what &&

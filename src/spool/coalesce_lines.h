@@ -11,38 +11,38 @@
 
 #include "spool/spool_names.h"
 
-#define TMS_FUSE_KNOWN 4096u
+#define TMS_COALESCE_KNOWN 4096u
 
 /*
  * Whether two sites are of one line, for those that were asked about lately. The answer is no until
  * they were asked about for some time: to find a line may mean to read the debug information of a
  * library, and only loops are worth that.
  */
-struct tms_fuse {
+struct tms_coalesce {
     struct tms_spool_names *names;
     struct {
         uint32_t one, other;
         uint32_t times;
         bool same;
-    } known[TMS_FUSE_KNOWN];
+    } known[TMS_COALESCE_KNOWN];
 };
 
 /* Is `event`, which may be joined to the one before it, to be? Then it is marked. */
-bool tms_fuse_joins(struct tms_fuse *fuse, const struct tms_spool_event *before,
-                    const struct tms_spool_event *event);
+bool tms_coalesce_joins(struct tms_coalesce *fuse, const struct tms_spool_event *before,
+                        const struct tms_spool_event *event);
 
 /*
  * The event at *at, with those up to `end` that are to be joined to it, which is in `whole` then;
  * *at goes on behind them. tms_merge_next gives the same from then on.
  */
-static inline const struct tms_spool_event *tms_fuse_next(struct tms_fuse *fuse,
-                                                          const struct tms_spool_event **at,
-                                                          const struct tms_spool_event *end,
-                                                          struct tms_spool_event *whole)
+static inline const struct tms_spool_event *tms_coalesce_next(struct tms_coalesce *fuse,
+                                                              const struct tms_spool_event **at,
+                                                              const struct tms_spool_event *end,
+                                                              struct tms_spool_event *whole)
 {
     const struct tms_spool_event *event = (*at)++;
 
-    while (*at < end && (*at)->joins != 0 && tms_fuse_joins(fuse, event, *at)) {
+    while (*at < end && (*at)->joins != 0 && tms_coalesce_joins(fuse, event, *at)) {
         *whole = *event;
         tms_event_lengthen(whole, (*at)++);
         event = whole;

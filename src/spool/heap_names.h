@@ -37,7 +37,7 @@ const struct tms_heap_name *tms_heap_name(struct tms_spool_names *names, uint32_
                                           uint64_t size);
 
 /* The blocks that a process told of, with numbers from 1 on in the order of the file. */
-struct tms_told_block {
+struct tms_recorded_block {
     const struct tms_spool_heap *heap;
     uint32_t number;   /* the same for all that is told about one block */
     uint32_t sequence; /* of its record in the file */
@@ -45,24 +45,24 @@ struct tms_told_block {
 };
 
 /* All zero at first. */
-struct tms_told_blocks {
-    struct tms_told_block *blocks; /* by the lock that they hold, and since when */
-    struct tms_told_block *by_address;
+struct tms_recorded_blocks {
+    struct tms_recorded_block *blocks; /* by the lock that they hold, and since when */
+    struct tms_recorded_block *by_address;
     size_t count;
     bool made;
 };
 
-void tms_told_blocks_free(struct tms_told_blocks *told);
+void tms_recorded_blocks_free(struct tms_recorded_blocks *told);
 
 /* The block around a lock at the time of an event; NULL if the process has not told of it. */
-const struct tms_told_block *tms_told_block(struct tms_spool_names *names, uint64_t lock,
-                                            uint64_t event);
+const struct tms_recorded_block *tms_recorded_block(struct tms_spool_names *names, uint64_t lock,
+                                                    uint64_t event);
 
 /*
  * The block around an address that was told of nearest to a record of the file; NULL: none was, or
  * memory is short. Cost: logarithmic, but for blocks that lay there one after the other.
  */
-const struct tms_told_block *tms_told_near(struct tms_spool_names *names, uint32_t sequence,
-                                           uint64_t address);
+const struct tms_recorded_block *tms_recorded_block_near(struct tms_spool_names *names,
+                                                         uint32_t sequence, uint64_t address);
 
 #endif

@@ -220,7 +220,7 @@ int tms_inlined_before(struct tms_inlined *inlined, const struct tms_spool_event
     const struct tms_inlined_site *site = NULL;
     uint32_t keep = 0;
 
-    if (thread == NULL || is_release(from) || tms_thin_is_aside(event)) {
+    if (thread == NULL || is_release(from) || tms_prune_is_aside(event)) {
         return thread == NULL ? TMS_ERR_MEMORY : TMS_OK;
     }
     if (is_acquire(from) && from->extra != 0) {

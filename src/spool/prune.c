@@ -7,16 +7,16 @@
 
 #include "spool/grow.h"
 
-struct tms_thin_thread *tms_thin_thread(struct tms_thin *thin, uint32_t id)
+struct tms_prune_thread *tms_prune_thread(struct tms_prune *thin, uint32_t id)
 {
     if (id >= thin->count) {
         size_t count = 2 * (size_t)id + 16;
-        struct tms_thin_thread *grown = realloc(thin->threads, count * sizeof(*grown));
+        struct tms_prune_thread *grown = realloc(thin->threads, count * sizeof(*grown));
         if (grown == NULL) {
             return NULL;
         }
         for (size_t i = thin->count; i < count; i++) {
-            grown[i] = (struct tms_thin_thread){.off = thin->off};
+            grown[i] = (struct tms_prune_thread){.off = thin->off};
         }
         thin->threads = grown;
         thin->count = count;
@@ -24,7 +24,7 @@ struct tms_thin_thread *tms_thin_thread(struct tms_thin *thin, uint32_t id)
     return &thin->threads[id];
 }
 
-int tms_thin_put_off(struct tms_thin_thread *thread, const struct tms_event *begin)
+int tms_prune_defer(struct tms_prune_thread *thread, const struct tms_event *begin)
 {
     if (!TMS_GROW(&thread->begins, &thread->capacity, thread->count)) {
         return TMS_ERR_MEMORY;
@@ -33,8 +33,8 @@ int tms_thin_put_off(struct tms_thin_thread *thread, const struct tms_event *beg
     return TMS_OK;
 }
 
-int tms_thin_flush(struct tms_thin_thread *thread, const struct tms_event *event,
-                   tms_thin_sink *sink, void *user)
+int tms_prune_flush(struct tms_prune_thread *thread, const struct tms_event *event,
+                    tms_prune_sink *sink, void *user)
 {
     int code = TMS_OK;
 
@@ -46,7 +46,7 @@ int tms_thin_flush(struct tms_thin_thread *thread, const struct tms_event *event
 }
 
 /* The innermost of those that wait which is of a kind, counted from 1; 0: none is. */
-static size_t innermost(const struct tms_thin_thread *thread, uint8_t kind)
+static size_t innermost(const struct tms_prune_thread *thread, uint8_t kind)
 {
     size_t at = thread->count;
 
@@ -56,7 +56,7 @@ static size_t innermost(const struct tms_thin_thread *thread, uint8_t kind)
     return at;
 }
 
-static void forget(struct tms_thin_thread *thread, size_t at)
+static void forget(struct tms_prune_thread *thread, size_t at)
 {
     memmove(&thread->begins[at - 1], &thread->begins[at],
             (thread->count - at) * sizeof(*thread->begins));
@@ -64,8 +64,8 @@ static void forget(struct tms_thin_thread *thread, size_t at)
 }
 
 /* Ends the innermost that an event of the kind `opened` has begun. */
-static int end(struct tms_thin_thread *thread, uint8_t opened, const struct tms_event *event,
-               tms_thin_sink *sink, void *user)
+static int end(struct tms_prune_thread *thread, uint8_t opened, const struct tms_event *event,
+               tms_prune_sink *sink, void *user)
 {
     size_t at = innermost(thread, opened);
 
@@ -80,8 +80,8 @@ static int end(struct tms_thin_thread *thread, uint8_t opened, const struct tms_
     return TMS_OK;
 }
 
-int tms_thin_other(struct tms_thin_thread *thread, const struct tms_event *event,
-                   tms_thin_sink *sink, void *user)
+int tms_prune_other(struct tms_prune_thread *thread, const struct tms_event *event,
+                    tms_prune_sink *sink, void *user)
 {
     switch (event->kind) {
     case TMS_EVENT_END:
@@ -90,7 +90,7 @@ int tms_thin_other(struct tms_thin_thread *thread, const struct tms_event *event
         thread->forked = false;
         return end(thread, TMS_EVENT_BEGIN, event, sink, user);
     case TMS_EVENT_CALL:
-        return thread->off ? sink(user, event) : tms_thin_put_off(thread, event);
+        return thread->off ? sink(user, event) : tms_prune_defer(thread, event);
     case TMS_EVENT_RETURN:
         return end(thread, TMS_EVENT_CALL, event, sink, user);
     case TMS_EVENT_CLEAR: /* blocks in which nothing has happened have nothing to be cleared, … */
@@ -99,11 +99,11 @@ int tms_thin_other(struct tms_thin_thread *thread, const struct tms_event *event
     case TMS_EVENT_RECEIVE:
         return sink(user, event);
     default:
-        return tms_thin_flush(thread, event, sink, user);
+        return tms_prune_flush(thread, event, sink, user);
     }
 }
 
-void tms_thin_free(struct tms_thin *thin)
+void tms_prune_free(struct tms_prune *thin)
 {
     for (size_t i = 0; i < thin->count; i++) {
         free(thin->threads[i].begins);

@@ -24,7 +24,7 @@
 
 #include "tmesis/tmesis.h"
 
-struct tms_thin_thread {
+struct tms_prune_thread {
     struct tms_event *begins; /* and calls */
     size_t count, capacity;
     uint32_t depth; /* blocks that are open */
@@ -33,73 +33,73 @@ struct tms_thin_thread {
     bool forked;    /* its last event was a fork */
 };
 
-struct tms_thin {
-    struct tms_thin_thread *threads; /* by id */
+struct tms_prune {
+    struct tms_prune_thread *threads; /* by id */
     size_t count;
     bool off; /* all is to stay */
 };
 
 /* Good until another is asked for. NULL: memory is short. */
-struct tms_thin_thread *tms_thin_thread(struct tms_thin *thin, uint32_t id);
+struct tms_prune_thread *tms_prune_thread(struct tms_prune *thin, uint32_t id);
 
-void tms_thin_free(struct tms_thin *thin);
+void tms_prune_free(struct tms_prune *thin);
 
 /* Takes in an event that stays; a negative code stops the work. */
-typedef int tms_thin_sink(void *user, const struct tms_event *event);
+typedef int tms_prune_sink(void *user, const struct tms_event *event);
 
 /* Does an access of the thread to memory that is its own stay? */
-static inline bool tms_thin_keeps(const struct tms_thin_thread *thread)
+static inline bool tms_prune_keeps(const struct tms_prune_thread *thread)
 {
     return thread->off || !thread->heard || thread->forked;
 }
 
-/* Is an access of the thread passed on as it is? Then tms_thin_event need not be asked. */
-static inline bool tms_thin_passes(const struct tms_thin_thread *thread)
+/* Is an access of the thread passed on as it is? Then tms_prune_event need not be asked. */
+static inline bool tms_prune_passes(const struct tms_prune_thread *thread)
 {
     return thread->heard && !thread->forked && thread->count == 0;
 }
 
 /* Is it no event to the engines that check: for `judge` alone, a fence, or order by a channel? */
-static inline bool tms_thin_is_aside(const struct tms_event *event)
+static inline bool tms_prune_is_aside(const struct tms_event *event)
 {
     return (event->kind >= TMS_EVENT_CALL && event->kind <= TMS_EVENT_DELAY &&
             event->kind != TMS_EVENT_DEMOTE) ||
            (event->kind >= TMS_EVENT_FENCE && event->kind <= TMS_EVENT_RECEIVE);
 }
 
-static inline bool tms_thin_is_atomic(const struct tms_event *event)
+static inline bool tms_prune_is_atomic(const struct tms_event *event)
 {
     return event->kind >= TMS_EVENT_ATOMIC_READ && event->kind <= TMS_EVENT_ATOMIC_UPDATE;
 }
 
 /* The begin of a block inside another, or a call. TMS_OK or TMS_ERR_MEMORY. */
-int tms_thin_put_off(struct tms_thin_thread *thread, const struct tms_event *begin);
+int tms_prune_defer(struct tms_prune_thread *thread, const struct tms_event *begin);
 
 /* Passes on what was put off, and then the event. */
-int tms_thin_flush(struct tms_thin_thread *thread, const struct tms_event *event,
-                   tms_thin_sink *sink, void *user);
+int tms_prune_flush(struct tms_prune_thread *thread, const struct tms_event *event,
+                    tms_prune_sink *sink, void *user);
 
 /* An event that ends a block or a call, or that is aside. Codes as below. */
-int tms_thin_other(struct tms_thin_thread *thread, const struct tms_event *event,
-                   tms_thin_sink *sink, void *user);
+int tms_prune_other(struct tms_prune_thread *thread, const struct tms_event *event,
+                    tms_prune_sink *sink, void *user);
 
 /* The next event. TMS_OK, or a code: of the sink, or TMS_ERR_MEMORY. */
-static inline int tms_thin_event(struct tms_thin_thread *thread, const struct tms_event *event,
-                                 tms_thin_sink *sink, void *user)
+static inline int tms_prune_event(struct tms_prune_thread *thread, const struct tms_event *event,
+                                  tms_prune_sink *sink, void *user)
 {
     bool stays = thread->off || thread->forked;
 
     if (event->kind == TMS_EVENT_END ||
-        (event->kind >= TMS_EVENT_CALL && !tms_thin_is_atomic(event))) {
-        return tms_thin_other(thread, event, sink, user);
+        (event->kind >= TMS_EVENT_CALL && !tms_prune_is_atomic(event))) {
+        return tms_prune_other(thread, event, sink, user);
     }
     thread->forked = event->kind == TMS_EVENT_FORK;
     if (event->kind != TMS_EVENT_BEGIN) {
         thread->heard = true;
     } else if (thread->depth++ > 0 && !stays) {
-        return tms_thin_put_off(thread, event);
+        return tms_prune_defer(thread, event);
     }
-    return thread->count == 0 ? sink(user, event) : tms_thin_flush(thread, event, sink, user);
+    return thread->count == 0 ? sink(user, event) : tms_prune_flush(thread, event, sink, user);
 }
 
 #endif

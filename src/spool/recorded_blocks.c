@@ -9,11 +9,11 @@
 #include "spool/heap_names.h"
 #include "spool/spool_names.h"
 
-void tms_told_blocks_free(struct tms_told_blocks *told)
+void tms_recorded_blocks_free(struct tms_recorded_blocks *told)
 {
     free(told->blocks);
     free(told->by_address);
-    *told = (struct tms_told_blocks){0};
+    *told = (struct tms_recorded_blocks){0};
 }
 
 static int compare(uint64_t x, uint64_t y)
@@ -24,7 +24,7 @@ static int compare(uint64_t x, uint64_t y)
 /* What is told about one block comes together, in the order of the file. */
 static int by_block(const void *a, const void *b)
 {
-    const struct tms_told_block *x = a, *y = b;
+    const struct tms_recorded_block *x = a, *y = b;
     int order = compare(x->heap->address, y->heap->address);
 
     order = order != 0 ? order : compare(x->heap->site, y->heap->site);
@@ -33,7 +33,7 @@ static int by_block(const void *a, const void *b)
 
 static int by_lock(const void *a, const void *b)
 {
-    const struct tms_told_block *x = a, *y = b;
+    const struct tms_recorded_block *x = a, *y = b;
     int order = compare(x->heap->object, y->heap->object);
 
     order = order != 0 ? order : compare(x->heap->number, y->heap->number);
@@ -46,7 +46,7 @@ static uint64_t end_of(const struct tms_spool_heap *heap)
 }
 
 /* The blocks come by address, and get their numbers and how far they reach. */
-static void number_blocks(struct tms_told_block *blocks, size_t count)
+static void number_blocks(struct tms_recorded_block *blocks, size_t count)
 {
     qsort(blocks, count, sizeof(*blocks), by_block);
     blocks[0].reach = end_of(blocks[0].heap);
@@ -63,7 +63,7 @@ static void number_blocks(struct tms_told_block *blocks, size_t count)
 static bool make(struct tms_spool_names *names)
 {
     const struct tms_spool_list *list = &names->spool->lists[TMS_SPOOL_HEAP];
-    struct tms_told_blocks *told = &names->told;
+    struct tms_recorded_blocks *told = &names->told;
 
     if (told->made || list->count == 0) {
         return told->made;
@@ -75,9 +75,10 @@ static bool make(struct tms_spool_names *names)
         return false;
     }
     for (size_t i = 0; i < list->count; i++) {
-        told->by_address[i] = (struct tms_told_block){.heap = (const void *)list->entries[i].record,
-                                                      .number = (uint32_t)i + 1,
-                                                      .sequence = list->entries[i].sequence};
+        told->by_address[i] =
+            (struct tms_recorded_block){.heap = (const void *)list->entries[i].record,
+                                        .number = (uint32_t)i + 1,
+                                        .sequence = list->entries[i].sequence};
     }
     told->count = list->count;
     told->made = true;
@@ -88,7 +89,7 @@ static bool make(struct tms_spool_names *names)
 }
 
 /* Behind the last that is about the lock and was told up to the event. */
-static size_t upper_bound(const struct tms_told_blocks *told, uint64_t lock, uint64_t event)
+static size_t upper_bound(const struct tms_recorded_blocks *told, uint64_t lock, uint64_t event)
 {
     size_t low = 0, high = told->count;
 
@@ -104,14 +105,14 @@ static size_t upper_bound(const struct tms_told_blocks *told, uint64_t lock, uin
     return low;
 }
 
-const struct tms_told_block *tms_told_block(struct tms_spool_names *names, uint64_t lock,
-                                            uint64_t event)
+const struct tms_recorded_block *tms_recorded_block(struct tms_spool_names *names, uint64_t lock,
+                                                    uint64_t event)
 {
     if (lock == 0 || !make(names)) {
         return NULL;
     }
     size_t behind = upper_bound(&names->told, lock, event);
-    const struct tms_told_block *block = behind > 0 ? &names->told.blocks[behind - 1] : NULL;
+    const struct tms_recorded_block *block = behind > 0 ? &names->told.blocks[behind - 1] : NULL;
     return block != NULL && block->heap->object == lock &&
                    lock - block->heap->address < block->heap->size
                ? block
@@ -119,7 +120,7 @@ const struct tms_told_block *tms_told_block(struct tms_spool_names *names, uint6
 }
 
 /* After the last that starts at the address or before it. */
-static size_t starts_up_to(const struct tms_told_blocks *told, uint64_t address)
+static size_t starts_up_to(const struct tms_recorded_blocks *told, uint64_t address)
 {
     size_t low = 0, high = told->count;
 
@@ -139,18 +140,18 @@ static uint32_t distance(uint32_t x, uint32_t y)
     return x < y ? y - x : x - y;
 }
 
-const struct tms_told_block *tms_told_near(struct tms_spool_names *names, uint32_t sequence,
-                                           uint64_t address)
+const struct tms_recorded_block *tms_recorded_block_near(struct tms_spool_names *names,
+                                                         uint32_t sequence, uint64_t address)
 {
-    const struct tms_told_block *nearest = NULL;
+    const struct tms_recorded_block *nearest = NULL;
 
     if (!make(names)) {
         return NULL;
     }
-    const struct tms_told_block *first = names->told.by_address;
+    const struct tms_recorded_block *first = names->told.by_address;
     for (size_t i = starts_up_to(&names->told, address); i > 0 && first[i - 1].reach > address;
          i--) {
-        const struct tms_told_block *block = &first[i - 1];
+        const struct tms_recorded_block *block = &first[i - 1];
         bool nearer = nearest == NULL ||
                       distance(block->sequence, sequence) < distance(nearest->sequence, sequence);
         if (nearer && address - block->heap->address < block->heap->size) {

@@ -22,8 +22,9 @@ struct draft {
 static uint32_t name_thing(const struct draft *draft, enum tms_class cls, uint64_t address,
                            enum tms_name_style style)
 {
-    const struct tms_told_block *told =
-        cls == TMS_CLASS_THREAD ? NULL : tms_told_near(draft->names, draft->sequence, address);
+    const struct tms_recorded_block *told =
+        cls == TMS_CLASS_THREAD ? NULL
+                                : tms_recorded_block_near(draft->names, draft->sequence, address);
     struct tms_thing_heap block = {0};
 
     if (told != NULL) {

@@ -23,11 +23,11 @@
 struct work {
     struct tms_spool_names *names;
     struct tms_places places;
-    struct tms_thin thin;
-    struct tms_thin_thread *thread; /* whose events are taken */
+    struct tms_prune thin;
+    struct tms_prune_thread *thread; /* whose events are taken */
     struct tms_inlined inlined;
     struct tms_naming naming;
-    struct tms_fuse fuse;
+    struct tms_coalesce fuse;
     struct tms_merge_turn *renewals; /* of memory, where the order of accesses matters */
     size_t renewal_count, renewal_capacity;
     struct tms_analysis *judge; /* of a recording that may be cut: looks at every event */
@@ -173,7 +173,7 @@ static bool note_chunk(struct work *work, size_t index)
     while (at < end) {
         struct tms_spool_event whole;
         expect(work, at, end);
-        const struct tms_spool_event *event = tms_fuse_next(&work->fuse, &at, end, &whole);
+        const struct tms_spool_event *event = tms_coalesce_next(&work->fuse, &at, end, &whole);
         bool sense = tms_event_makes_sense(event);
         if (sense && !note_event(work, event, chunk->thread)) {
             return false;
@@ -280,7 +280,7 @@ static int put_inlined(void *user, const struct tms_event *event)
     struct work *work = user;
 
     work->outcome->inlined += event->kind == TMS_EVENT_BEGIN;
-    return tms_thin_event(work->thread, event, put, work);
+    return tms_prune_event(work->thread, event, put, work);
 }
 
 static inline int pass(struct work *work, const struct tms_spool_event *from,
@@ -290,15 +290,15 @@ static inline int pass(struct work *work, const struct tms_spool_event *from,
                    ? tms_inlined_before(&work->inlined, from, event, put_inlined, work)
                    : TMS_OK;
 
-    return code == TMS_OK ? tms_thin_event(work->thread, event, put, work) : code;
+    return code == TMS_OK ? tms_prune_event(work->thread, event, put, work) : code;
 }
 
 /* What follows on others in a block is nearly all that there is. */
 static inline int pass_access(struct work *work, const struct tms_spool_event *from,
                               const struct tms_event *event)
 {
-    return !work->names->inlined && tms_thin_passes(work->thread) ? put(work, event)
-                                                                  : pass(work, from, event);
+    return !work->names->inlined && tms_prune_passes(work->thread) ? put(work, event)
+                                                                   : pass(work, from, event);
 }
 
 /* A compare-and-swap that failed: an attempt, which counts neither before nor after it. */
@@ -331,7 +331,7 @@ static int put_pieces(struct work *work, const struct tms_spool_event *access,
         }
         struct tms_place *place = &page->words[tms_places_index(at)];
         if (!work->thin.off && tms_places_private(&work->places, place) &&
-            !tms_thin_keeps(work->thread)) {
+            !tms_prune_keeps(work->thread)) {
             at = tms_place_behind(place, at);
         } else {
             event->target = name_of(work, page, at, access);
@@ -539,7 +539,7 @@ static int make_events(struct work *work)
         while (code == TMS_OK && !work->outcome->cut &&
                (count = tms_merge_run(&merge, &events, &thread)) > 0) {
             uint32_t id = thread_id(work, thread);
-            work->thread = tms_thin_thread(&work->thin, id);
+            work->thread = tms_prune_thread(&work->thin, id);
             code = work->thread != NULL ? take_run(work, &merge, events, count, id, take_event)
                                         : TMS_ERR_MEMORY;
         }
@@ -588,7 +588,7 @@ int tms_spool_trace(struct tms_spool_names *names, tms_trace_sink *sink, void *u
     }
     tms_analysis_free(work->judge);
     tms_inlined_free(&work->inlined);
-    tms_thin_free(&work->thin);
+    tms_prune_free(&work->thin);
     tms_places_free(&work->places);
     tms_naming_free(&work->naming);
     free(work->renewals);

@@ -156,8 +156,8 @@ static void put_block(struct tms_naming *naming, const char *prefix,
 static bool put_told(struct tms_naming *naming, const char *prefix,
                      const struct tms_naming_thing *thing)
 {
-    const struct tms_told_block *told =
-        thing->event != 0 ? tms_told_block(naming->names, thing->address, thing->event) : NULL;
+    const struct tms_recorded_block *told =
+        thing->event != 0 ? tms_recorded_block(naming->names, thing->address, thing->event) : NULL;
     const struct tms_heap_name *name =
         told != NULL ? tms_heap_name(naming->names, told->heap->site, told->heap->size) : NULL;
     char path[TMS_PATH_SIZE];
