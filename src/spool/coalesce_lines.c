@@ -18,7 +18,7 @@ static bool is_one_line(struct tms_spool_names *names, uint32_t one, uint32_t ot
            strcmp(frame->file, copy.file) == 0;
 }
 
-static bool is_same_place(struct tms_coalesce *fuse, uint32_t one, uint32_t other)
+static bool is_same_place(struct tms_coalesce *coalesce, uint32_t one, uint32_t other)
 {
     uint64_t hash = ((uint64_t)one << 32 | other) * UINT64_C(0x9e3779b97f4a7c15);
     size_t at = (hash >> 32) % TMS_COALESCE_KNOWN;
@@ -26,28 +26,28 @@ static bool is_same_place(struct tms_coalesce *fuse, uint32_t one, uint32_t othe
     if (one == other) {
         return true;
     }
-    if (fuse->known[at].one != one || fuse->known[at].other != other) {
-        fuse->known[at].one = one;
-        fuse->known[at].other = other;
-        fuse->known[at].times = 0;
-        fuse->known[at].same = false;
+    if (coalesce->known[at].one != one || coalesce->known[at].other != other) {
+        coalesce->known[at].one = one;
+        coalesce->known[at].other = other;
+        coalesce->known[at].times = 0;
+        coalesce->known[at].same = false;
     }
-    if (fuse->known[at].times < PATIENCE && ++fuse->known[at].times == PATIENCE) {
-        fuse->known[at].same = is_one_line(fuse->names, one, other);
+    if (coalesce->known[at].times < PATIENCE && ++coalesce->known[at].times == PATIENCE) {
+        coalesce->known[at].same = is_one_line(coalesce->names, one, other);
     }
-    return fuse->known[at].same;
+    return coalesce->known[at].same;
 }
 
-bool tms_coalesce_joins(struct tms_coalesce *fuse, const struct tms_spool_event *before,
+bool tms_coalesce_joins(struct tms_coalesce *coalesce, const struct tms_spool_event *before,
                         const struct tms_spool_event *event)
 {
     bool joins = tms_is_access(event) && !tms_is_with_order(event) &&
                  tms_event_makes_sense(before) && before->what == event->what &&
                  tms_event_is_beside(before, event) &&
-                 is_same_place(fuse, before->site, event->site);
+                 is_same_place(coalesce, before->site, event->site);
 
     if (joins) {
-        tms_spool_join(fuse->names->spool, event);
+        tms_spool_join(coalesce->names->spool, event);
     }
     return joins;
 }

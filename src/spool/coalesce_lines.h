@@ -28,21 +28,21 @@ struct tms_coalesce {
 };
 
 /* Is `event`, which may be joined to the one before it, to be? Then it is marked. */
-bool tms_coalesce_joins(struct tms_coalesce *fuse, const struct tms_spool_event *before,
+bool tms_coalesce_joins(struct tms_coalesce *coalesce, const struct tms_spool_event *before,
                         const struct tms_spool_event *event);
 
 /*
  * The event at *at, with those up to `end` that are to be joined to it, which is in `whole` then;
  * *at goes on behind them. tms_merge_next gives the same from then on.
  */
-static inline const struct tms_spool_event *tms_coalesce_next(struct tms_coalesce *fuse,
+static inline const struct tms_spool_event *tms_coalesce_next(struct tms_coalesce *coalesce,
                                                               const struct tms_spool_event **at,
                                                               const struct tms_spool_event *end,
                                                               struct tms_spool_event *whole)
 {
     const struct tms_spool_event *event = (*at)++;
 
-    while (*at < end && (*at)->joins != 0 && tms_coalesce_joins(fuse, event, *at)) {
+    while (*at < end && (*at)->joins != 0 && tms_coalesce_joins(coalesce, event, *at)) {
         *whole = *event;
         tms_event_lengthen(whole, (*at)++);
         event = whole;

@@ -7,21 +7,21 @@
 
 #include "spool/grow.h"
 
-struct tms_prune_thread *tms_prune_thread(struct tms_prune *thin, uint32_t id)
+struct tms_prune_thread *tms_prune_thread(struct tms_prune *prune, uint32_t id)
 {
-    if (id >= thin->count) {
+    if (id >= prune->count) {
         size_t count = 2 * (size_t)id + 16;
-        struct tms_prune_thread *grown = realloc(thin->threads, count * sizeof(*grown));
+        struct tms_prune_thread *grown = realloc(prune->threads, count * sizeof(*grown));
         if (grown == NULL) {
             return NULL;
         }
-        for (size_t i = thin->count; i < count; i++) {
-            grown[i] = (struct tms_prune_thread){.off = thin->off};
+        for (size_t i = prune->count; i < count; i++) {
+            grown[i] = (struct tms_prune_thread){.off = prune->off};
         }
-        thin->threads = grown;
-        thin->count = count;
+        prune->threads = grown;
+        prune->count = count;
     }
-    return &thin->threads[id];
+    return &prune->threads[id];
 }
 
 int tms_prune_defer(struct tms_prune_thread *thread, const struct tms_event *begin)
@@ -103,10 +103,10 @@ int tms_prune_other(struct tms_prune_thread *thread, const struct tms_event *eve
     }
 }
 
-void tms_prune_free(struct tms_prune *thin)
+void tms_prune_free(struct tms_prune *prune)
 {
-    for (size_t i = 0; i < thin->count; i++) {
-        free(thin->threads[i].begins);
+    for (size_t i = 0; i < prune->count; i++) {
+        free(prune->threads[i].begins);
     }
-    free(thin->threads);
+    free(prune->threads);
 }

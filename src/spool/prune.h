@@ -9,9 +9,10 @@
  *   events can be cut off from the others. By default every function is a block, so these would
  *   be most of the trace.
  *
- * Outermost blocks stay, empty or not, as far as the process told them one by one (spool_reader.h).
- * So does what follows on a fork, because --split=fork lets a transaction begin with it. Calls stay
- * if anything inside them does. What is for `judge` alone is no event in all this.
+ * Outermost blocks stay, empty or not, as far as the process recorded them one by one
+ * (spool_reader.h). So does what follows on a fork, because --split=fork lets a transaction begin
+ * with it. Calls stay if anything inside them does. What is for `judge` alone is no event in all
+ * this.
  *
  * Representation: by thread, the begins and calls that wait for an event inside. Cost: constant per
  * event, and the number of those that wait for an end.
@@ -40,9 +41,9 @@ struct tms_prune {
 };
 
 /* Good until another is asked for. NULL: memory is short. */
-struct tms_prune_thread *tms_prune_thread(struct tms_prune *thin, uint32_t id);
+struct tms_prune_thread *tms_prune_thread(struct tms_prune *prune, uint32_t id);
 
-void tms_prune_free(struct tms_prune *thin);
+void tms_prune_free(struct tms_prune *prune);
 
 /* Takes in an event that stays; a negative code stops the work. */
 typedef int tms_prune_sink(void *user, const struct tms_event *event);

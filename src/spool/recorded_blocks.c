@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Blocks of the heap in recordings without allocations; see heap_names.h. Which one a lock lies in
- * was told when the lock was first used.
+ * was recorded when the lock was first used.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 #include "spool/heap_names.h"
 #include "spool/spool_names.h"
 
-void tms_recorded_blocks_free(struct tms_recorded_blocks *told)
+void tms_recorded_blocks_free(struct tms_recorded_blocks *recorded)
 {
-    free(told->blocks);
-    free(told->by_address);
-    *told = (struct tms_recorded_blocks){0};
+    free(recorded->blocks);
+    free(recorded->by_address);
+    *recorded = (struct tms_recorded_blocks){0};
 }
 
 static int compare(uint64_t x, uint64_t y)
@@ -21,7 +21,7 @@ static int compare(uint64_t x, uint64_t y)
     return (x > y) - (x < y);
 }
 
-/* What is told about one block comes together, in the order of the file. */
+/* What is recorded about one block comes together, in the order of the file. */
 static int by_block(const void *a, const void *b)
 {
     const struct tms_recorded_block *x = a, *y = b;
@@ -63,39 +63,39 @@ static void number_blocks(struct tms_recorded_block *blocks, size_t count)
 static bool make(struct tms_spool_names *names)
 {
     const struct tms_spool_list *list = &names->spool->lists[TMS_SPOOL_HEAP];
-    struct tms_recorded_blocks *told = &names->told;
+    struct tms_recorded_blocks *recorded = &names->recorded;
 
-    if (told->made || list->count == 0) {
-        return told->made;
+    if (recorded->made || list->count == 0) {
+        return recorded->made;
     }
-    told->blocks = calloc(list->count, sizeof(*told->blocks));
-    told->by_address = calloc(list->count, sizeof(*told->by_address));
-    if (told->blocks == NULL || told->by_address == NULL) {
+    recorded->blocks = calloc(list->count, sizeof(*recorded->blocks));
+    recorded->by_address = calloc(list->count, sizeof(*recorded->by_address));
+    if (recorded->blocks == NULL || recorded->by_address == NULL) {
         names->failed = true;
         return false;
     }
     for (size_t i = 0; i < list->count; i++) {
-        told->by_address[i] =
+        recorded->by_address[i] =
             (struct tms_recorded_block){.heap = (const void *)list->entries[i].record,
                                         .number = (uint32_t)i + 1,
                                         .sequence = list->entries[i].sequence};
     }
-    told->count = list->count;
-    told->made = true;
-    number_blocks(told->by_address, told->count);
-    memcpy(told->blocks, told->by_address, told->count * sizeof(*told->blocks));
-    qsort(told->blocks, told->count, sizeof(*told->blocks), by_lock);
+    recorded->count = list->count;
+    recorded->made = true;
+    number_blocks(recorded->by_address, recorded->count);
+    memcpy(recorded->blocks, recorded->by_address, recorded->count * sizeof(*recorded->blocks));
+    qsort(recorded->blocks, recorded->count, sizeof(*recorded->blocks), by_lock);
     return true;
 }
 
-/* Behind the last that is about the lock and was told up to the event. */
-static size_t upper_bound(const struct tms_recorded_blocks *told, uint64_t lock, uint64_t event)
+/* Behind the last that is about the lock and was recorded up to the event. */
+static size_t upper_bound(const struct tms_recorded_blocks *recorded, uint64_t lock, uint64_t event)
 {
-    size_t low = 0, high = told->count;
+    size_t low = 0, high = recorded->count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const struct tms_spool_heap *heap = told->blocks[middle].heap;
+        const struct tms_spool_heap *heap = recorded->blocks[middle].heap;
         if (heap->object < lock || (heap->object == lock && heap->number <= event)) {
             low = middle + 1;
         } else {
@@ -111,8 +111,9 @@ const struct tms_recorded_block *tms_recorded_block(struct tms_spool_names *name
     if (lock == 0 || !make(names)) {
         return NULL;
     }
-    size_t behind = upper_bound(&names->told, lock, event);
-    const struct tms_recorded_block *block = behind > 0 ? &names->told.blocks[behind - 1] : NULL;
+    size_t behind = upper_bound(&names->recorded, lock, event);
+    const struct tms_recorded_block *block =
+        behind > 0 ? &names->recorded.blocks[behind - 1] : NULL;
     return block != NULL && block->heap->object == lock &&
                    lock - block->heap->address < block->heap->size
                ? block
@@ -120,13 +121,13 @@ const struct tms_recorded_block *tms_recorded_block(struct tms_spool_names *name
 }
 
 /* After the last that starts at the address or before it. */
-static size_t starts_up_to(const struct tms_recorded_blocks *told, uint64_t address)
+static size_t starts_up_to(const struct tms_recorded_blocks *recorded, uint64_t address)
 {
-    size_t low = 0, high = told->count;
+    size_t low = 0, high = recorded->count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (told->by_address[middle].heap->address <= address) {
+        if (recorded->by_address[middle].heap->address <= address) {
             low = middle + 1;
         } else {
             high = middle;
@@ -148,8 +149,8 @@ const struct tms_recorded_block *tms_recorded_block_near(struct tms_spool_names 
     if (!make(names)) {
         return NULL;
     }
-    const struct tms_recorded_block *first = names->told.by_address;
-    for (size_t i = starts_up_to(&names->told, address); i > 0 && first[i - 1].reach > address;
+    const struct tms_recorded_block *first = names->recorded.by_address;
+    for (size_t i = starts_up_to(&names->recorded, address); i > 0 && first[i - 1].reach > address;
          i--) {
         const struct tms_recorded_block *block = &first[i - 1];
         bool nearer = nearest == NULL ||

@@ -22,14 +22,14 @@ struct draft {
 static uint32_t name_thing(const struct draft *draft, enum tms_class cls, uint64_t address,
                            enum tms_name_style style)
 {
-    const struct tms_recorded_block *told =
+    const struct tms_recorded_block *recorded =
         cls == TMS_CLASS_THREAD ? NULL
                                 : tms_recorded_block_near(draft->names, draft->sequence, address);
     struct tms_thing_heap block = {0};
 
-    if (told != NULL) {
-        block = (struct tms_thing_heap){told->heap->address, told->heap->size, told->heap->site,
-                                        told->number};
+    if (recorded != NULL) {
+        block = (struct tms_thing_heap){recorded->heap->address, recorded->heap->size,
+                                        recorded->heap->site, recorded->number};
     }
     return tms_spool_name_thing(draft->names, cls, address, &block, style);
 }

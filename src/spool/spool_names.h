@@ -27,7 +27,7 @@ struct tms_spool_names {
     uint32_t *labels;             /* by id of those up to their number: 0 is not asked for yet */
     uint32_t *threads;            /* beside its list of threads */
     struct tms_heap_names heap;
-    struct tms_recorded_blocks told;
+    struct tms_recorded_blocks recorded;
     bool inlined; /* inlined functions are wanted as blocks (inlined_blocks.h) */
     bool failed;
 };

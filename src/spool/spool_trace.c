@@ -23,11 +23,11 @@
 struct work {
     struct tms_spool_names *names;
     struct tms_places places;
-    struct tms_prune thin;
+    struct tms_prune prune;
     struct tms_prune_thread *thread; /* whose events are taken */
     struct tms_inlined inlined;
     struct tms_naming naming;
-    struct tms_coalesce fuse;
+    struct tms_coalesce coalesce;
     struct tms_merge_turn *renewals; /* of memory, where the order of accesses matters */
     size_t renewal_count, renewal_capacity;
     struct tms_analysis *judge; /* of a recording that may be cut: looks at every event */
@@ -173,7 +173,7 @@ static bool note_chunk(struct work *work, size_t index)
     while (at < end) {
         struct tms_spool_event whole;
         expect(work, at, end);
-        const struct tms_spool_event *event = tms_coalesce_next(&work->fuse, &at, end, &whole);
+        const struct tms_spool_event *event = tms_coalesce_next(&work->coalesce, &at, end, &whole);
         bool sense = tms_event_makes_sense(event);
         if (sense && !note_event(work, event, chunk->thread)) {
             return false;
@@ -330,7 +330,7 @@ static int put_pieces(struct work *work, const struct tms_spool_event *access,
             behind = at - at % TMS_PAGE_BYTES + TMS_PAGE_BYTES;
         }
         struct tms_place *place = &page->words[tms_places_index(at)];
-        if (!work->thin.off && tms_places_private(&work->places, place) &&
+        if (!work->prune.off && tms_places_private(&work->places, place) &&
             !tms_prune_keeps(work->thread)) {
             at = tms_place_behind(place, at);
         } else {
@@ -448,7 +448,7 @@ static int take_event(struct work *work, const struct tms_spool_event *from, uin
         return pass(work, from, &event);
     case TMS_CLASS_NONE:
         return pass(work, from, &event);
-    default: /* what is new is told by new names */
+    default: /* what is new is recorded by new names */
         return renew(work, from);
     }
 }
@@ -510,7 +510,7 @@ static int note_uses(struct work *work)
     size_t count;
     int code = TMS_ERR_MEMORY;
 
-    if (work->thin.off) {
+    if (work->prune.off) {
         return TMS_OK;
     }
     if (tms_merge_open(&merge, work->names->spool)) {
@@ -539,7 +539,7 @@ static int make_events(struct work *work)
         while (code == TMS_OK && !work->outcome->cut &&
                (count = tms_merge_run(&merge, &events, &thread)) > 0) {
             uint32_t id = thread_id(work, thread);
-            work->thread = tms_prune_thread(&work->thin, id);
+            work->thread = tms_prune_thread(&work->prune, id);
             code = work->thread != NULL ? take_run(work, &merge, events, count, id, take_event)
                                         : TMS_ERR_MEMORY;
         }
@@ -571,10 +571,10 @@ int tms_spool_trace(struct tms_spool_names *names, tms_trace_sink *sink, void *u
         return TMS_ERR_MEMORY;
     }
     work->names = names;
-    work->inlined.names = work->naming.names = work->fuse.names = names;
+    work->inlined.names = work->naming.names = work->coalesce.names = names;
     work->naming.places = &work->places;
     /* What is recorded along has nothing that could be left out. */
-    work->thin.off = (names->spool->header.mode & (TMS_RT_FULL | TMS_RT_RECORD_SYNC)) != 0;
+    work->prune.off = (names->spool->header.mode & (TMS_RT_FULL | TMS_RT_RECORD_SYNC)) != 0;
     work->outcome = outcome;
     work->sites = sites;
     work->sink = sink;
@@ -588,7 +588,7 @@ int tms_spool_trace(struct tms_spool_names *names, tms_trace_sink *sink, void *u
     }
     tms_analysis_free(work->judge);
     tms_inlined_free(&work->inlined);
-    tms_prune_free(&work->thin);
+    tms_prune_free(&work->prune);
     tms_places_free(&work->places);
     tms_naming_free(&work->naming);
     free(work->renewals);

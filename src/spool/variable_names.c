@@ -152,14 +152,15 @@ static void put_block(struct tms_naming *naming, const char *prefix,
                             path));
 }
 
-/* The same where allocations were not recorded, but the block of a lock was told. */
+/* The same where allocations were not recorded, but the block of a lock was recorded. */
 static bool put_told(struct tms_naming *naming, const char *prefix,
                      const struct tms_naming_thing *thing)
 {
-    const struct tms_recorded_block *told =
+    const struct tms_recorded_block *recorded =
         thing->event != 0 ? tms_recorded_block(naming->names, thing->address, thing->event) : NULL;
     const struct tms_heap_name *name =
-        told != NULL ? tms_heap_name(naming->names, told->heap->site, told->heap->size) : NULL;
+        recorded != NULL ? tms_heap_name(naming->names, recorded->heap->site, recorded->heap->size)
+                         : NULL;
     char path[TMS_PATH_SIZE];
 
     if (name == NULL) {
@@ -170,9 +171,9 @@ static bool put_told(struct tms_naming *naming, const char *prefix,
     put_text(naming, prefix);
     put_text(naming, name->text);
     put_text(naming, "#");
-    put_number(naming, told->number, 10);
+    put_number(naming, recorded->number, 10);
     put(naming, path,
-        tms_allocation_path(&name->allocation, thing->address - told->heap->address, 0, path));
+        tms_allocation_path(&name->allocation, thing->address - recorded->heap->address, 0, path));
     return true;
 }
 

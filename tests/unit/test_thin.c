@@ -44,7 +44,7 @@ static int take(void *user, const struct tms_event *event)
 
 static void assert_left(const char *scene, bool full, const char *expected)
 {
-    struct tms_prune thin = {.off = full};
+    struct tms_prune prune = {.off = full};
     struct output output = {0};
 
     for (const char *at = scene; *at != '\0'; at++) {
@@ -52,12 +52,12 @@ static void assert_left(const char *scene, bool full, const char *expected)
         for (size_t i = 0; i < LETTERS; i++) {
             event.kind = letters[i].letter == *at ? letters[i].kind : event.kind;
         }
-        struct tms_prune_thread *thread = tms_prune_thread(&thin, 1);
+        struct tms_prune_thread *thread = tms_prune_thread(&prune, 1);
         assert_non_null(thread);
         assert_int_equal(tms_prune_event(thread, &event, take, &output), TMS_OK);
     }
     assert_string_equal(output.text, expected);
-    tms_prune_free(&thin);
+    tms_prune_free(&prune);
 }
 
 static void blocks_inside_blocks_need_an_event(void **state)
@@ -95,21 +95,21 @@ static void what_is_for_judge_is_no_event_of_the_thread(void **state)
 {
     const struct tms_event clear = {.thread = 1, .kind = TMS_EVENT_CLEAR};
     const struct tms_event fork = {.thread = 1, .kind = TMS_EVENT_FORK};
-    struct tms_prune thin = {0};
+    struct tms_prune prune = {0};
     struct output output = {0};
 
     (void)state;
     assert_left("((c)s)", false, "(cs)");
     assert_left("((s))", false, "((s))");
     assert_left("((trt))", false, "((trt))");
-    struct tms_prune_thread *thread = tms_prune_thread(&thin, 1);
+    struct tms_prune_thread *thread = tms_prune_thread(&prune, 1);
     assert_non_null(thread);
     tms_prune_event(thread, &clear, take, &output);
     assert_true(tms_prune_keeps(thread));
     tms_prune_event(thread, &fork, take, &output);
     tms_prune_event(thread, &clear, take, &output);
     assert_true(tms_prune_keeps(thread));
-    tms_prune_free(&thin);
+    tms_prune_free(&prune);
 }
 
 static void a_full_recording_keeps_all(void **state)
