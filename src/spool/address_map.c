@@ -10,7 +10,7 @@
 #define REGIONS_LEAST 64
 #define OBJECTS_LEAST 64
 
-void tms_places_free(struct tms_places *places)
+void tms_address_map_free(struct tms_address_map *places)
 {
     for (size_t i = 0; i < places->table_size; i++) {
         free(places->table[i].pages);
@@ -23,17 +23,17 @@ void tms_places_free(struct tms_places *places)
     free(places->pieces);
     free(places->uses);
     free(places->blocks);
-    *places = (struct tms_places){0};
+    *places = (struct tms_address_map){0};
 }
 
 /* ---- pages ------------------------------------------------------------------------------- */
 
-static bool grow_table(struct tms_places *places)
+static bool grow_table(struct tms_address_map *places)
 {
-    struct tms_place_region *old = places->table;
+    struct tms_mapped_region *old = places->table;
     size_t old_size = places->table_size;
     size_t size = old_size == 0 ? 2 * REGIONS_LEAST : 2 * old_size;
-    struct tms_place_region *table = calloc(size, sizeof(*table));
+    struct tms_mapped_region *table = calloc(size, sizeof(*table));
 
     if (table == NULL) {
         return false;
@@ -42,25 +42,25 @@ static bool grow_table(struct tms_places *places)
     places->table_size = size;
     for (size_t i = 0; i < old_size; i++) {
         if (old[i].pages != NULL) {
-            *tms_places_region(places, old[i].number) = old[i];
+            *tms_address_map_region(places, old[i].number) = old[i];
         }
     }
     free(old);
     return true;
 }
 
-bool tms_places_open(struct tms_places *places)
+bool tms_address_map_open(struct tms_address_map *places)
 {
-    *places = (struct tms_places){0};
+    *places = (struct tms_address_map){0};
     return grow_table(places);
 }
 
-static struct tms_place_region *note_region(struct tms_places *places, uint64_t number)
+static struct tms_mapped_region *note_region(struct tms_address_map *places, uint64_t number)
 {
     if (2 * (places->region_count + 1) > places->table_size && !grow_table(places)) {
         return NULL;
     }
-    struct tms_place_region *region = tms_places_region(places, number);
+    struct tms_mapped_region *region = tms_address_map_region(places, number);
     if (region->pages == NULL) {
         region->pages = calloc(TMS_REGION_PAGES, sizeof(*region->pages));
         region->number = number;
@@ -69,38 +69,38 @@ static struct tms_place_region *note_region(struct tms_places *places, uint64_t 
     return region->pages != NULL ? region : NULL;
 }
 
-static struct tms_place_page *add_page(struct tms_places *places, uint64_t address)
+static struct tms_mapped_page *add_page(struct tms_address_map *places, uint64_t address)
 {
-    struct tms_place_region *region = note_region(places, address / TMS_REGION_BYTES);
+    struct tms_mapped_region *region = note_region(places, address / TMS_REGION_BYTES);
 
     /* Pages are numbered from 1 on. */
     if (region == NULL || places->count >= UINT32_MAX ||
         !TMS_GROW(&places->pages, &places->capacity, places->count)) {
         return NULL;
     }
-    struct tms_place_page *page = &places->pages[places->count++];
-    *page = (struct tms_place_page){.objects = 0};
+    struct tms_mapped_page *page = &places->pages[places->count++];
+    *page = (struct tms_mapped_page){.objects = 0};
     region->pages[address / TMS_PAGE_BYTES % TMS_REGION_PAGES] = (uint32_t)places->count;
     return page;
 }
 
-static inline struct tms_place_page *note_page(struct tms_places *places, uint64_t address)
+static inline struct tms_mapped_page *note_page(struct tms_address_map *places, uint64_t address)
 {
-    struct tms_place_page *page = tms_places_page(places, address);
+    struct tms_mapped_page *page = tms_address_map_page(places, address);
 
     return page != NULL ? page : add_page(places, address);
 }
 
 /* ---- the first pass ----------------------------------------------------------------------- */
 
-static inline void cut(struct tms_place_page *page, uint64_t address)
+static inline void cut(struct tms_mapped_page *page, uint64_t address)
 {
-    page->words[tms_places_index(address)].cuts |= (uint8_t)(1u << address % TMS_WORD);
+    page->words[tms_address_map_index(address)].cuts |= (uint8_t)(1u << address % TMS_WORD);
 }
 
-bool tms_places_note(struct tms_places *places, uint64_t address, uint64_t end)
+bool tms_address_map_note(struct tms_address_map *places, uint64_t address, uint64_t end)
 {
-    struct tms_place_page *page = note_page(places, address);
+    struct tms_mapped_page *page = note_page(places, address);
 
     if (page != NULL) {
         cut(page, address);
@@ -113,8 +113,8 @@ bool tms_places_note(struct tms_places *places, uint64_t address, uint64_t end)
 }
 
 /* The slot of an object, or the free one where it belongs. */
-static inline struct tms_place_slot *object_slot(const struct tms_places *places, uint64_t address,
-                                                 unsigned what)
+static inline struct tms_mapped_slot *object_slot(const struct tms_address_map *places,
+                                                  uint64_t address, unsigned what)
 {
     size_t mask = places->slot_count - 1;
     size_t at = (size_t)((address + what) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
@@ -126,8 +126,8 @@ static inline struct tms_place_slot *object_slot(const struct tms_places *places
     return &places->slots[at];
 }
 
-struct tms_place_object *tms_places_object(const struct tms_places *places, uint64_t address,
-                                           unsigned what)
+struct tms_mapped_object *tms_address_map_object(const struct tms_address_map *places,
+                                                 uint64_t address, unsigned what)
 {
     uint32_t object = places->object_count > 0 ? object_slot(places, address, what)->object : 0;
 
@@ -135,19 +135,19 @@ struct tms_place_object *tms_places_object(const struct tms_places *places, uint
 }
 
 /* Room for one more object, and twice that for slots. */
-static bool make_object_room(struct tms_places *places)
+static bool make_object_room(struct tms_address_map *places)
 {
     size_t capacity = places->object_capacity == 0 ? OBJECTS_LEAST : 2 * places->object_capacity;
-    struct tms_place_slot *old = places->slots;
+    struct tms_mapped_slot *old = places->slots;
     size_t old_count = places->slot_count;
 
     if (places->object_count < places->object_capacity) {
         return true;
     }
-    struct tms_place_object *grown =
+    struct tms_mapped_object *grown =
         capacity < UINT32_MAX ? realloc(places->objects, capacity * sizeof(*grown)) : NULL;
     places->objects = grown != NULL ? grown : places->objects;
-    struct tms_place_slot *slots = grown != NULL ? calloc(2 * capacity, sizeof(*slots)) : NULL;
+    struct tms_mapped_slot *slots = grown != NULL ? calloc(2 * capacity, sizeof(*slots)) : NULL;
     if (slots == NULL) {
         return false;
     }
@@ -163,36 +163,37 @@ static bool make_object_room(struct tms_places *places)
     return true;
 }
 
-static bool add_object(struct tms_places *places, uint64_t address, unsigned what)
+static bool add_object(struct tms_address_map *places, uint64_t address, unsigned what)
 {
-    struct tms_place_page *page = note_page(places, address);
+    struct tms_mapped_page *page = note_page(places, address);
 
     if (page == NULL || !make_object_room(places)) {
         return false;
     }
     places->objects[places->object_count] =
-        (struct tms_place_object){.next = page->objects, .address = address};
+        (struct tms_mapped_object){.next = page->objects, .address = address};
     page->objects = (uint32_t)++places->object_count;
     *object_slot(places, address, what) =
-        (struct tms_place_slot){address, what, (uint32_t)places->object_count};
+        (struct tms_mapped_slot){address, what, (uint32_t)places->object_count};
     return true;
 }
 
-bool tms_places_note_object(struct tms_places *places, uint64_t address, unsigned what)
+bool tms_address_map_note_object(struct tms_address_map *places, uint64_t address, unsigned what)
 {
-    return tms_places_object(places, address, what) != NULL || add_object(places, address, what);
+    return tms_address_map_object(places, address, what) != NULL ||
+           add_object(places, address, what);
 }
 
 /* ---- settling ----------------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {
-    const struct tms_place_region *x = a, *y = b;
+    const struct tms_mapped_region *x = a, *y = b;
 
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static bool sort_regions(struct tms_places *places)
+static bool sort_regions(struct tms_address_map *places)
 {
     size_t count = 0;
 
@@ -211,15 +212,15 @@ static bool sort_regions(struct tms_places *places)
 
 /* The last place with a cut up to now, and the address of its word. */
 struct mark {
-    struct tms_place *place;
+    struct tms_mapped_word *place;
     uint64_t word;
 };
 
 /* The last piece that begins in a word goes on to the next cut, however far that is. */
-static void measure_page(struct tms_place_page *page, uint64_t start, struct mark *last)
+static void measure_page(struct tms_mapped_page *page, uint64_t start, struct mark *last)
 {
     for (unsigned i = 0; i < TMS_PAGE_WORDS; i++) {
-        struct tms_place *place = &page->words[i];
+        struct tms_mapped_word *place = &page->words[i];
         uint64_t word = start + i * TMS_WORD;
         if (place->cuts == 0) {
             continue;
@@ -232,12 +233,12 @@ static void measure_page(struct tms_place_page *page, uint64_t start, struct mar
     }
 }
 
-static void measure(struct tms_places *places)
+static void measure(struct tms_address_map *places)
 {
     struct mark last = {0};
 
     for (size_t i = 0; i < places->region_count; i++) {
-        const struct tms_place_region *region = &places->order[i];
+        const struct tms_mapped_region *region = &places->order[i];
         for (unsigned j = 0; j < TMS_REGION_PAGES; j++) {
             uint64_t start = region->number * TMS_REGION_BYTES + j * TMS_PAGE_BYTES;
             if (region->pages[j] != 0) {
@@ -250,7 +251,7 @@ static void measure(struct tms_places *places)
     }
 }
 
-bool tms_places_settle(struct tms_places *places)
+bool tms_address_map_settle(struct tms_address_map *places)
 {
     if (!sort_regions(places)) {
         return false;
@@ -262,13 +263,13 @@ bool tms_places_settle(struct tms_places *places)
 /* ---- uses -------------------------------------------------------------------------------- */
 
 /* The last use has ended and another begins: it becomes the first of a list. */
-static bool add_use(struct tms_places *places, struct tms_place *place)
+static bool add_use(struct tms_address_map *places, struct tms_mapped_word *place)
 {
     if (places->use_count + 1 >= places->use_capacity) {
         uint32_t capacity = 2 * places->use_capacity + 1024;
-        struct tms_place_use *grown = capacity > places->use_capacity
-                                          ? realloc(places->uses, capacity * sizeof(*grown))
-                                          : NULL;
+        struct tms_mapped_use *grown = capacity > places->use_capacity
+                                           ? realloc(places->uses, capacity * sizeof(*grown))
+                                           : NULL;
         if (grown == NULL) {
             return false;
         }
@@ -276,12 +277,13 @@ static bool add_use(struct tms_places *places, struct tms_place *place)
         places->use_capacity = capacity;
     }
     places->uses[++places->use_count] =
-        (struct tms_place_use){.next = place->use, .alone = place->user != TMS_USED_BY_SEVERAL};
+        (struct tms_mapped_use){.next = place->use, .alone = place->user != TMS_USED_BY_SEVERAL};
     place->use = places->use_count;
     return true;
 }
 
-bool tms_places_other_use(struct tms_places *places, struct tms_place *place, uint32_t thread)
+bool tms_address_map_other_use(struct tms_address_map *places, struct tms_mapped_word *place,
+                               uint32_t thread)
 {
     bool first = place->over || place->user == 0;
 
@@ -294,7 +296,7 @@ bool tms_places_other_use(struct tms_places *places, struct tms_place *place, ui
 }
 
 /* The uses of a place were put one before the other; now the first is the next. */
-static uint32_t in_order(struct tms_place_use *uses, uint32_t last)
+static uint32_t in_order(struct tms_mapped_use *uses, uint32_t last)
 {
     uint32_t first = 0;
 
@@ -307,16 +309,17 @@ static uint32_t in_order(struct tms_place_use *uses, uint32_t last)
     return first;
 }
 
-static unsigned piece_count(const struct tms_place *place)
+static unsigned piece_count(const struct tms_mapped_word *place)
 {
-    return tms_place_bits(place->cuts);
+    return tms_mapped_bits(place->cuts);
 }
 
-static void start_page(struct tms_places *places, struct tms_place_page *page, uint64_t *pieces)
+static void start_page(struct tms_address_map *places, struct tms_mapped_page *page,
+                       uint64_t *pieces)
 {
     for (unsigned i = 0; i < TMS_PAGE_WORDS; i++) {
-        struct tms_place *place = &page->words[i];
-        bool several = tms_place_has_several(place);
+        struct tms_mapped_word *place = &page->words[i];
+        bool several = tms_mapped_has_several(place);
         place->last_alone = place->user != TMS_USED_BY_SEVERAL;
         place->over = true;
         place->use = in_order(places->uses, place->use);
@@ -326,7 +329,7 @@ static void start_page(struct tms_places *places, struct tms_place_page *page, u
 }
 
 /* Words that several pieces begin in get room for their names. */
-bool tms_places_start(struct tms_places *places)
+bool tms_address_map_start(struct tms_address_map *places)
 {
     uint64_t pieces = 0;
 
@@ -339,17 +342,17 @@ bool tms_places_start(struct tms_places *places)
 
 /* ---- renewal ----------------------------------------------------------------------------- */
 
-static bool add_block(struct tms_places *places, uint64_t start, uint64_t size, uint32_t site)
+static bool add_block(struct tms_address_map *places, uint64_t start, uint64_t size, uint32_t site)
 {
     if (!TMS_GROW(&places->blocks, &places->block_capacity, places->block_count)) {
         return false;
     }
-    places->blocks[places->block_count++] = (struct tms_place_block){start, size, site};
+    places->blocks[places->block_count++] = (struct tms_mapped_block){start, size, site};
     return true;
 }
 
 /* Where in the order the regions with this number or a greater one begin. */
-static size_t lower_bound(const struct tms_places *places, uint64_t number)
+static size_t lower_bound(const struct tms_address_map *places, uint64_t number)
 {
     size_t low = 0, high = places->region_count;
 
@@ -376,14 +379,14 @@ static struct range range_of(uint64_t address, uint64_t size)
 }
 
 /* What is done with a page that lies in a range, at least in part, and starts there. */
-typedef void visitor(struct tms_places *places, struct tms_place_page *page, uint64_t start,
+typedef void visitor(struct tms_address_map *places, struct tms_mapped_page *page, uint64_t start,
                      const struct range *range);
 
-static inline void visit(struct tms_places *places, const struct range *range, visitor *take)
+static inline void visit(struct tms_address_map *places, const struct range *range, visitor *take)
 {
     for (size_t i = lower_bound(places, range->first / TMS_REGION_BYTES);
          i < places->region_count && places->order[i].number * TMS_REGION_BYTES < range->end; i++) {
-        const struct tms_place_region *region = &places->order[i];
+        const struct tms_mapped_region *region = &places->order[i];
         uint64_t start = region->number * TMS_REGION_BYTES;
         uint64_t at = range->first > start ? (range->first - start) / TMS_PAGE_BYTES : 0;
         for (; at < TMS_REGION_PAGES && start + at * TMS_PAGE_BYTES < range->end; at++) {
@@ -408,7 +411,7 @@ static inline unsigned end_word(uint64_t start, const struct range *range)
     return words < TMS_PAGE_WORDS ? (unsigned)words : TMS_PAGE_WORDS;
 }
 
-static void end_uses(struct tms_places *places, struct tms_place_page *page, uint64_t start,
+static void end_uses(struct tms_address_map *places, struct tms_mapped_page *page, uint64_t start,
                      const struct range *range)
 {
     (void)places;
@@ -417,26 +420,26 @@ static void end_uses(struct tms_places *places, struct tms_place_page *page, uin
     }
 }
 
-void tms_places_end_uses(struct tms_places *places, uint64_t address, uint64_t size)
+void tms_address_map_end_uses(struct tms_address_map *places, uint64_t address, uint64_t size)
 {
     struct range range = range_of(address, size);
 
     visit(places, &range, end_uses);
 }
 
-static void renew_place(struct tms_places *places, struct tms_place *place,
-                        struct tms_place_origin *origin, uint32_t block)
+static void renew_place(struct tms_address_map *places, struct tms_mapped_word *place,
+                        struct tms_mapped_origin *origin, uint32_t block)
 {
-    *origin = (struct tms_place_origin){block, places->renewals};
+    *origin = (struct tms_mapped_origin){block, places->renewals};
     place->over = true;
-    if (!tms_place_has_several(place)) {
+    if (!tms_mapped_has_several(place)) {
         place->name = 0;
     } else {
         memset(&places->pieces[place->name], 0, piece_count(place) * sizeof(*places->pieces));
     }
 }
 
-static void renew_page(struct tms_places *places, struct tms_place_page *page, uint64_t start,
+static void renew_page(struct tms_address_map *places, struct tms_mapped_page *page, uint64_t start,
                        const struct range *range)
 {
     for (unsigned i = first_word(start, range), end = end_word(start, range); i < end; i++) {
@@ -445,7 +448,7 @@ static void renew_page(struct tms_places *places, struct tms_place_page *page, u
         }
     }
     for (uint32_t next = page->objects; next != 0;) {
-        struct tms_place_object *object = &places->objects[next - 1];
+        struct tms_mapped_object *object = &places->objects[next - 1];
         if (object->address >= range->address && object->address < range->end) {
             renew_place(places, &object->place, &object->origin, range->block);
         }
@@ -453,8 +456,8 @@ static void renew_page(struct tms_places *places, struct tms_place_page *page, u
     }
 }
 
-bool tms_places_renew(struct tms_places *places, uint64_t address, uint64_t size, bool allocated,
-                      uint32_t site)
+bool tms_address_map_renew(struct tms_address_map *places, uint64_t address, uint64_t size,
+                           bool allocated, uint32_t site)
 {
     struct range range = range_of(address, size);
 
@@ -467,9 +470,9 @@ bool tms_places_renew(struct tms_places *places, uint64_t address, uint64_t size
     return true;
 }
 
-void tms_places_renew_object(struct tms_places *places, uint64_t address, unsigned what)
+void tms_address_map_renew_object(struct tms_address_map *places, uint64_t address, unsigned what)
 {
-    struct tms_place_object *object = tms_places_object(places, address, what);
+    struct tms_mapped_object *object = tms_address_map_object(places, address, what);
 
     if (object != NULL) {
         places->renewals++;

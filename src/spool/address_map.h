@@ -10,10 +10,11 @@
  *
  * Memory that is allocated or freed is new: its pieces, and the objects that lie in it, get new
  * names from there on. So this is built in passes over the events: in the first, in any order,
- * tms_places_note, then tms_places_settle. What follows is in the order of the trace: in a second
- * pass, which may be left out, tms_places_use and tms_places_end_uses; then tms_places_start, and
- * in the last pass the rest. A word has a use from one renewal to the next. Who uses it is the same
- * in any order of accesses between two renewals, so the second pass needs only the order of those.
+ * tms_address_map_note, then tms_address_map_settle. What follows is in the order of the trace: in
+ * a second pass, which may be left out, tms_address_map_use and tms_address_map_end_uses; then
+ * tms_address_map_start, and in the last pass the rest. A word has a use from one renewal to the
+ * next. Who uses it is the same in any order of accesses between two renewals, so the second pass
+ * needs only the order of those.
  *
  * Representation: pages of 256 bytes with a place for each of their words and a list of the objects
  * in them, where a piece begins or ends. Regions of 64 KiB say where their pages are, and an
@@ -38,7 +39,7 @@
 
 #define TMS_USED_BY_SEVERAL UINT32_MAX
 
-struct tms_place {
+struct tms_mapped_word {
     union {
         uint32_t name; /* last pass; 0: none since it was renewed. Of several pieces: the first of
                           `pieces` */
@@ -53,104 +54,105 @@ struct tms_place {
 };
 
 /* What a place belongs to, in the last pass. */
-struct tms_place_origin {
+struct tms_mapped_origin {
     uint32_t block;   /* that it lies in, 0: none */
     uint32_t renewal; /* which one it was last part of, 0: none */
 };
 
 /* From one renewal of a word to the next, if it is accessed in between and once more behind. */
-struct tms_place_use {
+struct tms_mapped_use {
     uint32_t next; /* of the same word, 0: none */
     bool alone;    /* but one thread */
 };
 
 /* A lock or the like: `what` is a value of enum tms_rt_sync. */
-struct tms_place_object {
-    struct tms_place place;
-    struct tms_place_origin origin;
+struct tms_mapped_object {
+    struct tms_mapped_word place;
+    struct tms_mapped_origin origin;
     uint64_t address;
     uint32_t next; /* in the page: object + 1; 0: none */
 };
 
 /* How it is found. */
-struct tms_place_slot {
+struct tms_mapped_slot {
     uint64_t address;
     uint32_t what;
     uint32_t object; /* object + 1; 0: free */
 };
 
-struct tms_place_page {
-    struct tms_place words[TMS_PAGE_WORDS];
-    struct tms_place_origin origins[TMS_PAGE_WORDS];
+struct tms_mapped_page {
+    struct tms_mapped_word words[TMS_PAGE_WORDS];
+    struct tms_mapped_origin origins[TMS_PAGE_WORDS];
     uint32_t objects; /* the first: object + 1; 0: none */
 };
 
 /* In the table, `pages` is NULL in a free slot. */
-struct tms_place_region {
+struct tms_mapped_region {
     uint64_t number; /* address / TMS_REGION_BYTES */
     uint32_t *pages; /* each is one more, 0: none */
 };
 
 /* A block of the heap that was there at some time. */
-struct tms_place_block {
+struct tms_mapped_block {
     uint64_t start, size;
     uint32_t site;
 };
 
-struct tms_places {
-    struct tms_place_page *pages;
+struct tms_address_map {
+    struct tms_mapped_page *pages;
     size_t count, capacity;
-    struct tms_place_region *table; /* at most half full */
-    size_t table_size;              /* a power of two */
+    struct tms_mapped_region *table; /* at most half full */
+    size_t table_size;               /* a power of two */
     size_t region_count;
-    struct tms_place_region *order; /* of the regions, once settled */
-    struct tms_place_object *objects;
+    struct tms_mapped_region *order; /* of the regions, once settled */
+    struct tms_mapped_object *objects;
     size_t object_count, object_capacity;
-    struct tms_place_slot *slots; /* of objects, open-addressed, at most half full */
-    size_t slot_count;            /* a power of two */
-    uint32_t *pieces;             /* names of words that are cut */
-    struct tms_place_use *uses;
+    struct tms_mapped_slot *slots; /* of objects, open-addressed, at most half full */
+    size_t slot_count;             /* a power of two */
+    uint32_t *pieces;              /* names of words that are cut */
+    struct tms_mapped_use *uses;
     uint32_t use_count, use_capacity;
-    struct tms_place_block *blocks;
+    struct tms_mapped_block *blocks;
     size_t block_count, block_capacity;
     uint32_t renewals;
 };
 
-/* False: memory is short; tms_places_free is due in both cases. */
-bool tms_places_open(struct tms_places *places);
-void tms_places_free(struct tms_places *places);
+/* False: memory is short; tms_address_map_free is due in both cases. */
+bool tms_address_map_open(struct tms_address_map *places);
+void tms_address_map_free(struct tms_address_map *places);
 
 /*
  * First pass: bytes up to `end` are accessed or renewed together, or an object is used. False:
  * memory is short.
  */
-bool tms_places_note(struct tms_places *places, uint64_t address, uint64_t end);
-bool tms_places_note_object(struct tms_places *places, uint64_t address, unsigned what);
-bool tms_places_settle(struct tms_places *places);
+bool tms_address_map_note(struct tms_address_map *places, uint64_t address, uint64_t end);
+bool tms_address_map_note_object(struct tms_address_map *places, uint64_t address, unsigned what);
+bool tms_address_map_settle(struct tms_address_map *places);
 
 /* Second pass: another thread uses the memory, or the first since it was renewed. */
-bool tms_places_other_use(struct tms_places *places, struct tms_place *place, uint32_t thread);
+bool tms_address_map_other_use(struct tms_address_map *places, struct tms_mapped_word *place,
+                               uint32_t thread);
 
 /* Second pass: so many bytes are new. */
-void tms_places_end_uses(struct tms_places *places, uint64_t address, uint64_t size);
+void tms_address_map_end_uses(struct tms_address_map *places, uint64_t address, uint64_t size);
 
 /* Before the last pass. False: memory is short. */
-bool tms_places_start(struct tms_places *places);
+bool tms_address_map_start(struct tms_address_map *places);
 
 /* Last pass: so many bytes are new, as a block of the heap if `allocated`. */
-bool tms_places_renew(struct tms_places *places, uint64_t address, uint64_t size, bool allocated,
-                      uint32_t site);
+bool tms_address_map_renew(struct tms_address_map *places, uint64_t address, uint64_t size,
+                           bool allocated, uint32_t site);
 
 /* One object alone is gone; another at its address is another one. */
-void tms_places_renew_object(struct tms_places *places, uint64_t address, unsigned what);
+void tms_address_map_renew_object(struct tms_address_map *places, uint64_t address, unsigned what);
 
 /* NULL if it was not noted. */
-struct tms_place_object *tms_places_object(const struct tms_places *places, uint64_t address,
-                                           unsigned what);
+struct tms_mapped_object *tms_address_map_object(const struct tms_address_map *places,
+                                                 uint64_t address, unsigned what);
 
 /* The slot of a region, or the free one where it belongs. */
-static inline struct tms_place_region *tms_places_region(const struct tms_places *places,
-                                                         uint64_t number)
+static inline struct tms_mapped_region *tms_address_map_region(const struct tms_address_map *places,
+                                                               uint64_t number)
 {
     size_t mask = places->table_size - 1;
     size_t at = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
@@ -162,52 +164,56 @@ static inline struct tms_place_region *tms_places_region(const struct tms_places
 }
 
 /* NULL if nothing in it was noted. */
-static inline struct tms_place_page *tms_places_page(const struct tms_places *places,
-                                                     uint64_t address)
+static inline struct tms_mapped_page *tms_address_map_page(const struct tms_address_map *places,
+                                                           uint64_t address)
 {
-    const struct tms_place_region *region = tms_places_region(places, address / TMS_REGION_BYTES);
+    const struct tms_mapped_region *region =
+        tms_address_map_region(places, address / TMS_REGION_BYTES);
     uint32_t page =
         region->pages != NULL ? region->pages[address / TMS_PAGE_BYTES % TMS_REGION_PAGES] : 0;
 
     return page != 0 ? &places->pages[page - 1] : NULL;
 }
 
-static inline unsigned tms_places_index(uint64_t address)
+static inline unsigned tms_address_map_index(uint64_t address)
 {
     return address / TMS_WORD % TMS_PAGE_WORDS;
 }
 
 /* Memory that will be asked for soon. */
-static inline void tms_places_expect(const struct tms_places *places, uint64_t address)
+static inline void tms_address_map_expect(const struct tms_address_map *places, uint64_t address)
 {
-    const struct tms_place_page *page = tms_places_page(places, address);
+    const struct tms_mapped_page *page = tms_address_map_page(places, address);
 
     if (page != NULL) {
-        __builtin_prefetch(&page->words[tms_places_index(address)]);
+        __builtin_prefetch(&page->words[tms_address_map_index(address)]);
     }
 }
 
 /* The place of memory that was noted. */
-static inline struct tms_place *tms_places_word(const struct tms_places *places, uint64_t address)
+static inline struct tms_mapped_word *tms_address_map_word(const struct tms_address_map *places,
+                                                           uint64_t address)
 {
-    struct tms_place_page *page = tms_places_page(places, address);
+    struct tms_mapped_page *page = tms_address_map_page(places, address);
 
     assert(page != NULL);
-    return &page->words[tms_places_index(address)];
+    return &page->words[tms_address_map_index(address)];
 }
 
 /* Second pass, for every access: a thread uses the memory. */
-static inline bool tms_places_use(struct tms_places *places, struct tms_place *place,
-                                  uint32_t thread)
+static inline bool tms_address_map_use(struct tms_address_map *places,
+                                       struct tms_mapped_word *place, uint32_t thread)
 {
-    return (place->user == thread && !place->over) || tms_places_other_use(places, place, thread);
+    return (place->user == thread && !place->over) ||
+           tms_address_map_other_use(places, place, thread);
 }
 
 /* Last pass, for every access: has the memory but one thread in this use of it? */
-static inline bool tms_places_private(const struct tms_places *places, struct tms_place *place)
+static inline bool tms_address_map_private(const struct tms_address_map *places,
+                                           struct tms_mapped_word *place)
 {
     if (place->over) {
-        const struct tms_place_use *use = place->use != 0 ? &places->uses[place->use] : NULL;
+        const struct tms_mapped_use *use = place->use != 0 ? &places->uses[place->use] : NULL;
         place->alone = use != NULL ? use->alone : place->last_alone;
         place->use = use != NULL ? use->next : 0;
         place->over = false;
@@ -215,13 +221,13 @@ static inline bool tms_places_private(const struct tms_places *places, struct tm
     return place->alone;
 }
 
-static inline bool tms_place_has_several(const struct tms_place *place)
+static inline bool tms_mapped_has_several(const struct tms_mapped_word *place)
 {
     return (place->cuts & (place->cuts - 1u)) != 0;
 }
 
 /* How many bits of a byte are set: asked for so often that it must not be a call. */
-static inline unsigned tms_place_bits(unsigned byte)
+static inline unsigned tms_mapped_bits(unsigned byte)
 {
     byte -= byte >> 1 & 0x55;
     byte = (byte & 0x33) + (byte >> 2 & 0x33);
@@ -229,17 +235,17 @@ static inline unsigned tms_place_bits(unsigned byte)
 }
 
 /* Where the name of the piece that begins with byte `offset` of a place is kept. */
-static inline uint32_t *tms_places_name(const struct tms_places *places, struct tms_place *place,
-                                        unsigned offset)
+static inline uint32_t *tms_address_map_name(const struct tms_address_map *places,
+                                             struct tms_mapped_word *place, unsigned offset)
 {
     unsigned before = (unsigned)place->cuts & ((1u << offset) - 1);
 
-    return tms_place_has_several(place) ? &places->pieces[place->name + tms_place_bits(before)]
-                                        : &place->name;
+    return tms_mapped_has_several(place) ? &places->pieces[place->name + tms_mapped_bits(before)]
+                                         : &place->name;
 }
 
 /* The first byte behind the piece that begins with byte `offset` of a word, from there on. */
-static inline uint64_t tms_place_piece_end(const struct tms_place *place, unsigned offset)
+static inline uint64_t tms_mapped_piece_end(const struct tms_mapped_word *place, unsigned offset)
 {
     unsigned behind = (unsigned)place->cuts >> (offset + 1);
 
@@ -247,18 +253,18 @@ static inline uint64_t tms_place_piece_end(const struct tms_place *place, unsign
 }
 
 /* Behind all pieces that begin in the word of this address. */
-static inline uint64_t tms_place_behind(const struct tms_place *place, uint64_t address)
+static inline uint64_t tms_mapped_word_end(const struct tms_mapped_word *place, uint64_t address)
 {
     return address - address % TMS_WORD + place->reach;
 }
 
 /* The next piece of an access that has one at this address. */
-static inline uint64_t tms_place_next(const struct tms_place *place, uint64_t address)
+static inline uint64_t tms_mapped_next(const struct tms_mapped_word *place, uint64_t address)
 {
     unsigned offset = address % TMS_WORD;
 
     assert((place->cuts >> offset & 1) != 0);
-    return address - offset + tms_place_piece_end(place, offset);
+    return address - offset + tms_mapped_piece_end(place, offset);
 }
 
 #endif

@@ -22,7 +22,7 @@
 
 struct work {
     struct tms_spool_names *names;
-    struct tms_places places;
+    struct tms_address_map places;
     struct tms_prune prune;
     struct tms_prune_thread *thread; /* whose events are taken */
     struct tms_inlined inlined;
@@ -93,12 +93,12 @@ static bool has_place(const struct tms_spool_event *event)
     return (places >> class_of(event) & 1) != 0;
 }
 
-static bool note_place(struct tms_places *places, const struct tms_spool_event *event)
+static bool note_place(struct tms_address_map *places, const struct tms_spool_event *event)
 {
     if (is_memory(event)) {
-        return tms_places_note(places, event->target, event->target + tms_event_bytes(event));
+        return tms_address_map_note(places, event->target, event->target + tms_event_bytes(event));
     }
-    return !has_place(event) || tms_places_note_object(places, event->target, what_of(event));
+    return !has_place(event) || tms_address_map_note_object(places, event->target, what_of(event));
 }
 
 /* Is memory new from here on? */
@@ -114,9 +114,9 @@ static bool note_renewal(struct work *work, const struct tms_spool_event *event,
     }
     work->renewals[work->renewal_count++] = tms_merge_stop(event->number, thread);
     /* No piece is new in part. */
-    return tms_places_note(&work->places, event->target & ~(uint64_t)(TMS_WORD - 1),
-                           (event->target + event->extra + TMS_WORD - 1) &
-                               ~(uint64_t)(TMS_WORD - 1));
+    return tms_address_map_note(&work->places, event->target & ~(uint64_t)(TMS_WORD - 1),
+                                (event->target + event->extra + TMS_WORD - 1) &
+                                    ~(uint64_t)(TMS_WORD - 1));
 }
 
 /*
@@ -157,7 +157,7 @@ static inline void expect(const struct work *work, const struct tms_spool_event 
                           const struct tms_spool_event *known)
 {
     if (known - at > AHEAD && is_memory(&at[AHEAD])) {
-        tms_places_expect(&work->places, at[AHEAD].target);
+        tms_address_map_expect(&work->places, at[AHEAD].target);
     }
 }
 
@@ -187,7 +187,7 @@ static bool note_chunk(struct work *work, size_t index)
 
 static bool note_places(struct work *work)
 {
-    if (!tms_places_open(&work->places)) {
+    if (!tms_address_map_open(&work->places)) {
         return false;
     }
     for (size_t i = 0; i < work->names->spool->event_count; i++) {
@@ -195,7 +195,7 @@ static bool note_places(struct work *work)
             return false;
         }
     }
-    return tms_places_settle(&work->places);
+    return tms_address_map_settle(&work->places);
 }
 
 /* ---- names ------------------------------------------------------------------------------ */
@@ -203,18 +203,18 @@ static bool note_places(struct work *work)
 _Static_assert((unsigned)TMS_SPOOL_RETRY == TMS_NAMING_MEMORY, "accesses are marked so");
 
 /* The id of the piece at `address` of a place. Its first access says what it is. */
-static inline uint32_t name_of(struct work *work, struct tms_place_page *page, uint64_t address,
+static inline uint32_t name_of(struct work *work, struct tms_mapped_page *page, uint64_t address,
                                const struct tms_spool_event *access)
 {
-    unsigned index = tms_places_index(address);
-    uint32_t *name = tms_places_name(&work->places, &page->words[index], address % TMS_WORD);
+    unsigned index = tms_address_map_index(address);
+    uint32_t *name = tms_address_map_name(&work->places, &page->words[index], address % TMS_WORD);
 
     if (*name == 0) {
         struct tms_naming_thing thing = {.cls = TMS_CLASS_VARIABLE,
                                          .what = tms_spool_mark(access) | TMS_NAMING_MEMORY,
                                          .origin = &page->origins[index],
                                          .address = address,
-                                         .bytes = tms_place_next(&page->words[index], address) -
+                                         .bytes = tms_mapped_next(&page->words[index], address) -
                                                   address};
         *name = tms_naming_name(&work->naming, &thing);
     }
@@ -319,24 +319,24 @@ static int put_pieces(struct work *work, const struct tms_spool_event *access,
                       struct tms_event *event)
 {
     uint64_t end = access->target + tms_event_bytes(access), behind = 0;
-    struct tms_place_page *page = NULL;
+    struct tms_mapped_page *page = NULL;
     bool read = access->kind == TMS_EVENT_READ || access->kind == TMS_EVENT_ATOMIC_READ;
     bool retry = read && tms_spool_mark(access) == TMS_SPOOL_RETRY;
     int code = TMS_OK;
 
     for (uint64_t at = access->target; at < end && code == TMS_OK && !work->outcome->cut;) {
         if (at >= behind) {
-            page = tms_places_page(&work->places, at);
+            page = tms_address_map_page(&work->places, at);
             behind = at - at % TMS_PAGE_BYTES + TMS_PAGE_BYTES;
         }
-        struct tms_place *place = &page->words[tms_places_index(at)];
-        if (!work->prune.off && tms_places_private(&work->places, place) &&
+        struct tms_mapped_word *place = &page->words[tms_address_map_index(at)];
+        if (!work->prune.off && tms_address_map_private(&work->places, place) &&
             !tms_prune_keeps(work->thread)) {
-            at = tms_place_behind(place, at);
+            at = tms_mapped_word_end(place, at);
         } else {
             event->target = name_of(work, page, at, access);
             code = retry ? pass_retry(work, access, event) : pass_access(work, access, event);
-            at = tms_place_next(place, at);
+            at = tms_mapped_next(place, at);
         }
     }
     return code;
@@ -346,7 +346,7 @@ static int put_object(struct work *work, const struct tms_spool_event *from,
                       struct tms_event *event)
 {
     unsigned what = what_of(from);
-    struct tms_place_object *object = tms_places_object(&work->places, from->target, what);
+    struct tms_mapped_object *object = tms_address_map_object(&work->places, from->target, what);
 
     assert(object != NULL);
     if (object->place.name == 0) {
@@ -375,14 +375,15 @@ static int renew(struct work *work, const struct tms_spool_event *from)
     bool allocated = from->kind == TMS_EVENT_ALLOC;
 
     if (is_renewal(from)) {
-        return tms_places_renew(&work->places, from->target, from->extra, allocated, from->site)
+        return tms_address_map_renew(&work->places, from->target, from->extra, allocated,
+                                     from->site)
                    ? TMS_OK
                    : TMS_ERR_MEMORY;
     }
     if (from->kind == TMS_EVENT_FREE) {
-        tms_places_renew_object(&work->places, from->target, from->what);
+        tms_address_map_renew_object(&work->places, from->target, from->what);
         if (from->what == TMS_RT_LOCK) { /* what it became, if it did */
-            tms_places_renew_object(&work->places, from->target, TMS_RT_SEMAPHORE);
+            tms_address_map_renew_object(&work->places, from->target, TMS_RT_SEMAPHORE);
         }
     }
     return TMS_OK;
@@ -468,18 +469,18 @@ static uint32_t thread_id(struct work *work, uint32_t thread)
 static int note_use(struct work *work, const struct tms_spool_event *from, uint32_t thread)
 {
     if (is_renewal(from)) {
-        tms_places_end_uses(&work->places, from->target, from->extra);
+        tms_address_map_end_uses(&work->places, from->target, from->extra);
     }
     if (!is_memory(from)) {
         return TMS_OK;
     }
     uint64_t end = from->target + tms_event_bytes(from);
     for (uint64_t at = from->target; at < end;) {
-        struct tms_place *place = tms_places_word(&work->places, at);
-        if (!tms_places_use(&work->places, place, thread)) {
+        struct tms_mapped_word *place = tms_address_map_word(&work->places, at);
+        if (!tms_address_map_use(&work->places, place, thread)) {
             return TMS_ERR_MEMORY;
         }
-        at = tms_place_behind(place, at);
+        at = tms_mapped_word_end(place, at);
     }
     return TMS_OK;
 }
@@ -534,7 +535,7 @@ static int make_events(struct work *work)
     size_t count;
     int code = TMS_ERR_MEMORY;
 
-    if (tms_places_start(&work->places) && tms_merge_open(&merge, work->names->spool)) {
+    if (tms_address_map_start(&work->places) && tms_merge_open(&merge, work->names->spool)) {
         code = TMS_OK;
         while (code == TMS_OK && !work->outcome->cut &&
                (count = tms_merge_run(&merge, &events, &thread)) > 0) {
@@ -589,7 +590,7 @@ int tms_spool_trace(struct tms_spool_names *names, tms_trace_sink *sink, void *u
     tms_analysis_free(work->judge);
     tms_inlined_free(&work->inlined);
     tms_prune_free(&work->prune);
-    tms_places_free(&work->places);
+    tms_address_map_free(&work->places);
     tms_naming_free(&work->naming);
     free(work->renewals);
     free(work);

@@ -131,7 +131,7 @@ static void put_block(struct tms_naming *naming, const char *prefix,
                       const struct tms_naming_thing *thing)
 {
     uint32_t number = thing->origin->block;
-    const struct tms_place_block *block = &naming->places->blocks[number - 1];
+    const struct tms_mapped_block *block = &naming->places->blocks[number - 1];
     struct tms_naming_start start = {.prefix = prefix, .block = number};
     char path[TMS_PATH_SIZE];
 

@@ -24,7 +24,7 @@ struct tms_naming_start {
 
 struct tms_naming {
     struct tms_spool_names *names;
-    const struct tms_places *places;
+    const struct tms_address_map *places;
     uint64_t *owners; /* by id of TMS_CLASS_OBJECT: the address that took the name, 0: nobody */
     size_t owner_count;
     char *text;
@@ -41,7 +41,7 @@ void tms_naming_free(struct tms_naming *naming);
 struct tms_naming_thing {
     enum tms_class cls;
     unsigned what; /* enum tms_rt_sync, with TMS_NAMING_MEMORY if it is memory */
-    const struct tms_place_origin *origin;
+    const struct tms_mapped_origin *origin;
     uint64_t event;          /* its number in the spool; 0: of no interest */
     uint64_t address, bytes; /* 0 bytes: an object, of which nobody knows how long it is */
 };
