@@ -26,7 +26,7 @@ struct work {
     struct tms_prune prune;
     struct tms_prune_thread *thread; /* whose events are taken */
     struct tms_inlined inlined;
-    struct tms_naming naming;
+    struct tms_variable_names naming;
     struct tms_coalesce coalesce;
     struct tms_merge_turn *renewals; /* of memory, where the order of accesses matters */
     size_t renewal_count, renewal_capacity;
@@ -210,13 +210,13 @@ static inline uint32_t name_of(struct work *work, struct tms_mapped_page *page, 
     uint32_t *name = tms_address_map_name(&work->places, &page->words[index], address % TMS_WORD);
 
     if (*name == 0) {
-        struct tms_naming_thing thing = {.cls = TMS_CLASS_VARIABLE,
-                                         .what = tms_spool_mark(access) | TMS_NAMING_MEMORY,
-                                         .origin = &page->origins[index],
-                                         .address = address,
-                                         .bytes = tms_mapped_next(&page->words[index], address) -
-                                                  address};
-        *name = tms_naming_name(&work->naming, &thing);
+        struct tms_named_thing thing = {.cls = TMS_CLASS_VARIABLE,
+                                        .what = tms_spool_mark(access) | TMS_NAMING_MEMORY,
+                                        .origin = &page->origins[index],
+                                        .address = address,
+                                        .bytes = tms_mapped_next(&page->words[index], address) -
+                                                 address};
+        *name = tms_variable_name(&work->naming, &thing);
     }
     return *name;
 }
@@ -350,12 +350,12 @@ static int put_object(struct work *work, const struct tms_spool_event *from,
 
     assert(object != NULL);
     if (object->place.name == 0) {
-        struct tms_naming_thing thing = {.cls = class_of(from),
-                                         .what = what,
-                                         .origin = &object->origin,
-                                         .event = from->number,
-                                         .address = from->target};
-        object->place.name = tms_naming_name(&work->naming, &thing);
+        struct tms_named_thing thing = {.cls = class_of(from),
+                                        .what = what,
+                                        .origin = &object->origin,
+                                        .event = from->number,
+                                        .address = from->target};
+        object->place.name = tms_variable_name(&work->naming, &thing);
     }
     event->target = object->place.name;
     return pass(work, from, event);
@@ -591,7 +591,7 @@ int tms_spool_trace(struct tms_spool_names *names, tms_trace_sink *sink, void *u
     tms_inlined_free(&work->inlined);
     tms_prune_free(&work->prune);
     tms_address_map_free(&work->places);
-    tms_naming_free(&work->naming);
+    tms_variable_names_free(&work->naming);
     free(work->renewals);
     free(work);
     return names->failed ? TMS_ERR_MEMORY : code;

@@ -7,16 +7,16 @@
 
 #include "runtime/core/rt.h"
 
-void tms_naming_free(struct tms_naming *naming)
+void tms_variable_names_free(struct tms_variable_names *naming)
 {
     free(naming->owners);
     free(naming->text);
-    *naming = (struct tms_naming){0};
+    *naming = (struct tms_variable_names){0};
 }
 
 /* ---- the buffer --------------------------------------------------------------------------- */
 
-static void put(struct tms_naming *naming, const char *text, size_t length)
+static void put(struct tms_variable_names *naming, const char *text, size_t length)
 {
     if (naming->capacity - naming->length <= length) { /* so that there is a text, if empty */
         size_t capacity = 2 * (naming->length + length) + 256;
@@ -32,13 +32,13 @@ static void put(struct tms_naming *naming, const char *text, size_t length)
     naming->length += length;
 }
 
-static void put_text(struct tms_naming *naming, const char *text)
+static void put_text(struct tms_variable_names *naming, const char *text)
 {
     put(naming, text, strlen(text));
 }
 
 /* Blanks and bars, which not every format can hold, are replaced. */
-static void put_plain(struct tms_naming *naming, const char *text)
+static void put_plain(struct tms_variable_names *naming, const char *text)
 {
     size_t from = naming->length;
 
@@ -48,7 +48,7 @@ static void put_plain(struct tms_naming *naming, const char *text)
     }
 }
 
-static inline void put_number(struct tms_naming *naming, uint64_t number, unsigned base)
+static inline void put_number(struct tms_variable_names *naming, uint64_t number, unsigned base)
 {
     char digits[24];
     size_t at = sizeof(digits);
@@ -63,7 +63,7 @@ static inline void put_number(struct tms_naming *naming, uint64_t number, unsign
 /* ---- names of the program ----------------------------------------------------------------- */
 
 /* Can the name that ends the buffer be this address's? It is its own from then on. */
-static bool claim(struct tms_naming *naming, size_t from, uint64_t address)
+static bool claim(struct tms_variable_names *naming, size_t from, uint64_t address)
 {
     int64_t id = tms_intern(naming->names->context, TMS_CLASS_OBJECT, naming->text + from,
                             naming->length - from);
@@ -88,7 +88,7 @@ static bool claim(struct tms_naming *naming, size_t from, uint64_t address)
 }
 
 /* `name`, or name#2, name#3 …: one that no other address has. */
-static void put_distinct(struct tms_naming *naming, const char *name, uint64_t address)
+static void put_distinct(struct tms_variable_names *naming, const char *name, uint64_t address)
 {
     size_t from = naming->length;
     bool claimed = false;
@@ -107,9 +107,10 @@ static void put_distinct(struct tms_naming *naming, const char *name, uint64_t a
 /* ---- starts ------------------------------------------------------------------------------- */
 
 /* Is the start of the last name that of this one, too? Otherwise it has to be made. */
-static bool is_kept(struct tms_naming *naming, const struct tms_naming_start *wanted)
+static bool is_kept(struct tms_variable_names *naming,
+                    const struct tms_variable_names_start *wanted)
 {
-    const struct tms_naming_start *kept = &naming->start;
+    const struct tms_variable_names_start *kept = &naming->start;
     bool same = kept->prefix == wanted->prefix && kept->block == wanted->block &&
                 kept->name == wanted->name && kept->address == wanted->address;
 
@@ -120,19 +121,19 @@ static bool is_kept(struct tms_naming *naming, const struct tms_naming_start *wa
     return same;
 }
 
-static void keep(struct tms_naming *naming, struct tms_naming_start start)
+static void keep(struct tms_variable_names *naming, struct tms_variable_names_start start)
 {
     start.length = naming->length;
     naming->start = start;
 }
 
 /* "heap:new_account:account#2.lock": it needs no renewal, since it has the number of the block. */
-static void put_block(struct tms_naming *naming, const char *prefix,
-                      const struct tms_naming_thing *thing)
+static void put_block(struct tms_variable_names *naming, const char *prefix,
+                      const struct tms_named_thing *thing)
 {
     uint32_t number = thing->origin->block;
     const struct tms_mapped_block *block = &naming->places->blocks[number - 1];
-    struct tms_naming_start start = {.prefix = prefix, .block = number};
+    struct tms_variable_names_start start = {.prefix = prefix, .block = number};
     char path[TMS_PATH_SIZE];
 
     if (!is_kept(naming, &start)) {
@@ -153,8 +154,8 @@ static void put_block(struct tms_naming *naming, const char *prefix,
 }
 
 /* The same where allocations were not recorded, but the block of a lock was recorded. */
-static bool put_told(struct tms_naming *naming, const char *prefix,
-                     const struct tms_naming_thing *thing)
+static bool put_told(struct tms_variable_names *naming, const char *prefix,
+                     const struct tms_named_thing *thing)
 {
     const struct tms_recorded_block *recorded =
         thing->event != 0 ? tms_recorded_block(naming->names, thing->address, thing->event) : NULL;
@@ -177,10 +178,11 @@ static bool put_told(struct tms_naming *naming, const char *prefix,
     return true;
 }
 
-static void put_datum(struct tms_naming *naming, const char *prefix, const struct tms_datum *datum,
-                      const struct tms_naming_thing *thing)
+static void put_datum(struct tms_variable_names *naming, const char *prefix,
+                      const struct tms_datum *datum, const struct tms_named_thing *thing)
 {
-    struct tms_naming_start start = {.prefix = prefix, .name = datum->name, .address = datum->home};
+    struct tms_variable_names_start start = {
+        .prefix = prefix, .name = datum->name, .address = datum->home};
     char path[TMS_PATH_SIZE];
 
     if (!is_kept(naming, &start)) {
@@ -193,7 +195,7 @@ static void put_datum(struct tms_naming *naming, const char *prefix, const struc
 /* ---- other memory ------------------------------------------------------------------------- */
 
 /* "stack:worker#2+120": so far from the end of the stack of the second thread. */
-static bool put_stack(struct tms_naming *naming, uint64_t address)
+static bool put_stack(struct tms_variable_names *naming, uint64_t address)
 {
     const struct tms_spool_thread *thread = tms_spool_stack_owner(naming->names->spool, address);
 
@@ -210,7 +212,7 @@ static bool put_stack(struct tms_naming *naming, uint64_t address)
 }
 
 /* "libfoo.so+4096": no variable of the file, but in it. */
-static bool put_module(struct tms_naming *naming, uint64_t address)
+static bool put_module(struct tms_variable_names *naming, uint64_t address)
 {
     uint64_t offset;
     const char *module = tms_symbols_module_at(naming->names->symbols, address, &offset);
@@ -224,7 +226,7 @@ static bool put_module(struct tms_naming *naming, uint64_t address)
     return true;
 }
 
-static void put_unnamed(struct tms_naming *naming, const char *prefix, const char *given,
+static void put_unnamed(struct tms_variable_names *naming, const char *prefix, const char *given,
                         uint64_t address)
 {
     naming->start.prefix = NULL;
@@ -248,8 +250,8 @@ static const char *prefix_of(unsigned what)
     return sync == TMS_RT_SEMAPHORE ? "semaphore:" : sync == TMS_RT_ONCE ? "once:" : "";
 }
 
-static void put_name(struct tms_naming *naming, const char *prefix,
-                     const struct tms_naming_thing *thing)
+static void put_name(struct tms_variable_names *naming, const char *prefix,
+                     const struct tms_named_thing *thing)
 {
     const char *given = tms_spool_given_name(naming->names->spool, thing->address);
     struct tms_datum datum;
@@ -269,7 +271,7 @@ static void put_name(struct tms_naming *naming, const char *prefix,
     }
 }
 
-uint32_t tms_naming_name(struct tms_naming *naming, const struct tms_naming_thing *thing)
+uint32_t tms_variable_name(struct tms_variable_names *naming, const struct tms_named_thing *thing)
 {
     const char *prefix = prefix_of(thing->what);
 

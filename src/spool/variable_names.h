@@ -13,7 +13,7 @@
 #include "spool/spool_names.h"
 
 /* What the text in the buffer starts with: all that names of one thing have in common. */
-struct tms_naming_start {
+struct tms_variable_names_start {
     const char *prefix; /* of semaphores and the like; NULL: nothing is kept */
     uint32_t block;     /* of the heap; 0: it is a variable of the program */
     const char *name;   /* of the variable, */
@@ -22,23 +22,23 @@ struct tms_naming_start {
     size_t length;
 };
 
-struct tms_naming {
+struct tms_variable_names {
     struct tms_spool_names *names;
     const struct tms_address_map *places;
     uint64_t *owners; /* by id of TMS_CLASS_OBJECT: the address that took the name, 0: nobody */
     size_t owner_count;
     char *text;
     size_t length, capacity;
-    struct tms_naming_start start;
+    struct tms_variable_names_start start;
 };
 
-void tms_naming_free(struct tms_naming *naming);
+void tms_variable_names_free(struct tms_variable_names *naming);
 
 /* What is in memory, by itself or together with what it is used as. */
 #define TMS_NAMING_MEMORY 8u
 
 /* What is to be named. */
-struct tms_naming_thing {
+struct tms_named_thing {
     enum tms_class cls;
     unsigned what; /* enum tms_rt_sync, with TMS_NAMING_MEMORY if it is memory */
     const struct tms_mapped_origin *origin;
@@ -47,6 +47,6 @@ struct tms_naming_thing {
 };
 
 /* Its id in `cls`. 0: `failed` tells. */
-uint32_t tms_naming_name(struct tms_naming *naming, const struct tms_naming_thing *thing);
+uint32_t tms_variable_name(struct tms_variable_names *naming, const struct tms_named_thing *thing);
 
 #endif
