@@ -11,7 +11,7 @@
 struct question {
     struct tms_module *module;
     struct tms_types *types;
-    struct tms_texts *texts;
+    struct tms_symbol_texts *texts;
     Dwarf_Die function;
     uint64_t size;
 };
@@ -173,9 +173,9 @@ static bool by_size(struct question *question, const struct tms_statement *state
                assigned);
 }
 
-void tms_module_assigned(struct tms_module *module, struct tms_texts *texts, uint64_t address,
-                         size_t index, const struct tms_frame *frame, const char *callee,
-                         uint64_t size, struct tms_assigned *assigned)
+void tms_module_assigned(struct tms_module *module, struct tms_symbol_texts *texts,
+                         uint64_t address, size_t index, const struct tms_frame *frame,
+                         const char *callee, uint64_t size, struct tms_assigned *assigned)
 {
     struct question question = {
         .module = module, .types = &module->types, .texts = texts, .size = size};
@@ -184,7 +184,7 @@ void tms_module_assigned(struct tms_module *module, struct tms_texts *texts, uin
 
     *assigned = (struct tms_assigned){0};
     if (frame->path == NULL || !tms_module_function(module, address, index, &question.function) ||
-        !tms_texts_code(texts, frame->path, frame->line, &place.code) ||
+        !tms_symbol_texts_code(texts, frame->path, frame->line, &place.code) ||
         !tms_statement_read(&place, &statement)) {
         return;
     }

@@ -19,9 +19,9 @@ struct tms_assigned {
  * In the index-th function around an address of the file, which `frame` is, a call of `callee`
  * (NULL: of malloc or the like) got so many bytes.
  */
-void tms_module_assigned(struct tms_module *module, struct tms_texts *texts, uint64_t address,
-                         size_t index, const struct tms_frame *frame, const char *callee,
-                         uint64_t size, struct tms_assigned *assigned);
+void tms_module_assigned(struct tms_module *module, struct tms_symbol_texts *texts,
+                         uint64_t address, size_t index, const struct tms_frame *frame,
+                         const char *callee, uint64_t size, struct tms_assigned *assigned);
 
 /* The same for a place of the process. */
 void tms_symbols_assigned(struct tms_symbols *symbols, uint64_t pc, size_t index,

@@ -204,7 +204,7 @@ const char *tms_function_type_name(struct tms_types *types, const struct tms_typ
     memcpy(text, name, length);
     memset(text + length, '*', stars);
     text[length + stars] = '\0';
-    return tms_texts_keep(types->texts, text);
+    return tms_symbol_texts_keep(types->texts, text);
 }
 
 /* "std::_Sp_counted_ptr_inplace", "std::_Rb_tree_node": of interest is what they hold. */

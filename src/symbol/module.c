@@ -91,7 +91,7 @@ const char *tms_module_name(const struct tms_module *module)
 
 /* A question about one address, on its way through the frames. */
 struct search {
-    struct tms_texts *texts;
+    struct tms_symbol_texts *texts;
     struct tms_types *types;
     Dwarf_Die *unit;
     const char *compiled_in;
@@ -117,13 +117,13 @@ static const char *name_of(struct search *search, Dwarf_Die *die)
     for (size_t i = 0; i < sizeof(linkage) / sizeof(linkage[0]); i++) {
         const char *name = dwarf_formstring(dwarf_attr_integrate(die, linkage[i], &attribute));
         if (name != NULL) {
-            return tms_texts_demangle(search->texts, name);
+            return tms_symbol_texts_demangle(search->texts, name);
         }
     }
     if (!is_inlined(die) && search->symbol != NULL && strncmp(search->symbol, "_Z", 2) == 0) {
-        return tms_texts_demangle(search->texts, search->symbol);
+        return tms_symbol_texts_demangle(search->texts, search->symbol);
     }
-    return tms_texts_keep(search->texts, dwarf_diename(die));
+    return tms_symbol_texts_keep(search->texts, dwarf_diename(die));
 }
 
 static void set_place(struct search *search, struct tms_frame *frame, const char *path, int line,
@@ -132,12 +132,13 @@ static void set_place(struct search *search, struct tms_frame *frame, const char
     if (path == NULL || line <= 0) {
         return;
     }
-    frame->file = tms_texts_path(search->texts, path, search->compiled_in);
+    frame->file = tms_symbol_texts_path(search->texts, path, search->compiled_in);
     frame->line = frame->file != NULL ? (unsigned)line : 0;
     frame->column = column > 0 ? (unsigned)column : 0;
-    frame->path = tms_texts_full_path(search->texts, path, search->compiled_in);
-    frame->source =
-        frame->path != NULL ? tms_texts_source(search->texts, frame->path, frame->line) : NULL;
+    frame->path = tms_symbol_texts_full_path(search->texts, path, search->compiled_in);
+    frame->source = frame->path != NULL
+                        ? tms_symbol_texts_source(search->texts, frame->path, frame->line)
+                        : NULL;
 }
 
 /* Where the inlined function `die` was called. */
@@ -269,13 +270,13 @@ static Dwarf_Die *find_unit(Dwfl_Module *image, Dwarf_Addr address, Dwarf_Addr *
 static void search_table(struct search *search)
 {
     if (search->count == 0 && search->symbol != NULL) {
-        search->frames[0].function = tms_texts_demangle(search->texts, search->symbol);
+        search->frames[0].function = tms_symbol_texts_demangle(search->texts, search->symbol);
         search->count = search->frames[0].function != NULL;
     }
 }
 
-size_t tms_module_frames(struct tms_module *module, struct tms_texts *texts, uint64_t address,
-                         struct tms_frame *frames, size_t room)
+size_t tms_module_frames(struct tms_module *module, struct tms_symbol_texts *texts,
+                         uint64_t address, struct tms_frame *frames, size_t room)
 {
     Dwfl_Module *image = tms_module_image(module);
     struct search search = {

@@ -59,8 +59,8 @@ const char *tms_module_name(const struct tms_module *module);
  * The functions around an address of the file, innermost first; at most `room` frames. 0: the file
  * knows of none.
  */
-size_t tms_module_frames(struct tms_module *module, struct tms_texts *texts, uint64_t address,
-                         struct tms_frame *frames, size_t room);
+size_t tms_module_frames(struct tms_module *module, struct tms_symbol_texts *texts,
+                         uint64_t address, struct tms_frame *frames, size_t room);
 
 /* The debug information of the index-th of these functions; false if there is none. */
 bool tms_module_function(struct tms_module *module, uint64_t address, size_t index,
@@ -68,11 +68,11 @@ bool tms_module_function(struct tms_module *module, uint64_t address, size_t ind
 
 /* A variable by its name; NULL if there is none, or more than one. */
 const struct tms_module_variable *tms_module_variable(struct tms_module *module,
-                                                      struct tms_texts *texts, const char *name,
-                                                      size_t length);
+                                                      struct tms_symbol_texts *texts,
+                                                      const char *name, size_t length);
 
 /* The variable around an address of the file. */
-bool tms_module_datum(struct tms_module *module, struct tms_texts *texts, uint64_t address,
+bool tms_module_datum(struct tms_module *module, struct tms_symbol_texts *texts, uint64_t address,
                       struct tms_datum *datum);
 
 #endif

@@ -122,7 +122,7 @@ static char *name_lambdas(const char *name)
     return text;
 }
 
-const char *tms_spelling_function(struct tms_texts *texts, const char *name)
+const char *tms_spelling_function(struct tms_symbol_texts *texts, const char *name)
 {
     char *text = name_lambdas(name);
 
@@ -132,7 +132,7 @@ const char *tms_spelling_function(struct tms_texts *texts, const char *name)
     strip_clones(text);
     shorten_library(text);
     shorten_lambdas(text);
-    const char *kept = tms_texts_keep(texts, text);
+    const char *kept = tms_symbol_texts_keep(texts, text);
     free(text);
     return kept;
 }
@@ -216,7 +216,7 @@ static bool is_initializer(const char *name)
            starts(name, "_GLOBAL__sub_I_") || starts(name, "__cxx_global_var_init");
 }
 
-const char *tms_spelling_brief(struct tms_texts *texts, const char *full)
+const char *tms_spelling_brief(struct tms_symbol_texts *texts, const char *full)
 {
     struct name name = {.text = malloc(strlen(full) + 1)};
     const char *kept = NULL;
@@ -241,17 +241,17 @@ const char *tms_spelling_brief(struct tms_texts *texts, const char *full)
     cut_before(name.text);
     if (is_initializer(name.text)) {
         free(name.text);
-        return tms_texts_keep(texts, "static-initializer");
+        return tms_symbol_texts_keep(texts, "static-initializer");
     }
     for (char *at = name.text; (at = strchr(at, '#')) != NULL;) {
         *at = '_';
     }
-    kept = name.text[0] != '\0' ? tms_texts_keep(texts, name.text) : NULL;
+    kept = name.text[0] != '\0' ? tms_symbol_texts_keep(texts, name.text) : NULL;
     free(name.text);
     return kept;
 }
 
-const char *tms_spelling_variable(struct tms_texts *texts, const char *name)
+const char *tms_spelling_variable(struct tms_symbol_texts *texts, const char *name)
 {
     static const char unnamed[] = "(anonymous namespace)::", local[] = ")::";
     char *text = name != NULL ? strdup(name) : NULL, *at;
@@ -264,7 +264,7 @@ const char *tms_spelling_variable(struct tms_texts *texts, const char *name)
     while ((at = strstr(text, local)) != NULL) {
         memmove(text, at + strlen(local), strlen(at + strlen(local)) + 1);
     }
-    const char *kept = tms_texts_keep(texts, text);
+    const char *kept = tms_symbol_texts_keep(texts, text);
     free(text);
     return kept;
 }

@@ -30,7 +30,8 @@ struct tms_statement {
     bool returned;           /* it begins with `return` */
 };
 
-/* Where it is: a line and a column in a file without comments and strings (tms_texts_code). */
+/* Where it is: a line and a column in a file without comments and strings (tms_symbol_texts_code).
+ */
 struct tms_statement_place {
     struct tms_source_code code;
     unsigned column;    /* 0: unknown */

@@ -22,16 +22,16 @@ struct tms_source_file {
     size_t length;
 };
 
-void tms_texts_open(struct tms_texts *texts)
+void tms_symbol_texts_open(struct tms_symbol_texts *texts)
 {
-    *texts = (struct tms_texts){.directory = getcwd(NULL, 0)};
+    *texts = (struct tms_symbol_texts){.directory = getcwd(NULL, 0)};
     texts->demangler = dlopen(DEMANGLER, RTLD_LAZY | RTLD_LOCAL);
     if (texts->demangler != NULL) {
         *(void **)&texts->demangle = dlsym(texts->demangler, "__cxa_demangle");
     }
 }
 
-static void drop_sources(struct tms_texts *texts)
+static void drop_sources(struct tms_symbol_texts *texts)
 {
     for (size_t i = 0; i < texts->source_count; i++) {
         free(texts->sources[i].path);
@@ -41,7 +41,7 @@ static void drop_sources(struct tms_texts *texts)
     texts->source_count = 0;
 }
 
-void tms_texts_close(struct tms_texts *texts)
+void tms_symbol_texts_close(struct tms_symbol_texts *texts)
 {
     for (size_t i = 0; i < texts->count; i++) {
         free(texts->texts[i]);
@@ -56,7 +56,7 @@ void tms_texts_close(struct tms_texts *texts)
 }
 
 /* Takes the block over; NULL, with the block freed, when memory is short. */
-static void *own(struct tms_texts *texts, void *text)
+static void *own(struct tms_symbol_texts *texts, void *text)
 {
     if (text != NULL && texts->count == texts->capacity) {
         size_t capacity = texts->capacity == 0 ? 64 : 2 * texts->capacity;
@@ -74,17 +74,17 @@ static void *own(struct tms_texts *texts, void *text)
     return text;
 }
 
-const char *tms_texts_keep(struct tms_texts *texts, const char *text)
+const char *tms_symbol_texts_keep(struct tms_symbol_texts *texts, const char *text)
 {
     return text != NULL ? own(texts, strdup(text)) : NULL;
 }
 
-void *tms_texts_room(struct tms_texts *texts, size_t bytes)
+void *tms_symbol_texts_room(struct tms_symbol_texts *texts, size_t bytes)
 {
     return own(texts, calloc(1, bytes));
 }
 
-const char *tms_texts_demangle(struct tms_texts *texts, const char *name)
+const char *tms_symbol_texts_demangle(struct tms_symbol_texts *texts, const char *name)
 {
     int status = -1;
     char *plain = NULL;
@@ -92,7 +92,7 @@ const char *tms_texts_demangle(struct tms_texts *texts, const char *name)
     if (texts->demangle != NULL && strncmp(name, "_Z", 2) == 0) {
         plain = texts->demangle(name, NULL, NULL, &status);
     }
-    return plain != NULL ? own(texts, plain) : tms_texts_keep(texts, name);
+    return plain != NULL ? own(texts, plain) : tms_symbol_texts_keep(texts, name);
 }
 
 /* ---- paths ------------------------------------------------------------------------------ */
@@ -140,7 +140,7 @@ static bool is_same_file(const char *path, const char *other)
 }
 
 /* Where a directory is a symbolic link, the way back from it does not lead where it seems to. */
-static const char *tidied(struct tms_texts *texts, const char *path)
+static const char *tidied(struct tms_symbol_texts *texts, const char *path)
 {
     char plain[PATH_MAX], shorter[PATH_MAX];
 
@@ -151,10 +151,11 @@ static const char *tidied(struct tms_texts *texts, const char *path)
         tidy(shorter, true);
     }
     bool same = strcmp(plain, shorter) == 0 || is_same_file(plain, shorter);
-    return tms_texts_keep(texts, same ? shorter : plain);
+    return tms_symbol_texts_keep(texts, same ? shorter : plain);
 }
 
-const char *tms_texts_path(struct tms_texts *texts, const char *path, const char *compiled_in)
+const char *tms_symbol_texts_path(struct tms_symbol_texts *texts, const char *path,
+                                  const char *compiled_in)
 {
     const char *tidy_path = strlen(path) < PATH_MAX ? tidied(texts, path) : path;
 
@@ -162,7 +163,7 @@ const char *tms_texts_path(struct tms_texts *texts, const char *path, const char
         return NULL;
     }
     const char *here = below(tidy_path, texts->directory), *there = below(tidy_path, compiled_in);
-    return tms_texts_keep(texts, here != tidy_path ? here : there);
+    return tms_symbol_texts_keep(texts, here != tidy_path ? here : there);
 }
 
 /* ---- source lines ----------------------------------------------------------------------- */
@@ -185,7 +186,7 @@ static void read_file(struct tms_source_file *file)
     fclose(in);
 }
 
-static struct tms_source_file *find_source(struct tms_texts *texts, const char *path)
+static struct tms_source_file *find_source(struct tms_symbol_texts *texts, const char *path)
 {
     for (size_t i = 0; i < texts->source_count; i++) {
         if (strcmp(texts->sources[i].path, path) == 0) {
@@ -207,7 +208,7 @@ static struct tms_source_file *find_source(struct tms_texts *texts, const char *
     return &texts->sources[texts->source_count++];
 }
 
-static const char *keep_line(struct tms_texts *texts, const char *at, size_t length)
+static const char *keep_line(struct tms_symbol_texts *texts, const char *at, size_t length)
 {
     while (length > 0 && ((unsigned char)at[length - 1] <= ' ')) {
         length--;
@@ -235,16 +236,17 @@ static const char *find_line(const char *at, const char *end, unsigned line)
     return line == 1 && at < end ? at : NULL;
 }
 
-const char *tms_texts_full_path(struct tms_texts *texts, const char *path, const char *compiled_in)
+const char *tms_symbol_texts_full_path(struct tms_symbol_texts *texts, const char *path,
+                                       const char *compiled_in)
 {
     char full[PATH_MAX];
     bool relative = path[0] != '/' && compiled_in != NULL;
     int length = relative ? snprintf(full, sizeof(full), "%s/%s", compiled_in, path) : 0;
 
-    return tms_texts_keep(texts, relative && length < PATH_MAX ? full : path);
+    return tms_symbol_texts_keep(texts, relative && length < PATH_MAX ? full : path);
 }
 
-const char *tms_texts_source(struct tms_texts *texts, const char *path, unsigned line)
+const char *tms_symbol_texts_source(struct tms_symbol_texts *texts, const char *path, unsigned line)
 {
     const struct tms_source_file *file = find_source(texts, path);
 
@@ -300,8 +302,8 @@ static void blank_other(char *at, const char *end)
     }
 }
 
-bool tms_texts_code(struct tms_texts *texts, const char *path, unsigned line,
-                    struct tms_source_code *code)
+bool tms_symbol_texts_code(struct tms_symbol_texts *texts, const char *path, unsigned line,
+                           struct tms_source_code *code)
 {
     struct tms_source_file *file = find_source(texts, path);
 

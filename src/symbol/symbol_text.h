@@ -11,7 +11,7 @@
 
 struct tms_source_file;
 
-struct tms_texts {
+struct tms_symbol_texts {
     void **texts;
     size_t count, capacity;
     char *directory; /* that the command runs in; NULL: unknown */
@@ -21,32 +21,34 @@ struct tms_texts {
     size_t source_count;
 };
 
-void tms_texts_open(struct tms_texts *texts);
-void tms_texts_close(struct tms_texts *texts);
+void tms_symbol_texts_open(struct tms_symbol_texts *texts);
+void tms_symbol_texts_close(struct tms_symbol_texts *texts);
 
 /* A copy that the pool owns; NULL for NULL and when memory is short. */
-const char *tms_texts_keep(struct tms_texts *texts, const char *text);
+const char *tms_symbol_texts_keep(struct tms_symbol_texts *texts, const char *text);
 
 /* So many bytes, all zero, that the pool owns; NULL when memory is short. */
-void *tms_texts_room(struct tms_texts *texts, size_t bytes);
+void *tms_symbol_texts_room(struct tms_symbol_texts *texts, size_t bytes);
 
 /*
  * The name as a programmer writes it. Only C++ knows how its names are mangled: its library is
  * asked if the machine has it, and otherwise the name stays as it is.
  */
-const char *tms_texts_demangle(struct tms_texts *texts, const char *name);
+const char *tms_symbol_texts_demangle(struct tms_symbol_texts *texts, const char *name);
 
 /*
  * A path relative to the current directory or to that of the compilation (may be NULL), whichever
  * is shortest, without steps through ".".
  */
-const char *tms_texts_path(struct tms_texts *texts, const char *path, const char *compiled_in);
+const char *tms_symbol_texts_path(struct tms_symbol_texts *texts, const char *path,
+                                  const char *compiled_in);
 
 /*
  * Line `line` of a file without the blanks around it, and others in place of control characters;
  * NULL if there is no such line, or it is empty.
  */
-const char *tms_texts_source(struct tms_texts *texts, const char *path, unsigned line);
+const char *tms_symbol_texts_source(struct tms_symbol_texts *texts, const char *path,
+                                    unsigned line);
 
 /*
  * All of a file with blanks in the place of comments, strings and what is for the preprocessor, and
@@ -55,10 +57,11 @@ const char *tms_texts_source(struct tms_texts *texts, const char *path, unsigned
 struct tms_source_code {
     const char *start, *end, *line; /* until the next call */
 };
-bool tms_texts_code(struct tms_texts *texts, const char *path, unsigned line,
-                    struct tms_source_code *code);
+bool tms_symbol_texts_code(struct tms_symbol_texts *texts, const char *path, unsigned line,
+                           struct tms_source_code *code);
 
 /* The path that a compiler wrote down, from the root if the directory is known. */
-const char *tms_texts_full_path(struct tms_texts *texts, const char *path, const char *compiled_in);
+const char *tms_symbol_texts_full_path(struct tms_symbol_texts *texts, const char *path,
+                                       const char *compiled_in);
 
 #endif

@@ -21,7 +21,7 @@ struct answer {
 };
 
 struct tms_symbols {
-    struct tms_texts texts;
+    struct tms_symbol_texts texts;
     struct tms_module *modules;
     size_t module_count, module_capacity;
     struct answer *answers; /* open-addressed by pc, at most half full */
@@ -33,7 +33,7 @@ struct tms_symbols *tms_symbols_new(void)
     struct tms_symbols *symbols = calloc(1, sizeof(*symbols));
 
     if (symbols != NULL) {
-        tms_texts_open(&symbols->texts);
+        tms_symbol_texts_open(&symbols->texts);
     }
     return symbols;
 }
@@ -57,7 +57,7 @@ void tms_symbols_free(struct tms_symbols *symbols)
     for (size_t i = 0; i < symbols->module_count; i++) {
         tms_module_close(&symbols->modules[i]);
     }
-    tms_texts_close(&symbols->texts);
+    tms_symbol_texts_close(&symbols->texts);
     free(symbols->answers);
     free(symbols->modules);
     free(symbols);
@@ -112,7 +112,8 @@ static struct tms_frame bare_frame(struct tms_symbols *symbols, const struct tms
     } else {
         snprintf(text, sizeof(text), "0x%" PRIx64, pc);
     }
-    return (struct tms_frame){.function = tms_texts_keep(&symbols->texts, text), .bare = true};
+    return (struct tms_frame){.function = tms_symbol_texts_keep(&symbols->texts, text),
+                              .bare = true};
 }
 
 static bool is_below(const char *path, const char *const *directories, size_t count)

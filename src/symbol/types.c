@@ -153,7 +153,7 @@ static const char *record_name(struct tms_types *types, Dwarf_Die *die)
     text[length + more] = '\0';
     return strcmp(text, "std::basic_string") == 0 && strncmp(own + more, "<char", 5) == 0
                ? "std::string"
-               : tms_texts_keep(types->texts, text);
+               : tms_symbol_texts_keep(types->texts, text);
 }
 
 /* ---- members ------------------------------------------------------------------------------ */
@@ -241,7 +241,7 @@ static bool build_member(struct tms_types *types, Dwarf_Die *die, struct tms_mem
         return false;
     }
     bool is_table = name != NULL && strncmp(name, "_vptr", 5) == 0;
-    member->name = is_table ? "vptr" : tms_texts_keep(types->texts, name);
+    member->name = is_table ? "vptr" : tms_symbol_texts_keep(types->texts, name);
     member->hidden = name != NULL && is_reserved(name);
     member->passed = name != NULL && is_storage(name);
     bool is_part = member->type->kind == TMS_TYPE_RECORD;
@@ -269,7 +269,7 @@ static void build_members(struct tms_types *types, Dwarf_Die *die, struct tms_ty
 {
     size_t room = count_children(die);
     struct tms_member *members =
-        room > 0 ? tms_texts_room(types->texts, room * sizeof(*members)) : NULL;
+        room > 0 ? tms_symbol_texts_room(types->texts, room * sizeof(*members)) : NULL;
     Dwarf_Die child;
 
     if (members == NULL || dwarf_child(die, &child) != 0) {
@@ -380,7 +380,7 @@ static void build_array(struct tms_types *types, Dwarf_Die *range, const struct 
     while (!more && dwarf_siblingof(&next, &next) == 0) {
         more = dwarf_tag(&next) == DW_TAG_subrange_type;
     }
-    struct tms_type *inner = more ? tms_texts_room(types->texts, sizeof(*inner)) : NULL;
+    struct tms_type *inner = more ? tms_symbol_texts_room(types->texts, sizeof(*inner)) : NULL;
     if (inner != NULL && depth < DEEPEST) {
         build_array(types, &next, element, inner, depth + 1);
         element = inner;
@@ -460,7 +460,7 @@ static void build_by_tag(struct tms_types *types, Dwarf_Die *die, struct tms_typ
         }
         break;
     default:
-        type->name = tms_texts_keep(types->texts, spelling(dwarf_diename(die)));
+        type->name = tms_symbol_texts_keep(types->texts, spelling(dwarf_diename(die)));
         number_of(die, DW_AT_byte_size, &type->size);
         break;
     }
@@ -477,7 +477,7 @@ static const struct tms_type *build(struct tms_types *types, Dwarf_Die *die, int
     if (slot->key != NULL) {
         return slot->type;
     }
-    struct tms_type *type = tms_texts_room(types->texts, sizeof(*type));
+    struct tms_type *type = tms_symbol_texts_room(types->texts, sizeof(*type));
     if (type == NULL) {
         return NULL;
     }

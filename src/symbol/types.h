@@ -54,7 +54,7 @@ struct tms_type {
 
 /* What was built so far, by its place in the file. All zero at first. */
 struct tms_types {
-    struct tms_texts *texts;
+    struct tms_symbol_texts *texts;
     Dwarf *dwarf;
     struct tms_type_slot *slots; /* open-addressed, at most half full */
     size_t slot_count, used;

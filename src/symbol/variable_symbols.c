@@ -16,7 +16,7 @@
 
 struct listing {
     struct tms_module *module;
-    struct tms_texts *texts;
+    struct tms_symbol_texts *texts;
     Dwarf_Die unit;
     const char *compiled_in;
     uint64_t bias;
@@ -72,7 +72,7 @@ static void set_declared(const struct listing *listing, Dwarf_Die *die,
     int line = 0;
 
     if (path != NULL && dwarf_decl_line(die, &line) == 0 && line > 0) {
-        variable->file = tms_texts_path(listing->texts, path, listing->compiled_in);
+        variable->file = tms_symbol_texts_path(listing->texts, path, listing->compiled_in);
         variable->line = variable->file != NULL ? (unsigned)line : 0;
     }
 }
@@ -123,9 +123,9 @@ static const char *name_of(const struct listing *listing, Dwarf_Die *die)
     const char *mangled =
         dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
 
-    return mangled != NULL
-               ? tms_spelling_variable(listing->texts, tms_texts_demangle(listing->texts, mangled))
-               : tms_texts_keep(listing->texts, dwarf_diename(die));
+    return mangled != NULL ? tms_spelling_variable(
+                                 listing->texts, tms_symbol_texts_demangle(listing->texts, mangled))
+                           : tms_symbol_texts_keep(listing->texts, dwarf_diename(die));
 }
 
 static void list_variable(const struct listing *listing, Dwarf_Die *die)
@@ -173,7 +173,7 @@ static int by_start(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
-static void list_all(struct tms_module *module, struct tms_texts *texts, Dwfl_Module *image)
+static void list_all(struct tms_module *module, struct tms_symbol_texts *texts, Dwfl_Module *image)
 {
     Dwarf_Addr bias = 0;
     Dwarf *dwarf = dwfl_module_getdwarf(image, &bias);
@@ -213,7 +213,7 @@ static struct tms_module_variable *find_listed(const struct tms_module *module, 
     return variable != NULL && address - variable->start < variable->size ? variable : NULL;
 }
 
-static bool find_symbol(struct tms_texts *texts, Dwfl_Module *image, uint64_t address,
+static bool find_symbol(struct tms_symbol_texts *texts, Dwfl_Module *image, uint64_t address,
                         struct tms_datum *datum)
 {
     GElf_Sym symbol;
@@ -223,15 +223,15 @@ static bool find_symbol(struct tms_texts *texts, Dwfl_Module *image, uint64_t ad
     if (name == NULL || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || offset >= symbol.st_size) {
         return false;
     }
-    *datum =
-        (struct tms_datum){.name = tms_spelling_variable(texts, tms_texts_demangle(texts, name)),
-                           .home = address - offset,
-                           .offset = offset};
+    *datum = (struct tms_datum){
+        .name = tms_spelling_variable(texts, tms_symbol_texts_demangle(texts, name)),
+        .home = address - offset,
+        .offset = offset};
     return datum->name != NULL;
 }
 
 /* Lists them at the first question; NULL if the file can't be read. */
-static Dwfl_Module *list(struct tms_module *module, struct tms_texts *texts)
+static Dwfl_Module *list(struct tms_module *module, struct tms_symbol_texts *texts)
 {
     Dwfl_Module *image = tms_module_image(module);
 
@@ -242,8 +242,8 @@ static Dwfl_Module *list(struct tms_module *module, struct tms_texts *texts)
 }
 
 const struct tms_module_variable *tms_module_variable(struct tms_module *module,
-                                                      struct tms_texts *texts, const char *name,
-                                                      size_t length)
+                                                      struct tms_symbol_texts *texts,
+                                                      const char *name, size_t length)
 {
     const struct tms_module_variable *found = NULL;
 
@@ -263,7 +263,7 @@ const struct tms_module_variable *tms_module_variable(struct tms_module *module,
     return found;
 }
 
-bool tms_module_datum(struct tms_module *module, struct tms_texts *texts, uint64_t address,
+bool tms_module_datum(struct tms_module *module, struct tms_symbol_texts *texts, uint64_t address,
                       struct tms_datum *datum)
 {
     Dwfl_Module *image = list(module, texts);

@@ -119,18 +119,18 @@ static void addresses_outside_of_all_files(void **state)
 
 static void paths_are_made_short(void **state)
 {
-    struct tms_texts texts;
+    struct tms_symbol_texts texts;
     char path[512];
 
     (void)state;
-    tms_texts_open(&texts);
+    tms_symbol_texts_open(&texts);
     assert_non_null(texts.directory);
     snprintf(path, sizeof(path), "%.400s/./src//bank.c", texts.directory);
-    assert_string_equal(tms_texts_path(&texts, path, NULL), "src/bank.c");
-    assert_string_equal(tms_texts_path(&texts, "/x/y/bank.c", "/x/y"), "bank.c");
-    assert_string_equal(tms_texts_path(&texts, "/x/yy/bank.c", "/x/y"), "/x/yy/bank.c");
-    assert_string_equal(tms_texts_path(&texts, "bank.c", NULL), "bank.c");
-    tms_texts_close(&texts);
+    assert_string_equal(tms_symbol_texts_path(&texts, path, NULL), "src/bank.c");
+    assert_string_equal(tms_symbol_texts_path(&texts, "/x/y/bank.c", "/x/y"), "bank.c");
+    assert_string_equal(tms_symbol_texts_path(&texts, "/x/yy/bank.c", "/x/y"), "/x/yy/bank.c");
+    assert_string_equal(tms_symbol_texts_path(&texts, "bank.c", NULL), "bank.c");
+    tms_symbol_texts_close(&texts);
 }
 
 static void source_lines(void **state)
@@ -138,39 +138,42 @@ static void source_lines(void **state)
     char path[] = "/tmp/tmesis-source-XXXXXX";
     int fd = mkstemp(path);
     FILE *out = fdopen(fd, "w");
-    struct tms_texts texts;
+    struct tms_symbol_texts texts;
 
     (void)state;
     fputs("first\n\n\t  third \x1b[31m line\t\r\nlast", out);
     fclose(out);
-    tms_texts_open(&texts);
-    assert_string_equal(tms_texts_source(&texts, path, 1), "first");
-    assert_null(tms_texts_source(&texts, path, 2));
-    assert_string_equal(tms_texts_source(&texts, path, 3), "third  [31m line");
-    assert_string_equal(tms_texts_source(&texts, tms_texts_full_path(&texts, path + 5, "/tmp"), 4),
-                        "last");
-    assert_null(tms_texts_source(&texts, path, 5));
-    assert_null(tms_texts_source(&texts, path, 0));
-    assert_null(tms_texts_source(&texts, "/nowhere/bank.c", 1));
-    assert_null(tms_texts_source(&texts, "/tmp", 1));
-    tms_texts_close(&texts);
+    tms_symbol_texts_open(&texts);
+    assert_string_equal(tms_symbol_texts_source(&texts, path, 1), "first");
+    assert_null(tms_symbol_texts_source(&texts, path, 2));
+    assert_string_equal(tms_symbol_texts_source(&texts, path, 3), "third  [31m line");
+    assert_string_equal(
+        tms_symbol_texts_source(&texts, tms_symbol_texts_full_path(&texts, path + 5, "/tmp"), 4),
+        "last");
+    assert_null(tms_symbol_texts_source(&texts, path, 5));
+    assert_null(tms_symbol_texts_source(&texts, path, 0));
+    assert_null(tms_symbol_texts_source(&texts, "/nowhere/bank.c", 1));
+    assert_null(tms_symbol_texts_source(&texts, "/tmp", 1));
+    tms_symbol_texts_close(&texts);
     unlink(path);
 }
 
 static void names_of_other_languages(void **state)
 {
-    struct tms_texts texts;
+    struct tms_symbol_texts texts;
 
     (void)state;
-    tms_texts_open(&texts);
-    assert_string_equal(tms_texts_demangle(&texts, "deposit"), "deposit");
-    assert_string_equal(tms_texts_demangle(&texts, "_Znonsense"), "_Znonsense");
+    tms_symbol_texts_open(&texts);
+    assert_string_equal(tms_symbol_texts_demangle(&texts, "deposit"), "deposit");
+    assert_string_equal(tms_symbol_texts_demangle(&texts, "_Znonsense"), "_Znonsense");
     if (texts.demangle != NULL) {
-        assert_string_equal(tms_texts_demangle(&texts, "_ZN4bank7depositEi"), "bank::deposit(int)");
+        assert_string_equal(tms_symbol_texts_demangle(&texts, "_ZN4bank7depositEi"),
+                            "bank::deposit(int)");
     }
     texts.demangle = NULL;
-    assert_string_equal(tms_texts_demangle(&texts, "_ZN4bank7depositEi"), "_ZN4bank7depositEi");
-    tms_texts_close(&texts);
+    assert_string_equal(tms_symbol_texts_demangle(&texts, "_ZN4bank7depositEi"),
+                        "_ZN4bank7depositEi");
+    tms_symbol_texts_close(&texts);
 }
 
 int main(void)

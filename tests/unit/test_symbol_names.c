@@ -183,21 +183,21 @@ static void code_without_comments(void **state)
 {
     char path[] = "/tmp/tmesis-code-XXXXXX";
     FILE *out = fdopen(mkstemp(path), "w");
-    struct tms_texts texts;
+    struct tms_symbol_texts texts;
     struct tms_source_code code;
 
     (void)state;
     fputs("# define x \\\n y\na /* new\n\"b */ c = \"; {\\\"\" + '\"'; // z\n d;\n", out);
     fclose(out);
-    tms_texts_open(&texts);
-    assert_true(tms_texts_code(&texts, path, 4, &code));
+    tms_symbol_texts_open(&texts);
+    assert_true(tms_symbol_texts_code(&texts, path, 4, &code));
     assert_string_equal("      c = ", strndupa(code.line, 10));
     for (const char *at = code.start; at < code.end; at++) {
         assert_null(memchr("#\"'{nz", *at, 6));
     }
-    assert_false(tms_texts_code(&texts, path, 9, &code));
-    assert_false(tms_texts_code(&texts, "/nowhere/bank.c", 1, &code));
-    tms_texts_close(&texts);
+    assert_false(tms_symbol_texts_code(&texts, path, 9, &code));
+    assert_false(tms_symbol_texts_code(&texts, "/nowhere/bank.c", 1, &code));
+    tms_symbol_texts_close(&texts);
     unlink(path);
 }
 
@@ -222,27 +222,27 @@ static void functions(void **state)
         {"operator new(unsigned long)", "operator new(unsigned long)", "operator new"},
         {"__cxx_global_var_init.3", "__cxx_global_var_init.3", "static-initializer"},
     };
-    struct tms_texts texts;
+    struct tms_symbol_texts texts;
 
     (void)state;
-    tms_texts_open(&texts);
+    tms_symbol_texts_open(&texts);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_string_equal(tms_spelling_function(&texts, cases[i][0]), cases[i][1]);
         assert_string_equal(tms_spelling_brief(&texts, cases[i][1]), cases[i][2]);
     }
-    tms_texts_close(&texts);
+    tms_symbol_texts_close(&texts);
 }
 
 static void variables(void **state)
 {
-    struct tms_texts texts;
+    struct tms_symbol_texts texts;
 
     (void)state;
-    tms_texts_open(&texts);
+    tms_symbol_texts_open(&texts);
     assert_string_equal(tms_spelling_variable(&texts, "bank::total[abi:cxx11]"), "bank::total");
     assert_string_equal(tms_spelling_variable(&texts, "f(int)::count"), "count");
     assert_string_equal(tms_spelling_variable(&texts, "(anonymous namespace)::secret"), "secret");
-    tms_texts_close(&texts);
+    tms_symbol_texts_close(&texts);
 }
 
 static void lock_wrappers(void **state)
@@ -262,16 +262,16 @@ static void lock_wrappers(void **state)
 static void paths_with_detours(void **state)
 {
     char directory[] = "/tmp/tmesis-path-XXXXXX", path[256];
-    struct tms_texts texts;
+    struct tms_symbol_texts texts;
 
     (void)state;
     assert_non_null(mkdtemp(directory));
-    tms_texts_open(&texts);
+    tms_symbol_texts_open(&texts);
     snprintf(path, sizeof(path), "%s/../%s", directory, directory + strlen("/tmp/"));
-    assert_string_equal(tms_texts_path(&texts, path, NULL), directory);
-    assert_string_equal(tms_texts_path(&texts, "/nowhere/x/../bank.c", NULL),
+    assert_string_equal(tms_symbol_texts_path(&texts, path, NULL), directory);
+    assert_string_equal(tms_symbol_texts_path(&texts, "/nowhere/x/../bank.c", NULL),
                         "/nowhere/x/../bank.c");
-    tms_texts_close(&texts);
+    tms_symbol_texts_close(&texts);
     rmdir(directory);
 }
 
