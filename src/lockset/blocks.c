@@ -183,9 +183,9 @@ static int create(void *state, struct tms_host *host)
     b->cell_count = b->transaction_count = 1; /* 0 is none */
     tms_periods_init(&b->periods, host);
     tms_escapes_init(&b->escapes, host);
-    tms_interned_init(&b->classes, b->memory, sizeof(struct class), sizeof(struct class_key));
-    tms_interned_init(&b->uses, b->memory, sizeof(struct use), sizeof(struct use_key));
-    tms_interned_init(&b->flows, b->memory, sizeof(struct flow), sizeof(struct flow_key));
+    tms_intern_table_init(&b->classes, b->memory, sizeof(struct class), sizeof(struct class_key));
+    tms_intern_table_init(&b->uses, b->memory, sizeof(struct use), sizeof(struct use_key));
+    tms_intern_table_init(&b->flows, b->memory, sizeof(struct flow), sizeof(struct flow_key));
     bool room =
         tms_locksets_init(&b->locksets, host) == TMS_OK && tms_blocks_watch_deadlocks(b) == TMS_OK;
     return room ? TMS_OK : tms_fail_memory(host->context);
@@ -229,12 +229,12 @@ static void stats(const void *state, struct tms_counters *counters)
          b->seen.windows},
         {"points", "operations that could come between, with locks and period", b->seen.points},
         {"classes", "windows and points, those that differ in period or label as one",
-         tms_interned_count(&b->classes)},
+         tms_intern_table_count(&b->classes)},
         {"known", "windows and points seen again, which cost nothing more", b->seen.known},
         {"compared", "searches for a point in a period parallel to that of a pair",
          b->seen.compared},
         {"flows", "distinct transactions, kept for what involves more than one variable",
-         tms_interned_count(&b->flows)},
+         tms_intern_table_count(&b->flows)},
         {"two_blocks", "pairs of operations on two variables that had to be compared",
          b->seen.twos},
         {"two_steps", "steps it took to find and compare them", b->seen.pair_steps},
@@ -273,9 +273,9 @@ static void destroy(void *state)
     tms_refuted_clear(&b->refuting, b->memory);
     tms_nesting_clear(&b->replay, b->memory);
     tms_release(b->memory, b->marks, b->mark_capacity, sizeof(*b->marks));
-    tms_interned_clear(&b->classes);
-    tms_interned_clear(&b->uses);
-    tms_interned_clear(&b->flows);
+    tms_intern_table_clear(&b->classes);
+    tms_intern_table_clear(&b->uses);
+    tms_intern_table_clear(&b->flows);
     tms_escapes_clear(&b->escapes);
     tms_periods_clear(&b->periods);
     tms_locksets_clear(&b->locksets);

@@ -189,7 +189,7 @@ struct blocks {
     size_t cell_of_capacity;
     struct cell *cells;
     size_t cell_count, cell_capacity;
-    struct tms_interned classes, uses, flows;
+    struct tms_intern_table classes, uses, flows;
     struct mark *marks; /* of all points, class by class; at the finish */
     size_t mark_count, mark_capacity;
     struct tms_transaction *transactions; /* those that uses and flows name */
@@ -216,17 +216,17 @@ struct blocks {
 
 static inline struct use *tms_blocks_use(const struct blocks *b, uint32_t number)
 {
-    return tms_interned_row(&b->uses, number);
+    return tms_intern_table_row(&b->uses, number);
 }
 
 static inline struct class *tms_blocks_class(const struct blocks *b, uint32_t number)
 {
-    return tms_interned_row(&b->classes, number);
+    return tms_intern_table_row(&b->classes, number);
 }
 
 static inline struct flow *tms_blocks_flow(const struct blocks *b, uint32_t number)
 {
-    return tms_interned_row(&b->flows, number);
+    return tms_intern_table_row(&b->flows, number);
 }
 
 /* Can't the two be held at the same time? */

@@ -65,20 +65,20 @@ struct entry {
 
 struct twos {
     struct blocks *b;
-    struct tms_interned pairs, blocks, entries;
+    struct tms_intern_table pairs, blocks, entries;
     uint64_t steps;
 };
 
 static bool gave_up(const struct twos *t)
 {
-    return t->steps > STEPS_MOST || tms_interned_count(&t->blocks) > BLOCKS_MOST ||
+    return t->steps > STEPS_MOST || tms_intern_table_count(&t->blocks) > BLOCKS_MOST ||
            t->b->host->failed != TMS_OK;
 }
 
 /* 0 when memory is short, and the host knows. */
-static uint32_t intern(struct twos *t, struct tms_interned *rows, const void *key, bool *is_new)
+static uint32_t intern(struct twos *t, struct tms_intern_table *rows, const void *key, bool *is_new)
 {
-    uint32_t number = tms_interned_add(rows, key, is_new);
+    uint32_t number = tms_intern_table_add(rows, key, is_new);
 
     if (number == 0) {
         tms_host_fail(t->b->host, TMS_ERR_MEMORY);
@@ -114,9 +114,9 @@ static bool can_enter(struct twos *t, const struct entry_key *key)
 
     if (is_new) {
         bool possible = find_entry(t->b, key);
-        ((struct entry *)tms_interned_row(&t->entries, number))->possible = possible;
+        ((struct entry *)tms_intern_table_row(&t->entries, number))->possible = possible;
     }
-    return number != 0 && ((struct entry *)tms_interned_row(&t->entries, number))->possible;
+    return number != 0 && ((struct entry *)tms_intern_table_row(&t->entries, number))->possible;
 }
 
 static bool is_open(struct twos *t, const struct two_key *key)
@@ -145,8 +145,8 @@ static void keep_block(struct twos *t, const struct two *block, uint32_t pair_nu
     uint32_t number = intern(t, &t->blocks, &block->key, &is_new);
 
     if (is_new) {
-        struct pair *pair = tms_interned_row(&t->pairs, pair_number);
-        struct two *kept = tms_interned_row(&t->blocks, number);
+        struct pair *pair = tms_intern_table_row(&t->pairs, pair_number);
+        struct two *kept = tms_intern_table_row(&t->blocks, number);
         *kept = *block;
         kept->next = pair->blocks;
         pair->blocks = number;
@@ -170,7 +170,7 @@ static void keep_if_open(struct twos *t, struct two *block)
 static void keep_if_known(struct twos *t, struct two *block)
 {
     struct pair_key pair = pair_of(&block->key);
-    uint32_t number = tms_interned_find(&t->pairs, &pair);
+    uint32_t number = tms_intern_table_find(&t->pairs, &pair);
 
     if (number != 0) {
         keep_block(t, block, number);
@@ -212,7 +212,7 @@ static void blocks_from(struct twos *t, uint32_t number, uint32_t first, taker *
 static void each_block(struct twos *t, taker *take)
 {
     const struct blocks *b = t->b;
-    size_t count = tms_interned_count(&b->flows);
+    size_t count = tms_intern_table_count(&b->flows);
 
     for (size_t i = 1; i <= count; i++) {
         const struct flow *flow = tms_blocks_flow(b, (uint32_t)i);
@@ -279,9 +279,9 @@ static void report(struct twos *t, const struct two *cut, const struct two *culp
 static void compare_pair(struct twos *t, const struct pair *pair)
 {
     for (uint32_t i = pair->blocks; i != 0;) {
-        const struct two *open = tms_interned_row(&t->blocks, i);
+        const struct two *open = tms_intern_table_row(&t->blocks, i);
         for (uint32_t j = open->open ? pair->blocks : 0; j != 0 && !gave_up(t);) {
-            const struct two *other = tms_interned_row(&t->blocks, j);
+            const struct two *other = tms_intern_table_row(&t->blocks, j);
             t->steps++;
             if (cuts(t->b, &open->key, &other->key)) {
                 report(t, open, other);
@@ -297,21 +297,21 @@ void tms_blocks_compare_two(struct blocks *b)
 {
     struct twos t = {.b = b};
 
-    tms_interned_init(&t.pairs, b->memory, sizeof(struct pair), sizeof(struct pair_key));
-    tms_interned_init(&t.blocks, b->memory, sizeof(struct two), sizeof(struct two_key));
-    tms_interned_init(&t.entries, b->memory, sizeof(struct entry), sizeof(struct entry_key));
+    tms_intern_table_init(&t.pairs, b->memory, sizeof(struct pair), sizeof(struct pair_key));
+    tms_intern_table_init(&t.blocks, b->memory, sizeof(struct two), sizeof(struct two_key));
+    tms_intern_table_init(&t.entries, b->memory, sizeof(struct entry), sizeof(struct entry_key));
     each_block(&t, keep_if_open);
     each_block(&t, keep_if_known);
-    size_t count = tms_interned_count(&t.pairs);
+    size_t count = tms_intern_table_count(&t.pairs);
     for (size_t i = 1; i <= count && !gave_up(&t); i++) {
-        compare_pair(&t, tms_interned_row(&t.pairs, (uint32_t)i));
+        compare_pair(&t, tms_intern_table_row(&t.pairs, (uint32_t)i));
     }
     if (gave_up(&t)) {
         b->host->loss = TMS_BLOCKS_GAVE_UP_PAIRS;
     }
-    b->seen.twos = tms_interned_count(&t.blocks);
+    b->seen.twos = tms_intern_table_count(&t.blocks);
     b->seen.pair_steps = t.steps;
-    tms_interned_clear(&t.pairs);
-    tms_interned_clear(&t.blocks);
-    tms_interned_clear(&t.entries);
+    tms_intern_table_clear(&t.pairs);
+    tms_intern_table_clear(&t.blocks);
+    tms_intern_table_clear(&t.entries);
 }

@@ -77,7 +77,7 @@ struct full {
     struct tms_held *held;
     size_t held_count, held_capacity;
     struct state now;
-    struct tms_interned seen;                 /* states of the schedule */
+    struct tms_intern_table seen;             /* states of the schedule */
     struct operation order[TMS_BLOCKS_TURNS]; /* of the schedule */
     size_t order_count;
     uint64_t steps;
@@ -135,7 +135,7 @@ static void index_flow(struct full *f, uint32_t flow)
 
 static void index_flows(struct full *f)
 {
-    size_t count = tms_interned_count(&f->b->flows);
+    size_t count = tms_intern_table_count(&f->b->flows);
 
     f->visit_count = 1;
     if (RESERVE(f->b, &f->of_cell, &f->cell_capacity, f->b->cell_count)) {
@@ -237,10 +237,10 @@ static bool is_new_state(struct full *f)
 {
     bool is_new;
 
-    if (tms_interned_add(&f->seen, &f->now, &is_new) == 0) {
+    if (tms_intern_table_add(&f->seen, &f->now, &is_new) == 0) {
         tms_host_fail(f->b->host, TMS_ERR_MEMORY);
     }
-    f->too_much |= tms_interned_count(&f->seen) > STATES_MOST;
+    f->too_much |= tms_intern_table_count(&f->seen) > STATES_MOST;
     return is_new;
 }
 
@@ -281,7 +281,7 @@ static bool has_schedule(struct full *f)
         return false;
     }
     memset(&f->now, 0, sizeof(f->now));
-    tms_interned_empty(&f->seen);
+    tms_intern_table_empty(&f->seen);
     return walk(f);
 }
 
@@ -465,7 +465,7 @@ static bool is_settled(const struct full *f, uint32_t flow)
 /* One round for cycles of that length; is there a transaction left that longer ones could cut? */
 static bool search_round(struct full *f)
 {
-    size_t flows = tms_interned_count(&f->b->flows);
+    size_t flows = tms_intern_table_count(&f->b->flows);
     bool left = false;
 
     for (size_t i = 1; i <= flows && !gave_up(f); i++) {
@@ -488,7 +488,7 @@ void tms_blocks_compare_full(struct blocks *b)
 {
     struct full f = {.b = b};
 
-    tms_interned_init(&f.seen, b->memory, sizeof(struct state), sizeof(struct state));
+    tms_intern_table_init(&f.seen, b->memory, sizeof(struct state), sizeof(struct state));
     index_flows(&f);
     search(&f);
     if (gave_up(&f)) {
@@ -498,5 +498,5 @@ void tms_blocks_compare_full(struct blocks *b)
     tms_release(b->memory, f.visits, f.visit_capacity, sizeof(*f.visits));
     tms_release(b->memory, f.of_cell, f.cell_capacity, sizeof(*f.of_cell));
     tms_release(b->memory, f.held, f.held_capacity, sizeof(*f.held));
-    tms_interned_clear(&f.seen);
+    tms_intern_table_clear(&f.seen);
 }

@@ -101,7 +101,7 @@ void tms_blocks_keep_flow(struct blocks *b, struct thread *thread)
         return;
     }
     struct flow_key key = flow_key(thread);
-    uint32_t number = tms_interned_add(&b->flows, &key, &is_new);
+    uint32_t number = tms_intern_table_add(&b->flows, &key, &is_new);
     if (number == 0) {
         tms_host_fail(b->host, TMS_ERR_MEMORY);
         return;

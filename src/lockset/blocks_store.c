@@ -45,7 +45,7 @@ uint32_t tms_blocks_keep_transaction(struct blocks *b, struct thread *thread)
 static uint32_t class_of(struct blocks *b, const struct class_key *key)
 {
     bool is_new;
-    uint32_t number = tms_interned_add(&b->classes, key, &is_new);
+    uint32_t number = tms_intern_table_add(&b->classes, key, &is_new);
 
     if (is_new) {
         struct cell *cell = &b->cells[key->cell];
@@ -87,7 +87,7 @@ static void keep_refuted(struct blocks *b, const struct thread *thread, struct u
 static void keep_use(struct blocks *b, struct thread *thread, const struct use *wanted)
 {
     bool is_new;
-    uint32_t number = tms_interned_add(&b->uses, &wanted->key, &is_new);
+    uint32_t number = tms_intern_table_add(&b->uses, &wanted->key, &is_new);
 
     if (number == 0) {
         tms_host_fail(b->host, TMS_ERR_MEMORY);

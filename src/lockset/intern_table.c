@@ -9,23 +9,23 @@
 #define ROWS_LEAST  64
 #define INDEX_LEAST 256
 
-void tms_interned_init(struct tms_interned *rows, struct tms_memory *memory, size_t row_size,
-                       size_t key_size)
+void tms_intern_table_init(struct tms_intern_table *rows, struct tms_memory *memory,
+                           size_t row_size, size_t key_size)
 {
     assert(key_size > 0 && key_size <= row_size);
-    *rows = (struct tms_interned){.memory = memory, .row_size = row_size, .key_size = key_size};
+    *rows = (struct tms_intern_table){.memory = memory, .row_size = row_size, .key_size = key_size};
 }
 
-void tms_interned_clear(struct tms_interned *rows)
+void tms_intern_table_clear(struct tms_intern_table *rows)
 {
     if (rows->memory != NULL) {
         tms_release(rows->memory, rows->row, rows->capacity, rows->row_size);
         tms_release(rows->memory, rows->index, rows->index_size, sizeof(*rows->index));
     }
-    *rows = (struct tms_interned){0};
+    *rows = (struct tms_intern_table){0};
 }
 
-void tms_interned_empty(struct tms_interned *rows)
+void tms_intern_table_empty(struct tms_intern_table *rows)
 {
     if (rows->count > 0) {
         memset(rows->row, 0, rows->count * rows->row_size);
@@ -34,30 +34,30 @@ void tms_interned_empty(struct tms_interned *rows)
     }
 }
 
-static uint32_t hash_of(const struct tms_interned *rows, const void *key)
+static uint32_t hash_of(const struct tms_intern_table *rows, const void *key)
 {
     return (uint32_t)(XXH3_64bits(key, rows->key_size) >> 32);
 }
 
 /* Where the key is, or belongs, in the index. */
-static struct tms_interned_place *place_of(const struct tms_interned *rows, const void *key,
-                                           uint32_t hash)
+static struct tms_intern_table_place *place_of(const struct tms_intern_table *rows, const void *key,
+                                               uint32_t hash)
 {
     size_t mask = rows->index_size - 1;
     size_t at = hash & mask;
 
     while (rows->index[at].row != 0 &&
            (rows->index[at].hash != hash ||
-            memcmp(tms_interned_row(rows, rows->index[at].row), key, rows->key_size) != 0)) {
+            memcmp(tms_intern_table_row(rows, rows->index[at].row), key, rows->key_size) != 0)) {
         at = (at + 1) & mask;
     }
     return &rows->index[at];
 }
 
-static bool grow_index(struct tms_interned *rows)
+static bool grow_index(struct tms_intern_table *rows)
 {
     size_t size = rows->index_size > 0 ? rows->index_size * 2 : INDEX_LEAST;
-    struct tms_interned_place *index = tms_table(rows->memory, size, sizeof(*index));
+    struct tms_intern_table_place *index = tms_table(rows->memory, size, sizeof(*index));
 
     if (index == NULL) {
         return false;
@@ -78,7 +78,7 @@ static bool grow_index(struct tms_interned *rows)
 }
 
 /* Room for one more row and for its place in the index. */
-static bool make_room(struct tms_interned *rows)
+static bool make_room(struct tms_intern_table *rows)
 {
     size_t wanted = (rows->count > 0 ? rows->count : 1) + 1;
 
@@ -90,24 +90,24 @@ static bool make_room(struct tms_interned *rows)
     return wanted * 2 <= rows->index_size || grow_index(rows);
 }
 
-uint32_t tms_interned_add(struct tms_interned *rows, const void *key, bool *is_new)
+uint32_t tms_intern_table_add(struct tms_intern_table *rows, const void *key, bool *is_new)
 {
     *is_new = false;
     if (!make_room(rows)) {
         return 0;
     }
     uint32_t hash = hash_of(rows, key);
-    struct tms_interned_place *place = place_of(rows, key, hash);
+    struct tms_intern_table_place *place = place_of(rows, key, hash);
     if (place->row == 0) {
         rows->count += rows->count == 0; /* the row that is not used */
-        *place = (struct tms_interned_place){hash, (uint32_t)rows->count++};
+        *place = (struct tms_intern_table_place){hash, (uint32_t)rows->count++};
         *is_new = true;
-        memcpy(tms_interned_row(rows, place->row), key, rows->key_size);
+        memcpy(tms_intern_table_row(rows, place->row), key, rows->key_size);
     }
     return place->row;
 }
 
-uint32_t tms_interned_find(const struct tms_interned *rows, const void *key)
+uint32_t tms_intern_table_find(const struct tms_intern_table *rows, const void *key)
 {
     return rows->index_size > 0 ? place_of(rows, key, hash_of(rows, key))->row : 0;
 }

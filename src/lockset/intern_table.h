@@ -17,45 +17,45 @@
 
 #include "base/memory.h"
 
-struct tms_interned_place {
+struct tms_intern_table_place {
     uint32_t hash;
     uint32_t row; /* 0: free */
 };
 
-struct tms_interned {
+struct tms_intern_table {
     struct tms_memory *memory;
     char *row; /* [0] is not used */
     size_t row_size, key_size;
-    size_t count, capacity;           /* the row that is not used among them */
-    struct tms_interned_place *index; /* open-addressed, by hash */
+    size_t count, capacity;               /* the row that is not used among them */
+    struct tms_intern_table_place *index; /* open-addressed, by hash */
     size_t index_size;
 };
 
 /* Takes no memory yet. All zero is cleared. */
-void tms_interned_init(struct tms_interned *rows, struct tms_memory *memory, size_t row_size,
-                       size_t key_size);
-void tms_interned_clear(struct tms_interned *rows);
+void tms_intern_table_init(struct tms_intern_table *rows, struct tms_memory *memory,
+                           size_t row_size, size_t key_size);
+void tms_intern_table_clear(struct tms_intern_table *rows);
 
 /* Forgets all rows, and keeps the memory for others. */
-void tms_interned_empty(struct tms_interned *rows);
+void tms_intern_table_empty(struct tms_intern_table *rows);
 
 /*
  * The row of a key, 0 when memory is short. A row that is new is zero behind its key, and *is_new
  * says so.
  */
-uint32_t tms_interned_add(struct tms_interned *rows, const void *key, bool *is_new);
+uint32_t tms_intern_table_add(struct tms_intern_table *rows, const void *key, bool *is_new);
 
 /* The row of a key, 0 if there is none. */
-uint32_t tms_interned_find(const struct tms_interned *rows, const void *key);
+uint32_t tms_intern_table_find(const struct tms_intern_table *rows, const void *key);
 
-static inline void *tms_interned_row(const struct tms_interned *rows, uint32_t number)
+static inline void *tms_intern_table_row(const struct tms_intern_table *rows, uint32_t number)
 {
     assert(number > 0 && number < rows->count);
     return rows->row + (size_t)number * rows->row_size;
 }
 
 /* How many there are. */
-static inline size_t tms_interned_count(const struct tms_interned *rows)
+static inline size_t tms_intern_table_count(const struct tms_intern_table *rows)
 {
     return rows->count > 0 ? rows->count - 1 : 0;
 }

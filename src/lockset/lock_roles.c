@@ -4,24 +4,24 @@
 
 #define LEAST_LOCKS 64
 
-void tms_lock_uses_init(struct tms_lock_uses *uses, struct tms_host *host,
-                        struct tms_locksets *sets)
+void tms_lock_roles_init(struct tms_lock_roles *uses, struct tms_host *host,
+                         struct tms_locksets *sets)
 {
-    *uses = (struct tms_lock_uses){.host = host, .sets = sets};
+    *uses = (struct tms_lock_roles){.host = host, .sets = sets};
 }
 
-void tms_lock_uses_clear(struct tms_lock_uses *uses)
+void tms_lock_roles_clear(struct tms_lock_roles *uses)
 {
     if (uses->host != NULL) {
         tms_release(&uses->host->memory, uses->uses, uses->capacity, sizeof(*uses->uses));
     }
-    *uses = (struct tms_lock_uses){0};
+    *uses = (struct tms_lock_roles){0};
 }
 
-static void acquire(struct tms_lock_uses *uses, const struct tms_held *held,
+static void acquire(struct tms_lock_roles *uses, const struct tms_held *held,
                     const struct tms_op *op)
 {
-    struct tms_lock_use *use = &uses->uses[op->target];
+    struct tms_lock_role *use = &uses->uses[op->target];
 
     use->protectors = use->thread == 0
                           ? held->exclusive
@@ -32,18 +32,19 @@ static void acquire(struct tms_lock_uses *uses, const struct tms_held *held,
 }
 
 /* What is still held has lost a protector, if it was one. Sets that are made may move the locks. */
-static void release(struct tms_lock_uses *uses, const struct tms_held *left)
+static void release(struct tms_lock_roles *uses, const struct tms_held *left)
 {
     size_t count = uses->sets->sets[left->any].count;
 
     for (size_t i = 0; i < count; i++) {
-        struct tms_lock_use *use = &uses->uses[tms_lockset_locks(uses->sets, left->any, &count)[i]];
+        struct tms_lock_role *use =
+            &uses->uses[tms_lockset_locks(uses->sets, left->any, &count)[i]];
         use->protectors = tms_lockset_intersection(uses->sets, use->protectors, left->exclusive);
     }
 }
 
-bool tms_lock_uses_follow(struct tms_lock_uses *uses, struct tms_held *held,
-                          const struct tms_op *op)
+bool tms_lock_roles_follow(struct tms_lock_roles *uses, struct tms_held *held,
+                           const struct tms_op *op)
 {
     if (!TMS_RESERVE(&uses->host->memory, &uses->uses, &uses->capacity, (size_t)op->target + 1,
                      LEAST_LOCKS)) {

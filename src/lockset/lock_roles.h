@@ -16,39 +16,39 @@
 
 #include "lockset/lockset.h"
 
-struct tms_lock_use {
+struct tms_lock_role {
     uint32_t thread;     /* that used it; 0: none yet */
     uint32_t protectors; /* a set; meaningless if none used it yet */
     bool several;        /* threads did */
     bool exclusive;      /* somebody took it so */
 };
 
-struct tms_lock_uses {
+struct tms_lock_roles {
     struct tms_host *host;
     struct tms_locksets *sets;
-    struct tms_lock_use *uses; /* by lock */
+    struct tms_lock_role *uses; /* by lock */
     size_t capacity;
 };
 
 /* Always works; all zero is cleared. */
-void tms_lock_uses_init(struct tms_lock_uses *uses, struct tms_host *host,
-                        struct tms_locksets *sets);
-void tms_lock_uses_clear(struct tms_lock_uses *uses);
+void tms_lock_roles_init(struct tms_lock_roles *uses, struct tms_host *host,
+                         struct tms_locksets *sets);
+void tms_lock_roles_clear(struct tms_lock_roles *uses);
 
 /*
  * At each operation on a lock, with what the thread held before it; follows `held` as well. False
  * if the lock is left out (tms_held_follow).
  */
-bool tms_lock_uses_follow(struct tms_lock_uses *uses, struct tms_held *held,
-                          const struct tms_op *op);
+bool tms_lock_roles_follow(struct tms_lock_roles *uses, struct tms_held *held,
+                           const struct tms_op *op);
 
 /* Does taking it order something? */
-static inline bool tms_lock_orders(const struct tms_lock_uses *uses, uint32_t lock)
+static inline bool tms_lock_orders(const struct tms_lock_roles *uses, uint32_t lock)
 {
     if (lock >= uses->capacity) {
         return false;
     }
-    const struct tms_lock_use *use = &uses->uses[lock];
+    const struct tms_lock_role *use = &uses->uses[lock];
     return use->several && use->exclusive && use->protectors == TMS_LOCKSET_EMPTY;
 }
 

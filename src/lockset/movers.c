@@ -9,7 +9,7 @@ int tms_movers_init(struct tms_movers *movers, struct tms_host *host, enum tms_r
     *movers = (struct tms_movers){.host = host};
     tms_periods_init(&movers->periods, host);
     tms_escapes_init(&movers->escapes, host);
-    tms_lock_uses_init(&movers->locks, host, &movers->sets);
+    tms_lock_roles_init(&movers->locks, host, &movers->sets);
     tms_races_init(&movers->races, host, &movers->sets, &movers->periods, test);
     return tms_locksets_init(&movers->sets, host);
 }
@@ -17,7 +17,7 @@ int tms_movers_init(struct tms_movers *movers, struct tms_host *host, enum tms_r
 void tms_movers_clear(struct tms_movers *movers)
 {
     tms_races_clear(&movers->races);
-    tms_lock_uses_clear(&movers->locks);
+    tms_lock_roles_clear(&movers->locks);
     tms_escapes_clear(&movers->escapes);
     tms_periods_clear(&movers->periods);
     tms_locksets_clear(&movers->sets);
@@ -45,7 +45,7 @@ enum tms_mover tms_movers_lock(struct tms_movers *movers, const struct tms_op *o
     if (held == NULL) {
         return TMS_MOVES_BOTH;
     }
-    if (!tms_lock_uses_follow(&movers->locks, held, op)) {
+    if (!tms_lock_roles_follow(&movers->locks, held, op)) {
         return TMS_LEFT_OUT;
     }
     if (!tms_lock_orders(&movers->locks, op->target)) {

@@ -24,7 +24,7 @@ struct tms_movers {
     struct tms_locksets sets;
     struct tms_periods periods;
     struct tms_escapes escapes;
-    struct tms_lock_uses locks;
+    struct tms_lock_roles locks;
     struct tms_races races;
     struct tms_held *held; /* by thread */
     size_t held_capacity;
