@@ -21,7 +21,7 @@ void tms_escapes_clear(struct tms_escapes *escapes)
     tms_release(memory, escapes->owner, escapes->owner_capacity, sizeof(*escapes->owner));
     tms_release(memory, escapes->of_object, escapes->object_capacity, sizeof(*escapes->of_object));
     if (escapes->indexed) {
-        tms_objects_clear(&escapes->members);
+        tms_object_fields_clear(&escapes->members);
     }
     *escapes = (struct tms_escapes){0};
 }
@@ -40,12 +40,12 @@ static bool reserve(struct tms_escapes *escapes, uint32_t **array, size_t *capac
 
 static const struct tms_members *members_of(struct tms_escapes *escapes, uint32_t object)
 {
-    int code =
-        escapes->indexed ? TMS_OK : tms_objects_init(&escapes->members, escapes->host->context);
+    int code = escapes->indexed ? TMS_OK
+                                : tms_object_fields_init(&escapes->members, escapes->host->context);
 
     escapes->indexed = true; /* to be cleared, even if it failed */
     const struct tms_members *members =
-        code == TMS_OK ? tms_objects_members(&escapes->members, object) : NULL;
+        code == TMS_OK ? tms_object_fields_members(&escapes->members, object) : NULL;
     if (members == NULL) {
         tms_host_fail(escapes->host, TMS_ERR_MEMORY);
     }

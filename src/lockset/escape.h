@@ -26,7 +26,7 @@
 struct tms_escapes {
     struct tms_host *host;
     enum tms_escape when;
-    struct tms_objects members;
+    struct tms_object_fields members;
     bool indexed;        /* members is there */
     bool marked;         /* some object is */
     uint32_t *owner;     /* by variable: 0: unknown; the thread that has it; TMS_ESCAPED */

@@ -19,7 +19,7 @@ int tms_lower_init(struct tms_lower *lower, struct tms_context *context,
     lower->emit = emit;
     lower->user = user;
     lower->batch = TMS_LOWER_BATCH;
-    return tms_objects_init(&lower->objects, context);
+    return tms_object_fields_init(&lower->objects, context);
 }
 
 void tms_lower_clear(struct tms_lower *lower)
@@ -32,7 +32,7 @@ void tms_lower_clear(struct tms_lower *lower)
     tms_release(&lower->memory, lower->plain, lower->plain_capacity, 1);
     tms_release(&lower->memory, lower->labels, lower->label_capacity, 1);
     tms_release(&lower->memory, lower->locks, lower->lock_capacity, 1);
-    tms_objects_clear(&lower->objects);
+    tms_object_fields_clear(&lower->objects);
 }
 
 void tms_lower_flush(struct tms_lower *lower)
@@ -355,7 +355,7 @@ int tms_lower_reserve(struct tms_lower *lower)
 
 static int forget_object(struct tms_lower *lower, const struct tms_event *event, uint64_t number)
 {
-    const struct tms_members *members = tms_objects_members(&lower->objects, event->target);
+    const struct tms_members *members = tms_object_fields_members(&lower->objects, event->target);
 
     if (members == NULL) {
         return TMS_ERR_MEMORY;

@@ -81,7 +81,7 @@ struct tms_lower {
     size_t label_capacity;
     uint8_t *locks; /* by id: enum tms_lock_state */
     size_t lock_capacity;
-    struct tms_objects objects;
+    struct tms_object_fields objects;
     uint64_t transactions; /* outermost blocks */
     uint64_t not_atomic;   /* blocks and functions that are none */
     uint64_t unary;        /* events outside blocks */

@@ -2,13 +2,13 @@
 /* Objects and their variables; see object_fields.h. */
 #include "spec/object_fields.h"
 
-int tms_objects_init(struct tms_objects *objects, struct tms_context *context)
+int tms_object_fields_init(struct tms_object_fields *objects, struct tms_context *context)
 {
-    *objects = (struct tms_objects){.context = context};
+    *objects = (struct tms_object_fields){.context = context};
     return tms_names_init(&objects->prefixes, &objects->memory);
 }
 
-void tms_objects_clear(struct tms_objects *objects)
+void tms_object_fields_clear(struct tms_object_fields *objects)
 {
     for (size_t i = 0; i < objects->capacity; i++) {
         tms_release(&objects->memory, objects->members[i].variable, objects->members[i].capacity,
@@ -19,7 +19,7 @@ void tms_objects_clear(struct tms_objects *objects)
     tms_names_clear(&objects->prefixes);
 }
 
-static struct tms_members *members_at(struct tms_objects *objects, uint32_t prefix)
+static struct tms_members *members_at(struct tms_object_fields *objects, uint32_t prefix)
 {
     bool room = TMS_RESERVE(&objects->memory, &objects->members, &objects->capacity,
                             (size_t)prefix + 1, 64);
@@ -27,7 +27,7 @@ static struct tms_members *members_at(struct tms_objects *objects, uint32_t pref
     return room ? &objects->members[prefix] : NULL;
 }
 
-static bool add_member(struct tms_objects *objects, const char *text, size_t length,
+static bool add_member(struct tms_object_fields *objects, const char *text, size_t length,
                        uint32_t variable)
 {
     int64_t prefix = tms_names_intern(&objects->prefixes, text, length);
@@ -41,7 +41,7 @@ static bool add_member(struct tms_objects *objects, const char *text, size_t len
     return true;
 }
 
-static bool index_variable(struct tms_objects *objects, uint32_t variable)
+static bool index_variable(struct tms_object_fields *objects, uint32_t variable)
 {
     const struct tms_text *name = &objects->context->names[TMS_CLASS_VARIABLE].texts[variable];
 
@@ -54,7 +54,8 @@ static bool index_variable(struct tms_objects *objects, uint32_t variable)
     return add_member(objects, name->text, name->length, variable);
 }
 
-const struct tms_members *tms_objects_members(struct tms_objects *objects, uint32_t object)
+const struct tms_members *tms_object_fields_members(struct tms_object_fields *objects,
+                                                    uint32_t object)
 {
     static const struct tms_members none = {0};
     const struct tms_text *name = &objects->context->names[TMS_CLASS_OBJECT].texts[object];

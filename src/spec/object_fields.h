@@ -17,7 +17,7 @@ struct tms_members {
     size_t count, capacity;
 };
 
-struct tms_objects {
+struct tms_object_fields {
     struct tms_context *context;
     struct tms_memory memory;
     struct tms_names prefixes;
@@ -26,10 +26,11 @@ struct tms_objects {
     uint32_t indexed; /* variables known so far */
 };
 
-int tms_objects_init(struct tms_objects *objects, struct tms_context *context);
-void tms_objects_clear(struct tms_objects *objects);
+int tms_object_fields_init(struct tms_object_fields *objects, struct tms_context *context);
+void tms_object_fields_clear(struct tms_object_fields *objects);
 
 /* The variables of an object, an id of TMS_CLASS_OBJECT; NULL when memory is short. */
-const struct tms_members *tms_objects_members(struct tms_objects *objects, uint32_t object);
+const struct tms_members *tms_object_fields_members(struct tms_object_fields *objects,
+                                                    uint32_t object);
 
 #endif
