@@ -119,7 +119,7 @@ static void end(struct tms_gen *gen, struct tms_actor *actor)
 static bool acquire(struct tms_gen *gen, struct tms_actor *actor)
 {
     uint64_t lock, unary;
-    if (!tms_store_lock(&gen->store, &gen->random, rank(actor, &unary), &lock)) {
+    if (!tms_shared_state_lock(&gen->store, &gen->random, rank(actor, &unary), &lock)) {
         return false;
     }
     tms_actor_emit(gen, actor, TMS_EVENT_ACQUIRE, tms_gen_id(gen, TMS_POOL_LOCK, lock));
@@ -132,7 +132,7 @@ static bool acquire(struct tms_gen *gen, struct tms_actor *actor)
 static void release(struct tms_gen *gen, struct tms_actor *actor)
 {
     uint64_t unary;
-    tms_store_unlock(&gen->store, actor->lock, rank(actor, &unary));
+    tms_shared_state_unlock(&gen->store, actor->lock, rank(actor, &unary));
     tms_actor_emit(gen, actor, TMS_EVENT_RELEASE, tms_gen_id(gen, TMS_POOL_LOCK, actor->lock));
     actor->lock = TMS_NO_LOCK;
     gen->debt--;
@@ -164,12 +164,12 @@ bool tms_actor_touch(struct tms_gen *gen, struct tms_actor *actor)
     }
     bool write = !tms_chance(&gen->random, gen->shape.reads);
     uint64_t variable, unary;
-    if (!tms_store_access(&gen->store, &gen->random, actor->slot, actor->lock, write,
-                          rank(actor, &unary), &variable)) {
+    if (!tms_shared_state_access(&gen->store, &gen->random, actor->slot, actor->lock, write,
+                                 rank(actor, &unary), &variable)) {
         return false;
     }
     uint32_t target = tms_gen_id(gen, TMS_POOL_VARIABLE, variable);
-    if (tms_store_is_atomic(&gen->store, variable)) {
+    if (tms_shared_state_is_atomic(&gen->store, variable)) {
         access_atomic(gen, actor, write, target);
     } else {
         tms_actor_emit(gen, actor, write ? TMS_EVENT_WRITE : TMS_EVENT_READ, target);

@@ -8,7 +8,8 @@
 /* Looking for a variable or lock that the rank may use is given up after so many. */
 #define TRIES 4
 
-static void lay_out(struct tms_store *store, const struct tms_shape *shape, uint64_t variables)
+static void lay_out(struct tms_shared_state *store, const struct tms_shape *shape,
+                    uint64_t variables)
 {
     uint64_t shared = variables * shape->sharing / TMS_MILLION;
     store->own = (variables - shared) / shape->threads;
@@ -23,10 +24,10 @@ static void lay_out(struct tms_store *store, const struct tms_shape *shape, uint
     store->atomic = store->open * shape->atomics / TMS_MILLION;
 }
 
-bool tms_store_init(struct tms_store *store, const struct tms_shape *shape, uint64_t variables,
-                    uint64_t locks)
+bool tms_shared_state_init(struct tms_shared_state *store, const struct tms_shape *shape,
+                           uint64_t variables, uint64_t locks)
 {
-    *store = (struct tms_store){
+    *store = (struct tms_shared_state){
         .ranked = shape->planting != TMS_PLANT_ANY, .locks = locks, .sharing = shape->sharing};
     lay_out(store, shape, variables);
     store->cells = calloc(store->guarded + store->open + 1, sizeof *store->cells);
@@ -34,13 +35,13 @@ bool tms_store_init(struct tms_store *store, const struct tms_shape *shape, uint
     return store->cells != NULL && store->gates != NULL;
 }
 
-void tms_store_clear(struct tms_store *store)
+void tms_shared_state_clear(struct tms_shared_state *store)
 {
     free(store->cells);
     free(store->gates);
 }
 
-static uint64_t rank_of(struct tms_store *store, uint64_t *rank)
+static uint64_t rank_of(struct tms_shared_state *store, uint64_t *rank)
 {
     if (*rank == 0) {
         *rank = ++store->clock;
@@ -48,7 +49,7 @@ static uint64_t rank_of(struct tms_store *store, uint64_t *rank)
     return *rank;
 }
 
-static bool try_cell(struct tms_store *store, uint64_t index, bool write, uint64_t rank)
+static bool try_cell(struct tms_shared_state *store, uint64_t index, bool write, uint64_t rank)
 {
     struct tms_cell *cell = &store->cells[index];
     if (store->ranked && (cell->write > rank || (write && cell->read > rank))) {
@@ -61,13 +62,14 @@ static bool try_cell(struct tms_store *store, uint64_t index, bool write, uint64
     return true;
 }
 
-static uint64_t guarded_by(const struct tms_store *store, struct tms_random *random, uint64_t lock)
+static uint64_t guarded_by(const struct tms_shared_state *store, struct tms_random *random,
+                           uint64_t lock)
 {
     uint64_t count = (store->guarded - lock + store->locks - 1) / store->locks;
     return lock + store->locks * tms_random_below(random, count);
 }
 
-static bool access_open(struct tms_store *store, struct tms_random *random, bool write,
+static bool access_open(struct tms_shared_state *store, struct tms_random *random, bool write,
                         uint64_t *rank, uint64_t *variable)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -79,8 +81,9 @@ static bool access_open(struct tms_store *store, struct tms_random *random, bool
     return false;
 }
 
-bool tms_store_access(struct tms_store *store, struct tms_random *random, uint64_t slot,
-                      uint64_t lock, bool write, uint64_t *rank, uint64_t *variable)
+bool tms_shared_state_access(struct tms_shared_state *store, struct tms_random *random,
+                             uint64_t slot, uint64_t lock, bool write, uint64_t *rank,
+                             uint64_t *variable)
 {
     if (lock < store->guarded) {
         *variable = guarded_by(store, random, lock);
@@ -100,8 +103,8 @@ bool tms_store_access(struct tms_store *store, struct tms_random *random, uint64
     return false;
 }
 
-bool tms_store_lock(struct tms_store *store, struct tms_random *random, uint64_t *rank,
-                    uint64_t *lock)
+bool tms_shared_state_lock(struct tms_shared_state *store, struct tms_random *random,
+                           uint64_t *rank, uint64_t *lock)
 {
     for (int i = 0; i < TRIES && store->locks > 0; i++) {
         *lock = tms_random_below(random, store->locks);
@@ -114,7 +117,7 @@ bool tms_store_lock(struct tms_store *store, struct tms_random *random, uint64_t
     return false;
 }
 
-void tms_store_unlock(struct tms_store *store, uint64_t lock, uint64_t *rank)
+void tms_shared_state_unlock(struct tms_shared_state *store, uint64_t lock, uint64_t *rank)
 {
     struct tms_gate *gate = &store->gates[lock];
     assert(gate->held);

@@ -37,7 +37,7 @@ struct tms_gate {
     bool held;
 };
 
-struct tms_store {
+struct tms_shared_state {
     bool ranked; /* keep the discipline */
     uint64_t clock;
     struct tms_cell *cells;
@@ -51,24 +51,26 @@ struct tms_store {
 #define TMS_NO_LOCK UINT64_MAX
 
 /* For `locks` and `variables` of the shape, less what a planted violation takes for itself. */
-bool tms_store_init(struct tms_store *store, const struct tms_shape *shape, uint64_t variables,
-                    uint64_t locks);
-void tms_store_clear(struct tms_store *store);
+bool tms_shared_state_init(struct tms_shared_state *store, const struct tms_shape *shape,
+                           uint64_t variables, uint64_t locks);
+void tms_shared_state_clear(struct tms_shared_state *store);
 
 /*
  * Chooses a variable for an access by the thread in `slot`, which holds `lock` or TMS_NO_LOCK.
  * *rank is that of its transaction, 0 if it has none yet. False if nothing suitable was found:
  * never for an event outside blocks.
  */
-bool tms_store_access(struct tms_store *store, struct tms_random *random, uint64_t slot,
-                      uint64_t lock, bool write, uint64_t *rank, uint64_t *variable);
+bool tms_shared_state_access(struct tms_shared_state *store, struct tms_random *random,
+                             uint64_t slot, uint64_t lock, bool write, uint64_t *rank,
+                             uint64_t *variable);
 
 /* Takes some free lock: false if none was found that the rank may take. */
-bool tms_store_lock(struct tms_store *store, struct tms_random *random, uint64_t *rank,
-                    uint64_t *lock);
-void tms_store_unlock(struct tms_store *store, uint64_t lock, uint64_t *rank);
+bool tms_shared_state_lock(struct tms_shared_state *store, struct tms_random *random,
+                           uint64_t *rank, uint64_t *lock);
+void tms_shared_state_unlock(struct tms_shared_state *store, uint64_t lock, uint64_t *rank);
 
-static inline bool tms_store_is_atomic(const struct tms_store *store, uint64_t variable)
+static inline bool tms_shared_state_is_atomic(const struct tms_shared_state *store,
+                                              uint64_t variable)
 {
     return variable - store->guarded < store->atomic; /* below is beyond */
 }

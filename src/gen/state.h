@@ -61,7 +61,7 @@ struct tms_gen {
     struct tms_context *context;
     struct tms_shape shape;
     struct tms_random random;
-    struct tms_store store;
+    struct tms_shared_state store;
     uint32_t *ids[TMS_POOL_COUNT]; /* of the names used so far, by index */
     struct tms_actor *actors;
     uint32_t *labels; /* those of all actors */

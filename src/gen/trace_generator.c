@@ -382,7 +382,7 @@ static bool set_up(struct tms_gen *gen)
         set_up_planted(gen);
     }
     uint64_t locks = shape->locks - (plant ? gen->planted.script->locks : 0);
-    return tms_store_init(&gen->store, shape, shape->variables - plant, locks);
+    return tms_shared_state_init(&gen->store, shape, shape->variables - plant, locks);
 }
 
 int tms_gen_new(struct tms_context *context, const struct tms_shape *shape, struct tms_gen **out)
@@ -410,7 +410,7 @@ void tms_gen_free(struct tms_gen *gen)
     for (int i = 0; i < TMS_POOL_COUNT; i++) {
         free(gen->ids[i]);
     }
-    tms_store_clear(&gen->store);
+    tms_shared_state_clear(&gen->store);
     free(gen->actors);
     free(gen->labels);
     free(gen);
