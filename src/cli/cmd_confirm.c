@@ -199,9 +199,9 @@ static bool update(struct confirmation *confirmation, const struct tms_hunting *
     bool good = records != NULL && tms_hunt_merge(&source->hunt, &hunting->hunt);
 
     for (size_t i = 0; good && i < count; i++) {
-        good = tms_store_add_run(&source->store, records[i], reason);
+        good = tms_hunt_directory_add_run(&source->store, records[i], reason);
     }
-    good = good && tms_store_write_result(&source->store, &source->hunt, false, reason);
+    good = good && tms_hunt_directory_write_result(&source->store, &source->hunt, false, reason);
     free(records);
     if (!good) {
         tms_say("%s", reason);

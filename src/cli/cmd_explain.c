@@ -95,7 +95,7 @@ static int run(const void *all_values, const struct tms_operands *operands)
     struct tms_saved saved;
     int status;
 
-    tms_store_json_path(operands->text[0], path);
+    tms_hunt_directory_json_path(operands->text[0], path);
     if (!tms_saved_open(&saved, path, reason)) {
         status = tms_bad("%s", reason);
     } else {

@@ -34,7 +34,7 @@ static bool merge_one(struct tms_hunt *into, const char *path)
 {
     struct tms_hunt from;
     char reason[TMS_STORE_REASON] = "out of memory";
-    bool good = tms_hunt_init(&from) && tms_store_load(&from, path, reason);
+    bool good = tms_hunt_init(&from) && tms_hunt_directory_load(&from, path, reason);
 
     if (good && !tms_hunt_merge(into, &from)) {
         snprintf(reason, sizeof(reason), "out of memory");
@@ -50,18 +50,19 @@ static bool merge_one(struct tms_hunt *into, const char *path)
 /* All or nothing: a directory that could not be filled is removed. */
 static int save(const struct tms_hunt *hunt, const char *path)
 {
-    struct tms_store store;
+    struct tms_hunt_directory store;
     char reason[TMS_STORE_REASON];
     size_t count = 0;
     json_t **records = tms_hunt_records(hunt, &count);
-    bool created = tms_store_create(&store, path, reason), good = created && records != NULL;
+    bool created = tms_hunt_directory_create(&store, path, reason),
+         good = created && records != NULL;
 
     for (size_t i = 0; good && i < count; i++) {
-        good = tms_store_add_run(&store, records[i], reason);
+        good = tms_hunt_directory_add_run(&store, records[i], reason);
     }
-    good = good && tms_store_write_result(&store, hunt, false, reason);
+    good = good && tms_hunt_directory_write_result(&store, hunt, false, reason);
     free(records);
-    tms_store_close(&store);
+    tms_hunt_directory_close(&store);
     if (created && !good) {
         tms_remove_tree(path);
     }

@@ -66,7 +66,7 @@ static int run(const void *all_values, const struct tms_operands *operands)
     char reason[TMS_SAVED_REASON], path[PATH_MAX];
     struct tms_saved saved;
 
-    tms_store_json_path(operands->text[0], path);
+    tms_hunt_directory_json_path(operands->text[0], path);
     int status =
         tms_saved_open(&saved, path, reason) ? show(&saved, all_values) : tms_bad("%s", reason);
     tms_saved_close(&saved);

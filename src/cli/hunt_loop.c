@@ -154,7 +154,7 @@ static bool make_store(struct tms_hunting *hunting)
         }
         snprintf(path, sizeof(path), ".tmesis/hunt-%s-%ld", day, (long)getpid());
     }
-    return say(tms_store_create(&hunting->store, path, reason), reason);
+    return say(tms_hunt_directory_create(&hunting->store, path, reason), reason);
 }
 
 /* False after a sentence. */
@@ -162,7 +162,8 @@ static bool save(const struct tms_hunting *hunting, bool partial)
 {
     char reason[TMS_STORE_REASON];
 
-    return say(tms_store_write_result(&hunting->store, &hunting->hunt, partial, reason), reason);
+    return say(tms_hunt_directory_write_result(&hunting->store, &hunting->hunt, partial, reason),
+               reason);
 }
 
 /* From the start there is a result that can be merged, if it has no runs yet. */
@@ -170,7 +171,8 @@ static bool save_environment(struct tms_hunting *hunting)
 {
     char reason[TMS_STORE_REASON];
     json_t *environment = tms_hunt_environment();
-    bool good = tms_store_write_json(&hunting->store, "environment.json", environment, reason);
+    bool good =
+        tms_hunt_directory_write_json(&hunting->store, "environment.json", environment, reason);
 
     json_decref(environment);
     return say(good, reason) && save(hunting, true);
@@ -347,9 +349,9 @@ static void keep_run(struct loop *loop, const struct slot *slot, const json_t *r
     struct tms_hunting *hunting = loop->hunting;
     char reason[TMS_STORE_REASON];
 
-    note_saved(hunting, tms_store_add_run(&hunting->store, record, reason), reason);
+    note_saved(hunting, tms_hunt_directory_add_run(&hunting->store, record, reason), reason);
     if (tms_record_failed(record)) {
-        bool good = tms_store_add_log(&hunting->store, slot->index, said, length, reason);
+        bool good = tms_hunt_directory_add_log(&hunting->store, slot->index, said, length, reason);
         note_saved(hunting, good, reason);
     }
 }
@@ -366,7 +368,7 @@ static void take_record(struct loop *loop, json_t *record, const json_t *result)
     loop->failed =
         loop->failed || news == TMS_NEWS_FAILED || !tms_chooser_learn(&hunting->chooser, result);
     if (news == TMS_NEWS_SOME) {
-        bool good = tms_store_write_result(&hunting->store, &hunting->hunt, true, reason);
+        bool good = tms_hunt_directory_write_result(&hunting->store, &hunting->hunt, true, reason);
         note_saved(hunting, good, reason);
     }
 }
@@ -595,7 +597,7 @@ void tms_hunting_free(struct tms_hunting *hunting)
     if (hunting->work[0] != '\0') {
         tms_remove_tree(hunting->work);
     }
-    tms_store_close(&hunting->store);
+    tms_hunt_directory_close(&hunting->store);
     tms_chooser_clear(&hunting->chooser);
     tms_hunt_clear(&hunting->hunt);
     free(hunting->key);

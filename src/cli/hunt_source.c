@@ -109,8 +109,8 @@ static bool open_directory(struct tms_hunt_source *source, const char *path, boo
 
     source->stored = true;
     find_input(source, path);
-    if ((update && !say(tms_store_open(&source->store, path, reason), reason)) ||
-        !say(tms_store_load(&source->hunt, path, reason), reason)) {
+    if ((update && !say(tms_hunt_directory_open(&source->store, path, reason), reason)) ||
+        !say(tms_hunt_directory_load(&source->hunt, path, reason), reason)) {
         return false;
     }
     source->result = tms_hunt_json(&source->hunt, false);
@@ -147,7 +147,7 @@ void tms_hunt_source_close(struct tms_hunt_source *source)
 {
     json_decref(source->result);
     tms_hunt_clear(&source->hunt);
-    tms_store_close(&source->store);
+    tms_hunt_directory_close(&source->store);
     tms_words_free(&source->program);
     tms_words_free(&source->options);
 }

@@ -14,10 +14,10 @@
 #include "hunt/hunt_result.h"
 
 struct tms_hunt_source {
-    json_t *result;         /* findings and windows */
-    struct tms_hunt hunt;   /* of a directory: its runs, … */
-    struct tms_store store; /* … open to add to them */
-    bool stored;            /* it is a directory */
+    json_t *result;                  /* findings and windows */
+    struct tms_hunt hunt;            /* of a directory: its runs, … */
+    struct tms_hunt_directory store; /* … open to add to them */
+    bool stored;                     /* it is a directory */
     struct tms_words program, options;
     char directory[PATH_MAX]; /* where the program ran, "": unknown */
     char input[PATH_MAX];     /* what it read; "": nothing */

@@ -68,7 +68,7 @@ static bool make_parts(const char *path)
 }
 
 /* Locks the directory, and opens runs.jsonl. */
-static bool open_parts(struct tms_store *store, char reason[TMS_STORE_REASON])
+static bool open_parts(struct tms_hunt_directory *store, char reason[TMS_STORE_REASON])
 {
     char path[PATH_MAX];
 
@@ -88,9 +88,10 @@ static bool open_parts(struct tms_store *store, char reason[TMS_STORE_REASON])
     return true;
 }
 
-bool tms_store_create(struct tms_store *store, const char *path, char reason[TMS_STORE_REASON])
+bool tms_hunt_directory_create(struct tms_hunt_directory *store, const char *path,
+                               char reason[TMS_STORE_REASON])
 {
-    *store = (struct tms_store){.runs = -1, .lock = -1};
+    *store = (struct tms_hunt_directory){.runs = -1, .lock = -1};
     make_above(path);
     if (strlen(path) + 64 >= PATH_MAX || mkdir(path, 0777) != 0) {
         return fail(reason, "the directory %.300s can't be made: %s", path,
@@ -100,14 +101,15 @@ bool tms_store_create(struct tms_store *store, const char *path, char reason[TMS
     return open_parts(store, reason);
 }
 
-bool tms_store_open(struct tms_store *store, const char *path, char reason[TMS_STORE_REASON])
+bool tms_hunt_directory_open(struct tms_hunt_directory *store, const char *path,
+                             char reason[TMS_STORE_REASON])
 {
-    *store = (struct tms_store){.runs = -1, .lock = -1};
+    *store = (struct tms_hunt_directory){.runs = -1, .lock = -1};
     snprintf(store->path, sizeof(store->path), "%s", path);
     return open_parts(store, reason);
 }
 
-void tms_store_close(struct tms_store *store)
+void tms_hunt_directory_close(struct tms_hunt_directory *store)
 {
     if (store->runs >= 0) {
         close(store->runs);
@@ -115,7 +117,7 @@ void tms_store_close(struct tms_store *store)
     if (store->lock >= 0) {
         close(store->lock);
     }
-    *store = (struct tms_store){.runs = -1, .lock = -1};
+    *store = (struct tms_hunt_directory){.runs = -1, .lock = -1};
 }
 
 /* ---- writing ------------------------------------------------------------------------------ */
@@ -151,8 +153,8 @@ static bool replace_file(const char *path, const char *bytes, size_t length,
            fail(reason, "%.200s could not be written: %s", path, strerror(errno));
 }
 
-bool tms_store_write(const struct tms_store *store, const char *name, const char *bytes,
-                     size_t length, char reason[TMS_STORE_REASON])
+bool tms_hunt_directory_write(const struct tms_hunt_directory *store, const char *name,
+                              const char *bytes, size_t length, char reason[TMS_STORE_REASON])
 {
     char path[PATH_MAX];
 
@@ -184,8 +186,8 @@ bool tms_json_write(const char *path, const json_t *object, char reason[TMS_STOR
     return good;
 }
 
-bool tms_store_write_json(const struct tms_store *store, const char *name, const json_t *object,
-                          char reason[TMS_STORE_REASON])
+bool tms_hunt_directory_write_json(const struct tms_hunt_directory *store, const char *name,
+                                   const json_t *object, char reason[TMS_STORE_REASON])
 {
     char path[PATH_MAX];
 
@@ -194,7 +196,8 @@ bool tms_store_write_json(const struct tms_store *store, const char *name, const
 }
 
 /* A line that could not be written whole is taken back, so that the file stays one of lines. */
-bool tms_store_add_run(struct tms_store *store, const json_t *record, char reason[TMS_STORE_REASON])
+bool tms_hunt_directory_add_run(struct tms_hunt_directory *store, const json_t *record,
+                                char reason[TMS_STORE_REASON])
 {
     char *line = line_of(record);
     off_t before = lseek(store->runs, 0, SEEK_END);
@@ -212,8 +215,8 @@ bool tms_store_add_run(struct tms_store *store, const json_t *record, char reaso
            fail(reason, "%.200s/" RUNS " could not be written: %s", store->path, strerror(error));
 }
 
-bool tms_store_add_log(struct tms_store *store, uint64_t index, const char *bytes, size_t length,
-                       char reason[TMS_STORE_REASON])
+bool tms_hunt_directory_add_log(struct tms_hunt_directory *store, uint64_t index, const char *bytes,
+                                size_t length, char reason[TMS_STORE_REASON])
 {
     char name[64];
 
@@ -222,7 +225,7 @@ bool tms_store_add_log(struct tms_store *store, uint64_t index, const char *byte
     }
     store->logs++;
     snprintf(name, sizeof(name), "logs/run-%llu.txt", (unsigned long long)index);
-    return tms_store_write(store, name, bytes, length, reason);
+    return tms_hunt_directory_write(store, name, bytes, length, reason);
 }
 
 /* Ids come from files, and become names of files. */
@@ -232,7 +235,7 @@ static bool is_id(const char *id)
            id[3 + strspn(id + 3, "0123456789abcdef")] == '\0' && strlen(id) < 40;
 }
 
-static bool write_schedules(const struct tms_store *store, const struct tms_hunt *hunt,
+static bool write_schedules(const struct tms_hunt_directory *store, const struct tms_hunt *hunt,
                             char reason[TMS_STORE_REASON])
 {
     json_t *firsts = tms_hunt_firsts(hunt), *record;
@@ -245,20 +248,21 @@ static bool write_schedules(const struct tms_store *store, const struct tms_hunt
         char name[64];
         if (good && is_id(id)) {
             snprintf(name, sizeof(name), "schedules/%s", id);
-            good = tms_store_write(store, name, schedule, strlen(schedule), reason);
+            good = tms_hunt_directory_write(store, name, schedule, strlen(schedule), reason);
         }
     }
     json_decref(firsts);
     return good;
 }
 
-bool tms_store_write_result(const struct tms_store *store, const struct tms_hunt *hunt,
-                            bool partial, char reason[TMS_STORE_REASON])
+bool tms_hunt_directory_write_result(const struct tms_hunt_directory *store,
+                                     const struct tms_hunt *hunt, bool partial,
+                                     char reason[TMS_STORE_REASON])
 {
     bool good = partial || write_schedules(store, hunt, reason);
     json_t *result = good ? tms_hunt_json(hunt, partial) : NULL;
 
-    good = good && (result != NULL ? tms_store_write_json(store, RESULT, result, reason)
+    good = good && (result != NULL ? tms_hunt_directory_write_json(store, RESULT, result, reason)
                                    : fail_memory(reason));
     json_decref(result);
     return good;
@@ -266,7 +270,7 @@ bool tms_store_write_result(const struct tms_store *store, const struct tms_hunt
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-void tms_store_json_path(const char *path, char json[PATH_MAX])
+void tms_hunt_directory_json_path(const char *path, char json[PATH_MAX])
 {
     struct stat status;
     bool directory = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
@@ -330,11 +334,11 @@ static bool load_result(struct tms_hunt *hunt, const char *path, char reason[TMS
     return good || fail_memory(reason);
 }
 
-bool tms_store_load(struct tms_hunt *hunt, const char *path, char reason[TMS_STORE_REASON])
+bool tms_hunt_directory_load(struct tms_hunt *hunt, const char *path, char reason[TMS_STORE_REASON])
 {
     char json[PATH_MAX], runs[PATH_MAX];
 
-    tms_store_json_path(path, json);
+    tms_hunt_directory_json_path(path, json);
     snprintf(runs, sizeof(runs), "%s", json);
     char *slash = strrchr(runs, '/');
     size_t at = slash != NULL ? (size_t)(slash + 1 - runs) : 0;

@@ -22,7 +22,7 @@
 
 #define TMS_STORE_REASON 512
 
-struct tms_store {
+struct tms_hunt_directory {
     char path[PATH_MAX]; /* "": not open */
     int runs;            /* descriptor of runs.jsonl, -1: none */
     int lock;            /* descriptor of the directory, -1: none */
@@ -34,30 +34,33 @@ struct tms_store {
 
 /*
  * Makes the directory, which must not be there, and those above it. False with a sentence;
- * tms_store_close is due in both cases.
+ * tms_hunt_directory_close is due in both cases.
  */
-bool tms_store_create(struct tms_store *store, const char *path, char reason[TMS_STORE_REASON]);
+bool tms_hunt_directory_create(struct tms_hunt_directory *store, const char *path,
+                               char reason[TMS_STORE_REASON]);
 
 /* Opens one that is there, to add to it. False with a sentence, also if somebody else has it. */
-bool tms_store_open(struct tms_store *store, const char *path, char reason[TMS_STORE_REASON]);
+bool tms_hunt_directory_open(struct tms_hunt_directory *store, const char *path,
+                             char reason[TMS_STORE_REASON]);
 
-void tms_store_close(struct tms_store *store);
+void tms_hunt_directory_close(struct tms_hunt_directory *store);
 
 /* False with a sentence: what was there is still there. */
-bool tms_store_add_run(struct tms_store *store, const json_t *record,
-                       char reason[TMS_STORE_REASON]);
-bool tms_store_write_json(const struct tms_store *store, const char *name, const json_t *object,
-                          char reason[TMS_STORE_REASON]);
-bool tms_store_write(const struct tms_store *store, const char *name, const char *bytes,
-                     size_t length, char reason[TMS_STORE_REASON]);
+bool tms_hunt_directory_add_run(struct tms_hunt_directory *store, const json_t *record,
+                                char reason[TMS_STORE_REASON]);
+bool tms_hunt_directory_write_json(const struct tms_hunt_directory *store, const char *name,
+                                   const json_t *object, char reason[TMS_STORE_REASON]);
+bool tms_hunt_directory_write(const struct tms_hunt_directory *store, const char *name,
+                              const char *bytes, size_t length, char reason[TMS_STORE_REASON]);
 
 /* result.json and, unless it is partial, the schedules of judged findings. */
-bool tms_store_write_result(const struct tms_store *store, const struct tms_hunt *hunt,
-                            bool partial, char reason[TMS_STORE_REASON]);
+bool tms_hunt_directory_write_result(const struct tms_hunt_directory *store,
+                                     const struct tms_hunt *hunt, bool partial,
+                                     char reason[TMS_STORE_REASON]);
 
 /* The last words of a program that failed; nothing once there are enough logs. */
-bool tms_store_add_log(struct tms_store *store, uint64_t index, const char *bytes, size_t length,
-                       char reason[TMS_STORE_REASON]);
+bool tms_hunt_directory_add_log(struct tms_hunt_directory *store, uint64_t index, const char *bytes,
+                                size_t length, char reason[TMS_STORE_REASON]);
 
 /* Writes a JSON file anywhere. */
 bool tms_json_write(const char *path, const json_t *object, char reason[TMS_STORE_REASON]);
@@ -66,9 +69,10 @@ bool tms_json_write(const char *path, const json_t *object, char reason[TMS_STOR
  * Reads a result into an empty hunt: a directory, or the path of its result.json. False with a
  * sentence.
  */
-bool tms_store_load(struct tms_hunt *hunt, const char *path, char reason[TMS_STORE_REASON]);
+bool tms_hunt_directory_load(struct tms_hunt *hunt, const char *path,
+                             char reason[TMS_STORE_REASON]);
 
 /* The path of the JSON file of a result: of a directory its result.json, else the path itself. */
-void tms_store_json_path(const char *path, char json[PATH_MAX]);
+void tms_hunt_directory_json_path(const char *path, char json[PATH_MAX]);
 
 #endif
