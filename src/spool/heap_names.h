@@ -36,7 +36,7 @@ void tms_heap_names_free(struct tms_heap_names *heap);
 const struct tms_heap_name *tms_heap_name(struct tms_spool_names *names, uint32_t site,
                                           uint64_t size);
 
-/* The blocks that a process recorded of, with numbers from 1 on in the order of the file. */
+/* The blocks that a process recorded, with numbers from 1 on in the order of the file. */
 struct tms_recorded_block {
     const struct tms_spool_heap *heap;
     uint32_t number;   /* the same for all that is recorded about one block */
@@ -54,12 +54,12 @@ struct tms_recorded_blocks {
 
 void tms_recorded_blocks_free(struct tms_recorded_blocks *recorded);
 
-/* The block around a lock at the time of an event; NULL if the process has not recorded of it. */
+/* The block around a lock at the time of an event; NULL if the process has not recorded it. */
 const struct tms_recorded_block *tms_recorded_block(struct tms_spool_names *names, uint64_t lock,
                                                     uint64_t event);
 
 /*
- * The block around an address that was recorded of nearest to a record of the file; NULL: none was,
+ * The block around an address that was recorded nearest to a record of the file; NULL: none was,
  * or memory is short. Cost: logarithmic, but for blocks that lay there one after the other.
  */
 const struct tms_recorded_block *tms_recorded_block_near(struct tms_spool_names *names,

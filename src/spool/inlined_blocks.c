@@ -193,7 +193,7 @@ static bool is_outer(const struct tms_inlined_thread *thread, const struct place
     return thread->activation == place->outer || place->call->count > 0;
 }
 
-/* Puts the thread there, and returns how many of its blocks go on, as far as can be recorded. */
+/* Puts the thread there, and returns how many of its blocks go on, as far as is known. */
 static uint32_t move(struct tms_inlined_thread *thread, const struct place *place,
                      const struct tms_inlined_site **site)
 {

@@ -16,7 +16,7 @@ enum tms_name_style { TMS_NAME_FOR_PEOPLE, TMS_NAME_AS_RECORDED, TMS_NAME_AS_ALI
 struct tms_thing_heap {
     uint64_t address, size; /* size 0: in none */
     uint32_t site;          /* of the allocation */
-    uint32_t number;        /* among those that are recorded of */
+    uint32_t number;        /* among those that are recorded */
 };
 
 /* "account.balance", "m (bank.c:9)", "heap:…", "stack:worker#2+120", "memory+0x7f…". */

@@ -449,7 +449,7 @@ static int take_event(struct work *work, const struct tms_spool_event *from, uin
         return pass(work, from, &event);
     case TMS_CLASS_NONE:
         return pass(work, from, &event);
-    default: /* what is new is recorded by new names */
+    default: /* new memory shows by new names */
         return renew(work, from);
     }
 }

@@ -153,7 +153,7 @@ static void put_block(struct tms_variable_names *naming, const char *prefix,
                             path));
 }
 
-/* The same where allocations were not recorded, but the block of a lock was recorded. */
+/* The same where allocations were not recorded, but the heap block of a lock was. */
 static bool put_told(struct tms_variable_names *naming, const char *prefix,
                      const struct tms_named_thing *thing)
 {
