@@ -8,11 +8,11 @@
  *     B:                ── foreign access               step 2
  *
  * What a window is about is what A accessed at `open`, or accesses at `close` if no `open` is
- * given. A thread that comes to the end of a window about the same thing while another one is held
- * there is the one that is waited for, so it is not held, unless that was in vain before. Holding
- * never stops the program: the bound lets the thread go, and so does the sight of all other threads
- * waiting. A window in which nobody came UNMET_MOST times is given up, and so are all when that has
- * cost COST_MOST.
+ * given. A thread that comes to the end of a window while another one is held there may be what is
+ * waited for, so it is not held, unless that was in vain before. A window over two variables goes
+ * on until the other thread has made a second access, at `until`. Holding never stops the program:
+ * the bound lets the thread go, and so does the sight of all other threads waiting. A window in
+ * which nobody came UNMET_MOST times is given up, and so are all when that has cost COST_MOST.
  */
 #include "runtime/core/scheduler.h"
 
@@ -27,24 +27,30 @@
 #define POLL        (50 * MICROSECOND)
 #define LOOK_EVERY  20u               /* polls: then it is asked who waits */
 #define SETTLES     (2 * MILLISECOND) /* the most that another thread's access is waited for */
+#define PATIENCE    1u
 #define FILTER      4096u
 
 struct window {
-    _Atomic uintptr_t close, open, foreign; /* instructions; 0: none, or not loaded */
+    _Atomic uintptr_t close, open, foreign, until; /* instructions; 0: none, or not loaded */
+    _Atomic uint32_t close_site; /* `close` is there only, with this call stack; 0: anywhere */
     _Atomic uint32_t unmet;
+    uint32_t patience;        /* under the lock: so many may pass a thread that is held there */
     _Atomic uint32_t holding; /* threads */
 };
 
 /* A thread that is held. Under the lock, but for `met`. */
 struct hold {
     const struct tms_rt_thread *thread; /* NULL: free */
-    uintptr_t object;                   /* 8 aligned bytes, or a lock */
-    uint8_t bytes;                      /* which of them; 0: it is a lock */
-    bool any;                           /* reads of others conflict as well */
-    uint64_t until;                     /* a thread that left by a jump may have left this behind */
+    uint32_t window;
+    uintptr_t object; /* 8 aligned bytes, or a lock */
+    uint8_t bytes;    /* which of them; 0: it is a lock */
+    bool any;         /* reads of others conflict as well */
+    uint64_t until;   /* a thread that left by a jump may have left this behind */
     const struct tms_rt_thread *_Atomic met;
     uint32_t met_at;      /* its points then */
-    bool passed_by;       /* by another thread at the same place, whose access did not conflict */
+    _Atomic bool done;    /* `met` has come to `until` since, … */
+    uint32_t done_at;     /* … its points then */
+    uint32_t passes;      /* other threads at the end of the window that were not held */
     _Atomic bool dropped; /* such a thread is held instead */
 };
 
@@ -78,9 +84,11 @@ void tms_rt_steer_module(const char *path, uintptr_t bias)
     for (uint32_t i = 0; i < tms_rt_schedule.window_count; i++) {
         const struct tms_schedule_window *from = &tms_rt_schedule.windows[i];
         struct window *window = &directed.windows[i];
+        window->patience = window->patience != 0 ? window->patience : PATIENCE;
         find_place(&from->close, &window->close, path, bias);
         find_place(&from->open, &window->open, path, bias);
         find_place(&from->foreign, &window->foreign, path, bias);
+        find_place(&from->until, &window->until, path, bias);
     }
 }
 
@@ -113,11 +121,13 @@ static bool is_access(const struct tms_rt_point *point)
     return point->kind == TMS_RT_AT_ACCESS || point->kind == TMS_RT_AT_ATOMIC;
 }
 
-static struct tms_rt_opened about(const struct tms_rt_point *point, uint32_t window)
+static struct tms_rt_opened about(const struct tms_rt_thread *t, const struct tms_rt_point *point,
+                                  uint32_t window)
 {
     bool access = is_access(point);
 
     return (struct tms_rt_opened){.window = window + 1,
+                                  .event = t->number,
                                   .object = access ? point->object & ~UINT64_C(7) : point->object,
                                   .bytes = access ? bytes_of(point) : 0,
                                   .writes = access && point->writes};
@@ -131,7 +141,7 @@ static void open_window(struct tms_rt_thread *t, const struct tms_rt_point *poin
            t->opened[at].window != 0) {
         at++;
     }
-    t->opened[at] = about(point, window);
+    t->opened[at] = about(t, point, window);
     tmesis_schedule_step(1, "opened");
 }
 
@@ -203,16 +213,34 @@ static void accesses(struct tms_rt_thread *t, uintptr_t address, uint8_t bytes, 
     }
 }
 
+/* A hold of another thread in the window that can still be met; NULL: none. */
+static struct hold *find_window_hold(const struct tms_rt_thread *t, uint32_t window)
+{
+    for (uint32_t i = 0; i < HOLDS; i++) {
+        struct hold *hold = &directed.holds[i];
+        if (hold->thread != NULL && hold->thread != t && hold->window == window &&
+            !atomic_load(&hold->dropped) && tms_rt_clock() < hold->until) {
+            return hold;
+        }
+    }
+    return NULL;
+}
+
 /*
- * Another thread is held there. This one is what it waits for; but if one has passed by before, to
- * no avail, the two change places.
+ * Another thread is held there, and this one may be what it waits for. If so many have passed
+ * without a conflict that this is unlikely, the two change places: the thread that is held may be
+ * behind the other one, which never comes back to what it has done. Patience doubles each time, so
+ * that the one that is behind gets as far as the other one is.
  */
 static bool changes_places(struct hold *other)
 {
-    bool dropped = other->passed_by && atomic_load(&other->met) == NULL;
+    struct window *window = &directed.windows[other->window];
+    bool dropped = ++other->passes > window->patience && atomic_load(&other->met) == NULL;
 
-    other->passed_by = true;
-    atomic_store(&other->dropped, dropped);
+    if (dropped) {
+        window->patience *= 2;
+        atomic_store(&other->dropped, true);
+    }
     return dropped;
 }
 
@@ -224,6 +252,7 @@ static struct hold *take_hold(const struct tms_rt_thread *t, const struct tms_rt
 
     tms_rt_mutex_lock(&directed.lock);
     struct hold *other = find_hold(t, opened->object, opened->bytes);
+    other = other != NULL ? other : find_window_hold(t, opened->window - 1);
     if (other == NULL || changes_places(other)) {
         for (uint32_t i = 0; i < HOLDS && taken == NULL; i++) {
             struct hold *hold = &directed.holds[i];
@@ -233,6 +262,7 @@ static struct hold *take_hold(const struct tms_rt_thread *t, const struct tms_rt
     if (taken != NULL) {
         atomic_fetch_add(&directed.active, taken->thread == NULL);
         *taken = (struct hold){.thread = t,
+                               .window = opened->window - 1,
                                .object = opened->object,
                                .bytes = opened->bytes,
                                .any = any,
@@ -248,21 +278,6 @@ static void give_hold(struct hold *hold)
     hold->thread = NULL;
     atomic_fetch_sub(&directed.active, 1);
     tms_rt_mutex_unlock(&directed.lock);
-}
-
-/*
- * The other thread has announced its access, and makes it when it has left the runtime: it has if
- * it comes to its next point, or some time has passed since.
- */
-static void let_settle(struct tms_rt_thread *t, const struct hold *hold)
-{
-    const struct tms_rt_thread *other = atomic_load(&hold->met);
-    uint64_t end = tms_rt_clock() + SETTLES;
-
-    do {
-        tms_rt_rest(t, POLL);
-    } while (__atomic_load_n(&other->points_passed, __ATOMIC_RELAXED) == hold->met_at &&
-             tms_rt_clock() < end);
 }
 
 /* Waits until `done` says so; false: in vain. */
@@ -282,6 +297,50 @@ static bool wait_until(struct tms_rt_thread *t, bool (*done)(const void *what), 
     }
     atomic_store(&t->steered, false);
     return came;
+}
+
+/*
+ * The other thread has announced its access, and makes it when it has left the runtime: it has if
+ * it comes to its next point, or some time has passed since.
+ */
+static void let_settle(struct tms_rt_thread *t, const struct tms_rt_thread *other, uint32_t points)
+{
+    uint64_t end = tms_rt_clock() + SETTLES;
+
+    do {
+        tms_rt_rest(t, POLL);
+    } while (__atomic_load_n(&other->points_passed, __ATOMIC_RELAXED) == points &&
+             tms_rt_clock() < end);
+}
+
+static bool is_done(const void *what)
+{
+    return atomic_load(&((const struct hold *)what)->done);
+}
+
+/* Until the access that has met the hold is made, and the second one, if the window has two. */
+static void let_finish(struct tms_rt_thread *t, const struct hold *hold,
+                       const struct window *window)
+{
+    const struct tms_rt_thread *other = atomic_load(&hold->met);
+
+    let_settle(t, other, hold->met_at);
+    if (atomic_load(&window->until) != 0 && wait_until(t, is_done, hold)) {
+        let_settle(t, other, hold->done_at);
+    }
+}
+
+/* The thread comes to the second access that a window waits for. */
+static void at_until(const struct tms_rt_thread *t, uint32_t window)
+{
+    tms_rt_mutex_lock(&directed.lock);
+    struct hold *hold = find_window_hold(t, window);
+    if (hold != NULL && atomic_load(&hold->met) == t && t->points_passed != hold->met_at &&
+        !atomic_load(&hold->done)) {
+        hold->done_at = t->points_passed;
+        atomic_store(&hold->done, true);
+    }
+    tms_rt_mutex_unlock(&directed.lock);
 }
 
 static bool is_over(const void *what)
@@ -321,7 +380,7 @@ static bool hold_there(struct tms_rt_thread *t, const struct tms_rt_opened *open
     bool over = wait_until(t, is_over, hold), met = atomic_load(&hold->met) != NULL;
     atomic_fetch_sub(&window->holding, 1);
     if (met) {
-        let_settle(t, hold);
+        let_finish(t, hold, window);
         tmesis_schedule_step(3, "closed");
     } else if (!over) {
         count_vain(window, now);
@@ -357,17 +416,48 @@ static bool wait_for_window(struct tms_rt_thread *t, struct window *window)
 /* ---- points ------------------------------------------------------------------------------- */
 
 /*
+ * The site of the outermost lock that the thread has taken inside the window and still holds;
+ * 0: none. Held here, it would keep the others out.
+ */
+static uint32_t lock_inside(const struct tms_rt_thread *t, const struct tms_rt_opened *opened)
+{
+    for (uint32_t i = 0; i < t->held_count; i++) {
+        if (t->held[i].since >= opened->event && t->held[i].site != 0) {
+            return t->held[i].site;
+        }
+    }
+    return 0;
+}
+
+/* From now on threads are held where they take that lock. */
+static void move_close(struct window *window, uint32_t site)
+{
+    atomic_store(&window->close_site, site);
+    atomic_store(&window->close, tms_rt_site_pc(site));
+    atomic_store(filter_of(tms_rt_site_pc(site)), 1);
+}
+
+/*
  * The thread is at the end of a window that it is in, if that has a beginning. Of two locks it
  * waits for the second: another thread that takes both comes to that last.
  */
 static bool at_close(struct tms_rt_thread *t, const struct tms_rt_point *point, uint32_t index)
 {
     const struct tms_schedule_window *given = &tms_rt_schedule.windows[index];
-    struct tms_rt_opened here = about(point, index), opened = here;
-    bool inside = given->open.object[0] == '\0' || close_window(t, index, point, &opened);
+    struct window *window = &directed.windows[index];
+    struct tms_rt_opened here = about(t, point, index), opened = here;
+    uint32_t only = atomic_load(&window->close_site);
 
-    return inside &&
-           hold_there(t, given->two_locks ? &here : &opened, point, &directed.windows[index]);
+    if ((only != 0 && only != tms_rt_site(t, point->pc)) ||
+        (given->open.object[0] != '\0' && !close_window(t, index, point, &opened))) {
+        return false;
+    }
+    uint32_t lock = is_access(point) ? lock_inside(t, &opened) : 0;
+    if (lock != 0) {
+        move_close(window, lock);
+        return false;
+    }
+    return hold_there(t, given->two_locks ? &here : &opened, point, window);
 }
 
 static bool at_place(struct tms_rt_thread *t, const struct tms_rt_point *point)
@@ -384,6 +474,9 @@ static bool at_place(struct tms_rt_thread *t, const struct tms_rt_point *point)
         }
         if (atomic_load_explicit(&window->open, memory_order_relaxed) == point->pc) {
             open_window(t, point, i);
+        }
+        if (atomic_load_explicit(&window->until, memory_order_relaxed) == point->pc) {
+            at_until(t, i);
         }
     }
     return held;

@@ -118,6 +118,7 @@ struct tms_rt_opened {
     uint8_t bytes;    /* of the 8 at the address; 0: it is a lock */
     bool writes;      /* the thread has written them */
     uintptr_t object; /* the address */
+    uint64_t event;   /* the number of the thread then */
 };
 
 /* What schedule_pct.c knows of a thread, under its lock. */

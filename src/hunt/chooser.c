@@ -38,6 +38,7 @@ static void free_window(struct tms_hunt_window *window)
     free(window->close);
     free(window->open);
     free(window->foreign);
+    free(window->until);
 }
 
 void tms_chooser_clear(struct tms_chooser *chooser)
@@ -70,7 +71,8 @@ static struct tms_hunt_window *find(const struct tms_chooser *chooser,
         struct tms_hunt_window *known = &chooser->windows[i];
         if (is_same_text(known->id, window->id) && is_same_text(known->close, window->close) &&
             is_same_text(known->open, window->open) &&
-            is_same_text(known->foreign, window->foreign)) {
+            is_same_text(known->foreign, window->foreign) &&
+            is_same_text(known->until, window->until)) {
             return known;
         }
     }
@@ -118,11 +120,13 @@ static bool add_window(struct tms_chooser *chooser, const struct tms_hunt_window
                                     .close = copy(window->close),
                                     .open = copy(window->open),
                                     .foreign = copy(window->foreign),
+                                    .until = copy(window->until),
                                     .two_locks = window->two_locks,
                                     .predicted = window->predicted,
                                     .guarded = window->guarded};
     return own->id != NULL && own->close != NULL && (own->open != NULL) == (window->open != NULL) &&
-           (own->foreign != NULL) == (window->foreign != NULL);
+           (own->foreign != NULL) == (window->foreign != NULL) &&
+           (own->until != NULL) == (window->until != NULL);
 }
 
 /* The site of a location, NULL: it has none. */
@@ -159,6 +163,28 @@ static bool has_two_locks(const json_t *own)
     return first != NULL && last != NULL && !json_equal(first, last);
 }
 
+/*
+ * Where the other thread is to wait until one is in the window. Not where both run the same code:
+ * each would wait for the other.
+ */
+static char *foreign_site(const json_t *foreign, const struct tms_hunt_window *window)
+{
+    char *site = turn_site(foreign, 0);
+
+    return is_same_text(site, window->open) || is_same_text(site, window->close) ? NULL : site;
+}
+
+/* Of two variables the other thread accesses both while the first one is held. */
+static char *until_site(const json_t *finding, const json_t *foreign)
+{
+    const json_t *variable = json_object_get(finding, "variable");
+    size_t count = json_array_size(foreign);
+
+    return json_is_object(json_object_get(variable, "other")) && count >= 2
+               ? turn_site(foreign, count - 1)
+               : NULL;
+}
+
 /* Between the two steps of the block: held before the second, until the other thread has acted. */
 static bool add_finding(struct tms_chooser *chooser, const json_t *finding)
 {
@@ -170,11 +196,12 @@ static bool add_finding(struct tms_chooser *chooser, const json_t *finding)
         .id = text_of(finding, "id"),
         .close = count >= 2 ? turn_site(own, count - 1) : NULL,
         .open = count >= 2 ? turn_site(own, 0) : NULL,
-        .foreign = turn_site(foreign, 0),
+        .until = until_site(finding, foreign),
         .two_locks = count >= 2 && has_two_locks(own),
         .predicted = evidence != NULL && strcmp(evidence, "predicted") == 0,
     };
 
+    window.foreign = foreign_site(foreign, &window);
     return add_window(chooser, &window);
 }
 
@@ -324,6 +351,9 @@ static void write_window(FILE *out, const struct tms_hunt_window *window)
     }
     if (window->foreign != NULL) {
         fprintf(out, " foreign=%s", window->foreign);
+    }
+    if (window->until != NULL) {
+        fprintf(out, " until=%s", window->until);
     }
     if (window->two_locks) {
         fputs(" two-locks", out);

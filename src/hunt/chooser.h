@@ -32,10 +32,10 @@ const char *tms_hunt_strategy_word(size_t index);
 
 /* Where a thread is to be held, so that a finding may show. */
 struct tms_hunt_window {
-    char *id;                     /* of the finding */
-    char *close, *open, *foreign; /* sites; the last two may be NULL */
-    bool two_locks;               /* both are acquires, of different locks */
-    bool predicted;               /* otherwise learned: the block may be atomic there */
+    char *id;                             /* of the finding */
+    char *close, *open, *foreign, *until; /* sites; all but the first may be NULL */
+    bool two_locks;                       /* both are acquires, of different locks */
+    bool predicted;                       /* otherwise learned: the block may be atomic there */
     bool guarded;   /* the thread holds some lock all the time: others may be kept out */
     uint64_t tries; /* directed runs that had it */
 };

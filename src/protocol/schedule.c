@@ -195,7 +195,11 @@ static bool read_window(struct parse *parse)
     const struct {
         const char *name;
         struct tms_schedule_site *site;
-    } parts[] = {{"close=", &window.close}, {"open=", &window.open}, {"foreign=", &window.foreign}};
+    } parts[] = {{"close=", &window.close},
+                 {"open=", &window.open},
+                 {"foreign=", &window.foreign},
+                 {"until=", &window.until}};
+    const size_t count = sizeof(parts) / sizeof(*parts);
     struct word word;
 
     while ((word = next_word(parse)).length > 0) {
@@ -204,11 +208,12 @@ static bool read_window(struct parse *parse)
             window.two_locks = true;
             continue;
         }
-        while (i < 3 && !has_name(&word, parts[i].name)) {
+        while (i < count && !has_name(&word, parts[i].name)) {
             i++;
         }
-        if (i == 3 || parts[i].site->object[0] != '\0') {
-            return refuse(parse, "close=, open=, foreign= and two-locks, each once at most", word);
+        if (i == count || parts[i].site->object[0] != '\0') {
+            return refuse(parse, "close=, open=, foreign=, until= and two-locks, each once at most",
+                          word);
         }
         if (!read_site(parse, word, parts[i].site)) {
             return false;

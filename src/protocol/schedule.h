@@ -39,7 +39,7 @@ struct tms_schedule_site {
 };
 
 struct tms_schedule_window {
-    struct tms_schedule_site close, open, foreign;
+    struct tms_schedule_site close, open, foreign, until;
     bool two_locks; /* `open` and `close` acquire different locks */
 };
 

@@ -28,7 +28,7 @@ static void test_all_keys(void **state)
                       "strength 250\ndepth 3\npoints 1000\nbound 20\n"
                       "window close=bank+0x12ab\n"
                       "\twindow foreign=libx.so.1+0xffffffffffffffff open=a%20b+0x0 two-locks "
-                      "close=a+0x1"));
+                      "close=a+0x1 until=b+0x2"));
     assert_int_equal(schedule.strategy, TMS_STRATEGY_DIRECTED);
     assert_int_equal(schedule.seed, 17);
     assert_int_equal(schedule.strength, 250);
@@ -44,6 +44,9 @@ static void test_all_keys(void **state)
     assert_string_equal(schedule.windows[1].open.object, "a%20b");
     assert_string_equal(schedule.windows[1].foreign.object, "libx.so.1");
     assert_true(schedule.windows[1].foreign.offset == UINT64_MAX);
+    assert_string_equal(schedule.windows[0].until.object, "");
+    assert_string_equal(schedule.windows[1].until.object, "b");
+    assert_int_equal(schedule.windows[1].until.offset, 2);
 }
 
 static void test_usual_values(void **state)
