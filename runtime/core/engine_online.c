@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 
 struct tms_rt_mutex tms_rt_engine_lock;
-struct frontier tms_rt_engine;
+struct tms_frontier tms_rt_engine;
 struct tms_rt_mode tms_rt_mode;
 
 struct tms_rt_thread *tms_rt_by_slot[TMS_RT_SLOTS_MOST + 1];
@@ -63,7 +63,7 @@ void tms_rt_yield(void)
 /* ---- the engine ------------------------------------------------------------------------- */
 
 /* New memory in between? Asked about whole pages, so the answer is "maybe" more often than due. */
-static bool renewed(const struct frontier *f, const struct tms_op *first,
+static bool renewed(const struct tms_frontier *f, const struct tms_op *first,
                     const struct tms_op *second)
 {
     (void)f;
@@ -82,7 +82,7 @@ void tms_rt_record_loss(unsigned loss)
     tms_rt_mode.checks = false; /* what is not seen whole is not looked at at all */
 }
 
-static void fail(struct frontier *f, int code)
+static void fail(struct tms_frontier *f, int code)
 {
     (void)f;
     tms_rt_record_loss(code == TMS_ERR_LIMIT ? TMS_SPOOL_LOST_THREADS : TMS_SPOOL_LOST_MEMORY);
@@ -131,7 +131,7 @@ static void lay_out_blocks(struct tms_rt_thread *t)
 static const struct tms_rt_thread *newcomer; /* that is about to have its first event */
 
 /* Two threads of one slot must be in order, as what they do looks like the work of one. */
-static bool may_reuse(const struct frontier *f, uint32_t slot, const struct tms_op *op)
+static bool may_reuse(const struct tms_frontier *f, uint32_t slot, const struct tms_op *op)
 {
     (void)op;
     return f->slot_count >= SLOTS_ENOUGH || newcomer == NULL ||
@@ -152,7 +152,7 @@ static void open_transaction(struct tms_rt_thread *t)
 
 bool tms_rt_edge_is_irrelevant(uint64_t moment)
 {
-    const struct frontier *f = &tms_rt_engine;
+    const struct tms_frontier *f = &tms_rt_engine;
     uint32_t slot = moment_slot(moment);
     uint64_t event = moment_event(moment);
     const struct tms_rt_thread *u = tms_rt_thread_of_slot(slot);
@@ -163,7 +163,7 @@ bool tms_rt_edge_is_irrelevant(uint64_t moment)
            (!f->blame || __atomic_load_n(&f->order.least[slot], __ATOMIC_RELAXED) > event);
 }
 
-static void wake_source(struct frontier *f, uint32_t slot, uint64_t event)
+static void wake_source(struct tms_frontier *f, uint32_t slot, uint64_t event)
 {
     struct tms_rt_thread *u = tms_rt_by_slot[slot];
     uint64_t begin = u == NULL ? 0 : atomic_load_explicit(&u->unopened, memory_order_acquire);
@@ -174,7 +174,7 @@ static void wake_source(struct frontier *f, uint32_t slot, uint64_t event)
     }
 }
 
-static void wake(struct frontier *f, struct thread *e)
+static void wake(struct tms_frontier *f, struct tms_frontier_thread *e)
 {
     struct tms_rt_thread *t = tms_rt_by_slot[e->slot];
 
@@ -187,8 +187,8 @@ static void wake(struct frontier *f, struct thread *e)
 
 struct tms_rt_thread *tms_rt_thread_of_index(uint32_t index)
 {
-    const struct frontier *f = &tms_rt_engine;
-    const struct thread *e = index < f->id_capacity ? f->by_id[index] : NULL;
+    const struct tms_frontier *f = &tms_rt_engine;
+    const struct tms_frontier_thread *e = index < f->id_capacity ? f->by_id[index] : NULL;
 
     return e == NULL || e->id != index ? NULL : tms_rt_by_slot[e->slot];
 }
@@ -236,9 +236,10 @@ static void note_refused(struct tms_rt_thread *t, uint64_t moment)
     refused->last = more && refused->last > last ? refused->last : last;
 }
 
-void tms_rt_add_edge(struct tms_rt_thread *t, const struct tms_op *op, struct source source)
+void tms_rt_add_edge(struct tms_rt_thread *t, const struct tms_op *op,
+                     struct tms_frontier_source source)
 {
-    const struct pending *pending = &t->engine->pending;
+    const struct tms_frontier_pending *pending = &t->engine->pending;
 
     tms_frontier_add_edge(&tms_rt_engine, t->engine, op, &source);
     t->engine->nesting.depth = 0;
@@ -261,7 +262,7 @@ static void take_first(void *argument)
     const struct operation *operation = argument;
     struct tms_rt_thread *t = operation->thread;
     struct tms_op *op = operation->op;
-    struct frontier *f = &tms_rt_engine;
+    struct tms_frontier *f = &tms_rt_engine;
 
     tms_rt_mutex_lock(&tms_rt_engine_lock);
     if (tms_frontier_need_id(f, t->index)) {
@@ -289,12 +290,12 @@ bool tms_rt_first(struct tms_rt_thread *t, struct tms_op *op)
  */
 bool tms_rt_lock_fast_path(struct tms_rt_thread *t, struct tms_op *op)
 {
-    const struct cells *locks = &tms_rt_engine.cells[CELLS_LOCKS];
+    const struct tms_frontier_cells *locks = &tms_rt_engine.cells[CELLS_LOCKS];
 
     if (t->engine == NULL || (op->kind != TMS_OP_ACQUIRE && op->kind != TMS_OP_RELEASE)) {
         return false;
     }
-    struct cell *cell = &locks->cell[op->target];
+    struct tms_frontier_cell *cell = &locks->cell[op->target];
     bool known = implied(t->engine, cell->write);
     if (shared_locks[op->target] != 0 || (!known && !tms_rt_edge_is_irrelevant(cell->write))) {
         return false;
@@ -337,7 +338,7 @@ static void operate(void *argument)
     struct tms_rt_thread *t = operation->thread;
     struct tms_op *op = operation->op;
     uint64_t source = operation->source;
-    struct frontier *f = &tms_rt_engine;
+    struct tms_frontier *f = &tms_rt_engine;
     bool first = t->engine == NULL;
 
     if (!tms_rt_mode.checks) { /* the engine may not have heard of the block that ends here */
@@ -385,7 +386,7 @@ void tms_rt_operate(struct tms_rt_thread *t, struct tms_op *op, uint64_t source)
 }
 
 /* Mapped for the most there can be, so that holders of locks find theirs without a lock of ours. */
-static bool make_cells(struct cells *cells)
+static bool make_cells(struct tms_frontier_cells *cells)
 {
     cells->cell = tms_rt_map(TMS_RT_IDS_MOST * sizeof(*cells->cell));
     cells->place = tms_rt_map(TMS_RT_IDS_MOST * sizeof(*cells->place));
@@ -397,7 +398,7 @@ static bool make_cells(struct cells *cells)
  * The engine's tables by thread have an entry for each thread ever: reserved at once, so that those
  * of threads that are over can be given back page by page.
  */
-static bool make_thread_tables(struct frontier *f)
+static bool make_thread_tables(struct tms_frontier *f)
 {
     f->by_id = tms_rt_map(TMS_RT_THREADS_EVER * sizeof(*f->by_id));
     f->forks = tms_rt_map(TMS_RT_THREADS_EVER * sizeof(*f->forks));
@@ -418,7 +419,7 @@ static void give_back(void *table, size_t from, size_t to)
 
 void tms_rt_forget_threads(uint32_t from, uint32_t to)
 {
-    struct frontier *f = &tms_rt_engine;
+    struct tms_frontier *f = &tms_rt_engine;
 
     tms_rt_mutex_lock(&tms_rt_engine_lock);
     give_back(f->by_id, from * sizeof(*f->by_id), to * sizeof(*f->by_id));
@@ -441,7 +442,7 @@ static const struct tms_frontier_port port = {
 
 bool tms_rt_engine_start(bool blame)
 {
-    struct frontier *f = &tms_rt_engine;
+    struct tms_frontier *f = &tms_rt_engine;
 
     memset(f, 0, sizeof(*f));
     memory = (struct tms_memory)TMS_RT_MEMORY;
@@ -457,7 +458,7 @@ bool tms_rt_engine_start(bool blame)
 /* The lock is held. */
 static void count(struct tms_spool_header *header)
 {
-    const struct frontier *f = &tms_rt_engine;
+    const struct tms_frontier *f = &tms_rt_engine;
 
     if (header != NULL) {
         header->first_violation = f->first_violation;
@@ -476,7 +477,7 @@ void tms_rt_engine_count(void)
 
 void tms_rt_engine_settle(void)
 {
-    struct frontier *f = &tms_rt_engine;
+    struct tms_frontier *f = &tms_rt_engine;
 
     /* Who holds it may be a thread that a fatal signal has stopped: this one. */
     if (!tms_rt_mutex_lock_soon(&tms_rt_engine_lock)) {

@@ -75,7 +75,7 @@ static void learnt(void *user, uint64_t variable)
 }
 
 /* Was the memory given to the program, and does the log know of no earlier access? */
-static bool is_initial(const struct log *log, uint64_t at, uintptr_t address)
+static bool is_initial(const struct tms_frontier_log *log, uint64_t at, uintptr_t address)
 {
     const struct tms_op *write = log_at(log, at);
     uint64_t first = tms_log_first(log);
@@ -98,7 +98,7 @@ static struct tms_judge_detail detail_of(void *user, const struct tms_judge_word
 
     (void)user;
     tms_rt_mutex_lock(&tms_rt_engine_lock);
-    const struct thread *u = tms_rt_engine.threads[word->slot];
+    const struct tms_frontier_thread *u = tms_rt_engine.threads[word->slot];
     uint64_t at = u != NULL ? tms_log_find(&u->log, word->event) : 0;
     if (u != NULL && at >= tms_log_first(&u->log) && at < log_written(&u->log) &&
         log_at(&u->log, at)->event == word->event) {

@@ -148,7 +148,7 @@ struct tms_rt_thread {
     uint64_t number;                /* of its last event; read by others under the engine's lock */
     uint64_t word_base;             /* its slot, as words have it */
     uint64_t stretch, stretch_span; /* its words of the current stretch, see frontier.h */
-    struct thread *engine;          /* NULL before its first event */
+    struct tms_frontier_thread *engine; /* NULL before its first event */
     /*
      * The begin of a transaction that the engine does not know of yet, 0: none. Whoever makes it
      * known under the engine's lock, and the thread when it ends it, exchange it for 0.
@@ -304,7 +304,7 @@ static inline void tms_rt_start_epoch(struct tms_rt_thread *thread)
 
 /* The engine's lock is held by the caller. */
 extern struct tms_rt_mutex tms_rt_engine_lock;
-extern struct frontier tms_rt_engine;
+extern struct tms_frontier tms_rt_engine;
 
 /* Gives the thread its slot with its first event, whatever that is. */
 bool tms_rt_first(struct tms_rt_thread *thread, struct tms_op *op);
@@ -337,9 +337,11 @@ void tms_rt_refresh_filter(struct tms_rt_thread *thread);
  */
 void tms_rt_publish_begin(struct tms_rt_thread *thread, uint64_t begin);
 /* For the engine's port (frontier/frontier_port.h). */
-bool tms_rt_ring_begin(struct frontier *f, struct thread *t, const struct tms_op *op);
-void tms_rt_ring_end(struct thread *t, uint64_t event);
-struct tms_transaction tms_rt_ring_find(const struct thread *t, uint64_t event, uint32_t place);
+bool tms_rt_ring_begin(struct tms_frontier *f, struct tms_frontier_thread *t,
+                       const struct tms_op *op);
+void tms_rt_ring_end(struct tms_frontier_thread *t, uint64_t event);
+struct tms_transaction tms_rt_ring_find(const struct tms_frontier_thread *t, uint64_t event,
+                                        uint32_t place);
 /* Does what BEGIN and END do, but only the thread itself knows as long as nobody else asks. */
 void tms_rt_begin_locally(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
 /* False if the engine knows of the transaction by now: then the end must be told. */
@@ -371,7 +373,7 @@ void tms_rt_rotate_log(struct tms_rt_thread *thread);
 /* Room for what the thread does, for witnesses; it counts when it is filled in and _noted. */
 static inline struct tms_op *tms_rt_next_note(struct tms_rt_thread *thread)
 {
-    struct log *log = &thread->engine->log;
+    struct tms_frontier_log *log = &thread->engine->log;
 
     if (__builtin_expect(log->next == log->stop, 0)) {
         tms_rt_rotate_log(thread);
@@ -405,7 +407,8 @@ static inline void tms_rt_note(struct tms_rt_thread *thread, const struct tms_op
 }
 /* An edge that is not implied, under the lock. */
 /* Also keeps what was refused in mind. */
-void tms_rt_add_edge(struct tms_rt_thread *thread, const struct tms_op *op, struct source source);
+void tms_rt_add_edge(struct tms_rt_thread *thread, const struct tms_op *op,
+                     struct tms_frontier_source source);
 /* Has all that an edge from this moment into the thread would say been said? */
 static inline bool tms_rt_edge_is_redundant(const struct tms_rt_thread *thread, uint64_t moment)
 {
@@ -500,7 +503,7 @@ void tms_rt_heap_restart(void);
 /* violations.c */
 void tms_rt_violations_restart(void);
 /* For the engine's port (frontier/frontier_port.h). */
-int tms_rt_take_violation(struct frontier *f, const struct tms_violation *violation);
+int tms_rt_take_violation(struct tms_frontier *f, const struct tms_violation *violation);
 /* Writes down what is known of the thread's running transaction, if that changed. Under the lock.
  */
 void tms_rt_spool_pending(struct tms_rt_thread *thread);

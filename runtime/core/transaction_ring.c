@@ -10,12 +10,13 @@
 
 #define RING 65536u /* transactions; mapped as they are used */
 
-static inline struct past *entry(const struct history *history, uint64_t number)
+static inline struct tms_frontier_past *entry(const struct tms_frontier_history *history,
+                                              uint64_t number)
 {
     return &history->past[number % RING];
 }
 
-static bool need_ring(struct history *history)
+static bool need_ring(struct tms_frontier_history *history)
 {
     if (history->past == NULL) {
         history->past = tms_rt_map(RING * sizeof(*history->past));
@@ -23,9 +24,10 @@ static bool need_ring(struct history *history)
     return history->past != NULL;
 }
 
-static inline void add_past(struct history *history, uint64_t begin, uint32_t label, uint32_t site)
+static inline void add_past(struct tms_frontier_history *history, uint64_t begin, uint32_t label,
+                            uint32_t site)
 {
-    struct past *past = entry(history, history->count);
+    struct tms_frontier_past *past = entry(history, history->count);
 
     past->begin = begin;
     past->end = TMS_NEVER;
@@ -34,7 +36,8 @@ static inline void add_past(struct history *history, uint64_t begin, uint32_t la
     __atomic_store_n(&history->count, history->count + 1, __ATOMIC_RELEASE);
 }
 
-bool tms_rt_ring_begin(struct frontier *f, struct thread *t, const struct tms_op *op)
+bool tms_rt_ring_begin(struct tms_frontier *f, struct tms_frontier_thread *t,
+                       const struct tms_op *op)
 {
     (void)f;
     if (!need_ring(&t->history)) {
@@ -44,13 +47,14 @@ bool tms_rt_ring_begin(struct frontier *f, struct thread *t, const struct tms_op
     return true;
 }
 
-void tms_rt_ring_end(struct thread *t, uint64_t event)
+void tms_rt_ring_end(struct tms_frontier_thread *t, uint64_t event)
 {
     entry(&t->history, t->history.count - 1)->end = event;
 }
 
 /* The last transaction that begins at or before the event, if it holds it. */
-static const struct past *find(const struct history *history, uint64_t event, bool *forgotten)
+static const struct tms_frontier_past *find(const struct tms_frontier_history *history,
+                                            uint64_t event, bool *forgotten)
 {
     uint64_t count = __atomic_load_n(&history->count, __ATOMIC_ACQUIRE);
     uint64_t oldest = count > RING ? count - RING + 1 : 0;
@@ -69,14 +73,15 @@ static const struct past *find(const struct history *history, uint64_t event, bo
         *forgotten = oldest > 0;
         return NULL;
     }
-    const struct past *past = entry(history, low - 1);
+    const struct tms_frontier_past *past = entry(history, low - 1);
     return event <= past->end ? past : NULL;
 }
 
-struct tms_transaction tms_rt_ring_find(const struct thread *t, uint64_t event, uint32_t place)
+struct tms_transaction tms_rt_ring_find(const struct tms_frontier_thread *t, uint64_t event,
+                                        uint32_t place)
 {
     bool forgotten;
-    const struct past *past = find(&t->history, event, &forgotten);
+    const struct tms_frontier_past *past = find(&t->history, event, &forgotten);
 
     if (past == NULL) {
         return (struct tms_transaction){
@@ -127,7 +132,7 @@ static __attribute__((noinline)) bool make_room(struct tms_rt_thread *t)
  */
 void tms_rt_begin_locally(struct tms_rt_thread *t, uint32_t label, uint32_t site)
 {
-    struct thread *e = t->engine;
+    struct tms_frontier_thread *e = t->engine;
 
     if (e->history.past == NULL && !make_room(t)) {
         return;
@@ -171,7 +176,7 @@ static __attribute__((noinline)) void note_end(struct tms_rt_thread *t, uint32_t
  */
 static inline void forget_idle(struct tms_rt_thread *t)
 {
-    struct history *history = &t->engine->history;
+    struct tms_frontier_history *history = &t->engine->history;
 
     t->engine->log.next--;
     __atomic_store_n(&history->count, history->count - 1, __ATOMIC_RELEASE);

@@ -65,7 +65,7 @@ static uint8_t common_bytes(const struct tms_step *step)
     uint8_t bytes = WORD_BYTES;
 
     for (int i = 0; i < 2; i++) {
-        const struct thread *u = tms_rt_engine.by_id[side[i]->thread];
+        const struct tms_frontier_thread *u = tms_rt_engine.by_id[side[i]->thread];
         uint64_t at = u == NULL ? 0 : tms_log_find(&u->log, event[i]);
         if (u == NULL || at >= log_written(&u->log)) {
             continue;
@@ -191,7 +191,7 @@ static struct pattern *find_pattern(uint64_t hash)
     return &patterns[at];
 }
 
-int tms_rt_take_violation(struct frontier *f, const struct tms_violation *violation)
+int tms_rt_take_violation(struct tms_frontier *f, const struct tms_violation *violation)
 {
     uint64_t hash = pattern_of(violation);
     struct pattern *pattern = find_pattern(hash);

@@ -77,7 +77,7 @@ static bool matters(uint8_t used, bool writes)
 
 static uint32_t find_open(const struct tms_rt_thread *t, uint64_t event)
 {
-    const struct log *log = &t->engine->log;
+    const struct tms_frontier_log *log = &t->engine->log;
     uint64_t at = tms_log_find(log, event);
     bool found = at < log_written(log) && log_at(log, at)->event == event;
 

@@ -6,9 +6,9 @@
 #include "runtime/shadow/races.h"
 
 /* Where the event of a word happened: looked up in what its thread did lately. */
-static uint32_t find_place(const struct frontier *f, uint64_t moment, const struct tms_op *op)
+static uint32_t find_place(const struct tms_frontier *f, uint64_t moment, const struct tms_op *op)
 {
-    const struct thread *u = f->threads[moment_slot(moment)];
+    const struct tms_frontier_thread *u = f->threads[moment_slot(moment)];
     uint64_t event = moment_event(moment);
     uint64_t first = tms_log_first(&u->log);
     uint64_t i = tms_log_find(&u->log, event) + 1;
@@ -85,9 +85,9 @@ static void meet(void *argument)
         }
         if (makes_edge(t, word, a)) {
             tms_rt_add_edge(t, &meeting->op,
-                            (struct source){.moment = moment_of(word),
-                                            .kind = edge_kind(word, a),
-                                            .find_place = find_place});
+                            (struct tms_frontier_source){.moment = moment_of(word),
+                                                         .kind = edge_kind(word, a),
+                                                         .find_place = find_place});
         }
     }
     tms_rt_refresh_filter(t);

@@ -69,7 +69,7 @@ static uint8_t edge_of(const struct tms_rt_race *race)
 
 static struct tms_spool_transaction transaction_of(const struct tms_rt_race_access *access)
 {
-    const struct thread *thread = tms_rt_engine.by_id[access->thread];
+    const struct tms_frontier_thread *thread = tms_rt_engine.by_id[access->thread];
     struct tms_transaction found = {.begin_event = access->event,
                                     .thread = access->thread,
                                     .location = access->site,

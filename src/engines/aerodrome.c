@@ -34,7 +34,7 @@
 /* What an operation acts on, and who. */
 struct act {
     uint32_t slot;
-    struct place *place;
+    struct tms_aerodrome_place *place;
     uint64_t *readers;
     size_t words; /* of `readers` */
     uint64_t key;
@@ -44,12 +44,12 @@ struct act {
 /* ---- clocks ----------------------------------------------------------------------------- */
 
 /* Does the clock know the begin of the transaction that the thread in `slot` is running? */
-static bool knows(const struct aerodrome *a, uint32_t clock, uint32_t slot)
+static bool knows(const struct tms_aerodrome *a, uint32_t clock, uint32_t slot)
 {
     return tms_clocks_at(&a->clocks, clock)[slot] >= a->begins[slot];
 }
 
-static bool is_live(const struct aerodrome *a, uint32_t clock)
+static bool is_live(const struct tms_aerodrome *a, uint32_t clock)
 {
     const uint64_t *component = tms_clocks_at(&a->clocks, clock);
     bool live = false;
@@ -61,7 +61,7 @@ static bool is_live(const struct aerodrome *a, uint32_t clock)
 }
 
 /* Lists the other running transactions whose begins C_t knows; false if there are none. */
-static bool find_ancestors(struct aerodrome *a, uint32_t slot)
+static bool find_ancestors(struct tms_aerodrome *a, uint32_t slot)
 {
     uint32_t clock = a->threads[slot].clock;
 
@@ -75,7 +75,7 @@ static bool find_ancestors(struct aerodrome *a, uint32_t slot)
 }
 
 /* Lines 9 to 12. The paper ends at line 11; here the join is left out. */
-static void check_and_get(struct aerodrome *a, uint32_t slot, uint32_t clock,
+static void check_and_get(struct tms_aerodrome *a, uint32_t slot, uint32_t clock,
                           struct tms_aerodrome_moment now)
 {
     if (knows(a, clock, slot)) {
@@ -86,7 +86,7 @@ static void check_and_get(struct aerodrome *a, uint32_t slot, uint32_t clock,
     tms_clocks_join(&a->clocks, a->threads[slot].clock, clock);
 }
 
-static void drop(struct aerodrome *a, uint32_t *clock)
+static void drop(struct tms_aerodrome *a, uint32_t *clock)
 {
     tms_clocks_drop(&a->clocks, *clock);
     *clock = 0;
@@ -94,9 +94,9 @@ static void drop(struct aerodrome *a, uint32_t *clock)
 
 /* ---- update sets ------------------------------------------------------------------------ */
 
-static void add(struct aerodrome *a, uint32_t slot, uint64_t key)
+static void add(struct tms_aerodrome *a, uint32_t slot, uint64_t key)
 {
-    struct set *set = &a->threads[slot].set;
+    struct tms_aerodrome_set *set = &a->threads[slot].set;
 
     if (set->count == set->capacity && !tms_aerodrome_tidy(a, set)) {
         tms_host_fail(a->host, TMS_ERR_MEMORY);
@@ -106,7 +106,7 @@ static void add(struct aerodrome *a, uint32_t slot, uint64_t key)
 }
 
 /* *clock := *clock ⊔ C_t. The place is handed on to those whose begins it had not known. */
-static void absorb(struct aerodrome *a, uint32_t slot, uint32_t *clock, uint64_t key)
+static void absorb(struct tms_aerodrome *a, uint32_t slot, uint32_t *clock, uint64_t key)
 {
     if (*clock == 0) {
         *clock = tms_clocks_make(&a->clocks);
@@ -127,7 +127,7 @@ static void absorb(struct aerodrome *a, uint32_t slot, uint32_t *clock, uint64_t
 
 /* ---- accesses --------------------------------------------------------------------------- */
 
-static bool is_running(const struct aerodrome *a, uint32_t slot)
+static bool is_running(const struct tms_aerodrome *a, uint32_t slot)
 {
     return a->begins[slot] != NOT_RUNNING;
 }
@@ -143,9 +143,9 @@ static bool is_reader(const struct act *act)
 }
 
 /* Lines 14 and 15, 24 and 25, 28 and 29. */
-static void get_last(struct aerodrome *a, const struct act *act)
+static void get_last(struct tms_aerodrome *a, const struct act *act)
 {
-    const struct place *place = act->place;
+    const struct tms_aerodrome_place *place = act->place;
 
     if (place->write != 0) {
         check_and_get(a, act->slot, place->write, act->now);
@@ -155,7 +155,7 @@ static void get_last(struct aerodrome *a, const struct act *act)
 }
 
 /* Lines 30 and 31. */
-static void get_reads(struct aerodrome *a, const struct act *act)
+static void get_reads(struct tms_aerodrome *a, const struct act *act)
 {
     for (size_t word = 0; word < act->words; word++) {
         for (uint64_t left = act->readers[word]; left != 0; left &= left - 1) {
@@ -170,7 +170,7 @@ static void get_reads(struct aerodrome *a, const struct act *act)
     }
 }
 
-static void forget(struct aerodrome *a, const struct act *act)
+static void forget(struct tms_aerodrome *a, const struct act *act)
 {
     drop(a, &act->place->write);
     drop(a, &act->place->read);
@@ -179,7 +179,7 @@ static void forget(struct aerodrome *a, const struct act *act)
 }
 
 /* Lines 17 and 32. */
-static void put_last(struct aerodrome *a, const struct act *act)
+static void put_last(struct tms_aerodrome *a, const struct act *act)
 {
     bool listed = is_writer(act) || is_reader(act);
 
@@ -195,7 +195,7 @@ static void put_last(struct aerodrome *a, const struct act *act)
 }
 
 /* Line 26. */
-static void put_read(struct aerodrome *a, const struct act *act)
+static void put_read(struct tms_aerodrome *a, const struct act *act)
 {
     if (is_running(a, act->slot)) {
         act->readers[act->slot / 64] |= UINT64_C(1) << act->slot % 64;
@@ -211,8 +211,8 @@ static void put_read(struct aerodrome *a, const struct act *act)
  * Brings a clock up to date after a transaction with that begin (lines 42, 44, 46): if the
  * transaction has a stale access to write down there, or the clock knows its begin.
  */
-static void settle(struct aerodrome *a, uint32_t slot, uint64_t begin, bool stale, uint32_t *clock,
-                   uint64_t key)
+static void settle(struct tms_aerodrome *a, uint32_t slot, uint64_t begin, bool stale,
+                   uint32_t *clock, uint64_t key)
 {
     if (!stale && (*clock == 0 || tms_clocks_at(&a->clocks, *clock)[slot] < begin)) {
         return;
@@ -224,9 +224,9 @@ static void settle(struct aerodrome *a, uint32_t slot, uint64_t begin, bool stal
     }
 }
 
-static void settle_place(struct aerodrome *a, uint32_t slot, uint64_t begin, uint64_t key)
+static void settle_place(struct tms_aerodrome *a, uint32_t slot, uint64_t begin, uint64_t key)
 {
-    struct place *place = place_of(a, key);
+    struct tms_aerodrome_place *place = place_of(a, key);
     uint64_t *readers = &tms_grid_row(&places_of(a, key)->readers, key >> KIND_BITS)[slot / 64];
     uint64_t bit = UINT64_C(1) << slot % 64;
     bool wrote = place->writer == slot + 1;
@@ -240,9 +240,9 @@ static void settle_place(struct aerodrome *a, uint32_t slot, uint64_t begin, uin
 }
 
 /* Lines 37 to 46. */
-static void end(struct aerodrome *a, uint32_t slot, struct tms_aerodrome_moment now)
+static void end(struct tms_aerodrome *a, uint32_t slot, struct tms_aerodrome_moment now)
 {
-    struct thread *t = &a->threads[slot];
+    struct tms_aerodrome_thread *t = &a->threads[slot];
     uint64_t begin = a->begins[slot];
     bool live = find_ancestors(a, slot);
 
@@ -265,7 +265,7 @@ static void end(struct aerodrome *a, uint32_t slot, struct tms_aerodrome_moment 
 /* ---- operations ------------------------------------------------------------------------- */
 
 /* NO_SLOT when memory is short. */
-static uint32_t slot_of(struct aerodrome *a, uint32_t id)
+static uint32_t slot_of(struct tms_aerodrome *a, uint32_t id)
 {
     if (id < a->id_capacity && a->slots[id] != 0) {
         return a->slots[id] - 1;
@@ -278,7 +278,7 @@ static uint32_t slot_of(struct aerodrome *a, uint32_t id)
 }
 
 /* The slot of the thread that does an operation, which is an event of it. */
-static uint32_t actor(struct aerodrome *a, const struct tms_op *op)
+static uint32_t actor(struct tms_aerodrome *a, const struct tms_op *op)
 {
     uint32_t slot = slot_of(a, op->thread);
 
@@ -312,10 +312,10 @@ static const struct {
 };
 
 /* False when memory is short. */
-static bool prepare(struct aerodrome *a, const struct tms_op *op, struct act *act)
+static bool prepare(struct tms_aerodrome *a, const struct tms_op *op, struct act *act)
 {
     uint8_t kind = accesses[op->kind].kind;
-    struct places *places = &a->places[kind];
+    struct tms_aerodrome_places *places = &a->places[kind];
 
     if (op->target >= places->count && !tms_aerodrome_grow_places(a, places, op->target)) {
         tms_host_fail(a->host, TMS_ERR_MEMORY);
@@ -331,7 +331,7 @@ static bool prepare(struct aerodrome *a, const struct tms_op *op, struct act *ac
 
 static void on_place(void *state, const struct tms_op *op)
 {
-    struct aerodrome *a = state;
+    struct tms_aerodrome *a = state;
     struct act act = {.slot = actor(a, op)};
     uint8_t steps = accesses[op->kind].steps;
 
@@ -367,7 +367,7 @@ static void on_forget(void *state, const struct tms_op *op)
 /* Lines 34 to 36. */
 static void on_begin(void *state, const struct tms_op *op)
 {
-    struct aerodrome *a = state;
+    struct tms_aerodrome *a = state;
     uint32_t slot = actor(a, op);
 
     if (slot == NO_SLOT) {
@@ -386,7 +386,7 @@ static void on_begin(void *state, const struct tms_op *op)
  */
 static void on_end(void *state, const struct tms_op *op)
 {
-    struct aerodrome *a = state;
+    struct tms_aerodrome *a = state;
 
     if ((op->flags & TMS_OP_SYNTHETIC) == 0) {
         end(a, a->slots[op->thread] - 1, tms_aerodrome_now(op));
@@ -396,7 +396,7 @@ static void on_end(void *state, const struct tms_op *op)
 /* Lines 19 and 20. */
 static void on_fork(void *state, const struct tms_op *op)
 {
-    struct aerodrome *a = state;
+    struct tms_aerodrome *a = state;
     uint32_t slot = actor(a, op), child = slot_of(a, op->target);
 
     if (slot != NO_SLOT && child != NO_SLOT) {
@@ -407,7 +407,7 @@ static void on_fork(void *state, const struct tms_op *op)
 /* Lines 21 and 22, unless the child did nothing: then there is no event to come after. */
 static void on_join(void *state, const struct tms_op *op)
 {
-    struct aerodrome *a = state;
+    struct tms_aerodrome *a = state;
     struct tms_aerodrome_moment now = tms_aerodrome_now(op);
     uint32_t slot = actor(a, op), child = slot_of(a, op->target);
 
@@ -433,7 +433,7 @@ static void on_step(void *state, const struct tms_op *op)
 
 static int create(void *state, struct tms_host *host)
 {
-    struct aerodrome *a = state;
+    struct tms_aerodrome *a = state;
 
     a->host = host;
     a->memory = &host->memory;
@@ -443,7 +443,7 @@ static int create(void *state, struct tms_host *host)
 
 static void finish(void *state)
 {
-    struct aerodrome *a = state;
+    struct tms_aerodrome *a = state;
     struct tms_aerodrome_moment last = {a->host->last_event, a->host->last_thread};
 
     for (uint32_t slot = 0; slot < a->slot_count && tms_aerodrome_closes_blocks(a->host); slot++) {
@@ -455,7 +455,7 @@ static void finish(void *state)
 
 static void stats(const void *state, struct tms_counters *counters)
 {
-    const struct aerodrome *a = state;
+    const struct tms_aerodrome *a = state;
     const struct tms_counter all[] = {
         {"slots", "most threads that had to be told apart at a time", a->slot_count},
         {"ends", "transactions ended", a->ends},
@@ -492,7 +492,7 @@ const struct tms_engine tms_engine_aerodrome = {
             .found = TMS_VERDICT_VIOLATION,
             .clean = TMS_VERDICT_SERIALIZABLE,
         },
-    .state_size = sizeof(struct aerodrome),
+    .state_size = sizeof(struct tms_aerodrome),
     .create = create,
     .on =
         {

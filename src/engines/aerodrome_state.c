@@ -13,7 +13,7 @@ static size_t words_for(size_t slots)
     return (slots + 63) / 64;
 }
 
-static bool grow_slots(struct aerodrome *a)
+static bool grow_slots(struct tms_aerodrome *a)
 {
     size_t wanted = (size_t)a->slot_count + 1;
     bool grown = tms_clocks_widen(&a->clocks, wanted) &&
@@ -29,7 +29,7 @@ static bool grow_slots(struct aerodrome *a)
     return grown;
 }
 
-static uint32_t new_slot(struct aerodrome *a)
+static uint32_t new_slot(struct tms_aerodrome *a)
 {
     uint32_t clock = grow_slots(a) ? tms_clocks_make(&a->clocks) : 0;
 
@@ -41,7 +41,7 @@ static uint32_t new_slot(struct aerodrome *a)
     return a->slot_count++;
 }
 
-uint32_t tms_aerodrome_take_slot(struct aerodrome *a, uint32_t id)
+uint32_t tms_aerodrome_take_slot(struct tms_aerodrome *a, uint32_t id)
 {
     if (!TMS_RESERVE(a->memory, &a->slots, &a->id_capacity, (size_t)id + 1, LEAST_ITEMS)) {
         return NO_SLOT;
@@ -52,10 +52,10 @@ uint32_t tms_aerodrome_take_slot(struct aerodrome *a, uint32_t id)
     return slot;
 }
 
-void tms_aerodrome_give_slot_back(struct aerodrome *a, uint32_t id)
+void tms_aerodrome_give_slot_back(struct tms_aerodrome *a, uint32_t id)
 {
     uint32_t slot = a->slots[id] - 1;
-    struct thread *thread = &a->threads[slot];
+    struct tms_aerodrome_thread *thread = &a->threads[slot];
     uint64_t *component = tms_clocks_at(&a->clocks, thread->clock);
     uint64_t begun = component[slot];
 
@@ -67,18 +67,19 @@ void tms_aerodrome_give_slot_back(struct aerodrome *a, uint32_t id)
     a->spare[a->spare_count++] = slot;
 }
 
-bool tms_aerodrome_grow_places(struct aerodrome *a, struct places *places, uint32_t id)
+bool tms_aerodrome_grow_places(struct tms_aerodrome *a, struct tms_aerodrome_places *places,
+                               uint32_t id)
 {
     return TMS_RESERVE(a->memory, &places->at, &places->count, (size_t)id + 1, LEAST_ITEMS) &&
            tms_grid_reserve(a->memory, &places->readers, places->count, words_for(a->slot_count));
 }
 
-static void drop_doubles(struct aerodrome *a, struct set *set)
+static void drop_doubles(struct tms_aerodrome *a, struct tms_aerodrome_set *set)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < set->count; i++) {
-        struct place *place = place_of(a, set->keys[i]);
+        struct tms_aerodrome_place *place = place_of(a, set->keys[i]);
         if (!place->marked) {
             place->marked = true;
             set->keys[kept++] = set->keys[i];
@@ -90,17 +91,17 @@ static void drop_doubles(struct aerodrome *a, struct set *set)
     set->count = kept;
 }
 
-bool tms_aerodrome_tidy(struct aerodrome *a, struct set *set)
+bool tms_aerodrome_tidy(struct tms_aerodrome *a, struct tms_aerodrome_set *set)
 {
     drop_doubles(a, set);
     return set->count < set->capacity / 2 ||
            TMS_RESERVE(a->memory, &set->keys, &set->capacity, set->capacity + 1, LEAST_ITEMS);
 }
 
-void tms_aerodrome_clear(struct aerodrome *a)
+void tms_aerodrome_clear(struct tms_aerodrome *a)
 {
     for (size_t slot = 0; slot < a->thread_capacity; slot++) {
-        struct set *set = &a->threads[slot].set;
+        struct tms_aerodrome_set *set = &a->threads[slot].set;
         tms_release(a->memory, set->keys, set->capacity, sizeof(*set->keys));
     }
     tms_release(a->memory, a->threads, a->thread_capacity, sizeof(*a->threads));
@@ -109,7 +110,7 @@ void tms_aerodrome_clear(struct aerodrome *a)
     tms_release(a->memory, a->ancestors, a->ancestor_capacity, sizeof(*a->ancestors));
     tms_release(a->memory, a->slots, a->id_capacity, sizeof(*a->slots));
     for (int kind = 0; kind < PLACES; kind++) {
-        struct places *places = &a->places[kind];
+        struct tms_aerodrome_places *places = &a->places[kind];
         tms_release(a->memory, places->at, places->count, sizeof(*places->at));
         tms_grid_clear(a->memory, &places->readers);
     }

@@ -46,14 +46,14 @@ static bool is_unary(const struct tms_op *op)
 }
 
 /* The node that an edge into this event enters: of unary events only the first takes any. */
-static uint32_t sink(struct checker *c, const struct tms_op *op)
+static uint32_t sink(struct tms_dc *c, const struct tms_op *op)
 {
     uint32_t node = c->threads[op->thread].node;
 
     return is_unary(op) && c->nodes[node].count > 0 ? tms_dc_start(c, op, true) : node;
 }
 
-static void edge_from_node(struct checker *c, const struct tms_op *op, uint32_t from)
+static void edge_from_node(struct tms_dc *c, const struct tms_op *op, uint32_t from)
 {
     if (from == NONE || c->nodes[from].name.thread == op->thread) {
         return;
@@ -64,19 +64,19 @@ static void edge_from_node(struct checker *c, const struct tms_op *op, uint32_t 
     }
 }
 
-static void edge_from_thread(struct checker *c, const struct tms_op *op, uint32_t thread)
+static void edge_from_thread(struct tms_dc *c, const struct tms_op *op, uint32_t thread)
 {
     edge_from_node(c, op, c->threads[thread].node);
 }
 
-static void edge_from_all(struct checker *c, const struct tms_op *op)
+static void edge_from_all(struct tms_dc *c, const struct tms_op *op)
 {
     for (size_t i = 0; i < c->source_count && !c->host->failed; i++) {
         edge_from_thread(c, op, c->sources[i]);
     }
 }
 
-static void edge_from_fork(struct checker *c, const struct tms_op *op)
+static void edge_from_fork(struct tms_dc *c, const struct tms_op *op)
 {
     uint32_t from = c->threads[op->thread].forked_by;
 
@@ -87,20 +87,20 @@ static void edge_from_fork(struct checker *c, const struct tms_op *op)
 /* ---- the states of objects ------------------------------------------------------------- */
 
 /* The reader comes after all transitions to read-shared so far, and so after their writers. */
-static void follow_shared(struct checker *c, const struct tms_op *op)
+static void follow_shared(struct tms_dc *c, const struct tms_op *op)
 {
     edge_from_node(c, op, c->shared_last);
     c->threads[op->thread].shared = c->shared_count;
 }
 
-static void make_shared(struct checker *c, const struct tms_op *op, struct object *object)
+static void make_shared(struct tms_dc *c, const struct tms_op *op, struct tms_dc_object *object)
 {
     object->shared = ++c->shared_count;
     follow_shared(c, op);
     c->shared_last = c->threads[op->thread].node;
 }
 
-static void read_object(struct checker *c, const struct tms_op *op, struct object *object)
+static void read_object(struct tms_dc *c, const struct tms_op *op, struct tms_dc_object *object)
 {
     if (object->shared > 0) {
         if (c->threads[op->thread].shared < object->shared) {
@@ -109,25 +109,25 @@ static void read_object(struct checker *c, const struct tms_op *op, struct objec
     } else if (object->thread != op->thread) {
         edge_from_thread(c, op, object->thread);
         if (object->written || object->thread == 0) {
-            *object = (struct object){.thread = op->thread};
+            *object = (struct tms_dc_object){.thread = op->thread};
         } else {
             make_shared(c, op, object);
         }
     }
 }
 
-static void write_object(struct checker *c, const struct tms_op *op, struct object *object)
+static void write_object(struct tms_dc *c, const struct tms_op *op, struct tms_dc_object *object)
 {
     if (object->shared > 0) {
         edge_from_all(c, op);
     } else if (object->thread != op->thread) {
         edge_from_thread(c, op, object->thread);
     }
-    *object = (struct object){.thread = op->thread, .written = true};
+    *object = (struct tms_dc_object){.thread = op->thread, .written = true};
 }
 
 /* Arrivals don't conflict with each other, and what arrived stays so. */
-static void arrive(struct checker *c, const struct tms_op *op, struct object *object)
+static void arrive(struct tms_dc *c, const struct tms_op *op, struct tms_dc_object *object)
 {
     (void)c;
     if (object->thread == 0) {
@@ -137,7 +137,7 @@ static void arrive(struct checker *c, const struct tms_op *op, struct object *ob
     }
 }
 
-static void depart(struct checker *c, const struct tms_op *op, struct object *object)
+static void depart(struct tms_dc *c, const struct tms_op *op, struct tms_dc_object *object)
 {
     if (object->shared > 0) {
         edge_from_all(c, op);
@@ -148,7 +148,7 @@ static void depart(struct checker *c, const struct tms_op *op, struct object *ob
 
 static const struct {
     enum objects_of of;
-    void (*touch)(struct checker *c, const struct tms_op *op, struct object *object);
+    void (*touch)(struct tms_dc *c, const struct tms_op *op, struct tms_dc_object *object);
 } rules[TMS_OP_COUNT] = {
     [TMS_OP_READ] = {OBJECTS_VARIABLES, read_object},
     [TMS_OP_WRITE] = {OBJECTS_VARIABLES, write_object},
@@ -175,7 +175,7 @@ static size_t object_length(const struct tms_text *name)
 }
 
 /* 0 when memory is short, and the host knows. */
-static uint32_t object_of_variable(struct checker *c, uint32_t variable)
+static uint32_t object_of_variable(struct tms_dc *c, uint32_t variable)
 {
     if (!RESERVE(c, &c->object_of, &c->object_of_capacity, (size_t)variable + 1)) {
         return 0;
@@ -193,9 +193,9 @@ static uint32_t object_of_variable(struct checker *c, uint32_t variable)
 }
 
 /* NULL when memory is short, and the host knows. */
-static struct object *find_object(struct checker *c, const struct tms_op *op)
+static struct tms_dc_object *find_object(struct tms_dc *c, const struct tms_op *op)
 {
-    struct objects *objects = &c->objects[rules[op->kind].of];
+    struct tms_dc_objects *objects = &c->objects[rules[op->kind].of];
     uint32_t id =
         rules[op->kind].of == OBJECTS_VARIABLES ? object_of_variable(c, op->target) : op->target;
 
@@ -206,7 +206,7 @@ static struct object *find_object(struct checker *c, const struct tms_op *op)
 /* ---- operations ------------------------------------------------------------------------ */
 
 /* Before anything is done with an operation. */
-static bool prepare(struct checker *c, const struct tms_op *op)
+static bool prepare(struct tms_dc *c, const struct tms_op *op)
 {
     bool names_thread = op->kind == TMS_OP_FORK || op->kind == TMS_OP_JOIN;
     size_t most = names_thread && op->target > op->thread ? op->target : op->thread;
@@ -221,12 +221,12 @@ static bool prepare(struct checker *c, const struct tms_op *op)
 }
 
 /* Sees to it that the thread has a node for the event: unary ones go on with one that is alone. */
-static bool settle(struct checker *c, const struct tms_op *op)
+static bool settle(struct tms_dc *c, const struct tms_op *op)
 {
-    const struct thread *thread = &c->threads[op->thread];
+    const struct tms_dc_thread *thread = &c->threads[op->thread];
 
     if (is_unary(op)) {
-        const struct node *node = &c->nodes[thread->node];
+        const struct tms_dc_node *node = &c->nodes[thread->node];
         bool goes_on =
             thread->node != NONE && node->name.unary && node->next_member == thread->node;
         if (!goes_on && tms_dc_start(c, op, true) == NONE) {
@@ -240,13 +240,13 @@ static bool settle(struct checker *c, const struct tms_op *op)
 
 static void on_event(void *state, const struct tms_op *op)
 {
-    struct checker *c = state;
+    struct tms_dc *c = state;
 
     if (!prepare(c, op) || !settle(c, op)) {
         return;
     }
     if (rules[op->kind].touch != NULL) {
-        struct object *object = find_object(c, op);
+        struct tms_dc_object *object = find_object(c, op);
         if (object == NULL) {
             return;
         }
@@ -257,7 +257,7 @@ static void on_event(void *state, const struct tms_op *op)
 
 static void on_begin(void *state, const struct tms_op *op)
 {
-    struct checker *c = state;
+    struct tms_dc *c = state;
 
     if (!prepare(c, op) || tms_dc_start(c, op, false) == NONE) {
         return;
@@ -270,7 +270,7 @@ static void on_begin(void *state, const struct tms_op *op)
 
 static void on_end(void *state, const struct tms_op *op)
 {
-    struct checker *c = state;
+    struct tms_dc *c = state;
 
     if (!prepare(c, op)) {
         return;
@@ -285,7 +285,7 @@ static void on_end(void *state, const struct tms_op *op)
 
 static void on_fork(void *state, const struct tms_op *op)
 {
-    struct checker *c = state;
+    struct tms_dc *c = state;
 
     on_event(c, op);
     if (!c->host->failed) {
@@ -295,7 +295,7 @@ static void on_fork(void *state, const struct tms_op *op)
 
 static void on_join(void *state, const struct tms_op *op)
 {
-    struct checker *c = state;
+    struct tms_dc *c = state;
 
     if (prepare(c, op) && settle(c, op)) {
         edge_from_thread(c, op, op->target);
@@ -307,7 +307,7 @@ static void on_join(void *state, const struct tms_op *op)
 /* To the imprecise phase the object stays what it was: that says too much, never too little. */
 static void on_forget(void *state, const struct tms_op *op)
 {
-    struct checker *c = state;
+    struct tms_dc *c = state;
 
     if (RESERVE(c, &c->incarnations, &c->incarnation_capacity, (size_t)op->target + 1)) {
         c->incarnations[op->target]++;
@@ -318,7 +318,7 @@ static void on_forget(void *state, const struct tms_op *op)
 
 static int create(void *state, struct tms_host *host)
 {
-    struct checker *c = state;
+    struct tms_dc *c = state;
 
     c->host = host;
     c->memory = &host->memory;
@@ -332,7 +332,7 @@ static int create(void *state, struct tms_host *host)
 /* Blocks that are open end here, one after the other. */
 static void finish(void *state)
 {
-    struct checker *c = state;
+    struct tms_dc *c = state;
 
     for (size_t i = 0; i < c->source_count && !c->host->failed; i++) {
         uint32_t node = c->threads[c->sources[i]].node;
@@ -345,7 +345,7 @@ static void finish(void *state)
 
 static void stats(const void *state, struct tms_counters *counters)
 {
-    const struct checker *c = state;
+    const struct tms_dc *c = state;
     const struct tms_counter kept[] = {
         {"nodes", "transactions of the imprecise graph, runs of unary events as one",
          c->seen.nodes},
@@ -366,7 +366,7 @@ static void stats(const void *state, struct tms_counters *counters)
 
 static void destroy(void *state)
 {
-    struct checker *c = state;
+    struct tms_dc *c = state;
 
     tms_dc_clear_replay(c);
     tms_dc_clear_graph(c);
@@ -398,7 +398,7 @@ const struct tms_engine tms_engine_doublechecker = {
             .found = TMS_VERDICT_VIOLATION,
             .clean = TMS_VERDICT_SERIALIZABLE,
         },
-    .state_size = sizeof(struct checker),
+    .state_size = sizeof(struct tms_dc),
     .create = create,
     .on =
         {

@@ -15,9 +15,9 @@
 
 /* ---- nodes and edges ------------------------------------------------------------------- */
 
-uint32_t tms_dc_owner(struct checker *c, uint32_t node)
+uint32_t tms_dc_owner(struct tms_dc *c, uint32_t node)
 {
-    struct node *nodes = c->nodes;
+    struct tms_dc_node *nodes = c->nodes;
 
     while (nodes[node].owner != node) {
         nodes[node].owner = nodes[nodes[node].owner].owner;
@@ -27,7 +27,7 @@ uint32_t tms_dc_owner(struct checker *c, uint32_t node)
     return node;
 }
 
-static uint32_t take_node(struct checker *c)
+static uint32_t take_node(struct tms_dc *c)
 {
     uint32_t node = c->free_nodes;
 
@@ -39,7 +39,7 @@ static uint32_t take_node(struct checker *c)
     return room ? (uint32_t)c->node_count++ : NONE;
 }
 
-static uint32_t take_edge(struct checker *c)
+static uint32_t take_edge(struct tms_dc *c)
 {
     uint32_t edge = c->free_edges;
 
@@ -51,7 +51,7 @@ static uint32_t take_edge(struct checker *c)
     return room ? (uint32_t)c->edge_count++ : NONE;
 }
 
-static bool recently_added(const struct checker *c, const struct node *from, uint32_t to)
+static bool recently_added(const struct tms_dc *c, const struct tms_dc_node *from, uint32_t to)
 {
     uint32_t edge = from->edges;
 
@@ -63,9 +63,9 @@ static bool recently_added(const struct checker *c, const struct node *from, uin
     return false;
 }
 
-bool tms_dc_add_edge(struct checker *c, uint32_t from, uint32_t to)
+bool tms_dc_add_edge(struct tms_dc *c, uint32_t from, uint32_t to)
 {
-    struct node *source = &c->nodes[tms_dc_owner(c, from)];
+    struct tms_dc_node *source = &c->nodes[tms_dc_owner(c, from)];
 
     assert(from != to && c->nodes[to].owner == to && c->nodes[to].next_member == to);
     if (recently_added(c, source, to)) {
@@ -75,7 +75,7 @@ bool tms_dc_add_edge(struct checker *c, uint32_t from, uint32_t to)
     if (edge == NONE) {
         return false;
     }
-    c->edges[edge] = (struct edge){.to = to, .next = source->edges};
+    c->edges[edge] = (struct tms_dc_edge){.to = to, .next = source->edges};
     source->edges = edge;
     if (source->last_edge == NONE) {
         source->last_edge = edge;
@@ -84,9 +84,9 @@ bool tms_dc_add_edge(struct checker *c, uint32_t from, uint32_t to)
 }
 
 /* The edge behind `edge`, or the first; those inside the component are taken out on the way. */
-static uint32_t next_edge(struct checker *c, uint32_t owner, uint32_t edge)
+static uint32_t next_edge(struct tms_dc *c, uint32_t owner, uint32_t edge)
 {
-    struct node *node = &c->nodes[owner];
+    struct tms_dc_node *node = &c->nodes[owner];
     uint32_t *link = edge == NONE ? &node->edges : &c->edges[edge].next;
 
     while (*link != NONE && tms_dc_owner(c, c->edges[*link].to) == owner) {
@@ -101,7 +101,7 @@ static uint32_t next_edge(struct checker *c, uint32_t owner, uint32_t edge)
     return *link;
 }
 
-static bool list_source(struct checker *c, uint32_t thread)
+static bool list_source(struct tms_dc *c, uint32_t thread)
 {
     if (c->threads[thread].listed) {
         return true;
@@ -114,15 +114,15 @@ static bool list_source(struct checker *c, uint32_t thread)
     return true;
 }
 
-uint32_t tms_dc_start(struct checker *c, const struct tms_op *op, bool unary)
+uint32_t tms_dc_start(struct tms_dc *c, const struct tms_op *op, bool unary)
 {
-    struct thread *thread = &c->threads[op->thread];
+    struct tms_dc_thread *thread = &c->threads[op->thread];
     uint32_t node = list_source(c, op->thread) ? take_node(c) : NONE;
 
     if (node == NONE) {
         return NONE;
     }
-    c->nodes[node] = (struct node){
+    c->nodes[node] = (struct tms_dc_node){
         .name = {op->event, op->thread, unary ? 0 : op->target, op->location, unary},
         .ended = unary,
         .owner = node,
@@ -140,7 +140,7 @@ uint32_t tms_dc_start(struct checker *c, const struct tms_op *op, bool unary)
 
 /* ---- components ------------------------------------------------------------------------ */
 
-static bool push(struct checker *c, uint32_t node)
+static bool push(struct tms_dc *c, uint32_t node)
 {
     if (!RESERVE(c, &c->stack, &c->stack_capacity, c->stack_count + 1)) {
         return false;
@@ -149,18 +149,18 @@ static bool push(struct checker *c, uint32_t node)
     return true;
 }
 
-static bool visit(struct checker *c, uint32_t node)
+static bool visit(struct tms_dc *c, uint32_t node)
 {
     if (!push(c, node) || !RESERVE(c, &c->frames, &c->frame_capacity, c->frame_count + 1)) {
         return false;
     }
-    c->frames[c->frame_count++] = (struct frame){.node = node};
+    c->frames[c->frame_count++] = (struct tms_dc_frame){.node = node};
     c->nodes[node].order = c->nodes[node].low = ++c->visits;
     c->nodes[node].on_stack = true;
     return true;
 }
 
-static void lower(struct node *node, uint64_t low)
+static void lower(struct tms_dc_node *node, uint64_t low)
 {
     if (low < node->low) {
         node->low = low;
@@ -168,9 +168,9 @@ static void lower(struct node *node, uint64_t low)
 }
 
 /* All edges of the topmost node were followed. What is left under the first is its component. */
-static void leave(struct checker *c)
+static void leave(struct tms_dc *c)
 {
-    struct node *node = &c->nodes[c->frames[--c->frame_count].node];
+    struct tms_dc_node *node = &c->nodes[c->frames[--c->frame_count].node];
 
     if (c->frame_count == 0) {
         return;
@@ -184,14 +184,14 @@ static void leave(struct checker *c)
 }
 
 /* Afterwards the stack holds the component of the node, itself first. */
-static bool search(struct checker *c, uint32_t start)
+static bool search(struct tms_dc *c, uint32_t start)
 {
     uint64_t before = c->visits;
 
     c->frame_count = c->stack_count = 0;
     bool room = visit(c, start);
     while (room && c->frame_count > 0) {
-        struct frame *frame = &c->frames[c->frame_count - 1];
+        struct tms_dc_frame *frame = &c->frames[c->frame_count - 1];
         uint32_t edge = next_edge(c, frame->node, frame->edge);
         if (edge == NONE) {
             leave(c);
@@ -199,7 +199,7 @@ static bool search(struct checker *c, uint32_t start)
         }
         frame->edge = edge;
         uint32_t to = tms_dc_owner(c, c->edges[edge].to);
-        const struct node *node = &c->nodes[to];
+        const struct tms_dc_node *node = &c->nodes[to];
         if (node->ended && node->order <= before) {
             room = visit(c, to);
         } else if (node->ended && node->on_stack) {
@@ -209,9 +209,9 @@ static bool search(struct checker *c, uint32_t start)
     return room;
 }
 
-static void absorb(struct checker *c, uint32_t owner, uint32_t other)
+static void absorb(struct tms_dc *c, uint32_t owner, uint32_t other)
 {
-    struct node *a = &c->nodes[owner], *b = &c->nodes[other];
+    struct tms_dc_node *a = &c->nodes[owner], *b = &c->nodes[other];
     uint32_t next = a->next_member;
 
     c->seen.members += b->next_member == other;
@@ -229,14 +229,14 @@ static void absorb(struct checker *c, uint32_t owner, uint32_t other)
 }
 
 /* A component that is replayed each time that it grows would make the work quadratic. */
-static void replay_if_due(struct checker *c, uint32_t owner)
+static void replay_if_due(struct tms_dc *c, uint32_t owner)
 {
     if (c->nodes[owner].logged >= 2 * c->nodes[owner].replayed) {
         tms_dc_replay(c, owner);
     }
 }
 
-void tms_dc_end(struct checker *c, uint32_t node)
+void tms_dc_end(struct tms_dc *c, uint32_t node)
 {
     assert(!c->nodes[node].ended && c->nodes[node].next_member == node);
     c->nodes[node].ended = true;
@@ -253,7 +253,7 @@ void tms_dc_end(struct checker *c, uint32_t node)
 
 /* ---- collection ------------------------------------------------------------------------ */
 
-static void hand_over(struct checker *c, struct node *node)
+static void hand_over(struct tms_dc *c, struct tms_dc_node *node)
 {
     if (node->steps == NULL) {
         return;
@@ -272,14 +272,14 @@ static void hand_over(struct checker *c, struct node *node)
 }
 
 /* Its last replay, if it grew since. */
-static void replay_rest(struct checker *c, uint32_t owner)
+static void replay_rest(struct tms_dc *c, uint32_t owner)
 {
     if (c->nodes[owner].next_member != owner && c->nodes[owner].logged > c->nodes[owner].replayed) {
         tms_dc_replay(c, owner);
     }
 }
 
-static bool mark(struct checker *c, uint32_t node)
+static bool mark(struct tms_dc *c, uint32_t node)
 {
     if (c->nodes[node].marked) {
         return true;
@@ -289,7 +289,7 @@ static bool mark(struct checker *c, uint32_t node)
 }
 
 /* Marks all that running transactions reach; false when memory is short. */
-static bool mark_reached(struct checker *c)
+static bool mark_reached(struct tms_dc *c)
 {
     bool room = true;
 
@@ -307,14 +307,14 @@ static bool mark_reached(struct checker *c)
     return room;
 }
 
-static void forget_unmarked(struct checker *c, uint32_t *node)
+static void forget_unmarked(struct tms_dc *c, uint32_t *node)
 {
     if (*node != NONE && !c->nodes[tms_dc_owner(c, *node)].marked) {
         *node = NONE;
     }
 }
 
-static void forget_all_unmarked(struct checker *c)
+static void forget_all_unmarked(struct tms_dc *c)
 {
     size_t kept = 0;
 
@@ -324,7 +324,7 @@ static void forget_all_unmarked(struct checker *c)
         forget_unmarked(c, &c->threads[i].forked_by);
     }
     for (size_t i = 0; i < c->source_count; i++) {
-        struct thread *thread = &c->threads[c->sources[i]];
+        struct tms_dc_thread *thread = &c->threads[c->sources[i]];
         thread->listed = thread->node != NONE;
         if (thread->listed) {
             c->sources[kept++] = c->sources[i];
@@ -333,7 +333,7 @@ static void forget_all_unmarked(struct checker *c)
     c->source_count = kept;
 }
 
-static void drop_edges(struct checker *c, const struct node *owner)
+static void drop_edges(struct tms_dc *c, const struct tms_dc_node *owner)
 {
     if (owner->edges != NONE) {
         c->edges[owner->last_edge].next = c->free_edges;
@@ -341,14 +341,14 @@ static void drop_edges(struct checker *c, const struct node *owner)
     }
 }
 
-static void drop(struct checker *c, uint32_t owner)
+static void drop(struct tms_dc *c, uint32_t owner)
 {
     uint32_t member = owner;
 
     replay_rest(c, owner);
     drop_edges(c, &c->nodes[owner]);
     do {
-        struct node *node = &c->nodes[member];
+        struct tms_dc_node *node = &c->nodes[member];
         uint32_t next = node->next_member;
         hand_over(c, node);
         tms_dc_release_log(c, node);
@@ -360,7 +360,7 @@ static void drop(struct checker *c, uint32_t owner)
     } while (member != owner);
 }
 
-void tms_dc_collect(struct checker *c)
+void tms_dc_collect(struct tms_dc *c)
 {
     if (!mark_reached(c)) {
         return;
@@ -377,7 +377,7 @@ void tms_dc_collect(struct checker *c)
     c->limit = c->held + (most > c->thread_capacity ? most : c->thread_capacity);
 }
 
-void tms_dc_finish(struct checker *c)
+void tms_dc_finish(struct tms_dc *c)
 {
     for (uint32_t i = 1; i < c->node_count && !c->host->failed; i++) {
         if (c->nodes[i].owner == i) {
@@ -389,7 +389,7 @@ void tms_dc_finish(struct checker *c)
     }
 }
 
-void tms_dc_clear_graph(struct checker *c)
+void tms_dc_clear_graph(struct tms_dc *c)
 {
     for (size_t i = 1; i < c->node_count; i++) {
         tms_release(c->memory, c->nodes[i].steps, c->nodes[i].step_count, sizeof(struct tms_step));

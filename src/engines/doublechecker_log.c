@@ -8,9 +8,9 @@
 
 #include "engines/doublechecker.h"
 
-static struct chunk *take_chunk(struct checker *c)
+static struct tms_dc_chunk *take_chunk(struct tms_dc *c)
 {
-    struct chunk *chunk = c->free_chunks;
+    struct tms_dc_chunk *chunk = c->free_chunks;
 
     if (chunk != NULL) {
         c->free_chunks = chunk->next;
@@ -27,7 +27,7 @@ static struct chunk *take_chunk(struct checker *c)
     return c->chunks[c->chunk_count++] = chunk;
 }
 
-static void leave_chunk(struct checker *c, struct chunk *chunk)
+static void leave_chunk(struct tms_dc *c, struct tms_dc_chunk *chunk)
 {
     assert(chunk->users > 0);
     if (--chunk->users == 0) {
@@ -36,7 +36,7 @@ static void leave_chunk(struct checker *c, struct chunk *chunk)
     }
 }
 
-void tms_dc_close_log(struct checker *c, struct thread *thread)
+void tms_dc_close_log(struct tms_dc *c, struct tms_dc_thread *thread)
 {
     if (thread->tail != NULL) {
         leave_chunk(c, thread->tail);
@@ -45,12 +45,12 @@ void tms_dc_close_log(struct checker *c, struct thread *thread)
 }
 
 /* The chunk that the thread's next entry goes to, NULL when memory is short. */
-static struct chunk *writable_chunk(struct checker *c, struct thread *thread)
+static struct tms_dc_chunk *writable_chunk(struct tms_dc *c, struct tms_dc_thread *thread)
 {
     if (thread->tail != NULL && thread->used < CHUNK_ENTRIES) {
         return thread->tail;
     }
-    struct chunk *chunk = take_chunk(c);
+    struct tms_dc_chunk *chunk = take_chunk(c);
     if (chunk == NULL) {
         return NULL;
     }
@@ -65,7 +65,7 @@ static struct chunk *writable_chunk(struct checker *c, struct thread *thread)
 }
 
 /* Only variables are ever forgotten; other ids count by themselves. */
-static uint32_t incarnation(const struct checker *c, const struct tms_op *op)
+static uint32_t incarnation(const struct tms_dc *c, const struct tms_op *op)
 {
     bool variable =
         op->kind == TMS_OP_READ || op->kind == TMS_OP_WRITE || op->kind == TMS_OP_UPDATE;
@@ -73,11 +73,11 @@ static uint32_t incarnation(const struct checker *c, const struct tms_op *op)
     return variable && op->target < c->incarnation_capacity ? c->incarnations[op->target] : 0;
 }
 
-void tms_dc_log(struct checker *c, const struct tms_op *op)
+void tms_dc_log(struct tms_dc *c, const struct tms_op *op)
 {
-    struct thread *thread = &c->threads[op->thread];
-    struct node *node = &c->nodes[thread->node];
-    struct chunk *chunk = c->host->failed ? NULL : writable_chunk(c, thread);
+    struct tms_dc_thread *thread = &c->threads[op->thread];
+    struct tms_dc_node *node = &c->nodes[thread->node];
+    struct tms_dc_chunk *chunk = c->host->failed ? NULL : writable_chunk(c, thread);
 
     if (chunk == NULL) {
         return;
@@ -87,7 +87,7 @@ void tms_dc_log(struct checker *c, const struct tms_op *op)
         node->log_at = thread->used;
     }
     chunk->users += node->count == 0 || thread->used == 0;
-    chunk->entry[thread->used++] = (struct entry){
+    chunk->entry[thread->used++] = (struct tms_dc_entry){
         .event = op->event,
         .target = op->target,
         .incarnation = incarnation(c, op),
@@ -101,14 +101,14 @@ void tms_dc_log(struct checker *c, const struct tms_op *op)
     c->seen.logged++;
 }
 
-void tms_dc_release_log(struct checker *c, const struct node *node)
+void tms_dc_release_log(struct tms_dc *c, const struct tms_dc_node *node)
 {
-    struct chunk *chunk = node->log;
+    struct tms_dc_chunk *chunk = node->log;
     uint64_t at = node->log_at;
 
     for (uint64_t left = node->count; left > 0; at = 0) {
         uint64_t here = CHUNK_ENTRIES - at < left ? CHUNK_ENTRIES - at : left;
-        struct chunk *next = chunk->next;
+        struct tms_dc_chunk *next = chunk->next;
         leave_chunk(c, chunk);
         chunk = next;
         left -= here;
@@ -116,7 +116,7 @@ void tms_dc_release_log(struct checker *c, const struct node *node)
     c->held -= node->count;
 }
 
-void tms_dc_clear_logs(struct checker *c)
+void tms_dc_clear_logs(struct tms_dc *c)
 {
     for (size_t i = 0; i < c->chunk_count; i++) {
         tms_release(c->memory, c->chunks[i], 1, sizeof(*c->chunks[i]));

@@ -14,7 +14,7 @@
 
 #define RECENT 8 /* edges looked at before one is searched for and inserted again */
 
-const struct touch tms_dc_touches[TMS_OP_COUNT] = {
+const struct tms_dc_touch tms_dc_touches[TMS_OP_COUNT] = {
     [TMS_OP_READ] = {TMS_CLASS_VARIABLE, true},
     [TMS_OP_WRITE] = {TMS_CLASS_VARIABLE, false},
     [TMS_OP_UPDATE] = {TMS_CLASS_VARIABLE, false},
@@ -29,9 +29,9 @@ const struct touch tms_dc_touches[TMS_OP_COUNT] = {
 /* ---- the graph ------------------------------------------------------------------------- */
 
 /* Breadth first, so that `via` tells a shortest way. */
-static bool reaches(struct checker *c, uint32_t start, uint32_t goal)
+static bool reaches(struct tms_dc *c, uint32_t start, uint32_t goal)
 {
-    struct replay *r = c->replay;
+    struct tms_dc_replay *r = c->replay;
     size_t count = 0;
 
     if (r->transactions[start].edges == NONE ||
@@ -43,7 +43,7 @@ static bool reaches(struct checker *c, uint32_t start, uint32_t goal)
     for (size_t i = 0; i < count; i++) {
         for (uint32_t at = r->transactions[r->queue[i]].edges; at != NONE; at = r->links[at].next) {
             uint32_t number = r->items[r->links[at].second].transaction;
-            struct transaction *to = &r->transactions[number];
+            struct tms_dc_transaction *to = &r->transactions[number];
             if (to->reached == r->searches) {
                 continue;
             }
@@ -58,7 +58,7 @@ static bool reaches(struct checker *c, uint32_t start, uint32_t goal)
     return false;
 }
 
-static bool recently_added(const struct replay *r, uint32_t from, uint32_t to)
+static bool recently_added(const struct tms_dc_replay *r, uint32_t from, uint32_t to)
 {
     uint32_t at = r->transactions[from].edges;
 
@@ -70,23 +70,23 @@ static bool recently_added(const struct replay *r, uint32_t from, uint32_t to)
     return false;
 }
 
-static void insert_edge(struct checker *c, uint32_t first, uint32_t second)
+static void insert_edge(struct tms_dc *c, uint32_t first, uint32_t second)
 {
-    struct replay *r = c->replay;
-    struct transaction *from = &r->transactions[r->items[first].transaction];
+    struct tms_dc_replay *r = c->replay;
+    struct tms_dc_transaction *from = &r->transactions[r->items[first].transaction];
 
     if (RESERVE(c, &r->links, &r->link_capacity, r->link_count + 1)) {
         r->links[r->link_count] =
-            (struct link){.first = first, .second = second, .next = from->edges};
+            (struct tms_dc_link){.first = first, .second = second, .next = from->edges};
         from->edges = (uint32_t)r->link_count++;
         c->seen.precise_edges++;
     }
 }
 
 /* The item `second` comes after `first`, if there is one. */
-static void add_edge(struct checker *c, uint32_t first, uint32_t second)
+static void add_edge(struct tms_dc *c, uint32_t first, uint32_t second)
 {
-    struct replay *r = c->replay;
+    struct tms_dc_replay *r = c->replay;
     uint32_t from = r->items[first].transaction, to = r->items[second].transaction;
 
     if (first == NONE || from == to || recently_added(r, from, to)) {
@@ -97,7 +97,7 @@ static void add_edge(struct checker *c, uint32_t first, uint32_t second)
         insert_edge(c, first, second);
         return;
     }
-    struct node *node = &c->nodes[r->items[second].node];
+    struct tms_dc_node *node = &c->nodes[r->items[second].node];
     assert(!node->name.unary); /* a single event has no edge out yet */
     node->closing++;
     c->host->closing_edges++;
@@ -109,17 +109,17 @@ static void add_edge(struct checker *c, uint32_t first, uint32_t second)
 
 /* ---- one item -------------------------------------------------------------------------- */
 
-static bool enter_transaction(struct checker *c, uint32_t number)
+static bool enter_transaction(struct tms_dc *c, uint32_t number)
 {
-    struct replay *r = c->replay;
-    struct item *item = &r->items[number];
-    struct node *node = &c->nodes[item->node];
+    struct tms_dc_replay *r = c->replay;
+    struct tms_dc_item *item = &r->items[number];
+    struct tms_dc_node *node = &c->nodes[item->node];
 
     if (node->replay == NONE || node->name.unary) {
         if (!RESERVE(c, &r->transactions, &r->transaction_capacity, r->transaction_count + 1)) {
             return false;
         }
-        r->transactions[r->transaction_count] = (struct transaction){0};
+        r->transactions[r->transaction_count] = (struct tms_dc_transaction){0};
         node->replay = (uint32_t)r->transaction_count++;
     }
     item->transaction = node->replay;
@@ -128,24 +128,24 @@ static bool enter_transaction(struct checker *c, uint32_t number)
     return true;
 }
 
-static struct course *course_of(struct checker *c, uint32_t thread)
+static struct tms_dc_course *course_of(struct tms_dc *c, uint32_t thread)
 {
-    struct replay *r = c->replay;
+    struct tms_dc_replay *r = c->replay;
 
     if (!RESERVE(c, &r->courses, &r->course_capacity, (size_t)thread + 1)) {
         return NULL;
     }
-    struct course *course = &r->courses[thread];
+    struct tms_dc_course *course = &r->courses[thread];
     if (course->replay != r->number) {
-        *course = (struct course){.replay = r->number};
+        *course = (struct tms_dc_course){.replay = r->number};
     }
     return course;
 }
 
-static void follow_thread(struct checker *c, uint32_t number)
+static void follow_thread(struct tms_dc *c, uint32_t number)
 {
-    const struct item *item = &c->replay->items[number];
-    struct course *course = course_of(c, thread_of(c, item));
+    const struct tms_dc_item *item = &c->replay->items[number];
+    struct tms_dc_course *course = course_of(c, thread_of(c, item));
 
     if (course != NULL) {
         uint32_t before = course->last != NONE ? course->last : course->fork;
@@ -154,10 +154,10 @@ static void follow_thread(struct checker *c, uint32_t number)
     }
 }
 
-static void fork_or_join(struct checker *c, uint32_t number)
+static void fork_or_join(struct tms_dc *c, uint32_t number)
 {
-    const struct entry *entry = c->replay->items[number].entry;
-    struct course *child = course_of(c, entry->target);
+    const struct tms_dc_entry *entry = c->replay->items[number].entry;
+    struct tms_dc_course *child = course_of(c, entry->target);
 
     if (child == NULL) {
         return;
@@ -169,26 +169,26 @@ static void fork_or_join(struct checker *c, uint32_t number)
     }
 }
 
-static struct cell *cell_of(struct checker *c, const struct item *item)
+static struct tms_dc_cell *cell_of(struct tms_dc *c, const struct tms_dc_item *item)
 {
-    struct replay *r = c->replay;
-    struct cells *cells = &r->cells[touch_of(item)->cls];
-    const struct entry *entry = item->entry;
+    struct tms_dc_replay *r = c->replay;
+    struct tms_dc_cells *cells = &r->cells[touch_of(item)->cls];
+    const struct tms_dc_entry *entry = item->entry;
 
     if (!RESERVE(c, &cells->cell, &cells->capacity, (size_t)entry->target + 1)) {
         return NULL;
     }
-    struct cell *cell = &cells->cell[entry->target];
+    struct tms_dc_cell *cell = &cells->cell[entry->target];
     if (cell->replay != r->number || cell->incarnation != entry->incarnation) {
-        *cell = (struct cell){.replay = r->number, .incarnation = entry->incarnation};
+        *cell = (struct tms_dc_cell){.replay = r->number, .incarnation = entry->incarnation};
     }
     return cell;
 }
 
 /* The item takes the place of an earlier one of its thread, which it comes after. */
-static void add_sharer(struct checker *c, struct cell *cell, uint32_t number)
+static void add_sharer(struct tms_dc *c, struct tms_dc_cell *cell, uint32_t number)
 {
-    struct replay *r = c->replay;
+    struct tms_dc_replay *r = c->replay;
     uint32_t thread = thread_of(c, &r->items[number]);
 
     for (uint32_t at = cell->sharers; at != NONE; at = r->sharers[at].next) {
@@ -198,16 +198,16 @@ static void add_sharer(struct checker *c, struct cell *cell, uint32_t number)
         }
     }
     if (RESERVE(c, &r->sharers, &r->sharer_capacity, r->sharer_count + 1)) {
-        r->sharers[r->sharer_count] = (struct sharer){.item = number, .next = cell->sharers};
+        r->sharers[r->sharer_count] = (struct tms_dc_sharer){.item = number, .next = cell->sharers};
         cell->sharers = (uint32_t)r->sharer_count++;
     }
 }
 
-static void touch(struct checker *c, uint32_t number)
+static void touch(struct tms_dc *c, uint32_t number)
 {
-    const struct replay *r = c->replay;
-    const struct item *item = &r->items[number];
-    struct cell *cell = cell_of(c, item);
+    const struct tms_dc_replay *r = c->replay;
+    const struct tms_dc_item *item = &r->items[number];
+    struct tms_dc_cell *cell = cell_of(c, item);
 
     if (cell == NULL) {
         return;
@@ -226,9 +226,9 @@ static void touch(struct checker *c, uint32_t number)
     }
 }
 
-static void replay_item(struct checker *c, uint32_t number)
+static void replay_item(struct tms_dc *c, uint32_t number)
 {
-    const struct item *item = &c->replay->items[number];
+    const struct tms_dc_item *item = &c->replay->items[number];
 
     if (!enter_transaction(c, number)) {
         return;
@@ -243,9 +243,9 @@ static void replay_item(struct checker *c, uint32_t number)
 
 /* ---- a component ----------------------------------------------------------------------- */
 
-static void gather_log(struct replay *r, const struct node *node, uint32_t number)
+static void gather_log(struct tms_dc_replay *r, const struct tms_dc_node *node, uint32_t number)
 {
-    const struct chunk *chunk = node->log;
+    const struct tms_dc_chunk *chunk = node->log;
     uint32_t at = node->log_at;
 
     for (uint64_t i = 0; i < node->count; i++, at++) {
@@ -253,14 +253,15 @@ static void gather_log(struct replay *r, const struct node *node, uint32_t numbe
             chunk = chunk->next;
             at = 0;
         }
-        r->items[r->item_count++] = (struct item){.entry = &chunk->entry[at], .node = number};
+        r->items[r->item_count++] =
+            (struct tms_dc_item){.entry = &chunk->entry[at], .node = number};
     }
 }
 
 /* All entries of the members, in no order yet; and the members made ready. */
-static bool gather(struct checker *c, uint32_t owner)
+static bool gather(struct tms_dc *c, uint32_t owner)
 {
-    struct replay *r = c->replay;
+    struct tms_dc_replay *r = c->replay;
     uint64_t wanted = c->nodes[owner].logged + 1;
     uint32_t member = owner;
 
@@ -269,7 +270,7 @@ static bool gather(struct checker *c, uint32_t owner)
     }
     r->item_count = 1;
     do {
-        struct node *node = &c->nodes[member];
+        struct tms_dc_node *node = &c->nodes[member];
         node->replay = NONE;
         c->host->closing_edges -= node->closing; /* they are counted again */
         node->closing = 0;
@@ -282,15 +283,15 @@ static bool gather(struct checker *c, uint32_t owner)
 
 static int by_event(const void *a, const void *b)
 {
-    const struct item *one = a, *other = b;
+    const struct tms_dc_item *one = a, *other = b;
 
     assert(one == other || one->entry->event != other->entry->event);
     return one->entry->event < other->entry->event ? -1 : 1;
 }
 
-void tms_dc_replay(struct checker *c, uint32_t owner)
+void tms_dc_replay(struct tms_dc *c, uint32_t owner)
 {
-    struct replay *r = c->replay;
+    struct tms_dc_replay *r = c->replay;
 
     if (!gather(c, owner)) {
         return;
@@ -306,15 +307,15 @@ void tms_dc_replay(struct checker *c, uint32_t owner)
     c->seen.replayed += r->item_count - 1;
 }
 
-bool tms_dc_create_replay(struct checker *c)
+bool tms_dc_create_replay(struct tms_dc *c)
 {
     c->replay = tms_resize(c->memory, NULL, 0, 1, sizeof(*c->replay));
     return c->replay != NULL;
 }
 
-void tms_dc_clear_replay(struct checker *c)
+void tms_dc_clear_replay(struct tms_dc *c)
 {
-    struct replay *r = c->replay;
+    struct tms_dc_replay *r = c->replay;
 
     if (r == NULL) {
         return;
@@ -327,7 +328,7 @@ void tms_dc_clear_replay(struct checker *c)
     tms_release(c->memory, r->touched, r->touched_capacity, sizeof(*r->touched));
     tms_release(c->memory, r->courses, r->course_capacity, sizeof(*r->courses));
     for (int i = 0; i < TMS_CLASS_COUNT; i++) {
-        tms_release(c->memory, r->cells[i].cell, r->cells[i].capacity, sizeof(struct cell));
+        tms_release(c->memory, r->cells[i].cell, r->cells[i].capacity, sizeof(struct tms_dc_cell));
     }
     tms_release(c->memory, r, 1, sizeof(*r));
 }

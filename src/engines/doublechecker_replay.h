@@ -12,14 +12,14 @@
 
 #include "engines/doublechecker.h"
 
-struct item {
-    const struct entry *entry;
+struct tms_dc_item {
+    const struct tms_dc_entry *entry;
     uint32_t node;
     uint32_t transaction;
     uint32_t previous; /* item of the transaction */
 };
 
-struct transaction {
+struct tms_dc_transaction {
     uint32_t last;    /* item */
     uint32_t edges;   /* out of it, the latest first */
     uint32_t refused; /* the transaction whose edge into this one closed a cycle last */
@@ -27,73 +27,73 @@ struct transaction {
     uint64_t reached; /* by this search */
 };
 
-struct link {
+struct tms_dc_link {
     uint32_t first, second; /* items */
     uint32_t next;
 };
 
 /* Of a thread: its last item, and the one that forked it. */
-struct course {
+struct tms_dc_course {
     uint64_t replay;
     uint32_t last, fork;
 };
 
 /* Of a target: who touched it last. */
-struct cell {
+struct tms_dc_cell {
     uint64_t replay;
     uint32_t incarnation;
     uint32_t write;   /* item: the last write, exclusive lock operation */
     uint32_t sharers; /* reads since, shared lock operations, arrivals: the last of each thread */
 };
 
-struct sharer {
+struct tms_dc_sharer {
     uint32_t item;
     uint32_t next;
 };
 
 /* A touch by one of two transactions: sorted, those of one target are side by side. */
-struct touched {
+struct tms_dc_touched {
     uint32_t cls, target, incarnation;
     uint32_t item;
 };
 
-struct cells {
-    struct cell *cell;
+struct tms_dc_cells {
+    struct tms_dc_cell *cell;
     size_t capacity;
 };
 
-struct replay {
+struct tms_dc_replay {
     uint64_t number, searches;
-    struct item *items;
+    struct tms_dc_item *items;
     size_t item_count, item_capacity;
-    struct transaction *transactions;
+    struct tms_dc_transaction *transactions;
     size_t transaction_count, transaction_capacity;
-    struct link *links;
+    struct tms_dc_link *links;
     size_t link_count, link_capacity;
-    struct sharer *sharers;
+    struct tms_dc_sharer *sharers;
     size_t sharer_count, sharer_capacity;
     uint32_t *queue;
     size_t queue_capacity;
-    struct touched *touched;
+    struct tms_dc_touched *touched;
     size_t touched_count, touched_capacity;
-    struct course *courses;
+    struct tms_dc_course *courses;
     size_t course_capacity;
-    struct cells cells[TMS_CLASS_COUNT];
+    struct tms_dc_cells cells[TMS_CLASS_COUNT];
 };
 
 /* How an operation touches its target, of class NONE: not at all. */
-struct touch {
+struct tms_dc_touch {
     enum tms_class cls;
     bool shares; /* does not conflict with others that do */
 };
-extern const struct touch tms_dc_touches[TMS_OP_COUNT];
+extern const struct tms_dc_touch tms_dc_touches[TMS_OP_COUNT];
 
-static inline const struct touch *touch_of(const struct item *item)
+static inline const struct tms_dc_touch *touch_of(const struct tms_dc_item *item)
 {
     return &tms_dc_touches[item->entry->kind];
 }
 
-static inline uint32_t thread_of(const struct checker *c, const struct item *item)
+static inline uint32_t thread_of(const struct tms_dc *c, const struct tms_dc_item *item)
 {
     return c->nodes[item->node].name.thread;
 }
@@ -102,6 +102,6 @@ static inline uint32_t thread_of(const struct checker *c, const struct item *ite
  * The edge between these items closes a cycle, with the way back that `via` tells. Keeps it as
  * the violation of its transaction, unless an earlier one is known.
  */
-void tms_dc_violate(struct checker *c, uint32_t first, uint32_t second);
+void tms_dc_violate(struct tms_dc *c, uint32_t first, uint32_t second);
 
 #endif

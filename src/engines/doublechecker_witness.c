@@ -10,8 +10,8 @@
 #include "engines/doublechecker_replay.h"
 
 /* Why the earlier of two items comes before the later, given that it does. */
-static enum tms_edge_kind reason(const struct checker *c, const struct item *a,
-                                 const struct item *b)
+static enum tms_edge_kind reason(const struct tms_dc *c, const struct tms_dc_item *a,
+                                 const struct tms_dc_item *b)
 {
     if (thread_of(c, a) == thread_of(c, b)) {
         return TMS_EDGE_PROGRAM_ORDER;
@@ -34,7 +34,7 @@ static enum tms_edge_kind reason(const struct checker *c, const struct item *a,
 
 /* ---- the cycle ------------------------------------------------------------------------- */
 
-static struct tms_transaction name_of(const struct checker *c, const struct item *item)
+static struct tms_transaction name_of(const struct tms_dc *c, const struct tms_dc_item *item)
 {
     const struct tms_transaction *name = &c->nodes[item->node].name;
 
@@ -47,9 +47,9 @@ static struct tms_transaction name_of(const struct checker *c, const struct item
                                     .unary = true};
 }
 
-static struct tms_step make_step(const struct checker *c, uint32_t first, uint32_t second)
+static struct tms_step make_step(const struct tms_dc *c, uint32_t first, uint32_t second)
 {
-    const struct item *a = &c->replay->items[first], *b = &c->replay->items[second];
+    const struct tms_dc_item *a = &c->replay->items[first], *b = &c->replay->items[second];
     enum tms_edge_kind kind = reason(c, a, b);
     struct tms_step step = {
         .from = name_of(c, a),
@@ -74,20 +74,20 @@ static struct tms_step make_step(const struct checker *c, uint32_t first, uint32
 }
 
 /* The transaction's items that touch something, for touch_each_other. */
-static bool gather_touches(struct checker *c, uint32_t transaction)
+static bool gather_touches(struct tms_dc *c, uint32_t transaction)
 {
-    struct replay *r = c->replay;
+    struct tms_dc_replay *r = c->replay;
 
     for (uint32_t at = r->transactions[transaction].last; at != NONE; at = r->items[at].previous) {
-        const struct entry *entry = r->items[at].entry;
+        const struct tms_dc_entry *entry = r->items[at].entry;
         if (tms_dc_touches[entry->kind].cls == TMS_CLASS_NONE) {
             continue;
         }
         if (!RESERVE(c, &r->touched, &r->touched_capacity, r->touched_count + 1)) {
             return false;
         }
-        r->touched[r->touched_count++] = (struct touched){tms_dc_touches[entry->kind].cls,
-                                                          entry->target, entry->incarnation, at};
+        r->touched[r->touched_count++] = (struct tms_dc_touched){
+            tms_dc_touches[entry->kind].cls, entry->target, entry->incarnation, at};
     }
     return true;
 }
@@ -97,7 +97,7 @@ static int compare(uint32_t a, uint32_t b)
     return (a > b) - (a < b);
 }
 
-static int compare_targets(const struct touched *a, const struct touched *b)
+static int compare_targets(const struct tms_dc_touched *a, const struct tms_dc_touched *b)
 {
     int by_class = compare(a->cls, b->cls), by_target = compare(a->target, b->target);
 
@@ -109,16 +109,16 @@ static int compare_targets(const struct touched *a, const struct touched *b)
 
 static int by_target(const void *a, const void *b)
 {
-    const struct touched *one = a, *other = b;
+    const struct tms_dc_touched *one = a, *other = b;
     int order = compare_targets(one, other);
 
     return order != 0 ? order : compare(one->item, other->item);
 }
 
 /* Does `from` touch something before `to` does, in conflict? Then *step is it. */
-static bool touch_each_other(struct checker *c, uint32_t from, uint32_t to, struct link *step)
+static bool touch_each_other(struct tms_dc *c, uint32_t from, uint32_t to, struct tms_dc_link *step)
 {
-    struct replay *r = c->replay;
+    struct tms_dc_replay *r = c->replay;
     uint32_t last = NONE, last_exclusive = NONE; /* of `from`, on this target */
 
     r->touched_count = 0;
@@ -133,7 +133,7 @@ static bool touch_each_other(struct checker *c, uint32_t from, uint32_t to, stru
             last = last_exclusive = NONE;
         }
         if (r->items[at].transaction == to) {
-            *step = (struct link){.first = shares ? last_exclusive : last, .second = at};
+            *step = (struct tms_dc_link){.first = shares ? last_exclusive : last, .second = at};
             if (step->first != NONE) {
                 return true;
             }
@@ -146,15 +146,15 @@ static bool touch_each_other(struct checker *c, uint32_t from, uint32_t to, stru
 }
 
 /* An edge from `from` to `to` by the definition: last accesses may show a longer way only. */
-static bool find_direct(struct checker *c, uint32_t from, uint32_t to, struct link *step)
+static bool find_direct(struct tms_dc *c, uint32_t from, uint32_t to, struct tms_dc_link *step)
 {
-    const struct replay *r = c->replay;
+    const struct tms_dc_replay *r = c->replay;
     uint32_t last = r->transactions[to].last;
 
     for (uint32_t at = r->transactions[from].last; at != NONE; at = r->items[at].previous) {
         if (r->items[at].entry->kind == TMS_OP_FORK &&
             r->items[at].entry->target == thread_of(c, &r->items[last])) {
-            *step = (struct link){.first = at, .second = last};
+            *step = (struct tms_dc_link){.first = at, .second = last};
             return true;
         }
     }
@@ -162,12 +162,12 @@ static bool find_direct(struct checker *c, uint32_t from, uint32_t to, struct li
     return touch_each_other(c, from, to, step);
 }
 
-static uint32_t source_of(const struct replay *r, uint32_t link)
+static uint32_t source_of(const struct tms_dc_replay *r, uint32_t link)
 {
     return r->items[r->links[link].first].transaction;
 }
 
-static size_t path_length(const struct replay *r, uint32_t start, uint32_t end)
+static size_t path_length(const struct tms_dc_replay *r, uint32_t start, uint32_t end)
 {
     size_t length = 0;
 
@@ -177,7 +177,8 @@ static size_t path_length(const struct replay *r, uint32_t start, uint32_t end)
     return length;
 }
 
-static void keep_cycle(struct checker *c, struct node *node, struct tms_step *steps, size_t count)
+static void keep_cycle(struct tms_dc *c, struct tms_dc_node *node, struct tms_step *steps,
+                       size_t count)
 {
     struct tms_host *host = c->host;
     uint64_t event = steps[count - 1].second_event;
@@ -192,12 +193,12 @@ static void keep_cycle(struct checker *c, struct node *node, struct tms_step *st
     }
 }
 
-void tms_dc_violate(struct checker *c, uint32_t first, uint32_t second)
+void tms_dc_violate(struct tms_dc *c, uint32_t first, uint32_t second)
 {
-    const struct replay *r = c->replay;
-    struct node *node = &c->nodes[r->items[second].node];
+    const struct tms_dc_replay *r = c->replay;
+    struct tms_dc_node *node = &c->nodes[r->items[second].node];
     uint32_t end = r->items[first].transaction, start = r->items[second].transaction;
-    struct link direct = {0};
+    struct tms_dc_link direct = {0};
 
     if (node->steps != NULL &&
         node->steps[node->step_count - 1].second_event <= r->items[second].entry->event) {
@@ -217,7 +218,7 @@ void tms_dc_violate(struct checker *c, uint32_t first, uint32_t second)
     } else {
         size_t at = length - 1;
         for (uint32_t to = end; to != start; to = source_of(r, r->transactions[to].via)) {
-            const struct link *link = &r->links[r->transactions[to].via];
+            const struct tms_dc_link *link = &r->links[r->transactions[to].via];
             steps[--at] = make_step(c, link->first, link->second);
         }
     }

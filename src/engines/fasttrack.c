@@ -36,14 +36,14 @@
 #define AHEAD 10
 _Static_assert(AHEAD <= TMS_OPS_AHEAD, "what is looked at can be read");
 
-static inline bool is_repeated(const struct thread *t, uint64_t epoch)
+static inline bool is_repeated(const struct tms_fasttrack_thread *t, uint64_t epoch)
 {
     return epoch - t->since < t->span;
 }
 
 /* ---- accesses that take more than two comparisons --------------------------------------- */
 
-static void set_access(struct fasttrack *f, uint64_t vector, uint64_t epoch, uint64_t access)
+static void set_access(struct tms_fasttrack *f, uint64_t vector, uint64_t epoch, uint64_t access)
 {
     uint64_t *entry = &tms_clocks_at(&f->reads, (uint32_t)vector)[2 * (size_t)epoch_slot(epoch)];
 
@@ -52,7 +52,7 @@ static void set_access(struct fasttrack *f, uint64_t vector, uint64_t epoch, uin
 }
 
 /* 0 when memory is short, and the host knows. */
-static uint32_t make_vector(struct fasttrack *f)
+static uint32_t make_vector(struct tms_fasttrack *f)
 {
     uint32_t number = tms_clocks_make(&f->reads);
 
@@ -62,7 +62,8 @@ static uint32_t make_vector(struct fasttrack *f)
     return number;
 }
 
-static void inflate(struct fasttrack *f, struct cell *cell, const struct places *places)
+static void inflate(struct tms_fasttrack *f, struct tms_fasttrack_cell *cell,
+                    const struct tms_fasttrack_places *places)
 {
     uint32_t number = make_vector(f);
 
@@ -74,14 +75,14 @@ static void inflate(struct fasttrack *f, struct cell *cell, const struct places 
 }
 
 /* The variable's atomic accesses; NULL if it never had any. */
-static struct atomic *atomic_of(const struct fasttrack *f, uint32_t variable)
+static struct tms_fasttrack_atomic *atomic_of(const struct tms_fasttrack *f, uint32_t variable)
 {
     bool any = variable < f->atomic_capacity && f->atomics[variable].writes != 0;
 
     return any ? &f->atomics[variable] : NULL;
 }
 
-static void drop_reads(struct fasttrack *f, struct cell *cell)
+static void drop_reads(struct tms_fasttrack *f, struct tms_fasttrack_cell *cell)
 {
     if (is_several(cell->read)) {
         tms_clocks_drop(&f->reads, (uint32_t)cell->read);
@@ -89,8 +90,8 @@ static void drop_reads(struct fasttrack *f, struct cell *cell)
     cell->read = 0;
 }
 
-static void race_with_vector(struct fasttrack *f, const struct thread *t, const struct tms_op *op,
-                             uint64_t vector, enum tms_edge_kind kind)
+static void race_with_vector(struct tms_fasttrack *f, const struct tms_fasttrack_thread *t,
+                             const struct tms_op *op, uint64_t vector, enum tms_edge_kind kind)
 {
     const uint64_t *row = tms_clocks_at(&f->reads, (uint32_t)vector);
 
@@ -101,8 +102,8 @@ static void race_with_vector(struct fasttrack *f, const struct thread *t, const 
     }
 }
 
-static void race_with_write(struct fasttrack *f, const struct thread *t, const struct tms_op *op,
-                            enum tms_edge_kind kind)
+static void race_with_write(struct tms_fasttrack *f, const struct tms_fasttrack_thread *t,
+                            const struct tms_op *op, enum tms_edge_kind kind)
 {
     uint64_t write = f->cells[op->target].write;
 
@@ -112,7 +113,8 @@ static void race_with_write(struct fasttrack *f, const struct thread *t, const s
     }
 }
 
-static void race_with_reads(struct fasttrack *f, const struct thread *t, const struct tms_op *op)
+static void race_with_reads(struct tms_fasttrack *f, const struct tms_fasttrack_thread *t,
+                            const struct tms_op *op)
 {
     uint64_t read = f->cells[op->target].read;
 
@@ -125,18 +127,19 @@ static void race_with_reads(struct fasttrack *f, const struct thread *t, const s
 }
 
 /* Has the thread read the variable before, and passed nothing on since? */
-static bool is_read_again(const struct fasttrack *f, const struct thread *t, uint64_t read)
+static bool is_read_again(const struct tms_fasttrack *f, const struct tms_fasttrack_thread *t,
+                          uint64_t read)
 {
     return is_several(read) &&
            is_repeated(t, tms_clocks_at(&f->reads, (uint32_t)read)[2 * (size_t)t->slot]);
 }
 
-static __attribute__((noinline)) void read_slowly(struct fasttrack *f, struct thread *t,
-                                                  const struct tms_op *op)
+static __attribute__((noinline)) void
+read_slowly(struct tms_fasttrack *f, struct tms_fasttrack_thread *t, const struct tms_op *op)
 {
-    struct cell *cell = &f->cells[op->target];
-    struct places *places = &f->places[op->target];
-    const struct atomic *atomic = atomic_of(f, op->target);
+    struct tms_fasttrack_cell *cell = &f->cells[op->target];
+    struct tms_fasttrack_places *places = &f->places[op->target];
+    const struct tms_fasttrack_atomic *atomic = atomic_of(f, op->target);
     uint64_t epoch = epoch_of(t->slot, op->event);
 
     if (is_read_again(f, t, cell->read)) {
@@ -157,11 +160,12 @@ static __attribute__((noinline)) void read_slowly(struct fasttrack *f, struct th
     }
 }
 
-static __attribute__((noinline)) void write_slowly(struct fasttrack *f, struct thread *t,
+static __attribute__((noinline)) void write_slowly(struct tms_fasttrack *f,
+                                                   struct tms_fasttrack_thread *t,
                                                    const struct tms_op *op, uint64_t epoch)
 {
-    struct cell *cell = &f->cells[op->target];
-    const struct atomic *atomic = atomic_of(f, op->target);
+    struct tms_fasttrack_cell *cell = &f->cells[op->target];
+    const struct tms_fasttrack_atomic *atomic = atomic_of(f, op->target);
 
     race_with_write(f, t, op, TMS_EDGE_WRITE_WRITE);
     race_with_reads(f, t, op);
@@ -177,9 +181,10 @@ static __attribute__((noinline)) void write_slowly(struct fasttrack *f, struct t
 
 /* ---- operations ------------------------------------------------------------------------- */
 
-static inline void on_read(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+static inline void on_read(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                           const struct tms_op *op)
 {
-    struct cell *cell = &f->cells[op->target];
+    struct tms_fasttrack_cell *cell = &f->cells[op->target];
     uint64_t write = cell->write, read = cell->read;
 
     if (is_repeated(t, read) || is_repeated(t, write)) {
@@ -196,9 +201,10 @@ static inline void on_read(struct fasttrack *f, struct thread *t, const struct t
     }
 }
 
-static inline void on_write(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+static inline void on_write(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                            const struct tms_op *op)
 {
-    struct cell *cell = &f->cells[op->target];
+    struct tms_fasttrack_cell *cell = &f->cells[op->target];
     uint64_t epoch = epoch_of(t->slot, op->event);
 
     if (is_repeated(t, cell->write)) {
@@ -209,22 +215,22 @@ static inline void on_write(struct fasttrack *f, struct thread *t, const struct 
         write_slowly(f, t, op, epoch);
         return;
     }
-    *cell = (struct cell){.write = epoch};
+    *cell = (struct tms_fasttrack_cell){.write = epoch};
     if (f->located) {
         f->places[op->target].write = op->location;
     }
 }
 
 /* From now on all accesses to the variable take the slow path. NULL when memory is short. */
-static struct atomic *make_atomic(struct fasttrack *f, uint32_t variable)
+static struct tms_fasttrack_atomic *make_atomic(struct tms_fasttrack *f, uint32_t variable)
 {
-    struct cell *cell = &f->cells[variable];
+    struct tms_fasttrack_cell *cell = &f->cells[variable];
 
     if (!TMS_RESERVE(f->memory, &f->atomics, &f->atomic_capacity, f->cell_capacity, LEAST)) {
         tms_host_fail(f->host, TMS_ERR_MEMORY);
         return NULL;
     }
-    struct atomic *atomic = &f->atomics[variable];
+    struct tms_fasttrack_atomic *atomic = &f->atomics[variable];
     if (!is_several(cell->read)) {
         inflate(f, cell, &f->places[variable]);
     }
@@ -234,9 +240,10 @@ static struct atomic *make_atomic(struct fasttrack *f, uint32_t variable)
 }
 
 /* What is acquired counts for the access itself. */
-static void on_atomic(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+static void on_atomic(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                      const struct tms_op *op)
 {
-    struct atomic *atomic = atomic_of(f, op->target);
+    struct tms_fasttrack_atomic *atomic = atomic_of(f, op->target);
     unsigned order = TMS_OP_ORDER_OF(op);
     bool reads = op->kind == TMS_OP_READ, writes = op->kind == TMS_OP_WRITE;
     uint64_t access = access_of(fasttrack_kind(op), op->location);
@@ -262,13 +269,15 @@ static void on_atomic(struct fasttrack *f, struct thread *t, const struct tms_op
 }
 
 /* A thread that has done nothing else so far has no slot yet. NULL: there is no room for it. */
-static struct thread *settled(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+static struct tms_fasttrack_thread *settled(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                                            const struct tms_op *op)
 {
     return t != NULL || tms_fasttrack_start(f, op->thread, NULL, op->event) ? f->by_id[op->thread]
                                                                             : NULL;
 }
 
-static void on_fence(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+static void on_fence(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                     const struct tms_op *op)
 {
     t = settled(f, t, op);
     if (t != NULL) {
@@ -276,7 +285,8 @@ static void on_fence(struct fasttrack *f, struct thread *t, const struct tms_op 
     }
 }
 
-static void on_send(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+static void on_send(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                    const struct tms_op *op)
 {
     t = settled(f, t, op);
     if (t != NULL) {
@@ -284,7 +294,8 @@ static void on_send(struct fasttrack *f, struct thread *t, const struct tms_op *
     }
 }
 
-static void on_receive(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+static void on_receive(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                       const struct tms_op *op)
 {
     t = settled(f, t, op);
     if (t != NULL) {
@@ -292,37 +303,44 @@ static void on_receive(struct fasttrack *f, struct thread *t, const struct tms_o
     }
 }
 
-static void on_acquire(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+static void on_acquire(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                       const struct tms_op *op)
 {
     tms_fasttrack_acquire(f, t, &f->locks[op->target], op->event);
 }
 
-static void on_release(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+static void on_release(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                       const struct tms_op *op)
 {
     tms_fasttrack_release(f, t, &f->locks[op->target], op->event);
 }
 
-static void on_shared_acquire(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+static void on_shared_acquire(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                              const struct tms_op *op)
 {
     tms_fasttrack_acquire_shared(f, t, &f->locks[op->target], op->event);
 }
 
-static void on_shared_release(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+static void on_shared_release(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                              const struct tms_op *op)
 {
     tms_fasttrack_release_shared(f, t, &f->locks[op->target], op->event);
 }
 
-static void on_arrive(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+static void on_arrive(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                      const struct tms_op *op)
 {
     tms_fasttrack_release_shared(f, t, &f->barriers[op->target], op->event);
 }
 
-static void on_depart(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+static void on_depart(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                      const struct tms_op *op)
 {
     tms_fasttrack_acquire(f, t, &f->barriers[op->target], op->event);
 }
 
-static void on_fork(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+static void on_fork(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                    const struct tms_op *op)
 {
     if (tms_fasttrack_start(f, op->target, t, op->event)) {
         tms_fasttrack_publish(t, op->event);
@@ -330,50 +348,55 @@ static void on_fork(struct fasttrack *f, struct thread *t, const struct tms_op *
 }
 
 /* Nobody may have forked the thread, and it may have done nothing. */
-static void on_join(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+static void on_join(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                    const struct tms_op *op)
 {
     if (f->by_id[op->target] != NULL) {
         tms_fasttrack_join(f, t, f->by_id[op->target], op->event);
     }
 }
 
-static void on_begin(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+static void on_begin(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                     const struct tms_op *op)
 {
     tms_fasttrack_enter(f, t, op);
 }
 
 /* After a split's end there comes its begin, after a join's nothing. */
-static void on_end(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+static void on_end(struct tms_fasttrack *f, struct tms_fasttrack_thread *t, const struct tms_op *op)
 {
     if ((op->flags & TMS_OP_SYNTHETIC) == 0) {
         tms_fasttrack_leave(f, t, op->event + 1);
     }
 }
 
-static void on_forget(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+static void on_forget(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                      const struct tms_op *op)
 {
     (void)t;
     drop_reads(f, &f->cells[op->target]);
     f->cells[op->target].write = 0;
     f->reported[op->target] = 0;
-    struct atomic *atomic = atomic_of(f, op->target);
+    struct tms_fasttrack_atomic *atomic = atomic_of(f, op->target);
     if (atomic != NULL) {
         tms_clocks_drop(&f->syncs, atomic->sync.clock);
         tms_clocks_drop(&f->syncs, atomic->sync.shared);
         tms_clocks_drop(&f->reads, atomic->reads);
         tms_clocks_drop(&f->reads, atomic->writes);
-        *atomic = (struct atomic){0};
+        *atomic = (struct tms_fasttrack_atomic){0};
     }
 }
 
-static void on_other(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+static void on_other(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                     const struct tms_op *op)
 {
     (void)f;
     (void)t;
     (void)op;
 }
 
-typedef void handler(struct fasttrack *f, struct thread *t, const struct tms_op *op);
+typedef void handler(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                     const struct tms_op *op);
 
 static handler *const handlers[TMS_OP_COUNT] = {
     [TMS_OP_BEGIN] = on_begin,
@@ -402,7 +425,7 @@ static handler *const handlers[TMS_OP_COUNT] = {
 /* ---- the engine ------------------------------------------------------------------------- */
 
 /* All that has a name has its place. */
-static bool make_room(struct fasttrack *f)
+static bool make_room(struct tms_fasttrack *f)
 {
     const struct tms_context *context = f->host->context;
     size_t variables = (size_t)tms_name_count(context, TMS_CLASS_VARIABLE) + 1;
@@ -421,14 +444,14 @@ static bool make_room(struct fasttrack *f)
 }
 
 /* A thread that was forked is there already. */
-static bool is_there(struct fasttrack *f, const struct tms_op *op)
+static bool is_there(struct tms_fasttrack *f, const struct tms_op *op)
 {
     return f->by_id[op->thread] != NULL || tms_fasttrack_start(f, op->thread, NULL, op->event);
 }
 
 static void batch(void *state, const struct tms_op *ops, size_t count)
 {
-    struct fasttrack *f = state;
+    struct tms_fasttrack *f = state;
 
     if (ops[count - 1].event > EPOCH_EVENT_MOST || !make_room(f)) {
         tms_host_fail(f->host,
@@ -439,7 +462,7 @@ static void batch(void *state, const struct tms_op *ops, size_t count)
         return;
     }
     for (size_t i = 0; i < count && f->host->failed == TMS_OK; i++) {
-        struct thread *t = f->by_id[ops[i].thread];
+        struct tms_fasttrack_thread *t = f->by_id[ops[i].thread];
         __builtin_prefetch(&f->cells[ops[i + AHEAD].target]);
         if ((ops[i].flags & TMS_OP_ORDER) != 0 && ops[i].kind != TMS_OP_FENCE) {
             on_atomic(f, t, &ops[i]);
@@ -455,7 +478,7 @@ static void batch(void *state, const struct tms_op *ops, size_t count)
 
 static int create(void *state, struct tms_host *host)
 {
-    struct fasttrack *f = state;
+    struct tms_fasttrack *f = state;
 
     f->host = host;
     f->memory = &host->memory;
@@ -474,7 +497,7 @@ static void finish(void *state)
 
 static void stats(const void *state, struct tms_counters *counters)
 {
-    const struct fasttrack *f = state;
+    const struct tms_fasttrack *f = state;
     const struct tms_counter kept[] = {
         {"races", "accesses that were not ordered with an earlier one", f->host->closing_edges},
         {"racy_variables", "variables with a race, once for each time they became new", f->racy},
@@ -489,11 +512,11 @@ static void stats(const void *state, struct tms_counters *counters)
 
 static void destroy(void *state)
 {
-    struct fasttrack *f = state;
+    struct tms_fasttrack *f = state;
     struct tms_memory *memory = f->memory;
 
     for (uint32_t slot = 1; slot < f->slot_count; slot++) {
-        struct thread *t = f->threads[slot];
+        struct tms_fasttrack_thread *t = f->threads[slot];
         tms_release(memory, t->past, t->past_capacity, sizeof(*t->past));
         tms_release(memory, t, 1, sizeof(*t));
     }
@@ -530,7 +553,7 @@ const struct tms_engine tms_engine_fasttrack = {
             .clean = TMS_VERDICT_NO_RACE,
         },
     .without_blocks = true,
-    .state_size = sizeof(struct fasttrack),
+    .state_size = sizeof(struct tms_fasttrack),
     .fences = true,
     .channels = true,
     .create = create,

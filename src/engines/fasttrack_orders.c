@@ -26,7 +26,7 @@ static bool releases(unsigned order)
 }
 
 /* into := into ⊔ from, and of one slot at least this epoch. */
-static void join(const struct fasttrack *f, uint32_t into, uint32_t from, uint64_t epoch)
+static void join(const struct tms_fasttrack *f, uint32_t into, uint32_t from, uint64_t epoch)
 {
     tms_clocks_join(&f->syncs, into, from);
     uint64_t *own = &tms_clocks_at(&f->syncs, into)[epoch_slot(epoch)];
@@ -34,7 +34,8 @@ static void join(const struct fasttrack *f, uint32_t into, uint32_t from, uint64
 }
 
 /* For an acquire fence to come. What the thread knows already it need not learn then. */
-static void put_off(struct fasttrack *f, struct thread *t, const struct sync *sync)
+static void put_off(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                    const struct tms_fasttrack_sync *sync)
 {
     bool released = !happened_before(t, sync->release);
 
@@ -49,8 +50,8 @@ static void put_off(struct fasttrack *f, struct thread *t, const struct sync *sy
     }
 }
 
-void tms_fasttrack_load(struct fasttrack *f, struct thread *t, const struct sync *sync,
-                        unsigned order, uint64_t event)
+void tms_fasttrack_load(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                        const struct tms_fasttrack_sync *sync, unsigned order, uint64_t event)
 {
     if (acquires(order)) {
         tms_fasttrack_acquire(f, t, sync, event);
@@ -59,14 +60,14 @@ void tms_fasttrack_load(struct fasttrack *f, struct thread *t, const struct sync
     }
 }
 
-static void drop_shared(struct fasttrack *f, struct sync *sync)
+static void drop_shared(struct tms_fasttrack *f, struct tms_fasttrack_sync *sync)
 {
     tms_clocks_drop(&f->syncs, sync->shared);
     sync->shared = 0;
 }
 
-void tms_fasttrack_store(struct fasttrack *f, struct thread *t, struct sync *sync, unsigned order,
-                         uint64_t event)
+void tms_fasttrack_store(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                         struct tms_fasttrack_sync *sync, unsigned order, uint64_t event)
 {
     if (releases(order)) {
         tms_fasttrack_release(f, t, sync, event);
@@ -82,8 +83,8 @@ void tms_fasttrack_store(struct fasttrack *f, struct thread *t, struct sync *syn
 }
 
 /* If it has acquired, its clock has all that was there. */
-void tms_fasttrack_modify(struct fasttrack *f, struct thread *t, struct sync *sync, unsigned order,
-                          uint64_t event)
+void tms_fasttrack_modify(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                          struct tms_fasttrack_sync *sync, unsigned order, uint64_t event)
 {
     if (releases(order)) {
         (acquires(order) ? tms_fasttrack_release : tms_fasttrack_release_shared)(f, t, sync, event);
@@ -93,7 +94,8 @@ void tms_fasttrack_modify(struct fasttrack *f, struct thread *t, struct sync *sy
 }
 
 /* What the thread did before a release fence is passed on by stores that come later. */
-void tms_fasttrack_fence(struct fasttrack *f, struct thread *t, unsigned order, uint64_t event)
+void tms_fasttrack_fence(struct tms_fasttrack *f, struct tms_fasttrack_thread *t, unsigned order,
+                         uint64_t event)
 {
     if (acquires(order) && t->pending != 0) {
         tms_fasttrack_learn(f, t, tms_clocks_at(&f->syncs, t->pending), event);

@@ -10,7 +10,7 @@
 
 #define LEAST_PAST 32
 
-static struct stretch *find(const struct thread *t, uint64_t event)
+static struct tms_fasttrack_stretch *find(const struct tms_fasttrack_thread *t, uint64_t event)
 {
     size_t low = 0, high = t->past_count;
 
@@ -28,14 +28,14 @@ static struct stretch *find(const struct thread *t, uint64_t event)
 
 /* ---- sweeping --------------------------------------------------------------------------- */
 
-static void mark(struct fasttrack *f, uint64_t epoch)
+static void mark(struct tms_fasttrack *f, uint64_t epoch)
 {
     if (epoch != 0) {
         find(f->threads[epoch_slot(epoch)], epoch_event(epoch))->needed = true;
     }
 }
 
-static void mark_several(struct fasttrack *f, uint32_t number)
+static void mark_several(struct tms_fasttrack *f, uint32_t number)
 {
     const uint64_t *row = tms_clocks_at(&f->reads, number);
 
@@ -44,7 +44,7 @@ static void mark_several(struct fasttrack *f, uint32_t number)
     }
 }
 
-static size_t keep_needed(struct thread *t)
+static size_t keep_needed(struct tms_fasttrack_thread *t)
 {
     size_t kept = 0;
 
@@ -58,7 +58,7 @@ static size_t keep_needed(struct thread *t)
     return kept;
 }
 
-static void mark_atomics(struct fasttrack *f)
+static void mark_atomics(struct tms_fasttrack *f)
 {
     for (size_t i = 0; i < f->atomic_capacity; i++) {
         if (f->atomics[i].writes != 0) {
@@ -68,7 +68,7 @@ static void mark_atomics(struct fasttrack *f)
     }
 }
 
-static void sweep(struct fasttrack *f)
+static void sweep(struct tms_fasttrack *f)
 {
     for (size_t i = 0; i < f->cell_capacity; i++) {
         mark(f, f->cells[i].write);
@@ -89,7 +89,8 @@ static void sweep(struct fasttrack *f)
 
 /* ---- stretches -------------------------------------------------------------------------- */
 
-static bool add(struct fasttrack *f, struct thread *t, const struct stretch *stretch)
+static bool add(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                const struct tms_fasttrack_stretch *stretch)
 {
     if (f->past_count >= f->past_most) {
         sweep(f);
@@ -103,25 +104,27 @@ static bool add(struct fasttrack *f, struct thread *t, const struct stretch *str
     return true;
 }
 
-bool tms_fasttrack_enter(struct fasttrack *f, struct thread *t, const struct tms_op *op)
+bool tms_fasttrack_enter(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                         const struct tms_op *op)
 {
-    const struct stretch block = {
+    const struct tms_fasttrack_stretch block = {
         .start = op->event, .thread = op->thread, .label = op->target, .location = op->location};
 
     return add(f, t, &block);
 }
 
-bool tms_fasttrack_leave(struct fasttrack *f, struct thread *t, uint64_t start)
+bool tms_fasttrack_leave(struct tms_fasttrack *f, struct tms_fasttrack_thread *t, uint64_t start)
 {
-    const struct stretch outside = {.start = start, .thread = t->id, .outside = true};
+    const struct tms_fasttrack_stretch outside = {.start = start, .thread = t->id, .outside = true};
 
     return add(f, t, &outside);
 }
 
-static struct tms_transaction transaction_of(const struct fasttrack *f, uint64_t epoch,
+static struct tms_transaction transaction_of(const struct tms_fasttrack *f, uint64_t epoch,
                                              uint32_t place)
 {
-    const struct stretch *stretch = find(f->threads[epoch_slot(epoch)], epoch_event(epoch));
+    const struct tms_fasttrack_stretch *stretch =
+        find(f->threads[epoch_slot(epoch)], epoch_event(epoch));
 
     return (struct tms_transaction){
         .begin_event = stretch->outside ? epoch_event(epoch) : stretch->start,
@@ -140,7 +143,7 @@ static inline bool is_atomic(uint8_t kind)
            (kind >= TMS_EVENT_ATOMIC_READ && kind <= TMS_EVENT_ATOMIC_UPDATE);
 }
 
-static void report(struct fasttrack *f, const struct tms_op *op, const struct tms_step *step)
+static void report(struct tms_fasttrack *f, const struct tms_op *op, const struct tms_step *step)
 {
     const struct tms_turn schedule[] = {
         {.event = step->first_event,
@@ -180,7 +183,7 @@ static void report(struct fasttrack *f, const struct tms_op *op, const struct tm
  * Of each variable the first race of each kind is reported, unless all are wanted: on a variable
  * without a lock, every access may be one.
  */
-void tms_fasttrack_race(struct fasttrack *f, const struct tms_op *op, uint64_t epoch,
+void tms_fasttrack_race(struct tms_fasttrack *f, const struct tms_op *op, uint64_t epoch,
                         uint64_t access, enum tms_edge_kind kind)
 {
     uint32_t place = (uint32_t)access;

@@ -14,7 +14,7 @@
 #define LEAST_THREADS 16
 #define KNOWN_MOST    (UINT64_C(1) << 27) /* words; better no answer than no machine */
 
-static bool fail(struct fasttrack *f, int code)
+static bool fail(struct tms_fasttrack *f, int code)
 {
     tms_host_fail(f->host, code);
     return false;
@@ -22,10 +22,10 @@ static bool fail(struct fasttrack *f, int code)
 
 /* ---- slots ------------------------------------------------------------------------------ */
 
-static uint32_t reuse_slot(struct fasttrack *f, const struct thread *parent)
+static uint32_t reuse_slot(struct tms_fasttrack *f, const struct tms_fasttrack_thread *parent)
 {
     for (size_t i = f->retired_count; i-- > 0 && parent != NULL;) {
-        struct retired *retired = &f->retired[i];
+        struct tms_fasttrack_retired *retired = &f->retired[i];
         if (retired->joined <= parent->known[retired->slot]) {
             uint32_t slot = retired->slot;
             *retired = f->retired[--f->retired_count];
@@ -36,7 +36,7 @@ static uint32_t reuse_slot(struct fasttrack *f, const struct thread *parent)
 }
 
 /* Everything that has a column for each slot gets wider; the rows of `known` may move. */
-static bool widen(struct fasttrack *f, size_t slots)
+static bool widen(struct tms_fasttrack *f, size_t slots)
 {
     if (!tms_grid_reserve(f->memory, &f->known, slots, slots) ||
         !tms_clocks_widen(&f->syncs, slots) || !tms_clocks_widen(&f->reads, 2 * slots) ||
@@ -49,7 +49,7 @@ static bool widen(struct fasttrack *f, size_t slots)
     return true;
 }
 
-static uint32_t new_slot(struct fasttrack *f)
+static uint32_t new_slot(struct tms_fasttrack *f)
 {
     uint32_t slot = f->slot_count;
     size_t slots = (size_t)slot + 1;
@@ -58,7 +58,8 @@ static uint32_t new_slot(struct fasttrack *f)
         fail(f, TMS_ERR_LIMIT);
         return NO_SLOT;
     }
-    struct thread *t = widen(f, slots) ? tms_resize(f->memory, NULL, 0, 1, sizeof(*t)) : NULL;
+    struct tms_fasttrack_thread *t =
+        widen(f, slots) ? tms_resize(f->memory, NULL, 0, 1, sizeof(*t)) : NULL;
     if (t == NULL) {
         fail(f, TMS_ERR_MEMORY);
         return NO_SLOT;
@@ -70,8 +71,8 @@ static uint32_t new_slot(struct fasttrack *f)
     return slot;
 }
 
-bool tms_fasttrack_start(struct fasttrack *f, uint32_t id, const struct thread *parent,
-                         uint64_t event)
+bool tms_fasttrack_start(struct tms_fasttrack *f, uint32_t id,
+                         const struct tms_fasttrack_thread *parent, uint64_t event)
 {
     uint32_t slot = reuse_slot(f, parent);
 
@@ -80,7 +81,7 @@ bool tms_fasttrack_start(struct fasttrack *f, uint32_t id, const struct thread *
     if (slot == NO_SLOT) {
         return false;
     }
-    struct thread *t = f->threads[slot];
+    struct tms_fasttrack_thread *t = f->threads[slot];
     if (parent != NULL) {
         memcpy(t->known, parent->known, f->slot_count * sizeof(*t->known));
         t->known[parent->slot] = epoch_of(parent->slot, event);
@@ -98,7 +99,8 @@ bool tms_fasttrack_start(struct fasttrack *f, uint32_t id, const struct thread *
 
 /* ---- clocks ----------------------------------------------------------------------------- */
 
-void tms_fasttrack_learn(struct fasttrack *f, struct thread *t, const uint64_t *row, uint64_t event)
+void tms_fasttrack_learn(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                         const uint64_t *row, uint64_t event)
 {
     uint64_t *restrict known = t->known;
 
@@ -110,8 +112,8 @@ void tms_fasttrack_learn(struct fasttrack *f, struct thread *t, const uint64_t *
 }
 
 /* A thread without events comes between its fork and its join all the same. */
-void tms_fasttrack_join(struct fasttrack *f, struct thread *t, const struct thread *child,
-                        uint64_t event)
+void tms_fasttrack_join(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                        const struct tms_fasttrack_thread *child, uint64_t event)
 {
     uint64_t joined = epoch_of(child->slot, event);
 
@@ -122,12 +124,12 @@ void tms_fasttrack_join(struct fasttrack *f, struct thread *t, const struct thre
         fail(f, TMS_ERR_MEMORY);
         return;
     }
-    f->retired[f->retired_count++] = (struct retired){joined, child->slot};
+    f->retired[f->retired_count++] = (struct tms_fasttrack_retired){joined, child->slot};
 }
 
 /* Who knows of the release knows all that it passed on. */
-void tms_fasttrack_acquire_shared(struct fasttrack *f, struct thread *t, const struct sync *sync,
-                                  uint64_t event)
+void tms_fasttrack_acquire_shared(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                                  const struct tms_fasttrack_sync *sync, uint64_t event)
 {
     if (!happened_before(t, sync->release)) {
         tms_fasttrack_learn(f, t, tms_clocks_at(&f->syncs, sync->clock), event);
@@ -135,8 +137,8 @@ void tms_fasttrack_acquire_shared(struct fasttrack *f, struct thread *t, const s
     }
 }
 
-void tms_fasttrack_acquire(struct fasttrack *f, struct thread *t, const struct sync *sync,
-                           uint64_t event)
+void tms_fasttrack_acquire(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                           const struct tms_fasttrack_sync *sync, uint64_t event)
 {
     tms_fasttrack_acquire_shared(f, t, sync, event);
     if (sync->shared != 0) {
@@ -144,7 +146,7 @@ void tms_fasttrack_acquire(struct fasttrack *f, struct thread *t, const struct s
     }
 }
 
-bool tms_fasttrack_make_clock(struct fasttrack *f, uint32_t *clock)
+bool tms_fasttrack_make_clock(struct tms_fasttrack *f, uint32_t *clock)
 {
     if (*clock == 0) {
         *clock = tms_clocks_make(&f->syncs);
@@ -153,7 +155,8 @@ bool tms_fasttrack_make_clock(struct fasttrack *f, uint32_t *clock)
 }
 
 /* If the thread learnt nothing since it last released this, the clock is good as it is. */
-bool tms_fasttrack_release(struct fasttrack *f, struct thread *t, struct sync *sync, uint64_t event)
+bool tms_fasttrack_release(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                           struct tms_fasttrack_sync *sync, uint64_t event)
 {
     uint64_t last = sync->release;
     bool fresh = epoch_slot(last) == t->slot && epoch_event(last) >= t->heard;
@@ -173,8 +176,8 @@ bool tms_fasttrack_release(struct fasttrack *f, struct thread *t, struct sync *s
     return true;
 }
 
-bool tms_fasttrack_release_shared(struct fasttrack *f, struct thread *t, struct sync *sync,
-                                  uint64_t event)
+bool tms_fasttrack_release_shared(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
+                                  struct tms_fasttrack_sync *sync, uint64_t event)
 {
     if (!tms_fasttrack_make_clock(f, &sync->shared)) {
         return false;

@@ -10,10 +10,10 @@
 #include "frontier/frontier.h"
 
 /* Did the variable become a new one between the two accesses, or may it have? */
-static bool renewed(const struct frontier *f, const struct tms_op *first,
+static bool renewed(const struct tms_frontier *f, const struct tms_op *first,
                     const struct tms_op *second)
 {
-    const struct log *forgotten = &f->forgotten;
+    const struct tms_frontier_log *forgotten = &f->forgotten;
 
     if (log_written(forgotten) == 0 || tms_event_class(first->event_kind) != TMS_CLASS_VARIABLE) {
         return false;
@@ -31,7 +31,7 @@ static bool renewed(const struct frontier *f, const struct tms_op *first,
 }
 
 /* All that has a name has a cell. */
-static bool make_cells(struct frontier *f)
+static bool make_cells(struct tms_frontier *f)
 {
     static const uint8_t classes[CELLS_COUNT] = {
         [CELLS_VARIABLES] = TMS_CLASS_VARIABLE,
@@ -51,7 +51,7 @@ static bool make_cells(struct frontier *f)
 }
 
 /* False if what comes up to this event can't be taken in: the engine has failed. */
-static bool make_ready(struct frontier *f, uint64_t last)
+static bool make_ready(struct tms_frontier *f, uint64_t last)
 {
     if (last > MOMENT_EVENT_MOST) {
         tms_frontier_fail(f, TMS_ERR_LIMIT);
@@ -65,7 +65,7 @@ static bool make_ready(struct frontier *f, uint64_t last)
 }
 
 /* What the host is to know after each batch. */
-static void report_cycles(const struct frontier *f)
+static void report_cycles(const struct tms_frontier *f)
 {
     struct tms_host *host = f->user;
 
@@ -94,7 +94,7 @@ static size_t frontier_stream(void *state, struct tms_stream *stream,
 
 /* ---- the port --------------------------------------------------------------------------- */
 
-static int hand_over(struct frontier *f, const struct tms_violation *violation)
+static int hand_over(struct tms_frontier *f, const struct tms_violation *violation)
 {
     struct tms_host *host = f->user;
 
@@ -102,7 +102,7 @@ static int hand_over(struct frontier *f, const struct tms_violation *violation)
     return host->failed;
 }
 
-static void fail(struct frontier *f, int code)
+static void fail(struct tms_frontier *f, int code)
 {
     tms_host_fail(f->user, code);
 }
@@ -120,7 +120,7 @@ static const struct tms_frontier_port port = {
 
 static int frontier_create(void *state, struct tms_host *host)
 {
-    struct frontier *f = state;
+    struct tms_frontier *f = state;
     int code = tms_frontier_set_up(f, &port, host, &host->memory, host->settings->blame);
 
     return code == TMS_OK && !tms_log_start(f, &f->forgotten) ? TMS_ERR_MEMORY : code;
@@ -128,7 +128,7 @@ static int frontier_create(void *state, struct tms_host *host)
 
 static void frontier_finish(void *state)
 {
-    struct frontier *f = state;
+    struct tms_frontier *f = state;
 
     for (uint32_t slot = FIRST_SLOT; slot < f->slot_count; slot++) {
         tms_frontier_settle(f, f->threads[slot]);
@@ -137,7 +137,7 @@ static void frontier_finish(void *state)
 
 static void frontier_stats(const void *state, struct tms_counters *counters)
 {
-    const struct frontier *f = state;
+    const struct tms_frontier *f = state;
     const struct tms_counter all[] = {
         {"slots", "most threads that had to be told apart at a time", f->slot_count - FIRST_SLOT},
         {"rows", "most transactions running at a time, with blocks inside that others come after",
@@ -153,10 +153,10 @@ static void frontier_stats(const void *state, struct tms_counters *counters)
 
 static void frontier_destroy(void *state)
 {
-    struct frontier *f = state;
+    struct tms_frontier *f = state;
 
     for (uint32_t slot = FIRST_SLOT; slot < f->slot_count; slot++) {
-        struct history *history = &f->threads[slot]->history;
+        struct tms_frontier_history *history = &f->threads[slot]->history;
         tms_release(f->memory, history->past, history->capacity, sizeof(*history->past));
     }
     tms_frontier_clear(f);
@@ -180,7 +180,7 @@ const struct tms_engine tms_engine_frontier = {
             .found = TMS_VERDICT_VIOLATION,
             .clean = TMS_VERDICT_SERIALIZABLE,
         },
-    .state_size = sizeof(struct frontier),
+    .state_size = sizeof(struct tms_frontier),
     .create = frontier_create,
     .batch = frontier_batch,
     .stream = frontier_stream,

@@ -11,7 +11,7 @@
 #include "frontier/frontier_access.h"
 
 /* False if the engine has failed. */
-static __attribute__((noinline)) bool meet(struct frontier *f, struct thread *t,
+static __attribute__((noinline)) bool meet(struct tms_frontier *f, struct tms_frontier_thread *t,
                                            const struct tms_event *event, uint64_t number)
 {
     struct tms_op *op = log_room(f, &t->log);
@@ -22,11 +22,11 @@ static __attribute__((noinline)) bool meet(struct frontier *f, struct thread *t,
     return f->failed == TMS_OK;
 }
 
-static inline bool access_event(struct frontier *f, struct cell *const cells[2],
+static inline bool access_event(struct tms_frontier *f, struct tms_frontier_cell *const cells[2],
                                 const struct tms_event *event, const struct tms_plain_kind *kind,
                                 uint64_t number)
 {
-    struct thread *t = f->by_id[event->thread];
+    struct tms_frontier_thread *t = f->by_id[event->thread];
     unsigned of = kind->lock & 1;
     uint32_t target = event->target;
     uint64_t moment = t->base | number << MOMENT_KIND_BITS | event->kind;
@@ -48,10 +48,10 @@ static inline bool access_event(struct frontier *f, struct cell *const cells[2],
 
 /* `opens` is a constant where it is called: what comes of it has to be guessed once. */
 static inline __attribute__((always_inline)) bool
-open_or_close(struct frontier *f, struct tms_stream *stream, const struct tms_event *event,
+open_or_close(struct tms_frontier *f, struct tms_stream *stream, const struct tms_event *event,
               uint64_t number, uint8_t *plain, bool opens)
 {
-    struct thread *t = f->by_id[event->thread];
+    struct tms_frontier_thread *t = f->by_id[event->thread];
     struct tms_op *op = log_room(f, &t->log);
 
     if (!tms_lower_block(stream->lower, op, event, number, plain, opens)) {
@@ -67,7 +67,7 @@ open_or_close(struct frontier *f, struct tms_stream *stream, const struct tms_ev
 }
 
 /* A block that is plain begins or ends. False if it is not, and nothing was done. */
-static __attribute__((noinline)) bool take_block(struct frontier *f, struct tms_stream *stream,
+static __attribute__((noinline)) bool take_block(struct tms_frontier *f, struct tms_stream *stream,
                                                  const struct tms_event *event, uint64_t number)
 {
     uint8_t *plain = &stream->lower->plain[event->thread];
@@ -81,13 +81,14 @@ static __attribute__((noinline)) bool take_block(struct frontier *f, struct tms_
 
 /* `ahead` is a constant where it is called: so many events behind the last can be looked at. */
 static inline __attribute__((always_inline)) size_t
-take_each(struct frontier *f, struct tms_stream *stream, const struct tms_event *restrict events,
-          size_t count, uint64_t number, size_t ahead)
+take_each(struct tms_frontier *f, struct tms_stream *stream,
+          const struct tms_event *restrict events, size_t count, uint64_t number, size_t ahead)
 {
     /* Said to be apart, so that nothing is fetched anew after each store. */
     struct tms_valid_lock *restrict locks = stream->validator->locks;
     const uint8_t *plain_of = stream->lower->plain;
-    struct cell *const cells[2] = {f->cells[CELLS_VARIABLES].cell, f->cells[CELLS_LOCKS].cell};
+    struct tms_frontier_cell *const cells[2] = {f->cells[CELLS_VARIABLES].cell,
+                                                f->cells[CELLS_LOCKS].cell};
     const struct tms_event *event, *end = events + count;
     size_t sum = 0, blocks = 0;
 
@@ -117,7 +118,7 @@ take_each(struct frontier *f, struct tms_stream *stream, const struct tms_event 
     return taken;
 }
 
-size_t tms_frontier_stream(struct frontier *f, struct tms_stream *stream,
+size_t tms_frontier_stream(struct tms_frontier *f, struct tms_stream *stream,
                            const struct tms_event *events, size_t count, uint64_t number)
 {
     size_t most = count > AHEAD ? count - AHEAD : 0;

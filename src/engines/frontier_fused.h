@@ -8,7 +8,7 @@
 struct tms_stream;
 
 /* As tms_frontier_take, for events, as far as they are plain: how many were taken. */
-size_t tms_frontier_stream(struct frontier *f, struct tms_stream *stream,
+size_t tms_frontier_stream(struct tms_frontier *f, struct tms_stream *stream,
                            const struct tms_event *events, size_t count, uint64_t number);
 
 #endif

@@ -15,7 +15,7 @@
 
 #define HISTORY_LEAST 32
 
-static struct past *past_of(const struct history *history, uint64_t event)
+static struct tms_frontier_past *past_of(const struct tms_frontier_history *history, uint64_t event)
 {
     size_t low = 0;
     size_t high = history->count;
@@ -34,9 +34,10 @@ static struct past *past_of(const struct history *history, uint64_t event)
     return low > 0 && event <= history->past[low - 1].end ? &history->past[low - 1] : NULL;
 }
 
-struct tms_transaction tms_history_find(const struct thread *t, uint64_t event, uint32_t place)
+struct tms_transaction tms_history_find(const struct tms_frontier_thread *t, uint64_t event,
+                                        uint32_t place)
 {
-    const struct past *past = past_of(&t->history, event);
+    const struct tms_frontier_past *past = past_of(&t->history, event);
 
     if (past == NULL) {
         return (struct tms_transaction){
@@ -50,9 +51,9 @@ struct tms_transaction tms_history_find(const struct thread *t, uint64_t event, 
 
 /* ---- forgetting ------------------------------------------------------------------------- */
 
-static void drop_unreached(struct frontier *f, struct thread *t)
+static void drop_unreached(struct tms_frontier *f, struct tms_frontier_thread *t)
 {
-    struct history *history = &t->history;
+    struct tms_frontier_history *history = &t->history;
     uint64_t least = f->graph.least[t->slot];
     size_t kept = 0;
 
@@ -67,10 +68,10 @@ static void drop_unreached(struct frontier *f, struct thread *t)
     history->count = kept;
 }
 
-static void mark(struct frontier *f, uint64_t moment)
+static void mark(struct tms_frontier *f, uint64_t moment)
 {
     if (moment != 0) {
-        struct past *past =
+        struct tms_frontier_past *past =
             past_of(&f->threads[moment_slot(moment)]->history, moment_event(moment));
         if (past != NULL) {
             past->kept = 1;
@@ -78,7 +79,7 @@ static void mark(struct frontier *f, uint64_t moment)
     }
 }
 
-static void mark_readers(struct frontier *f, uint64_t read)
+static void mark_readers(struct tms_frontier *f, uint64_t read)
 {
     if (!is_several(read)) {
         mark(f, read);
@@ -91,7 +92,7 @@ static void mark_readers(struct frontier *f, uint64_t read)
     }
 }
 
-static void mark_cells(struct frontier *f, const struct cells *cells)
+static void mark_cells(struct tms_frontier *f, const struct tms_frontier_cells *cells)
 {
     for (size_t i = 0; i < cells->capacity; i++) {
         mark(f, cells->cell[i].write);
@@ -99,7 +100,7 @@ static void mark_cells(struct frontier *f, const struct cells *cells)
     }
 }
 
-static void drop_unmarked(struct history *history)
+static void drop_unmarked(struct tms_frontier_history *history)
 {
     size_t kept = 0;
 
@@ -114,7 +115,7 @@ static void drop_unmarked(struct history *history)
     history->limit = 2 * kept + HISTORY_LEAST;
 }
 
-static void sweep(struct frontier *f)
+static void sweep(struct tms_frontier *f)
 {
     f->sweeps++;
     for (int i = 0; i < CELLS_COUNT; i++) {
@@ -129,7 +130,7 @@ static void sweep(struct frontier *f)
 }
 
 /* So many more transactions must have come that a sweep over all cells is paid for. */
-static size_t sweep_after(const struct frontier *f)
+static size_t sweep_after(const struct tms_frontier *f)
 {
     return (f->cells[CELLS_VARIABLES].capacity + f->cells[CELLS_LOCKS].capacity +
             f->fork_capacity) /
@@ -138,9 +139,10 @@ static size_t sweep_after(const struct frontier *f)
 }
 
 /* Apart from the way of nearly all transactions, which is short. */
-static __attribute__((noinline)) void forget_some(struct frontier *f, struct thread *t)
+static __attribute__((noinline)) void forget_some(struct tms_frontier *f,
+                                                  struct tms_frontier_thread *t)
 {
-    struct history *history = &t->history;
+    struct tms_frontier_history *history = &t->history;
 
     drop_unreached(f, t);
     if (2 * history->count >= history->limit && history->count >= sweep_after(f)) {
@@ -149,9 +151,10 @@ static __attribute__((noinline)) void forget_some(struct frontier *f, struct thr
     history->limit = 2 * history->count + HISTORY_LEAST;
 }
 
-bool tms_history_begin(struct frontier *f, struct thread *t, const struct tms_op *op)
+bool tms_history_begin(struct tms_frontier *f, struct tms_frontier_thread *t,
+                       const struct tms_op *op)
 {
-    struct history *history = &t->history;
+    struct tms_frontier_history *history = &t->history;
 
     if (history->count >= history->limit) {
         forget_some(f, t);
@@ -161,12 +164,12 @@ bool tms_history_begin(struct frontier *f, struct thread *t, const struct tms_op
         return false;
     }
     assert(history->count == 0 || history->past[history->count - 1].end <= op->event);
-    history->past[history->count++] = (struct past){
+    history->past[history->count++] = (struct tms_frontier_past){
         .begin = op->event, .end = TMS_NEVER, .label = op->target, .location = op->location};
     return true;
 }
 
-void tms_history_end(struct thread *t, uint64_t event)
+void tms_history_end(struct tms_frontier_thread *t, uint64_t event)
 {
     t->history.past[t->history.count - 1].end = event;
 }

@@ -33,13 +33,13 @@
 
 #define LEAST 64
 
-static bool fail_memory(struct goodlock *g)
+static bool fail_memory(struct tms_goodlock *g)
 {
     tms_host_fail(g->host, TMS_ERR_MEMORY);
     return false;
 }
 
-struct thread *tms_goodlock_thread(struct goodlock *g, uint32_t id)
+struct tms_goodlock_thread *tms_goodlock_thread(struct tms_goodlock *g, uint32_t id)
 {
     if (!TMS_RESERVE(&g->host->memory, &g->threads, &g->thread_capacity, (size_t)id + 1, LEAST)) {
         fail_memory(g);
@@ -48,11 +48,12 @@ struct thread *tms_goodlock_thread(struct goodlock *g, uint32_t id)
     return &g->threads[id];
 }
 
-static struct taking taking_of(const struct thread *t, const struct tms_op *op)
+static struct tms_goodlock_taking taking_of(const struct tms_goodlock_thread *t,
+                                            const struct tms_op *op)
 {
     const struct tms_transaction unary = {op->event, op->thread, 0, op->location, true};
 
-    return (struct taking){
+    return (struct tms_goodlock_taking){
         .event = op->event,
         .transaction = t->in_block ? t->block : unary,
         .target = op->target,
@@ -63,7 +64,7 @@ static struct taking taking_of(const struct thread *t, const struct tms_op *op)
 
 /* ---- requests --------------------------------------------------------------------------- */
 
-static size_t hash(const struct request *request)
+static size_t hash(const struct tms_goodlock_request *request)
 {
     uint64_t word = request->thread;
 
@@ -73,14 +74,14 @@ static size_t hash(const struct request *request)
     return (word * 0x9e3779b97f4a7c15u) >> 20;
 }
 
-static bool same(const struct request *a, const struct request *b)
+static bool same(const struct tms_goodlock_request *a, const struct tms_goodlock_request *b)
 {
     return a->thread == b->thread && a->wanted == b->wanted && a->shared == b->shared &&
            a->held.any == b->held.any && a->held.exclusive == b->held.exclusive;
 }
 
 /* Where the request is in the index, or belongs. */
-static uint32_t *find(const struct goodlock *g, const struct request *request)
+static uint32_t *find(const struct tms_goodlock *g, const struct tms_goodlock_request *request)
 {
     size_t mask = g->index_size - 1;
     size_t at = hash(request) & mask;
@@ -91,7 +92,7 @@ static uint32_t *find(const struct goodlock *g, const struct request *request)
     return &g->index[at];
 }
 
-static bool grow_index(struct goodlock *g)
+static bool grow_index(struct tms_goodlock *g)
 {
     size_t before = g->index_size, size = before == 0 ? LEAST : 2 * before;
     uint32_t *old = g->index;
@@ -110,7 +111,8 @@ static bool grow_index(struct goodlock *g)
 }
 
 /* The request of this kind, made if it is new; NULL when memory is short. */
-static struct request *request_like(struct goodlock *g, const struct request *wanted)
+static struct tms_goodlock_request *request_like(struct tms_goodlock *g,
+                                                 const struct tms_goodlock_request *wanted)
 {
     if (2 * (g->request_count + 1) > g->index_size && !grow_index(g)) {
         return NULL;
@@ -128,8 +130,9 @@ static struct request *request_like(struct goodlock *g, const struct request *wa
     return &g->requests[*at - 1];
 }
 
-static void add_moment(struct goodlock *g, struct request *request, const struct thread *t,
-                       const struct taking *wants, uint32_t period)
+static void add_moment(struct tms_goodlock *g, struct tms_goodlock_request *request,
+                       const struct tms_goodlock_thread *t, const struct tms_goodlock_taking *wants,
+                       uint32_t period)
 {
     if (!TMS_RESERVE(&g->host->memory, &g->moments, &g->moment_capacity, g->moment_count + 1,
                      LEAST) ||
@@ -138,7 +141,7 @@ static void add_moment(struct goodlock *g, struct request *request, const struct
         fail_memory(g);
         return;
     }
-    g->moments[g->moment_count] = (struct moment){
+    g->moments[g->moment_count] = (struct tms_goodlock_moment){
         .wants = *wants,
         .period = period,
         .next = NONE,
@@ -159,20 +162,21 @@ static void add_moment(struct goodlock *g, struct request *request, const struct
 }
 
 /* Periods of a thread come one after the other, so only the last moment can be of this one. */
-void tms_goodlock_note(struct goodlock *g, const struct request *like, const struct thread *t,
-                       const struct taking *wants, uint32_t period)
+void tms_goodlock_note(struct tms_goodlock *g, const struct tms_goodlock_request *like,
+                       const struct tms_goodlock_thread *t, const struct tms_goodlock_taking *wants,
+                       uint32_t period)
 {
-    struct request *request = request_like(g, like);
+    struct tms_goodlock_request *request = request_like(g, like);
 
     if (request != NULL && (request->last == NONE || g->moments[request->last].period != period)) {
         add_moment(g, request, t, wants, period);
     }
 }
 
-static void note_request(struct goodlock *g, const struct thread *t, const struct tms_op *op,
-                         uint32_t wanted)
+static void note_request(struct tms_goodlock *g, const struct tms_goodlock_thread *t,
+                         const struct tms_op *op, uint32_t wanted)
 {
-    const struct request like = {
+    const struct tms_goodlock_request like = {
         .thread = op->thread,
         .held = t->held,
         .wanted = wanted,
@@ -180,7 +184,7 @@ static void note_request(struct goodlock *g, const struct thread *t, const struc
         .first = NONE,
         .last = NONE,
     };
-    const struct taking wants = taking_of(t, op);
+    const struct tms_goodlock_taking wants = taking_of(t, op);
 
     tms_goodlock_note(g, &like, t, &wants, tms_period_of(&g->periods, op->thread));
 }
@@ -189,8 +193,8 @@ static void note_request(struct goodlock *g, const struct thread *t, const struc
 
 static void on_acquire(void *state, const struct tms_op *op)
 {
-    struct goodlock *g = state;
-    struct thread *t = tms_goodlock_thread(g, op->thread);
+    struct tms_goodlock *g = state;
+    struct tms_goodlock_thread *t = tms_goodlock_thread(g, op->thread);
 
     if (t == NULL || tms_held_full(&g->sets, t->held)) {
         return;
@@ -206,8 +210,8 @@ static void on_acquire(void *state, const struct tms_op *op)
 
 static void on_release(void *state, const struct tms_op *op)
 {
-    struct goodlock *g = state;
-    struct thread *t = tms_goodlock_thread(g, op->thread);
+    struct tms_goodlock *g = state;
+    struct tms_goodlock_thread *t = tms_goodlock_thread(g, op->thread);
     size_t at = t == NULL ? 0 : t->hold_count;
 
     while (at > 0 && t->holds[at - 1].target != op->target) {
@@ -223,7 +227,7 @@ static void on_release(void *state, const struct tms_op *op)
 
 static void on_fork_or_barrier(void *state, const struct tms_op *op)
 {
-    struct goodlock *g = state;
+    struct tms_goodlock *g = state;
 
     tms_periods_follow(&g->periods, op);
 }
@@ -231,8 +235,8 @@ static void on_fork_or_barrier(void *state, const struct tms_op *op)
 /* The period that the join ends is the one in which the thread waits. */
 static void on_join(void *state, const struct tms_op *op)
 {
-    struct goodlock *g = state;
-    const struct thread *t = tms_goodlock_thread(g, op->thread);
+    struct tms_goodlock *g = state;
+    const struct tms_goodlock_thread *t = tms_goodlock_thread(g, op->thread);
 
     if (t != NULL) {
         note_request(g, t, op, resource_of_end(op->target));
@@ -242,7 +246,7 @@ static void on_join(void *state, const struct tms_op *op)
 
 static void on_begin(void *state, const struct tms_op *op)
 {
-    struct thread *t = tms_goodlock_thread(state, op->thread);
+    struct tms_goodlock_thread *t = tms_goodlock_thread(state, op->thread);
 
     if (t != NULL) {
         t->block = (struct tms_transaction){op->event, op->thread, op->target, op->location, false};
@@ -252,7 +256,7 @@ static void on_begin(void *state, const struct tms_op *op)
 
 static void on_end(void *state, const struct tms_op *op)
 {
-    struct thread *t = tms_goodlock_thread(state, op->thread);
+    struct tms_goodlock_thread *t = tms_goodlock_thread(state, op->thread);
 
     if (t != NULL) {
         t->in_block = false;
@@ -263,7 +267,7 @@ static void on_end(void *state, const struct tms_op *op)
 
 static int create(void *state, struct tms_host *host)
 {
-    struct goodlock *g = state;
+    struct tms_goodlock *g = state;
 
     g->host = host;
     tms_periods_init(&g->periods, host);
@@ -272,7 +276,7 @@ static int create(void *state, struct tms_host *host)
 
 static void finish(void *state)
 {
-    struct goodlock *g = state;
+    struct tms_goodlock *g = state;
 
     tms_goodlock_search(g);
     if (g->gave_up) {
@@ -283,7 +287,7 @@ static void finish(void *state)
 
 static void stats(const void *state, struct tms_counters *counters)
 {
-    const struct goodlock *g = state;
+    const struct tms_goodlock *g = state;
     const struct tms_counter kept[] = {
         {"requests", "different requests for a lock, or for the end of a thread", g->request_count},
         {"moments", "of these, by period of the thread", g->moment_count},
@@ -298,12 +302,12 @@ static void stats(const void *state, struct tms_counters *counters)
 
 static void destroy(void *state)
 {
-    struct goodlock *g = state;
+    struct tms_goodlock *g = state;
     struct tms_memory *memory = &g->host->memory;
 
     for (size_t i = 0; i < g->thread_capacity; i++) {
         tms_release(memory, g->threads[i].holds, g->threads[i].hold_capacity,
-                    sizeof(struct taking));
+                    sizeof(struct tms_goodlock_taking));
     }
     tms_release(memory, g->threads, g->thread_capacity, sizeof(*g->threads));
     tms_release(memory, g->requests, g->request_capacity, sizeof(*g->requests));
@@ -335,7 +339,7 @@ const struct tms_engine tms_engine_goodlock = {
             .clean = TMS_VERDICT_NONE_POTENTIAL,
         },
     .without_blocks = true,
-    .state_size = sizeof(struct goodlock),
+    .state_size = sizeof(struct tms_goodlock),
     .create = create,
     .on =
         {

@@ -33,7 +33,7 @@ static inline bool is_end(uint32_t resource)
 }
 
 /* An event that took a lock, or that wants something. */
-struct taking {
+struct tms_goodlock_taking {
     uint64_t event;
     struct tms_transaction transaction;
     uint32_t target, location;
@@ -41,15 +41,15 @@ struct taking {
     uint8_t kind;   /* enum tms_event_kind */
 };
 
-struct moment {
-    struct taking wants;
+struct tms_goodlock_moment {
+    struct tms_goodlock_taking wants;
     uint32_t period;
     uint32_t next; /* of the same request, NONE after the last */
     size_t holds;  /* in `holds`: where the locks held were taken */
     uint32_t held; /* how many */
 };
 
-struct request {
+struct tms_goodlock_request {
     uint32_t thread;
     struct tms_held held;
     uint32_t wanted;      /* resource */
@@ -57,27 +57,27 @@ struct request {
     uint32_t first, last; /* moments */
 };
 
-struct thread {
+struct tms_goodlock_thread {
     struct tms_held held;
-    struct taking *holds; /* in the order in which they were taken */
+    struct tms_goodlock_taking *holds; /* in the order in which they were taken */
     size_t hold_count, hold_capacity;
     struct tms_transaction block;
     bool in_block;
 };
 
-struct goodlock {
+struct tms_goodlock {
     struct tms_host *host;
     struct tms_locksets sets;
     struct tms_periods periods;
-    struct thread *threads; /* by id */
+    struct tms_goodlock_thread *threads; /* by id */
     size_t thread_capacity;
-    struct request *requests;
+    struct tms_goodlock_request *requests;
     size_t request_count, request_capacity;
     uint32_t *index; /* open-addressed: request + 1 */
     size_t index_size;
-    struct moment *moments;
+    struct tms_goodlock_moment *moments;
     size_t moment_count, moment_capacity;
-    struct taking *holds;
+    struct tms_goodlock_taking *holds;
     size_t hold_count, hold_capacity;
     /* Of requests from elsewhere: what their locks are called; NULL: by their ids. */
     uint32_t *names, *aliases;
@@ -88,26 +88,28 @@ struct goodlock {
 };
 
 /* A thread of a cycle: its request, and the moment of it that fits the others. */
-struct link {
-    const struct request *request;
-    const struct moment *moment;
+struct tms_goodlock_link {
+    const struct tms_goodlock_request *request;
+    const struct tms_goodlock_moment *moment;
 };
 
-static inline uint32_t goodlock_name(const struct goodlock *g, uint32_t lock)
+static inline uint32_t goodlock_name(const struct tms_goodlock *g, uint32_t lock)
 {
     return g->names != NULL ? g->names[lock] : lock;
 }
 
 /* goodlock.c: these tell the host when memory is short. NULL then. */
-struct thread *tms_goodlock_thread(struct goodlock *g, uint32_t id);
+struct tms_goodlock_thread *tms_goodlock_thread(struct tms_goodlock *g, uint32_t id);
 /* The thread, with what it holds, makes a request like that in this period. */
-void tms_goodlock_note(struct goodlock *g, const struct request *like, const struct thread *t,
-                       const struct taking *wants, uint32_t period);
+void tms_goodlock_note(struct tms_goodlock *g, const struct tms_goodlock_request *like,
+                       const struct tms_goodlock_thread *t, const struct tms_goodlock_taking *wants,
+                       uint32_t period);
 
 /* goodlock_search.c: looks for all cycles and reports each. The host knows if memory is short. */
-void tms_goodlock_search(struct goodlock *g);
+void tms_goodlock_search(struct tms_goodlock *g);
 
 /* goodlock_report.c: each link wants what the next one holds, and the last what the first does. */
-void tms_goodlock_report(struct goodlock *g, const struct link *links, size_t count);
+void tms_goodlock_report(struct tms_goodlock *g, const struct tms_goodlock_link *links,
+                         size_t count);
 
 #endif

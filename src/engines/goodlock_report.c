@@ -15,10 +15,10 @@
 
 #include "engines/goodlock.h"
 
-static const struct taking *where_taken(const struct goodlock *g, const struct moment *moment,
-                                        uint32_t lock)
+static const struct tms_goodlock_taking *
+where_taken(const struct tms_goodlock *g, const struct tms_goodlock_moment *moment, uint32_t lock)
 {
-    const struct taking *hold = &g->holds[moment->holds];
+    const struct tms_goodlock_taking *hold = &g->holds[moment->holds];
 
     for (uint32_t i = 0; i < moment->held; i++, hold++) {
         if (hold->target == lock) {
@@ -30,12 +30,12 @@ static const struct taking *where_taken(const struct goodlock *g, const struct m
 }
 
 /* `to` wants what `from` holds. */
-static struct tms_step step_of(const struct goodlock *g, const struct link *from,
-                               const struct link *to)
+static struct tms_step step_of(const struct tms_goodlock *g, const struct tms_goodlock_link *from,
+                               const struct tms_goodlock_link *to)
 {
     bool end = is_end(to->request->wanted);
-    const struct taking *second = &to->moment->wants;
-    const struct taking *first =
+    const struct tms_goodlock_taking *second = &to->moment->wants;
+    const struct tms_goodlock_taking *first =
         end ? &from->moment->wants : where_taken(g, from->moment, second->target);
 
     return (struct tms_step){
@@ -57,7 +57,8 @@ static struct tms_step step_of(const struct goodlock *g, const struct link *from
 }
 
 /* The link that wants the lock with the smallest name; not every thread joins, so there is one. */
-static size_t choose_last(const struct goodlock *g, const struct link *links, size_t count)
+static size_t choose_last(const struct tms_goodlock *g, const struct tms_goodlock_link *links,
+                          size_t count)
 {
     const char *least = NULL;
     size_t chosen = 0;
@@ -115,7 +116,7 @@ static size_t write_schedule(const struct tms_step *steps, size_t count, struct 
     return used;
 }
 
-static void report(struct goodlock *g, const struct tms_step *steps, size_t count,
+static void report(struct tms_goodlock *g, const struct tms_step *steps, size_t count,
                    struct tms_turn *turns)
 {
     const struct tms_violation violation = {
@@ -133,7 +134,8 @@ static void report(struct goodlock *g, const struct tms_step *steps, size_t coun
     tms_host_violation(g->host, &violation);
 }
 
-void tms_goodlock_report(struct goodlock *g, const struct link *links, size_t count)
+void tms_goodlock_report(struct tms_goodlock *g, const struct tms_goodlock_link *links,
+                         size_t count)
 {
     struct tms_memory *memory = &g->host->memory;
     struct tms_step *steps = tms_resize(memory, NULL, 0, count, sizeof(*steps));

@@ -8,9 +8,10 @@
 #include "engines/goodlock.h"
 #include "engines/online_predictions.h"
 
-static struct taking taking_of(const struct tms_predicted_event *event, uint32_t target)
+static struct tms_goodlock_taking taking_of(const struct tms_predicted_event *event,
+                                            uint32_t target)
 {
-    return (struct taking){
+    return (struct tms_goodlock_taking){
         .event = event->event,
         .transaction = event->in,
         .target = target,
@@ -20,7 +21,7 @@ static struct taking taking_of(const struct tms_predicted_event *event, uint32_t
     };
 }
 
-static bool take_names(struct goodlock *g, const struct tms_predictions *predictions)
+static bool take_names(struct tms_goodlock *g, const struct tms_predictions *predictions)
 {
     size_t count = predictions->lock_count;
 
@@ -41,7 +42,7 @@ static bool take_names(struct goodlock *g, const struct tms_predictions *predict
 }
 
 /* Periods off: a thread has one, parallel to those of all others. 0 when memory is short. */
-static uint32_t add_period(struct goodlock *g, const struct tms_lock_request *from)
+static uint32_t add_period(struct tms_goodlock *g, const struct tms_lock_request *from)
 {
     struct tms_memory *memory = &g->host->memory;
     struct tms_periods *p = &g->periods;
@@ -64,7 +65,8 @@ static uint32_t add_period(struct goodlock *g, const struct tms_lock_request *fr
 }
 
 /* Takes the locks of the request, as the thread did. */
-static bool hold_all(struct goodlock *g, struct thread *t, const struct tms_lock_request *from)
+static bool hold_all(struct tms_goodlock *g, struct tms_goodlock_thread *t,
+                     const struct tms_lock_request *from)
 {
     struct tms_memory *memory = &g->host->memory;
 
@@ -83,16 +85,16 @@ static bool hold_all(struct goodlock *g, struct thread *t, const struct tms_lock
     return true;
 }
 
-static bool take_request(struct goodlock *g, const struct tms_lock_request *from)
+static bool take_request(struct tms_goodlock *g, const struct tms_lock_request *from)
 {
     uint32_t id = from->wants.in.thread;
     uint32_t period = add_period(g, from);
-    struct thread *t = tms_goodlock_thread(g, id);
+    struct tms_goodlock_thread *t = tms_goodlock_thread(g, id);
 
     if (period == 0 || t == NULL || !hold_all(g, t, from)) {
         return false;
     }
-    const struct request like = {
+    const struct tms_goodlock_request like = {
         .thread = id,
         .held = t->held,
         .wanted = from->join ? resource_of_end(from->wanted) : resource_of_lock(from->wanted),
@@ -100,7 +102,7 @@ static bool take_request(struct goodlock *g, const struct tms_lock_request *from
         .first = NONE,
         .last = NONE,
     };
-    const struct taking wants = taking_of(&from->wants, from->wanted);
+    const struct tms_goodlock_taking wants = taking_of(&from->wants, from->wanted);
     tms_goodlock_note(g, &like, t, &wants, period);
     t->hold_count = 0;
     t->held = (struct tms_held){0};
@@ -109,7 +111,7 @@ static bool take_request(struct goodlock *g, const struct tms_lock_request *from
 
 void tms_goodlock_requested(void *state, const struct tms_predictions *predictions)
 {
-    struct goodlock *g = state;
+    struct tms_goodlock *g = state;
     bool good = take_names(g, predictions);
 
     for (size_t i = 0; i < predictions->request_count && good; i++) {

@@ -31,12 +31,12 @@ struct lists {
 };
 
 struct search {
-    struct goodlock *g;
+    struct tms_goodlock *g;
     struct lists holders, wanters;
     uint32_t *left; /* by resource: holders not put aside */
     bool *aside;    /* by request */
     uint32_t *queue;
-    struct link *chain;
+    struct tms_goodlock_link *chain;
     size_t thread_count; /* as long as a chain can get */
     size_t wanted;       /* the length of the cycles that are looked for now */
     bool longer;         /* some chain of that length did not close */
@@ -47,10 +47,10 @@ struct search {
 typedef void visit(struct lists *lists, uint32_t resource, uint32_t request);
 
 /* All that a request holds: its locks, and the end of its thread. */
-static void visit_held(const struct goodlock *g, uint32_t number, struct lists *lists,
+static void visit_held(const struct tms_goodlock *g, uint32_t number, struct lists *lists,
                        visit *visitor)
 {
-    const struct request *request = &g->requests[number];
+    const struct tms_goodlock_request *request = &g->requests[number];
     size_t count;
     const uint32_t *locks = tms_lockset_locks(&g->sets, request->held.any, &count);
 
@@ -60,7 +60,7 @@ static void visit_held(const struct goodlock *g, uint32_t number, struct lists *
     visitor(lists, resource_of_end(request->thread), number);
 }
 
-static void visit_wanted(const struct goodlock *g, uint32_t number, struct lists *lists,
+static void visit_wanted(const struct tms_goodlock *g, uint32_t number, struct lists *lists,
                          visit *visitor)
 {
     visitor(lists, g->requests[number].wanted, number);
@@ -79,10 +79,10 @@ static void put_entry(struct lists *lists, uint32_t resource, uint32_t request)
     lists->list[--lists->start[resource]] = request;
 }
 
-typedef void visit_all(const struct goodlock *g, uint32_t number, struct lists *lists,
+typedef void visit_all(const struct tms_goodlock *g, uint32_t number, struct lists *lists,
                        visit *visitor);
 
-static bool make_lists(const struct goodlock *g, struct lists *lists, size_t resources,
+static bool make_lists(const struct tms_goodlock *g, struct lists *lists, size_t resources,
                        visit_all *visit_each)
 {
     struct tms_memory *memory = &g->host->memory;
@@ -139,7 +139,7 @@ static size_t drop_holder(struct search *s, uint32_t resource, size_t queued)
 
 static void put_aside(struct search *s)
 {
-    const struct goodlock *g = s->g;
+    const struct tms_goodlock *g = s->g;
     size_t queued = 0;
 
     for (uint32_t resource = 0; resource < s->holders.resources; resource++) {
@@ -147,7 +147,7 @@ static void put_aside(struct search *s)
         queued = s->left[resource] == 0 ? put_wanters_aside(s, resource, queued) : queued;
     }
     for (size_t done = 0; done < queued; done++) {
-        const struct request *request = &g->requests[s->queue[done]];
+        const struct tms_goodlock_request *request = &g->requests[s->queue[done]];
         size_t count;
         const uint32_t *locks = tms_lockset_locks(&g->sets, request->held.any, &count);
         for (size_t i = 0; i < count; i++) {
@@ -161,7 +161,8 @@ static void put_aside(struct search *s)
 /* ---- chains ----------------------------------------------------------------------------- */
 
 /* Does the one have to wait for the other? */
-static bool waits_for(const struct goodlock *g, const struct request *a, const struct request *b)
+static bool waits_for(const struct tms_goodlock *g, const struct tms_goodlock_request *a,
+                      const struct tms_goodlock_request *b)
 {
     if (is_end(a->wanted)) {
         return a->wanted == resource_of_end(b->thread);
@@ -169,10 +170,10 @@ static bool waits_for(const struct goodlock *g, const struct request *a, const s
     return tms_lockset_has(&g->sets, a->shared ? b->held.exclusive : b->held.any, a->wanted >> 1);
 }
 
-static bool fits(struct search *s, size_t length, const struct request *next)
+static bool fits(struct search *s, size_t length, const struct tms_goodlock_request *next)
 {
     for (size_t i = 0; i < length; i++) {
-        const struct request *request = s->chain[i].request;
+        const struct tms_goodlock_request *request = s->chain[i].request;
         if (request->thread == next->thread ||
             tms_held_exclude(&s->g->sets, request->held, next->held)) {
             return false;
@@ -181,7 +182,7 @@ static bool fits(struct search *s, size_t length, const struct request *next)
     return true;
 }
 
-static bool try_on(struct goodlock *g)
+static bool try_on(struct tms_goodlock *g)
 {
     g->gave_up = g->gave_up || g->tried >= TRIES_MOST;
     g->tried++;
@@ -201,7 +202,7 @@ static bool is_parallel(const struct search *s, size_t length, uint32_t period)
 /* Chooses moments for the links from `at` on, all pairwise parallel. */
 static bool choose_moments(struct search *s, size_t at, size_t length)
 {
-    const struct goodlock *g = s->g;
+    const struct tms_goodlock *g = s->g;
 
     if (at == length) {
         return true;
@@ -229,8 +230,9 @@ static void close_chain(struct search *s)
 
 static void grow_chain(struct search *s, size_t length)
 {
-    struct goodlock *g = s->g;
-    const struct request *first = s->chain[0].request, *last = s->chain[length - 1].request;
+    struct tms_goodlock *g = s->g;
+    const struct tms_goodlock_request *first = s->chain[0].request,
+                                      *last = s->chain[length - 1].request;
     bool closes = length > 1 && waits_for(g, last, first);
 
     if (closes || length == s->wanted) {
@@ -242,7 +244,7 @@ static void grow_chain(struct search *s, size_t length)
     }
     size_t end = s->holders.start[last->wanted + 1];
     for (size_t i = s->holders.start[last->wanted]; i < end && try_on(g); i++) {
-        const struct request *next = &g->requests[s->holders.list[i]];
+        const struct tms_goodlock_request *next = &g->requests[s->holders.list[i]];
         if (!s->aside[s->holders.list[i]] && next->thread > first->thread &&
             waits_for(g, last, next) && fits(s, length, next)) {
             s->chain[length].request = next;
@@ -296,7 +298,7 @@ static void clean_up(struct search *s, size_t resources)
     clear_lists(memory, &s->wanters);
 }
 
-void tms_goodlock_search(struct goodlock *g)
+void tms_goodlock_search(struct tms_goodlock *g)
 {
     struct search s = {.g = g, .thread_count = g->thread_capacity};
     size_t locks =

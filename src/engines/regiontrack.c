@@ -37,8 +37,8 @@
 /* ---- accesses: Algorithm 1 -------------------------------------------------------------- */
 
 /* Lines 10 to 16. Who has read since the last write has the edge from it already. */
-static void read_cell(struct regiontrack *rt, struct thread *t, const struct tms_op *op,
-                      struct cell *cell)
+static void read_cell(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                      const struct tms_op *op, struct tms_regiontrack_cell *cell)
 {
     if (cell->write != 0 && !tms_regiontrack_has_read(rt, cell, t->slot)) {
         tms_regiontrack_join(rt, t, op, cell->write);
@@ -50,8 +50,8 @@ static void read_cell(struct regiontrack *rt, struct thread *t, const struct tms
 }
 
 /* Lines 18 to 24 and 27 to 29: the readers, where there are some, come after the last write. */
-static void join_cell(struct regiontrack *rt, struct thread *t, const struct tms_op *op,
-                      struct cell *cell)
+static void join_cell(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                      const struct tms_op *op, struct tms_regiontrack_cell *cell)
 {
     if (cell->reads != 0) {
         tms_regiontrack_join_reads(rt, t, op, cell);
@@ -62,7 +62,8 @@ static void join_cell(struct regiontrack *rt, struct thread *t, const struct tms
 }
 
 /* Lines 26 and 38. */
-static void record_cell(struct regiontrack *rt, struct thread *t, struct cell *cell)
+static void record_cell(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                        struct tms_regiontrack_cell *cell)
 {
     uint32_t region = tms_regiontrack_region(rt, t);
 
@@ -73,22 +74,25 @@ static void record_cell(struct regiontrack *rt, struct thread *t, struct cell *c
 
 /* ---- operations ------------------------------------------------------------------------- */
 
-static void read_variable(struct regiontrack *rt, struct thread *t, const struct tms_op *op)
+static void read_variable(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                          const struct tms_op *op)
 {
     read_cell(rt, t, op, &rt->cells[CELLS_VARIABLES].at[op->target]);
 }
 
-static void write_variable(struct regiontrack *rt, struct thread *t, const struct tms_op *op)
+static void write_variable(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                           const struct tms_op *op)
 {
-    struct cell *cell = &rt->cells[CELLS_VARIABLES].at[op->target];
+    struct tms_regiontrack_cell *cell = &rt->cells[CELLS_VARIABLES].at[op->target];
 
     join_cell(rt, t, op, cell);
     record_cell(rt, t, cell);
 }
 
-static void forget_variable(struct regiontrack *rt, struct thread *t, const struct tms_op *op)
+static void forget_variable(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                            const struct tms_op *op)
 {
-    struct cell *cell = &rt->cells[CELLS_VARIABLES].at[op->target];
+    struct tms_regiontrack_cell *cell = &rt->cells[CELLS_VARIABLES].at[op->target];
 
     (void)t;
     tms_regiontrack_drop_reads(rt, cell);
@@ -96,34 +100,40 @@ static void forget_variable(struct regiontrack *rt, struct thread *t, const stru
 }
 
 /* Lines 31 to 36: until its release nobody else comes near the lock, so nothing is recorded. */
-static void acquire(struct regiontrack *rt, struct thread *t, const struct tms_op *op)
+static void acquire(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                    const struct tms_op *op)
 {
     join_cell(rt, t, op, &rt->cells[CELLS_LOCKS].at[op->target]);
 }
 
-static void release(struct regiontrack *rt, struct thread *t, const struct tms_op *op)
+static void release(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                    const struct tms_op *op)
 {
     record_cell(rt, t, &rt->cells[CELLS_LOCKS].at[op->target]);
 }
 
-static void share(struct regiontrack *rt, struct thread *t, const struct tms_op *op)
+static void share(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                  const struct tms_op *op)
 {
     read_cell(rt, t, op, &rt->cells[CELLS_LOCKS].at[op->target]);
 }
 
-static void arrive(struct regiontrack *rt, struct thread *t, const struct tms_op *op)
+static void arrive(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                   const struct tms_op *op)
 {
     read_cell(rt, t, op, &rt->cells[CELLS_BARRIERS].at[op->target]);
 }
 
 /* Arrivals stay: every later departure conflicts with them. */
-static void depart(struct regiontrack *rt, struct thread *t, const struct tms_op *op)
+static void depart(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                   const struct tms_op *op)
 {
     tms_regiontrack_join_reads(rt, t, op, &rt->cells[CELLS_BARRIERS].at[op->target]);
 }
 
 /* Lines 1 to 6. */
-static void begin(struct regiontrack *rt, struct thread *t, const struct tms_op *op)
+static void begin(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                  const struct tms_op *op)
 {
     assert(t->begin == 0);
     tms_regiontrack_advance(rt, t, op->event);
@@ -136,7 +146,8 @@ static void begin(struct regiontrack *rt, struct thread *t, const struct tms_op 
     };
 }
 
-static void end(struct regiontrack *rt, struct thread *t, const struct tms_op *op)
+static void end(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                const struct tms_op *op)
 {
     tms_regiontrack_hand_over(rt, t);
     tms_nesting_end(&t->nesting, op);
@@ -144,7 +155,8 @@ static void end(struct regiontrack *rt, struct thread *t, const struct tms_op *o
     t->is_source = false;
 }
 
-static void nested(struct regiontrack *rt, struct thread *t, const struct tms_op *op)
+static void nested(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                   const struct tms_op *op)
 {
     if (!rt->order) {
         return;
@@ -157,7 +169,8 @@ static void nested(struct regiontrack *rt, struct thread *t, const struct tms_op
     }
 }
 
-static void fork_thread(struct regiontrack *rt, struct thread *t, const struct tms_op *op)
+static void fork_thread(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                        const struct tms_op *op)
 {
     uint32_t region = tms_regiontrack_region(rt, t);
 
@@ -167,7 +180,8 @@ static void fork_thread(struct regiontrack *rt, struct thread *t, const struct t
 }
 
 /* Any event of the joined thread conflicts with its join: what it did last comes after all. */
-static void join_thread(struct regiontrack *rt, struct thread *t, const struct tms_op *op)
+static void join_thread(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                        const struct tms_op *op)
 {
     uint32_t child = op->target < rt->slot_capacity ? rt->slots[op->target] : 0;
 
@@ -181,7 +195,8 @@ static void join_thread(struct regiontrack *rt, struct thread *t, const struct t
     }
 }
 
-typedef void handler(struct regiontrack *rt, struct thread *t, const struct tms_op *op);
+typedef void handler(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                     const struct tms_op *op);
 
 /* An event without one conflicts with nothing but the fork and the join of its thread. */
 static handler *const handlers[TMS_OP_COUNT] = {
@@ -195,7 +210,8 @@ static handler *const handlers[TMS_OP_COUNT] = {
     [TMS_OP_DEPART] = depart,         [TMS_OP_FORGET] = forget_variable,
 };
 
-static void handle(struct regiontrack *rt, struct thread *t, const struct tms_op *op)
+static void handle(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                   const struct tms_op *op)
 {
     if (handlers[op->kind] != NULL) {
         handlers[op->kind](rt, t, op);
@@ -203,9 +219,9 @@ static void handle(struct regiontrack *rt, struct thread *t, const struct tms_op
 }
 
 /* The edge from the fork, if there was one, comes into the thread's first event. */
-static void first_event(struct regiontrack *rt, const struct tms_op *op)
+static void first_event(struct tms_regiontrack *rt, const struct tms_op *op)
 {
-    struct thread *t = tms_regiontrack_settle_in(rt, op);
+    struct tms_regiontrack_thread *t = tms_regiontrack_settle_in(rt, op);
 
     if (t == NULL) {
         return;
@@ -224,7 +240,7 @@ static void first_event(struct regiontrack *rt, const struct tms_op *op)
 }
 
 /* All that has a name has a cell. */
-static bool make_cells(struct regiontrack *rt)
+static bool make_cells(struct tms_regiontrack *rt)
 {
     static const uint8_t classes[CELLS_COUNT] = {
         [CELLS_VARIABLES] = TMS_CLASS_VARIABLE,
@@ -243,7 +259,7 @@ static bool make_cells(struct regiontrack *rt)
 
 static void batch(void *state, const struct tms_op *ops, size_t count)
 {
-    struct regiontrack *rt = state;
+    struct tms_regiontrack *rt = state;
     size_t first = ops[0].flags & TMS_OP_FIRST ? 1 : 0;
 
     if (!make_cells(rt)) {
@@ -261,7 +277,7 @@ static void batch(void *state, const struct tms_op *ops, size_t count)
 
 /* ---- the engines ------------------------------------------------------------------------ */
 
-static int create(struct regiontrack *rt, struct tms_host *host, bool order, bool graph)
+static int create(struct tms_regiontrack *rt, struct tms_host *host, bool order, bool graph)
 {
     rt->host = host;
     rt->memory = &host->memory;
@@ -277,7 +293,7 @@ static int create_full(void *state, struct tms_host *host)
 
 static int create_reduced(void *state, struct tms_host *host)
 {
-    struct regiontrack *rt = state;
+    struct tms_regiontrack *rt = state;
 
     rt->reduced = true;
     return create(rt, host, host->settings->blame, true);
@@ -295,7 +311,7 @@ static int create_blame(void *state, struct tms_host *host)
 
 static void finish(void *state)
 {
-    struct regiontrack *rt = state;
+    struct tms_regiontrack *rt = state;
 
     for (uint32_t slot = 0; slot < rt->thread_count; slot++) {
         tms_regiontrack_hand_over(rt, &rt->threads[slot]);
@@ -304,7 +320,7 @@ static void finish(void *state)
 
 static void stats(const void *state, struct tms_counters *counters)
 {
-    const struct regiontrack *rt = state;
+    const struct tms_regiontrack *rt = state;
     const struct tms_counter all[] = {
         {"slots", "most threads that had to be told apart at a time", rt->thread_count},
         {"regions", "sub-regions whose clock was recorded", rt->regions.made},
@@ -318,7 +334,7 @@ static void stats(const void *state, struct tms_counters *counters)
 
 static void destroy(void *state)
 {
-    struct regiontrack *rt = state;
+    struct tms_regiontrack *rt = state;
 
     tms_regiontrack_clear_threads(rt);
     tms_regiontrack_clear_regions(rt);
@@ -329,7 +345,7 @@ static void destroy(void *state)
 
 /* What the engines have in common. */
 #define REGIONTRACK(create_it)                                                                     \
-    .state_size = sizeof(struct regiontrack), .create = create_it, .batch = batch,                 \
+    .state_size = sizeof(struct tms_regiontrack), .create = create_it, .batch = batch,             \
     .finish = finish, .stats = stats, .destroy = destroy
 
 #define PAPER "Ma et al., RegionTrack, ACM TOSEM, "

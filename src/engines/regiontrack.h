@@ -19,15 +19,15 @@
 #include "engine_api/nesting.h"
 
 /* A sub-region: all events of a thread between two changes of its clock. */
-struct region {
+struct tms_regiontrack_region {
     uint64_t number;         /* of its transaction */
     struct tms_vector clock; /* V(e) of its events; empty where there is no blame */
     uint32_t slot;           /* T(e) */
     uint32_t references;     /* of free ones: the next free */
 };
 
-struct regions {
-    struct region *at;
+struct tms_regiontrack_regions {
+    struct tms_regiontrack_region *at;
     size_t capacity;
     uint32_t count, free; /* the last index, and the first free one */
     uint64_t made, alive, most_alive;
@@ -37,37 +37,37 @@ struct regions {
  * R(t, x): the last reads of one thing by each thread since its last write, as a chain of nodes,
  * one for each thread that read.
  */
-struct read_node {
+struct tms_regiontrack_read_node {
     uint32_t region, next;
 };
 
 /* The same, reduced to two clocks: all reads joined, and joined but for each reader's own entry. */
-struct read_clocks {
+struct tms_regiontrack_read_clocks {
     struct tms_vector joined, check;
     uint32_t next_free;
 };
 
-struct reads {
-    struct read_node *node;
-    struct read_clocks *clocks;
+struct tms_regiontrack_reads {
+    struct tms_regiontrack_read_node *node;
+    struct tms_regiontrack_read_clocks *clocks;
     size_t capacity;
     uint32_t count, free;
 };
 
 /* What is known of a variable, a lock (exclusive and shared side) or a barrier (arrivals). */
-struct cell {
+struct tms_regiontrack_cell {
     uint32_t write; /* W(x), L(m): a region */
     uint32_t reads; /* R(t, x) of all t: the first node, or the clocks */
 };
 
-struct cells {
-    struct cell *at; /* by id */
+struct tms_regiontrack_cells {
+    struct tms_regiontrack_cell *at; /* by id */
     size_t capacity;
 };
 
 enum cells_of { CELLS_VARIABLES, CELLS_LOCKS, CELLS_BARRIERS, CELLS_COUNT };
 
-struct thread {
+struct tms_regiontrack_thread {
     uint32_t id, slot;
     uint64_t number; /* of the running transaction, or of the last one */
     uint64_t begin;  /* V(C(t).begin)[t]: the same while a block is open, 0 outside */
@@ -94,14 +94,14 @@ struct thread {
 
 #define NEVER UINT64_MAX
 
-struct regiontrack {
+struct tms_regiontrack {
     struct tms_host *host;
     struct tms_memory *memory;
     bool order;   /* keep the event order, for blame */
     bool graph;   /* keep the order of transactions, for the verdict on the trace */
     bool reduced; /* keep reads as clocks */
 
-    struct thread *threads; /* by slot */
+    struct tms_regiontrack_thread *threads; /* by slot */
     size_t thread_capacity;
     uint32_t thread_count;
     uint32_t *retired; /* slots of joined threads */
@@ -111,9 +111,9 @@ struct regiontrack {
     uint32_t *forks; /* by thread id: the region that forked it, until its first event */
     size_t slot_capacity, fork_capacity;
 
-    struct cells cells[CELLS_COUNT];
-    struct regions regions;
-    struct reads reads;
+    struct tms_regiontrack_cells cells[CELLS_COUNT];
+    struct tms_regiontrack_regions regions;
+    struct tms_regiontrack_reads reads;
 
     uint64_t edges_seen, edges_taken; /* counters */
 };
@@ -126,12 +126,13 @@ static inline void forget_clock(struct tms_vector *clock)
 }
 
 /* The transaction number in an entry of TV. */
-static inline uint64_t first_sink(const struct thread *t, uint32_t slot)
+static inline uint64_t first_sink(const struct tms_regiontrack_thread *t, uint32_t slot)
 {
     return NEVER - tms_vector_get(&t->sinks, slot);
 }
 
-static inline struct region *region_at(const struct regiontrack *rt, uint32_t region)
+static inline struct tms_regiontrack_region *region_at(const struct tms_regiontrack *rt,
+                                                       uint32_t region)
 {
     return &rt->regions.at[region];
 }
@@ -140,48 +141,53 @@ static inline struct region *region_at(const struct regiontrack *rt, uint32_t re
 
 /* regiontrack_threads.c */
 
-bool tms_regiontrack_need_id(struct regiontrack *rt, uint32_t id);
+bool tms_regiontrack_need_id(struct tms_regiontrack *rt, uint32_t id);
 
 /* A thread with its first event: gives it a slot. NULL on failure. */
-struct thread *tms_regiontrack_settle_in(struct regiontrack *rt, const struct tms_op *op);
+struct tms_regiontrack_thread *tms_regiontrack_settle_in(struct tms_regiontrack *rt,
+                                                         const struct tms_op *op);
 
 /* The thread was joined. */
-void tms_regiontrack_retire(struct regiontrack *rt, uint32_t slot);
+void tms_regiontrack_retire(struct tms_regiontrack *rt, uint32_t slot);
 
 /* The next transaction of the thread begins with this event, a block or not. */
-void tms_regiontrack_advance(struct regiontrack *rt, struct thread *t, uint64_t event);
+void tms_regiontrack_advance(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                             uint64_t event);
 
 /* So does what counts in the clock of the thread: a transaction, or a block inside one. */
-void tms_regiontrack_tick(struct regiontrack *rt, struct thread *t, uint64_t event);
+void tms_regiontrack_tick(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                          uint64_t event);
 
-void tms_regiontrack_clear_threads(struct regiontrack *rt);
+void tms_regiontrack_clear_threads(struct tms_regiontrack *rt);
 
 /* regiontrack_edges.c */
 
 /* The events of the region come before this one: join() of Algorithms 2 and 4. */
-void tms_regiontrack_join(struct regiontrack *rt, struct thread *t, const struct tms_op *op,
-                          uint32_t region);
+void tms_regiontrack_join(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                          const struct tms_op *op, uint32_t region);
 
 /* The same for all that read the cell. */
-void tms_regiontrack_join_reads(struct regiontrack *rt, struct thread *t, const struct tms_op *op,
-                                const struct cell *cell);
+void tms_regiontrack_join_reads(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                                const struct tms_op *op, const struct tms_regiontrack_cell *cell);
 
 /* The running transaction is over: its violation, if any, goes to the host. */
-void tms_regiontrack_hand_over(struct regiontrack *rt, struct thread *t);
+void tms_regiontrack_hand_over(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t);
 
 /* regiontrack_regions.c */
 
 /* The sub-region that the thread is in, 0 on failure. */
-uint32_t tms_regiontrack_region(struct regiontrack *rt, struct thread *t);
+uint32_t tms_regiontrack_region(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t);
 
 /* Makes a reference point to a region, or to none. */
-void tms_regiontrack_refer(struct regiontrack *rt, uint32_t *reference, uint32_t region);
+void tms_regiontrack_refer(struct tms_regiontrack *rt, uint32_t *reference, uint32_t region);
 
 /* Is the thread known to be among the readers? Never with reduced clocks. */
-bool tms_regiontrack_has_read(const struct regiontrack *rt, const struct cell *cell, uint32_t slot);
+bool tms_regiontrack_has_read(const struct tms_regiontrack *rt,
+                              const struct tms_regiontrack_cell *cell, uint32_t slot);
 
-void tms_regiontrack_add_read(struct regiontrack *rt, struct cell *cell, uint32_t region);
-void tms_regiontrack_drop_reads(struct regiontrack *rt, struct cell *cell);
-void tms_regiontrack_clear_regions(struct regiontrack *rt);
+void tms_regiontrack_add_read(struct tms_regiontrack *rt, struct tms_regiontrack_cell *cell,
+                              uint32_t region);
+void tms_regiontrack_drop_reads(struct tms_regiontrack *rt, struct tms_regiontrack_cell *cell);
+void tms_regiontrack_clear_regions(struct tms_regiontrack *rt);
 
 #endif

@@ -13,7 +13,8 @@
 
 /* ---- violations ------------------------------------------------------------------------- */
 
-static void violate(struct regiontrack *rt, struct thread *t, const struct tms_op *op)
+static void violate(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                    const struct tms_op *op)
 {
     tms_host_first(rt->host, op->event);
     if (t->violation_event == 0) {
@@ -21,7 +22,7 @@ static void violate(struct regiontrack *rt, struct thread *t, const struct tms_o
     }
 }
 
-void tms_regiontrack_hand_over(struct regiontrack *rt, struct thread *t)
+void tms_regiontrack_hand_over(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t)
 {
     if (t->violation_event != 0) {
         tms_host_violation(rt->host, &(struct tms_violation){
@@ -43,7 +44,8 @@ void tms_regiontrack_hand_over(struct regiontrack *rt, struct thread *t)
 /* ---- the order of events: Algorithm 2 --------------------------------------------------- */
 
 /* Of several edges into the first event that shows it, the one that refutes most counts. */
-static void blame(struct regiontrack *rt, struct thread *t, const struct tms_op *op, uint64_t own)
+static void blame(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                  const struct tms_op *op, uint64_t own)
 {
     violate(rt, t, op);
     if (t->blame_event != 0 && (t->blame_event != op->event || t->left >= own)) {
@@ -60,8 +62,8 @@ static void blame(struct regiontrack *rt, struct thread *t, const struct tms_op 
  * Events with the clock `past` come before this one; `own` is the last block of t whose begin
  * comes before an event of another thread among them.
  */
-static void follow(struct regiontrack *rt, struct thread *t, const struct tms_op *op,
-                   const struct tms_vector *past, uint64_t own)
+static void follow(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                   const struct tms_op *op, const struct tms_vector *past, uint64_t own)
 {
     if (t->begin != 0 && own >= t->begin) { /* line 50; Algorithm 4, line 7 */
         assert(!rt->graph || rt->host->first_violation_event != 0);
@@ -78,7 +80,7 @@ static void follow(struct regiontrack *rt, struct thread *t, const struct tms_op
 /* ---- the order of transactions: Algorithms 3 and 4 -------------------------------------- */
 
 /* A running transaction has its first edge out (Algorithm 3, lines 9 to 12). */
-static bool become_source(struct regiontrack *rt, struct thread *t)
+static bool become_source(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t)
 {
     forget_clock(&t->sinks);
     t->is_source = true;
@@ -86,7 +88,8 @@ static bool become_source(struct regiontrack *rt, struct thread *t)
 }
 
 /* p reaches t's transaction from now on, and all that this one reaches (forwardPropagate). */
-static bool reach(struct regiontrack *rt, struct thread *p, const struct thread *t)
+static bool reach(struct tms_regiontrack *rt, struct tms_regiontrack_thread *p,
+                  const struct tms_regiontrack_thread *t)
 {
     return t->is_source ? tms_vector_join(rt->memory, &p->sinks, &t->sinks)
                         : tms_vector_set(rt->memory, &p->sinks, t->slot, NEVER - t->number);
@@ -96,16 +99,17 @@ static bool reach(struct regiontrack *rt, struct thread *p, const struct thread 
  * updateTVC: all that reach transaction `source` of thread u, itself included, now reach that of
  * t (backPropagate). Those that reach it already know what it reaches: clocks are closed.
  */
-static bool update_tvc(struct regiontrack *rt, uint32_t u, uint64_t source, const struct thread *t)
+static bool update_tvc(struct tms_regiontrack *rt, uint32_t u, uint64_t source,
+                       const struct tms_regiontrack_thread *t)
 {
-    struct thread *from = &rt->threads[u];
+    struct tms_regiontrack_thread *from = &rt->threads[u];
 
     bool runs = from->begin != 0 && from->begin <= source;
     if (runs && !from->is_source && !become_source(rt, from)) {
         return false;
     }
     for (uint32_t slot = 0; slot < rt->thread_count; slot++) {
-        struct thread *p = &rt->threads[slot];
+        struct tms_regiontrack_thread *p = &rt->threads[slot];
         bool learns =
             p->is_source && first_sink(p, u) <= source && first_sink(p, t->slot) > t->number;
         if (learns && !reach(rt, p, t)) {
@@ -121,8 +125,8 @@ static bool update_tvc(struct regiontrack *rt, uint32_t u, uint64_t source, cons
  * other edge makes a new transaction; without one, an event is as good as its predecessor, since
  * no path leads to it but through that.
  */
-static void edge(struct regiontrack *rt, struct thread *t, const struct tms_op *op, uint32_t u,
-                 uint64_t source)
+static void edge(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                 const struct tms_op *op, uint32_t u, uint64_t source)
 {
     if (u == t->slot || tms_vector_get(&t->in, u) >= source) {
         return;
@@ -143,10 +147,10 @@ static void edge(struct regiontrack *rt, struct thread *t, const struct tms_op *
 
 /* ---- both ------------------------------------------------------------------------------- */
 
-void tms_regiontrack_join(struct regiontrack *rt, struct thread *t, const struct tms_op *op,
-                          uint32_t region)
+void tms_regiontrack_join(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                          const struct tms_op *op, uint32_t region)
 {
-    const struct region *r = region_at(rt, region);
+    const struct tms_regiontrack_region *r = region_at(rt, region);
 
     if (r->slot == t->slot) {
         return;
@@ -164,8 +168,8 @@ void tms_regiontrack_join(struct regiontrack *rt, struct thread *t, const struct
  * before some read, and no reader is missing: so these are edges of the closed graph, and they
  * imply all that there are.
  */
-static void join_clocks(struct regiontrack *rt, struct thread *t, const struct tms_op *op,
-                        const struct read_clocks *clocks)
+static void join_clocks(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                        const struct tms_op *op, const struct tms_regiontrack_read_clocks *clocks)
 {
     for (uint32_t u = 0; rt->graph && u < clocks->joined.capacity; u++) {
         if (clocks->joined.at[u] != 0) {
@@ -177,8 +181,8 @@ static void join_clocks(struct regiontrack *rt, struct thread *t, const struct t
     }
 }
 
-void tms_regiontrack_join_reads(struct regiontrack *rt, struct thread *t, const struct tms_op *op,
-                                const struct cell *cell)
+void tms_regiontrack_join_reads(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                                const struct tms_op *op, const struct tms_regiontrack_cell *cell)
 {
     if (cell->reads != 0 && rt->reduced) {
         join_clocks(rt, t, op, &rt->reads.clocks[cell->reads]);

@@ -10,9 +10,9 @@
 
 /* ---- sub-regions ------------------------------------------------------------------------ */
 
-static uint32_t new_region(struct regiontrack *rt)
+static uint32_t new_region(struct tms_regiontrack *rt)
 {
-    struct regions *all = &rt->regions;
+    struct tms_regiontrack_regions *all = &rt->regions;
     uint32_t region = all->free;
 
     if (region != 0) {
@@ -28,7 +28,7 @@ static uint32_t new_region(struct regiontrack *rt)
     return region;
 }
 
-static void release_region(struct regions *all, uint32_t region)
+static void release_region(struct tms_regiontrack_regions *all, uint32_t region)
 {
     if (region != 0 && --all->at[region].references == 0) {
         all->at[region].references = all->free;
@@ -37,7 +37,7 @@ static void release_region(struct regions *all, uint32_t region)
     }
 }
 
-void tms_regiontrack_refer(struct regiontrack *rt, uint32_t *reference, uint32_t region)
+void tms_regiontrack_refer(struct tms_regiontrack *rt, uint32_t *reference, uint32_t region)
 {
     if (region != 0) {
         rt->regions.at[region].references++; /* first, as it may be the same */
@@ -47,7 +47,7 @@ void tms_regiontrack_refer(struct regiontrack *rt, uint32_t *reference, uint32_t
 }
 
 /* The thread's region for what follows: the old one, if nobody else refers to it. */
-static uint32_t start_region(struct regiontrack *rt, struct thread *t)
+static uint32_t start_region(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t)
 {
     if (t->region == 0 || rt->regions.at[t->region].references > 1) {
         release_region(&rt->regions, t->region);
@@ -57,7 +57,7 @@ static uint32_t start_region(struct regiontrack *rt, struct thread *t)
 }
 
 /* subRegion() of Algorithm 1, lines 40 to 44, put off until an event is recorded. */
-uint32_t tms_regiontrack_region(struct regiontrack *rt, struct thread *t)
+uint32_t tms_regiontrack_region(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t)
 {
     if (!t->moved) {
         return t->region;
@@ -76,14 +76,14 @@ uint32_t tms_regiontrack_region(struct regiontrack *rt, struct thread *t)
 
 /* ---- reads ------------------------------------------------------------------------------ */
 
-static uint32_t free_reads(const struct regiontrack *rt, uint32_t index)
+static uint32_t free_reads(const struct tms_regiontrack *rt, uint32_t index)
 {
     return rt->reduced ? rt->reads.clocks[index].next_free : rt->reads.node[index].next;
 }
 
-static bool grow_reads(struct regiontrack *rt)
+static bool grow_reads(struct tms_regiontrack *rt)
 {
-    struct reads *all = &rt->reads;
+    struct tms_regiontrack_reads *all = &rt->reads;
     size_t wanted = all->count + (size_t)2;
 
     if (all->count == UINT32_MAX) {
@@ -95,7 +95,7 @@ static bool grow_reads(struct regiontrack *rt)
 }
 
 /* A node, or a pair of clocks; 0 on failure. */
-static uint32_t new_reads(struct regiontrack *rt)
+static uint32_t new_reads(struct tms_regiontrack *rt)
 {
     uint32_t index = rt->reads.free;
 
@@ -110,7 +110,8 @@ static uint32_t new_reads(struct regiontrack *rt)
 }
 
 /* The node of the thread in the slot, 0 if it did not read. */
-static uint32_t find_read(const struct regiontrack *rt, const struct cell *cell, uint32_t slot)
+static uint32_t find_read(const struct tms_regiontrack *rt, const struct tms_regiontrack_cell *cell,
+                          uint32_t slot)
 {
     uint32_t index = cell->reads;
 
@@ -120,12 +121,13 @@ static uint32_t find_read(const struct regiontrack *rt, const struct cell *cell,
     return index;
 }
 
-bool tms_regiontrack_has_read(const struct regiontrack *rt, const struct cell *cell, uint32_t slot)
+bool tms_regiontrack_has_read(const struct tms_regiontrack *rt,
+                              const struct tms_regiontrack_cell *cell, uint32_t slot)
 {
     return !rt->reduced && find_read(rt, cell, slot) != 0;
 }
 
-static void add_node(struct regiontrack *rt, struct cell *cell, uint32_t region)
+static void add_node(struct tms_regiontrack *rt, struct tms_regiontrack_cell *cell, uint32_t region)
 {
     uint32_t index = find_read(rt, cell, region_at(rt, region)->slot);
 
@@ -134,15 +136,15 @@ static void add_node(struct regiontrack *rt, struct cell *cell, uint32_t region)
         if (index == 0) {
             return;
         }
-        rt->reads.node[index] = (struct read_node){0, cell->reads};
+        rt->reads.node[index] = (struct tms_regiontrack_read_node){0, cell->reads};
         cell->reads = index;
     }
     tms_regiontrack_refer(rt, &rt->reads.node[index].region, region);
 }
 
 /* joined := joined ⊔ V, check := check ⊔ V[0/u], as in AeroDrome, section 4.3. */
-static bool join_clocks(struct regiontrack *rt, struct read_clocks *clocks,
-                        const struct region *read)
+static bool join_clocks(struct tms_regiontrack *rt, struct tms_regiontrack_read_clocks *clocks,
+                        const struct tms_regiontrack_region *read)
 {
     uint64_t own = tms_vector_get(&clocks->check, read->slot);
 
@@ -154,7 +156,8 @@ static bool join_clocks(struct regiontrack *rt, struct read_clocks *clocks,
            tms_vector_set(rt->memory, &clocks->check, read->slot, own);
 }
 
-static void add_clocks(struct regiontrack *rt, struct cell *cell, uint32_t region)
+static void add_clocks(struct tms_regiontrack *rt, struct tms_regiontrack_cell *cell,
+                       uint32_t region)
 {
     if (cell->reads == 0) {
         cell->reads = new_reads(rt);
@@ -165,7 +168,8 @@ static void add_clocks(struct regiontrack *rt, struct cell *cell, uint32_t regio
     }
 }
 
-void tms_regiontrack_add_read(struct regiontrack *rt, struct cell *cell, uint32_t region)
+void tms_regiontrack_add_read(struct tms_regiontrack *rt, struct tms_regiontrack_cell *cell,
+                              uint32_t region)
 {
     if (rt->reduced) {
         add_clocks(rt, cell, region);
@@ -174,9 +178,9 @@ void tms_regiontrack_add_read(struct regiontrack *rt, struct cell *cell, uint32_
     }
 }
 
-static void drop_clocks(struct regiontrack *rt, uint32_t index)
+static void drop_clocks(struct tms_regiontrack *rt, uint32_t index)
 {
-    struct read_clocks *clocks = &rt->reads.clocks[index];
+    struct tms_regiontrack_read_clocks *clocks = &rt->reads.clocks[index];
 
     forget_clock(&clocks->joined);
     forget_clock(&clocks->check);
@@ -184,10 +188,10 @@ static void drop_clocks(struct regiontrack *rt, uint32_t index)
     rt->reads.free = index;
 }
 
-static void drop_nodes(struct regiontrack *rt, uint32_t index)
+static void drop_nodes(struct tms_regiontrack *rt, uint32_t index)
 {
     while (index != 0) {
-        struct read_node *node = &rt->reads.node[index];
+        struct tms_regiontrack_read_node *node = &rt->reads.node[index];
         uint32_t next = node->next;
         tms_regiontrack_refer(rt, &node->region, 0);
         node->next = rt->reads.free;
@@ -196,7 +200,7 @@ static void drop_nodes(struct regiontrack *rt, uint32_t index)
     }
 }
 
-void tms_regiontrack_drop_reads(struct regiontrack *rt, struct cell *cell)
+void tms_regiontrack_drop_reads(struct tms_regiontrack *rt, struct tms_regiontrack_cell *cell)
 {
     if (cell->reads != 0 && rt->reduced) {
         drop_clocks(rt, cell->reads);
@@ -206,9 +210,9 @@ void tms_regiontrack_drop_reads(struct regiontrack *rt, struct cell *cell)
     cell->reads = 0;
 }
 
-void tms_regiontrack_clear_regions(struct regiontrack *rt)
+void tms_regiontrack_clear_regions(struct tms_regiontrack *rt)
 {
-    struct reads *reads = &rt->reads;
+    struct tms_regiontrack_reads *reads = &rt->reads;
 
     for (size_t i = 0; i < rt->regions.capacity; i++) {
         tms_vector_clear(rt->memory, &rt->regions.at[i].clock);

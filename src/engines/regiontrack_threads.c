@@ -9,12 +9,12 @@
 
 #define LEAST_THREADS 16
 
-static void fail_memory(struct regiontrack *rt)
+static void fail_memory(struct tms_regiontrack *rt)
 {
     tms_host_fail(rt->host, TMS_ERR_MEMORY);
 }
 
-bool tms_regiontrack_need_id(struct regiontrack *rt, uint32_t id)
+bool tms_regiontrack_need_id(struct tms_regiontrack *rt, uint32_t id)
 {
     size_t wanted = (size_t)id + 1;
 
@@ -27,10 +27,10 @@ bool tms_regiontrack_need_id(struct regiontrack *rt, uint32_t id)
 }
 
 /* Does no running transaction come before anything that the thread in the slot did? */
-static bool is_unreached(const struct regiontrack *rt, uint32_t slot)
+static bool is_unreached(const struct tms_regiontrack *rt, uint32_t slot)
 {
     for (uint32_t i = 0; i < rt->thread_count; i++) {
-        const struct thread *p = &rt->threads[i];
+        const struct tms_regiontrack_thread *p = &rt->threads[i];
         bool in_graph = p->is_source && first_sink(p, slot) != NEVER;
         bool in_order =
             p->begin != 0 && tms_vector_get(&rt->threads[slot].clock, p->slot) >= p->begin;
@@ -47,7 +47,7 @@ static bool is_unreached(const struct regiontrack *rt, uint32_t slot)
  * would invent an order between strangers. The list is looked through again only when it has
  * doubled since that was last in vain.
  */
-static bool reuse_slot(struct regiontrack *rt, uint32_t *slot)
+static bool reuse_slot(struct tms_regiontrack *rt, uint32_t *slot)
 {
     if (rt->retired_count < rt->retired_tried * 2) {
         return false;
@@ -64,7 +64,7 @@ static bool reuse_slot(struct regiontrack *rt, uint32_t *slot)
     return false;
 }
 
-static bool new_slot(struct regiontrack *rt, uint32_t *slot)
+static bool new_slot(struct tms_regiontrack *rt, uint32_t *slot)
 {
     if (!TMS_RESERVE(rt->memory, &rt->threads, &rt->thread_capacity, rt->thread_count + (size_t)1,
                      LEAST_THREADS)) {
@@ -74,7 +74,8 @@ static bool new_slot(struct regiontrack *rt, uint32_t *slot)
     return true;
 }
 
-struct thread *tms_regiontrack_settle_in(struct regiontrack *rt, const struct tms_op *op)
+struct tms_regiontrack_thread *tms_regiontrack_settle_in(struct tms_regiontrack *rt,
+                                                         const struct tms_op *op)
 {
     uint32_t slot;
 
@@ -85,7 +86,7 @@ struct thread *tms_regiontrack_settle_in(struct regiontrack *rt, const struct tm
         fail_memory(rt);
         return NULL;
     }
-    struct thread *t = &rt->threads[slot];
+    struct tms_regiontrack_thread *t = &rt->threads[slot];
     t->id = op->thread;
     t->slot = slot;
     forget_clock(&t->clock); /* what the slot learnt before belongs to its predecessor there, … */
@@ -96,7 +97,7 @@ struct thread *tms_regiontrack_settle_in(struct regiontrack *rt, const struct tm
     return t;
 }
 
-void tms_regiontrack_retire(struct regiontrack *rt, uint32_t slot)
+void tms_regiontrack_retire(struct tms_regiontrack *rt, uint32_t slot)
 {
     if (!TMS_RESERVE(rt->memory, &rt->retired, &rt->retired_capacity, rt->retired_count + (size_t)1,
                      LEAST_THREADS)) {
@@ -106,7 +107,8 @@ void tms_regiontrack_retire(struct regiontrack *rt, uint32_t slot)
     rt->retired[rt->retired_count++] = slot;
 }
 
-void tms_regiontrack_tick(struct regiontrack *rt, struct thread *t, uint64_t event)
+void tms_regiontrack_tick(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                          uint64_t event)
 {
     t->moved = true;
     if (rt->order && !tms_vector_set(rt->memory, &t->clock, t->slot, event)) {
@@ -114,14 +116,15 @@ void tms_regiontrack_tick(struct regiontrack *rt, struct thread *t, uint64_t eve
     }
 }
 
-void tms_regiontrack_advance(struct regiontrack *rt, struct thread *t, uint64_t event)
+void tms_regiontrack_advance(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
+                             uint64_t event)
 {
     assert(t->number <= event);
     t->number = event;
     tms_regiontrack_tick(rt, t, event);
 }
 
-void tms_regiontrack_clear_threads(struct regiontrack *rt)
+void tms_regiontrack_clear_threads(struct tms_regiontrack *rt)
 {
     for (uint32_t i = 0; i < rt->thread_count; i++) {
         tms_vector_clear(rt->memory, &rt->threads[i].clock);

@@ -35,9 +35,9 @@
  * END is not looked at, as blocks are many: what it does to the blocks inside, when these are not
  * nested as they should be, is made up for here. Until then nobody asks for them.
  */
-static void on_begin(struct sidetrack *s, const struct tms_op *op)
+static void on_begin(struct tms_sidetrack *s, const struct tms_op *op)
 {
-    struct thread *t = sidetrack_thread(s, op->thread);
+    struct tms_sidetrack_thread *t = sidetrack_thread(s, op->thread);
 
     if (t == NULL) {
         return;
@@ -52,23 +52,23 @@ static void on_begin(struct sidetrack *s, const struct tms_op *op)
     t->sourced = 0;
 }
 
-static void on_nested(struct sidetrack *s, const struct tms_op *op)
+static void on_nested(struct tms_sidetrack *s, const struct tms_op *op)
 {
-    struct thread *t = sidetrack_thread(s, op->thread);
+    struct tms_sidetrack_thread *t = sidetrack_thread(s, op->thread);
 
     if (t != NULL && !tms_nesting_follow(&t->nesting, s->memory, op)) {
         sidetrack_out_of_memory(s);
     }
 }
 
-static void on_access(struct sidetrack *s, const struct tms_op *op)
+static void on_access(struct tms_sidetrack *s, const struct tms_op *op)
 {
     if (s->predict & TMS_PREDICT_VARIABLE) {
         tms_sidetrack_access(s, op);
     }
 }
 
-static void on_read(struct sidetrack *s, const struct tms_op *op)
+static void on_read(struct tms_sidetrack *s, const struct tms_op *op)
 {
     on_access(s, op);
     if ((op->flags & TMS_OP_ORDER) != 0 && (s->predict & TMS_PREDICT_ATOMIC) != 0) {
@@ -76,7 +76,7 @@ static void on_read(struct sidetrack *s, const struct tms_op *op)
     }
 }
 
-static void on_write(struct sidetrack *s, const struct tms_op *op)
+static void on_write(struct tms_sidetrack *s, const struct tms_op *op)
 {
     on_access(s, op);
     if ((op->flags & TMS_OP_ORDER) != 0 && (s->predict & TMS_PREDICT_ATOMIC) != 0) {
@@ -84,7 +84,7 @@ static void on_write(struct sidetrack *s, const struct tms_op *op)
     }
 }
 
-static void on_update(struct sidetrack *s, const struct tms_op *op)
+static void on_update(struct tms_sidetrack *s, const struct tms_op *op)
 {
     on_access(s, op);
     if (s->predict & TMS_PREDICT_ATOMIC) {
@@ -92,28 +92,28 @@ static void on_update(struct sidetrack *s, const struct tms_op *op)
     }
 }
 
-static void on_shared_acquire(struct sidetrack *s, const struct tms_op *op)
+static void on_shared_acquire(struct tms_sidetrack *s, const struct tms_op *op)
 {
     if (s->predict & TMS_PREDICT_SHARED) {
         tms_sidetrack_acquire_shared(s, op);
     }
 }
 
-static void on_shared_release(struct sidetrack *s, const struct tms_op *op)
+static void on_shared_release(struct tms_sidetrack *s, const struct tms_op *op)
 {
     if (s->predict & TMS_PREDICT_SHARED) {
         tms_sidetrack_release_shared(s, op);
     }
 }
 
-static void on_fork(struct sidetrack *s, const struct tms_op *op)
+static void on_fork(struct tms_sidetrack *s, const struct tms_op *op)
 {
     tms_sidetrack_fork(s, op->thread, op->target);
 }
 
-static void on_join(struct sidetrack *s, const struct tms_op *op)
+static void on_join(struct tms_sidetrack *s, const struct tms_op *op)
 {
-    struct thread *t = sidetrack_thread(s, op->thread);
+    struct tms_sidetrack_thread *t = sidetrack_thread(s, op->thread);
 
     if (t != NULL) {
         tms_sidetrack_wait(s, t, op, SECTION_WAITS);
@@ -121,7 +121,7 @@ static void on_join(struct sidetrack *s, const struct tms_op *op)
     }
 }
 
-static struct tms_vector *barrier_of(struct sidetrack *s, uint32_t id)
+static struct tms_vector *barrier_of(struct tms_sidetrack *s, uint32_t id)
 {
     if (!TMS_RESERVE(s->memory, &s->barriers, &s->barrier_capacity, (size_t)id + 1, 4)) {
         sidetrack_out_of_memory(s);
@@ -131,7 +131,8 @@ static struct tms_vector *barrier_of(struct sidetrack *s, uint32_t id)
 }
 
 /* What the thread did so far comes before what those do that learn from the vector. */
-static void teach(struct sidetrack *s, struct thread *t, struct tms_vector *vector)
+static void teach(struct tms_sidetrack *s, struct tms_sidetrack_thread *t,
+                  struct tms_vector *vector)
 {
     if (!tms_vector_join(s->memory, vector, &t->clock)) {
         sidetrack_out_of_memory(s);
@@ -139,9 +140,9 @@ static void teach(struct sidetrack *s, struct thread *t, struct tms_vector *vect
     t->clock.at[t->slot]++;
 }
 
-static void on_arrive(struct sidetrack *s, const struct tms_op *op)
+static void on_arrive(struct tms_sidetrack *s, const struct tms_op *op)
 {
-    struct thread *t = sidetrack_thread(s, op->thread);
+    struct tms_sidetrack_thread *t = sidetrack_thread(s, op->thread);
     struct tms_vector *barrier = barrier_of(s, op->target);
 
     if ((s->predict & TMS_PREDICT_BARRIER) != 0 && t != NULL && barrier != NULL) {
@@ -149,9 +150,9 @@ static void on_arrive(struct sidetrack *s, const struct tms_op *op)
     }
 }
 
-static void on_depart(struct sidetrack *s, const struct tms_op *op)
+static void on_depart(struct tms_sidetrack *s, const struct tms_op *op)
 {
-    struct thread *t = sidetrack_thread(s, op->thread);
+    struct tms_sidetrack_thread *t = sidetrack_thread(s, op->thread);
     const struct tms_vector *barrier = barrier_of(s, op->target);
 
     if ((s->predict & TMS_PREDICT_BARRIER) != 0 && t != NULL && barrier != NULL) {
@@ -160,7 +161,7 @@ static void on_depart(struct sidetrack *s, const struct tms_op *op)
     }
 }
 
-static struct tms_vector *channel_of(struct sidetrack *s, uint32_t id)
+static struct tms_vector *channel_of(struct tms_sidetrack *s, uint32_t id)
 {
     if (!TMS_RESERVE(s->memory, &s->channels, &s->channel_capacity, (size_t)id + 1, 4)) {
         sidetrack_out_of_memory(s);
@@ -169,9 +170,9 @@ static struct tms_vector *channel_of(struct sidetrack *s, uint32_t id)
     return &s->channels[id];
 }
 
-static void on_send(struct sidetrack *s, const struct tms_op *op)
+static void on_send(struct tms_sidetrack *s, const struct tms_op *op)
 {
-    struct thread *t = sidetrack_thread(s, op->thread);
+    struct tms_sidetrack_thread *t = sidetrack_thread(s, op->thread);
     struct tms_vector *channel = channel_of(s, op->target);
 
     if (t != NULL && channel != NULL) {
@@ -179,9 +180,9 @@ static void on_send(struct sidetrack *s, const struct tms_op *op)
     }
 }
 
-static void on_receive(struct sidetrack *s, const struct tms_op *op)
+static void on_receive(struct tms_sidetrack *s, const struct tms_op *op)
 {
-    struct thread *t = sidetrack_thread(s, op->thread);
+    struct tms_sidetrack_thread *t = sidetrack_thread(s, op->thread);
     const struct tms_vector *channel = channel_of(s, op->target);
 
     if (t != NULL && channel != NULL) {
@@ -190,12 +191,12 @@ static void on_receive(struct sidetrack *s, const struct tms_op *op)
 }
 
 /* The signal that ends a wait is not in the trace; it came before the lock was taken back. */
-static void on_step(struct sidetrack *s, const struct tms_op *op)
+static void on_step(struct tms_sidetrack *s, const struct tms_op *op)
 {
     if (op->event_kind != TMS_EVENT_WAIT || (s->predict & TMS_PREDICT_WAIT) == 0) {
         return;
     }
-    struct thread *t = sidetrack_thread(s, op->thread);
+    struct tms_sidetrack_thread *t = sidetrack_thread(s, op->thread);
     if (t != NULL) {
         tms_sidetrack_wait(s, t, op, SECTION_WAITS);
         t->woken = true;
@@ -203,24 +204,26 @@ static void on_step(struct sidetrack *s, const struct tms_op *op)
 }
 
 /* The variable is a new one: nothing that was said of the old holds. */
-static void on_forget(struct sidetrack *s, const struct tms_op *op)
+static void on_forget(struct tms_sidetrack *s, const struct tms_op *op)
 {
-    struct lock *atomic = op->target < s->atomic_capacity ? s->atomics[op->target] : NULL;
+    struct tms_sidetrack_lock *atomic =
+        op->target < s->atomic_capacity ? s->atomics[op->target] : NULL;
 
     if (atomic != NULL) {
         atomic->released_at = atomic->released_age = 0;
-        atomic->stored = atomic->written = (struct source){0};
+        atomic->stored = atomic->written = (struct tms_sidetrack_source){0};
         for (int kind = 0; kind < KINDS; kind++) {
-            atomic->last[kind][0].acquire = atomic->last[kind][1].acquire = (struct acquire){0};
+            atomic->last[kind][0].acquire = atomic->last[kind][1].acquire =
+                (struct tms_sidetrack_acquire){0};
             sidetrack_spend(&atomic->window[kind]);
         }
     }
     if (op->target < s->variable_capacity) {
-        s->variables[op->target] = (struct guarded){0};
+        s->variables[op->target] = (struct tms_sidetrack_guarded){0};
     }
 }
 
-typedef void handler(struct sidetrack *s, const struct tms_op *op);
+typedef void handler(struct tms_sidetrack *s, const struct tms_op *op);
 
 static handler *const handlers[TMS_OP_COUNT] = {
     [TMS_OP_BEGIN] = on_begin,
@@ -274,21 +277,21 @@ static uint64_t others_of(const struct tms_op *ops, size_t count)
     return others;
 }
 
-static inline void handle(struct sidetrack *s, const struct tms_op *op)
+static inline void handle(struct tms_sidetrack *s, const struct tms_op *op)
 {
     if (handlers[op->kind] != NULL) {
         handlers[op->kind](s, op);
     }
 }
 
-static void take_each(struct sidetrack *s, const struct tms_op *ops, size_t count)
+static void take_each(struct tms_sidetrack *s, const struct tms_op *ops, size_t count)
 {
     for (size_t i = 0; i < count && s->host->failed == TMS_OK; i++) {
         handle(s, &ops[i]);
     }
 }
 
-static void take_others(struct sidetrack *s, const struct tms_op *ops, size_t count)
+static void take_others(struct tms_sidetrack *s, const struct tms_op *ops, size_t count)
 {
     uint64_t others = others_of(ops, count) & UINT64_MAX >> (GROUP - count);
 
@@ -298,7 +301,7 @@ static void take_others(struct sidetrack *s, const struct tms_op *ops, size_t co
 }
 
 /* Working aside it gets neither plain accesses nor ends, and has none to look for. */
-static void group(struct sidetrack *s, const struct tms_op *ops, size_t count)
+static void group(struct tms_sidetrack *s, const struct tms_op *ops, size_t count)
 {
     bool none = tms_bits_of_eight(tms_neither_kind(kinds_of_eight(ops), TMS_OP_READ)) == 0xff;
 
@@ -322,7 +325,7 @@ static void batch(void *state, const struct tms_op *ops, size_t count)
 
 static int create(void *state, struct tms_host *host)
 {
-    struct sidetrack *s = state;
+    struct tms_sidetrack *s = state;
 
     s->host = host;
     s->memory = &host->memory;
@@ -338,7 +341,7 @@ static void finish(void *state)
 
 static void stats(const void *state, struct tms_counters *counters)
 {
-    const struct sidetrack *s = state;
+    const struct tms_sidetrack *s = state;
     const struct tms_counter all[] = {
         {"acquires", "acquires looked at, atomic updates included", s->acquires},
         {"windows", "windows of two acquires in one block, of one lock or of two", s->windows},
@@ -355,7 +358,7 @@ static void stats(const void *state, struct tms_counters *counters)
 
 static void destroy(void *state)
 {
-    struct sidetrack *s = state;
+    struct tms_sidetrack *s = state;
 
     if (s->memory != NULL) {
         tms_sidetrack_clear(s);
@@ -378,7 +381,7 @@ const struct tms_engine tms_engine_sidetrack = {
             .found = TMS_VERDICT_PREDICTED,
             .clean = TMS_VERDICT_NONE_PREDICTED,
         },
-    .state_size = sizeof(struct sidetrack),
+    .state_size = sizeof(struct tms_sidetrack),
     .create = create,
     .no_ends = true,
     .channels = true,

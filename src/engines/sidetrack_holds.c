@@ -11,7 +11,7 @@
 #include "engines/sidetrack.h"
 
 /* The hold that began with this event, or the first after it. */
-static struct hold *hold_since(struct thread *t, uint64_t event)
+static struct tms_sidetrack_hold *hold_since(struct tms_sidetrack_thread *t, uint64_t event)
 {
     size_t low = 0, high = t->held_count - 1;
 
@@ -26,7 +26,8 @@ static struct hold *hold_since(struct thread *t, uint64_t event)
     return &t->held[low];
 }
 
-static struct hold *search_each(struct thread *t, const struct lock *lock)
+static struct tms_sidetrack_hold *search_each(struct tms_sidetrack_thread *t,
+                                              const struct tms_sidetrack_lock *lock)
 {
     for (size_t i = t->held_count; i > 0; i--) {
         if (t->held[i - 1].lock == lock) {
@@ -36,11 +37,12 @@ static struct hold *search_each(struct thread *t, const struct lock *lock)
     return NULL;
 }
 
-struct hold *tms_sidetrack_search_hold(struct thread *t, struct lock *lock)
+struct tms_sidetrack_hold *tms_sidetrack_search_hold(struct tms_sidetrack_thread *t,
+                                                     struct tms_sidetrack_lock *lock)
 {
     for (int kind = 0; kind < KINDS; kind++) {
-        const struct acquire *last = sidetrack_last(lock, kind);
-        struct hold *hold = hold_since(t, last->place.event);
+        const struct tms_sidetrack_acquire *last = sidetrack_last(lock, kind);
+        struct tms_sidetrack_hold *hold = hold_since(t, last->place.event);
         if (hold->lock == lock) {
             return hold;
         }
@@ -48,7 +50,7 @@ struct hold *tms_sidetrack_search_hold(struct thread *t, struct lock *lock)
     return lock->shared ? search_each(t, lock) : NULL;
 }
 
-static void close_gaps(struct thread *t)
+static void close_gaps(struct tms_sidetrack_thread *t)
 {
     size_t count = 0;
 
@@ -61,7 +63,7 @@ static void close_gaps(struct thread *t)
     t->gap_count = 0;
 }
 
-void tms_sidetrack_leave_gap(struct thread *t, struct hold *hold)
+void tms_sidetrack_leave_gap(struct tms_sidetrack_thread *t, struct tms_sidetrack_hold *hold)
 {
     hold->lock = NULL;
     t->gap_count++;

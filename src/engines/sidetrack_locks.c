@@ -13,13 +13,14 @@
 /* ---- order ------------------------------------------------------------------------------ */
 
 /* Clocks have room to spare: only slots that are in use are looked at. Behind them is zero. */
-static inline size_t width_of(const struct sidetrack *s, const struct tms_vector *clock)
+static inline size_t width_of(const struct tms_sidetrack *s, const struct tms_vector *clock)
 {
     return clock->capacity < s->slot_count ? clock->capacity : s->slot_count;
 }
 
 /* C := C ⊔ clock */
-ALWAYS_INLINE void learn(struct sidetrack *s, struct thread *t, const struct tms_vector *clock)
+ALWAYS_INLINE void learn(struct tms_sidetrack *s, struct tms_sidetrack_thread *t,
+                         const struct tms_vector *clock)
 {
     size_t width = width_of(s, clock);
 
@@ -37,13 +38,14 @@ ALWAYS_INLINE void learn(struct sidetrack *s, struct thread *t, const struct tms
     t->age = ++s->age;
 }
 
-void tms_sidetrack_learn(struct sidetrack *s, struct thread *t, const struct tms_vector *clock)
+void tms_sidetrack_learn(struct tms_sidetrack *s, struct tms_sidetrack_thread *t,
+                         const struct tms_vector *clock)
 {
     learn(s, t, clock);
 }
 
 /* A larger clock for a lock, all zero. What it had goes back with the lock. */
-static bool renew_clock(struct sidetrack *s, struct tms_vector *clock, size_t wanted)
+static bool renew_clock(struct tms_sidetrack *s, struct tms_vector *clock, size_t wanted)
 {
     size_t capacity = tms_capacity(clock->capacity, wanted, TMS_LINE / sizeof(*clock->at));
     uint64_t *at = tms_arena_take_line(&s->arena, s->memory, capacity * sizeof(*at));
@@ -54,7 +56,7 @@ static bool renew_clock(struct sidetrack *s, struct tms_vector *clock, size_t wa
     return at != NULL;
 }
 
-static inline bool copy_clock(struct sidetrack *s, struct tms_vector *into,
+static inline bool copy_clock(struct tms_sidetrack *s, struct tms_vector *into,
                               const struct tms_vector *from)
 {
     size_t width = width_of(s, from);
@@ -75,7 +77,8 @@ static inline bool copy_clock(struct sidetrack *s, struct tms_vector *into,
 }
 
 /* C := C ⊔ R */
-ALWAYS_INLINE void learn_lock(struct sidetrack *s, struct thread *t, struct lock *lock, int kind)
+ALWAYS_INLINE void learn_lock(struct tms_sidetrack *s, struct tms_sidetrack_thread *t,
+                              struct tms_sidetrack_lock *lock, int kind)
 {
     if (lock->released_at > tms_vector_get(&t->clock, lock->releaser)) {
         learn(s, t, &lock->released);
@@ -88,7 +91,8 @@ ALWAYS_INLINE void learn_lock(struct sidetrack *s, struct thread *t, struct lock
 
 /* R := C, and a tick. If the thread has learnt nothing since its last time, R is right but for one
  * component. */
-ALWAYS_INLINE void teach_lock(struct sidetrack *s, struct thread *t, struct lock *lock, int kind)
+ALWAYS_INLINE void teach_lock(struct tms_sidetrack *s, struct tms_sidetrack_thread *t,
+                              struct tms_sidetrack_lock *lock, int kind)
 {
     uint64_t *own = &t->clock.at[t->slot];
     bool room = true;
@@ -113,8 +117,8 @@ ALWAYS_INLINE void teach_lock(struct sidetrack *s, struct thread *t, struct lock
 
 /* The thread may have to wait here: its locks are held that long, their sections are no plain ones.
  */
-void tms_sidetrack_wait(struct sidetrack *s, struct thread *t, const struct tms_op *op,
-                        uint8_t section)
+void tms_sidetrack_wait(struct tms_sidetrack *s, struct tms_sidetrack_thread *t,
+                        const struct tms_op *op, uint8_t section)
 {
     if (t->held_count == 0) {
         return;
@@ -138,19 +142,20 @@ void tms_sidetrack_wait(struct sidetrack *s, struct thread *t, const struct tms_
 /* ---- taking and giving back --------------------------------------------------------------- */
 
 /* The acquire is the first of its form in the block. Is there one before that could come behind? */
-ALWAYS_INLINE void start_form(const struct taking *taking, struct taken *taken, int form)
+ALWAYS_INLINE void start_form(const struct tms_sidetrack_taking *taking,
+                              struct tms_sidetrack_taken *taken, int form)
 {
     taken->since[form] = taking->op->event;
     taken->before[form] = 0;
     if (form == SHARED || taking->lock->shared) {
-        const struct acquire *culprit = sidetrack_last(taking->lock, !form);
+        const struct tms_sidetrack_acquire *culprit = sidetrack_last(taking->lock, !form);
         bool fixed = culprit->fixed | sidetrack_knows(taking->t, culprit);
         taken->before[form] = culprit->place.event * !fixed; /* no branch: who could guess it? */
     }
 }
 
-ALWAYS_INLINE void follow_form(struct sidetrack *s, const struct taking *taking,
-                               struct taken *taken, int form)
+ALWAYS_INLINE void follow_form(struct tms_sidetrack *s, const struct tms_sidetrack_taking *taking,
+                               struct tms_sidetrack_taken *taken, int form)
 {
     if (taken->last[form].event == 0) {
         start_form(taking, taken, form);
@@ -161,9 +166,9 @@ ALWAYS_INLINE void follow_form(struct sidetrack *s, const struct taking *taking,
 }
 
 /* What an acquire in a block tells, and the windows that it makes with those before it. */
-ALWAYS_INLINE void follow(struct sidetrack *s, const struct taking *taking)
+ALWAYS_INLINE void follow(struct tms_sidetrack *s, const struct tms_sidetrack_taking *taking)
 {
-    struct taken *taken =
+    struct tms_sidetrack_taken *taken =
         sidetrack_taken(s, taking->t, sidetrack_key(taking->op, taking->on_class));
 
     if (taken == NULL) {
@@ -176,10 +181,10 @@ ALWAYS_INLINE void follow(struct sidetrack *s, const struct taking *taking)
 }
 
 /* [OUTSIDE ACQUIRE], [FIRST ACQUIRE] and [SECOND ACQUIRE], but for what the acquire could cut. */
-ALWAYS_INLINE void finish_taking(struct sidetrack *s, const struct taking *taking)
+ALWAYS_INLINE void finish_taking(struct tms_sidetrack *s, const struct tms_sidetrack_taking *taking)
 {
-    struct thread *t = taking->t;
-    struct lock *lock = taking->lock;
+    struct tms_sidetrack_thread *t = taking->t;
+    struct tms_sidetrack_lock *lock = taking->lock;
     int kind = taking->kind;
 
     s->acquires++;
@@ -192,9 +197,9 @@ ALWAYS_INLINE void finish_taking(struct sidetrack *s, const struct taking *takin
 }
 
 /* Two sections of different locks in a block are a window as well. */
-ALWAYS_INLINE void follow_pairs(struct sidetrack *s, const struct taking *taking)
+ALWAYS_INLINE void follow_pairs(struct tms_sidetrack *s, const struct tms_sidetrack_taking *taking)
 {
-    struct thread *t = taking->t;
+    struct tms_sidetrack_thread *t = taking->t;
 
     if ((taking->op->flags & TMS_OP_IN_BLOCK) != 0 && t->completed == t->block) {
         tms_sidetrack_set_pair(s, taking);
@@ -203,21 +208,21 @@ ALWAYS_INLINE void follow_pairs(struct sidetrack *s, const struct taking *taking
 }
 
 /* The signal that woke the thread may be due to anything that was done under the lock since. */
-static void wake(struct sidetrack *s, const struct taking *taking)
+static void wake(struct tms_sidetrack *s, const struct tms_sidetrack_taking *taking)
 {
     learn_lock(s, taking->t, taking->lock, taking->kind);
     taking->t->woken = false;
 }
 
-ALWAYS_INLINE void take(struct sidetrack *s, const struct tms_op *op, int kind)
+ALWAYS_INLINE void take(struct tms_sidetrack *s, const struct tms_op *op, int kind)
 {
-    struct thread *t = sidetrack_thread(s, op->thread);
-    struct lock *lock = sidetrack_lock(s, op->target);
+    struct tms_sidetrack_thread *t = sidetrack_thread(s, op->thread);
+    struct tms_sidetrack_lock *lock = sidetrack_lock(s, op->target);
 
     if (t == NULL || lock == NULL) {
         return;
     }
-    struct taking taking = {
+    struct tms_sidetrack_taking taking = {
         .t = t, .lock = lock, .op = op, .kind = kind, .on_class = TMS_CLASS_LOCK};
     if (t->held_count != 0) {
         tms_sidetrack_wait(s, t, op, lock->inner ? SECTION_NESTED : 0);
@@ -236,39 +241,41 @@ ALWAYS_INLINE void take(struct sidetrack *s, const struct tms_op *op, int kind)
         sidetrack_out_of_memory(s);
         return;
     }
-    t->held[t->held_count++] = (struct hold){.lock = lock,
-                                             .event = op->event,
-                                             .id = op->target,
-                                             .cut = cut,
-                                             .pair = pair,
-                                             .kind = (uint8_t)kind};
+    t->held[t->held_count++] = (struct tms_sidetrack_hold){.lock = lock,
+                                                           .event = op->event,
+                                                           .id = op->target,
+                                                           .cut = cut,
+                                                           .pair = pair,
+                                                           .kind = (uint8_t)kind};
 }
 
 /* Did the section that ends here begin in the same block? */
-static inline bool is_within_block(const struct thread *t, const struct hold *hold,
-                                   const struct tms_op *op)
+static inline bool is_within_block(const struct tms_sidetrack_thread *t,
+                                   const struct tms_sidetrack_hold *hold, const struct tms_op *op)
 {
     return (op->flags & TMS_OP_IN_BLOCK) != 0 && hold->event > t->name.begin_event;
 }
 
 /* How the section went, for before-errors in which its thread is the culprit, or the block's. */
-static void note_section(struct sidetrack *s, struct thread *t, const struct hold *hold,
-                         const struct tms_op *op, uint8_t section)
+static void note_section(struct tms_sidetrack *s, struct tms_sidetrack_thread *t,
+                         const struct tms_sidetrack_hold *hold, const struct tms_op *op,
+                         uint8_t section)
 {
-    struct acquire *last = sidetrack_last(hold->lock, hold->kind);
+    struct tms_sidetrack_acquire *last = sidetrack_last(hold->lock, hold->kind);
 
     if (last->place.event == hold->event) {
         last->section = section;
     }
     if (is_within_block(t, hold, op)) {
-        struct taken *taken = sidetrack_taken(s, t, sidetrack_key(op, TMS_CLASS_LOCK));
+        struct tms_sidetrack_taken *taken =
+            sidetrack_taken(s, t, sidetrack_key(op, TMS_CLASS_LOCK));
         if (taken != NULL) {
             taken->section |= section;
         }
     }
 }
 
-static void bind_window(const struct thread *t, struct window *window)
+static void bind_window(const struct tms_sidetrack_thread *t, struct tms_sidetrack_window *window)
 {
     if (window->second.place.kind == TMS_EVENT_SHARED_ACQUIRE &&
         window->second.in.thread != t->id && sidetrack_knows(t, &window->second)) {
@@ -281,9 +288,9 @@ static void bind_window(const struct thread *t, struct window *window)
  * culprit comes before an acquire that this thread knows of, and a shared acquire that it knows of
  * is not put off.
  */
-static void bind_shared(const struct thread *t, struct lock *lock)
+static void bind_shared(const struct tms_sidetrack_thread *t, struct tms_sidetrack_lock *lock)
 {
-    struct acquire *last = sidetrack_last(lock, SHARED);
+    struct tms_sidetrack_acquire *last = sidetrack_last(lock, SHARED);
 
     bind_window(t, &lock->window[SHARED]);
     if (lock->paired) {
@@ -294,15 +301,15 @@ static void bind_shared(const struct thread *t, struct lock *lock)
     }
 }
 
-ALWAYS_INLINE void give_back(struct sidetrack *s, const struct tms_op *op, int kind)
+ALWAYS_INLINE void give_back(struct tms_sidetrack *s, const struct tms_op *op, int kind)
 {
-    struct thread *t = sidetrack_thread(s, op->thread);
-    struct lock *lock = sidetrack_lock(s, op->target);
+    struct tms_sidetrack_thread *t = sidetrack_thread(s, op->thread);
+    struct tms_sidetrack_lock *lock = sidetrack_lock(s, op->target);
 
     if (t == NULL || lock == NULL) {
         return;
     }
-    struct hold *hold = sidetrack_find_hold(t, lock);
+    struct tms_sidetrack_hold *hold = sidetrack_find_hold(t, lock);
     assert(hold != NULL);
     uint8_t section = sidetrack_section(t, hold);
     if (section != 0) {
@@ -319,29 +326,29 @@ ALWAYS_INLINE void give_back(struct sidetrack *s, const struct tms_op *op, int k
     teach_lock(s, t, lock, kind);
 }
 
-void tms_sidetrack_acquire(struct sidetrack *s, const struct tms_op *op)
+void tms_sidetrack_acquire(struct tms_sidetrack *s, const struct tms_op *op)
 {
     take(s, op, EXCLUSIVE);
 }
 
-void tms_sidetrack_acquire_shared(struct sidetrack *s, const struct tms_op *op)
+void tms_sidetrack_acquire_shared(struct tms_sidetrack *s, const struct tms_op *op)
 {
     take(s, op, SHARED);
 }
 
-void tms_sidetrack_release(struct sidetrack *s, const struct tms_op *op)
+void tms_sidetrack_release(struct tms_sidetrack *s, const struct tms_op *op)
 {
     give_back(s, op, EXCLUSIVE);
 }
 
-void tms_sidetrack_release_shared(struct sidetrack *s, const struct tms_op *op)
+void tms_sidetrack_release_shared(struct tms_sidetrack *s, const struct tms_op *op)
 {
     give_back(s, op, SHARED);
 }
 
 /* ---- atomics ------------------------------------------------------------------------------ */
 
-static inline struct lock *atomic_of(struct sidetrack *s, uint32_t variable)
+static inline struct tms_sidetrack_lock *atomic_of(struct tms_sidetrack *s, uint32_t variable)
 {
     if (__builtin_expect(variable < s->atomic_capacity && s->atomics[variable] != NULL, 1)) {
         return s->atomics[variable];
@@ -349,7 +356,8 @@ static inline struct lock *atomic_of(struct sidetrack *s, uint32_t variable)
     return tms_sidetrack_new_lock(s, &s->atomics, &s->atomic_capacity, variable);
 }
 
-static void set_source(struct source *source, const struct thread *t, const struct tms_op *op)
+static void set_source(struct tms_sidetrack_source *source, const struct tms_sidetrack_thread *t,
+                       const struct tms_op *op)
 {
     source->other = source->thread == t->id ? source->other : source->event;
     source->event = op->event;
@@ -360,7 +368,7 @@ static void set_source(struct source *source, const struct thread *t, const stru
  * The thread goes on with a value. Stores of others count even if it has stored since: in another
  * schedule they may come between.
  */
-static void note_source(struct thread *t, const struct source *source)
+static void note_source(struct tms_sidetrack_thread *t, const struct tms_sidetrack_source *source)
 {
     uint64_t foreign = source->thread == t->id ? source->other : source->event;
 
@@ -370,7 +378,8 @@ static void note_source(struct thread *t, const struct source *source)
 /* Recordings of programs name semaphores like this. */
 #define SEMAPHORE_PREFIX "semaphore:"
 
-static bool is_semaphore(const struct sidetrack *s, struct lock *atomic, uint32_t variable)
+static bool is_semaphore(const struct tms_sidetrack *s, struct tms_sidetrack_lock *atomic,
+                         uint32_t variable)
 {
     if (atomic->semaphore == SEMAPHORE_UNKNOWN) {
         struct tms_names *names = &s->host->context->names[TMS_CLASS_VARIABLE];
@@ -386,15 +395,15 @@ static bool is_semaphore(const struct sidetrack *s, struct lock *atomic, uint32_
  * one, but is no window: a wait can't be put before the post that it waited for. It may wait for
  * more than a lock.
  */
-void tms_sidetrack_update(struct sidetrack *s, const struct tms_op *op)
+void tms_sidetrack_update(struct tms_sidetrack *s, const struct tms_op *op)
 {
-    struct thread *t = sidetrack_thread(s, op->thread);
-    struct lock *atomic = atomic_of(s, op->target);
+    struct tms_sidetrack_thread *t = sidetrack_thread(s, op->thread);
+    struct tms_sidetrack_lock *atomic = atomic_of(s, op->target);
 
     if (t == NULL || atomic == NULL) {
         return;
     }
-    struct taking taking = {
+    struct tms_sidetrack_taking taking = {
         .t = t, .lock = atomic, .op = op, .kind = EXCLUSIVE, .on_class = TMS_CLASS_VARIABLE};
     if (is_semaphore(s, atomic, op->target)) {
         tms_sidetrack_wait(s, t, op, SECTION_WAITS);
@@ -417,10 +426,10 @@ void tms_sidetrack_update(struct sidetrack *s, const struct tms_op *op)
  * thread could go another way. That holds for every order, relaxed too. If that is the first it
  * hears of what the other thread did, it may have waited for it.
  */
-void tms_sidetrack_load(struct sidetrack *s, const struct tms_op *op)
+void tms_sidetrack_load(struct tms_sidetrack *s, const struct tms_op *op)
 {
-    struct thread *t = sidetrack_thread(s, op->thread);
-    struct lock *atomic = atomic_of(s, op->target);
+    struct tms_sidetrack_thread *t = sidetrack_thread(s, op->thread);
+    struct tms_sidetrack_lock *atomic = atomic_of(s, op->target);
 
     if (t == NULL || atomic == NULL) {
         return;
@@ -433,10 +442,10 @@ void tms_sidetrack_load(struct sidetrack *s, const struct tms_op *op)
 }
 
 /* Updates before it and after it do not change places: they would read another value. */
-void tms_sidetrack_store(struct sidetrack *s, const struct tms_op *op)
+void tms_sidetrack_store(struct tms_sidetrack *s, const struct tms_op *op)
 {
-    struct thread *t = sidetrack_thread(s, op->thread);
-    struct lock *atomic = atomic_of(s, op->target);
+    struct tms_sidetrack_thread *t = sidetrack_thread(s, op->thread);
+    struct tms_sidetrack_lock *atomic = atomic_of(s, op->target);
 
     if (t == NULL || atomic == NULL) {
         return;

@@ -17,16 +17,18 @@
 #include "engines/sidetrack.h"
 
 /* The section `back` places before the last; NULL: it is not known any more. */
-static const struct recent *recent_at(const struct thread *t, uint32_t back)
+static const struct tms_sidetrack_recent *recent_at(const struct tms_sidetrack_thread *t,
+                                                    uint32_t back)
 {
-    const struct recent *recent =
+    const struct tms_sidetrack_recent *recent =
         &t->recent[(t->recent_at + SIDETRACK_RECENT - back) % SIDETRACK_RECENT];
 
     return back < SIDETRACK_RECENT && recent->place.event != 0 ? recent : NULL;
 }
 
 /* Is it in the block that the thread is in? */
-static bool is_in_block(const struct thread *t, const struct recent *recent)
+static bool is_in_block(const struct tms_sidetrack_thread *t,
+                        const struct tms_sidetrack_recent *recent)
 {
     return !recent->in.unary && recent->in.begin_event == t->name.begin_event;
 }
@@ -38,14 +40,15 @@ static bool conflict(uint8_t a, uint8_t b)
 
 /* ---- the window --------------------------------------------------------------------------- */
 
-static bool is_held(struct sidetrack *s, struct thread *t, const struct recent *recent)
+static bool is_held(struct tms_sidetrack *s, struct tms_sidetrack_thread *t,
+                    const struct tms_sidetrack_recent *recent)
 {
-    const struct hold *hold = sidetrack_find_hold(t, s->locks[recent->lock]);
+    const struct tms_sidetrack_hold *hold = sidetrack_find_hold(t, s->locks[recent->lock]);
 
     return hold != NULL && hold->event == recent->place.event;
 }
 
-static bool has_lock(const struct recent *first, size_t count, uint32_t lock)
+static bool has_lock(const struct tms_sidetrack_recent *first, size_t count, uint32_t lock)
 {
     for (size_t i = 0; i < count; i++) {
         if (first[i].lock == lock) {
@@ -56,10 +59,11 @@ static bool has_lock(const struct recent *first, size_t count, uint32_t lock)
 }
 
 /* The last sections of other locks in the block, which are over. How many. */
-static size_t find_firsts(struct sidetrack *s, const struct taking *taking, struct recent *first)
+static size_t find_firsts(struct tms_sidetrack *s, const struct tms_sidetrack_taking *taking,
+                          struct tms_sidetrack_recent *first)
 {
-    struct thread *t = taking->t;
-    const struct recent *recent = recent_at(t, 0);
+    struct tms_sidetrack_thread *t = taking->t;
+    const struct tms_sidetrack_recent *recent = recent_at(t, 0);
     size_t count = 0;
 
     for (uint32_t i = 1; recent != NULL && is_in_block(t, recent) && count < SIDETRACK_FIRSTS;
@@ -73,7 +77,7 @@ static size_t find_firsts(struct sidetrack *s, const struct taking *taking, stru
     return count;
 }
 
-static struct pair *pair_of(struct sidetrack *s, struct lock *lock)
+static struct tms_sidetrack_pair *pair_of(struct tms_sidetrack *s, struct tms_sidetrack_lock *lock)
 {
     if (!lock->paired) {
         lock->pair = tms_arena_take_line(&s->arena, s->memory, sizeof(*lock->pair));
@@ -85,11 +89,11 @@ static struct pair *pair_of(struct sidetrack *s, struct lock *lock)
     return lock->pair;
 }
 
-void tms_sidetrack_set_pair(struct sidetrack *s, const struct taking *taking)
+void tms_sidetrack_set_pair(struct tms_sidetrack *s, const struct tms_sidetrack_taking *taking)
 {
-    struct recent first[SIDETRACK_FIRSTS];
+    struct tms_sidetrack_recent first[SIDETRACK_FIRSTS];
     size_t count = find_firsts(s, taking, first);
-    struct pair *pair = count > 0 ? pair_of(s, taking->lock) : NULL;
+    struct tms_sidetrack_pair *pair = count > 0 ? pair_of(s, taking->lock) : NULL;
 
     if (pair == NULL ||
         !tms_sidetrack_refute(s, taking->t, taking->op->event, &pair->window.refuted)) {
@@ -104,9 +108,10 @@ void tms_sidetrack_set_pair(struct sidetrack *s, const struct taking *taking)
 /* ---- who could cut it --------------------------------------------------------------------- */
 
 /* The thread's last section of the lock, if it came after the first one of the window. */
-static const struct recent *find_through(const struct thread *t, const struct recent *first)
+static const struct tms_sidetrack_recent *find_through(const struct tms_sidetrack_thread *t,
+                                                       const struct tms_sidetrack_recent *first)
 {
-    const struct recent *recent;
+    const struct tms_sidetrack_recent *recent;
     uint32_t back = 0;
 
     while ((recent = recent_at(t, back)) != NULL && recent->lock != first->lock) {
@@ -118,12 +123,13 @@ static const struct recent *find_through(const struct thread *t, const struct re
 }
 
 /* Rather in the block that the thread is in, and else the last ones. */
-static bool find_way(const struct taking *taking, const struct pair *pair, struct cut *cut)
+static bool find_way(const struct tms_sidetrack_taking *taking,
+                     const struct tms_sidetrack_pair *pair, struct tms_sidetrack_cut *cut)
 {
     bool in_block = (taking->op->flags & TMS_OP_IN_BLOCK) != 0, found = false, best = false;
 
     for (size_t i = 0; i < pair->first_count && !best; i++) {
-        const struct recent *through = find_through(taking->t, &pair->first[i]);
+        const struct tms_sidetrack_recent *through = find_through(taking->t, &pair->first[i]);
         best = through != NULL && in_block && is_in_block(taking->t, through);
         if (through != NULL && (best || !found)) {
             cut->first = pair->first[i];
@@ -135,9 +141,9 @@ static bool find_way(const struct taking *taking, const struct pair *pair, struc
 }
 
 /* If a block of the culprit has both acquires, the innermost of these is the culprit. */
-static void find_culprit(const struct taking *taking, struct cut *cut)
+static void find_culprit(const struct tms_sidetrack_taking *taking, struct tms_sidetrack_cut *cut)
 {
-    const struct thread *t = taking->t;
+    const struct tms_sidetrack_thread *t = taking->t;
 
     if ((taking->op->flags & TMS_OP_IN_BLOCK) == 0 || !is_in_block(t, &cut->through)) {
         return;
@@ -151,11 +157,12 @@ static void find_culprit(const struct taking *taking, struct cut *cut)
     }
 }
 
-uint32_t tms_sidetrack_put_pair_off(struct sidetrack *s, const struct taking *taking)
+uint32_t tms_sidetrack_put_pair_off(struct tms_sidetrack *s,
+                                    const struct tms_sidetrack_taking *taking)
 {
-    struct pair *pair = taking->lock->pair;
-    struct thread *t = taking->t;
-    struct cut found = {0};
+    struct tms_sidetrack_pair *pair = taking->lock->pair;
+    struct tms_sidetrack_thread *t = taking->t;
+    struct tms_sidetrack_cut found = {0};
 
     if (sidetrack_is_spent(&pair->window) || sidetrack_knows(t, &pair->window.second) ||
         !conflict(pair->window.second.place.kind, taking->op->event_kind) ||
@@ -170,6 +177,6 @@ uint32_t tms_sidetrack_put_pair_off(struct sidetrack *s, const struct taking *ta
     sidetrack_write_acquire(t, taking->op, &found.culprit);
     find_culprit(taking, &found);
     t->cuts[number - 1] = found;
-    pair->window = (struct window){0};
+    pair->window = (struct tms_sidetrack_window){0};
     return number;
 }

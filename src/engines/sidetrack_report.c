@@ -25,7 +25,7 @@ static const char *const kinds[ERROR_KINDS] = {
 #define MAY_WAIT                                                                                   \
     "if this is a semaphore, or a lock made by hand, the culprit may have to wait for the block"
 
-static const char *caveat_of(const struct prediction *p)
+static const char *caveat_of(const struct tms_sidetrack_prediction *p)
 {
     if (p->error == ERROR_IN) {
         return NULL;
@@ -39,19 +39,20 @@ static const char *caveat_of(const struct prediction *p)
     return p->rough ? MAY_DEADLOCK : NULL;
 }
 
-static bool is_proven(const struct prediction *p)
+static bool is_proven(const struct tms_sidetrack_prediction *p)
 {
     return p->error == ERROR_IN || !p->unproven;
 }
 
 /* The event that shows it: the second of the window, or the culprit. */
-static uint64_t event_of(const struct prediction *p)
+static uint64_t event_of(const struct tms_sidetrack_prediction *p)
 {
     return p->shows == p->block->thread ? p->second->event : p->culprit->event;
 }
 
-static uint8_t edge_kind(const struct prediction *p, const struct place *first,
-                         const struct place *second)
+static uint8_t edge_kind(const struct tms_sidetrack_prediction *p,
+                         const struct tms_sidetrack_place *first,
+                         const struct tms_sidetrack_place *second)
 {
     if (p->on_class == TMS_CLASS_LOCK) {
         return TMS_EDGE_LOCK;
@@ -64,13 +65,13 @@ static uint8_t edge_kind(const struct prediction *p, const struct place *first,
 
 /* An event of the schedule, in order, with what it is on. */
 struct turning {
-    const struct place *place;
+    const struct tms_sidetrack_place *place;
     const struct tms_transaction *in;
     uint32_t on, on_alias, stack;
     const char *role;
 };
 
-static bool is_pair(const struct prediction *p)
+static bool is_pair(const struct tms_sidetrack_prediction *p)
 {
     return p->error == ERROR_PAIR;
 }
@@ -78,7 +79,7 @@ static bool is_pair(const struct prediction *p)
 enum { FIRST, THROUGH, CULPRIT, SECOND, TURNS };
 
 /* Without a pair there is no THROUGH. How many. */
-static size_t turns_of(const struct prediction *p, struct turning *turning)
+static size_t turns_of(const struct tms_sidetrack_prediction *p, struct turning *turning)
 {
     static const uint32_t none[TURNS] = {0};
     const uint32_t *stacks = p->stacks != NULL ? p->stacks : none;
@@ -112,8 +113,8 @@ static struct tms_turn turn_of(const struct turning *turning)
 }
 
 /* From one turn to another, which is on the same, unless both are of one thread. */
-static struct tms_step step_of(const struct prediction *p, const struct turning *first,
-                               const struct turning *second)
+static struct tms_step step_of(const struct tms_sidetrack_prediction *p,
+                               const struct turning *first, const struct turning *second)
 {
     struct tms_step step = {
         .from = *first->in,
@@ -144,8 +145,8 @@ static bool is_same(const struct tms_transaction *a, const struct tms_transactio
 }
 
 /* The steps between the turns, but for one inside a block of the culprit. How many. */
-static size_t cycle_of(const struct prediction *p, const struct turning *turning, size_t count,
-                       struct tms_step *cycle)
+static size_t cycle_of(const struct tms_sidetrack_prediction *p, const struct turning *turning,
+                       size_t count, struct tms_step *cycle)
 {
     size_t length = 0;
 
@@ -157,13 +158,13 @@ static size_t cycle_of(const struct prediction *p, const struct turning *turning
     return length;
 }
 
-static size_t refuted_count(const struct sidetrack *s, const struct prediction *p)
+static size_t refuted_count(const struct tms_sidetrack *s, const struct tms_sidetrack_prediction *p)
 {
     return s->host->settings->blame ? p->refuted->count : 0;
 }
 
 /* Of all that findings are grouped by. Never 0. */
-static uint64_t key_of(const struct sidetrack *s, const struct prediction *p)
+static uint64_t key_of(const struct tms_sidetrack *s, const struct tms_sidetrack_prediction *p)
 {
     uint64_t edges =
         (uint64_t)edge_kind(p, p->first, p->culprit) << 8 | edge_kind(p, p->culprit, p->second);
@@ -182,7 +183,7 @@ static uint64_t key_of(const struct sidetrack *s, const struct prediction *p)
     return hash != 0 ? hash : 1;
 }
 
-static void tell(struct sidetrack *s, const struct prediction *p, uint64_t key)
+static void tell(struct tms_sidetrack *s, const struct tms_sidetrack_prediction *p, uint64_t key)
 {
     struct turning turning[TURNS];
     struct tms_step cycle[TURNS];
@@ -213,7 +214,7 @@ static void tell(struct sidetrack *s, const struct prediction *p, uint64_t key)
     tms_host_violation(s->host, &violation);
 }
 
-static void count(struct sidetrack *s, const struct prediction *p, uint64_t event)
+static void count(struct tms_sidetrack *s, const struct tms_sidetrack_prediction *p, uint64_t event)
 {
     uint64_t first = s->host->first_violation_event;
 
@@ -224,7 +225,7 @@ static void count(struct sidetrack *s, const struct prediction *p, uint64_t even
     }
 }
 
-void tms_sidetrack_report(struct sidetrack *s, const struct prediction *p)
+void tms_sidetrack_report(struct tms_sidetrack *s, const struct tms_sidetrack_prediction *p)
 {
     uint64_t event = event_of(p);
     uint64_t key = key_of(s, p);
@@ -237,26 +238,28 @@ void tms_sidetrack_report(struct sidetrack *s, const struct prediction *p)
 
 /* ---- decided elsewhere ---------------------------------------------------------------------- */
 
-static struct place place_of(const struct tms_predicted_event *event)
+static struct tms_sidetrack_place place_of(const struct tms_predicted_event *event)
 {
-    return (struct place){event->event, event->location, event->kind};
+    return (struct tms_sidetrack_place){event->event, event->location, event->kind};
 }
 
-static void report_decided(struct sidetrack *s, const struct tms_predicted *from)
+static void report_decided(struct tms_sidetrack *s, const struct tms_predicted *from)
 {
     static const uint8_t errors[] = {[TMS_PREDICTED_BEFORE] = ERROR_BEFORE,
                                      [TMS_PREDICTED_IN] = ERROR_IN,
                                      [TMS_PREDICTED_AFTER] = ERROR_AFTER,
                                      [TMS_PREDICTED_PAIR] = ERROR_PAIR};
-    const struct place first = place_of(&from->first), through = place_of(&from->through),
-                       culprit = place_of(&from->culprit), second = place_of(&from->second);
+    const struct tms_sidetrack_place first = place_of(&from->first),
+                                     through = place_of(&from->through),
+                                     culprit = place_of(&from->culprit),
+                                     second = place_of(&from->second);
     const struct tms_refuted refuted = {(struct tms_transaction *)(uintptr_t)from->refuted,
                                         from->refuted_count, 0};
     const uint32_t stacks[] = {[FIRST] = from->first.stack,
                                [THROUGH] = from->through.stack,
                                [CULPRIT] = from->culprit.stack,
                                [SECOND] = from->second.stack};
-    const struct prediction prediction = {
+    const struct tms_sidetrack_prediction prediction = {
         .error = errors[from->kind],
         .rough = from->rough,
         .on_class = TMS_CLASS_LOCK,
@@ -284,7 +287,7 @@ static void report_decided(struct sidetrack *s, const struct tms_predicted *from
 
 void tms_sidetrack_decided(void *state, const struct tms_predictions *predictions)
 {
-    struct sidetrack *s = state;
+    struct tms_sidetrack *s = state;
 
     s->acquires = predictions->acquires;
     s->windows = predictions->windows;

@@ -11,7 +11,7 @@
 
 /* ---- threads ------------------------------------------------------------------------------ */
 
-static bool new_slot(struct sidetrack *s, uint32_t *slot)
+static bool new_slot(struct tms_sidetrack *s, uint32_t *slot)
 {
     if (s->slot_count == 0) {
         s->slot_count = FIRST_SLOT;
@@ -25,7 +25,8 @@ static bool new_slot(struct sidetrack *s, uint32_t *slot)
 }
 
 /* A slot that the parent knows all of, among the last retired; else, if slots are many, any. */
-static bool old_slot(struct sidetrack *s, const struct thread *parent, uint32_t *slot)
+static bool old_slot(struct tms_sidetrack *s, const struct tms_sidetrack_thread *parent,
+                     uint32_t *slot)
 {
     size_t tried = s->retired_count < SLOTS_TRIED ? s->retired_count : SLOTS_TRIED;
     size_t chosen = s->retired_count;
@@ -47,7 +48,8 @@ static bool old_slot(struct sidetrack *s, const struct thread *parent, uint32_t 
     return true;
 }
 
-static bool start_thread(struct sidetrack *s, struct thread *t, const struct thread *parent)
+static bool start_thread(struct tms_sidetrack *s, struct tms_sidetrack_thread *t,
+                         const struct tms_sidetrack_thread *parent)
 {
     uint32_t slot;
 
@@ -63,13 +65,13 @@ static bool start_thread(struct sidetrack *s, struct thread *t, const struct thr
     return true;
 }
 
-struct thread *tms_sidetrack_new_thread(struct sidetrack *s, uint32_t id)
+struct tms_sidetrack_thread *tms_sidetrack_new_thread(struct tms_sidetrack *s, uint32_t id)
 {
     if (!TMS_RESERVE(s->memory, &s->threads, &s->thread_capacity, (size_t)id + 1, LEAST)) {
         sidetrack_out_of_memory(s);
         return NULL;
     }
-    struct thread *t = &s->threads[id];
+    struct tms_sidetrack_thread *t = &s->threads[id];
     if (t->slot == 0) {
         t->id = id;
         return start_thread(s, t, NULL) ? t : NULL;
@@ -77,9 +79,9 @@ struct thread *tms_sidetrack_new_thread(struct sidetrack *s, uint32_t id)
     return t;
 }
 
-bool tms_sidetrack_fork(struct sidetrack *s, uint32_t parent, uint32_t child)
+bool tms_sidetrack_fork(struct tms_sidetrack *s, uint32_t parent, uint32_t child)
 {
-    struct thread *t = sidetrack_thread(s, parent);
+    struct tms_sidetrack_thread *t = sidetrack_thread(s, parent);
 
     if (t == NULL ||
         !TMS_RESERVE(s->memory, &s->threads, &s->thread_capacity, (size_t)child + 1, LEAST)) {
@@ -94,7 +96,7 @@ bool tms_sidetrack_fork(struct sidetrack *s, uint32_t parent, uint32_t child)
     return true;
 }
 
-static void drop_thread(struct sidetrack *s, struct thread *t)
+static void drop_thread(struct tms_sidetrack *s, struct tms_sidetrack_thread *t)
 {
     tms_vector_clear(s->memory, &t->clock);
     tms_nesting_clear(&t->nesting, s->memory);
@@ -107,7 +109,7 @@ static void drop_thread(struct sidetrack *s, struct thread *t)
 }
 
 /* The child does nothing any more: its slot goes on counting for another. */
-static bool retire(struct sidetrack *s, struct thread *child)
+static bool retire(struct tms_sidetrack *s, struct tms_sidetrack_thread *child)
 {
     uint32_t slot = child->slot;
 
@@ -117,19 +119,19 @@ static bool retire(struct sidetrack *s, struct thread *child)
     s->retired[s->retired_count++] = slot;
     s->slots[slot] = sidetrack_own(child) + 1;
     drop_thread(s, child);
-    *child = (struct thread){.id = child->id, .slot = slot, .gone = true};
+    *child = (struct tms_sidetrack_thread){.id = child->id, .slot = slot, .gone = true};
     return true;
 }
 
 /* A child without a slot never did anything and was never forked: nothing is learnt from it. */
-bool tms_sidetrack_join(struct sidetrack *s, uint32_t parent, uint32_t child)
+bool tms_sidetrack_join(struct tms_sidetrack *s, uint32_t parent, uint32_t child)
 {
-    struct thread *t = sidetrack_thread(s, parent);
+    struct tms_sidetrack_thread *t = sidetrack_thread(s, parent);
 
     if (t == NULL || child >= s->thread_capacity || s->threads[child].slot == 0) {
         return t != NULL;
     }
-    struct thread *joined = &s->threads[child];
+    struct tms_sidetrack_thread *joined = &s->threads[child];
     assert(!joined->gone && joined != t);
     if (!tms_vector_join(s->memory, &t->clock, &joined->clock)) {
         return sidetrack_out_of_memory(s);
@@ -140,14 +142,15 @@ bool tms_sidetrack_join(struct sidetrack *s, uint32_t parent, uint32_t child)
 
 /* ---- locks -------------------------------------------------------------------------------- */
 
-struct lock *tms_sidetrack_new_lock(struct sidetrack *s, struct lock ***table, size_t *capacity,
-                                    uint32_t id)
+struct tms_sidetrack_lock *tms_sidetrack_new_lock(struct tms_sidetrack *s,
+                                                  struct tms_sidetrack_lock ***table,
+                                                  size_t *capacity, uint32_t id)
 {
     if (!TMS_RESERVE(s->memory, table, capacity, (size_t)id + 1, LEAST)) {
         sidetrack_out_of_memory(s);
         return NULL;
     }
-    struct lock **lock = &(*table)[id];
+    struct tms_sidetrack_lock **lock = &(*table)[id];
     if (*lock == NULL) {
         *lock = tms_arena_take_line(&s->arena, s->memory, sizeof(**lock));
         if (*lock == NULL) {
@@ -158,10 +161,10 @@ struct lock *tms_sidetrack_new_lock(struct sidetrack *s, struct lock ***table, s
     return *lock;
 }
 
-static void drop_locks(struct sidetrack *s, struct lock **table, size_t capacity)
+static void drop_locks(struct tms_sidetrack *s, struct tms_sidetrack_lock **table, size_t capacity)
 {
     for (size_t i = 0; i < capacity; i++) {
-        struct lock *lock = table[i];
+        struct tms_sidetrack_lock *lock = table[i];
         if (lock == NULL) {
             continue;
         }
@@ -178,10 +181,10 @@ static void drop_locks(struct sidetrack *s, struct lock **table, size_t capacity
 
 /* ---- what a block has taken --------------------------------------------------------------- */
 
-bool tms_sidetrack_grow_taken(struct sidetrack *s, struct thread *t)
+bool tms_sidetrack_grow_taken(struct tms_sidetrack *s, struct tms_sidetrack_thread *t)
 {
     size_t size = t->taken_size == 0 ? LEAST_TAKEN : 2 * t->taken_size;
-    struct taken *table = tms_table(s->memory, size, sizeof(*table));
+    struct tms_sidetrack_taken *table = tms_table(s->memory, size, sizeof(*table));
 
     if (table == NULL) {
         return sidetrack_out_of_memory(s);
@@ -199,7 +202,7 @@ bool tms_sidetrack_grow_taken(struct sidetrack *s, struct thread *t)
 
 /* ---- the end ------------------------------------------------------------------------------ */
 
-void tms_sidetrack_clear(struct sidetrack *s)
+void tms_sidetrack_clear(struct tms_sidetrack *s)
 {
     for (size_t i = 0; i < s->thread_capacity; i++) {
         drop_thread(s, &s->threads[i]);

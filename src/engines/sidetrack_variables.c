@@ -14,7 +14,7 @@
 
 #define LEAST_VARIABLES 64
 
-static struct guarded *guarded_of(struct sidetrack *s, uint32_t variable)
+static struct tms_sidetrack_guarded *guarded_of(struct tms_sidetrack *s, uint32_t variable)
 {
     if (!TMS_RESERVE(s->memory, &s->variables, &s->variable_capacity, (size_t)variable + 1,
                      LEAST_VARIABLES)) {
@@ -25,8 +25,10 @@ static struct guarded *guarded_of(struct sidetrack *s, uint32_t variable)
 }
 
 /* The hold of the lock that guards the variable: at first, of the lock taken last. */
-static const struct hold *guard_of(const struct sidetrack *s, struct thread *t,
-                                   struct guarded *variable, const struct tms_op *op)
+static const struct tms_sidetrack_hold *guard_of(const struct tms_sidetrack *s,
+                                                 struct tms_sidetrack_thread *t,
+                                                 struct tms_sidetrack_guarded *variable,
+                                                 const struct tms_op *op)
 {
     if (t->held_count == 0) {
         return NULL;
@@ -34,42 +36,43 @@ static const struct hold *guard_of(const struct sidetrack *s, struct thread *t,
     if (variable->lock == 0) {
         variable->lock = t->held[t->held_count - 1].id;
     }
-    const struct hold *hold = sidetrack_find_hold(t, s->locks[variable->lock]);
+    const struct tms_sidetrack_hold *hold = sidetrack_find_hold(t, s->locks[variable->lock]);
     bool enough = hold != NULL && (hold->kind == EXCLUSIVE || op->kind == TMS_OP_READ);
     return enough ? hold : NULL;
 }
 
-static bool conflicts(const struct access_window *window, const struct tms_op *op)
+static bool conflicts(const struct tms_sidetrack_access_window *window, const struct tms_op *op)
 {
     return op->kind != TMS_OP_READ ||
            (window->first.kind != TMS_EVENT_READ && window->second.kind != TMS_EVENT_READ);
 }
 
 /* The section could be put between two others: does the access cut the variable's window? */
-static void cut_accesses(struct thread *t, const struct hold *hold, const struct guarded *variable,
-                         const struct tms_op *op)
+static void cut_accesses(struct tms_sidetrack_thread *t, const struct tms_sidetrack_hold *hold,
+                         const struct tms_sidetrack_guarded *variable, const struct tms_op *op)
 {
-    struct cut *cut = &t->cuts[hold->cut - 1];
+    struct tms_sidetrack_cut *cut = &t->cuts[hold->cut - 1];
 
     if (cut->access.event == 0 && cut->window.second.place.event == variable->window.section &&
         conflicts(&variable->window, op)) {
         cut->accesses = variable->window;
-        cut->access = (struct place){op->event, op->location, op->event_kind};
+        cut->access = (struct tms_sidetrack_place){op->event, op->location, op->event_kind};
     }
 }
 
 /* The first access of the section. */
-static void follow_section(struct thread *t, const struct hold *hold, struct guarded *variable,
-                           const struct tms_op *op)
+static void follow_section(struct tms_sidetrack_thread *t, const struct tms_sidetrack_hold *hold,
+                           struct tms_sidetrack_guarded *variable, const struct tms_op *op)
 {
-    const struct place here = {op->event, op->location, op->event_kind};
+    const struct tms_sidetrack_place here = {op->event, op->location, op->event_kind};
     bool in_block = (op->flags & TMS_OP_IN_BLOCK) != 0 && hold->event > t->name.begin_event;
 
     if (hold->cut != 0) {
         cut_accesses(t, hold, variable, op);
     }
     if (in_block && variable->thread == t->id && variable->block == t->block) {
-        variable->window = (struct access_window){variable->last, here, hold->event, op->target};
+        variable->window =
+            (struct tms_sidetrack_access_window){variable->last, here, hold->event, op->target};
     }
     variable->thread = in_block ? t->id : 0;
     variable->block = t->block;
@@ -77,15 +80,15 @@ static void follow_section(struct thread *t, const struct hold *hold, struct gua
     variable->last = here;
 }
 
-void tms_sidetrack_access(struct sidetrack *s, const struct tms_op *op)
+void tms_sidetrack_access(struct tms_sidetrack *s, const struct tms_op *op)
 {
-    struct thread *t = sidetrack_thread(s, op->thread);
-    struct guarded *variable = guarded_of(s, op->target);
+    struct tms_sidetrack_thread *t = sidetrack_thread(s, op->thread);
+    struct tms_sidetrack_guarded *variable = guarded_of(s, op->target);
 
     if (t == NULL || variable == NULL) {
         return;
     }
-    const struct hold *hold = variable->open ? NULL : guard_of(s, t, variable, op);
+    const struct tms_sidetrack_hold *hold = variable->open ? NULL : guard_of(s, t, variable, op);
     if (hold == NULL) {
         bool alone = variable->owner == 0 || variable->owner == t->id;
         variable->open = variable->open || variable->lock != 0 || !alone;

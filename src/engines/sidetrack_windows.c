@@ -2,8 +2,8 @@
 /* Windows of two acquires, and who could cut them: the checks of figure 6; see sidetrack.c. */
 #include "engines/sidetrack.h"
 
-bool tms_sidetrack_refute(struct sidetrack *s, const struct thread *t, uint64_t event,
-                          struct tms_refuted *refuted)
+bool tms_sidetrack_refute(struct tms_sidetrack *s, const struct tms_sidetrack_thread *t,
+                          uint64_t event, struct tms_refuted *refuted)
 {
     refuted->count = 0;
     if (t->nesting.depth != 0 &&
@@ -13,12 +13,12 @@ bool tms_sidetrack_refute(struct sidetrack *s, const struct thread *t, uint64_t 
     return true;
 }
 
-static void report_here(struct sidetrack *s, const struct taking *taking,
-                        enum sidetrack_error error, const struct place *first,
-                        const struct acquire *culprit, bool rough)
+static void report_here(struct tms_sidetrack *s, const struct tms_sidetrack_taking *taking,
+                        enum sidetrack_error error, const struct tms_sidetrack_place *first,
+                        const struct tms_sidetrack_acquire *culprit, bool rough)
 {
-    const struct place second = sidetrack_place(taking->op);
-    const struct prediction prediction = {
+    const struct tms_sidetrack_place second = sidetrack_place(taking->op);
+    const struct tms_sidetrack_prediction prediction = {
         .error = error,
         .rough = rough,
         .unproven = taking->on_class == TMS_CLASS_VARIABLE,
@@ -39,7 +39,8 @@ static void report_here(struct sidetrack *s, const struct taking *taking,
 }
 
 /* The acquire with that event, if it is still known. */
-static const struct acquire *find_acquire(const struct lock *lock, int kind, uint64_t event)
+static const struct tms_sidetrack_acquire *find_acquire(const struct tms_sidetrack_lock *lock,
+                                                        int kind, uint64_t event)
 {
     for (int i = 0; i < 2; i++) {
         if (lock->last[kind][i].acquire.place.event == event) {
@@ -55,11 +56,12 @@ static const struct acquire *find_acquire(const struct lock *lock, int kind, uin
  * second, that would be too much to say; and so it is if the block has loaded an atomic whose value
  * was stored since.
  */
-static void check_before(struct sidetrack *s, const struct taking *taking, struct taken *taken,
-                         int form)
+static void check_before(struct tms_sidetrack *s, const struct tms_sidetrack_taking *taking,
+                         struct tms_sidetrack_taken *taken, int form)
 {
-    const struct thread *t = taking->t;
-    const struct acquire *culprit = find_acquire(taking->lock, !form, taken->before[form]);
+    const struct tms_sidetrack_thread *t = taking->t;
+    const struct tms_sidetrack_acquire *culprit =
+        find_acquire(taking->lock, !form, taken->before[form]);
 
     taken->before[form] = 0;
     if (culprit == NULL) {
@@ -76,8 +78,8 @@ static void check_before(struct sidetrack *s, const struct taking *taking, struc
     }
 }
 
-static void set_window(struct sidetrack *s, const struct taking *taking, const struct place *first,
-                       struct window *window)
+static void set_window(struct tms_sidetrack *s, const struct tms_sidetrack_taking *taking,
+                       const struct tms_sidetrack_place *first, struct tms_sidetrack_window *window)
 {
     s->windows++;
     window->first = *first;
@@ -87,11 +89,11 @@ static void set_window(struct sidetrack *s, const struct taking *taking, const s
     }
 }
 
-void tms_sidetrack_close(struct sidetrack *s, const struct taking *taking, struct taken *taken,
-                         int form)
+void tms_sidetrack_close(struct tms_sidetrack *s, const struct tms_sidetrack_taking *taking,
+                         struct tms_sidetrack_taken *taken, int form)
 {
-    const struct acquire *culprit = sidetrack_last(taking->lock, !form);
-    const struct place *first = &taken->last[form];
+    const struct tms_sidetrack_acquire *culprit = sidetrack_last(taking->lock, !form);
+    const struct tms_sidetrack_place *first = &taken->last[form];
 
     if (culprit->place.event > first->event && culprit->in.thread != taking->t->id) {
         report_here(s, taking, ERROR_IN, first, culprit, false);
@@ -102,10 +104,11 @@ void tms_sidetrack_close(struct sidetrack *s, const struct taking *taking, struc
     set_window(s, taking, first, &taking->lock->window[form]);
 }
 
-static struct prediction after_error(const struct thread *t, const struct window *window,
-                                     const struct acquire *culprit)
+static struct tms_sidetrack_prediction after_error(const struct tms_sidetrack_thread *t,
+                                                   const struct tms_sidetrack_window *window,
+                                                   const struct tms_sidetrack_acquire *culprit)
 {
-    return (struct prediction){
+    return (struct tms_sidetrack_prediction){
         .error = ERROR_AFTER,
         .rough = (culprit->section & SECTION_NESTED) != 0,
         .first = &window->first,
@@ -119,12 +122,12 @@ static struct prediction after_error(const struct thread *t, const struct window
 }
 
 /* Would the culprit's thread have to wait for something that is no lock, before it is done? */
-static bool is_doubtful(const struct sidetrack *s, uint8_t section)
+static bool is_doubtful(const struct tms_sidetrack *s, uint8_t section)
 {
     return (section & SECTION_WAITS) != 0 || ((section & SECTION_NESTED) != 0 && s->waits_held);
 }
 
-uint32_t tms_sidetrack_take_cut(struct sidetrack *s, struct thread *t)
+uint32_t tms_sidetrack_take_cut(struct tms_sidetrack *s, struct tms_sidetrack_thread *t)
 {
     uint32_t number = t->free_cut;
 
@@ -139,34 +142,34 @@ uint32_t tms_sidetrack_take_cut(struct sidetrack *s, struct thread *t)
     return (uint32_t)++t->cut_count;
 }
 
-static struct cut give_cut_back(struct thread *t, uint32_t number)
+static struct tms_sidetrack_cut give_cut_back(struct tms_sidetrack_thread *t, uint32_t number)
 {
-    struct cut cut = t->cuts[number - 1];
+    struct tms_sidetrack_cut cut = t->cuts[number - 1];
 
-    t->cuts[number - 1] = (struct cut){.next_free = t->free_cut};
+    t->cuts[number - 1] = (struct tms_sidetrack_cut){.next_free = t->free_cut};
     t->free_cut = number;
     return cut;
 }
 
 /* What the acquire could cut goes with the thread until it is known how the section went. */
-uint32_t tms_sidetrack_put_off(struct sidetrack *s, const struct taking *taking)
+uint32_t tms_sidetrack_put_off(struct tms_sidetrack *s, const struct tms_sidetrack_taking *taking)
 {
-    struct thread *t = taking->t;
-    struct window *window = &taking->lock->window[!taking->kind];
+    struct tms_sidetrack_thread *t = taking->t;
+    struct tms_sidetrack_window *window = &taking->lock->window[!taking->kind];
     uint32_t number = tms_sidetrack_take_cut(s, t);
 
     if (number == 0) {
         return 0;
     }
-    struct cut *cut = &t->cuts[number - 1];
+    struct tms_sidetrack_cut *cut = &t->cuts[number - 1];
     cut->window = *window;
     cut->access.event = cut->through.place.event = 0;
     sidetrack_write_acquire(t, taking->op, &cut->culprit);
-    *window = (struct window){0};
+    *window = (struct tms_sidetrack_window){0};
     return number;
 }
 
-static bool is_pair(const struct cut *cut)
+static bool is_pair(const struct tms_sidetrack_cut *cut)
 {
     return cut->through.place.event != 0;
 }
@@ -183,10 +186,10 @@ static struct tms_refuted refuted_since(const struct tms_refuted *open, uint64_t
     return refuted;
 }
 
-static void tell_pair(struct sidetrack *s, const struct thread *t, const struct cut *cut,
-                      uint32_t lock)
+static void tell_pair(struct tms_sidetrack *s, const struct tms_sidetrack_thread *t,
+                      const struct tms_sidetrack_cut *cut, uint32_t lock)
 {
-    struct prediction prediction = after_error(t, &cut->window, &cut->culprit);
+    struct tms_sidetrack_prediction prediction = after_error(t, &cut->window, &cut->culprit);
     const struct tms_refuted refuted = refuted_since(&cut->window.refuted, cut->first.place.event);
 
     prediction.error = ERROR_PAIR;
@@ -201,10 +204,10 @@ static void tell_pair(struct sidetrack *s, const struct thread *t, const struct 
 }
 
 /* The window of acquires, and then the accesses to a variable in the same sections. */
-static void tell_cut(struct sidetrack *s, const struct thread *t, const struct cut *cut,
-                     uint32_t lock)
+static void tell_cut(struct tms_sidetrack *s, const struct tms_sidetrack_thread *t,
+                     const struct tms_sidetrack_cut *cut, uint32_t lock)
 {
-    struct prediction prediction = after_error(t, &cut->window, &cut->culprit);
+    struct tms_sidetrack_prediction prediction = after_error(t, &cut->window, &cut->culprit);
 
     prediction.on_class = TMS_CLASS_LOCK;
     prediction.on = lock;
@@ -219,10 +222,11 @@ static void tell_cut(struct sidetrack *s, const struct thread *t, const struct c
     }
 }
 
-static void settle(struct sidetrack *s, struct thread *t, const struct hold *hold, uint32_t number,
-                   struct window *place)
+static void settle(struct tms_sidetrack *s, struct tms_sidetrack_thread *t,
+                   const struct tms_sidetrack_hold *hold, uint32_t number,
+                   struct tms_sidetrack_window *place)
 {
-    struct cut cut = give_cut_back(t, number);
+    struct tms_sidetrack_cut cut = give_cut_back(t, number);
 
     cut.culprit.section = sidetrack_section(t, hold);
     bool told = !is_doubtful(s, cut.culprit.section);
@@ -246,7 +250,8 @@ static void settle(struct sidetrack *s, struct thread *t, const struct hold *hol
 }
 
 /* The culprit's section is over: what it could cut is told, or, if that can't be, put back. */
-void tms_sidetrack_settle(struct sidetrack *s, struct thread *t, const struct hold *hold)
+void tms_sidetrack_settle(struct tms_sidetrack *s, struct tms_sidetrack_thread *t,
+                          const struct tms_sidetrack_hold *hold)
 {
     if (hold->cut != 0) {
         settle(s, t, hold, hold->cut, &hold->lock->window[!hold->kind]);
@@ -257,13 +262,13 @@ void tms_sidetrack_settle(struct sidetrack *s, struct thread *t, const struct ho
 }
 
 /* The read-modify-write could cut the window of two others. */
-void tms_sidetrack_cut_updates(struct sidetrack *s, const struct taking *taking)
+void tms_sidetrack_cut_updates(struct tms_sidetrack *s, const struct tms_sidetrack_taking *taking)
 {
-    struct window *window = &taking->lock->window[SHARED];
-    struct acquire now;
+    struct tms_sidetrack_window *window = &taking->lock->window[SHARED];
+    struct tms_sidetrack_acquire now;
 
     sidetrack_write_acquire(taking->t, taking->op, &now);
-    struct prediction prediction = after_error(taking->t, window, &now);
+    struct tms_sidetrack_prediction prediction = after_error(taking->t, window, &now);
     prediction.unproven = true; /* nobody can tell whether a semaphore had to wait here */
     prediction.on_class = TMS_CLASS_VARIABLE;
     prediction.on = taking->op->target;

@@ -65,25 +65,25 @@ static const struct touch {
 /* The violation of a running transaction, handed over when it ends. */
 struct pending {
     struct tms_violation violation;
-    struct cycle cycle;
+    struct tms_velodrome_cycle cycle;
     struct tms_refuted refuted;
     bool open;
 };
 
 struct thread {
-    struct step last; /* L(t) */
-    struct step fork; /* until its first event */
+    struct tms_velodrome_step last; /* L(t) */
+    struct tms_velodrome_step fork; /* until its first event */
     bool in_block;
     bool running;                /* in_block, and the transaction has its node: that of `last` */
     struct tms_transaction name; /* of the block it is in */
-    struct sources sources;      /* of the node of `last` */
+    struct tms_velodrome_sources sources; /* of the node of `last` */
     struct tms_nesting nesting;
     struct pending pending;
 };
 
 /* Why an event comes after a step. */
 struct predecessor {
-    struct step step;
+    struct tms_velodrome_step step;
     uint8_t kind; /* enum tms_edge_kind */
     uint8_t on_class;
     uint32_t on;
@@ -91,11 +91,11 @@ struct predecessor {
 
 struct velodrome {
     struct tms_host *host;
-    struct graph graph;
+    struct tms_velodrome_graph graph;
     struct thread *threads; /* by id */
     size_t thread_capacity;
-    struct cells cells[CELLS_COUNT];
-    struct readers readers;
+    struct tms_velodrome_cells cells[CELLS_COUNT];
+    struct tms_velodrome_readers readers;
     struct predecessor *predecessors; /* of the event in hand: steps that live, of other threads */
     size_t predecessor_capacity, predecessor_count;
     uint64_t joined; /* unary events that became part of a node */
@@ -110,7 +110,7 @@ static bool fail_memory(struct velodrome *v)
 /* ---- violations ----------------------------------------------------------------------- */
 
 /* Is the running transaction to blame, by the cycle that the search just found? */
-static void blame(struct velodrome *v, struct thread *t, const struct edge *closing)
+static void blame(struct velodrome *v, struct thread *t, const struct tms_velodrome_edge *closing)
 {
     struct pending *pending = &t->pending;
     uint64_t left = tms_velodrome_is_increasing(&v->graph, closing);
@@ -123,7 +123,7 @@ static void blame(struct velodrome *v, struct thread *t, const struct edge *clos
 }
 
 /* The edge closes a cycle, and the search just found how. */
-static void violate(struct velodrome *v, struct thread *t, const struct edge *closing)
+static void violate(struct velodrome *v, struct thread *t, const struct tms_velodrome_edge *closing)
 {
     struct pending *pending = &t->pending;
 
@@ -169,11 +169,11 @@ static void settle(struct velodrome *v, struct thread *t)
 static void connect(struct velodrome *v, struct thread *t, const struct tms_op *op,
                     const struct predecessor *predecessor)
 {
-    struct graph *graph = &v->graph;
-    const struct step *step = &predecessor->step;
-    struct source *source =
+    struct tms_velodrome_graph *graph = &v->graph;
+    const struct tms_velodrome_step *step = &predecessor->step;
+    struct tms_velodrome_source *source =
         tms_velodrome_source(graph->memory, &t->sources, graph->node[step->node].birth);
-    const struct edge edge = {
+    const struct tms_velodrome_edge edge = {
         .first = step->event,
         .second = op->event,
         .from = step->node,
@@ -224,8 +224,8 @@ static bool start_node(struct velodrome *v, struct thread *t, const struct tms_o
 /* ---- predecessors --------------------------------------------------------------------- */
 
 /* An event of the same thread comes before by program order, which is seen to elsewhere. */
-static void add_predecessor(struct velodrome *v, const struct tms_op *op, const struct step *step,
-                            struct predecessor why)
+static void add_predecessor(struct velodrome *v, const struct tms_op *op,
+                            const struct tms_velodrome_step *step, struct predecessor why)
 {
     if (!step_lives(&v->graph, step) || v->graph.node[step->node].name.thread == op->thread) {
         return;
@@ -251,7 +251,7 @@ static uint8_t edge_kind(enum cells_of cells, bool reads_first, bool reads_secon
 }
 
 static void gather_touched(struct velodrome *v, const struct tms_op *op, struct touch touch,
-                           const struct cell *cell)
+                           const struct tms_velodrome_cell *cell)
 {
     static const uint8_t classes[CELLS_COUNT] = {TMS_CLASS_VARIABLE, TMS_CLASS_LOCK,
                                                  TMS_CLASS_BARRIER};
@@ -300,7 +300,7 @@ static void place_event(struct velodrome *v, struct thread *t, const struct tms_
     }
     bool none = joins && !step_lives(&v->graph, &t->last);
     uint32_t node = none ? NO_NODE : t->last.node;
-    t->last = (struct step){op->event, node, op->location, op->event_kind};
+    t->last = (struct tms_velodrome_step){op->event, node, op->location, op->event_kind};
     if (!joins && !t->in_block) {
         tms_velodrome_finish_node(&v->graph, node, op->event);
     }
@@ -319,9 +319,11 @@ static struct thread *thread_of(struct velodrome *v, uint32_t id)
     return &v->threads[id];
 }
 
-static struct cell *cell_of(struct velodrome *v, const struct tms_op *op, struct touch touch)
+static struct tms_velodrome_cell *cell_of(struct velodrome *v, const struct tms_op *op,
+                                          struct touch touch)
 {
-    struct cell *cell = tms_velodrome_cell(&v->host->memory, &v->cells[touch.cells], op->target);
+    struct tms_velodrome_cell *cell =
+        tms_velodrome_cell(&v->host->memory, &v->cells[touch.cells], op->target);
 
     if (cell == NULL) {
         fail_memory(v);
@@ -336,7 +338,7 @@ static void gather_fork(struct velodrome *v, struct thread *t, const struct tms_
         .kind = TMS_EDGE_FORK, .on_class = TMS_CLASS_THREAD, .on = op->thread};
 
     add_predecessor(v, op, &t->fork, why);
-    t->fork = (struct step){0};
+    t->fork = (struct tms_velodrome_step){0};
 }
 
 /* ---- operations ----------------------------------------------------------------------- */
@@ -346,7 +348,7 @@ static void on_touch(void *state, const struct tms_op *op)
     struct velodrome *v = state;
     struct touch touch = touches[op->kind];
     struct thread *t = thread_of(v, op->thread);
-    struct cell *cell = cell_of(v, op, touch);
+    struct tms_velodrome_cell *cell = cell_of(v, op, touch);
 
     if (t == NULL || cell == NULL) {
         return;
@@ -455,10 +457,10 @@ static void on_nested(void *state, const struct tms_op *op)
 static void on_forget(void *state, const struct tms_op *op)
 {
     struct velodrome *v = state;
-    struct cell *cell = cell_of(v, op, touches[TMS_OP_WRITE]);
+    struct tms_velodrome_cell *cell = cell_of(v, op, touches[TMS_OP_WRITE]);
 
     if (cell != NULL) {
-        tms_velodrome_write(&v->readers, cell, (struct step){0});
+        tms_velodrome_write(&v->readers, cell, (struct tms_velodrome_step){0});
     }
 }
 
@@ -486,7 +488,7 @@ static void finish(void *state)
 static void stats(const void *state, struct tms_counters *counters)
 {
     const struct velodrome *v = state;
-    const struct graph *graph = &v->graph;
+    const struct tms_velodrome_graph *graph = &v->graph;
     const struct tms_counter kept[] = {
         {"alive", "nodes of the graph at the end of the trace", graph->alive},
         {"most_alive", "most nodes of the graph at a time", graph->most_alive},
@@ -516,7 +518,8 @@ static void destroy(void *state)
         tms_nesting_clear(&t->nesting, memory);
     }
     for (size_t i = 0; i < CELLS_COUNT; i++) {
-        tms_release(memory, v->cells[i].cell, v->cells[i].capacity, sizeof(struct cell));
+        tms_release(memory, v->cells[i].cell, v->cells[i].capacity,
+                    sizeof(struct tms_velodrome_cell));
     }
     tms_release(memory, v->threads, v->thread_capacity, sizeof(*v->threads));
     tms_release(memory, v->readers.reader, v->readers.capacity, sizeof(*v->readers.reader));

@@ -4,14 +4,15 @@
 
 #define LEAST 64
 
-struct cell *tms_velodrome_cell(struct tms_memory *memory, struct cells *cells, uint32_t id)
+struct tms_velodrome_cell *tms_velodrome_cell(struct tms_memory *memory,
+                                              struct tms_velodrome_cells *cells, uint32_t id)
 {
     return TMS_RESERVE(memory, &cells->cell, &cells->capacity, (size_t)id + 1, LEAST)
                ? &cells->cell[id]
                : NULL;
 }
 
-static void drop(struct readers *readers, uint32_t *link)
+static void drop(struct tms_velodrome_readers *readers, uint32_t *link)
 {
     uint32_t number = *link;
 
@@ -21,7 +22,7 @@ static void drop(struct readers *readers, uint32_t *link)
 }
 
 /* A free one, or 0 when memory is short. */
-static uint32_t take(struct tms_memory *memory, struct readers *readers)
+static uint32_t take(struct tms_memory *memory, struct tms_velodrome_readers *readers)
 {
     uint32_t number = readers->free;
 
@@ -37,7 +38,8 @@ static uint32_t take(struct tms_memory *memory, struct readers *readers)
     return ++readers->count;
 }
 
-void tms_velodrome_write(struct readers *readers, struct cell *cell, struct step step)
+void tms_velodrome_write(struct tms_velodrome_readers *readers, struct tms_velodrome_cell *cell,
+                         struct tms_velodrome_step step)
 {
     while (cell->readers != 0) {
         drop(readers, &cell->readers);
@@ -45,11 +47,12 @@ void tms_velodrome_write(struct readers *readers, struct cell *cell, struct step
     cell->write = step;
 }
 
-bool tms_velodrome_read(const struct graph *graph, struct readers *readers, struct cell *cell,
-                        uint32_t thread, struct step step)
+bool tms_velodrome_read(const struct tms_velodrome_graph *graph,
+                        struct tms_velodrome_readers *readers, struct tms_velodrome_cell *cell,
+                        uint32_t thread, struct tms_velodrome_step step)
 {
     for (uint32_t *link = &cell->readers; *link != 0;) {
-        struct reader *reader = &readers->reader[*link];
+        struct tms_velodrome_reader *reader = &readers->reader[*link];
         if (reader->thread == thread || !step_lives(graph, &reader->step)) {
             drop(readers, link);
         } else {
@@ -63,7 +66,7 @@ bool tms_velodrome_read(const struct graph *graph, struct readers *readers, stru
     if (number == 0) {
         return false;
     }
-    readers->reader[number] = (struct reader){step, thread, cell->readers};
+    readers->reader[number] = (struct tms_velodrome_reader){step, thread, cell->readers};
     cell->readers = number;
     return true;
 }

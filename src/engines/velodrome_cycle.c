@@ -11,14 +11,16 @@
 #include "engines/velodrome_graph.h"
 
 /* The transaction of an event of a node: that of the node, or the unary event by itself. */
-static struct tms_transaction name_of(const struct node *node, uint64_t event, uint32_t location)
+static struct tms_transaction name_of(const struct tms_velodrome_node *node, uint64_t event,
+                                      uint32_t location)
 {
     return event <= node->end && !node->name.unary
                ? node->name
                : (struct tms_transaction){event, node->name.thread, 0, location, true};
 }
 
-static struct tms_step step_of(const struct graph *graph, const struct edge *edge)
+static struct tms_step step_of(const struct tms_velodrome_graph *graph,
+                               const struct tms_velodrome_edge *edge)
 {
     return (struct tms_step){
         .from = name_of(&graph->node[edge->from], edge->first, edge->first_location),
@@ -54,15 +56,17 @@ static struct tms_step step_between(const struct tms_step *in, const struct tms_
 }
 
 /* The edge before this one on the way that the search found; NULL at its start. */
-static const struct edge *edge_before(const struct graph *graph, const struct edge *edge,
-                                      uint32_t start)
+static const struct tms_velodrome_edge *edge_before(const struct tms_velodrome_graph *graph,
+                                                    const struct tms_velodrome_edge *edge,
+                                                    uint32_t start)
 {
     return edge->from == start ? NULL : &graph->edge[graph->node[edge->from].via];
 }
 
-uint64_t tms_velodrome_is_increasing(const struct graph *graph, const struct edge *closing)
+uint64_t tms_velodrome_is_increasing(const struct tms_velodrome_graph *graph,
+                                     const struct tms_velodrome_edge *closing)
 {
-    const struct edge *out = closing, *in;
+    const struct tms_velodrome_edge *out = closing, *in;
 
     while ((in = edge_before(graph, out, closing->to)) != NULL) {
         if (in->second > out->first) {
@@ -74,11 +78,13 @@ uint64_t tms_velodrome_is_increasing(const struct graph *graph, const struct edg
 }
 
 /* How many steps there can be at most: one for each edge, and one between each two. */
-static size_t most_steps(const struct graph *graph, const struct edge *closing)
+static size_t most_steps(const struct tms_velodrome_graph *graph,
+                         const struct tms_velodrome_edge *closing)
 {
     size_t edges = 0;
 
-    for (const struct edge *at = closing; at != NULL; at = edge_before(graph, at, closing->to)) {
+    for (const struct tms_velodrome_edge *at = closing; at != NULL;
+         at = edge_before(graph, at, closing->to)) {
         edges++;
     }
     return 2 * edges - 1;
@@ -94,10 +100,11 @@ static void reverse(struct tms_step *steps, size_t count)
 }
 
 /* From the closing edge backwards, and then the right way round. */
-bool tms_velodrome_write_cycle(const struct graph *graph, const struct edge *closing,
-                               struct cycle *cycle)
+bool tms_velodrome_write_cycle(const struct tms_velodrome_graph *graph,
+                               const struct tms_velodrome_edge *closing,
+                               struct tms_velodrome_cycle *cycle)
 {
-    const struct edge *edge = closing;
+    const struct tms_velodrome_edge *edge = closing;
 
     cycle->length = 0;
     if (!TMS_RESERVE(graph->memory, &cycle->step, &cycle->capacity, most_steps(graph, closing),

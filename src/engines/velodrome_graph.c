@@ -6,7 +6,7 @@
 
 #define LEAST 64
 
-bool tms_velodrome_graph_init(struct graph *graph, struct tms_memory *memory)
+bool tms_velodrome_graph_init(struct tms_velodrome_graph *graph, struct tms_memory *memory)
 {
     graph->memory = memory;
     if (!TMS_RESERVE(memory, &graph->node, &graph->node_capacity, 1, LEAST) ||
@@ -19,7 +19,7 @@ bool tms_velodrome_graph_init(struct graph *graph, struct tms_memory *memory)
     return true;
 }
 
-void tms_velodrome_graph_clear(struct graph *graph)
+void tms_velodrome_graph_clear(struct tms_velodrome_graph *graph)
 {
     tms_release(graph->memory, graph->node, graph->node_capacity, sizeof(*graph->node));
     tms_release(graph->memory, graph->edge, graph->edge_capacity, sizeof(*graph->edge));
@@ -28,7 +28,7 @@ void tms_velodrome_graph_clear(struct graph *graph)
 
 /* ---- nodes and edges ------------------------------------------------------------------ */
 
-static uint32_t take_node(struct graph *graph)
+static uint32_t take_node(struct tms_velodrome_graph *graph)
 {
     uint32_t number = graph->free_node;
 
@@ -46,15 +46,15 @@ static uint32_t take_node(struct graph *graph)
     return graph->node_count++;
 }
 
-uint32_t tms_velodrome_add_node(struct graph *graph, const struct tms_transaction *name,
-                                uint64_t birth)
+uint32_t tms_velodrome_add_node(struct tms_velodrome_graph *graph,
+                                const struct tms_transaction *name, uint64_t birth)
 {
     uint32_t number = take_node(graph);
 
     if (number == NO_NODE) {
         return NO_NODE;
     }
-    graph->node[number] = (struct node){
+    graph->node[number] = (struct tms_velodrome_node){
         .birth = birth,
         .end = NEVER,
         .name = *name,
@@ -67,7 +67,7 @@ uint32_t tms_velodrome_add_node(struct graph *graph, const struct tms_transactio
     return number;
 }
 
-static uint32_t take_edge(struct graph *graph)
+static uint32_t take_edge(struct tms_velodrome_graph *graph)
 {
     uint32_t number = graph->free_edge;
 
@@ -83,9 +83,10 @@ static uint32_t take_edge(struct graph *graph)
     return graph->edge_count++;
 }
 
-bool tms_velodrome_add_edge(struct graph *graph, const struct edge *edge)
+bool tms_velodrome_add_edge(struct tms_velodrome_graph *graph,
+                            const struct tms_velodrome_edge *edge)
 {
-    struct node *from = &graph->node[edge->from], *to = &graph->node[edge->to];
+    struct tms_velodrome_node *from = &graph->node[edge->from], *to = &graph->node[edge->to];
     uint32_t number = take_edge(graph);
 
     assert(from->birth <= edge->first && to->birth <= edge->second && edge->from != edge->to);
@@ -103,13 +104,13 @@ bool tms_velodrome_add_edge(struct graph *graph, const struct edge *edge)
 /* ---- collection ----------------------------------------------------------------------- */
 
 /* Takes the node out, with its edges; returns the list of those to go after it, before `rest`. */
-static uint32_t drop(struct graph *graph, uint32_t number, uint32_t rest)
+static uint32_t drop(struct tms_velodrome_graph *graph, uint32_t number, uint32_t rest)
 {
-    struct node *node = &graph->node[number];
+    struct tms_velodrome_node *node = &graph->node[number];
 
     for (uint32_t at = node->out; at != NO_EDGE;) {
-        struct edge *edge = &graph->edge[at];
-        struct node *to = &graph->node[edge->to];
+        struct tms_velodrome_edge *edge = &graph->edge[at];
+        struct tms_velodrome_node *to = &graph->node[edge->to];
         uint32_t next = edge->next;
         assert(to->in_count > 0 && to->birth != NEVER);
         if (--to->in_count == 0 && to->end != NEVER) {
@@ -127,9 +128,9 @@ static uint32_t drop(struct graph *graph, uint32_t number, uint32_t rest)
     return rest;
 }
 
-void tms_velodrome_finish_node(struct graph *graph, uint32_t number, uint64_t end)
+void tms_velodrome_finish_node(struct tms_velodrome_graph *graph, uint32_t number, uint64_t end)
 {
-    struct node *node = &graph->node[number];
+    struct tms_velodrome_node *node = &graph->node[number];
     uint32_t doomed = NO_NODE;
 
     assert(node->birth <= end && node->end == NEVER);
@@ -146,7 +147,8 @@ void tms_velodrome_finish_node(struct graph *graph, uint32_t number, uint64_t en
 /* ---- sources -------------------------------------------------------------------------- */
 
 /* The entry of a birth, or the empty one where it belongs. */
-static struct source *source_at(const struct sources *sources, uint64_t birth)
+static struct tms_velodrome_source *source_at(const struct tms_velodrome_sources *sources,
+                                              uint64_t birth)
 {
     size_t mask = sources->capacity - 1;
     size_t at = (birth * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
@@ -157,9 +159,9 @@ static struct source *source_at(const struct sources *sources, uint64_t birth)
     return &sources->entry[at];
 }
 
-static bool grow_sources(struct tms_memory *memory, struct sources *sources)
+static bool grow_sources(struct tms_memory *memory, struct tms_velodrome_sources *sources)
 {
-    struct sources grown = {.count = sources->count, .sink = sources->sink};
+    struct tms_velodrome_sources grown = {.count = sources->count, .sink = sources->sink};
 
     grown.capacity = tms_capacity(sources->capacity, (sources->count + 1) * 2, 16);
     grown.entry = tms_table(memory, grown.capacity, sizeof(*grown.entry));
@@ -176,32 +178,33 @@ static bool grow_sources(struct tms_memory *memory, struct sources *sources)
     return true;
 }
 
-struct source *tms_velodrome_source(struct tms_memory *memory, struct sources *sources,
-                                    uint64_t birth)
+struct tms_velodrome_source *tms_velodrome_source(struct tms_memory *memory,
+                                                  struct tms_velodrome_sources *sources,
+                                                  uint64_t birth)
 {
     if ((sources->count + 1) * 2 > sources->capacity && !grow_sources(memory, sources)) {
         return NULL;
     }
-    struct source *source = source_at(sources, birth);
+    struct tms_velodrome_source *source = source_at(sources, birth);
     if (source->sink != sources->sink) {
-        *source = (struct source){birth, sources->sink, SOURCE_NEW};
+        *source = (struct tms_velodrome_source){birth, sources->sink, SOURCE_NEW};
         sources->count++;
     }
     return source;
 }
 
-bool tms_velodrome_has_source(const struct sources *sources, uint64_t birth)
+bool tms_velodrome_has_source(const struct tms_velodrome_sources *sources, uint64_t birth)
 {
     if (sources->count == 0) {
         return false;
     }
-    const struct source *source = source_at(sources, birth);
+    const struct tms_velodrome_source *source = source_at(sources, birth);
     return source->sink == sources->sink && source->state == SOURCE_EDGE;
 }
 
 /* ---- search --------------------------------------------------------------------------- */
 
-bool tms_velodrome_reaches(struct graph *graph, uint32_t from, uint32_t to)
+bool tms_velodrome_reaches(struct tms_velodrome_graph *graph, uint32_t from, uint32_t to)
 {
     size_t count = 0;
 
@@ -214,8 +217,8 @@ bool tms_velodrome_reaches(struct graph *graph, uint32_t from, uint32_t to)
     for (size_t i = 0; i < count; i++) {
         graph->visited++;
         for (uint32_t at = graph->node[graph->queue[i]].out; at != NO_EDGE;) {
-            const struct edge *edge = &graph->edge[at];
-            struct node *next = &graph->node[edge->to];
+            const struct tms_velodrome_edge *edge = &graph->edge[at];
+            struct tms_velodrome_node *next = &graph->node[edge->to];
             if (next->mark != mark) {
                 next->mark = mark;
                 next->via = at;

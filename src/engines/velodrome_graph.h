@@ -35,14 +35,14 @@
 #define NEVER   UINT64_MAX
 
 /* An event in its node, as later edges from it will need it. All zero: none. */
-struct step {
+struct tms_velodrome_step {
     uint64_t event;
     uint32_t node;
     uint32_t location;
     uint8_t kind; /* enum tms_event_kind */
 };
 
-struct edge {
+struct tms_velodrome_edge {
     uint64_t first, second; /* events, in `from` and in `to` */
     uint32_t from, to;
     uint32_t next; /* the next edge out of `from`, or the next free one */
@@ -51,7 +51,7 @@ struct edge {
     uint8_t on_class, kind, first_kind, second_kind; /* as in struct tms_step */
 };
 
-struct node {
+struct tms_velodrome_node {
     uint64_t birth; /* its first event; NEVER if the node is not in use */
     uint64_t end;   /* the last event of its transaction, NEVER while that runs */
     struct tms_transaction name;
@@ -62,10 +62,10 @@ struct node {
     uint64_t mark;     /* which search that was */
 };
 
-struct graph {
+struct tms_velodrome_graph {
     struct tms_memory *memory;
-    struct node *node; /* [0] is never in use; so with edges */
-    struct edge *edge;
+    struct tms_velodrome_node *node; /* [0] is never in use; so with edges */
+    struct tms_velodrome_edge *edge;
     uint32_t *queue; /* of the search */
     size_t node_capacity, edge_capacity, queue_capacity;
     uint32_t node_count, edge_count; /* ever in use at once */
@@ -83,54 +83,57 @@ enum source_state {
     SOURCE_REFUSED, /* the edge would have closed a cycle */
 };
 
-struct source {
+struct tms_velodrome_source {
     uint64_t birth;
     uint64_t sink; /* birth of the thread's node; any other: the entry is empty */
     enum source_state state;
 };
 
-struct sources {
-    struct source *entry; /* open addressing; at least half is empty */
-    size_t capacity;      /* a power of two */
+struct tms_velodrome_sources {
+    struct tms_velodrome_source *entry; /* open addressing; at least half is empty */
+    size_t capacity;                    /* a power of two */
     size_t count;
     uint64_t sink;
 };
 
 /* A cycle for a report, in memory that is used again. */
-struct cycle {
+struct tms_velodrome_cycle {
     struct tms_step *step;
     size_t length, capacity;
 };
 
 /* False, here and below, when memory is short. */
-bool tms_velodrome_graph_init(struct graph *graph, struct tms_memory *memory);
-void tms_velodrome_graph_clear(struct graph *graph);
+bool tms_velodrome_graph_init(struct tms_velodrome_graph *graph, struct tms_memory *memory);
+void tms_velodrome_graph_clear(struct tms_velodrome_graph *graph);
 
 /* A node that runs, born with this event; NO_NODE when memory is short. */
-uint32_t tms_velodrome_add_node(struct graph *graph, const struct tms_transaction *name,
-                                uint64_t birth);
+uint32_t tms_velodrome_add_node(struct tms_velodrome_graph *graph,
+                                const struct tms_transaction *name, uint64_t birth);
 
 /* Its transaction is over, with this last event. It may be gone afterwards, and others too. */
-void tms_velodrome_finish_node(struct graph *graph, uint32_t node, uint64_t end);
+void tms_velodrome_finish_node(struct tms_velodrome_graph *graph, uint32_t node, uint64_t end);
 
 /* Puts in a copy. There is no edge between its nodes yet, and it closes no cycle. */
-bool tms_velodrome_add_edge(struct graph *graph, const struct edge *edge);
+bool tms_velodrome_add_edge(struct tms_velodrome_graph *graph,
+                            const struct tms_velodrome_edge *edge);
 
 /* Breadth first: is there a way? Then `via` leads back from `to`, over as few edges as can be. */
-bool tms_velodrome_reaches(struct graph *graph, uint32_t from, uint32_t to);
+bool tms_velodrome_reaches(struct tms_velodrome_graph *graph, uint32_t from, uint32_t to);
 
 /* Is the node of the step still there? */
-static inline bool step_lives(const struct graph *graph, const struct step *step)
+static inline bool step_lives(const struct tms_velodrome_graph *graph,
+                              const struct tms_velodrome_step *step)
 {
     return graph->node[step->node].birth <= step->event;
 }
 
 /* The entry of the node born then, made if there is none; NULL when memory is short. */
-struct source *tms_velodrome_source(struct tms_memory *memory, struct sources *sources,
-                                    uint64_t birth);
+struct tms_velodrome_source *tms_velodrome_source(struct tms_memory *memory,
+                                                  struct tms_velodrome_sources *sources,
+                                                  uint64_t birth);
 
 /* Is there an edge from the node born then? */
-bool tms_velodrome_has_source(const struct sources *sources, uint64_t birth);
+bool tms_velodrome_has_source(const struct tms_velodrome_sources *sources, uint64_t birth);
 
 /* Of the way that a search just found from `closing->to` to `closing->from`, and that edge: */
 
@@ -138,10 +141,12 @@ bool tms_velodrome_has_source(const struct sources *sources, uint64_t birth);
  * Does the edge into each node between enter it no later than the next one leaves it? Then the
  * event by which the way leaves the sink of `closing`, else 0.
  */
-uint64_t tms_velodrome_is_increasing(const struct graph *graph, const struct edge *closing);
+uint64_t tms_velodrome_is_increasing(const struct tms_velodrome_graph *graph,
+                                     const struct tms_velodrome_edge *closing);
 
 /* Writes the cycle down, from the sink of `closing` on. */
-bool tms_velodrome_write_cycle(const struct graph *graph, const struct edge *closing,
-                               struct cycle *cycle);
+bool tms_velodrome_write_cycle(const struct tms_velodrome_graph *graph,
+                               const struct tms_velodrome_edge *closing,
+                               struct tms_velodrome_cycle *cycle);
 
 #endif

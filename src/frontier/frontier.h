@@ -60,7 +60,7 @@ static inline uint8_t moment_kind(uint64_t moment)
 
 /* The last write, and the reader, or readers, since; 0: none. Locks and barriers alike. */
 enum { WRITE, READ };
-struct cell {
+struct tms_frontier_cell {
     union {
         struct {
             uint64_t write, read;
@@ -70,13 +70,13 @@ struct cell {
 };
 
 /* Where they happened; apart, because only witnesses want to know. */
-struct places {
+struct tms_frontier_places {
     uint32_t at[2];
 };
 
-struct cells {
-    struct cell *cell; /* by id */
-    struct places *place;
+struct tms_frontier_cells {
+    struct tms_frontier_cell *cell; /* by id */
+    struct tms_frontier_places *place;
     size_t capacity, place_capacity;
 };
 
@@ -84,18 +84,19 @@ enum cells_of { CELLS_VARIABLES, CELLS_LOCKS, CELLS_BARRIERS, CELLS_COUNT };
 
 /* Several threads read since the last write: a chain of nodes of a cache line each. */
 #define NODE_READERS 4
-struct reader_node {
+struct tms_frontier_reader_node {
     uint64_t moment[NODE_READERS]; /* 0: free, and so are those behind */
     uint32_t place[NODE_READERS];
     uint32_t next; /* 0: the last */
     uint32_t unused[3];
 };
-_Static_assert(sizeof(struct reader_node) == 64, "a node is a cache line");
+_Static_assert(sizeof(struct tms_frontier_reader_node) == 64, "a node is a cache line");
 
 #define NODE_CHUNK 512
-struct reader_nodes {
-    struct reader_node **chunk; /* node n is chunk[n / NODE_CHUNK][n % NODE_CHUNK]; 0 unused */
-    void **block;               /* what was allocated: a chunk starts at a multiple of 64 */
+struct tms_frontier_reader_nodes {
+    struct tms_frontier_reader_node *
+        *chunk;   /* node n is chunk[n / NODE_CHUNK][n % NODE_CHUNK]; 0 unused */
+    void **block; /* what was allocated: a chunk starts at a multiple of 64 */
     size_t chunk_capacity, block_capacity;
     uint32_t count, free;
 };
@@ -105,7 +106,7 @@ struct reader_nodes {
 #define LOG_EASY  1024u  /* of every thread that has had so many, */
 #define LOG_MOST  65536u /* and in a long transaction */
 
-struct log {
+struct tms_frontier_log {
     struct tms_op *next; /* where the next entry goes, unless … */
     struct tms_op *stop; /* … it is here: the end of the ring, or time to make it longer */
     struct tms_op *entry;
@@ -119,7 +120,7 @@ struct log {
  * The past transactions of a thread, as far as a recorded moment may lead back to them. The port
  * keeps them: the library by begin, in an array that grows; the runtime in a ring.
  */
-struct past {
+struct tms_frontier_past {
     uint64_t begin;
     uint64_t end; /* TMS_NEVER while it runs */
     uint32_t label;
@@ -127,14 +128,14 @@ struct past {
     uint32_t kept; /* scratch of the sweep */
 };
 
-struct history {
-    struct past *past;
+struct tms_frontier_history {
+    struct tms_frontier_past *past;
     size_t count, capacity; /* of the ring: transactions ever, and 0 */
     size_t limit;           /* library: when to look for what can be dropped */
 };
 
 /* The violation of a running transaction, handed over when it ends. */
-struct pending {
+struct tms_frontier_pending {
     struct tms_violation violation;
     struct tms_step *steps;
     size_t capacity;
@@ -144,7 +145,7 @@ struct pending {
     bool open;
 };
 
-struct thread {
+struct tms_frontier_thread {
     uint64_t base;  /* slot << MOMENT_SLOT_SHIFT */
     uint64_t floor; /* own moments from here on are as good as a new one … */
     uint64_t span;  /* … that is, those with moment - floor < span */
@@ -154,21 +155,21 @@ struct thread {
     uint32_t row; /* in the matrices, NO_ROW outside blocks */
     uint32_t slot;
     uint32_t id;
-    struct log log;
-    struct history history;
-    struct pending pending;
+    struct tms_frontier_log log;
+    struct tms_frontier_history history;
+    struct tms_frontier_pending pending;
     struct tms_nesting nesting; /* only with blame */
 };
 
 /* The fork of a thread that has no event yet. */
-struct origin {
+struct tms_frontier_origin {
     uint64_t moment;
     uint32_t place;
 };
 
-struct touch;
+struct tms_frontier_touch;
 
-struct frontier {
+struct tms_frontier {
     const struct tms_frontier_port *port;
     void *user; /* for the port's functions */
     struct tms_memory *memory;
@@ -185,24 +186,24 @@ struct frontier {
     uint32_t free_row_count, row_count;
     size_t row_capacity;
 
-    struct thread **threads; /* by slot */
-    uint64_t *in;            /* the rows of all threads, of slot_capacity each */
-    uint32_t slot_count;     /* with those of no thread */
-    uint32_t slot_most;      /* … and no more than these */
+    struct tms_frontier_thread **threads; /* by slot */
+    uint64_t *in;                         /* the rows of all threads, of slot_capacity each */
+    uint32_t slot_count;                  /* with those of no thread */
+    uint32_t slot_most;                   /* … and no more than these */
     size_t slot_capacity;
     uint32_t *retired; /* slots of joined threads */
     uint32_t retired_count, retired_tried;
     size_t retired_capacity;
 
-    struct thread **by_id; /* by thread id; NULL: no event yet */
-    struct origin *forks;  /* by thread id */
+    struct tms_frontier_thread **by_id; /* by thread id; NULL: no event yet */
+    struct tms_frontier_origin *forks;  /* by thread id */
     size_t id_capacity, fork_capacity;
 
-    struct cells cells[CELLS_COUNT];
-    struct reader_nodes nodes;
+    struct tms_frontier_cells cells[CELLS_COUNT];
+    struct tms_frontier_reader_nodes nodes;
 
-    struct log forgotten;  /* the variables that became new ones lately */
-    struct touch *touched; /* scratch of the witness search */
+    struct tms_frontier_log forgotten;  /* the variables that became new ones lately */
+    struct tms_frontier_touch *touched; /* scratch of the witness search */
     size_t touched_capacity;
 
     uint64_t first_violation; /* the event that closed the first cycle, 0: none yet */
@@ -211,7 +212,7 @@ struct frontier {
 };
 
 /* It can't go on: the first code counts, and the port learns of it. */
-static inline void tms_frontier_fail(struct frontier *f, int code)
+static inline void tms_frontier_fail(struct tms_frontier *f, int code)
 {
     assert(code < TMS_OK);
     if (f->failed == TMS_OK) {
@@ -221,23 +222,23 @@ static inline void tms_frontier_fail(struct frontier *f, int code)
 }
 
 /* Where an edge comes from, and why. */
-struct source {
+struct tms_frontier_source {
     uint64_t moment;
     uint32_t place;
     uint8_t kind; /* enum tms_edge_kind */
     /* If not NULL: says the place, which takes a while, when it is wanted. */
-    uint32_t (*find_place)(const struct frontier *f, uint64_t moment, const struct tms_op *op);
+    uint32_t (*find_place)(const struct tms_frontier *f, uint64_t moment, const struct tms_op *op);
 };
 
 /* The thread's moments before this event are no longer as good as a new one. */
-static inline void start_stretch(struct thread *t, uint64_t event)
+static inline void start_stretch(struct tms_frontier_thread *t, uint64_t event)
 {
     t->floor = t->base | event << MOMENT_KIND_BITS;
     t->span = t->base + (UINT64_C(1) << MOMENT_SLOT_SHIFT) - t->floor;
 }
 
 /* Was this moment recorded by the thread itself, and in its current stretch? */
-static inline bool fresh(const struct thread *t, uint64_t moment)
+static inline bool fresh(const struct tms_frontier_thread *t, uint64_t moment)
 {
     return moment - t->floor < t->span;
 }
@@ -247,12 +248,12 @@ static inline bool fresh(const struct thread *t, uint64_t moment)
  * three: an edge from the same thread, no earlier, came in before; the moment is the thread's
  * own (see `in`); there is no moment (0). Several readers never are.
  */
-static inline bool implied(const struct thread *t, uint64_t moment)
+static inline bool implied(const struct tms_frontier_thread *t, uint64_t moment)
 {
     return moment <= t->in[moment_slot(moment)];
 }
 
-static inline uint64_t moment_here(const struct thread *t, const struct tms_op *op)
+static inline uint64_t moment_here(const struct tms_frontier_thread *t, const struct tms_op *op)
 {
     return t->base | op->event << MOMENT_KIND_BITS | op->event_kind;
 }
@@ -263,41 +264,42 @@ static inline uint64_t moment_here(const struct thread *t, const struct tms_op *
  * An empty engine; the state is zero. `port` and `memory` must outlive it, and `memory` gets its
  * allocator from the port. TMS_OK or a negative code.
  */
-int tms_frontier_set_up(struct frontier *f, const struct tms_frontier_port *port, void *user,
+int tms_frontier_set_up(struct tms_frontier *f, const struct tms_frontier_port *port, void *user,
                         struct tms_memory *memory, bool blame);
 
 /* Releases all memory but that of the histories, which are the port's; also after a failure. */
-void tms_frontier_clear(struct frontier *f);
+void tms_frontier_clear(struct tms_frontier *f);
 
 /*
  * No slot beyond `most`, and room for all of them at once: from then on `in` stays where it is,
  * so that a thread may read its own while others come and go.
  */
-int tms_frontier_limit_slots(struct frontier *f, uint32_t most);
+int tms_frontier_limit_slots(struct tms_frontier *f, uint32_t most);
 
 /* Makes room for what is kept by thread id; on failure the engine has failed. */
-bool tms_frontier_need_id(struct frontier *f, uint32_t id);
+bool tms_frontier_need_id(struct tms_frontier *f, uint32_t id);
 
 /* A thread with its first event: gives it a slot. NULL: the engine has failed. */
-struct thread *tms_frontier_settle_in(struct frontier *f, const struct tms_op *op);
+struct tms_frontier_thread *tms_frontier_settle_in(struct tms_frontier *f, const struct tms_op *op);
 
 /* The thread in the slot was joined. */
-void tms_frontier_retire(struct frontier *f, uint32_t slot);
+void tms_frontier_retire(struct tms_frontier *f, uint32_t slot);
 
 /* One more row for the matrices. TMS_OK or a negative code. */
-int tms_frontier_grow_rows(struct frontier *f);
+int tms_frontier_grow_rows(struct tms_frontier *f);
 
 /* frontier_edges.c */
 
 /* An edge that is not implied comes into the thread with this operation. */
-void tms_frontier_add_edge(struct frontier *f, struct thread *t, const struct tms_op *op,
-                           const struct source *source);
+void tms_frontier_add_edge(struct tms_frontier *f, struct tms_frontier_thread *t,
+                           const struct tms_op *op, const struct tms_frontier_source *source);
 
-static inline void tms_frontier_edge(struct frontier *f, struct thread *t, const struct tms_op *op,
-                                     uint64_t moment, uint32_t place, uint8_t kind)
+static inline void tms_frontier_edge(struct tms_frontier *f, struct tms_frontier_thread *t,
+                                     const struct tms_op *op, uint64_t moment, uint32_t place,
+                                     uint8_t kind)
 {
     if (!implied(t, moment)) {
-        const struct source source = {moment, place, kind, NULL};
+        const struct tms_frontier_source source = {moment, place, kind, NULL};
         tms_frontier_add_edge(f, t, op, &source);
     }
 }
@@ -305,49 +307,57 @@ static inline void tms_frontier_edge(struct frontier *f, struct thread *t, const
 /* frontier_access.c */
 
 /* Takes operations in; there is a cell for each that is about one, and TMS_OPS_AHEAD behind. */
-void tms_frontier_take(struct frontier *f, const struct tms_op *ops, size_t count);
+void tms_frontier_take(struct tms_frontier *f, const struct tms_op *ops, size_t count);
 
 /* frontier_ops.c */
 
 /* The thread's first event: gives it a slot; if it is a begin, the transaction has begun. */
-struct thread *tms_frontier_first(struct frontier *f, const struct tms_op *op);
-void tms_frontier_begin(struct frontier *f, struct thread *t, const struct tms_op *op);
+struct tms_frontier_thread *tms_frontier_first(struct tms_frontier *f, const struct tms_op *op);
+void tms_frontier_begin(struct tms_frontier *f, struct tms_frontier_thread *t,
+                        const struct tms_op *op);
 /* A row of the matrices that is in use from now on; false: the engine has failed. */
-bool tms_frontier_take_row(struct frontier *f, uint32_t *row);
+bool tms_frontier_take_row(struct tms_frontier *f, uint32_t *row);
 /* The part of it that others see: the thread's transaction, begun with this event, has a row. */
-bool tms_frontier_open(struct frontier *f, struct thread *t, uint64_t event);
-void tms_frontier_end(struct frontier *f, struct thread *t, const struct tms_op *op);
-void tms_frontier_fork(struct frontier *f, struct thread *t, const struct tms_op *op);
-void tms_frontier_join(struct frontier *f, struct thread *t, const struct tms_op *op);
+bool tms_frontier_open(struct tms_frontier *f, struct tms_frontier_thread *t, uint64_t event);
+void tms_frontier_end(struct tms_frontier *f, struct tms_frontier_thread *t,
+                      const struct tms_op *op);
+void tms_frontier_fork(struct tms_frontier *f, struct tms_frontier_thread *t,
+                       const struct tms_op *op);
+void tms_frontier_join(struct tms_frontier *f, struct tms_frontier_thread *t,
+                       const struct tms_op *op);
 /* An event that meets no other. */
-void tms_frontier_step(struct frontier *f, struct thread *t, const struct tms_op *op);
+void tms_frontier_step(struct tms_frontier *f, struct tms_frontier_thread *t,
+                       const struct tms_op *op);
 
 /* frontier_nested.c */
 
 /* An edge is about to leave the thread in this slot from this event; only if `nests`. */
-void tms_frontier_nested_leave(struct frontier *f, uint32_t slot, uint64_t event);
+void tms_frontier_nested_leave(struct tms_frontier *f, uint32_t slot, uint64_t event);
 /* A block inside the transaction begins or ends. */
-void tms_frontier_nest(struct frontier *f, struct thread *t, const struct tms_op *op);
+void tms_frontier_nest(struct tms_frontier *f, struct tms_frontier_thread *t,
+                       const struct tms_op *op);
 /* The transaction ends, and with it what its blocks reach. */
-void tms_frontier_close_nested(struct frontier *f, struct thread *t);
+void tms_frontier_close_nested(struct tms_frontier *f, struct tms_frontier_thread *t);
 /* The begin of the innermost block that leads to this event of another thread; 0: none does. */
-uint64_t tms_frontier_nested_to(const struct frontier *f, const struct thread *t, uint32_t slot,
-                                uint64_t event);
+uint64_t tms_frontier_nested_to(const struct tms_frontier *f, const struct tms_frontier_thread *t,
+                                uint32_t slot, uint64_t event);
 
 /* frontier_cells.c */
 
 /* Makes room for a cell; false when memory is short. */
-bool tms_cells_grow(struct frontier *f, struct cells *cells, uint32_t id);
-void tms_cells_clear(struct frontier *f, struct cells *cells);
+bool tms_cells_grow(struct tms_frontier *f, struct tms_frontier_cells *cells, uint32_t id);
+void tms_cells_clear(struct tms_frontier *f, struct tms_frontier_cells *cells);
 
 /* Adds the thread's moment to the readers, in the place of one that is implied by it. */
-bool tms_cell_add_reader(struct frontier *f, const struct thread *t, struct cell *cell,
-                         struct places *places, uint64_t moment, uint32_t place);
+bool tms_cell_add_reader(struct tms_frontier *f, const struct tms_frontier_thread *t,
+                         struct tms_frontier_cell *cell, struct tms_frontier_places *places,
+                         uint64_t moment, uint32_t place);
 /* Gives back the nodes of a chain. */
-void tms_reader_nodes_drop(struct frontier *f, uint32_t first);
-void tms_reader_nodes_clear(struct frontier *f);
+void tms_reader_nodes_drop(struct tms_frontier *f, uint32_t first);
+void tms_reader_nodes_clear(struct tms_frontier *f);
 
-static inline struct reader_node *reader_node(const struct frontier *f, uint32_t number)
+static inline struct tms_frontier_reader_node *reader_node(const struct tms_frontier *f,
+                                                           uint32_t number)
 {
     assert(number != 0);
     return &f->nodes.chunk[number / NODE_CHUNK][number % NODE_CHUNK];
@@ -370,7 +380,7 @@ static inline uint32_t moment_node(uint64_t moment)
     return (uint32_t)moment;
 }
 
-static inline void drop_readers(struct frontier *f, struct cell *cell)
+static inline void drop_readers(struct tms_frontier *f, struct tms_frontier_cell *cell)
 {
     if (is_several(cell->read)) {
         tms_reader_nodes_drop(f, moment_node(cell->read));
@@ -381,17 +391,17 @@ static inline void drop_readers(struct frontier *f, struct cell *cell)
 /* frontier_log.c */
 
 /* Starts a ring anew, as if nothing had been written; false when there is no memory for it. */
-bool tms_log_start(struct frontier *f, struct log *log);
+bool tms_log_start(struct tms_frontier *f, struct tms_frontier_log *log);
 
 /* The log stands at its `stop`: begins the next round, or makes the ring longer. */
-void tms_log_rotate(struct frontier *f, struct log *log);
+void tms_log_rotate(struct tms_frontier *f, struct tms_frontier_log *log);
 
 /* The first entry that is still there, and the first of those whose event is not before `event`. */
-uint64_t tms_log_first(const struct log *log);
-uint64_t tms_log_find(const struct log *log, uint64_t event);
+uint64_t tms_log_first(const struct tms_frontier_log *log);
+uint64_t tms_log_find(const struct tms_frontier_log *log, uint64_t event);
 
 /* Where the next entry goes: an operation that is made right there need not be copied. */
-static inline struct tms_op *log_room(struct frontier *f, struct log *log)
+static inline struct tms_op *log_room(struct tms_frontier *f, struct tms_frontier_log *log)
 {
     if (__builtin_expect(log->next == log->stop, 0)) {
         tms_log_rotate(f, log);
@@ -400,7 +410,8 @@ static inline struct tms_op *log_room(struct frontier *f, struct log *log)
 }
 
 /* Notes what the thread did, for witnesses and for its join. */
-static inline void log_add(struct frontier *f, struct log *log, const struct tms_op *op)
+static inline void log_add(struct tms_frontier *f, struct tms_frontier_log *log,
+                           const struct tms_op *op)
 {
     struct tms_op *room = log_room(f, log);
 
@@ -411,20 +422,22 @@ static inline void log_add(struct frontier *f, struct log *log, const struct tms
 }
 
 /* Entries ever written. */
-static inline uint64_t log_written(const struct log *log)
+static inline uint64_t log_written(const struct tms_frontier_log *log)
 {
     return log->rounds + (uint64_t)(log->next - log->entry);
 }
 
 /* Outside transactions the ring never grows; inside one it may, up to LOG_MOST. */
-static inline void log_begin(struct frontier *f, struct log *log, const struct tms_op *op)
+static inline void log_begin(struct tms_frontier *f, struct tms_frontier_log *log,
+                             const struct tms_op *op)
 {
     log->begun = log_written(log);
     log_add(f, log, op);
 }
 
 /* What a split or a join ends, no event ends; the begin behind a split is mark enough. */
-static inline void log_end(struct frontier *f, struct log *log, const struct tms_op *op)
+static inline void log_end(struct tms_frontier *f, struct tms_frontier_log *log,
+                           const struct tms_op *op)
 {
     log->begun = TMS_NEVER;
     if ((op->flags & TMS_OP_SYNTHETIC) == 0) {
@@ -433,7 +446,7 @@ static inline void log_end(struct frontier *f, struct log *log, const struct tms
 }
 
 /* Entries are numbered from 0 in the order of writing. */
-static inline const struct tms_op *log_at(const struct log *log, uint64_t index)
+static inline const struct tms_op *log_at(const struct tms_frontier_log *log, uint64_t index)
 {
     assert(index < log->rounds + log->capacity && index + log->capacity >= log->rounds);
     return &log->entry[index - log->rounds + (index < log->rounds ? log->capacity : 0)];
@@ -445,15 +458,15 @@ static inline const struct tms_op *log_at(const struct log *log, uint64_t index)
  * The edge `closing` from slot `from` closes a cycle in the graph (`cycle`), or shows that the
  * running transaction of `t` is not atomic (`blamed`), or both.
  */
-void tms_frontier_violation(struct frontier *f, struct thread *t, const struct tms_step *closing,
-                            uint32_t from, bool cycle, bool blamed);
+void tms_frontier_violation(struct tms_frontier *f, struct tms_frontier_thread *t,
+                            const struct tms_step *closing, uint32_t from, bool cycle, bool blamed);
 
 /*
  * Is there anything to tell of a further edge like that, which comes into the thread with this
  * operation? The first event that closes a cycle was told, and so was the first that blames.
  */
-static inline bool tms_frontier_is_news(const struct thread *t, const struct tms_op *op,
-                                        bool blamed)
+static inline bool tms_frontier_is_news(const struct tms_frontier_thread *t,
+                                        const struct tms_op *op, bool blamed)
 {
     const struct tms_violation *violation = &t->pending.violation;
     bool blames = !violation->not_atomic || t->pending.blamed_at == op->event;
@@ -463,9 +476,9 @@ static inline bool tms_frontier_is_news(const struct thread *t, const struct tms
 }
 
 /* The violation of the running transaction, as far as that got; NULL: none so far. */
-const struct tms_violation *tms_frontier_pending(struct thread *t);
+const struct tms_violation *tms_frontier_pending(struct tms_frontier_thread *t);
 /* The running transaction ends: hands its violation, if any, to the port. */
-void tms_frontier_settle(struct frontier *f, struct thread *t);
-void tms_witness_clear(struct frontier *f);
+void tms_frontier_settle(struct tms_frontier *f, struct tms_frontier_thread *t);
+void tms_witness_clear(struct tms_frontier *f);
 
 #endif

@@ -10,12 +10,13 @@
 /* ---- edges ------------------------------------------------------------------------------ */
 
 /* Kept apart from the case of one reader, which is frequent and quick. */
-static __attribute__((noinline)) void edges_from_nodes(struct frontier *f, struct thread *t,
+static __attribute__((noinline)) void edges_from_nodes(struct tms_frontier *f,
+                                                       struct tms_frontier_thread *t,
                                                        const struct tms_op *op, uint32_t number,
                                                        uint8_t kind)
 {
     while (number != 0) {
-        const struct reader_node *node = reader_node(f, number);
+        const struct tms_frontier_reader_node *node = reader_node(f, number);
         for (int i = 0; i < NODE_READERS && node->moment[i] != 0; i++) {
             tms_frontier_edge(f, t, op, node->moment[i], node->place[i], kind);
         }
@@ -23,8 +24,9 @@ static __attribute__((noinline)) void edges_from_nodes(struct frontier *f, struc
     }
 }
 
-static inline void edges_from_readers(struct frontier *f, struct thread *t, const struct tms_op *op,
-                                      uint64_t read, uint32_t place, uint8_t kind)
+static inline void edges_from_readers(struct tms_frontier *f, struct tms_frontier_thread *t,
+                                      const struct tms_op *op, uint64_t read, uint32_t place,
+                                      uint8_t kind)
 {
     if (is_several(read)) {
         edges_from_nodes(f, t, op, moment_node(read), kind);
@@ -72,18 +74,18 @@ static const struct access accesses[TMS_OP_COUNT] = {
 };
 
 /* Their memory is not visited as long as all places are 0. */
-static inline uint32_t place_of(const struct frontier *f, const struct cells *cells,
-                                uint32_t target, int which)
+static inline uint32_t place_of(const struct tms_frontier *f,
+                                const struct tms_frontier_cells *cells, uint32_t target, int which)
 {
     return f->located ? cells->place[target].at[which] : 0;
 }
 
-__attribute__((noinline)) void tms_frontier_meet(struct frontier *f, struct thread *t,
-                                                 const struct tms_op *op)
+__attribute__((noinline)) void
+tms_frontier_meet(struct tms_frontier *f, struct tms_frontier_thread *t, const struct tms_op *op)
 {
     const struct access *access = &accesses[op->kind];
-    const struct cells *cells = &f->cells[access->cells];
-    struct cell *cell = &cells->cell[op->target];
+    const struct tms_frontier_cells *cells = &f->cells[access->cells];
+    struct tms_frontier_cell *cell = &cells->cell[op->target];
 
     assert(op->target < cells->capacity && op->target < cells->place_capacity);
     assert(!implied(t, cell->write) || !implied(t, cell->read));
@@ -104,10 +106,11 @@ __attribute__((noinline)) void tms_frontier_meet(struct frontier *f, struct thre
 }
 
 /* False if the engine has failed. */
-static inline bool access_op(struct frontier *f, struct thread *t, const struct tms_op *op)
+static inline bool access_op(struct tms_frontier *f, struct tms_frontier_thread *t,
+                             const struct tms_op *op)
 {
     const struct access *access = &accesses[op->kind];
-    const struct cells *cells = &f->cells[access->cells];
+    const struct tms_frontier_cells *cells = &f->cells[access->cells];
     uint64_t exclusive = (uint64_t)(int64_t)access->exclusive;
     uint64_t always = (uint64_t)(int64_t)access->always;
 
@@ -128,14 +131,16 @@ static inline bool access_op(struct frontier *f, struct thread *t, const struct 
 }
 
 /* For the first event of a thread; the others do not come through the table of handlers. */
-static void access_first(struct frontier *f, struct thread *t, const struct tms_op *op)
+static void access_first(struct tms_frontier *f, struct tms_frontier_thread *t,
+                         const struct tms_op *op)
 {
     access_op(f, t, op);
 }
 
-static void depart_from_barrier(struct frontier *f, struct thread *t, const struct tms_op *op)
+static void depart_from_barrier(struct tms_frontier *f, struct tms_frontier_thread *t,
+                                const struct tms_op *op)
 {
-    const struct cells *barriers = &f->cells[CELLS_BARRIERS];
+    const struct tms_frontier_cells *barriers = &f->cells[CELLS_BARRIERS];
 
     assert(op->target < barriers->capacity);
     assert(barriers->cell[op->target].write == 0);
@@ -144,9 +149,9 @@ static void depart_from_barrier(struct frontier *f, struct thread *t, const stru
     tms_frontier_step(f, t, op);
 }
 
-static void forget(struct frontier *f, struct thread *t, const struct tms_op *op)
+static void forget(struct tms_frontier *f, struct tms_frontier_thread *t, const struct tms_op *op)
 {
-    struct cells *variables = &f->cells[CELLS_VARIABLES];
+    struct tms_frontier_cells *variables = &f->cells[CELLS_VARIABLES];
 
     (void)t;
     assert(op->target < variables->capacity);
@@ -155,7 +160,8 @@ static void forget(struct frontier *f, struct thread *t, const struct tms_op *op
     log_add(f, &f->forgotten, op);
 }
 
-typedef void handler(struct frontier *f, struct thread *t, const struct tms_op *op);
+typedef void handler(struct tms_frontier *f, struct tms_frontier_thread *t,
+                     const struct tms_op *op);
 
 static handler *const handlers[TMS_OP_COUNT] = {
     [TMS_OP_BEGIN] = tms_frontier_begin,    [TMS_OP_END] = tms_frontier_end,
@@ -169,9 +175,9 @@ static handler *const handlers[TMS_OP_COUNT] = {
     [TMS_OP_ESCAPE] = tms_frontier_step,    [TMS_OP_FORGET] = forget,
 };
 
-static void first_event(struct frontier *f, const struct tms_op *op)
+static void first_event(struct tms_frontier *f, const struct tms_op *op)
 {
-    struct thread *t = tms_frontier_first(f, op);
+    struct tms_frontier_thread *t = tms_frontier_first(f, op);
 
     if (t != NULL && op->kind != TMS_OP_BEGIN) {
         handlers[op->kind](f, t, op);
@@ -182,7 +188,7 @@ static void first_event(struct frontier *f, const struct tms_op *op)
 _Static_assert(AHEAD <= TMS_OPS_AHEAD, "what is looked at can be read");
 
 /* One operation; false if the engine has failed. */
-static inline bool take(struct frontier *f, const struct tms_op *op)
+static inline bool take(struct tms_frontier *f, const struct tms_op *op)
 {
     assert((op->flags & TMS_OP_FIRST) == 0);
     assert(f->by_id[op->thread] != NULL && f->by_id[op->thread]->id == op->thread);
@@ -195,9 +201,9 @@ static inline bool take(struct frontier *f, const struct tms_op *op)
 
 /* `far`, a constant where it is called: the places are worth asking for as well. */
 static inline __attribute__((always_inline)) void
-take_each(struct frontier *f, const struct tms_op *ops, size_t count, bool far)
+take_each(struct tms_frontier *f, const struct tms_op *ops, size_t count, bool far)
 {
-    const struct cells *variables = &f->cells[CELLS_VARIABLES];
+    const struct tms_frontier_cells *variables = &f->cells[CELLS_VARIABLES];
 
     for (size_t i = 0; i < count; i++) {
         __builtin_prefetch(&variables->cell[ops[i + AHEAD].target]);
@@ -210,17 +216,17 @@ take_each(struct frontier *f, const struct tms_op *ops, size_t count, bool far)
     }
 }
 
-static void take_near(struct frontier *f, const struct tms_op *ops, size_t count)
+static void take_near(struct tms_frontier *f, const struct tms_op *ops, size_t count)
 {
     take_each(f, ops, count, false);
 }
 
-static void take_far(struct frontier *f, const struct tms_op *ops, size_t count)
+static void take_far(struct tms_frontier *f, const struct tms_op *ops, size_t count)
 {
     take_each(f, ops, count, true);
 }
 
-void tms_frontier_take(struct frontier *f, const struct tms_op *ops, size_t count)
+void tms_frontier_take(struct tms_frontier *f, const struct tms_op *ops, size_t count)
 {
     size_t first = ops[0].flags & TMS_OP_FIRST ? 1 : 0;
 

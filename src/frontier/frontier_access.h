@@ -20,8 +20,9 @@ enum outcome {
  * `always`, likewise: recorded even when it repeats. Arithmetic instead of branches on them:
  * nobody can guess what comes next.
  */
-static inline enum outcome access_cell(const struct thread *t, struct cell *cell,
-                                       uint64_t exclusive, uint64_t always, uint64_t moment)
+static inline enum outcome access_cell(const struct tms_frontier_thread *t,
+                                       struct tms_frontier_cell *cell, uint64_t exclusive,
+                                       uint64_t always, uint64_t moment)
 {
     uint64_t write = cell->write;
     uint64_t read = cell->read;
@@ -41,8 +42,8 @@ static inline enum outcome access_cell(const struct thread *t, struct cell *cell
 }
 
 /* Before any event has a location, all places are 0 and need no visit. */
-static inline void note_place(struct frontier *f, const struct cells *cells, uint32_t target,
-                              uint64_t exclusive, uint32_t location)
+static inline void note_place(struct tms_frontier *f, const struct tms_frontier_cells *cells,
+                              uint32_t target, uint64_t exclusive, uint32_t location)
 {
     if (f->located | location) {
         f->located |= location;
@@ -51,7 +52,8 @@ static inline void note_place(struct frontier *f, const struct cells *cells, uin
 }
 
 /* An access that MEETS something, whole but for the log. It may fail the engine. */
-void tms_frontier_meet(struct frontier *f, struct thread *t, const struct tms_op *op);
+void tms_frontier_meet(struct tms_frontier *f, struct tms_frontier_thread *t,
+                       const struct tms_op *op);
 
 /*
  * What comes comes in batches, so the cell of something that comes soon can be asked for early.

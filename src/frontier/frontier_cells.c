@@ -13,7 +13,7 @@
 #define CELLS_LEAST 256
 #define LINE        64
 
-bool tms_cells_grow(struct frontier *f, struct cells *cells, uint32_t id)
+bool tms_cells_grow(struct tms_frontier *f, struct tms_frontier_cells *cells, uint32_t id)
 {
     size_t wanted = (size_t)id + 1;
 
@@ -22,21 +22,22 @@ bool tms_cells_grow(struct frontier *f, struct cells *cells, uint32_t id)
            TMS_RESERVE(f->memory, &cells->cell, &cells->capacity, wanted, CELLS_LEAST);
 }
 
-void tms_cells_clear(struct frontier *f, struct cells *cells)
+void tms_cells_clear(struct tms_frontier *f, struct tms_frontier_cells *cells)
 {
     tms_release(f->memory, cells->cell, cells->capacity, sizeof(*cells->cell));
     tms_release(f->memory, cells->place, cells->place_capacity, sizeof(*cells->place));
-    *cells = (struct cells){0};
+    *cells = (struct tms_frontier_cells){0};
 }
 
 /* ---- nodes ------------------------------------------------------------------------------ */
 
 static size_t chunk_bytes(void)
 {
-    return NODE_CHUNK * sizeof(struct reader_node) + LINE;
+    return NODE_CHUNK * sizeof(struct tms_frontier_reader_node) + LINE;
 }
 
-static bool add_chunk(struct reader_nodes *nodes, struct tms_memory *memory, size_t index)
+static bool add_chunk(struct tms_frontier_reader_nodes *nodes, struct tms_memory *memory,
+                      size_t index)
 {
     if (!TMS_RESERVE(memory, &nodes->chunk, &nodes->chunk_capacity, index + 1, 8) ||
         !TMS_RESERVE(memory, &nodes->block, &nodes->block_capacity, index + 1, 8)) {
@@ -48,18 +49,19 @@ static bool add_chunk(struct reader_nodes *nodes, struct tms_memory *memory, siz
     }
     size_t past_line = (uintptr_t)block % LINE;
     nodes->block[index] = block;
-    nodes->chunk[index] = (struct reader_node *)(void *)(block + (LINE - past_line) % LINE);
+    nodes->chunk[index] =
+        (struct tms_frontier_reader_node *)(void *)(block + (LINE - past_line) % LINE);
     return true;
 }
 
-static uint32_t take_node(struct frontier *f)
+static uint32_t take_node(struct tms_frontier *f)
 {
-    struct reader_nodes *nodes = &f->nodes;
+    struct tms_frontier_reader_nodes *nodes = &f->nodes;
     uint32_t number = nodes->free;
 
     if (number != 0) {
         nodes->free = reader_node(f, number)->next;
-        *reader_node(f, number) = (struct reader_node){0};
+        *reader_node(f, number) = (struct tms_frontier_reader_node){0};
         return number;
     }
     number = nodes->count == 0 ? 1 : nodes->count;
@@ -73,14 +75,14 @@ static uint32_t take_node(struct frontier *f)
     return number;
 }
 
-void tms_reader_nodes_clear(struct frontier *f)
+void tms_reader_nodes_clear(struct tms_frontier *f)
 {
     for (size_t i = 0; i < f->nodes.block_capacity; i++) {
         tms_release(f->memory, f->nodes.block[i], chunk_bytes(), 1);
     }
     tms_release(f->memory, f->nodes.chunk, f->nodes.chunk_capacity, sizeof(*f->nodes.chunk));
     tms_release(f->memory, f->nodes.block, f->nodes.block_capacity, sizeof(*f->nodes.block));
-    f->nodes = (struct reader_nodes){0};
+    f->nodes = (struct tms_frontier_reader_nodes){0};
 }
 
 /* ---- readers ---------------------------------------------------------------------------- */
@@ -89,11 +91,11 @@ void tms_reader_nodes_clear(struct frontier *f)
  * Puts the reader where one stands from which an edge into its thread would be implied (its
  * own earlier read is such a one): who comes after the new reader comes after that one too.
  */
-static bool set_reader(struct frontier *f, const struct thread *t, uint32_t number, uint64_t moment,
-                       uint32_t place)
+static bool set_reader(struct tms_frontier *f, const struct tms_frontier_thread *t, uint32_t number,
+                       uint64_t moment, uint32_t place)
 {
     for (;;) {
-        struct reader_node *node = reader_node(f, number);
+        struct tms_frontier_reader_node *node = reader_node(f, number);
         for (int i = 0; i < NODE_READERS; i++) {
             if (implied(t, node->moment[i])) {
                 node->moment[i] = moment;
@@ -112,8 +114,9 @@ static bool set_reader(struct frontier *f, const struct thread *t, uint32_t numb
     }
 }
 
-bool tms_cell_add_reader(struct frontier *f, const struct thread *t, struct cell *cell,
-                         struct places *places, uint64_t moment, uint32_t place)
+bool tms_cell_add_reader(struct tms_frontier *f, const struct tms_frontier_thread *t,
+                         struct tms_frontier_cell *cell, struct tms_frontier_places *places,
+                         uint64_t moment, uint32_t place)
 {
     assert(moment_slot(moment) == t->slot);
     if (implied(t, cell->read)) {
@@ -131,7 +134,7 @@ bool tms_cell_add_reader(struct frontier *f, const struct thread *t, struct cell
     if (number == 0) {
         return false;
     }
-    struct reader_node *node = reader_node(f, number);
+    struct tms_frontier_reader_node *node = reader_node(f, number);
     node->moment[0] = cell->read;
     node->place[0] = f->located ? places->at[READ] : 0;
     node->moment[1] = moment;
@@ -142,7 +145,7 @@ bool tms_cell_add_reader(struct frontier *f, const struct thread *t, struct cell
     return true;
 }
 
-void tms_reader_nodes_drop(struct frontier *f, uint32_t first)
+void tms_reader_nodes_drop(struct tms_frontier *f, uint32_t first)
 {
     uint32_t last = first;
 

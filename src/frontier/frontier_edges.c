@@ -36,7 +36,7 @@
 /* An edge on its way into the matrices; it is written down only once somebody is extended. */
 struct arriving {
     const struct tms_op *op;
-    struct source source;
+    struct tms_frontier_source source;
     uint64_t event; /* where it comes from … */
     uint32_t from;
     uint32_t number; /* in the pool, 0 as long as nobody needs it */
@@ -50,7 +50,7 @@ static const uint8_t classes[] = {
     [TMS_EDGE_BARRIER] = TMS_CLASS_BARRIER,
 };
 
-static struct tms_step make_step(const struct frontier *f, const struct thread *t,
+static struct tms_step make_step(const struct tms_frontier *f, const struct tms_frontier_thread *t,
                                  struct arriving *edge)
 {
     const struct tms_op *op = edge->op;
@@ -74,7 +74,8 @@ static struct tms_step make_step(const struct frontier *f, const struct thread *
     };
 }
 
-static uint32_t edge_number(struct frontier *f, const struct thread *t, struct arriving *edge)
+static uint32_t edge_number(struct tms_frontier *f, const struct tms_frontier_thread *t,
+                            struct arriving *edge)
 {
     if (edge->number == 0) {
         struct tms_step step = make_step(f, t, edge);
@@ -87,8 +88,8 @@ static uint32_t edge_number(struct frontier *f, const struct thread *t, struct a
 }
 
 /* The row now reaches the thread from this event on. Is that new to it? */
-static bool reach_thread(struct frontier *f, struct tms_reach *reach, const struct thread *t,
-                         uint32_t row, struct arriving *edge)
+static bool reach_thread(struct tms_frontier *f, struct tms_reach *reach,
+                         const struct tms_frontier_thread *t, uint32_t row, struct arriving *edge)
 {
     if (edge->op->event >= tms_reach_at(reach, row, t->slot)) {
         return false;
@@ -98,7 +99,7 @@ static bool reach_thread(struct frontier *f, struct tms_reach *reach, const stru
 }
 
 /* The row now reaches all that t's running transaction reaches. Is that itself new to it? */
-static bool merge_row(struct frontier *f, const struct thread *t, uint32_t row,
+static bool merge_row(struct tms_frontier *f, const struct tms_frontier_thread *t, uint32_t row,
                       struct arriving *edge)
 {
     struct tms_reach *graph = &f->graph;
@@ -119,27 +120,28 @@ static bool merge_row(struct frontier *f, const struct thread *t, uint32_t row,
     return met;
 }
 
-typedef bool extend_row(struct frontier *f, const struct thread *t, uint32_t row,
+typedef bool extend_row(struct tms_frontier *f, const struct tms_frontier_thread *t, uint32_t row,
                         struct arriving *edge);
 
 /* Who had the source behind its begin has this event there too. Is it the first of the thread? */
-static bool extend_order_row(struct frontier *f, const struct thread *t, uint32_t row,
-                             struct arriving *edge)
+static bool extend_order_row(struct tms_frontier *f, const struct tms_frontier_thread *t,
+                             uint32_t row, struct arriving *edge)
 {
     return row != t->row && reach_thread(f, &f->order, t, row, edge);
 }
 
 /* Who reached the source reaches this transaction, and what it reaches. Did it not before? */
-static bool extend_graph_row(struct frontier *f, const struct thread *t, uint32_t row,
-                             struct arriving *edge)
+static bool extend_graph_row(struct tms_frontier *f, const struct tms_frontier_thread *t,
+                             uint32_t row, struct arriving *edge)
 {
     assert(row != t->row);
     return t->row != NO_ROW ? merge_row(f, t, row, edge) : reach_thread(f, &f->graph, t, row, edge);
 }
 
 /* Takes each row that reaches the source. Is there any for which that is new? */
-static inline bool extend(struct frontier *f, struct tms_reach *reach, const struct thread *t,
-                          struct arriving *edge, extend_row *each)
+static inline bool extend(struct tms_frontier *f, struct tms_reach *reach,
+                          const struct tms_frontier_thread *t, struct arriving *edge,
+                          extend_row *each)
 {
     bool met = false;
 
@@ -156,8 +158,8 @@ static inline bool extend(struct frontier *f, struct tms_reach *reach, const str
 }
 
 /* The edge leads to somebody who comes back to it. */
-static void close_cycle(struct frontier *f, struct thread *t, struct arriving *edge, bool cycle,
-                        bool blamed)
+static void close_cycle(struct tms_frontier *f, struct tms_frontier_thread *t,
+                        struct arriving *edge, bool cycle, bool blamed)
 {
     assert(t->row != NO_ROW && (!blamed || edge->event > t->begin));
     assert(tms_frontier_rows_hold(f, t));
@@ -174,7 +176,8 @@ static void close_cycle(struct frontier *f, struct thread *t, struct arriving *e
  * what it does behind it, as long as no transaction came to reach the thread in between: only then
  * its stretch begins anew.
  */
-static bool arrive_among_others(struct frontier *f, struct thread *t, struct arriving *edge)
+static bool arrive_among_others(struct tms_frontier *f, struct tms_frontier_thread *t,
+                                struct arriving *edge)
 {
     bool running = t->row != NO_ROW;
     bool cycle = running && tms_reach_at(&f->graph, t->row, edge->from) <= edge->event;
@@ -197,8 +200,8 @@ static bool arrive_among_others(struct frontier *f, struct thread *t, struct arr
     return cycle;
 }
 
-void tms_frontier_add_edge(struct frontier *f, struct thread *t, const struct tms_op *op,
-                           const struct source *source)
+void tms_frontier_add_edge(struct tms_frontier *f, struct tms_frontier_thread *t,
+                           const struct tms_op *op, const struct tms_frontier_source *source)
 {
     uint64_t event = moment_event(source->moment);
     uint32_t from = moment_slot(source->moment);

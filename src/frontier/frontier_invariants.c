@@ -13,7 +13,7 @@ bool tms_frontier_port_holds(const struct tms_frontier_port *port)
 
 /* ---- matrices --------------------------------------------------------------------------- */
 
-static bool entry_holds(const struct frontier *f, const struct tms_reach *reach, uint32_t row,
+static bool entry_holds(const struct tms_frontier *f, const struct tms_reach *reach, uint32_t row,
                         uint32_t column)
 {
     uint64_t moment = tms_reach_at(reach, row, column);
@@ -31,7 +31,7 @@ static bool entry_holds(const struct frontier *f, const struct tms_reach *reach,
            tms_reach_at(reach, row, edge->from) <= edge->step.first_event;
 }
 
-static bool row_holds(const struct frontier *f, const struct tms_reach *reach, uint32_t row,
+static bool row_holds(const struct tms_frontier *f, const struct tms_reach *reach, uint32_t row,
                       uint32_t own, uint64_t begin)
 {
     const uint32_t *list = &reach->list[(size_t)row * reach->column_capacity];
@@ -49,13 +49,13 @@ static bool row_holds(const struct frontier *f, const struct tms_reach *reach, u
     return true;
 }
 
-bool tms_frontier_rows_hold(const struct frontier *f, const struct thread *t)
+bool tms_frontier_rows_hold(const struct tms_frontier *f, const struct tms_frontier_thread *t)
 {
     return row_holds(f, &f->graph, t->row, t->slot, t->begin) &&
            (!f->blame || row_holds(f, &f->order, t->row, t->slot, t->begin));
 }
 
-bool tms_frontier_innermost_holds(const struct frontier *f, const struct thread *t)
+bool tms_frontier_innermost_holds(const struct tms_frontier *f, const struct tms_frontier_thread *t)
 {
     size_t depth = t->nesting.depth;
     const struct tms_nested *open = t->nesting.open;
@@ -73,10 +73,10 @@ bool tms_frontier_innermost_holds(const struct frontier *f, const struct thread 
 
 /* ---- the rest --------------------------------------------------------------------------- */
 
-bool tms_reader_nodes_hold(const struct frontier *f, uint32_t first)
+bool tms_reader_nodes_hold(const struct tms_frontier *f, uint32_t first)
 {
     for (uint32_t number = first; number != 0; number = reader_node(f, number)->next) {
-        const struct reader_node *node = reader_node(f, number);
+        const struct tms_frontier_reader_node *node = reader_node(f, number);
         if (number >= f->nodes.count || node->moment[0] == 0) {
             return false;
         }
@@ -92,7 +92,7 @@ bool tms_reader_nodes_hold(const struct frontier *f, uint32_t first)
     return true;
 }
 
-bool tms_log_holds(const struct log *log)
+bool tms_log_holds(const struct tms_frontier_log *log)
 {
     return log->capacity >= LOG_LEAST && log->capacity <= LOG_MOST &&
            (log->capacity & (log->capacity - 1)) == 0 && log->stop == log->entry + log->capacity &&
@@ -111,7 +111,7 @@ bool tms_cycle_holds(const struct tms_step *steps, size_t count)
     return true;
 }
 
-bool tms_frontier_retired_hold(const struct frontier *f)
+bool tms_frontier_retired_hold(const struct tms_frontier *f)
 {
     for (uint32_t i = 0; i + 1 < f->retired_count; i++) {
         if (f->retired[i] == f->retired[f->retired_count - 1]) {

@@ -19,22 +19,23 @@ bool tms_frontier_port_holds(const struct tms_frontier_port *port);
  * bound of its column, and has an edge that ends in the column's thread and starts where the row
  * has an entry again; only the thread's own, the begin of the transaction, has none.
  */
-bool tms_frontier_rows_hold(const struct frontier *f, const struct thread *t);
+bool tms_frontier_rows_hold(const struct tms_frontier *f, const struct tms_frontier_thread *t);
 
 /* The innermost block inside the transaction: its begin is the latest, its row begins there. */
-bool tms_frontier_innermost_holds(const struct frontier *f, const struct thread *t);
+bool tms_frontier_innermost_holds(const struct tms_frontier *f,
+                                  const struct tms_frontier_thread *t);
 
 /* A chain of readers: of threads that there are, without a gap. */
-bool tms_reader_nodes_hold(const struct frontier *f, uint32_t first);
+bool tms_reader_nodes_hold(const struct tms_frontier *f, uint32_t first);
 
 /* The thread's own log, or one that nobody writes to. */
-bool tms_log_holds(const struct log *log);
+bool tms_log_holds(const struct tms_frontier_log *log);
 
 /* Each step starts in the transaction in which the one before it ends, all around. */
 bool tms_cycle_holds(const struct tms_step *steps, size_t count);
 
 /* No slot is twice in the list of those that can be used again. */
-bool tms_frontier_retired_hold(const struct frontier *f);
+bool tms_frontier_retired_hold(const struct tms_frontier *f);
 
 #endif
 #endif

@@ -6,7 +6,7 @@
 #include "frontier/frontier.h"
 #include "frontier/frontier_invariants.h"
 
-bool tms_log_start(struct frontier *f, struct log *log)
+bool tms_log_start(struct tms_frontier *f, struct tms_frontier_log *log)
 {
     if (log->capacity == 0) {
         log->entry = tms_resize(f->memory, NULL, 0, LOG_LEAST, sizeof(*log->entry));
@@ -25,7 +25,7 @@ bool tms_log_start(struct frontier *f, struct log *log)
 }
 
 /* Twice the room, with the entries of the last round at the front. Without memory: as it was. */
-static bool double_log(struct frontier *f, struct log *log)
+static bool double_log(struct tms_frontier *f, struct tms_frontier_log *log)
 {
     size_t capacity = (size_t)log->capacity * 2;
     struct tms_op *grown =
@@ -47,7 +47,7 @@ static bool double_log(struct frontier *f, struct log *log)
  * more than half of it; that is possible only here, where its entries lie in the order in which
  * they were written.
  */
-void tms_log_rotate(struct frontier *f, struct log *log)
+void tms_log_rotate(struct tms_frontier *f, struct tms_frontier_log *log)
 {
     assert(log->next == log->stop && tms_log_holds(log));
     bool crowded = log->begun != TMS_NEVER && log_written(log) - log->begun > log->capacity / 2;
@@ -60,7 +60,7 @@ void tms_log_rotate(struct frontier *f, struct log *log)
     log->next = log->entry;
 }
 
-uint64_t tms_log_first(const struct log *log)
+uint64_t tms_log_first(const struct tms_frontier_log *log)
 {
     uint64_t written = log_written(log);
     uint64_t kept = written > log->capacity ? written - log->capacity : 0;
@@ -68,7 +68,7 @@ uint64_t tms_log_first(const struct log *log)
     return kept > log->first ? kept : log->first;
 }
 
-uint64_t tms_log_find(const struct log *log, uint64_t event)
+uint64_t tms_log_find(const struct tms_frontier_log *log, uint64_t event)
 {
     uint64_t high = log_written(log);
     uint64_t low = tms_log_first(log);

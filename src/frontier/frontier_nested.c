@@ -20,7 +20,7 @@
 #include "frontier/frontier.h"
 #include "frontier/frontier_invariants.h"
 
-static void give_back(struct frontier *f, uint32_t row)
+static void give_back(struct tms_frontier *f, uint32_t row)
 {
     assert(row < f->row_count && f->free_row_count < f->row_count);
     tms_reach_close(&f->order, row);
@@ -45,7 +45,8 @@ static size_t begun_by(const struct tms_nesting *nesting, uint64_t event)
 }
 
 /* A block with a row ends. The block around it reaches the same if it has none: it takes this. */
-static void hand_over(struct frontier *f, struct thread *t, const struct tms_nested *closed)
+static void hand_over(struct tms_frontier *f, struct tms_frontier_thread *t,
+                      const struct tms_nested *closed)
 {
     size_t i = begun_by(&t->nesting, closed->block.begin_event);
     struct tms_nested *around = i > 0 ? &t->nesting.open[i - 1] : NULL;
@@ -70,7 +71,7 @@ static void copy_row(struct tms_reach *reach, uint32_t row, uint32_t other)
     }
 }
 
-static void open_row(struct frontier *f, const struct thread *t, size_t at)
+static void open_row(struct tms_frontier *f, const struct tms_frontier_thread *t, size_t at)
 {
     struct tms_nested *open = t->nesting.open;
     size_t inner = at + 1;
@@ -90,9 +91,9 @@ static void open_row(struct frontier *f, const struct thread *t, size_t at)
     open[at].mark = row + 1;
 }
 
-void tms_frontier_nested_leave(struct frontier *f, uint32_t slot, uint64_t event)
+void tms_frontier_nested_leave(struct tms_frontier *f, uint32_t slot, uint64_t event)
 {
-    const struct thread *t = f->threads[slot];
+    const struct tms_frontier_thread *t = f->threads[slot];
     const struct tms_nested *open = t->nesting.open;
     size_t i = begun_by(&t->nesting, event);
     bool wanted = i > 0 && open[i - 1].mark == 0 && open[i - 1].block.begin_event > t->begin;
@@ -103,7 +104,8 @@ void tms_frontier_nested_leave(struct frontier *f, uint32_t slot, uint64_t event
     }
 }
 
-void tms_frontier_nest(struct frontier *f, struct thread *t, const struct tms_op *op)
+void tms_frontier_nest(struct tms_frontier *f, struct tms_frontier_thread *t,
+                       const struct tms_op *op)
 {
     size_t depth = t->nesting.depth;
 
@@ -119,7 +121,7 @@ void tms_frontier_nest(struct frontier *f, struct thread *t, const struct tms_op
     log_add(f, &t->log, op);
 }
 
-void tms_frontier_close_nested(struct frontier *f, struct thread *t)
+void tms_frontier_close_nested(struct tms_frontier *f, struct tms_frontier_thread *t)
 {
     for (size_t i = 0; i < t->nesting.depth; i++) {
         struct tms_nested *nested = &t->nesting.open[i];
@@ -130,8 +132,8 @@ void tms_frontier_close_nested(struct frontier *f, struct thread *t)
     }
 }
 
-uint64_t tms_frontier_nested_to(const struct frontier *f, const struct thread *t, uint32_t slot,
-                                uint64_t event)
+uint64_t tms_frontier_nested_to(const struct tms_frontier *f, const struct tms_frontier_thread *t,
+                                uint32_t slot, uint64_t event)
 {
     const struct tms_nested *open = t->nesting.open;
 

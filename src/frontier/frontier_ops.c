@@ -9,12 +9,13 @@
 #include "frontier/frontier.h"
 #include "frontier/frontier_invariants.h"
 
-void tms_frontier_step(struct frontier *f, struct thread *t, const struct tms_op *op)
+void tms_frontier_step(struct tms_frontier *f, struct tms_frontier_thread *t,
+                       const struct tms_op *op)
 {
     log_add(f, &t->log, op);
 }
 
-bool tms_frontier_take_row(struct frontier *f, uint32_t *row)
+bool tms_frontier_take_row(struct tms_frontier *f, uint32_t *row)
 {
     int code = f->free_row_count == 0 ? tms_frontier_grow_rows(f) : TMS_OK;
 
@@ -27,7 +28,7 @@ bool tms_frontier_take_row(struct frontier *f, uint32_t *row)
     return true;
 }
 
-bool tms_frontier_open(struct frontier *f, struct thread *t, uint64_t event)
+bool tms_frontier_open(struct tms_frontier *f, struct tms_frontier_thread *t, uint64_t event)
 {
     assert(t->row == NO_ROW);
     if (!tms_frontier_take_row(f, &t->row)) {
@@ -41,7 +42,8 @@ bool tms_frontier_open(struct frontier *f, struct thread *t, uint64_t event)
     return true;
 }
 
-void tms_frontier_begin(struct frontier *f, struct thread *t, const struct tms_op *op)
+void tms_frontier_begin(struct tms_frontier *f, struct tms_frontier_thread *t,
+                        const struct tms_op *op)
 {
     assert(t->begin == 0 && !t->pending.open);
     if (!f->port->begin(f, t, op)) {
@@ -54,7 +56,8 @@ void tms_frontier_begin(struct frontier *f, struct thread *t, const struct tms_o
     }
 }
 
-void tms_frontier_end(struct frontier *f, struct thread *t, const struct tms_op *op)
+void tms_frontier_end(struct tms_frontier *f, struct tms_frontier_thread *t,
+                      const struct tms_op *op)
 {
     assert(t->begin != 0 && t->begin <= op->event);
     assert(tms_frontier_rows_hold(f, t));
@@ -74,18 +77,21 @@ void tms_frontier_end(struct frontier *f, struct thread *t, const struct tms_op 
     log_end(f, &t->log, op);
 }
 
-void tms_frontier_fork(struct frontier *f, struct thread *t, const struct tms_op *op)
+void tms_frontier_fork(struct tms_frontier *f, struct tms_frontier_thread *t,
+                       const struct tms_op *op)
 {
     if (tms_frontier_need_id(f, op->target)) {
-        f->forks[op->target] = (struct origin){moment_here(t, op), op->location};
+        f->forks[op->target] = (struct tms_frontier_origin){moment_here(t, op), op->location};
         tms_frontier_step(f, t, op);
     }
 }
 
 /* Any event of the joined thread conflicts with its join: the edge comes from its last. */
-void tms_frontier_join(struct frontier *f, struct thread *t, const struct tms_op *op)
+void tms_frontier_join(struct tms_frontier *f, struct tms_frontier_thread *t,
+                       const struct tms_op *op)
 {
-    const struct thread *child = op->target < f->id_capacity ? f->by_id[op->target] : NULL;
+    const struct tms_frontier_thread *child =
+        op->target < f->id_capacity ? f->by_id[op->target] : NULL;
 
     if (child != NULL) {
         assert(child != t && log_written(&child->log) > 0);
@@ -98,9 +104,9 @@ void tms_frontier_join(struct frontier *f, struct thread *t, const struct tms_op
 }
 
 /* The edge from the fork, if there was one, comes into the thread's first event. */
-struct thread *tms_frontier_first(struct frontier *f, const struct tms_op *op)
+struct tms_frontier_thread *tms_frontier_first(struct tms_frontier *f, const struct tms_op *op)
 {
-    struct thread *t = tms_frontier_settle_in(f, op);
+    struct tms_frontier_thread *t = tms_frontier_settle_in(f, op);
 
     if (t == NULL) {
         return NULL;
@@ -108,7 +114,7 @@ struct thread *tms_frontier_first(struct frontier *f, const struct tms_op *op)
     if (op->kind == TMS_OP_BEGIN) {
         tms_frontier_begin(f, t, op);
     }
-    const struct origin *fork = &f->forks[op->thread];
+    const struct tms_frontier_origin *fork = &f->forks[op->thread];
     tms_frontier_edge(f, t, op, fork->moment, fork->place, TMS_EDGE_FORK);
     return t;
 }

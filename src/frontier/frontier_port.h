@@ -22,8 +22,8 @@
 #include "tmesis/tmesis.h"
 #include "trace/op.h"
 
-struct frontier;
-struct thread;
+struct tms_frontier;
+struct tms_frontier_thread;
 
 struct tms_frontier_port {
     /*
@@ -33,32 +33,33 @@ struct tms_frontier_port {
      * begin: a transaction of the thread begins with this operation; `op->target` is its label.
      * False when memory is short: nothing has begun then, and the engine fails.
      */
-    bool (*begin)(struct frontier *f, struct thread *t, const struct tms_op *op);
+    bool (*begin)(struct tms_frontier *f, struct tms_frontier_thread *t, const struct tms_op *op);
     /* The thread's running transaction, the last one that began, ends with this event. */
-    void (*end)(struct thread *t, uint64_t event);
+    void (*end)(struct tms_frontier_thread *t, uint64_t event);
     /*
      * The transaction that an event of the thread belongs to, or, if it belongs to none, the event
      * as a transaction of its own at `place`. For each edge that is kept, and for witnesses; only
      * for events from which or to which a running transaction leads.
      */
-    struct tms_transaction (*find)(const struct thread *t, uint64_t event, uint32_t place);
+    struct tms_transaction (*find)(const struct tms_frontier_thread *t, uint64_t event,
+                                   uint32_t place);
 
     /*
      * A transaction that was found in a cycle has ended, or the engine is being settled. The
      * violation and all that it points to are the engine's, and valid during the call. TMS_OK, or
      * the code with which the engine fails.
      */
-    int (*violation)(struct frontier *f, const struct tms_violation *violation);
+    int (*violation)(struct tms_frontier *f, const struct tms_violation *violation);
     /*
      * The engine can't go on, for lack of memory (TMS_ERR_MEMORY) or of slots or numbers
      * (TMS_ERR_LIMIT). Called once; `f->failed` is set, and the operation returns soon.
      */
-    void (*fail)(struct frontier *f, int code);
+    void (*fail)(struct tms_frontier *f, int code);
     /*
      * Did, or may, the variable that both operations are about become another one between them
      * (freed and allocated again)? For each candidate of a witness of two steps.
      */
-    bool (*renewed)(const struct frontier *f, const struct tms_op *first,
+    bool (*renewed)(const struct tms_frontier *f, const struct tms_op *first,
                     const struct tms_op *second);
 
     /*
@@ -68,16 +69,16 @@ struct tms_frontier_port {
      * wake_source: before an edge from this event is looked at, if it is not implied by an earlier
      * one; the transaction that the event belongs to must have a row afterwards if it still runs.
      */
-    void (*wake_source)(struct frontier *f, uint32_t slot, uint64_t event);
+    void (*wake_source)(struct tms_frontier *f, uint32_t slot, uint64_t event);
     /* Then, if the edge matters, the same for the running transaction of the thread it enters. */
-    void (*wake)(struct frontier *f, struct thread *t);
+    void (*wake)(struct tms_frontier *f, struct tms_frontier_thread *t);
 
     /*
      * Whether the thread whose first operation this is may take over the slot of one that was
      * joined, and that no running transaction reaches; NULL: it may. That is all that the engine
      * needs, but a port may go by slots itself.
      */
-    bool (*may_reuse)(const struct frontier *f, uint32_t slot, const struct tms_op *op);
+    bool (*may_reuse)(const struct tms_frontier *f, uint32_t slot, const struct tms_op *op);
 
     /* Where all memory of the engine comes from and goes to; NULL: the C library. */
     const struct tms_allocator *memory;

@@ -11,7 +11,7 @@
 
 #define LEAST_THREADS 16
 
-bool tms_frontier_need_id(struct frontier *f, uint32_t id)
+bool tms_frontier_need_id(struct tms_frontier *f, uint32_t id)
 {
     size_t wanted = (size_t)id + 1;
 
@@ -29,7 +29,7 @@ bool tms_frontier_need_id(struct frontier *f, uint32_t id)
  * it would invent an order between strangers. The whole list is looked at again only when it
  * has doubled since that was last in vain.
  */
-static bool reuse_slot(struct frontier *f, const struct tms_op *op, uint32_t *slot)
+static bool reuse_slot(struct tms_frontier *f, const struct tms_op *op, uint32_t *slot)
 {
     if (f->retired_count < f->retired_tried * 2) {
         return false;
@@ -49,7 +49,7 @@ static bool reuse_slot(struct frontier *f, const struct tms_op *op, uint32_t *sl
 }
 
 /* Room for twice the threads. The rows of `in` get longer, and all of them move. */
-static bool grow_slots(struct frontier *f)
+static bool grow_slots(struct tms_frontier *f)
 {
     size_t before = f->slot_capacity;
     size_t capacity = before == 0 ? LEAST_THREADS : 2 * before;
@@ -60,7 +60,7 @@ static bool grow_slots(struct frontier *f)
         return false;
     }
     for (uint32_t slot = FIRST_SLOT; slot < f->slot_count; slot++) {
-        struct thread *t = f->threads[slot];
+        struct tms_frontier_thread *t = f->threads[slot];
         memcpy(&in[slot * capacity], t->in, before * sizeof(*in));
         t->in = &in[slot * capacity];
     }
@@ -70,9 +70,9 @@ static bool grow_slots(struct frontier *f)
 }
 
 /* The thread of the next slot; kept when something else fails, and found there next time. */
-static bool new_thread(struct frontier *f)
+static bool new_thread(struct tms_frontier *f)
 {
-    struct thread **t = &f->threads[f->slot_count];
+    struct tms_frontier_thread **t = &f->threads[f->slot_count];
 
     if (*t == NULL) {
         *t = tms_resize(f->memory, NULL, 0, 1, sizeof(**t));
@@ -80,14 +80,14 @@ static bool new_thread(struct frontier *f)
     return *t != NULL;
 }
 
-static int grow_matrices(struct frontier *f, uint32_t rows, uint32_t columns)
+static int grow_matrices(struct tms_frontier *f, uint32_t rows, uint32_t columns)
 {
     int code = tms_reach_grow(&f->graph, rows, columns);
 
     return code == TMS_OK && f->blame ? tms_reach_grow(&f->order, rows, columns) : code;
 }
 
-static int new_slot(struct frontier *f, uint32_t *slot)
+static int new_slot(struct tms_frontier *f, uint32_t *slot)
 {
     if (f->slot_count > f->slot_most) {
         return TMS_ERR_LIMIT;
@@ -104,7 +104,7 @@ static int new_slot(struct frontier *f, uint32_t *slot)
 }
 
 /* What the slot learnt before belongs to its predecessor there. */
-struct thread *tms_frontier_settle_in(struct frontier *f, const struct tms_op *op)
+struct tms_frontier_thread *tms_frontier_settle_in(struct tms_frontier *f, const struct tms_op *op)
 {
     uint32_t slot;
 
@@ -118,7 +118,7 @@ struct thread *tms_frontier_settle_in(struct frontier *f, const struct tms_op *o
             return NULL;
         }
     }
-    struct thread *t = f->threads[slot];
+    struct tms_frontier_thread *t = f->threads[slot];
     assert(!t->pending.open && slot >= FIRST_SLOT && slot < f->slot_count);
     t->slot = slot;
     t->base = make_moment(slot, 0, 0);
@@ -141,7 +141,7 @@ struct thread *tms_frontier_settle_in(struct frontier *f, const struct tms_op *o
     return t;
 }
 
-void tms_frontier_retire(struct frontier *f, uint32_t slot)
+void tms_frontier_retire(struct tms_frontier *f, uint32_t slot)
 {
     if (!TMS_RESERVE(f->memory, &f->retired, &f->retired_capacity, f->retired_count + 1u,
                      LEAST_THREADS)) {
@@ -152,7 +152,7 @@ void tms_frontier_retire(struct frontier *f, uint32_t slot)
     assert(f->retired_count <= f->slot_count && tms_frontier_retired_hold(f));
 }
 
-int tms_frontier_grow_rows(struct frontier *f)
+int tms_frontier_grow_rows(struct tms_frontier *f)
 {
     assert(f->free_row_count == 0);
     uint32_t rows = f->row_count + 1;
@@ -168,7 +168,7 @@ int tms_frontier_grow_rows(struct frontier *f)
     return code;
 }
 
-int tms_frontier_set_up(struct frontier *f, const struct tms_frontier_port *port, void *user,
+int tms_frontier_set_up(struct tms_frontier *f, const struct tms_frontier_port *port, void *user,
                         struct tms_memory *memory, bool blame)
 {
     assert(tms_frontier_port_holds(port) && f->memory == NULL);
@@ -187,7 +187,7 @@ int tms_frontier_set_up(struct frontier *f, const struct tms_frontier_port *port
     return code == TMS_OK ? tms_reach_grow(&f->order, 1, 1) : code;
 }
 
-int tms_frontier_limit_slots(struct frontier *f, uint32_t most)
+int tms_frontier_limit_slots(struct tms_frontier *f, uint32_t most)
 {
     f->slot_most = most;
     while (f->slot_capacity <= most) {
@@ -198,14 +198,14 @@ int tms_frontier_limit_slots(struct frontier *f, uint32_t most)
     return grow_matrices(f, 1, most + 1);
 }
 
-void tms_frontier_clear(struct frontier *f)
+void tms_frontier_clear(struct tms_frontier *f)
 {
     if (f->memory == NULL) {
         return;
     }
     tms_witness_clear(f);
     for (size_t slot = 0; slot < f->slot_capacity; slot++) {
-        tms_release(f->memory, f->threads[slot], 1, sizeof(struct thread));
+        tms_release(f->memory, f->threads[slot], 1, sizeof(struct tms_frontier_thread));
     }
     tms_release(f->memory, f->in, f->slot_capacity * f->slot_capacity, sizeof(*f->in));
     tms_release(f->memory, f->threads, f->slot_capacity, sizeof(*f->threads));

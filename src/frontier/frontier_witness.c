@@ -25,7 +25,7 @@
 /* ---- two steps -------------------------------------------------------------------------- */
 
 /* What the running transaction touched: its first access and its first exclusive one. */
-struct touch {
+struct tms_frontier_touch {
     uint64_t key; /* class << 32 | id, 0: free */
     const struct tms_op *any, *exclusive;
 };
@@ -52,7 +52,8 @@ static bool can_lead(const struct tms_op *entry)
     return sides[entry->kind] != SIDE_NONE && entry->kind != TMS_OP_DEPART;
 }
 
-static struct touch *touch_find(struct touch *table, size_t mask, uint64_t key)
+static struct tms_frontier_touch *touch_find(struct tms_frontier_touch *table, size_t mask,
+                                             uint64_t key)
 {
     size_t at = (key * 0x9e3779b97f4a7c15u) >> 20 & mask;
 
@@ -63,7 +64,7 @@ static struct touch *touch_find(struct touch *table, size_t mask, uint64_t key)
 }
 
 /* Lays out what t's running transaction did; the size of the table less one, or 0. */
-static size_t touch_all(struct frontier *f, const struct thread *t)
+static size_t touch_all(struct tms_frontier *f, const struct tms_frontier_thread *t)
 {
     uint64_t first = tms_log_find(&t->log, t->begin);
     size_t size = tms_capacity(16, 2 * (log_written(&t->log) - first), 16);
@@ -79,7 +80,7 @@ static size_t touch_all(struct frontier *f, const struct thread *t)
         if (!can_lead(entry)) {
             continue;
         }
-        struct touch *touch = touch_find(f->touched, size - 1, touch_key(entry));
+        struct tms_frontier_touch *touch = touch_find(f->touched, size - 1, touch_key(entry));
         touch->key = touch_key(entry);
         touch->any = touch->any != NULL ? touch->any : entry;
         if (side == SIDE_EXCLUSIVE && touch->exclusive == NULL) {
@@ -96,7 +97,8 @@ static bool conflicts(const struct tms_op *first, const struct tms_op *second)
 }
 
 /* The last such access of t's running transaction before `second`: the story told shortest. */
-static const struct tms_op *last_conflict(const struct frontier *f, const struct thread *t,
+static const struct tms_op *last_conflict(const struct tms_frontier *f,
+                                          const struct tms_frontier_thread *t,
                                           const struct tms_op *second)
 {
     uint64_t first = tms_log_find(&t->log, t->begin);
@@ -113,15 +115,16 @@ static const struct tms_op *last_conflict(const struct frontier *f, const struct
 }
 
 /* An access of t's running transaction that conflicts with the later `second`, or NULL. */
-static const struct tms_op *find_conflict(const struct frontier *f, const struct thread *t,
-                                          size_t mask, const struct tms_op *second)
+static const struct tms_op *find_conflict(const struct tms_frontier *f,
+                                          const struct tms_frontier_thread *t, size_t mask,
+                                          const struct tms_op *second)
 {
     uint8_t side = sides[second->kind];
 
     if (side == SIDE_NONE) {
         return NULL;
     }
-    const struct touch *touch = touch_find(f->touched, mask, touch_key(second));
+    const struct tms_frontier_touch *touch = touch_find(f->touched, mask, touch_key(second));
     const struct tms_op *first = side == SIDE_EXCLUSIVE ? touch->any : touch->exclusive;
     bool some = first != NULL && conflicts(first, second);
     return some ? last_conflict(f, t, second) : NULL;
@@ -165,11 +168,11 @@ static struct tms_step direct_step(const struct tms_step *closing, const struct 
 }
 
 /* The running transaction forked the other thread: any event of that one conflicts with it. */
-static bool find_fork(struct frontier *f, size_t mask, const struct tms_step *closing,
+static bool find_fork(struct tms_frontier *f, size_t mask, const struct tms_step *closing,
                       struct tms_step *out)
 {
     uint64_t key = (uint64_t)TMS_CLASS_THREAD << 32 | closing->from.thread;
-    const struct touch *touch = touch_find(f->touched, mask, key);
+    const struct tms_frontier_touch *touch = touch_find(f->touched, mask, key);
 
     if (touch->any == NULL) {
         return false;
@@ -190,8 +193,8 @@ static bool is_mark(const struct tms_op *entry)
 }
 
 /* The entries of the transaction that the closing edge comes from. */
-static void find_entries(const struct log *log, const struct tms_transaction *transaction,
-                         uint64_t *from, uint64_t *to)
+static void find_entries(const struct tms_frontier_log *log,
+                         const struct tms_transaction *transaction, uint64_t *from, uint64_t *to)
 {
     uint64_t i = tms_log_find(log, transaction->begin_event);
 
@@ -211,8 +214,9 @@ static void find_entries(const struct log *log, const struct tms_transaction *tr
 }
 
 /* A conflict that leads from the running transaction of t straight to the source of `closing`. */
-static bool find_direct(struct frontier *f, const struct thread *t, const struct thread *u,
-                        const struct tms_step *closing, struct tms_step *out)
+static bool find_direct(struct tms_frontier *f, const struct tms_frontier_thread *t,
+                        const struct tms_frontier_thread *u, const struct tms_step *closing,
+                        struct tms_step *out)
 {
     uint64_t i, end;
     size_t mask = touch_all(f, t);
@@ -237,7 +241,7 @@ static bool find_direct(struct frontier *f, const struct thread *t, const struct
 
 /* ---- the way through a matrix ----------------------------------------------------------- */
 
-static bool need_steps(struct frontier *f, struct pending *pending, size_t count)
+static bool need_steps(struct tms_frontier *f, struct tms_frontier_pending *pending, size_t count)
 {
     if (TMS_RESERVE(f->memory, &pending->steps, &pending->capacity, count, 8)) {
         return true;
@@ -268,10 +272,11 @@ static struct tms_step program_order(const struct tms_step *before, const struct
 }
 
 /* Writes the steps of the path backwards, the closing one first; their number, or 0. */
-static size_t walk_back(struct frontier *f, struct thread *t, const struct tms_reach *reach,
-                        const struct tms_step *closing, uint32_t from)
+static size_t walk_back(struct tms_frontier *f, struct tms_frontier_thread *t,
+                        const struct tms_reach *reach, const struct tms_step *closing,
+                        uint32_t from)
 {
-    struct pending *pending = &t->pending;
+    struct tms_frontier_pending *pending = &t->pending;
     size_t count = 0;
 
     if (!need_steps(f, pending, 1)) {
@@ -324,8 +329,8 @@ static void reverse(struct tms_step *steps, size_t count)
 
 /* ---- violations ------------------------------------------------------------------------- */
 
-static size_t short_cycle(struct frontier *f, struct thread *t, const struct tms_step *closing,
-                          uint32_t from)
+static size_t short_cycle(struct tms_frontier *f, struct tms_frontier_thread *t,
+                          const struct tms_step *closing, uint32_t from)
 {
     struct tms_step direct;
 
@@ -338,8 +343,8 @@ static size_t short_cycle(struct frontier *f, struct thread *t, const struct tms
 }
 
 /* A way whose events only go forward explains blame best, so `order` is asked first. */
-static size_t any_cycle(struct frontier *f, struct thread *t, const struct tms_step *closing,
-                        uint32_t from, bool blamed)
+static size_t any_cycle(struct tms_frontier *f, struct tms_frontier_thread *t,
+                        const struct tms_step *closing, uint32_t from, bool blamed)
 {
     size_t count = walk_back(f, t, blamed ? &f->order : &f->graph, closing, from);
 
@@ -352,7 +357,7 @@ static size_t any_cycle(struct frontier *f, struct thread *t, const struct tms_s
  * The event by which t's transaction leads to the source of an edge that blames: one in the
  * innermost block that does. Without rows for blocks (frontier_nested.c) one of those that do.
  */
-static uint64_t left_by(const struct frontier *f, const struct thread *t,
+static uint64_t left_by(const struct tms_frontier *f, const struct tms_frontier_thread *t,
                         const struct tms_step *closing, uint32_t from)
 {
     uint64_t begin = tms_frontier_nested_to(f, t, from, closing->first_event);
@@ -368,10 +373,10 @@ static uint64_t left_by(const struct frontier *f, const struct thread *t,
     return edge->step.first_event;
 }
 
-static void blame(struct frontier *f, struct thread *t, const struct tms_step *closing,
-                  uint32_t from)
+static void blame(struct tms_frontier *f, struct tms_frontier_thread *t,
+                  const struct tms_step *closing, uint32_t from)
 {
-    struct pending *pending = &t->pending;
+    struct tms_frontier_pending *pending = &t->pending;
     uint64_t left = left_by(f, t, closing, from);
 
     assert(!pending->violation.not_atomic || pending->blamed_at == closing->second_event);
@@ -381,9 +386,9 @@ static void blame(struct frontier *f, struct thread *t, const struct tms_step *c
 }
 
 /* The event in hand shows blame. A cycle that is a proof says itself where it leaves. */
-static void refute(struct frontier *f, struct thread *t)
+static void refute(struct tms_frontier *f, struct tms_frontier_thread *t)
 {
-    struct pending *pending = &t->pending;
+    struct tms_frontier_pending *pending = &t->pending;
     const struct tms_violation *violation = &pending->violation;
     bool proves = violation->event == pending->blamed_at &&
                   tms_cycle_proves(pending->steps, violation->cycle_length);
@@ -395,8 +400,8 @@ static void refute(struct frontier *f, struct thread *t)
     }
 }
 
-static void show_cycle(struct frontier *f, struct thread *t, const struct tms_step *closing,
-                       uint32_t from, bool blamed)
+static void show_cycle(struct tms_frontier *f, struct tms_frontier_thread *t,
+                       const struct tms_step *closing, uint32_t from, bool blamed)
 {
     struct tms_violation *violation = &t->pending.violation;
 
@@ -413,8 +418,8 @@ static void show_cycle(struct frontier *f, struct thread *t, const struct tms_st
     }
 }
 
-void tms_frontier_violation(struct frontier *f, struct thread *t, const struct tms_step *closing,
-                            uint32_t from, bool cycle, bool blamed)
+void tms_frontier_violation(struct tms_frontier *f, struct tms_frontier_thread *t,
+                            const struct tms_step *closing, uint32_t from, bool cycle, bool blamed)
 {
     struct tms_violation *violation = &t->pending.violation;
 
@@ -444,7 +449,7 @@ void tms_frontier_violation(struct frontier *f, struct thread *t, const struct t
     }
 }
 
-const struct tms_violation *tms_frontier_pending(struct thread *t)
+const struct tms_violation *tms_frontier_pending(struct tms_frontier_thread *t)
 {
     struct tms_violation *violation = &t->pending.violation;
 
@@ -459,7 +464,7 @@ const struct tms_violation *tms_frontier_pending(struct thread *t)
     return violation;
 }
 
-void tms_frontier_settle(struct frontier *f, struct thread *t)
+void tms_frontier_settle(struct tms_frontier *f, struct tms_frontier_thread *t)
 {
     const struct tms_violation *violation = tms_frontier_pending(t);
 
@@ -473,10 +478,10 @@ void tms_frontier_settle(struct frontier *f, struct thread *t)
     }
 }
 
-void tms_witness_clear(struct frontier *f)
+void tms_witness_clear(struct tms_frontier *f)
 {
     for (uint32_t slot = FIRST_SLOT; slot < f->slot_count; slot++) {
-        struct thread *t = f->threads[slot];
+        struct tms_frontier_thread *t = f->threads[slot];
         tms_release(f->memory, t->log.entry, t->log.capacity, sizeof(*t->log.entry));
         tms_release(f->memory, t->pending.steps, t->pending.capacity, sizeof(*t->pending.steps));
         tms_refuted_clear(&t->pending.refuted, f->memory);

@@ -25,7 +25,7 @@
 #include "lockset/blocks.h"
 
 /* NULL when memory is short, and the host knows. */
-static struct thread *thread_of(struct blocks *b, uint32_t id)
+static struct tms_blocks_thread *thread_of(struct tms_blocks_engine *b, uint32_t id)
 {
     return RESERVE(b, &b->threads, &b->thread_capacity, (size_t)id + 1) ? &b->threads[id] : NULL;
 }
@@ -34,8 +34,8 @@ static struct thread *thread_of(struct blocks *b, uint32_t id)
 
 static void on_access(void *state, const struct tms_op *op)
 {
-    struct blocks *b = state;
-    struct thread *thread = thread_of(b, op->thread);
+    struct tms_blocks_engine *b = state;
+    struct tms_blocks_thread *thread = thread_of(b, op->thread);
 
     if (thread == NULL || !tms_escaped(&b->escapes, op)) {
         return;
@@ -53,8 +53,8 @@ static void on_access(void *state, const struct tms_op *op)
 
 static void on_begin(void *state, const struct tms_op *op)
 {
-    struct blocks *b = state;
-    struct thread *thread = thread_of(b, op->thread);
+    struct tms_blocks_engine *b = state;
+    struct tms_blocks_thread *thread = thread_of(b, op->thread);
 
     tms_blocks_follow_deadlocks(b, op);
     if (thread != NULL) {
@@ -68,8 +68,8 @@ static void on_begin(void *state, const struct tms_op *op)
 
 static void on_end(void *state, const struct tms_op *op)
 {
-    struct blocks *b = state;
-    struct thread *thread = &b->threads[op->thread];
+    struct tms_blocks_engine *b = state;
+    struct tms_blocks_thread *thread = &b->threads[op->thread];
 
     tms_blocks_follow_deadlocks(b, op);
     tms_blocks_end(b, thread);
@@ -78,8 +78,8 @@ static void on_end(void *state, const struct tms_op *op)
 
 static void on_nest(void *state, const struct tms_op *op)
 {
-    struct blocks *b = state;
-    struct thread *thread = &b->threads[op->thread];
+    struct tms_blocks_engine *b = state;
+    struct tms_blocks_thread *thread = &b->threads[op->thread];
 
     if (!tms_nesting_follow(&thread->nesting, b->memory, op)) {
         tms_host_fail(b->host, TMS_ERR_MEMORY);
@@ -90,8 +90,8 @@ static void on_nest(void *state, const struct tms_op *op)
 
 static void on_acquire(void *state, const struct tms_op *op)
 {
-    struct blocks *b = state;
-    struct thread *thread = thread_of(b, op->thread);
+    struct tms_blocks_engine *b = state;
+    struct tms_blocks_thread *thread = thread_of(b, op->thread);
 
     tms_blocks_follow_deadlocks(b, op);
     if (thread == NULL ||
@@ -103,14 +103,15 @@ static void on_acquire(void *state, const struct tms_op *op)
         return;
     }
     thread->holds[thread->hold_count++] =
-        (struct hold){op->event, op->target, op->kind == TMS_OP_SHARED_ACQUIRE, held};
+        (struct tms_blocks_hold){op->event, op->target, op->kind == TMS_OP_SHARED_ACQUIRE, held};
     if (tms_blocks_wants_flows(b) && (op->flags & TMS_OP_IN_BLOCK)) {
         tms_blocks_log_op(b, thread, ITEM_ACQUIRE, op);
     }
 }
 
 /* What was taken after the lock is now held with one less below it. */
-static void drop_hold(struct blocks *b, struct thread *thread, size_t at, const struct tms_op *op)
+static void drop_hold(struct tms_blocks_engine *b, struct tms_blocks_thread *thread, size_t at,
+                      const struct tms_op *op)
 {
     thread->hold_count--;
     for (size_t i = at; i < thread->hold_count; i++) {
@@ -121,8 +122,8 @@ static void drop_hold(struct blocks *b, struct thread *thread, size_t at, const 
 
 static void on_release(void *state, const struct tms_op *op)
 {
-    struct blocks *b = state;
-    struct thread *thread = thread_of(b, op->thread);
+    struct tms_blocks_engine *b = state;
+    struct tms_blocks_thread *thread = thread_of(b, op->thread);
     size_t at = thread != NULL ? thread->hold_count : 0;
 
     tms_blocks_follow_deadlocks(b, op);
@@ -141,8 +142,8 @@ static void on_release(void *state, const struct tms_op *op)
 /* Fork, join and barrier cut a block, whatever the settings say. */
 static void on_period(void *state, const struct tms_op *op)
 {
-    struct blocks *b = state;
-    struct thread *thread = thread_of(b, op->thread);
+    struct tms_blocks_engine *b = state;
+    struct tms_blocks_thread *thread = thread_of(b, op->thread);
     bool inside = op->flags & TMS_OP_IN_BLOCK;
 
     tms_blocks_follow_deadlocks(b, op);
@@ -157,14 +158,14 @@ static void on_period(void *state, const struct tms_op *op)
 
 static void on_object(void *state, const struct tms_op *op)
 {
-    struct blocks *b = state;
+    struct tms_blocks_engine *b = state;
 
     tms_escapes_follow(&b->escapes, op);
 }
 
 static void on_forget(void *state, const struct tms_op *op)
 {
-    struct blocks *b = state;
+    struct tms_blocks_engine *b = state;
 
     tms_escapes_follow(&b->escapes, op);
     if (op->target < b->cell_of_capacity) {
@@ -176,22 +177,25 @@ static void on_forget(void *state, const struct tms_op *op)
 
 static int create(void *state, struct tms_host *host)
 {
-    struct blocks *b = state;
+    struct tms_blocks_engine *b = state;
 
     b->host = host;
     b->memory = &host->memory;
     b->cell_count = b->transaction_count = 1; /* 0 is none */
     tms_periods_init(&b->periods, host);
     tms_escapes_init(&b->escapes, host);
-    tms_intern_table_init(&b->classes, b->memory, sizeof(struct class), sizeof(struct class_key));
-    tms_intern_table_init(&b->uses, b->memory, sizeof(struct use), sizeof(struct use_key));
-    tms_intern_table_init(&b->flows, b->memory, sizeof(struct flow), sizeof(struct flow_key));
+    tms_intern_table_init(&b->classes, b->memory, sizeof(struct class),
+                          sizeof(struct tms_blocks_class_key));
+    tms_intern_table_init(&b->uses, b->memory, sizeof(struct tms_blocks_use),
+                          sizeof(struct tms_blocks_use_key));
+    tms_intern_table_init(&b->flows, b->memory, sizeof(struct tms_blocks_flow),
+                          sizeof(struct tms_blocks_flow_key));
     bool room =
         tms_locksets_init(&b->locksets, host) == TMS_OK && tms_blocks_watch_deadlocks(b) == TMS_OK;
     return room ? TMS_OK : tms_fail_memory(host->context);
 }
 
-static void compare(struct blocks *b)
+static void compare(struct tms_blocks_engine *b)
 {
     enum tms_blocks theorem = b->host->settings->blocks;
 
@@ -211,7 +215,7 @@ static void compare(struct blocks *b)
 /* Blocks that are open end here. */
 static void finish(void *state)
 {
-    struct blocks *b = state;
+    struct tms_blocks_engine *b = state;
 
     for (size_t i = 0; i < b->thread_capacity && !b->host->failed; i++) {
         tms_blocks_end(b, &b->threads[i]);
@@ -223,7 +227,7 @@ static void finish(void *state)
 
 static void stats(const void *state, struct tms_counters *counters)
 {
-    const struct blocks *b = state;
+    const struct tms_blocks_engine *b = state;
     const struct tms_counter kept[] = {
         {"windows", "pairs of operations on one variable, with locks, period and label",
          b->seen.windows},
@@ -246,7 +250,7 @@ static void stats(const void *state, struct tms_counters *counters)
     TMS_COUNTERS_PUT(counters, kept);
 }
 
-static void clear_thread(struct blocks *b, struct thread *thread)
+static void clear_thread(struct tms_blocks_engine *b, struct tms_blocks_thread *thread)
 {
     tms_nesting_clear(&thread->nesting, b->memory);
     tms_release(b->memory, thread->holds, thread->hold_capacity, sizeof(*thread->holds));
@@ -257,7 +261,7 @@ static void clear_thread(struct blocks *b, struct thread *thread)
 
 static void destroy(void *state)
 {
-    struct blocks *b = state;
+    struct tms_blocks_engine *b = state;
 
     tms_blocks_drop_deadlocks(b);
     for (size_t i = 0; i < b->thread_capacity; i++) {
@@ -298,7 +302,7 @@ const struct tms_engine tms_engine_blocks = {
             .found = TMS_VERDICT_POTENTIAL,
             .clean = TMS_VERDICT_NONE_POTENTIAL,
         },
-    .state_size = sizeof(struct blocks),
+    .state_size = sizeof(struct tms_blocks_engine),
     .create = create,
     .on =
         {

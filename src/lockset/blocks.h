@@ -30,14 +30,14 @@
 #include "lockset/periods.h"
 
 /* What is kept of an event. */
-struct place {
+struct tms_blocks_place {
     uint64_t event;
     uint32_t location;
     uint8_t event_kind;
 };
 
 /* A variable, until it is forgotten; numbers from 1 on. */
-struct cell {
+struct tms_blocks_cell {
     uint32_t variable;
     uint32_t windows, points; /* first class of each, or 0 */
     uint32_t thread;          /* that touched it first */
@@ -60,7 +60,7 @@ enum what {
     WINDOW_WRITE_WRITE,
 };
 
-struct class_key {
+struct tms_blocks_class_key {
     uint32_t cell;
     uint32_t what; /* enum what */
     struct tms_held held;
@@ -68,7 +68,7 @@ struct class_key {
 
 struct class
 {
-    struct class_key key;
+    struct tms_blocks_class_key key;
     uint32_t next;     /* in its cell */
     uint32_t uses;     /* the first, … */
     uint32_t last_use; /* … and the last */
@@ -77,50 +77,50 @@ struct class
 };
 
 /* A point is known by its period only: who it is that cuts in does not matter. */
-struct use_key {
-    struct class_key of;
+struct tms_blocks_use_key {
+    struct tms_blocks_class_key of;
     uint32_t period;
     uint32_t label; /* of the transaction */
     uint32_t path;  /* hash of the labels of the blocks inside it that have both operations */
 };
 
-struct use {
-    struct use_key key;
+struct tms_blocks_use {
+    struct tms_blocks_use_key key;
     uint32_t next;        /* in its class */
     uint32_t transaction; /* the first with such a window or point */
     uint32_t refuted, refuted_count;
     bool cut; /* of a window: there is a finding */
-    struct place first, second;
+    struct tms_blocks_place first, second;
 };
 
 /* A use of a point, by its period. */
-struct mark {
+struct tms_blocks_mark {
     uint64_t number; /* in its line */
     uint32_t line;
     uint32_t use;
 };
 
 /* A lock that is held, and what is held with those that were taken before it. */
-struct hold {
+struct tms_blocks_hold {
     uint64_t event;
     uint32_t lock;
     bool shared;
     struct tms_held held;
 };
 
-struct access {
-    struct place at;
+struct tms_blocks_access {
+    struct tms_blocks_place at;
     struct tms_held held;
 };
 
 /* What the running transaction did to a cell. */
-struct touch {
+struct tms_blocks_touch {
     uint32_t cell;
     uint32_t slot; /* its place in the index */
     bool read, written;
-    struct access last_read; /* initial: no write came before */
-    struct access write;     /* the last */
-    uint32_t write_item;     /* the last write in the log */
+    struct tms_blocks_access last_read; /* initial: no write came before */
+    struct tms_blocks_access write;     /* the last */
+    uint32_t write_item;                /* the last write in the log */
 };
 
 /* A step of a flow. */
@@ -134,25 +134,25 @@ enum item_kind {
     ITEM_NOTHING,
 };
 
-struct item {
+struct tms_blocks_item {
     uint32_t kind;        /* enum item_kind */
     uint32_t target;      /* cell, lock or label */
     struct tms_held held; /* then, a lock that is taken among them */
-    struct place at;
+    struct tms_blocks_place at;
 };
 
-struct thread {
+struct tms_blocks_thread {
     struct tms_transaction name;
     uint32_t transaction; /* its number if it is kept, else 0 */
     uint32_t period;
     struct tms_nesting nesting;
-    struct hold *holds; /* in the order in which they were taken */
+    struct tms_blocks_hold *holds; /* in the order in which they were taken */
     size_t hold_count, hold_capacity;
-    struct touch *touches;
+    struct tms_blocks_touch *touches;
     size_t touch_count, touch_capacity;
     uint32_t *index; /* open-addressed, by cell: 1 + touch */
     size_t index_size;
-    struct item *items; /* log of initial reads, writes and locks */
+    struct tms_blocks_item *items; /* log of initial reads, writes and locks */
     size_t item_count, item_capacity;
 };
 
@@ -160,12 +160,12 @@ struct thread {
  * A transaction with nothing left but its initial reads, final writes and lock operations
  * (IR-FW in the paper). Those that are alike, but for their place in the trace, are one.
  */
-struct flow_key {
+struct tms_blocks_flow_key {
     uint64_t low, high; /* hash of the steps, and of label and period */
 };
 
-struct flow {
-    struct flow_key key;
+struct tms_blocks_flow {
+    struct tms_blocks_flow_key key;
     uint64_t first_event, last_event; /* the first and the last such transaction began */
     size_t items;                     /* where its steps start, in the first */
     uint32_t count;
@@ -174,7 +174,7 @@ struct flow {
     bool cut; /* there is a finding */
 };
 
-struct blocks {
+struct tms_blocks_engine {
     struct tms_host *host;
     struct tms_host inner; /* of goodlock */
     void *goodlock;        /* its state, until it has finished */
@@ -183,14 +183,14 @@ struct blocks {
     struct tms_locksets locksets;
     struct tms_periods periods;
     struct tms_escapes escapes;
-    struct thread *threads; /* by id */
+    struct tms_blocks_thread *threads; /* by id */
     size_t thread_capacity;
     uint32_t *cell_of; /* by variable */
     size_t cell_of_capacity;
-    struct cell *cells;
+    struct tms_blocks_cell *cells;
     size_t cell_count, cell_capacity;
     struct tms_intern_table classes, uses, flows;
-    struct mark *marks; /* of all points, class by class; at the finish */
+    struct tms_blocks_mark *marks; /* of all points, class by class; at the finish */
     size_t mark_count, mark_capacity;
     struct tms_transaction *transactions; /* those that uses and flows name */
     size_t transaction_count, transaction_capacity;
@@ -200,7 +200,7 @@ struct blocks {
     struct tms_nesting replay; /* of a flow */
     bool *blamed;              /* by label: there is a finding; not for blocks without label */
     size_t blamed_capacity;
-    struct item *items; /* of flows */
+    struct tms_blocks_item *items; /* of flows */
     size_t item_count, item_capacity;
     struct {
         uint64_t windows, points, known, compared, twos, pair_steps, cycle_steps;
@@ -214,28 +214,31 @@ struct blocks {
     (TMS_RESERVE((b)->memory, array, capacity, wanted, BLOCKS_LEAST) ||                            \
      (tms_host_fail((b)->host, TMS_ERR_MEMORY), false))
 
-static inline struct use *tms_blocks_use(const struct blocks *b, uint32_t number)
+static inline struct tms_blocks_use *tms_blocks_use(const struct tms_blocks_engine *b,
+                                                    uint32_t number)
 {
     return tms_intern_table_row(&b->uses, number);
 }
 
-static inline struct class *tms_blocks_class(const struct blocks *b, uint32_t number)
+static inline struct class *tms_blocks_class(const struct tms_blocks_engine *b, uint32_t number)
 {
     return tms_intern_table_row(&b->classes, number);
 }
 
-static inline struct flow *tms_blocks_flow(const struct blocks *b, uint32_t number)
+static inline struct tms_blocks_flow *tms_blocks_flow(const struct tms_blocks_engine *b,
+                                                      uint32_t number)
 {
     return tms_intern_table_row(&b->flows, number);
 }
 
 /* Can't the two be held at the same time? */
-static inline bool tms_blocks_apart(struct blocks *b, struct tms_held x, struct tms_held y)
+static inline bool tms_blocks_apart(struct tms_blocks_engine *b, struct tms_held x,
+                                    struct tms_held y)
 {
     return tms_held_exclude(&b->locksets, x, y);
 }
 
-static inline struct tms_held tms_blocks_held_either(struct blocks *b, struct tms_held x,
+static inline struct tms_held tms_blocks_held_either(struct tms_blocks_engine *b, struct tms_held x,
                                                      struct tms_held y)
 {
     return (struct tms_held){
@@ -244,23 +247,23 @@ static inline struct tms_held tms_blocks_held_either(struct blocks *b, struct tm
     };
 }
 
-static inline bool tms_blocks_is_access(const struct item *item)
+static inline bool tms_blocks_is_access(const struct tms_blocks_item *item)
 {
     return item->kind == ITEM_READ || item->kind == ITEM_WRITE;
 }
 
 /* Can two threads conflict on it at all? */
-static inline bool tms_blocks_contended(const struct blocks *b, uint32_t cell)
+static inline bool tms_blocks_contended(const struct tms_blocks_engine *b, uint32_t cell)
 {
     return b->cells[cell].shared && b->cells[cell].written;
 }
 
-static inline bool tms_blocks_wants_flows(const struct blocks *b)
+static inline bool tms_blocks_wants_flows(const struct tms_blocks_engine *b)
 {
     return b->host->settings->blocks != TMS_BLOCKS_1V;
 }
 
-static inline struct tms_held tms_blocks_held_now(const struct thread *thread)
+static inline struct tms_held tms_blocks_held_now(const struct tms_blocks_thread *thread)
 {
     size_t count = thread->hold_count;
 
@@ -271,23 +274,25 @@ static inline struct tms_held tms_blocks_held_now(const struct thread *thread)
  */
 
 /* A transaction begins, with the name that the thread has, and ends. */
-void tms_blocks_start(struct blocks *b, struct thread *thread);
-void tms_blocks_end(struct blocks *b, struct thread *thread);
+void tms_blocks_start(struct tms_blocks_engine *b, struct tms_blocks_thread *thread);
+void tms_blocks_end(struct tms_blocks_engine *b, struct tms_blocks_thread *thread);
 
 /* An access of the running transaction to something that has escaped. */
-void tms_blocks_access(struct blocks *b, struct thread *thread, const struct tms_op *op);
+void tms_blocks_access(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
+                       const struct tms_op *op);
 
 /* ---- blocks_store.c ------------------------------------------------------------------------ */
 
 /* Both 0 when memory is short, and the host knows. The running transaction is kept from now on. */
-uint32_t tms_blocks_cell(struct blocks *b, uint32_t variable);
-uint32_t tms_blocks_keep_transaction(struct blocks *b, struct thread *thread);
+uint32_t tms_blocks_cell(struct tms_blocks_engine *b, uint32_t variable);
+uint32_t tms_blocks_keep_transaction(struct tms_blocks_engine *b, struct tms_blocks_thread *thread);
 
-void tms_blocks_keep_point(struct blocks *b, struct thread *thread, uint32_t cell, enum what what,
-                           const struct access *access);
+void tms_blocks_keep_point(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
+                           uint32_t cell, enum what what, const struct tms_blocks_access *access);
 /* The second access is the one in hand. */
-void tms_blocks_keep_window(struct blocks *b, struct thread *thread, uint32_t cell, enum what what,
-                            const struct access *first, const struct access *second);
+void tms_blocks_keep_window(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
+                            uint32_t cell, enum what what, const struct tms_blocks_access *first,
+                            const struct tms_blocks_access *second);
 
 /* ---- blocks_flows.c ----------------------------------------------------------------------- */
 
@@ -295,54 +300,60 @@ void tms_blocks_keep_window(struct blocks *b, struct thread *thread, uint32_t ce
  * The first initial read. If a foreign write can come between it and a later one, that is a pattern
  * on one variable; if not, all of them are before the write or after it.
  */
-void tms_blocks_log_read(struct blocks *b, struct thread *thread, const struct touch *touch,
-                         const struct access *access);
+void tms_blocks_log_read(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
+                         const struct tms_blocks_touch *touch,
+                         const struct tms_blocks_access *access);
 /* A write is final until the next. */
-void tms_blocks_log_write(struct blocks *b, struct thread *thread, struct touch *touch,
-                          const struct access *access);
+void tms_blocks_log_write(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
+                          struct tms_blocks_touch *touch, const struct tms_blocks_access *access);
 /* Anything else, after it was done. */
-void tms_blocks_log_op(struct blocks *b, struct thread *thread, enum item_kind kind,
-                       const struct tms_op *op);
+void tms_blocks_log_op(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
+                       enum item_kind kind, const struct tms_op *op);
 /* A block that was open when the transaction began. */
-void tms_blocks_log_nest(struct blocks *b, struct thread *thread, const struct tms_nested *nested);
+void tms_blocks_log_nest(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
+                         const struct tms_nested *nested);
 
 /* At the end of the transaction. */
-void tms_blocks_keep_flow(struct blocks *b, struct thread *thread);
+void tms_blocks_keep_flow(struct tms_blocks_engine *b, struct tms_blocks_thread *thread);
 
 /* The blocks that have both items of the flow (nesting.h). Lives until the next call. */
-const struct tms_refuted *tms_blocks_refuted(struct blocks *b, const struct flow *flow,
-                                             uint32_t first, uint32_t second);
+const struct tms_refuted *tms_blocks_refuted(struct tms_blocks_engine *b,
+                                             const struct tms_blocks_flow *flow, uint32_t first,
+                                             uint32_t second);
 
 /* ---- blocks_deadlocks.c ------------------------------------------------------------------- */
 
 /* Before the first operation, at those on locks, threads, barriers and transactions, … */
-int tms_blocks_watch_deadlocks(struct blocks *b);
-void tms_blocks_follow_deadlocks(struct blocks *b, const struct tms_op *op);
+int tms_blocks_watch_deadlocks(struct tms_blocks_engine *b);
+void tms_blocks_follow_deadlocks(struct tms_blocks_engine *b, const struct tms_op *op);
 /* … and at the finish: potential deadlocks become findings. */
-void tms_blocks_find_deadlocks(struct blocks *b);
-void tms_blocks_drop_deadlocks(struct blocks *b);
+void tms_blocks_find_deadlocks(struct tms_blocks_engine *b);
+void tms_blocks_drop_deadlocks(struct tms_blocks_engine *b);
 
 /* ---- blocks_parallel.c -------------------------------------------------------------------- */
 
 /* At the finish, before the next two. */
-void tms_blocks_mark_points(struct blocks *b);
+void tms_blocks_mark_points(struct tms_blocks_engine *b);
 
 /* Does a lock that is always held keep out all points of that kind, where these are held? */
-bool tms_blocks_kept_out(struct blocks *b, uint32_t cell, int kind, struct tms_held held);
+bool tms_blocks_kept_out(struct tms_blocks_engine *b, uint32_t cell, int kind,
+                         struct tms_held held);
 
 /* A use of this class of points whose period is parallel to that one; 0: none. */
-uint32_t tms_blocks_parallel_use(struct blocks *b, const struct class *class, uint32_t period);
+uint32_t tms_blocks_parallel_use(struct tms_blocks_engine *b, const struct class *class,
+                                 uint32_t period);
 
 /* ---- blocks_1v.c, blocks_2v.c, blocks_cycles.c -------------------------------------------- */
 
 /* Theorem 3: every window against every point on the same variable. */
-void tms_blocks_compare_one(struct blocks *b);
+void tms_blocks_compare_one(struct tms_blocks_engine *b);
 
 /* A point of `culprit` comes between the two operations of `cut`. */
-void tms_blocks_report_one(struct blocks *b, const struct use *cut, const struct use *culprit);
+void tms_blocks_report_one(struct tms_blocks_engine *b, const struct tms_blocks_use *cut,
+                           const struct tms_blocks_use *culprit);
 
 /* Theorem 4, the part with two variables. */
-void tms_blocks_compare_two(struct blocks *b);
+void tms_blocks_compare_two(struct tms_blocks_engine *b);
 #define TMS_BLOCKS_GAVE_UP_PAIRS                                                                   \
     "too many pairs of operations on two variables, not all were compared; --blocks=1v takes any"
 
@@ -350,34 +361,37 @@ void tms_blocks_compare_two(struct blocks *b);
 #define TMS_BLOCKS_TURNS (2 * TMS_BLOCKS_LINKS)
 
 /* Theorem 5: cycles of more than two transactions. */
-void tms_blocks_compare_full(struct blocks *b);
+void tms_blocks_compare_full(struct tms_blocks_engine *b);
 #define TMS_BLOCKS_GAVE_UP_CYCLES                                                                  \
     "the search for cycles of three and more transactions was not finished; --blocks=2v does "     \
     "without it"
 
 /* An operation of a finding. */
-struct operation {
+struct tms_blocks_operation {
     uint32_t transaction;
     uint32_t cell;
-    const struct place *at;
+    const struct tms_blocks_place *at;
 };
 
 /*
  * The two operations of the transaction that is cut, then those of the culprit; on the same two
  * variables, in the same order if `aligned`. `inside`: the cut one waits until both have come.
  */
-void tms_blocks_report_two(struct blocks *b, const struct operation *operation,
+void tms_blocks_report_two(struct tms_blocks_engine *b,
+                           const struct tms_blocks_operation *operation,
                            const struct tms_refuted *refuted, bool aligned, bool inside);
 
 /* The cycle, and the operations in it in the order of a schedule. */
-void tms_blocks_report_cycle(struct blocks *b, const struct tms_step *cycle, size_t length,
-                             const struct tms_refuted *refuted, const struct operation *order,
-                             size_t count);
+void tms_blocks_report_cycle(struct tms_blocks_engine *b, const struct tms_step *cycle,
+                             size_t length, const struct tms_refuted *refuted,
+                             const struct tms_blocks_operation *order, size_t count);
 
 /* Steps of such a cycle: the operations conflict, or one comes after the other in its thread. */
-struct tms_step tms_blocks_step(const struct blocks *b, const struct operation *first,
-                                const struct operation *second);
-struct tms_step tms_blocks_step_on(const struct blocks *b, const struct operation *first,
-                                   const struct operation *second);
+struct tms_step tms_blocks_step(const struct tms_blocks_engine *b,
+                                const struct tms_blocks_operation *first,
+                                const struct tms_blocks_operation *second);
+struct tms_step tms_blocks_step_on(const struct tms_blocks_engine *b,
+                                   const struct tms_blocks_operation *first,
+                                   const struct tms_blocks_operation *second);
 
 #endif

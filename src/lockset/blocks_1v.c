@@ -20,10 +20,11 @@ static bool is_pattern(enum what window, enum what point)
 }
 
 /* Points of this class can come into windows of that: which of them do, and were not known to? */
-static void compare_uses(struct blocks *b, const struct class *windows, const struct class *points)
+static void compare_uses(struct tms_blocks_engine *b, const struct class *windows,
+                         const struct class *points)
 {
     for (uint32_t i = windows->uses; i != 0;) {
-        struct use *window = tms_blocks_use(b, i);
+        struct tms_blocks_use *window = tms_blocks_use(b, i);
         uint32_t found = window->cut ? 0 : tms_blocks_parallel_use(b, points, window->key.period);
         if (found != 0) {
             window->cut = true;
@@ -33,7 +34,7 @@ static void compare_uses(struct blocks *b, const struct class *windows, const st
     }
 }
 
-static void compare_class(struct blocks *b, const struct class *windows)
+static void compare_class(struct tms_blocks_engine *b, const struct class *windows)
 {
     int kind = windows->key.what == WINDOW_WRITE_WRITE ? KIND_READ : KIND_WRITE;
 
@@ -50,7 +51,7 @@ static void compare_class(struct blocks *b, const struct class *windows)
     }
 }
 
-void tms_blocks_compare_one(struct blocks *b)
+void tms_blocks_compare_one(struct tms_blocks_engine *b)
 {
     for (size_t i = 1; i < b->cell_count && !b->host->failed; i++) {
         if (tms_blocks_contended(b, (uint32_t)i)) {

@@ -64,7 +64,7 @@ struct entry {
 };
 
 struct twos {
-    struct blocks *b;
+    struct tms_blocks_engine *b;
     struct tms_intern_table pairs, blocks, entries;
     uint64_t steps;
 };
@@ -88,7 +88,7 @@ static uint32_t intern(struct twos *t, struct tms_intern_table *rows, const void
 
 /* ---- open blocks ------------------------------------------------------------------------- */
 
-static bool find_entry(struct blocks *b, const struct entry_key *key)
+static bool find_entry(struct tms_blocks_engine *b, const struct entry_key *key)
 {
     if (tms_blocks_kept_out(b, key->cell, KIND_WRITE, key->held) &&
         (key->writes == 0 || tms_blocks_kept_out(b, key->cell, KIND_READ, key->held))) {
@@ -182,9 +182,9 @@ typedef void taker(struct twos *t, struct two *block);
 /* The blocks that begin with this item of the flow. */
 static void blocks_from(struct twos *t, uint32_t number, uint32_t first, taker *take)
 {
-    struct blocks *b = t->b;
-    const struct flow *flow = tms_blocks_flow(b, number);
-    const struct item *items = &b->items[flow->items];
+    struct tms_blocks_engine *b = t->b;
+    const struct tms_blocks_flow *flow = tms_blocks_flow(b, number);
+    const struct tms_blocks_item *items = &b->items[flow->items];
     struct tms_held through = items[first].held, ever = items[first].held;
 
     for (uint32_t i = first + 1; i < flow->count && !gave_up(t); i++) {
@@ -211,13 +211,13 @@ static void blocks_from(struct twos *t, uint32_t number, uint32_t first, taker *
 
 static void each_block(struct twos *t, taker *take)
 {
-    const struct blocks *b = t->b;
+    const struct tms_blocks_engine *b = t->b;
     size_t count = tms_intern_table_count(&b->flows);
 
     for (size_t i = 1; i <= count; i++) {
-        const struct flow *flow = tms_blocks_flow(b, (uint32_t)i);
+        const struct tms_blocks_flow *flow = tms_blocks_flow(b, (uint32_t)i);
         for (uint32_t j = 0; j < flow->count && !gave_up(t); j++) {
-            const struct item *item = &b->items[flow->items + j];
+            const struct tms_blocks_item *item = &b->items[flow->items + j];
             if (tms_blocks_is_access(item) && tms_blocks_contended(b, item->target)) {
                 blocks_from(t, (uint32_t)i, j, take);
             }
@@ -240,7 +240,8 @@ static bool conflict(const struct two_key *x, const struct two_key *y)
 }
 
 /* Can `other` come into `open`, so that neither transaction is first? */
-static bool cuts(struct blocks *b, const struct two_key *open, const struct two_key *other)
+static bool cuts(struct tms_blocks_engine *b, const struct two_key *open,
+                 const struct two_key *other)
 {
     bool aligned = open->first == other->first;
 
@@ -249,20 +250,20 @@ static bool cuts(struct blocks *b, const struct two_key *open, const struct two_
            tms_periods_parallel(&b->periods, open->period, other->period);
 }
 
-static struct operation operation_of(const struct blocks *b, const struct two *block,
-                                     uint32_t number)
+static struct tms_blocks_operation operation_of(const struct tms_blocks_engine *b,
+                                                const struct two *block, uint32_t number)
 {
-    const struct flow *flow = tms_blocks_flow(b, block->flow);
-    const struct item *item = &b->items[flow->items + number];
+    const struct tms_blocks_flow *flow = tms_blocks_flow(b, block->flow);
+    const struct tms_blocks_item *item = &b->items[flow->items + number];
 
-    return (struct operation){flow->transaction, item->target, &item->at};
+    return (struct tms_blocks_operation){flow->transaction, item->target, &item->at};
 }
 
 static void report(struct twos *t, const struct two *cut, const struct two *culprit)
 {
-    struct blocks *b = t->b;
-    struct flow *flow = tms_blocks_flow(b, cut->flow);
-    const struct operation operation[] = {
+    struct tms_blocks_engine *b = t->b;
+    struct tms_blocks_flow *flow = tms_blocks_flow(b, cut->flow);
+    const struct tms_blocks_operation operation[] = {
         operation_of(b, cut, cut->at_first),
         operation_of(b, cut, cut->at_second),
         operation_of(b, culprit, culprit->at_first),
@@ -293,7 +294,7 @@ static void compare_pair(struct twos *t, const struct pair *pair)
     }
 }
 
-void tms_blocks_compare_two(struct blocks *b)
+void tms_blocks_compare_two(struct tms_blocks_engine *b)
 {
     struct twos t = {.b = b};
 

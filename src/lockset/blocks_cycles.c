@@ -64,7 +64,7 @@ struct state {
 };
 
 struct full {
-    struct blocks *b;
+    struct tms_blocks_engine *b;
     struct visit *visits; /* flow by flow; [0] is not used */
     size_t visit_count, visit_capacity;
     uint32_t *of_cell; /* by cell: its first visit */
@@ -77,8 +77,8 @@ struct full {
     struct tms_held *held;
     size_t held_count, held_capacity;
     struct state now;
-    struct tms_intern_table seen;             /* states of the schedule */
-    struct operation order[TMS_BLOCKS_TURNS]; /* of the schedule */
+    struct tms_intern_table seen;                        /* states of the schedule */
+    struct tms_blocks_operation order[TMS_BLOCKS_TURNS]; /* of the schedule */
     size_t order_count;
     uint64_t steps;
     bool too_much; /* threads in a cycle, or states of a schedule */
@@ -89,12 +89,12 @@ static bool gave_up(const struct full *f)
     return f->too_much || f->steps > STEPS_MOST || f->b->host->failed != TMS_OK;
 }
 
-static const struct flow *flow_of(const struct full *f, uint32_t number)
+static const struct tms_blocks_flow *flow_of(const struct full *f, uint32_t number)
 {
     return tms_blocks_flow(f->b, number);
 }
 
-static const struct item *item_of(const struct full *f, uint32_t flow, uint32_t item)
+static const struct tms_blocks_item *item_of(const struct full *f, uint32_t flow, uint32_t item)
 {
     return &f->b->items[flow_of(f, flow)->items + item];
 }
@@ -104,16 +104,16 @@ static const struct tms_transaction *transaction_of(const struct full *f, uint32
     return &f->b->transactions[flow_of(f, flow)->transaction];
 }
 
-static struct operation operation_of(const struct full *f, uint32_t flow, uint32_t item)
+static struct tms_blocks_operation operation_of(const struct full *f, uint32_t flow, uint32_t item)
 {
-    const struct item *at = item_of(f, flow, item);
+    const struct tms_blocks_item *at = item_of(f, flow, item);
 
-    return (struct operation){flow_of(f, flow)->transaction, at->target, &at->at};
+    return (struct tms_blocks_operation){flow_of(f, flow)->transaction, at->target, &at->at};
 }
 
 /* ---- where cells are touched --------------------------------------------------------------- */
 
-static bool is_contended(const struct full *f, const struct item *item)
+static bool is_contended(const struct full *f, const struct tms_blocks_item *item)
 {
     return tms_blocks_is_access(item) && tms_blocks_contended(f->b, item->target);
 }
@@ -121,7 +121,7 @@ static bool is_contended(const struct full *f, const struct item *item)
 static void index_flow(struct full *f, uint32_t flow)
 {
     for (uint32_t i = 0; i < flow_of(f, flow)->count; i++) {
-        const struct item *item = item_of(f, flow, i);
+        const struct tms_blocks_item *item = item_of(f, flow, i);
         if (!is_contended(f, item)) {
             continue;
         }
@@ -287,7 +287,7 @@ static bool has_schedule(struct full *f)
 
 /* ---- cycles ------------------------------------------------------------------------------- */
 
-static bool conflict(const struct item *x, const struct item *y)
+static bool conflict(const struct tms_blocks_item *x, const struct tms_blocks_item *y)
 {
     return x->target == y->target && (x->kind == ITEM_WRITE || y->kind == ITEM_WRITE);
 }
@@ -295,7 +295,7 @@ static bool conflict(const struct item *x, const struct item *y)
 /* Does every trace and serial order have the one before the other? */
 static bool comes_before(const struct full *f, uint32_t flow, uint32_t later)
 {
-    const struct flow *x = flow_of(f, flow), *y = flow_of(f, later);
+    const struct tms_blocks_flow *x = flow_of(f, flow), *y = flow_of(f, later);
 
     if (transaction_of(f, flow)->thread == transaction_of(f, later)->thread) {
         return x->first_event < y->last_event;
@@ -348,7 +348,7 @@ static bool leave_by(struct full *f, const struct visit *out)
 /* All ways out of the transaction that the last link came into, or out of later ones. */
 static bool leave(struct full *f)
 {
-    const struct item *goal = item_of(f, f->links[0].in_flow, f->links[0].in_item);
+    const struct tms_blocks_item *goal = item_of(f, f->links[0].in_flow, f->links[0].in_item);
     bool closing = f->link_count == f->wanted;
 
     for (uint32_t i = closing ? f->of_cell[goal->target] : 1;
@@ -368,7 +368,7 @@ static bool leave(struct full *f)
  * whose out, and before whose in, the next comes in: else each would come in later than the one
  * before it, all around. The search starts there.
  */
-static bool comes_in(struct full *f, const struct item *item)
+static bool comes_in(struct full *f, const struct tms_blocks_item *item)
 {
     return f->link_count > 1 || !tms_blocks_apart(f->b, f->through, item->held);
 }
@@ -377,11 +377,11 @@ static bool comes_in(struct full *f, const struct item *item)
 static bool go_on(struct full *f)
 {
     const struct link last = f->links[f->link_count - 1];
-    const struct item *out = item_of(f, last.out_flow, last.out_item);
+    const struct tms_blocks_item *out = item_of(f, last.out_flow, last.out_item);
 
     for (uint32_t i = f->of_cell[out->target]; i != 0 && !gave_up(f); i = f->visits[i].next) {
         const struct visit *visit = &f->visits[i];
-        const struct item *in = item_of(f, visit->flow, visit->item);
+        const struct tms_blocks_item *in = item_of(f, visit->flow, visit->item);
         f->steps++;
         if (!conflict(out, in) || !fits_in(f, visit->flow, f->link_count) || !comes_in(f, in)) {
             continue;
@@ -401,13 +401,13 @@ static bool go_on(struct full *f)
 static void report(struct full *f)
 {
     struct tms_step cycle[TMS_BLOCKS_TURNS];
-    struct operation out = operation_of(f, f->links[0].out_flow, f->links[0].out_item);
-    struct operation goal = operation_of(f, f->links[0].in_flow, f->links[0].in_item);
+    struct tms_blocks_operation out = operation_of(f, f->links[0].out_flow, f->links[0].out_item);
+    struct tms_blocks_operation goal = operation_of(f, f->links[0].in_flow, f->links[0].in_item);
     size_t count = 0;
 
     for (size_t i = 1; i < f->link_count; i++) {
         const struct link *link = &f->links[i];
-        struct operation in = operation_of(f, link->in_flow, link->in_item);
+        struct tms_blocks_operation in = operation_of(f, link->in_flow, link->in_item);
         cycle[count++] = tms_blocks_step(f->b, &out, &in);
         out = operation_of(f, link->out_flow, link->out_item);
         if (link->in_flow != link->out_flow) {
@@ -424,11 +424,11 @@ static void report(struct full *f)
 /* The cycles in which the flow is cut after this item. */
 static bool cut_after(struct full *f, uint32_t flow, uint32_t first)
 {
-    const struct item *out = item_of(f, flow, first);
+    const struct tms_blocks_item *out = item_of(f, flow, first);
 
     f->through = out->held;
     for (uint32_t i = first + 1; i < flow_of(f, flow)->count && !gave_up(f); i++) {
-        const struct item *item = item_of(f, flow, i);
+        const struct tms_blocks_item *item = item_of(f, flow, i);
         f->steps++;
         if (!tms_blocks_is_access(item)) {
             f->through = tms_held_both(&f->b->locksets, f->through, item->held);
@@ -484,7 +484,7 @@ static void search(struct full *f)
     }
 }
 
-void tms_blocks_compare_full(struct blocks *b)
+void tms_blocks_compare_full(struct tms_blocks_engine *b)
 {
     struct full f = {.b = b};
 

@@ -9,7 +9,7 @@
 
 extern const struct tms_engine tms_engine_goodlock;
 
-int tms_blocks_watch_deadlocks(struct blocks *b)
+int tms_blocks_watch_deadlocks(struct tms_blocks_engine *b)
 {
     b->inner = (struct tms_host){
         .context = b->host->context,
@@ -22,14 +22,14 @@ int tms_blocks_watch_deadlocks(struct blocks *b)
 }
 
 /* What the inner engine met, this one did. */
-static void pass_on(struct blocks *b)
+static void pass_on(struct tms_blocks_engine *b)
 {
     if (b->inner.failed != TMS_OK) {
         tms_host_fail(b->host, b->inner.failed);
     }
 }
 
-void tms_blocks_follow_deadlocks(struct blocks *b, const struct tms_op *op)
+void tms_blocks_follow_deadlocks(struct tms_blocks_engine *b, const struct tms_op *op)
 {
     if (b->inner.failed == TMS_OK) {
         tms_engine_goodlock.on[op->kind](b->goodlock, op);
@@ -37,7 +37,7 @@ void tms_blocks_follow_deadlocks(struct blocks *b, const struct tms_op *op)
     pass_on(b);
 }
 
-void tms_blocks_drop_deadlocks(struct blocks *b)
+void tms_blocks_drop_deadlocks(struct tms_blocks_engine *b)
 {
     if (b->goodlock != NULL) {
         tms_engine_goodlock.destroy(b->goodlock);
@@ -47,7 +47,7 @@ void tms_blocks_drop_deadlocks(struct blocks *b)
     assert(b->inner.memory.bytes == 0);
 }
 
-void tms_blocks_find_deadlocks(struct blocks *b)
+void tms_blocks_find_deadlocks(struct tms_blocks_engine *b)
 {
     uint64_t before = tms_host_violations(b->host);
 

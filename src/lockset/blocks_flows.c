@@ -9,24 +9,26 @@
 
 #include "lockset/blocks.h"
 
-static void log_item(struct blocks *b, struct thread *thread, enum item_kind kind, uint32_t target,
-                     const struct access *access)
+static void log_item(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
+                     enum item_kind kind, uint32_t target, const struct tms_blocks_access *access)
 {
     if (RESERVE(b, &thread->items, &thread->item_capacity, thread->item_count + 1)) {
-        thread->items[thread->item_count++] = (struct item){kind, target, access->held, access->at};
+        thread->items[thread->item_count++] =
+            (struct tms_blocks_item){kind, target, access->held, access->at};
     }
 }
 
-void tms_blocks_log_read(struct blocks *b, struct thread *thread, const struct touch *touch,
-                         const struct access *access)
+void tms_blocks_log_read(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
+                         const struct tms_blocks_touch *touch,
+                         const struct tms_blocks_access *access)
 {
     if (!touch->read) {
         log_item(b, thread, ITEM_READ, touch->cell, access);
     }
 }
 
-void tms_blocks_log_write(struct blocks *b, struct thread *thread, struct touch *touch,
-                          const struct access *access)
+void tms_blocks_log_write(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
+                          struct tms_blocks_touch *touch, const struct tms_blocks_access *access)
 {
     if (touch->written) {
         thread->items[touch->write_item].kind = ITEM_NOTHING;
@@ -35,10 +37,10 @@ void tms_blocks_log_write(struct blocks *b, struct thread *thread, struct touch 
     log_item(b, thread, ITEM_WRITE, touch->cell, access);
 }
 
-void tms_blocks_log_op(struct blocks *b, struct thread *thread, enum item_kind kind,
-                       const struct tms_op *op)
+void tms_blocks_log_op(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
+                       enum item_kind kind, const struct tms_op *op)
 {
-    struct access access = {
+    struct tms_blocks_access access = {
         .at = {op->event, op->location, op->event_kind},
         .held = tms_blocks_held_now(thread),
     };
@@ -46,9 +48,10 @@ void tms_blocks_log_op(struct blocks *b, struct thread *thread, enum item_kind k
     log_item(b, thread, kind, op->target, &access);
 }
 
-void tms_blocks_log_nest(struct blocks *b, struct thread *thread, const struct tms_nested *nested)
+void tms_blocks_log_nest(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
+                         const struct tms_nested *nested)
 {
-    struct access access = {
+    struct tms_blocks_access access = {
         .at = {nested->block.begin_event, nested->block.location,
                nested->function ? TMS_EVENT_ENTER : TMS_EVENT_BEGIN},
         .held = tms_blocks_held_now(thread),
@@ -58,7 +61,7 @@ void tms_blocks_log_nest(struct blocks *b, struct thread *thread, const struct t
 }
 
 /* Drops writes that were not final, and what comes after the last access; how many are there? */
-static size_t tidy_log(struct thread *thread)
+static size_t tidy_log(struct tms_blocks_thread *thread)
 {
     size_t kept = 0, end = 0, accesses = 0;
 
@@ -76,7 +79,7 @@ static size_t tidy_log(struct thread *thread)
 }
 
 /* The steps without their places in the trace; locks that are held already count by `held`. */
-static struct flow_key flow_key(const struct thread *thread)
+static struct tms_blocks_flow_key flow_key(const struct tms_blocks_thread *thread)
 {
     XXH3_state_t state;
 
@@ -86,13 +89,13 @@ static struct flow_key flow_key(const struct thread *thread)
     XXH3_128bits_update(&state, &thread->name.label, sizeof(thread->name.label));
     XXH3_128bits_update(&state, &thread->name.unary, sizeof(thread->name.unary));
     for (size_t i = 0; i < thread->item_count; i++) {
-        XXH3_128bits_update(&state, &thread->items[i], offsetof(struct item, at));
+        XXH3_128bits_update(&state, &thread->items[i], offsetof(struct tms_blocks_item, at));
     }
     XXH128_hash_t hash = XXH3_128bits_digest(&state);
-    return (struct flow_key){hash.low64, hash.high64};
+    return (struct tms_blocks_flow_key){hash.low64, hash.high64};
 }
 
-void tms_blocks_keep_flow(struct blocks *b, struct thread *thread)
+void tms_blocks_keep_flow(struct tms_blocks_engine *b, struct tms_blocks_thread *thread)
 {
     bool is_new;
 
@@ -100,13 +103,13 @@ void tms_blocks_keep_flow(struct blocks *b, struct thread *thread)
     if (tidy_log(thread) < (b->host->settings->blocks == TMS_BLOCKS_FULL ? 1 : 2)) {
         return;
     }
-    struct flow_key key = flow_key(thread);
+    struct tms_blocks_flow_key key = flow_key(thread);
     uint32_t number = tms_intern_table_add(&b->flows, &key, &is_new);
     if (number == 0) {
         tms_host_fail(b->host, TMS_ERR_MEMORY);
         return;
     }
-    struct flow *flow = tms_blocks_flow(b, number);
+    struct tms_blocks_flow *flow = tms_blocks_flow(b, number);
     flow->last_event = thread->name.begin_event;
     if (!is_new || !RESERVE(b, &b->items, &b->item_capacity, b->item_count + thread->item_count)) {
         return;
@@ -121,7 +124,8 @@ void tms_blocks_keep_flow(struct blocks *b, struct thread *thread)
 }
 
 /* The last of the open blocks with this label and kind, by its place among them; or none. */
-static size_t find_open(const struct tms_nested *open, size_t depth, const struct item *item)
+static size_t find_open(const struct tms_nested *open, size_t depth,
+                        const struct tms_blocks_item *item)
 {
     bool function = item->at.event_kind == TMS_EVENT_EXIT;
 
@@ -132,7 +136,8 @@ static size_t find_open(const struct tms_nested *open, size_t depth, const struc
     return depth;
 }
 
-static bool follow_nesting(struct blocks *b, const struct flow *flow, const struct item *item)
+static bool follow_nesting(struct tms_blocks_engine *b, const struct tms_blocks_flow *flow,
+                           const struct tms_blocks_item *item)
 {
     struct tms_nesting *nesting = &b->replay;
 
@@ -155,10 +160,11 @@ static bool follow_nesting(struct blocks *b, const struct flow *flow, const stru
     return true;
 }
 
-const struct tms_refuted *tms_blocks_refuted(struct blocks *b, const struct flow *flow,
-                                             uint32_t first, uint32_t second)
+const struct tms_refuted *tms_blocks_refuted(struct tms_blocks_engine *b,
+                                             const struct tms_blocks_flow *flow, uint32_t first,
+                                             uint32_t second)
 {
-    const struct item *items = &b->items[flow->items];
+    const struct tms_blocks_item *items = &b->items[flow->items];
 
     b->replay.depth = b->refuting.count = 0;
     for (uint32_t i = 0; i < second; i++) {

@@ -16,7 +16,7 @@
 
 static int by_line(const void *a, const void *b)
 {
-    const struct mark *x = a, *y = b;
+    const struct tms_blocks_mark *x = a, *y = b;
 
     if (x->line != y->line) {
         return x->line < y->line ? -1 : 1;
@@ -25,18 +25,19 @@ static int by_line(const void *a, const void *b)
                                   : (x->use > y->use) - (x->use < y->use);
 }
 
-static void mark_class(struct blocks *b, struct class *class)
+static void mark_class(struct tms_blocks_engine *b, struct class *class)
 {
     class->marks = b->mark_count;
     for (uint32_t i = class->uses; i != 0; i = tms_blocks_use(b, i)->next) {
         const struct tms_period *period = &b->periods.periods[tms_blocks_use(b, i)->key.period];
-        b->marks[b->mark_count++] = (struct mark){period->number, period->line, i};
+        b->marks[b->mark_count++] = (struct tms_blocks_mark){period->number, period->line, i};
     }
     class->mark_count = (uint32_t)(b->mark_count - class->marks);
     qsort(&b->marks[class->marks], class->mark_count, sizeof(*b->marks), by_line);
 }
 
-static void add_to_always(struct blocks *b, struct cell *cell, const struct class *class)
+static void add_to_always(struct tms_blocks_engine *b, struct tms_blocks_cell *cell,
+                          const struct class *class)
 {
     int kind = class->key.what == POINT_READ ? KIND_READ : KIND_WRITE;
 
@@ -46,14 +47,14 @@ static void add_to_always(struct blocks *b, struct cell *cell, const struct clas
     cell->has[kind] = true;
 }
 
-bool tms_blocks_kept_out(struct blocks *b, uint32_t cell, int kind, struct tms_held held)
+bool tms_blocks_kept_out(struct tms_blocks_engine *b, uint32_t cell, int kind, struct tms_held held)
 {
-    const struct cell *c = &b->cells[cell];
+    const struct tms_blocks_cell *c = &b->cells[cell];
 
     return !c->has[kind] || tms_blocks_apart(b, held, c->always[kind]);
 }
 
-void tms_blocks_mark_points(struct blocks *b)
+void tms_blocks_mark_points(struct tms_blocks_engine *b)
 {
     if (!RESERVE(b, &b->marks, &b->mark_capacity, b->seen.points)) {
         return;
@@ -67,12 +68,12 @@ void tms_blocks_mark_points(struct blocks *b)
 }
 
 /* The first mark from `at` on that is beyond this line, or on it and beyond this number. */
-static size_t first_beyond(const struct blocks *b, size_t at, size_t end, uint32_t line,
+static size_t first_beyond(const struct tms_blocks_engine *b, size_t at, size_t end, uint32_t line,
                            uint64_t number)
 {
     while (at < end) {
         size_t middle = at + (end - at) / 2;
-        const struct mark *mark = &b->marks[middle];
+        const struct tms_blocks_mark *mark = &b->marks[middle];
         if (mark->line < line || (mark->line == line && mark->number <= number)) {
             at = middle + 1;
         } else {
@@ -82,7 +83,8 @@ static size_t first_beyond(const struct blocks *b, size_t at, size_t end, uint32
     return at;
 }
 
-uint32_t tms_blocks_parallel_use(struct blocks *b, const struct class *class, uint32_t period)
+uint32_t tms_blocks_parallel_use(struct tms_blocks_engine *b, const struct class *class,
+                                 uint32_t period)
 {
     const struct tms_period *asked = &b->periods.periods[period];
     size_t at = class->marks, end = class->marks + class->mark_count;

@@ -5,12 +5,13 @@
  */
 #include "lockset/blocks.h"
 
-static bool writes(const struct place *place)
+static bool writes(const struct tms_blocks_place *place)
 {
     return place->event_kind != TMS_EVENT_READ;
 }
 
-static enum tms_edge_kind edge_kind(const struct place *first, const struct place *second)
+static enum tms_edge_kind edge_kind(const struct tms_blocks_place *first,
+                                    const struct tms_blocks_place *second)
 {
     if (!writes(first)) {
         return TMS_EDGE_READ_WRITE;
@@ -18,8 +19,9 @@ static enum tms_edge_kind edge_kind(const struct place *first, const struct plac
     return writes(second) ? TMS_EDGE_WRITE_WRITE : TMS_EDGE_WRITE_READ;
 }
 
-struct tms_step tms_blocks_step(const struct blocks *b, const struct operation *first,
-                                const struct operation *second)
+struct tms_step tms_blocks_step(const struct tms_blocks_engine *b,
+                                const struct tms_blocks_operation *first,
+                                const struct tms_blocks_operation *second)
 {
     struct tms_step step = tms_blocks_step_on(b, first, second);
 
@@ -30,8 +32,9 @@ struct tms_step tms_blocks_step(const struct blocks *b, const struct operation *
     return step;
 }
 
-struct tms_step tms_blocks_step_on(const struct blocks *b, const struct operation *first,
-                                   const struct operation *second)
+struct tms_step tms_blocks_step_on(const struct tms_blocks_engine *b,
+                                   const struct tms_blocks_operation *first,
+                                   const struct tms_blocks_operation *second)
 {
     return (struct tms_step){
         .from = b->transactions[first->transaction],
@@ -46,8 +49,8 @@ struct tms_step tms_blocks_step_on(const struct blocks *b, const struct operatio
     };
 }
 
-static struct tms_turn turn(const struct blocks *b, const struct operation *operation,
-                            const char *role)
+static struct tms_turn turn(const struct tms_blocks_engine *b,
+                            const struct tms_blocks_operation *operation, const char *role)
 {
     return (struct tms_turn){
         .event = operation->at->event,
@@ -60,7 +63,7 @@ static struct tms_turn turn(const struct blocks *b, const struct operation *oper
 }
 
 /* The cycle starts at the transaction that is cut, whose last operation is at `last`. */
-static void report(struct blocks *b, struct tms_violation *violation, uint64_t last)
+static void report(struct tms_blocks_engine *b, struct tms_violation *violation, uint64_t last)
 {
     violation->kind = "pattern";
     violation->evidence = TMS_EVIDENCE_POTENTIAL;
@@ -79,12 +82,13 @@ static void report(struct blocks *b, struct tms_violation *violation, uint64_t l
     tms_host_violation(b->host, violation);
 }
 
-void tms_blocks_report_one(struct blocks *b, const struct use *cut, const struct use *culprit)
+void tms_blocks_report_one(struct tms_blocks_engine *b, const struct tms_blocks_use *cut,
+                           const struct tms_blocks_use *culprit)
 {
     uint32_t cell = cut->key.of.cell;
-    const struct operation first = {cut->transaction, cell, &cut->first};
-    const struct operation second = {cut->transaction, cell, &cut->second};
-    const struct operation between = {culprit->transaction, cell, &culprit->first};
+    const struct tms_blocks_operation first = {cut->transaction, cell, &cut->first};
+    const struct tms_blocks_operation second = {cut->transaction, cell, &cut->second};
+    const struct tms_blocks_operation between = {culprit->transaction, cell, &culprit->first};
     const struct tms_step cycle[] = {tms_blocks_step(b, &first, &between),
                                      tms_blocks_step(b, &between, &second)};
     const struct tms_turn schedule[] = {
@@ -104,10 +108,11 @@ void tms_blocks_report_one(struct blocks *b, const struct use *cut, const struct
     report(b, &violation, cut->second.event);
 }
 
-void tms_blocks_report_two(struct blocks *b, const struct operation *operation,
+void tms_blocks_report_two(struct tms_blocks_engine *b,
+                           const struct tms_blocks_operation *operation,
                            const struct tms_refuted *refuted, bool aligned, bool inside)
 {
-    const struct operation *cut = operation, *culprit = operation + 2;
+    const struct tms_blocks_operation *cut = operation, *culprit = operation + 2;
     const struct tms_step cycle[] = {
         tms_blocks_step(b, &cut[0], &culprit[aligned ? 0 : 1]),
         tms_blocks_step(b, &culprit[aligned ? 1 : 0], &cut[1]),
@@ -132,9 +137,9 @@ void tms_blocks_report_two(struct blocks *b, const struct operation *operation,
     report(b, &violation, cut[1].at->event);
 }
 
-void tms_blocks_report_cycle(struct blocks *b, const struct tms_step *cycle, size_t length,
-                             const struct tms_refuted *refuted, const struct operation *order,
-                             size_t count)
+void tms_blocks_report_cycle(struct tms_blocks_engine *b, const struct tms_step *cycle,
+                             size_t length, const struct tms_refuted *refuted,
+                             const struct tms_blocks_operation *order, size_t count)
 {
     struct tms_turn schedule[TMS_BLOCKS_TURNS];
     const struct tms_step *last = &cycle[length - 1];

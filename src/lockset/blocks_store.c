@@ -12,7 +12,7 @@ static bool is_window(enum what what)
 
 /* ---- cells ------------------------------------------------------------------------------ */
 
-uint32_t tms_blocks_cell(struct blocks *b, uint32_t variable)
+uint32_t tms_blocks_cell(struct tms_blocks_engine *b, uint32_t variable)
 {
     if (!RESERVE(b, &b->cell_of, &b->cell_of_capacity, (size_t)variable + 1)) {
         return 0;
@@ -21,7 +21,7 @@ uint32_t tms_blocks_cell(struct blocks *b, uint32_t variable)
         if (!RESERVE(b, &b->cells, &b->cell_capacity, b->cell_count + 1)) {
             return 0;
         }
-        b->cells[b->cell_count] = (struct cell){.variable = variable};
+        b->cells[b->cell_count] = (struct tms_blocks_cell){.variable = variable};
         b->cell_of[variable] = (uint32_t)b->cell_count++;
     }
     return b->cell_of[variable];
@@ -29,7 +29,7 @@ uint32_t tms_blocks_cell(struct blocks *b, uint32_t variable)
 
 /* ---- windows and points ------------------------------------------------------------------ */
 
-uint32_t tms_blocks_keep_transaction(struct blocks *b, struct thread *thread)
+uint32_t tms_blocks_keep_transaction(struct tms_blocks_engine *b, struct tms_blocks_thread *thread)
 {
     if (thread->transaction == 0) {
         if (!RESERVE(b, &b->transactions, &b->transaction_capacity, b->transaction_count + 1)) {
@@ -42,13 +42,13 @@ uint32_t tms_blocks_keep_transaction(struct blocks *b, struct thread *thread)
 }
 
 /* The class of a new use, chained into its cell; 0 when memory is short. */
-static uint32_t class_of(struct blocks *b, const struct class_key *key)
+static uint32_t class_of(struct tms_blocks_engine *b, const struct tms_blocks_class_key *key)
 {
     bool is_new;
     uint32_t number = tms_intern_table_add(&b->classes, key, &is_new);
 
     if (is_new) {
-        struct cell *cell = &b->cells[key->cell];
+        struct tms_blocks_cell *cell = &b->cells[key->cell];
         uint32_t *head = is_window(key->what) ? &cell->windows : &cell->points;
         tms_blocks_class(b, number)->next = *head;
         *head = number;
@@ -56,7 +56,7 @@ static uint32_t class_of(struct blocks *b, const struct class_key *key)
     return number;
 }
 
-static void chain_use(struct blocks *b, uint32_t number, uint32_t class_number)
+static void chain_use(struct tms_blocks_engine *b, uint32_t number, uint32_t class_number)
 {
     struct class *class = tms_blocks_class(b, class_number);
 
@@ -69,7 +69,8 @@ static void chain_use(struct blocks *b, uint32_t number, uint32_t class_number)
 }
 
 /* The blocks inside the transaction that have both events are as little atomic as it is. */
-static void keep_refuted(struct blocks *b, const struct thread *thread, struct use *use)
+static void keep_refuted(struct tms_blocks_engine *b, const struct tms_blocks_thread *thread,
+                         struct tms_blocks_use *use)
 {
     if (!tms_nesting_refute(&thread->nesting, b->memory, &thread->name, use->first.event,
                             &b->refuting) ||
@@ -84,7 +85,8 @@ static void keep_refuted(struct blocks *b, const struct thread *thread, struct u
     }
 }
 
-static void keep_use(struct blocks *b, struct thread *thread, const struct use *wanted)
+static void keep_use(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
+                     const struct tms_blocks_use *wanted)
 {
     bool is_new;
     uint32_t number = tms_intern_table_add(&b->uses, &wanted->key, &is_new);
@@ -103,7 +105,7 @@ static void keep_use(struct blocks *b, struct thread *thread, const struct use *
         tms_host_fail(b->host, TMS_ERR_MEMORY);
         return;
     }
-    struct use *use = tms_blocks_use(b, number);
+    struct tms_blocks_use *use = tms_blocks_use(b, number);
     *use = *wanted;
     use->transaction = transaction;
     chain_use(b, number, class_number);
@@ -115,10 +117,10 @@ static void keep_use(struct blocks *b, struct thread *thread, const struct use *
     }
 }
 
-void tms_blocks_keep_point(struct blocks *b, struct thread *thread, uint32_t cell, enum what what,
-                           const struct access *access)
+void tms_blocks_keep_point(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
+                           uint32_t cell, enum what what, const struct tms_blocks_access *access)
 {
-    struct use use = {
+    struct tms_blocks_use use = {
         .key = {.of = {cell, what, access->held}, .period = thread->period},
         .first = access->at,
     };
@@ -127,7 +129,7 @@ void tms_blocks_keep_point(struct blocks *b, struct thread *thread, uint32_t cel
 }
 
 /* What is held since before the event: locks are taken one after the other. */
-static struct tms_held held_since(const struct thread *thread, uint64_t event)
+static struct tms_held held_since(const struct tms_blocks_thread *thread, uint64_t event)
 {
     size_t count = thread->hold_count;
 
@@ -137,7 +139,7 @@ static struct tms_held held_since(const struct thread *thread, uint64_t event)
     return count > 0 ? thread->holds[count - 1].held : (struct tms_held){0};
 }
 
-static uint32_t path_since(const struct thread *thread, uint64_t event)
+static uint32_t path_since(const struct tms_blocks_thread *thread, uint64_t event)
 {
     uint32_t path = 0;
 
@@ -150,13 +152,14 @@ static uint32_t path_since(const struct thread *thread, uint64_t event)
     return path;
 }
 
-void tms_blocks_keep_window(struct blocks *b, struct thread *thread, uint32_t cell, enum what what,
-                            const struct access *first, const struct access *second)
+void tms_blocks_keep_window(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
+                            uint32_t cell, enum what what, const struct tms_blocks_access *first,
+                            const struct tms_blocks_access *second)
 {
     if (first->at.event == second->at.event) {
         return; /* a read-modify-write: nothing comes between */
     }
-    struct use use = {
+    struct tms_blocks_use use = {
         .key = {.of = {cell, what, held_since(thread, first->at.event)},
                 .period = thread->period,
                 .label = thread->name.label,

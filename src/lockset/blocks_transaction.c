@@ -9,7 +9,7 @@
 
 /* ---- what the running transaction touched ------------------------------------------------- */
 
-static bool grow_index(struct blocks *b, struct thread *thread)
+static bool grow_index(struct tms_blocks_engine *b, struct tms_blocks_thread *thread)
 {
     size_t size = thread->index_size > 0 ? thread->index_size * 2 : INDEX_LEAST;
     uint32_t *index = tms_table(b->memory, size, sizeof(*index));
@@ -33,7 +33,8 @@ static bool grow_index(struct blocks *b, struct thread *thread)
 }
 
 /* NULL when memory is short, and the host knows. */
-static struct touch *touch_of(struct blocks *b, struct thread *thread, uint32_t cell)
+static struct tms_blocks_touch *touch_of(struct tms_blocks_engine *b,
+                                         struct tms_blocks_thread *thread, uint32_t cell)
 {
     if ((thread->touch_count + 1) * 2 > thread->index_size && !grow_index(b, thread)) {
         return NULL;
@@ -41,7 +42,7 @@ static struct touch *touch_of(struct blocks *b, struct thread *thread, uint32_t 
     size_t mask = thread->index_size - 1;
     size_t at = cell & mask; /* cells are numbered as they come: no need to hash */
     while (thread->index[at] != 0) {
-        struct touch *touch = &thread->touches[thread->index[at] - 1];
+        struct tms_blocks_touch *touch = &thread->touches[thread->index[at] - 1];
         if (touch->cell == cell) {
             return touch;
         }
@@ -50,15 +51,15 @@ static struct touch *touch_of(struct blocks *b, struct thread *thread, uint32_t 
     if (!RESERVE(b, &thread->touches, &thread->touch_capacity, thread->touch_count + 1)) {
         return NULL;
     }
-    struct touch *touch = &thread->touches[thread->touch_count++];
-    *touch = (struct touch){.cell = cell, .slot = (uint32_t)at};
+    struct tms_blocks_touch *touch = &thread->touches[thread->touch_count++];
+    *touch = (struct tms_blocks_touch){.cell = cell, .slot = (uint32_t)at};
     thread->index[at] = (uint32_t)thread->touch_count;
     return touch;
 }
 
 /* ---- transactions ------------------------------------------------------------------------ */
 
-void tms_blocks_start(struct blocks *b, struct thread *thread)
+void tms_blocks_start(struct tms_blocks_engine *b, struct tms_blocks_thread *thread)
 {
     assert(thread->touch_count == 0 && thread->item_count == 0);
     thread->transaction = 0;
@@ -68,10 +69,10 @@ void tms_blocks_start(struct blocks *b, struct thread *thread)
     }
 }
 
-void tms_blocks_end(struct blocks *b, struct thread *thread)
+void tms_blocks_end(struct tms_blocks_engine *b, struct tms_blocks_thread *thread)
 {
     for (size_t i = 0; i < thread->touch_count; i++) {
-        const struct touch *touch = &thread->touches[i];
+        const struct tms_blocks_touch *touch = &thread->touches[i];
         thread->index[touch->slot] = 0;
         if (touch->written && !b->host->failed) {
             tms_blocks_keep_point(b, thread, touch->cell, POINT_FINAL, &touch->write);
@@ -86,17 +87,17 @@ void tms_blocks_end(struct blocks *b, struct thread *thread)
 
 /* ---- accesses ----------------------------------------------------------------------------- */
 
-static void note_access(struct blocks *b, uint32_t cell, uint32_t thread, bool writes)
+static void note_access(struct tms_blocks_engine *b, uint32_t cell, uint32_t thread, bool writes)
 {
-    struct cell *c = &b->cells[cell];
+    struct tms_blocks_cell *c = &b->cells[cell];
 
     c->shared |= c->thread != 0 && c->thread != thread;
     c->thread = c->thread != 0 ? c->thread : thread;
     c->written |= writes;
 }
 
-static void read_cell(struct blocks *b, struct thread *thread, struct touch *touch,
-                      const struct access *access)
+static void read_cell(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
+                      struct tms_blocks_touch *touch, const struct tms_blocks_access *access)
 {
     if (touch->written) {
         tms_blocks_keep_window(b, thread, touch->cell, WINDOW_WRITE_READ, &touch->write, access);
@@ -113,8 +114,8 @@ static void read_cell(struct blocks *b, struct thread *thread, struct touch *tou
     touch->read = true;
 }
 
-static void write_cell(struct blocks *b, struct thread *thread, struct touch *touch,
-                       const struct access *access)
+static void write_cell(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
+                       struct tms_blocks_touch *touch, const struct tms_blocks_access *access)
 {
     if (touch->written) {
         tms_blocks_keep_point(b, thread, touch->cell, POINT_WRITE, &touch->write);
@@ -131,11 +132,12 @@ static void write_cell(struct blocks *b, struct thread *thread, struct touch *to
     touch->written = true;
 }
 
-void tms_blocks_access(struct blocks *b, struct thread *thread, const struct tms_op *op)
+void tms_blocks_access(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
+                       const struct tms_op *op)
 {
     uint32_t cell = tms_blocks_cell(b, op->target);
-    struct touch *touch = cell != 0 ? touch_of(b, thread, cell) : NULL;
-    struct access access = {
+    struct tms_blocks_touch *touch = cell != 0 ? touch_of(b, thread, cell) : NULL;
+    struct tms_blocks_access access = {
         .at = {op->event, op->location, op->event_kind},
         .held = tms_blocks_held_now(thread),
     };

@@ -19,7 +19,7 @@
 #include <assert.h>
 #include <string.h>
 
-static struct running *find_running(struct reduction *r, uint32_t thread)
+static struct tms_reduction_running *find_running(struct tms_reduction *r, uint32_t thread)
 {
     bool room = RESERVE(r, &r->running, &r->running_capacity, thread + UINT64_C(1));
 
@@ -28,7 +28,7 @@ static struct running *find_running(struct reduction *r, uint32_t thread)
 
 /* ---- transactions ----------------------------------------------------------------------- */
 
-static void end_transaction(struct reduction *r, struct running *running)
+static void end_transaction(struct tms_reduction *r, struct tms_reduction_running *running)
 {
     r->transactions++;
     if (running->item_count + running->section_count > 0 && tms_rd_spell(r, running)) {
@@ -38,8 +38,8 @@ static void end_transaction(struct reduction *r, struct running *running)
 
 static void on_begin(void *state, const struct tms_op *op)
 {
-    struct reduction *r = state;
-    struct running *running = find_running(r, op->thread);
+    struct tms_reduction *r = state;
+    struct tms_reduction_running *running = find_running(r, op->thread);
 
     if (running != NULL) {
         running->name =
@@ -52,8 +52,8 @@ static void on_begin(void *state, const struct tms_op *op)
 /* A split goes on in the blocks that are open; a headless transaction is called after the first. */
 static void on_end(void *state, const struct tms_op *op)
 {
-    struct reduction *r = state;
-    struct running *running = find_running(r, op->thread);
+    struct tms_reduction *r = state;
+    struct tms_reduction_running *running = find_running(r, op->thread);
 
     if (running == NULL || !running->active) {
         return;
@@ -76,8 +76,8 @@ static void on_end(void *state, const struct tms_op *op)
 /* Fork, join and barriers are in no transaction: what is before and after them are two. */
 static void on_boundary(void *state, const struct tms_op *op)
 {
-    struct reduction *r = state;
-    struct running *running = find_running(r, op->thread);
+    struct tms_reduction *r = state;
+    struct tms_reduction_running *running = find_running(r, op->thread);
 
     tms_movers_follow(&r->movers, op);
     if (running != NULL && running->active) {
@@ -90,8 +90,8 @@ static void on_boundary(void *state, const struct tms_op *op)
 
 static void on_acquire(void *state, const struct tms_op *op)
 {
-    struct reduction *r = state;
-    struct running *running = find_running(r, op->thread);
+    struct tms_reduction *r = state;
+    struct tms_reduction_running *running = find_running(r, op->thread);
 
     enum tms_mover mover = tms_movers_lock(&r->movers, op);
     if (running != NULL && running->active && mover != TMS_LEFT_OUT) {
@@ -101,8 +101,8 @@ static void on_acquire(void *state, const struct tms_op *op)
 
 static void on_release(void *state, const struct tms_op *op)
 {
-    struct reduction *r = state;
-    struct running *running = find_running(r, op->thread);
+    struct tms_reduction *r = state;
+    struct tms_reduction_running *running = find_running(r, op->thread);
 
     enum tms_mover mover = tms_movers_lock(&r->movers, op);
     if (running != NULL && running->active && mover != TMS_LEFT_OUT) {
@@ -112,8 +112,8 @@ static void on_release(void *state, const struct tms_op *op)
 
 static void on_access(void *state, const struct tms_op *op)
 {
-    struct reduction *r = state;
-    struct running *running = find_running(r, op->thread);
+    struct tms_reduction *r = state;
+    struct tms_reduction_running *running = find_running(r, op->thread);
     enum tms_mover mover = tms_movers_access(&r->movers, op);
 
     r->accesses++;
@@ -125,8 +125,8 @@ static void on_access(void *state, const struct tms_op *op)
 
 static void on_nesting(void *state, const struct tms_op *op)
 {
-    struct reduction *r = state;
-    struct running *running = find_running(r, op->thread);
+    struct tms_reduction *r = state;
+    struct tms_reduction_running *running = find_running(r, op->thread);
 
     if (running == NULL) {
         return;
@@ -140,7 +140,7 @@ static void on_nesting(void *state, const struct tms_op *op)
 
 static void on_other(void *state, const struct tms_op *op)
 {
-    struct reduction *r = state;
+    struct tms_reduction *r = state;
 
     tms_movers_follow(&r->movers, op);
 }
@@ -149,7 +149,7 @@ static void on_other(void *state, const struct tms_op *op)
 
 static int create(void *state, struct tms_host *host)
 {
-    struct reduction *r = state;
+    struct tms_reduction *r = state;
     enum tms_race_test test = host->settings->race_test;
 
     r->host = host;
@@ -160,7 +160,7 @@ static int create(void *state, struct tms_host *host)
 
 static void finish(void *state)
 {
-    struct reduction *r = state;
+    struct tms_reduction *r = state;
 
     for (size_t i = 0; i < r->running_capacity && r->host->failed == TMS_OK; i++) {
         if (r->running[i].active) {
@@ -172,7 +172,7 @@ static void finish(void *state)
 
 static void stats(const void *state, struct tms_counters *counters)
 {
-    const struct reduction *r = state;
+    const struct tms_reduction *r = state;
     const struct tms_counter all[] = {
         {"transactions", "judged", r->transactions},
         {"shapes", "distinct transactions kept to the end", r->shape_count},
@@ -187,7 +187,7 @@ static void stats(const void *state, struct tms_counters *counters)
 
 static void destroy(void *state)
 {
-    struct reduction *r = state;
+    struct tms_reduction *r = state;
     struct tms_memory *memory = &r->host->memory;
 
     for (size_t i = 0; i < r->running_capacity; i++) {
@@ -217,7 +217,7 @@ const struct tms_engine tms_engine_reduction = {
             .found = TMS_VERDICT_POTENTIAL,
             .clean = TMS_VERDICT_NONE_POTENTIAL,
         },
-    .state_size = sizeof(struct reduction),
+    .state_size = sizeof(struct tms_reduction),
     .create = create,
     .on =
         {

@@ -25,7 +25,7 @@
 /* Which operation on an item a spot is. Of a section the first three are acquires. */
 enum { FIRST, SECOND, LAST, RELEASED, SPOTS };
 
-struct spot {
+struct tms_reduction_spot {
     uint64_t event; /* 0: none */
     uint32_t location;
     uint8_t event_kind;
@@ -36,19 +36,19 @@ struct spot {
 #define ACCESS UINT32_MAX       /* no section: the target is a variable */
 #define BUSY   (UINT32_MAX - 1) /* a section that must stay, whatever else is found out */
 
-struct item {
+struct tms_reduction_item {
     uint32_t target, content;
-    struct spot spots[SPOTS];
+    struct tms_reduction_spot spots[SPOTS];
 };
 
 /* A spot of a transaction, in the order of events. */
-struct token {
+struct tms_reduction_token {
     uint32_t target, content;
-    struct spot spot;
+    struct tms_reduction_spot spot;
 };
 
 /* A block inside the transaction. */
-struct nested {
+struct tms_reduction_nested {
     struct tms_transaction block;
     uint64_t end;      /* UINT64_MAX: it is open */
     uint32_t outer;    /* 1 + the index of the open one of its kind that it is in; 0: none */
@@ -57,39 +57,39 @@ struct nested {
 };
 
 /* A lock taken in the running transaction. */
-struct section {
+struct tms_reduction_section {
     uint32_t lock;
     size_t start; /* of what was accessed meanwhile, in `inside` */
-    struct spot acquired;
+    struct tms_reduction_spot acquired;
 };
 
 /* Items by target and content: open-addressed, worthless if its round is old. */
-struct slot {
+struct tms_reduction_slot {
     uint32_t round;
     uint32_t item;
 };
 
-struct running {
+struct tms_reduction_running {
     struct tms_transaction name;
     bool active;
     bool headless; /* the block that it is named after was closed, others in it are open */
-    struct item *items;
+    struct tms_reduction_item *items;
     size_t item_count, item_capacity;
-    struct slot *slots;
+    struct tms_reduction_slot *slots;
     size_t slot_count;
     uint32_t round;
-    struct section *sections;
+    struct tms_reduction_section *sections;
     size_t section_count, section_capacity;
     uint32_t *inside; /* variables accessed since the first open section was entered */
     size_t inside_count, inside_capacity, inside_limit;
-    uint64_t busy;         /* the last access to a variable with contacts */
-    struct nested *nested; /* in the order of their begins */
+    uint64_t busy;                       /* the last access to a variable with contacts */
+    struct tms_reduction_nested *nested; /* in the order of their begins */
     size_t nested_count, nested_capacity, nested_limit;
     uint32_t innermost[2]; /* 1 + the index of the innermost open block and function; 0: none */
 };
 
 /* A distinct transaction that may turn out to fail. */
-struct shape {
+struct tms_reduction_shape {
     struct tms_transaction name; /* the first of them */
     uint64_t repeats;
     uint64_t hash;
@@ -97,28 +97,28 @@ struct shape {
     uint32_t token_count, nested_count;
 };
 
-struct reduction {
+struct tms_reduction {
     struct tms_host *host;
     struct tms_movers movers;
-    struct tms_locksets contents; /* sets of variables, kept as sets of locks are */
-    struct running *running;      /* by thread */
+    struct tms_locksets contents;          /* sets of variables, kept as sets of locks are */
+    struct tms_reduction_running *running; /* by thread */
     size_t running_capacity;
-    struct token *word; /* of the transaction in hand */
+    struct tms_reduction_token *word; /* of the transaction in hand */
     size_t word_count, word_capacity;
-    struct shape *shapes;
+    struct tms_reduction_shape *shapes;
     size_t shape_count, shape_capacity;
     uint32_t *index; /* open-addressed, by content: 1 + shape */
     size_t index_size;
-    struct token *tokens; /* of all shapes */
+    struct tms_reduction_token *tokens; /* of all shapes */
     size_t token_count, token_capacity;
-    struct nested *nested;
+    struct tms_reduction_nested *nested;
     size_t nested_count, nested_capacity;
     struct tms_transaction *refuted;
     size_t refuted_capacity;
     uint64_t transactions, accesses, left_out;
 };
 
-static inline bool tms_rd_check(struct reduction *r, bool done)
+static inline bool tms_rd_check(struct tms_reduction *r, bool done)
 {
     if (!done) {
         tms_host_fail(r->host, TMS_ERR_MEMORY);
@@ -133,26 +133,30 @@ static inline bool tms_rd_check(struct reduction *r, bool done)
 
 /* reduction_transaction.c */
 
-void tms_rd_start(struct running *running);
-void tms_rd_access(struct reduction *r, struct running *running, const struct tms_op *op);
-void tms_rd_acquire(struct reduction *r, struct running *running, const struct tms_op *op);
-void tms_rd_release(struct reduction *r, struct running *running, const struct tms_op *op);
-void tms_rd_nest(struct reduction *r, struct running *running, const struct tms_op *op);
-void tms_rd_unnest(struct running *running, const struct tms_op *op);
-void tms_rd_link_nested(struct running *running);
+void tms_rd_start(struct tms_reduction_running *running);
+void tms_rd_access(struct tms_reduction *r, struct tms_reduction_running *running,
+                   const struct tms_op *op);
+void tms_rd_acquire(struct tms_reduction *r, struct tms_reduction_running *running,
+                    const struct tms_op *op);
+void tms_rd_release(struct tms_reduction *r, struct tms_reduction_running *running,
+                    const struct tms_op *op);
+void tms_rd_nest(struct tms_reduction *r, struct tms_reduction_running *running,
+                 const struct tms_op *op);
+void tms_rd_unnest(struct tms_reduction_running *running, const struct tms_op *op);
+void tms_rd_link_nested(struct tms_reduction_running *running);
 
 /* The transaction has ended: puts its tokens in order into r->word, and says what is in which of
  * its nested blocks. False when memory is short. */
-bool tms_rd_spell(struct reduction *r, struct running *running);
-void tms_rd_clear_running(struct reduction *r, struct running *running);
+bool tms_rd_spell(struct tms_reduction *r, struct tms_reduction_running *running);
+void tms_rd_clear_running(struct tms_reduction *r, struct tms_reduction_running *running);
 
 /* reduction_shapes.c */
 
 /* Judges the transaction in r->word: tells it, keeps it, or drops it. */
-void tms_rd_judge(struct reduction *r, struct running *running);
+void tms_rd_judge(struct tms_reduction *r, struct tms_reduction_running *running);
 
 /* At the end of the trace: judges all that were kept. */
-void tms_rd_judge_kept(struct reduction *r);
-void tms_rd_clear_shapes(struct reduction *r);
+void tms_rd_judge_kept(struct tms_reduction *r);
+void tms_rd_clear_shapes(struct tms_reduction *r);
 
 #endif

@@ -14,7 +14,7 @@
 
 #define LEAST_INDEX 256
 
-void tms_rd_clear_shapes(struct reduction *r)
+void tms_rd_clear_shapes(struct tms_reduction *r)
 {
     struct tms_memory *memory = &r->host->memory;
 
@@ -27,7 +27,7 @@ void tms_rd_clear_shapes(struct reduction *r)
 
 /* ---- judging ---------------------------------------------------------------------------- */
 
-static bool has_contact(const struct reduction *r, uint32_t content)
+static bool has_contact(const struct tms_reduction *r, uint32_t content)
 {
     size_t count = 0;
 
@@ -43,7 +43,8 @@ static bool has_contact(const struct reduction *r, uint32_t content)
     return false;
 }
 
-static enum tms_mover mover_of(const struct reduction *r, const struct token *token)
+static enum tms_mover mover_of(const struct tms_reduction *r,
+                               const struct tms_reduction_token *token)
 {
     if (token->content == ACCESS) {
         return tms_races_racy(&r->movers.races, token->target) ? TMS_MOVES_NOT : TMS_MOVES_BOTH;
@@ -55,7 +56,7 @@ static enum tms_mover mover_of(const struct reduction *r, const struct token *to
 }
 
 /* The worst that it may turn out to be. A section without accesses stays what it is. */
-static enum tms_mover worst_of(const struct token *token)
+static enum tms_mover worst_of(const struct tms_reduction_token *token)
 {
     if (token->content == ACCESS) {
         return TMS_MOVES_NOT;
@@ -69,18 +70,18 @@ static enum tms_mover worst_of(const struct token *token)
 /* A transaction whose tokens are in order; `commit` and `late` are set if it fails. */
 struct judged {
     const struct tms_transaction *name;
-    const struct token *tokens;
+    const struct tms_reduction_token *tokens;
     size_t token_count;
-    const struct nested *nested;
+    const struct tms_reduction_nested *nested;
     size_t nested_count;
-    const struct token *commit, *late;
+    const struct tms_reduction_token *commit, *late;
 };
 
-static bool fails(const struct reduction *r, struct judged *judged, bool worst)
+static bool fails(const struct tms_reduction *r, struct judged *judged, bool worst)
 {
     judged->commit = NULL;
     for (size_t i = 0; i < judged->token_count; i++) {
-        const struct token *token = &judged->tokens[i];
+        const struct tms_reduction_token *token = &judged->tokens[i];
         enum tms_mover mover = worst ? worst_of(token) : mover_of(r, token);
         if (judged->commit != NULL && (mover == TMS_MOVES_RIGHT || mover == TMS_MOVES_NOT)) {
             judged->late = token;
@@ -95,7 +96,7 @@ static bool fails(const struct reduction *r, struct judged *judged, bool worst)
 
 /* ---- telling ---------------------------------------------------------------------------- */
 
-static struct tms_turn turn_of(const struct judged *judged, const struct token *token,
+static struct tms_turn turn_of(const struct judged *judged, const struct tms_reduction_token *token,
                                const char *role)
 {
     return (struct tms_turn){.event = token->spot.event,
@@ -107,7 +108,7 @@ static struct tms_turn turn_of(const struct judged *judged, const struct token *
 }
 
 /* The transaction, and the blocks in it that hold both the commit point and what comes too late. */
-static size_t list_refuted(struct reduction *r, const struct judged *judged)
+static size_t list_refuted(struct tms_reduction *r, const struct judged *judged)
 {
     size_t count = 0;
 
@@ -116,7 +117,7 @@ static size_t list_refuted(struct reduction *r, const struct judged *judged)
     }
     r->refuted[count++] = *judged->name;
     for (size_t i = 0; i < judged->nested_count; i++) {
-        const struct nested *nested = &judged->nested[i];
+        const struct tms_reduction_nested *nested = &judged->nested[i];
         if (nested->block.begin_event < judged->commit->spot.event &&
             nested->end > judged->late->spot.event) {
             r->refuted[count++] = nested->block;
@@ -125,7 +126,7 @@ static size_t list_refuted(struct reduction *r, const struct judged *judged)
     return count;
 }
 
-static void tell(struct reduction *r, const struct judged *judged, uint64_t repeats)
+static void tell(struct tms_reduction *r, const struct judged *judged, uint64_t repeats)
 {
     const struct tms_turn schedule[] = {
         turn_of(judged, judged->commit, "commit point"),
@@ -161,19 +162,20 @@ static uint64_t hash_of(const struct judged *judged)
     uint64_t hash = mix(judged->token_count, judged->name->label);
 
     for (size_t i = 0; i < judged->token_count; i++) {
-        const struct token *token = &judged->tokens[i];
+        const struct tms_reduction_token *token = &judged->tokens[i];
         hash = mix(hash, (uint64_t)token->content << 32 | token->target);
         hash = mix(hash, token->spot.which);
     }
     for (size_t i = 0; i < judged->nested_count; i++) {
-        const struct nested *nested = &judged->nested[i];
+        const struct tms_reduction_nested *nested = &judged->nested[i];
         hash = mix(hash, (uint64_t)nested->from << 32 | nested->to);
         hash = mix(hash, nested->block.label);
     }
     return hash;
 }
 
-static bool same_tokens(const struct token *a, const struct token *b, size_t count)
+static bool same_tokens(const struct tms_reduction_token *a, const struct tms_reduction_token *b,
+                        size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (a[i].target != b[i].target || a[i].content != b[i].content ||
@@ -184,7 +186,8 @@ static bool same_tokens(const struct token *a, const struct token *b, size_t cou
     return true;
 }
 
-static bool same_nested(const struct nested *a, const struct nested *b, size_t count)
+static bool same_nested(const struct tms_reduction_nested *a, const struct tms_reduction_nested *b,
+                        size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (a[i].block.label != b[i].block.label || a[i].from != b[i].from || a[i].to != b[i].to) {
@@ -194,7 +197,7 @@ static bool same_nested(const struct nested *a, const struct nested *b, size_t c
     return true;
 }
 
-static bool has_shape(const struct reduction *r, const struct shape *shape,
+static bool has_shape(const struct tms_reduction *r, const struct tms_reduction_shape *shape,
                       const struct judged *judged)
 {
     return shape->name.label == judged->name->label && shape->token_count == judged->token_count &&
@@ -204,7 +207,8 @@ static bool has_shape(const struct reduction *r, const struct shape *shape,
             same_nested(&r->nested[shape->nested_start], judged->nested, judged->nested_count));
 }
 
-static uint32_t *find_shape(const struct reduction *r, const struct judged *judged, uint64_t hash)
+static uint32_t *find_shape(const struct tms_reduction *r, const struct judged *judged,
+                            uint64_t hash)
 {
     size_t mask = r->index_size - 1;
     size_t at = hash & mask;
@@ -216,7 +220,7 @@ static uint32_t *find_shape(const struct reduction *r, const struct judged *judg
     return &r->index[at];
 }
 
-static bool grow_index(struct reduction *r)
+static bool grow_index(struct tms_reduction *r)
 {
     size_t size = r->index_size == 0 ? LEAST_INDEX : 2 * r->index_size;
     uint32_t *index = tms_table(&r->host->memory, size, sizeof(*index));
@@ -237,14 +241,14 @@ static bool grow_index(struct reduction *r)
     return true;
 }
 
-static bool add_shape(struct reduction *r, const struct judged *judged, uint64_t hash)
+static bool add_shape(struct tms_reduction *r, const struct judged *judged, uint64_t hash)
 {
     if (!RESERVE(r, &r->shapes, &r->shape_capacity, r->shape_count + 1) ||
         !RESERVE(r, &r->tokens, &r->token_capacity, r->token_count + judged->token_count) ||
         !RESERVE(r, &r->nested, &r->nested_capacity, r->nested_count + judged->nested_count)) {
         return false;
     }
-    r->shapes[r->shape_count++] = (struct shape){
+    r->shapes[r->shape_count++] = (struct tms_reduction_shape){
         .name = *judged->name,
         .hash = hash,
         .token_start = r->token_count,
@@ -263,7 +267,7 @@ static bool add_shape(struct reduction *r, const struct judged *judged, uint64_t
     return true;
 }
 
-static void keep(struct reduction *r, const struct judged *judged)
+static void keep(struct tms_reduction *r, const struct judged *judged)
 {
     uint64_t hash = hash_of(judged);
 
@@ -278,7 +282,7 @@ static void keep(struct reduction *r, const struct judged *judged)
     }
 }
 
-void tms_rd_judge(struct reduction *r, struct running *running)
+void tms_rd_judge(struct tms_reduction *r, struct tms_reduction_running *running)
 {
     struct judged judged = {&running->name,        r->word, r->word_count, running->nested,
                             running->nested_count, NULL,    NULL};
@@ -290,10 +294,10 @@ void tms_rd_judge(struct reduction *r, struct running *running)
     }
 }
 
-void tms_rd_judge_kept(struct reduction *r)
+void tms_rd_judge_kept(struct tms_reduction *r)
 {
     for (size_t i = 0; i < r->shape_count && r->host->failed == TMS_OK; i++) {
-        const struct shape *shape = &r->shapes[i];
+        const struct tms_reduction_shape *shape = &r->shapes[i];
         struct judged judged = {&shape->name,
                                 &r->tokens[shape->token_start],
                                 shape->token_count,

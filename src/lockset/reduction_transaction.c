@@ -10,7 +10,7 @@
 #define LEAST_INSIDE 256
 #define LEAST_NESTED 64
 
-void tms_rd_clear_running(struct reduction *r, struct running *running)
+void tms_rd_clear_running(struct tms_reduction *r, struct tms_reduction_running *running)
 {
     struct tms_memory *memory = &r->host->memory;
 
@@ -22,11 +22,11 @@ void tms_rd_clear_running(struct reduction *r, struct running *running)
 }
 
 /* After blocks were removed from the list: finds the open ones of each kind again. */
-void tms_rd_link_nested(struct running *running)
+void tms_rd_link_nested(struct tms_reduction_running *running)
 {
     memset(running->innermost, 0, sizeof(running->innermost));
     for (uint32_t i = 0; i < running->nested_count; i++) {
-        struct nested *nested = &running->nested[i];
+        struct tms_reduction_nested *nested = &running->nested[i];
         if (nested->end == UINT64_MAX) {
             nested->outer = running->innermost[nested->function];
             running->innermost[nested->function] = i + 1;
@@ -35,7 +35,7 @@ void tms_rd_link_nested(struct running *running)
 }
 
 /* Blocks that are open stay: the next transaction may begin inside them. */
-void tms_rd_start(struct running *running)
+void tms_rd_start(struct tms_reduction_running *running)
 {
     size_t open = 0;
 
@@ -59,14 +59,15 @@ void tms_rd_start(struct running *running)
 
 /* ---- items ------------------------------------------------------------------------------ */
 
-static struct slot *find_slot(const struct running *running, uint32_t target, uint32_t content)
+static struct tms_reduction_slot *find_slot(const struct tms_reduction_running *running,
+                                            uint32_t target, uint32_t content)
 {
     uint64_t hash = ((uint64_t)content << 32 | target) * UINT64_C(0x9e3779b97f4a7c15);
     size_t mask = running->slot_count - 1;
 
     for (size_t at = (hash >> 32) & mask;; at = (at + 1) & mask) {
-        struct slot *slot = &running->slots[at];
-        const struct item *item = &running->items[slot->item];
+        struct tms_reduction_slot *slot = &running->slots[at];
+        const struct tms_reduction_item *item = &running->items[slot->item];
         if (slot->round != running->round || (item->target == target && item->content == content)) {
             return slot;
         }
@@ -74,10 +75,10 @@ static struct slot *find_slot(const struct running *running, uint32_t target, ui
 }
 
 /* Twice as many slots; the items are put in anew. */
-static bool grow_slots(struct reduction *r, struct running *running)
+static bool grow_slots(struct tms_reduction *r, struct tms_reduction_running *running)
 {
     size_t count = running->slot_count == 0 ? LEAST_SLOTS : 2 * running->slot_count;
-    struct slot *slots = tms_resize(&r->host->memory, NULL, 0, count, sizeof(*slots));
+    struct tms_reduction_slot *slots = tms_resize(&r->host->memory, NULL, 0, count, sizeof(*slots));
 
     if (!tms_rd_check(r, slots != NULL)) {
         return false;
@@ -86,14 +87,16 @@ static bool grow_slots(struct reduction *r, struct running *running)
     running->slots = slots;
     running->slot_count = count;
     for (uint32_t i = 0; i < running->item_count; i++) {
-        const struct item *item = &running->items[i];
-        *find_slot(running, item->target, item->content) = (struct slot){running->round, i};
+        const struct tms_reduction_item *item = &running->items[i];
+        *find_slot(running, item->target, item->content) =
+            (struct tms_reduction_slot){running->round, i};
     }
     return true;
 }
 
-static struct item *find_item(struct reduction *r, struct running *running, uint32_t target,
-                              uint32_t content)
+static struct tms_reduction_item *find_item(struct tms_reduction *r,
+                                            struct tms_reduction_running *running, uint32_t target,
+                                            uint32_t content)
 {
     bool full = 2 * (running->item_count + 1) > running->slot_count;
 
@@ -101,21 +104,22 @@ static struct item *find_item(struct reduction *r, struct running *running, uint
         (full && !grow_slots(r, running))) {
         return NULL;
     }
-    struct slot *slot = find_slot(running, target, content);
+    struct tms_reduction_slot *slot = find_slot(running, target, content);
     if (slot->round != running->round) {
-        *slot = (struct slot){running->round, (uint32_t)running->item_count};
-        running->items[running->item_count++] = (struct item){.target = target, .content = content};
+        *slot = (struct tms_reduction_slot){running->round, (uint32_t)running->item_count};
+        running->items[running->item_count++] =
+            (struct tms_reduction_item){.target = target, .content = content};
     }
     return &running->items[slot->item];
 }
 
-static struct spot spot_of(const struct tms_op *op)
+static struct tms_reduction_spot spot_of(const struct tms_op *op)
 {
-    return (struct spot){op->event, op->location, op->event_kind, FIRST};
+    return (struct tms_reduction_spot){op->event, op->location, op->event_kind, FIRST};
 }
 
 /* Another operation on the item. */
-static void put_spot(struct item *item, struct spot spot)
+static void put_spot(struct tms_reduction_item *item, struct tms_reduction_spot spot)
 {
     spot.which = item->spots[FIRST].event == 0    ? FIRST
                  : item->spots[SECOND].event == 0 ? SECOND
@@ -123,7 +127,7 @@ static void put_spot(struct item *item, struct spot spot)
     item->spots[spot.which] = spot;
 }
 
-static void put_release(struct item *item, const struct tms_op *op)
+static void put_release(struct tms_reduction_item *item, const struct tms_op *op)
 {
     if (item->spots[RELEASED].event == 0) {
         item->spots[RELEASED] = spot_of(op);
@@ -142,13 +146,13 @@ static int by_id(const void *a, const void *b)
 }
 
 /* Leaves each variable once in each section, so that a long one does not grow without end. */
-static void thin_inside(struct running *running)
+static void thin_inside(struct tms_reduction_running *running)
 {
     uint32_t *inside = running->inside;
     size_t kept = 0;
 
     for (size_t i = 0; i < running->section_count; i++) {
-        struct section *section = &running->sections[i];
+        struct tms_reduction_section *section = &running->sections[i];
         size_t end =
             i + 1 < running->section_count ? running->sections[i + 1].start : running->inside_count;
         size_t from = section->start;
@@ -164,7 +168,8 @@ static void thin_inside(struct running *running)
     running->inside_limit = kept < LEAST_INSIDE / 2 ? LEAST_INSIDE : 2 * kept;
 }
 
-static void put_inside(struct reduction *r, struct running *running, uint32_t variable)
+static void put_inside(struct tms_reduction *r, struct tms_reduction_running *running,
+                       uint32_t variable)
 {
     size_t count = running->inside_count;
 
@@ -180,8 +185,8 @@ static void put_inside(struct reduction *r, struct running *running, uint32_t va
     }
 }
 
-static uint32_t content_of(struct reduction *r, struct running *running,
-                           const struct section *section)
+static uint32_t content_of(struct tms_reduction *r, struct tms_reduction_running *running,
+                           const struct tms_reduction_section *section)
 {
     size_t count = running->inside_count - section->start;
     const uint32_t *variables = count > 0 ? &running->inside[section->start] : NULL;
@@ -199,9 +204,10 @@ static uint32_t content_of(struct reduction *r, struct running *running,
 
 /* ---- operations ------------------------------------------------------------------------- */
 
-void tms_rd_access(struct reduction *r, struct running *running, const struct tms_op *op)
+void tms_rd_access(struct tms_reduction *r, struct tms_reduction_running *running,
+                   const struct tms_op *op)
 {
-    struct item *item = find_item(r, running, op->target, ACCESS);
+    struct tms_reduction_item *item = find_item(r, running, op->target, ACCESS);
 
     if (item == NULL) {
         return;
@@ -214,25 +220,27 @@ void tms_rd_access(struct reduction *r, struct running *running, const struct tm
     }
 }
 
-void tms_rd_acquire(struct reduction *r, struct running *running, const struct tms_op *op)
+void tms_rd_acquire(struct tms_reduction *r, struct tms_reduction_running *running,
+                    const struct tms_op *op)
 {
     if (RESERVE(r, &running->sections, &running->section_capacity, running->section_count + 1)) {
         running->sections[running->section_count++] =
-            (struct section){op->target, running->inside_count, spot_of(op)};
+            (struct tms_reduction_section){op->target, running->inside_count, spot_of(op)};
     }
 }
 
 /* If the lock was taken before the transaction began, all in it so far was done under it. */
-void tms_rd_release(struct reduction *r, struct running *running, const struct tms_op *op)
+void tms_rd_release(struct tms_reduction *r, struct tms_reduction_running *running,
+                    const struct tms_op *op)
 {
     size_t at = running->section_count;
 
     while (at > 0 && running->sections[at - 1].lock != op->target) {
         at--;
     }
-    struct section *section = at > 0 ? &running->sections[at - 1] : NULL;
+    struct tms_reduction_section *section = at > 0 ? &running->sections[at - 1] : NULL;
     uint32_t content = section != NULL ? content_of(r, running, section) : BUSY;
-    struct item *item = find_item(r, running, op->target, content);
+    struct tms_reduction_item *item = find_item(r, running, op->target, content);
     if (item == NULL) {
         return;
     }
@@ -249,14 +257,14 @@ void tms_rd_release(struct reduction *r, struct running *running, const struct t
 
 static int by_event(const void *a, const void *b)
 {
-    uint64_t x = ((const struct token *)a)->spot.event;
-    uint64_t y = ((const struct token *)b)->spot.event;
+    uint64_t x = ((const struct tms_reduction_token *)a)->spot.event;
+    uint64_t y = ((const struct tms_reduction_token *)b)->spot.event;
 
     return (x > y) - (x < y);
 }
 
 /* Locks that are held still are in it as acquires without a release. */
-static bool spell_tokens(struct reduction *r, const struct running *running)
+static bool spell_tokens(struct tms_reduction *r, const struct tms_reduction_running *running)
 {
     size_t most = running->item_count * SPOTS + running->section_count;
 
@@ -265,15 +273,15 @@ static bool spell_tokens(struct reduction *r, const struct running *running)
     }
     r->word_count = 0;
     for (size_t i = 0; i < running->section_count; i++) {
-        r->word[r->word_count++] =
-            (struct token){running->sections[i].lock, BUSY, running->sections[i].acquired};
+        r->word[r->word_count++] = (struct tms_reduction_token){running->sections[i].lock, BUSY,
+                                                                running->sections[i].acquired};
     }
     for (size_t i = 0; i < running->item_count; i++) {
-        const struct item *item = &running->items[i];
+        const struct tms_reduction_item *item = &running->items[i];
         for (int which = 0; which < SPOTS; which++) {
             if (item->spots[which].event != 0) {
                 r->word[r->word_count++] =
-                    (struct token){item->target, item->content, item->spots[which]};
+                    (struct tms_reduction_token){item->target, item->content, item->spots[which]};
             }
         }
     }
@@ -284,7 +292,7 @@ static bool spell_tokens(struct reduction *r, const struct running *running)
 }
 
 /* How many tokens come before the event. */
-static uint32_t tokens_before(const struct reduction *r, uint64_t event)
+static uint32_t tokens_before(const struct tms_reduction *r, uint64_t event)
 {
     size_t low = 0, high = r->word_count;
 
@@ -300,12 +308,12 @@ static uint32_t tokens_before(const struct reduction *r, uint64_t event)
 }
 
 /* Drops the closed blocks with fewer than two tokens: they can't be refuted, now or later. */
-static void place_nested(const struct reduction *r, struct running *running)
+static void place_nested(const struct tms_reduction *r, struct tms_reduction_running *running)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < running->nested_count; i++) {
-        struct nested *nested = &running->nested[i];
+        struct tms_reduction_nested *nested = &running->nested[i];
         nested->from = tokens_before(r, nested->block.begin_event);
         nested->to = tokens_before(r, nested->end);
         if (nested->end == UINT64_MAX || nested->to >= nested->from + 2) {
@@ -316,7 +324,7 @@ static void place_nested(const struct reduction *r, struct running *running)
     tms_rd_link_nested(running);
 }
 
-bool tms_rd_spell(struct reduction *r, struct running *running)
+bool tms_rd_spell(struct tms_reduction *r, struct tms_reduction_running *running)
 {
     if (!spell_tokens(r, running)) {
         return false;
@@ -331,7 +339,7 @@ bool tms_rd_spell(struct reduction *r, struct running *running)
  * A loop may go through many nested blocks. Tokens only ever leave a closed one, when something
  * comes later than what was the last, so those without enough of them can go at any time.
  */
-static bool thin_nested(struct reduction *r, struct running *running)
+static bool thin_nested(struct tms_reduction *r, struct tms_reduction_running *running)
 {
     if (!spell_tokens(r, running)) {
         return false;
@@ -342,7 +350,8 @@ static bool thin_nested(struct reduction *r, struct running *running)
     return true;
 }
 
-void tms_rd_nest(struct reduction *r, struct running *running, const struct tms_op *op)
+void tms_rd_nest(struct tms_reduction *r, struct tms_reduction_running *running,
+                 const struct tms_op *op)
 {
     if (running->nested_limit == 0) {
         running->nested_limit = LEAST_NESTED + running->nested_count;
@@ -352,7 +361,7 @@ void tms_rd_nest(struct reduction *r, struct running *running, const struct tms_
     }
     if (RESERVE(r, &running->nested, &running->nested_capacity, running->nested_count + 1)) {
         uint32_t *innermost = &running->innermost[op->event_kind == TMS_EVENT_ENTER];
-        running->nested[running->nested_count++] = (struct nested){
+        running->nested[running->nested_count++] = (struct tms_reduction_nested){
             .block = {op->event, op->thread, op->target, op->location, false},
             .end = UINT64_MAX,
             .outer = *innermost,
@@ -363,7 +372,7 @@ void tms_rd_nest(struct reduction *r, struct running *running, const struct tms_
 }
 
 /* `end` and `exit` close the innermost of their kind; if none of them is open, the outermost. */
-void tms_rd_unnest(struct running *running, const struct tms_op *op)
+void tms_rd_unnest(struct tms_reduction_running *running, const struct tms_op *op)
 {
     uint32_t *innermost = &running->innermost[op->event_kind == TMS_EVENT_EXIT];
 
@@ -371,7 +380,7 @@ void tms_rd_unnest(struct running *running, const struct tms_op *op)
         running->headless = true;
         return;
     }
-    struct nested *nested = &running->nested[*innermost - 1];
+    struct tms_reduction_nested *nested = &running->nested[*innermost - 1];
     nested->end = op->event;
     *innermost = nested->outer;
 }

@@ -18,7 +18,7 @@
 enum { THREADS = 3, VARIABLES = 8, LABEL = 7 };
 
 struct bench {
-    struct frontier f;
+    struct tms_frontier f;
     struct tms_memory memory;
     uint64_t events;
     uint64_t begin[THREADS]; /* of the running transaction, as the history has it */
@@ -65,7 +65,7 @@ static const struct tms_allocator allocator = {.resize = heap_resize, .release =
 
 /* ---- the port --------------------------------------------------------------------------- */
 
-static bool begin(struct frontier *f, struct thread *t, const struct tms_op *op)
+static bool begin(struct tms_frontier *f, struct tms_frontier_thread *t, const struct tms_op *op)
 {
     struct bench *bench = f->user;
 
@@ -79,7 +79,7 @@ static bool begin(struct frontier *f, struct thread *t, const struct tms_op *op)
 /* The two without a way to the bench. */
 static struct bench *current;
 
-static void end(struct thread *t, uint64_t event)
+static void end(struct tms_frontier_thread *t, uint64_t event)
 {
     assert_true(current->begin[t->id] != 0);
     current->begin[t->id] = 0;
@@ -87,7 +87,8 @@ static void end(struct thread *t, uint64_t event)
     current->ends++;
 }
 
-static struct tms_transaction find(const struct thread *t, uint64_t event, uint32_t place)
+static struct tms_transaction find(const struct tms_frontier_thread *t, uint64_t event,
+                                   uint32_t place)
 {
     uint64_t begun = current->begin[t->id];
 
@@ -99,7 +100,7 @@ static struct tms_transaction find(const struct thread *t, uint64_t event, uint3
         .begin_event = event, .thread = t->id, .location = place, .unary = true};
 }
 
-static int violation(struct frontier *f, const struct tms_violation *found)
+static int violation(struct tms_frontier *f, const struct tms_violation *found)
 {
     struct bench *bench = f->user;
 
@@ -108,7 +109,7 @@ static int violation(struct frontier *f, const struct tms_violation *found)
     return bench->refuse_with;
 }
 
-static void failed(struct frontier *f, int code)
+static void failed(struct tms_frontier *f, int code)
 {
     struct bench *bench = f->user;
 
@@ -117,7 +118,7 @@ static void failed(struct frontier *f, int code)
     bench->failed_with = code;
 }
 
-static bool renewed(const struct frontier *f, const struct tms_op *first,
+static bool renewed(const struct tms_frontier *f, const struct tms_op *first,
                     const struct tms_op *second)
 {
     struct bench *bench = f->user;
@@ -128,7 +129,7 @@ static bool renewed(const struct frontier *f, const struct tms_op *first,
     return bench->renews;
 }
 
-static void open_late(struct frontier *f, struct thread *t)
+static void open_late(struct tms_frontier *f, struct tms_frontier_thread *t)
 {
     struct bench *bench = f->user;
 
@@ -138,7 +139,7 @@ static void open_late(struct frontier *f, struct thread *t)
     }
 }
 
-static void wake_source(struct frontier *f, uint32_t slot, uint64_t event)
+static void wake_source(struct tms_frontier *f, uint32_t slot, uint64_t event)
 {
     struct bench *bench = f->user;
 
@@ -148,7 +149,7 @@ static void wake_source(struct frontier *f, uint32_t slot, uint64_t event)
     }
 }
 
-static void wake(struct frontier *f, struct thread *t)
+static void wake(struct tms_frontier *f, struct tms_frontier_thread *t)
 {
     struct bench *bench = f->user;
 
@@ -204,7 +205,7 @@ static int teardown(void **state)
 
 static bool start(struct bench *bench, const struct tms_frontier_port *port)
 {
-    struct frontier *f = &bench->f;
+    struct tms_frontier *f = &bench->f;
 
     return tms_frontier_set_up(f, port, bench, &bench->memory, true) == TMS_OK &&
            tms_log_start(f, &f->forgotten) &&
@@ -214,7 +215,7 @@ static bool start(struct bench *bench, const struct tms_frontier_port *port)
 static uint64_t put(struct bench *bench, uint32_t thread, enum tms_op_kind kind,
                     enum tms_event_kind event_kind, uint32_t target)
 {
-    struct frontier *f = &bench->f;
+    struct tms_frontier *f = &bench->f;
     bool first = thread >= f->id_capacity || f->by_id[thread] == NULL;
     struct tms_op ops[1 + TMS_OPS_AHEAD] = {{.event = ++bench->events,
                                              .thread = thread,

@@ -12,7 +12,7 @@ struct bench {
     struct tms_context *context;
     struct tms_settings settings;
     struct tms_host host;
-    struct sidetrack *state;
+    struct tms_sidetrack *state;
     uint64_t event;
 };
 
@@ -67,14 +67,14 @@ static void feed(struct bench *bench, uint32_t thread, uint8_t kind, uint8_t eve
 /* C of a thread and R of the lock, by thread: the slots are theirs in the order of their forks. */
 static uint64_t clock_of(const struct bench *bench, uint32_t thread, uint32_t component)
 {
-    const struct sidetrack *s = bench->state;
+    const struct tms_sidetrack *s = bench->state;
 
     return tms_vector_get(&s->threads[thread].clock, s->threads[component].slot);
 }
 
 static uint64_t released(const struct bench *bench, uint32_t component)
 {
-    const struct sidetrack *s = bench->state;
+    const struct tms_sidetrack *s = bench->state;
 
     return tms_vector_get(&s->locks[1]->released, s->threads[component].slot);
 }
@@ -106,7 +106,7 @@ static void test_figure_7(void **state)
     reach_five(&bench);
     FEED(&bench, ZERO, BEGIN, 0, TMS_OP_IN_BLOCK);
     FEED(&bench, ZERO, ACQUIRE, M, TMS_OP_IN_BLOCK);
-    struct lock *m = bench.state->locks[M];
+    struct tms_sidetrack_lock *m = bench.state->locks[M];
     assert_true(sidetrack_is_spent(&m->window[SHARED])); /* V_m: none */
     FEED(&bench, ZERO, RELEASE, M, TMS_OP_IN_BLOCK);
     assert_int_equal(released(&bench, ZERO), 5);
