@@ -1103,7 +1103,7 @@ void tms_baseline_free(struct tms_baseline *baseline);
 /* Receives the text of a report in pieces; returns false to stop (a write error). */
 typedef bool tms_sink(void *user, const char *text, size_t length);
 
-/* What a run of a program covers; docs/internals/runtime-process.md has the definitions. */
+/* What a run of a program covers; docs/user/runtime.md has the definitions. */
 struct tms_coverage {
     bool known;
     uint64_t

@@ -2,7 +2,7 @@
 /*
  * What a run covers: which functions touched memory that another thread had touched, and which of
  * them did so while that thread was still in the block in which it had. A run without findings says
- * little about functions that no other thread ever came near. docs/internals/runtime-process.md has
+ * little about functions that no other thread ever came near. docs/user/runtime.md has
  * the definition.
  *
  * Two sticky bits per function, set by the slow path where it finds another thread in a cell. To

@@ -92,7 +92,7 @@ struct tms_spool_live {
     uint32_t asked;                  /* how often a report was asked for inside the process */
     uint32_t terminated;             /* SIGTERM was delivered to a handler so often */
     uint32_t covers;                 /* 1: the two numbers below are there: memory is watched */
-    uint32_t functions_shared;       /* docs/internals/runtime-process.md, "What a run covers" */
+    uint32_t functions_shared;       /* docs/user/runtime.md, "What a run covers" */
     uint32_t functions_met;
 };
 

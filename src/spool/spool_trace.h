@@ -18,7 +18,7 @@
  *     stack:worker#2+120                  on the stack of the second thread, which runs worker
  *     memory+0x7f31c8@5                   memory without a name, since the fifth renewal
  *
- * docs/internals/runtime-process.md (Names) has all of it.
+ * docs/user/names.md has all of it.
  * Unless the recording is full, what can matter to no verdict is left out (prune.h).
  *
  * A recording that did not come to its end may lack the last event of a thread and have later ones

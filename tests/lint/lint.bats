@@ -70,6 +70,11 @@ nothing() {
     tests/lint/links "${texts[@]}"
 }
 
+@test "files and identifiers that documents for contributors name exist" {
+    mapfile -t documents < <(tests/lint/files CONTRIBUTING.md 'docs/internals/*.md' 'docs/research/*.md')
+    tests/lint/names "${documents[@]}"
+}
+
 @test "shell scripts pass shellcheck" {
     shellcheck "${scripts[@]}"
 }
