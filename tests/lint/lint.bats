@@ -158,11 +158,12 @@ allowed_for() {
         <(sed -nE 's/^ +(tms_\w+);$/\1/p' src/libtmesis.map)
 }
 
-@test "the build knows every source file" {
-    for file in $(tests/lint/files 'src/*.c' 'runtime/*.c' 'preload/*.c' 'tests/unit/*.c' 'tests/differential/*.c'); do
+@test "the build knows every source file and every test of the command line" {
+    for file in $(tests/lint/files 'src/*.c' 'runtime/*.c' 'preload/*.c' 'tests/unit/*.c' 'tests/differential/*.c' \
+        'tests/e2e/*.bats'); do
         grep -rqF "'${file#*/}'" --include=meson.build . ||
             grep -rqF "'${file##*/}'" --include=meson.build "$(dirname "$file")" ||
-            grep -qF "'$(basename "$file" .c)'" tests/meson.build ||
+            grep -qF "'$(basename "${file%.*}")'" tests/meson.build ||
             { echo "$file is in no meson.build" && return 1; }
     done
 }
