@@ -105,7 +105,7 @@ bool tms_hunt_input(const char *given, const char *directory, const sigset_t *si
 static const char *const prefixes[] = {"TMESIS_", "LANG=",  "LC_",  "LD_",
                                        "MALLOC_", "GLIBC_", "OMP_", "TMPDIR="};
 
-static bool is_told(const char *variable)
+static bool is_relevant(const char *variable)
 {
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
         if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0) {
@@ -123,7 +123,7 @@ static json_t *variables(void)
     for (char **at = environ; object != NULL && at != NULL && *at != NULL; at++) {
         char name[128];
         size_t length = strcspn(*at, "=");
-        if (is_told(*at) && (*at)[length] == '=' && length < sizeof(name)) {
+        if (is_relevant(*at) && (*at)[length] == '=' && length < sizeof(name)) {
             snprintf(name, sizeof(name), "%.*s", (int)length, *at);
             json_object_set_new(object, name, tms_json_text_of(*at + length + 1));
         }

@@ -374,12 +374,12 @@ static void take_record(struct loop *loop, json_t *record, const json_t *result)
 }
 
 /* How the schedule did, if it is one of several that are given. */
-static void tell_chooser(struct loop *loop, const struct slot *slot, const json_t *record)
+static void give_feedback(struct loop *loop, const struct slot *slot, const json_t *record)
 {
     const struct tms_hunting_plan *plan = loop->hunting->plan;
 
     if (plan->target_count > 0) {
-        tms_chooser_tell(&loop->hunting->chooser, slot->choice.text,
+        tms_chooser_feedback(&loop->hunting->chooser, slot->choice.text,
                          tms_record_shows(record, plan->targets[0]));
     }
 }
@@ -411,7 +411,7 @@ static void take_outcome(struct loop *loop, const struct slot *slot)
         loop->failed = loop->failed || record == NULL;
         if (record != NULL) {
             keep_run(loop, slot, record, said, length);
-            tell_chooser(loop, slot, record);
+            give_feedback(loop, slot, record);
             take_record(loop, record, result);
         }
     }

@@ -447,7 +447,7 @@ bool tms_chooser_give(struct tms_chooser *chooser, const char *text, uint64_t tr
     return true;
 }
 
-void tms_chooser_tell(struct tms_chooser *chooser, const char *text, bool shown)
+void tms_chooser_feedback(struct tms_chooser *chooser, const char *text, bool shown)
 {
     for (size_t i = 0; i < chooser->given_count; i++) {
         if (strcmp(chooser->given[i].text, text) == 0) {

@@ -73,7 +73,7 @@ bool tms_chooser_give(struct tms_chooser *chooser, const char *text, uint64_t tr
                       uint64_t shown);
 
 /* A run with that schedule has ended. */
-void tms_chooser_tell(struct tms_chooser *chooser, const char *text, bool shown);
+void tms_chooser_feedback(struct tms_chooser *chooser, const char *text, bool shown);
 
 /* A schedule that was chosen. */
 struct tms_choice {

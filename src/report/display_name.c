@@ -44,7 +44,7 @@ static bool is_bracket(const char *name, const char *at)
            memcmp(start - (sizeof(word) - 1), word, sizeof(word) - 1) != 0;
 }
 
-/* Behind the bracket that closes the one at `open`; NULL if none does. */
+/* After the bracket that closes the one at `open`; NULL if none does. */
 static char *skip_brackets(char *name, char *open, char left, char right)
 {
     size_t depth = 0;
@@ -95,12 +95,12 @@ static char *last_brackets(char *name, char left, char right, char **end)
     char *found = NULL;
 
     for (char *at = name; (at = strchr(at, left)) != NULL;) {
-        char *behind = is_bracket(name, at) ? skip_brackets(name, at, left, right) : NULL;
-        if (behind != NULL && behind - at > (ptrdiff_t)strlen("<…>")) {
+        char *after = is_bracket(name, at) ? skip_brackets(name, at, left, right) : NULL;
+        if (after != NULL && after - at > (ptrdiff_t)strlen("<…>")) {
             found = at;
-            *end = behind;
+            *end = after;
         }
-        at = behind != NULL ? behind : at + 1;
+        at = after != NULL ? after : at + 1;
     }
     return found;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Engines side by side: one row for each, with what it answered and what that took. All of them
- * saw the same pass over the trace, so the seconds are those spent inside each engine; what
- * reading took beside them is told below the table.
+ * A table with one row per engine: its answer, time and memory. All engines see the same pass over
+ * the trace, so the seconds are those spent inside each engine; the line below the table has the
+ * time of the whole pass.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "report/report.h"
 #include "report/text_layout.h"
 
-/* X(name, heading, numbers are set to the right) */
+/* X(name, heading, right-aligned) */
 #define COLUMNS(X)                                                                                 \
     X(ENGINE, "engine", false)                                                                     \
     X(VERDICT, "verdict", false)                                                                   \
@@ -45,7 +45,7 @@ static const struct {
 struct row {
     char cells[COLUMN_COUNT][CELL_SIZE];
     enum tms_ink ink;   /* of the verdict */
-    const char *remark; /* behind the last column; NULL: none */
+    const char *remark; /* after the last column; NULL: none */
 };
 
 struct table {

@@ -77,7 +77,7 @@ static size_t write_evidence_of(const struct entry *entry, FILE *note,
     return named;
 }
 
-/* Is the first engine one that judges the run as it was? */
+/* Does the first engine check the run as it was? */
 static bool observes(const struct tms_analysis *analysis)
 {
     return tms_analysis_result(analysis, 0)->engine->found == TMS_VERDICT_VIOLATION;
@@ -99,24 +99,25 @@ static void write_evidence(const struct entry *entry, const struct tms_finding *
     }
 }
 
-/* A race takes the ground from under what is predicted. */
+/* Predictions assume that there are no data races. */
 static void write_race(const struct entry *entry, const struct tms_result *result)
 {
     const struct tms_result *racing = tms_racing(entry->analysis);
 
     if (result->assumption != NULL && racing != NULL &&
         result->engine->found == TMS_VERDICT_PREDICTED) {
-        fprintf(
-            tms_page_note(entry->page),
-            "But: %s found a data race in this run, first at event %" PRIu64
-            ". Locks then do not tell all that orders these events, and this may be impossible.",
-            racing->engine->name, racing->first_violation_event);
+        fprintf(tms_page_note(entry->page),
+                "But: %s found a data race in this run, first at event %" PRIu64
+                ". With data races, locks alone do not determine the order of these events, so "
+                "this may "
+                "be impossible.",
+                racing->engine->name, racing->first_violation_event);
         tms_page_blank(entry->page->out, INDENT);
         tms_page_flow(entry->page, INDENT, INDENT);
     }
 }
 
-/* The label of the block that comes in between, as far as it can be told from others. */
+/* The label of the interleaved block; 0 if unknown. */
 static uint32_t culprit_of(const struct tms_finding *finding)
 {
     return finding->cycle_length > 1 ? finding->cycle[1].from.label : 0;
@@ -142,7 +143,7 @@ static size_t gather_culprits(const struct tms_result *result, const struct tms_
     return count;
 }
 
-/* Who else can come in between. */
+/* Other blocks that can interleave. */
 static void write_culprits(const struct entry *entry, const struct tms_finding *finding)
 {
     FILE *note = tms_page_note(entry->page);
@@ -154,7 +155,7 @@ static void write_culprits(const struct entry *entry, const struct tms_finding *
         count = gather_culprits(result, finding, labels, count);
     }
     for (size_t i = 0; i < count; i++) {
-        fputs(i == 0 ? "It can also be cut by " : i + 1 == count ? " and " : ", ", note);
+        fputs(i == 0 ? "It can also be cut apart by " : i + 1 == count ? " and " : ", ", note);
         tms_page_name(entry->page, note, TMS_CLASS_LABEL, labels[i], SIZE_MAX);
     }
     if (count > 0) {

@@ -15,7 +15,7 @@ struct listing {
     struct tms_page *page;
     const struct tms_report_job *job;
     const struct tms_result *first; /* of those that observe; NULL: none does */
-    bool judged;                    /* `judge` has its say about some */
+    bool judged;                    /* `judge` has judged some */
 };
 
 static bool observes(const struct tms_result *result)
@@ -62,7 +62,7 @@ bool tms_hides_races(const struct tms_report_job *job, const struct tms_result *
     return !job->settings->races && result->engine->found == TMS_VERDICT_RACE;
 }
 
-size_t tms_count_told(const struct tms_report_job *job, enum tms_evidence evidence)
+size_t tms_count_shown(const struct tms_report_job *job, enum tms_evidence evidence)
 {
     const struct tms_result *result;
     size_t count = 0;
@@ -77,9 +77,9 @@ size_t tms_count_told(const struct tms_report_job *job, enum tms_evidence eviden
     return count;
 }
 
-/* ---- what was observed ------------------------------------------------------------------ */
+/* ---- observed findings ------------------------------------------------------------------ */
 
-/* The ids of a result in order, to be looked up. */
+/* The ids of a result, sorted for lookup. */
 struct ids {
     const char **sorted;
     size_t count;
@@ -109,27 +109,27 @@ static bool has_id(const struct ids *ids, const char *id)
     return bsearch(&id, ids->sorted, ids->count, sizeof(*ids->sorted), by_text) != NULL;
 }
 
-/* Do judged findings stand for those that they are about? */
+/* Do judged findings replace those that they judge? */
 static bool is_brief(const struct listing *listing)
 {
     return listing->judged && !listing->page->verbose;
 }
 
 /*
- * Is it to be shown with this evidence, and neither elsewhere nor in what `told` has? Cycles are
- * only the reason for what judged findings say, and what was judged is shown there.
+ * Is it to be shown under this evidence, and neither elsewhere nor by an id in `shown`? A brief
+ * report shows judged findings in place of the cycles and findings that they judge.
  */
 static bool is_shown(const struct listing *listing, const struct tms_finding *finding,
-                     enum tms_evidence evidence, const struct ids *told)
+                     enum tms_evidence evidence, const struct ids *shown)
 {
     bool elsewhere = evidence != TMS_EVIDENCE_OBSERVED && finding->same_as != NULL;
     bool reason = finding->judged != NULL || evidence == TMS_EVIDENCE_OBSERVED;
 
     return finding->evidence == evidence && finding->judgement == NULL && !elsewhere &&
-           !(is_brief(listing) && reason) && !(told != NULL && has_id(told, finding->id));
+           !(is_brief(listing) && reason) && !(shown != NULL && has_id(shown, finding->id));
 }
 
-/* How many there are that do not fit. */
+/* Says how many do not fit. */
 static void write_more(struct tms_page *page, size_t count, bool gap)
 {
     if (count > 0 || gap) {
@@ -144,7 +144,7 @@ static void write_more(struct tms_page *page, size_t count, bool gap)
 
 /* The findings of that evidence that are shown. */
 static int write_findings(const struct listing *listing, const struct tms_result *result,
-                          enum tms_evidence evidence, const struct ids *told)
+                          enum tms_evidence evidence, const struct ids *shown)
 {
     size_t omitted = 0, brief = 0;
     bool full = true;
@@ -152,7 +152,7 @@ static int write_findings(const struct listing *listing, const struct tms_result
     for (size_t i = 0; i < result->finding_count; i++) {
         const struct tms_finding *finding = &result->findings[i];
         bool written = false;
-        if (!is_shown(listing, finding, evidence, told)) {
+        if (!is_shown(listing, finding, evidence, shown)) {
             continue;
         }
         if (omitted == 0 && tms_finding_entry(listing->page, listing->job->analysis, result,
@@ -197,7 +197,7 @@ static void write_answer(FILE *note, const struct tms_result *result)
     }
 }
 
-/* A line about an engine beside the first, which has `fewer` that it lacks. */
+/* A line that compares an engine with the first, which has `fewer` findings that it lacks. */
 static void write_beside(const struct listing *listing, const struct tms_result *result,
                          size_t more, size_t fewer)
 {
@@ -215,8 +215,8 @@ static void write_beside(const struct listing *listing, const struct tms_result 
         fprintf(note, ", but %s says ", first->engine->name);
         write_answer(note, first);
         if (more + fewer > 0) {
-            fprintf(note, ". Of the findings above it lacks %zu; of its own there are %zu%s", fewer,
-                    more, more > 0 ? ", shown below" : "");
+            fprintf(note, ". It lacks %zu of the findings above, and has %zu more%s", fewer, more,
+                    more > 0 ? ", shown below" : "");
         }
         fputc('.', note);
     }
@@ -226,9 +226,9 @@ static void write_beside(const struct listing *listing, const struct tms_result 
     tms_page_offer(listing->page);
 }
 
-/* Compares an engine with the first one, and tells what only it found. */
+/* Compares an engine with the first one, and shows findings that only it has. */
 static int write_other(const struct listing *listing, const struct tms_result *result,
-                       const struct ids *told)
+                       const struct ids *shown)
 {
     const struct tms_result *first = listing->first;
     struct ids own;
@@ -237,12 +237,12 @@ static int write_other(const struct listing *listing, const struct tms_result *r
     if ((result->engine->flags ^ first->engine->flags) & TMS_ENGINE_WITNESS) {
         bool alone = first->finding_count == 0;
         write_beside(listing, result, alone ? result->finding_count : 0, 0);
-        return alone ? write_findings(listing, result, TMS_EVIDENCE_OBSERVED, told) : TMS_OK;
+        return alone ? write_findings(listing, result, TMS_EVIDENCE_OBSERVED, shown) : TMS_OK;
     }
     int code = ids_of(result, &own);
     if (code == TMS_OK) {
-        write_beside(listing, result, count_missing(result, told), count_missing(first, &own));
-        code = write_findings(listing, result, TMS_EVIDENCE_OBSERVED, told);
+        write_beside(listing, result, count_missing(result, shown), count_missing(first, &own));
+        code = write_findings(listing, result, TMS_EVIDENCE_OBSERVED, shown);
     }
     free(own.sorted);
     return code;
@@ -251,12 +251,12 @@ static int write_other(const struct listing *listing, const struct tms_result *r
 static int write_observed(const struct listing *listing)
 {
     const struct tms_result *first = listing->first, *result;
-    struct ids told;
+    struct ids shown;
 
     if (first == NULL) {
         return TMS_OK;
     }
-    int code = ids_of(first, &told);
+    int code = ids_of(first, &shown);
     if (code == TMS_OK) {
         code = write_findings(listing, first, TMS_EVIDENCE_OBSERVED, NULL);
         write_unlisted(listing, first);
@@ -264,17 +264,18 @@ static int write_observed(const struct listing *listing)
     for (size_t i = 0;
          code == TMS_OK && (result = tms_analysis_result(listing->job->analysis, i)) != NULL; i++) {
         if (observes(result) && result != first) {
-            code = write_other(listing, result, &told);
+            code = write_other(listing, result, &shown);
             write_unlisted(listing, result);
         }
     }
-    free(told.sorted);
+    free(shown.sorted);
     return code;
 }
 
-/* ---- what was not observed -------------------------------------------------------------- */
+/* ---- predicted and potential findings
+ * -------------------------------------------------------------- */
 
-/* What the engines that look at other schedules answered. */
+/* The answers of the engines that look at other schedules. */
 static void write_answers(const struct listing *listing)
 {
     FILE *note = tms_page_note(listing->page);
@@ -287,7 +288,7 @@ static void write_answers(const struct listing *listing)
             write_answer(note, result);
         }
     }
-    if (named > 1) { /* of one alone, the verdict and the findings tell */
+    if (named > 1) { /* the verdict and the findings show that of a single one */
         fputc('.', note);
         tms_page_hold(listing->page);
         tms_page_flow(listing->page, 0, INDENT);
@@ -310,18 +311,18 @@ static size_t count_shown(const struct listing *listing, enum tms_evidence evide
     return count;
 }
 
-/* What is only potential is counted, unless it is asked for. */
+/* Potential findings are only counted, unless the user asks for them. */
 static bool hides_potential(const struct listing *listing, enum tms_evidence evidence)
 {
-    size_t count = tms_count_told(listing->job, evidence);
+    size_t count = tms_count_shown(listing->job, evidence);
 
     if (evidence != TMS_EVIDENCE_POTENTIAL || listing->job->settings->potential) {
         return false;
     }
     if (count > 0) {
         tms_page_hold(listing->page);
-        fprintf(listing->page->out, "%zu potential finding%s not shown; --potential does.\n\n",
-                count, count == 1 ? " is" : "s are");
+        fprintf(listing->page->out, "%zu potential finding%s not shown; --potential shows %s.\n\n",
+                count, count == 1 ? " is" : "s are", count == 1 ? "it" : "them");
         tms_page_offer(listing->page);
     }
     return true;
@@ -347,7 +348,7 @@ static int write_unseen(const struct listing *listing, enum tms_evidence evidenc
     return code;
 }
 
-/* Pairs of places; what is predicted presupposes that there are none. */
+/* Counts pairs of racing locations; predictions assume that there are none. */
 static void write_hidden_races(const struct listing *listing)
 {
     const struct tms_result *racing = tms_racing(listing->job->analysis);

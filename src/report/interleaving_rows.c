@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands in which row; see interleaving_rows.h. */
+/* The rows of an interleaving; see interleaving_rows.h. */
 #include "report/interleaving_rows.h"
 
 #include <assert.h>
@@ -25,7 +25,7 @@ static void add_begin(struct tms_rows *rows, const struct tms_transaction *trans
 }
 
 /* A fork's second event and a join's first are any event of the child: `on` is not theirs. */
-static bool tells_target(const struct tms_step *step, bool first)
+static bool shows_target(const struct tms_step *step, bool first)
 {
     uint8_t kind = first ? step->first_kind : step->second_kind;
 
@@ -45,7 +45,7 @@ static void add_end_of_step(struct tms_rows *rows, size_t index, bool first)
         .begin_event = transaction->begin_event,
         .thread = transaction->thread,
         .location = first ? step->first_location : step->second_location,
-        .target = tells_target(step, first) ? step->on : 0,
+        .target = shows_target(step, first) ? step->on : 0,
         .kind = first ? step->first_kind : step->second_kind,
         .has_kind = true,
         .in = first ? TMS_NO_STEP : index,
@@ -60,7 +60,7 @@ static int by_event(const void *a, const void *b)
     return one->event < two->event ? -1 : one->event > two->event;
 }
 
-/* Two rows about one event become one that knows what both knew. */
+/* Merges two rows about one event. */
 static void absorb(struct tms_row *row, const struct tms_row *other)
 {
     row->in = other->in != TMS_NO_STEP ? other->in : row->in;
@@ -213,7 +213,7 @@ static void collect_schedule(struct tms_rows *rows)
         add_turn(rows, &rows->finding->schedule[i]);
     }
     letter_steps(rows);
-    if (strcmp(rows->finding->kind, "deadlock") != 0) { /* where nobody is to blame */
+    if (strcmp(rows->finding->kind, "deadlock") != 0) { /* no block is at fault there */
         mark_intruder(rows);
     }
 }

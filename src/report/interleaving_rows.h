@@ -16,12 +16,12 @@ struct tms_row {
     uint64_t begin_event; /* with `thread`: the transaction it belongs to */
     uint32_t thread;
     uint32_t location;
-    uint32_t target; /* of the event, 0 if the step does not tell */
+    uint32_t target; /* of the event, 0 if unknown */
     uint32_t label;  /* of the block that begins here */
     size_t in, out;  /* steps that arrive and leave, or TMS_NO_STEP */
     size_t column;
     size_t next;      /* the next row of the same column, or the number of rows */
-    const char *role; /* what it is there for, in a schedule; NULL: nothing to tell */
+    const char *role; /* its role in a schedule; NULL: none */
     uint8_t kind;
     bool has_kind;
     bool begins;

@@ -4,7 +4,7 @@
  *
  * There is one event in a row, so a cell may run over the columns to its right: columns need
  * only be far enough apart for the eye. With too many threads for that, the thread's name
- * stands before each event instead.
+ * comes before each event instead.
  */
 #include "report/interleaving_table.h"
 
@@ -190,7 +190,7 @@ static void lay_out(struct table *table)
 
 /* ---- writing -------------------------------------------------------------------------- */
 
-/* The end of a path tells more than its start. */
+/* The end of a path matters more than its start. */
 static size_t write_location(const struct table *table, uint32_t id)
 {
     char number[TMS_NUMBER_SIZE];

@@ -43,7 +43,7 @@ static bool is_plain(const char *text)
     return *text != '"' && *text != '\\' && tms_utf8_printable(text) != 0;
 }
 
-/* One character that can't stand for itself: an escape, or the sign for a malformed byte. */
+/* One character that must be escaped, or the replacement for a malformed byte. */
 static bool put_special(const char *text, tms_sink *sink, void *user)
 {
     char buffer[8];

@@ -362,7 +362,7 @@ static void write_fix(const struct tms_judged *judged)
     write_paragraph(judged->page, "Fix");
 }
 
-/* What stands against a prediction; a race takes the ground from under all of them. */
+/* Reasons why a prediction may be wrong; all of them assume that there are no data races. */
 static void write_but(const struct tms_judged *judged)
 {
     const char *caveat = judged->finding->caveat;
@@ -375,8 +375,8 @@ static void write_but(const struct tms_judged *judged)
         note = tms_page_note(judged->page);
     }
     if (predicted && judged->page->racing) {
-        fputs("a data race was seen in this run. Locks then do not tell all that orders these "
-              "steps, and this may be impossible.",
+        fputs("this run has a data race, so locks alone do not determine the order of these steps, "
+              "and this may be impossible.",
               note);
         write_paragraph(judged->page, "But");
     }

@@ -72,7 +72,7 @@ static int by_first(const void *a, const void *b)
     return by_severity(one->findings[0], two->findings[0]);
 }
 
-/* Blocks without label are told apart by their location, and without that by their ids. */
+/* Blocks without label are distinguished by their location, or else by the finding's id. */
 static uint64_t key_of(const struct tms_context *names, const struct tms_finding *finding)
 {
     char number[TMS_NUMBER_SIZE];

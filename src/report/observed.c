@@ -52,7 +52,7 @@ static void write_cut(const struct tms_page *page, FILE *note, const struct tms_
     } else {
         fputs(finding->cycle_length > 2 ? ", " : " and ", note);
         tms_phrase_others(page, note, finding);
-        fputs(" can't be put in any order: found", note);
+        fputs(" have no serial order: found", note);
         write_place(page, note, finding);
     }
     fputc('.', note);
@@ -140,7 +140,7 @@ void tms_finding_conclusion(struct tms_page *page, const struct tms_finding *fin
     flow(page);
 }
 
-/* A lock that was held and did not help tells which one it should have been. */
+/* The locks held at the violation: none of them protects the block. */
 static void write_held(struct tms_page *page, const struct tms_finding *finding)
 {
     FILE *note = tms_page_note(page);
@@ -172,8 +172,7 @@ static void write_blame(struct tms_page *page, const struct tms_result *result,
     } else if (result->engine->flags & TMS_ENGINE_BLAMES) {
         fputs("No single block is at fault.", note);
     } else {
-        fprintf(note, "%s does not say which block is at fault; it can't always.",
-                result->engine->name);
+        fprintf(note, "%s could not determine which block is at fault.", result->engine->name);
     }
     flow(page);
 }
@@ -208,7 +207,8 @@ int tms_finding_write(struct tms_page *page, const struct tms_result *result,
                                                       : tms_unseen_write(page, finding);
 }
 
-/* ---- what the findings mean ----------------------------------------------------------- */
+/* ---- the explanation below the findings
+ * ----------------------------------------------------------- */
 
 static bool has_findings(const struct tms_analysis *analysis)
 {
@@ -238,7 +238,7 @@ static bool has_blame(const struct tms_analysis *analysis, bool at_fault)
     return false;
 }
 
-/* Why there is no word about blame, if no engine has one: they can't, or were told not to. */
+/* Why no engine determined blame: they can't, or --no-blame was given. */
 static void write_no_blame(const struct tms_analysis *analysis, FILE *note)
 {
     const struct tms_result *result;
@@ -254,7 +254,7 @@ static void write_no_blame(const struct tms_analysis *analysis, FILE *note)
         if ((result->engine->flags & (TMS_ENGINE_BLAMES | TMS_ENGINE_BLAMES_SOME)) != 0) {
             asked = false;
         } else {
-            fprintf(note, " %s can't tell whether a single block is at fault.",
+            fprintf(note, " %s can't determine whether a single block is at fault.",
                     result->engine->name);
         }
     }
@@ -270,15 +270,15 @@ void tms_findings_explain(struct tms_page *page, const struct tms_analysis *anal
     if (!has_findings(analysis)) {
         return;
     }
-    fputs("No order in which each block runs undisturbed explains what these threads did.", note);
+    fputs("No serial order of the blocks explains this run.", note);
     if (has_blame(analysis, true)) {
-        fputs(" A block that is at fault is not atomic: protect it as a whole, for example by one "
-              "lock from its begin to its end that the other threads take too.",
+        fputs(" A block at fault is not atomic: protect it as a whole, for example with one lock, "
+              "held from its begin to its end, that the other threads take as well.",
               note);
     }
     if (has_blame(analysis, false)) {
-        fputs(" Where no single block is at fault, each could have run undisturbed, but not all of "
-              "them: look at what they do to each other.",
+        fputs(" Where no single block is at fault, each block on its own is serializable, but not "
+              "all of them together: look at how they interact.",
               note);
     }
     write_no_blame(analysis, note);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Findings as text: what happened, the interleaving, and why no order explains it. What did not
- * happen but might is told by predicted.h.
+ * Findings as text: what happened, the interleaving, and why no serial order explains it. Findings
+ * that were not observed are in predicted.h.
  */
 #ifndef TMS_REPORT_OBSERVED_H
 #define TMS_REPORT_OBSERVED_H
 
 #include "report/text_layout.h"
 
-/* In full, without the empty line behind it. TMS_OK or TMS_ERR_MEMORY. */
+/* In full, without an empty line after it. TMS_OK or TMS_ERR_MEMORY. */
 int tms_finding_write(struct tms_page *page, const struct tms_result *result,
                       const struct tms_finding *finding);
 
-/* Id, evidence, count and what happened only. */
+/* Only id, evidence, count, and what happened. */
 void tms_finding_headline(struct tms_page *page, const struct tms_result *result,
                           const struct tms_finding *finding);
 
@@ -20,7 +20,7 @@ void tms_finding_headline(struct tms_page *page, const struct tms_result *result
 void tms_finding_step(struct tms_page *page, const struct tms_finding *finding, size_t index);
 void tms_finding_conclusion(struct tms_page *page, const struct tms_finding *finding);
 
-/* What all that was observed means, once, below the findings; nothing if there was nothing. */
+/* Explains the observed findings, once, below them; writes nothing if there are none. */
 void tms_findings_explain(struct tms_page *page, const struct tms_analysis *analysis);
 
 #endif

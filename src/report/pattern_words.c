@@ -15,7 +15,7 @@ static const struct tms_pattern_words words[] = {
          "overwrites @U's update",
          "use one atomic operation, or hold one lock @R, which @U must hold as well.", false},
     [TMS_PATTERN_INCONSISTENT_READS] =
-        {"it read @X and @Y of different states", "it can read @X and @Y of different states",
+        {"it read @X and @Y from different states", "it can read @X and @Y from different states",
          "@T read @x before and @y after @U changed both: these values never existed together.",
          "@T reads @x before and @y after @U changes both: these values never exist together.",
          "changed since the first read",
@@ -90,7 +90,7 @@ static const struct tms_pattern_words words[] = {
          "no data is affected, only the order of locks",
          "@U took the lock in between, but did nothing with the data that @T used.",
          "@U takes the lock in between, but does nothing with the data that @T uses.", "after @U",
-         "nothing, as far as data was recorded.", true},
+         "nothing, as far as the recorded accesses show.", true},
     [TMS_PATTERN_OWN_THREAD] = {"it started or joined the thread that came in between",
                                 "it starts or joins the thread that comes in between",
                                 "The block itself started @U, or waited for its end.",
@@ -103,7 +103,8 @@ static const struct tms_pattern_words words[] = {
          "whether data was affected.",
          "@U comes in between. No accesses to memory were recorded, so it is not known "
          "whether data is affected.",
-         "after @U", "build the program with tmesis cc to have its memory watched.", true},
+         "after @U", "build the program with tmesis cc, so that its memory accesses are watched.",
+         true},
 };
 
 _Static_assert(sizeof(words) / sizeof(words[0]) == TMS_PATTERN_COUNT, "a pattern has no words");

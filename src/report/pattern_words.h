@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a report says about each pattern of docs/user/judge.md, as templates. In these stands
+ * What a report says about each pattern of docs/user/judge.md, as templates with placeholders:
  *
  *     @X @Y   the variable, and the second one, as they are called in full
  *     @x @y   the same without the object that they are a field of

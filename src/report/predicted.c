@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What might happen, in words; see predicted.h. */
+/* Predicted and potential findings as text; see predicted.h. */
 #include "report/predicted.h"
 
 #include <assert.h>
@@ -13,14 +13,14 @@
 
 #define INDENT 4
 
-/* How a kind of finding is told: each part writes a paragraph. */
+/* How a kind of finding is described; each function writes a paragraph. */
 struct manner {
     const char *kind;
     const char *above, *above_end; /* the table of events, around "can"; without the end, all */
     void (*headline)(const struct tms_page *page, FILE *note, const struct tms_finding *finding);
     void (*reason)(const struct tms_page *page, FILE *note, const struct tms_finding *finding);
-    bool steps; /* the steps of the cycle are those of a block that is cut apart */
-    bool seen;  /* the events are shown in the order in which they came */
+    bool steps; /* the cycle shows how a block is cut apart */
+    bool seen;  /* the events are shown in the order of the run */
 };
 
 static const char *can(const struct tms_finding *finding)
@@ -79,8 +79,8 @@ static void phrase_guard(const struct tms_page *page, FILE *note, const struct t
 }
 
 /*
- * Where the other thread was in this run, and that only the timing put it there. Of a thread that
- * came between the two, that is not known: the block may have started it, and waited for it.
+ * Where the other thread was in this run, and that only timing put it there. That is not known of a
+ * thread that came between the two: the block may have started it, and waited for it.
  */
 static void window_reason(const struct tms_page *page, FILE *note,
                           const struct tms_finding *finding)
@@ -102,10 +102,9 @@ static void window_reason(const struct tms_page *page, FILE *note,
     fputs("In this run ", note);
     tms_phrase_thing(page, note, TMS_CLASS_THREAD, other);
     fprintf(note, " came %s (event %" PRIu64 "). ", place, finding->cycle[1].first_event);
-    fputs(between
-              ? ""
-              : "Only the timing put it there: no lock held throughout, and no start or end of a "
-                "thread, enforces that order. ",
+    fputs(between ? ""
+                  : "Only timing put it there: no lock held throughout, fork or join enforces that "
+                    "order. ",
           note);
     fputs("Holding ", note);
     phrase_guard(page, note, finding);
@@ -161,8 +160,8 @@ static void pair_reason(const struct tms_page *page, FILE *note, const struct tm
     fputs(" took ", note);
     phrase_lock(page, note, last);
     fprintf(note,
-            " after the block had (event %" PRIu64 "). Only the timing put it there: no lock held "
-            "throughout, and no start or end of a thread, enforces that order. Holding ",
+            " after the block had (event %" PRIu64 "). Only timing put it there: no lock held "
+            "throughout, fork or join enforces that order. Holding ",
             last->first_event);
     phrase_lock(page, note, finding->cycle);
     fputs(" until ", note);
@@ -192,12 +191,12 @@ static void pattern_reason(const struct tms_page *page, FILE *note,
     (void)page;
     (void)finding;
     fputs(
-        "The locks that were held let these accesses come in this order. Whether the program does "
-        "is not known: something else than locks may prevent it.",
+        "The locks held allow these accesses in this order; something other than locks may prevent "
+        "it.",
         note);
 }
 
-/* ---- what can't be moved together ------------------------------------------------------- */
+/* ---- events that do not commute ------------------------------------------------------- */
 
 static void reduction_headline(const struct tms_page *page, FILE *note,
                                const struct tms_finding *finding)
@@ -218,10 +217,11 @@ static void reduction_reason(const struct tms_page *page, FILE *note,
 {
     (void)page;
     (void)finding;
-    fputs("A block is atomic if all it does can be moved to one point without any other thread "
-          "noticing: acquires to a later one, releases to an earlier one, accesses under a lock of "
-          "their own either way. The last event here can't be moved there.",
-          note);
+    fputs(
+        "A block is atomic if all its events can move to one point: acquires later (right "
+        "movers), releases earlier (left movers), race-free accesses either way (both movers). The "
+        "last event here can't move there.",
+        note);
 }
 
 /* ---- races ------------------------------------------------------------------------------ */
@@ -242,8 +242,8 @@ static void race_reason(const struct tms_page *page, FILE *note, const struct tm
 {
     (void)page;
     (void)finding;
-    fputs("No lock, atomic operation, start or end of a thread, or barrier orders them: they "
-          "can come in the other order, or at the same time.",
+    fputs("No lock, atomic operation, fork, join or barrier orders them: they can happen in the "
+          "other order, or at the same time.",
           note);
 }
 
@@ -262,7 +262,7 @@ static void deadlock_headline(const struct tms_page *page, FILE *note,
     fputs(" may wait for each other forever.", note);
 }
 
-/* Who has what, and who wants it. */
+/* Which thread holds each lock, and which one waits for it. */
 static void deadlock_reason(const struct tms_page *page, FILE *note,
                             const struct tms_finding *finding)
 {
@@ -279,12 +279,12 @@ static void deadlock_reason(const struct tms_page *page, FILE *note,
         phrase_location(page, note, step->second_location);
         fputs("). ", note);
     }
-    fputs("No lock is held around all of this that would keep them apart.", note);
+    fputs("No common lock held around these acquires prevents it.", note);
 }
 
 /* ---- all of them ------------------------------------------------------------------------ */
 
-#define IN_ORDER "(not that of this run; the numbers are those of the trace)"
+#define IN_ORDER "(not the order of this run; event numbers are those of the trace)"
 
 static const struct manner manners[] = {
     {"before", "What ", " happen, in this order " IN_ORDER ":", window_headline, window_reason,
@@ -296,11 +296,12 @@ static const struct manner manners[] = {
      false},
     {"pattern", "What ", " happen, in this order " IN_ORDER ":", pattern_headline, pattern_reason,
      true, false},
-    {"reduction", "The events of the block that this is about:", NULL, reduction_headline,
+    {"reduction", "The events of the block in question:", NULL, reduction_headline,
      reduction_reason, false, false},
-    {"race", "The two accesses, as they came in this run:", NULL, race_headline, race_reason, false,
+    {"race", "The two accesses, in the order of this run:", NULL, race_headline, race_reason, false,
      true},
-    {"deadlock", "What ", " happen, in this order " IN_ORDER ", and then nothing more:",
+    {"deadlock", "What ",
+     " happen, in this order " IN_ORDER ", after which these threads wait forever:",
      deadlock_headline, deadlock_reason, false, false},
 };
 
@@ -329,7 +330,7 @@ static void flow(struct tms_page *page)
     tms_page_flow(page, INDENT, INDENT);
 }
 
-/* The events, under a heading that nobody takes for what happened. */
+/* The events, under a heading which says that they did not happen like that. */
 static int write_events(struct tms_page *page, const struct tms_finding *finding)
 {
     const struct manner *manner = manner_of(finding);
@@ -405,8 +406,8 @@ void tms_unseen_introduce(struct tms_page *page, enum tms_evidence evidence)
         [TMS_EVIDENCE_OBSERVED] = "",
         [TMS_EVIDENCE_PREDICTED] = "Predicted: did not happen in this run, but can with another "
                                    "timing.",
-        [TMS_EVIDENCE_POTENTIAL] = "Potential: the locks that were held do not rule this out. It "
-                                   "may be a false alarm.",
+        [TMS_EVIDENCE_POTENTIAL] = "Potential: the locks held do not rule this out. It may be a "
+                                   "false alarm.",
     };
 
     fputs(sentences[evidence], tms_page_note(page));

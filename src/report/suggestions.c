@@ -92,14 +92,14 @@ static const struct tms_result *result_of(const struct tms_analysis *analysis, c
     return NULL;
 }
 
-/* Something is predicted, and whether it can be was not looked at. */
+/* Something is predicted, and its assumptions were not checked. */
 static bool is_unchecked(const struct tms_report_job *job)
 {
     const struct tms_analysis *analysis = job->analysis;
     const struct tms_result *predicting = result_of(analysis, "sidetrack");
 
     return predicting != NULL && predicting->verdict == TMS_VERDICT_PREDICTED &&
-           tms_count_told(job, TMS_EVIDENCE_PREDICTED) > 0 &&
+           tms_count_shown(job, TMS_EVIDENCE_PREDICTED) > 0 &&
            (result_of(analysis, "fasttrack") == NULL || result_of(analysis, "goodlock") == NULL);
 }
 
@@ -111,23 +111,23 @@ void tms_next_write(const struct tms_page *page, const struct tms_report_job *jo
     const struct tms_report_settings *settings = job->settings;
     bool violation = worst->verdict == TMS_VERDICT_VIOLATION, live = tms_report_is_live(settings);
     bool unchecked = is_unchecked(job);
-    /* Otherwise the program may be one that only its locks are known of. */
+    /* Otherwise only the locks of the program may have been watched. */
     bool built = live && tms_first_observing(job->analysis) != NULL;
     const struct suggestion all[] = {
-        {!live && violation && has_repeats(worst), "check --all", "every occurrence by itself"},
-        {!live && violation && !worst->blamed, "check", "which block is to blame"},
-        {!live && unchecked, "check " ASSUMED, "does what is predicted hold?"},
-        {!live && violation, "check --json", "the same for programs"},
+        {!live && violation && has_repeats(worst), "check --all", "list every occurrence"},
+        {!live && violation && !worst->blamed, "check", "find the block at fault"},
+        {!live && unchecked, "check " ASSUMED, "check what the predictions assume"},
+        {!live && violation, "check --json", "the same as JSON"},
         {!live && !violation && !unchecked && !settings->potential, "check --potential",
-         "what the locks merely allow"},
-        {!live, "info", "what is in the trace"},
-        {live && violation && !worst->blamed, "run", "which block is to blame"},
-        {built && unchecked, "run " ASSUMED, "does what is predicted hold?"},
+         "also what locks do not rule out"},
+        {!live, "info", "summarize the trace"},
+        {live && violation && !worst->blamed, "run", "find the block at fault"},
+        {built && unchecked, "run " ASSUMED, "check what the predictions assume"},
         {live && !built && result_of(job->analysis, "goodlock") == NULL,
-         "run --engine=sidetrack,goodlock", "may it deadlock?"},
-        {built && !violation, "run --perturb", "with another timing"},
-        {built, "record -o run.tms", "keep a trace of it, for tmesis check"},
-        {live && !built, "run --engine=sidetrack --json=run.json", "the same for programs"},
+         "run --engine=sidetrack,goodlock", "look for deadlocks"},
+        {built && !violation, "run --perturb", "try another timing"},
+        {built, "record -o run.tms", "record a trace for tmesis check"},
+        {live && !built, "run --engine=sidetrack --json=run.json", "the same as JSON"},
     };
 
     if (strcmp(settings->path, "-") != 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What to type next. */
+/* Commands to type next. */
 #ifndef TMS_REPORT_SUGGESTIONS_H
 #define TMS_REPORT_SUGGESTIONS_H
 

@@ -71,7 +71,7 @@ enum tms_ink tms_ink_of(enum tms_verdict verdict);
 FILE *tms_page_note(struct tms_page *page);
 
 /*
- * Wraps the paragraph onto the page, which stands at `column`; further lines start at
+ * Wraps the paragraph onto the page, whose cursor is at `column`; further lines start at
  * `indent`. Ends the line.
  */
 void tms_page_flow(struct tms_page *page, size_t column, size_t indent);

@@ -22,7 +22,7 @@ static bool is_live(const struct tms_text *text)
     return tms_report_is_live(text->job->settings);
 }
 
-/* ---- what was checked, and what it is worth ------------------------------------------- */
+/* ---- what was checked, and how far the answer goes ------------------------------------------- */
 
 static void write_count(FILE *out, const char *before, uint64_t count, const char *one,
                         const char *many)
@@ -39,7 +39,7 @@ static void write_checked(struct tms_text *text)
         write_count(note, "Checked: ", summary->events, "event", "events");
     }
     write_count(note, summary->rough ? "Checked: " : " of ", summary->threads, "thread", "threads");
-    /* Threads that wait have not said what they counted last. */
+    /* Waiting threads have not published their latest counts. */
     write_count(note, text->job->settings->partial && summary->rough ? ", at least " : ", ",
                 summary->transactions, "atomic block", "atomic blocks");
     if (!summary->rough) {
@@ -51,13 +51,13 @@ static void write_checked(struct tms_text *text)
         write_count(note, "; not atomic: ", summary->not_atomic, "block", "blocks");
     }
     if (summary->skipped > 0) {
-        write_count(note, "; left out: ", summary->skipped, "event", "events");
+        write_count(note, "; skipped: ", summary->skipped, "event", "events");
     }
     fputc('.', note);
     tms_page_flow(&text->page, 0, 2);
 }
 
-/* Is there nothing to fix? Then the reader may ask what that is worth. */
+/* Is there nothing to fix? Then the report says how much was covered. */
 static bool is_clean(const struct tms_text *text)
 {
     const size_t *levels = text->judged.levels;
@@ -99,19 +99,18 @@ static void write_assumed(struct tms_text *text)
     }
 }
 
-/* There was no transaction: for want of blocks, or because none of them is atomic. */
+/* There was no transaction: the trace has no blocks, or none of them is atomic. */
 static void write_emptiness(struct tms_text *text)
 {
     bool blocks = text->summary.not_atomic > 0;
     bool lost = tms_analysis_loss(text->job->analysis) != NULL;
     static const char *const sentences[2][2] = {
-        {"The trace has no block (begin … end), so there was nothing that could have been cut "
-         "apart: this says nothing about the program. Mark what is meant to be atomic.",
-         "No block (begin … end) was in what could be read."},
-        {"None of the blocks in the trace is meant to be atomic, so there was nothing that could "
-         "have been cut apart: this says nothing about the program. Say with --atomic or --spec "
-         "what is meant to be atomic.",
-         "No block that is meant to be atomic was in what could be read."}};
+        {"The trace has no block (begin … end), so nothing was checked, and this says nothing "
+         "about the program. Mark the code that is meant to be atomic.",
+         "The part that could be read has no block (begin … end)."},
+        {"None of the blocks in the trace is meant to be atomic, so nothing was checked, and this "
+         "says nothing about the program. Name atomic blocks with --atomic or --spec.",
+         "The part that could be read has no block that is meant to be atomic."}};
 
     fputs(sentences[blocks][lost], tms_page_note(&text->page));
     tms_page_flow(&text->page, 0, 2);
@@ -126,33 +125,33 @@ static void write_meaning(struct tms_text *text)
     } else if (text->worst->verdict == TMS_VERDICT_SERIALIZABLE) {
         fputs("The result is the same as if the blocks had run one after the other. ",
               tms_page_note(&text->page));
-        fputs(tms_text_has_verdict(text, TMS_VERDICT_NONE_PREDICTED)
-                  ? "No other order of the same locks, forks and joins is known to differ; but "
-                    "only what this run did was examined."
-                  : "This is about this run only: with another timing the same program may still "
-                    "cut a block apart.",
-              text->page.note);
+        fputs(
+            tms_text_has_verdict(text, TMS_VERDICT_NONE_PREDICTED)
+                ? "No other order of the same locks, forks and joins is known to give another "
+                  "result, but only the events of this run were examined."
+                : "This holds for this run only: with another timing, a block of the same program "
+                  "may still be cut apart.",
+            text->page.note);
         tms_page_flow(&text->page, 0, 2);
     }
 }
 
-/* What may be in the part that an engine did not see; without any block its reason says all. */
+/* What the part that an engine did not see may contain. */
 static const char *in_the_rest(const struct tms_text *text, const struct tms_result *result)
 {
     if (tms_text_saw_no_block(text)) {
         return ".";
     }
-    return result->verdict == TMS_VERDICT_INCOMPLETE ? ". The rest may hold a violation."
-                                                     : ". There may be more than was found.";
+    return result->verdict == TMS_VERDICT_INCOMPLETE ? ". The rest may contain a violation."
+                                                     : ". There may be more findings.";
 }
 
-/* What an engine did not see, and what its answer is worth. */
 static const char *guarantee_of(const struct tms_result *result)
 {
     return result->engine->guarantee;
 }
 
-/* What was observed as well presupposes nothing. */
+/* NULL if all its findings were observed as well: then nothing is assumed. */
 static const char *assumption_of(const struct tms_result *result)
 {
     bool own = result->finding_count == 0;
@@ -169,18 +168,18 @@ static const char *loss_of(const struct tms_result *result)
 }
 
 /*
- * Engines of which the same is to be told are named together. Starts the paragraph with the
- * names of those from `index` on; NULL if there is nothing to tell, or it was told.
+ * Engines with the same text share a paragraph. Starts that of the text of the index-th engine with
+ * the names of all that have it; NULL if it has none, or an engine before it has the same.
  */
 static FILE *name_engines(struct tms_text *text, size_t index, const char *one, const char *many,
-                          const char *(*told)(const struct tms_result *result))
+                          const char *(*text_of)(const struct tms_result *result))
 {
-    const char *what = told(tms_text_result(text, index));
+    const char *what = text_of(tms_text_result(text, index));
     const struct tms_result *result;
     size_t same = 0;
 
     for (size_t i = 0; what != NULL && (result = tms_text_result(text, i)) != NULL; i++) {
-        bool equal = told(result) != NULL && strcmp(told(result), what) == 0;
+        bool equal = text_of(result) != NULL && strcmp(text_of(result), what) == 0;
         if (equal && i < index) {
             return NULL;
         }
@@ -189,7 +188,7 @@ static FILE *name_engines(struct tms_text *text, size_t index, const char *one, 
     FILE *note = what != NULL ? tms_page_note(&text->page) : NULL;
     const char *before = same == 1 ? one : many;
     for (size_t i = index; what != NULL && (result = tms_text_result(text, i)) != NULL; i++) {
-        if (told(result) != NULL && strcmp(told(result), what) == 0) {
+        if (text_of(result) != NULL && strcmp(text_of(result), what) == 0) {
             fprintf(note, "%s%s", before, result->engine->name);
             before = ", ";
         }
@@ -248,9 +247,9 @@ static void write_stats(struct tms_text *text)
     for (size_t i = 0; (result = tms_text_result(text, i)) != NULL; i++) {
         double rate = result->seconds > 0 ? (double)result->events / result->seconds : 0;
         fprintf(out, "\nCounts of %s\n", result->engine->name);
-        fprintf(out, "  %-24s %14.3f  s in the engine\n", "seconds", result->seconds);
+        fprintf(out, "  %-24s %14.3f  s spent in the engine\n", "seconds", result->seconds);
         fprintf(out, "  %-24s %14.0f\n", "events per second", rate);
-        fprintf(out, "  %-24s %14" PRIu64 "  bytes the engine held at most\n", "memory",
+        fprintf(out, "  %-24s %14" PRIu64 "  bytes, peak of the engine\n", "memory",
                 result->memory_bytes);
         fprintf(out, "  %-24s %14" PRIu64 "  edges that would have closed a cycle\n",
                 "closing edges", result->closing_edges);
@@ -265,7 +264,7 @@ static void write_stats(struct tms_text *text)
 
 /* ---- the two kinds of reports ----------------------------------------------------------- */
 
-/* What an engine could not see is said in any case. */
+/* Losses are always written. */
 static void write_judged_end(struct tms_text *text)
 {
     write_losses(text);
@@ -274,7 +273,7 @@ static void write_judged_end(struct tms_text *text)
     }
     if (text->judged.count == 0 && text->judged.result->known == 0 &&
         tms_text_has_verdict(text, TMS_VERDICT_VIOLATION)) {
-        fputs("No block by itself is at fault; --verbose shows the cycles.\n", text->page.out);
+        fputs("No single block is at fault; --verbose shows the cycles.\n", text->page.out);
     }
     tms_judged_listing_notes(&text->page, &text->judged);
     if (text->page.verbose) {
@@ -313,7 +312,7 @@ static void write_end(struct tms_text *text)
     tms_page_known(&text->page, text->job->analysis);
 }
 
-/* Takes the lines of the end from those that are left for the findings. */
+/* Subtracts the lines of the end from those left for the findings. */
 static void reserve_end(struct tms_text *text, void (*end)(struct tms_text *text))
 {
     tms_page_hold(&text->page);

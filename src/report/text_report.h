@@ -22,14 +22,14 @@ static inline const struct tms_result *tms_text_result(const struct tms_text *te
 
 bool tms_text_has_verdict(const struct tms_text *text, enum tms_verdict verdict);
 
-/* There was nothing to check; of a trace that was cut off, that is not known. */
+/* There was nothing to check; unknown of a truncated trace. */
 bool tms_text_saw_no_block(const struct tms_text *text);
 
 /* The result that matters most; NULL if there is none. */
 const struct tms_result *tms_text_worst(const struct tms_text *text);
 
 /*
- * The verdict in one line however long, for those who look for it with grep: whether the run was
+ * The verdict in one line, whatever its length, so that grep finds it: whether the run was
  * serializable, and whether data was affected.
  */
 void tms_text_verdict(struct tms_text *text);

@@ -26,7 +26,7 @@ static size_t stem_length(struct tms_stack_text name)
     return length > 0 ? length : name.length;
 }
 
-/* Are both the same function, as far as their names tell? */
+/* Do both names denote the same function? */
 static bool is_function(struct tms_stack_text function, const char *label)
 {
     struct tms_stack_text other = {label, strlen(label)};

@@ -16,7 +16,7 @@ bool tms_text_saw_no_block(const struct tms_text *text)
 
 /* ---- the verdict ---------------------------------------------------------------------- */
 
-/* Does the verdict speak of other schedules than that of the run, and is not all known of them? */
+/* Is the verdict about other schedules than that of the run, and incomplete? */
 static bool is_unsure_of_others(const struct tms_result *result)
 {
     return result->verdict == TMS_VERDICT_INCOMPLETE &&
@@ -24,8 +24,8 @@ static bool is_unsure_of_others(const struct tms_result *result)
 }
 
 /*
- * What is not to be shown does not make the verdict; nor does what is not known of other schedules
- * make that of the run incomplete.
+ * Findings that are not shown do not decide the verdict; an incomplete answer about other schedules
+ * does not make the verdict on the run incomplete.
  */
 static int weight_of(const struct tms_text *text, const struct tms_result *result)
 {
@@ -57,7 +57,7 @@ const struct tms_result *tms_text_worst(const struct tms_text *text)
     return worst;
 }
 
-/* What became of the run itself, before what is said of other schedules; "" if nothing is known. */
+/* The verdict on the run itself, before that on other schedules; "" if there is none. */
 static const char *whole_but(const struct tms_text *text)
 {
     const struct tms_result *first = tms_first_observing(text->job->analysis);
@@ -70,7 +70,7 @@ static const char *whole_but(const struct tms_text *text)
     }
     return first->verdict == TMS_VERDICT_SERIALIZABLE
                ? "no atomic block was cut apart in this run, but "
-               : "no atomic block was cut apart in what could be checked, but ";
+               : "no atomic block was cut apart in the part that could be checked, but ";
 }
 
 bool tms_text_has_verdict(const struct tms_text *text, enum tms_verdict verdict)
@@ -89,10 +89,10 @@ static void write_violation(const struct tms_text *text, FILE *out)
 {
     const struct tms_result *result = text->worst;
     bool blamed = result->blamed && tms_count_blamed(result) > 0;
-    size_t predicted = tms_count_told(text->job, TMS_EVIDENCE_PREDICTED);
+    size_t predicted = tms_count_shown(text->job, TMS_EVIDENCE_PREDICTED);
 
     fprintf(out, blamed ? "an atomic block was cut apart by another thread"
-                        : "the atomic blocks of this run can't be put one after the other");
+                        : "no serial order of the atomic blocks explains this run");
     fprintf(out, ", first at event %" PRIu64, result->first_violation_event);
     if (predicted > 0) {
         fprintf(out, "; %zu more finding%s predicted", predicted, predicted == 1 ? " is" : "s are");
@@ -114,22 +114,21 @@ static void write_serializable(const struct tms_text *text, FILE *out)
                 : "");
 }
 
-/* An engine that looks for deadlocks has no blocks to speak of. */
+/* Findings of an engine that looks for deadlocks are not about blocks. */
 static bool finds_deadlocks(const struct tms_result *result)
 {
     return result->finding_count > 0 && strcmp(result->findings[0].kind, "deadlock") == 0;
 }
 
-/* Of those that found nothing, and can say no more than that. */
+/* For engines that found nothing. */
 static const char *clean_words(enum tms_verdict verdict)
 {
     static const char *const words[] = {
-        [TMS_VERDICT_NONE_BLAMED] = "each atomic block by itself could have run undisturbed; "
-                                    "whether all together could was not checked.",
+        [TMS_VERDICT_NONE_BLAMED] = "each atomic block on its own is serializable; whether all "
+                                    "of them together are was not checked.",
         [TMS_VERDICT_NONE_PREDICTED] =
             "no atomic block is predicted to be cut apart with another timing.",
-        [TMS_VERDICT_NONE_POTENTIAL] =
-            "the locks that were held rule out what this engine looks for.",
+        [TMS_VERDICT_NONE_POTENTIAL] = "the locks held rule out what this engine looks for.",
         [TMS_VERDICT_NO_RACE] = "all conflicting accesses of this run are ordered.",
     };
 
@@ -149,7 +148,7 @@ static void write_verdict_words(const struct tms_text *text, FILE *out)
     case TMS_VERDICT_INCOMPLETE:
         fputs(tms_text_saw_no_block(text)
                   ? "no block that is meant to be atomic was seen, so there was nothing to check."
-                  : "no violation in what could be checked, but not all could be.",
+                  : "no violation found, but only a part could be checked.",
               out);
         break;
     case TMS_VERDICT_SERIALIZABLE:
@@ -161,12 +160,12 @@ static void write_verdict_words(const struct tms_text *text, FILE *out)
         break;
     case TMS_VERDICT_POTENTIAL:
         fprintf(out, "%s; this may be a false alarm.",
-                finds_deadlocks(result) ? "threads may wait for each other forever"
+                finds_deadlocks(result) ? "threads may deadlock"
                 : *whole != '\0'        ? "one may be with another timing"
                                         : "an atomic block may be cut apart with another timing");
         break;
     case TMS_VERDICT_RACE:
-        fprintf(out, "two accesses are ordered by nothing, first at event %" PRIu64 ".",
+        fprintf(out, "two conflicting accesses are unordered, first at event %" PRIu64 ".",
                 result->first_violation_event);
         break;
     default:
@@ -187,10 +186,10 @@ static const char *serial_words(const struct tms_text *text)
     }
     if (text->summary.transactions == 0) {
         return tms_text_saw_no_block(text) ? "no block that is meant to be atomic was seen"
-                                           : "no block was in what could be checked";
+                                           : "the part that could be checked has no block";
     }
     if (verdict == TMS_VERDICT_INCOMPLETE) {
-        return "no violation in what could be checked, but not all could be";
+        return "no violation found, but only a part could be checked";
     }
     if (verdict != TMS_VERDICT_SERIALIZABLE) {
         return "serializability was not checked";
@@ -199,7 +198,7 @@ static const char *serial_words(const struct tms_text *text)
                                          : "no atomic block was cut apart in this run";
 }
 
-/* What `judge` counted under that name; `otherwise` if it did not count it. */
+/* The counter of `judge` with that name; `otherwise` if it has none. */
 static uint64_t counter_of(const struct tms_text *text, const char *name, uint64_t otherwise)
 {
     const struct tms_result *result = text->judged.result;
@@ -234,7 +233,8 @@ static const char *data_words(const struct tms_text *text)
     if (judged->result->known > 0) {
         return "no data was affected except as in the baseline";
     }
-    return whole ? "no data was affected" : "no data was affected in what could be checked";
+    return whole ? "no data was affected"
+                 : "no data was affected in the part that could be checked";
 }
 
 static void write_judged_words(const struct tms_text *text, FILE *out)
@@ -250,7 +250,9 @@ static void write_judged_words(const struct tms_text *text, FILE *out)
         fprintf(out, "; data race, first at event %" PRIu64, racing->first_violation_event);
     }
     if (text->worst->verdict == TMS_VERDICT_POTENTIAL) {
-        fputs(finds_deadlocks(text->worst) ? "; threads may deadlock" : "; more is possible", out);
+        fputs(finds_deadlocks(text->worst) ? "; threads may deadlock"
+                                           : "; the locks held do not rule out more",
+              out);
     }
     fputc('.', out);
 }
@@ -279,7 +281,7 @@ void tms_text_verdict(struct tms_text *text)
 void tms_text_unjudged(struct tms_text *text)
 {
     if (text->judged.result == NULL) {
-        fputs("Not judged by data: --engine=judge tells which findings affected data.",
+        fputs("Not judged by data: --engine=judge shows which findings affected data.",
               tms_page_note(&text->page));
         tms_page_flow(&text->page, 0, 2);
     }

@@ -52,7 +52,7 @@ load common
 
 @test "the report of nested blocks names those that are refuted, and so does the JSON" {
     tms check --engine=frontier,sidetrack --verbose --json "$golden/nested-blocks.std"
-    diff <(sed 's/AV-[0-9a-f]*/AV-ID/; s,^/.*/,,; /^No order/,$d' <<<"$stderr") "$here/nested-blocks.report"
+    diff <(sed 's/AV-[0-9a-f]*/AV-ID/; s,^/.*/,,; /^No serial order/,$d' <<<"$stderr") "$here/nested-blocks.report"
     valid result
     query '[b["label"] for b in d[0]["results"][0]["violations"][0]["refuted"]] == ["transfer", "deposit"]'
     query 'd[0]["results"][0]["violations"][0]["refuted"][1]["begin"]["line"] == 20'
@@ -95,7 +95,7 @@ load common
     tms check --engine=frontier,reference --verbose three.std
     [ "$(grep -c '^ *At fault: A.s f[123] is not atomic (begin event [0-9]*, cut before event [0-9]*)\.$' <<<"$stderr")" -eq 3 ]
     [ "$(grep -c '^    No single block is at fault\.$' <<<"$stderr")" -eq 1 ]
-    for once in "No order in which" "A block that is at fault" "Where no single block is at fault" \
+    for once in "No serial order of the blocks" "A block at fault" "Where no single block is at fault" \
         "Engine frontier: " "Engine reference: "; do
         [ "$(grep -o "$once" <<<"$flat" | wc -l)" -eq 1 ]
     done
@@ -119,10 +119,10 @@ load common
 @test "the report of a serializable run says what it does not mean" {
     tms check --engine=frontier,sidetrack fine.std
     [[ $stderr == "fine.std: serializable: no atomic block was cut apart in this run, and none is predicted to be."* ]]
-    [[ $flat == *"only what this run did was examined"* ]]
+    [[ $flat == *"only the events of this run were examined"* ]]
     tms check --engine=frontier fine.std
     [[ $stderr == "fine.std: serializable: no atomic block was cut apart in this run."* ]]
-    [[ $flat == *"This is about this run only"* ]]
+    [[ $flat == *"This holds for this run only"* ]]
     [[ $flat == *"Checked: 10 events of 2 threads, 2 atomic blocks, 0 events outside blocks, 1 variable, 1 lock."* ]]
 }
 
@@ -130,7 +130,7 @@ load common
     tms check unmarked.std
     [ "$status" -eq 3 ]
     [[ $stderr == *"no block that is meant to be atomic was seen"* ]]
-    [[ $flat == *"this says nothing about the program"*"Mark what is meant to be atomic"* ]]
+    [[ $flat == *"this says nothing about the program"*"Mark the code that is meant to be atomic"* ]]
     : >empty.std
     tms check -q empty.std
     [ "$status" -eq 3 ]
@@ -145,11 +145,11 @@ load common
     tms check part.tms
     [ "$status" -eq 3 ]
     [[ $flat == *"is cut off within a section; "* ]]
-    [[ $flat != *"Mark what is meant"* ]]
+    [[ $flat != *"Mark the code that is meant"* ]]
     printf 'A|r(x)\nA|hop\n' >hop.std
     tms check --lenient hop.std
     [ "$status" -eq 3 ]
-    [[ $flat != *"Mark what is meant"* ]]
+    [[ $flat != *"Mark the code that is meant"* ]]
 }
 
 @test "a trace that is not well-formed is told of --lenient" {

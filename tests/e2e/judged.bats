@@ -53,7 +53,7 @@ many() {
     like judged-inconsistent-reads
     fits 80 27
     run --separate-stderr env COLUMNS=60 "$tmesis" check $judged reads.std
-    [[ $stderr == *$'accounts[1].balance of different\n'* ]]
+    [[ $stderr == *$'accounts[1].balance from different\n'* ]]
     fits 60 25
 }
 
@@ -92,7 +92,7 @@ many() {
     tms check -q $judged lost.std fine.std
     [ "$stderr" = $'lost.std: violation: not serializable; data was affected.\nfine.std: serializable: no atomic block was cut apart in this run; no data was affected.' ]
     tms check --engine=frontier lost.std
-    [[ $flat == *"Not judged by data: --engine=judge tells which findings affected data."* ]]
+    [[ $flat == *"Not judged by data: --engine=judge shows which findings affected data."* ]]
 }
 
 @test "cycles, guarantees and suggestions are for --verbose" {

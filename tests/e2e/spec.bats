@@ -68,7 +68,7 @@ counts() {
     tms check --engine=frontier,sidetrack --not-atomic='*' lost.std
     [ "$status" -eq 0 ]
     [[ $stderr == "lost.std: serializable: nothing was declared atomic in this run."* ]]
-    [[ $flat == *"None of the blocks in the trace is meant to be atomic, "*"this says nothing about the program. Say with --atomic or --spec"* ]]
+    [[ $flat == *"None of the blocks in the trace is meant to be atomic, "*"this says nothing about the program. Name atomic blocks with --atomic or --spec"* ]]
     [[ $flat == *"not atomic: 2 blocks."* ]]
     # A function main that nothing declares is the same.
     printf 'A|enter(main)\nA|w(x)\nA|exit(main)\n' >main.std

@@ -80,7 +80,7 @@ row() {
     query 'd[0]["results"][0]["loss"] == "timeout after 0.25 s"'
     query 'd[0]["results"][0]["complete"] is False'
     tms check --engine aerodrome-basic --timeout=0.25 t.tms
-    [[ $flat == *"aerodrome-basic did not see everything: timeout after 0.25 s. The rest may hold a violation."* ]]
+    [[ $flat == *"aerodrome-basic did not see everything: timeout after 0.25 s. The rest may contain a violation."* ]]
 }
 
 @test "a violation found in time is one" {

@@ -313,7 +313,7 @@ static void add(char *text, size_t size, const char *part)
     snprintf(text + length, size - length, "%s%s", length > 0 ? " " : "", part);
 }
 
-static void tell_turn(const struct tms_subject *subject, const struct tms_turn *turn, char *text,
+static void write_turn(const struct tms_subject *subject, const struct tms_turn *turn, char *text,
                       size_t size)
 {
     const struct tms_context *context = subject->context;
@@ -341,7 +341,7 @@ static void run_trace(const struct trace *trace)
     for (size_t i = 0; i < subject.result->finding_count; i++) {
         const struct tms_finding *finding = &subject.result->findings[i];
         for (size_t j = 0; j < finding->schedule_length; j++) {
-            tell_turn(&subject, &finding->schedule[j], schedule, sizeof(schedule));
+            write_turn(&subject, &finding->schedule[j], schedule, sizeof(schedule));
         }
         for (size_t j = 0; j < finding->refuted_count; j++) {
             add(refuted, sizeof(refuted),

@@ -580,9 +580,9 @@ static void test_targets(void **state)
     assert_true(tms_chooser_give(&chooser, "one", 0, 0));
     assert_true(tms_chooser_give(&chooser, "two", 2, 2));
     expect_choice(&chooser, &hunt, 5, "two");
-    tms_chooser_tell(&chooser, "two", false);
+    tms_chooser_feedback(&chooser, "two", false);
     expect_choice(&chooser, &hunt, 5, "two");
-    tms_chooser_tell(&chooser, "two", false);
+    tms_chooser_feedback(&chooser, "two", false);
     expect_choice(&chooser, &hunt, 5, "one");
     tms_chooser_clear(&chooser);
     tms_hunt_clear(&hunt);

@@ -266,7 +266,7 @@ static void test_doubts(void **state)
     assert_non_null(
         strstr(written.text,
                "  But  it presupposes something.\n"
-               "  But  a data race was seen in this run. Locks then do not tell all that orders\n"
+               "  But  this run has a data race, so locks alone do not determine the order of\n"
                "       these steps, and this may be impossible.\n"
                "  Fix  "));
     free(written.text);
