@@ -128,5 +128,5 @@ int main(void)
         cmocka_unit_test(a_full_recording_keeps_all),
     };
 
-    return cmocka_run_group_tests_name("thin", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("prune", tests, NULL, NULL);
 }
