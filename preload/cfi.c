@@ -78,7 +78,7 @@ static bool take_pointer(const uint8_t **at, uint8_t encoding, bool relative, ui
 
 struct entry {
     const uint8_t *program, *program_end; /* of the function */
-    const uint8_t *common, *common_end;   /* what comes before it */
+    const uint8_t *common, *common_end;   /* the common part before it */
     uint64_t start, code_unit;
     int64_t data_unit;
     bool signal;
@@ -132,10 +132,10 @@ static bool read_common(struct entry *entry, const uint8_t *at, uint8_t *encodin
     entry->code_unit = take_uleb(&at);
     entry->data_unit = take_sleb(&at);
     uint64_t return_register = version == 1 ? *at++ : take_uleb(&at);
-    const uint8_t *behind = at;
+    const uint8_t *after = at;
     if (*augmented) {
         uint64_t bytes = take_uleb(&at);
-        behind = at + bytes;
+        after = at + bytes;
     }
     for (const char *letter = augmentation + *augmented; *letter != '\0'; letter++) {
         if (*letter == 'R') {
@@ -153,7 +153,7 @@ static bool read_common(struct entry *entry, const uint8_t *at, uint8_t *encodin
             return false;
         }
     }
-    entry->common = behind;
+    entry->common = after;
     return return_register == TMS_RT_RIP;
 }
 
@@ -364,7 +364,7 @@ static void keep_register(struct machine *m, uint8_t code, const uint8_t **at)
     case CFA_VALUE_EXPRESSION:
         save_by_expression(m, at, code == CFA_VALUE_EXPRESSION);
         break;
-    default: /* in another register, or an offset itself: nobody does that with these */
+    default: /* in another register, or an offset itself: compilers do not do that with these */
         (void)take_uleb(at);
         save_register(m, number, TMS_RT_OTHER, 0);
     }

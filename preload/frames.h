@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The state behind a call: where it will go on, and with what. */
+/* The state after a call: where it will return to, and with which registers. */
 struct tms_rt_cursor {
     uintptr_t pc, sp, bp;
     uintptr_t low, high; /* the stack: nothing outside of it is read */

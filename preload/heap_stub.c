@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The heap of a program whose accesses are not watched: memory matters only when it is given back
- * with a lock in it, for another lock may come to lie there. In the place of
- * runtime/core/heap_blocks.c.
+ * The heap of a program whose accesses are not watched: memory matters only when it is freed with a
+ * lock in it, because another lock may be placed there. Replaces runtime/core/heap_blocks.c.
  */
 #include <malloc.h>
 

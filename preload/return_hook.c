@@ -167,10 +167,9 @@ void tms_rt_remove_return_hooks(void)
 }
 
 /*
- * An unwinder has read our address: it sees the real ones from here on. An exception comes here
- * only if the program has an unwinder that unwind.c could not take the place of. That one would
- * take our frame for the handler's if it met us again behind a destructor, so there must be no
- * next time.
+ * An unwinder has read our address: it sees the real ones from here on. An exception arrives here
+ * only if the program has an unwinder that unwind.c could not interpose. That one would take our
+ * frame for the handler's if it met us again after a destructor, so all hooks are removed now.
  */
 _Unwind_Reason_Code tms_rt_personality(int version, _Unwind_Action actions,
                                        _Unwind_Exception_Class class,

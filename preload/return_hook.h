@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Proof that a function has not returned: in the place on the stack from which it will take its
- * return address stands ours instead (trampoline.S). As long as it stands there the activation is
- * the same one, because every call writes the place anew; and when the function returns we hear
- * of it. The real addresses are kept here, by thread, outermost first.
+ * Proof that a function has not returned: its return address on the stack is replaced by ours
+ * (trampoline.S). As long as it is there the activation is the same one, because every call
+ * overwrites the slot; and when the function returns, the trampoline runs. The real addresses are
+ * kept here, by thread, outermost first.
  *
- * A function that ends with a jump to another lends it its return address. In the source that is a
- * call like any other, so the second is inside the first, and has a hook of its own with the same
- * slot, at the next level.
+ * A function that ends with a tail call passes its return address on. In the source that is a call
+ * like any other, so the callee is inside the caller, and has a hook of its own with the same slot,
+ * at the next level.
  *
- * Invariants: slots do not rise from one hook to the next; a hook is in the list before its slot
- * is changed, so that whoever returns finds it. Plants of functions that were jumped out of stay in
- * the list until the next look at the stack finds them dead.
+ * Invariants: slots do not rise from one hook to the next; a hook is in the list before its slot is
+ * changed, so that a return finds it. Hooks of functions that were left by a jump stay in the list
+ * until the next synchronisation with the stack finds them dead.
  */
 #ifndef TMS_PRELOAD_RETURN_HOOK_H
 #define TMS_PRELOAD_RETURN_HOOK_H

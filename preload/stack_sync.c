@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions of a program that does not announce them: at each operation the stack is walked from
- * the inside until a function is met that was there before, which its hooked return address
- * proves (return_hook.h). So a walk is as long as what is new.
+ * Function entries and exits in a program that does not announce them: at each operation the stack
+ * is walked from the innermost frame until it reaches a function that was there before, which its
+ * hooked return address proves (return_hook.h). So the cost of a walk is the number of new frames.
  *
- * A walk that can't go on, because it meets code without call frame information or a signal
- * handler, proves nothing of what lies behind: all blocks end there, and functions that are met
- * again later begin new ones. So what is not proven is not reported.
+ * A walk that can't continue, because it reaches code without call frame information or a signal
+ * handler, proves nothing about the frames beyond: all blocks end there, and functions that are
+ * found again later begin new ones. What is not proven is not reported.
  */
 #include "runtime/core/preload_api.h"
 
@@ -73,9 +73,7 @@ void tms_rt_drop_stack(void)
 
 /* ---- walking ---------------------------------------------------------------------------- */
 
-/*
- * A walk. What is new lies behind the hooks there are, innermost first, until the walk is over.
- */
+/* A walk. New hooks are appended to the existing ones, innermost first, until the walk is over. */
 struct walk {
     struct tms_rt_cursor cursor;
     struct tms_rt_return_hooks *known;
@@ -86,8 +84,8 @@ struct walk {
 };
 
 /*
- * Out of our own functions, which are compiled with frame pointers, to the program's. One that
- * was called by a jump stands in the place of its caller, whose return address it has.
+ * Out of our own functions, which are compiled with frame pointers, to the program's. A function
+ * that was tail-called has its caller's return address.
  */
 static void start_walk(struct walk *walk, const uintptr_t *frame)
 {
@@ -168,7 +166,9 @@ static void reverse(struct tms_rt_return_hook *hooks, size_t count)
     }
 }
 
-/* What the runtime tells frames apart by: the stack pointer of the caller, less what it jumped. */
+/*
+ * What the runtime distinguishes frames by: the caller's stack pointer, less the tail-call level.
+ */
 static uintptr_t frame_of(const struct tms_rt_return_hook *hook)
 {
     return (uintptr_t)(hook->slot + 1) - hook->level;
@@ -245,8 +245,8 @@ __attribute__((noinline)) void tms_rt_sync_stack(struct tms_rt_thread *t)
         walk.known->activation = 0;
     }
     /*
-     * Another stack is nobody's, or a handler's: what is on the thread's own waits behind it. And
-     * an unwinder that takes a lock of its own has begun to read return addresses.
+     * Another stack is a fibre's or a handler's: the thread's own is suspended meanwhile. And an
+     * unwinder that takes a lock of its own has begun to read return addresses.
      */
     if (walk.known == NULL || !tms_rt_mode.checks ||
         (uintptr_t)frame - t->stack_low >= t->stack_high - t->stack_low) {

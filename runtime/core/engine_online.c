@@ -104,7 +104,7 @@ static void settle_in(struct tms_rt_thread *t)
     __atomic_store_n(&tms_rt_by_slot[t->engine->slot], t, __ATOMIC_RELEASE);
 }
 
-/* The nested blocks, as the engine wants them when somebody is to be blamed. */
+/* Fills in the nested blocks in the engine's form, which needs them to assign blame. */
 static void lay_out_blocks(struct tms_rt_thread *t)
 {
     struct tms_nesting *nesting = &t->engine->nesting;
@@ -138,7 +138,9 @@ static bool may_reuse(const struct tms_frontier *f, uint32_t slot, const struct 
            tms_rt_clock_knows_end(&newcomer->forked, slot);
 }
 
-/* ---- transactions that nobody knows of -------------------------------------------------- */
+/*
+ * ---- transactions that only their thread knows ------------------------------------------
+ */
 
 /* Under the lock. */
 static void open_transaction(struct tms_rt_thread *t)
@@ -284,9 +286,9 @@ bool tms_rt_first(struct tms_rt_thread *t, struct tms_op *op)
 }
 
 /*
- * Not for a lock that was ever shared: of those who share it the cell does not have everything,
- * not the release, and nothing that repeats itself; only what passes through the engine is sure to
- * be numbered behind that.
+ * Not for a lock that was ever shared: the cell does not have all operations of its shared holders,
+ * neither releases nor repeated acquires; only operations that pass through the engine are sure to
+ * be numbered after those.
  */
 bool tms_rt_lock_fast_path(struct tms_rt_thread *t, struct tms_op *op)
 {

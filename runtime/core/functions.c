@@ -45,7 +45,7 @@ static struct {
     uint32_t start_count;
     struct tms_rt_label labels[LABELS];
     uint32_t label_ids;
-    bool functions; /* are blocks, although nobody said anything … */
+    bool functions; /* are blocks by default … */
     bool threads;   /* … and so are those that start threads */
 } known;
 
@@ -176,7 +176,7 @@ uint32_t tms_rt_text_label(struct tms_rt_thread *t, const char *name)
 
 /* ---- functions -------------------------------------------------------------------------- */
 
-/* "void std::__invoke_impl<…>(…)": what comes before the first bracket belongs to std. */
+/* "void std::__invoke_impl<…>(…)": the part before the first bracket belongs to std. */
 static bool is_plumbing(const char *name)
 {
     static const char *const spaces[] = {"std::", "__gnu_cxx::", "__cxxabiv1::"};
@@ -223,7 +223,7 @@ static void decide(struct tms_rt_function *function, uintptr_t address)
     atomic_store(&function->label, known.functions && atomic ? function->name : 0);
 }
 
-/* The row of the function that a place in the table stands for, if it is this one. */
+/* The row of the function at a place in the table, if it is this one. */
 static struct tms_rt_function *row_at(size_t at, uintptr_t address, bool *free)
 {
     uint32_t row = atomic_load_explicit(&known.table[at % FUNCTIONS], memory_order_acquire);
@@ -232,7 +232,7 @@ static struct tms_rt_function *row_at(size_t at, uintptr_t address, bool *free)
     return row != 0 && known.rows[row].address == address ? &known.rows[row] : NULL;
 }
 
-/* Stands for those for which there is no room. */
+/* Used for all functions for which the table has no room. */
 static struct tms_rt_function nothing = {.end = UINTPTR_MAX, .assumed = true};
 
 bool tms_rt_find_data(uintptr_t address, uintptr_t *start, uintptr_t *end)

@@ -11,7 +11,7 @@
 #define ALIGNMENT 16u
 #define STARTS    64u
 #define REGION    16u                 /* bits of an address within a region */
-#define FAR       (UINT64_C(1) << 24) /* larger blocks are not found from behind this */
+#define FAR       (UINT64_C(1) << 24) /* larger blocks are not found from addresses beyond this */
 
 struct block {
     uintptr_t address; /* 0: free, 1: was used */
@@ -25,7 +25,7 @@ static struct {
     struct tms_rt_mutex lock;
     struct block *table;
     size_t size, used;
-    uintptr_t low, high;      /* all blocks that ever were lie in between */
+    uintptr_t low, high;      /* the range of all blocks so far */
     uintptr_t starts[STARTS]; /* by region: of the block found there last, 0: none */
 } heap;
 
@@ -50,7 +50,7 @@ static struct block *find(struct block *table, size_t size, uintptr_t address)
     }
 }
 
-/* Half of the table is free; what was freed is swept out when it is made anew. */
+/* Half of the table is free; freed blocks are swept out when it is rebuilt. */
 static bool make_room(void)
 {
     if ((heap.used + 1) * 2 <= heap.size) {

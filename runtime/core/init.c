@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Start and end of the runtime, what the command told it, warnings.
- */
+/* Start and end of the runtime, the command's configuration, warnings. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -98,7 +96,7 @@ static uint64_t number(const char *text)
     return text == NULL ? 0 : strtoull(text, NULL, 10);
 }
 
-/* Where the first stack lies: it can grow as far as the limit says. */
+/* The bounds of the first stack, which can grow as far as the limit allows. */
 static void find_stack(struct tms_rt_thread *t)
 {
     struct rlimit limit;
@@ -194,7 +192,7 @@ static bool watch(void)
     return true;
 }
 
-/* Tells the command, if it still runs, that this process is not watched. */
+/* Notifies the command, if it still runs, that this process is not watched. */
 static void give_up(int error)
 {
     struct sockaddr_un address;
@@ -273,7 +271,7 @@ void tms_rt_finish(const char *how)
     }
 }
 
-/* Behind everything that the program does at exit. */
+/* After everything that the program does at exit. */
 __attribute__((destructor(101))) static void at_exit(void)
 {
     tms_rt_finish("exit");

@@ -100,18 +100,18 @@ bool tms_rt_block_becomes_call(struct tms_rt_thread *t, const struct tms_rt_open
 /* ---- waiting ---------------------------------------------------------------------------- */
 
 /* Where nothing is open, or nothing has happened since the last one, it says nothing. */
-static bool is_worth_telling(const struct tms_rt_thread *t)
+static bool is_worth_recording(const struct tms_rt_thread *t)
 {
     bool again = t->last_event != NULL && t->last_event->kind == TMS_EVENT_CLEAR;
 
     return tms_rt_mode.records && tms_rt_mode.checks && tms_rt_is_judged(t) && !again;
 }
 
-/* Blocks in which nothing has happened yet need not be told for this: they have no records. */
+/* Empty blocks need not be recorded for this: they have no records. */
 void tms_rt_rendezvous(struct tms_rt_thread *t, uintptr_t pc)
 {
     tms_rt_judge_rendezvous(t);
-    if (!is_worth_telling(t)) {
+    if (!is_worth_recording(t)) {
         return;
     }
     struct tms_spool_event event = {
@@ -121,9 +121,9 @@ void tms_rt_rendezvous(struct tms_rt_thread *t, uintptr_t pc)
 
 void tms_rt_received(struct tms_rt_thread *t, int file, uintptr_t pc)
 {
-    bool told = is_worth_telling(t) || t->judge != NULL;
+    bool recorded = is_worth_recording(t) || t->judge != NULL;
 
-    if ((told || !tms_rt_is_alone()) && tms_rt_file_receives(t, file) && told) {
+    if ((recorded || !tms_rt_is_alone()) && tms_rt_file_receives(t, file) && recorded) {
         tms_rt_rendezvous(t, pc);
     }
 }

@@ -293,9 +293,9 @@ void tms_rt_judge_close(struct tms_rt_thread *t, uint64_t begin, bool call, bool
     t->judged_calls -= call;
 }
 
-void tms_rt_judge_demoted(struct tms_rt_thread *t, bool told)
+void tms_rt_judge_demoted(struct tms_rt_thread *t, bool recorded)
 {
-    if (t->judge != NULL && told) {
+    if (t->judge != NULL && recorded) {
         t->judged_blocks--;
         t->judged_calls++;
     }

@@ -27,8 +27,8 @@ void tms_rt_judge_open_deferred(struct tms_rt_thread *thread);
 void tms_rt_judge_more_labels(struct tms_rt_thread *thread, uint32_t label);
 
 /*
- * A block or call has been opened. The outermost one that is judged is told at once: others go by
- * it.
+ * A block or call has been opened. The outermost judged one is opened in the core at once, because
+ * others depend on it.
  */
 static inline void tms_rt_judge_opened(struct tms_rt_thread *thread, uint32_t label)
 {
@@ -60,7 +60,7 @@ static inline void tms_rt_judge_closing_call(struct tms_rt_thread *thread)
 }
 
 /* A block is a call from now on; both stacks are as they will be. */
-void tms_rt_judge_demoted(struct tms_rt_thread *thread, bool told);
+void tms_rt_judge_demoted(struct tms_rt_thread *thread, bool recorded);
 
 /* ---- synchronisation: after the event ------------------------------------------------------ */
 

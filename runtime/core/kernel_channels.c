@@ -122,7 +122,7 @@ static struct channel *channel_of_socket(const struct stat *info)
     return twin == 0 ? channel : &channels.channel[twin];
 }
 
-/* It stands for many descriptors. */
+/* It represents many descriptors. */
 static bool is_common(const struct channel *channel)
 {
     uint64_t key = atomic_load_explicit(&channel->key, memory_order_relaxed);

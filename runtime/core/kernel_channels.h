@@ -31,7 +31,7 @@ bool tms_rt_file_receives(struct tms_rt_thread *thread, int file);
 void tms_rt_file_watched(struct tms_rt_thread *thread, int poll, int file);
 /* A socketpair was made. */
 void tms_rt_files_paired(int one, int two);
-/* The descriptor stands for what `file` stands for; it is a new one of its own, or a signalfd. */
+/* The descriptor refers to what `file` refers to; it is a new one of its own, or a signalfd. */
 void tms_rt_file_copied(int copy, int file);
 void tms_rt_file_opened(int file);
 void tms_rt_file_takes_signals(int file);

@@ -84,7 +84,7 @@ static const struct tms_rt_open *next_deferred(const struct tms_rt_thread *t)
     return call == NULL || (block != NULL && block->number <= call->number) ? block : call;
 }
 
-/* What was told meanwhile is what does not care about blocks. */
+/* Events recorded meanwhile are those that do not depend on blocks. */
 void tms_rt_record_begins(struct tms_rt_thread *t, uint64_t before)
 {
     const struct tms_rt_open *open;
@@ -102,8 +102,8 @@ void tms_rt_record_begins(struct tms_rt_thread *t, uint64_t before)
 }
 
 /*
- * Most blocks see nothing happen, and are told with the first event inside them; but not if the
- * begin itself is an event that something follows from.
+ * Most blocks stay empty, so a begin is recorded with the first event inside it, unless the begin
+ * itself is an event that others depend on.
  */
 static void spool_begin(struct tms_rt_thread *t, const struct tms_rt_open *open, bool splits)
 {
@@ -185,10 +185,10 @@ static uint32_t innermost(const struct tms_rt_thread *t, enum tms_rt_source sour
 }
 
 /* A transaction without any event is still one that was checked, and is counted. */
-static void spool_end(struct tms_rt_thread *t, bool told, uint8_t kind, uint32_t label,
+static void spool_end(struct tms_rt_thread *t, bool recorded, uint8_t kind, uint32_t label,
                       uint32_t site)
 {
-    if (told) {
+    if (recorded) {
         spool(t, kind, label, site);
         return;
     }
@@ -200,8 +200,8 @@ static void spool_end(struct tms_rt_thread *t, bool told, uint8_t kind, uint32_t
     }
 }
 
-/* A transaction is told though nothing happened in it. */
-static void tell_transaction(struct tms_rt_thread *t)
+/* Records a transaction although it is empty. */
+static void record_transaction(struct tms_rt_thread *t)
 {
     if (tms_rt_mode.records) {
         tms_rt_record_begins(t, UINT64_MAX);
@@ -214,7 +214,7 @@ static inline void end_block(struct tms_rt_thread *t, uint32_t label, uint32_t s
     if (t->open_count > 1) {
         tms_rt_next_number(t);
     } else if (!tms_rt_end_locally(t, label, site)) {
-        tell_transaction(t);
+        record_transaction(t);
         operate(t, TMS_OP_END, false, label, site);
     }
 }
@@ -229,13 +229,13 @@ static void close_block(struct tms_rt_thread *t, uint32_t at, uint8_t kind, uint
     t->split_due = false; /* with the last block there is nothing to begin */
     uint32_t label = t->open[at - 1].label;
     if (at == 1 && t->open_count > 1) { /* it goes on, by the name that it has */
-        tell_transaction(t);
+        record_transaction(t);
     }
     if (kind != TMS_EVENT_DEMOTE) {
         tms_rt_judge_closing_block(t, at - 1);
     }
     end_block(t, label, site);
-    bool told = at <= t->open_count - t->deferred_begins;
+    bool recorded = at <= t->open_count - t->deferred_begins;
     if (at < t->open_count) {
         memmove(&t->open[at - 1], &t->open[at], (t->open_count - at) * sizeof(*t->open));
     }
@@ -244,7 +244,7 @@ static void close_block(struct tms_rt_thread *t, uint32_t at, uint8_t kind, uint
         tms_rt_start_epoch(t);
     }
     if (tms_rt_mode.records_sync) {
-        spool_end(t, told, kind, label, site);
+        spool_end(t, recorded, kind, label, site);
     }
 }
 
@@ -284,10 +284,10 @@ static enum tms_rt_frame_kind demote_function(struct tms_rt_thread *t)
     if (tms_rt_mode.records) {
         tms_rt_record_begins(t, UINT64_MAX);
     }
-    bool told = at <= t->judged_blocks;
+    bool judged = at <= t->judged_blocks;
     close_block(t, at, TMS_EVENT_DEMOTE, block.site);
     bool called = tms_rt_block_becomes_call(t, &block);
-    tms_rt_judge_demoted(t, told);
+    tms_rt_judge_demoted(t, judged);
     return called ? TMS_RT_FRAME_CALL : TMS_RT_FRAME_PLAIN;
 }
 
@@ -392,8 +392,8 @@ static bool is_known(const struct tms_rt_thread *t, uintptr_t frame)
 }
 
 /*
- * The engine has not heard of the thread, a transaction is to be split, every block is to be told
- * or is a scheduling point.
+ * The engine has not seen the thread yet, a transaction is to be split, or every block is to be
+ * recorded or is a scheduling point.
  */
 static inline bool is_special(const struct tms_rt_thread *t)
 {
@@ -472,7 +472,7 @@ static __attribute__((noinline)) void exit_any(struct tms_rt_thread *t, uintptr_
         return;
     }
     /*
-     * An exit that the compiler made a jump stands in the caller's frame: so the frame that is
+     * An exit that the compiler turned into a jump runs in the caller's frame: so the frame that is
      * left is the last one inside that of the hook, and those further in are dead.
      */
     while (t->top > t->frames + 1 && is_known(t, frame) && t->top[-1].frame < frame) {

@@ -17,7 +17,7 @@ extern bool tms_rt_predicts;
 
 /* `what` are bits of enum tms_predict and enum tms_rt_predict. False when memory is short. */
 bool tms_rt_predict_start(unsigned what);
-/* In the child of a fork, which has one thread: everything begins anew. */
+/* In the child of a fork, which has one thread: all state is reset. */
 bool tms_rt_predict_restart(void);
 /* The first thread. */
 bool tms_rt_predict_first(struct tms_rt_thread *thread);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Predictions and requests on their way into the spool; see predict_spool.h.
+ * Writes predictions and requests to the spool; see predict_spool.h.
  *
- * A pattern is what the program has to do with it: kind, labels, the instructions that take the
- * lock, and the lock: its address, or, on the heap, where it was allocated. A prediction that was
- * just made again is found by the lock's id in a small cache, without a lock of ours. Requests are
- * told apart by their hash.
+ * The pattern of a prediction consists of what is the program's: kind, labels, the instructions
+ * that take the lock, and the lock, by its address or, on the heap, by its allocation site. A small
+ * cache, indexed by the lock's id, recognizes a prediction that was just repeated without taking a
+ * lock. Requests are distinguished by their hash.
  */
 #include "runtime/core/predict_spool.h"
 
@@ -38,7 +38,8 @@ static struct {
     } cache[CACHED];
     uint64_t *requests; /* hashes, open-addressed, mapped with the first */
     uint32_t request_count;
-    uint32_t noted[LOCKS_NOTED]; /* locks with a record, by id; 0: none. Others may be told again */
+    uint32_t
+        noted[LOCKS_NOTED]; /* locks with a record, by id; 0: none. Others may be recorded again */
 } kept;
 
 void tms_rt_predict_patterns_restart(void)

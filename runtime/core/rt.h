@@ -1,38 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the parts of the runtime know of each other.
+ * The interface between the parts of the runtime, and the map of those parts.
  *
- * The runtime is linked into a program that was compiled with -fsanitize=thread, in the place
- * of the compiler's own. Its parts:
+ * The runtime is linked into a program that was compiled with -fsanitize=thread, in place of the
+ * compiler's own. Its parts:
  *
- *     tsan_hooks.c, tsan_atomics.c            what the compiler calls: __tsan_*
- *     pthread_sync.c, pthread_create.c, malloc_intercept.c,
- *     string_intercept.c, kernel_waits.c,
- *     fork_exec.c                     what the program calls: pthread_*, malloc, poll, fork …
- *     annotate.c                    what the programmer says: tmesis_begin …
- *     open_blocks.c, call_stack.h             blocks and the frames of functions
- *     judge_events.c                what recordings have for `judge` alone
- *     functions.c, function_names.c          which functions are atomic, by their names
- *     shadow.c, meet.c, cells.c,
- *     variable_ids.c                       who touched which byte last, and the filter
- *     recall.c, renew.c, atomic_locks.c  what is done again; new memory; atomic operations
- *     engine_online.c, transaction_ring.c            the frontier engine, under one lock;
- * transactions scheduler.c, schedule_noise.c, schedule_directed.c, schedule_pct.c,
- * window_learning.c, blocked_threads.c                       threads are steered along a schedule
- *     spool_writer.c, access_coalesce.c               the file that the process leaves behind
- * (spool_format.h) init.c, runtime_memory.c, runtime_stack.c, interpose.h                   start
- * and end, memory and stacks of our own, the real functions
+ *     intercept/                        entries from the program
+ *       tsan_hooks.c, tsan_atomics.c    __tsan_* calls of instrumented code
+ *       profile_hooks.c                 -finstrument-functions: entry and exit of functions
+ *       pthread_sync.c, pthread_create.c, c11_threads.c, thread_start.h
+ *                                       synchronisation, thread creation and join
+ *       malloc_intercept.c, string_intercept.c, io_intercept.c
+ *                                       heap and mappings, <string.h>, buffers of reads and writes
+ *       kernel_waits.c, descriptors.c, send_signals.c
+ *                                       order that the kernel passes from thread to thread
+ *       signals.c, signal_handlers.c    fatal signals; the program's own handlers
+ *       fork_exec.c, longjmp.c, exceptions.c
+ *                                       processes; jumps out of frames
+ *       annotate.c                      tmesis_begin …, annotations of other tools
+ *       interpose.c                     the real functions
+ *     shadow/                           memory accesses
+ *       shadow.h, shadow_slow.c         the fast and the slow path of an access
+ *       access.h, cells.c, claim_bytes.c, race_edges.c, races.c
+ *                                       steps of the slow path: cells, edges, data races
+ *       atomic_accesses.c, atomic_locks.c
+ *                                       atomic operations and the locks they run under
+ *       shadow_memory.c, shadow_clear.c, variable_ids.c, shared_use.c
+ *                                       mapping and clearing; ids of variables; contended memory
+ *     core/                             everything else
+ *       init.c, thread_registry.c, runtime_memory.c, runtime_stack.c
+ *                                       start and end, threads, our own memory and stacks
+ *       engine_online.c, transaction_ring.c, violations.c
+ *                                       the frontier engine, under one lock
+ *       thread_clocks.c, kernel_channels.c
+ *                                       happens-before
+ *       open_blocks.c, call_stack.h, functions.c, function_names.c, sites.c
+ *                                       blocks, frames, which functions are atomic, call stacks
+ *       sync_objects.c, heap_blocks.c   locks and other objects; allocations
+ *       judge_online.c, judge_events.c, judge_records.c
+ *                                       `judge` inside the program, and its events in recordings
+ *       predict_online.c, predict_spool.c
+ *                                       predictions inside the program
+ *       scheduler.c, schedule_noise.c, schedule_directed.c, schedule_pct.c,
+ *       window_learning.c, blocked_threads.c
+ *                                       controlled schedules
+ *       coverage.c, live_counts.c       coverage; counts of a running process
+ *       preload_api.h                   the part of preload/ that the runtime calls
+ *     spool/                            the file that the command reads (spool_format.h)
+ *       spool_writer.c, access_coalesce.c, sync_recorder.c
  *
- * An event goes from a hook or an interposed function through this header into shadow.c or
- * engine_online.c, and is forgotten there if it says nothing new.
+ * An event goes from a hook or an interposed function through this header into shadow_slow.c or
+ * engine_online.c. Redundant events are dropped there.
  *
  * Rules for all parts
- * - Nothing here calls malloc, stdio, or anything else that the program may have interposed or
- *   that may be in the middle of something when a signal comes: memory is mapped
- * (runtime_memory.h), output goes through spool_writer.c.
- * - Every entry from the program starts with tms_rt_enter() and, if that gave a thread, ends
- *   with tms_rt_leave(); without one the real function is called and nothing else happens:
- *   before the start, after the end, and inside the runtime itself.
+ * - Nothing here calls malloc, stdio, or anything else that the program may have interposed or that
+ *   may be interrupted halfway by a signal: memory is mapped (runtime_memory.h), output goes
+ *   through spool_writer.c.
+ * - Every entry from the program starts with tms_rt_enter() and, if that returned a thread, ends
+ *   with tms_rt_leave(); otherwise the real function is called and nothing else happens: before the
+ *   start, after the end, and inside the runtime itself.
  * - errno is the program's: an entry that may change it restores it.
  * - So is the stack: an entry uses 1 KiB of it at most, and calls the rest deep (runtime_stack.c).
  */
@@ -46,13 +72,13 @@
 #define TMS_RT_EXPORT __attribute__((visibility("default")))
 
 /*
- * TMS_RT_PRELOAD: this becomes a library for programs that were not compiled for it (preload/).
+ * TMS_RT_PRELOAD: builds the library for programs that were not compiled for it (preload/).
  *
- * TMS_RT_PC: the instruction behind the call into the runtime; only in functions that the program
- * calls. TMS_RT_SYNC_STACK: what the program is in the middle of, where no function announces
- * itself; TMS_RT_FOREIGN: code of the system's, where there is no other. TMS_RT_SUPERFLUOUS:
- * another runtime does what this one would. TMS_RT_NAMELESS: programs may be stripped, and main is
- * known by its place only. TMS_RT_SEES_MEMORY: accesses announce themselves.
+ * TMS_RT_PC: the instruction after the call into the runtime; only in functions that the program
+ * calls. TMS_RT_SYNC_STACK: updates the runtime's frames where functions do not announce
+ * themselves. TMS_RT_FOREIGN: is it code of a system library? TMS_RT_SUPERFLUOUS: is another
+ * runtime active already? TMS_RT_NAMELESS: programs may be stripped, and main is known by its
+ * address only. TMS_RT_SEES_MEMORY: accesses announce themselves.
  */
 #ifdef TMS_RT_PRELOAD
 #include "runtime/core/preload_api.h"
@@ -114,9 +140,9 @@ void tms_rt_leave(struct tms_rt_thread *thread);
  */
 void tms_rt_function_starts_thread(uintptr_t entry);
 /*
- * A thread is about to be created, by this one. The new thread's descriptor is handed to it by
- * the caller, and it calls _start as the first thing it does. NULL: no more can be told apart;
- * then the child runs unwatched, and the verdict is incomplete.
+ * This thread is about to create a thread. The caller passes the descriptor to the new thread,
+ * which calls _start first. NULL: there are more threads than can be distinguished; then the child
+ * runs unwatched, and the verdict is incomplete.
  */
 struct tms_rt_thread *tms_rt_fork_thread(struct tms_rt_thread *thread, uintptr_t pc);
 /* It could not be created after all. */
@@ -139,7 +165,7 @@ void tms_rt_name_thread(struct tms_rt_thread *thread, const char *name);
 /* ---- signal handlers -------------------------------------------------------------------- */
 
 /*
- * What is to be set in the place of a handler of the program's, and which one it stands for.
+ * The handler to install in place of one of the program's, and the program's handler that it wraps.
  * signal_handlers.c says why.
  */
 typedef void tms_rt_handler_function(int);
@@ -181,10 +207,10 @@ void tms_rt_fence(struct tms_rt_thread *thread, int order);
 /* ---- synchronisation -------------------------------------------------------------------- */
 
 /*
- * An object is known by its address and what it is; it comes into being with its first use and
- * is gone with tms_rt_sync_gone (destroyed, or its memory renewed). `acquired` is called after
- * the real operation, `releasing` before it, so that the object is the caller's in between.
- * Re-entrant acquires and their releases are dropped here: call for each.
+ * An object is identified by its address and kind; it exists from its first use to tms_rt_sync_gone
+ * (destroyed, or its memory reused). `acquired` is called after the real operation, `releasing`
+ * before it, so that the object is the caller's in between. Re-entrant acquires and their releases
+ * are dropped here: call for each.
  */
 enum tms_rt_sync {
     TMS_RT_LOCK,      /* mutexes, rwlocks, spin locks, annotated locks */
@@ -214,7 +240,7 @@ void tms_rt_arriving(struct tms_rt_thread *thread, const void *barrier, uintptr_
 void tms_rt_departed(struct tms_rt_thread *thread, const void *barrier, uintptr_t pc);
 /* A post (before it) or a successful wait (after it) of a semaphore. */
 void tms_rt_semaphore(struct tms_rt_thread *thread, const void *semaphore, uintptr_t pc);
-/* What comes before or after what others do with the object, which may be data: an annotation. */
+/* An annotation of order: comes after all earlier operations on the object, which may be data. */
 void tms_rt_ordered(struct tms_rt_thread *thread, const void *object, uintptr_t pc);
 /* The initialiser is done (inside the real once), or a call returned and found it done. */
 void tms_rt_once_done(struct tms_rt_thread *thread, const void *once, uintptr_t pc);

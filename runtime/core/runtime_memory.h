@@ -25,12 +25,12 @@ extern const struct tms_allocator tms_rt_allocator;
         .allocator = &tms_rt_allocator                                                             \
     }
 
-/* A lock without a system call as long as nobody waits; not re-entrant. */
+/* A futex lock: no system call unless contended; not re-entrant. */
 struct tms_rt_mutex {
-    _Atomic uint32_t state; /* 0 free, 1 taken, 2 taken and somebody may wait */
+    _Atomic uint32_t state; /* 0 free, 1 taken, 2 taken with possible waiters */
 };
 
-/* The process is about to end in a signal handler: nobody waits for long any more. */
+/* The process is about to end in a signal handler: waits are bounded from now on. */
 extern bool tms_rt_dying;
 
 void tms_rt_mutex_wait(struct tms_rt_mutex *mutex);

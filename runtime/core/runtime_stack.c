@@ -24,7 +24,7 @@
 #define KERNEL_SET 8     /* bytes of a signal set */
 #define BELOW      1024u /* what is in use below the frame that called us */
 
-/* A stack that is not in use; this lies at its top. */
+/* The header at the top of a stack that is not in use. */
 struct stack {
     struct stack *next;
     uint64_t unused; /* so that what is below is aligned */

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The strategy directed: a thread that comes to the end of a window is held there until another
- * thread has made a conflicting access to what the window is about, or, if that is a lock, has
- * taken it; at most for the bound of the schedule.
+ * The directed strategy: a thread that reaches the end of a window is held there until another
+ * thread has made a conflicting access to the window's object, or, if that is a lock, has taken it;
+ * at most for the schedule's bound.
  *
  *     A: open ── close ┄┄┄┄ held ┄┄┄┄┄┄ goes on        step 1 opened, step 3 closed
  *     B:                ── foreign access               step 2
  *
- * What a window is about is what A accessed at `open`, or accesses at `close` if no `open` is
- * given. A thread that comes to the end of a window while another one is held there may be what is
+ * The window's object is what A accessed at `open`, or accesses at `close` if no `open` is given. A
+ * thread that reaches the end of a window while another one is held there may be the one that is
  * waited for, so it is not held, unless that was in vain before. A window over two variables goes
  * on until the other thread has made a second access, at `until`. Holding never stops the program:
- * the bound lets the thread go, and so does the sight of all other threads waiting. A window in
- * which nobody came UNMET_MOST times is given up, and so are all when that has cost COST_MOST.
+ * the bound lets the thread go, and so does the observation that all other threads wait. A window
+ * that no other thread reached UNMET_MOST times is given up, and all are when that has cost
+ * COST_MOST.
  */
 #include "runtime/core/scheduler.h"
 
@@ -45,7 +46,7 @@ struct hold {
     uintptr_t object; /* 8 aligned bytes, or a lock */
     uint8_t bytes;    /* which of them; 0: it is a lock */
     bool any;         /* reads of others conflict as well */
-    uint64_t until;   /* a thread that left by a jump may have left this behind */
+    uint64_t until;   /* a thread that left by a jump may leave this set */
     const struct tms_rt_thread *_Atomic met;
     uint32_t met_at;      /* its points then */
     _Atomic bool done;    /* `met` has come to `until` since, … */
@@ -227,10 +228,10 @@ static struct hold *find_window_hold(const struct tms_rt_thread *t, uint32_t win
 }
 
 /*
- * Another thread is held there, and this one may be what it waits for. If so many have passed
- * without a conflict that this is unlikely, the two change places: the thread that is held may be
- * behind the other one, which never comes back to what it has done. Patience doubles each time, so
- * that the one that is behind gets as far as the other one is.
+ * Another thread is held there, and this one may be the one it waits for. If so many have passed
+ * without a conflict that this is unlikely, the two change places: the held thread may lag behind
+ * the other one, which never returns to what it has done. Patience doubles each time, so that the
+ * thread that lags catches up.
  */
 static bool changes_places(struct hold *other)
 {

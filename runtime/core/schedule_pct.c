@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The strategy pct: probabilistic concurrency testing (Burckhardt et al., "A Randomized Scheduler
- * with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010). One thread runs at a time: the one
- * of the highest priority among those that can. Priorities are random, and so are d - 1 change
- * points among the first k scheduling points: the thread that comes to the i-th of them gets
- * priority i, below all that were given at the start. docs/user/schedules.md has the guarantee.
+ * The pct strategy: probabilistic concurrency testing (Burckhardt et al., "A Randomized Scheduler
+ * with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010). One thread runs at a time: the
+ * runnable one of the highest priority. Priorities are random, and so are d - 1 change points among
+ * the first k scheduling points: the thread that reaches the i-th of them gets priority i, below
+ * all initial ones. docs/user/schedules.md has the guarantee.
  *
- * A thread that comes to a point hands its turn to the best thread, which may be itself. It does
- * not take part while it waits in a call that is intercepted (conditions, joins, barriers,
- * semaphores), nor while it wants a lock that another one holds. What it waits for otherwise is not
- * known: those who wait for their turn look at the clock, and let the next one run if the running
- * thread waits in the kernel, or comes to no point for a long time. So nothing stops the program,
- * and more than one thread may run for a while.
+ * A thread that reaches a point hands its turn to the best thread, which may be itself. It is not
+ * runnable while it waits in an intercepted call (conditions, joins, barriers, semaphores), nor
+ * while it wants a lock that another one holds. Other waits are not known: threads that wait for
+ * their turn watch the clock, and let the next one run if the running thread waits in the kernel,
+ * or reaches no point for a long time. So nothing stops the program, and more than one thread may
+ * run for a while.
  *
- * A thread that comes to the same place again and again, with nobody running in between, spins: it
- * is put below all others.
+ * A thread that reaches the same place again and again, while no other thread runs, spins: it gets
+ * the lowest priority.
  */
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -43,7 +43,7 @@ static struct {
     struct tms_rt_mutex lock;
     struct tms_rt_thread *threads[THREADS_MOST];
     uint32_t count;
-    struct tms_rt_thread *_Atomic current; /* whose turn it is; NULL: nobody can run */
+    struct tms_rt_thread *_Atomic current; /* whose turn it is; NULL: no thread can run */
     uint64_t steps;
     _Atomic uint64_t moved;         /* when a thread came to its last point */
     int64_t lowest;                 /* priority that was given to a thread that spins */
@@ -166,7 +166,7 @@ static void release_lock(struct held *row, uintptr_t lock)
     }
 }
 
-/* Locks that are shared are nobody's: who wants one of them tries. */
+/* Shared locks have no owner: a thread that wants one tries to take it. */
 static void holds(struct tms_rt_thread *t, const void *object, bool shared, bool taken)
 {
     uintptr_t lock = (uintptr_t)object;
@@ -307,7 +307,8 @@ static bool wait_for_lock(struct tms_rt_thread *t, uintptr_t lock)
 
     while (!tries) {
         tms_rt_mutex_lock(&pct.lock);
-        tries = t->turn.wanted == 0 && waited; /* nobody could run: it was told to try */
+        tries =
+            t->turn.wanted == 0 && waited; /* no thread could run, so this one was chosen to try */
         tries = tries || !is_held_by_other(t, lock);
         t->turn.wanted = tries ? 0 : lock;
         t->turn.state = tries ? RUNS : WANTS_LOCK;
@@ -381,8 +382,7 @@ static void start(void)
     }
 }
 
-/* The only thread of the process has no index yet that it keeps: it comes to its next point anew.
- */
+/* The only thread of the process has no permanent index yet: its next point registers it again. */
 static void restart(void)
 {
     atomic_store(&pct.lock.state, 0);

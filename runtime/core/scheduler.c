@@ -189,7 +189,9 @@ void tms_rt_atomic_point(uintptr_t address, size_t size, enum tms_rt_access acce
                                         .writes = access != TMS_RT_READ});
 }
 
-/* ---- what strategies are told ------------------------------------------------------------- */
+/*
+ * ---- notifications of strategies ----------------------------------------------------------
+ */
 
 void tms_rt_waits_outside(bool begins)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sites: places in the program with the way to them, as numbers. A site is a return address and
+ * Sites: places in the program with their call stacks, as numbers. A site is a return address and
  * the site of the call that led there, so the call stack of every event is one number, and a
- * stack that was seen before costs nothing to write down again.
+ * repeated stack takes no further space in the spool.
  *
- * A frame knows its own site once somebody asked; each thread remembers the sites it used last;
- * behind that is one table for all.
+ * A frame caches its own site at first use; each thread caches the sites it used last; misses go to
+ * one global table.
  */
 #include "runtime/core/call_stack.h"
 #include "runtime/core/runtime_memory.h"

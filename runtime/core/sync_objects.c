@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locks, conditions, barriers and the rest, by address: which id the engine knows them by, and
- * what using them means. Semaphores and once controls are variables: their operations are
- * accesses to the memory they lie in.
+ * Locks, conditions, barriers and other objects, by address: the id that the engine knows them by,
+ * and the effect of each operation. Semaphores and once controls are variables: their operations
+ * are accesses to their memory.
  */
 #include "runtime/core/judge_online.h"
 #include "runtime/core/predict_online.h"
@@ -107,11 +107,11 @@ static uint32_t new_object(struct object *object, uintptr_t address, uint32_t wh
 }
 
 /*
- * Who uses a new object comes behind the one who made it, or allocated its memory, and who did so
- * has passed the counter of all threads. Nothing that is seen need have ordered the two: pointers
- * go through pipes.
+ * The first use of an object is ordered after its initialisation or the allocation of its memory,
+ * and that thread has advanced the global counter. No watched event need have ordered the two:
+ * pointers also travel through pipes.
  */
-static void come_behind_making(struct tms_rt_thread *t)
+static void order_after_creation(struct tms_rt_thread *t)
 {
     uint64_t now = tms_rt_now();
 
@@ -121,8 +121,11 @@ static void come_behind_making(struct tms_rt_thread *t)
     }
 }
 
-/* Allocations are recorded only where accesses are: elsewhere it is told what a lock lies in. */
-static void tell_block(const struct tms_rt_thread *t, uintptr_t address)
+/*
+ * Allocations are recorded only together with accesses: elsewhere the heap block of a lock is
+ * recorded.
+ */
+static void record_heap_block(const struct tms_rt_thread *t, uintptr_t address)
 {
     struct tms_rt_heap_block block;
 
@@ -144,14 +147,14 @@ static uint32_t look_up(struct tms_rt_thread *t, const void *object, enum tms_rt
         is_new = found->address != address;
         if (is_new) {
             id = new_object(found, address, what);
-            come_behind_making(t);
+            order_after_creation(t);
         } else {
             id = found->id;
         }
     }
     tms_rt_mutex_unlock(&objects.lock);
     if (is_new) {
-        tell_block(t, address);
+        record_heap_block(t, address);
     }
     if (id == 0) {
         tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
@@ -206,7 +209,7 @@ static uint64_t last_used(uint32_t what, uint32_t id)
     return what == TMS_RT_LOCK && id != 0 ? tms_rt_lock_used(id) : 0;
 }
 
-/* Behind whatever was done with it. */
+/* After all earlier operations on it. */
 static void spool_gone(struct tms_rt_thread *t, uintptr_t address, uint32_t what, uint32_t id)
 {
     if (tms_rt_mode.checks && tms_rt_mode.records_sync) {
@@ -228,7 +231,7 @@ void tms_rt_sync_gone(enum tms_rt_sync what, const void *object)
     }
     tms_rt_mutex_unlock(&objects.lock);
     if (what == TMS_RT_SEMAPHORE || what == TMS_RT_ONCE) {
-        tms_rt_clear_history((uintptr_t)object, 1); /* the byte that stands for it */
+        tms_rt_clear_history((uintptr_t)object, 1); /* the byte that represents it */
         return;
     }
     if (tms_rt_self != NULL) {
@@ -236,7 +239,7 @@ void tms_rt_sync_gone(enum tms_rt_sync what, const void *object)
     }
 }
 
-/* With its memory, which is told after this, but only where accesses are. */
+/* With its memory. Clearing that is recorded after this, but only together with accesses. */
 static void forget_with_memory(struct tms_rt_thread *t, struct object *object)
 {
     uint64_t used = last_used(object->what, object->id);
@@ -421,10 +424,10 @@ static void give(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bool s
 }
 
 /*
- * A lock that one thread takes and another releases is a semaphore, whatever it is called. The
- * engine sees no difference: each operation on an exclusive lock comes after the one before. But
- * nobody holds it from then on, and a recording has updates in the place of its operations, which
- * a thread may release only what it has taken.
+ * A lock that one thread takes and another releases is a semaphore, whatever it is called. To the
+ * engine it makes no difference: each operation on an exclusive lock is ordered after the one
+ * before. But it has no holder from then on, and a recording has updates in place of its
+ * operations, because a trace may only release locks that the thread has taken.
  */
 static bool is_unowned(const void *lock)
 {
@@ -679,7 +682,7 @@ _Static_assert(TMS_SPOOL_ON_SEMAPHORE == (TMS_SPOOL_RETRY | TMS_RT_SEMAPHORE),
                "see spool_format.h");
 _Static_assert(TMS_SPOOL_ON_ONCE == (TMS_SPOOL_RETRY | TMS_RT_ONCE), "see spool_format.h");
 
-/* An atomic access to the byte that stands for the object. */
+/* An atomic access to the byte that represents the object. */
 static void access(struct tms_rt_thread *t, const void *object, enum tms_rt_access access,
                    enum tms_spool_mark mark, uintptr_t pc)
 {

@@ -19,7 +19,7 @@ struct tms_rt_frame {
     uintptr_t address; /* inside the function */
     uintptr_t caller;  /* where it returns to; TMS_RT_INLINED: where the function around it does */
     uintptr_t frame;   /* near its stack pointer: smaller is further in */
-    uint32_t site;     /* of the call, 0 as long as nobody asked */
+    uint32_t site;     /* of the call, 0 until it is needed */
     uint16_t held;     /* locks that the thread held when it came in */
     uint8_t block;     /* enum tms_rt_frame_kind */
     bool real;         /* it, or one further out, is what a programmer wrote, not plumbing */
@@ -92,9 +92,9 @@ struct tms_rt_object_entry {
 };
 
 /*
- * Edges that closed a cycle, into the transaction that began so, from one thread: another one from
- * these moments, or from between, closes it again, and nothing more is to be told. A thread keeps
- * a few in mind.
+ * Edges that closed a cycle, into the transaction that began at `begin`, from one thread: another
+ * one from these moments, or from between, closes it again and is redundant. A thread remembers a
+ * few.
  */
 #define TMS_RT_REFUSED 8u
 struct tms_rt_refused {
@@ -150,8 +150,8 @@ struct tms_rt_thread {
     uint64_t stretch, stretch_span; /* its words of the current stretch, see frontier.h */
     struct tms_frontier_thread *engine; /* NULL before its first event */
     /*
-     * The begin of a transaction that the engine does not know of yet, 0: none. Whoever makes it
-     * known under the engine's lock, and the thread when it ends it, exchange it for 0.
+     * The begin of a transaction that the engine does not know of yet, 0: none. A thread that makes
+     * it known under the engine's lock, and the owner when it ends it, exchange it for 0.
      */
     _Atomic uint64_t unopened;
     /* The begin of its transaction, known to the engine or not; 0 outside. Read by others. */
@@ -234,7 +234,7 @@ struct tms_rt_thread {
     _Atomic bool steered;   /* it waits because the schedule says so; read by others */
     bool from_outside;      /* it was not in the runtime when it came to its point */
     uint32_t places_passed; /* points that synchronise: the first ones only are counted */
-    _Atomic uint32_t uses;  /* the thread itself, and whoever may join it */
+    _Atomic uint32_t uses;  /* the thread itself, and threads that may join it */
     uint64_t events_seen;   /* past the filter */
     uint64_t transactions_seen, blocks_seen;
     struct tms_rt_thread *next, *next_free;
@@ -315,8 +315,8 @@ static inline uint64_t tms_rt_next_number(struct tms_rt_thread *thread)
     return ++thread->number;
 }
 /*
- * The next number for an event behind those up to `source`, under the engine's lock: beyond all
- * that was given out under the lock so far.
+ * The next number for an event after those up to `source`, under the engine's lock: beyond all
+ * numbers given out under the lock so far.
  */
 uint64_t tms_rt_next_global_number(struct tms_rt_thread *thread, uint64_t source);
 /* More than one thread at a time may operate on the lock. */
@@ -327,7 +327,7 @@ uint64_t tms_rt_lock_used(uint32_t id);
 uint64_t tms_rt_now(void);
 /* Lets others run. */
 void tms_rt_yield(void);
-/* Memory changes its meaning: what happens to it later comes behind what happened before. */
+/* Memory is reused: later accesses to it are ordered after earlier ones. */
 void tms_rt_advance_clock(struct tms_rt_thread *thread);
 /* The engine's stretch has changed, maybe. */
 void tms_rt_refresh_filter(struct tms_rt_thread *thread);
@@ -342,9 +342,11 @@ bool tms_rt_ring_begin(struct tms_frontier *f, struct tms_frontier_thread *t,
 void tms_rt_ring_end(struct tms_frontier_thread *t, uint64_t event);
 struct tms_transaction tms_rt_ring_find(const struct tms_frontier_thread *t, uint64_t event,
                                         uint32_t place);
-/* Does what BEGIN and END do, but only the thread itself knows as long as nobody else asks. */
+/* Like BEGIN and END, but known only to the thread itself until an edge needs the transaction. */
 void tms_rt_begin_locally(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
-/* False if the engine knows of the transaction by now: then the end must be told. */
+/*
+ * False if the engine knows of the transaction by now: then the end must pass through the engine.
+ */
 bool tms_rt_end_locally(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
 /* The thread in a slot, NULL if it is over. */
 #define TMS_RT_SLOTS_MOST 1024u
@@ -354,8 +356,8 @@ static inline struct tms_rt_thread *tms_rt_thread_of_slot(uint32_t slot)
     return __atomic_load_n(&tms_rt_by_slot[slot], __ATOMIC_ACQUIRE);
 }
 /*
- * Would an edge from this moment say nothing to anybody, because no running transaction reaches
- * it? Not under the lock: what happens meanwhile comes too late to reach a moment of the past.
+ * Is an edge from this moment irrelevant, because no running transaction reaches it? Not under the
+ * lock: later events can't reach a moment of the past.
  */
 bool tms_rt_edge_is_irrelevant(uint64_t moment);
 /* Edges that are dull come in from moments up to this number: that of the event they come into. */
@@ -422,9 +424,8 @@ static inline bool tms_rt_edge_is_redundant(const struct tms_rt_thread *thread, 
 /* Locks and barriers have cells in the engine, which never move. */
 #define TMS_RT_IDS_MOST (1u << 22)
 /*
- * A lock is taken or about to be released, and nobody but its holder needs to know: its cell
- * is his, and the edges that come in, if there are any, say nothing to anybody. False if it is
- * another case, and then nothing has happened.
+ * The fast path of lock operations: the lock's cell belongs to this thread, and incoming edges, if
+ * any, are irrelevant. False in any other case, and then nothing has happened.
  */
 bool tms_rt_lock_fast_path(struct tms_rt_thread *thread, struct tms_op *op);
 /* An operation without a cell in shadow memory goes to the engine. Takes the lock. */
@@ -483,7 +484,7 @@ void tms_rt_record_sync_flush(struct tms_rt_thread *thread);
 
 /* sync_objects.c */
 uintptr_t tms_rt_object_address(enum tms_rt_sync what, uint32_t id);
-/* Of memory that is about to be renewed by the thread, which then comes behind their use. */
+/* In memory that the thread is about to clear; clearing is ordered after their use. */
 void tms_rt_objects_gone(struct tms_rt_thread *thread, uintptr_t address, size_t size);
 void tms_rt_objects_restart(void);
 /* The thread ends with locks that it holds: a robust mutex can be taken by others then. */
@@ -563,7 +564,7 @@ struct tms_rt_function {
     _Atomic uint32_t label; /* if it is an atomic block, 0 if not; then it never will be */
     uint32_t name;          /* its label, in any case */
     uint32_t site;          /* of its begin, wherever it was called from */
-    bool assumed;           /* nobody said so: it is the default */
+    bool assumed;           /* by default, not by a rule */
     bool plumbing;          /* of the standard library: not what the programmer means */
     bool called;            /* when it is no block, a recording has calls of it */
     bool raced;             /* it made an access that raced */
@@ -633,7 +634,7 @@ static inline uint32_t tms_rt_frame_site(struct tms_rt_thread *thread)
     return thread->top->site != 0 || thread->top == thread->frames ? thread->top->site
                                                                    : tms_rt_find_frames(thread);
 }
-/* The site behind another, which the thread has not used lately; the entry will know it. */
+/* The site below another that is not in the thread's cache; enters it there. */
 uint32_t tms_rt_remember_site(struct tms_rt_site_entry *entry, uint32_t parent, uintptr_t pc);
 static inline uint32_t tms_rt_next_site(struct tms_rt_thread *thread, uint32_t parent, uintptr_t pc)
 {
@@ -684,7 +685,7 @@ uint64_t tms_rt_clock(void);
 void tms_rt_spool_event(struct tms_rt_thread *thread, const struct tms_spool_event *event);
 /* A transaction, just over, in which there was none. */
 void tms_rt_spool_empty_transaction(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
-/* One that does not make the blocks around it worth telling. */
+/* An event that does not cause the blocks around it to be recorded. */
 void tms_rt_spool_without_blocks(struct tms_rt_thread *thread, const struct tms_spool_event *event);
 /* As it is. */
 void tms_rt_spool_write(struct tms_rt_thread *thread, const struct tms_spool_event *event);

@@ -63,7 +63,7 @@ static void let_go(struct tms_rt_snapshot *snapshot)
     }
 }
 
-/* Nobody else can see it, so it may change. */
+/* It has no other reference, so it may change. */
 static bool is_alone(const struct tms_rt_snapshot *snapshot)
 {
     return atomic_load_explicit(&snapshot->references, memory_order_acquire) == 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Happens-before: vector clocks of threads, and what synchronisation objects carry from one thread
- * to the next.
+ * Happens-before: vector clocks of threads, and the clocks that synchronisation objects carry from
+ * one thread to the next.
  *
  * Time is the event number of a thread, so an access with number e of the thread in slot u happens
  * before what thread t does now iff t->seen[u] >= e. Only release and acquire move clocks: locks,
@@ -10,23 +10,23 @@
  *
  * Representation. A thread's clock is the array `seen`. An object holds the clock of the last
  * thread that released it as a snapshot: an immutable copy of `seen`, shared by all objects that
- * the thread releases until it learns something new, and reference counted. So a release costs
- * two stores as long as nothing new came in, and an acquire costs one comparison if the thread has
- * seen that release already; otherwise both cost what the number of threads is.
+ * the thread releases until it learns something new, and reference counted. So a release costs two
+ * stores as long as nothing new came in, and an acquire costs one comparison if the thread has seen
+ * that release already; otherwise both are linear in the number of threads.
  *
  * A clock into which several threads have released without an acquire between (shared locks,
  * barriers, read-modify-writes) is a sum: a vector of its own, slot 0.
  *
  * The wider order. What the kernel passes from thread to thread (kernel_channels.h) orders accesses
- * too, so such accesses do not race. But it is no conflict: verdicts must not depend on it, and
- * `seen` has nothing of it. It is in a second vector of the thread, `wider`, which only races and
- * predictions ask: an access happens before, in this order, if either has it. The order is
- * transitive, so `wider` goes where `seen` goes: each snapshot has a reference to that of its
- * thread. As long as nothing came through the kernel it is NULL everywhere, and costs a look at it
+ * too, so such accesses do not race. But it is no conflict: verdicts must not depend on it, so it
+ * is not in `seen`. It is in a second vector of the thread, `wider`, which only races and
+ * predictions use: an access happens before, in this order, if it does so in either. The order is
+ * transitive, so `wider` is passed on with `seen`: each snapshot has a reference to that of its
+ * thread. As long as nothing came through the kernel it is NULL everywhere, and costs one test
  * where a clock is joined.
  *
  * Locking: an object's clock is only touched by the thread that holds the object, or under the lock
- * of whoever owns the clock (the stripe of an atomic, the engine's lock). `seen` is its thread's.
+ * that protects the clock (the stripe of an atomic, the engine's lock). `seen` is its thread's.
  */
 #ifndef TMS_RUNTIME_THREAD_CLOCKS_H
 #define TMS_RUNTIME_THREAD_CLOCKS_H
@@ -65,7 +65,7 @@ bool tms_rt_clocks_start(void);
 void tms_rt_clock_start(struct tms_rt_thread *thread);
 /* The joined thread is over: everything it did comes before. */
 void tms_rt_clock_join(struct tms_rt_thread *thread, const struct tms_rt_thread *child);
-/* The thread does nothing more; whoever takes over its slot should come after that. */
+/* The thread has ended; the next thread in its slot should be ordered after it. */
 void tms_rt_clock_end(const struct tms_rt_thread *thread);
 bool tms_rt_clock_knows_end(const struct tms_rt_clock *clock, uint32_t slot);
 /* The descriptor is about to be used for another thread. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads: their descriptors, from the fork to the join. A descriptor is used again only when the
- * thread is over and nobody can join it any more; its index never.
+ * The thread registry: descriptors, from the fork to the join. A descriptor is reused only when the
+ * thread has ended and can no longer be joined; its index never.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "runtime/core/scheduler.h"
 #include "runtime/shadow/shadow.h"
 
-#define FRAMES       4096u /* deeper ones are not told apart */
+#define FRAMES       4096u /* deeper ones are not distinguished */
 #define FORGET_EVERY 4096u
 #define FORGET_LEAST 1024u /* indices in a row that are worth a system call */
 #define LIVING_MOST  2048u
@@ -367,7 +367,7 @@ void tms_rt_joining(struct tms_rt_thread *t)
     tms_rt_judge_rendezvous(t);
 }
 
-/* A child without events makes no edge: whoever joins it learns nothing. */
+/* A child without events makes no edge: a join with it orders nothing. */
 void tms_rt_join_thread(struct tms_rt_thread *t, struct tms_rt_thread *child, uintptr_t pc)
 {
     if (tms_rt_mode.checks) {

@@ -93,7 +93,9 @@ struct tms_transaction tms_rt_ring_find(const struct tms_frontier_thread *t, uin
                                     .location = past->location};
 }
 
-/* ---- transactions that nobody knows of -------------------------------------------------- */
+/*
+ * ---- transactions that only their thread knows ------------------------------------------
+ */
 
 static inline void run_from(struct tms_rt_thread *t, uint64_t begin)
 {
@@ -106,8 +108,7 @@ void tms_rt_publish_begin(struct tms_rt_thread *t, uint64_t begin)
     run_from(t, begin);
 }
 
-/* As tms_rt_refresh_filter, for a transaction that begins or ends with this event and meets nobody.
- */
+/* As tms_rt_refresh_filter, for a transaction without edges that begins or ends with this event. */
 static inline void refresh_filter_locally(struct tms_rt_thread *t, uint64_t event)
 {
     start_stretch(t->engine, event);
@@ -126,9 +127,8 @@ static __attribute__((noinline)) bool make_room(struct tms_rt_thread *t)
 }
 
 /*
- * Nearly all transactions meet nobody, and need no row in the matrices: nothing leads out of them
- * and nothing into them. So a transaction begins as a number in its thread. It gets its row when
- * the first edge comes into it, or when the first one leaves it.
+ * Nearly all transactions have no edges and need no row in the matrices. So a transaction begins as
+ * a number in its thread. It gets its row with its first incoming or outgoing edge.
  */
 void tms_rt_begin_locally(struct tms_rt_thread *t, uint32_t label, uint32_t site)
 {
@@ -170,9 +170,9 @@ static __attribute__((noinline)) void note_end(struct tms_rt_thread *t, uint32_t
 }
 
 /*
- * Most transactions that meet nobody do nothing new either: their begin is the last entry of the
- * log. Then there was no transaction. Who reads log and history at this moment looks for earlier
- * events.
+ * Most transactions without edges add no events either: their begin is the last entry of the log.
+ * It is removed as if there had been no transaction. Concurrent readers of log and ring look for
+ * earlier events.
  */
 static inline void forget_idle(struct tms_rt_thread *t)
 {
@@ -183,9 +183,9 @@ static inline void forget_idle(struct tms_rt_thread *t)
 }
 
 /*
- * The exchange is due although hardly ever anybody has looked: another thread may be opening the
- * transaction this very moment, for an edge out of it. One of the two must learn that it came too
- * late, or the transaction would have a row that nobody closes.
+ * The exchange is needed although a conflict is rare: another thread may be opening the transaction
+ * at this moment, for an edge out of it. One of the two must learn that it came too late, or the
+ * transaction's row would never be closed.
  */
 bool tms_rt_end_locally(struct tms_rt_thread *t, uint32_t label, uint32_t site)
 {

@@ -219,7 +219,7 @@ int tms_rt_take_violation(struct tms_frontier *f, const struct tms_violation *vi
 
 /* ---- blocks that still run -------------------------------------------------------------- */
 
-/* Tells one state of a pending violation from the next. */
+/* Distinguishes the states of a pending violation. */
 static uint64_t state_of(const struct tms_violation *violation)
 {
     return violation->event << 24 ^ (uint64_t)violation->cycle_length << 13 ^

@@ -19,7 +19,7 @@
 struct row {
     uint64_t key; /* 0: free */
     struct tms_spool_window
-        *record; /* NULL: nobody else has used the memory, or there is no room */
+        *record; /* NULL: no other thread has used the memory, or there is no room */
     struct tms_spool_window window;
 };
 
@@ -65,8 +65,8 @@ static const struct tms_rt_open *innermost_at(const struct tms_rt_thread *t, uin
 /* ---- who else uses it --------------------------------------------------------------------- */
 
 /*
- * Does it matter who comes in between? Where a thread reads twice, others have to write; its own
- * write matters to whoever uses the memory.
+ * Does it matter which thread comes in between? Between two reads only a write matters; around the
+ * thread's own write any use of the memory does.
  */
 static bool matters(uint8_t used, bool writes)
 {

@@ -2,11 +2,11 @@
 /*
  * Windows that a run with a schedule has seen: two accesses of a thread to the same memory inside
  * one activation of a block, where other threads use that memory too; and, where memory is not
- * watched, two acquires of the same lock. They go to the spool as they are seen, for later runs to
- * hold a thread there (docs/user/schedules.md).
+ * watched, two acquires of the same lock. They are written to the spool as they are seen, for later
+ * runs to hold a thread there (docs/user/schedules.md).
  *
  * A table of bounded size holds one row for each block, pair of instructions and place to hold. A
- * window whose memory nobody else has used yet waits there until somebody has, or the process ends.
+ * window whose memory no other thread has used yet waits there until one does, or the process ends.
  */
 #ifndef TMS_RUNTIME_WINDOW_LEARNING_H
 #define TMS_RUNTIME_WINDOW_LEARNING_H

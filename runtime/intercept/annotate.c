@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the programmer states: the functions of tmesis/annotate.h, the public functions of
- * ThreadSanitizer for locks and order, and the dynamic annotations, Annotate…, that libraries
- * such as abseil and gperftools call.
+ * Annotations: the functions of tmesis/annotate.h, the public functions of ThreadSanitizer for
+ * locks and order, and the dynamic annotations (Annotate…) that libraries such as abseil and
+ * gperftools call.
  *
- * A program may bring the dynamic annotations along, as functions that do nothing. So ours are
- * weak: linked in front of the program they win over weak ones, and give way to others.
+ * A program may define the dynamic annotations itself, as functions that do nothing. So ours are
+ * weak: linked before the program they override weak definitions and give way to strong ones.
  *
- * "Happens before" and "happens after" are operations of a semaphore: whatever comes after on an
- * object comes behind everything before it.
+ * "Happens before" and "happens after" are semaphore operations: each operation on an object is
+ * ordered after all earlier ones on it.
  */
 #include <tmesis/annotate.h>
 
@@ -53,56 +53,56 @@ static void ignore_all(struct tms_rt_thread *thread, int change)
 
 void(tmesis_begin)(const char *name)
 {
-    TMS_RT_TELL(tms_rt_begin(thread, name, TMS_RT_PC()));
+    TMS_RT_REPORT(tms_rt_begin(thread, name, TMS_RT_PC()));
 }
 
 void(tmesis_end)(void)
 {
-    TMS_RT_TELL(tms_rt_end(thread, TMS_RT_PC()));
+    TMS_RT_REPORT(tms_rt_end(thread, TMS_RT_PC()));
 }
 
 void(tmesis_new_memory)(const volatile void *address, size_t size)
 {
-    TMS_RT_TELL(tms_rt_clear_history((uintptr_t)address, size));
+    TMS_RT_REPORT(tms_rt_clear_history((uintptr_t)address, size));
 }
 
 /* The counts first, so that the report has them as they are here. */
 void(tmesis_report)(void)
 {
-    TMS_RT_TELL(tms_rt_publish());
+    TMS_RT_REPORT(tms_rt_publish());
     tms_rt_ask_report();
 }
 
 void(tmesis_name_thread)(const char *name)
 {
     if (name != NULL) {
-        TMS_RT_TELL(tms_rt_name_thread(thread, name));
+        TMS_RT_REPORT(tms_rt_name_thread(thread, name));
     }
 }
 
 void(tmesis_name_lock)(const volatile void *lock, const char *name)
 {
     if (name != NULL) {
-        TMS_RT_TELL(tms_rt_name_object(plain(lock), name));
+        TMS_RT_REPORT(tms_rt_name_object(plain(lock), name));
     }
 }
 
 void(tmesis_name_memory)(const volatile void *address, const char *name)
 {
     if (name != NULL) {
-        TMS_RT_TELL(tms_rt_name_object(plain(address), name));
+        TMS_RT_REPORT(tms_rt_name_object(plain(address), name));
     }
 }
 
-#define ABOUT(name, tell)                                                                          \
+#define ABOUT(name, call)                                                                          \
     void(name)(const volatile void *object)                                                        \
     {                                                                                              \
-        TMS_RT_TELL(tell(thread, plain(object), TMS_RT_PC()));                                     \
+        TMS_RT_REPORT(call(thread, plain(object), TMS_RT_PC()));                                   \
     }
-#define IGNORE(name, tell, change)                                                                 \
+#define IGNORE(name, call, change)                                                                 \
     void(name)(void)                                                                               \
     {                                                                                              \
-        TMS_RT_TELL(tell(thread, change));                                                         \
+        TMS_RT_REPORT(call(thread, change));                                                       \
     }
 #define LOCK_GONE(thread, lock, pc) tms_rt_sync_gone(TMS_RT_LOCK, lock)
 
@@ -161,7 +161,7 @@ IGNORE(__tsan_ignore_thread_end, ignore_all, -1)
 static void renew_lock(const void *lock, unsigned flags)
 {
     if ((flags & LINKER_INIT) == 0) {
-        TMS_RT_TELL(tms_rt_sync_gone(TMS_RT_LOCK, lock));
+        TMS_RT_REPORT(tms_rt_sync_gone(TMS_RT_LOCK, lock));
     }
 }
 
@@ -176,13 +176,13 @@ void __tsan_mutex_destroy(void *lock, unsigned flags)
 }
 
 /*
- * Between pre and post the program is inside of its lock, and what it reads and writes there is
- * nobody's business; a divert is a way out and back, for a callback.
+ * Between pre and post the program is inside its lock implementation, whose reads and writes are
+ * not checked; a divert leaves that section for a callback.
  */
 #define INSIDE(name, change)                                                                       \
     void __tsan_mutex_##name(void *lock, unsigned flags)                                           \
     {                                                                                              \
-        TMS_RT_TELL(ignore_all(thread, change));                                                   \
+        TMS_RT_REPORT(ignore_all(thread, change));                                                 \
     }
 
 INSIDE(pre_lock, 1)
@@ -224,24 +224,24 @@ static int releasing(struct tms_rt_thread *thread, const void *lock, unsigned fl
 
 void __tsan_mutex_post_lock(void *lock, unsigned flags, int depth)
 {
-    TMS_RT_TELL(acquired(thread, lock, flags, depth, TMS_RT_PC()));
+    TMS_RT_REPORT(acquired(thread, lock, flags, depth, TMS_RT_PC()));
 }
 
 int __tsan_mutex_pre_unlock(void *lock, unsigned flags)
 {
     int depth = 1;
-    TMS_RT_TELL(depth = releasing(thread, lock, flags, TMS_RT_PC()));
+    TMS_RT_REPORT(depth = releasing(thread, lock, flags, TMS_RT_PC()));
     return depth;
 }
 
 /* ---- dynamic annotations ---------------------------------------------------------------- */
 
 /* The first two parameters are file and line of the annotation. */
-#define ANNOTATE(name, parameters, tell)                                                           \
+#define ANNOTATE(name, parameters, call)                                                           \
     TMS_RT_INTERPOSE void name(const char *file, int line, TMS_RT_LIST parameters);                \
     void name(const char *file, int line, TMS_RT_LIST parameters)                                  \
     {                                                                                              \
-        TMS_RT_TELL(tell);                                                                         \
+        TMS_RT_REPORT(call);                                                                       \
     }
 #define TMS_RT_LIST(...) __VA_ARGS__
 
@@ -269,11 +269,11 @@ ANNOTATE(AnnotateNewMemory, (const void *address, size_t size),
          tms_rt_clear_history((uintptr_t)address, size))
 ANNOTATE(AnnotateThreadName, (const char *name), tms_rt_name_thread(thread, name))
 
-#define ANNOTATE_IGNORE(name, tell, change)                                                        \
+#define ANNOTATE_IGNORE(name, call, change)                                                        \
     TMS_RT_INTERPOSE void name(const char *file, int line);                                        \
     void name(const char *file, int line)                                                          \
     {                                                                                              \
-        TMS_RT_TELL(tell(thread, change));                                                         \
+        TMS_RT_REPORT(call(thread, change));                                                       \
     }
 ANNOTATE_IGNORE(AnnotateIgnoreReadsBegin, ignore_reads, 1)
 ANNOTATE_IGNORE(AnnotateIgnoreReadsEnd, ignore_reads, -1)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The threads of C11. The C library has them call its POSIX functions under inner names, which
- * nobody can interpose, so each is taken by itself. Where a C library does use the outer names,
- * what is told twice does no harm: the runtime takes a second acquire for a re-entrant one.
+ * C11 threads. The C library calls its POSIX functions under internal names, which can't be
+ * interposed, so each function is intercepted here. If a C library does use the public names,
+ * reporting an operation twice is harmless: the runtime takes the second acquire for a re-entrant
+ * one.
  */
 #include <threads.h>
 #include <time.h>
@@ -63,7 +64,7 @@ TMS_RT_RENEWS(mtx_init, (mtx_t * object, int type), (object, type), TMS_RT_LOCK,
 TMS_RT_REAL(void, mtx_destroy, (mtx_t *))
 TMS_RT_INTERPOSE void mtx_destroy(mtx_t *lock)
 {
-    TMS_RT_TELL(tms_rt_sync_gone(TMS_RT_LOCK, lock));
+    TMS_RT_REPORT(tms_rt_sync_gone(TMS_RT_LOCK, lock));
     real_mtx_destroy()(lock);
 }
 
@@ -79,7 +80,7 @@ TMS_RT_RENEWS(cnd_init, (cnd_t * object), (object), TMS_RT_CONDITION, NULL)
 TMS_RT_REAL(void, cnd_destroy, (cnd_t *))
 TMS_RT_INTERPOSE void cnd_destroy(cnd_t *condition)
 {
-    TMS_RT_TELL(tms_rt_sync_gone(TMS_RT_CONDITION, condition));
+    TMS_RT_REPORT(tms_rt_sync_gone(TMS_RT_CONDITION, condition));
     real_cnd_destroy()(condition);
 }
 

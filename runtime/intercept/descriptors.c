@@ -24,7 +24,7 @@
     TMS_RT_REAL(int, name, parameters)                                                             \
     TMS_RT_INTERPOSE int name parameters                                                           \
     {                                                                                              \
-        TMS_RT_TELL(tms_rt_file_sends(thread, file));                                              \
+        TMS_RT_REPORT(tms_rt_file_sends(thread, file));                                            \
         return real_##name() arguments;                                                            \
     }
 
@@ -37,7 +37,7 @@ TMS_RT_REAL(int, epoll_ctl, (int, int, int, struct epoll_event *))
 TMS_RT_INTERPOSE int epoll_ctl(int poll, int operation, int file, struct epoll_event *event)
 {
     if (operation != EPOLL_CTL_DEL) {
-        TMS_RT_TELL(tms_rt_file_watched(thread, poll, file));
+        TMS_RT_REPORT(tms_rt_file_watched(thread, poll, file));
     }
     return real_epoll_ctl()(poll, operation, file, event);
 }
@@ -62,7 +62,7 @@ OPENS(epoll_create1, (int flags), (flags), tms_rt_file_opened(made))
 OPENS(signalfd, (int file, const sigset_t *set, int flags), (file, set, flags),
       tms_rt_file_takes_signals(made))
 OPENS(socketpair, (int domain, int type, int protocol, int pair[2]), (domain, type, protocol, pair),
-      TMS_RT_TELL(((void)thread, tms_rt_files_paired(pair[0], pair[1]))))
+      TMS_RT_REPORT(((void)thread, tms_rt_files_paired(pair[0], pair[1]))))
 
 /* ---- copies ----------------------------------------------------------------------------- */
 

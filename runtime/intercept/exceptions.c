@@ -33,7 +33,7 @@ static void leave_inlined(struct tms_rt_thread *thread)
 UNWINDER(_Unwind_Reason_Code, _Unwind_RaiseException, (struct _Unwind_Exception *))
 static _Unwind_Reason_Code raise_exception(struct _Unwind_Exception *exception)
 {
-    TMS_RT_TELL(leave_inlined(thread));
+    TMS_RT_REPORT(leave_inlined(thread));
     return real__Unwind_RaiseException()(exception);
 }
 INTERPOSE(raise_exception)
@@ -42,7 +42,7 @@ _Unwind_Reason_Code _Unwind_RaiseException(struct _Unwind_Exception *exception);
 UNWINDER(_Unwind_Reason_Code, _Unwind_Resume_or_Rethrow, (struct _Unwind_Exception *))
 static _Unwind_Reason_Code raise_again(struct _Unwind_Exception *exception)
 {
-    TMS_RT_TELL(leave_inlined(thread));
+    TMS_RT_REPORT(leave_inlined(thread));
     return real__Unwind_Resume_or_Rethrow()(exception);
 }
 INTERPOSE(raise_again)
@@ -53,7 +53,7 @@ static void *begin_catch(void *exception)
 {
     uintptr_t frame = (uintptr_t)__builtin_dwarf_cfa();
 
-    TMS_RT_TELL(tms_rt_unwind(thread, frame));
+    TMS_RT_REPORT(tms_rt_unwind(thread, frame));
     return real___cxa_begin_catch()(exception);
 }
 INTERPOSE(begin_catch) void *__cxa_begin_catch(void *exception);

@@ -23,7 +23,7 @@
 
 static struct tms_rt_thread *begin_fork(void)
 {
-    TMS_RT_TELL(tms_rt_child_starts(thread));
+    TMS_RT_REPORT(tms_rt_child_starts(thread));
     tms_rt_fork_begins();
     return tms_rt_enter();
 }
@@ -61,7 +61,7 @@ FORKS(forkpty,
       (int *terminal, char *name, const struct termios *settings, const struct winsize *size),
       (terminal, name, settings, size))
 
-/* The child would share our memory, and all that it does there would be told as the parent's. */
+/* The child would share our memory, and its accesses would be recorded as the parent's. */
 TMS_RT_INTERPOSE pid_t vfork(void)
 {
     return fork();
@@ -100,13 +100,13 @@ static void warn_of_futexes(void)
 }
 
 /* A wait for another thread to change a word: what libraries make their own locks of. */
-static void tell_futex(long operation, uintptr_t pc)
+static void report_futex(long operation, uintptr_t pc)
 {
     int command = (int)operation & FUTEX_CMD_MASK;
     if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) {
-        TMS_RT_TELL(tms_rt_rendezvous(thread, pc));
+        TMS_RT_REPORT(tms_rt_rendezvous(thread, pc));
     }
-    TMS_RT_TELL(((void)thread, warn_of_futexes()));
+    TMS_RT_REPORT(((void)thread, warn_of_futexes()));
 }
 
 TMS_RT_REAL(long, syscall, (long, ...))
@@ -132,7 +132,7 @@ TMS_RT_INTERPOSE long syscall(long number, ...)
         tms_rt_stop_watching(TMS_SPOOL_LOST_SANDBOX);
     }
     if (number == SYS_futex) {
-        tell_futex(word[1], TMS_RT_PC());
+        report_futex(word[1], TMS_RT_PC());
     }
     return forks ? end_fork(thread, result) : result;
 }
@@ -148,7 +148,7 @@ static int start_clone(void *argument)
 {
     struct clone_start *start = argument;
     end_fork(start->thread, 0);
-    TMS_RT_TELL(tms_rt_unwind(thread, UINTPTR_MAX));
+    TMS_RT_REPORT(tms_rt_unwind(thread, UINTPTR_MAX));
     int status = start->function(start->argument);
     tms_rt_finish("exit"); /* what follows is the bare system call */
     return status;
@@ -205,12 +205,12 @@ TMS_RT_INTERPOSE int daemon(int keep_directory, int keep_files)
     TMS_RT_REAL(int, name, parameters)                                                             \
     TMS_RT_INTERPOSE int name parameters                                                           \
     {                                                                                              \
-        TMS_RT_TELL({                                                                              \
+        TMS_RT_REPORT({                                                                            \
             tms_rt_exec_notes(program, variables);                                                 \
             tms_rt_exec_begins();                                                                  \
         });                                                                                        \
         int result = real_##name() arguments;                                                      \
-        TMS_RT_TELL(tms_rt_exec_failed());                                                         \
+        TMS_RT_REPORT(tms_rt_exec_failed());                                                       \
         return result;                                                                             \
     }
 
@@ -236,7 +236,7 @@ static size_t count_arguments(const char *first, va_list *list)
     return count;
 }
 
-/* Leaves `list` behind the end of the arguments. */
+/* Leaves `list` after the last argument. */
 static void gather_arguments(const char *first, va_list *list, const char **out)
 {
     for (const char *argument = first; argument != NULL; argument = va_arg(*list, const char *)) {
@@ -276,7 +276,7 @@ EXECUTES_LIST(execle, execve(path, ARGUMENTS, va_arg(list, char *const *)))
         pid_t *child, const char *path, const posix_spawn_file_actions_t *actions,                 \
         const posix_spawnattr_t *attributes, char *const argument[], char *const environment[])    \
     {                                                                                              \
-        TMS_RT_TELL({                                                                              \
+        TMS_RT_REPORT({                                                                            \
             tms_rt_exec_notes(path, environment);                                                  \
             tms_rt_child_starts(thread);                                                           \
         });                                                                                        \
@@ -307,9 +307,9 @@ static void at_quick_end(void)
 }
 
 /*
- * What a child may call after fork, or a signal handler, is looked up now: looking up takes a
- * lock of the dynamic linker, which another thread may have held. Handlers of quick_exit run in
- * reverse order, so the first one to be registered runs behind all of the program's.
+ * Functions that a child may call after fork, or a signal handler, are looked up now: a lookup
+ * takes a lock of the dynamic linker, which another thread may hold at the fork. quick_exit
+ * handlers run in reverse order, so the first one registered runs after all of the program's.
  */
 __attribute__((constructor(101))) static void prepare(void)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looking for the definition of a function that the program would have called without us: the
- * next one behind the executable, in the order in which the dynamic linker searches.
+ * Finds the definition of a function that the program would call without this runtime: the next one
+ * after the executable in the dynamic linker's search order.
  *
- * This runs before any constructor, from whatever is called first, so it relies on nothing but
- * the dynamic linker. The dynamic linker itself may allocate meanwhile, which comes back here
- * through malloc: malloc_intercept.c asks tms_rt_looking_up() and then does without the real
- * malloc.
+ * This runs before any constructor, from whichever function is called first, so it relies on
+ * nothing but the dynamic linker. The dynamic linker may allocate meanwhile and re-enter through
+ * malloc: malloc_intercept.c checks tms_rt_looking_up() and then serves the request without the
+ * real malloc.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -24,8 +24,8 @@ bool tms_rt_looking_up(void)
 }
 
 /*
- * C++ that came in with dlopen is not behind the executable, and asks us for operator new all
- * the same, and preload/ for what exceptions need.
+ * A C++ library loaded with dlopen is not in the search order after the executable, but still binds
+ * operator new, and in preload/ the functions of exceptions, to ours.
  */
 static void *look_in_loaded(const char *name)
 {

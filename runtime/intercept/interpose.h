@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The real functions behind those that the runtime takes the place of.
+ * Access to the real functions that the runtime interposes.
  *
  *     TMS_RT_REAL(int, pthread_mutex_lock, (pthread_mutex_t *))
  *
- * declares `real_pthread_mutex_lock()`, which gives the address of the next definition, looked
- * up at the first call. Looking up may allocate: malloc_intercept.c serves that from a small
- * buffer.
+ * declares `real_pthread_mutex_lock()`, which returns the address of the next definition, looked up
+ * at the first call. The lookup may allocate: malloc_intercept.c serves that from a small buffer.
  */
 #ifndef TMS_RUNTIME_INTERPOSE_H
 #define TMS_RUNTIME_INTERPOSE_H
@@ -45,10 +44,10 @@ bool tms_rt_looking_up(void);
 #define TMS_RT_REAL(result, name, arguments) TMS_RT_REAL_NEXT(result, name, arguments, NULL, NULL)
 
 /*
- * Tells the runtime of something that this thread does: `call` speaks of it as `thread`, and is
- * left out when the runtime is not concerned. errno stays as it is.
+ * Reports an operation of this thread to the runtime: `call` refers to the thread as `thread`, and
+ * is skipped when the runtime is not to be entered. Preserves errno.
  */
-#define TMS_RT_TELL(call)                                                                          \
+#define TMS_RT_REPORT(call)                                                                        \
     do {                                                                                           \
         struct tms_rt_thread *thread = tms_rt_enter();                                             \
         if (thread != NULL) {                                                                      \
@@ -60,8 +59,8 @@ bool tms_rt_looking_up(void);
     } while (0)
 
 /* The same for what the functions on the stack are to be known for. */
-#define TMS_RT_TELL_HERE(call)                                                                     \
-    TMS_RT_TELL({                                                                                  \
+#define TMS_RT_REPORT_HERE(call)                                                                   \
+    TMS_RT_REPORT({                                                                                \
         TMS_RT_SYNC_STACK(thread);                                                                 \
         call;                                                                                      \
     })

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buffers that the kernel or the C library fills or takes: read and write, sockets, the streams of
- * stdio and the printf family into memory. What is filled is told afterwards, as many bytes as
- * came; what is taken is told before, all of it, since whoever is waiting at the other end may go
- * on before this thread does. Arguments of printf, iovecs and other small structures are not told.
+ * Buffers that the kernel or the C library reads or writes: read and write, sockets, stdio streams
+ * and the printf family into memory. Writes to the program's memory are recorded afterwards, for
+ * the bytes that were transferred. Reads from it are recorded before, for the whole buffer, since
+ * the receiver may continue before this thread does. Arguments of printf, iovecs and other small
+ * structures are not recorded.
  */
 #undef _FORTIFY_SOURCE
 #include <stdarg.h>
@@ -19,24 +20,24 @@
 
 static void filled(void *buffer, size_t size, uintptr_t pc)
 {
-    TMS_RT_TELL(tms_rt_access(thread, (uintptr_t)buffer, size, TMS_RT_WRITE, pc));
+    TMS_RT_REPORT(tms_rt_access(thread, (uintptr_t)buffer, size, TMS_RT_WRITE, pc));
 }
 
 static void taken(const void *buffer, size_t size, uintptr_t pc)
 {
-    TMS_RT_TELL(tms_rt_access(thread, (uintptr_t)buffer, size, TMS_RT_READ, pc));
+    TMS_RT_REPORT(tms_rt_access(thread, (uintptr_t)buffer, size, TMS_RT_READ, pc));
 }
 
 /* Before what came with it. */
 static void received(int file, uintptr_t pc)
 {
-    TMS_RT_TELL(tms_rt_received(thread, file, pc));
+    TMS_RT_REPORT(tms_rt_received(thread, file, pc));
 }
 
 /* After what goes with it. */
 static void sends(int file)
 {
-    TMS_RT_TELL(tms_rt_file_sends(thread, file));
+    TMS_RT_REPORT(tms_rt_file_sends(thread, file));
 }
 
 /* ---- one buffer ------------------------------------------------------------------------- */
@@ -53,7 +54,10 @@ static void sends(int file)
         return came;                                                                               \
     }
 
-/* The same from whoever is at the other end. 0 is the end, which is news as well. */
+/*
+ * The same, received from another thread or process. 0 means end of file, which is information as
+ * well.
+ */
 #define RECEIVES(name, parameters, arguments)                                                      \
     TMS_RT_REAL(ssize_t, name, parameters)                                                         \
     TMS_RT_INTERPOSE ssize_t name parameters;                                                      \
@@ -77,7 +81,7 @@ static void sends(int file)
         return real_##name() arguments;                                                            \
     }
 
-/* The same for whoever is at the other end. */
+/* The same, sent to another thread or process. */
 #define SENDS(name, parameters, arguments)                                                         \
     TMS_RT_REAL(ssize_t, name, parameters)                                                         \
     TMS_RT_INTERPOSE ssize_t name parameters                                                       \
@@ -251,7 +255,7 @@ struct text {
     uintptr_t pc;
 };
 
-static void tell_text(void *argument)
+static void record_text(void *argument)
 {
     const struct text *text = argument;
     tms_rt_access(text->thread, (uintptr_t)text->start, text->size, TMS_RT_WRITE, text->pc);
@@ -266,9 +270,9 @@ static int printed(char *to, size_t room, int length, uintptr_t pc)
     struct text text = {.start = to, .pc = pc};
     text.size = (size_t)length < room ? (size_t)length + 1 : room;
     if (length >= 0 && room > 0) {
-        TMS_RT_TELL({
+        TMS_RT_REPORT({
             text.thread = thread;
-            tms_rt_call_deep(tell_text, &text);
+            tms_rt_call_deep(record_text, &text);
         });
     }
     return length;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting in the kernel for others: descriptors that become ready, connections, child processes,
- * signals. Who returns from such a wait has heard from somebody, which `judge` has to know
- * (docs/user/judge.md), and comes after what that one did before (kernel_channels.h). What reads
- * from a descriptor is in io_intercept.c.
+ * Waits in the kernel: for descriptors that become ready, connections, child processes, signals. A
+ * thread that returns from such a wait was notified by another thread, which `judge` has to know
+ * (docs/user/judge.md), and is ordered after what that thread did before (kernel_channels.h). Reads
+ * from descriptors are in io_intercept.c.
  *
  * The real functions are called from outside the runtime: they block, are cancelled, and are
  * interrupted by handlers. Handlers may call most of them, so they are looked up at the start and
- * not with the first call. A mere look (a timeout of 0, WNOHANG) counts if it finds something.
- * Waiting for no descriptor at all is sleeping, and does not count.
+ * not with the first call. A poll (a timeout of 0, WNOHANG) counts if it finds something. Waiting
+ * for no descriptor at all is sleeping, and does not count.
  */
 #undef _FORTIFY_SOURCE
 #include <poll.h>
@@ -43,7 +43,7 @@ static bool is_zero(const struct timespec *time)
         result came = real_##name() arguments;                                                     \
         tms_rt_waits(false);                                                                       \
         if (heard) {                                                                               \
-            TMS_RT_TELL({                                                                          \
+            TMS_RT_REPORT({                                                                        \
                 learns;                                                                            \
                 tms_rt_rendezvous(thread, TMS_RT_PC());                                            \
             });                                                                                    \
@@ -57,7 +57,7 @@ static bool is_zero(const struct timespec *time)
 
 /* A time-out, or a signal, ends a wait as well; `looks`: it was none. */
 #define HAS_WAITED(looks) (came > 0 || (count > 0 && (came == 0 ? !(looks) : errno == EINTR)))
-/* What happened to a descriptor is told by the read or accept that follows. */
+/* The read or accept that follows reports what happened to the descriptor. */
 #define POLLS(name, parameters, arguments, looks)                                                  \
     WAITS(int, name, parameters, arguments, HAS_WAITED(looks), )
 #define IS_WOKEN (came > 0 ? tms_rt_file_receives(thread, file) : false)

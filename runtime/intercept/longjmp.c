@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Jumps to other stacks or frames. longjmp: the functions that it jumps out of never say that they
- * are left, so the runtime is told which frame comes out on top; a jump out of a handler may have
- * to wait (signal_handlers.c). glibc hides the saved stack pointer (turned and mixed with a secret
- * of the thread control block, against attackers), which is undone here.
+ * Jumps to other stacks or frames. The functions that longjmp skips never report their exit, so the
+ * runtime is given the frame that becomes the top; a jump out of a handler may have to wait
+ * (signal_handlers.c). glibc mangles the saved stack pointer (rotated and xored with a secret of
+ * the thread control block, against attackers), which is undone here.
  */
 #include <setjmp.h>
 #include <stdatomic.h>
@@ -36,14 +36,14 @@ static uintptr_t saved_stack_pointer(const struct __jmp_buf_tag *buffer)
     {                                                                                              \
         uintptr_t target = saved_stack_pointer(buffer);                                            \
         tms_rt_leave_later(target, again_##name, buffer, value);                                   \
-        TMS_RT_TELL(tms_rt_unwind(thread, target));                                                \
+        TMS_RT_REPORT(tms_rt_unwind(thread, target));                                              \
         real_##name()(buffer, value);                                                              \
         __builtin_unreachable();                                                                   \
     }
 
 /*
- * Fibres: several stacks in turn on one thread. The functions on them are not told apart, so one
- * that is left in the middle of a block seems to go on in the next.
+ * Fibres: several stacks take turns on one thread. The runtime does not distinguish the functions
+ * on them, so a block that is left in the middle seems to continue in the next fibre.
  */
 static void warn_of_fibres(void)
 {
@@ -57,7 +57,7 @@ static void warn_of_fibres(void)
 TMS_RT_REAL(int, swapcontext, (ucontext_t *, const ucontext_t *))
 TMS_RT_INTERPOSE int swapcontext(ucontext_t *from, const ucontext_t *to)
 {
-    TMS_RT_TELL(((void)thread, warn_of_fibres()));
+    TMS_RT_REPORT(((void)thread, warn_of_fibres()));
     return real_swapcontext()(from, to);
 }
 

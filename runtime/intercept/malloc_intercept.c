@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The heap and the mappings of the program. Memory that is given back is told before, memory
- * that is had is told after the real function, so that nobody else has it in between.
+ * The program's heap and mappings. Freed memory is reported before the real function, allocated
+ * memory after it, so that no other thread owns it in between.
  *
- * realloc is what it does: the old block is read, the new one is written, the old one is gone.
- * The order that this makes between threads would be lost if the new block were just new.
+ * realloc is recorded as its parts: the old block is read, the new one written, the old one freed.
+ * If the new block were just new, the order that this makes between threads would be lost.
  *
- * C++: operator new of the C++ library calls malloc, which would make the library the place of
- * every allocation, so it is interposed to remember its caller. delete calls free, which is all
- * that the runtime wants to know.
+ * C++: operator new of the C++ library calls malloc, which would make the library the site of every
+ * allocation, so it is interposed to record its caller. delete calls free, and needs no
+ * interception.
  */
 #include <malloc.h>
 #include <stdarg.h>
@@ -104,7 +104,7 @@ static uintptr_t caller_or(uintptr_t pc)
 static void *had(void *block, size_t size, uintptr_t pc)
 {
     if (block != NULL) {
-        TMS_RT_TELL(tms_rt_allocated(thread, (uintptr_t)block, size, pc));
+        TMS_RT_REPORT(tms_rt_allocated(thread, (uintptr_t)block, size, pc));
     }
     return block;
 }
@@ -137,7 +137,7 @@ TMS_RT_INTERPOSE void free(void *block)
     if (block == NULL || is_early(block) || without_heap()) {
         return;
     }
-    TMS_RT_TELL(tms_rt_freed(thread, (uintptr_t)block));
+    TMS_RT_REPORT(tms_rt_freed(thread, (uintptr_t)block));
     real_free()(block);
 }
 
@@ -154,14 +154,14 @@ static void *move_early(void *block, size_t size)
     return moved;
 }
 
-static void tell_moving(struct tms_rt_thread *thread, void *block, size_t kept, uintptr_t pc)
+static void record_old_block(struct tms_rt_thread *thread, void *block, size_t kept, uintptr_t pc)
 {
     tms_rt_access(thread, (uintptr_t)block, kept, TMS_RT_READ, pc);
     tms_rt_freed(thread, (uintptr_t)block);
 }
 
-static void tell_moved(struct tms_rt_thread *thread, void *block, size_t size, size_t kept,
-                       uintptr_t pc)
+static void record_new_block(struct tms_rt_thread *thread, void *block, size_t size, size_t kept,
+                             uintptr_t pc)
 {
     tms_rt_allocated(thread, (uintptr_t)block, size, pc);
     tms_rt_access(thread, (uintptr_t)block, kept, TMS_RT_WRITE, pc);
@@ -180,10 +180,10 @@ static void *resize(void *block, size_t size, uintptr_t pc)
     }
     size_t old_size = real_malloc_usable_size()(block);
     size_t kept = old_size < size ? old_size : size;
-    TMS_RT_TELL(tell_moving(thread, block, kept, pc));
+    TMS_RT_REPORT(record_old_block(thread, block, kept, pc));
     void *moved = real_realloc()(block, size);
     if (moved != NULL) {
-        TMS_RT_TELL(tell_moved(thread, moved, size, kept, pc));
+        TMS_RT_REPORT(record_new_block(thread, moved, size, kept, pc));
     } else if (size != 0) { /* it failed, and the block is where it was */
         had(block, old_size, pc);
     }
@@ -232,8 +232,9 @@ ALLOCATES(pvalloc, (size_t size), (size))
 /* ---- C++ -------------------------------------------------------------------------------- */
 
 /*
- * Without a C++ library behind us (it may be linked statically, and operator new with it would
- * have been ours) the fallbacks do it. std::__throw_bad_alloc() is there if the program has it.
+ * Without a C++ library after us in the search order (it may be linked statically, and then
+ * operator new would be ours) the fallbacks serve. std::__throw_bad_alloc() exists if the program
+ * has it.
  */
 extern void _ZSt17__throw_bad_allocv(void) __attribute__((weak));
 
@@ -295,7 +296,7 @@ NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const vo
 static void *mapped(void *start, size_t size)
 {
     if (start != MAP_FAILED) {
-        TMS_RT_TELL(tms_rt_clear_history((uintptr_t)start, size));
+        TMS_RT_REPORT(tms_rt_clear_history((uintptr_t)start, size));
     }
     return start;
 }
@@ -325,8 +326,8 @@ TMS_RT_INTERPOSE int mlockall(int flags)
         return real_mlockall()(flags);
     }
     if (real_mlockall()(flags | MCL_ONFAULT) != 0) {
-        TMS_RT_TELL(tms_rt_warn("mlockall had no effect: the program is watched, and has no "
-                                "privilege to lock the runtime's memory"));
+        TMS_RT_REPORT(tms_rt_warn("mlockall had no effect: the program is watched, and has no "
+                                  "privilege to lock the runtime's memory"));
         errno = before;
     }
     return 0;
@@ -335,7 +336,7 @@ TMS_RT_INTERPOSE int mlockall(int flags)
 TMS_RT_REAL(int, munmap, (void *, size_t))
 TMS_RT_INTERPOSE int munmap(void *start, size_t size)
 {
-    TMS_RT_TELL(tms_rt_clear_history((uintptr_t)start, size));
+    TMS_RT_REPORT(tms_rt_clear_history((uintptr_t)start, size));
     return real_munmap()(start, size);
 }
 
@@ -357,7 +358,7 @@ TMS_RT_INTERPOSE void *mremap(void *start, size_t size, size_t new_size, int fla
         }
     }
     if (flags & MREMAP_MAYMOVE) {
-        TMS_RT_TELL(tms_rt_clear_history((uintptr_t)start, size));
+        TMS_RT_REPORT(tms_rt_clear_history((uintptr_t)start, size));
     }
     void *result = real_mremap()(start, size, new_size, flags, target);
     return flags & MREMAP_MAYMOVE ? mapped(result, new_size) : result;

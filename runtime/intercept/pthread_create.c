@@ -2,15 +2,15 @@
 /*
  * Threads: creation, end, join, detaching, names.
  *
- * The end of a thread is seen by the destructor of a thread-specific value, however the thread
- * ends: return, pthread_exit, cancellation. Other destructors may still run code of the program,
- * so ours asks to be called again until the last round that POSIX promises; C++ destructors of
+ * The destructor of a thread-specific value sees the end of a thread, however the thread ends:
+ * return, pthread_exit, cancellation. Other destructors may still run code of the program, so ours
+ * asks to be called again until the last round that POSIX guarantees; C++ destructors of
  * thread_local objects run before all of them.
  *
- * Who is behind a pthread_t: with the C libraries there are, thread-local variables of the
- * executable lie at a fixed distance from what pthread_t points to, and both stay until the
- * thread is joined, or has ended detached. So the descriptor is read there, without a table
- * that would have to be told of the reuse of a pthread_t.
+ * From pthread_t to descriptor: in existing C libraries, thread-local variables of the executable
+ * are at a fixed offset from the address in pthread_t, and both stay valid until the thread is
+ * joined or has ended detached. So the descriptor is read there. A table would have to follow the
+ * reuse of pthread_t values.
  */
 #include <limits.h>
 #include <linux/futex.h>
@@ -51,7 +51,7 @@ static void at_end(void *value)
     }
     struct tms_rt_thread *thread = tms_rt_enter();
     if (thread != NULL) {
-        tms_rt_thread_end(thread); /* no tms_rt_leave: there is nobody left to leave */
+        tms_rt_thread_end(thread); /* no tms_rt_leave: the thread is gone */
     }
     TMS_RT_DROP_STACK();
 }
@@ -76,7 +76,7 @@ static void watch_end(struct tms_rt_thread *thread)
 
 void tms_rt_exiting(void)
 {
-    TMS_RT_TELL(watch_end(thread));
+    TMS_RT_REPORT(watch_end(thread));
 }
 
 static void exit_again(void *result, int unused)
@@ -218,9 +218,9 @@ TMS_RT_INTERPOSE int pthread_setname_np(pthread_t id, const char *name)
         return result;
     }
     if (id == pthread_self()) {
-        TMS_RT_TELL(tms_rt_name_thread(thread, name));
+        TMS_RT_REPORT(tms_rt_name_thread(thread, name));
     } else if (tms_rt_thread_of(id) != NULL) {
-        TMS_RT_TELL(tms_rt_name_thread(tms_rt_thread_of(id), name));
+        TMS_RT_REPORT(tms_rt_name_thread(tms_rt_thread_of(id), name));
     }
     return result;
 }
@@ -237,7 +237,7 @@ TMS_RT_INTERPOSE int prctl(int option, ...)
     va_end(list);
     int result = real_prctl()(option, word[0], word[1], word[2], word[3]);
     if (result == 0 && option == PR_SET_NAME) {
-        TMS_RT_TELL(tms_rt_name_thread(thread, (const char *)word[0]));
+        TMS_RT_REPORT(tms_rt_name_thread(thread, (const char *)word[0]));
     }
     if (result == 0 && option == PR_SET_SECCOMP) {
         tms_rt_stop_watching(TMS_SPOOL_LOST_SANDBOX);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The synchronisation of POSIX threads, as the program calls it: the real function does the
- * work, and the runtime hears what came of it. What takes an object is told after the fact, what
- * gives it up before, so that between the two it is this thread's alone. An operation that fails
- * (busy, timed out, not the owner) is told as nothing, but for EOWNERDEAD, with which the lock is
- * taken. The real functions are called from outside the runtime (after tms_rt_leave), because
- * they may block, be cancelled, or be interrupted by a handler of the program's.
+ * POSIX thread synchronisation: the real function does the work, and the result is reported to the
+ * runtime. Acquiring operations are reported after the real function, releasing operations before
+ * it, so that the object is this thread's alone in between. An operation that fails (busy, timed
+ * out, not the owner) is not reported, except for EOWNERDEAD, which does take the lock. The real
+ * functions are called from outside the runtime (after tms_rt_leave), because they may block, be
+ * cancelled, or be interrupted by a handler of the program.
  *
- * Signals and broadcasts say nothing: the mutex orders. They are interposed for schedules only.
+ * Signals and broadcasts are no events: the mutex orders. They are interposed for schedules only.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -76,7 +76,7 @@ void tms_rt_begin_wait(struct tms_rt_waiting *waiting)
     int saved_errno = errno;
     TMS_RT_SYNC_STACK(thread);
     waiting->depth = tms_rt_wait_begins(thread, waiting->condition, waiting->lock, waiting->pc);
-    waiting->told = true;
+    waiting->reported = true;
     errno = saved_errno;
     tms_rt_leave(thread);
     tms_rt_waits(true);
@@ -85,8 +85,8 @@ void tms_rt_begin_wait(struct tms_rt_waiting *waiting)
 void tms_rt_end_wait(void *argument)
 {
     const struct tms_rt_waiting *waiting = argument;
-    if (waiting->told) {
-        TMS_RT_TELL(tms_rt_wait_ends(thread, waiting->lock, waiting->depth, waiting->pc));
+    if (waiting->reported) {
+        TMS_RT_REPORT(tms_rt_wait_ends(thread, waiting->lock, waiting->depth, waiting->pc));
     }
     tms_rt_waits(false);
 }
@@ -115,12 +115,12 @@ TMS_RT_INTERPOSE int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
     uintptr_t pc = TMS_RT_PC();
     tms_rt_before(TMS_RT_AT_OTHER, barrier, pc);
-    TMS_RT_TELL_HERE(tms_rt_arriving(thread, barrier, pc));
+    TMS_RT_REPORT_HERE(tms_rt_arriving(thread, barrier, pc));
     tms_rt_waits(true);
     int result = real_pthread_barrier_wait()(barrier);
     tms_rt_waits(false);
     if (result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD) {
-        TMS_RT_TELL(tms_rt_departed(thread, barrier, pc));
+        TMS_RT_REPORT(tms_rt_departed(thread, barrier, pc));
     }
     return result;
 }
@@ -144,7 +144,7 @@ static void initialise(void)
     struct tms_rt_once *once = calling;
     once->routine();
     once->done = true;
-    TMS_RT_TELL(tms_rt_once_done(thread, once->control, once->pc));
+    TMS_RT_REPORT(tms_rt_once_done(thread, once->control, once->pc));
 }
 
 tms_rt_initialiser *tms_rt_begin_once(struct tms_rt_once *once)
@@ -157,7 +157,7 @@ tms_rt_initialiser *tms_rt_begin_once(struct tms_rt_once *once)
 void tms_rt_end_once(const struct tms_rt_once *once)
 {
     if (!once->done) {
-        TMS_RT_TELL_HERE(tms_rt_once_seen(thread, once->control, once->pc));
+        TMS_RT_REPORT_HERE(tms_rt_once_seen(thread, once->control, once->pc));
     }
 }
 
@@ -188,10 +188,10 @@ TMS_RT_TRIES(sem_trywait, (sem_t * lock), (lock), tms_rt_semaphore)
         int result = real_##name() arguments;                                                      \
         tms_rt_waits(false);                                                                       \
         if (result == 0) {                                                                         \
-            TMS_RT_TELL_HERE(tms_rt_semaphore(thread, lock, pc));                                  \
+            TMS_RT_REPORT_HERE(tms_rt_semaphore(thread, lock, pc));                                \
         }                                                                                          \
         if (result == 0 || errno == ETIMEDOUT || errno == EINTR) {                                 \
-            TMS_RT_TELL(tms_rt_rendezvous(thread, pc));                                            \
+            TMS_RT_REPORT(tms_rt_rendezvous(thread, pc));                                          \
         }                                                                                          \
         return result;                                                                             \
     }

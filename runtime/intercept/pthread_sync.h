@@ -20,7 +20,7 @@
         tms_rt_before(kind, lock, pc);                                                             \
         int result = real_##name() arguments;                                                      \
         if (result == 0 || result == EOWNERDEAD) {                                                 \
-            TMS_RT_TELL_HERE(how(thread, lock, pc));                                               \
+            TMS_RT_REPORT_HERE(how(thread, lock, pc));                                             \
         }                                                                                          \
         return result;                                                                             \
     }
@@ -50,7 +50,7 @@ static inline void tms_rt_releasing_mutex(struct tms_rt_thread *thread, const pt
     TMS_RT_INTERPOSE int name parameters                                                           \
     {                                                                                              \
         uintptr_t pc = TMS_RT_PC();                                                                \
-        TMS_RT_TELL_HERE(how(thread, lock, pc));                                                   \
+        TMS_RT_REPORT_HERE(how(thread, lock, pc));                                                 \
         return real_##name()(lock);                                                                \
     }
 
@@ -61,7 +61,7 @@ static inline void tms_rt_releasing_mutex(struct tms_rt_thread *thread, const pt
     {                                                                                              \
         int result = real_##name() arguments;                                                      \
         if (result == 0) {                                                                         \
-            TMS_RT_TELL(tms_rt_sync_gone(what, (const void *)(uintptr_t)object));                  \
+            TMS_RT_REPORT(tms_rt_sync_gone(what, (const void *)(uintptr_t)object));                \
         }                                                                                          \
         return result;                                                                             \
     }
@@ -100,7 +100,7 @@ struct tms_rt_waiting {
     const void *condition, *lock;
     uintptr_t pc;
     unsigned depth;
-    bool told;
+    bool reported;
 };
 
 void tms_rt_begin_wait(struct tms_rt_waiting *waiting);

@@ -15,7 +15,7 @@
     TMS_RT_INTERPOSE int name parameters                                                           \
     {                                                                                              \
         if (number > 0 && number < _NSIG) {                                                        \
-            TMS_RT_TELL(tms_rt_signal_sends(thread, number));                                      \
+            TMS_RT_REPORT(tms_rt_signal_sends(thread, number));                                    \
         }                                                                                          \
         return real_##name() arguments;                                                            \
     }

@@ -116,7 +116,7 @@ static void deliver(int number, siginfo_t *info, void *context)
         tms_rt_signal_interrupts(t, number);
         interrupt(&(struct signal){handler, number, info, context});
     } else {
-        TMS_RT_TELL(tms_rt_signal_receives(thread, number));
+        TMS_RT_REPORT(tms_rt_signal_receives(thread, number));
         handler(number, info, context);
     }
 }

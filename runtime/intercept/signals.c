@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Signals that end the process: the spool is settled, then the process ends by the very same
- * signal, so that who waits for it sees what it would have seen.
+ * Signals that end the process: the spool is settled, then the process ends by the same signal, so
+ * that its parent sees the usual status.
  *
- * Our handler stands only where the program has the default action, and the program does not
- * see it: sigaction and signal put it in place of SIG_DFL, and answer SIG_DFL where it was. In the
- * same way they wrap the program's own handlers (signal_handlers.c). What the program ignores is
- * its own. The signal of --report-on is treated alike, only that it asks for a report and ends
- * nothing. A stack that overflows leaves no room for the handler unless the program has set up
- * another stack; the process then ends at once, as without us.
+ * Our handler is installed only where the program has the default action, and is invisible to the
+ * program: sigaction and signal install it in place of SIG_DFL, and return SIG_DFL where it was. In
+ * the same way they wrap the program's own handlers (signal_handlers.c). Signals that the program
+ * ignores stay ignored. The signal of --report-on is handled likewise, except that it requests a
+ * report and ends nothing. A stack overflow leaves no room for the handler unless the program has
+ * set up an alternate stack; the process then ends at once, as without us.
  */
 #include <signal.h>
 #include <sys/syscall.h>
@@ -52,7 +52,7 @@ typedef tms_rt_handler_function handler_function;
 
 TMS_RT_REAL(int, sigaction, (int, const struct sigaction *, struct sigaction *))
 
-static void tell_end(int number)
+static void announce_end(int number)
 {
     char how[] = "signal \0\0";
     char *digit = how + sizeof "signal " - 1;
@@ -67,7 +67,7 @@ static void tell_end(int number)
 static void end_by_signal(int number)
 {
     int saved_errno = errno;
-    tell_end(number);
+    announce_end(number);
     real_sigaction()(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
     syscall(SYS_tgkill, getpid(), gettid(), number);
     errno = saved_errno;
@@ -76,7 +76,7 @@ static void end_by_signal(int number)
 /* With --report-on: where a thread is in the runtime, the counts are those of an earlier look. */
 static void ask_by_signal(int number)
 {
-    TMS_RT_TELL(tms_rt_publish());
+    TMS_RT_REPORT(tms_rt_publish());
     tms_rt_ask_report();
 }
 
@@ -114,7 +114,7 @@ static handler_function *in_place_of(int number, handler_function *handler)
 }
 
 /* What the program had set where this was; `before` is what a wrapper stood for. */
-static handler_function *behind(handler_function *handler, handler_function *before)
+static handler_function *hide_ours(handler_function *handler, handler_function *before)
 {
     return replaces_default(handler) ? SIG_DFL : tms_rt_is_wrapped(handler) ? before : handler;
 }
@@ -123,7 +123,7 @@ static handler_function *behind(handler_function *handler, handler_function *bef
 static void sets_handler(int number)
 {
     if (number > 0 && number < _NSIG) {
-        TMS_RT_TELL(tms_rt_signal_sends(thread, number));
+        TMS_RT_REPORT(tms_rt_signal_sends(thread, number));
     }
 }
 
@@ -144,7 +144,7 @@ TMS_RT_INTERPOSE int sigaction(int number, const struct sigaction *action, struc
     if (result == 0 && old != NULL && replaces_default(old->sa_handler)) {
         *old = (struct sigaction){.sa_handler = SIG_DFL};
     } else if (result == 0 && old != NULL) {
-        old->sa_handler = behind(old->sa_handler, before);
+        old->sa_handler = hide_ours(old->sa_handler, before);
     }
     return result;
 }
@@ -157,7 +157,7 @@ TMS_RT_INTERPOSE int sigaction(int number, const struct sigaction *action, struc
         handler_function *before = tms_rt_handler_of(number);                                      \
         sets_handler(number);                                                                      \
         handler_function *old = real_##name()(number, in_place_of(number, handler));               \
-        return behind(old, before);                                                                \
+        return hide_ours(old, before);                                                             \
     }
 
 SETS_HANDLER(signal)
@@ -168,7 +168,7 @@ SETS_HANDLER(sigset)
 
 /* ---- start ------------------------------------------------------------------------------ */
 
-/* Only where nobody, not even who started the process, has asked for anything else. */
+/* Only where the default action applies, in the program and in what it inherited. */
 static void watch(int number)
 {
     struct sigaction action;
@@ -192,5 +192,5 @@ static void watch_all(void)
 __attribute__((constructor(101))) static void watch_signals(void)
 {
     tms_rt_start();
-    TMS_RT_TELL(watch_all());
+    TMS_RT_REPORT(watch_all());
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of <string.h> that read and write memory for the program: the C library is not
- * instrumented, so their accesses are told here, as those of the caller, for exactly the bytes
- * that the C standard has them touch. A call from a library that is not instrumented counts as
- * well: it touches the program's memory just so.
+ * The functions of <string.h> that access the program's memory: the C library is not instrumented,
+ * so their accesses are recorded here, as the caller's, for exactly the bytes that the C standard
+ * has them touch. Calls from uninstrumented libraries count as well: they touch the program's
+ * memory in the same way.
  *
- * The calls of the runtime itself come here too; it is inside then, and nothing is told. What is
- * told comes before the access, as with all hooks, but for lengths that only the search shows.
+ * Calls by the runtime itself also arrive here; the thread is inside the runtime then, and nothing
+ * is recorded. Accesses are recorded before they happen, as with all hooks, except for lengths that
+ * only the search finds.
  */
 #undef _FORTIFY_SOURCE
 #include <ctype.h>
@@ -25,25 +26,25 @@ TMS_RT_REAL(size_t, strnlen, (const char *, size_t))
 
 static void reads(const void *from, size_t size, uintptr_t pc)
 {
-    TMS_RT_TELL(tms_rt_access(thread, (uintptr_t)from, size, TMS_RT_READ, pc));
+    TMS_RT_REPORT(tms_rt_access(thread, (uintptr_t)from, size, TMS_RT_READ, pc));
 }
 
 static void reads_two(const void *one, size_t one_size, const void *other, size_t other_size,
                       uintptr_t pc)
 {
-    TMS_RT_TELL(tms_rt_access(thread, (uintptr_t)one, one_size, TMS_RT_READ, pc);
-                tms_rt_access(thread, (uintptr_t)other, other_size, TMS_RT_READ, pc));
+    TMS_RT_REPORT(tms_rt_access(thread, (uintptr_t)one, one_size, TMS_RT_READ, pc);
+                  tms_rt_access(thread, (uintptr_t)other, other_size, TMS_RT_READ, pc));
 }
 
 static void writes(void *to, size_t size, uintptr_t pc)
 {
-    TMS_RT_TELL(tms_rt_access(thread, (uintptr_t)to, size, TMS_RT_WRITE, pc));
+    TMS_RT_REPORT(tms_rt_access(thread, (uintptr_t)to, size, TMS_RT_WRITE, pc));
 }
 
 static void copies(void *to, const void *from, size_t size, uintptr_t pc)
 {
-    TMS_RT_TELL(tms_rt_access(thread, (uintptr_t)from, size, TMS_RT_READ, pc);
-                tms_rt_access(thread, (uintptr_t)to, size, TMS_RT_WRITE, pc));
+    TMS_RT_REPORT(tms_rt_access(thread, (uintptr_t)from, size, TMS_RT_READ, pc);
+                  tms_rt_access(thread, (uintptr_t)to, size, TMS_RT_WRITE, pc));
 }
 
 /* Bytes of a string with its end, but not more than `limit`. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The creation of a thread and who it is, in common for POSIX and C11 threads.
+ * Creation and identity of threads, shared by POSIX and C11 threads.
  *
- * The creator notifies the runtime first, so that the fork comes before all that the child
- * does, and waits until the child has said who it is: whoever knows the pthread_t of a thread then
- * finds its descriptor. `struct tms_rt_thread_creation` lives on the creator's stack that long.
+ * The creator notifies the runtime first, so that the fork is ordered before all events of the
+ * child, and waits until the child has stored its descriptor: from then on the descriptor can be
+ * found by the thread's pthread_t. `struct tms_rt_thread_creation` lives on the creator's stack
+ * that long.
  */
 #ifndef TMS_RUNTIME_THREAD_START_H
 #define TMS_RUNTIME_THREAD_START_H
@@ -42,19 +43,19 @@ void tms_rt_exiting(void);
         uintptr_t pc = TMS_RT_PC();                                                                \
         struct tms_rt_thread *child = tms_rt_thread_of(id);                                        \
         if ((waits) && child != NULL) {                                                            \
-            TMS_RT_TELL(tms_rt_joining(thread));                                                   \
+            TMS_RT_REPORT(tms_rt_joining(thread));                                                 \
         }                                                                                          \
         tms_rt_before(TMS_RT_AT_OTHER, NULL, pc);                                                  \
         tms_rt_waits(true);                                                                        \
         int joined = real_##name() arguments;                                                      \
         tms_rt_waits(false);                                                                       \
         if (joined == 0 && child != NULL) {                                                        \
-            TMS_RT_TELL_HERE(tms_rt_join_thread(thread, child, pc));                               \
+            TMS_RT_REPORT_HERE(tms_rt_join_thread(thread, child, pc));                             \
         }                                                                                          \
         return joined;                                                                             \
     }
 
-/* Nobody will join thread `id`. */
+/* Thread `id` will not be joined. */
 #define TMS_RT_DETACHES(name)                                                                      \
     TMS_RT_REAL(int, name, (pthread_t))                                                            \
     TMS_RT_INTERPOSE int name(pthread_t id)                                                        \
@@ -62,7 +63,7 @@ void tms_rt_exiting(void);
         struct tms_rt_thread *child = tms_rt_thread_of(id);                                        \
         int detached = real_##name()(id);                                                          \
         if (detached == 0 && child != NULL) {                                                      \
-            TMS_RT_TELL(tms_rt_detach_thread(child));                                              \
+            TMS_RT_REPORT(tms_rt_detach_thread(child));                                            \
         }                                                                                          \
         return detached;                                                                           \
     }

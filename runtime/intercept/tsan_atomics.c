@@ -4,19 +4,18 @@
  * read-modify-write one update, and a compare-and-exchange that fails a read, marked as such.
  *
  * The recorded order of the operations on one address is the real one. A watched operation is
- * recorded and carried out while the thread holds the lock of the address. What changes memory
- * is recorded *before* it is carried out, and a load *after* it.
+ * recorded and carried out while the thread holds the lock of the address. A modification is
+ * recorded *before* it is carried out, and a load *after* it.
  *
- * That order lets a load that says nothing new do without the lock, so that waiting in a loop
- * stays cheap. It loads first and asks the shadow then. If it got the value of a store that is
- * foreign, that store's record was there before the value was, so the shadow doesn't take the
- * load for a repeated one. Turned around: if the shadow says that this is a repeated read, no
- * foreign store came between the recorded one and this, and leaving it out changes nothing. In
- * all other cases the load is done again, under the lock, and recorded. The first value is
- * forgotten: nobody saw it. Whatever changes memory needs the lock each time: between the
- * question and the operation somebody else's could slip in.
+ * That order lets a redundant load do without the lock, so that spinning stays cheap. It loads
+ * first and then checks the shadow. If the value came from another thread's store, that store was
+ * recorded before its value was visible, so the shadow does not take the load for a repeated one.
+ * Conversely, if the shadow has a repeated read, no foreign store came between the recorded one and
+ * this, and omitting it changes nothing. Otherwise the load is done again, under the lock, and
+ * recorded; the first value is discarded. Modifications always need the lock: another thread's
+ * operation could come between the check and the operation.
  *
- * Memory orders. On x86-64 the instructions for all orders are the same but for the store, and
+ * Memory orders. On x86-64 the instructions for all orders are the same except for the store, and
  * the compiler moves nothing across a call. Orders move the clocks of happens-before
  * (thread_clocks.h). Fences are no events: they order, but conflict with nothing.
  */
@@ -226,10 +225,10 @@ static void record_swap(struct tms_rt_thread *thread, const volatile void *addre
     }
 
 /*
- * Under the lock the value decides what is recorded, before it is done. It could still fail then
- * if something unwatched changed the memory meanwhile; the record of an update covers the read.
- * `*expected` is left alone on success, when it may be another's already, and what is done to it
- * is not told: it is the caller's own in all sensible programs.
+ * Under the lock the value decides what is recorded, before the operation. It can still fail if
+ * something unwatched changed the memory meanwhile; the record of an update covers the read.
+ * `*expected` is left alone on success, when it may belong to another thread already. The access to
+ * it is not recorded: in sensible programs it is the caller's own.
  */
 #define COMPARE_HOOKS(bits)                                                                        \
     INLINE word##bits exchange_if##bits(volatile word##bits *address, word##bits expected,         \
@@ -336,8 +335,9 @@ UPDATES(X)
 #undef X
 
 /*
- * Objects of any size are left to libatomic. As the linker finds its functions here it may leave
- * it out; then nobody uses it, and one lock does. Only 16 bytes may be touched without it, above.
+ * Objects of any size are left to libatomic. The linker finds its functions here and may leave it
+ * out; then one lock suffices, as libatomic has no other users. Only 16 bytes may be touched
+ * without the lock, above.
  */
 static struct tms_rt_mutex wide_lock;
 

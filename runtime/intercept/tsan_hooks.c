@@ -29,8 +29,8 @@
     }
 
 /*
- * The other names of a hook: any alignment is right everywhere here, and volatile accesses (told
- * apart on request only) are no different.
+ * Aliases of a hook: any alignment is accepted everywhere, and volatile accesses (separate hooks on
+ * request only) are treated alike.
  */
 #define SAME(access, kind, size)                                                                   \
     TMS_RT_EXPORT void __tsan_##kind##access##size(void *address)                                  \
@@ -40,7 +40,7 @@
     SAME(access, volatile_, size)                                                                  \
     SAME(access, unaligned_volatile_, size)
 
-/* One call for a plain read and the write behind it: still two events, with a gap between. */
+/* One call for a plain read and the write after it: still two events, with a gap between. */
 #define READ_WRITE_HOOK(size)                                                                      \
     TMS_RT_EXPORT void __tsan_read_write##size(void *address);                                     \
     void __tsan_read_write##size(void *address)                                                    \
@@ -119,8 +119,8 @@ void __tsan_vptr_read(void **pointer)
 }
 
 /*
- * Constructors and destructors set it at every level of the class, mostly to what it is already:
- * nobody can see such a write, and nobody wrote it down in the program.
+ * Constructors and destructors set the vptr at every level of the class, mostly to its current
+ * value: such a write is invisible to other threads, and not in the program's source.
  */
 void __tsan_vptr_update(void **pointer, void *value)
 {
@@ -199,7 +199,7 @@ UNALIGNED(16)
 UNALIGNED(32)
 UNALIGNED(64)
 
-/* Objects of a library that is not instrumented itself: an access stands for a call. */
+/* Objects of an uninstrumented library: an access represents a call. */
 TMS_RT_EXPORT void *__tsan_external_register_tag(const char *type);
 TMS_RT_EXPORT void __tsan_external_register_header(void *tag, const char *header);
 TMS_RT_EXPORT void __tsan_external_assign_tag(void *address, void *tag);

@@ -54,9 +54,10 @@ static inline bool is_of_epoch(const struct tms_rt_thread *t, uint64_t word)
 }
 
 /*
- * Of this thread, and as good as a new one of the same kind: of its epoch, its stretch, or, where a
- * race was seen, of both. The engine goes by stretches, and races by epochs; so atomic accesses
- * before and after a release are the same to the engine, and only exact races tell them apart.
+ * Is the word this thread's, and equivalent to a new one of the same kind: of its epoch, its
+ * stretch, or, where a race was seen, of both? The engine filters by stretch, race detection by
+ * epoch; so atomic accesses before and after a release are the same to the engine, and only exact
+ * races distinguish them.
  */
 static inline bool is_fresh(const struct tms_rt_thread *t, uint64_t word)
 {
@@ -124,7 +125,9 @@ static inline bool is_kept_step(uint64_t word)
     return judge != NULL && tms_judge_keeps(judge, word_event(word));
 }
 
-/* A reader that this read comes after: whoever comes after the one comes after both. */
+/*
+ * Is this read ordered after the reader's? Then whatever is ordered after this one is after both.
+ */
 static inline bool is_superseded(const struct tms_rt_thread *t, uint64_t word, uint64_t mine)
 {
     return (mine & WORD_WRITE) == 0 && !is_own(t, word) &&

@@ -6,7 +6,7 @@
 
 #include "runtime/core/thread.h"
 
-#define PAIRS      4096u /* that are told apart; a power of two */
+#define PAIRS      4096u /* that are distinguished; a power of two */
 #define PAIRS_MOST (PAIRS / 2)
 
 struct pair {

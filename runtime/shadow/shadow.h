@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shadow memory: for every 8 bytes of the program a cell of 32 that says which threads accessed
+ * Shadow memory: for every 8 bytes of the program a cell of 32 that records which threads accessed
  * them last, and when. This header has its layout and the fast path; the other files here have the
- * rest.
+ * slow paths.
  *
  * A cell has three words and a link. A word is one access, or several of the same kind in one
  * epoch:
@@ -10,23 +10,23 @@
  *     63        62   61 … 50   49 … 12   11        10       9       8      7 … 0
  *     covered   0    slot      event     synced    atomic   write   fast   bytes
  *
- * who (the thread's slot), when (its event number), of which kind, and which of the 8 bytes. 0:
+ * that is, the thread's slot, its event number, the kind of access, and which of the 8 bytes. 0:
  * free. The last plain write is the first word, the last plain read the second, if they are in the
- * cell. `fast` is set in words that the fast path may go by: plain accesses to memory on which no
- * race was seen. `synced` means, of an atomic read, that it acquired; of an atomic write, that it
- * is a read-modify-write; of a plain write, that the thread had read these bytes before in the
- * epoch. `covered` words are those that an atomic write came after and could not stand for: it says
- * all that the engine and `judge` have to know of the bytes, but a later access may race with the
- * covered one and not with the write. No filter takes a covered word for a thread's own.
+ * cell. `fast` marks words that the fast path may use: plain accesses to memory on which no race
+ * was seen. `synced` means, of an atomic read, that it acquired; of an atomic write, that it is a
+ * read-modify-write; of a plain write, that the thread had read these bytes before in the epoch. A
+ * word is `covered` if a later atomic write could not replace it: that write carries all that the
+ * engine and `judge` need to know of the bytes, but a later access may race with the covered one
+ * and not with the write. No filter takes a covered word for a thread's own.
  *
- * The link holds the number of a node with further words (cells.h), what `judge` has of the cell,
- * and the lock bit, which is set while a thread changes the cell.
+ * The link holds the number of a node with further words (cells.h), the data that `judge` keeps for
+ * the cell, and the lock bit, which is set while a thread changes the cell.
  *
- * The filter. A thread's epoch starts when it releases something: from then on other threads can
- * come after what it did before, but not after what it does next. A plain access that the thread
- * has made before in its epoch adds nothing, whatever transactions began in between: without data
- * races synchronisation alone decides (docs/internals/runtime.md has the argument and its limits).
- * A read is covered by the thread's own write as well; a write only as long as nobody else has
+ * The filter. A thread's epoch starts when it releases something: from then on other threads can be
+ * ordered after what it did before, but not after what it does next. A plain access that the thread
+ * has made before in its epoch is redundant, whatever transactions began in between: without data
+ * races, synchronisation alone decides (docs/internals/runtime.md has the argument and its limits).
+ * A read is covered by the thread's own write as well; a write only as long as no other thread has
  * read.
  *
  * Atomic accesses are conflicts of their own, so they are filtered by stretches instead: see

@@ -61,8 +61,8 @@ static void clear_words(struct tms_rt_thread *t, uintptr_t address, uintptr_t en
 }
 
 /*
- * Whole pages of shadow are given back. A recording wants to know what was in them; otherwise
- * nobody looks, and nodes that they lead to are lost to reuse.
+ * Gives whole pages of shadow back. A recording needs their contents; otherwise they are not read,
+ * and the nodes they refer to are lost to reuse.
  */
 static void clear_pages(struct tms_rt_thread *t, uintptr_t first, uintptr_t last)
 {

@@ -207,7 +207,7 @@ static inline bool access_ordered(struct tms_rt_thread *t, struct tms_rt_cell *c
 
 /* What `judge` has to know of the words that a cell has on the bytes of an access. */
 struct judged_words {
-    uint64_t own_read; /* the thread's own read, if nobody has accessed the bytes since; else 0 */
+    uint64_t own_read; /* the thread's own read, if no other access to the bytes followed; else 0 */
     uint64_t write;    /* the last write, if it is foreign; else 0 */
 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accesses to memory as scheduling points (runtime/core/scheduler.h). Most memory is used by one
- * thread only, or by several that do not change it, and where a thread stands then does not matter.
- * So each 8 bytes of the program have a byte that says how threads were seen to use them; it is
+ * Memory accesses as scheduling points (runtime/core/scheduler.h). Most memory is used by one
+ * thread only, or by several that do not change it, and interrupting a thread there has no effect.
+ * So each 8 bytes of the program have a byte that records how threads were seen to use them; it is
  * written when that changes, and mapped as it is written.
  *
- * Memory that is contended is not filtered by epoch from then on: each access to it comes by here,
- * because the second of two reads may be the place to let another thread in.
+ * Contended memory is no longer filtered by epoch: each access to it is a scheduling point, because
+ * the second of two reads may be the place to let another thread in.
  */
 #ifndef TMS_RUNTIME_SHARED_USE_H
 #define TMS_RUNTIME_SHARED_USE_H

@@ -15,8 +15,8 @@
 struct tms_rt_pages {
     _Atomic uint32_t *id;   /* by (address & SHADOW_MASK) >> PAGE_SHIFT */
     uintptr_t *address;     /* by id */
-    _Atomic uint64_t *time; /* by id: when something in it was renewed */
-    uint8_t *objects;       /* by id: a lock or the like lies there */
+    _Atomic uint64_t *time; /* by id: the last event that cleared something in it */
+    uint8_t *objects;       /* by id: contains a synchronisation object */
     _Atomic uint32_t count;
 };
 extern struct tms_rt_pages tms_rt_pages;

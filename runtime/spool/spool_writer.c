@@ -413,8 +413,8 @@ static size_t rounded(size_t bytes)
 }
 
 /*
- * The record is filled in by the caller behind the reader's back: its bytes are zero until then,
- * which a reader takes for what it is when the process died in between.
+ * The caller fills the record in after this returns. Until then its bytes are zero, so a reader
+ * recognizes a record that was incomplete when the process died.
  */
 void *tms_rt_spool_record(enum tms_spool_type type, size_t bytes)
 {
