@@ -52,7 +52,7 @@ static bool follow_once(char target[PATH_MAX])
     return true;
 }
 
-/* The path behind the links of its last part, which need not be there. False with errno. */
+/* Resolves the links of the path's last component, which need not exist. False with errno. */
 static bool follow(const char *path, char target[PATH_MAX])
 {
     struct stat status;

@@ -18,7 +18,7 @@
 
 struct tms_replace {
     int fd;
-    char target[PATH_MAX];    /* the path behind its links */
+    char target[PATH_MAX];    /* the path with its links resolved */
     char temporary[PATH_MAX]; /* "": written in place */
 };
 

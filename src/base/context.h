@@ -60,7 +60,7 @@ static inline bool tms_is_ordered(enum tms_event_kind kind)
     return kind >= TMS_EVENT_ATOMIC_READ && kind <= TMS_EVENT_FENCE;
 }
 
-/* Is it for `judge` alone, and no event to anybody else? */
+/* Is it for `judge` alone, and no event to other engines? */
 static inline bool tms_is_for_judge(enum tms_event_kind kind)
 {
     return kind >= TMS_EVENT_CALL && kind <= TMS_EVENT_DELAY && kind != TMS_EVENT_DEMOTE;

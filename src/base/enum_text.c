@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The texts behind the lists of the public header. */
+/* The texts of the public header's enumerations. */
 #include "tmesis/tmesis.h"
 
 /* One text table per X-macro list of the public header. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names to small ids and back.
+ * Interns names: text to small id and back.
  *
- * Representation: the texts lie one after another in chunks that never move, so a pointer to
- * a name stays good. An open-addressed table of 16-byte entries finds the id: an entry holds
- * the first eight bytes of the name (zero-padded), 32 bits of its hash and length, and the
- * id; names of up to eight bytes, nearly all in practice, are decided without touching the
- * text. Ids count 1, 2, 3 …; 0 is no name. Names that are known to be new need not be in the
- * table: they get there when one is looked for that is not.
+ * Representation: the texts are stored one after another in chunks that never move, so a pointer to
+ * a name stays valid. An open-addressed table of 16-byte entries finds the id: an entry holds the
+ * first eight bytes of the name (zero-padded), 32 bits of its hash and length, and the id; names of
+ * up to eight bytes, nearly all in practice, are compared without touching the text. Ids count 1,
+ * 2, 3 …; 0 is no name. Names that are known to be new need not be in the table: they are entered
+ * when a lookup misses.
  *
  * Workload: one lookup per event of a text trace, from a handful to tens of millions of names.
  */

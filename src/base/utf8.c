@@ -59,7 +59,7 @@ size_t tms_utf8_length(const char *text)
     return 0;
 }
 
-/* Bytes to move on by: a malformed one stands for itself. */
+/* Bytes to move on by: a malformed byte counts as one character. */
 static size_t step(const char *text)
 {
     size_t length = tms_utf8_length(text);

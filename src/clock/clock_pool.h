@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many vector clocks that come and go, all of one width: a clock is a number, its components lie
- * side by side in one array, and those given back are handed out again. For engines whose
- * clocks may be as many as the variables of a trace, but are mostly not needed.
+ * A pool of vector clocks of equal width: a clock is a number, its components are adjacent in one
+ * array, and freed ones are reused. For engines that may need as many clocks as the trace has
+ * variables, but mostly do not.
  *
- * Number 0 stands for no clock. Making a clock or widening may move them all: pointers to
- * components do not outlive either.
+ * Number 0 means no clock. Making a clock or widening may move them all: pointers to components do
+ * not outlive either.
  */
 #ifndef TMS_CLOCK_CLOCK_POOL_H
 #define TMS_CLOCK_CLOCK_POOL_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A pool of reference-counted edges of the transaction graph, kept only while an entry of a
- * reachability matrix names them. Number 0 stands for "no edge". An edge is made with one
- * reference, its maker's. Freed ones are used again, so memory follows the entries, not time.
+ * reachability matrix refers to them. Number 0 means no edge. An edge is made with one reference,
+ * its maker's. Freed ones are reused, so memory is bounded by the entries, not by time.
  */
 #ifndef TMS_CLOCK_EDGE_POOL_H
 #define TMS_CLOCK_EDGE_POOL_H

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who reaches what: the matrix behind the frontier engine.
+ * The reachability matrix of the frontier engine.
  *
- * A row belongs to a running transaction, a column to a thread. The entry is the earliest
- * moment (event number) of that thread which the transaction reaches, TMS_NEVER if it reaches
- * none; beside it stands the edge by which it was reached, for witnesses.
+ * A row belongs to a running transaction, a column to a thread. The entry is the earliest moment
+ * (event number) of that thread which the transaction reaches, TMS_NEVER if it reaches none; with
+ * it is stored the edge by which it was reached, for witnesses.
  *
- * Representation: column by column, so that "which rows reach column c up to moment m?" is a
- * scan of adjacent words; each row has the list of its finite columns, so that opening,
- * closing and merging rows costs what they reach, not the number of threads. `least` is a
- * lower bound of each column: most questions are answered "nobody" by that one word.
+ * Representation: column by column, so that "which rows reach column c up to moment m?" is a scan
+ * of adjacent words; each row has the list of its finite columns, so that opening, closing and
+ * merging rows costs what they reach, not the number of threads. `least` is a lower bound of each
+ * column: that one word answers most queries with "none".
  *
- * Invariants: closed rows hold TMS_NEVER everywhere; an entry is finite iff its column is in
- * the row's list; an entry with an edge holds one reference to it.
+ * Invariants: closed rows hold TMS_NEVER everywhere; an entry is finite iff its column is in the
+ * row's list; an entry with an edge holds one reference to it.
  *
- * Size: 16 bytes per row and column. Expected: up to a few hundred of each; thousands of both
- * take gigabytes, and TMS_REACH_MOST is the end.
+ * Size: 16 bytes per row and column. Expected: up to a few hundred of each; thousands of both take
+ * gigabytes, and TMS_REACH_MOST is the limit.
  */
 #ifndef TMS_CLOCK_REACH_MATRIX_H
 #define TMS_CLOCK_REACH_MATRIX_H
@@ -78,8 +78,8 @@ static inline bool tms_reach_maybe(const struct tms_reach *reach, uint32_t colum
 bool tms_reach_any(struct tms_reach *reach, uint32_t column, uint64_t moment);
 
 /*
- * Which of the rows from `first` on, a group of them, do? As bits, the first row's the lowest:
- * without a branch for each, which nobody could guess. Groups begin at multiples of their size.
+ * Which rows of the group that begins with `first` do? As bits, the first row's the lowest.
+ * Branch-free, because the answers are unpredictable. Groups begin at multiples of their size.
  */
 #define TMS_REACH_GROUP 8u
 static inline unsigned tms_reach_group(const struct tms_reach *reach, uint32_t column,

@@ -2,10 +2,10 @@
 /*
  * Vector clocks for the engines that are published with them.
  *
- * A clock holds a number per thread slot, zero where none was set, and is as long as it needs
- * to be: entries behind its end are zero. Values are 64 bits, so that a clock can count events.
- * Join, copy and comparison cost the length of the shorter or the other clock; growing is by
- * doubling. Clocks hold memory of the tms_memory they are first grown with.
+ * A clock holds a number per thread slot, zero where none was set, and is as long as needed:
+ * entries beyond its end are zero. Values are 64 bits, so that a clock can count events. Join, copy
+ * and comparison are linear in the shorter or the other clock; growing is by doubling. Clocks hold
+ * memory of the tms_memory they are first grown with.
  */
 #ifndef TMS_CLOCK_VECTOR_CLOCK_H
 #define TMS_CLOCK_VECTOR_CLOCK_H

@@ -68,8 +68,8 @@ struct tms_engine {
      */
     bool no_ends;
     /*
-     * Instead of `on`, for engines that look ahead: must mean the same. NULL: none. Behind the
-     * last operation there are TMS_OPS_AHEAD more that can be read, with any content.
+     * Instead of `on`, for engines that look ahead: must mean the same. NULL: none. After the last
+     * operation, TMS_OPS_AHEAD more can be read, with any content.
      */
     void (*batch)(void *state, const struct tms_op *ops, size_t count);
     /*

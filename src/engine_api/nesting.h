@@ -3,17 +3,17 @@
  * The blocks open inside the running transaction of a thread, and which of them a violation
  * refutes.
  *
- * If a transaction is not atomic, the proof leaves it by one of its events and comes back into
- * the event in hand. A block in it that was open at both is no more atomic than the transaction
- * is; and as the blocks kept here are those open at the second, what counts is which of them
- * had begun by the first.
+ * If a transaction is not atomic, the proof leaves it by one of its events and comes back into the
+ * current event. A block in it that was open at both is no more atomic than the transaction is; and
+ * as the blocks kept here are those open at the second, what counts is which of them had begun by
+ * the first.
  *
  * Representation: a stack of the blocks that NEST opened, outermost first, so by begin. The
  * transaction's own block is not in it, so a trace without nested blocks pays one test per END.
- * `end` and `exit` close the innermost of their own kind: where the two interleave this may be
- * the transaction's own block, while others in it are open still (`headless`). A split begins
- * another transaction inside the same blocks: the stack stays, but for its first block if the
- * transaction is headless, as the new one is called after that.
+ * `end` and `exit` close the innermost of their own kind: where the two interleave this may be the
+ * transaction's own block, while others in it are still open (`headless`). A split begins another
+ * transaction inside the same blocks: the stack stays, except for its first block if the
+ * transaction is headless, as the new one is named after that.
  */
 #ifndef TMS_ENGINE_API_NESTING_H
 #define TMS_ENGINE_API_NESTING_H

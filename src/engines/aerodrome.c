@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * AeroDrome made fast: the algorithm of aerodrome_basic.c (Mathur and Viswanathan, Atomicity
+ * AeroDrome, optimised: the algorithm of aerodrome_basic.c (Mathur and Viswanathan, Atomicity
  * Checking in Linear Time using Vector Clocks, ASPLOS 2020) with lazy clocks, update sets and
- * collection, the optimisations that its authors sketch, in a form that is right on all traces.
+ * collection, the optimisations that its authors sketch, in a form that is correct on all traces.
  * "Line" means a line of Algorithm 1. docs/research/engines/aerodrome.md has the reasons.
  *
- * What a clock says of a thread matters only if it knows the begin of the transaction that the
- * thread is running. A clock is *live* if it knows such a begin; one that is not never will be,
- * and is as good as none.
+ * A clock's component for a thread matters only if it knows the begin of the transaction that the
+ * thread is running. A clock is *live* if it knows such a begin; one that is not never will be, and
+ * is as good as none.
  *
- * - Stale sets. While the transaction that wrote x last is running in t, W_x is not written down:
- *   it is C_t, whatever that grows to, since what comes before the transaction comes before all
- *   that comes after an event of it. So with reads: a bit for each running transaction
- *   that has read x since the last write.
- * - When a transaction ends, each place that it touched gets its clock, once.
- * - Update sets. Lines 41 to 46 look at all variables. Here every thread has a set of places: those
+ * - Stale sets. While the transaction that wrote x last is running in t, W_x is not stored: it is
+ *   C_t, whatever that grows to, since what comes before the transaction comes before all that
+ *   comes after an event of it. Likewise reads: a bit for each running transaction that has read x
+ *   since the last write.
+ * - When a transaction ends, each variable that it touched gets its clock, once.
+ * - Update sets. Lines 41 to 46 visit all variables. Here every thread has a set of places: those
  *   that its running transaction touched, and those with a clock that knows its begin. To keep it
- *   complete, a place whose clock is joined with C_t is handed on to the set of each running u
+ *   complete, a place whose clock is joined with C_t is passed on to the set of each running u
  *   whose begin C_t knows.
  * - Collection. If C_t is not live when its transaction ends, nothing leads back to it, and no
  *   clock is made. Clocks that were live by this transaction alone are dropped.
- * - An event outside blocks is a transaction that ends at once. It is never stale, and written
- *   down only if C_t is live.
- * - A write forgets the reads before it: they come before it, and it before all that comes after.
- *   So R_x has reads of ended transactions only. What these say of their own threads
- *   is less than any running begin, so chR_x is not needed. Nor, for the same reason, is lastWThr.
+ * - An event outside blocks is a transaction that ends at once. It is never stale, and stored only
+ *   if C_t is live.
+ * - A write discards the reads before it: they come before it, and it before all that comes after.
+ *   So R_x has reads of ended transactions only. Their components for their own threads are less
+ *   than any running begin, so chR_x is not needed. Nor, for the same reason, is lastWThr.
  */
 #include <assert.h>
 #include <string.h>
@@ -291,8 +291,8 @@ static uint32_t actor(struct tms_aerodrome *a, const struct tms_op *op)
 }
 
 /*
- * How operations act on places. PUT_LAST ends what came before. An acquire need not be put down,
- * as nobody else meets the lock before its release, which comes after it in the same thread.
+ * The effect of operations on places. PUT_LAST ends what came before. An acquire is not stored, as
+ * no other thread can use the lock before its release, which follows in the same thread.
  */
 enum { GET_LAST = 1, GET_READS = 2, PUT_LAST = 4, PUT_READ = 8 };
 

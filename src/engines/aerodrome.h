@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the two AeroDrome engines share: the running transaction of a thread, and how a cycle
- * through it is told. Both find that there is a cycle, not its steps: a violation names the
- * transaction whose begin was met again, and the event at which that was seen.
+ * Shared by the two AeroDrome engines: the running transaction of a thread, and the report of a
+ * cycle through it. Both find that there is a cycle, not its steps: a violation names the
+ * transaction whose begin was reached again, and the event at which that was detected.
  */
 #ifndef TMS_ENGINES_AERODROME_H
 #define TMS_ENGINES_AERODROME_H

@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * AeroDrome as printed: Mathur and Viswanathan, Atomicity Checking in Linear Time using Vector
- * Clocks, ASPLOS 2020, Algorithm 1 with the two read clocks per variable of section 4.3.
- * "Line" means a line of Algorithm 1. The fast version is aerodrome.c.
+ * Clocks, ASPLOS 2020, Algorithm 1 with the two read clocks per variable of section 4.3. "Line"
+ * means a line of Algorithm 1. The fast version is aerodrome.c.
  *
- * Every thread t has a clock C_t, the time of its last event. Component u of a clock tells how
- * many transactions thread u had begun when the latest event of u that is ordered before began:
- * only a begin counts up (line 35). C_t^▷ is the time of t's last begin. A lock has the clock L
- * of its last release, a variable x the clock W_x of its last write; R_x is the join of the last
- * reads of all threads, and chR_x the same without what each reader says of itself. An event
- * joins into C_t the clocks of the events that it conflicts with. If one of these already
- * knows the begin of t's running transaction, a path leads from the transaction back into it: a
- * cycle (lines 9 to 12). The order is one of transactions, not of events, so when a transaction
- * ends, all that is after its begin comes after its end as well: every clock of the state that
- * knows the begin is joined with C_t (lines 37 to 46). That, over all variables at every end,
- * is what makes this version slow.
+ * Every thread t has a clock C_t, the time of its last event. Component u of a clock is the number
+ * of transactions that thread u had begun when the latest event of u that is ordered before began:
+ * only a begin counts up (line 35). C_t^▷ is the time of t's last begin. A lock has the clock L of
+ * its last release, a variable x the clock W_x of its last write; R_x is the join of the last reads
+ * of all threads, and chR_x the same without each reader's own component. An event joins into C_t
+ * the clocks of the events that it conflicts with. If one of these already knows the begin of t's
+ * running transaction, a path leads from the transaction back into it: a cycle (lines 9 to 12). The
+ * order is one of transactions, not of events, so when a transaction ends, all that is after its
+ * begin comes after its end as well: every clock of the state that knows the begin is joined with
+ * C_t (lines 37 to 46). That, over all variables at every end, is what makes this version slow.
  *
- * Mended, or added:
- * - C_t^▷ ⊑ clk holds iff clk(t) is large enough, as whoever heard of t's begin got all of
- *   C_t^▷ with it. Only that number is kept and compared. For chR_x nothing else is right: it
- *   leaves out components that C_t^▷ may have, so that ⊑, as section 4.3 has it, fails on
- *   real cycles.
+ * Corrected or added:
+ * - C_t^▷ ⊑ clk holds iff clk(t) is large enough, as every clock that has t's begin joined all of
+ *   C_t^▷ with it. Only that number is kept and compared. For chR_x nothing else is correct: it
+ *   leaves out components that C_t^▷ may have, so that ⊑, as section 4.3 has it, fails on real
+ *   cycles.
  * - Joining a thread that never did anything orders nothing (line 22 reports a violation).
  * - Blocks open at the end of the trace are closed, which finds cycles among them.
  * - A shared hold of a lock acts like a read of it, an exclusive one like a write. So does an
  *   arrival at a barrier, like a read, and a departure looks at these reads alone.
- * - The printed algorithm stops at its first violation. Here the clock that closes a cycle is
- *   not joined, and the check goes on.
+ * - The printed algorithm stops at its first violation. Here the clock that closes a cycle is not
+ *   joined, and the check goes on.
  */
 #include <assert.h>
 
@@ -194,8 +193,8 @@ static void put_read(struct basic *b, const struct tms_op *op, struct place *pla
 }
 
 /*
- * Which of these steps an operation takes, in this order. An acquire need not be put down, as
- * nobody else meets the lock before its release, which comes after it in the same thread.
+ * Which of these steps an operation takes, in this order. An acquire is not stored, as no other
+ * thread can use the lock before its release, which follows in the same thread.
  */
 enum { GET_LAST = 1, GET_READS = 2, PUT_LAST = 4, PUT_READ = 8 };
 
@@ -236,8 +235,9 @@ static void on_place(void *state, const struct tms_op *op)
 /* ---- the end of a transaction ----------------------------------------------------------- */
 
 /*
- * Lines 42, 44, 46. What C_t says of the readers is not kept out of chR_x: it is less than any
- * begin to come, and where it is not less than a present one, line 40 has told of the cycle.
+ * Lines 42, 44, 46. C_t's components for the readers are not kept out of chR_x: they are less than
+ * any begin to come, and where they are not less than a present one, line 40 has reported the
+ * cycle.
  */
 static void update_place(struct basic *b, struct place *place, uint32_t id)
 {

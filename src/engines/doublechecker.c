@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DoubleChecker: a cheap phase that may only say too much, and a precise one for what it said.
+ * DoubleChecker: a cheap phase that over-approximates, and a precise one that checks its results.
  * S. Biswas, J. Huang, A. Sengupta, M. D. Bond: DoubleChecker: Efficient Sound and Precise
- * Atomicity Checking, PLDI 2014; the states of objects come from Octet, OOPSLA 2013. Rules as
- * retold by Ma et al., RegionTrack, TOSEM, section 3, and by Mathur and Viswanathan, AeroDrome,
- * ASPLOS 2020, section 5.1.
+ * Atomicity Checking, PLDI 2014; the states of objects come from Octet, OOPSLA 2013. Rules as given
+ * by Ma et al., RegionTrack, TOSEM, section 3, and by Mathur and Viswanathan, AeroDrome, ASPLOS
+ * 2020, section 5.1.
  *
- * Imprecise phase. Variables are lumped together to objects: `o.f`, `o[1]` and `o` are one. An
- * object is write-exclusive to a thread, read-exclusive to a thread, or read-shared. It does not
- * remember transactions: an access that takes it from thread u adds an edge from the current or
- * last transaction of u, which comes after the one that had the object, by program order. A
- * write to a read-shared object adds edges from those of all other threads. Locks and barriers
- * are objects of their own, fork and join add their edges. So wherever there is a conflict there
- * is a path, and a cycle of the true graph lies in a strongly connected component of this one.
- * Each transaction logs its events. When one ends, the component that it closes, of transactions
- * that have all ended, is looked for and made one node.
+ * Imprecise phase. Variables are merged into objects: `o.f`, `o[1]` and `o` are one. An object is
+ * write-exclusive to a thread, read-exclusive to a thread, or read-shared. It does not record
+ * transactions: an access that takes it from thread u adds an edge from the current or last
+ * transaction of u, which comes after the one that had the object, by program order. A write to a
+ * read-shared object adds edges from those of all other threads. Locks and barriers are objects of
+ * their own, fork and join add their edges. So wherever there is a conflict there is a path, and a
+ * cycle of the true graph is within a strongly connected component of this one. Each transaction
+ * logs its events. When one ends, the component that it closes, of transactions that have all
+ * ended, is searched for and made one node.
  *
  * Precise phase. The logs of the component are replayed in the order of the trace, with the last
- * accesses of each variable; an edge that closes a cycle there is reported, and not inserted.
- * Every cycle of the true graph lies in one component, so the replays together find the first
- * event that closes one, though they find it late. The transaction that completes the cycle is
- * the one reported; no claim is made that it is itself not atomic.
+ * accesses of each variable; an edge that closes a cycle there is reported, and not inserted. Every
+ * cycle of the true graph is within one component, so the replays together find the first event
+ * that closes one, though they find it late. The transaction that completes the cycle is the one
+ * reported; no claim is made that it is itself not atomic.
  *
- * Mended. (1) As retold, a read of an object that is read-shared already adds nothing, and the
- * third reader then has no path from the writer. Here transitions to read-shared are counted and
- * chained by edges, and a reader that has not seen the one of its object gets an edge from the
- * last. (2) A component that grows is replayed again, or a cycle through its new part is missed;
- * to bound the work this waits until it has doubled, or is dropped, or the trace ends. A cycle
- * found then may be closed earlier than one reported before; so violations are handed over when
- * a transaction is dropped. (3) Events outside blocks share a node only while no foreign edge
- * comes in, and are transactions of their own in the replay.
+ * Corrected. (1) In those rules a read of an object that is read-shared already adds nothing, and
+ * the third reader then has no path from the writer. Here transitions to read-shared are counted
+ * and chained by edges, and a reader that has not seen the one of its object gets an edge from the
+ * last. (2) A component that grows is replayed again, or a cycle through its new part is missed; to
+ * bound the work this waits until it has doubled, or is dropped, or the trace ends. A cycle found
+ * then may be closed earlier than one reported before; so violations are reported when a
+ * transaction is dropped. (3) Events outside blocks share a node only while no foreign edge comes
+ * in, and are transactions of their own in the replay.
  *
  * A transaction that has ended gets no more edges in, so a cycle yet to be closed goes through it
  * only if a running one reaches it: all others are dropped, their logs with them.

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state of the doublechecker engine, shared by its files: doublechecker.c (the imprecise
- * phase and the algorithm as a whole), doublechecker_log.c (what transactions did),
- * doublechecker_graph.c (transactions, components, collection), doublechecker_replay.c (the
- * precise phase) and doublechecker_witness.c (the cycle of a violation).
+ * The state of the doublechecker engine, shared by its files: doublechecker.c (the imprecise phase
+ * and the algorithm as a whole), doublechecker_log.c (the events of transactions),
+ * doublechecker_graph.c (transactions, components, collection), doublechecker_replay.c (the precise
+ * phase) and doublechecker_witness.c (the cycle of a violation).
  *
  * A *node* is what the imprecise phase takes for one transaction: a block, or a run of events
- * outside blocks into which no foreign edge comes but at its first. Node and edge 0 are none.
+ * outside blocks into which no foreign edge comes except at its first. Node and edge 0 are none.
  *
- * A *component* is a node too: the one that owns all its members. Members form a ring, their
- * edges are one list, and whoever has an older node of it asks tms_dc_owner. A node with an edge
- * still to come in, that is, a block that runs, is always alone.
+ * A *component* is a node too: the one that owns all its members. Members form a ring, their edges
+ * are one list, and tms_dc_owner maps an older node to its component. A node with an edge still to
+ * come in, that is, a running block, is always alone.
  */
 #ifndef TMS_ENGINES_DOUBLECHECKER_H
 #define TMS_ENGINES_DOUBLECHECKER_H
@@ -75,7 +75,7 @@ struct tms_dc_thread {
     uint64_t shared;    /* it comes after the transitions to read-shared up to this one */
 };
 
-/* What is known of an object, a lock or a barrier. Nobody: not touched yet. */
+/* The state of an object, a lock or a barrier. NOBODY: not touched yet. */
 struct tms_dc_object {
     uint64_t shared; /* the number of its transition to read-shared; 0: it is exclusive … */
     uint32_t thread; /* … to this one, */
@@ -159,7 +159,7 @@ void tms_dc_log(struct tms_dc *c, const struct tms_op *op);
 /* The thread writes no more. */
 void tms_dc_close_log(struct tms_dc *c, struct tms_dc_thread *thread);
 
-/* The node is dropped: nobody will read what it did. */
+/* The node is dropped: its log will not be read. */
 void tms_dc_release_log(struct tms_dc *c, const struct tms_dc_node *node);
 void tms_dc_clear_logs(struct tms_dc *c);
 
@@ -181,7 +181,7 @@ void tms_dc_collect(struct tms_dc *c);
 void tms_dc_finish(struct tms_dc *c);
 void tms_dc_clear_graph(struct tms_dc *c);
 
-/* The node that stands for its component. */
+/* The node that represents its component. */
 uint32_t tms_dc_owner(struct tms_dc *c, uint32_t node);
 
 /* doublechecker_replay.c */

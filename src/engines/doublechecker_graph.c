@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The imprecise graph of doublechecker: nodes and edges, strongly connected components, and what
- * can be dropped. doublechecker.h has the layout.
+ * The imprecise graph of doublechecker: nodes and edges, strongly connected components, collection.
+ * doublechecker.h has the layout.
  *
- * The search is Tarjan's, from the node that ended, over nodes that have ended. A component
- * without that node was found when the last of its own members ended, and is one node since; so
- * what the search leaves on its stack is the one new component, and all else stands alone.
+ * The search is Tarjan's, from the node that ended, over nodes that have ended. A component without
+ * that node was found when the last of its own members ended, and is one node since; so what the
+ * search leaves on its stack is the one new component, and all other nodes are singletons.
  */
 #include <assert.h>
 
@@ -83,7 +83,7 @@ bool tms_dc_add_edge(struct tms_dc *c, uint32_t from, uint32_t to)
     return true;
 }
 
-/* The edge behind `edge`, or the first; those inside the component are taken out on the way. */
+/* The edge after `edge`, or the first; edges inside the component are removed on the way. */
 static uint32_t next_edge(struct tms_dc *c, uint32_t owner, uint32_t edge)
 {
     struct tms_dc_node *node = &c->nodes[owner];

@@ -28,7 +28,7 @@ const struct tms_dc_touch tms_dc_touches[TMS_OP_COUNT] = {
 
 /* ---- the graph ------------------------------------------------------------------------- */
 
-/* Breadth first, so that `via` tells a shortest way. */
+/* Breadth-first, so that `via` is a shortest path. */
 static bool reaches(struct tms_dc *c, uint32_t start, uint32_t goal)
 {
     struct tms_dc_replay *r = c->replay;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the precise phase of doublechecker knows during a replay: doublechecker_replay.c makes the
- * graph, doublechecker_witness.c tells the cycles in it.
+ * The state of doublechecker's precise phase during a replay: doublechecker_replay.c builds the
+ * graph, doublechecker_witness.c reports the cycles in it.
  *
- * Items (events), transactions and links (edges) count from 1; 0 is NONE. What belongs to a
- * thread or to a target is found by its id, and is worthless if the number of the replay in it is
- * old. All of it is used again by the next replay.
+ * Items (events), transactions and links (edges) count from 1; 0 is NONE. Per-thread and per-target
+ * state is indexed by id, and invalid if its replay number is old. All of it is reused by the next
+ * replay.
  */
 #ifndef TMS_ENGINES_DOUBLECHECKER_REPLAY_H
 #define TMS_ENGINES_DOUBLECHECKER_REPLAY_H
@@ -99,8 +99,8 @@ static inline uint32_t thread_of(const struct tms_dc *c, const struct tms_dc_ite
 }
 
 /*
- * The edge between these items closes a cycle, with the way back that `via` tells. Keeps it as
- * the violation of its transaction, unless an earlier one is known.
+ * The edge between these items closes a cycle, with the path back in `via`. Keeps it as the
+ * violation of its transaction, unless an earlier one is known.
  */
 void tms_dc_violate(struct tms_dc *c, uint32_t first, uint32_t second);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cycles that the precise phase of doublechecker finds, told step by step: the shortest way
- * back in the graph of the replay, or a single step where the two transactions at the closing
- * edge conflict directly, which last accesses alone may not show.
+ * Reports the cycles that the precise phase of doublechecker finds, step by step: the shortest path
+ * back in the graph of the replay, or a single step where the two transactions at the closing edge
+ * conflict directly, which last accesses alone may not show.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -158,7 +158,7 @@ static bool find_direct(struct tms_dc *c, uint32_t from, uint32_t to, struct tms
             return true;
         }
     }
-    /* `from` runs, so nobody has joined its thread: no need to look for that. */
+    /* `from` runs, so its thread was not joined: no need to check that. */
     return touch_each_other(c, from, to, step);
 }
 

@@ -5,28 +5,29 @@
  *
  * C. Flanagan, S. N. Freund: FastTrack, efficient and precise dynamic race detection, PLDI 2009.
  * "Order" is happens-before of program order, of locks (a shared hold is ordered with exclusive
- * ones only), of fork and join, of barriers, of atomic accesses by their memory orders, and of what
- * goes through channels.
- * Every thread has a vector clock; what it releases takes it over, what it acquires it joins.
+ * ones only), of fork and join, of barriers, of atomic accesses by their memory orders, and of
+ * channels. Every thread has a vector clock; a release copies it to the object, an acquire joins
+ * the object's clock into it.
  *
  * Of a variable only two moments are kept. The last write is one epoch: as long as there is no
- * race, writes are in a line, and who comes after the last comes after all. The reads since then
+ * race, writes are totally ordered, and what is after the last is after all. The reads since then
  * are one epoch too, as long as each comes after the one before; concurrent ones make a vector. An
  * access is a race iff the last write, or for a write also a read since, did not happen before it.
  *
- * What is different here. Clocks count events instead of releases, so an epoch is the very access
- * that a report names, and nothing is to be ticked. "The same epoch again" becomes: the recorded
- * access is my own, and since then I released nothing, so that who accessed the variable in between
- * has raced with it. A write ends the reads before it, also a
- * single one: who is not after such a read is not after the write either. Who knows of a
- * release knows all that it passed on, so one comparison spares most joins at acquires.
+ * Differences from the paper. Clocks count events instead of releases, so an epoch is the very
+ * access that a report names, and nothing is to be ticked. "The same epoch again" becomes: the
+ * recorded access is the thread's own, and the thread has released nothing since, so that any
+ * access to the variable in between has raced with it. A write ends the reads before it, also a
+ * single one: what is not after such a read is not after the write either. A thread that knows of a
+ * release knows all that it passed on, so one comparison avoids most joins at acquires.
  *
- * Atomic accesses never race with each other, whatever their order, but with plain ones that they
- * are not ordered with. Of these only the last plain write and the plain reads since are kept, as
- * above; of the atomic ones the last of each thread, loads and stores apart. A read-modify-write of
- * which the trace tells no order (`u`) acquires and releases. fasttrack_orders.c has the clocks.
+ * Atomic accesses never race with each other, whatever their order, but do with plain ones that
+ * they are not ordered with. Of these only the last plain write and the plain reads since are kept,
+ * as above; of the atomic ones the last of each thread, loads and stores apart. A read-modify-write
+ * without a memory order in the trace (`u`) acquires and releases. fasttrack_orders.c has the
+ * clocks.
  *
- * After a race it goes on. Whatever is reported is an unordered pair of this trace; on every
+ * After a race the check goes on. Whatever is reported is an unordered pair of this trace; on every
  * variable the first race is found at its event, later ones not always all.
  */
 
@@ -347,7 +348,7 @@ static void on_fork(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
     }
 }
 
-/* Nobody may have forked the thread, and it may have done nothing. */
+/* The thread may have been forked by none, and may have done nothing. */
 static void on_join(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
                     const struct tms_op *op)
 {

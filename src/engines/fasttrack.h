@@ -4,7 +4,7 @@
  *
  * An epoch is one event: the slot of its thread and its number, in 64 bits (16, 48). So the epochs
  * of a slot are ordered as its events are, and the epoch that a report needs is the one that was
- * compared. Slot 0 is nobody's: epoch 0 is "none", and a cell whose `read` is below the epochs of
+ * compared. Slot 0 is unused: epoch 0 is "none", and a cell whose `read` is below the epochs of
  * slot 1 holds the number of a vector of reads instead.
  *
  * known[s] of a thread is the last epoch of slot s that happened before what the thread does now;
@@ -12,8 +12,8 @@
  *
  * A cell is for plain accesses. Atomic ones are not ordered by themselves, so that there is no last
  * one: of a variable that has any, the last of each slot is kept, loads and stores apart. The
- * cell's `read` is then always a vector, so that each plain access takes the slow path, where these
- * are looked at.
+ * cell's `read` is then always a vector, so that each plain access takes the slow path, which
+ * checks these.
  *
  * Size: 25 bytes a variable (a cell, two places, what was reported), 24 more once there is an
  * atomic access; 16 bytes a slot for a variable with concurrent reads, 48 for an atomic one; 8
@@ -65,7 +65,7 @@ struct tms_fasttrack_stretch {
 
 struct tms_fasttrack_thread {
     uint64_t *known;
-    uint64_t since, span; /* own epochs that nobody else has heard of: span many, from since on */
+    uint64_t since, span; /* own epochs that no other thread knows of: span many, from since on */
     uint64_t heard;       /* the event at which it last learnt something */
     uint64_t fenced;      /* epoch of its last release fence, … */
     uint32_t fence;       /* … and what it knew then, in `syncs`; 0: none */
@@ -193,7 +193,7 @@ static inline uint64_t access_of(enum tms_event_kind kind, uint32_t place)
     return (uint64_t)kind << 32 | place;
 }
 
-/* The access of this epoch and the one in hand are a race. */
+/* The access of this epoch races with the current one. */
 void tms_fasttrack_race(struct tms_fasttrack *f, const struct tms_op *op, uint64_t epoch,
                         uint64_t access, enum tms_edge_kind kind);
 

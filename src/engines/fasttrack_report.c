@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a report of fasttrack says beyond the two epochs: in which blocks the accesses were.
+ * Adds to fasttrack's reports the blocks that the two accesses were in.
  *
  * Each slot keeps the stretches of its past, in blocks and outside. When there are many more of
- * them than were left the last time, a sweep over all cells keeps those that a recorded access lies
- * in. So memory does not grow with the trace, and the cost for each block stays constant.
+ * them than were left the last time, a sweep over all cells keeps those that contain a recorded
+ * access. So memory does not grow with the trace, and the amortized cost per block is constant.
  */
 #include "engines/fasttrack.h"
 

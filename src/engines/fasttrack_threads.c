@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who knows what: the vector clocks of the threads and of what they synchronise by.
+ * The vector clocks of threads and of synchronisation objects.
  *
- * The slot of a joined thread goes to a thread that is forked by somebody who knows of that join:
- * all that the old thread did happened before all that the new one does, so they are one line of
- * events, and nothing can take the one for the other. A slot given away sooner would invent an
- * order between strangers.
+ * The slot of a joined thread is reused for a thread whose creator knows of that join: all that the
+ * old thread did happened before all that the new one does, so the two are one sequence of events
+ * and can't be confused. Reusing a slot sooner would invent an order between unrelated threads.
  */
 #include <string.h>
 

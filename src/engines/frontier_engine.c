@@ -20,7 +20,7 @@ static bool renewed(const struct tms_frontier *f, const struct tms_op *first,
     }
     uint64_t i = tms_log_find(forgotten, first->event);
     if (i > 0 && i == tms_log_first(forgotten)) {
-        return true; /* what was renewed so early is no longer known */
+        return true; /* cleared so early that it is no longer known */
     }
     while (i < log_written(forgotten) && log_at(forgotten, i)->event < second->event) {
         if (log_at(forgotten, i++)->target == first->target) {
@@ -50,7 +50,7 @@ static bool make_cells(struct tms_frontier *f)
     return true;
 }
 
-/* False if what comes up to this event can't be taken in: the engine has failed. */
+/* False if the events up to this one can't be processed: the engine has failed. */
 static bool make_ready(struct tms_frontier *f, uint64_t last)
 {
     if (last > MOMENT_EVENT_MOST) {

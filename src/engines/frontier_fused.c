@@ -46,7 +46,7 @@ static inline bool access_event(struct tms_frontier *f, struct tms_frontier_cell
     return true;
 }
 
-/* `opens` is a constant where it is called: what comes of it has to be guessed once. */
+/* `opens` is a constant at each call, so that the branch on it is predicted separately. */
 static inline __attribute__((always_inline)) bool
 open_or_close(struct tms_frontier *f, struct tms_stream *stream, const struct tms_event *event,
               uint64_t number, uint8_t *plain, bool opens)
@@ -79,12 +79,12 @@ static __attribute__((noinline)) bool take_block(struct tms_frontier *f, struct 
                                   : open_or_close(f, stream, event, number, plain, false);
 }
 
-/* `ahead` is a constant where it is called: so many events behind the last can be looked at. */
+/* `ahead` is a constant at each call: so many events after the last can be read. */
 static inline __attribute__((always_inline)) size_t
 take_each(struct tms_frontier *f, struct tms_stream *stream,
           const struct tms_event *restrict events, size_t count, uint64_t number, size_t ahead)
 {
-    /* Said to be apart, so that nothing is fetched anew after each store. */
+    /* Declared restrict, so that nothing is reloaded after each store. */
     struct tms_valid_lock *restrict locks = stream->validator->locks;
     const uint8_t *plain_of = stream->lower->plain;
     struct tms_frontier_cell *const cells[2] = {f->cells[CELLS_VARIABLES].cell,

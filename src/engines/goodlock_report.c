@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A cycle of requests as a finding. A step leads from the thread that holds a lock to the one that
- * wants it: the events are where the one took it and where the other does. So a step goes against
- * the direction of waiting, and the steps follow each other as in any cycle: each must go on before
- * the next can. The step of a join leads from where the joined thread waits, short of its end.
+ * wants it: its events are where the one took it and where the other requests it. So a step goes
+ * against the direction of waiting, and the steps follow each other as in any cycle: each must go
+ * on before the next can. The step of a join leads from where the joined thread waits, short of its
+ * end.
  *
  * The schedule: every thread takes what it holds in the cycle; then each waits.
  *
- * A cycle has no beginning. For an id that does not depend on who came first, it is told from the
- * lock whose name is the smallest.
+ * A cycle has no beginning. For an id that does not depend on which thread came first, it is
+ * reported from the lock with the smallest name.
  */
 #include <assert.h>
 #include <string.h>

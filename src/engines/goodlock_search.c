@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cycles of requests.
+ * Searches for cycles of requests.
  *
- * First the requests that can't be part of one are put aside: what is wanted and held by nobody
- * ends a chain, and so does what only such requests hold. In a program that takes its locks in a
+ * First, requests that can't be part of one are pruned: a lock that is wanted but never held ends a
+ * chain, and so does one that only pruned requests hold. In a program that takes its locks in a
  * fixed order nothing is left, at a cost that is linear in the requests.
  *
- * Among the rest chains are grown from each request, by requests of later threads only, so that
+ * Among the rest, chains are grown from each request, by requests of later threads only, so that
  * each cycle is found once, from its first thread. A new link must be of another thread than all
- * before it and hold nothing that excludes what they hold; that the periods fit is looked at when
+ * before it and hold nothing that excludes what they hold; whether the periods fit is checked when
  * the chain closes, as there may be many moments of a request and one that fits is enough. A chain
  * that closes does not grow on.
  *
- * Chains of two links come first, then those of three, and so on until none is long enough to go
- * on. The search ends after TRIES_MOST steps, about a second, and says so: what it has not got to
- * then are long cycles.
+ * Chains of two links come first, then those of three, and so on until none is long enough to
+ * continue. The search ends after TRIES_MOST steps, about a second, and says so: what it has not
+ * reached then are long cycles.
  */
 #include <assert.h>
 
@@ -73,7 +73,7 @@ static void count_entry(struct lists *lists, uint32_t resource, uint32_t request
     lists->entries++;
 }
 
-/* From behind, so that in the end start[] is where each list starts. */
+/* Filled from the end, so that finally start[] is where each list starts. */
 static void put_entry(struct lists *lists, uint32_t resource, uint32_t request)
 {
     lists->list[--lists->start[resource]] = request;
@@ -116,7 +116,7 @@ static void clear_lists(struct tms_memory *memory, struct lists *lists)
 
 /* ---- what leads nowhere ----------------------------------------------------------------- */
 
-/* Nobody holds it any more: who wants it need not wait long. */
+/* The resource has no holder left: requests for it are pruned. */
 static size_t put_wanters_aside(struct search *s, uint32_t resource, size_t queued)
 {
     const struct lists *wanters = &s->wanters;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding the few that are no accesses among many, eight at a time and without a branch: nobody can
- * guess where they are. Kinds are those of events or of operations, a byte each.
+ * Finds the few operations that are no accesses, eight at a time and branch-free, because their
+ * positions are unpredictable. Kinds are those of events or of operations, a byte each.
  */
 #ifndef TMS_ENGINES_KIND_SCAN_H
 #define TMS_ENGINES_KIND_SCAN_H
@@ -11,7 +11,7 @@
 
 #define TMS_EACH_BYTE UINT64_C(0x0101010101010101)
 
-/* The kinds of eight that lie `stride` bytes apart, a byte each, the first in the lowest. */
+/* The kinds of eight elements `stride` bytes apart, a byte each, the first in the lowest. */
 static inline uint64_t tms_kinds_of_eight(const uint8_t *kind, size_t stride)
 {
     uint64_t kinds = 0;
@@ -22,8 +22,10 @@ static inline uint64_t tms_kinds_of_eight(const uint8_t *kind, size_t stride)
     return kinds;
 }
 
-/* The highest bit of each byte that is not this kind. Kinds are small; what is read behind the end
- * of a list may not be, and carries, but only further on. */
+/*
+ * The highest bit of each byte that is not this kind. Kinds are small; bytes read past the end of a
+ * list may not be, and carry, but only into higher bytes.
+ */
 static inline uint64_t tms_not_kind(uint64_t kinds, uint8_t kind)
 {
     return (kinds ^ TMS_EACH_BYTE * kind) + TMS_EACH_BYTE * 0x7f;

@@ -52,7 +52,7 @@ struct event {
 
 enum graph { ALL, KEPT };
 
-/* What a transaction is to the event in hand. */
+/* The relation of a transaction to the current event. */
 enum mark {
     SOURCE = 1,  /* an event of it conflicts with the event */
     CLOSING = 2, /* the edge from it closes a cycle in `kept` */

@@ -4,31 +4,31 @@
  * Complete Checker to Debug Transactional Atomicity Violations and Non-Serializable Traces", ACM
  * TOSEM), Algorithms 1, 3 and 4; and Algorithms 1 and 2 by themselves.
  *
- * Each thread t has a vector clock V(t), whose entry for t stands for its transaction and goes up
+ * Each thread t has a vector clock V(t), whose entry for t identifies its transaction and goes up
  * when one begins, to the number of that event. An event that conflicts with an earlier event e of
  * another thread joins V(e) into V(t). V(e) is not copied for every event: all events of a thread
- * between two joins, a *sub-region*, share one clock, and what must remember events (the last write
- * of a variable and the last reads since, the last release of a lock) refers to it; it is free when
- * nothing does. A running transaction of t is not atomic iff such an e has V(e)[t] >= V(begin)[t]:
- * then its begin comes before e, and e before the event in hand (theorem 2). The entry goes up with
- * each block inside a transaction too, so the same test tells which of the open ones are not
- * atomic.
+ * between two joins, a *sub-region*, share one clock, and whatever must remember events (the last
+ * write of a variable and the last reads since, the last release of a lock) refers to it; it is
+ * freed with the last reference. A running transaction of t is not atomic iff such an e has V(e)[t]
+ * >= V(begin)[t]: then its begin comes before e, and e before the current event (theorem 2). The
+ * entry goes up with each block inside a transaction too, so the same test finds which of the open
+ * ones are not atomic.
  *
- * Clocks of events can't tell whether the trace as a whole is serializable: a path from
- * transaction to transaction may leave one of them at an earlier event than it came in by. So
- * each thread has a transactional clock TV(t) too: TV(t)[u] is the first transaction of u that
- * the running transaction of t reaches in the graph of transactions. An edge from transaction n
- * of u into that of t closes a cycle iff TV(t)[u] <= n. Otherwise all whose entry for u is at
- * most n have a path to t's transaction from now on, and to all that this one reaches.
+ * Clocks of events can't decide whether the trace as a whole is serializable: a path from
+ * transaction to transaction may leave one of them at an earlier event than it came in by. So each
+ * thread has a transactional clock TV(t) too: TV(t)[u] is the first transaction of u that the
+ * running transaction of t reaches in the graph of transactions. An edge from transaction n of u
+ * into that of t closes a cycle iff TV(t)[u] <= n. Otherwise all whose entry for u is at most n
+ * have a path to t's transaction from now on, and to all that this one reaches.
  *
- * Mended, with traces that show why in docs/research/engines/regiontrack.md:
- *   - "no entry" in TV is infinity; 0 is smaller than every number, which the tests of lines 5,
- *     20 and 32 of Algorithm 3 and line 9 of Algorithm 4 take for an early transaction;
- *   - line 24 of Algorithm 3 hands on what the *source* thread's clock knows; it must be the
- *     sink's: the clock of the source thread may be that of a later transaction;
- *   - consecutive events outside blocks are one transaction only as long as no edge comes in;
- *   - fork and join, which the paper does not have, shared locks and barriers are added.
- * The recursions of lines 25 and 37 are left out: they find nothing, as each clock is closed.
+ * Corrected, with traces that show why in docs/research/engines/regiontrack.md:
+ * - "no entry" in TV is infinity; 0 is smaller than every number, which the tests of lines 5, 20
+ *   and 32 of Algorithm 3 and line 9 of Algorithm 4 take for an early transaction;
+ * - line 24 of Algorithm 3 passes on what the *source* thread's clock knows; it must be the sink's:
+ *   the clock of the source thread may be that of a later transaction;
+ * - consecutive events outside blocks are one transaction only as long as no edge comes in;
+ * - fork and join, which the paper does not have, shared locks and barriers are added. The
+ *   recursions of lines 25 and 37 are left out: they find nothing, as each clock is closed.
  */
 #include "engines/regiontrack.h"
 
@@ -99,7 +99,7 @@ static void forget_variable(struct tms_regiontrack *rt, struct tms_regiontrack_t
     tms_regiontrack_refer(rt, &cell->write, 0);
 }
 
-/* Lines 31 to 36: until its release nobody else comes near the lock, so nothing is recorded. */
+/* Lines 31 to 36: no other thread can use the lock until its release, so nothing is recorded. */
 static void acquire(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
                     const struct tms_op *op)
 {

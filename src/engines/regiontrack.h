@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The state of the RegionTrack engines, shared by their files: regiontrack.c (the algorithm in
- * words, and what each operation does, Algorithm 1), regiontrack_edges.c (what an edge does,
- * Algorithms 2, 3 and 4), regiontrack_regions.c (sub-regions, and which of them read what) and
- * regiontrack_threads.c (slots).
+ * words, and the effect of each operation, Algorithm 1), regiontrack_edges.c (the effect of an
+ * edge, Algorithms 2, 3 and 4), regiontrack_regions.c (sub-regions, and which of them read what)
+ * and regiontrack_threads.c (slots).
  *
  * Transactions of a thread are numbered, by the event they begin with; so are, in clocks, the
- * blocks inside them. Threads have slots, which stand for them in the clocks. Sub-regions and nodes
- * are known by index, 0 being none, since their arrays grow.
+ * blocks inside them. Threads have slots, which index the clocks. Sub-regions and nodes are
+ * referred to by index, 0 being none, since their arrays grow.
  */
 #ifndef TMS_ENGINES_REGIONTRACK_H
 #define TMS_ENGINES_REGIONTRACK_H
@@ -77,7 +77,7 @@ struct tms_regiontrack_thread {
     bool moved;              /* V(t) or the number changed since */
 
     /*
-     * TV(t), where NEVER - n stands for n: so 0 is no entry, and the first of two is the larger.
+     * TV(t), where NEVER - n represents n: so 0 is no entry, and the first of two is the larger.
      * Kept from the first edge out of the running transaction to its end.
      */
     struct tms_vector sinks;

@@ -46,7 +46,7 @@ void tms_regiontrack_refer(struct tms_regiontrack *rt, uint32_t *reference, uint
     *reference = region;
 }
 
-/* The thread's region for what follows: the old one, if nobody else refers to it. */
+/* The thread's region for what follows: the old one, if there is no other reference to it. */
 static uint32_t start_region(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t)
 {
     if (t->region == 0 || rt->regions.at[t->region].references > 1) {

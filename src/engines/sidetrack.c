@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SideTrack: from one run, cuts of blocks that another schedule of it has.
+ * SideTrack: predicts, from one run, cuts of blocks that another schedule of it has.
  *
  * J. Yi, C. Sadowski, C. Flanagan: SideTrack, generalizing dynamic atomicity analysis, PADTAD 2009.
  * The rules are those of its figure 6, with C, V, A, R, H and I as there (sidetrack.h).
  *
  * Two acquires of a lock in one block make a window. An acquire of the same lock by another thread,
  * the culprit, cuts the block if it comes in between. Where it was seen there, that is an in-error.
- * Where it was seen behind the window, and does not come after the second acquire by anything but
- * the order of this lock, it could have been first: an after-error. Where it was seen before the
+ * Where it was seen after the window, and is ordered after the second acquire by nothing but the
+ * order of this lock, it could have been first: an after-error. Where it was seen before the
  * window, and the first acquire does not come after it in that sense, the two could have changed
  * places: a before-error. Locks, forks and joins order; accesses are not looked at, because a
  * program without races communicates through locks.
  *
- * Mended, and why (docs/research/engines/sidetrack.md has the traces and the proofs): in-errors go
- * by the position of the culprit, as clocks lose some; a schedule in which threads must wait for
+ * Corrected, and why (docs/research/engines/sidetrack.md has the traces and the proofs): in-errors
+ * use the position of the culprit, as clocks lose some; a schedule in which threads must wait for
  * each other is no prediction where something else than a lock is waited for, and has a caveat
- * where it is a lock. To know that, an after-error is told only when the culprit gives the lock
- * back.
+ * where it is a lock. To know that, an after-error is reported only when the culprit releases the
+ * lock.
  *
- * Beyond the paper: shared locks, where two shared holds do not conflict; barriers; waiting for a
- * condition, which gives a lock away and takes it back when a signal has come, so that the taking
- * back stays behind whatever happened under the lock until then; atomic read-modify-writes,
- * which are sections that end where they begin; atomic loads, which stay after the store that
- * they have their value from; and windows between two locks (sidetrack_pairs.c).
+ * Beyond the paper: shared locks, where two shared holds do not conflict; barriers; condition
+ * waits, which release a lock and take it back when a signal has come, so that the reacquire stays
+ * after whatever happened under the lock until then; atomic read-modify-writes, which are sections
+ * that end where they begin; atomic loads, which stay after the store whose value they read; and
+ * windows between two locks (sidetrack_pairs.c).
  */
 #include "engines/sidetrack.h"
 
@@ -32,8 +32,8 @@
 /* ---- operations ------------------------------------------------------------------------- */
 
 /*
- * END is not looked at, as blocks are many: what it does to the blocks inside, when these are not
- * nested as they should be, is made up for here. Until then nobody asks for them.
+ * END is not handled, as blocks are many: its effect on blocks inside that are not properly nested
+ * is made up for here. They are not needed before.
  */
 static void on_begin(struct tms_sidetrack *s, const struct tms_op *op)
 {
@@ -333,7 +333,7 @@ static int create(void *state, struct tms_host *host)
     return TMS_OK;
 }
 
-/* What is still held at the end was not seen to go well: it stays untold. */
+/* Locks still held at the end were not seen to be released: their predictions are not reported. */
 static void finish(void *state)
 {
     (void)state;

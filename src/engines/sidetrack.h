@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state of the sidetrack engine; sidetrack.c says what it does with it.
+ * The state of the sidetrack engine; sidetrack.c has the algorithm.
  *
  * Clocks are vectors of a number for each thread slot, and only those that are joined into others
  * are kept whole: C of each thread, R of each lock. A and V are clocks of a thread at one of its
- * own acquires, and such a clock is within another iff its own component is, so that one is all
- * that is kept of them.
+ * own acquires, and such a clock is within another iff its own component is, so that one component
+ * is all that is kept of them.
  *
- * A slot whose thread was joined is given to a new one that is forked by somebody who knows all
- * that the old one did: nothing is lost by that. Only when there are SIDETRACK_SLOTS of them is any
- * such slot taken. The new thread then seems to come after the old one, and an order too many
- * hides predictions, but makes none.
+ * A slot whose thread was joined is reused for a thread whose creator knows all that the old one
+ * did: nothing is lost by that. Only when there are SIDETRACK_SLOTS of them is any such slot taken.
+ * The new thread then seems to come after the old one, and a superfluous order hides predictions,
+ * but makes none.
  */
 #ifndef TMS_ENGINES_SIDETRACK_H
 #define TMS_ENGINES_SIDETRACK_H
@@ -22,7 +22,7 @@
 
 #define SIDETRACK_SLOTS 1024
 
-/* How a lock is taken. Of windows, SHARED stands for: by acquires of any kind. */
+/* How a lock is taken. Of windows, SHARED means acquires of any kind. */
 enum { SHARED, EXCLUSIVE, KINDS };
 
 enum sidetrack_error { ERROR_BEFORE, ERROR_IN, ERROR_AFTER, ERROR_PAIR, ERROR_KINDS };
@@ -46,7 +46,7 @@ struct tms_sidetrack_acquire {
     uint64_t count; /* the thread's own component */
     uint32_t slot;
     uint8_t section; /* when it has ended: SECTION_* */
-    bool fixed;      /* can't be put behind a later acquire of another thread */
+    bool fixed;      /* can't be moved after a later acquire of another thread */
     struct tms_sidetrack_place place;
     struct tms_transaction in;
 };
@@ -170,7 +170,7 @@ struct tms_sidetrack_taken {
     uint64_t key;
     struct tms_sidetrack_place last[KINDS]; /* of any kind; exclusive */
     uint64_t since[KINDS];                  /* the first of them */
-    uint64_t before[KINDS]; /* I: the event of an acquire that could come behind it as well, or 0 */
+    uint64_t before[KINDS]; /* I: the event of an acquire that could come after it as well, or 0 */
     uint8_t section;        /* SECTION_* of all its sections in the block */
 };
 
@@ -224,8 +224,8 @@ struct tms_sidetrack {
     size_t channel_capacity;
     struct tms_sidetrack_guarded *variables; /* by id */
     size_t variable_capacity;
-    bool waits_held; /* somebody waited for something that is no lock, while holding one */
-    struct tms_refuted refuted;          /* of the report in hand */
+    bool waits_held; /* a thread waited for something that is no lock, while holding one */
+    struct tms_refuted refuted;          /* of the current report */
     uint64_t age;                        /* the last one given out */
     uint64_t acquires, windows, dropped; /* for stats */
     uint64_t reports[ERROR_KINDS];
@@ -233,7 +233,7 @@ struct tms_sidetrack {
 
 /* ---- sidetrack_state.c ------------------------------------------------------------------ */
 
-/* These give NULL or false when memory is short, and have told the host. */
+/* These return NULL or false when memory is short, after reporting that to the host. */
 
 struct tms_sidetrack_thread *tms_sidetrack_new_thread(struct tms_sidetrack *s, uint32_t id);
 bool tms_sidetrack_fork(struct tms_sidetrack *s, uint32_t parent, uint32_t child);
@@ -427,9 +427,9 @@ static inline uint64_t sidetrack_key(const struct tms_op *op, uint8_t on_class)
 }
 
 /*
- * The acquire comes after one of its form in the same block: what that tells, and the window of the
- * two. Forms are SHARED, of any two acquires, which an exclusive culprit cuts, and EXCLUSIVE, of
- * exclusive ones, which a shared culprit cuts as well.
+ * The acquire follows one of its form in the same block: makes the window of the two, with its
+ * consequences. Forms are SHARED, of any two acquires, which an exclusive culprit cuts, and
+ * EXCLUSIVE, of exclusive ones, which a shared culprit cuts as well.
  */
 void tms_sidetrack_close(struct tms_sidetrack *s, const struct tms_sidetrack_taking *taking,
                          struct tms_sidetrack_taken *taken, int form);
@@ -457,7 +457,7 @@ uint32_t tms_sidetrack_put_off(struct tms_sidetrack *s, const struct tms_sidetra
 void tms_sidetrack_settle(struct tms_sidetrack *s, struct tms_sidetrack_thread *t,
                           const struct tms_sidetrack_hold *hold);
 
-/* And if it is a read-modify-write, it is told at once. */
+/* And if it is a read-modify-write, it is reported at once. */
 void tms_sidetrack_cut_updates(struct tms_sidetrack *s, const struct tms_sidetrack_taking *taking);
 
 /* ---- sidetrack_pairs.c ------------------------------------------------------------------ */

@@ -12,7 +12,7 @@
 
 /* ---- order ------------------------------------------------------------------------------ */
 
-/* Clocks have room to spare: only slots that are in use are looked at. Behind them is zero. */
+/* Clocks have spare capacity: only slots in use are looked at. The rest is zero. */
 static inline size_t width_of(const struct tms_sidetrack *s, const struct tms_vector *clock)
 {
     return clock->capacity < s->slot_count ? clock->capacity : s->slot_count;
@@ -141,7 +141,10 @@ void tms_sidetrack_wait(struct tms_sidetrack *s, struct tms_sidetrack_thread *t,
 
 /* ---- taking and giving back --------------------------------------------------------------- */
 
-/* The acquire is the first of its form in the block. Is there one before that could come behind? */
+/*
+ * The acquire is the first of its form in the block. Is there an earlier one that could come after
+ * it?
+ */
 ALWAYS_INLINE void start_form(const struct tms_sidetrack_taking *taking,
                               struct tms_sidetrack_taken *taken, int form)
 {
@@ -165,7 +168,7 @@ ALWAYS_INLINE void follow_form(struct tms_sidetrack *s, const struct tms_sidetra
     taken->last[form] = sidetrack_place(taking->op);
 }
 
-/* What an acquire in a block tells, and the windows that it makes with those before it. */
+/* The consequences of an acquire in a block, and the windows that it makes with earlier ones. */
 ALWAYS_INLINE void follow(struct tms_sidetrack *s, const struct tms_sidetrack_taking *taking)
 {
     struct tms_sidetrack_taken *taken =

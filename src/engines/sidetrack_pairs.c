@@ -3,14 +3,14 @@
  * Windows between two locks, for sidetrack with TMS_PREDICT_PAIR.
  *
  * A block has a section of m, a1, and later one of n, a2. Another thread takes m after a1, b1, and
- * then n, b2. If b2 comes before a2, the block is before the other by m, and behind it by n. Here
- * b2 was seen behind a2, and what holds for after-errors of one lock holds for a2 and b2: unless b2
+ * then n, b2. If b2 comes before a2, the block is before the other by m, and after it by n. Here b2
+ * was seen after a2, and what holds for after-errors of one lock holds for a2 and b2: unless b2
  * comes after a2 by anything but the order of n, there is a run in which it comes first. That run
  * has everything else in the order that was seen, so in it a1 comes before b1 as well.
  *
  * At a2 its lock keeps the window, with the last sections of other locks in the block; a thread
  * that takes the lock later compares these with its own last sections. A section that still goes on
- * at a2 is no first one: who comes after it comes after a2.
+ * at a2 is no first one: whatever comes after it comes after a2.
  */
 #include <string.h>
 

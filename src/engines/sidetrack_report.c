@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a prediction is told: the cycle, the schedule that has it, and what stands against it.
+ * Reports a prediction: the cycle, the schedule that has it, and its caveats.
  *
  * A block that can be cut is mostly cut in the same way again and again, and only the first of a
- * pattern is shown. So the host is asked whether it knows the pattern before there is much to tell.
+ * pattern is shown. So the host is asked whether it knows the pattern before the report is built.
  */
 #include "base/hash_mix.h"
 #include "engines/online_predictions.h"

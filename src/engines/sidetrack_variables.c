@@ -3,10 +3,10 @@
  * Windows of a variable, for sidetrack with TMS_PREDICT_VARIABLE.
  *
  * Where all accesses to a variable are under one lock, two of them in different sections of a block
- * are a window in the sections' window: whoever takes the lock in between, and does something to
- * the variable that conflicts with both, cuts the block not for the lock's sake alone. What is said
- * is what after-errors of the lock prove: that the sections of the culprit and of the block come in
- * that order. That the accesses come with them is certain only if nothing was read in the section
+ * are a window in the sections' window: a thread that takes the lock in between, and accesses the
+ * variable in conflict with both, cuts the block by more than the lock itself. The claim is what
+ * after-errors of the lock prove: that the sections of the culprit and of the block come in that
+ * order. That the accesses come with them is certain only if nothing was read in the section
  * before, as then nothing that the other did first can lead elsewhere: so each must be the first
  * access in its section.
  */

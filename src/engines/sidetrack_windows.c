@@ -51,10 +51,9 @@ static const struct tms_sidetrack_acquire *find_acquire(const struct tms_sidetra
 }
 
 /*
- * The culprit had its turn before the block's first acquire, and could have it behind. Everything
- * that the block's thread does from there to the second must then go on without it. Beyond the
- * second, that would be too much to say; and so it is if the block has loaded an atomic whose value
- * was stored since.
+ * The culprit ran before the block's first acquire, and could run after it. Everything that the
+ * block's thread does from there to the second must then proceed without it. Beyond the second,
+ * that can't be claimed; nor if the block has loaded an atomic whose value was stored since.
  */
 static void check_before(struct tms_sidetrack *s, const struct tms_sidetrack_taking *taking,
                          struct tms_sidetrack_taken *taken, int form)
@@ -249,7 +248,10 @@ static void settle(struct tms_sidetrack *s, struct tms_sidetrack_thread *t,
     }
 }
 
-/* The culprit's section is over: what it could cut is told, or, if that can't be, put back. */
+/*
+ * The culprit's section is over: the cuts it could make are reported, or, if that is not possible,
+ * put back.
+ */
 void tms_sidetrack_settle(struct tms_sidetrack *s, struct tms_sidetrack_thread *t,
                           const struct tms_sidetrack_hold *hold)
 {
@@ -269,7 +271,7 @@ void tms_sidetrack_cut_updates(struct tms_sidetrack *s, const struct tms_sidetra
 
     sidetrack_write_acquire(taking->t, taking->op, &now);
     struct tms_sidetrack_prediction prediction = after_error(taking->t, window, &now);
-    prediction.unproven = true; /* nobody can tell whether a semaphore had to wait here */
+    prediction.unproven = true; /* it is unknown whether a semaphore had to wait here */
     prediction.on_class = TMS_CLASS_VARIABLE;
     prediction.on = taking->op->target;
     tms_sidetrack_report(s, &prediction);

@@ -96,7 +96,7 @@ struct velodrome {
     size_t thread_capacity;
     struct tms_velodrome_cells cells[CELLS_COUNT];
     struct tms_velodrome_readers readers;
-    struct predecessor *predecessors; /* of the event in hand: steps that live, of other threads */
+    struct predecessor *predecessors; /* of the current event: steps that live, of other threads */
     size_t predecessor_capacity, predecessor_count;
     uint64_t joined; /* unary events that became part of a node */
 };
@@ -165,7 +165,7 @@ static void settle(struct velodrome *v, struct thread *t)
 
 /* ---- edges ---------------------------------------------------------------------------- */
 
-/* The event in hand, of the thread's node, comes after this: an edge, if it is the first. */
+/* The current event, of the thread's node, comes after this: an edge, if it is the first. */
 static void connect(struct velodrome *v, struct thread *t, const struct tms_op *op,
                     const struct predecessor *predecessor)
 {
@@ -201,7 +201,7 @@ static void connect(struct velodrome *v, struct thread *t, const struct tms_op *
     }
 }
 
-/* The event in hand becomes a node, after the last one of its thread. */
+/* The current event becomes a node, after the last one of its thread. */
 static bool start_node(struct velodrome *v, struct thread *t, const struct tms_op *op)
 {
     const struct tms_transaction unary = {op->event, op->thread, 0, op->location, true};
@@ -269,7 +269,7 @@ static void gather_touched(struct velodrome *v, const struct tms_op *op, struct 
     }
 }
 
-/* Does the last node of the thread come after all predecessors of the event in hand? */
+/* Does the last node of the thread come after all predecessors of the current event? */
 static bool comes_after_all(const struct velodrome *v, const struct thread *t)
 {
     bool lives = step_lives(&v->graph, &t->last);
@@ -285,7 +285,7 @@ static bool comes_after_all(const struct velodrome *v, const struct thread *t)
 
 /* ---- one event ------------------------------------------------------------------------ */
 
-/* Gives the event in hand its place in the graph; L(t) is that event afterwards. */
+/* Puts the current event into the graph; L(t) is that event afterwards. */
 static void place_event(struct velodrome *v, struct thread *t, const struct tms_op *op)
 {
     bool joins = t->in_block ? t->running : comes_after_all(v, t);

@@ -3,8 +3,8 @@
  * Cycles of the velodrome engine, for blame and for reports; see velodrome_graph.h.
  *
  * A node may hold several transactions of its thread: its own and unary events that joined it.
- * Reports name the real ones. Where an edge enters one of them and the next edge leaves another,
- * a step of program order stands between.
+ * Reports name the real ones. Where an edge enters one of them and the next edge leaves another, a
+ * step of program order connects them.
  */
 #include <assert.h>
 

@@ -3,19 +3,19 @@
  * The transaction graph of the velodrome engine: nodes, edges, search and collection
  * (velodrome_graph.c), and cycles as reports show them (velodrome_cycle.c).
  *
- * A node is a stretch of one thread: a transaction, and behind it whatever unary events of the
- * thread came after the same nodes as it did; or a unary event and the like behind it. Edges enter
+ * A node is a stretch of one thread: a transaction, followed by the unary events of the thread that
+ * came after the same nodes as it did; or a unary event and the like events after it. Edges enter
  * only the events that a node was made for, never those that joined it, so an edge that leaves a
  * node later than another one enters it always leaves an event that comes after the entered one.
  *
- * An edge carries its two events, whose numbers are their positions in the nodes. There is at
- * most one edge from a node to another. The graph is acyclic: edges that would close a cycle are
- * not put in.
+ * An edge carries its two events, whose numbers are their positions in the nodes. There is at most
+ * one edge from a node to another. The graph is acyclic: edges that would close a cycle are not
+ * inserted.
  *
- * A finished node that no edge enters will never be on a cycle and is dropped with its edges;
- * then the nodes that those led to are looked at. Steps, which name an event in a node, are not
- * told: a node number used again belongs to a node born after the step's event, so a step knows
- * by itself whether its node is still there.
+ * A finished node without incoming edges will never be on a cycle and is dropped with its edges;
+ * then the nodes that those led to are checked. Steps, which name an event in a node, are not
+ * notified: a reused node number belongs to a node born after the step's event, so a step can
+ * decide by itself whether its node still exists.
  *
  * Nodes and edges live in pools that grow by doubling: 64 and 48 bytes each. Expected: tens to
  * thousands of nodes at a time; everything after its begin while a transaction runs on and on.
@@ -74,8 +74,8 @@ struct tms_velodrome_graph {
 };
 
 /*
- * The nodes from which an edge entered the last node of a thread. Birth tells all nodes apart, so
- * an entry for another sink is as good as empty, and a new sink needs no cleaning up.
+ * The nodes from which an edge entered the last node of a thread. The birth number distinguishes
+ * all nodes, so an entry for another sink counts as empty, and a new sink needs no cleanup.
  */
 enum source_state {
     SOURCE_NEW,     /* no edge so far */

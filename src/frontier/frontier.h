@@ -85,7 +85,7 @@ enum cells_of { CELLS_VARIABLES, CELLS_LOCKS, CELLS_BARRIERS, CELLS_COUNT };
 /* Several threads read since the last write: a chain of nodes of a cache line each. */
 #define NODE_READERS 4
 struct tms_frontier_reader_node {
-    uint64_t moment[NODE_READERS]; /* 0: free, and so are those behind */
+    uint64_t moment[NODE_READERS]; /* 0: free, and so are the following ones */
     uint32_t place[NODE_READERS];
     uint32_t next; /* 0: the last */
     uint32_t unused[3];
@@ -151,7 +151,8 @@ struct tms_frontier_thread {
     uint64_t span;  /* … that is, those with moment - floor < span */
     uint64_t *in;   /* by slot: the latest moment from which an edge came in; own: the last */
     uint64_t begin; /* of the running transaction; 0 outside blocks */
-    uint64_t met; /* the latest event with which somebody came to reach the thread, or its first */
+    uint64_t
+        met; /* the latest event with which a transaction came to reach the thread, or its first */
     uint32_t row; /* in the matrices, NO_ROW outside blocks */
     uint32_t slot;
     uint32_t id;
@@ -306,7 +307,7 @@ static inline void tms_frontier_edge(struct tms_frontier *f, struct tms_frontier
 
 /* frontier_access.c */
 
-/* Takes operations in; there is a cell for each that is about one, and TMS_OPS_AHEAD behind. */
+/* Takes operations; each one's cell exists, and TMS_OPS_AHEAD more operations are readable. */
 void tms_frontier_take(struct tms_frontier *f, const struct tms_op *ops, size_t count);
 
 /* frontier_ops.c */
@@ -363,7 +364,7 @@ static inline struct tms_frontier_reader_node *reader_node(const struct tms_fron
     return &f->nodes.chunk[number / NODE_CHUNK][number % NODE_CHUNK];
 }
 
-/* Stands, as a cell's reader, for several: those in this node, and in the ones behind. */
+/* As a cell's reader, means several: those in this node and in the nodes linked to it. */
 static inline uint64_t make_several(uint32_t node)
 {
     return (uint64_t)SEVERAL_SLOT << MOMENT_SLOT_SHIFT | node;
@@ -390,10 +391,10 @@ static inline void drop_readers(struct tms_frontier *f, struct tms_frontier_cell
 
 /* frontier_log.c */
 
-/* Starts a ring anew, as if nothing had been written; false when there is no memory for it. */
+/* Resets a ring, as if nothing had been written; false when there is no memory for it. */
 bool tms_log_start(struct tms_frontier *f, struct tms_frontier_log *log);
 
-/* The log stands at its `stop`: begins the next round, or makes the ring longer. */
+/* The log has reached its `stop`: begins the next round, or makes the ring longer. */
 void tms_log_rotate(struct tms_frontier *f, struct tms_frontier_log *log);
 
 /* The first entry that is still there, and the first of those whose event is not before `event`. */
@@ -435,7 +436,7 @@ static inline void log_begin(struct tms_frontier *f, struct tms_frontier_log *lo
     log_add(f, log, op);
 }
 
-/* What a split or a join ends, no event ends; the begin behind a split is mark enough. */
+/* Transactions that a split or a join ends need no entry; the begin after a split marks the end. */
 static inline void log_end(struct tms_frontier *f, struct tms_frontier_log *log,
                            const struct tms_op *op)
 {
@@ -462,8 +463,8 @@ void tms_frontier_violation(struct tms_frontier *f, struct tms_frontier_thread *
                             const struct tms_step *closing, uint32_t from, bool cycle, bool blamed);
 
 /*
- * Is there anything to tell of a further edge like that, which comes into the thread with this
- * operation? The first event that closes a cycle was told, and so was the first that blames.
+ * Would a further edge like that, into the thread with this operation, add to the report? The first
+ * event that closes a cycle was reported, and so was the first that blames.
  */
 static inline bool tms_frontier_is_news(const struct tms_frontier_thread *t,
                                         const struct tms_op *op, bool blamed)

@@ -17,8 +17,8 @@ enum outcome {
 
 /*
  * `exclusive`, all ones or zero: a write, or an operation on the exclusive side of a lock;
- * `always`, likewise: recorded even when it repeats. Arithmetic instead of branches on them:
- * nobody can guess what comes next.
+ * `always`, likewise: recorded even when it repeats. Arithmetic instead of branches: the next
+ * operation is unpredictable.
  */
 static inline enum outcome access_cell(const struct tms_frontier_thread *t,
                                        struct tms_frontier_cell *cell, uint64_t exclusive,
@@ -56,9 +56,8 @@ void tms_frontier_meet(struct tms_frontier *f, struct tms_frontier_thread *t,
                        const struct tms_op *op);
 
 /*
- * What comes comes in batches, so the cell of something that comes soon can be asked for early.
- * Each is taken for an access to a variable, as most are: asking for what is not there does no
- * harm.
+ * Operations come in batches, so the cell of a later one is prefetched. Each is assumed to access a
+ * variable, as most do: prefetching an invalid address does no harm.
  */
 #define AHEAD 10
 

@@ -88,8 +88,8 @@ void tms_reader_nodes_clear(struct tms_frontier *f)
 /* ---- readers ---------------------------------------------------------------------------- */
 
 /*
- * Puts the reader where one stands from which an edge into its thread would be implied (its
- * own earlier read is such a one): who comes after the new reader comes after that one too.
+ * Replaces a reader from which an edge into the new one's thread would be implied (its own earlier
+ * read is one): whatever is ordered after the new reader is ordered after that one too.
  */
 static bool set_reader(struct tms_frontier *f, const struct tms_frontier_thread *t, uint32_t number,
                        uint64_t moment, uint32_t place)

@@ -1,45 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The frontier engine: decides, event by event, whether the transactions so far can be put in
- * a serial order, and which of them are themselves not atomic. docs/research/engines.md has the
+ * The frontier engine: decides, event by event, whether the transactions so far can be put in a
+ * serial order, and which of them are themselves not atomic. docs/research/engines.md has the
  * proof.
  *
- * An edge of the transaction graph always enters a running transaction, so a cycle is always
- * closed by an edge into a running one, and the only question ever asked is: does this
- * running transaction already reach where the edge comes from? So reachability is kept for
- * the running transactions only, as a matrix: graph[p][s] is the begin of the earliest
- * transaction of thread s that p's running transaction reaches; later ones of s follow by
- * program order. An edge from moment (u, e) into t's running transaction
- *   - closes a cycle iff graph[t][u] <= e: it is reported and left out;
- *   - otherwise every running p with graph[p][u] <= e now reaches all that t reaches.
- * An event outside blocks is a transaction of its own and over at once: those p reach it.
+ * An edge of the transaction graph always enters a running transaction, so a cycle is always closed
+ * by an edge into a running one, and the only query is: does this running transaction already reach
+ * the source of the edge? So reachability is kept for the running transactions only, as a matrix:
+ * graph[p][s] is the begin of the earliest transaction of thread s that p's running transaction
+ * reaches; later ones of s follow by program order. An edge from moment (u, e) into t's running
+ * transaction
+ * - closes a cycle iff graph[t][u] <= e: it is reported and left out;
+ * - otherwise every running p with graph[p][u] <= e now reaches all that t reaches. An event
+ *   outside blocks is a transaction of its own and over at once: those p reach it.
  *
- * Blame asks the same of events instead of transactions. order[p][s] is the first event of s
- * that comes after the begin of p's transaction. An edge from (u, e) into event m of t shows
- * that t's transaction is not atomic iff order[t][u] <= e; otherwise every p with
- * order[p][u] <= e has m behind its begin. Nothing follows m yet, so there is no row to merge.
- * For blocks inside transactions the same is asked in the same way (frontier_nested.c).
+ * Blame is the same query on events instead of transactions. order[p][s] is the first event of s
+ * that comes after the begin of p's transaction. An edge from (u, e) into event m of t shows that
+ * t's transaction is not atomic iff order[t][u] <= e; otherwise m comes after the begin of every p
+ * with order[p][u] <= e. Nothing follows m yet, so there is no row to merge. Blocks inside
+ * transactions are treated in the same way (frontier_nested.c).
  *
- * Three filters, exact for both questions, keep nearly all events away from the matrices:
- *   - a moment that is already recorded for the same stretch of this thread (see `floor`) is
- *     not recorded again; a stretch ends with the transaction, for blame where a block inside
- *     it begins, and, for blame and outside blocks, with each edge by which somebody comes to
- *     reach the thread;
- *   - an edge from (u, e) is implied if one from (u, e') with e <= e' came in before (`in`);
- *   - nobody who runs reaches the source (`least` of the column).
+ * Three filters, exact for both queries, keep nearly all events away from the matrices:
+ * - a moment that is already recorded for the same stretch of this thread (see `floor`) is not
+ *   recorded again; a stretch ends with the transaction, for blame where a block inside it begins,
+ *   and, for blame and outside blocks, with each edge by which a transaction comes to reach the
+ *   thread;
+ * - an edge from (u, e) is implied if one from (u, e') with e <= e' came in before (`in`);
+ * - no running transaction reaches the source (`least` of the column).
  */
 #include <assert.h>
 
 #include "frontier/frontier.h"
 #include "frontier/frontier_invariants.h"
 
-/* An edge on its way into the matrices; it is written down only once somebody is extended. */
+/* An edge about to enter the matrices; it is stored only once it extends a row. */
 struct arriving {
     const struct tms_op *op;
     struct tms_frontier_source source;
     uint64_t event; /* where it comes from … */
     uint32_t from;
-    uint32_t number; /* in the pool, 0 as long as nobody needs it */
+    uint32_t number; /* in the pool, 0 until it is needed */
 };
 
 /* What the two events of an edge conflict on. */
@@ -123,7 +123,9 @@ static bool merge_row(struct tms_frontier *f, const struct tms_frontier_thread *
 typedef bool extend_row(struct tms_frontier *f, const struct tms_frontier_thread *t, uint32_t row,
                         struct arriving *edge);
 
-/* Who had the source behind its begin has this event there too. Is it the first of the thread? */
+/*
+ * A row that has the source after its begin now has this event too. Is it the first of the thread?
+ */
 static bool extend_order_row(struct tms_frontier *f, const struct tms_frontier_thread *t,
                              uint32_t row, struct arriving *edge)
 {
@@ -157,7 +159,7 @@ static inline bool extend(struct tms_frontier *f, struct tms_reach *reach,
     return met;
 }
 
-/* The edge leads to somebody who comes back to it. */
+/* The edge leads to a transaction that reaches its source. */
 static void close_cycle(struct tms_frontier *f, struct tms_frontier_thread *t,
                         struct arriving *edge, bool cycle, bool blamed)
 {
@@ -172,9 +174,9 @@ static void close_cycle(struct tms_frontier *f, struct tms_frontier_thread *t,
 }
 
 /*
- * Some running transaction may reach the source. What a thread did before this event is as good as
- * what it does behind it, as long as no transaction came to reach the thread in between: only then
- * its stretch begins anew.
+ * Some running transaction may reach the source. Events of a thread before and after this one are
+ * equivalent as long as no transaction came to reach the thread in between: only then does a new
+ * stretch begin.
  */
 static bool arrive_among_others(struct tms_frontier *f, struct tms_frontier_thread *t,
                                 struct arriving *edge)

@@ -28,7 +28,7 @@ bool tms_frontier_innermost_holds(const struct tms_frontier *f,
 /* A chain of readers: of threads that there are, without a gap. */
 bool tms_reader_nodes_hold(const struct tms_frontier *f, uint32_t first);
 
-/* The thread's own log, or one that nobody writes to. */
+/* The thread's own log, or one without a writer. */
 bool tms_log_holds(const struct tms_frontier_log *log);
 
 /* Each step starts in the transaction in which the one before it ends, all around. */

@@ -43,8 +43,8 @@ static bool double_log(struct tms_frontier *f, struct tms_frontier_log *log)
 }
 
 /*
- * A round is over. A short ring gets longer, and so does any if the running transaction takes
- * more than half of it; that is possible only here, where its entries lie in the order in which
+ * A round is over. A short ring gets longer, and so does any ring of which the running transaction
+ * takes more than half; that is possible only here, where the entries are in the order in which
  * they were written.
  */
 void tms_log_rotate(struct tms_frontier *f, struct tms_frontier_log *log)

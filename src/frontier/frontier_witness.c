@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cycle behind a violation of the frontier engine.
+ * Extracts the cycle of a violation of the frontier engine.
  *
  * Shortest first: if the running transaction already conflicts directly with the one that the
- * closing edge comes from, two steps do. That is looked up in the logs of the two threads,
- * which hold every access that was not a repetition, so each conflict between the two
- * transactions shows there; a log reaches LOG_MOST entries back.
+ * closing edge comes from, two steps suffice. That is looked up in the logs of the two threads,
+ * which hold every access that was not a repetition, so each conflict between the two transactions
+ * shows there; a log reaches LOG_MOST entries back.
  *
- * Otherwise the matrix knows a way. Beside each entry stands the last edge of a path from the
- * running transaction to the column's thread; where that edge starts, the row has an entry
- * again. Walking back ends at the running transaction, because every hop goes back in an
- * acyclic graph (`graph`) or in time (`order`). Where an edge ends in an earlier transaction of
- * a thread than the next one starts from, the step between them is program order.
+ * Otherwise the matrix has a path. Each entry has the last edge of a path from the running
+ * transaction to the column's thread; where that edge starts, the row has an entry again. Walking
+ * back ends at the running transaction, because every hop goes back in an acyclic graph (`graph`)
+ * or in time (`order`). Where an edge ends in an earlier transaction of a thread than the next one
+ * starts from, the step between them is program order.
  *
- * Cost: nothing per event but one log entry per recorded access; per reported transaction, the
- * length of the two transactions, or k steps.
+ * Cost: one log entry per recorded access; per reported transaction, the length of the two
+ * transactions, or k steps.
  */
 #include <assert.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static uint64_t touch_key(const struct tms_op *entry)
     return (uint64_t)tms_event_class(entry->event_kind) << 32 | entry->target;
 }
 
-/* Can it be the earlier of two that conflict? A departure conflicts with nothing behind it. */
+/* Can it be the earlier of two that conflict? A departure conflicts with no later event. */
 static bool can_lead(const struct tms_op *entry)
 {
     return sides[entry->kind] != SIDE_NONE && entry->kind != TMS_OP_DEPART;
@@ -96,7 +96,7 @@ static bool conflicts(const struct tms_op *first, const struct tms_op *second)
            (sides[first->kind] == SIDE_EXCLUSIVE || sides[second->kind] == SIDE_EXCLUSIVE);
 }
 
-/* The last such access of t's running transaction before `second`: the story told shortest. */
+/* The last such access of t's running transaction before `second`: the shortest witness. */
 static const struct tms_op *last_conflict(const struct tms_frontier *f,
                                           const struct tms_frontier_thread *t,
                                           const struct tms_op *second)
@@ -300,7 +300,7 @@ static size_t walk_back(struct tms_frontier *f, struct tms_frontier_thread *t,
     return count;
 }
 
-/* Cuts out what lies between two visits to one transaction; returns the new length. */
+/* Cuts out the steps between two visits to one transaction; returns the new length. */
 static size_t cut_loops(struct tms_step *steps, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -385,7 +385,7 @@ static void blame(struct tms_frontier *f, struct tms_frontier_thread *t,
     pending->left = left > pending->left ? left : pending->left;
 }
 
-/* The event in hand shows blame. A cycle that is a proof says itself where it leaves. */
+/* The current event shows blame. A cycle that is a proof has the step by which it leaves. */
 static void refute(struct tms_frontier *f, struct tms_frontier_thread *t)
 {
     struct tms_frontier_pending *pending = &t->pending;

@@ -42,7 +42,7 @@ static bool negates(const char *set)
     return *set == '!' || *set == '^';
 }
 
-/* The `]` that closes the set whose first byte behind the `[` is at `set`; NULL: none does. */
+/* The `]` that closes the set whose first byte after the `[` is at `set`; NULL: none does. */
 static const char *set_end(const char *set)
 {
     set += negates(set);
@@ -70,7 +70,9 @@ static bool in_set(const char *set, const char *end, uint32_t character)
     return found != negated;
 }
 
-/* Does the first element of the pattern, which is no `*`, allow this character? Moves behind it. */
+/*
+ * Does the first element of the pattern, which is no `*`, allow this character? Advances past it.
+ */
 static bool allows(const char **pattern, uint32_t character)
 {
     if (**pattern == '?') {
@@ -152,7 +154,7 @@ static bool ends_with(const char *text, size_t length, const char *end)
 }
 
 /*
- * The list is the last pair of round brackets, unless what comes behind them shows that they
+ * The parameter list is the last pair of round brackets, unless the text after them shows that they
  * are part of a name: "(anonymous namespace)::f", "f()::{lambda(int)#1}", "g<(Kind)1>",
  * "operator()".
  */

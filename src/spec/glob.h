@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Patterns on labels: `*` any text, `?` one character, `[abc]` `[a-z]` `[!a-z]` one character of
- * a set or not of it, `\` takes the next character as it is. A character is one of UTF-8, or a
+ * Patterns on labels: `*` any text, `?` one character, `[abc]` `[a-z]` `[!a-z]` one character of a
+ * set or not of it, `\` takes the next character literally. A character is one of UTF-8, or a
  * single byte where the text is not UTF-8.
  *
- * A `[` that no `]` closes stands for itself, because labels are full of them: Java signatures
- * ("main([Ljava/lang/String;)V") and "operator[]", where the `]` behind the `[` is a member of
- * the set and closes nothing.
+ * A `[` that no `]` closes is literal, because labels are full of them: Java signatures
+ * ("main([Ljava/lang/String;)V") and "operator[]", where the `]` after the `[` is a member of the
+ * set and closes nothing.
  */
 #ifndef TMS_SPEC_GLOB_H
 #define TMS_SPEC_GLOB_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From events to operations (trace/op.h): decides what a transaction is, once for all engines.
+ * Lowers events to operations (trace/op.h): decides what a transaction is, once for all engines.
  *
- * Per thread it keeps the open blocks; while at least one atomic block is open the thread is
- * in a transaction. Which blocks are atomic the specification says, for enter/exit as for
- * begin/end; without one every block is, and every function but `main` (and the run methods of
- * a RoadRunner log). What is not atomic leaves events behind that conflict with nothing. A wait,
- * the departure from a barrier and, where asked for, a join begin a new transaction inside the
- * block; a fork, where asked for, ends one, and the next event of the thread begins the new.
+ * Per thread it keeps the open blocks; while at least one atomic block is open the thread is in a
+ * transaction. The specification says which blocks are atomic, for enter/exit as for begin/end;
+ * without one every block is, and every function except `main` (and the run methods of a RoadRunner
+ * log). A block that is not atomic leaves events that conflict with nothing. A wait, the departure
+ * from a barrier and, on request, a join begin a new transaction inside the block; a fork, on
+ * request, ends one, and the next event of the thread begins the new one.
  *
  * Operations on locks that a suppression names are steps, which conflict with nothing.
  */
@@ -113,7 +113,7 @@ _Static_assert(sizeof(struct tms_event) ==
 _Static_assert(TMS_OP_READ - TMS_EVENT_READ == TMS_OP_SHARED_RELEASE - TMS_EVENT_SHARED_RELEASE,
                "accesses and lock operations stand in the same order");
 
-/* An access, or an operation on a lock, for somebody who does not ask for flags. */
+/* An access, or an operation on a lock, for consumers that do not need flags. */
 static inline void tms_lower_bare(struct tms_op *op, const struct tms_event *event, uint64_t number)
 {
     uint8_t kind = (uint8_t)(event->kind + (TMS_OP_READ - TMS_EVENT_READ));

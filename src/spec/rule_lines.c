@@ -73,7 +73,7 @@ static bool is_blank(char byte)
     return byte == ' ' || byte == '\t';
 }
 
-/* Without the comment, and without blanks around it; a blank behind a backslash stays. */
+/* Strips the comment and surrounding blanks; a blank after a backslash stays. */
 static struct tms_span strip(struct tms_span line)
 {
     while (line.length > 0 && is_blank(line.at[0])) {

@@ -285,7 +285,7 @@ static bool is_in_object(const struct test *test, uint32_t stack)
     return at != NULL && matches_path(test, at, strcspn(at, "\t\n"));
 }
 
-/* Does one of the block's own events lie there? */
+/* Is one of the block's own events there? */
 static bool some_event(const struct test *test,
                        bool (*lies)(const struct test *test, uint32_t location, uint32_t stack))
 {

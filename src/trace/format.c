@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The registry of formats, and the public readers and writers that stand before them. */
+/* The registry of formats, and the public readers and writers that dispatch to them. */
 #include "trace/format.h"
 
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a trace format has to provide, and the reader and writer objects behind the public
- * ones. A new format is one file with a `const struct tms_format` and one line in format.c.
+ * The interface of a trace format, and the reader and writer objects of the public API. A new
+ * format is one file with a `const struct tms_format` and one line in format.c.
  */
 #ifndef TMS_TRACE_FORMAT_H
 #define TMS_TRACE_FORMAT_H
@@ -85,7 +85,7 @@ __attribute__((format(printf, 3, 4))) int tms_reader_skip(struct tms_reader *rea
 __attribute__((format(printf, 2, 3))) void tms_reader_cut(struct tms_reader *reader,
                                                           const char *format, ...);
 
-/* The same where whoever wrote the trace said that something is missing, and what. */
+/* The same where the trace itself says that something is missing, and what. */
 void tms_reader_marked_lost(struct tms_reader *reader, const char *loss, size_t length);
 
 extern const struct tms_format tms_format_std;

@@ -71,7 +71,7 @@ static int64_t read_file(struct tms_input_source *source, char *to, size_t room)
     return got;
 }
 
-/* Brings more bytes behind those in the raw buffer: their number, 0 at the end of the file. */
+/* Appends bytes to the raw buffer and returns their number, 0 at the end of the file. */
 static int64_t refill(struct tms_input_source *source)
 {
     memmove(source->raw, source->raw + source->raw_at, source->raw_end - source->raw_at);

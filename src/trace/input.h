@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes of a trace, whatever they come from: a file, a pipe or standard input, plain, gzip or
- * zstd (told apart by their first bytes, also when several members follow each other).
+ * The bytes of a trace from any source: a file, a pipe or standard input, plain, gzip or zstd
+ * (recognized by their first bytes, also when several members follow each other).
  *
- * A reader looks at the window [at, end) and moves `at` forward. When it needs more than the
- * window holds it calls tms_input_more, which keeps what is left and appends. At least
- * TMS_INPUT_PAD bytes behind `end` are always readable (and zero), so that a reader may load
- * whole words near the end.
+ * A reader looks at the window [at, end) and moves `at` forward. When it needs more than the window
+ * holds it calls tms_input_more, which keeps the rest and appends. At least TMS_INPUT_PAD bytes
+ * after `end` are always readable (and zero), so that a reader may load whole words near the end.
  */
 #ifndef TMS_TRACE_INPUT_H
 #define TMS_TRACE_INPUT_H
@@ -23,7 +22,7 @@ struct tms_input_source; /* how the bytes are got: plain, gzip, zstd */
 
 struct tms_input {
     const char *at;  /* next byte */
-    const char *end; /* one behind the last byte there is */
+    const char *end; /* one past the last byte */
     uint64_t offset; /* of `at` in the decompressed stream, as of the last tms_input_more */
     struct tms_input_source *source;
 };
@@ -35,9 +34,9 @@ const char *tms_input_name(const char *path);
 int tms_input_open(struct tms_context *context, const char *path, struct tms_input *input);
 
 /*
- * Gets more bytes behind those not yet consumed: 1 if there are more now, 0 at the end of the
- * input, or a negative code with the sentence in the context. Pointers into the window move.
- * A window that is full grows, so the caller bounds what it asks for.
+ * Appends more bytes to those not yet consumed: 1 if there are more now, 0 at the end of the input,
+ * or a negative code with the sentence in the context. Pointers into the window move. A window that
+ * is full grows, so the caller bounds what it asks for.
  */
 int tms_input_more(struct tms_input *input);
 

@@ -63,7 +63,7 @@ enum {
 
 #define TMS_OP_ORDER_OF(op) (((op)->flags & TMS_OP_ORDER) / TMS_OP_ORDER_UNIT)
 
-#define TMS_OPS_AHEAD 16 /* readable behind each batch, for engines that look ahead */
+#define TMS_OPS_AHEAD 16 /* readable after each batch, for engines that look ahead */
 
 /* From `thread` on it is laid out as the event is, so that one is made from the other fast. */
 struct tms_op {

@@ -22,7 +22,7 @@ struct encoder;
 struct tms_output {
     struct tms_context *context;
     const char *path;        /* as messages name it */
-    struct tms_replace file; /* .fd -1: the bytes go to somebody else's descriptor */
+    struct tms_replace file; /* .fd -1: the bytes go to a descriptor of the caller's */
     int fd;
     int failed; /* first error */
     const struct encoder *encoder;

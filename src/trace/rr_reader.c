@@ -23,7 +23,7 @@
 #define THREADS_LEAST   64
 #define TID_MOST        64
 
-/* What a thread number stands for now; indexed by the id of the number's name. */
+/* The thread that a number currently denotes; indexed by the id of the number's name. */
 struct rr_thread {
     uint32_t current; /* thread id; 0: the number itself */
     uint32_t starts;
@@ -47,7 +47,7 @@ struct rr_line {
     uint64_t number;
     const struct rr_op *op;
     struct tms_span operand;
-    struct tms_span side; /* of a barrier, behind the second comma */
+    struct tms_span side; /* of a barrier, after the second comma */
     uint32_t self;        /* id of the thread's number */
     uint32_t target;      /* id of the operand: a thread's number, the monitor of a wait, … */
     uint32_t location;
@@ -157,7 +157,7 @@ static uint32_t current_of(struct tms_reader *reader, uint32_t number)
     return current != 0 ? current : number;
 }
 
-/* A number that is started for the second time stands for a new thread from now on. */
+/* A number that is started for the second time denotes a new thread from now on. */
 static int start_again(struct tms_reader *reader, uint32_t number)
 {
     char name[TID_MOST + 16];
@@ -400,7 +400,7 @@ static int64_t find_names(struct tms_reader *reader, struct tms_span inside, str
     return target > 0 ? 1 : target;
 }
 
-/* Takes an event line apart behind its operation: 1, 0 after a complaint, or a code. */
+/* Parses an event line after its operation: 1, 0 after a complaint, or a code. */
 static int64_t parse(struct tms_reader *reader, struct tms_span rest, struct rr_line *line)
 {
     struct tms_span inside;
@@ -506,7 +506,7 @@ static void close_rr(struct tms_reader *reader)
     tms_release(&reader->context->memory, rr->threads, rr->capacity, sizeof(*rr->threads));
 }
 
-/* Is there a line that is an event? Much else may stand before it. */
+/* Is there a line that is an event? Much else may precede it. */
 static bool detect_rr(const char *head, size_t length)
 {
     struct tms_span rest = {head, length};

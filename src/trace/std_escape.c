@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* A file that starts with one starts behind it. */
+/* Skipped at the start of a file. */
 static const char byte_order_mark[] = "\xef\xbb\xbf";
 
 static int digit_of(char byte)
@@ -16,7 +16,7 @@ static int digit_of(char byte)
     return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
 }
 
-/* The byte that the escape at `at` stands for; 0: there is none. */
+/* The byte that the escape at `at` encodes; 0: there is none. */
 static unsigned char escaped_at(const char *at, size_t left)
 {
     if (left < TMS_STD_ESCAPE_SIZE || at[0] != '\\' || at[1] != 'x') {

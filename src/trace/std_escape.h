@@ -20,7 +20,7 @@ bool tms_std_is_plain(enum tms_class cls, const char *name, size_t length);
 
 /*
  * Writes the name with escapes. There is room for TMS_STD_ESCAPE_SIZE times its length. Returns one
- * behind the last byte written.
+ * past the last byte written.
  */
 char *tms_std_escape(enum tms_class cls, const char *name, size_t length, char *to);
 

@@ -56,7 +56,7 @@ struct std_reader {
     struct lookup lookups[GROUP];
     size_t lookup_count;
     uint64_t line;   /* the next one, 1-based */
-    char *unescaped; /* the name in hand */
+    char *unescaped; /* the current name */
     size_t unescaped_capacity;
 };
 
@@ -162,9 +162,9 @@ static inline int64_t quick_thread(struct tms_context *context, struct std_reade
     return slot->id;
 }
 
-/* Where the fields of a usual line lie, as offsets from its start. */
+/* The offsets of the fields of a usual line from its start. */
 struct shape {
-    unsigned name;      /* the operation's name, one behind the first bar */
+    unsigned name;      /* the operation's name, one past the first bar */
     unsigned name_end;  /* its "(", or the end of the field */
     unsigned field_end; /* the second bar, or the end of the text */
     unsigned stop;      /* the end of the text */
@@ -250,9 +250,9 @@ static inline int64_t quick_location(struct tms_context *context, const char *at
 }
 
 /*
- * One line at `at`: the number of its bytes with all of the event set but its target, or 0 if
- * it has to go the plain way. 64 bytes at `at` are readable; the zero bytes behind the window
- * stop every usual line.
+ * Parses one line at `at`: returns the number of its bytes with all of the event set but its
+ * target, or 0 if it has to take the slow path. 64 bytes at `at` are readable; the zero bytes after
+ * the window stop every usual line.
  */
 static inline size_t quick_line(struct tms_reader *reader, const char *at, size_t index)
 {
@@ -324,7 +324,7 @@ static int64_t quick_lines(struct tms_reader *reader, size_t count)
 
 /* ---- the plain way ----------------------------------------------------------------------- */
 
-/* The text before the next bar; what is behind it stays in *rest, NULL if there was none. */
+/* The text before the next bar; the text after it stays in *rest, NULL if there was none. */
 static struct tms_span next_field(struct tms_span *rest)
 {
     const char *bar = memchr(rest->at, '|', rest->length);
@@ -551,7 +551,7 @@ static int64_t plain_step(struct tms_reader *reader, size_t count, bool *ended)
         return good < 0 ? good : (int64_t)count;
     }
     if (count == 0) {
-        reader->first_line = std->line; /* so that offsets stay small behind long comments */
+        reader->first_line = std->line; /* so that offsets stay small after long comments */
     }
     good = plain_line(reader, std->line, text, &reader->events[count]);
     reader->line_offset[count] = (uint32_t)(std->line - reader->first_line);

@@ -2,11 +2,11 @@
 /*
  * One block of the native format: up to 65536 events, as columns.
  *
- * The events of a block are sorted by thread, keeping their order within a thread; the
- * schedule column says, event by event, whose turn it is. What a thread does is far more
- * regular than the interleaving, so in thread order the rest compresses well: on a loop of
- * eleven events run by eight threads in random turns it takes 0.65 bytes an event where trace
- * order takes 1.7. Everything but the schedule is then
+ * The events of a block are sorted by thread, keeping their order within a thread; the schedule
+ * column has the thread of each event in trace order. A single thread is far more regular than the
+ * interleaving, so in thread order the rest compresses well: on a loop of eleven events run by
+ * eight threads in random turns it takes 0.65 bytes an event where trace order takes 1.7.
+ * Everything but the schedule is then
  *
  *     shape     which (kind, location) of the few that occur in the block; a kind of the file is
  *               a kind of event with its memory order
@@ -14,9 +14,9 @@
  *               those of locks and labels few and repetitive
  *     location  only if there are too many for the shapes
  *
- * Decoding reads each column in one go, checks it as a whole, and puts events together only
- * when a batch is asked for: a load from the schedule, a step of that thread's cursor, and
- * loads at the cursor. What comes from the file is checked before it is used as an index.
+ * Decoding reads each column in one go, validates it as a whole, and assembles events only when a
+ * batch is requested: a load from the schedule, a step of that thread's cursor, and loads at the
+ * cursor. Values from the file are validated before they are used as an index.
  */
 #ifndef TMS_TRACE_TMS_BLOCK_H
 #define TMS_TRACE_TMS_BLOCK_H
@@ -56,7 +56,7 @@ struct tms_encoder {
 struct tms_encoder *tms_encoder_new(struct tms_memory *memory, int level);
 void tms_encoder_free(struct tms_encoder *encoder);
 
-/* Names as they lie in a block: u8 class, LEB128 length, text, one after another. */
+/* Names as stored in a block: u8 class, LEB128 length, text, one after another. */
 struct tms_new_names {
     const uint8_t *bytes;
     uint32_t length, count;

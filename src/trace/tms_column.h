@@ -37,7 +37,7 @@ struct tms_bytes {
     size_t length, capacity;
 };
 
-/* Room for `more` bytes behind the length, NULL when memory is short. */
+/* Room for `more` bytes after the current length, NULL when memory is short. */
 uint8_t *tms_bytes_room(struct tms_bytes *bytes, size_t more);
 void tms_bytes_free(struct tms_bytes *bytes);
 
@@ -51,7 +51,7 @@ unsigned tms_planes(uint32_t most);
 bool tms_planes_write(struct tms_bytes *out, ZSTD_CCtx *zstd, const uint32_t *values, size_t count,
                       unsigned planes, uint8_t *scratch);
 
-/* What is still to be read. Eight bytes behind `end` must be readable. */
+/* The part still to be read. Eight bytes after `end` must be readable. */
 struct tms_span {
     const uint8_t *at, *end;
 };

@@ -123,7 +123,7 @@ static int read_threads(struct tms_decoder *decoder, const struct tms_tables *ta
     return TMS_OK;
 }
 
-/* False if a location is not there: names and numbers are, what lies between is not. */
+/* False if a location does not exist: names and plain numbers do, values between them do not. */
 static bool map_locations(const struct tms_name_map *map, uint32_t *values, size_t count)
 {
     uint32_t first = map->count + 1, gap = TMS_LOCATION_NUMBER - first, missing = 0;

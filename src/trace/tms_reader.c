@@ -2,10 +2,10 @@
 /*
  * Reads the native format, in one pass and without seeking; tms_format.h has the layout.
  *
- * A section counts only as a whole and with the right checksum. A file that ends before its
- * index is cut: what came before is read, and the loss is stated. A damaged section is an
- * error; a lenient reader stops before it as if the file were cut there, and does not look for
- * blocks behind it, because they may use names that were lost with it.
+ * A section counts only as a whole and with the right checksum. A file that ends before its index
+ * is cut: what came before is read, and the loss is stated. A damaged section is an error; a
+ * lenient reader stops before it as if the file were cut there, and does not look for later blocks,
+ * because they may use names that were lost with it.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -105,7 +105,7 @@ static void consume(struct tms_reader *reader, size_t length)
     state->offset += length;
 }
 
-/* 1 with the next section in the window, 0 if there is none (and why is told), or a code. */
+/* 1 with the next section in the window, 0 if there is none (the reason is reported), or a code. */
 static int next_section(struct tms_reader *reader, struct section *section)
 {
     int there = need(reader, TMS_SECTION_SIZE);

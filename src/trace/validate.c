@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules of well-formed traces, one function per kind of event that has a rule. A rule
- * that is broken leaves the state as it was, so that a lenient run can go on behind it.
+ * The rules of well-formed traces, one function per kind of event that has a rule. A broken rule
+ * leaves the state unchanged, so that a lenient run can continue after it.
  */
 #include "trace/validate.h"
 
