@@ -1198,6 +1198,34 @@ int tms_report(const struct tms_analysis *analysis, const char *kind,
 int tms_report_finding(struct tms_context *context, const struct tms_result *result, size_t index,
                        const struct tms_report_settings *settings, tms_sink *sink, void *user);
 
+/* ---- documents for other programs ----------------------------------------------------- */
+
+/* A format of documents, such as SARIF; docs/user/reports.md describes them. */
+struct tms_export_format {
+    const char *name;       /* "sarif" */
+    const char *media_type; /* "application/sarif+json" */
+    const char *help;       /* one line: what it is for */
+};
+
+/* The index-th format, in the order of their names in docs/user/reports.md; NULL after the last. */
+const struct tms_export_format *tms_export_format(size_t index);
+
+/* A finished analysis, and what its report is told about it. */
+struct tms_export_part {
+    const struct tms_analysis *analysis;
+    const struct tms_report_settings *settings;
+};
+
+/*
+ * Writes one document about all parts, which may have different contexts; `path` of the settings
+ * tells them apart. A finding that another one stands for (tms_finding.same_as, .judged) is left
+ * out. TMS_OK; TMS_ERR_ARGUMENT: there is no such format; TMS_ERR_IO: the sink stopped it;
+ * TMS_ERR_MEMORY. Thread-safe as long as nobody changes the analyses. Cost: the number of findings
+ * times the logarithm of it, and for "html" the source files that they name are read.
+ */
+int tms_export(const char *format, const struct tms_export_part *parts, size_t count,
+               tms_sink *sink, void *user);
+
 /*
  * Writes a JSON string, quotes included, as the "json" report does: names are bytes, and what
  * is not UTF-8 in them becomes U+FFFD. `text` is readable up to a zero byte, at `length` or

@@ -13,6 +13,7 @@
 #include "cli/options.h"
 #include "cli/output_file.h"
 #include "cli/predict_options.h"
+#include "cli/report_files.h"
 #include "cli/report_options.h"
 #include "cli/run_origin.h"
 #include "cli/spec_options.h"
@@ -29,6 +30,7 @@ struct values {
     struct tms_predicting predicting;
     struct tms_suppressing suppressing;
     struct tms_reporting reporting;
+    struct tms_given reports;
     uint64_t max_violations;
     double timeout;
     bool blame, all, first, stats, table;
@@ -83,6 +85,7 @@ static const struct tms_option options[] = {
      .value = "FILE",
      .help = "write one JSON object per trace, to standard output or to FILE",
      .brief = "write the result to standard output or to FILE"},
+    TMS_REPORT_FILES_OPTION(AT(reports)),
     TMS_BASELINE_OPTION(AT(baseline)),
     {.name = "table",
      .type = TMS_OPTION_FLAG,
@@ -123,24 +126,34 @@ struct job {
     struct terms *terms;
     struct tms_checking checking;
     double started;
-    FILE *json;   /* NULL: none wanted */
+    FILE *json; /* NULL: none wanted */
+    const struct tms_report_files *files;
     bool starved; /* memory ran out, perhaps in the middle of an object of JSON */
 };
+
+/* What is the same for all traces. */
+static struct tms_report_settings common_settings(const struct terms *terms)
+{
+    const struct values *values = terms->values;
+    struct tms_report_settings settings;
+
+    tms_reporting_settings(&values->reporting, &values->common, &settings);
+    settings.stats = values->stats;
+    settings.host = tms_origin_host();
+    settings.baseline = terms->known.baseline != NULL;
+    /* Who asks for an engine wants to see what it found. */
+    settings.potential = values->predicting.potential || values->engine_given;
+    return settings;
+}
 
 static int report(const struct job *job)
 {
     const struct tms_checking *checking = &job->checking;
-    struct tms_report_settings settings;
+    struct tms_report_settings settings = common_settings(job->terms);
 
-    tms_reporting_settings(&job->values->reporting, &job->values->common, &settings);
     settings.path = checking->path;
     settings.format = tms_reader_format(checking->reader);
-    settings.stats = job->values->stats;
     settings.started = job->started;
-    settings.host = tms_origin_host();
-    settings.baseline = job->terms->known.baseline != NULL;
-    /* Who asks for an engine wants to see what it found. */
-    settings.potential = job->values->predicting.potential || job->values->engine_given;
     int code = tms_report(checking->analysis, job->values->table ? "table" : "text", &settings,
                           tms_console_sink, stderr);
     if (code == TMS_ERR_MEMORY) {
@@ -150,7 +163,8 @@ static int report(const struct job *job)
     if (job->json != NULL) {
         code = tms_report(checking->analysis, "json", &settings, tms_console_sink, job->json);
     }
-    return code == TMS_ERR_IO ? TMS_OK : code;
+    code = code == TMS_ERR_IO ? TMS_OK : code;
+    return code == TMS_OK ? tms_report_files_add(job->files, checking->analysis, &settings) : code;
 }
 
 static int run_job(struct job *job)
@@ -179,7 +193,8 @@ static int run_job(struct job *job)
 
 /* ---- all of them ---------------------------------------------------------------------- */
 
-static int run_jobs(struct terms *terms, const struct tms_operands *operands)
+static int run_jobs(struct terms *terms, const struct tms_operands *operands,
+                    const struct tms_report_files *files)
 {
     const struct values *values = terms->values;
     struct tms_new_file json = {0};
@@ -194,7 +209,8 @@ static int run_jobs(struct terms *terms, const struct tms_operands *operands)
                           .terms = terms,
                           .started = tms_origin_now(),
                           .checking.path = operands->text[i],
-                          .json = json.stream.out};
+                          .json = json.stream.out,
+                          .files = files};
         if (i > 0 && !values->common.quiet) {
             fputc('\n', stderr);
         }
@@ -206,6 +222,21 @@ static int run_jobs(struct terms *terms, const struct tms_operands *operands)
         return status;
     }
     return values->json.given ? tms_console_worse(status, tms_new_file_close(&json)) : status;
+}
+
+/* The same, and the documents about it. */
+static int run_and_export(struct terms *terms, const struct tms_operands *operands)
+{
+    struct tms_report_settings settings = common_settings(terms);
+    struct tms_report_files files;
+    int status = tms_report_files_open(&files, &terms->values->reports);
+
+    if (status == TMS_EXIT_OK) {
+        status = run_jobs(terms, operands, &files);
+        status = tms_console_worse(status, tms_report_files_write(&files, &settings));
+    }
+    tms_report_files_free(&files);
+    return status;
 }
 
 /* Did the traces show all their labels? Not if one was bad, or left at its first violation. */
@@ -224,6 +255,10 @@ static bool usage_is_good(struct terms *terms, const struct tms_operands *operan
            tms_standard_input_once(operands, &values->rules, &values->suppressing.rules) &&
            tms_suppress_spares(&values->suppressing, operands, &values->rules,
                                values->json.given ? json : NULL) &&
+           tms_report_files_good(&values->reports, operands, &values->rules,
+                                 values->json.given ? json : NULL) &&
+           tms_report_files_good(&values->reports, NULL, &values->suppressing.rules,
+                                 values->suppressing.output) &&
            (!values->json.given || (tms_new_file_spares(json, operands, &values->rules) &&
                                     tms_new_file_spares(json, NULL, &values->suppressing.rules)));
 }
@@ -262,7 +297,7 @@ static int run(const void *all_values, const struct tms_operands *operands)
     status = tms_console_worse(status, tms_known_open(&terms.known, terms.values->baseline));
     if (status == TMS_EXIT_OK) {
         settle_settings(&terms);
-        status = run_jobs(&terms, operands);
+        status = run_and_export(&terms, operands);
         if (read_to_the_end(terms.values, status) && !terms.values->common.quiet) {
             tms_rules_warn(&terms.rules);
             tms_suppress_warn(&terms.suppress);

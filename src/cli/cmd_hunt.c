@@ -10,6 +10,7 @@
 #include "cli/option_arguments.h"
 #include "cli/output_file.h"
 #include "cli/predict_options.h"
+#include "cli/report_files.h"
 #include "cli/report_options.h"
 #include "cli/spec_options.h"
 #include "cli/suppress_options.h"
@@ -20,6 +21,7 @@ struct values {
     struct tms_given rules;
     struct tms_suppressing suppressing;
     struct tms_reporting reporting;
+    struct tms_given reports;
     const char *split, *memory, *baseline, *fail_on;
     const char *output, *json, *shard, *strategy;
     uint64_t runs, jobs, seed, strength;
@@ -111,6 +113,7 @@ static const struct tms_option options[] = {
      .value = "FILE",
      .help = "write the merged result to FILE as well",
      .brief = "write the merged result to FILE as well"},
+    TMS_REPORT_FILES_OPTION(AT(reports)),
     TMS_SPEC_OPTIONS(AT(rules)),
     {.name = "split",
      .type = TMS_OPTION_LIST,
@@ -144,9 +147,9 @@ static const struct tms_option options[] = {
     {0}};
 
 /* What is for the hunt itself, or for its report; `tmesis run` gets the other options. */
-static const char *const own[] = {"runs",     "time",    "jobs",    "seed",         "strategy",
-                                  "strength", "timeout", "shard",   "output",       "json",
-                                  "fail-on",  "notes",   "verbose", "strip-prefix", NULL};
+static const char *const own[] = {
+    "runs",   "time", "jobs",    "seed",  "strategy", "strength",     "timeout", "shard",
+    "output", "json", "fail-on", "notes", "verbose",  "strip-prefix", "report",  NULL};
 
 /* ---- what is wanted ------------------------------------------------------------------------- */
 
@@ -189,7 +192,9 @@ static bool make_plan(const struct values *values, struct tms_hunting_plan *plan
     plan->run_limit = values->timeout;
     plan->output = values->output;
     plan->keep = true;
-    return values->json == NULL || tms_new_file_possible(values->json) == TMS_EXIT_OK;
+    return (values->json == NULL || tms_new_file_possible(values->json) == TMS_EXIT_OK) &&
+           tms_report_files_good(&values->reports, plan->program, &values->rules, values->json) &&
+           tms_report_files_good(&values->reports, NULL, &values->suppressing.rules, NULL);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
@@ -240,6 +245,8 @@ static int conclude(const struct tms_hunting *hunting, const struct values *valu
     say_end(hunting, values);
     if (status == TMS_EXIT_OK) {
         status = tms_hunt_write_json(&hunting->hunt, values->json);
+        status = tms_console_worse(
+            status, tms_hunt_write_reports(&hunting->hunt, &values->reports, &settings));
     }
     return status == TMS_EXIT_OK ? exit_status(hunting, &answer) : status;
 }

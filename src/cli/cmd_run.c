@@ -20,6 +20,7 @@
 #include "cli/process_reports.h"
 #include "cli/process_result.h"
 #include "cli/repeated_runs.h"
+#include "cli/report_files.h"
 #include "cli/report_options.h"
 #include "cli/suppress_options.h"
 #include "cli/watched_run.h"
@@ -36,6 +37,7 @@ struct values {
     struct tms_predicting predicting;
     struct tms_suppressing suppressing;
     struct tms_reporting reporting;
+    struct tms_given report_files;
     const char *engines;
     const char *json;
     const char *baseline;
@@ -134,6 +136,7 @@ static const struct tms_option options[] = {
      .help = "write one JSON object per process to FILE, and if there are several, one more with "
              "all findings merged",
      .brief = "write the result to FILE as well"},
+    TMS_REPORT_FILES_OPTION(AT(report_files)),
     TMS_BASELINE_OPTION(AT(baseline)),
     {.name = "report-on",
      .type = TMS_OPTION_CHOICE,
@@ -486,11 +489,14 @@ static void settle_reports(struct job *job)
 static void report_processes(struct job *job)
 {
     const char *json = job->values->json;
+    struct tms_report_files files;
 
+    job->bad = tms_report_files_open(&files, &job->values->report_files) != TMS_EXIT_OK || job->bad;
     if (json != NULL && tms_new_file_open_text(&job->json, json) != TMS_EXIT_OK) {
         job->bad = true;
     }
     settle_reports(job);
+    job->reports.files = &files;
     for (size_t i = 0; i < job->watched.spool_count; i++) {
         take_process(job, i);
     }
@@ -500,6 +506,9 @@ static void report_processes(struct job *job)
     } else if (job->json.path != NULL && tms_new_file_close(&job->json) != TMS_EXIT_OK) {
         job->bad = true;
     }
+    job->bad = job->bad || tms_report_files_write(&files, &job->reports.settings) != TMS_EXIT_OK;
+    job->reports.files = NULL;
+    tms_report_files_free(&files);
 }
 
 /* While the program runs, in a process of its own (live_report.h). */
@@ -527,7 +536,8 @@ static int report_all(struct job *job)
     if (tms_suppress_write(&job->suppress, job->watched.command) != TMS_EXIT_OK) {
         return TMS_EXIT_WATCH_BAD;
     }
-    return job->values->json != NULL && job->bad ? TMS_EXIT_WATCH_BAD : exit_status(job);
+    bool files = job->values->json != NULL || job->values->report_files.count > 0;
+    return files && job->bad ? TMS_EXIT_WATCH_BAD : exit_status(job);
 }
 
 /* For TMESIS_RT_MODE, as processes with the runtime in them need it. */
@@ -642,6 +652,8 @@ static bool outputs_are_good(const struct values *values, const char *program)
                              tms_new_file_spares(json, NULL, &values->suppressing.rules) &&
                              tms_new_file_possible(json) == TMS_EXIT_OK)) &&
            tms_suppress_spares(&values->suppressing, &inputs, &values->watching.rules, json) &&
+           tms_report_files_good(&values->report_files, &inputs, &values->watching.rules, json) &&
+           tms_report_files_good(&values->report_files, NULL, &values->suppressing.rules, rules) &&
            (rules == NULL || tms_new_file_possible(rules) == TMS_EXIT_OK);
 }
 
@@ -726,10 +738,10 @@ static bool can_be_many(const struct values *values)
 /* The program was looked at, so that what is wrong with it or with the options has been said. */
 static int run_many(const struct job *job, const struct tms_operands *operands)
 {
-    static const char *const own[] = {"runs",         "json",  "perturb",   "schedule",
-                                      "report-on",    "notes", "verbose",   "write-suppressions",
-                                      "strip-prefix", "stats", "exit-code", "fail-on",
-                                      "strict",       NULL};
+    static const char *const own[] = {"runs",         "json",   "perturb",   "schedule",
+                                      "report-on",    "notes",  "verbose",   "write-suppressions",
+                                      "strip-prefix", "stats",  "exit-code", "fail-on",
+                                      "strict",       "report", NULL};
     const struct values *values = job->values;
     struct tms_words words = {0};
     struct tms_report_settings settings;
@@ -741,7 +753,8 @@ static int run_many(const struct job *job, const struct tms_operands *operands)
                                  .runs = values->runs,
                                  .noise = values->watching.perturb.given,
                                  .exit_code = (int)values->exit_code,
-                                 .json = values->json};
+                                 .json = values->json,
+                                 .reports = &values->report_files};
 
     tms_reporting_settings(&values->reporting, &values->common, &settings);
     settings.potential = values->predicting.potential || values->engine_given;

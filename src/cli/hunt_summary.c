@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/console.h"
+#include "cli/report_files.h"
 #include "cli/show_result.h"
 #include "hunt/hunt_directory.h"
 #include "hunt/merged_json.h"
@@ -44,6 +45,24 @@ int tms_hunt_write_json(const struct tms_hunt *hunt, const char *path)
 
     json_decref(result);
     return good ? TMS_EXIT_OK : tms_bad("%s", reason);
+}
+
+int tms_hunt_write_reports(const struct tms_hunt *hunt, const struct tms_given *reports,
+                           const struct tms_report_settings *settings)
+{
+    struct tms_report_files files;
+    int status = tms_report_files_open(&files, reports);
+    json_t *result = files.json != NULL ? tms_hunt_json(hunt, false) : NULL;
+
+    if (files.json != NULL && (result == NULL || json_dumpf(result, files.json, 0) != 0)) {
+        status = tms_bad("out of memory");
+    }
+    if (status == TMS_EXIT_OK) {
+        status = tms_report_files_write(&files, settings);
+    }
+    json_decref(result);
+    tms_report_files_free(&files);
+    return status;
 }
 
 /* ---- failures ------------------------------------------------------------------------------- */

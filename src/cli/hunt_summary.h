@@ -4,6 +4,7 @@
 #define TMS_CLI_HUNT_SUMMARY_H
 
 #include "cli/fail_on.h"
+#include "cli/options.h"
 #include "hunt/hunt_result.h"
 #include "tmesis/tmesis.h"
 
@@ -13,6 +14,10 @@ int tms_hunt_report(const struct tms_hunt *hunt, const struct tms_report_setting
 
 /* The merged result as a JSON file; NULL: none is wanted. TMS_EXIT_BAD after a sentence. */
 int tms_hunt_write_json(const struct tms_hunt *hunt, const char *path);
+
+/* The documents of --report. TMS_EXIT_OK, or TMS_EXIT_BAD after a sentence. */
+int tms_hunt_write_reports(const struct tms_hunt *hunt, const struct tms_given *reports,
+                           const struct tms_report_settings *settings);
 
 /* One sentence on how many runs there were, and one for each way in which the program failed. */
 void tms_hunt_summarize(const struct tms_hunt *hunt, double seconds);

@@ -61,7 +61,9 @@ static int write_json(const struct tms_process_reports *reports,
                    ? tms_report(analysis, "json", settings, tms_console_sink, reports->json)
                    : TMS_OK;
 
-    return code == TMS_ERR_IO ? TMS_OK : code;
+    return code == TMS_OK || code == TMS_ERR_IO
+               ? tms_report_files_add(reports->files, analysis, settings)
+               : code;
 }
 
 int tms_process_report(const struct tms_process_reports *reports, struct tms_remains *remains,

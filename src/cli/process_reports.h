@@ -12,17 +12,19 @@
 
 #include "cli/baseline_option.h"
 #include "cli/process_result.h"
+#include "cli/report_files.h"
 
 /* Zero at first, but for what the command sets. */
 struct tms_process_reports {
-    const struct tms_watched *watched;   /* set by the command, … */
-    struct tms_report_settings settings; /* … with what is the same for all processes, … */
-    struct tms_known known;              /* … */
-    FILE *json;                          /* … NULL: none wanted */
-    struct tms_remains *first;           /* NULL: there was none so far */
-    struct tms_analysis *alone;          /* its result */
-    struct tms_context *context;         /* of … */
-    struct tms_analysis *merged;         /* … the result of all; NULL: there is only one */
+    const struct tms_watched *watched;    /* set by the command, … */
+    struct tms_report_settings settings;  /* … with what is the same for all processes, … */
+    struct tms_known known;               /* … */
+    FILE *json;                           /* … NULL: none wanted, … */
+    const struct tms_report_files *files; /* … and NULL: none wanted */
+    struct tms_remains *first;            /* NULL: there was none so far */
+    struct tms_analysis *alone;           /* its result */
+    struct tms_context *context;          /* of … */
+    struct tms_analysis *merged;          /* … the result of all; NULL: there is only one */
     size_t count;
     struct tms_coverage coverage;
     bool locks_only; /* the memory of one of them was not watched */

@@ -59,9 +59,10 @@ static int conclude(const struct tms_many_runs *many, const struct tms_hunting *
     if (!many->common->quiet) {
         tms_hunt_summarize(&hunting->hunt, hunting->seconds);
     }
-    return tms_hunt_write_json(&hunting->hunt, many->json) == TMS_EXIT_OK
-               ? exit_status(many, hunting, &answer)
-               : TMS_EXIT_WATCH_BAD;
+    bool good =
+        tms_hunt_write_json(&hunting->hunt, many->json) == TMS_EXIT_OK &&
+        tms_hunt_write_reports(&hunting->hunt, many->reports, many->settings) == TMS_EXIT_OK;
+    return good ? exit_status(many, hunting, &answer) : TMS_EXIT_WATCH_BAD;
 }
 
 int tms_many_runs(const struct tms_many_runs *many)

@@ -19,6 +19,7 @@ struct tms_many_runs {
     bool noise;       /* random delays in every run; otherwise as `hunt` does */
     int exit_code;    /* if there is a violation */
     const char *json; /* NULL: none wanted */
+    const struct tms_given *reports;
 };
 
 /* The exit status, as of `run`. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "report/judged_phrase.h"
 #include "report/judged_rows.h"
 #include "report/pattern_words.h"
 #include "report/stack_frames.h"
@@ -83,18 +82,23 @@ static const char *mark_of(const struct tms_finding *finding)
     return finding->judgement->level == TMS_LEVEL_ERROR && !tms_judged_unseen(finding) ? "✗" : "!";
 }
 
-/* "deposit() is not atomic: an update of account.balance was lost", as a note. */
-static void note_headline(const struct tms_judged *judged, size_t block_most)
+void tms_judged_sentence(const struct tms_judged *judged, FILE *out, size_t block_most)
 {
     const struct tms_pattern_words *words = tms_pattern_words(judged->judgement->pattern);
     const char *verb[][2] = {{" is not atomic: ", " can be cut: "},
                              {" was cut: ", " can be cut: "}};
     bool unseen = tms_judged_unseen(judged->finding);
+
+    tms_judged_block(judged->page, out, &judged->finding->transaction, block_most);
+    fputs(verb[judged->judgement->level == TMS_LEVEL_NOTE][unseen], out);
+    tms_judged_phrase(judged, out, unseen ? words->can : words->clause);
+}
+
+static void note_headline(const struct tms_judged *judged, size_t block_most)
+{
     FILE *note = tms_page_note(judged->page);
 
-    tms_judged_block(judged->page, note, &judged->finding->transaction, block_most);
-    fputs(verb[judged->judgement->level == TMS_LEVEL_NOTE][unseen], note);
-    tms_judged_phrase(judged, note, unseen ? words->can : words->clause);
+    tms_judged_sentence(judged, note, block_most);
     fflush(note);
 }
 
@@ -223,7 +227,7 @@ static void write_counted_executions(const struct tms_judgement *judgement, FILE
     }
 }
 
-static void write_executions(const struct tms_judged *judged, FILE *note)
+void tms_judged_executions(const struct tms_judged *judged, FILE *note)
 {
     const struct tms_judgement *judgement = judged->judgement;
 
@@ -266,7 +270,7 @@ static void write_place(const struct tms_judged *judged)
     FILE *note = tms_page_note(judged->page);
 
     write_block_place(judged, note);
-    write_executions(judged, note);
+    tms_judged_executions(judged, note);
     if (judged->judgement->interleaved) {
         fputs(" · a driver, usually interleaved", note);
     }
@@ -342,23 +346,32 @@ static void write_paragraph(struct tms_page *page, const char *heading)
     tms_page_flow(page, column, column);
 }
 
-static void write_why(const struct tms_judged *judged)
+void tms_judged_why(const struct tms_judged *judged, FILE *out)
 {
     const struct tms_pattern_words *words = tms_pattern_words(judged->judgement->pattern);
     bool unseen = tms_judged_unseen(judged->finding);
-    FILE *note = tms_page_note(judged->page);
 
-    fputs(unseen ? "with another timing, " : "", note);
-    tms_judged_phrase(judged, note, unseen ? words->would : words->why);
+    fputs(unseen ? "with another timing, " : "", out);
+    tms_judged_phrase(judged, out, unseen ? words->would : words->why);
+}
+
+void tms_judged_fix(const struct tms_judged *judged, FILE *out)
+{
+    const struct tms_pattern_words *words = tms_pattern_words(judged->judgement->pattern);
+    bool lock = judged->judgement->lock != 0 && !words->harmless;
+
+    tms_judged_phrase(judged, out, lock ? "hold @L @R." : words->fix);
+}
+
+static void write_why(const struct tms_judged *judged)
+{
+    tms_judged_why(judged, tms_page_note(judged->page));
     write_paragraph(judged->page, "Why");
 }
 
 static void write_fix(const struct tms_judged *judged)
 {
-    const struct tms_pattern_words *words = tms_pattern_words(judged->judgement->pattern);
-    bool lock = judged->judgement->lock != 0 && !words->harmless;
-
-    tms_judged_phrase(judged, tms_page_note(judged->page), lock ? "hold @L @R." : words->fix);
+    tms_judged_fix(judged, tms_page_note(judged->page));
     write_paragraph(judged->page, "Fix");
 }
 

@@ -6,6 +6,7 @@
 #ifndef TMS_REPORT_JUDGED_FINDINGS_H
 #define TMS_REPORT_JUDGED_FINDINGS_H
 
+#include "report/judged_phrase.h"
 #include "report/text_layout.h"
 
 /*
@@ -20,6 +21,16 @@ void tms_judged_write_entry(struct tms_page *page, const struct tms_finding *con
 
 /* Its headline only, in one line. */
 void tms_judged_headline(struct tms_page *page, const struct tms_finding *finding);
+
+/*
+ * The parts of a finding, each in words without a line end: "deposit() is not atomic: an update of
+ * account.balance was lost", the block in about `block_most` characters; "cut in 27 of 40,001
+ * executions"; why that is wrong; and how to fix it.
+ */
+void tms_judged_sentence(const struct tms_judged *judged, FILE *out, size_t block_most);
+void tms_judged_executions(const struct tms_judged *judged, FILE *out);
+void tms_judged_why(const struct tms_judged *judged, FILE *out);
+void tms_judged_fix(const struct tms_judged *judged, FILE *out);
 
 /* Items of a list in one line: those for which there is no room are counted. */
 struct tms_item_line {

@@ -78,33 +78,31 @@ static size_t write_name(const struct tms_page *page, const struct tms_finding *
     return strlen(finding->id) + 2 + strlen(word) + 2;
 }
 
+void tms_finding_sentence(const struct tms_page *page, FILE *out, const struct tms_result *result,
+                          const struct tms_finding *finding)
+{
+    if (finding->evidence == TMS_EVIDENCE_OBSERVED) {
+        write_cut(page, out, result, finding);
+    } else {
+        tms_unseen_headline(page, out, finding);
+    }
+}
+
 void tms_finding_headline(struct tms_page *page, const struct tms_result *result,
                           const struct tms_finding *finding)
 {
     size_t column = write_name(page, finding);
-    FILE *note = tms_page_note(page);
 
-    if (finding->evidence == TMS_EVIDENCE_OBSERVED) {
-        write_cut(page, note, result, finding);
-    } else {
-        tms_unseen_headline(page, note, finding);
-    }
+    tms_finding_sentence(page, tms_page_note(page), result, finding);
     tms_page_flow(page, column, INDENT);
 }
 
 /* ---- why ------------------------------------------------------------------------------ */
 
-void tms_finding_step(struct tms_page *page, const struct tms_finding *finding, size_t index)
+/* "A read x (event 3) before B wrote it (event 8): A's get must come before B's put." */
+static void phrase_order(const struct tms_page *page, FILE *note, const struct tms_finding *finding,
+                         const struct tms_step *step)
 {
-    const struct tms_step *step = &finding->cycle[index];
-    char letter[TMS_LETTER_SIZE];
-    FILE *note = tms_page_note(page);
-
-    tms_step_letter(index, letter);
-    tms_page_blank(page->out, INDENT);
-    tms_page_ink(page, TMS_INK_MARK);
-    fprintf(page->out, "%s  ", letter);
-    tms_page_ink(page, TMS_INK_PLAIN);
     tms_phrase_step(page, note, step, finding->evidence == TMS_EVIDENCE_OBSERVED);
     if (step->kind != TMS_EDGE_PROGRAM_ORDER) {
         fputs(": ", note);
@@ -113,6 +111,19 @@ void tms_finding_step(struct tms_page *page, const struct tms_finding *finding, 
         tms_phrase_transaction(page, note, finding, &step->to);
     }
     fputc('.', note);
+}
+
+void tms_finding_step(struct tms_page *page, const struct tms_finding *finding, size_t index)
+{
+    const struct tms_step *step = &finding->cycle[index];
+    char letter[TMS_LETTER_SIZE];
+
+    tms_step_letter(index, letter);
+    tms_page_blank(page->out, INDENT);
+    tms_page_ink(page, TMS_INK_MARK);
+    fprintf(page->out, "%s  ", letter);
+    tms_page_ink(page, TMS_INK_PLAIN);
+    phrase_order(page, tms_page_note(page), finding, step);
     size_t column = INDENT + strlen(letter) + 2;
     tms_page_flow(page, column, column);
     tms_stacks_write(page, finding, index, column + 2);
@@ -124,10 +135,9 @@ static void flow(struct tms_page *page)
     tms_page_flow(page, INDENT, INDENT);
 }
 
-void tms_finding_conclusion(struct tms_page *page, const struct tms_finding *finding)
+static void phrase_conclusion(const struct tms_page *page, FILE *note,
+                              const struct tms_finding *finding)
 {
-    FILE *note = tms_page_note(page);
-
     fputs("So ", note);
     tms_phrase_transaction(page, note, finding, &finding->transaction);
     fputs(" would have to run both before and after ", note);
@@ -137,7 +147,27 @@ void tms_finding_conclusion(struct tms_page *page, const struct tms_finding *fin
         fputs("the others", note);
     }
     fputc('.', note);
+}
+
+void tms_finding_conclusion(struct tms_page *page, const struct tms_finding *finding)
+{
+    phrase_conclusion(page, tms_page_note(page), finding);
     flow(page);
+}
+
+void tms_finding_why(const struct tms_page *page, FILE *out, const struct tms_finding *finding)
+{
+    if (finding->evidence != TMS_EVIDENCE_OBSERVED) {
+        tms_unseen_why(page, out, finding);
+        return;
+    }
+    for (size_t i = 0; i < finding->cycle_length; i++) {
+        phrase_order(page, out, finding, &finding->cycle[i]);
+        fputc(' ', out);
+    }
+    if (finding->cycle_length > 0) {
+        phrase_conclusion(page, out, finding);
+    }
 }
 
 /* The locks held at the violation: none of them protects the block. */

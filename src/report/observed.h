@@ -16,6 +16,14 @@ int tms_finding_write(struct tms_page *page, const struct tms_result *result,
 void tms_finding_headline(struct tms_page *page, const struct tms_result *result,
                           const struct tms_finding *finding);
 
+/*
+ * The parts of a finding in words, without a line end: what happened, or can; and why that is so,
+ * which is nothing if it was observed by an engine that keeps no cycles.
+ */
+void tms_finding_sentence(const struct tms_page *page, FILE *out, const struct tms_result *result,
+                          const struct tms_finding *finding);
+void tms_finding_why(const struct tms_page *page, FILE *out, const struct tms_finding *finding);
+
 /* The index-th step of its cycle in a sentence, with its letter; and what the steps come to. */
 void tms_finding_step(struct tms_page *page, const struct tms_finding *finding, size_t index);
 void tms_finding_conclusion(struct tms_page *page, const struct tms_finding *finding);

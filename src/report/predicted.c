@@ -324,6 +324,11 @@ void tms_unseen_headline(const struct tms_page *page, FILE *note, const struct t
     }
 }
 
+void tms_unseen_why(const struct tms_page *page, FILE *note, const struct tms_finding *finding)
+{
+    manner_of(finding)->reason(page, note, finding);
+}
+
 static void flow(struct tms_page *page)
 {
     tms_page_blank(page->out, INDENT);
@@ -393,7 +398,7 @@ int tms_unseen_write(struct tms_page *page, const struct tms_finding *finding)
     int code = write_events(page, finding);
 
     write_steps(page, finding);
-    manner_of(finding)->reason(page, tms_page_note(page), finding);
+    tms_unseen_why(page, tms_page_note(page), finding);
     flow(page);
     write_refuted(page, finding);
     write_caveat(page, finding);

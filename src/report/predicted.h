@@ -12,6 +12,9 @@
 void tms_unseen_headline(const struct tms_page *page, FILE *note,
                          const struct tms_finding *finding);
 
+/* Why it can happen. */
+void tms_unseen_why(const struct tms_page *page, FILE *note, const struct tms_finding *finding);
+
 /* The rest of it. TMS_OK or TMS_ERR_MEMORY. */
 int tms_unseen_write(struct tms_page *page, const struct tms_finding *finding);
 

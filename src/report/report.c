@@ -7,6 +7,7 @@
 #include "base/context.h"
 #include "report/judged_findings.h"
 #include "report/observed.h"
+#include "report/sink_stream.h"
 #include "report/text_layout.h"
 
 static const struct {
@@ -24,30 +25,11 @@ void tms_report_settings_init(struct tms_report_settings *settings)
         .path = "-", .format = "std", .potential = true, .races = true};
 }
 
-struct carrier {
-    tms_sink *sink;
-    void *user;
-};
-
-static ssize_t carry(void *cookie, const char *text, size_t length)
-{
-    const struct carrier *carrier = cookie;
-
-    return carrier->sink(carrier->user, text, length) ? (ssize_t)length : 0;
-}
-
-/* A stream to the sink, NULL when memory is short; the carrier outlives it. */
-static FILE *open_stream(struct carrier *carrier)
-{
-    return fopencookie(carrier, "w", (cookie_io_functions_t){.write = carry});
-}
-
 /* Closes the stream of a report that ended with `code`. */
-static int close_stream(struct tms_context *context, FILE *out, int code)
+static int close_stream(struct tms_context *context, struct tms_sink_stream *stream, int code)
 {
-    bool written = !ferror(out);
+    bool written = tms_sink_stream_close(stream);
 
-    written = fclose(out) == 0 && written;
     if (code != TMS_OK) {
         return tms_fail_memory(context);
     }
@@ -58,18 +40,18 @@ int tms_report(const struct tms_analysis *analysis, const char *kind,
                const struct tms_report_settings *settings, tms_sink *sink, void *user)
 {
     struct tms_context *context = tms_analysis_context(analysis);
-    struct carrier carrier = {sink, user};
+    struct tms_sink_stream stream;
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         if (strcmp(kinds[i].name, kind) != 0) {
             continue;
         }
-        FILE *out = open_stream(&carrier);
+        FILE *out = tms_sink_stream_open(&stream, sink, user);
         if (out == NULL) {
             return tms_fail_memory(context);
         }
         struct tms_report_job job = {analysis, context, settings, out};
-        return close_stream(context, out, kinds[i].write(&job));
+        return close_stream(context, &stream, kinds[i].write(&job));
     }
     return tms_fail(context, TMS_ERR_ARGUMENT, "there is no report of the kind \"%s\"", kind);
 }
@@ -96,15 +78,15 @@ static int write_one(FILE *out, const struct tms_context *context, const struct 
 int tms_report_finding(struct tms_context *context, const struct tms_result *result, size_t index,
                        const struct tms_report_settings *settings, tms_sink *sink, void *user)
 {
-    struct carrier carrier = {sink, user};
+    struct tms_sink_stream stream;
 
     if (index >= result->finding_count) {
         return tms_fail(context, TMS_ERR_ARGUMENT, "the result has %zu findings, and none at %zu",
                         result->finding_count, index);
     }
-    FILE *out = open_stream(&carrier);
+    FILE *out = tms_sink_stream_open(&stream, sink, user);
     if (out == NULL) {
         return tms_fail_memory(context);
     }
-    return close_stream(context, out, write_one(out, context, result, index, settings));
+    return close_stream(context, &stream, write_one(out, context, result, index, settings));
 }

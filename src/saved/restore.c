@@ -58,13 +58,26 @@ int tms_saved_restore(struct tms_saved *saved, size_t index, struct tms_analysis
     return results != NULL ? tms_analysis_restore(saved->context, &restored, out) : TMS_ERR_MEMORY;
 }
 
+bool tms_saved_is_shown(const struct tms_saved *saved, size_t index)
+{
+    bool merged = false;
+
+    for (size_t i = 0; i < saved->object_count; i++) {
+        merged = merged || saved->objects[i].merged;
+    }
+    return !merged || saved->objects[index].merged;
+}
+
 void tms_saved_settings(const struct tms_saved_object *object, struct tms_report_settings *settings)
 {
     settings->path = object->path != NULL ? object->path : "-";
     settings->format = object->format != NULL ? object->format : "std";
     settings->blocks = object->blocks;
     settings->command = object->command;
+    settings->host = object->host;
+    settings->started = object->started;
     settings->seconds = object->seconds;
+    settings->baseline = object->baseline;
     settings->processes = object->processes;
     settings->runs = object->runs;
     settings->partial = object->partial;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "saved/load_finding.h"
 
@@ -33,8 +34,9 @@ static const struct tms_engine_info *engine_of(const char *name)
 }
 
 static void load_findings(struct tms_loading *loading, const json_t *object,
-                          struct tms_result *result)
+                          struct tms_saved_result *saved)
 {
+    struct tms_result *result = &saved->result;
     const json_t *array = tms_load_array(loading, object, "violations");
     size_t size = json_array_size(array);
     struct tms_finding *list = size > 0 ? tms_loading_take(loading, size * sizeof(*list)) : NULL;
@@ -43,6 +45,7 @@ static void load_findings(struct tms_loading *loading, const json_t *object,
         const json_t *finding = json_array_get(array, i);
         tms_saved_finding(loading, finding, &list[i]);
         result->blamed = result->blamed || json_is_boolean(json_object_get(finding, "not_atomic"));
+        saved->baseline = saved->baseline || json_object_get(finding, "new") != NULL;
     }
     result->findings = list;
     result->finding_count = list != NULL ? size : 0;
@@ -99,7 +102,7 @@ static void load_result(struct tms_loading *loading, const json_t *object,
     result.result.verdict =
         (enum tms_verdict)tms_load_word(loading, object, "verdict", verdict_word);
     load_counts(loading, object, &result.result);
-    load_findings(loading, object, &result.result);
+    load_findings(loading, object, &result);
     if (!loading->failed &&
         TMS_RESERVE(&saved->memory, &saved->results, &saved->capacity, saved->count + 1, 4)) {
         saved->results[saved->count++] = result;
@@ -125,6 +128,18 @@ static void load_summary(struct tms_loading *loading, const json_t *trace,
     };
 }
 
+/* "2026-11-17T08:12:03.250Z" as seconds since 1970; 0 for NULL and for anything else. */
+static double time_of(const char *text)
+{
+    struct tm parts = {0};
+    const char *end = text != NULL ? strptime(text, "%Y-%m-%dT%H:%M:%S", &parts) : NULL;
+
+    if (end == NULL || timegm(&parts) < 0) {
+        return 0;
+    }
+    return (double)timegm(&parts) + (*end == '.' ? strtod(end, NULL) : 0);
+}
+
 /* All but its results. */
 static struct tms_saved_object load_origin(struct tms_loading *loading, const json_t *object)
 {
@@ -135,11 +150,13 @@ static struct tms_saved_object load_origin(struct tms_loading *loading, const js
         .blocks = tms_loading_keep(loading, tms_load_text(loading, trace, "blocks")),
         .loss = tms_loading_keep(loading, tms_load_text(loading, trace, "loss")),
         .command = tms_loading_keep(loading, tms_load_text(loading, object, "command")),
+        .host = tms_loading_keep(loading, tms_load_text(loading, object, "host")),
         .merged = tms_load_flag(loading, object, "merged"),
         .partial = tms_load_flag(loading, object, "partial"),
         .locks_only = tms_load_flag(loading, trace, "locks_only"),
         .processes = tms_load_number(loading, object, "processes"),
         .runs = tms_load_number(loading, tms_load_object(loading, object, "hunt"), "runs"),
+        .started = time_of(tms_load_text(loading, object, "started")),
         .seconds = tms_load_seconds(loading, object, "seconds"),
         .coverage = {.known = json_object_get(trace, "functions_shared") != NULL,
                      .functions_shared = tms_load_number(loading, trace, "functions_shared"),
@@ -158,6 +175,9 @@ static void add_object(struct tms_loading *loading, struct tms_saved_object *obj
     object->count = saved->count - object->first;
     if (loading->failed || object->count == 0) {
         return;
+    }
+    for (size_t i = object->first; i < saved->count; i++) {
+        object->baseline = object->baseline || saved->results[i].baseline;
     }
     if (TMS_RESERVE(&saved->memory, &saved->objects, &saved->object_capacity,
                     saved->object_count + 1, 4)) {

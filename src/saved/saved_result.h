@@ -18,6 +18,7 @@ struct tms_saved_result {
     const char *path;         /* trace.path */
     bool live;                /* a program was watched */
     bool merged;              /* over the processes of a run */
+    bool baseline;            /* findings were compared with one */
     struct tms_result result; /* `known` and `suppressed` are 0: such findings are in the list */
 };
 
@@ -28,8 +29,11 @@ struct tms_saved_object {
     const char *blocks;  /* … trace.blocks: NULL if it is not there, … */
     const char *loss;    /* … and trace.loss */
     const char *command; /* NULL for a trace */
+    const char *host;    /* NULL: unknown */
     bool merged, partial, locks_only;
+    bool baseline;            /* its findings were compared with one */
     uint64_t processes, runs; /* 0: one */
+    double started;           /* seconds since 1970; 0: unknown */
     double seconds;
     struct tms_trace_summary summary;
     struct tms_coverage coverage;
@@ -68,6 +72,9 @@ void tms_saved_close(struct tms_saved *saved);
  * `saved`, which must outlive it. TMS_OK or a code.
  */
 int tms_saved_restore(struct tms_saved *saved, size_t index, struct tms_analysis **out);
+
+/* Of several processes what they found together is shown, if that is there. */
+bool tms_saved_is_shown(const struct tms_saved *saved, size_t index);
 
 /* What a report on it has to be told: path, format, command, coverage and the like. */
 void tms_saved_settings(const struct tms_saved_object *object,

@@ -185,6 +185,10 @@ static int report(const struct tms_analysis *analysis)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && code == TMS_OK; i++) {
         code = tms_report(analysis, kinds[i], &settings, discard, NULL);
     }
+    const struct tms_export_part part = {analysis, &settings};
+    for (size_t i = 0; tms_export_format(i) != NULL && code == TMS_OK; i++) {
+        code = tms_export(tms_export_format(i)->name, &part, 1, discard, NULL);
+    }
     return code;
 }
 

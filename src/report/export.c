@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The formats of documents, and the list of findings that they write; see export.h. */
+#include "report/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/sink_stream.h"
+
+static const struct {
+    struct tms_export_format format;
+    int (*write)(const struct tms_export_job *job);
+} formats[] = {
+    {{"sarif", "application/sarif+json", "SARIF 2.1.0, for code scanning and editors"},
+     tms_export_sarif},
+};
+
+#define FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+const struct tms_export_format *tms_export_format(size_t index)
+{
+    return index < FORMATS ? &formats[index].format : NULL;
+}
+
+/* ---- which findings ----------------------------------------------------------------------- */
+
+enum tms_level tms_export_level(const struct tms_finding *finding)
+{
+    if (finding->judgement != NULL) {
+        return finding->judgement->level;
+    }
+    return finding->evidence == TMS_EVIDENCE_POTENTIAL ? TMS_LEVEL_NOTE : TMS_LEVEL_WARNING;
+}
+
+bool tms_export_is_shown(const struct tms_export_entry *entry)
+{
+    const struct tms_report_settings *settings = entry->part->settings;
+    const struct tms_finding *finding = entry->finding;
+    bool race = strcmp(finding->kind, "race") == 0;
+
+    return !finding->known && !finding->suppressed && (!race || settings->races) &&
+           (finding->evidence != TMS_EVIDENCE_POTENTIAL || race || settings->potential) &&
+           (entry->level > TMS_LEVEL_NOTE || finding->judgement == NULL || settings->notes);
+}
+
+static size_t listed(const struct tms_result *result)
+{
+    return result->finding_count + result->known + result->suppressed;
+}
+
+static bool stands_for_itself(const struct tms_finding *finding)
+{
+    return finding->same_as == NULL && finding->judged == NULL;
+}
+
+static size_t count_findings(const struct tms_export_job *job)
+{
+    const struct tms_result *result;
+    size_t count = 0;
+
+    for (size_t i = 0; i < job->part_count; i++) {
+        for (size_t j = 0; (result = tms_analysis_result(job->parts[i].analysis, j)) != NULL; j++) {
+            count += listed(result);
+        }
+    }
+    return count;
+}
+
+static void count_entry(struct tms_export_counts *counts, const struct tms_export_entry *entry)
+{
+    if (entry->finding->suppressed) {
+        counts->suppressed++;
+    } else if (entry->finding->known) {
+        counts->known++;
+    } else {
+        counts->levels[entry->level]++;
+    }
+}
+
+static void add_findings(struct tms_export_job *job, size_t part, const struct tms_result *result)
+{
+    for (size_t i = 0; i < listed(result); i++) {
+        const struct tms_finding *finding = &result->findings[i];
+        if (stands_for_itself(finding)) {
+            struct tms_export_entry *entry = &job->entries[job->count];
+            *entry = (struct tms_export_entry){.part = &job->parts[part],
+                                               .page = &job->pages[part],
+                                               .result = result,
+                                               .finding = finding,
+                                               .level = tms_export_level(finding),
+                                               .place = job->count};
+            count_entry(&job->counts, entry);
+            job->count++;
+        }
+    }
+}
+
+static int by_severity(const void *a, const void *b)
+{
+    const struct tms_export_entry *one = a, *two = b;
+
+    if (one->level != two->level) {
+        return one->level > two->level ? -1 : 1;
+    }
+    if (one->finding->evidence != two->finding->evidence) {
+        return one->finding->evidence < two->finding->evidence ? -1 : 1;
+    }
+    return one->place < two->place ? -1 : one->place > two->place;
+}
+
+static int list_findings(struct tms_export_job *job)
+{
+    const struct tms_result *result;
+
+    job->entries = calloc(count_findings(job) + 1, sizeof(*job->entries));
+    if (job->entries == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < job->part_count; i++) {
+        for (size_t j = 0; (result = tms_analysis_result(job->parts[i].analysis, j)) != NULL; j++) {
+            add_findings(job, i, result);
+        }
+    }
+    qsort(job->entries, job->count, sizeof(*job->entries), by_severity);
+    return TMS_OK;
+}
+
+/* ---- the document ------------------------------------------------------------------------- */
+
+/* Has somebody found data races there? Predictions may then not hold. */
+static bool is_racing(const struct tms_analysis *analysis)
+{
+    const struct tms_result *result;
+
+    for (size_t i = 0; (result = tms_analysis_result(analysis, i)) != NULL; i++) {
+        if (result->verdict == TMS_VERDICT_RACE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int write_document(struct tms_export_job *job,
+                          int (*write)(const struct tms_export_job *job))
+{
+    size_t opened = 0;
+    int code = TMS_OK;
+
+    job->pages = calloc(job->part_count + 1, sizeof(*job->pages));
+    if (job->pages == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    while (opened < job->part_count && code == TMS_OK) {
+        const struct tms_export_part *part = &job->parts[opened];
+        struct tms_page *page = &job->pages[opened];
+        code = tms_page_open(page, job->out, tms_analysis_context(part->analysis), part->settings);
+        page->color = false;
+        page->racing = is_racing(part->analysis);
+        opened += code == TMS_OK;
+    }
+    code = code == TMS_OK ? list_findings(job) : code;
+    code = code == TMS_OK ? write(job) : code;
+    while (opened > 0) {
+        int closed = tms_page_close(&job->pages[--opened]);
+        code = code == TMS_OK ? closed : code;
+    }
+    free(job->entries);
+    free(job->pages);
+    return code;
+}
+
+int tms_export(const char *format, const struct tms_export_part *parts, size_t count,
+               tms_sink *sink, void *user)
+{
+    struct tms_sink_stream stream;
+    struct tms_export_job job = {.parts = parts, .part_count = count};
+    size_t at = 0;
+
+    while (at < FORMATS && strcmp(formats[at].format.name, format) != 0) {
+        at++;
+    }
+    if (at == FORMATS) {
+        return TMS_ERR_ARGUMENT;
+    }
+    job.out = tms_sink_stream_open(&stream, sink, user);
+    if (job.out == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    int code = write_document(&job, formats[at].write);
+    bool written = tms_sink_stream_close(&stream);
+    return code == TMS_OK && !written ? TMS_ERR_IO : code;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Documents for other programs: SARIF, JUnit and the like. A format is one file that writes a
+ * sorted list of findings to a stream, and one line in export.c. What all of them say about a
+ * finding comes from exported_finding.h, so that they agree with each other and with the text.
+ */
+#ifndef TMS_REPORT_EXPORT_H
+#define TMS_REPORT_EXPORT_H
+
+#include <stdio.h>
+
+#include "report/text_layout.h"
+
+/* A finding that no other one stands for. */
+struct tms_export_entry {
+    const struct tms_export_part *part;
+    struct tms_page *page; /* of the part: its names and paths */
+    const struct tms_result *result;
+    const struct tms_finding *finding;
+    enum tms_level level;
+    size_t place; /* in the order of parts, engines and findings */
+};
+
+/* How many findings there are of each level; those that are known or suppressed apart. */
+struct tms_export_counts {
+    size_t levels[TMS_LEVEL_ERROR + 1];
+    size_t known, suppressed;
+};
+
+struct tms_export_job {
+    const struct tms_export_part *parts;
+    size_t part_count;
+    struct tms_page *pages; /* one for each part */
+    /* Errors before warnings before notes; observed, then predicted, then potential; then by place
+     */
+    struct tms_export_entry *entries;
+    size_t count;
+    struct tms_export_counts counts;
+    FILE *out;
+};
+
+/*
+ * How bad it is: what `judge` says. A finding that it did not judge is a warning, or a note if it
+ * is merely potential.
+ */
+enum tms_level tms_export_level(const struct tms_finding *finding);
+
+/*
+ * Formats that a person reads in a hurry leave out what the text does: notes, what is merely
+ * potential, and data races, unless the settings ask for them; and what is known or suppressed.
+ */
+bool tms_export_is_shown(const struct tms_export_entry *entry);
+
+/* TMS_OK or TMS_ERR_MEMORY. */
+int tms_export_sarif(const struct tms_export_job *job);
+
+#endif

@@ -1,0 +1,115 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# tmesis report --format, and --report of the commands that make results. The results in reports/
+# are those of the nine programs of examples/, saved.
+# shellcheck disable=SC2154 # variables of common.bash
+load common
+
+examples='bank lazy logbuffer refcount requeue stringbuffer tickets two-tables vector'
+
+# multitool FILE…: the validator of SARIF's authors, which has the official schema in it; a test
+# that needs it is skipped where it is not installed (npm: @microsoft/sarif-multitool-linux).
+multitool() {
+    local tool=${SARIF_MULTITOOL:-$(command -v Sarif.Multitool)}
+    [ -n "$tool" ] || skip "Sarif.Multitool is not there; SARIF_MULTITOOL says where it is"
+    DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1 "$tool" validate "$@" --rule-kind Sarif --level Error \
+        --log ForceOverwrite --output findings.sarif
+    python3 -c 'import json, sys
+run = json.load(open("findings.sarif"))["runs"][0]
+bad = [r for r in run["results"] if r.get("level") == "error"]
+sys.exit(f"{bad}" if bad else 0)'
+}
+
+@test "SARIF of the nine examples has their ids and interleavings" {
+    for name in $examples; do
+        "$tmesis" report --format=sarif -o "$name.sarif" "$here/reports/$name.json"
+        python3 "$here/reports/sarif.py" "$here/reports/$name.json" "$name.sarif"
+    done
+}
+
+@test "SARIF of the nine examples keeps to the official schema" {
+    for name in $examples; do
+        "$tmesis" report --format=sarif -o "$name.sarif" "$here/reports/$name.json"
+    done
+    multitool ./*.sarif
+}
+
+@test "SARIF of every engine's findings on the golden traces" {
+    for trace in "$golden"/*.std; do
+        tms check -q --engine=all --json=result.json --report=sarif:out.sarif "$trace"
+        python3 "$here/reports/sarif.py" result.json out.sarif
+    done
+}
+
+@test "a document is the same from --report and from a saved result" {
+    tms check -q --json=result.json --report=sarif:direct.sarif lost.std fine.std nobody.std
+    [ "$status" -eq 1 ]
+    tms report --format=sarif result.json
+    [ "$status" -eq 0 ]
+    cmp direct.sarif - <<<"$output"
+    tms report --format=sarif -o again.sarif - <result.json
+    cmp direct.sarif again.sarif
+}
+
+@test "SARIF marks what a baseline has and what is suppressed" {
+    "$tmesis" check -q --json=old.json lost.std || true
+    tms check -q --baseline=old.json --json=known.json --report=sarif:known.sarif lost.std nobody.std
+    python3 "$here/reports/sarif.py" known.json known.sarif
+    grep -q '"baselineState": "unchanged"' known.sarif
+    grep -q '"baselineState": "new"' known.sarif
+    tms check -q --ignore-block='*' --json=quiet.json --report=sarif:quiet.sarif lost.std
+    python3 "$here/reports/sarif.py" quiet.json quiet.sarif
+    grep -q '"kind": "external"' quiet.sarif
+}
+
+@test "names with odd bytes can't break a document" {
+    printf '%s\n' 'A"\|begin(<b>\x01\xff&]]>)|a%b\x20c.c:3' 'A"\|r(x)' 'B|w(x)' 'A"\|w(x)' \
+        'A"\|end(<b>\x01\xff&]]>)' | sed 's/A"\\|/A"\\x5c|/' >odd.std
+    tms check -q --format=std --json=odd.json --report=sarif:odd.sarif odd.std
+    [ "$status" -eq 1 ]
+    python3 "$here/reports/sarif.py" odd.json odd.sarif
+}
+
+@test "run and hunt write reports, of one run and of many" {
+    printf '%s\n' '#include <pthread.h>' 'static int sum;' \
+        'static void add(void) { int old = sum; sum = old + 1; }' \
+        'static void *work(void *unused) { for (int i = 0; i < 50; i++) add(); return unused; }' \
+        'int main(void) { pthread_t other; pthread_create(&other, 0, work, 0); work(0);' \
+        '    return pthread_join(other, 0); }' >sum.c
+    "$tmesis" cc -g sum.c -o sum
+    tms run -q --json=one.json --report=sarif:one.sarif ./sum
+    python3 "$here/reports/sarif.py" one.json one.sarif
+    tms run -q --runs=2 --json=two.json --report=sarif:two.sarif ./sum
+    python3 "$here/reports/sarif.py" two.json two.sarif
+    tms hunt -q -n 2 -o found --report=sarif:hunt.sarif ./sum
+    python3 "$here/reports/sarif.py" found/result.json hunt.sarif
+    tms report --format=sarif -o again.sarif found
+    cmp hunt.sarif again.sarif
+}
+
+@test "wrong formats, files and places are refused in a sentence, before anything is done" {
+    "$tmesis" check -q --json=result.json lost.std || true
+    cp result.json before.json
+    tms report --format=word result.json
+    [ "$status" -eq 2 ]
+    [[ $flat == *sarif* ]]
+    tms report --format=sarif -o result.json result.json
+    [ "$status" -eq 2 ]
+    [[ $flat == *"same file"* ]]
+    cmp result.json before.json
+    for value in sarif sarif: word:x; do
+        tms check -q --report="$value" lost.std
+        [ "$status" -eq 2 ]
+        [[ $flat == *FORMAT:FILE* || $flat == *"names no file"* ]]
+    done
+    tms check -q --report=sarif:lost.std lost.std
+    [ "$status" -eq 2 ]
+    [[ $flat == *"same file"* ]]
+    tms check -q --report=sarif:x --report=sarif:./x lost.std
+    [ "$status" -eq 2 ]
+    [[ $flat == *"written twice"* ]]
+    tms run -q --report=sarif:none/x.sarif true
+    [ "$status" -eq 125 ]
+    [[ $flat == *"none/x.sarif can't be written"* ]]
+    [ ! -e x ]
+}
