@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shape of a synthetic trace: all that the generator is told. Shares are in millionths, so
+ * The shape of a synthetic trace: all parameters of the generator. Shares are in millionths, so
  * that the same shape is the same trace on every machine.
  */
 #ifndef TMS_GEN_SHAPE_H
@@ -48,7 +48,7 @@ struct tms_shape {
 #define TMS_SHAPE_LENGTH_MOST  1000000000u /* events */
 #define TMS_SHAPE_SENTENCE     200u
 
-/* A small trace of everything: what `gen` makes when told nothing else. */
+/* A small trace with every kind of event: the default of `gen`. */
 void tms_shape_init(struct tms_shape *shape);
 
 /* Can there be such a trace? If not, `why` (TMS_SHAPE_SENTENCE bytes) says what to change. */

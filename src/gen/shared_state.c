@@ -88,7 +88,7 @@ bool tms_shared_state_access(struct tms_shared_state *store, struct tms_random *
     if (lock < store->guarded) {
         *variable = guarded_by(store, random, lock);
         bool may = try_cell(store, *variable, write, rank_of(store, rank));
-        assert(may); /* whoever touched it held the lock, which now has our rank */
+        assert(may); /* every earlier access held the lock, which now has our rank */
         return may;
     }
     if (store->open > 0 && (store->own == 0 || tms_chance(random, store->sharing)) &&

@@ -70,7 +70,7 @@ struct tms_gen {
     uint64_t block_chance; /* that an idle thread begins a block, of 2^32 */
     uint64_t named;        /* threads that got a name */
     uint64_t forked, joined, replaced;
-    struct tms_actor *retiring; /* about to be replaced; NULL: nobody */
+    struct tms_actor *retiring; /* about to be replaced; NULL: none */
     uint64_t emitted, debt;
     struct tms_event *out; /* the next event goes here */
     int failed;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The generator: which thread goes next. One call of next_event makes one event.
+ * The generator: chooses the next thread. One call of next_event makes one event.
  *
- * A planted violation closes at the wanted event exactly, or as near after it as possible: when
- * the events up to there are few enough its two threads are brought to rest, play the script
- * while others go on, and at the latest possible moment nobody else gets a turn. When labels are
- * to be cut, one script follows the other, each with threads of its own.
+ * A planted violation closes exactly at the wanted event, or as soon after it as possible: when the
+ * events up to there are few enough its two threads are brought to rest, play the script while
+ * others go on, and at the latest possible moment no other thread gets a turn. When labels are to
+ * be cut, one script follows the other, each with threads of its own.
  */
 #include "gen/trace_generator.h"
 
@@ -53,7 +53,7 @@ static uint64_t replacements_left(const struct tms_gen *gen)
     return gen->shape.churn - gen->replaced;
 }
 
-/* Behind it there is room for the rest of this script, for those to come, for forks and joins. */
+/* Leaves room for the rest of this script, for later ones, for forks and joins. */
 static uint64_t latest_event(const struct tms_gen *gen)
 {
     const struct tms_script *script = gen->planted.script;
@@ -163,7 +163,7 @@ static void planted_step(struct tms_gen *gen)
             return;
         }
     }
-    /* With nobody else to fill the time, the script waits until it can be played in one go. */
+    /* With no other thread to fill the time, the script waits until it can be played in one go. */
     if (planted->at == 0 && gen->shape.threads == 2 && planted_time(gen) > planted_need(planted)) {
         tms_actor_touch(gen, planted->actor[0]);
     } else {

@@ -19,7 +19,7 @@
                         */
 #define BOUND_MOST 400 /* … up to this */
 #define DEPTH      2   /* of pct: most such bugs need no more than one change of priorities */
-#define POINTS     50  /* of pct, if no run has told */
+#define POINTS     50  /* of pct, if no run has reported a number */
 
 const char *tms_hunt_strategy_word(size_t index)
 {
@@ -361,7 +361,7 @@ static void write_window(FILE *out, const struct tms_hunt_window *window)
     fputc('\n', out);
 }
 
-/* A short hold is tried first: in windows that nobody else comes to, holds are in vain. */
+/* A short hold is tried first: in windows that no other thread reaches, holds are in vain. */
 static int bound_of(const struct tms_hunt_window *window)
 {
     int bound = BOUND_FIRST;

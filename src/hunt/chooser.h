@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which schedule (docs/user/schedules.md) the next run of a hunt gets, and what earlier runs have
- * told about that: windows in which a thread can be held, from predicted findings and from what
- * runs have learned, and how many scheduling points a run has.
+ * Chooses the schedule (docs/user/schedules.md) of the next run of a hunt from the results of
+ * earlier runs: windows in which a thread can be held, from predicted findings and from what runs
+ * have learned, and the number of scheduling points of a run.
  *
- * A choice depends on the strategy, the seed, the number of the run in its shard, and on what the
- * runs of this shard have shown; nothing is random. Not thread-safe.
+ * A choice depends on the strategy, the seed, the number of the run in its shard, and the results
+ * of this shard's runs; nothing is random. Not thread-safe.
  */
 #ifndef TMS_HUNT_CHOOSER_H
 #define TMS_HUNT_CHOOSER_H

@@ -45,7 +45,7 @@ static int compare_runs(const json_t *a, const json_t *b)
     return hunts != 0 ? hunts : (one > two) - (one < two);
 }
 
-/* Negative: the first tells more. */
+/* Negative: the first is more informative. */
 static int compare(const json_t *a, const json_t *b)
 {
     const json_t *one = json_object_get(a, "finding"), *two = json_object_get(b, "finding");

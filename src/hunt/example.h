@@ -15,7 +15,7 @@
  */
 int tms_examples_take(json_t *examples, const json_t *record, const json_t *result);
 
-/* Takes an example over. 1: the finding is new or tells more now; else as above. */
+/* Takes an example over. 1: the finding is new or has a more informative example; else as above. */
 int tms_examples_add(json_t *examples, const char *key, json_t *example);
 
 /* The finding of `judge` with that id, NULL: there is none. */

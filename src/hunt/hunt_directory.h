@@ -39,7 +39,9 @@ struct tms_hunt_directory {
 bool tms_hunt_directory_create(struct tms_hunt_directory *store, const char *path,
                                char reason[TMS_STORE_REASON]);
 
-/* Opens one that is there, to add to it. False with a sentence, also if somebody else has it. */
+/*
+ * Opens an existing one, to add to it. False with a sentence, also if another process has it open.
+ */
 bool tms_hunt_directory_open(struct tms_hunt_directory *store, const char *path,
                              char reason[TMS_STORE_REASON]);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The result of a hunt: a set of runs (run_record.h), and of each finding the example that tells
- * most: observed rather than predicted, of the highest level, of the first run.
+ * The result of a hunt: a set of runs (run_record.h), and for each finding its most informative
+ * example: observed rather than predicted, of the highest level, of the first run.
  *
  * Everything else follows from the set. So results can be merged in any order, and a run that
- * several of them have counts once: hunts are told apart by a key made of program, options, seed
+ * several of them have counts once: hunts are identified by a key made of program, options, seed
  * and strategy, and runs of a hunt by their index.
  *
  * Not thread-safe. Memory grows with runs times findings.

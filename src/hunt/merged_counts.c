@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How the numbers of several runs make one: things that each run has anew are summed. */
+/*
+ * How the numbers of several runs are combined: counts of things that each run creates are summed.
+ */
 enum how { SUM, MOST };
 
 struct member {
@@ -107,7 +109,7 @@ static bool add_once(json_t *into, const json_t *from, const char *key)
            json_object_set_new(into, key, json_deep_copy(value)) == 0;
 }
 
-/* The members that every trace has, also if no run told anything. */
+/* The members that every trace has, also if no run reported any. */
 static bool fill_trace(json_t *trace)
 {
     bool good = add_once(trace, trace, "format") &&

@@ -369,7 +369,7 @@ json_t *tms_hunt_json(const struct tms_hunt *hunt, bool partial)
 
 /* ---- the way back ------------------------------------------------------------------------- */
 
-/* What is about all runs is left in the finding: it is set anew when it is written. */
+/* Values about all runs are left in the finding: they are overwritten when it is written. */
 static bool take_finding(struct tms_hunt *hunt, const char *engine, json_t *finding)
 {
     char *key = tms_finding_key(engine, finding);

@@ -61,7 +61,10 @@ static void put_labels(FILE *out, const json_t *finding)
     }
 }
 
-/* Ids of cycles have addresses in them: these are told apart by what is said of which blocks. */
+/*
+ * Ids of cycles contain addresses: cycles are identified by the statements about their blocks
+ * instead.
+ */
 char *tms_finding_key(const char *engine, const json_t *finding)
 {
     char *text = NULL;

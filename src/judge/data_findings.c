@@ -121,7 +121,7 @@ static void set_cycle(struct tms_judge_work *work, struct tms_finding *finding,
     finding->cycle_length = finding->cycle != NULL ? 2 : 0;
 }
 
-/* It may look bad, but the second step starts anew, or may have waited for this. */
+/* It may look harmful, but the second step starts over, or may have waited for this. */
 static bool is_mild(const struct tms_judge *core, const struct tms_judge_evidence *evidence)
 {
     return evidence->mild ||

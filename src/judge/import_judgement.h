@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the core of `judge` found elsewhere, in a running program, becomes what the engine of an
- * analysis has found. Everything is in the names of the analysis: labels, variables, locations,
- * threads and locks are ids of its context. What was told apart there, but is the same by name or
- * line, is put together; what depends on lines is decided here.
+ * Imports the results of `judge` in a running program into the engine of an analysis. Everything is
+ * in the names of the analysis: labels, variables, locations, threads and locks are ids of its
+ * context. Items that were separate there, but are the same by name or line, are merged; what
+ * depends on lines is decided here.
  */
 #ifndef TMS_JUDGE_IMPORT_JUDGEMENT_H
 #define TMS_JUDGE_IMPORT_JUDGEMENT_H

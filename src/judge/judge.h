@@ -2,28 +2,28 @@
 /*
  * The core of `judge`: what happened to the data of blocks (docs/user/judge.md has the definition).
  *
- * It is fed by few calls, one for each kind of event, and knows neither traces nor names: functions
- * and objects are numbers that its port gives. So it is used on traces and inside a running program
- * (docs/internals/judge-online.md).
+ * It has few entry points, one for each kind of event, and knows neither traces nor names:
+ * functions and objects are numbers that its port gives. So it is used on traces and inside a
+ * running program (docs/internals/judge-online.md).
  *
  * Representation. Each variable has a cell with the last step of the thread that accessed it last,
  * its owner, and the last write. When another thread accesses it, the step of the former owner
- * moves to a record of (thread, variable), which then collects what comes between: that happens
- * only where threads meet. The owner's next access finds the record and knows the pattern.
+ * moves to a record of (thread, variable), which then collects the foreign accesses that follow:
+ * that happens only for shared variables. The owner's next access finds the record, and with it the
+ * pattern.
  *
  * Activations are entries of a stack of their thread. One that a foreign access in a record or a
- * finding refers to gets a node, which outlives it; nodes that nothing refers to are swept from
- * time to time. So memory is bounded by the variables (times the threads that share them) and the
- * open blocks.
+ * finding refers to gets a node, which outlives it; unreferenced nodes are swept from time to time.
+ * So memory is bounded by the variables (times the threads that share them) and the open blocks.
  *
- * In a running program everything that is in struct tms_judge_thread belongs to the thread, and is
- * used without a lock, except the list of what was taken over; `cleared` is also read by others.
+ * In a running program everything in struct tms_judge_thread belongs to the thread, and is used
+ * without a lock, except the list of steps that were taken over; `cleared` is also read by others.
  * Variables, records, nodes and findings are used under the lock of the caller (`guard` of the
  * port).
  *
  * Event numbers rise within a thread, and an access has a larger one than all earlier accesses to
- * the variable. Nothing here fails: when memory is short, `failed` is set and further calls do
- * nothing that matters.
+ * the variable. Nothing here fails: when memory is short, `failed` is set and further calls have no
+ * effect on results.
  */
 #ifndef TMS_JUDGE_JUDGE_H
 #define TMS_JUDGE_JUDGE_H
@@ -47,7 +47,9 @@
 
 enum tms_judge_kind { TMS_JUDGE_NONE, TMS_JUDGE_R, TMS_JUDGE_W, TMS_JUDGE_U };
 
-/* What numbers stand for; `user` is the port's. What may be NULL is marked so. */
+/*
+ * Maps numbers to program entities; `user` is the port's. Members that may be NULL are marked so.
+ */
 struct tms_judge_port {
     /* Called once for each label; from 1 on. NULL: a label is the number of its function. */
     uint32_t (*function_of)(void *user, uint32_t label);
@@ -293,7 +295,7 @@ struct tms_judge_site {
     struct tms_judge_member member[TMS_JUDGE_MEMBERS];
 };
 
-/* All occurrences of one pattern; `culprit` is told apart only where the level depends on it. */
+/* All occurrences of one pattern; `culprit` is distinguished only where the level depends on it. */
 struct tms_judge_evidence {
     uint8_t pattern;
     bool mild;          /* a note: an initial value, a completed update, or the same line twice */
@@ -430,7 +432,7 @@ static inline bool tms_judge_keeps(const struct tms_judge_thread *thread, uint64
 void tms_judge_adopt(struct tms_judge *judge, uint32_t variable, uint32_t owner,
                      const struct tms_judge_step *last, const struct tms_judge_foreign *write);
 
-/* … and this as a read of another thread, after which nobody has written it. */
+/* … and this as a read of another thread, not followed by a write. */
 void tms_judge_adopt_read(struct tms_judge *judge, uint32_t variable, uint32_t thread,
                           const struct tms_judge_step *read);
 

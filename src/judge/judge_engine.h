@@ -16,7 +16,7 @@ struct tms_judge_engine {
     char *text;                          /* room for one name */
     size_t text_capacity;
     bool elsewhere;         /* the core works elsewhere: see import_judgement.h … */
-    bool watched;           /* … and there accesses were seen, though none may be told here */
+    bool watched;           /* … and accesses were seen there, though none may be recorded here */
     struct tms_turn *turns; /* of what was loaded: the stacks of events */
     size_t turn_count, turn_capacity;
     /* The result, made by conclude.c. */

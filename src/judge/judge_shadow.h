@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The core of `judge` on what shadow memory keeps: of each thread its last accesses to some of 8
- * bytes, as words. docs/internals/judge-online.md has the design.
+ * The core of `judge` on shadow memory: for some of 8 bytes, each thread's last accesses as words.
+ * docs/internals/judge-online.md has the design.
  *
  * Variables of the core are made when a word of another thread is found whose step may still
  * matter, from the words that are there, and dropped when no step of theirs matters any more. Each
- * is for some of the 8 bytes of one cell; the variables of a cell are a list, and the cell knows
- * the number of the first. When there are too many, the oldest one is dropped, and the cell is not
- * told: the address of a variable says whether it is still the one that the cell means.
+ * is for some of the 8 bytes of one cell; the variables of a cell are a list, and the cell has the
+ * number of the first. When there are too many, the oldest one is dropped without notifying the
+ * cell: the address of a variable shows whether it is still the one that the cell means.
  *
- * tms_judge_thread and all that takes a thread is called by that thread without the lock; the
- * functions here take it themselves. The caller holds the lock of the cell.
+ * tms_judge_thread and all functions that take a thread are called by that thread without the lock;
+ * the functions here take it themselves. The caller holds the lock of the cell.
  */
 #ifndef TMS_JUDGE_JUDGE_SHADOW_H
 #define TMS_JUDGE_JUDGE_SHADOW_H

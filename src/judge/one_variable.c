@@ -2,9 +2,9 @@
 /*
  * Accesses: steps, and the patterns of one variable.
  *
- * Most accesses are of the thread that made the last one: then the cell is brought up to date. If
- * another thread comes, the former owner's step moves to its record, and the newcomer's own record,
- * if it has one, tells what came between.
+ * Most accesses are of the thread that made the last one: then the cell is updated. If another
+ * thread comes, the former owner's step moves to its record, and the newcomer's own record, if it
+ * has one, shows what came between.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 /* ---- steps -------------------------------------------------------------------------------------
  */
 
-/* An access in hand. */
+/* The current access. */
 struct access {
     struct tms_judge_thread *t;
     uint32_t variable;

@@ -160,7 +160,7 @@ static void set_outer(struct tms_judge_work *work, struct tms_judgement *judgeme
     judgement->outer_count = outer != NULL ? count : 0;
 }
 
-/* An entry about a finding of another engine; of equal ones the first stands for all. */
+/* An entry for a finding of another engine; the first represents all equal ones. */
 static void add_other(struct tms_judge_work *work, struct tms_run *run, size_t index,
                       const struct tms_judge_predicted *judged)
 {

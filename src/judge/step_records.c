@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of (thread, variable): what comes between two accesses of a thread, and the cases that
- * wait for what follows a read.
+ * Records of (thread, variable): the foreign accesses between two accesses of a thread, and the
+ * cases that depend on what follows a read.
  */
 #include <assert.h>
 #include <string.h>
@@ -131,8 +131,9 @@ static void take(struct tms_judge *judge, uint32_t record)
     judge->records.at[record].taken = true;
 }
 
-/* ---- what comes between
- * -------------------------------------------------------------------------- */
+/*
+ * ---- foreign accesses in between --------------------------------------------------------
+ */
 
 static void free_reads(struct tms_judge *judge, struct tms_judge_record *record)
 {

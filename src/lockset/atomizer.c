@@ -4,15 +4,15 @@
  * their paper (Runtime Analysis of Atomicity for Multithreaded Programs, IEEE TSE 32(2), 2006,
  * sections 5.2 and 8; theorem 1).
  *
- * A transaction is atomic if all its operations can be moved together: those that move to the
- * right come first, then at most one that does not move, then those that move to the left; what
- * moves both ways is anywhere. So a transaction has two phases. It starts in the first, and the
- * first operation that does not move to the right, its *commit point*, begins the second. One that
- * does not move to the left comes too late there: a potential violation, told once a transaction.
+ * A transaction is atomic if all its operations can be moved together: right movers come first,
+ * then at most one non-mover, then left movers; both-movers may be anywhere. So a transaction has
+ * two phases. It starts in the first, and the first operation that is no right mover, its *commit
+ * point*, begins the second. An operation that is no left mover comes too late there: a potential
+ * violation, reported once per transaction.
  *
- * What moves is judged by what has been seen so far (movers.h), so that it depends on the order of
- * events: one that is taken to move may turn out not to, when it is too late to say so. The engine
- * reduction judges at the end.
+ * Movers are judged by what has been seen so far (movers.h), so the result depends on the order of
+ * events: an operation taken for a mover may turn out not to be one when it is too late to report.
+ * The engine reduction judges at the end.
  *
  * By default as in the experiments: the race test of von Praun and Gross, with neither escape
  * analysis nor thread periods. With settings.race_test the others, and then with both as set.

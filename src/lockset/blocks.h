@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of the engine `blocks`; blocks.c tells what it does.
+ * The parts of the engine `blocks`; blocks.c describes the algorithm.
  *
- *   blocks.c            follows the trace
- *   blocks_transaction.c    the running transactions
- *   blocks_store.c       keeps 1v-blocks
- *   blocks_flows.c      keeps flows, if asked for
- *   blocks_parallel.c   looks for points of parallel periods
- *   blocks_deadlocks.c  asks goodlock, first of all
- *   blocks_1v.c        compares 1v-blocks: theorem 3
- *   blocks_2v.c        makes 2v-blocks of flows and compares them: theorem 4
- *   blocks_cycles.c       looks for longer cycles of flows: theorem 5
- *   blocks_report.c     what of this becomes a finding
+ *   blocks.c               follows the trace
+ *   blocks_transaction.c   the running transactions
+ *   blocks_store.c         keeps 1v-blocks
+ *   blocks_flows.c         keeps flows, on request
+ *   blocks_parallel.c      searches for points of parallel periods
+ *   blocks_deadlocks.c     runs goodlock, first of all
+ *   blocks_1v.c            compares 1v-blocks: theorem 3
+ *   blocks_2v.c            makes 2v-blocks of flows and compares them: theorem 4
+ *   blocks_cycles.c        searches for longer cycles of flows: theorem 5
+ *   blocks_report.c        turns results into findings
  *
- * Two blocks are compared by asking whether an operation of one can come between the operations
- * of the other. So a 1v-block is kept as a *window*, its two operations and the locks held all
- * the way between them, and as two *points*, its operations with the locks held at them; the one
- * with the dummy partner is a point alone. Windows and points that differ only in thread period
- * or label are *uses* of one *class*.
+ * Two blocks are compared by asking whether an operation of one can come between the operations of
+ * the other. So a 1v-block is kept as a *window*, its two operations and the locks held all the way
+ * between them, and as two *points*, its operations with the locks held at them; the one with the
+ * dummy partner is a point alone. Windows and points that differ only in thread period or label are
+ * *uses* of one *class*.
  */
 #ifndef TMS_LOCKSET_BLOCKS_H
 #define TMS_LOCKSET_BLOCKS_H
@@ -289,7 +289,7 @@ uint32_t tms_blocks_keep_transaction(struct tms_blocks_engine *b, struct tms_blo
 
 void tms_blocks_keep_point(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
                            uint32_t cell, enum what what, const struct tms_blocks_access *access);
-/* The second access is the one in hand. */
+/* The second access is the current one. */
 void tms_blocks_keep_window(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
                             uint32_t cell, enum what what, const struct tms_blocks_access *first,
                             const struct tms_blocks_access *second);

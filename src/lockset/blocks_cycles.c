@@ -49,8 +49,8 @@ struct link {
 };
 
 /*
- * What is held in a link, step by step; before and behind, and between two flows, nothing. Steps
- * that change nothing are left out.
+ * The locks held in a link, step by step; nothing is held before, after and between two flows.
+ * Steps that change nothing are left out.
  */
 struct lane {
     size_t start; /* in `held` */

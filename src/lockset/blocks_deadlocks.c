@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The theorems hold for transactions that can't deadlock: a trace that ends in a deadlock inside
- * of a transaction is no serial one either, and threads on their way to a deadlock may not get to
- * where locks alone would let them. So the engine `goodlock` runs inside this one. What it finds
- * counts as found here, and stands as a caveat against every pattern.
+ * The theorems hold for transactions that can't deadlock: a trace that ends in a deadlock inside a
+ * transaction is not serial either, and threads on their way to a deadlock may not reach points
+ * that locks alone would let them reach. So the engine `goodlock` runs inside this one. Its
+ * findings count as findings of this engine, and are a caveat on every pattern.
  */
 #include "lockset/blocks.h"
 

@@ -60,7 +60,7 @@ void tms_blocks_log_nest(struct tms_blocks_engine *b, struct tms_blocks_thread *
     log_item(b, thread, ITEM_NEST, nested->block.label, &access);
 }
 
-/* Drops writes that were not final, and what comes after the last access; how many are there? */
+/* Drops writes that were not final, and entries after the last access; returns how many remain. */
 static size_t tidy_log(struct tms_blocks_thread *thread)
 {
     size_t kept = 0, end = 0, accesses = 0;

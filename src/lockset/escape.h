@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Has a variable escaped from the thread that made it (Wang and Stoller, section 3)? What it did
- * with the variable before nobody could disturb, and the lockset engines leave it out.
+ * Has a variable escaped from the thread that made it (Wang and Stoller, section 3)? No other
+ * thread can interfere with accesses before that, and the lockset engines ignore them.
  *
  * By settings.escape:
  *   events  a variable escapes with an `escape` event of an object that it belongs to, and before
  *           such an event, or without one, it never has;
  *   auto    it escapes with the first of such an event and the first access by a second thread;
- *           the first thread is the one that allocated it, if the trace tells, else the one that
- *           was seen to touch it first;
+ *           the first thread is the one that allocated it, if the trace has that, else the first
+ *           one seen to touch it;
  *   off     it has, from the start.
  *
- * Which variables belong to an object spec/object_fields.h says. An event may come before the first
- * event that names a variable of the object, so objects are marked too, and a new variable is
- * looked up among them once.
+ * spec/object_fields.h maps objects to variables. An event may come before the first event that
+ * names a variable of the object, so objects are marked too, and a new variable is looked up among
+ * them once.
  */
 #ifndef TMS_LOCKSET_ESCAPE_H
 #define TMS_LOCKSET_ESCAPE_H

@@ -39,10 +39,7 @@ void tms_intern_table_clear(struct tms_intern_table *rows);
 /* Forgets all rows, and keeps the memory for others. */
 void tms_intern_table_empty(struct tms_intern_table *rows);
 
-/*
- * The row of a key, 0 when memory is short. A row that is new is zero behind its key, and *is_new
- * says so.
- */
+/* The row of a key, 0 when memory is short. A new row is zero after its key, and *is_new is set. */
 uint32_t tms_intern_table_add(struct tms_intern_table *rows, const void *key, bool *is_new);
 
 /* The row of a key, 0 if there is none. */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which locks order nothing, as far as has been seen: taking and releasing these moves both ways,
- * left and right (Wang and Stoller, section 5.5). They are
+ * Locks that order nothing, as far as has been seen: acquiring and releasing these are both-movers
+ * (Wang and Stoller, section 5.5). They are
  * - locks that a single thread uses,
- * - locks that nobody takes exclusively,
- * - locks *protected* by another one: whoever holds the lock holds that other one exclusively, all
- *   the time, so that two threads can't meet at it.
- * Re-entrant acquires never get here. What stops being so never becomes so again.
+ * - locks that are never taken exclusively,
+ * - locks *protected* by another one: every holder of the lock holds that other one exclusively,
+ *   all the time, so that two threads can't contend for it. Re-entrant acquires never get here. A
+ *   lock that loses the property never regains it.
  *
- * Representation: of each lock who used it, and the set of its protectors so far, which an acquire
- * refines by what the thread holds already, and the release of another lock by what is left.
+ * Representation: for each lock its users, and the set of its protectors so far, which an acquire
+ * refines by the locks that the thread holds already, and the release of another lock by those that
+ * remain.
  */
 #ifndef TMS_LOCKSET_LOCK_ROLES_H
 #define TMS_LOCKSET_LOCK_ROLES_H
@@ -20,7 +21,7 @@ struct tms_lock_role {
     uint32_t thread;     /* that used it; 0: none yet */
     uint32_t protectors; /* a set; meaningless if none used it yet */
     bool several;        /* threads did */
-    bool exclusive;      /* somebody took it so */
+    bool exclusive;      /* it was taken exclusively */
 };
 
 struct tms_lock_roles {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sets of locks, as the lockset engines need them: each distinct set is kept once and is a number,
+ * Interned sets of locks for the lockset engines: each distinct set is kept once and is a number,
  * so that two sets are equal iff their numbers are, and a set costs four bytes where it is used.
  *
- * Representation: the locks of a set lie sorted in one pool; a table finds a set by its content.
- * Results of operations are remembered in a small cache, which answers nearly all: programs hold
- * few distinct sets, again and again. Number 0 is the empty set. Sets are never given back; there
- * are as many as the program has different ways to hold locks.
+ * Representation: the locks of a set are stored sorted in one pool; a table finds a set by its
+ * content. A small cache of results answers nearly all operations: programs hold few distinct sets,
+ * again and again. Number 0 is the empty set. Sets are never freed; there are as many as the
+ * program has different ways to hold locks.
  *
- * When memory is short the host is told, and the empty set is the answer.
+ * When memory is short the host is notified, and the result is the empty set.
  */
 #ifndef TMS_LOCKSET_LOCKSET_H
 #define TMS_LOCKSET_LOCKSET_H

@@ -6,21 +6,22 @@
  * nothing here: what they order in this run may come the other way round in another.
  *
  * Representation: vector clocks. A period is its place (slot, number) in a *line* of periods that
- * follow each other, and what it knows: of each other line, how many periods ended before it
- * began. A line is a thread, and after its join may go on with a thread that is forked by one who
- * knows of that end: so there are no more lines than threads that could run at the same time, and
- * clocks stay short in programs that start threads all the time. Periods get their number, and
- * keep their clock, only when somebody asks for them.
+ * follow each other, and what it knows: of each other line, how many periods ended before it began.
+ * A line is a thread, and after its join may continue with a thread whose creator knows of that
+ * end: so there are no more lines than threads that could run at the same time, and clocks stay
+ * short in programs that start threads all the time. Periods get their number, and keep their
+ * clock, only on request.
  *
- * Barriers: all who arrive before the first of them departs are one *gathering*, and whoever
- * departs comes after all arrivals of his gathering. A trace does not say how many a barrier waits
- * for; a thread that arrives for the next round before anybody has left is taken to be of this one.
+ * Barriers: all threads that arrive before the first of them departs are one *gathering*, and each
+ * departure comes after all arrivals of its gathering. A trace does not say how many threads a
+ * barrier waits for; a thread that arrives for the next round before the first departure is taken
+ * to belong to this one.
  *
- * With settings.periods off a thread has one period, parallel to those of all other threads.
- * Two periods of one thread are never parallel.
+ * With settings.periods off a thread has one period, parallel to those of all other threads. Two
+ * periods of one thread are never parallel.
  *
- * When memory is short the host is told, and period 0 is the answer: it is no thread's, and not
- * parallel to any.
+ * When memory is short the host is notified, and the result is period 0, which belongs to no thread
+ * and is not parallel to any.
  */
 #ifndef TMS_LOCKSET_PERIODS_H
 #define TMS_LOCKSET_PERIODS_H
@@ -37,7 +38,7 @@ struct tms_period {
 
 struct tms_period_thread {
     uint32_t line;           /* 0: it did nothing yet */
-    uint32_t current;        /* period; 0: nobody has asked yet */
+    uint32_t current;        /* period; 0: not requested yet */
     uint32_t gathering;      /* 1 + that in which it arrived; 0: none */
     struct tms_vector knows; /* by line, but for its own */
 };
@@ -46,7 +47,7 @@ struct tms_gathering {
     struct tms_vector knows;
     uint32_t waiting; /* who arrived and has not departed */
     uint32_t spare;   /* of those that are over: 1 + the next, or 0 */
-    bool leaving;     /* somebody departed: whoever arrives now belongs to the next */
+    bool leaving;     /* a thread departed: later arrivals belong to the next gathering */
     bool replaced;    /* it is not the last of its barrier any more */
 };
 

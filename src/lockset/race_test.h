@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * May two threads race for a variable? Four published ways to tell from the locks that are held
- * at its accesses, behind one interface; settings.race_test chooses. All say "potential": locks
- * are not the only way to keep threads apart.
+ * May two threads race for a variable? Four published tests that decide by the locks held at its
+ * accesses, with one interface; settings.race_test chooses. All say "potential": locks are not the
+ * only way to exclude other threads.
  *
  *   eraser        a variable belongs to its first thread until a second one comes; from then on
  *                 the set of locks held at *every* access is kept, and if it becomes empty and
@@ -15,15 +15,15 @@
  *                 of the sets held at reads. A read may be safe by one lock and the next by
  *                 another, as long as writes hold both (Wang and Stoller, section 5.4, figure 3).
  *
- * Beside the locks each cell knows its *contacts*: was there a pair of conflicting accesses in
- * periods that may happen in parallel (periods.h)? Without one nothing is a race, and the variable
- * is read-only, or local to a thread, or handed from thread to thread in order. The figure keeps
- * all periods of a variable and compares them when asked. Here an access is compared when it
+ * In addition to the locks each cell has its *contacts*: was there a pair of conflicting accesses
+ * in periods that may happen in parallel (periods.h)? Without one nothing is a race, and the
+ * variable is read-only, or local to a thread, or handed from thread to thread in order. The figure
+ * keeps all periods of a variable and compares them on request. Here an access is compared when it
  * comes, with the last period of each line: if it is parallel to an earlier one of that line, it is
  * parallel to the last one too.
  *
- * All that a test finds is final: who races now does so whatever else comes. What is new after
- * `alloc` and `free` starts afresh, but the variable's name keeps the answer.
+ * All results are final: a variable that races now does so whatever follows. New memory after
+ * `alloc` and `free` starts afresh, but the variable's name keeps the result.
  */
 #ifndef TMS_LOCKSET_RACE_TEST_H
 #define TMS_LOCKSET_RACE_TEST_H
@@ -47,7 +47,7 @@ struct tms_race_cell {
     uint32_t owner;                  /* period; while the variable belongs to one thread */
     uint32_t access_set, write_set;  /* locks held at every access, at every write */
     uint8_t owners;                  /* how many it has had; 0: it is new */
-    bool shared;                     /* it belongs to nobody any more: the locks count */
+    bool shared;                     /* it has no owner any more: the locks count */
     bool written;                    /* since it is shared; multilockset: ever */
     bool write_write, read_write;    /* contacts of this kind, since it is new */
     bool contact, racy;              /* ever, under this name */

@@ -4,16 +4,16 @@
  * the engine), reduction_transaction.c (what is kept of a running transaction) and
  * reduction_shapes.c (distinct transactions, and how they are judged).
  *
- * A transaction fails iff somewhere in it an operation that does not move to the right (a release,
- * an access that may race) comes before one that does not move to the left (an acquire, an access
- * that may race). Which operations these are is known at the end of the trace only, but whatever
- * it will be, an operation on A comes before one on B iff the *first* on A comes before the *last*
- * on B. So of all operations on one thing (an *item*) the first and the last are enough, however
- * long the transaction is. The second is kept too: it makes for better reports.
+ * A transaction fails iff somewhere in it an operation that is no right mover (a release, an access
+ * that may race) comes before one that is no left mover (an acquire, an access that may race).
+ * Which operations these are is known at the end of the trace only, but in any case an operation on
+ * A comes before one on B iff the *first* on A comes before the *last* on B. So of all operations
+ * on one thing (an *item*) the first and the last are enough, however long the transaction is. The
+ * second is kept too: it makes for better reports.
  *
  * Items are the variables accessed and the *sections*: the stretches over which a lock is held,
- * told apart by the lock and by their *content*, the set of variables accessed meanwhile. They are
- * the nodes of the paper's transaction trees, with the variables of all nodes below. A section
+ * distinguished by the lock and by their *content*, the set of variables accessed meanwhile. They
+ * are the nodes of the paper's transaction trees, with the variables of all nodes below. A section
  * whose variables turn out to have no contacts is left out (theorem 2).
  */
 #ifndef TMS_LOCKSET_REDUCTION_H
@@ -103,7 +103,7 @@ struct tms_reduction {
     struct tms_locksets contents;          /* sets of variables, kept as sets of locks are */
     struct tms_reduction_running *running; /* by thread */
     size_t running_capacity;
-    struct tms_reduction_token *word; /* of the transaction in hand */
+    struct tms_reduction_token *word; /* of the current transaction */
     size_t word_count, word_capacity;
     struct tms_reduction_shape *shapes;
     size_t shape_count, shape_capacity;
@@ -152,7 +152,7 @@ void tms_rd_clear_running(struct tms_reduction *r, struct tms_reduction_running 
 
 /* reduction_shapes.c */
 
-/* Judges the transaction in r->word: tells it, keeps it, or drops it. */
+/* Judges the transaction in r->word: reports it, keeps it, or drops it. */
 void tms_rd_judge(struct tms_reduction *r, struct tms_reduction_running *running);
 
 /* At the end of the trace: judges all that were kept. */

@@ -2,10 +2,10 @@
 /*
  * Distinct transactions of the engine reduction, and how they are judged (reduction.h).
  *
- * When a transaction ends it is judged by what is known so far. If it fails it is told at once:
- * nothing that comes can change that. If it would pass even if every variable raced and every lock
- * ordered something, it is dropped. Of what is left each shape is kept once, and judged again at
- * the end.
+ * When a transaction ends it is judged by what is known so far. A failure is reported at once: no
+ * later event can change it. If it would pass even if every variable raced and every lock ordered
+ * something, it is dropped. Of the remaining ones each shape is kept once, and judged again at the
+ * end.
  */
 #include <assert.h>
 #include <string.h>
@@ -94,7 +94,9 @@ static bool fails(const struct tms_reduction *r, struct judged *judged, bool wor
     return false;
 }
 
-/* ---- telling ---------------------------------------------------------------------------- */
+/*
+ * ---- reports ----------------------------------------------------------------------------
+ */
 
 static struct tms_turn turn_of(const struct judged *judged, const struct tms_reduction_token *token,
                                const char *role)
@@ -107,7 +109,7 @@ static struct tms_turn turn_of(const struct judged *judged, const struct tms_red
                              .role = role};
 }
 
-/* The transaction, and the blocks in it that hold both the commit point and what comes too late. */
+/* The transaction, and the blocks in it that hold both the commit point and the late operation. */
 static size_t list_refuted(struct tms_reduction *r, const struct judged *judged)
 {
     size_t count = 0;

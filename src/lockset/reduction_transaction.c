@@ -74,7 +74,7 @@ static struct tms_reduction_slot *find_slot(const struct tms_reduction_running *
     }
 }
 
-/* Twice as many slots; the items are put in anew. */
+/* Doubles the slots and rehashes the items. */
 static bool grow_slots(struct tms_reduction *r, struct tms_reduction_running *running)
 {
     size_t count = running->slot_count == 0 ? LEAST_SLOTS : 2 * running->slot_count;

@@ -31,7 +31,7 @@ static uint64_t hash_held(const struct tms_predict_thread *t)
     return hash;
 }
 
-/* Of what is wanted, by whom, with what in hand. Never 0. */
+/* Of the wanted lock, the thread and its held locks. Never 0. */
 static uint64_t hash_of(const struct tms_requests_thread *r, const struct tms_predict_thread *t,
                         bool join, uint32_t wanted, uint8_t kind)
 {
@@ -131,7 +131,7 @@ void tms_requests_acquire(const struct tms_requests_port *port, struct tms_reque
     note(port, r, t, false, lock->id, op);
 }
 
-/* Somebody waits for the end of their thread, with a lock. */
+/* A thread that holds a lock waits for the end of their thread. */
 static void make_bare(const struct tms_requests_port *port, const struct tms_requests_thread *child)
 {
     for (uint32_t i = 0; i < child->bare_count; i++) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lock-order cycles are made of, for a run that goes on: which thread, holding which locks,
- * wanted which one, in which period (docs/research/engines/goodlock.md). The search for cycles
- * comes later, from what the port has kept.
+ * Collects the parts of lock-order cycles during a run: which thread, holding which locks, wanted
+ * which one, in which period (docs/research/engines/goodlock.md). The search for cycles comes
+ * later, from the requests that the port has kept.
  *
  * A request is made once for each thread, set of locks held, lock wanted and period. A thread
- * remembers which ones it has made, by hash, so that the port sees each once, or a few times; the
- * same hash for two requests hides one of them.
+ * remembers which ones it has made, by hash, so that the port sees each once, or a few times; a
+ * hash collision hides a request.
  *
- * A request with no lock held is part of a cycle only if some thread waits for the end of its
- * thread, and holds a lock. So these stay with the thread: who joins it with a lock in hand makes
- * them, who joins it with none takes them over. At most TMS_REQUESTS_BARE are kept.
+ * A request with no lock held is part of a cycle only if a thread that holds a lock waits for the
+ * end of its thread. So these stay with the thread: a join with a lock held makes them, a join
+ * without one takes them over. At most TMS_REQUESTS_BARE are kept.
  */
 #ifndef TMS_PREDICT_LOCK_REQUESTS_H
 #define TMS_PREDICT_LOCK_REQUESTS_H

@@ -35,7 +35,7 @@ static bool is_spent(const struct tms_predict_window *window)
 static void spend(struct tms_predict_window *window)
 {
     window->second.slot = 0;
-    window->second.thread = 0; /* nobody's blocks are those of this window */
+    window->second.thread = 0; /* no block belongs to this window */
 }
 
 /* ---- R ---------------------------------------------------------------------------------- */

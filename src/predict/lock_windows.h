@@ -29,7 +29,7 @@
 #define TMS_PREDICT_RECENT 8u    /* sections that a thread remembers; a power of two */
 #define TMS_PREDICT_FIRSTS 4u    /* … and of them, those that a window between two locks has */
 
-/* How a lock is taken. Of windows, SHARED stands for: by acquires of any kind. */
+/* How a lock is taken. Of windows, SHARED means acquires of any kind. */
 enum { TMS_TAKE_SHARED, TMS_TAKE_EXCLUSIVE, TMS_TAKE_KINDS };
 
 enum tms_predict_error { TMS_ERROR_BEFORE, TMS_ERROR_IN, TMS_ERROR_AFTER, TMS_ERROR_PAIR };
@@ -151,9 +151,8 @@ struct tms_predict_thread {
     struct tms_memory memory;
     struct tms_thread_order order; /* counted by this memory */
     /*
-     * Clocks of happens-before that the caller keeps, by slots of its own: what they have is known
-     * as well. They may have order that no call here tells of: `seen` by atomics, `wider` through
-     * the kernel.
+     * Happens-before clocks that the caller keeps, by slots of its own: their order counts as well.
+     * They may have order that no call here reports: `seen` by atomics, `wider` through the kernel.
      */
     const uint64_t *seen;  /* NULL: none */
     const uint64_t *wider; /* so many slots of it */

@@ -28,7 +28,7 @@
 #define TMS_ORDER_SLOTS 1024u
 
 struct tms_thread_order {
-    struct tms_memory *memory; /* counts its clocks; nobody else uses it */
+    struct tms_memory *memory; /* counts its clocks; not shared */
     uint32_t thread, slot;     /* the slot is never 0 */
     uint64_t age;              /* a new number whenever it learns; no two threads have the same */
     uint64_t last;             /* the number of its last event, when it is over */

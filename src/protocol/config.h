@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the command tells the runtime, through environment variables: TMESIS_RT_NAME for each row.
- * A program that is started without them runs unwatched, at little more than the cost of the
+ * The command's configuration of the runtime, in environment variables: TMESIS_RT_NAME for each
+ * row. A program that is started without them runs unwatched, at little more than the cost of the
  * hooks. The command sets them, the runtime reads them before anything else.
  */
 #ifndef TMS_PROTOCOL_CONFIG_H

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file that a watched process leaves behind: what it saw, in its own terms (addresses), for
- * the command to read when the process is over, to name what the addresses stand for, and to
- * make a report or a trace of it. Both sides are built together: the version must agree, there
- * is no other compatibility, and numbers are in the byte order of the machine.
+ * The spool: the file in which a watched process records what it saw, in its own terms (addresses).
+ * When the process has ended, the command reads it, names the addresses, and makes a report or a
+ * trace of it. Both sides are built together: the version must agree, there is no other
+ * compatibility, and numbers are in the byte order of the machine.
  *
- * The file is mapped and shared, so what is written to it stays however the process ends. It is
- * a header page, followed by chunks of at most TMS_SPOOL_CHUNK bytes, one after the other. A chunk
- * belongs to one thread and holds either its events or records; `used` is stored last, so a reader
- * never sees half of anything. When a thread ends, the rest of its chunk becomes a chunk of
- * another thread that has none yet: the chunks of a thread are in the order of the file. It is
- * sparse, and longer than what is used of it.
+ * The file is mapped and shared, so its contents survive however the process ends. It is a header
+ * page, followed by chunks of at most TMS_SPOOL_CHUNK bytes, one after the other. A chunk belongs
+ * to one thread and holds either its events or records; `used` is stored last, so a reader never
+ * sees a partial entry. When a thread ends, the rest of its chunk becomes a chunk of another thread
+ * that has none yet: the chunks of a thread are in the order of the file. It is sparse, and longer
+ * than its used part.
  *
- * Events carry numbers: they rise within a thread, and of two events that conflict the earlier
- * has the smaller one, and so have two events that were seen under the engine's lock. Sorted by
- * number (and, where equal, by thread, in any order) the events make a trace of the execution.
+ * Events carry numbers: they rise within a thread, and of two events that conflict the earlier has
+ * the smaller one, and so have two events that were seen under the engine's lock. Sorted by number
+ * (and, where equal, by thread, in any order) the events make a trace of the execution.
  */
 #ifndef TMS_PROTOCOL_SPOOL_FORMAT_H
 #define TMS_PROTOCOL_SPOOL_FORMAT_H
@@ -34,9 +34,9 @@ enum tms_spool_state {
 };
 
 enum tms_spool_loss {
-    TMS_SPOOL_LOST_THREADS = 1,       /* more threads at a time than can be told apart */
+    TMS_SPOOL_LOST_THREADS = 1,       /* more threads at a time than can be distinguished */
     TMS_SPOOL_LOST_MEMORY = 2,        /* no memory, or no room for the file */
-    TMS_SPOOL_LOST_SIZE = 4,          /* --max-size was reached: events behind it are missing */
+    TMS_SPOOL_LOST_SIZE = 4,          /* --max-size was reached: later events are missing */
     TMS_SPOOL_LOST_ALONG = 8,         /* no room for what is recorded along; the check goes on */
     TMS_SPOOL_LOST_PREDICTIONS = 256, /* no memory for them, or more than are kept */
     TMS_SPOOL_LOST_STACKS = 16,       /* return addresses can't be replaced any more (preload/) */
@@ -135,9 +135,9 @@ struct tms_spool_event {
 enum { TMS_SPOOL_IDLE = UINT8_MAX - 1 };
 
 /*
- * Accesses that are more than that: the read of a compare-and-swap that failed; operations on
- * semaphores and once controls, which the memory that they lie in stands for. No value of
- * enum tms_rt_sync, but the latter in the lowest bits.
+ * Accesses with an additional meaning: the read of a compare-and-swap that failed; operations on
+ * semaphores and once controls, which are represented by their memory. No value of enum
+ * tms_rt_sync, but the latter in the lowest bits.
  */
 enum tms_spool_mark {
     TMS_SPOOL_RETRY = 8,
@@ -172,8 +172,7 @@ static inline uint64_t tms_event_bytes(const struct tms_spool_event *event)
     return event->size != 0 ? event->size : event->extra;
 }
 
-/* Is one access of the same kind as another, right before or behind it, and not too much with it?
- */
+/* Is one access of the same kind as another, adjacent to it, and short enough to be joined? */
 static inline bool tms_event_is_beside(const struct tms_spool_event *event,
                                        const struct tms_spool_event *other)
 {
@@ -239,9 +238,9 @@ struct tms_spool_module {
 };
 
 /*
- * A place in the program with the way to it: `pc` is where the event happened (return address of
- * the hook, so one behind), or, of an outer frame, the return address; `parent` the site of the
- * call, 0 at the start of the thread.
+ * A place in the program with its call stack: `pc` is where the event happened (return address of
+ * the hook, so one past the call), or, of an outer frame, the return address; `parent` the site of
+ * the call, 0 at the start of the thread.
  */
 struct tms_spool_site {
     struct tms_spool_record record;
@@ -275,9 +274,9 @@ struct tms_spool_name {
 };
 
 /*
- * A block of the heap: that holds an address of the violation behind it, when it was found; or,
- * where allocations are not recorded, that holds a lock or the like which is used for the first
- * time.
+ * A block of the heap: either it holds an address of the violation in the next record, at the time
+ * it was found; or, where allocations are not recorded, it holds a lock or other object at its
+ * first use.
  */
 struct tms_spool_heap {
     struct tms_spool_record record;
@@ -329,7 +328,7 @@ struct tms_spool_violation {
     /* struct tms_spool_step step[steps]; struct tms_spool_transaction refuted[refuted]; */
 };
 
-/* A program that is started without being told where its spool goes, so it leaves none. */
+/* A program that was started without the configuration of a spool, so it writes none. */
 struct tms_spool_exec {
     struct tms_spool_record record;
     char path[];
@@ -428,7 +427,7 @@ struct tms_spool_window {
     uint32_t open, close, at; /* sites: of the first, where to hold the thread, of the second */
     uint8_t on_lock;          /* 1: two acquires of the lock at the address */
     uint8_t guarded;          /* 1: a lock is held from before the first to the second */
-    uint8_t writes, waits;    /* of the runtime: the second writes; nobody else has used it */
+    uint8_t writes, waits; /* of the runtime: the second writes; no other thread has used it yet */
 };
 
 /* ---- of `judge` (judge/judge.h) ---------------------------------------------------------- */

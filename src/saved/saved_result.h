@@ -73,10 +73,10 @@ void tms_saved_close(struct tms_saved *saved);
  */
 int tms_saved_restore(struct tms_saved *saved, size_t index, struct tms_analysis **out);
 
-/* Of several processes what they found together is shown, if that is there. */
+/* Of several processes, the merged result is shown if there is one. */
 bool tms_saved_is_shown(const struct tms_saved *saved, size_t index);
 
-/* What a report on it has to be told: path, format, command, coverage and the like. */
+/* The settings of a report on it: path, format, command, coverage and the like. */
 void tms_saved_settings(const struct tms_saved_object *object,
                         struct tms_report_settings *settings);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words cut into variables, and what lies in renewed memory; see address_map.h. */
+/* Words cut into variables, and the contents of reused memory; see address_map.h. */
 #include "spool/address_map.h"
 
 #include <stdlib.h>
@@ -378,7 +378,7 @@ static struct range range_of(uint64_t address, uint64_t size)
     return (struct range){address & ~(uint64_t)(TMS_WORD - 1), address, address + size, 0};
 }
 
-/* What is done with a page that lies in a range, at least in part, and starts there. */
+/* Called for each page that is at least partly in a range, with its start. */
 typedef void visitor(struct tms_address_map *places, struct tms_mapped_page *page, uint64_t start,
                      const struct range *range);
 
@@ -398,7 +398,7 @@ static inline void visit(struct tms_address_map *places, const struct range *ran
     }
 }
 
-/* The words of a page that lie in the range: the first, and behind the last. */
+/* The words of a page in the range: the first, and one past the last. */
 static inline unsigned first_word(uint64_t start, const struct range *range)
 {
     return range->first > start ? (unsigned)((range->first - start) / TMS_WORD) : 0;

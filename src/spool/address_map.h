@@ -2,26 +2,26 @@
 /*
  * The variables and synchronisation objects of a recording.
  *
- * Accesses have sizes and may overlap in part, the variables of a trace are one thing or another.
- * So memory is cut at all places where some access starts or ends; each piece is a variable, and an
+ * Accesses have sizes and may overlap in part, while variables of a trace are either equal or
+ * disjoint. So memory is cut wherever an access starts or ends; each piece is a variable, and an
  * access is one event for each piece that it covers. Where all accesses are alike, that is one
- * piece, and it may be long: of an array that all go through from its first element to the last,
- * say. What is known of a piece is kept with the word that it begins in.
+ * piece, and it may be long: an array that all threads traverse from its first element to the last,
+ * say. The state of a piece is kept with the word that it begins in.
  *
- * Memory that is allocated or freed is new: its pieces, and the objects that lie in it, get new
- * names from there on. So this is built in passes over the events: in the first, in any order,
- * tms_address_map_note, then tms_address_map_settle. What follows is in the order of the trace: in
- * a second pass, which may be left out, tms_address_map_use and tms_address_map_end_uses; then
- * tms_address_map_start, and in the last pass the rest. A word has a use from one renewal to the
- * next. Who uses it is the same in any order of accesses between two renewals, so the second pass
- * needs only the order of those.
+ * Memory that is allocated or freed is new: its pieces, and the objects in it, get new names from
+ * there on. So the map is built in passes over the events: in the first, in any order,
+ * tms_address_map_note, then tms_address_map_settle. The other passes are in the order of the
+ * trace: in a second one, which may be left out, tms_address_map_use and tms_address_map_end_uses;
+ * then tms_address_map_start, and in the last pass the rest. A word has a use from one renewal
+ * (allocation or free) to the next. The threads of a use do not depend on the order of accesses
+ * between two renewals, so the second pass needs only the order of those.
  *
- * Representation: pages of 256 bytes with a place for each of their words and a list of the objects
- * in them, where a piece begins or ends. Regions of 64 KiB say where their pages are, and an
- * open-addressed table where the regions are. Events come by the million, and waiting for memory is
- * most of what they cost: so table and regions are small enough to stay at hand, what every access
- * asks for is 16 bytes beside each other, and the rest lies apart. Memory: up to 3 times that of
- * all pages that were touched.
+ * Representation: pages of 256 bytes with an entry for each of their words and a list of the
+ * objects in them, where a piece begins or ends. Regions of 64 KiB index their pages, and an
+ * open-addressed table the regions. Events come by the million, and cache misses are most of their
+ * cost: so table and regions are small enough to stay cached, the 16 bytes that every access needs
+ * are adjacent, and the rest is stored apart. Memory: up to 3 times that of all pages that were
+ * touched.
  */
 #ifndef TMS_SPOOL_ADDRESS_MAP_H
 #define TMS_SPOOL_ADDRESS_MAP_H
@@ -41,25 +41,25 @@
 
 struct tms_mapped_word {
     union {
-        uint32_t name; /* last pass; 0: none since it was renewed. Of several pieces: the first of
+        uint32_t name; /* last pass; 0: none since its renewal. Of several pieces: the first of
                           `pieces` */
         uint32_t user; /* second pass: thread of the last use, or TMS_USED_BY_SEVERAL; 0: none */
     };
     uint32_t use;    /* second pass: the last use but one; last pass: the next; 0: none */
     uint32_t reach;  /* bytes from its start to the end of the last piece that begins in it */
     uint8_t cuts;    /* bit n: a piece begins with byte n */
-    bool over;       /* renewed: another use begins with the next access */
+    bool over;       /* cleared by a renewal: another use begins with the next access */
     bool alone;      /* last pass: the use has but one thread, */
     bool last_alone; /* and so has the last one of all */
 };
 
 /* What a place belongs to, in the last pass. */
 struct tms_mapped_origin {
-    uint32_t block;   /* that it lies in, 0: none */
+    uint32_t block;   /* that contains it, 0: none */
     uint32_t renewal; /* which one it was last part of, 0: none */
 };
 
-/* From one renewal of a word to the next, if it is accessed in between and once more behind. */
+/* From one renewal of a word to the next, if it is accessed in between and once more after. */
 struct tms_mapped_use {
     uint32_t next; /* of the same word, 0: none */
     bool alone;    /* but one thread */
@@ -122,14 +122,14 @@ bool tms_address_map_open(struct tms_address_map *places);
 void tms_address_map_free(struct tms_address_map *places);
 
 /*
- * First pass: bytes up to `end` are accessed or renewed together, or an object is used. False:
+ * First pass: bytes up to `end` are accessed or cleared together, or an object is used. False:
  * memory is short.
  */
 bool tms_address_map_note(struct tms_address_map *places, uint64_t address, uint64_t end);
 bool tms_address_map_note_object(struct tms_address_map *places, uint64_t address, unsigned what);
 bool tms_address_map_settle(struct tms_address_map *places);
 
-/* Second pass: another thread uses the memory, or the first since it was renewed. */
+/* Second pass: another thread uses the memory, or the first since its renewal. */
 bool tms_address_map_other_use(struct tms_address_map *places, struct tms_mapped_word *place,
                                uint32_t thread);
 
@@ -244,7 +244,7 @@ static inline uint32_t *tms_address_map_name(const struct tms_address_map *place
                                          : &place->name;
 }
 
-/* The first byte behind the piece that begins with byte `offset` of a word, from there on. */
+/* The first byte after the piece that begins with byte `offset` of a word, counted from there. */
 static inline uint64_t tms_mapped_piece_end(const struct tms_mapped_word *place, unsigned offset)
 {
     unsigned behind = (unsigned)place->cuts >> (offset + 1);
@@ -252,7 +252,7 @@ static inline uint64_t tms_mapped_piece_end(const struct tms_mapped_word *place,
     return behind == 0 ? place->reach : offset + 1 + (unsigned)__builtin_ctz(behind);
 }
 
-/* Behind all pieces that begin in the word of this address. */
+/* The end of the last piece that begins in the word of this address. */
 static inline uint64_t tms_mapped_word_end(const struct tms_mapped_word *place, uint64_t address)
 {
     return address - address % TMS_WORD + place->reach;

@@ -32,8 +32,8 @@ bool tms_coalesce_joins(struct tms_coalesce *coalesce, const struct tms_spool_ev
                         const struct tms_spool_event *event);
 
 /*
- * The event at *at, with those up to `end` that are to be joined to it, which is in `whole` then;
- * *at goes on behind them. tms_merge_next gives the same from then on.
+ * The event at *at, joined in `whole` with those up to `end` that belong to it; *at is advanced
+ * past them. tms_merge_next returns the same from then on.
  */
 static inline const struct tms_spool_event *tms_coalesce_next(struct tms_coalesce *coalesce,
                                                               const struct tms_spool_event **at,

@@ -26,7 +26,7 @@ static inline bool is_whole(const struct tms_merge *merge, const struct tms_merg
     return merge->spool->header.cut == 0 || cursor->event->number < merge->spool->header.cut;
 }
 
-/* Goes on behind an event and what is joined to it. */
+/* Advances past an event and the events joined to it. */
 static inline void step(const struct tms_merge *merge, struct tms_merge_cursor *cursor)
 {
     do {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The events of all threads in their order: those of a thread follow each other in its chunks with
- * rising numbers, and of all threads the one with the smallest number is next. They are handed out
- * where they lie, in runs of one thread. Cost: constant for each event, and the logarithm of the
+ * Merges the events of all threads in their order: those of a thread follow each other in its
+ * chunks with rising numbers, and of all threads the one with the smallest number is next. They are
+ * returned in place, in runs of one thread. Cost: constant for each event, and logarithmic in the
  * number of threads for each run.
  *
- * Runs are short where threads have little to do with each other, since their numbers rise side by
- * side. Who does not need all of the order says where it matters: then a run goes on up to there.
+ * Runs are short where threads are independent, since their numbers rise side by side. A caller
+ * that does not need all of the order says where it matters: then a run extends up to there.
  */
 #ifndef TMS_SPOOL_EVENT_MERGE_H
 #define TMS_SPOOL_EVENT_MERGE_H
@@ -14,11 +14,11 @@
 #include "spool/spool_reader.h"
 #include "tmesis/tmesis.h"
 
-/* Where a thread stands. */
+/* The position of a thread. */
 struct tms_merge_cursor {
     const struct tms_spool_event *event; /* the next one */
     const struct tms_spool_event *end;   /* of the chunk */
-    size_t chunk, chunk_end;             /* the next of spool->events, and behind the last */
+    size_t chunk, chunk_end;             /* the next of spool->events, and one past the last */
     uint64_t last;                       /* number of the event before */
     bool sound;                          /* nothing in the chunk needs to be looked at again */
 };
@@ -40,7 +40,7 @@ struct tms_merge {
     struct tms_merge_turn *turns; /* a heap: the next one is at its root */
     size_t count;
     bool loose;   /* runs end at stops only */
-    size_t ahead; /* events that lie behind those of the last run, of the same thread */
+    size_t ahead; /* events of the same thread that follow those of the last run */
     const struct tms_merge_turn *stops;
     size_t stop, stop_count; /* the next one, and all */
 };
@@ -63,8 +63,8 @@ size_t tms_merge_run(struct tms_merge *merge, const struct tms_spool_event **eve
                      uint32_t *thread);
 
 /*
- * The event at *at, with those up to `end` that are joined to it, which is in `whole` then; *at
- * goes on behind them.
+ * The event at *at, joined in `whole` with those up to `end` that belong to it; *at is advanced
+ * past them.
  */
 static inline const struct tms_spool_event *tms_merge_next(const struct tms_merge *merge,
                                                            const struct tms_spool_event **at,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What blocks of the heap are called, by where they were allocated and how long they are:
+ * Names of heap blocks, by allocation site and size:
  *
  *     heap:new_account:account     a block that new_account allocated for a struct account
- *     heap:read_line               what for is unknown
- *     heap                         so is the function
+ *     heap:read_line               of unknown type
+ *     heap                         allocated by an unknown function
  *
- * Behind it comes the number of the block, and what is in it (tms_allocation_path). Each is worked
- * out once.
+ * The number of the block follows, and then the path inside it (tms_allocation_path). Each name is
+ * computed once.
  */
 #ifndef TMS_SPOOL_HEAP_NAMES_H
 #define TMS_SPOOL_HEAP_NAMES_H

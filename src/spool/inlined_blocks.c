@@ -8,7 +8,9 @@
 
 #include "spool/prune.h"
 
-/* ---- which copies a site lies in --------------------------------------------------------- */
+/*
+ * ---- the inlined copies that contain a site -----------------------------------------------
+ */
 
 /* A function of the program, and not one of the system that was inlined into it. */
 static bool is_real(const struct tms_frame *frame)
@@ -16,7 +18,7 @@ static bool is_real(const struct tms_frame *frame)
     return !frame->foreign && !frame->bare && frame->file != NULL;
 }
 
-/* Is there a function of the program around the function that the site lies in? */
+/* Does the function that contains the site have a caller in the program? */
 static bool has_caller(const struct tms_inlined *inlined, const struct tms_spool_site *site)
 {
     struct tms_spool_names *names = inlined->names;
@@ -110,7 +112,7 @@ static struct tms_inlined_thread *thread_of(struct tms_inlined *inlined, uint32_
     return &inlined->threads[id];
 }
 
-/* How many of the open ones the site lies in as well. */
+/* How many of the open ones contain the site as well. */
 static uint32_t common(const struct tms_inlined_thread *thread, const struct tms_inlined_site *site)
 {
     uint32_t count = 0;

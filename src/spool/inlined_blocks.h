@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks of functions that have no frame of their own, because the compiler put them into others:
- * for programs that were not built for it (docs/user/preload.md). The debug information says into
- * which copies of inlined functions a place belongs, and the process which acquires lie in one
- * activation of the function around.
+ * Blocks of functions that have no frame of their own, because the compiler inlined them: for
+ * programs that were not built for tmesis (docs/user/preload.md). The debug information says which
+ * copies of inlined functions contain an instruction, and the process which acquires belong to one
+ * activation of the enclosing function.
  *
- * Either the acquire itself stands in a copy, or the call of the function that does it.
+ * Either the acquire itself is in a copy, or the call of the function that does it.
  *
- * That two acquires in one copy lie in one pass through it nothing proves. It is taken so if the
- * second is further down in the source, and what is found by it counts as potential. Such blocks
+ * Nothing proves that two acquires in one copy belong to one pass through it. It is assumed if the
+ * second is further down in the source, and findings based on it count as potential. Such blocks
  * are the innermost ones, and end with whatever else begins or ends.
  *
- * Representation: by thread, the copies that are open, outermost first; by site, those that it
- * lies in. Cost: constant per event once a site is known.
+ * Representation: by thread, the copies that are open, outermost first; by site, those that contain
+ * it. Cost: constant per event once a site is known.
  */
 #ifndef TMS_SPOOL_INLINED_BLOCKS_H
 #define TMS_SPOOL_INLINED_BLOCKS_H
@@ -36,7 +36,7 @@ struct tms_inlined_thread {
     uint32_t count;
 };
 
-/* The copies that a site lies in. */
+/* The copies that contain a site. */
 struct tms_inlined_site {
     struct tms_inlined_copy *copies;
     uint64_t pc;

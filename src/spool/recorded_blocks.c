@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks of the heap in recordings without allocations; see heap_names.h. Which one a lock lies in
- * was recorded when the lock was first used.
+ * Heap blocks in recordings without allocations; see heap_names.h. The block of a lock was recorded
+ * when the lock was first used.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static bool make(struct tms_spool_names *names)
     return true;
 }
 
-/* Behind the last that is about the lock and was recorded up to the event. */
+/* One past the last block of the lock that was recorded up to the event. */
 static size_t upper_bound(const struct tms_recorded_blocks *recorded, uint64_t lock, uint64_t event)
 {
     size_t low = 0, high = recorded->count;

@@ -179,7 +179,7 @@ const char *tms_spool_start_function(struct tms_spool_names *names,
 
 /* ---- labels ----------------------------------------------------------------------------- */
 
-/* The function that an address lies in; what is inlined there has no block of its own. */
+/* The function that contains an address; functions inlined there have no block of their own. */
 static const char *function_at(struct tms_spool_names *names, const struct tms_spool_label *label)
 {
     const struct tms_frame *frames;
@@ -278,7 +278,7 @@ static struct tms_site_names *names_of(struct tms_spool_names *names, uint32_t s
     return entry != NULL ? &names->sites[position(names->spool, TMS_SPOOL_SITE, entry)] : NULL;
 }
 
-/* "bank.c:12", or the function if nobody knows the line. */
+/* "bank.c:12", or the function if the line is unknown. */
 static uint32_t intern_location(struct tms_spool_names *names, const struct tms_frame *frame)
 {
     uint32_t location = 0;
@@ -339,7 +339,7 @@ static void write_field(FILE *out, const char *text, const char *tab, char end)
     fputc(end, out);
 }
 
-/* The instruction of a site, as schedules name it; "" if nobody knows the file. */
+/* The instruction of a site, as schedules name it; "" if the file is unknown. */
 static void write_site(const struct tms_spool_names *names, uint32_t id, char text[TMS_SITE_SIZE])
 {
     const struct tms_spool_site *site = tms_spool_site(names->spool, id);

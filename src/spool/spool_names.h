@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the numbers in a spool are called: threads, labels, places in the source and the way to
- * them. Names are interned in a context, so that they can stand in events and findings; each is
- * made once. 0 stands for no name, also when memory is short: `failed` tells.
+ * Names of the numbers in a spool: threads, labels, places in the source and their call stacks.
+ * Names are interned in a context, so that events and findings can use them; each is made once. 0
+ * is no name, also when memory is short: then `failed` is set.
  */
 #ifndef TMS_SPOOL_SPOOL_NAMES_H
 #define TMS_SPOOL_SPOOL_NAMES_H
@@ -92,14 +92,14 @@ static inline uint32_t tms_spool_event_location(struct tms_spool_names *names, u
 /* The call stack as TMS_CLASS_STACK says. */
 uint32_t tms_spool_stack(struct tms_spool_names *names, uint32_t site);
 
-/* The frame that stands for a site: the innermost in a file that is not the system's. */
+/* The frame that represents a site: the innermost in a file that is not the system's. */
 const struct tms_frame *tms_spool_frame(struct tms_spool_names *names, uint32_t site);
 
 /* The thread that has its stack at an address; the last one that had. NULL: none. */
 const struct tms_spool_thread *tms_spool_stack_owner(const struct tms_spool *spool,
                                                      uint64_t address);
 
-/* The function that a thread begins with, "main" of the first; "thread" if nobody knows. */
+/* The function that a thread begins with, "main" of the first; "thread" if unknown. */
 const char *tms_spool_start_function(struct tms_spool_names *names,
                                      const struct tms_spool_thread *thread);
 

@@ -147,7 +147,7 @@ static const struct tms_spool_prediction *prediction_at(const struct work *work,
     return (const void *)list_of(work, TMS_SPOOL_PREDICTION)->entries[index].record;
 }
 
-/* `refuted` has room for what is behind the record. */
+/* `refuted` has room for the labels after the record. */
 static void take_prediction(struct work *work, const struct tms_spool_prediction *from,
                             struct tms_transaction *refuted)
 {

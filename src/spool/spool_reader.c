@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading what a process left behind; see spool_reader.h. */
+/* Reads the spool of a process; see spool_reader.h. */
 #include "spool/spool_reader.h"
 
 #include <errno.h>
@@ -105,7 +105,7 @@ static bool makes_sense(const struct tms_spool_record *record)
 {
     size_t size = shapes[record->type].size, text = shapes[record->type].text;
 
-    if (text != NO_TEXT) { /* the structure may be padded behind its text */
+    if (text != NO_TEXT) { /* the structure may be padded after its text */
         return record->length > text &&
                memchr((const char *)record + text, '\0', record->length - text) != NULL;
     }

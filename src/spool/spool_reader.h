@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file that a watched process left behind (src/protocol/spool_format.h), read. Nothing in it is
- * trusted: the process may have been killed anywhere, and a wild pointer of its own may have hit
- * the mapped file. What makes no sense is left out and counted; what is handed out is whole:
- * lengths fit, texts end, lists lie inside their records.
+ * Reads the spool of a watched process (src/protocol/spool_format.h). Nothing in it is trusted: the
+ * process may have been killed anywhere, and a wild pointer of its own may have hit the mapped
+ * file. Entries that make no sense are left out and counted; entries that are returned are valid:
+ * lengths fit, texts end, lists are inside their records.
  *
- * The file stays mapped, records and events are used where they lie. Records are found by their
- * id in the logarithm of their number.
+ * The file stays mapped, and records and events are used in place. Finding a record by its id is
+ * logarithmic in their number.
  */
 #ifndef TMS_SPOOL_SPOOL_READER_H
 #define TMS_SPOOL_SPOOL_READER_H
@@ -101,7 +101,7 @@ const struct tms_spool_entry *tms_spool_find(const struct tms_spool *spool,
 
 const struct tms_spool_site *tms_spool_site(const struct tms_spool *spool, uint32_t id);
 
-/* The steps of a violation, and behind them what it refutes. */
+/* The steps of a violation, and after them the blocks it refutes. */
 const struct tms_spool_step *tms_spool_steps(const struct tms_spool_violation *violation);
 const struct tms_spool_transaction *tms_spool_refuted(const struct tms_spool_violation *violation);
 

@@ -59,7 +59,7 @@ static bool is_memory(const struct tms_spool_event *event)
     return tms_is_access(event) && !is_apart(event);
 }
 
-/* What an address stands for, if not for memory: an object of one of the kinds. */
+/* The kind of object that an address denotes, if it is not memory. */
 static unsigned what_of(const struct tms_spool_event *event)
 {
     static const uint8_t objects[TMS_EVENT_COUNT] = {
@@ -84,7 +84,7 @@ static inline enum tms_class class_of(const struct tms_spool_event *event)
     return (enum tms_class)classes[event->kind];
 }
 
-/* Does the target name a place? Otherwise it is a label, a thread, or memory that is renewed. */
+/* Does the target name a place? Otherwise it is a label, a thread, or memory that is cleared. */
 static bool has_place(const struct tms_spool_event *event)
 {
     const unsigned places = 1u << TMS_CLASS_VARIABLE | 1u << TMS_CLASS_LOCK |
@@ -361,7 +361,7 @@ static int put_object(struct work *work, const struct tms_spool_event *from,
     return pass(work, from, event);
 }
 
-/* Transactions without an event: one stands for those of the same name that follow it. */
+/* Transactions without an event: one represents those of the same name that follow it. */
 static int put_idle(struct work *work, const struct tms_spool_event *from, struct tms_event *event)
 {
     event->kind = TMS_EVENT_BEGIN;
@@ -518,7 +518,7 @@ static int note_uses(struct work *work)
         tms_merge_loosen(&merge, work->renewals, work->renewal_count);
         code = TMS_OK;
         while (code == TMS_OK && (count = tms_merge_run(&merge, &events, &thread)) > 0) {
-            uint32_t user = thread != 0 ? thread : TMS_USED_BY_SEVERAL; /* 0: nobody knows who */
+            uint32_t user = thread != 0 ? thread : TMS_USED_BY_SEVERAL; /* 0: unknown */
             code = take_run(work, &merge, events, count, user, note_use);
         }
     }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A trace of what a spool recorded: its events in their order, with names in the place of
- * addresses.
+ * Turns a spool into a trace: its events in their order, with names in place of addresses.
  *
- * What is one variable stays one and what is two stays two, byte by byte and through every use of
- * the same memory again (address_map.h). An access that is cut into pieces becomes as many events
- * one behind the other, in the order of addresses; inside a block that is the same, and outside,
- * where every event counts by itself, nothing was promised to hold together.
+ * Distinct variables stay distinct and equal ones equal, byte by byte and through every reuse of
+ * the same memory (address_map.h). An access that is cut into pieces becomes as many consecutive
+ * events, in the order of addresses; inside a block that is equivalent, and outside, where every
+ * event counts by itself, nothing was promised to hold together.
  *
  *     balance                             a variable of the program, or a lock
  *     table[3].limits.max                 a field of an element
@@ -18,11 +17,11 @@
  *     stack:worker#2+120                  on the stack of the second thread, which runs worker
  *     memory+0x7f31c8@5                   memory without a name, since the fifth renewal
  *
- * docs/user/names.md has all of it.
- * Unless the recording is full, what can matter to no verdict is left out (prune.h).
+ * docs/user/names.md has all of it. Unless the recording is full, events that matter to no verdict
+ * are pruned (prune.h).
  *
- * A recording that did not come to its end may lack the last event of a thread and have later ones
- * of another: it is followed as long as it is well-formed.
+ * A recording that was cut off may lack the last event of a thread and have later ones of another:
+ * it is followed as long as it is well-formed.
  */
 #ifndef TMS_SPOOL_SPOOL_TRACE_H
 #define TMS_SPOOL_SPOOL_TRACE_H

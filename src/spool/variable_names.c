@@ -242,7 +242,7 @@ static void put_unnamed(struct tms_variable_names *naming, const char *prefix, c
 
 /* ---- the name ----------------------------------------------------------------------------- */
 
-/* What the name of an object starts with, if it lies among the variables of the trace. */
+/* The prefix of an object's name, if it shares a namespace with the variables of the trace. */
 static const char *prefix_of(unsigned what)
 {
     unsigned sync = what & ~TMS_NAMING_MEMORY;

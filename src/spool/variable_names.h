@@ -25,7 +25,7 @@ struct tms_variable_names_start {
 struct tms_variable_names {
     struct tms_spool_names *names;
     const struct tms_address_map *places;
-    uint64_t *owners; /* by id of TMS_CLASS_OBJECT: the address that took the name, 0: nobody */
+    uint64_t *owners; /* by id of TMS_CLASS_OBJECT: the address that took the name, 0: none */
     size_t owner_count;
     char *text;
     size_t length, capacity;
@@ -43,10 +43,10 @@ struct tms_named_thing {
     unsigned what; /* enum tms_rt_sync, with TMS_NAMING_MEMORY if it is memory */
     const struct tms_mapped_origin *origin;
     uint64_t event;          /* its number in the spool; 0: of no interest */
-    uint64_t address, bytes; /* 0 bytes: an object, of which nobody knows how long it is */
+    uint64_t address, bytes; /* 0 bytes: an object of unknown size */
 };
 
-/* Its id in `cls`. 0: `failed` tells. */
+/* Its id in `cls`. 0: `failed` is set. */
 uint32_t tms_variable_name(struct tms_variable_names *naming, const struct tms_named_thing *thing);
 
 #endif

@@ -54,7 +54,7 @@ static bool is_called(struct tms_symbols *symbols, struct place place)
     return false;
 }
 
-/* Does a block consist of objects of this type, or of one with more behind it? */
+/* Does a block consist of objects of this type, or of one followed by more? */
 static bool fits(const struct tms_type *type, uint64_t size)
 {
     return type->size != 0 &&

@@ -50,7 +50,7 @@ static const struct tms_type *element_of(struct tms_types *types, const struct t
                                                         : tms_types_pointee(types, type);
 }
 
-/* "[i]": to what is behind it. */
+/* "[i]": skips to the text after it. */
 static const char *skip_index(const char *at, const char *end)
 {
     int depth = 0;

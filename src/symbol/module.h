@@ -46,8 +46,8 @@ Dwfl_Module *tms_module_image(struct tms_module *module);
 void tms_module_close(struct tms_module *module);
 
 /*
- * Where libdw's functions go on that find no memory: by default they end the process. Set before
- * the functions below; then the module is to be given up, whose state nobody knows any more.
+ * Where libdw's functions jump when they find no memory: by default they end the process. Set
+ * before the functions below; afterwards the module must be given up, since its state is undefined.
  */
 extern _Thread_local jmp_buf *tms_module_escape;
 void tms_module_give_up(struct tms_module *module);

@@ -139,7 +139,7 @@ const char *tms_spelling_function(struct tms_symbol_texts *texts, const char *na
 
 /* ---- briefly ------------------------------------------------------------------------------ */
 
-/* The length of what is in brackets, from the opening one to behind the closing one. */
+/* The length of a bracketed text, both brackets included. */
 static size_t bracketed(const char *at)
 {
     int depth = 0;
@@ -161,7 +161,7 @@ static bool ends_with_operator(const struct name *name)
     return name->length >= length && memcmp(name->text + name->length - length, word, length) == 0;
 }
 
-/* Behind "operator": its sign, such as "<<" or "()", and not what is in brackets. */
+/* After "operator": its sign, such as "<<" or "()", without the parameter list. */
 static size_t sign_length(const char *at)
 {
     return starts(at, "()") ? 2 : strspn(at, "<>=-+*/%&|^!~,[]");
@@ -184,7 +184,7 @@ static void append(struct name *name, const char *text, size_t length)
     name->length += length;
 }
 
-/* Without const and the like behind it. */
+/* Cuts off trailing qualifiers such as const. */
 static void cut_behind(char *name)
 {
     static const char *const behind[] = {" const", " volatile", " &&", " &"};

@@ -35,7 +35,7 @@ static const char *skip_word(const char *at, const char *end)
     return at;
 }
 
-/* From an opening bracket to behind the one that closes it. */
+/* From an opening bracket to one past the matching one. */
 static const char *skip_brackets(const char *at, const char *end)
 {
     int depth = 0;

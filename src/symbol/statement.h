@@ -38,7 +38,7 @@ struct tms_statement_place {
     const char *callee; /* the function that is called; NULL: malloc or the like */
 };
 
-/* The statement that allocates. False if it can't be told. */
+/* The statement that allocates. False if it can't be determined. */
 bool tms_statement_read(const struct tms_statement_place *place, struct tms_statement *statement);
 
 #endif

@@ -100,7 +100,7 @@ static struct tms_module *find_module(struct tms_symbols *symbols, uint64_t addr
 
 /* ---- functions -------------------------------------------------------------------------- */
 
-/* Nobody knows the function. */
+/* A frame whose function is unknown. */
 static struct tms_frame bare_frame(struct tms_symbols *symbols, const struct tms_module *module,
                                    uint64_t pc)
 {

@@ -32,8 +32,8 @@ struct tms_type; /* types.h */
 
 /* One function on the way to an address. */
 struct tms_frame {
-    const char *function;         /* demangled; "module+0x1234" if nobody knows */
-    const char *brief;            /* the same without arguments; NULL if nobody knows */
+    const char *function;         /* demangled; "module+0x1234" if unknown */
+    const char *brief;            /* the same without arguments; NULL if unknown */
     const char *file;             /* NULL: unknown. Shortened where that leads to the same file */
     const char *path;             /* of the file, as it was compiled; NULL: unknown */
     const char *source;           /* the line itself without its indentation; NULL: not to be had */

@@ -146,7 +146,7 @@ static bool enter_array(struct walk *walk)
     return true;
 }
 
-/* Is it all of something that has parts one behind the other? A union has not. */
+/* Is it all of something that has consecutive parts? A union has not. */
 static bool is_whole(const struct walk *walk)
 {
     const struct tms_type *type = walk->type;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Types of a program, as far as names of memory need them: records with their members, arrays,
- * pointers, and everything else by its size. Read from debug information when first asked for, and
- * kept: a type that was built never changes, and lives as long as the texts that it was built with.
- * What a pointer leads to is read only when somebody follows it, so a type brings along no more
- * than what lies in it.
+ * pointers, and everything else by its size. Read lazily from debug information and kept: a type
+ * that was built never changes, and lives as long as the texts that it was built with. The target
+ * of a pointer is read only when it is followed, so a type brings along no more than its own parts.
  */
 #ifndef TMS_SYMBOL_TYPES_H
 #define TMS_SYMBOL_TYPES_H
@@ -18,7 +17,7 @@
 #include "symbol/type_index.h"
 
 enum tms_type_kind {
-    TMS_TYPE_OTHER, /* a number, an enumeration; nothing lies inside that has a name */
+    TMS_TYPE_OTHER, /* a number, an enumeration; it has no named parts */
     TMS_TYPE_POINTER,
     TMS_TYPE_ARRAY,
     TMS_TYPE_RECORD, /* struct, class, union */
@@ -34,7 +33,7 @@ struct tms_member {
     const char *base; /* name of a base class whose members would be confused with others */
     bool bits;        /* a bit-field */
     bool hidden;      /* its name is reserved to the implementation, as those of std::vector */
-    bool passed;      /* hidden, but what lies in it may be the program's */
+    bool passed;      /* hidden, but parts of it may be the program's */
 };
 
 struct tms_type {
@@ -42,7 +41,7 @@ struct tms_type {
     const char *name;                 /* without template arguments; NULL: it has none */
     uint64_t size;                    /* 0: unknown */
     const struct tms_type *target;    /* of an array: its elements */
-    uint64_t count;                   /* of an array: 0 if nobody says how many */
+    uint64_t count;                   /* of an array: 0 if unknown */
     const struct tms_member *members; /* of a record, in the order of declaration */
     size_t member_count;
     bool built;         /* false: a circle, in a damaged file */
@@ -69,7 +68,7 @@ const struct tms_type *tms_types_of(struct tms_types *types, Dwarf_Die *entry);
 /* The type that an entry is. */
 const struct tms_type *tms_types_at(struct tms_types *types, Dwarf_Die *entry);
 
-/* What a pointer leads to; NULL: nobody knows. */
+/* The target type of a pointer; NULL: unknown. */
 const struct tms_type *tms_types_pointee(struct tms_types *types, const struct tms_type *pointer);
 
 /*
@@ -84,11 +83,10 @@ const struct tms_type *tms_type_member(const struct tms_type *record, const char
                                        size_t length);
 
 /*
- * What is at `offset` in an object of a type, as it would be written behind its name:
- * ".limits.max",
- * "[3].count", "+12" in padding, "" for the object itself. `bytes` is how many belong together
- * there: what covers all of a record or array stands for it as a whole. 0: one byte. Different
- * offsets have different paths. The length; `path` does not end with a zero.
+ * The path of `offset` in an object of a type, as written after its name: ".limits.max",
+ * "[3].count", "+12" in padding, "" for the object itself. `bytes` is the size of the access: one
+ * that covers all of a record or array denotes it as a whole. 0: one byte. Different offsets have
+ * different paths. Returns the length; `path` is not zero-terminated.
  */
 #define TMS_PATH_SIZE 512
 size_t tms_type_path(const struct tms_type *type, uint64_t offset, uint64_t bytes,
