@@ -12,6 +12,7 @@
  * A shared library gets no runtime: it finds the one of the program. Its references are left
  * undefined, whatever the user says about that (--no-undefined).
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/cc_step.h"
@@ -22,12 +23,23 @@
 struct values {
     struct tms_common common;
     const char *inlined;
+    const char *flags; /* NULL: compile */
     bool verbose;
 };
 
 #define AT(field) offsetof(struct values, field)
 
+static const char *word_flags(size_t index);
+
 static const struct tms_option options[] = {
+    {.name = "tmesis-flags",
+     .type = TMS_OPTION_CHOICE,
+     .at = AT(flags),
+     .word = word_flags,
+     .value = "STEP",
+     .help = "run nothing: print the flags that this step takes, one per line, for build systems "
+             "that call the compiler themselves. compile: of a source; link: of a program; "
+             "shared: of a shared library"},
     {.name = "tmesis-inline",
      .type = TMS_OPTION_CHOICE,
      .at = AT(inlined),
@@ -153,15 +165,73 @@ static int compile(struct job *job)
     return tms_program_become(&job->command);
 }
 
+/* ---- flags instead of a command ------------------------------------------------------- */
+
+/* Steps that flags can be asked for, as the words of a command line would describe them. */
+static const struct {
+    const char *word;
+    struct tms_cc_step step;
+} steps[] = {
+    {"compile", {.inputs = true, .sources = true, .stops = true}},
+    {"link", {.inputs = true}},
+    {"shared", {.inputs = true, .shared = true}},
+};
+
+static const char *word_flags(size_t index)
+{
+    return index < sizeof(steps) / sizeof(steps[0]) ? steps[index].word : NULL;
+}
+
+static int print_flags(struct job *job)
+{
+    char why[2 * PATH_MAX];
+    size_t row = 0;
+
+    while (strcmp(steps[row].word, job->values->flags) != 0) {
+        row++;
+    }
+    job->step = steps[row].step;
+    if (needs_files(job) && !tms_runtime_find(&job->files, why, sizeof(why))) {
+        return tms_bad("%s", why);
+    }
+    add_words(job);
+    if (job->command.failed) {
+        return tms_bad("out of memory");
+    }
+    for (size_t i = 0; i < job->command.count; i++) {
+        puts(job->command.text[i]);
+    }
+    return TMS_EXIT_OK;
+}
+
+/* ---- the commands --------------------------------------------------------------------- */
+
+static bool operands_fit(const struct values *values, const struct tms_operands *operands,
+                         const char *name)
+{
+    if (values->flags != NULL && operands->count > 0) {
+        tms_say("--tmesis-flags compiles nothing, so %s is one word too many", operands->text[0]);
+    } else if (values->flags == NULL && operands->count == 0) {
+        tms_say("%s needs ARG…; see tmesis %s --help", name, name);
+    } else {
+        return true;
+    }
+    return false;
+}
+
 static int run(const void *values, const struct tms_operands *operands, enum tms_language language)
 {
+    static const char *const called[] = {[TMS_LANGUAGE_C] = "cc", [TMS_LANGUAGE_CXX] = "c++"};
     struct job job = {.values = values, .given = operands};
     char why[PATH_MAX];
     int status = TMS_EXIT_BAD;
 
+    if (!operands_fit(values, operands, called[language])) {
+        return status;
+    }
     tms_cc_step_read(&job.step, operands->text, operands->count, &job.all);
     if (tms_compiler_choose(&job.compiler, language, why, sizeof(why))) {
-        status = compile(&job);
+        status = job.values->flags != NULL ? print_flags(&job) : compile(&job);
     } else {
         tms_say("%s", why);
     }
@@ -197,7 +267,6 @@ const struct tms_command tms_command_cc = {
                                   "Exit status: that of the compiler, or 2 if it was not called.",
     .options = options,
     .values_size = sizeof(struct values),
-    .operands_least = 1,
     .raw = true,
     .run = run_c,
 };
@@ -213,7 +282,6 @@ const struct tms_command tms_command_cxx = {
                                    "Exit status: that of the compiler, or 2 if it was not called.",
     .options = options,
     .values_size = sizeof(struct values),
-    .operands_least = 1,
     .raw = true,
     .run = run_cxx,
 };

@@ -400,3 +400,29 @@ C
     }
     both configure 5>/dev/null
 }
+
+@test "the flags of --tmesis-flags do what the wrapper does" {
+    flags() {
+        mapfile -t compiling < <("$tmesis" cc --tmesis-flags=compile)
+        mapfile -t linking < <("$tmesis" cc --tmesis-flags=link)
+        mapfile -t sharing < <("$tmesis" cc --tmesis-flags=shared)
+        "$TMESIS_CC" -g "${compiling[@]}" -c one.c
+        "$TMESIS_CC" "${linking[@]}" one.o -o prog
+        ours prog
+        "$TMESIS_CC" -fPIC "${compiling[@]}" -c lib.c
+        "$TMESIS_CC" -shared -Wl,--no-undefined lib.o "${sharing[@]}" -o lib.so
+        instrumented lib.so
+        mapfile -t compiling < <("$tmesis" c++ --tmesis-flags=compile)
+        mapfile -t linking < <("$tmesis" c++ --tmesis-flags=link)
+        "${TMESIS_CC/gcc/g}++" -g "${compiling[@]}" -c plus.cpp
+        "${TMESIS_CC/gcc/g}++" plus.o "${linking[@]}" -o prog
+        ours prog
+    }
+    both flags
+    tms cc --tmesis-flags=link one.c
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "tmesis: --tmesis-flags compiles nothing, so one.c is one word too many" ]
+    tms cc --tmesis-flags=run
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"compile, link, shared"* ]]
+}
