@@ -136,6 +136,22 @@ built_watched() {
     [[ $(nm "$out/plain/bank") != *tsan* ]]
 }
 
+@test "CMake finds the installed package, and that finds the installed command" {
+    mkdir "$BATS_TEST_TMPDIR/none"
+    cat >"$BATS_TEST_TMPDIR/none/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.18)
+project(none C)
+find_package(tmesis REQUIRED)
+message(STATUS "the command is ${TMESIS_COMMAND}, version ${tmesis_VERSION}")
+END
+    command=$(find "$TREE" -path '*/bin/tmesis')
+    run cmake -S "$BATS_TEST_TMPDIR/none" -B "$BATS_TEST_TMPDIR/build" \
+        -DCMAKE_PREFIX_PATH="${command%/bin/tmesis}"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *"the command is $command, version $(pkg-config --modversion tmesis)"* ]]
+}
+
 @test "the meson project builds with the wrapper, with pkg-config, and without either" {
     out=$BATS_TEST_TMPDIR
     bin=$(dirname "$(find "$TREE" -path '*/bin/tmesis')")
