@@ -171,7 +171,7 @@ void tms_cc_step_add_for_link(const char *word, struct tms_words *words)
 
 #define AT(field) offsetof(struct tms_cc_step, field)
 
-/* Words that change the step; with a star behind, all that start so. */
+/* Words that change the step; one that ends in a star is a prefix. */
 static const struct {
     const char *text;
     size_t at;

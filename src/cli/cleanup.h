@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What must not be left behind: temporary files and directories, which a signal that ends the
- * command (^C, TERM) removes before it does. They are few, and known to the handler by their paths.
+ * Temporary files and directories, which are removed even if a signal (^C, TERM) ends the command.
+ * They are few; the handler knows their paths.
  */
 #ifndef TMS_CLI_CLEANUP_H
 #define TMS_CLI_CLEANUP_H

@@ -47,15 +47,15 @@ static const struct tms_option options[] = {
      .word = tms_word_inline,
      .environment = true,
      .value = "WHAT",
-     .help = "which functions may be inlined, and are then no blocks by name: none; those of "
-             "system headers (in C++ the program's own may be inlined too, but stay blocks); "
-             "those that are marked inline, by the word or by standing in a class; or all that "
-             "the compiler likes to"},
+     .help = "which functions may be inlined; an inlined function is no block of its own. none; "
+             "system: those of system headers (in C++ the program's own may be inlined too, but "
+             "stay blocks); marked: also those declared inline or defined in a class; all: as the "
+             "compiler sees fit"},
     {.name = "tmesis-verbose",
      .type = TMS_OPTION_FLAG,
      .at = AT(verbose),
      .environment = true,
-     .help = "show the command that is run"},
+     .help = "print the command that is run"},
     {0}};
 
 struct job {
@@ -122,14 +122,14 @@ static int refuse(const struct job *job)
     const struct tms_cc_step *step = &job->step;
 
     if (step->foe != NULL) {
-        return tms_bad("-fsanitize=%s does not go with tmesis, which is a -fsanitize=thread of "
-                       "its own: build one program for each",
+        return tms_bad("-fsanitize=%s can't be combined with tmesis, which itself uses "
+                       "-fsanitize=thread: build one program for each",
                        step->foe);
     }
     if (step->fixed && !step->stops && !step->shared) {
-        return tms_bad("-static does not go with tmesis, which takes the place of functions of "
-                       "the shared C library: link without it (-static-libgcc and "
-                       "-static-libstdc++ are fine)");
+        return tms_bad("-static can't be combined with tmesis, which intercepts functions of the "
+                       "shared C library: link without it (-static-libgcc and -static-libstdc++ "
+                       "are fine)");
     }
     return TMS_EXIT_OK;
 }

@@ -319,8 +319,7 @@ const struct tms_command tms_command_check = {
         "Decides for each TRACE (\"-\" is standard input) whether some order of its atomic blocks, "
         "one after the other, gives the same result. If none does, shows which blocks were cut "
         "apart, where, and by which thread. Also shows which blocks could be cut apart with "
-        "another "
-        "timing. The report goes to standard error.\n\n"
+        "another timing. The report goes to standard error.\n\n"
         "Exit status over all traces: 2 if one could not be read, else 1 if one has a "
         "violation (--fail-on), else 3 if a verdict is incomplete, else 0.",
     .brief = "Reports on standard error whether atomic blocks in each TRACE (\"-\" is standard "

@@ -33,26 +33,26 @@ static const struct tms_option options[] = {
      .least = 1,
      .most = 100000,
      .value = "N",
-     .help = "at most so many runs for each finding"},
+     .help = "at most N runs for each finding"},
     {.name = "time",
      .type = TMS_OPTION_SECONDS,
      .at = AT(seconds),
      .initial = "60",
      .value = "SECONDS",
-     .help = "at most so long, for all findings; 0: no limit"},
+     .help = "stop after this time; 0: no limit"},
     {.name = "timeout",
      .type = TMS_OPTION_SECONDS,
      .at = AT(timeout),
      .value = "SECONDS",
-     .help = "end a run that takes longer; without it: ten times as long as the first run, and 10 "
-             "seconds at least"},
+     .help = "kill a run that takes longer. Default: ten times as long as the first run, but at "
+             "least 10 seconds"},
     {.name = "seed",
      .type = TMS_OPTION_COUNT,
      .at = AT(seed),
      .given = AT(seed_given),
      .most = TMS_SEED_MOST,
      .value = "N",
-     .help = "the seed of the first run; without it one is chosen"},
+     .help = "the seed of the first run. Default: random"},
     TMS_REPORTING_OPTIONS(AT(reporting)),
     {0}};
 
@@ -172,7 +172,7 @@ static void answer_one(const struct confirmation *confirmation, const struct tms
         printf("observed, with seed %llu, after %llu directed run%s\n",
                (unsigned long long)tms_record_seed(first), runs, plural);
     } else if (tms_chooser_windows(&hunting->chooser, id) == 0) {
-        printf("not reproduced in %llu runs; no run came to a window of it\n",
+        printf("not reproduced in %llu runs; no run reached a window of it\n",
                (unsigned long long)json_object_size(hunting->hunt.runs));
     } else {
         printf("not reproduced in %llu directed run%s\n", runs, plural);
@@ -241,8 +241,9 @@ static int conclude(struct confirmation *confirmation, const struct tms_hunting 
     if (!confirmation->rebuilt && confirmation->source.stored && !update(confirmation, hunting)) {
         status = TMS_EXIT_BAD;
     } else if (!confirmation->rebuilt && !confirmation->source.stored && !values->common.quiet) {
-        tms_say("the result is a single file, which stays as it is; only the directory of a hunt "
-                "is updated");
+        tms_say(
+            "the result is a single file, which is not changed; only the directory of a hunt is "
+            "updated");
     }
     if (status != TMS_EXIT_OK) {
         return status;
@@ -313,14 +314,14 @@ const struct tms_command tms_command_confirm = {
     .group = TMS_GROUP_PROGRAM,
     .summary = "try to make predicted findings happen, or test a fix",
     .usage = "RESULT [ID…] [-- PROGRAM [ARGUMENT…]]",
-    .about = "Runs the program of RESULT again, with threads held where the findings ID (without "
-             "any: all errors and warnings that are predicted) would show, until each was observed "
-             "or the budget ends. RESULT is the directory of a hunt, which gets the new runs and "
-             "what they show, or a file that run --json or hunt --json wrote, which stays as it "
-             "is. With PROGRAM, rebuilt with a fix, its errors and warnings are tried there "
-             "instead, and nothing is written.\n\n"
-             "Exit status: 1 if one of the findings was observed, 0 if none was, 3 if it was "
-             "interrupted before, 2 after wrong usage or if the program can't be watched.",
+    .about = "Runs the program of RESULT again, holding threads where the findings ID would show "
+             "(default: all predicted errors and warnings), until each was observed or the budget "
+             "is used up. RESULT is the directory of a hunt, to which the new runs and their "
+             "findings are added, or a file written by run --json or hunt --json, which is not "
+             "changed. With PROGRAM, rebuilt with a fix, tries all errors and warnings of RESULT "
+             "there instead, and writes nothing.\n\n"
+             "Exit status: 1 if one of the findings was observed, 0 if none was, 3 if interrupted "
+             "before, 2 after wrong usage or if the program can't be watched.",
     .options = options,
     .values_size = sizeof(struct values),
     .operands_least = 1,

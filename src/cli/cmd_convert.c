@@ -25,38 +25,39 @@ static const struct tms_option options[] = {
      .at = AT(from),
      .word = tms_word_format,
      .value = "NAME",
-     .help = "the format of IN; without it the content tells"},
+     .help = "the format of IN; default: detected from its content"},
     {.name = "format",
      .type = TMS_OPTION_CHOICE,
      .at = AT(from),
      .word = tms_word_format,
      .environment = true,
      .value = "NAME",
-     .help = "the same as --from, as the other commands call it"},
+     .help = "the same as --from, under the name that other commands use"},
     {.name = "to",
      .type = TMS_OPTION_CHOICE,
      .at = AT(to),
      .word = tms_word_written,
      .value = "NAME",
-     .help = "the format of OUT; without it the extension of OUT tells"},
+     .help = "the format of OUT; default: by the extension of OUT"},
     {.name = "compression",
      .type = TMS_OPTION_CHOICE,
      .at = AT(compression),
      .word = tms_word_compression,
      .value = "NAME",
-     .help = "of OUT; without it the extension tells. Not for tms, which compresses by itself"},
+     .help = "the compression of OUT; default: by its extension. Not for tms, which is always "
+             "compressed"},
     {.name = "level",
      .type = TMS_OPTION_COUNT,
      .at = AT(level),
      .least = 1,
      .most = 22,
      .value = "N",
-     .help = "how hard to compress: 1 to 9 with gz, 1 to 22 with zst and tms"},
+     .help = "the compression level: 1 to 9 with gz, 1 to 22 with zst and tms"},
     {.name = "lenient",
      .type = TMS_OPTION_FLAG,
      .at = AT(lenient),
      .environment = true,
-     .help = "skip what can't be read, say so, and go on"},
+     .help = "skip what can't be read, with a warning"},
     {0}};
 
 struct job {
@@ -74,8 +75,8 @@ static void remark(const struct job *job)
     uint64_t events = job->progress.events;
 
     if (stat(job->to, &status) == 0 && S_ISREG(status.st_mode) && events > 0) {
-        tms_say("%s: %llu events from %s, %.2f bytes an event", job->to, (unsigned long long)events,
-                job->from, (double)status.st_size / (double)events);
+        tms_say("%s: %llu events from %s, %.2f bytes per event", job->to,
+                (unsigned long long)events, job->from, (double)status.st_size / (double)events);
     }
 }
 
@@ -88,7 +89,7 @@ static int finish(const struct job *job)
     if (tms_reader_loss(job->reader) == NULL) {
         return TMS_EXIT_OK;
     }
-    tms_say("%s holds only part of the trace", job->to);
+    tms_say("%s has only part of the trace", job->to);
     return TMS_EXIT_INCOMPLETE;
 }
 
@@ -177,12 +178,12 @@ const struct tms_command tms_command_convert = {
     .summary = "convert a trace to another format",
     .usage = "IN OUT",
     .about =
-        "Reads the trace IN and writes it to OUT, in the format that the extension of OUT "
-        "names (.std, .rt, .tms, with .gz or .zst behind) or that --to says. \"-\" is standard "
-        "input or output. An existing OUT is replaced only once the new one is whole; it can't be "
+        "Reads the trace IN and writes it to OUT, in the format given by the extension of OUT "
+        "(.std, .rt, .tms, optionally followed by .gz or .zst) or by --to. \"-\" is standard input "
+        "or output. An existing OUT is replaced only when the new one is complete; it can't be "
         "IN.\n\n"
-        "Exit status: 0, or 2 if IN can't be read or OUT not written, or 3 if IN was cut "
-        "off or lines were skipped, and OUT holds the rest.",
+        "Exit status: 0, or 2 if IN can't be read or OUT can't be written, or 3 if IN is truncated "
+        "or lines were skipped, and OUT has the rest.",
     .options = options,
     .values_size = sizeof(struct values),
     .operands_least = 2,

@@ -65,7 +65,7 @@ static int ask(struct doctor *doctor, const char *const *words)
     return status;
 }
 
-/* The line that tells most: the first with the word "error", or else the first. */
+/* The most informative line: the first with the word "error", or else the first. */
 static const char *first_line(char *text)
 {
     char *error = strstr(text, "error");
@@ -213,12 +213,13 @@ static enum state check_program(struct doctor *doctor, enum tms_language languag
     char source[PATH_MAX], binary[PATH_MAX];
 
     if (!doctor->usable[language] || !doctor->runtime) {
-        return found(doctor, SKIPPED, "needs what is missing above");
+        return found(doctor, SKIPPED, "skipped: something above is missing");
     }
     in_directory(doctor, program->source, source);
     in_directory(doctor, program->binary, binary);
     if (doctor->directory[0] == '\0' || !write_file(source, program->text)) {
-        return found(doctor, BAD, "no place to try it out; set TMPDIR to a directory with room");
+        return found(doctor, BAD,
+                     "no temporary directory; set TMPDIR to a directory with free space");
     }
     if (ask(doctor, (const char *const[]){doctor->self, program->command, "-g", "-O1", source, "-o",
                                           binary, NULL}) != 0) {
@@ -226,7 +227,7 @@ static enum state check_program(struct doctor *doctor, enum tms_language languag
     }
     int status = ask(doctor, (const char *const[]){binary, NULL});
     if (status == -1) {
-        return found(doctor, BAD, "compiles, but nothing can be started in %s; set TMPDIR",
+        return found(doctor, BAD, "compiles, but no program can be run in %s; set TMPDIR",
                      doctor->directory);
     }
     if (status != 0) {
@@ -252,7 +253,7 @@ static enum state check_watched(struct doctor *doctor)
     char binary[PATH_MAX];
 
     if (!doctor->linked) {
-        return found(doctor, SKIPPED, "needs what is missing above");
+        return found(doctor, SKIPPED, "skipped: something above is missing");
     }
     in_directory(doctor, programs[TMS_LANGUAGE_C].binary, binary);
     int status = ask(doctor, (const char *const[]){doctor->self, "run", "--", binary, NULL});
@@ -268,7 +269,7 @@ static enum state check_watched(struct doctor *doctor)
 static enum state check_lines(struct doctor *doctor)
 {
     if (!doctor->linked) {
-        return found(doctor, SKIPPED, "needs what is missing above");
+        return found(doctor, SKIPPED, "skipped: something above is missing");
     }
     if (strstr(doctor->said, "lost.c:") == NULL) {
         return found(doctor, BAD,
@@ -331,11 +332,12 @@ static enum state check_layout(struct doctor *doctor)
     }
     if (!can_fix_addresses()) {
         return found(doctor, BAD,
-                     "addresses are random in %ld bits, which can let memory of the program lie "
-                     "on that of the runtime: sysctl vm.mmap_rnd_bits=%d",
+                     "addresses are random in %ld bits, so memory of the program can overlap "
+                     "that of the runtime: sysctl vm.mmap_rnd_bits=%d",
                      bits, USUAL_BITS);
     }
-    return found(doctor, GOOD, "addresses are random in %ld bits, which can be switched off", bits);
+    return found(doctor, GOOD,
+                 "addresses are random in %ld bits; randomization can be switched off", bits);
 }
 
 /* ---- all of it ------------------------------------------------------------------------ */
@@ -410,11 +412,11 @@ const struct tms_command tms_command_doctor = {
     .name = "doctor",
     .group = TMS_GROUP_OTHER,
     .summary = "check the installation and what it needs",
-    .about = "Looks for all that cc, c++, run and record need, by trying it out: compilers, the "
-             "runtime, a program with a lost update that must be found, source lines in the "
-             "report, and settings of the system. A line for each; with --quiet only for what is "
-             "not in order.\n\n"
-             "Exit status: 0 if all is in place, 2 if not.",
+    .about =
+        "Tests everything that cc, c++, run and record need: compilers, the runtime, a program "
+        "with a lost update that must be found, source lines in the report, and system "
+        "settings. Prints a line for each; with --quiet only for problems.\n\n"
+        "Exit status: 0 if everything works, 2 if not.",
     .values_size = sizeof(struct tms_common),
     .run = run,
 };

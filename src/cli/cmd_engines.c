@@ -15,7 +15,7 @@ struct values {
 static const struct tms_option options[] = {{.name = "json",
                                              .type = TMS_OPTION_FLAG,
                                              .at = offsetof(struct values, json),
-                                             .help = "one JSON object instead of text"},
+                                             .help = "print one JSON object instead of text"},
                                             {0}};
 
 static const struct {
@@ -133,8 +133,9 @@ const struct tms_command tms_command_engines = {
     .name = "engines",
     .group = TMS_GROUP_OTHER,
     .summary = "list the engines and what their answers guarantee",
-    .about = "Lists the engines that check --engine can choose from, the default first, with what "
-             "each answer means, when a violation is reported, and what it costs.",
+    .about =
+        "Lists the engines for check --engine, the default first: what each answer means, when "
+        "a violation is reported, and what it costs.",
     .options = options,
     .values_size = sizeof(struct values),
     .run = run,

@@ -23,7 +23,7 @@ struct place {
     size_t index;
 };
 
-/* A finding of several processes is told as what was merged. */
+/* The merged finding, if several processes have it. */
 static struct place find(const struct tms_saved *saved, const char *id)
 {
     struct place found = {0};
@@ -113,10 +113,10 @@ const struct tms_command tms_command_explain = {
     .summary = "show one finding of a result in full",
     .usage = "RESULT ID",
     .about =
-        "Shows the finding ID (such as AV-3f2a91) of RESULT, a file that check --json or run "
-        "--json wrote (\"-\" is standard input) or the directory of a hunt, with all that is "
-        "known of it: events, call stacks, source lines. If RESULT has several processes, what "
-        "they found together is shown.\n\n"
+        "Shows the finding ID (such as AV-3f2a91) of RESULT with all details: events, call stacks, "
+        "source lines. RESULT is the directory of a hunt, or a file written by check --json or run "
+        "--json (\"-\" is standard input). If RESULT has several processes, shows the merged "
+        "finding.\n\n"
         "Exit status: 0, or 2 if RESULT can't be read or has no such finding.",
     .options = options,
     .values_size = sizeof(struct values),

@@ -19,40 +19,40 @@
 
 /* X(field of the shape, option, default, least, most, what it does) */
 #define COUNTS(X)                                                                                  \
-    X(events, "events", "10k", 1, TMS_SHAPE_EVENTS_MOST, "exactly so many events")                 \
-    X(seed, "seed", "1", 0, UINT64_MAX, "another number, another trace of the same shape")         \
-    X(threads, "threads", "4", 1, TMS_SHAPE_THREADS_MOST, "threads at a time")                     \
+    X(events, "events", "10k", 1, TMS_SHAPE_EVENTS_MOST, "the exact number of events")             \
+    X(seed, "seed", "1", 0, UINT64_MAX, "each number gives another trace of the same shape")       \
+    X(threads, "threads", "4", 1, TMS_SHAPE_THREADS_MOST, "threads that run at the same time")     \
     X(locks, "locks", "4", 0, TMS_SHAPE_NAMES_MOST, "locks")                                       \
     X(variables, "variables", "100", 1, TMS_SHAPE_NAMES_MOST,                                      \
-      "variables that can be touched; a short trace touches fewer")                                \
+      "number of variables; a short trace uses fewer")                                             \
     X(length, "transaction-length", "12", 2, TMS_SHAPE_LENGTH_MOST,                                \
-      "mean number of events in a block, its begin and end counted")                               \
+      "mean number of events in a block, including begin and end")                                 \
     X(nesting, "nesting", "1", 1, TMS_SHAPE_NESTING_MOST,                                          \
-      "how deep blocks go inside each other; 1: none inside another")                              \
+      "how deep blocks nest; 1: no nested blocks")                                                 \
     X(labels, "labels", "10", 0, TMS_SHAPE_NAMES_MOST, "distinct labels of blocks; 0: no labels")  \
     X(cut, "cut-labels", "0", 0, TMS_SHAPE_NAMES_MOST,                                             \
-      "so many of the labels are not atomic: all along the trace blocks of theirs lose an "        \
-      "update to another thread, each label at least once")                                        \
+      "number of labels that are not atomic: throughout the trace, blocks with these labels lose " \
+      "updates to another thread, each label at least once")                                       \
     X(locations, "locations", "0", 0, TMS_SHAPE_NAMES_MOST,                                        \
-      "distinct source locations, as gen.c:17; 0: no locations")                                   \
+      "distinct source locations such as gen.c:17; 0: no locations")                               \
     X(churn, "churn", "0", 0, TMS_SHAPE_NAMES_MOST,                                                \
-      "so many times a thread is joined and a new one forked in its place (with --fork-join)")
+      "how often a thread is joined and replaced by a new one (with --fork-join)")
 
 /* X(field of the shape, option, default, what it does) */
 #define SHARES(X)                                                                                  \
     X(reads, "read-share", "0.7", "share of reads among the accesses")                             \
-    X(unary, "unary-share", "0.1", "share of the events that are outside any block")               \
+    X(unary, "unary-share", "0.1", "share of events outside any block")                            \
     X(overlap, "overlap", "0.5",                                                                   \
-      "how much blocks of different threads interleave: 0 is one after the other, 1 a new "        \
-      "choice of the thread at every event")                                                       \
+      "how much blocks of different threads interleave: 0: one after the other; 1: a random "      \
+      "thread at every event")                                                                     \
     X(sharing, "sharing", "0.5",                                                                   \
-      "share of the variables that all threads use, and of the accesses to them; the others "      \
-      "belong to one thread each")                                                                 \
+      "share of variables that all threads use, and of accesses to them; each of the others "      \
+      "belongs to one thread")                                                                     \
     X(guarded, "guarded", "0.5",                                                                   \
-      "share of those that are only touched under a lock, always the same")                        \
+      "share of the shared variables that are always accessed under the same lock")                \
     X(atomics, "atomics", "0",                                                                     \
-      "share of the other variables of all threads that are atomic: loads, stores and "            \
-      "read-modify-writes of random memory orders; a few fences come with them")
+      "share of the other shared variables that are atomic: loads, stores and read-modify-writes " \
+      "with random memory orders, and a few fences")
 
 struct values {
     struct tms_common common;
@@ -82,23 +82,22 @@ struct values {
 /* clang-format off */
 static const struct tms_option options[] = {
     {.name = "output", .letter = 'o', .type = TMS_OPTION_TEXT, .at = AT(output), .value = "FILE",
-     .help = "where the trace goes, in the format that the extension names (.std, .rt, .tms, with "
-             ".gz or .zst behind) or that --to says; \"-\" is standard output and needs --to"},
+     .help = "where to write the trace; the extension selects the format (.std, .rt, .tms, optionally "
+             "followed by .gz or .zst) unless --to does; \"-\" is standard output and needs --to"},
     {.name = "to", .type = TMS_OPTION_CHOICE, .at = AT(format), .word = tms_word_written,
-     .value = "NAME", .help = "the format, whatever the extension says"},
+     .value = "NAME", .help = "the format, regardless of the extension"},
     {.name = "preset", .type = TMS_OPTION_CHOICE, .at = AT(preset), .word = tms_preset_name,
      .value = "NAME",
-     .help = "a named shape, scaled to --events; the other options then only change what they "
-             "name"},
+     .help = "a named shape, scaled to --events; other options override single properties of it"},
     {.name = "list-presets", .type = TMS_OPTION_FLAG, .at = AT(list_presets),
-     .help = "print the presets with their numbers, and stop"},
-#define X(field, option, standard, low, high, text)                                                \
-    {.name = option, .type = TMS_OPTION_COUNT, .at = AT(field), .given = AT(given.field),          \
+     .help = "print the presets with their parameters and stop"},
+#define X(field, option, standard, low, high, text) \
+    {.name = option, .type = TMS_OPTION_COUNT, .at = AT(field), .given = AT(given.field), \
      .initial = standard, .least = low, .most = high, .value = "N", .help = text},
     COUNTS(X)
 #undef X
-#define X(field, option, standard, text)                                                           \
-    {.name = option, .type = TMS_OPTION_SHARE, .at = AT(field), .given = AT(given.field),          \
+#define X(field, option, standard, text) \
+    {.name = option, .type = TMS_OPTION_SHARE, .at = AT(field), .given = AT(given.field), \
      .initial = standard, .value = "SHARE", .help = text},
     SHARES(X)
 #undef X
@@ -108,9 +107,9 @@ static const struct tms_option options[] = {
     {.name = "violation", .type = TMS_OPTION_TEXT, .at = AT(violation),
      .given = AT(given.violation), .initial = "none", .value = "WHERE",
      .help = "none: the trace is serializable, however much its blocks overlap. An event number, "
-             "a percentage of the events, or random: the same with one lost update that shows "
-             "at that event, or as near to it as can be. any: whatever comes of accesses "
-             "without any discipline"},
+             "a percentage of the events, or random: one lost update, at that event or as close to "
+             "it as possible. any: accesses follow no discipline, so the trace may or may not be "
+             "serializable"},
     {0}};
 /* clang-format on */
 
@@ -266,9 +265,7 @@ static void say_what(const struct values *values, const struct tms_shape *shape,
     if (violation != 0) {
         fprintf(stderr, "first violation at event %" PRIu64, violation);
     } else {
-        fputs(shape->planting == TMS_PLANT_NONE ? "serializable"
-                                                : "serializable or not, as it comes",
-              stderr);
+        fputs(shape->planting == TMS_PLANT_NONE ? "serializable" : "serializable or not", stderr);
     }
     say_cut(context, gen, shape->cut);
 }
@@ -320,7 +317,7 @@ static int run(const void *all_values, const struct tms_operands *operands)
         return tms_console_flush();
     }
     if (values->output == NULL) {
-        return tms_bad("gen needs a file to write: -o FILE, or -o - with --to for standard output");
+        return tms_bad("gen needs an output: -o FILE, or -o - with --to for standard output");
     }
     if (!make_shape(values, &shape)) {
         return TMS_EXIT_BAD;
@@ -335,9 +332,10 @@ const struct tms_command tms_command_gen = {
     .name = "gen",
     .group = TMS_GROUP_TRACE,
     .summary = "generate a synthetic trace",
-    .about = "Writes a well-formed trace of exactly the wanted number of events: random blocks, "
-             "critical sections, reads and writes, serializable or with a violation at a known "
-             "place. The same options give the same bytes on every machine.",
+    .about =
+        "Writes a well-formed trace with the exact number of events: random blocks, critical "
+        "sections, reads and writes, either serializable or with a violation at a known event. "
+        "The same options give the same bytes on every machine.",
     .options = options,
     .values_size = sizeof(struct values),
     .run = run,

@@ -216,12 +216,12 @@ static int exit_status(const struct tms_hunting *hunting, const struct tms_fail_
 static void say_end(const struct tms_hunting *hunting, const struct values *values)
 {
     if (hunting->interrupted) {
-        tms_say("the hunt was interrupted; this is what it had found");
+        tms_say("the hunt was interrupted; these are its findings so far");
     }
     if (!values->common.quiet) {
         tms_hunt_summarize(&hunting->hunt, hunting->seconds);
-        tms_say("the result%s is in %s; tmesis report shows it again, --seed=%llu makes the same "
-                "schedules again",
+        tms_say("the result%s is in %s; tmesis report shows it again, --seed=%llu repeats the same "
+                "schedules",
                 hunting->unsaved ? ", as far as it could be written," : "", hunting->store.path,
                 (unsigned long long)hunting->plan->seed);
     }

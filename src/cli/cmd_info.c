@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tmesis info: what is in a trace. Survey.c counts, info_print.c shows; whether the trace is
- * well-formed tells an analysis without engines, fed beside.
+ * tmesis info: the contents of a trace. trace_stats.c counts, info_print.c prints; an analysis
+ * without engines checks whether the trace is well-formed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,23 +24,23 @@ static const struct tms_option options[] = {
     {.name = "all",
      .type = TMS_OPTION_FLAG,
      .at = AT(all),
-     .help = "list all threads, locks and labels, not only the busiest"},
+     .help = "list all threads, locks and labels, not only those with most events"},
     {.name = "json",
      .type = TMS_OPTION_FLAG,
      .at = AT(json),
-     .help = "one JSON object per trace instead of text, with all threads, locks and labels"},
+     .help = "print one JSON object per trace instead, with all threads, locks and labels"},
     {.name = "lenient",
      .type = TMS_OPTION_FLAG,
      .at = AT(lenient),
      .environment = true,
-     .help = "skip what can't be read, say so, and go on"},
+     .help = "skip what can't be read, with a warning"},
     {.name = "format",
      .type = TMS_OPTION_CHOICE,
      .at = AT(format),
      .word = tms_word_format,
      .environment = true,
      .value = "NAME",
-     .help = "the format of the traces; without it their content tells"},
+     .help = "the format of the traces; default: detected from their content"},
     {0}};
 
 struct job {
@@ -187,11 +187,11 @@ const struct tms_command tms_command_info = {
     .group = TMS_GROUP_TRACE,
     .summary = "summarize a trace: events, threads, locks, transactions",
     .usage = "TRACE…",
-    .about = "Counts what is in each TRACE (\"-\" is standard input) and says whether it is "
+    .about = "Counts the contents of each TRACE (\"-\" is standard input) and says whether it is "
              "well-formed. Median and p90 of the transaction lengths are exact up to 31 events "
              "and at most 1/16 too low beyond.\n\n"
              "Exit status: 0, or 2 if a trace can't be read or is not well-formed, or 3 if one "
-             "was cut off.",
+             "is truncated.",
     .options = options,
     .values_size = sizeof(struct values),
     .operands_least = 1,

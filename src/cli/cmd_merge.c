@@ -26,7 +26,7 @@ static const struct tms_option options[] = {
      .type = TMS_OPTION_TEXT,
      .at = AT(output),
      .value = "DIR",
-     .help = "the directory for the merged result, which must not be there yet"},
+     .help = "the directory for the merged result, which must not exist yet"},
     TMS_REPORTING_OPTIONS(AT(reporting)),
     {0}};
 
@@ -110,7 +110,7 @@ static int run(const void *all_values, const struct tms_operands *operands)
 
     if (values->output == NULL) {
         tms_hunt_clear(&hunt);
-        return tms_bad("merge needs -o DIR, where the merged result goes");
+        return tms_bad("merge needs -o DIR, the directory for the merged result");
     }
     for (size_t i = 0; good && i < operands->count; i++) {
         good = merge_one(&hunt, operands->text[i]);
@@ -128,11 +128,12 @@ const struct tms_command tms_command_merge = {
     .group = TMS_GROUP_RESULT,
     .summary = "merge the results of several hunts",
     .usage = "RESULT… -o DIR",
-    .about = "Writes one result made of several: of the shards of a hunt (hunt --shard), or of "
-             "different hunts. Findings are joined by id, and a run that several results have "
-             "counts once, so the order does not matter, and merging again changes nothing. Shards "
-             "of which runs are missing are named, and marked in the result.\n\n"
-             "Exit status: 0, or 2 if a result can't be read or written.",
+    .about =
+        "Merges the results of several hunts, or of the shards of one (hunt --shard). Findings "
+        "are merged by id, and a run in several results counts once, so their order does not "
+        "matter, and merging again changes nothing. Names shards with missing runs, and marks "
+        "them in the result.\n\n"
+        "Exit status: 0, or 2 if a result can't be read or written.",
     .options = options,
     .values_size = sizeof(struct values),
     .operands_least = 1,

@@ -49,8 +49,8 @@ static bool is_known(const char *path)
 
     for (size_t i = 0; (format = tms_format_info(i)) != NULL; i++) {
         const char *at = strstr(path, format->extension);
-        const char *behind = at != NULL ? at + strlen(format->extension) : "?";
-        if (*behind == '\0' || strcmp(behind, ".gz") == 0 || strcmp(behind, ".zst") == 0) {
+        const char *rest = at != NULL ? at + strlen(format->extension) : "?";
+        if (*rest == '\0' || strcmp(rest, ".gz") == 0 || strcmp(rest, ".zst") == 0) {
             return true;
         }
     }
@@ -104,9 +104,9 @@ static bool try_output(const struct values *values, const char *program)
     const struct tms_operands inputs = {&program, 1};
 
     if (is_standard_output(values->output)) {
-        tms_say("-o %s would mix the trace with what the program writes to standard output; name a "
-                "file or a FIFO",
-                values->output);
+        tms_say(
+            "-o %s would mix the trace with the program's standard output; name a file or a FIFO",
+            values->output);
         return false;
     }
     return tms_new_file_spares(values->output, &inputs, &values->watching.rules) &&
@@ -174,14 +174,14 @@ static bool write_trace(struct tms_remains *remains, const char *path,
     return tms_new_file_close(&file) == TMS_EXIT_OK;
 }
 
-static void tell(struct job *job, const struct tms_remains *remains, const char *path,
-                 const struct tms_trace_outcome *outcome)
+static void summarize(struct job *job, const struct tms_remains *remains, const char *path,
+                      const struct tms_trace_outcome *outcome)
 {
     char loss[TMS_SPOOL_REASON];
     bool lost = tms_spool_loss(&remains->spool, loss);
 
     if (lost) {
-        tms_say("%s is not all that happened: %s", path, loss);
+        tms_say("%s is incomplete: %s", path, loss);
         job->incomplete = true;
     }
     if (!job->values->common.quiet) {
@@ -221,7 +221,7 @@ static void take_process(struct job *job, size_t index)
         tms_say("out of memory");
     } else {
         if (write_trace(&remains, path, &outcome)) {
-            tell(job, &remains, path, &outcome);
+            summarize(job, &remains, path, &outcome);
         } else {
             job->bad = true;
         }

@@ -5,7 +5,7 @@
  * changes. A dropped block falls apart into what is inside it, so the next round may show more.
  *
  * It ends: a round that is not the last drops at least one label, and a dropped one never comes
- * back, since its rule is behind all those given.
+ * back, since its rule comes after all given ones.
  *
  * Instead of traces a program may be given. It is run with every access recorded, `judge` looks at
  * the recordings first, and labels of which it finds that data was affected are never dropped:
@@ -62,13 +62,13 @@ static const struct tms_option options[] = {
      .initial = "frontier",
      .word = word_engine,
      .value = "NAME",
-     .help = "which engine says what is not atomic; tmesis engines tells them apart"},
+     .help = "which engine decides which blocks are not atomic; tmesis engines describes them"},
     {.name = "output",
      .letter = 'o',
      .type = TMS_OPTION_TEXT,
      .at = AT(output),
      .value = "FILE",
-     .help = "where the specification goes; without it, or with \"-\", to standard output"},
+     .help = "where to write the specification; default, and \"-\": standard output"},
     {.name = "json",
      .type = TMS_OPTION_MAYBE,
      .at = AT(json),
@@ -84,14 +84,14 @@ static const struct tms_option options[] = {
      .least = 1,
      .most = 1000,
      .value = "N",
-     .help = "of a program: run it N times, and refine by all of the runs"},
+     .help = "run PROGRAM N times, and use all runs"},
     {.name = "perturb",
      .type = TMS_OPTION_MAYBE,
      .at = AT(program.perturb),
      .environment = true,
      .value = "SEED",
-     .help = "of a program: random delays inside blocks, so that others come in between more "
-             "often; the number makes the same delays again"},
+     .help = "delay threads of PROGRAM at random inside blocks, so that other threads interleave "
+             "more often; the same SEED repeats the same delays"},
     {0}};
 
 /* What one round over all traces found; the columns of the table. */
@@ -99,7 +99,7 @@ struct round {
     uint64_t traces;     /* that are not serializable */
     uint64_t labels;     /* dropped after it */
     uint64_t violations; /* transactions that are not atomic */
-    uint64_t unblamed;   /* cycles with nobody to blame */
+    uint64_t unblamed;   /* cycles without a block at fault */
     uint64_t transactions;
     double seconds; /* in the engine */
 };
@@ -316,7 +316,7 @@ static int run_rounds(struct refinement *refinement)
     return refinement->status;
 }
 
-/* ---- what is told --------------------------------------------------------------------- */
+/* ---- output --------------------------------------------------------------------- */
 
 static void write_row(FILE *out, const struct round *round, const char *name)
 {
@@ -354,8 +354,8 @@ static void write_table(const struct refinement *refinement)
     write_row(stderr, &sum, "total");
     tms_console_wrap(stderr, 0,
                      "traces: not serializable; labels: distinct violations, dropped after the "
-                     "round; violations: blocks that were cut; unblamed: cycles with nobody to "
-                     "blame (total: those left); blocks: transactions.");
+                     "round; violations: blocks that were cut; unblamed: cycles without a block "
+                     "at fault (total: those left); blocks: transactions.");
     fputc('\n', stderr);
 }
 
@@ -371,7 +371,7 @@ static void say_outcome(const struct refinement *refinement)
             sum.violations == 1 ? "" : "s");
     if (left > 0) {
         tms_say("still not serializable: %" PRIu64
-                " violation%s left that %s blames nobody for, so "
+                " violation%s left in which %s finds no single block at fault, so "
                 "there is no label to drop",
                 left, left == 1 ? " is" : "s are", values->engine);
     }
@@ -452,10 +452,11 @@ static void write_specification(const struct refinement *refinement, FILE *out)
         fputc('\n', out);
     }
     fprintf(out,
-            "# Of the rules that match a label the last counts. Labels found not atomic: %zu\n",
+            "# If several rules match a label, the last applies. Labels found not atomic: %zu\n",
             refinement->drops.count);
     if (left > 0) {
-        fprintf(out, "# Not serializable even so, with nobody to blame: %" PRIu64 " violation%s\n",
+        fprintf(out,
+                "# Still not serializable, without a block at fault: %" PRIu64 " violation%s\n",
                 left, left == 1 ? "" : "s");
     }
     tms_kept_write(&refinement->kept, out);
@@ -495,14 +496,15 @@ static bool usage_is_good(const struct values *values, const struct tms_operands
 
     for (size_t i = 0; i < traces->count; i++) {
         if (strcmp(traces->text[i], "-") == 0) {
-            tms_say("refine reads its traces several times, which standard input (\"-\") can't "
-                    "be; put it into a file first");
+            tms_say("refine reads its traces several times, so standard input (\"-\") is not "
+                    "possible; put "
+                    "it into a file first");
             return false;
         }
     }
     if (values->json.given && tms_new_file_twice(values->json.value, values->output)) {
-        tms_say("the specification and --json can't both go to %s; -o FILE takes the "
-                "specification elsewhere",
+        tms_say("the specification and --json can't both go to %s; write the "
+                "specification to another file with -o FILE",
                 is_standard_output(values->output) ? "standard output" : values->output);
         return false;
     }
@@ -534,7 +536,7 @@ static void set_up(struct refinement *refinement)
     tms_settings_init(settings);
     settings->expect_blocks = true;
     settings->engines = refinement->values->engine;
-    /* A pattern may have violations with somebody to blame and without. Programs have too many. */
+    /* A pattern may have violations with a block at fault and without. Programs have too many. */
     settings->all = !refinement->is_program;
     tms_reading_settings(&refinement->values->reading, settings);
 }
@@ -582,13 +584,13 @@ const struct tms_command tms_command_refine = {
     .summary = "find the largest specification that a trace or program satisfies",
     .usage = "TRACE… | -- PROGRAM [ARGUMENT…]",
     .about =
-        "Checks all TRACEs, drops every label of which a block was found not atomic from what is "
-        "meant to be atomic, and starts again, until nothing changes. Writes what is left as a "
-        "specification file for --spec, each dropped label with the reason. The table of the "
-        "rounds goes to standard error. A PROGRAM is run (once, or --runs times) with every access "
-        "recorded, and its recordings are refined by; what judge finds an error or a warning in is "
-        "named and stays atomic.\n\n"
-        "Exit status: 2 if a trace could not be read or the specification not written, else 1 if "
+        "Checks all TRACEs, removes each label with a block that was not atomic from the "
+        "specification, and repeats this until nothing changes. Writes the result as a "
+        "specification file for --spec, with the reason for each removed label. A table of the "
+        "rounds goes to standard error. With a PROGRAM, runs it (once, or --runs times), records "
+        "every access, and uses these recordings as traces; labels in which judge finds an error "
+        "or a warning are named and stay atomic.\n\n"
+        "Exit status: 2 if a trace can't be read or the specification can't be written, else 1 if "
         "there was a violation in any round (of a program: an error or a warning), else 3 if a "
         "verdict is incomplete, else 0.",
     .options = options,

@@ -36,13 +36,13 @@ static const struct tms_option options[] = {
      .type = TMS_OPTION_SECONDS,
      .at = AT(timeout),
      .value = "SECONDS",
-     .help = "end a run that takes longer; without it: ten times as long as the first run, and 10 "
-             "seconds at least"},
+     .help = "kill a run that takes longer. Default: ten times as long as the first run, but at "
+             "least 10 seconds"},
     {.name = "gdb",
      .type = TMS_OPTION_FLAG,
      .at = AT(gdb),
-     .help = "run the program under gdb instead, which stops at each step of the finding with the "
-             "thread selected that makes it"},
+     .help = "run the program under gdb, which stops at each step of the finding with the thread "
+             "of that step selected"},
     TMS_REPORTING_OPTIONS(AT(reporting)),
     {0}};
 
@@ -169,7 +169,7 @@ static struct tally count(const struct tms_hunt *hunt, const char *id)
 static void say_diverged(const struct tally *tally)
 {
     if (tally->unheld > 0) {
-        printf("  %llu of the others did not come to where a thread is held\n",
+        printf("  %llu of the others did not reach the place where a thread is held\n",
                (unsigned long long)tally->unheld);
     }
     if (tally->released > 0) {
@@ -223,7 +223,7 @@ static int replay_under_gdb(const struct values *values, const struct tms_choose
     const char *schedule = directed_schedule(given);
 
     if (values->times > 1 || values->timeout > 0) {
-        return tms_bad("--times and --timeout are not for --gdb, which is one run");
+        return tms_bad("--times and --timeout can't be combined with --gdb, which makes one run");
     }
     return schedule != NULL ? tms_replay_gdb(schedule, program)
                             : tms_bad("the result has no window for %s, so there are no steps to "
@@ -298,7 +298,7 @@ const struct tms_command tms_command_replay = {
              "says in how many of the runs it was observed: threads are held between the steps of "
              "the finding until another one has made the conflicting access. RESULT is the "
              "directory of a hunt, or a file that run --json or hunt --json wrote; PROGRAM is the "
-             "same program in another place, or with other arguments.\n\n"
+             "same program at another path, or with other arguments.\n\n"
              "Exit status: 1 if the finding was observed, 0 if it was not, 3 if no run ended, 2 "
              "after wrong usage or if the program can't be watched.",
     .options = options,

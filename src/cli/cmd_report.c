@@ -49,12 +49,12 @@ static const struct tms_option options[] = {
      .type = TMS_OPTION_FLAG,
      .at = AT(potential),
      .environment = true,
-     .help = "show findings that are merely potential as well, if the result has any"},
+     .help = "also show potential findings, if the result has any"},
     {.name = "races",
      .type = TMS_OPTION_FLAG,
      .at = AT(races),
      .environment = true,
-     .help = "show data races as well, if the result has any"},
+     .help = "also show data races, if the result has any"},
     {0}};
 
 static int show_text(struct tms_saved *saved, const char *output,
@@ -116,9 +116,9 @@ const struct tms_command tms_command_report = {
     .summary = "show a result again, or write it in another format",
     .group = TMS_GROUP_RESULT,
     .usage = "RESULT",
-    .about = "Shows RESULT on standard output, as text or in the format of another program: the "
-             "directory of a hunt, or a file that hunt --json, run --json or check --json wrote "
-             "(\"-\" is standard input). Nothing is run or analysed again.\n\n"
+    .about = "Prints RESULT to standard output, as text or in the format of another program. RESULT "
+             "is the directory of a hunt, or a file written by hunt --json, run --json or check "
+             "--json (\"-\" is standard input). Nothing is run or analysed again.\n\n"
              "Exit status: 0, or 2 if RESULT can't be read or the report can't be written.",
     .options = options,
     .values_size = sizeof(struct values),

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tmesis run: a program watched, and a report when it has ended. `frontier` decides inside the
- * program while it runs, and so do `sidetrack` and `goodlock` beside it; other engines get what was
- * recorded. A program that was not built for it has the preload library loaded into it, and is
- * judged by its locks, which are recorded along.
+ * tmesis run: watches a program and reports when it has ended. `frontier`, `sidetrack` and
+ * `goodlock` check inside the program while it runs; other engines get the recording. A program
+ * that was not built with tmesis cc gets the preload library, which records its locks.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -117,7 +116,7 @@ static const struct tms_option options[] = {
      .at = AT(races),
      .environment = true,
      .help = "list data races too, as the engine fasttrack does; without it the report only counts "
-             "them, since predictions may not hold where data races",
+             "them, since predictions may not hold if there are any",
      .brief = "also list data races"},
     TMS_PREDICTING_OPTIONS(AT(predicting)),
     TMS_SUPPRESS_OPTIONS(AT(suppressing)),
@@ -193,7 +192,7 @@ struct job {
     struct tms_process_reports reports;
     struct tms_new_file json; /* .stream.out NULL: none wanted */
     bool violation, incomplete, bad;
-    bool unread; /* a process that nothing is known of */
+    bool unread; /* nothing is known of some process */
     bool blocks; /* some process had one */
 };
 
@@ -211,7 +210,7 @@ static bool is_inlined(const struct tms_context *context, uint32_t label)
     return length > ending && strcmp(name + length - ending, TMS_SPOOL_INLINED) == 0;
 }
 
-/* Whether two acquires in the copy of an inlined function lie in one pass through it is a guess. */
+/* It is a guess that two acquires in an inlined function belong to one call of it. */
 static int doubt_inlined(struct feeding *feeding, const struct tms_event *events, size_t count)
 {
     int code = TMS_OK;
@@ -221,8 +220,8 @@ static int doubt_inlined(struct feeding *feeding, const struct tms_event *events
             is_inlined(feeding->remains->context, events[i].target)) {
             code =
                 tms_analysis_doubt(feeding->analysis, events[i].target,
-                                   "the function was inlined, so whether both turns belong to "
-                                   "one call of it is a guess; compile with -fno-inline to know");
+                                   "the function was inlined, so it is a guess that both steps "
+                                   "belong to one call of it; compile with -fno-inline to be sure");
         }
     }
     return code;
@@ -239,7 +238,7 @@ static int feed(void *user, const struct tms_event *events, size_t count)
     return code < 0 ? code : TMS_OK;
 }
 
-/* Was the process looked at by the preload library? */
+/* Was the process watched by the preload library? */
 static bool is_locks_only(const struct tms_remains *remains)
 {
     return (remains->spool.header.mode & TMS_RT_LOCKS_ONLY) != 0;
@@ -252,15 +251,15 @@ static const struct tms_engine_plan *plan_for(const struct job *job,
 }
 
 /*
- * Where an inlined function begins and ends is a guess, so nothing that is said of the run as it
- * was may come from one: they are blocks only to engines that predict.
+ * Where an inlined function begins and ends is a guess, so no verdict on the run itself may depend
+ * on one: they are blocks only to engines that predict.
  */
 static bool takes_inlined(const struct job *job, const struct tms_remains *remains)
 {
     return is_locks_only(remains) && !job->locks.observes && job->values->watching.rules.count == 0;
 }
 
-/* The recorded events through the engines; `sites` gets where each of them happened. */
+/* Feeds the recorded events to the engines; `sites` gets where each of them happened. */
 static int run_engines(struct job *job, struct tms_remains *remains, struct tms_analysis *analysis,
                        struct tms_event_sites *sites)
 {
@@ -302,7 +301,7 @@ static int take_predictions(struct tms_remains *remains, struct tms_analysis *an
     return code;
 }
 
-/* How the program came to the events that findings are made of. */
+/* The call stacks of the events in findings. */
 struct stacks {
     struct tms_remains *remains;
     const struct tms_event_sites *sites;
@@ -315,7 +314,7 @@ static uint32_t stack_of(void *user, uint64_t event)
     return tms_spool_stack(&stacks->remains->names, tms_event_sites_find(stacks->sites, event));
 }
 
-/* What the program found, and what others find in what it recorded. */
+/* The findings of the program itself, and those of engines that read its recording. */
 static int analyse(struct job *job, struct tms_remains *remains, struct tms_analysis **analysis)
 {
     struct tms_event_sites sites;
@@ -441,20 +440,20 @@ static void conclude(const struct job *job)
     bool nothing = !job->blocks && !job->violation && !job->unread;
 
     if (nothing && any_function) {
-        tms_say("no function of %s was seen to use a lock (main and those that begin a thread do "
-                "not count), so this says nothing about it; of inlined functions only debug "
-                "information (-g) tells",
+        tms_say("no function of %s used a lock (main and thread start functions do not count), so "
+                "this says nothing about it; inlined functions are only seen with debug "
+                "information (-g)",
                 job->watched.command);
     } else if (nothing) {
         tms_remains_advise(&job->watched);
     }
     if (job->values->watching.perturb.given && !job->values->common.quiet) {
-        tms_say("perturbed with seed %llu; --perturb=%llu makes the same delays again",
+        tms_say("perturbed with seed %llu; --perturb=%llu repeats the same delays",
                 (unsigned long long)job->watched.seed, (unsigned long long)job->watched.seed);
     }
 }
 
-/* What is decided inside the program is not recorded. */
+/* Options for recordings have no effect if all engines run inside the program. */
 static void warn_unused(const struct job *job)
 {
     const struct tms_watching *watching = &job->values->watching;
@@ -470,7 +469,7 @@ static void warn_unused(const struct job *job)
     }
 }
 
-/* What is the same for all processes. */
+/* The report settings of all processes. */
 static void settle_reports(struct job *job)
 {
     const struct values *values = job->values;
@@ -485,7 +484,7 @@ static void settle_reports(struct job *job)
     job->reports.json = job->json.stream.out;
 }
 
-/* What the processes left, or did so far, in the text report and in --json. */
+/* Reports on all processes, ended or not, as text and in --json. */
 static void report_processes(struct job *job)
 {
     const char *json = job->values->json;
@@ -516,7 +515,7 @@ static void report_interim(void *user)
 {
     struct job *job = user;
 
-    tms_say("%s: %s still runs, after %.1f s; blocks that are open are judged as far as they got",
+    tms_say("%s: %s still runs, after %.1f s; open blocks are judged up to this point",
             job->watched.late ? "report after SIGTERM" : "report on demand", job->watched.command,
             job->watched.seconds);
     report_processes(job);
@@ -554,7 +553,7 @@ static const char *mode_of(const struct job *job)
     return "record";
 }
 
-/* For TMESIS_RT_PREDICT: what the engines that look at locks alone would look at. */
+/* For TMESIS_RT_PREDICT: what is predicted inside the program. */
 static unsigned predicted_inside(const struct job *job)
 {
     static const struct {
@@ -601,7 +600,8 @@ static int run_job(struct job *job, const struct tms_operands *operands)
     return status;
 }
 
-/* ---- who decides where -------------------------------------------------------------------- */
+/* ---- which engine runs where --------------------------------------------------------------------
+ */
 
 static void settle_settings(struct job *job)
 {
@@ -616,7 +616,7 @@ static void settle_settings(struct job *job)
     job->settings.suppressions = job->suppress.list;
 }
 
-/* A judgement is shown with what it is about. */
+/* `judge` alone implies the engines whose findings it judges. */
 static const char *wanted_engines(const struct job *job)
 {
     const char *engines = job->values->engines;
@@ -624,7 +624,7 @@ static const char *wanted_engines(const struct job *job)
     return strcmp(engines, TMS_JUDGE) == 0 ? TMS_DEFAULT_ENGINES : engines;
 }
 
-/* False after a sentence: what is asked for contradicts itself. */
+/* False after a sentence: the options contradict each other. */
 static bool choose_status(struct job *job)
 {
     const struct values *values = job->values;
@@ -634,15 +634,15 @@ static bool choose_status(struct job *job)
         return false;
     }
     if (values->strict && job->fail_on.level > TMS_LEVEL_NOTE) {
-        tms_say("--strict counts every block that was cut, --fail-on=%s does not; leave one of "
-                "them out",
+        tms_say("--strict counts every block that was cut, --fail-on=%s does not; use one of "
+                "them",
                 values->predicting.fail_on);
         return false;
     }
     return tms_predicting_levels(&values->predicting, &job->fail_on, wanted_engines(job));
 }
 
-/* Before the program runs: can what is to be written be written, and replaces no input? */
+/* Before the program runs: can the outputs be written, and do they replace no input? */
 static bool outputs_are_good(const struct values *values, const char *program)
 {
     const struct tms_operands inputs = {&program, 1};
@@ -675,8 +675,8 @@ static bool choose_engines(struct job *job)
     }
     bool any = tms_engine_plan_locks(&job->locks, list, left_out);
     if (job->preload[0] != '\0' && left_out[0] != '\0' && (!any || !values->common.quiet)) {
-        tms_say("of use only where memory is watched, in programs built with tmesis cc%s: %s",
-                any ? ", and left out otherwise" : "", left_out);
+        tms_say("engines that need memory accesses, and so a program built with tmesis cc%s: %s",
+                any ? ", left out" : "", left_out);
     }
     return any || job->preload[0] == '\0';
 }
@@ -688,7 +688,7 @@ static bool choose_schedule(struct job *job)
         return true;
     }
     if (job->values->watching.perturb.given) {
-        tms_say("--perturb is a schedule of its own; leave it or --schedule out");
+        tms_say("--perturb and --schedule can't be combined; use one of them");
         return false;
     }
     return tms_chosen_schedule_open(&job->schedule, job->values->schedule);
@@ -728,14 +728,14 @@ static bool can_be_many(const struct values *values)
 
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         if (others[i].given) {
-            tms_say("--%s is about a single run; leave it or --runs out", others[i].name);
+            tms_say("--%s is for a single run; it can't be combined with --runs", others[i].name);
             return false;
         }
     }
     return true;
 }
 
-/* The program was looked at, so that what is wrong with it or with the options has been said. */
+/* Program and options have been checked. */
 static int run_many(const struct job *job, const struct tms_operands *operands)
 {
     static const char *const own[] = {"runs",         "json",   "perturb",   "schedule",
@@ -797,10 +797,9 @@ const struct tms_command tms_command_run = {
     .about =
         "Runs PROGRAM and checks, while it runs, whether its atomic blocks were cut apart by other "
         "threads. Build it with tmesis cc or tmesis c++ to have its memory accesses watched; in "
-        "any "
-        "other dynamically linked program only locks and threads are. The program's own input and "
-        "output are untouched. The report goes to standard error when it ends. Everything after "
-        "PROGRAM is passed to it.\n\n"
+        "any other dynamically linked program only locks and threads are. The program's own input "
+        "and output are untouched. The report goes to standard error when it ends. Everything "
+        "after PROGRAM is passed to it.\n\n"
         "Exit status: that of PROGRAM (128 plus the signal number after a signal), but 66 if an "
         "error or a warning was observed (see --fail-on and --strict), 3 if the verdict is "
         "incomplete, 125 if PROGRAM could not be run and watched.",

@@ -174,7 +174,7 @@ int tms_bad_input(const struct tms_context *context, int code, const char *forma
     const char *why = tms_error(context);
 
     if (code == TMS_ERR_MALFORMED) {
-        return tms_bad("%s; --lenient goes on without such events", why);
+        return tms_bad("%s; --lenient skips such events", why);
     }
     if (code == TMS_ERR_SYNTAX && format != NULL) {
         return tms_bad("%s (read as %s because of --format)", why, format);
@@ -190,7 +190,7 @@ int tms_bad_output(const struct tms_context *context, int code, const char *path
         return TMS_EXIT_OK;
     }
     return tms_bad("%s%s", *why != '\0' ? why : tms_strerror(code),
-                   code == TMS_ERR_FORMAT && to == NULL ? "; --to names the format" : "");
+                   code == TMS_ERR_FORMAT && to == NULL ? "; name the format with --to" : "");
 }
 
 void tms_console_json_error(FILE *out, const char *path, const char *message)

@@ -34,7 +34,7 @@ int tms_bad_input(const struct tms_context *context, int code, const char *forma
 
 /*
  * Says why a trace can't be written to `path`; `to` is the value of --to. TMS_EXIT_BAD, or
- * quietly TMS_EXIT_OK if whoever read from standard output has gone.
+ * quietly TMS_EXIT_OK if the reader of standard output has closed it.
  */
 int tms_bad_output(const struct tms_context *context, int code, const char *path, const char *to);
 

@@ -24,7 +24,7 @@ struct file {
     const char *bytes;
     size_t size;
     bool privileged; /* set-user-ID or set-group-ID */
-    bool gains;      /* … of somebody else, so that it ignores the environment */
+    bool gains;      /* … of another user, so that it ignores the environment */
 };
 
 /* So many bytes from an offset on, NULL: the file has not as many. */
@@ -223,7 +223,8 @@ static enum tms_binary kind_of(const struct file *file)
     return kind_of_plain(file, elf);
 }
 
-/* ---- what else it tells ----------------------------------------------------------------- */
+/* ---- symbols and debug information
+ * ----------------------------------------------------------------- */
 
 static bool is_among(const char *name, const char *const *names)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What kind of program somebody wants to have watched, as far as its file tells: whether it has
- * the runtime in it, and if not, whether the library that does without can be loaded into it.
+ * What kind of program is to be watched, judging by its file: whether it contains the runtime, and
+ * if not, whether the preload library can be loaded into it.
  */
 #ifndef TMS_CLI_ELF_PROBE_H
 #define TMS_CLI_ELF_PROBE_H
@@ -20,7 +20,7 @@ enum tms_binary {
     TMS_BINARY_UNKNOWN,    /* not to be found or read */
 };
 
-/* What its file tells besides. */
+/* More facts about the file. */
 struct tms_binary_facts {
     bool symbols;       /* not stripped */
     bool lines;         /* debug information with source lines, here or in a file of its own */

@@ -60,7 +60,8 @@ static void check(const char *name)
         }
     }
     if (near != NULL) {
-        tms_say(PREFIX "%s in the environment is no variable of tmesis; did you mean " PREFIX "%s?",
+        tms_say(PREFIX "%s in the environment is not a variable of tmesis; did you mean " PREFIX
+                       "%s?",
                 name, near);
     }
 }

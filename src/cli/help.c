@@ -7,7 +7,7 @@
 #include "cli/option_table.h"
 
 #define HELP_COLUMN 28
-#define VARIABLES   "A variable named in brackets sets the option from the environment."
+#define VARIABLES   "The environment variable in parentheses sets the option, too."
 
 /* Returns the column it ends at. */
 static int write_spelling(FILE *out, const struct tms_option *option)

@@ -32,7 +32,7 @@ static bool wait_for_input(const sigset_t *signals, unsigned *ticks)
             return false;
         }
         if (++*ticks == SAY_AFTER) {
-            tms_say("waiting for the end of standard input, which every run is to read; "
+            tms_say("waiting for the end of standard input, which every run gets a copy of; "
                     "</dev/null gives them none");
         }
     }

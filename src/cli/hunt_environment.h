@@ -17,8 +17,8 @@ bool tms_hunt_input(const char *given, const char *directory, const sigset_t *si
                     char input[PATH_MAX]);
 
 /*
- * The machine, the time, and those variables of the environment that tell loader, C library and
- * tmesis what to do; others may hold secrets. A new object, NULL when memory is short.
+ * The machine, the time, and those environment variables that configure the loader, the C library
+ * and tmesis; others may contain secrets. A new object, NULL when memory is short.
  */
 json_t *tms_hunt_environment(void);
 

@@ -20,7 +20,8 @@
 #include "hunt/run_json.h"
 #include "hunt/run_record.h"
 
-#define RUN_LIMIT_FIRST 60.0 /* seconds of the first run, if nobody says how long all may take */
+#define RUN_LIMIT_FIRST 60.0 /* seconds of the first run, if there is no --timeout and no --time   \
+                              */
 #define RUN_LIMIT_LEAST 10.0 /* of the others: so many, or so many times the first */
 #define RUN_LIMIT_TIMES 10.0
 #define TICK            250000000L /* nanoseconds between looks at the clock */
@@ -128,7 +129,8 @@ static bool make_work(struct tms_hunting *hunting)
 
     if (length < 0 || (size_t)length >= sizeof(hunting->work) - 64 ||
         mkdtemp(hunting->work) == NULL) {
-        tms_say("no directory can be made in %s: %s; TMPDIR names another", base, strerror(errno));
+        tms_say("can't create a directory in %s: %s; set TMPDIR to another one", base,
+                strerror(errno));
         hunting->work[0] = '\0';
         return false;
     }
@@ -380,7 +382,7 @@ static void give_feedback(struct loop *loop, const struct slot *slot, const json
 
     if (plan->target_count > 0) {
         tms_chooser_feedback(&loop->hunting->chooser, slot->choice.text,
-                         tms_record_shows(record, plan->targets[0]));
+                             tms_record_shows(record, plan->targets[0]));
     }
 }
 

@@ -27,7 +27,7 @@ void tms_hunt_progress_start(struct tms_hunt_progress *progress, const struct tm
     progress->started = progress->last = now();
 }
 
-/* Seconds until the first of the limits is reached; below 0: nobody knows. */
+/* Seconds until the first of the limits is reached; below 0: unknown. */
 static double time_left(const struct tms_hunt_counts *counts, double passed, uint64_t runs,
                         double seconds)
 {

@@ -135,8 +135,8 @@ bool tms_hunt_source_open(struct tms_hunt_source *source, const char *path, bool
     }
     source->result = tms_run_json(whole);
     if (source->result == NULL) {
-        tms_say("%s is no result; expected is the directory of a hunt, or a file that run --json "
-                "or hunt --json wrote",
+        tms_say("%s is not a result; expected the directory of a hunt, or a file written by run "
+                "--json or hunt --json",
                 path);
         return false;
     }

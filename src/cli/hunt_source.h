@@ -24,7 +24,7 @@ struct tms_hunt_source {
 };
 
 /*
- * Reads it. `update`: what is learned is to be added, so nobody else may write there. False after a
+ * Reads it. `update`: it will be changed, so it is locked against other writers. False after a
  * sentence; tms_hunt_source_close is due in both cases.
  */
 bool tms_hunt_source_open(struct tms_hunt_source *source, const char *path, bool update);

@@ -249,7 +249,7 @@ static void remove_inside(const char *directory)
     mkdir(directory, 0700);
 }
 
-/* If the caller has died, nobody else removes what it had. */
+/* If the caller has died, nothing else removes its files. */
 static void remove_all(const char *directory, pid_t caller)
 {
     char above[PATH_MAX];

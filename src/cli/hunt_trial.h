@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One run of a program among many: `tmesis run` as a child process, with a limit of time, of which
- * nothing is left in the end.
+ * One run of a program among many: `tmesis run` as a child process with a time limit. No process of
+ * it survives.
  *
  * Between the two is a supervisor, a child of the caller in a process group of its own: the key
- * that interrupts a hunt reaches the hunt alone. It is a subreaper, so that what the program starts
- * and leaves behind, a daemon too, comes to it and is ended. If the caller dies, it ends the run.
+ * that interrupts a hunt reaches the hunt alone. It is a subreaper, so that it inherits all
+ * processes that outlive the program, even daemons, and kills them. If the caller dies, it ends the
+ * run.
  *
  * A run that takes too long gets SIGTERM, which `tmesis run` passes on and reports about; then the
  * program is killed, and last `tmesis run`.

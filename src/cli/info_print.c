@@ -49,7 +49,7 @@ static size_t length_figures(const struct tms_survey *survey, struct figure *fig
         {"finished", NULL, survey->finished},
         {"min", NULL, survey->shortest},
         {"median", NULL, tms_survey_quantile(survey, 0.5)},
-        {"p90", "90 % are no longer", tms_survey_quantile(survey, 0.9)},
+        {"p90", "90 % are at most this long", tms_survey_quantile(survey, 0.9)},
         {"max", NULL, survey->longest},
     };
 
@@ -331,7 +331,7 @@ static bool print_listing(const struct tms_inventory *inventory, const struct li
 
 static void print_state(const struct tms_inventory *inventory)
 {
-    const char *whole = inventory->loss == NULL ? "yes" : "as far as it goes";
+    const char *whole = inventory->loss == NULL ? "yes" : "as far as it was read";
 
     print_line("well_formed", NULL, inventory->complaint == NULL ? whole : "no");
     if (inventory->complaint != NULL) {

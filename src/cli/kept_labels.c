@@ -105,9 +105,9 @@ bool tms_kept_take(struct tms_kept *kept, const struct tms_checking *checking)
 void tms_kept_write(const struct tms_kept *kept, FILE *out)
 {
     if (kept->count > 0) {
-        fputs(
-            "#\n# Kept, though blocks of these were cut: data was affected, so they need a fix.\n",
-            out);
+        fputs("#\n# Kept although blocks with these labels were cut: data was affected, so they "
+              "need a fix.\n",
+              out);
     }
     for (size_t i = 0; i < kept->count; i++) {
         fprintf(out, "#   %s (%s)\n", kept->list[i].reason, kept->list[i].id);

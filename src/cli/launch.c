@@ -155,7 +155,7 @@ static int read_failure(int from)
     return got == sizeof(error) ? error : 0;
 }
 
-/* What the system says, where that is not of another file or of a permission nobody can give. */
+/* The system's reason, unless it is about another file or a permission that can't be given. */
 static const char *reason_of(const char *program, int error)
 {
     struct stat status;
@@ -166,7 +166,7 @@ static const char *reason_of(const char *program, int error)
     if (S_ISDIR(status.st_mode)) {
         return strerror(EISDIR);
     }
-    return error == ENOENT ? "what is to run it (its #! line, or the loader) is not there"
+    return error == ENOENT ? "its interpreter (of the #! line) or its loader does not exist"
                            : strerror(error);
 }
 

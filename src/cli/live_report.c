@@ -181,7 +181,7 @@ static void write_report(struct tms_on_demand *demand)
     }
     demand->wanted = demand->late = false;
     if (writer < 0) {
-        tms_say("no report can be written now: %s", strerror(errno));
+        tms_say("can't write a report now: %s", strerror(errno));
         return;
     }
     demand->writer = writer;

@@ -58,7 +58,7 @@ static const struct tms_command *find_command(const char *name)
     if (near != NULL) {
         tms_say("there is no command \"%s\"; did you mean %s?", name, near);
     } else {
-        tms_say("there is no command \"%s\"; tmesis --help lists those there are", name);
+        tms_say("there is no command \"%s\"; tmesis --help lists all commands", name);
     }
     return NULL;
 }

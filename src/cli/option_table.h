@@ -15,13 +15,13 @@ const struct tms_option *tms_option_at(const struct tms_command *command, size_t
 void tms_option_variable(const struct tms_option *option, char *out, size_t size);
 
 /*
- * Puts the value that `text` stands for into its field; false after saying what is accepted.
+ * Stores the value that `text` denotes in its field; false after saying what is accepted.
  * `shown` is how the user spelt the option, or its environment variable.
  */
 bool tms_option_set(const struct tms_option *option, void *values, const char *text,
                     const char *shown);
 
-/* The option stood without a value: false if its type needs one. */
+/* The option was given without a value: false if its type needs one. */
 bool tms_option_set_bare(const struct tms_option *option, void *values);
 
 /* The words of a list, with commas between. */

@@ -15,7 +15,7 @@
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define COMMON(field) offsetof(struct tms_common, field)
 
-/* Prefix of the options of a raw command, which tells them from those of the other program. */
+/* Prefix of the options of a raw command, to distinguish them from the other program's. */
 #define RAW_PREFIX "tmesis-"
 
 /* ---- words ---------------------------------------------------------------------------- */
@@ -379,7 +379,7 @@ static bool parse_long(struct parse *parse, const char *name)
     return unknown_option(parse->command, shown + 2);
 }
 
-/* -q, -o FILE, -oFILE; flags may stand together. */
+/* -q, -o FILE, -oFILE; flags may be combined. */
 static bool parse_letters(struct parse *parse, const char *letters)
 {
     for (; *letters != '\0'; letters++) {

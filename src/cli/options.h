@@ -55,7 +55,7 @@ enum tms_option_type {
 
 struct tms_maybe {
     bool given;
-    const char *value; /* NULL: the option stood alone */
+    const char *value; /* NULL: the option had none */
 };
 
 struct tms_option;

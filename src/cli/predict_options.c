@@ -136,7 +136,7 @@ bool tms_predicting_levels(const struct tms_predicting *predicting,
                            const struct tms_fail_on *fail_on, const char *engines)
 {
     if (tms_fail_on_by_level(fail_on) && !tms_predicting_judges(engines)) {
-        tms_say("--fail-on=%s needs the engine " TMS_JUDGE ", which --engine=%s leaves out",
+        tms_say("--fail-on=%s needs the engine " TMS_JUDGE ", which is not in --engine=%s",
                 predicting->fail_on, engines);
         return false;
     }

@@ -66,10 +66,10 @@ bool tms_preflight_watchable(const char *program, bool quiet)
     tms_binary_look(program, &facts);
     if (kind == TMS_BINARY_FOREIGN || !facts.starts_others) {
         tms_say("%s was not built with tmesis cc%s, so there is nothing to watch: build it with "
-                "`tmesis cc` or `tmesis c++` in the place of the compiler%s",
+                "`tmesis cc` or `tmesis c++` instead of the compiler%s",
                 program, why[kind],
                 kind == TMS_BINARY_PLAIN
-                    ? ", or have only its locks looked at, with tmesis run --engine sidetrack"
+                    ? ", or check only its locks with tmesis run --engine sidetrack"
                     : "");
         return false;
     }
@@ -87,7 +87,7 @@ static const char *obstacle_of(enum tms_binary kind)
     static const char *const obstacles[TMS_BINARY_UNKNOWN + 1] = {
         [TMS_BINARY_STATIC] = "it is linked statically, so no library can be loaded into it",
         [TMS_BINARY_PRIVILEGED] = "it is set-user-ID, set-group-ID or has capabilities, and the "
-                                  "system loads no libraries of others into such programs",
+                                  "system loads no foreign libraries into such programs",
         [TMS_BINARY_FOREIGN] = "it is not a program for x86-64",
         [TMS_BINARY_OTHER_LIBC] = "it uses a C library other than glibc, with which the library "
                                   "that would watch it can't be loaded",
@@ -96,7 +96,7 @@ static const char *obstacle_of(enum tms_binary kind)
     return obstacles[kind];
 }
 
-static void tell_preload(const char *program, enum tms_binary kind)
+static void remark_preload(const char *program, enum tms_binary kind)
 {
     if (kind == TMS_BINARY_SCRIPT) {
         tms_say("%s is a script: the programs that it starts are watched, but only the locks and "
@@ -121,7 +121,7 @@ bool tms_preflight_preload(const char *program, bool quiet, char preload[PATH_MA
     }
     if (obstacle_of(kind) != NULL) {
         tms_say("%s was not built with tmesis cc, and %s; build it with `tmesis cc` or "
-                "`tmesis c++` in the place of the compiler",
+                "`tmesis c++` instead of the compiler",
                 program, obstacle_of(kind));
         return false;
     }
@@ -131,7 +131,7 @@ bool tms_preflight_preload(const char *program, bool quiet, char preload[PATH_MA
     }
     memcpy(preload, files.preload, PATH_MAX);
     if (!quiet) {
-        tell_preload(program, kind);
+        remark_preload(program, kind);
     }
     return true;
 }

@@ -59,7 +59,7 @@ bool tms_remains_open(struct tms_remains *remains, const struct tms_watched *wat
         return fail("out of memory");
     }
     if (!remains->spool.running && tms_watched_runs(watched, &remains->spool.header)) {
-        tms_say("%s still runs, and is left out", remains->title);
+        tms_say("%s still runs, and is not reported", remains->title);
         return false;
     }
     if (tms_spool_names_open(&remains->names, &remains->spool, remains->context) != TMS_OK) {
@@ -136,8 +136,8 @@ static void warn_of_library(const char *path)
             tms_say_begin();
             tms_console_name(stderr, name);
             fprintf(stderr,
-                    " is loaded: %s are not seen, and what is predicted against the order that "
-                    "they make can't happen\n",
+                    " is loaded: %s are not seen, so a prediction that contradicts their "
+                    "order can't happen\n",
                     own_locks[i].what);
         }
     }
@@ -170,8 +170,8 @@ void tms_remains_bad(const struct tms_remains *remains, int code)
 void tms_remains_advise(const struct tms_watched *watched)
 {
     tms_say(
-        "nothing that is meant to be atomic was seen, so this says nothing about %s: mark blocks "
-        "with TMESIS_ATOMIC (tmesis/annotate.h), name functions with --atomic=PATTERN, or take in "
+        "no block that is meant to be atomic was seen, so this says nothing about %s: mark blocks "
+        "with TMESIS_ATOMIC (tmesis/annotate.h), name functions with --atomic=PATTERN, or include "
         "thread start functions with --atomic=@threads",
         watched->command);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one process of a watched run left behind, opened and ready to be named. */
+/* The spool of one process of a watched run, opened and ready to be named. */
 #ifndef TMS_CLI_PROCESS_RESULT_H
 #define TMS_CLI_PROCESS_RESULT_H
 

@@ -59,7 +59,7 @@ static int run_once(struct tms_program_runs *runs, const struct tms_program_opti
         return TMS_EXIT_BAD;
     }
     if (watched->status != 0) {
-        tms_say("%s, run %zu: it ended with status %d; what it did until then counts",
+        tms_say("%s, run %zu: it ended with status %d; its events until then count",
                 watched->command, runs->count, watched->status);
     }
     for (size_t i = 0; i < watched->spool_count; i++) {

@@ -10,38 +10,38 @@
 
 /* ---- why ------------------------------------------------------------------------------ */
 
-struct telling {
+struct writer {
     FILE *out;
     const struct tms_context *names;
 };
 
-static void write_name(const struct telling *telling, enum tms_class cls, uint32_t id)
+static void write_name(const struct writer *writer, enum tms_class cls, uint32_t id)
 {
     char number[TMS_NUMBER_SIZE];
 
-    tms_console_name(telling->out, tms_name(telling->names, cls, id, number));
+    tms_console_name(writer->out, tms_name(writer->names, cls, id, number));
 }
 
 /* "B's withdraw", "B's block begun at event 5", "B's event 7 outside any block" */
-static void write_transaction(const struct telling *telling,
+static void write_transaction(const struct writer *writer,
                               const struct tms_transaction *transaction)
 {
-    write_name(telling, TMS_CLASS_THREAD, transaction->thread);
+    write_name(writer, TMS_CLASS_THREAD, transaction->thread);
     if (transaction->unary) {
-        fprintf(telling->out, "'s event %" PRIu64 " outside any block", transaction->begin_event);
+        fprintf(writer->out, "'s event %" PRIu64 " outside any block", transaction->begin_event);
     } else if (transaction->label == 0) {
-        fprintf(telling->out, "'s block begun at event %" PRIu64, transaction->begin_event);
+        fprintf(writer->out, "'s block begun at event %" PRIu64, transaction->begin_event);
     } else {
-        fputs("'s ", telling->out);
-        write_name(telling, TMS_CLASS_LABEL, transaction->label);
+        fputs("'s ", writer->out);
+        write_name(writer, TMS_CLASS_LABEL, transaction->label);
     }
 }
 
-static void write_thing(const struct telling *telling, const struct tms_step *step)
+static void write_thing(const struct writer *writer, const struct tms_step *step)
 {
-    fputs(tms_class_text(step->on_class), telling->out);
-    fputc(' ', telling->out);
-    write_name(telling, step->on_class, step->on);
+    fputs(tms_class_text(step->on_class), writer->out);
+    fputc(' ', writer->out);
+    write_name(writer, step->on_class, step->on);
 }
 
 static bool same_transaction(const struct tms_transaction *a, const struct tms_transaction *b)
@@ -50,22 +50,22 @@ static bool same_transaction(const struct tms_transaction *a, const struct tms_t
 }
 
 /* By whom and on what: the step that leaves the transaction, and the one that comes back. */
-static void write_cut(const struct telling *telling, const struct tms_finding *finding)
+static void write_cut(const struct writer *writer, const struct tms_finding *finding)
 {
     const struct tms_step *out = &finding->cycle[0];
     const struct tms_step *back = &finding->cycle[finding->cycle_length - 1];
 
-    fputs("cut by ", telling->out);
-    write_transaction(telling, &out->to);
+    fputs("cut by ", writer->out);
+    write_transaction(writer, &out->to);
     if (!same_transaction(&out->to, &back->from)) {
-        fputs(finding->cycle_length > 3 ? " … " : " and ", telling->out);
-        write_transaction(telling, &back->from);
+        fputs(finding->cycle_length > 3 ? " … " : " and ", writer->out);
+        write_transaction(writer, &back->from);
     }
-    fputs(", on ", telling->out);
-    write_thing(telling, out);
+    fputs(", on ", writer->out);
+    write_thing(writer, out);
     if (out->on_class != back->on_class || out->on != back->on) {
-        fputs(" and ", telling->out);
-        write_thing(telling, back);
+        fputs(" and ", writer->out);
+        write_thing(writer, back);
     }
 }
 
@@ -74,23 +74,23 @@ static char *reason_of(const struct tms_checking *checking, const struct tms_res
 {
     char *text = NULL;
     size_t size;
-    struct telling telling = {open_memstream(&text, &size), checking->context};
+    struct writer writer = {open_memstream(&text, &size), checking->context};
 
-    if (telling.out == NULL) {
+    if (writer.out == NULL) {
         return NULL;
     }
     if (finding->cycle_length > 0) {
-        write_cut(&telling, finding);
+        write_cut(&writer, finding);
     } else {
-        fprintf(telling.out, "cut by another thread (%s does not tell which)",
+        fprintf(writer.out, "cut by another thread (%s does not determine which)",
                 result->engine->name);
     }
     if (block->begin_event != finding->transaction.begin_event) {
-        fputs(", inside ", telling.out);
-        write_transaction(&telling, &finding->transaction);
+        fputs(", inside ", writer.out);
+        write_transaction(&writer, &finding->transaction);
     }
-    bool failed = ferror(telling.out);
-    failed = fclose(telling.out) != 0 || failed;
+    bool failed = ferror(writer.out);
+    failed = fclose(writer.out) != 0 || failed;
     if (failed) {
         free(text);
         return NULL;
@@ -215,7 +215,7 @@ void tms_drops_clear(struct tms_drops *drops)
 
 /* ---- the specification ---------------------------------------------------------------- */
 
-/* A label as a pattern is what a file says behind "not-atomic ". */
+/* A label as a pattern: the rest of a line after "not-atomic ". */
 static int exclude(struct tms_spec *spec, const char *label)
 {
     char *line = NULL;

@@ -32,7 +32,7 @@ struct tms_drops {
 /* Begins with another trace. False when memory is short, as in what follows. */
 bool tms_drops_trace(struct tms_drops *drops, const struct tms_checking *checking);
 
-/* Takes in the blocks that a finding with somebody to blame refutes. */
+/* Adds the blocks that a finding with a block at fault refutes. */
 bool tms_drops_add(struct tms_drops *drops, const struct tms_checking *checking,
                    const struct tms_result *result, const struct tms_finding *finding,
                    size_t round);

@@ -30,7 +30,7 @@ void tms_words_show(const struct tms_words *words);
 /* Is there such a program, by its path or on PATH? */
 bool tms_program_exists(const char *name);
 
-/* The path of this very program, behind all links; false if the system does not tell. */
+/* The path of this program with all links resolved; false if it is unknown. */
 bool tms_program_self(char *path, size_t size);
 
 /*

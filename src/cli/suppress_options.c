@@ -79,7 +79,7 @@ void tms_suppress_warn(const struct tms_suppress *suppress)
     for (size_t i = 0;
          suppress->list != NULL && (rule = tms_suppressions_unused(suppress->list, i)) != NULL;
          i++) {
-        tms_say("nothing was seen that matches the suppression %s", rule);
+        tms_say("no finding matches the suppression %s", rule);
     }
 }
 
@@ -103,59 +103,59 @@ bool tms_suppress_spares(const struct tms_suppressing *suppressing,
 
 /* ---- findings as rules ---------------------------------------------------------------- */
 
-struct telling {
+struct writer {
     FILE *out;
     const struct tms_context *names;
 };
 
-static void write_name(const struct telling *telling, enum tms_class cls, uint32_t id)
+static void write_name(const struct writer *writer, enum tms_class cls, uint32_t id)
 {
     char number[TMS_NUMBER_SIZE];
 
-    tms_console_name(telling->out, tms_name(telling->names, cls, id, number));
+    tms_console_name(writer->out, tms_name(writer->names, cls, id, number));
 }
 
-static void write_block(const struct telling *telling, const struct tms_finding *finding)
+static void write_block(const struct writer *writer, const struct tms_finding *finding)
 {
     const struct tms_transaction *block = finding->refuted_count > 0
                                               ? &finding->refuted[finding->refuted_count - 1]
                                               : &finding->transaction;
 
     if (block->unary) {
-        fputs("an event outside any block", telling->out);
+        fputs("an event outside any block", writer->out);
     } else if (block->label == 0) {
-        fputs("a block without a label", telling->out);
+        fputs("a block without a label", writer->out);
     } else {
-        write_name(telling, TMS_CLASS_LABEL, block->label);
+        write_name(writer, TMS_CLASS_LABEL, block->label);
     }
 }
 
 /* What the block was cut on: that of a judgement, or the first of the cycle or the schedule. */
-static void write_subject(const struct telling *telling, const struct tms_finding *finding)
+static void write_subject(const struct writer *writer, const struct tms_finding *finding)
 {
     const struct tms_judgement *judgement = finding->judgement;
 
     if (judgement != NULL && judgement->variable != 0) {
-        fputs(", ", telling->out);
-        write_name(telling, TMS_CLASS_VARIABLE, judgement->variable);
+        fputs(", ", writer->out);
+        write_name(writer, TMS_CLASS_VARIABLE, judgement->variable);
         if (judgement->other != 0) {
-            fputs(" and ", telling->out);
-            write_name(telling, TMS_CLASS_VARIABLE, judgement->other);
+            fputs(" and ", writer->out);
+            write_name(writer, TMS_CLASS_VARIABLE, judgement->other);
         }
     } else if (judgement != NULL && judgement->lock != 0) {
-        fputs(", lock ", telling->out);
-        write_name(telling, TMS_CLASS_LOCK, judgement->lock);
+        fputs(", lock ", writer->out);
+        write_name(writer, TMS_CLASS_LOCK, judgement->lock);
     } else if (finding->cycle_length > 0 && finding->cycle[0].on != 0) {
         enum tms_class cls = (enum tms_class)finding->cycle[0].on_class;
-        fprintf(telling->out, ", %s ", tms_class_text(cls));
-        write_name(telling, cls, finding->cycle[0].on);
+        fprintf(writer->out, ", %s ", tms_class_text(cls));
+        write_name(writer, cls, finding->cycle[0].on);
     }
 }
 
 void tms_suppress_describe(FILE *out, const struct tms_context *names,
                            const struct tms_finding *finding)
 {
-    const struct telling telling = {out, names};
+    const struct writer writer = {out, names};
     const struct tms_judgement *judgement = finding->judgement;
 
     fputs(judgement != NULL ? tms_level_text(judgement->level)
@@ -165,8 +165,8 @@ void tms_suppress_describe(FILE *out, const struct tms_context *names,
         fprintf(out, " (%s)", tms_evidence_text(finding->evidence));
     }
     fputs(": ", out);
-    write_block(&telling, finding);
-    write_subject(&telling, finding);
+    write_block(&writer, finding);
+    write_subject(&writer, finding);
     if (judgement != NULL) {
         fprintf(out, ", %s", tms_pattern_text(judgement->pattern));
     }
@@ -189,7 +189,7 @@ void tms_suppress_take(struct tms_suppress *suppress, const struct tms_analysis 
          suppress->lines != NULL && (result = tms_analysis_result(analysis, i)) != NULL; i++) {
         for (size_t j = 0; j < result->finding_count + result->known + result->suppressed; j++) {
             const struct tms_finding *finding = &result->findings[j];
-            /* The rule for a finding that stands for another one suppresses both. */
+            /* The rule for a finding that replaces another one suppresses both. */
             if (finding->judged == NULL && finding->same_as == NULL &&
                 is_new(suppress, finding->id)) {
                 fputs("\n# ", suppress->lines);
@@ -217,7 +217,7 @@ int tms_suppress_write(struct tms_suppress *suppress, const char *command)
     }
     fprintf(file.stream.out, "# Findings of ");
     tms_console_name(file.stream.out, command);
-    fputs("\n# With --suppress=FILE none of them is reported: delete those that should be.\n",
+    fputs("\n# --suppress=FILE suppresses all of them: delete the rules of those to be reported.\n",
           file.stream.out);
     fwrite(suppress->text, 1, suppress->size, file.stream.out);
     return tms_new_file_close(&file);

@@ -31,7 +31,7 @@ bool tms_runtime_find(struct tms_runtime_files *files, char *why, size_t size)
     char self[PATH_MAX], directory[2 * PATH_MAX];
 
     if (!tms_program_self(self, sizeof(self))) {
-        snprintf(why, size, "can't tell where this program lies: /proc/self/exe is not readable");
+        snprintf(why, size, "can't find this program's directory: /proc/self/exe is not readable");
         return false;
     }
     *strrchr(self, '/') = '\0';
@@ -71,12 +71,12 @@ static void split(struct tms_words *words, const char *text)
     }
 }
 
-/* The names of compilers as they stand in file names, for C and for C++. */
+/* The names of compilers in file names, for C and for C++. */
 static const struct {
     const char *c, *cxx;
 } names[] = {{"clang", "clang++"}, {"gcc", "g++"}, {"cc", "c++"}};
 
-/* The word that is the compiler: others may stand before it (ccache), or be options (-m32). */
+/* The word that is the compiler: others may come before it (ccache), or be options (-m32). */
 static char **compiler_word(const struct tms_words *words)
 {
     size_t at = words->count - 1;
@@ -105,7 +105,7 @@ static bool derive_cxx(const struct tms_words *words)
     return false;
 }
 
-/* By its name if that tells, otherwise by what it says of itself. */
+/* By its name if that is known, otherwise by its --version. */
 static bool is_clang(const struct tms_words *words)
 {
     const char *name = last_part(*compiler_word(words));
@@ -164,7 +164,8 @@ bool tms_compiler_choose(struct tms_compiler *compiler, enum tms_language langua
 
     *why = '\0';
     if (!named) {
-        snprintf(why, size, "what goes with TMESIS_CC=%s for C++? TMESIS_CXX must say it",
+        snprintf(why, size,
+                 "there is no C++ compiler known for TMESIS_CC=%s; name it in TMESIS_CXX",
                  getenv("TMESIS_CC"));
         return false;
     }
@@ -174,10 +175,10 @@ bool tms_compiler_choose(struct tms_compiler *compiler, enum tms_language langua
         snprintf(why, size, "there is no %s compiler; install gcc or clang, or name one in %s",
                  spoken[language], language == TMS_LANGUAGE_C ? "TMESIS_CC" : "TMESIS_CXX");
     } else if (strncmp(last_part(program), "tmesis", 6) == 0) {
-        snprintf(why, size, "%s is %s, but must name the compiler behind it: gcc, clang …",
-                 variable, program);
+        snprintf(why, size, "%s is %s, but must name the real compiler: gcc, clang …", variable,
+                 program);
     } else if (!tms_program_exists(program)) {
-        snprintf(why, size, "there is no compiler %s; %s names it", program, variable);
+        snprintf(why, size, "there is no compiler %s, which %s names", program, variable);
     }
     compiler->language = language;
     compiler->clang = *why == '\0' && is_clang(words);
@@ -201,7 +202,8 @@ static void add_all(struct tms_words *words, const char *const *options)
 
 /*
  * Hooks that are added before inlining and name their function, in place of those that are added
- * after it. Functions of system headers have none: wherever libstdc++ lies, its path has the last.
+ * after it. Functions of system headers have none: the last word is part of every path of
+ * libstdc++.
  */
 #define HOOKS_OF_GCC                                                                               \
     "-finstrument-functions",                                                                      \
@@ -210,7 +212,7 @@ static void add_all(struct tms_words *words, const char *const *options)
 #define HOOKS_OF_CLANG                                                                             \
     "-finstrument-functions", "-mllvm", "-tsan-instrument-func-entry-exit=0", "-Xclang",           \
         "-include", "-Xclang", LIBSTDCXX
-#define LIBSTDCXX "libstdcxx.h" /* stands for the path of that file */
+#define LIBSTDCXX "libstdcxx.h" /* replaced by the path of that file */
 
 #define OPTIONS(...) ((const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
 #define NONE_GCC     OPTIONS("-fno-inline", NAMES_OF_GCC)

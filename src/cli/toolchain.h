@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What programs are built with: the compiler that stands behind `tmesis cc`, the flags that it
- * gets, and the files of the runtime. The wrapper (cmd_cc.c) and the doctor use them.
+ * What programs are built with: the compiler that `tmesis cc` calls, the flags that it gets, and
+ * the files of the runtime. The wrapper (cmd_cc.c) and the doctor use them.
  */
 #ifndef TMS_CLI_TOOLCHAIN_H
 #define TMS_CLI_TOOLCHAIN_H
@@ -56,7 +56,7 @@ void tms_compiler_add_options(const struct tms_compiler *compiler,
 void tms_compiler_add_hidden(const struct tms_compiler *compiler,
                              const struct tms_runtime_files *files, struct tms_words *words);
 
-/* The runtime, in front of all that is linked, and what it needs itself, behind it. */
+/* The runtime, before everything else that is linked, and its own libraries, after it. */
 void tms_runtime_add(const struct tms_runtime_files *files, struct tms_words *words);
 void tms_runtime_add_needs(struct tms_words *words);
 

@@ -26,7 +26,7 @@
 #define SPEC_FILE    "specification"
 #define SCHEDULE     "schedule"
 #define MEMORY_FILES "/dev/shm"
-#define ALONG_MOST   (UINT64_C(1) << 28) /* bytes of what nobody asked to have recorded */
+#define ALONG_MOST   (UINT64_C(1) << 28) /* bytes of a recording that the user did not ask for */
 
 /* ---- the directory ----------------------------------------------------------------------- */
 
@@ -59,8 +59,8 @@ static int make_directory(struct tms_watched *watched, const char *mode)
 
     if (length < 0 || (size_t)length >= sizeof(watched->directory) - 64 ||
         !tms_cleanup_make_directory(watched->directory)) {
-        tms_say("no directory can be made in %s: %s; TMPDIR names another", tms_watch_base(mode),
-                strerror(errno));
+        tms_say("can't create a directory in %s: %s; set TMPDIR to another one",
+                tms_watch_base(mode), strerror(errno));
         watched->directory[0] = '\0';
         return TMS_EXIT_WATCH_BAD;
     }
@@ -146,7 +146,8 @@ static bool gather_sources(const struct tms_given *given, char *list, size_t siz
     return true;
 }
 
-/* A line that means the pattern: "#" behind a blank would be a comment, and ends would be cut. */
+/* A line for the pattern: "#" after a blank would start a comment, and outer blanks would be cut.
+ */
 static void write_rule(FILE *out, bool atomic, const char *pattern)
 {
     size_t length = strlen(pattern);
@@ -212,10 +213,11 @@ const char *tms_word_memory(size_t index)
     return index < 2 ? words[index] : NULL;
 }
 
-/* ---- what the runtime is told ------------------------------------------------------------- */
+/* ---- the configuration of the runtime
+ * ------------------------------------------------------------- */
 
-/* The variables of src/protocol/config.h, and the texts behind them. */
-struct told {
+/* The variables of src/protocol/config.h, and the storage of their texts. */
+struct runtime_config {
     struct tms_rt_config config;
     char spool[PATH_MAX], spec[PATH_MAX], schedule[PATH_MAX], atomic[128], size[24], seed[24],
         report_on[12], predict[24];
@@ -241,60 +243,61 @@ bool tms_watch_seed(const struct tms_maybe *perturb, uint64_t *seed)
 }
 
 /* A program may go to another directory before it starts a child: the schedule is copied. */
-static int tell_schedule(struct told *told, struct tms_watched *watched,
-                         const struct tms_watching *watching)
+static int configure_schedule(struct runtime_config *runtime, struct tms_watched *watched,
+                              const struct tms_watching *watching)
 {
     if (watching->perturb.given) {
         if (!tms_watch_seed(&watching->perturb, &watched->seed)) {
             return TMS_EXIT_WATCH_BAD;
         }
-        snprintf(told->seed, sizeof(told->seed), "%llu", (unsigned long long)watched->seed);
-        told->config.perturb = told->seed;
+        snprintf(runtime->seed, sizeof(runtime->seed), "%llu", (unsigned long long)watched->seed);
+        runtime->config.perturb = runtime->seed;
     }
     if (watching->schedule != NULL) {
         watched->seed = watching->schedule->schedule.seed;
-        path_in(watched, SCHEDULE, told->schedule);
-        told->config.schedule = told->schedule;
-        return tms_chosen_schedule_write(watching->schedule, told->schedule) ? TMS_EXIT_OK
-                                                                             : TMS_EXIT_WATCH_BAD;
+        path_in(watched, SCHEDULE, runtime->schedule);
+        runtime->config.schedule = runtime->schedule;
+        return tms_chosen_schedule_write(watching->schedule, runtime->schedule)
+                   ? TMS_EXIT_OK
+                   : TMS_EXIT_WATCH_BAD;
     }
     return TMS_EXIT_OK;
 }
 
-static int tell(struct told *told, struct tms_watched *watched, const struct tms_watching *watching,
-                const struct tms_manner *manner)
+static int configure(struct runtime_config *runtime, struct tms_watched *watched,
+                     const struct tms_watching *watching, const struct tms_manner *manner)
 {
     bool along = strcmp(manner->mode, "along") == 0;
     uint64_t size = watching->max_size != 0 ? watching->max_size : along ? ALONG_MOST : 0;
     bool has_spec;
 
-    path_in(watched, "%p" SPOOL_ENDING, told->spool);
-    path_in(watched, SPEC_FILE, told->spec);
-    told->config.spool = told->spool;
-    told->config.split = watching->split;
-    told->config.full = watching->full ? "1" : NULL;
-    told->config.exact_races = watching->exact_races ? "1" : NULL;
-    told->config.memory =
+    path_in(watched, "%p" SPOOL_ENDING, runtime->spool);
+    path_in(watched, SPEC_FILE, runtime->spec);
+    runtime->config.spool = runtime->spool;
+    runtime->config.split = watching->split;
+    runtime->config.full = watching->full ? "1" : NULL;
+    runtime->config.exact_races = watching->exact_races ? "1" : NULL;
+    runtime->config.memory =
         watching->memory != NULL && strcmp(watching->memory, "off") == 0 ? "0" : NULL;
-    if (!gather_sources(&watching->rules, told->atomic, sizeof(told->atomic)) ||
-        pass_rules(&watching->rules, told->spec, &has_spec) != TMS_EXIT_OK) {
+    if (!gather_sources(&watching->rules, runtime->atomic, sizeof(runtime->atomic)) ||
+        pass_rules(&watching->rules, runtime->spec, &has_spec) != TMS_EXIT_OK) {
         return TMS_EXIT_WATCH_BAD;
     }
-    told->config.spec = has_spec ? told->spec : NULL;
-    told->config.atomic = told->atomic[0] != '\0' ? told->atomic : NULL;
+    runtime->config.spec = has_spec ? runtime->spec : NULL;
+    runtime->config.atomic = runtime->atomic[0] != '\0' ? runtime->atomic : NULL;
     if (size != 0) {
-        snprintf(told->size, sizeof(told->size), "%llu", (unsigned long long)size);
-        told->config.max_size = told->size;
+        snprintf(runtime->size, sizeof(runtime->size), "%llu", (unsigned long long)size);
+        runtime->config.max_size = runtime->size;
     }
     if (manner->predict != 0) {
-        snprintf(told->predict, sizeof(told->predict), "%u", manner->predict);
-        told->config.predict = told->predict;
+        snprintf(runtime->predict, sizeof(runtime->predict), "%u", manner->predict);
+        runtime->config.predict = runtime->predict;
     }
     if (manner->report_inside) {
-        snprintf(told->report_on, sizeof(told->report_on), "%d", manner->report_signal);
-        told->config.report_on = told->report_on;
+        snprintf(runtime->report_on, sizeof(runtime->report_on), "%d", manner->report_signal);
+        runtime->config.report_on = runtime->report_on;
     }
-    return tell_schedule(told, watched, watching);
+    return configure_schedule(runtime, watched, watching);
 }
 
 /* ---- spools ------------------------------------------------------------------------------- */
@@ -426,8 +429,8 @@ static void look_at_strays(struct tms_watched *watched, const char *path)
             if (tms_binary_kind(record->path) == TMS_BINARY_WATCHED) {
                 tms_say_begin();
                 tms_console_name(stderr, record->path);
-                fputs(" was started with an environment of its own, without the variables that "
-                      "have it watched\n",
+                fputs(" was started with an environment that lacks the variables of tmesis, so it "
+                      "was not watched\n",
                       stderr);
                 watched->unwatched = true;
             }
@@ -457,7 +460,7 @@ static void count_processes(struct tms_watched *watched)
         }
     }
     if (found < made && !watched->unwatched) {
-        tms_say("%llu of %llu child processes left no recording, so nothing is known of them",
+        tms_say("%llu of %llu child processes left no recording, so nothing is known about them",
                 (unsigned long long)(made - found), (unsigned long long)made);
         watched->unwatched = true;
     }
@@ -469,8 +472,8 @@ static void count_processes(struct tms_watched *watched)
 static int no_spool(const char *program)
 {
     tms_say("%s was not built with tmesis cc, so there was nothing to watch: build it with "
-            "`tmesis cc` or `tmesis c++` in the place of the compiler, and see tmesis doctor if "
-            "it was; or have only its locks looked at, with tmesis run --engine sidetrack",
+            "`tmesis cc` or `tmesis c++` instead of the compiler, and see tmesis doctor if "
+            "it was; or check only its locks with tmesis run --engine sidetrack",
             program);
     return TMS_EXIT_WATCH_BAD;
 }
@@ -492,9 +495,9 @@ static bool write_command(struct tms_watched *watched, const struct tms_operands
 
 static int no_privileges(const char *program)
 {
-    tms_say("%s is set-user-ID or set-group-ID, and such a program takes no orders from its "
-            "caller's environment, which is how the runtime gets them: watch a copy without these "
-            "bits, or run tmesis as its owner",
+    tms_say("%s is set-user-ID or set-group-ID, and such a program ignores the environment "
+            "variables that configure the runtime: watch a copy without these bits, or run tmesis "
+            "as its owner",
             program);
     return TMS_EXIT_WATCH_BAD;
 }
@@ -554,25 +557,25 @@ static int start(struct tms_watched *watched, const struct tms_rt_config *config
 int tms_watch(struct tms_watched *watched, const struct tms_watching *watching,
               const struct tms_manner *manner, const struct tms_operands *operands)
 {
-    struct told *told = calloc(1, sizeof(*told));
+    struct runtime_config *runtime = calloc(1, sizeof(*runtime));
 
     *watched = (struct tms_watched){.failures = -1};
-    if (told == NULL) {
+    if (runtime == NULL) {
         tms_say("out of memory");
         return TMS_EXIT_WATCH_BAD;
     }
     int status = write_command(watched, operands) ? make_directory(watched, manner->mode)
                                                   : TMS_EXIT_WATCH_BAD;
     if (status == TMS_EXIT_OK) {
-        told->config.mode = manner->mode;
-        told->config.blame = manner->blame ? NULL : "0";
-        told->config.judge = manner->judges ? "1" : NULL;
-        status = tell(told, watched, watching, manner);
+        runtime->config.mode = manner->mode;
+        runtime->config.blame = manner->blame ? NULL : "0";
+        runtime->config.judge = manner->judges ? "1" : NULL;
+        status = configure(runtime, watched, watching, manner);
     }
     if (status == TMS_EXIT_OK) {
-        open_failures(watched, told->spool);
-        status = start(watched, &told->config, manner, operands);
+        open_failures(watched, runtime->spool);
+        status = start(watched, &runtime->config, manner, operands);
     }
-    free(told);
+    free(runtime);
     return status;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program started and watched until its end, for `run` and `record`: the options that both have,
- * what the runtime inside the program is told (src/protocol/config.h), and the spools that it and
- * its child processes leave behind.
+ * Starts a program and watches it until its end, for `run` and `record`: the options of both, the
+ * configuration of the runtime inside the program (src/protocol/config.h), and the spools that it
+ * and its child processes write.
  *
- * Spools lie in a directory of their own, which is gone when the command is.
+ * Spools are in a temporary directory, which the command removes.
  */
 #ifndef TMS_CLI_WATCHED_RUN_H
 #define TMS_CLI_WATCHED_RUN_H
@@ -95,13 +95,14 @@ const char *tms_word_memory(size_t index);
 
 #define TMS_WATCH_SPOOL_ENDING ".spool"
 
-/* The variable by which one command tells another where spools are to be; programs don't get it. */
+/* The variable in which one command passes the directory for spools to another; programs don't get
+ * it. */
 #define TMS_WATCH_DIRECTORY "TMESIS_RT_DIRECTORY"
 
 /* The directory in which a command makes its own, for spools of that TMESIS_RT_MODE. */
 const char *tms_watch_base(const char *mode);
 
-/* What a run left, or leaves. */
+/* The state of a run, while it lasts and after it. */
 struct tms_watched {
     char directory[PATH_MAX]; /* "": none */
     char **spools;            /* paths: the program's own first, then its children's by process */
@@ -113,8 +114,8 @@ struct tms_watched {
     uint64_t seed;  /* of --perturb or --schedule */
     char *command;  /* its command line, as a shell would take it */
     int failures;   /* socket on which processes say that they can't be watched, -1: none */
-    bool unwatched; /* some process that was started left nothing to judge; this was said */
-    bool running;   /* it still does: what it and its child processes did until now counts */
+    bool unwatched; /* some process left nothing to judge; this was reported */
+    bool running;   /* it still runs: the events until now count */
     bool late;      /* although it got SIGTERM */
     size_t reports; /* that were written while it ran */
 };

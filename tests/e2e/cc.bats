@@ -187,7 +187,7 @@ ours() {
     ours prog
     TMESIS_CC=./through tms c++ plus.cpp
     [ "$status" -eq 2 ]
-    [ "$stderr" = "tmesis: what goes with TMESIS_CC=./through for C++? TMESIS_CXX must say it" ]
+    [ "$stderr" = "tmesis: there is no C++ compiler known for TMESIS_CC=./through; name it in TMESIS_CXX" ]
 }
 
 @test "as one word, for CC and CXX" {
@@ -248,7 +248,7 @@ ours() {
         for foe in address leak hwaddress memory undefined,address; do
             tms cc -fsanitize=$foe -c one.c
             [ "$status" -eq 2 ]
-            [[ $stderr == "tmesis: -fsanitize=${foe#undefined,} does not go with tmesis"* ]]
+            [[ $stderr == "tmesis: -fsanitize=${foe#undefined,} can't be combined with tmesis"* ]]
             tms cc -fsanitize=$foe one.o -o prog
             [ "$status" -eq 2 ]
         done
@@ -261,7 +261,7 @@ ours() {
         for how in -static -static-pie; do
             tms cc $how one.c -o prog
             [ "$status" -eq 2 ]
-            [[ $stderr == "tmesis: -static does not go with tmesis"* ]]
+            [[ $stderr == "tmesis: -static can't be combined with tmesis"* ]]
         done
         "$tmesis" cc -static -c one.c
         "$tmesis" c++ -static-libgcc -static-libstdc++ plus.cpp -o prog
@@ -359,10 +359,10 @@ C
     [[ $stderr == *'--tmesis-inline takes one of none, system, marked, all, not "some"'* ]]
     TMESIS_CC=nowhere/gcc tms cc one.c
     [ "$status" -eq 2 ]
-    [ "$stderr" = "tmesis: there is no compiler nowhere/gcc; TMESIS_CC names it" ]
+    [ "$stderr" = "tmesis: there is no compiler nowhere/gcc, which TMESIS_CC names" ]
     TMESIS_CC="$(dirname "$tmesis")/tmesis-cc" tms cc one.c
     [ "$status" -eq 2 ]
-    [[ $stderr == *"must name the compiler behind it"* ]]
+    [[ $stderr == *"must name the real compiler"* ]]
     run env PATH=/nowhere "$tmesis" cc one.c
     [ "$status" -eq 2 ]
     [[ $output == "tmesis: there is no C compiler; install gcc or clang"* ]]

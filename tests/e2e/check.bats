@@ -154,7 +154,7 @@ load common
 
 @test "a trace that is not well-formed is told of --lenient" {
     tms check bad.std
-    [[ $stderr == "tmesis: bad.std:2: "*"; --lenient goes on without such events" ]]
+    [[ $stderr == "tmesis: bad.std:2: "*"; --lenient skips such events" ]]
 }
 
 @test "a format that the trace is not in" {

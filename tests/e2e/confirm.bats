@@ -84,7 +84,7 @@ sys.exit(2)' "$id" "$1"
     tms confirm one.json
     [ "$status" -eq 1 ]
     [[ $output == AV-*"  deposit, balance: observed, with seed "* ]]
-    [[ $flat == *"the result is a single file, which stays as it is"* ]]
+    [[ $flat == *"the result is a single file, which is not changed"* ]]
     cmp one.json before.json
     tms replay -q one.json "${output%% *}"
     [[ $output == AV-*" of 1 run"* ]]
@@ -122,7 +122,7 @@ sys.exit(2)' "$id" "$1"
     echo '{}' >empty.json
     tms confirm empty.json
     [ "$status" -eq 2 ]
-    [[ $flat == *"empty.json is no result"* ]]
+    [[ $flat == *"empty.json is not a result"* ]]
     tms confirm out "$id" -- ./nothing
     [ "$status" -eq 2 ]
     [[ $flat == *"./nothing can't be started"* ]]
@@ -150,6 +150,6 @@ assert d["hunt"]["runs"] == 3 and d["hunt"]["hunts"][0]["strategy"] == "noise"'
     for option in --stats --report-on=USR1 --write-suppressions=rules; do
         tms run --runs=2 "$option" "$programs/work"
         [ "$status" -eq 125 ]
-        [[ $flat == *"is about a single run; leave it or --runs out"* ]]
+        [[ $flat == *"is for a single run; it can't be combined with --runs"* ]]
     done
 }

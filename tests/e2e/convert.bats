@@ -32,7 +32,7 @@ load common
     [ "$status" -eq 0 ]
     tms convert lost.std -
     [ "$status" -eq 2 ]
-    [[ $stderr == "tmesis: standard output: nothing says which format to write; "*"; --to names the format" ]]
+    [[ $stderr == "tmesis: standard output: nothing says which format to write; "*"; name the format with --to" ]]
     [ -z "$output" ]
 }
 
@@ -47,7 +47,7 @@ load common
 @test "what can't be chosen" {
     tms convert lost.std lost.txt
     [ "$status" -eq 2 ]
-    [[ $stderr == *"lost.txt: the extension does not say which format to write; "*"std (.std)"*"; --to names the format" ]]
+    [[ $stderr == *"lost.txt: the extension does not say which format to write; "*"std (.std)"*"; name the format with --to" ]]
     tms convert lost.std lost.rr
     [ "$status" -eq 2 ]
     [[ $stderr == *"can be read only"* ]]
@@ -103,7 +103,7 @@ load common
     for _ in {1..12}; do echo 'A|hop(x)'; done >many.std
     tms convert --lenient many.std out.std
     [ "$status" -eq 3 ]
-    [[ $stderr == *"12 lines were left out"*"out.std holds only part of the trace" ]]
+    [[ $stderr == *"12 lines were left out"*"out.std has only part of the trace" ]]
 }
 
 @test "a trace that was cut off: what was there, and status 3" {
@@ -111,7 +111,7 @@ load common
     head -c -12 whole.std.gz >part.gz
     tms convert part.gz out.std
     [ "$status" -eq 3 ]
-    [[ $stderr == *$'\ntmesis: out.std holds only part of the trace' ]]
+    [[ $stderr == *$'\ntmesis: out.std has only part of the trace' ]]
     [ "$(grep -c 'cut off' <<<"$stderr")" -eq 1 ]
     [ -e out.std ]
 }

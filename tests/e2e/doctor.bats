@@ -34,7 +34,7 @@ line() {
 @test "a missing compiler" {
     TMESIS_CC=nowhere/gcc TMESIS_CXX=g++ tms doctor
     [ "$status" -eq 2 ]
-    [ "$(line 'C compiler')" = "problem C compiler there is no compiler nowhere/gcc; TMESIS_CC names it " ]
+    [ "$(line 'C compiler')" = "problem C compiler there is no compiler nowhere/gcc, which TMESIS_CC names " ]
     [[ $(line 'C program') == skipped* ]]
     [[ $(line 'C++ program') == ok* ]]
     [[ $(line 'watched run') == skipped* ]]
@@ -63,7 +63,7 @@ line() {
 @test "no place to try things out" {
     TMPDIR=/nowhere tms doctor
     [ "$status" -eq 2 ]
-    [[ $(line 'C program') == *"set TMPDIR to a directory with room"* ]]
+    [[ $(line 'C program') == *"set TMPDIR to a directory with free space"* ]]
 }
 
 @test "too little room for addresses" {

@@ -22,7 +22,7 @@ load common
 @test "a level above note needs the engine that gives levels" {
     tms check --engine=frontier --fail-on=warning lost.std
     [ "$status" -eq 2 ]
-    [[ $stderr == *"--fail-on=warning needs the engine judge, which --engine=frontier leaves out"* ]]
+    [[ $stderr == *"--fail-on=warning needs the engine judge, which is not in --engine=frontier"* ]]
     tms run --engine=frontier --fail-on=error,predicted true
     [ "$status" -eq 125 ]
     tms check -q --engine=frontier --fail-on=note lost.std

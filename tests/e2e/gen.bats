@@ -40,7 +40,7 @@ print(*(trace[field] for field in sys.argv[1:]))' "${@:2}"
     for file in - a.txt nothing; do
         tms gen --events 50 -o $file
         [ "$status" -eq 2 ]
-        [[ $stderr != "tmesis: -:"* && $stderr == *"which format to write; "*"; --to names the format" ]]
+        [[ $stderr != "tmesis: -:"* && $stderr == *"which format to write; "*"; name the format with --to" ]]
         [ ! -e "$file" ]
     done
 }

@@ -120,7 +120,7 @@ END
     head -c -20 cut.tms >part.tms
     tms info part.tms
     [ "$status" -eq 3 ]
-    [[ $output == *"well formed "*" as far as it goes"*"the file is cut off within a section; "* ]]
+    [[ $output == *"well formed "*" as far as it was read"*"the file is cut off within a section; "* ]]
     tms info --json part.tms syntax.std not-there.std
     [ "$status" -eq 2 ]
     valid info

@@ -241,11 +241,11 @@ int main(void)
 END
     tms run ./start
     [ "$status" -eq 3 ]
-    [[ $flat == *'or take in thread start functions with --atomic=@threads'* ]]
+    [[ $flat == *'or include thread start functions with --atomic=@threads'* ]]
     rm start.done
     tms run --verbose --atomic=@threads --json=out.json ./start
     [ "$status" -eq 0 ]
-    [[ $flat == *'also those that begin a thread'* ]]
+    [[ $flat == *'also thread start functions'* ]]
     output=$(<out.json)
     of sidetrack 'r["verdict"] == "predicted" and r["complete"]'
     of judge '[(v["pattern"], v["level"], v["block"]["label"]) for v in r["violations"]] == [("lost-update", "error", "bump")]'

@@ -118,7 +118,7 @@ setup() {
     for program in ./futex ./futex-watched; do
         tms run $program fibre
         [ "$output" = $'on another stack\ndone' ]
-        [[ $flat == *'changes stacks by swapcontext: blocks of several fibres of one thread are not told apart'* ]]
+        [[ $flat == *'changes stacks by swapcontext: blocks of several fibres of one thread are not distinguished'* ]]
         tms run --quiet $program fibre
         [[ $flat != *swapcontext* ]]
     done
@@ -202,7 +202,7 @@ setup() {
     mkdir folder
     printf '#!/no/such/interpreter\n' >script
     chmod +x script
-    for what in './folder Is a directory' './script what is to run it (its #! line, or the loader) is not there' \
+    for what in './folder Is a directory' './script its interpreter (of the #! line) or its loader does not exist' \
         './missing No such file or directory'; do
         tms run --engine=sidetrack "${what%% *}"
         [ "$status" -eq 125 ]
@@ -210,21 +210,21 @@ setup() {
     done
     tms run --quiet --engine=sidetrack /bin/true
     [ "$status" -eq 3 ]
-    [[ $stderr == *'/bin/true: incomplete: '*'no function of /bin/true was seen to use a lock'* ]]
+    [[ $stderr == *'/bin/true: incomplete: '*'no function of /bin/true used a lock'* ]]
     tms run --engine=sidetrack /bin/true
     [[ $flat != *'The rest may contain'* ]]
     tms run --quiet --engine=sidetrack --atomic=nothing ./bank
     [ "$status" -eq 3 ]
-    [[ $stderr == *'nothing that is meant to be atomic was seen'* ]]
+    [[ $stderr == *'no block that is meant to be atomic was seen'* ]]
 }
 
 @test "engines that look at memory alone are left out" {
     tms run --engine=fasttrack ./bank
     [ "$status" -eq 125 ]
     [ -z "$output" ]
-    [[ $stderr == *'of use only where memory is watched, in programs built with tmesis cc: fasttrack' ]]
+    [[ $stderr == *'engines that need memory accesses, and so a program built with tmesis cc: fasttrack' ]]
     tms run --potential --json=bank.json ./bank
-    [[ $flat == *'and left out otherwise: blocks,reduction'* ]]
+    [[ $flat == *'built with tmesis cc, left out: blocks,reduction'* ]]
     output=$(<bank.json)
     query '[r["engine"] for r in d[0]["results"]] == ["frontier", "judge", "sidetrack", "goodlock"]'
 }

@@ -249,7 +249,7 @@ teardown() {
     tms run --atomic=nothing_of_that_name ./cut
     [ "$status" -eq 3 ]
     [[ $stderr == *'./cut: incomplete: no block '* ]]
-    [[ $flat == *'nothing that is meant to be atomic was seen'*'--atomic=PATTERN'* ]]
+    [[ $flat == *'no block that is meant to be atomic was seen'*'--atomic=PATTERN'* ]]
     [[ $flat == *nothing_of_that_name* ]]
 }
 
@@ -296,7 +296,7 @@ teardown() {
     [ "$status" -eq 125 ]
     tms record -o killed.tms ./cut kill
     [ "$status" -eq 137 ]
-    [[ $flat == *'killed.tms is not all that happened'* ]]
+    [[ $flat == *'killed.tms is incomplete'* ]]
     tms info killed.tms
     [ "$status" -eq 3 ]
     [[ $stderr == *'the process ended without warning'* ]]
@@ -389,6 +389,6 @@ END
     run "$tmesis" check -q shares.tms
     [ "$status" -eq 3 ] # well-formed, without a block
     run --separate-stderr "$tmesis" run -q --engine=frontier,sidetrack,goodlock ./shares
-    [[ $stderr == *'nothing that is meant to be atomic was seen'* ]]
+    [[ $stderr == *'no block that is meant to be atomic was seen'* ]]
     [ "$status" -eq 3 ]
 }

@@ -71,7 +71,7 @@ results() {
     query "$2"
 }
 
-still_runs='report on demand: .*server-.* still runs, after [0-9.]* s; blocks that are open'
+still_runs='report on demand: .*server-.* still runs, after [0-9.]* s; open blocks are'
 lost='✗ deposit() is not atomic: an update of balance was lost'
 
 reports_by_signal() {

@@ -80,7 +80,7 @@ load common
     [ "$stderr" = 'tmesis: there is no command "engine"; did you mean engines?' ]
     tms zebra
     [ "$status" -eq 2 ]
-    [ "$stderr" = 'tmesis: there is no command "zebra"; tmesis --help lists those there are' ]
+    [ "$stderr" = 'tmesis: there is no command "zebra"; tmesis --help lists all commands' ]
     tms version
     [ "$status" -eq 2 ]
     [ "$stderr" = 'tmesis: there is no command "version"; did you mean --version?' ]

@@ -48,9 +48,9 @@ def unwatched_children(bench):
 @case("a program started with an empty environment makes the verdict incomplete")
 def clean_environment(bench):
     program = bench.build("processes.c")
-    bench.compare(program, "clean-exec").expect(3, says="environment of its own")
+    bench.compare(program, "clean-exec").expect(3, says="an environment that lacks")
     done = bench.watch(program, "fork", options=["--exit-code=0"])
-    done.expect(0, silent_about="environment of its own")
+    done.expect(0, silent_about="an environment that lacks")
 
 
 @case("a child that outlives its parent makes the verdict incomplete")

@@ -79,7 +79,7 @@ def bare(bench):
 def variables(bench):
     shutil.copy(TRACE, bench.path("t.std"))
     bench.tmesis("check", "t.std", env={"TMESIS_ENGIN": "reference"}).expect(
-        1, says="TMESIS_ENGIN in the environment is no variable of tmesis; did you mean "
+        1, says="TMESIS_ENGIN in the environment is not a variable of tmesis; did you mean "
         "TMESIS_ENGINE?")
     bench.tmesis("check", "t.std", env={"TMESIS_ENGINE": "reference", "TMESIS_CC": "x",
                                         "TMESIS_HOME": "x"}).expect(1, silent_about="in the env")
