@@ -125,18 +125,18 @@ static void describe_blocks(void)
     char *text = tms_rt_spool_header()->block_source;
 
     const char *what =
-        tms_rt_rules_name_blocks() ? "Blocks are what the specification names"
+        tms_rt_rules_name_blocks() ? "Assumed atomic: the blocks that the specification names"
         : has_source("@threads")
-            ? "Every function was taken to be atomic, also those that begin a thread, but for main "
-              "and those that wait, or return with other locks than they were called with"
+            ? "Assumed atomic: every function, also thread start functions, except main, functions "
+              "that wait, and functions that return holding different locks than on entry"
         : functions_are_blocks()
-            ? "Every function was taken to be atomic, but for main, functions that begin a "
-              "thread, wait, or return with other locks than they were called with"
-        : has_source("@locks") ? "Critical sections and annotated blocks were taken to be atomic"
-                               : "Annotated blocks were taken to be atomic";
+            ? "Assumed atomic: every function except main, thread start functions, functions that "
+              "wait, and functions that return holding different locks than on entry"
+        : has_source("@locks") ? "Assumed atomic: critical sections and annotated blocks"
+                               : "Assumed atomic: annotated blocks";
     snprintf(text, TMS_SPOOL_MESSAGE, "%s%s", what,
              config.spec != NULL && !tms_rt_rules_name_blocks()
-                 ? ", less what the specification leaves out"
+                 ? "; the specification excludes some"
                  : "");
 }
 
@@ -202,7 +202,8 @@ static void give_up(int error)
 
     tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY); /* if there is a file already */
     snprintf(why, sizeof(why), "process %d could not be watched: %s", (int)getpid(),
-             error != 0 ? strerrordesc_np(error) : "there was no room for the runtime's memory");
+             error != 0 ? strerrordesc_np(error)
+                        : "no address space is left for the runtime's memory");
     if (line >= 0) {
         sendto(line, why, strlen(why), 0, (const struct sockaddr *)&address, length);
         close(line);

@@ -332,7 +332,7 @@ void tms_rt_begin(struct tms_rt_thread *t, const char *name, uintptr_t pc)
     uint32_t label = tms_rt_mode.checks && name != NULL ? tms_rt_text_label(t, name) : 0;
 
     if (name == NULL) {
-        tms_rt_warn("tmesis_begin was called without a name (NULL), so this block is left out");
+        tms_rt_warn("tmesis_begin was called without a name (NULL), so this block is ignored");
     }
     t->annotated = t->annotated << 1 | (label != 0);
     if (label != 0) {

@@ -94,8 +94,8 @@ static void warn_of_futexes(void)
     static _Atomic bool warned;
     if (TMS_RT_NAMELESS && !atomic_exchange(&warned, true)) {
         tms_rt_warn("the program or a library of it uses futexes itself (C++20 atomic::wait "
-                    "does): locks made of them are not seen, and what is predicted against the "
-                    "order that they make can't happen");
+                    "does): locks made of them are not seen, so a prediction that contradicts "
+                    "their order can't happen");
     }
 }
 

@@ -50,7 +50,7 @@ static void warn_of_fibres(void)
     static _Atomic bool warned;
     if (!atomic_exchange(&warned, true)) {
         tms_rt_warn("the program changes stacks by swapcontext: blocks of several fibres of one "
-                    "thread are not told apart, and findings about them may be wrong");
+                    "thread are not distinguished, and findings about them may be wrong");
     }
 }
 

@@ -249,8 +249,8 @@ void *__tsan_get_current_fiber(void)
 
 void *__tsan_create_fiber(unsigned flags)
 {
-    tms_rt_warn("the program switches between fibers, which are not followed: what they do counts "
-                "as done by the thread that runs them, and blocks that are open across a switch "
+    tms_rt_warn("the program switches between fibers, which are not followed: their events count "
+                "as those of the thread that runs them, and blocks that are open across a switch "
                 "may be judged wrongly");
     return &only_fiber;
 }

@@ -512,8 +512,8 @@ static const char *run_loss(const struct tms_analysis *analysis, struct tms_run 
         return run->loss;
     case TMS_ERR_LIMIT:
         return run->engine->info.flags & TMS_ENGINE_SMALL
-                   ? "the trace is too long for this engine, frontier takes any length"
-                   : "more threads at a time, or more events, than this engine can tell apart";
+                   ? "the trace is too long for this engine; frontier has no such limit"
+                   : "more threads at the same time, or more events, than this engine supports";
     default:
         return tms_strerror(run->host.failed);
     }

@@ -359,9 +359,9 @@ static const struct tms_result *result_of(const struct tms_analysis *analysis, c
     return NULL;
 }
 
-/* " Races: fasttrack found none.", as far as somebody looked. */
-static void tell_check(FILE *out, const char *what, const char *engine,
-                       const struct tms_result *result)
+/* " Races: fasttrack found none." or that it was not checked. */
+static void write_check(FILE *out, const char *what, const char *engine,
+                        const struct tms_result *result)
 {
     bool found = result != NULL && result->verdict == result->engine->found;
 
@@ -376,7 +376,7 @@ static void tell_check(FILE *out, const char *what, const char *engine,
         if (result->first_violation_event != 0) {
             fprintf(out, ", the first at event %" PRIu64, result->first_violation_event);
         }
-        fputs(", so it may be otherwise.", out);
+        fputs(", so this may not hold.", out);
     }
 }
 
@@ -396,14 +396,14 @@ static void assume(const struct tms_analysis *analysis, struct tms_run *run)
     if (out == NULL) {
         return; /* the sentence is a courtesy */
     }
-    fputs("A predicted schedule can happen if the program is free of data races and of deadlocks.",
+    fputs("A predicted schedule can happen if the program is free of data races and deadlocks.",
           out);
     if (has_accesses(analysis)) {
-        tell_check(out, "Races", RACES, result_of(analysis, RACES));
+        write_check(out, "Races", RACES, result_of(analysis, RACES));
     } else {
-        fputs(" Races: they can't be seen, because no reads and writes were recorded.", out);
+        fputs(" Races: not checked, because no reads and writes were recorded.", out);
     }
-    tell_check(out, "Deadlocks", DEADLOCKS, result_of(analysis, DEADLOCKS));
+    write_check(out, "Deadlocks", DEADLOCKS, result_of(analysis, DEADLOCKS));
     fclose(out);
     run->result.assumption = run->assumption;
 }

@@ -192,7 +192,7 @@ int tms_analysis_feed(struct tms_analysis *analysis, const struct tms_event *eve
     }
     if (reader != NULL && reader->context != analysis->context) {
         return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
-                        "the reader belongs to another context, so its names mean nothing here");
+                        "the reader belongs to another context, so its names are unknown here");
     }
     if (analysis->started == 0) {
         analysis->started = tms_analysis_now();

@@ -457,7 +457,7 @@ static void stats(const void *state, struct tms_counters *counters)
 {
     const struct tms_aerodrome *a = state;
     const struct tms_counter all[] = {
-        {"slots", "most threads that had to be told apart at a time", a->slot_count},
+        {"slots", "most threads distinguished at the same time", a->slot_count},
         {"ends", "transactions ended", a->ends},
         {"collected", "of these, forgotten at once: no running one led to them", a->collected},
         {"visits", "variables, locks and barriers looked at when one ended", a->visits},
@@ -482,11 +482,11 @@ const struct tms_engine tms_engine_aerodrome = {
                 "Mathur and Viswanathan, Atomicity Checking in Linear Time using Vector "
                 "Clocks, ASPLOS 2020, optimised; corrected, see docs/research/engines/aerodrome.md",
             .guarantee = "exact. A violation is reported if and only if this run was not "
-                         "serializable, though perhaps later than at the first event that shows "
+                         "serializable, but perhaps later than at the first event that shows "
                          "it.",
-            .reports = "when all transactions of the cycle but one have ended, or before",
+            .reports = "at the latest when all transactions of the cycle but one have ended",
             .time = "O(k) per event, O(k) per touched variable and end (k: threads)",
-            .memory = "24 bytes a variable, at most two clocks of k numbers while a running "
+            .memory = "24 bytes per variable, at most two clocks of k numbers while a running "
                       "transaction leads to them",
             .flags = TMS_ENGINE_EXACT | TMS_ENGINE_BOUNDED,
             .found = TMS_VERDICT_VIOLATION,

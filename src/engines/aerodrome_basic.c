@@ -411,15 +411,16 @@ const struct tms_engine tms_engine_aerodrome_basic = {
     .info =
         {
             .name = "aerodrome-basic",
-            .summary = "AeroDrome's Algorithm 1 line by line; every end looks at every variable",
+            .summary =
+                "AeroDrome's Algorithm 1, line by line; each block end visits every variable",
             .paper = "Mathur and Viswanathan, Atomicity Checking in Linear Time using Vector "
                      "Clocks, ASPLOS 2020, Algorithm 1 and section 4.3",
             .guarantee = "exact. A violation is reported if and only if this run was not "
-                         "serializable, though perhaps later than at the first event that shows "
+                         "serializable, but perhaps later than at the first event that shows "
                          "it.",
             .reports = "when all transactions of the cycle but one have ended",
             .time = "O(k) per event, O(k(k + V + L)) per end (k: threads, V: variables, L: locks)",
-            .memory = "three clocks of k numbers a variable",
+            .memory = "three clocks of k numbers per variable",
             .flags = TMS_ENGINE_EXACT | TMS_ENGINE_BOUNDED,
             .found = TMS_VERDICT_VIOLATION,
             .clean = TMS_VERDICT_SERIALIZABLE,

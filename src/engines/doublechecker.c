@@ -353,7 +353,7 @@ static void stats(const void *state, struct tms_counters *counters)
         {"nodes_dropped", "… dropped before the end, with their logs", c->seen.dropped},
         {"imprecise_edges", "edges between threads in the imprecise graph", c->seen.edges},
         {"components", "strongly connected components found, grown ones again", c->seen.components},
-        {"members", "nodes that lie in a component", c->seen.members},
+        {"members", "nodes in a component", c->seen.members},
         {"logged", "events written to logs", c->seen.logged},
         {"replays", "components replayed, grown ones again", c->seen.replays},
         {"replayed", "events read from logs by replays", c->seen.replayed},
@@ -386,14 +386,14 @@ const struct tms_engine tms_engine_doublechecker = {
     .info =
         {
             .name = "doublechecker",
-            .summary =
-                "a graph of objects that may say too much, and a replay of what it points at",
+            .summary = "an imprecise graph over objects, and a precise replay of its cycles",
             .paper = "Biswas, Huang, Sengupta, Bond: DoubleChecker, PLDI 2014",
-            .guarantee = "exact. A violation is a cycle that this run went through, and without "
-                         "one the run was serializable.",
-            .reports = "when transactions have ended, with the very event",
+            .guarantee = "exact. A violation is reported if and only if this run was not "
+                         "serializable.",
+            .reports = "when the transactions have ended, with the exact event",
             .time = "O(1) per access, O(k) for writes to shared objects; then search and replay",
-            .memory = "an object's state, and the logs of transactions that running ones reach",
+            .memory =
+                "the state per object, and the logs of transactions reachable from running ones",
             .flags = TMS_ENGINE_EXACT | TMS_ENGINE_AT_EVENT | TMS_ENGINE_WITNESS,
             .found = TMS_VERDICT_VIOLATION,
             .clean = TMS_VERDICT_SERIALIZABLE,

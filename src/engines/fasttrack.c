@@ -502,9 +502,9 @@ static void stats(const void *state, struct tms_counters *counters)
     const struct tms_counter kept[] = {
         {"races", "accesses that were not ordered with an earlier one", f->host->closing_edges},
         {"racy_variables", "variables with a race, once for each time they became new", f->racy},
-        {"slots", "most threads that had to be told apart", f->slot_count - 1},
+        {"slots", "most threads distinguished", f->slot_count - 1},
         {"inflated", "times that reads of a variable were concurrent", f->inflated},
-        {"learnt", "times that a thread took over what another one had released", f->learnt},
+        {"learnt", "times that a thread joined the clock of another one", f->learnt},
         {"sweeps", "times that the past of all threads was swept", f->sweeps},
     };
 
@@ -543,11 +543,11 @@ const struct tms_engine tms_engine_fasttrack = {
             .summary = "data races, by happens-before with epochs",
             .paper = "Flanagan, Freund: FastTrack, PLDI 2009",
             .guarantee = "precise. A race is reported if and only if this run has two conflicting "
-                         "accesses that no synchronisation orders; on each variable the first is "
-                         "found. Other schedules may have further ones.",
+                         "accesses that no synchronisation orders; the first on each variable is "
+                         "found. Other schedules may have more.",
             .reports = "at the event",
             .time = "O(1) per access typically, O(k) per synchronisation (k: threads)",
-            .memory = "25 bytes a variable, 16k one with concurrent reads, 8k a lock and a thread",
+            .memory = "25 bytes per variable, 16k with concurrent reads, 8k per lock and thread",
             .flags = TMS_ENGINE_AT_EVENT | TMS_ENGINE_WITNESS | TMS_ENGINE_PREDICTIVE |
                      TMS_ENGINE_BOUNDED,
             .found = TMS_VERDICT_RACE,

@@ -170,11 +170,12 @@ static void report(struct tms_fasttrack *f, const struct tms_op *op, const struc
         .cycle_length = 1,
         .schedule = schedule,
         .schedule_length = sizeof(schedule) / sizeof(schedule[0]),
-        .caveat = is_unknown
-                      ? "one access is an atomic read-modify-write, and the trace doesn't tell "
-                        "atomic loads and stores from plain ones there: if the other is atomic "
-                        "too, this is no race"
-                      : NULL,
+        .caveat =
+            is_unknown
+                ? "one access is an atomic read-modify-write, and the trace doesn't distinguish "
+                  "atomic loads and stores from plain ones: if the other is atomic too, this "
+                  "is no race"
+                : NULL,
     };
     tms_host_violation(f->host, &violation);
 }

@@ -139,7 +139,7 @@ static void frontier_stats(const void *state, struct tms_counters *counters)
 {
     const struct tms_frontier *f = state;
     const struct tms_counter all[] = {
-        {"slots", "most threads that had to be told apart at a time", f->slot_count - FIRST_SLOT},
+        {"slots", "most threads distinguished at the same time", f->slot_count - FIRST_SLOT},
         {"rows", "most transactions running at a time, with blocks inside that others come after",
          f->row_count},
         {"edges", "conflicts between threads that were not implied by earlier ones", f->edges_seen},
@@ -166,15 +166,15 @@ const struct tms_engine tms_engine_frontier = {
     .info =
         {
             .name = "frontier",
-            .summary = "exact verdict and blame at the very event, without graph or clocks",
+            .summary = "exact verdict and blame at the event itself, without graph or clocks",
             .paper = "docs/research/engines.md; the same idea as Tunç, Dong and Pavlogiannis, "
                      "Fast Atomicity Monitoring, 2026",
             .guarantee = "exact. A violation is reported if and only if this run was not "
                          "serializable, at the first event that shows it.",
             .reports = "at the event",
             .time = "O(k^2) per event at worst, O(1) typically (k: threads)",
-            .memory = "24 bytes a variable, 64 per four threads that share a read, 40 a pair of "
-                      "threads; none per event",
+            .memory = "24 bytes per variable, 64 per four threads that share a read, 40 per "
+                      "pair of threads; none per event",
             .flags = TMS_ENGINE_EXACT | TMS_ENGINE_AT_EVENT | TMS_ENGINE_BLAMES |
                      TMS_ENGINE_WITNESS | TMS_ENGINE_BOUNDED,
             .found = TMS_VERDICT_VIOLATION,

@@ -280,8 +280,7 @@ static void finish(void *state)
 
     tms_goodlock_search(g);
     if (g->gave_up) {
-        g->host->loss =
-            "there are more ways to combine the locks of the threads than are looked at";
+        g->host->loss = "the search for cycles of locks was ended at its limit";
     }
 }
 
@@ -324,16 +323,15 @@ const struct tms_engine tms_engine_goodlock = {
     .info =
         {
             .name = "goodlock",
-            .summary = "potential deadlocks of any number of threads, by the order of locks",
+            .summary = "potential deadlocks of any number of threads, by lock order",
             .paper = "Wang, Stoller: Runtime analysis of atomicity, TSE 2006, section 2; "
                      "Havelund: GoodLock, SPIN 2000",
-            .guarantee = "may be a false alarm. Threads that were seen to take locks in this way "
-                         "would wait for each other for ever, if a schedule brings them there. "
-                         "Where nothing is reported, no other order of the same steps deadlocks "
-                         "by locks and joins.",
+            .guarantee = "potential. These threads acquire locks in a cyclic order and deadlock "
+                         "if some schedule interleaves them so; there may be none. Without a "
+                         "finding, no reordering of the same events deadlocks by locks and joins.",
             .reports = "at the end",
             .time = "O(1) per lock operation, then a search of bounded length",
-            .memory = "the different ways of nesting locks, by thread and period",
+            .memory = "the distinct nestings of locks, by thread and period",
             .flags = TMS_ENGINE_WITNESS | TMS_ENGINE_PREDICTIVE | TMS_ENGINE_NO_ACCESSES,
             .found = TMS_VERDICT_POTENTIAL,
             .clean = TMS_VERDICT_NONE_POTENTIAL,

@@ -665,13 +665,13 @@ const struct tms_engine tms_engine_reference = {
     .info =
         {
             .name = "reference",
-            .summary = "the definition, run as it is written; for short traces and for tests",
+            .summary = "the definition, executed literally; for short traces and tests",
             .paper = "docs/research/semantics.md",
-            .guarantee = "exact. A violation is a cycle that this run went through, and without "
-                         "one the run was serializable.",
+            .guarantee = "exact. A violation is reported if and only if this run was not "
+                         "serializable.",
             .reports = "at the event",
-            .time = "O(n^2) conflict tests, and O(n^2) a search",
-            .memory = "everything, O(n^2) bits; takes at most 10000 events",
+            .time = "O(n^2) conflict tests, and O(n^2) per search",
+            .memory = "O(n^2) bits; accepts at most 10000 events",
             .flags = TMS_ENGINE_EXACT | TMS_ENGINE_AT_EVENT | TMS_ENGINE_BLAMES |
                      TMS_ENGINE_WITNESS | TMS_ENGINE_SMALL,
             .found = TMS_VERDICT_VIOLATION,

@@ -322,7 +322,7 @@ static void stats(const void *state, struct tms_counters *counters)
 {
     const struct tms_regiontrack *rt = state;
     const struct tms_counter all[] = {
-        {"slots", "most threads that had to be told apart at a time", rt->thread_count},
+        {"slots", "most threads distinguished at the same time", rt->thread_count},
         {"regions", "sub-regions whose clock was recorded", rt->regions.made},
         {"regions_alive", "most of them referred to at a time", rt->regions.most_alive},
         {"edges", "edges between transactions that no single earlier one implied", rt->edges_seen},
@@ -356,11 +356,12 @@ const struct tms_engine tms_engine_regiontrack = {
             .name = "regiontrack",
             .summary = "clocks of sub-regions for blame, transactional clocks for the trace",
             .paper = PAPER "Algorithms 1, 3 and 4, corrected: docs/research/engines/regiontrack.md",
-            .guarantee = "exact. A violation is a cycle that this run went through, and without "
-                         "one the run was serializable; who is blamed could not have run alone.",
+            .guarantee = "exact. A violation is reported if and only if this run was not "
+                         "serializable, and blamed blocks are themselves not serializable.",
             .reports = "at the event",
-            .time = "O(k) an event, O(k^2) an edge that is not implied, for k threads",
-            .memory = "8 B a variable, 8 B a thread that read it, 8k B a sub-region referred to",
+            .time = "O(k) per event, O(k^2) per edge that is not implied (k: threads)",
+            .memory =
+                "8 B per variable, 8 B per thread that read it, 8k B per referenced sub-region",
             .flags = TMS_ENGINE_EXACT | TMS_ENGINE_AT_EVENT | TMS_ENGINE_BLAMES,
             .found = TMS_VERDICT_VIOLATION,
             .clean = TMS_VERDICT_SERIALIZABLE,
@@ -376,8 +377,8 @@ const struct tms_engine tms_engine_regiontrack_reduced = {
             .paper = PAPER "with the reduction of its section 4.4",
             .guarantee = "exact, as regiontrack.",
             .reports = "at the event",
-            .time = "O(k) an event, O(k^2) an edge that is not implied, for k threads",
-            .memory = "8 B a variable, 16k B a variable that is read, 8k B a sub-region",
+            .time = "O(k) per event, O(k^2) per edge that is not implied (k: threads)",
+            .memory = "8 B per variable, 16k B per variable that is read, 8k B per sub-region",
             .flags = TMS_ENGINE_EXACT | TMS_ENGINE_AT_EVENT | TMS_ENGINE_BLAMES,
             .found = TMS_VERDICT_VIOLATION,
             .clean = TMS_VERDICT_SERIALIZABLE,
@@ -391,11 +392,11 @@ const struct tms_engine tms_engine_regiontrack_trace = {
             .name = "regiontrack-trace",
             .summary = "the part of regiontrack that judges the trace, without blame",
             .paper = PAPER "RT-Trace of its section 5.1",
-            .guarantee = "exact. A violation is a cycle that this run went through, and without "
-                         "one the run was serializable.",
+            .guarantee = "exact. A violation is reported if and only if this run was not "
+                         "serializable.",
             .reports = "at the event",
-            .time = "O(r) an access for r readers, O(k^2) an edge that is not implied",
-            .memory = "8 B a variable, 8 B a thread that read it, 8k^2 B for k threads",
+            .time = "O(r) per access (r: readers), O(k^2) per edge that is not implied",
+            .memory = "8 B per variable, 8 B per thread that read it, 8k^2 B (k: threads)",
             .flags = TMS_ENGINE_EXACT | TMS_ENGINE_AT_EVENT,
             .found = TMS_VERDICT_VIOLATION,
             .clean = TMS_VERDICT_SERIALIZABLE,
@@ -409,11 +410,12 @@ const struct tms_engine tms_engine_regiontrack_blame = {
             .name = "regiontrack-blame",
             .summary = "the part of regiontrack that blames, without a verdict on the trace",
             .paper = PAPER "Algorithms 1 and 2",
-            .guarantee = "exact about who could not have run alone; a cycle with nobody to blame "
-                         "is not seen.",
+            .guarantee = "exact about blocks that are themselves not serializable; cycles "
+                         "without a block at fault are not found.",
             .reports = "at the event",
-            .time = "O(k) an event for k threads",
-            .memory = "8 B a variable, 8 B a thread that read it, 8k B a sub-region referred to",
+            .time = "O(k) per event (k: threads)",
+            .memory =
+                "8 B per variable, 8 B per thread that read it, 8k B per referenced sub-region",
             .flags = TMS_ENGINE_BLAMES,
             .found = TMS_VERDICT_VIOLATION,
             .clean = TMS_VERDICT_NONE_BLAMED,

@@ -347,7 +347,7 @@ static void stats(const void *state, struct tms_counters *counters)
         {"windows", "windows of two acquires in one block, of one lock or of two", s->windows},
         {"before", "culprits before the window", s->reports[ERROR_BEFORE]},
         {"in", "culprits in the window", s->reports[ERROR_IN]},
-        {"after", "culprits behind the window", s->reports[ERROR_AFTER]},
+        {"after", "culprits after the window", s->reports[ERROR_AFTER]},
         {"pair", "culprits that take both locks of a pair", s->reports[ERROR_PAIR]},
         {"dropped", "predictions given up, as their threads wait for more than locks", s->dropped},
         {"slots", "components of a clock", s->slot_count},
@@ -369,11 +369,12 @@ const struct tms_engine tms_engine_sidetrack = {
     .info =
         {
             .name = "sidetrack",
-            .summary = "predicts cuts of blocks that another schedule of the same run has",
+            .summary = "predicts which blocks another schedule of the same run cuts apart",
             .paper = "Yi, Sadowski, Flanagan: SideTrack, PADTAD 2009; "
                      "docs/research/engines/sidetrack.md",
-            .guarantee = "what it predicts can happen, in a program free of races and of deadlocks",
-            .reports = "when the acquire that shows it has been seen, and its section",
+            .guarantee =
+                "its predictions can happen if the program is free of data races and deadlocks",
+            .reports = "when the critical section that shows it has been seen",
             .time = "O(k) per operation on a lock, nothing per access",
             .memory = "O(k) per lock and thread",
             .flags = TMS_ENGINE_PREDICTIVE | TMS_ENGINE_BOUNDED | TMS_ENGINE_NO_ACCESSES |

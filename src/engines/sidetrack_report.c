@@ -17,13 +17,12 @@ static const char *const kinds[ERROR_KINDS] = {
 };
 
 #define MAY_DEADLOCK                                                                               \
-    "the threads take further locks around these acquires, and in this schedule they may end in "  \
-    "a deadlock instead"
+    "the threads acquire further locks around these, so this schedule may end in a deadlock "      \
+    "instead"
 #define SAME_WAY                                                                                   \
-    "it presupposes that the block takes its second turn also when the culprit has not had its "   \
-    "turn before"
+    "it assumes that the block makes its second acquire even if the culprit has not run before"
 #define MAY_WAIT                                                                                   \
-    "if this is a semaphore, or a lock made by hand, the culprit may have to wait for the block"
+    "if this is a semaphore or a hand-made lock, the culprit may have to wait for the block"
 
 static const char *caveat_of(const struct tms_sidetrack_prediction *p)
 {

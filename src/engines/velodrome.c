@@ -531,14 +531,14 @@ const struct tms_engine tms_engine_velodrome = {
     .info =
         {
             .name = "velodrome",
-            .summary = "the transaction graph, searched at every new edge and collected",
+            .summary = "the transaction graph, searched at every new edge, with garbage collection",
             .paper = "Flanagan, Freund, Yi: Velodrome, PLDI 2008",
-            .guarantee = "exact. A violation is a cycle that this run went through, and without "
-                         "one the run was serializable. Who is blamed is not atomic, but not "
-                         "everybody who is not atomic is blamed.",
+            .guarantee = "exact. A violation is reported if and only if this run was not "
+                         "serializable. Blamed blocks are not atomic, but not all blocks that are "
+                         "not atomic are blamed.",
             .reports = "at the event",
-            .time = "O(graph) a new edge",
-            .memory = "O(V + L + T), and the transactions that a running one still leads to",
+            .time = "O(graph) per new edge",
+            .memory = "O(V + L + T), and the transactions reachable from running ones",
             .flags = TMS_ENGINE_EXACT | TMS_ENGINE_AT_EVENT | TMS_ENGINE_WITNESS |
                      TMS_ENGINE_BLAMES_SOME,
             .found = TMS_VERDICT_VIOLATION,

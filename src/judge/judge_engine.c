@@ -411,16 +411,15 @@ const struct tms_engine tms_engine_judge = {
     .info =
         {
             .name = "judge",
-            .summary = "which data was affected, by blocks that were cut",
+            .summary = "which data was affected by blocks that were cut apart",
             .paper = "docs/user/judge.md",
             .guarantee =
-                "every pattern is a cycle of the block over accesses to data, as observed. "
-                "Its level says how bad that is: an error or a warning is likely a bug, a "
-                "note is not. What is not found was not affected in one of the ways that "
-                "are looked for.",
+                "every pattern is an observed cycle of the block over accesses to data. Its level "
+                "is its severity: an error or a warning is likely a bug, a note is not. Without "
+                "a finding, no data was affected by one of the known patterns.",
             .reports = "at the end",
             .time = "O(1) per access, O(k) where threads meet (k: threads that use the variable)",
-            .memory = "64 bytes a variable, 270 for each thread that shares it",
+            .memory = "64 bytes per variable, 270 per thread that shares it",
             .flags = TMS_ENGINE_WITNESS | TMS_ENGINE_BOUNDED,
             .found = TMS_VERDICT_AFFECTED,
             .clean = TMS_VERDICT_UNAFFECTED,

@@ -238,14 +238,14 @@ const struct tms_engine tms_engine_atomizer = {
     .info =
         {
             .name = "atomizer",
-            .summary = "online reduction: operations that can be moved together, by locksets",
+            .summary = "online reduction (Lipton): left and right movers, by locksets",
             .paper = "Wang and Stoller, Runtime Analysis of Atomicity for Multithreaded Programs, "
                      "TSE 2006, sections 5.2 and 8, after Flanagan and Freund, Atomizer, POPL 2004",
-            .guarantee = "potential. A block that is reported may be cut in another schedule, or "
-                         "may not; one that is not reported may be cut all the same.",
-            .reports = "at the operation that comes too late",
+            .guarantee = "potential. Another schedule may cut a reported block apart, or none may; "
+                         "a block that is not reported may be cut apart, too.",
+            .reports = "at the operation that can't be moved",
             .time = "O(1) per event, O(k) at worst (k: threads)",
-            .memory = "76 B a variable, 12 B a lock, the distinct sets of locks held",
+            .memory = "76 B per variable, 12 B per lock, the distinct locksets",
             .flags = TMS_ENGINE_PREDICTIVE | TMS_ENGINE_BOUNDED | TMS_ENGINE_BLAMES_SOME,
             .found = TMS_VERDICT_POTENTIAL,
             .clean = TMS_VERDICT_NONE_POTENTIAL,

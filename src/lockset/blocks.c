@@ -289,12 +289,12 @@ const struct tms_engine tms_engine_blocks = {
     .info =
         {
             .name = "blocks",
-            .summary = "pairs of operations that one of another transaction can come between",
+            .summary = "pairs of operations that another transaction can interleave with",
             .paper = "Wang, Stoller: Runtime Analysis of Atomicity, TSE 2006, section 6",
             .guarantee =
-                "may be a false alarm. Locks, fork, join and barriers allow each pattern that it "
-                "shows, but the program may not. Without a finding no other order of these events "
-                "is a violation or deadlocks, as far as the chosen theorem goes.",
+                "potential. Locks, forks, joins and barriers allow each reported pattern, but the "
+                "program may not. Without a finding, no reordering of these events is a violation "
+                "or deadlocks, within the limits of the chosen theorem.",
             .reports = "at the end of the trace",
             .time = "O(1) per access; then pairs of distinct blocks on the same variables",
             .memory = "distinct blocks, and with 2v and full distinct transactions",

@@ -282,7 +282,8 @@ bool tms_held_full(struct tms_locksets *sets, struct tms_held held)
 
     if (full) {
         sets->host->loss = "a thread held more than " TEXT(
-            TMS_HELD_MOST) " locks at a time, and the others were left out: what they keep apart "
+            TMS_HELD_MOST) " locks at the same time, and the others were ignored: what they "
+                           "exclude "
                            "may be reported, what they take part in may be missed";
     }
     return full;

@@ -204,15 +204,16 @@ const struct tms_engine tms_engine_reduction = {
     .info =
         {
             .name = "reduction",
-            .summary = "offline reduction: the same, judged by the whole trace, fewer false alarms",
+            .summary =
+                "offline reduction (Lipton): the same over the whole trace, fewer false alarms",
             .paper = "Wang and Stoller, Runtime Analysis of Atomicity for Multithreaded Programs, "
                      "TSE 2006, section 5, theorem 2",
-            .guarantee = "potential. A block that is reported may be cut in another schedule, or "
-                         "may not. If none is, no schedule of these events cuts a block, provided "
-                         "that none deadlocks and that nothing escapes unseen.",
+            .guarantee = "potential. Another schedule may cut a reported block apart, or none may. "
+                         "Without a finding, no schedule of these events cuts a block apart, "
+                         "provided that none deadlocks and all escapes are known.",
             .reports = "at the end of the trace",
             .time = "O(1) per event, O(b log b) per transaction (b: distinct operations in it)",
-            .memory = "76 B a variable, 24 B an operation of each distinct transaction",
+            .memory = "76 B per variable, 24 B per operation of each distinct transaction",
             .flags = TMS_ENGINE_PREDICTIVE | TMS_ENGINE_BLAMES_SOME,
             .found = TMS_VERDICT_POTENTIAL,
             .clean = TMS_VERDICT_NONE_POTENTIAL,

@@ -155,7 +155,7 @@ static int take_rule(void *user, const struct tms_rule_place *place, struct tms_
     }
     if (rule.length == 0) {
         return tms_rule_refuse(spec->context, place, TMS_ERR_SYNTAX,
-                               "expected a pattern behind \"%s\", found the end of the line",
+                               "expected a pattern after \"%s\", found the end of the line",
                                words[atomic]);
     }
     return add(spec, place, atomic != 0, rule);

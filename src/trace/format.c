@@ -90,7 +90,7 @@ static int unknown_content(struct tms_reader *reader, size_t length)
 
     if (length >= 4 && memcmp(head, "\177ELF", 4) == 0) {
         return tms_fail(reader->context, TMS_ERR_FORMAT,
-                        "%s: is a program, not a trace; tmesis run watches it, and tmesis record "
+                        "%s: is a program, not a trace; tmesis run checks it, and tmesis record "
                         "makes a trace of it",
                         tms_input_name(reader->path));
     }

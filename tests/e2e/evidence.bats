@@ -135,7 +135,7 @@ trace() {
 
 @test "what sidetrack presupposes, and whether that was looked at" {
     tms check --engine=frontier,sidetrack --json "$(trace whole)"
-    [[ $flat == *"Assumed by sidetrack: A predicted schedule can happen if the program is free of data races and of deadlocks. Races: not checked; --engine=…,fasttrack does. Deadlocks: not checked; --engine=…,goodlock does."* ]]
+    [[ $flat == *"Assumed by sidetrack: A predicted schedule can happen if the program is free of data races and deadlocks. Races: not checked; --engine=…,fasttrack does. Deadlocks: not checked; --engine=…,goodlock does."* ]]
     [[ $stderr == *"tmesis check --engine=frontier,sidetrack,fasttrack,goodlock "*"whole.std "*"# check what the predictions assume"* ]]
     query '"not checked" in d[0]["results"][1]["assumption"] and "assumption" not in d[0]["results"][0]'
     tms check --engine=frontier,sidetrack,fasttrack,goodlock "$(trace whole)"
@@ -143,10 +143,10 @@ trace() {
     [[ $flat != *"check what the predictions assume"* ]]
     [[ $flat != *"But: fasttrack"* ]]
     tms check --engine=frontier,sidetrack,fasttrack,goodlock "$(trace race)"
-    [[ $flat == *"Races: fasttrack found 2, the first at event 9, so it may be otherwise."* ]]
+    [[ $flat == *"Races: fasttrack found 2, the first at event 9, so this may not hold."* ]]
     [[ $flat == *"But: fasttrack found a data race in this run, first at event 9."* ]]
     tms check --engine=frontier,sidetrack,goodlock "$(trace order)"
-    [[ $flat == *"Deadlocks: goodlock found 1, so it may be otherwise."* ]]
+    [[ $flat == *"Deadlocks: goodlock found 1, so this may not hold."* ]]
     # Where nothing is predicted, nothing is presupposed.
     tms check --engine=frontier,sidetrack --json fine.std
     query '"assumption" not in d[0]["results"][1]'
