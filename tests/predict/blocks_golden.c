@@ -314,7 +314,7 @@ static void add(char *text, size_t size, const char *part)
 }
 
 static void write_turn(const struct tms_subject *subject, const struct tms_turn *turn, char *text,
-                      size_t size)
+                       size_t size)
 {
     const struct tms_context *context = subject->context;
     char number[TMS_NUMBER_SIZE], part[128];
