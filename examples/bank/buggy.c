@@ -2,10 +2,10 @@
 /*
  * A lost update through locked getters and setters.
  *
- * Two cashiers pay into one account. Whoever looks at the balance holds the lock, whoever
- * changes it holds the lock: there is no data race, and race detectors have nothing to say.
- * But a deposit is both, a look and a change, and another deposit fits between the two. It is
- * then overwritten, and its money is gone.
+ * Two cashiers pay into one account. Every read of the balance and every write of it holds the
+ * lock: there is no data race, and race detectors report nothing. But a deposit is both, a read
+ * and a write, and another deposit fits between the two. It is then overwritten, and its money
+ * is gone.
  */
 #include <pthread.h>
 #include <stdio.h>

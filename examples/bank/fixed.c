@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The account of buggy.c, fixed: a deposit holds the lock from the look at the balance to the
- * change of it. Getter and setter are for those who want no more than that.
+ * The account of buggy.c, fixed: a deposit holds the lock from the read of the balance to the
+ * write of it. Getter and setter remain for callers that need only one of the two.
  */
 #include <pthread.h>
 #include <stdio.h>

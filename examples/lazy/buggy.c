@@ -2,10 +2,10 @@
 /*
  * Lazy initialisation without a lock.
  *
- * The table of primes is made when somebody first asks for it. Whoever finds none makes one:
- * two threads that come early both find none, both make one, and the later replaces the one
- * that the earlier already works with. Here it costs time and memory; where the table is to be
- * changed later, one of the two threads changes a table that nobody else will ever see. This is
+ * The table of primes is made on first use. A thread that finds no table makes one: two threads
+ * that start at the same time both find none, both make one, and the later one replaces the
+ * table that the earlier thread already uses. Here this costs time and memory; if the table were
+ * modified later, one of the two threads would modify a table that no other thread sees. This is
  * a data race as well, but making the pointer atomic would silence the race detector and fix
  * nothing.
  */
@@ -63,6 +63,6 @@ int main(void)
     for (int i = 0; i < READERS; i++) {
         strangers += tables[i] != primes;
     }
-    printf("%d of %d threads work with a table that nobody else will find\n", strangers, READERS);
+    printf("%d of %d threads use a table that no other thread will find\n", strangers, READERS);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The table of buggy.c, fixed: pthread_once lets the first thread make it, and the others wait
- * until it is there.
+ * until it is complete.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -56,6 +56,6 @@ int main(void)
     for (int i = 0; i < READERS; i++) {
         strangers += tables[i] != primes;
     }
-    printf("%d of %d threads work with a table that nobody else will find\n", strangers, READERS);
+    printf("%d of %d threads use a table that no other thread will find\n", strangers, READERS);
     return 0;
 }

@@ -2,10 +2,10 @@
 /*
  * The index of a log buffer, read before the copy and moved after it.
  *
- * Several threads write lines into one buffer, as web servers do with their access log. A line
- * goes where the buffer ends, and then the end is moved behind it. Two threads that look at the
- * same time see the same end: one line is written over the other, and the end moves by both, so
- * that a hole is left as well.
+ * Several threads append lines to one buffer, as web servers do with their access log. A line is
+ * copied to the end of the buffer, and then the end is advanced. Two threads that read the end at
+ * the same time get the same one: one line overwrites the other, and the end advances by both, so
+ * that there is a hole as well.
  */
 #include <pthread.h>
 #include <stdatomic.h>

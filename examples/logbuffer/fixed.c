@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log of buggy.c, fixed: a line first takes its place in the buffer, in one operation, and
- * is then copied to where nobody else will write.
+ * The log of buggy.c, fixed: one atomic operation reserves the place of a line in the buffer, and
+ * then the line is copied to where no other thread writes.
  */
 #include <pthread.h>
 #include <stdatomic.h>

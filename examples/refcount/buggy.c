@@ -2,11 +2,11 @@
 /*
  * A reference count that is lowered in one operation and tested in another.
  *
- * The count is atomic. Still, when the last two owners let go of the object at the same time,
- * both may lower the count before either looks at it: then both find nobody left, and both free
- * it. That is rare; but whenever somebody else's release comes between the two operations, the
- * answer is not about one's own release any more, and that is not rare at all. (So that the
- * program survives to tell, freeing is only noted down here.)
+ * The count is atomic. Still, when the last two owners release the object at the same time, both
+ * may decrement the count before either tests it: then both find no owner left, and both free
+ * it. That is rare; but whenever another release comes between the two operations, the test is
+ * no longer about the thread's own release, and that is not rare at all. (To keep the program
+ * running, freeing is only counted here.)
  */
 #include <pthread.h>
 #include <stdatomic.h>

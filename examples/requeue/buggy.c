@@ -2,10 +2,10 @@
 /*
  * Pop, then push, on a shared list.
  *
- * The workers take the oldest task from the list, count a run of it, and put it back at the
- * end. The list is locked during each step, and forgotten between them: for a moment there is
- * one task too few. A worker that looks at that moment finds the list empty, though there was a
- * task all the time, and one that trusted this would go home.
+ * The workers pop the oldest task from the list, count a run of it, and push it back at the end.
+ * The list is locked during each step, but not between them: for a moment there is one task too
+ * few. A worker that looks at that moment finds the list empty although there was a task all the
+ * time, and might stop.
  */
 #include <pthread.h>
 #include <stdbool.h>

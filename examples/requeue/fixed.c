@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list of buggy.c, fixed: a task is taken, run and put back under one hold of the lock.
- * Where running takes long, a list of tasks that are being run would keep them in sight.
+ * The list of buggy.c, fixed: a task is popped, run and pushed back in one critical section. If
+ * running takes long, a second list of running tasks would keep them visible.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -66,7 +66,7 @@ int main(void)
     int idle[WORKERS] = {0};
     struct task task = {0};
 
-    list_push(&list, &task); /* nobody else is there yet */
+    list_push(&list, &task); /* no other thread runs yet */
     for (int i = 0; i < WORKERS; i++) {
         pthread_create(&threads[i], NULL, worker, &idle[i]);
     }

@@ -3,10 +3,10 @@
  * Size and copy in two critical sections: the append of a string buffer.
  *
  * Every method of the buffer locks it, as those of java.lang.StringBuffer do. append() asks the
- * other buffer how long it is, makes room, and has that many characters copied: two calls, each
- * safe by itself. Between them another thread may shorten the other buffer. Then more characters
- * are copied than it has, and what comes along is what an earlier text left behind. (In Java it
- * was an exception that nobody expected.)
+ * other buffer for its length, makes room, and copies that many characters: two calls, each safe
+ * on its own. Between them another thread may shorten the other buffer. Then more characters are
+ * copied than it has, among them remains of an earlier text. (In Java this was an unexpected
+ * exception.)
  */
 #include <cstdio>
 #include <cstring>

@@ -2,7 +2,7 @@
 /*
  * The string buffer of buggy.cpp, fixed: append() holds both buffers, so that the length is
  * still right when the characters are copied. (Words are appended to sentences and never the
- * other way round: otherwise the locks would have to be taken in an order that all agree on.)
+ * other way round: otherwise the locks would have to be acquired in a common order.)
  */
 #include <cstdio>
 #include <cstring>

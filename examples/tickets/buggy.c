@@ -2,10 +2,10 @@
 /*
  * Check, then act, on a C11 atomic.
  *
- * The number of free seats is atomic, so counting it down can't lose an update, and no race
- * detector has anything to say. But whether there is a free seat is asked in one operation and
- * the seat is taken in another. Two clerks who both see the last seat both sell it. Most runs
- * sell just as many tickets as there are seats, and the mistake is in them all the same.
+ * The number of free seats is atomic, so decrementing it can't lose an update, and race detectors
+ * report nothing. But one operation tests whether there is a free seat, and another one takes the
+ * seat. Two clerks who both see the last seat both sell it. Most runs sell just as many tickets as
+ * there are seats, although they have the same bug.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The box office of buggy.c, fixed: everybody who asks draws the next number, in one atomic
- * operation, and has a seat if there is one with that number.
+ * The box office of buggy.c, fixed: each customer draws the next number, in one atomic operation,
+ * and has a seat if there is one with that number.
  */
 #include <pthread.h>
 #include <stdatomic.h>

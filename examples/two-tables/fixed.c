@@ -54,6 +54,6 @@ int main(void)
         int owner = names.cells[line] == people[1].name;
         mixed += numbers.cells[line] != people[owner].number;
     }
-    printf("%d of %d lines have the number of somebody else\n", mixed, LINES);
+    printf("%d of %d lines have the number of another person\n", mixed, LINES);
     return 0;
 }

@@ -5,7 +5,7 @@
  *
  * The constructor asks the collection for its size, makes room for so many elements, and has
  * them copied. Both methods lock the collection; the constructor does not. If another thread
- * empties the collection in between, the new vector believes in elements that nobody copied.
+ * empties the collection in between, the new vector has elements that were never copied.
  */
 #include <cstdio>
 #include <mutex>
@@ -94,6 +94,6 @@ int main()
     std::thread changer(change_numbers), copier(copy_numbers);
     changer.join();
     copier.join();
-    std::printf("%d of %d vectors have elements that nobody put there\n", broken, rounds);
+    std::printf("%d of %d vectors have elements that were never copied\n", broken, rounds);
     return 0;
 }

@@ -81,6 +81,6 @@ int main()
     std::thread changer(change_numbers), copier(copy_numbers);
     changer.join();
     copier.join();
-    std::printf("%d of %d vectors have elements that nobody put there\n", broken, rounds);
+    std::printf("%d of %d vectors have elements that were never copied\n", broken, rounds);
     return 0;
 }

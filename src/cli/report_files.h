@@ -18,9 +18,8 @@
 #define TMS_REPORT_FILES_OPTION(field)                                                             \
     {                                                                                              \
         .name = "report", .type = TMS_OPTION_ORDERED, .at = (field), .value = "FORMAT:FILE",       \
-        .help =                                                                                    \
-            "write the result to FILE in that format as well, as tmesis report --format does; "    \
-            "may be given several times"                                                           \
+        .help = "also write the result to FILE in that format, like tmesis report --format",       \
+        .brief = "also write it in another format, such as sarif"                                  \
     }
 
 /* The names of the formats, for a CHOICE option. */

@@ -127,7 +127,7 @@ static int list_findings(struct tms_export_job *job)
 
 /* ---- the document ------------------------------------------------------------------------- */
 
-/* Has somebody found data races there? Predictions may then not hold. */
+/* Were data races found? Predictions may then not hold. */
 static bool is_racing(const struct tms_analysis *analysis)
 {
     const struct tms_result *result;

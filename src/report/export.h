@@ -11,7 +11,7 @@
 
 #include "report/text_layout.h"
 
-/* A finding that no other one stands for. */
+/* A finding that no other one replaces. */
 struct tms_export_entry {
     const struct tms_export_part *part;
     struct tms_page *page; /* of the part: its names and paths */

@@ -230,7 +230,7 @@ static void put_location(FILE *out, const struct tms_exported *exported)
     fputs("}]", out);
 }
 
-/* What it was compared with, and whether somebody asked not to hear of it. */
+/* The baseline that it was compared with, and whether the user suppressed it. */
 static void put_standing(FILE *out, const struct tms_exported *exported)
 {
     const struct tms_finding *finding = exported->finding;
