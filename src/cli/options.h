@@ -164,6 +164,10 @@ extern const struct tms_command tms_command_engines;
 extern const struct tms_command tms_command_cc;
 extern const struct tms_command tms_command_cxx;
 extern const struct tms_command tms_command_doctor;
+extern const struct tms_command tms_command_completion;
+
+/* The commands in the order of the list; NULL after the last. */
+const struct tms_command *tms_command_at(size_t index);
 
 /*
  * Fills `values` (zeroed, command->values_size bytes) from defaults, environment and words.

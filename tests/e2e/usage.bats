@@ -13,7 +13,7 @@ load common
 @test "help lists the commands, and every command has its own" {
     tms --help
     [ "$status" -eq 0 ]
-    for command in run record check refine info convert gen engines cc c++ doctor; do
+    for command in run record check refine info convert gen engines cc c++ doctor completion; do
         [[ $output == *$'\n'"  $command "* ]]
         run --separate-stderr "$tmesis" "$command" --help
         [ "$status" -eq 0 ]

@@ -78,6 +78,13 @@ build_example() {
     done
 }
 
+@test "completion is installed where the shells look for it" {
+    share=$(dirname "$(find "$TREE" -path '*/share/man')")
+    bash -n "$share/bash-completion/completions/tmesis"
+    [ "$(head -n 1 "$share/zsh/site-functions/_tmesis")" = "#compdef tmesis" ]
+    grep -q 'complete -c tmesis' "$share/fish/vendor_completions.d/tmesis.fish"
+}
+
 @test "the installed wrapper finds the installed runtime" {
     bin=$(dirname "$(find "$TREE" -path '*/bin/tmesis')")
     cd ../bank
