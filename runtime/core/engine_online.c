@@ -214,9 +214,12 @@ static void note_closing(struct tms_rt_thread *t)
     }
 }
 
-void tms_rt_forget_slot(uint32_t slot)
+void tms_rt_forget_slot(struct tms_rt_thread *t)
 {
-    __atomic_store_n(&tms_rt_by_slot[slot], NULL, __ATOMIC_RELEASE);
+    struct tms_rt_thread *there = t;
+
+    __atomic_compare_exchange_n(&tms_rt_by_slot[t->engine->slot], &there, NULL, false,
+                                __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
 void tms_rt_rotate_log(struct tms_rt_thread *t)

@@ -368,8 +368,8 @@ static inline uint64_t tms_rt_next_number_after(struct tms_rt_thread *thread, ui
 }
 /* The thread of an index, as long as the engine knows it; under the lock. */
 struct tms_rt_thread *tms_rt_thread_of_index(uint32_t index);
-/* The thread in the slot is over. */
-void tms_rt_forget_slot(uint32_t slot);
+/* The thread is over: its slot is free, or has another thread already, which stays there. */
+void tms_rt_forget_slot(struct tms_rt_thread *thread);
 /* The thread's log is full. */
 void tms_rt_rotate_log(struct tms_rt_thread *thread);
 /* Room for what the thread does, for witnesses; it counts when it is filled in and _noted. */

@@ -136,7 +136,7 @@ static void retire(struct tms_rt_thread *t)
         tms_rt_mutex_lock(&tms_rt_engine_lock);
         tms_rt_clock_end(t);
         tms_frontier_retire(&tms_rt_engine, t->engine->slot);
-        tms_rt_forget_slot(t->engine->slot);
+        tms_rt_forget_slot(t);
         tms_rt_mutex_unlock(&tms_rt_engine_lock);
         t->engine = NULL;
     }
@@ -384,7 +384,7 @@ void tms_rt_join_thread(struct tms_rt_thread *t, struct tms_rt_thread *child, ui
         }
         tms_rt_predict_join(t, child, tms_rt_site(t, pc));
         if (child->engine != NULL) {
-            tms_rt_forget_slot(child->engine->slot);
+            tms_rt_forget_slot(child);
             child->engine = NULL; /* the engine has retired it */
         }
     }
