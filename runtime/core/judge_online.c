@@ -258,11 +258,13 @@ void tms_rt_judge_open_deferred(struct tms_rt_thread *t)
     }
 }
 
-void tms_rt_judge_more_labels(struct tms_rt_thread *t, uint32_t label)
+bool tms_rt_judge_more_labels(struct tms_rt_thread *t, uint32_t label)
 {
     if (!TMS_RESERVE(&memory, &t->runs_of, &t->run_capacity, (size_t)label + 1, 256)) {
         tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
+        return false;
     }
+    return true;
 }
 
 struct closing {

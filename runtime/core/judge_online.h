@@ -24,7 +24,8 @@ void tms_rt_judge_finish(void);
 
 /* Opens in the core what is not open there yet. */
 void tms_rt_judge_open_deferred(struct tms_rt_thread *thread);
-void tms_rt_judge_more_labels(struct tms_rt_thread *thread, uint32_t label);
+/* False when there is no memory for them. */
+bool tms_rt_judge_more_labels(struct tms_rt_thread *thread, uint32_t label);
 
 /*
  * A block or call has been opened. The outermost judged one is opened in the core at once, because
@@ -35,8 +36,8 @@ static inline void tms_rt_judge_opened(struct tms_rt_thread *thread, uint32_t la
     if (thread->judge == NULL) {
         return;
     }
-    if (label >= thread->run_capacity) {
-        tms_rt_judge_more_labels(thread, label);
+    if (label >= thread->run_capacity && !tms_rt_judge_more_labels(thread, label)) {
+        return;
     }
     thread->runs_of[label]++;
     if (thread->open_count + thread->call_count == thread->judge->settled + 1) {

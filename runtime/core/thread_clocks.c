@@ -432,8 +432,9 @@ void tms_rt_clock_hand_over(struct tms_rt_thread *t, struct tms_rt_snapshot **ve
         return;
     }
     widen(vector, t->seen, slots());
-    if (*vector != NULL) {
-        (*vector)->at[t->engine->slot] = ++t->number;
+    ++t->number;
+    if (*vector != NULL && t->engine->slot < (*vector)->count) { /* it has grown, if it could */
+        (*vector)->at[t->engine->slot] = t->number;
     }
     t->coalesce_epoch++;
     tms_rt_start_epoch(t);
