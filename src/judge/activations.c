@@ -23,6 +23,7 @@ static struct tms_judge_thread *new_thread(struct tms_judge *judge, uint32_t id)
         judge->failed = true;
         return NULL;
     }
+    assert(atomic_load(&t->cleared) == TMS_JUDGE_NOTHING_KEPT || t->next == NULL);
     atomic_store_explicit(&t->cleared, TMS_JUDGE_NOTHING_KEPT, memory_order_relaxed);
     memset(&t->stretch, 0, sizeof(*t) - offsetof(struct tms_judge_thread, stretch));
     t->id = id;
@@ -38,6 +39,7 @@ struct tms_judge_thread *tms_judge_thread(struct tms_judge *judge, uint32_t id)
     if (judge->threads[id] == NULL) {
         judge->threads[id] = new_thread(judge, id);
     }
+    assert(judge->threads[id] == NULL || judge->threads[id]->id == id);
     return judge->threads[id];
 }
 
@@ -72,6 +74,7 @@ void tms_judge_end_thread(struct tms_judge *judge, struct tms_judge_thread *t, u
     tms_judge_rendezvous(judge, t, event);
     tms_judge_guard(judge, true);
     tms_judge_release_thread(judge, t);
+    assert(judge->threads[t->id] == t && t->open_count == 0);
     judge->threads[t->id] = NULL;
     t->next = judge->ended;
     judge->ended = t;
@@ -127,6 +130,7 @@ bool tms_judge_add_function(struct tms_judge *judge, uint32_t function,
     sum->counted += counts->counted;
     sum->counted_cut += counts->counted_cut;
     sum->label = sum->label == 0 ? counts->label : sum->label;
+    assert(judge->function_count <= judge->function_capacity);
     return true;
 }
 
@@ -136,6 +140,7 @@ static uint32_t make_node(struct tms_judge *judge, const struct tms_judge_thread
 {
     struct tms_judge_open *open = &t->open[at];
 
+    assert(at < t->open_count && open->node == 0);
     if (judge->node_live >= judge->node_limit) {
         tms_judge_sweep(judge);
     }
@@ -160,6 +165,7 @@ static uint32_t node_at(struct tms_judge *judge, struct tms_judge_thread *t, siz
 {
     size_t from = at + 1;
 
+    assert(at < t->open_count);
     while (from > 0 && t->open[from - 1].node == 0) {
         from--;
     }
@@ -194,6 +200,7 @@ void tms_judge_open(struct tms_judge *judge, struct tms_judge_thread *t, uint32_
         judge->failed = true;
         return;
     }
+    assert(t->open_count == 0 || t->open[t->open_count - 1].begin <= event);
     if (t->open_count == t->settled) {
         atomic_store_explicit(&t->cleared, event, memory_order_relaxed);
         t->since = t->open_count == 0 ? event : t->since;
@@ -207,6 +214,7 @@ void tms_judge_open(struct tms_judge *judge, struct tms_judge_thread *t, uint32_
                                                        .source = source};
     counts->executions++;
     tms_judge_break(t, event);
+    tms_judge_check_thread(judge, t);
 }
 
 /* It acquired many locks, and did most of what its thread has done. */
@@ -221,6 +229,7 @@ static void end_node(struct tms_judge *judge, const struct tms_judge_open *open,
 {
     tms_judge_guard(judge, true);
     struct tms_judge_node *node = &judge->nodes.at[open->node];
+    assert(node->used && node->end == 0 && node->begin <= event);
     node->end = event;
     node->delayed = open->delayed;
     if (node->cuts != 0 && !open->delayed) {
@@ -235,6 +244,8 @@ static void close_at(struct tms_judge *judge, struct tms_judge_thread *t, size_t
     const struct tms_judge_open *open = &t->open[at];
     struct tms_judge_function *function = &t->functions[open->function];
 
+    assert(at < t->open_count && open->function < t->function_capacity);
+    assert(function->ended < function->executions);
     if (open->node != 0) {
         end_node(judge, open, event);
     }
@@ -254,6 +265,7 @@ static void close_at(struct tms_judge *judge, struct tms_judge_thread *t, size_t
     } else if (t->open_count == t->settled) {
         tms_judge_clear_steps(judge, t, TMS_JUDGE_NOTHING_KEPT);
     }
+    tms_judge_check_thread(judge, t);
 }
 
 /* The innermost of that source, counted from 1; 0: there is none. */
@@ -346,6 +358,7 @@ static uint32_t add_use(struct tms_judge *judge, struct tms_judge_thread *t, uin
         return 0;
     }
     t->uses.at[++t->uses.count] = (struct tms_judge_use){.key = key, .lock = lock};
+    assert(t->uses.count < t->uses.capacity);
     return (uint32_t)t->uses.count;
 }
 
@@ -414,6 +427,7 @@ struct tms_judge_use *tms_judge_used(struct tms_judge *judge, struct tms_judge_t
     if (use->count < ring) {
         return use;
     }
+    assert(use->count >= ring && use->lock == lock && use->key == target);
     uint64_t first = use->last[use->count % ring];
     while (t->busy < t->open_count && t->open[t->busy].begin < first) {
         t->busy++;
@@ -427,6 +441,7 @@ bool tms_judge_is_busy(const struct tms_judge *judge, uint32_t function)
 {
     const struct tms_judge_function *counts = &judge->functions[function];
 
+    assert(function < judge->function_count && counts->busy <= counts->ended);
     return 2 * counts->busy > counts->ended;
 }
 
@@ -434,6 +449,7 @@ bool tms_judge_is_interleaved(const struct tms_judge *judge, uint32_t function)
 {
     const struct tms_judge_function *counts = &judge->functions[function];
 
+    assert(function < judge->function_count && counts->counted <= counts->ended);
     return 2 * counts->same > counts->ended || counts->counted < 4 ||
            2 * counts->counted_cut >= counts->counted;
 }
@@ -444,6 +460,7 @@ bool tms_judge_is_interleaved(const struct tms_judge *judge, uint32_t function)
 static void mark(struct tms_judge *judge, uint32_t node)
 {
     while (node != 0 && !judge->nodes.at[node].marked) {
+        assert(node <= judge->nodes.count && judge->nodes.at[node].used);
         judge->nodes.at[node].marked = true;
         node = judge->nodes.at[node].parent;
     }
@@ -485,6 +502,7 @@ static void free_node(struct tms_judge *judge, uint32_t number)
 {
     uint32_t next;
 
+    assert(judge->node_live > 0 && judge->nodes.at[number].end != 0);
     for (uint32_t cut = judge->nodes.at[number].cuts; cut != 0; cut = next) {
         next = judge->cuts.at[cut].next;
         tms_judge_give_cut(judge, cut);
@@ -496,6 +514,7 @@ static void free_node(struct tms_judge *judge, uint32_t number)
 
 void tms_judge_sweep(struct tms_judge *judge)
 {
+    assert(judge->node_live <= judge->nodes.count);
     mark_all(judge);
     for (uint32_t i = 1; i <= judge->nodes.count; i++) {
         struct tms_judge_node *node = &judge->nodes.at[i];

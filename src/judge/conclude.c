@@ -2,6 +2,7 @@
 /* The result of `judge`; see conclude.h. */
 #include "judge/conclude.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,7 @@ static void merge(struct tms_judge_work *work)
             work->entries[kept++] = work->entries[i];
         }
     }
+    assert(kept <= work->count);
     work->count = kept;
 }
 
@@ -82,6 +84,7 @@ static unsigned digits_of(const struct tms_judge_work *work, size_t index)
             digits++;
         }
     }
+    assert(digits >= ID_LEAST && digits <= ID_MOST);
     return digits;
 }
 
@@ -89,6 +92,7 @@ static int write_id(uint64_t hash, unsigned digits, char *text, size_t size)
 {
     char hex[ID_MOST + 1];
 
+    assert(digits <= ID_MOST && size >= sizeof("AV-") + digits);
     snprintf(hex, sizeof(hex), "%016llx", (unsigned long long)hash);
     return snprintf(text, size, "AV-%.*s", (int)digits, hex);
 }
@@ -121,6 +125,7 @@ static const char *id_of(const struct tms_judge_work *work, uint64_t hash)
 {
     size_t low = 0, high = work->count;
 
+    assert(work->count == 0 || work->entries[0].hash <= work->entries[work->count - 1].hash);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (work->entries[middle].hash < hash) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the core of `judge` found, as findings. */
+#include <assert.h>
+
 #include "judge/import_judgement.h"
 #include "judge/judge_entries.h"
 #include "spec/identity.h"
@@ -28,6 +30,7 @@ static struct tms_turn own_turn(const struct tms_judge_engine *engine,
 {
     const struct tms_judge_step *step = &found->own[index];
 
+    assert(index < 2 && step->kind <= TMS_JUDGE_U);
     return (struct tms_turn){
         .stack = tms_judge_loaded_stack(engine, step->event, found->thread),
         .event = step->event,
@@ -112,6 +115,7 @@ static void set_cycle(struct tms_judge_work *work, struct tms_finding *finding,
     }
     const struct tms_turn *own = judgement->own, *foreign = judgement->foreign;
     const struct tms_turn *last = &foreign[judgement->foreign_count - 1];
+    assert(judgement->own_count == 2 && judgement->foreign_count >= 1);
     const struct tms_step cycle[] = {
         step_between(&finding->transaction, &own[0], &judgement->culprit, &foreign[0]),
         step_between(&judgement->culprit, last, &finding->transaction, &own[1]),
@@ -172,6 +176,7 @@ static void add_found(struct tms_judge_work *work, const struct tms_judge_findin
     const struct tms_judge_evidence *shown = strongest(work, found, judgement, &finding->count);
     const struct tms_judge_case *first = &shown->first;
 
+    assert(shown != NULL && finding->count > 0);
     judgement->pattern = (enum tms_pattern)shown->pattern;
     judgement->variable = (uint32_t)first->variable;
     judgement->other = (uint32_t)first->other;

@@ -2,6 +2,7 @@
 /* Findings of a core elsewhere; see import_judgement.h. */
 #include "judge/import_judgement.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/context.h"
@@ -56,6 +57,7 @@ static void show(struct tms_judge_engine *engine, struct tms_judge_evidence *kno
         tms_resize(engine->core.memory, known->outer, known->outer_capacity,
                    evidence->outer_count + 1, sizeof(*outer));
 
+    assert(known->count > 0 && first->pattern < TMS_PATTERN_COUNT);
     if (outer == NULL) {
         engine->core.failed = true;
         return;

@@ -2,11 +2,14 @@
 /* Start and end of a judge; see judge.h. */
 #include "judge/judge.h"
 
+#include <assert.h>
+
 #include "judge/step_records.h"
 
 void tms_judge_init(struct tms_judge *judge, struct tms_memory *memory,
                     const struct tms_judge_port *port)
 {
+    assert(memory != NULL && port->object_of != NULL && judge->records.count == 0);
     judge->memory = memory;
     judge->port = *port;
     judge->enough = TMS_JUDGE_ENOUGH;
@@ -53,6 +56,7 @@ void tms_judge_finish(struct tms_judge *judge, uint64_t event)
     for (size_t i = 0; i < judge->thread_capacity; i++) {
         if (judge->threads[i] != NULL) {
             tms_judge_close_all(judge, judge->threads[i], event + 1);
+            assert(judge->threads[i]->open_count == 0);
             tms_judge_release_thread(judge, judge->threads[i]);
             tms_release(judge->memory, judge->threads[i], 1, sizeof(**judge->threads));
             judge->threads[i] = NULL;

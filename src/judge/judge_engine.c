@@ -7,6 +7,7 @@
  */
 #include "judge/judge_engine.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "judge/conclude.h"
@@ -36,6 +37,7 @@ static uint32_t id_of(struct tms_judge_engine *engine, struct tms_names *names, 
                  : length > 0        ? tms_names_intern(names, engine->text, length)
                                      : tms_names_intern(names, "?", 1);
 
+    assert(length < engine->text_capacity || engine->core.failed);
     if (id < 0) {
         engine->core.failed = true;
     }

@@ -2,6 +2,7 @@
 /* Findings of `judge` in the making; see judge_entries.h. */
 #include "judge/judge_entries.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct tms_judge_entry *tms_judge_add_entry(struct tms_judge_work *work)
@@ -34,6 +35,7 @@ void *tms_judge_copy(struct tms_judge_work *work, const void *from, size_t size)
 
 void tms_judge_link(struct tms_judge_work *work, struct tms_run *run, size_t index, uint64_t hash)
 {
+    assert(index < run->result.finding_count);
     if (!TMS_RESERVE(work->memory, &work->links, &work->link_capacity, work->link_count + 1, 16)) {
         work->failed = true;
         return;
@@ -65,11 +67,13 @@ void tms_judge_set_block(struct tms_judge_work *work, struct tms_judgement *judg
 /* Notes the most severe entry of each function. */
 void tms_judge_note_severity(struct tms_judge_work *work, uint32_t function, size_t index)
 {
+    assert(index < work->count);
     if (!TMS_RESERVE(work->memory, &work->most_severe, &work->function_capacity,
                      (size_t)function + 1, 64)) {
         work->failed = true;
         return;
     }
+    assert(work->most_severe[function] <= work->count);
     uint32_t known = work->most_severe[function];
     if (known == 0 ||
         work->entries[known - 1].judgement->level < work->entries[index].judgement->level) {

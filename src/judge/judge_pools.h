@@ -6,8 +6,11 @@
 #ifndef TMS_JUDGE_JUDGE_POOLS_H
 #define TMS_JUDGE_JUDGE_POOLS_H
 
+#include <assert.h>
+
 #include "base/hash_mix.h"
 #include "judge/judge.h"
+#include "judge/judge_invariants.h"
 
 /*
  * tms_judge_take_NAME: the number of a zeroed element, 0 when memory is short;
@@ -31,6 +34,7 @@
     }                                                                                              \
     static inline void tms_judge_give_##name(struct tms_judge *judge, uint32_t number)             \
     {                                                                                              \
+        assert(number > 0 && number <= judge->pool.count && number != judge->pool.free);           \
         judge->pool.at[number].link = judge->pool.free;                                            \
         judge->pool.free = number;                                                                 \
     }
@@ -41,6 +45,7 @@ bool tms_judge_index_room(struct tms_judge *judge, struct tms_judge_index *index
 
 static inline size_t tms_judge_index_start(const struct tms_judge_index *index, uint64_t hash)
 {
+    tms_judge_check_index(index);
     return (size_t)hash & (index->size - 1);
 }
 

@@ -4,6 +4,7 @@
  * between two locks one of each, read and write, as was learnt for the places where their locks are
  * acquired.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "judge/judge_entries.h"
@@ -113,6 +114,7 @@ static void consider(struct sections *s, enum tms_pattern pattern, unsigned kind
     if (pattern == TMS_PATTERN_COUNT) {
         return;
     }
+    assert(pattern < TMS_PATTERN_COUNT && variable != 0);
     if (s->levels[pattern] == 0) {
         s->levels[pattern] =
             (uint8_t)(1 + tms_judge_level(s->engine, pattern, s->function, 0, s->culprit));
@@ -150,6 +152,7 @@ static void consider_pairs(struct sections *s, struct tms_judge_member *own, uns
 
 static void compare(struct sections *s)
 {
+    assert(s->second->member_count <= TMS_JUDGE_MEMBERS);
     s->completes = completes(s->first);
     for (uint32_t i = 0; i < s->second->member_count; i++) {
         s->later[i] =
@@ -181,6 +184,7 @@ static uint32_t culprit_of(struct tms_judge_engine *engine, const struct tms_fin
 {
     const struct tms_transaction *culprit = &finding->cycle[0].to;
 
+    assert(finding->cycle_length > 0);
     return culprit->unary || finding->cycle_length != 2
                ? 0
                : tms_judge_function_id(engine, tms_name(engine->host->context, TMS_CLASS_LABEL,

@@ -30,6 +30,7 @@ void tms_judge_online_clear(struct tms_judge_online *online)
 /* The number, if it is still a variable of that cell; else 0. */
 static uint32_t check(const struct tms_judge_online *online, uint32_t variable, uint64_t address)
 {
+    assert(variable <= online->count);
     return variable != 0 && online->memory[variable].address == address ? variable : 0;
 }
 
@@ -37,6 +38,9 @@ static void drop(struct tms_judge_online *online, uint32_t variable, uint32_t *f
 {
     struct tms_judge_memory *memory = &online->memory[variable];
 
+    assert(variable > 0 && variable <= online->count && memory->address != 0);
+    assert(memory->previous == 0 || online->memory[memory->previous].next == variable);
+    assert(memory->next == 0 || online->memory[memory->next].previous == variable);
     if (memory->previous != 0) {
         online->memory[memory->previous].next = memory->next;
     } else if (first != NULL) {
@@ -53,6 +57,7 @@ static void drop(struct tms_judge_online *online, uint32_t variable, uint32_t *f
 /* There are too many: the next one that is in use, in turn. */
 static void make_room(struct tms_judge_online *online)
 {
+    assert(online->count > 0 && online->free == 0);
     do {
         online->turn = online->turn % online->count + 1;
     } while (online->memory[online->turn].address == 0);
@@ -77,6 +82,7 @@ static uint32_t new_variable(struct tms_judge_online *online, uint64_t address, 
     } else {
         variable = ++online->count;
     }
+    assert(online->memory[variable].address == 0 && online->count <= online->limit);
     online->memory[variable] =
         (struct tms_judge_memory){.address = address, .next = *first, .bytes = bytes};
     if (*first != 0) {
@@ -134,6 +140,7 @@ static uint8_t group_of(const struct tms_judge_met *met, uint8_t bytes)
         uint8_t word = met->words[i].bytes;
         bytes &= (word & lowest) != 0 ? word : (uint8_t)~word;
     }
+    assert(bytes != 0);
     return bytes;
 }
 
@@ -196,6 +203,7 @@ static void adopt(struct tms_judge_online *online, uint32_t variable,
                                            .halved = word->kind == TMS_JUDGE_U && !word->atomic};
         }
     }
+    assert(write.event <= last.event);
     tms_judge_adopt(&online->core, variable, owner, &last, &write);
     adopt_reads(online, variable, met, bytes);
 }
@@ -250,6 +258,7 @@ static uint8_t take_known(struct tms_judge_online *online, struct tms_judge_thre
 
     for (uint32_t variable = *first; variable != 0; variable = next) {
         uint8_t bytes = online->memory[variable].bytes;
+        assert(online->memory[variable].address == met->address && bytes != 0);
         next = online->memory[variable].next;
         if ((bytes & met->bytes) == bytes) {
             rest &= (uint8_t)~bytes;

@@ -3,6 +3,7 @@
  * Locks of threads, and what is accessed while they are held: noted for each place where a lock is
  * acquired, the first hundred times, so that predictions can be judged by it.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "judge/judge_pools.h"
@@ -66,6 +67,7 @@ static uint32_t site_at(struct tms_judge *judge, uint32_t location, uint64_t loc
         site->location = location;
         site->lock = lock;
     }
+    assert(index->slot[at] <= judge->sites.count && judge->sites.count == index->count);
     return index->slot[at];
 }
 
@@ -96,6 +98,7 @@ static bool add_member(struct tms_judge_site *site, uint64_t variable, unsigned 
     if (added) {
         site->member[site->member_count++] = (struct tms_judge_member){.variable = variable};
     }
+    assert(site->member_count <= TMS_JUDGE_MEMBERS && kinds < 1u << (TMS_JUDGE_U + 1));
     site->member[i].kinds |= (uint8_t)kinds;
     return added;
 }
@@ -171,6 +174,7 @@ static bool begin_hold(struct tms_judge *judge, struct tms_judge_thread *t, uint
     if (!TMS_RESERVE(judge->memory, &t->holds, &t->hold_capacity, wanted, 8)) {
         return false;
     }
+    assert(wanted <= t->hold_capacity);
     t->holds[t->hold_count++ % TMS_JUDGE_HOLDS] =
         (struct tms_judge_hold){.lock = lock, .begin = event};
     return true;
@@ -179,6 +183,7 @@ static bool begin_hold(struct tms_judge *judge, struct tms_judge_thread *t, uint
 /* NULL: it is too long ago. */
 static struct tms_judge_hold *find_hold(const struct tms_judge_thread *t, uint64_t number)
 {
+    assert(number < t->hold_count);
     return number + TMS_JUDGE_HOLDS >= t->hold_count ? &t->holds[number % TMS_JUDGE_HOLDS] : NULL;
 }
 
@@ -187,6 +192,7 @@ static void end_hold(const struct tms_judge_thread *t, uint64_t number, uint64_t
     struct tms_judge_hold *hold = find_hold(t, number);
 
     if (hold != NULL) {
+        assert(hold->end == 0 && hold->begin <= event);
         hold->end = event;
         hold->wrote = t->wrote > hold->begin;
     }
@@ -247,6 +253,7 @@ static size_t find_place(const struct tms_judge_index *index, uint32_t location)
 
 void tms_judge_add_place(struct tms_judge *judge, uint32_t location)
 {
+    assert(location != 0); /* a free slot */
     if (tms_judge_index_room(judge, &judge->waiting, place_hash, NULL)) {
         size_t at = find_place(&judge->waiting, location);
         judge->waiting.count += judge->waiting.slot[at] == 0;
@@ -257,6 +264,7 @@ void tms_judge_add_place(struct tms_judge *judge, uint32_t location)
 void tms_judge_wait(struct tms_judge_thread *t)
 {
     t->awaited_count = t->recent_count < TMS_JUDGE_RECENT ? t->recent_count : TMS_JUDGE_RECENT;
+    assert(t->awaited_count <= TMS_JUDGE_RECENT);
     memcpy(t->awaited, t->recent, t->awaited_count * sizeof(*t->awaited));
 }
 
@@ -327,6 +335,7 @@ void tms_judge_acquire(struct tms_judge *judge, struct tms_judge_thread *t, uint
     tms_judge_other(t, event);
     tms_judge_break(t, event);
     t->synchronised++;
+    tms_judge_check_thread(judge, t);
 }
 
 static void drop_held(struct tms_judge_thread *t, uint64_t lock, uint64_t event)
@@ -361,6 +370,7 @@ void tms_judge_release(struct tms_judge *judge, struct tms_judge_thread *t, uint
     count_learning(t);
     tms_judge_other(t, event);
     tms_judge_let_others(t, event);
+    tms_judge_check_thread(judge, t);
 }
 
 void tms_judge_other(struct tms_judge_thread *t, uint64_t event)
@@ -387,6 +397,7 @@ static void give_up(struct tms_judge *judge, struct tms_judge_thread *t, uint64_
     }
     const struct tms_judge_use *use = tms_judge_use(judge, t, lock, true);
     if (use != NULL && use->released < found->own[1].event) { /* a U happened at its read */
+        assert(use->lock && use->key == lock);
         found->lock = lock;
         found->released = use->released;
         found->released_location = use->released_location;
@@ -399,6 +410,7 @@ void tms_judge_look_at_locks(struct tms_judge *judge, struct tms_judge_case *fou
     struct tms_judge_thread *t = judge->threads[found->thread];
     uint64_t lock = tms_judge_lock_at(t, found->own[0].event);
 
+    assert(t != NULL && found->own[0].event < found->own[1].event);
     found->locked = tms_judge_is_locked(t, found->own[1].event);
     found->completed = tms_judge_is_completed(t, found->own[0].event, found->own[1].event);
     if (lock != 0) {

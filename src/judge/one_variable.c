@@ -6,6 +6,7 @@
  * thread comes, the former owner's step moves to its record, and the newcomer's own record, if it
  * has one, shows what came between.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "judge/step_records.h"
@@ -48,6 +49,7 @@ static struct tms_judge_foreign foreign_of(struct tms_judge *judge, const struct
 
 static void note_write(struct tms_judge_cell *cell, const struct access *access)
 {
+    assert(access->kind <= TMS_JUDGE_U && access->step.event > 0);
     if (access->kind != TMS_JUDGE_R) {
         cell->write_event = access->step.event;
         cell->write_thread = access->t->id;
@@ -76,6 +78,7 @@ static uint8_t pattern_of_read(const struct between *between, const struct tms_j
     const struct tms_judge_step *first = between->first;
     bool update = second->kind == TMS_JUDGE_U;
 
+    assert(second->kind != TMS_JUDGE_W && first->kind <= TMS_JUDGE_U);
     *later = TMS_PATTERN_COUNT;
     if (first->kind == TMS_JUDGE_R) {
         if (between->write->event == 0) {
@@ -128,6 +131,7 @@ static struct tms_judge_case case_of(struct tms_judge *judge, const struct acces
         .foreign = {*shown(between, pattern)},
     };
 
+    assert(found.foreign[0].event != 0 && found.foreign[0].thread != found.thread);
     tms_judge_on_variables(judge, &found, access->variable, 0);
     tms_judge_look_at_locks(judge, &found);
     return found;
@@ -165,6 +169,7 @@ static void compare_skipped(struct tms_judge *judge, const struct access *access
     struct tms_judge_foreign skipped = record->skipped;
     struct between between = {access->t, &skip, &skipped, &none};
 
+    assert(record->skips && access->kind != TMS_JUDGE_R);
     record->skips = false;
     compare(judge, access, &between);
 }
@@ -245,6 +250,7 @@ static inline void access_again(struct tms_judge *judge, struct access *access)
     struct tms_judge_step last = cell->last;
     bool update = false;
 
+    assert(cell->owner == access->t->id && last.event <= access->step.event);
     if (access->kind == TMS_JUDGE_W && !access->step.atomic) {
         update = makes_update(access->t, updated_read(&last));
         access->step.kind = update ? TMS_JUDGE_U : TMS_JUDGE_W;
@@ -272,6 +278,7 @@ static void come_back(struct tms_judge *judge, const struct access *access, uint
     struct tms_judge_record record = judge->records.at[number];
     struct between between = {access->t, &record.step, &record.first_read, &record.first_write};
 
+    assert(record.thread == access->t->id && record.away);
     judge->records.at[number].away = false;
     tms_judge_untake(judge, number);
     if (!tms_judge_is_own(access->t, &record.step)) {
@@ -300,6 +307,7 @@ static __attribute__((noinline)) void take_over(struct tms_judge *judge,
 {
     struct tms_judge_cell *cell = &judge->cells[access->variable];
 
+    assert(cell->owner != 0 && cell->owner != access->t->id);
     judge->met++;
     tms_judge_push_away(judge, access->variable);
     if (cell->records != 0) {
@@ -378,6 +386,7 @@ void tms_judge_note(struct tms_judge *judge, struct tms_judge_thread *t, uint64_
     bool waits = reads && t->held_count > 0 && step->location != 0 &&
                  tms_judge_waits_at(judge, t, key, step->location, write != 0);
 
+    assert(step->event > 0 && step->kind <= TMS_JUDGE_U);
     if (waits || (reads && is_poll(judge, t, key, step, write))) {
         /* It might have waited here, had not another thread done already what it waits for. */
         tms_judge_rendezvous(judge, t, step->event - 1);
@@ -402,6 +411,7 @@ void tms_judge_take(struct tms_judge *judge, struct tms_judge_thread *t, uint32_
     uint8_t kind = step->kind == TMS_JUDGE_U && !step->atomic ? TMS_JUDGE_W : step->kind;
     struct access access = {t, variable, kind, *step};
 
+    assert(variable != 0 && variable < judge->cell_capacity);
     access.step.kind = kind;
     if (cell->owner == t->id) {
         access_again(judge, &access);
@@ -413,6 +423,7 @@ void tms_judge_take(struct tms_judge *judge, struct tms_judge_thread *t, uint32_
     } else {
         take_over(judge, &access);
     }
+    tms_judge_check_variable(judge, variable);
 }
 
 void tms_judge_adopt(struct tms_judge *judge, uint32_t variable, uint32_t owner,
@@ -421,6 +432,7 @@ void tms_judge_adopt(struct tms_judge *judge, uint32_t variable, uint32_t owner,
     if (variable >= judge->cell_capacity && !make_room(judge, variable)) {
         return;
     }
+    assert(judge->cells[variable].records == 0);
     judge->cells[variable] =
         (struct tms_judge_cell){.last = *last,
                                 .owner = owner,
@@ -436,6 +448,7 @@ void tms_judge_adopt_read(struct tms_judge *judge, uint32_t variable, uint32_t t
 {
     const struct tms_judge_cell *cell = &judge->cells[variable];
 
+    assert(read->kind == TMS_JUDGE_R && cell->owner != 0);
     if (cell->owner == thread || tms_judge_find_record(judge, cell, thread) != 0) {
         return;
     }
@@ -530,6 +543,7 @@ static void forget_taken(struct tms_judge *judge, struct tms_judge_thread *t)
         t->taken[kept] = t->taken[i];
         kept += record->taken;
     }
+    assert(kept <= t->taken_count);
     t->taken_count = kept;
     tms_judge_guard(judge, false);
 }
@@ -546,6 +560,7 @@ void tms_judge_rendezvous(struct tms_judge *judge, struct tms_judge_thread *t, u
 {
     bool is_judged = t->open_count > t->settled;
 
+    assert(t->settled <= t->open_count);
     tms_judge_clear_steps(judge, t, is_judged ? event : TMS_JUDGE_NOTHING_KEPT);
     t->since = event;
     tms_judge_break(t, event);

@@ -3,6 +3,7 @@
  * What was found, by block and object. Occurrences are counted; of each pattern the first one is
  * kept, with the blocks that were open then.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "judge/judge_pools.h"
@@ -109,6 +110,7 @@ uint32_t tms_judge_finding(struct tms_judge *judge, uint32_t function, uint32_t 
         other = swapped;
     }
 
+    assert(judge->failed || (object != 0 && (other == 0 || object < other)));
     if (judge->failed || !tms_judge_index_room(judge, index, finding_hash, judge)) {
         return 0;
     }
@@ -128,6 +130,7 @@ uint32_t tms_judge_finding(struct tms_judge *judge, uint32_t function, uint32_t 
         judge->findings.at[index->slot[at]] =
             (struct tms_judge_finding){.function = function, .object = object, .other = other};
     }
+    assert(judge->findings.count == index->count);
     return index->slot[at];
 }
 
@@ -139,6 +142,7 @@ static void count_cut(struct tms_judge *judge, uint32_t number, uint32_t finding
 {
     struct tms_judge_node *node = &judge->nodes.at[number];
 
+    assert(node->used && finding <= judge->findings.count);
     for (uint32_t at = node->cuts; at != 0; at = judge->cuts.at[at].next) {
         if (judge->cuts.at[at].finding == finding) {
             return;
@@ -175,6 +179,7 @@ void tms_judge_decide_places(struct tms_judge_case *found, bool *mild)
 {
     bool same = found->own[0].location != 0 && found->own[0].location == found->own[1].location;
 
+    assert(found->pattern < TMS_PATTERN_COUNT);
     if (same && (found->pattern == TMS_PATTERN_CHANGED_BETWEEN_READS ||
                  found->pattern == TMS_PATTERN_RECHECKED)) {
         found->pattern = TMS_PATTERN_POLLED;
@@ -237,6 +242,7 @@ static uint32_t evidence_of(struct tms_judge *judge, uint32_t finding,
         judge->failed = true;
         return 0;
     }
+    assert(judge->evidence.count + 1 < judge->evidence.capacity);
     number = (uint32_t)++judge->evidence.count;
     judge->evidence.at[number] = *wanted;
     judge->evidence.at[number].finding = finding;
@@ -249,6 +255,7 @@ static struct tms_transaction transaction_of(const struct tms_judge *judge, uint
 {
     const struct tms_judge_node *node = &judge->nodes.at[number];
 
+    assert(number > 0 && node->used);
     return (struct tms_transaction){.begin_event = node->begin,
                                     .thread = node->thread,
                                     .label = node->label,
@@ -301,6 +308,7 @@ static void keep_first(struct tms_judge *judge, struct tms_judge_evidence *evide
     evidence->outer = outer;
     evidence->outer_capacity = count + 1;
     evidence->outer_count = count;
+    assert(evidence->outer_count < evidence->outer_capacity);
     outer_of(judge, found, outer);
     evidence->first = *found;
     evidence->block = transaction_of(judge, found->block);
@@ -358,6 +366,8 @@ void tms_judge_found(struct tms_judge *judge, const struct tms_judge_case *open)
     bool first;
     uint32_t number = tms_judge_count(judge, finding, &wanted, &found, 1, &first);
 
+    assert(open->pattern < TMS_PATTERN_COUNT && open->block != 0);
+    assert(open->own[0].event < open->own[1].event);
     if (number == 0) {
         return;
     }

@@ -31,6 +31,7 @@ uint32_t tms_judge_record(struct tms_judge *judge, uint32_t thread, uint32_t var
     if (number == 0 && (number = tms_judge_take_record(judge)) != 0) {
         struct tms_judge_record *record = &judge->records.at[number];
         record->thread = thread;
+        assert(thread != 0);
         record->variable = variable;
         record->next = cell->records;
         cell->records = number;
@@ -47,6 +48,7 @@ void tms_judge_keep_open(struct tms_judge *judge, uint32_t variable,
     uint32_t record = tms_judge_record(judge, found->thread, variable);
     uint32_t number = record != 0 ? tms_judge_take_case(judge) : 0;
 
+    assert(found->own[1].kind == TMS_JUDGE_R && found->block != 0);
     if (number != 0) {
         judge->cases.at[number] = *found;
         judge->cases.at[number].next = judge->records.at[record].open;
@@ -59,6 +61,7 @@ static void decide(struct tms_judge *judge, uint32_t number, uint8_t pattern)
 {
     struct tms_judge_case found = judge->cases.at[number];
 
+    assert(number > 0 && number <= judge->cases.count);
     tms_judge_give_case(judge, number);
     found.pattern = pattern;
     if (pattern != TMS_PATTERN_COUNT) {
@@ -71,6 +74,7 @@ void tms_judge_settle(struct tms_judge *judge, uint32_t record, tms_judge_outcom
 {
     uint32_t number = judge->records.at[record].open, next;
 
+    assert(record > 0 && record <= judge->records.count);
     judge->records.at[record].open = 0;
     for (; number != 0; number = next) {
         const struct tms_judge_case *open = &judge->cases.at[number];
@@ -124,9 +128,11 @@ static void take(struct tms_judge *judge, uint32_t record)
 {
     struct tms_judge_thread *t = judge->threads[judge->records.at[record].thread];
 
+    assert(t != NULL && !judge->records.at[record].taken);
     if (t->taken_count == TMS_JUDGE_TAKEN) {
         tms_judge_untake(judge, t->taken[0]);
     }
+    assert(t->taken_count < TMS_JUDGE_TAKEN);
     t->taken[t->taken_count++] = record;
     judge->records.at[record].taken = true;
 }
@@ -177,6 +183,7 @@ void tms_judge_push_away(struct tms_judge *judge, uint32_t variable)
     uint32_t number = is_kept ? tms_judge_record(judge, owner, variable)
                               : tms_judge_find_record(judge, cell, owner);
 
+    assert(owner != 0);
     if (number == 0) {
         return;
     }
@@ -204,6 +211,7 @@ static void show_read(struct tms_judge *judge, uint32_t number,
 {
     struct tms_judge_record *record = &judge->records.at[number];
 
+    assert(record->away && record->thread != access->thread);
     record->read = true;
     if (record->first_read.event == 0) {
         record->first_read = *access;
@@ -221,6 +229,7 @@ static void show_read(struct tms_judge *judge, uint32_t number,
 
 static void show_write(struct tms_judge_record *record, const struct tms_judge_foreign *access)
 {
+    assert(record->away && access->kind != TMS_JUDGE_R);
     record->write = true;
     record->skips = false;
     if (record->first_write.event == 0) {
@@ -261,6 +270,7 @@ void tms_judge_show(struct tms_judge *judge, const struct tms_judge_cell *cell,
 /* What it had open is decided. */
 static void free_record(struct tms_judge *judge, uint32_t number)
 {
+    assert(number > 0 && judge->records.at[number].thread != 0);
     tms_judge_settle(judge, number, tms_judge_reads_only, NULL);
     tms_judge_untake(judge, number);
     free_reads(judge, &judge->records.at[number]);
@@ -272,6 +282,7 @@ void tms_judge_drop_record(struct tms_judge *judge, uint32_t variable, uint32_t 
 {
     uint32_t *link = &judge->cells[variable].records;
 
+    assert(judge->records.at[record].variable == variable);
     while (*link != record) {
         assert(*link != 0);
         link = &judge->records.at[*link].next;

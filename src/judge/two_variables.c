@@ -3,6 +3,7 @@
  * Patterns of two variables: an own step on one that another thread took over, and now a step on
  * a second one that the same thread has used after that.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "judge/step_records.h"
@@ -41,6 +42,7 @@ static const struct tms_judge_foreign *follower(const struct tms_judge *judge,
 {
     const struct tms_judge_foreign *write = &record->first_write;
 
+    assert(later->thread != record->thread && later->event > 0);
     if (write->event != 0 && write->thread == later->thread && write->event < later->event) {
         return write;
     }
@@ -81,6 +83,8 @@ static void try_pair(const struct search *search, const struct tms_judge_foreign
     if (first == NULL) {
         return;
     }
+    assert(first->variable != search->variable && found.foreign[0].thread == later->thread);
+    assert(found.foreign[0].event < later->event);
     uint8_t kind = first->step.kind, foreign = found.foreign[0].kind;
     found.block = tms_judge_block(judge, search->t, first->step.event);
     found.own[0] = first->step;
@@ -107,6 +111,7 @@ void tms_judge_pairs(struct tms_judge *judge, struct tms_judge_thread *t, uint32
     struct search search = {judge, t, variable, step};
     const struct tms_judge_cell *cell = &judge->cells[variable];
 
+    assert(cell->owner != t->id);
     if (t->taken_count == 0) {
         return;
     }
