@@ -2,6 +2,7 @@
 /* Threads that wait; see blocked_threads.h. */
 #include "runtime/core/blocked_threads.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <stdio.h>
@@ -48,6 +49,7 @@ static bool is_stuck(const struct doing *doing)
 {
     uint64_t operation = doing->argument[1] & FUTEX_CMD_MASK;
 
+    assert(doing->call >= GONE);
     return doing->call == GONE || (doing->call == SYS_futex && doing->argument[3] == 0 &&
                                    (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET ||
                                     operation == FUTEX_LOCK_PI));
@@ -61,6 +63,7 @@ static struct question question; /* under the lock of thread_registry.c */
 
 static void ask(struct tms_rt_thread *t)
 {
+    assert(question.thread != NULL);
     if (!question.stuck || t == question.thread || atomic_load(&t->uses) == 0 ||
         atomic_load_explicit(&t->steered, memory_order_relaxed)) {
         return;

@@ -11,6 +11,8 @@
 #ifndef TMS_RUNTIME_CALL_STACK_H
 #define TMS_RUNTIME_CALL_STACK_H
 
+#include <assert.h>
+
 #include "runtime/core/thread.h"
 
 /* What is known of a function. */
@@ -31,6 +33,7 @@ static inline void tms_rt_push_frame(struct tms_rt_thread *thread, uintptr_t add
 {
     struct tms_rt_frame *top = thread->top;
 
+    assert(top + 1 < thread->frames_end);
     top[1].address = address;
     top[1].caller = caller;
     top[1].frame = frame;
@@ -71,6 +74,7 @@ static inline bool tms_rt_enter_plain(struct tms_rt_thread *thread, uintptr_t ad
 static inline void tms_rt_is_plain(struct tms_rt_thread *thread,
                                    const struct tms_rt_function *function)
 {
+    assert(function->address >> 63 == 0 && !function->called);
     thread->called.plain[tms_rt_call_hash(function->address)] =
         function->address << 1 | function->plumbing;
 }
@@ -84,6 +88,7 @@ static inline bool tms_rt_exit_plain(struct tms_rt_thread *thread, uintptr_t fra
         thread->too_deep != 0) {
         return false;
     }
+    assert(top > thread->frames);
     thread->top = top - 1;
     return true;
 }

@@ -13,6 +13,7 @@
 #include "runtime/core/runtime_memory.h"
 #include "runtime/shadow/variable_ids.h"
 
+#include <assert.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -44,6 +45,7 @@ uint64_t tms_rt_next_global_number(struct tms_rt_thread *t, uint64_t source)
     if (number > WORD_EVENT_MOST) {
         tms_rt_record_loss(TMS_SPOOL_LOST_SIZE);
     }
+    assert(number > t->number && number > source);
     t->number = number;
     t->events_seen++;
     return number;
@@ -99,6 +101,9 @@ void tms_rt_refresh_filter(struct tms_rt_thread *t)
 /* The thread has its slot: what depends on it. */
 static void settle_in(struct tms_rt_thread *t)
 {
+    assert(tms_rt_mutex_is_mine(&tms_rt_engine_lock));
+    assert(t->engine->id == t->index);
+    assert(t->engine->slot >= FIRST_SLOT && t->engine->slot <= TMS_RT_SLOTS_MOST);
     t->word_base = (uint64_t)t->engine->slot << WORD_SLOT;
     tms_rt_clock_start(t);
     __atomic_store_n(&tms_rt_by_slot[t->engine->slot], t, __ATOMIC_RELEASE);
@@ -110,6 +115,7 @@ static void lay_out_blocks(struct tms_rt_thread *t)
     struct tms_nesting *nesting = &t->engine->nesting;
     size_t depth = t->open_count > 1 ? t->open_count - 1 : 0;
 
+    assert(tms_rt_mutex_is_mine(&tms_rt_engine_lock));
     nesting->depth = 0;
     if (!tms_rt_engine.blame ||
         !TMS_RESERVE(&memory, &nesting->open, &nesting->capacity, depth, 8)) {
@@ -133,6 +139,7 @@ static const struct tms_rt_thread *newcomer; /* that is about to have its first 
 /* Two threads of one slot must be in order, as what they do looks like the work of one. */
 static bool may_reuse(const struct tms_frontier *f, uint32_t slot, const struct tms_op *op)
 {
+    assert(tms_rt_mutex_is_mine(&tms_rt_engine_lock) && slot < f->slot_count);
     (void)op;
     return f->slot_count >= SLOTS_ENOUGH || newcomer == NULL ||
            tms_rt_clock_knows_end(&newcomer->forked, slot);
@@ -147,6 +154,7 @@ static void open_transaction(struct tms_rt_thread *t)
 {
     uint64_t begin = atomic_load_explicit(&t->unopened, memory_order_acquire);
 
+    assert(tms_rt_mutex_is_mine(&tms_rt_engine_lock));
     if (begin != 0 && atomic_compare_exchange_strong(&t->unopened, &begin, 0)) {
         tms_frontier_open(&tms_rt_engine, t->engine, begin);
     }
@@ -160,6 +168,7 @@ bool tms_rt_edge_is_irrelevant(uint64_t moment)
     const struct tms_rt_thread *u = tms_rt_thread_of_slot(slot);
     uint64_t begin = u == NULL ? 0 : atomic_load_explicit(&u->running, memory_order_acquire);
 
+    assert(slot <= TMS_RT_SLOTS_MOST);
     return (begin == 0 || begin > event) &&
            __atomic_load_n(&f->graph.least[slot], __ATOMIC_RELAXED) > event &&
            (!f->blame || __atomic_load_n(&f->order.least[slot], __ATOMIC_RELAXED) > event);
@@ -170,6 +179,7 @@ static void wake_source(struct tms_frontier *f, uint32_t slot, uint64_t event)
     struct tms_rt_thread *u = tms_rt_by_slot[slot];
     uint64_t begin = u == NULL ? 0 : atomic_load_explicit(&u->unopened, memory_order_acquire);
 
+    assert(slot >= FIRST_SLOT && slot < f->slot_count);
     (void)f;
     if (begin != 0 && begin <= event) {
         open_transaction(u);
@@ -192,6 +202,7 @@ struct tms_rt_thread *tms_rt_thread_of_index(uint32_t index)
     const struct tms_frontier *f = &tms_rt_engine;
     const struct tms_frontier_thread *e = index < f->id_capacity ? f->by_id[index] : NULL;
 
+    assert(tms_rt_mutex_is_mine(&tms_rt_engine_lock));
     return e == NULL || e->id != index ? NULL : tms_rt_by_slot[e->slot];
 }
 
@@ -200,6 +211,7 @@ static void note_closing(struct tms_rt_thread *t)
 {
     bool before = t->closing;
 
+    assert(tms_rt_mutex_is_mine(&tms_rt_engine_lock));
     if (!t->engine->pending.open) {
         t->closing = false;
     } else if (!t->closing) {
@@ -209,6 +221,8 @@ static void note_closing(struct tms_rt_thread *t)
             t->closing_held[i] = (uintptr_t)t->held[i].lock;
         }
     }
+    assert(!t->closing || t->engine->pending.open);
+    assert(t->closing_count <= TMS_SPOOL_HELD);
     if (before || t->closing) {
         tms_rt_spool_pending(t);
     }
@@ -236,6 +250,7 @@ static void note_refused(struct tms_rt_thread *t, uint64_t moment)
     bool more =
         refused->begin == t->running_from && moment_slot(refused->first) == moment_slot(moment);
 
+    assert(t->running_from != 0 && moment_slot(first) == moment_slot(last));
     refused->begin = t->running_from;
     refused->first = more && refused->first < first ? refused->first : first;
     refused->last = more && refused->last > last ? refused->last : last;
@@ -246,6 +261,8 @@ void tms_rt_add_edge(struct tms_rt_thread *t, const struct tms_op *op,
 {
     const struct tms_frontier_pending *pending = &t->engine->pending;
 
+    assert(tms_rt_mutex_is_mine(&tms_rt_engine_lock));
+    assert(t == tms_rt_self && moment_event(source.moment) < op->event);
     tms_frontier_add_edge(&tms_rt_engine, t->engine, op, &source);
     t->engine->nesting.depth = 0;
     note_closing(t);
@@ -284,6 +301,7 @@ static void take_first(void *argument)
 
 bool tms_rt_first(struct tms_rt_thread *t, struct tms_op *op)
 {
+    assert(t->engine == NULL && t->inside == 1);
     tms_rt_call_deep(take_first, &(struct operation){.thread = t, .op = op});
     return t->engine != NULL;
 }
@@ -301,6 +319,7 @@ bool tms_rt_lock_fast_path(struct tms_rt_thread *t, struct tms_op *op)
         return false;
     }
     struct tms_frontier_cell *cell = &locks->cell[op->target];
+    assert(op->target > 0 && op->target < TMS_RT_IDS_MOST);
     bool known = implied(t->engine, cell->write);
     if (shared_locks[op->target] != 0 || (!known && !tms_rt_edge_is_irrelevant(cell->write))) {
         return false;
@@ -310,6 +329,7 @@ bool tms_rt_lock_fast_path(struct tms_rt_thread *t, struct tms_op *op)
     if (!known) {
         t->engine->in[moment_slot(cell->write)] = cell->write | MOMENT_KIND_MASK;
     }
+    assert(cell->write == 0 || moment_event(cell->write) < op->event);
     cell->write = moment_here(t->engine, op);
     locks->place[op->target].at[WRITE] = op->location;
     tms_rt_note(t, op);
@@ -318,6 +338,7 @@ bool tms_rt_lock_fast_path(struct tms_rt_thread *t, struct tms_op *op)
 
 void tms_rt_lock_is_shared(uint32_t id)
 {
+    assert(id > 0 && id < TMS_RT_IDS_MOST);
     __atomic_store_n(&shared_locks[id], 1, __ATOMIC_RELEASE);
 }
 
@@ -325,6 +346,7 @@ uint64_t tms_rt_lock_used(uint32_t id)
 {
     uint64_t moment = tms_rt_engine.cells[CELLS_LOCKS].cell[id].write;
 
+    assert(id < TMS_RT_IDS_MOST);
     return is_several(moment) ? 0 : moment_event(moment);
 }
 
@@ -371,6 +393,7 @@ static void operate(void *argument)
         tms_frontier_take(f, ops, 1);
         t->engine = f->failed == TMS_OK ? f->by_id[t->index] : t->engine;
     }
+    assert(t->engine == NULL || t->engine->id == t->index || f->failed != TMS_OK);
     if (t->engine != NULL) {
         if (first) {
             settle_in(t);
@@ -418,6 +441,7 @@ static void give_back(void *table, size_t from, size_t to)
     from = (from + page - 1) & ~(page - 1);
     to = to & ~(page - 1);
     if (to > from) {
+        assert(from % page == 0 && to % page == 0);
         madvise((char *)table + from, to - from, MADV_DONTNEED);
     }
 }
@@ -426,6 +450,7 @@ void tms_rt_forget_threads(uint32_t from, uint32_t to)
 {
     struct tms_frontier *f = &tms_rt_engine;
 
+    assert(0 < from && from <= to && to <= f->id_capacity);
     tms_rt_mutex_lock(&tms_rt_engine_lock);
     give_back(f->by_id, from * sizeof(*f->by_id), to * sizeof(*f->by_id));
     give_back(f->forks, from * sizeof(*f->forks), to * sizeof(*f->forks));
@@ -452,8 +477,9 @@ bool tms_rt_engine_start(bool blame)
     memset(f, 0, sizeof(*f));
     memory = (struct tms_memory)TMS_RT_MEMORY;
     memset(tms_rt_by_slot, 0, sizeof(tms_rt_by_slot));
-    atomic_store(&tms_rt_engine_lock.state, 0);
+    tms_rt_mutex_restart(&tms_rt_engine_lock);
     shared_locks = tms_rt_map(TMS_RT_IDS_MOST);
+    assert(tms_rt_mode.checks == false || tms_rt_self != NULL); /* at the start, or after a fork */
     return shared_locks != NULL && tms_frontier_set_up(f, &port, NULL, &memory, blame) == TMS_OK &&
            tms_frontier_limit_slots(f, TMS_RT_SLOTS_MOST) == TMS_OK &&
            tms_log_start(f, &f->forgotten) && make_thread_tables(f) &&
@@ -465,6 +491,7 @@ static void count(struct tms_spool_header *header)
 {
     const struct tms_frontier *f = &tms_rt_engine;
 
+    assert(tms_rt_mutex_is_mine(&tms_rt_engine_lock));
     if (header != NULL) {
         header->first_violation = f->first_violation;
         header->closing_edges = f->closing_edges;

@@ -3,6 +3,7 @@
  * The names of functions, from the symbol tables of the files that the process has loaded. Asked
  * under the lock of functions.c.
  */
+#include <assert.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -51,6 +52,7 @@ static void spool_module(struct module *module)
     struct tms_spool_module *record =
         tms_rt_spool_record(TMS_SPOOL_MODULE, sizeof(*record) + length);
 
+    assert(module->start < module->end && strlen(module->path) < sizeof(module->path));
     if (record != NULL) {
         record->bias = module->bias;
         record->end = module->end;
@@ -168,6 +170,7 @@ static void add_symbols(struct module *module, const char *file, size_t size,
     if (!TMS_RESERVE(&memory, &module->symbols, &module->capacity, count, 64)) {
         return;
     }
+    assert(module->count + count <= module->capacity || module->count == 0);
     for (size_t i = 0; i < count; i++) {
         Elf64_Sym symbol;
         memcpy(&symbol, file + table->sh_offset + i * sizeof(symbol), sizeof(symbol));
@@ -236,6 +239,8 @@ static const struct symbol *find_symbol(uintptr_t address)
             high = middle;
         }
     }
+    assert(low == 0 || module->symbols[low - 1].start <= address);
+    assert(low == module->count || address < module->symbols[low].start);
     return low > 0 && address <= module->symbols[low - 1].end ? &module->symbols[low - 1] : NULL;
 }
 

@@ -8,6 +8,7 @@
  * main, begins a thread (but for @threads), is part of the standard library, waits for a condition,
  * a barrier or a thread, or returns with other locks than it was called with.
  */
+#include <assert.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -93,6 +94,7 @@ static enum answer ask(const char *name)
 {
     enum answer answer = known.says_atomic ? ANSWER_NOT_ATOMIC : ANSWER_NONE;
 
+    assert(tms_rt_mutex_is_mine(&known.lock));
     for (uint32_t i = 0; i < known.rule_count; i++) {
         if (tms_glob_names(known.rules[i].pattern, name)) {
             known.rules[i].matched = true;
@@ -109,6 +111,7 @@ static uint32_t new_label(uintptr_t function, const char *name)
     size_t length = strlen(name) + 1;
     struct tms_spool_label *record = tms_rt_spool_record(TMS_SPOOL_LABEL, sizeof(*record) + length);
 
+    assert(tms_rt_mutex_is_mine(&known.lock));
     if (record == NULL) {
         return 0;
     }
@@ -124,6 +127,7 @@ static struct tms_rt_label *place_of(const char *name)
 {
     size_t at = 0;
 
+    assert(tms_rt_mutex_is_mine(&known.lock));
     for (const char *c = name; *c != '\0'; c++) {
         at = (at ^ (unsigned char)*c) * 0x100000001b3u;
     }
@@ -171,6 +175,7 @@ uint32_t tms_rt_text_label(struct tms_rt_thread *t, const char *name)
         tms_rt_call_deep(find_label, &search);
         *last = search.found;
     }
+    assert(*last == NULL || strcmp((*last)->name, name) == 0);
     return *last == NULL ? 0 : (*last)->id;
 }
 
@@ -193,6 +198,7 @@ static bool is_plumbing(const char *name)
 
 static bool starts_thread(uintptr_t address)
 {
+    assert(tms_rt_mutex_is_mine(&known.lock) && known.start_count <= STARTS);
     for (uint32_t i = 0; i < known.start_count; i++) {
         if (address - known.starts[i].low < known.starts[i].high - known.starts[i].low) {
             return true;
@@ -218,6 +224,7 @@ static void decide(struct tms_rt_function *function, uintptr_t address)
     function->start = 0;
     function->end = UINTPTR_MAX;
     tms_rt_find_code(address, &function->start, &function->end);
+    assert(function->start <= address && address <= function->end);
     bool atomic = answer == ANSWER_ATOMIC || (answer == ANSWER_NONE && !function->plumbing &&
                                               strcmp(name, "main") != 0 && !starts_thread(address));
     atomic_store(&function->label, known.functions && atomic ? function->name : 0);
@@ -228,6 +235,7 @@ static struct tms_rt_function *row_at(size_t at, uintptr_t address, bool *free)
 {
     uint32_t row = atomic_load_explicit(&known.table[at % FUNCTIONS], memory_order_acquire);
 
+    assert(row < FUNCTIONS / 2);
     *free = row == 0;
     return row != 0 && known.rows[row].address == address ? &known.rows[row] : NULL;
 }
@@ -298,6 +306,7 @@ struct tms_rt_function *tms_rt_function(uintptr_t address)
 /* Asked again and again by threads that wait: what is so already is not written again. */
 void tms_rt_function_unfit(struct tms_rt_function *function)
 {
+    assert(function == &nothing || function->address != 0);
     if (function->assumed && atomic_load_explicit(&function->label, memory_order_relaxed) != 0) {
         atomic_store_explicit(&function->label, 0, memory_order_relaxed);
     }
@@ -392,7 +401,7 @@ void tms_rt_functions_finish(void)
 /* The same program, another spool: what it refers to is said again. */
 bool tms_rt_functions_restart(void)
 {
-    atomic_store(&known.lock.state, 0);
+    tms_rt_mutex_restart(&known.lock);
     known.label_ids = 0;
     known.function_count = 0;
     memset(known.labels, 0, sizeof(known.labels));

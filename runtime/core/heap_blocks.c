@@ -4,6 +4,8 @@
  * A table by address. The block around an address is looked for backwards, unless the one that was
  * found nearby last is around it as well; this happens only when something is written down.
  */
+#include <assert.h>
+
 #include "runtime/core/runtime_memory.h"
 #include "runtime/shadow/variable_ids.h"
 
@@ -36,6 +38,8 @@ static struct block *find(struct block *table, size_t size, uintptr_t address)
     size_t at = (address >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 24;
     struct block *gone = NULL;
 
+    assert(tms_rt_mutex_is_mine(&heap.lock));
+    assert(address > GONE && (size & (size - 1)) == 0);
     for (;; at++) {
         struct block *block = &table[at & (size - 1)];
         if (block->address == address) {
@@ -53,6 +57,8 @@ static struct block *find(struct block *table, size_t size, uintptr_t address)
 /* Half of the table is free; freed blocks are swept out when it is rebuilt. */
 static bool make_room(void)
 {
+    assert(tms_rt_mutex_is_mine(&heap.lock));
+    assert(heap.used * 2 <= heap.size);
     if ((heap.used + 1) * 2 <= heap.size) {
         return true;
     }
@@ -70,6 +76,7 @@ static bool make_room(void)
             *find(table, size, heap.table[i].address) = heap.table[i];
         }
     }
+    assert(live <= heap.used);
     tms_release(&memory, heap.table, heap.size, sizeof(*table));
     heap.table = table;
     heap.size = size;
@@ -139,6 +146,7 @@ static struct block *find_around(uintptr_t address)
     uintptr_t at = address / ALIGNMENT * ALIGNMENT;
     uintptr_t *known = &heap.starts[(address >> REGION) % STARTS];
 
+    assert(tms_rt_mutex_is_mine(&heap.lock));
     if (heap.size == 0 || address >= heap.high || at < heap.low) {
         return NULL;
     }
@@ -154,6 +162,7 @@ static struct block *find_around(uintptr_t address)
     if (!is_around(block, address)) {
         return NULL;
     }
+    assert(heap.low <= block->address && block->address + block->size <= heap.high);
     *known = block->address;
     return block;
 }
@@ -184,7 +193,7 @@ bool tms_rt_heap_learn(uintptr_t address, struct tms_rt_heap_block *found)
 
 void tms_rt_heap_restart(void)
 {
-    atomic_store(&heap.lock.state, 0);
+    tms_rt_mutex_restart(&heap.lock);
     for (size_t i = 0; i < heap.size; i++) {
         heap.table[i].site = 0; /* of the parent's spool */
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start and end of the runtime, the command's configuration, warnings. */
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -53,6 +54,7 @@ static void warn(void *argument)
         hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
     }
     tms_rt_mutex_lock(&warnings.lock);
+    assert(warnings.count <= WARNINGS);
     bool known = warnings.count == WARNINGS;
     for (unsigned i = 0; i < warnings.count; i++) {
         known = known || warnings.hash[i] == hash;
@@ -237,6 +239,7 @@ static void settle_deep(void *argument)
     struct tms_spool_header *header = tms_rt_spool_header();
     const char *how = argument;
 
+    assert(header != NULL);
     if (strncmp(how, "signal", 6) == 0) {
         tms_rt_dying = true; /* whatever is locked may stay so */
     } else {
@@ -341,7 +344,8 @@ static void restart(void *argument)
 {
     struct tms_rt_thread *t = argument;
     bool blame = config.blame == NULL || strcmp(config.blame, "0") != 0;
-    atomic_store(&warnings.lock.state, 0);
+    assert(config.spool != NULL && t == tms_rt_self);
+    tms_rt_mutex_restart(&warnings.lock);
     warnings.count = 0;
     tms_rt_shadow_restart();
     tms_rt_clocks_restart();
@@ -368,6 +372,7 @@ static void restart(void *argument)
 
 void tms_rt_forked(struct tms_rt_thread *t)
 {
+    assert(t == NULL || t->inside == 1);
     tms_rt_stacks_restart();
     if (t == NULL || !tms_rt_mode.checks) {
         tms_rt_mode.checks = false;

@@ -12,6 +12,7 @@
  * began. The innermost `deferred_calls` of them are not in the spool yet. They are written with the
  * first event inside them, as begins are (open_blocks.c).
  */
+#include <assert.h>
 #include <string.h>
 
 #include "runtime/core/judge_online.h"
@@ -51,6 +52,7 @@ bool tms_rt_open_call(struct tms_rt_thread *t, const struct tms_rt_function *fun
     if (t->engine == NULL) {
         tms_rt_advance_clock(t);
     }
+    assert(t->call_count == 0 || t->calls[t->call_count - 1].number <= t->number);
     t->calls[t->call_count++] = (struct tms_rt_open){.label = function->name,
                                                      .site = function->site,
                                                      .source = TMS_RT_CALL,
@@ -70,6 +72,7 @@ void tms_rt_close_call(struct tms_rt_thread *t)
         return;
     }
     tms_rt_judge_closing_call(t);
+    assert(t->deferred_calls <= t->call_count);
     const struct tms_rt_open *call = &t->calls[--t->call_count];
     t->coalesce_epoch++;
     if (t->deferred_calls > 0) {
@@ -90,6 +93,8 @@ bool tms_rt_block_becomes_call(struct tms_rt_thread *t, const struct tms_rt_open
     while (at > 0 && t->calls[at - 1].number >= block->number) {
         at--;
     }
+    assert(at == 0 || t->calls[at - 1].number < block->number);
+    assert(block->source == TMS_RT_FUNCTION);
     memmove(&t->calls[at + 1], &t->calls[at], (t->call_count - at) * sizeof(*t->calls));
     t->calls[at] = *block;
     t->calls[at].source = TMS_RT_CALL;
@@ -123,6 +128,7 @@ void tms_rt_received(struct tms_rt_thread *t, int file, uintptr_t pc)
 {
     bool recorded = is_worth_recording(t) || t->judge != NULL;
 
+    assert(t->inside == 1);
     if ((recorded || !tms_rt_is_alone()) && tms_rt_file_receives(t, file) && recorded) {
         tms_rt_rendezvous(t, pc);
     }

@@ -2,6 +2,7 @@
 /* `judge` inside the program; see judge_online.h. */
 #include "runtime/core/judge_online.h"
 
+#include <assert.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -31,6 +32,7 @@ static _Thread_local bool holds_lock;
 
 static void guard(void *user, bool enter)
 {
+    assert(!holds_lock || tms_rt_mutex_is_mine(&judge.lock));
     (void)user;
     if (holds_lock) {
         return;
@@ -53,6 +55,8 @@ static uint64_t name_of(void *user, uint32_t variable)
 {
     const struct tms_judge_memory *at = &judge.online.memory[variable];
 
+    assert(variable > 0 && variable < VARIABLES_MOST);
+    assert(at->bytes != 0 && at->address % 8 == 0);
     (void)user;
     return tms_rt_judged_name(at->address, at->bytes);
 }
@@ -134,6 +138,7 @@ void tms_rt_judge_thread_starts(struct tms_rt_thread *t)
 {
     if (tms_rt_mode.judges) {
         tms_rt_mutex_lock(&judge.lock);
+        assert(t->judge == NULL && t->judged_blocks == 0 && t->judged_calls == 0);
         t->judge = tms_judge_thread(&judge.online.core, TMS_RT_JUDGED_THREAD(t->index));
         tms_rt_mutex_unlock(&judge.lock);
     }
@@ -141,10 +146,12 @@ void tms_rt_judge_thread_starts(struct tms_rt_thread *t)
 
 static void add_runs(const uint64_t *runs_of, size_t count)
 {
+    assert(tms_rt_mutex_is_mine(&judge.lock));
     if (!TMS_RESERVE(&memory, &judge.runs_of, &judge.run_capacity, count, 64)) {
         judge.online.core.failed = true;
         return;
     }
+    assert(judge.run_capacity >= count);
     for (size_t i = 0; i < count; i++) {
         judge.runs_of[i] += runs_of[i];
     }
@@ -155,6 +162,7 @@ static void end_thread(void *argument)
     struct tms_rt_thread *t = argument;
     struct tms_judge_thread *own = t->judge;
 
+    assert(t == tms_rt_self && t->open_count == 0);
     t->judge = NULL;
     tms_judge_end_thread(&judge.online.core, own, t->number + 1);
 }
@@ -241,6 +249,7 @@ static const struct tms_rt_open *next_deferred(struct tms_rt_thread *t)
     const struct tms_rt_open *call =
         t->judged_calls < t->call_count ? &t->calls[t->judged_calls] : NULL;
 
+    assert(t->judged_blocks <= t->open_count && t->judged_calls <= t->call_count);
     if (call == NULL || (block != NULL && block->number <= call->number)) {
         t->judged_blocks += block != NULL;
         return block;
@@ -253,6 +262,7 @@ void tms_rt_judge_open_deferred(struct tms_rt_thread *t)
 {
     const struct tms_rt_open *open;
 
+    assert(t->judge != NULL);
     while ((open = next_deferred(t)) != NULL) {
         tms_judge_open(&judge.online.core, t->judge, open->label, 0, open->number, open->site);
     }
@@ -290,6 +300,7 @@ void tms_rt_judge_close(struct tms_rt_thread *t, uint64_t begin, bool call, bool
     if (!inner || (!call && t->call_count > 0 && t->calls[t->call_count - 1].number >= begin)) {
         tms_rt_judge_open_deferred(t);
     }
+    assert((call ? t->judged_calls : t->judged_blocks) > 0);
     tms_rt_call_deep(close_deep, &closing);
     t->judged_blocks -= !call;
     t->judged_calls -= call;
@@ -298,6 +309,7 @@ void tms_rt_judge_close(struct tms_rt_thread *t, uint64_t begin, bool call, bool
 void tms_rt_judge_demoted(struct tms_rt_thread *t, bool recorded)
 {
     if (t->judge != NULL && recorded) {
+        assert(t->judged_blocks > 0 && t->judged_calls < t->call_count);
         t->judged_blocks--;
         t->judged_calls++;
     }
@@ -382,6 +394,8 @@ static inline void fill_step(const struct tms_rt_thread *t, const struct tms_rt_
     bool updates_itself = (access->kind & update) == update;
     bool updates_read = writes && !atomic && own_read > t->judge->since;
 
+    assert(access->event <= t->number);
+    assert(!updates_read || own_read < access->event);
     step->event = access->event;
     step->read = updates_read ? own_read : 0;
     step->location = access->site;
@@ -425,6 +439,7 @@ void tms_rt_judge_private_access(struct tms_rt_thread *t, const struct tms_rt_ju
     struct tms_judge_step step;
     uint64_t key = access->address & ~UINT64_C(7), stretch = t->judge->stretch;
 
+    assert(access->bytes != 0 && t->judge != NULL);
     fill_step(t, access, own_read, &step);
     tms_judge_note(&judge.online.core, t->judge, key | (uint64_t)__builtin_ctzll(access->bytes),
                    &step, write);
@@ -478,6 +493,7 @@ static size_t unpack_words(const struct meeting *meeting, struct tms_judge_word 
     if (last) {
         words[count++] = unpack_word(meeting->thread, newest);
     }
+    assert(count <= WORDS_MOST);
     return count;
 }
 
@@ -519,6 +535,7 @@ static void meet(void *argument)
         t->judge->synchronised++;
     }
     uint64_t variable = tms_judge_online_access(&judge.online, t->judge, &met);
+    assert(variable <= LINK_JUDGED_MOST);
     cell->link = (cell->link & ~(LINK_JUDGED_MOST << LINK_JUDGED)) | variable << LINK_JUDGED;
     learn(t, meeting->access, met.step.kind);
     follow_wait(t, &met.step, stretch);

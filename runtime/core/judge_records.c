@@ -2,6 +2,7 @@
 /* Findings of `judge` in the spool; see judge_records.h. */
 #include "runtime/core/judge_records.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "runtime/core/runtime_memory.h"
@@ -46,6 +47,7 @@ uint32_t tms_rt_judged_object(uint64_t name)
     if (judged.objects == NULL) {
         return 1;
     }
+    assert(judged.object_count <= OBJECTS_MOST);
     while (judged.objects[at] != 0 && judged.objects[at] != key) {
         at = (at + 1) % OBJECTS;
     }
@@ -61,6 +63,7 @@ uint32_t tms_rt_judged_object(uint64_t name)
 
 static uint32_t thread_of(uint32_t thread)
 {
+    assert(thread == 0 || thread >= TMS_RT_JUDGED_THREAD(0));
     return thread > 0 ? thread - TMS_RT_JUDGED_THREAD(0) : 0;
 }
 
@@ -115,6 +118,7 @@ static void fill(struct tms_spool_judged *record, const struct tms_judge_evidenc
 {
     const struct tms_judge_case *first = &evidence->first;
 
+    assert(record->outer_count <= evidence->outer_count);
     record->variable[0] = first->variable;
     record->variable[1] = first->other;
     record->lock = first->lock;
@@ -159,6 +163,7 @@ void tms_rt_judged_found(const struct tms_judge *core, uint32_t number, bool fir
 {
     const struct tms_judge_evidence *evidence = &core->evidence.at[number];
 
+    assert(number < core->evidence.capacity && evidence->finding <= core->findings.count);
     if (!TMS_RESERVE(&memory, &judged.records, &judged.capacity, (size_t)number + 1, 64)) {
         tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
         return;

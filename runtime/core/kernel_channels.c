@@ -36,6 +36,7 @@ enum kind { PIPE = 1, PAIR, SOCKETS, DESCRIPTOR, SIGNAL, SIGNALS, CHILDREN, OTHE
 
 static uint64_t key_of(enum kind kind, uint64_t which)
 {
+    assert(kind >= PIPE && kind <= OTHERS);
     return (uint64_t)kind << KEY_KIND | (which & ((UINT64_C(1) << KEY_KIND) - 1));
 }
 
@@ -80,6 +81,7 @@ static bool is_known(const struct channel *channel)
 
 static uint32_t number_of(const struct channel *channel)
 {
+    assert(channel > channels.channel && channel < channels.channel + CHANNELS);
     return (uint32_t)(channel - channels.channel);
 }
 
@@ -88,6 +90,7 @@ static struct channel *add(uint64_t key, uint32_t twin)
 {
     struct channel *channel = find(key);
 
+    assert(tms_rt_mutex_is_mine(&channels.lock) && twin < CHANNELS);
     if (!is_known(channel)) {
         assert(channels.count < CHANNELS - 2);
         channel->id = ++channels.count;
@@ -119,6 +122,7 @@ static struct channel *channel_of_socket(const struct stat *info)
         return find_or_add(key_of(SOCKETS, 0));
     }
     uint32_t twin = atomic_load_explicit(&channel->twin, memory_order_relaxed);
+    assert(twin < CHANNELS);
     return twin == 0 ? channel : &channels.channel[twin];
 }
 
@@ -176,6 +180,7 @@ static void spool(struct tms_rt_thread *t, const struct channel *channel, uint8_
 
 static void hand_over(struct tms_rt_thread *t, struct channel *channel)
 {
+    assert(is_known(channel) && t->inside == 1);
     tms_rt_take_signals(t); /* before the lock: it may be this channel that they came through */
     number_first(t);
     tms_rt_mutex_lock(&channel->lock);
@@ -187,6 +192,7 @@ static void hand_over(struct tms_rt_thread *t, struct channel *channel)
 
 static void take_over(struct tms_rt_thread *t, struct channel *channel)
 {
+    assert(is_known(channel) && channel->id > 0);
     tms_rt_mutex_lock(&channel->lock);
     bool learnt = tms_rt_clock_take_over(t, channel->sent, channel->number);
     tms_rt_mutex_unlock(&channel->lock);
@@ -314,6 +320,7 @@ void tms_rt_signal_receives(struct tms_rt_thread *t, int number)
 
 void tms_rt_signal_interrupts(struct tms_rt_thread *t, int number)
 {
+    assert(number > 0 && number <= 64);
     atomic_fetch_or_explicit(&t->signalled, UINT64_C(1) << (number - 1), memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
     t->seen_more = true;
@@ -343,9 +350,9 @@ void tms_rt_child_ended(struct tms_rt_thread *t)
 /* Descriptors, and pairs of them, are inherited. */
 void tms_rt_channels_restart(void)
 {
-    atomic_store(&channels.lock.state, 0);
+    tms_rt_mutex_restart(&channels.lock);
     for (uint32_t i = 0; i < CHANNELS && channels.count > 0; i++) {
         channels.channel[i].sent = NULL;
-        atomic_store(&channels.channel[i].lock.state, 0);
+        tms_rt_mutex_restart(&channels.channel[i].lock);
     }
 }

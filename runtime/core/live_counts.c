@@ -2,6 +2,7 @@
 /* Reports while the process runs; see live_counts.h. */
 #include "runtime/core/live_counts.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 
@@ -36,6 +37,7 @@ static void publish(void *unused)
     struct tms_spool_live *live = live_of(header);
     uint32_t wanted = __atomic_load_n(atomic_load(&tms_rt_wanted), __ATOMIC_ACQUIRE);
 
+    assert(atomic_load(&busy));
     (void)unused;
     atomic_store(&tms_rt_answered, wanted);
     if (live != NULL && header->state == TMS_SPOOL_RUNNING) {

@@ -3,6 +3,7 @@
  * Blocks: annotated ones, functions, critical sections; and the frames of functions, whose exits
  * are not always announced.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "runtime/core/call_stack.h"
@@ -81,6 +82,8 @@ static const struct tms_rt_open *next_deferred(const struct tms_rt_thread *t)
     const struct tms_rt_open *call =
         t->deferred_calls > 0 ? &t->calls[t->call_count - t->deferred_calls] : NULL;
 
+    assert(block == NULL || block->source != TMS_RT_CALL);
+    assert(call == NULL || call->source == TMS_RT_CALL);
     return call == NULL || (block != NULL && block->number <= call->number) ? block : call;
 }
 
@@ -145,6 +148,7 @@ static void open_block(struct tms_rt_thread *t, enum tms_rt_source source, uint3
     if (t->open_count == t->open_capacity && !make_room(t)) {
         return;
     }
+    assert(t->open_count < t->open_capacity && source != TMS_RT_CALL);
     struct tms_rt_open *open = &t->open[t->open_count++];
     *open = (struct tms_rt_open){.label = label,
                                  .site = site,
@@ -192,6 +196,7 @@ static void spool_end(struct tms_rt_thread *t, bool recorded, uint8_t kind, uint
         spool(t, kind, label, site);
         return;
     }
+    assert(t->deferred_begins > 0);
     t->deferred_begins--;
     if (t->open_count == 0 && tms_rt_mode.records) {
         tms_rt_spool_empty_transaction(t, label, site);
@@ -211,6 +216,7 @@ static void record_transaction(struct tms_rt_thread *t)
 /* A block ends that is still among the open ones. If a transaction is not alone, others met it. */
 static inline void end_block(struct tms_rt_thread *t, uint32_t label, uint32_t site)
 {
+    assert(t->open_count > 0);
     if (t->open_count > 1) {
         tms_rt_next_number(t);
     } else if (!tms_rt_end_locally(t, label, site)) {
@@ -222,6 +228,7 @@ static inline void end_block(struct tms_rt_thread *t, uint32_t label, uint32_t s
 /* `kind` is what a recording has for it: END or DEMOTE. */
 static void close_block(struct tms_rt_thread *t, uint32_t at, uint8_t kind, uint32_t site)
 {
+    assert(at > 0 && at <= t->open_count);
     if (t->split_due && t->open_count > 1) {
         tms_rt_split_due(t, site);
     }
@@ -235,6 +242,7 @@ static void close_block(struct tms_rt_thread *t, uint32_t at, uint8_t kind, uint
         tms_rt_judge_closing_block(t, at - 1);
     }
     end_block(t, label, site);
+    assert(t->deferred_begins <= t->open_count);
     bool recorded = at <= t->open_count - t->deferred_begins;
     if (at < t->open_count) {
         memmove(&t->open[at - 1], &t->open[at], (t->open_count - at) * sizeof(*t->open));
@@ -293,6 +301,7 @@ static enum tms_rt_frame_kind demote_function(struct tms_rt_thread *t)
 
 static void split_now(struct tms_rt_thread *t, uint32_t site)
 {
+    assert(t->open_count > 0);
     operate(t, TMS_OP_END, true, t->open[0].label, site);
     operate(t, TMS_OP_BEGIN, true, t->open[0].label, site);
     tms_rt_start_epoch(t);
@@ -310,6 +319,7 @@ void tms_rt_split(struct tms_rt_thread *t, unsigned what, uintptr_t pc)
     if (!tms_rt_mode.checks || t->open_count == 0 || !tms_rt_splits_at(what)) {
         return;
     }
+    assert((what & (what - 1)) == 0);
     if (what == TMS_SPLIT_FORK) {
         t->split_due = true;
         t->epoch_span = t->stretch_span = 0; /* whatever comes next is an event */
@@ -373,6 +383,7 @@ static inline void leave_frame(struct tms_rt_thread *t)
 {
     const struct tms_rt_frame *frame = t->top;
 
+    assert(frame > t->frames);
     if (frame->block == TMS_RT_FRAME_BLOCK) {
         close_function(t);
     } else if (frame->block == TMS_RT_FRAME_CALL) {
@@ -442,6 +453,7 @@ void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t
         enter_any(t, address, caller, frame);
         return;
     }
+    assert(t->engine != NULL && t->open_count < t->open_capacity);
     tms_rt_push_frame(t, address, caller, frame, true);
     t->top->block = TMS_RT_FRAME_BLOCK;
     bool epoch = tms_rt_starts_epoch(function);
@@ -458,6 +470,7 @@ void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t
         t->transactions_seen++;
         tms_rt_begin_locally(t, label, function->site);
     }
+    assert(t->open[t->open_count - 1].number == t->number || !tms_rt_mode.checks);
     tms_rt_judge_opened(t, label);
     t->deferred_begins += tms_rt_mode.records_sync;
     if (epoch) {
@@ -510,6 +523,7 @@ void tms_rt_function_exit(struct tms_rt_thread *t, uintptr_t frame)
     if (tms_rt_mode.records_sync) {
         spool_end(t, t->deferred_begins == 0, TMS_EVENT_END, open->label, open->site);
     }
+    assert(t->open_count > 0 || t->running_from == 0 || !tms_rt_mode.checks);
     t->top--;
 }
 
@@ -536,6 +550,7 @@ void tms_rt_function_releases(struct tms_rt_thread *t, uint64_t acquired)
 {
     uint32_t least = t->open_count > RELEASING_MOST ? t->open_count - RELEASING_MOST : 0;
 
+    assert(acquired <= t->number);
     for (uint32_t at = t->open_count; at > least && t->open[at - 1].number > acquired; at--) {
         struct tms_rt_function *function = t->open[at - 1].function;
         if (function != NULL && !function->releases) {

@@ -2,6 +2,7 @@
 /* Predictions inside the program; see predict_online.h. What they become is in predict_spool.c. */
 #include "runtime/core/predict_online.h"
 
+#include <assert.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -90,6 +91,7 @@ static uint32_t blocks_since(void *user, uint64_t since,
         const struct tms_rt_open *open = &t->open[i];
         blocks[count++] = (struct tms_predict_block){open->number, open->label, open->site};
     }
+    assert(count <= TMS_PREDICT_BLOCKS);
     return count > 1 ? count : 0;
 }
 
@@ -114,6 +116,7 @@ static struct lock_state *new_lock(uint32_t id)
 {
     struct lock_state *state = online.free;
 
+    assert(tms_rt_mutex_is_mine(&online.lock) && id > 0 && id < TMS_RT_IDS_MOST);
     if (state != NULL) {
         online.free = state->next_free;
         state->next_free = NULL;
@@ -142,6 +145,7 @@ static struct lock_state *lock_of(uint32_t id)
             fail(NULL);
         }
     }
+    assert(state == NULL || state->lock.id == id);
     return state;
 }
 
@@ -150,6 +154,7 @@ static void pass(struct tms_rt_thread *t, struct tms_order_object *object, bool 
 {
     struct tms_predict_thread *windows = &t->predicting->windows;
 
+    assert(tms_rt_predicts || t->predicting != NULL);
     tms_predict_wait(&online.windows, windows, t->number, false);
     tms_rt_mutex_lock(&online.lock);
     bool room = tms_order_learn(&windows->order, object) &&
@@ -236,6 +241,8 @@ static int ordering(enum tms_rt_sync what)
 /* The lock of ours is held. NULL when memory is short. */
 static struct tms_order_object *object_of(int kind, uint32_t id)
 {
+    assert(tms_rt_mutex_is_mine(&online.lock));
+    assert(kind >= 0 && kind < ORDERING && id < TMS_RT_IDS_MOST);
     if (online.objects[kind] == NULL) {
         online.objects[kind] = tms_rt_map(TMS_RT_IDS_MOST * sizeof(*online.objects[kind]));
     }
@@ -298,6 +305,7 @@ static void forget_lock(uint32_t id)
 {
     struct lock_state *state = atomic_exchange(&online.locks[id], NULL);
 
+    assert(tms_rt_mutex_is_mine(&online.lock));
     if (state != NULL) {
         tms_predict_lock_clear(&state->lock);
         tms_order_object_clear(&memory, &state->order);
@@ -332,10 +340,12 @@ void tms_rt_predict_now(struct tms_rt_thread *t, const struct tms_op *op)
 {
     struct tms_predict_thread *windows = &t->predicting->windows;
 
+    assert(op->event <= t->number && t == tms_rt_self);
     if (windows->seen_slot == 0 && t->engine != NULL) {
         windows->seen = (online.what & TMS_PREDICT_ATOMIC) != 0 ? t->seen : NULL;
         windows->seen_slot = (uint16_t)t->engine->slot;
     }
+    assert(windows->seen_slot == 0 || t->engine == NULL || windows->seen_slot == t->engine->slot);
     if (t->wider != NULL) {
         windows->wider = tms_rt_clock_wider(t, &windows->wider_count);
     }
@@ -416,6 +426,7 @@ static void retire(struct tms_rt_thread *t)
 {
     struct tms_predict_thread *windows = &t->predicting->windows;
 
+    assert(tms_rt_mutex_is_mine(&online.lock));
     if (windows->order.slot != 0) {
         tms_order_retire(&online.slots, &windows->order, t->number);
         online.acquires += windows->acquires;
@@ -488,7 +499,7 @@ bool tms_rt_predict_restart(void)
 {
     const size_t pointers = TMS_RT_IDS_MOST * sizeof(void *);
 
-    atomic_store(&online.lock.state, 0);
+    tms_rt_mutex_restart(&online.lock);
     tms_rt_predict_patterns_restart();
     if (!tms_rt_predicts) {
         return true;

@@ -9,6 +9,7 @@
  */
 #include "runtime/core/predict_spool.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/hash_mix.h"
@@ -69,6 +70,7 @@ static void spool_lock(uint32_t id)
     uintptr_t address = tms_rt_object_address(TMS_RT_LOCK, id);
     struct tms_rt_heap_block block;
 
+    assert(tms_rt_mutex_is_mine(&kept.lock) && id > 0);
     if (kept.noted[id % LOCKS_NOTED] == id) {
         return;
     }
@@ -153,6 +155,7 @@ static void spool(struct news *news)
     const struct tms_prediction *p = news->prediction;
     struct tms_spool_transaction block = transaction_of(&p->block, p->thread, false);
 
+    assert((p->first_in != NULL) == (p->through != NULL));
     spool_lock(p->lock->id);
     if (p->first_in != NULL) {
         spool_lock(p->first_in->lock);
@@ -194,6 +197,8 @@ static void find_pattern(void *argument)
     uint64_t hash = pattern_of(p, identity_of(p->lock->id), first);
     uint32_t at = (uint32_t)(hash >> 32) % PATTERNS;
 
+    assert(tms_rt_mutex_is_mine(&kept.lock));
+    assert(kept.pattern_count <= PATTERNS_MOST && kept.pair_count <= kept.pattern_count);
     while (kept.patterns[at].hash != 0 && kept.patterns[at].hash != hash) {
         at = (at + 1) % PATTERNS;
     }
@@ -251,6 +256,7 @@ static void write_request(const struct wanting *wanting, struct tms_spool_reques
     const struct tms_request *request = wanting->request;
     struct tms_spool_hold *hold = (void *)(record + 1);
 
+    assert(wanting->held_count > 0 || request->join);
     record->wants = whole_acquire(&request->at);
     record->join = request->join;
     record->wanted = request->wanted;
@@ -293,6 +299,7 @@ static bool is_new(uint64_t hash)
 {
     size_t at = (hash >> 32) % REQUESTS;
 
+    assert(tms_rt_mutex_is_mine(&kept.lock) && kept.request_count <= REQUESTS_MOST);
     if (kept.requests == NULL) {
         kept.requests = tms_rt_map(REQUESTS * sizeof(*kept.requests));
     }

@@ -98,6 +98,7 @@ bool tms_rt_mutex_lock_soon(struct tms_rt_mutex *mutex)
         uint32_t free = 0;
         if (atomic_compare_exchange_strong_explicit(&mutex->state, &free, 1, memory_order_acquire,
                                                     memory_order_relaxed)) {
+            tms_rt_mutex_note_owner(mutex, true);
             return true;
         }
         struct {
@@ -117,6 +118,7 @@ static unsigned size_class(size_t bytes)
     while ((size_t)SMALL_LEAST << cls < bytes) {
         cls++;
     }
+    assert(cls < SIZES && bytes <= SMALL_MOST);
     return cls;
 }
 
@@ -127,6 +129,7 @@ static void *take_small(size_t bytes)
     void *block;
 
     tms_rt_mutex_lock(&pool.lock);
+    assert(pool.left <= SLAB);
     if (pool.free[cls] != NULL) {
         block = pool.free[cls];
         pool.free[cls] = pool.free[cls]->next;
@@ -149,6 +152,7 @@ static void give_small(void *block, size_t bytes)
     struct free_block *free = block;
     unsigned cls = size_class(bytes);
 
+    assert(block != NULL && (uintptr_t)block % SMALL_LEAST == 0);
     tms_rt_mutex_lock(&pool.lock);
     free->next = pool.free[cls];
     pool.free[cls] = free;
@@ -162,6 +166,7 @@ static void *take(size_t bytes)
 
 static void give(void *block, size_t bytes)
 {
+    assert(block != NULL && bytes > 0);
     if (bytes <= SMALL_MOST) {
         give_small(block, bytes);
     } else {
@@ -175,6 +180,7 @@ static void *resize(void *block, size_t old_bytes, size_t new_bytes)
 {
     void *grown = take(new_bytes);
 
+    assert((block == NULL) == (old_bytes == 0));
     if (grown != NULL && block != NULL) {
         memcpy(grown, block, old_bytes < new_bytes ? old_bytes : new_bytes);
         give(block, old_bytes);

@@ -6,11 +6,13 @@
 #ifndef TMS_RUNTIME_RUNTIME_MEMORY_H
 #define TMS_RUNTIME_RUNTIME_MEMORY_H
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/memory.h"
+#include "runtime/core/rt.h"
 
 /* A system call: no cancellation point, no errno, and not the syscall() that is interposed. */
 long tms_rt_raw(long number, long a, long b, long c, long d, long e, long f);
@@ -28,10 +30,42 @@ extern const struct tms_allocator tms_rt_allocator;
 /* A futex lock: no system call unless contended; not re-entrant. */
 struct tms_rt_mutex {
     _Atomic uint32_t state; /* 0 free, 1 taken, 2 taken with possible waiters */
+#ifndef NDEBUG
+    _Atomic uintptr_t owner; /* &tms_rt_self of the thread that holds it; 0: none, or soon */
+#endif
 };
 
 /* The process is about to end in a signal handler: waits are bounded from now on. */
 extern bool tms_rt_dying;
+
+#ifndef NDEBUG
+static inline bool tms_rt_mutex_is_owned(const struct tms_rt_mutex *mutex)
+{
+    return atomic_load_explicit(&mutex->state, memory_order_relaxed) != 0 &&
+           atomic_load_explicit(&mutex->owner, memory_order_relaxed) == (uintptr_t)&tms_rt_self;
+}
+
+/* For assertions: does the caller hold it, or not? While the process dies either may be. */
+static inline bool tms_rt_mutex_is_mine(const struct tms_rt_mutex *mutex)
+{
+    return tms_rt_dying || tms_rt_mutex_is_owned(mutex);
+}
+
+static inline bool tms_rt_mutex_is_not_mine(const struct tms_rt_mutex *mutex)
+{
+    return tms_rt_dying || !tms_rt_mutex_is_owned(mutex);
+}
+#endif
+
+static inline void tms_rt_mutex_note_owner(struct tms_rt_mutex *mutex, bool mine)
+{
+#ifdef NDEBUG
+    (void)mutex;
+    (void)mine;
+#else
+    atomic_store_explicit(&mutex->owner, mine ? (uintptr_t)&tms_rt_self : 0, memory_order_relaxed);
+#endif
+}
 
 void tms_rt_mutex_wait(struct tms_rt_mutex *mutex);
 void tms_rt_mutex_wake(struct tms_rt_mutex *mutex);
@@ -40,17 +74,28 @@ static inline void tms_rt_mutex_lock(struct tms_rt_mutex *mutex)
 {
     uint32_t free = 0;
 
+    assert(tms_rt_mutex_is_not_mine(mutex));
     if (!atomic_compare_exchange_strong_explicit(&mutex->state, &free, 1, memory_order_acquire,
                                                  memory_order_relaxed)) {
         tms_rt_mutex_wait(mutex);
     }
+    tms_rt_mutex_note_owner(mutex, true);
 }
 
 static inline void tms_rt_mutex_unlock(struct tms_rt_mutex *mutex)
 {
+    assert(tms_rt_mutex_is_mine(mutex));
+    tms_rt_mutex_note_owner(mutex, false);
     if (atomic_exchange_explicit(&mutex->state, 0, memory_order_release) == 2) {
         tms_rt_mutex_wake(mutex);
     }
+}
+
+/* In the child of a fork: whoever held it is not there. */
+static inline void tms_rt_mutex_restart(struct tms_rt_mutex *mutex)
+{
+    tms_rt_mutex_note_owner(mutex, false);
+    atomic_store(&mutex->state, 0);
 }
 
 /* Tries for about a second; false if it is still taken. */

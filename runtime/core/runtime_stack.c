@@ -11,6 +11,7 @@
  * wait. So they have if the runtime is not entered: a handler could leave for good. A thread that
  * is not watched stays on its stack.
  */
+#include <assert.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -61,6 +62,7 @@ static struct stack *take_stack(void)
 
 static void give_stack(struct stack *stack)
 {
+    assert(((uintptr_t)stack + sizeof(*stack)) % GUARD == 0);
     tms_rt_mutex_lock(&stacks.lock);
     stack->next = stacks.free;
     stacks.free = stack;
@@ -94,6 +96,7 @@ static struct stack *stack_for(struct tms_rt_thread *t)
 
 static void put_back(struct tms_rt_thread *t, struct stack *stack)
 {
+    assert(t->deep_stack != stack);
     if (t->deep_stack == NULL) {
         t->deep_stack = stack;
     } else {
@@ -110,6 +113,8 @@ static void call(tms_rt_deep *function, void *argument, uintptr_t here)
         function(argument);
         return;
     }
+    assert(tms_rt_away_from == 0);
+    assert((uintptr_t)stack % 16 == 0);
     tms_rt_away_from = here;
     call_on(stack, function, argument);
     tms_rt_away_from = 0;
@@ -140,12 +145,13 @@ void tms_rt_call_deep(tms_rt_deep *function, void *argument)
 
 void tms_rt_call_back(uintptr_t here, tms_rt_deep *function, void *argument)
 {
+    assert(here != 0 && here == tms_rt_away_from);
     call_on((void *)((here - BELOW) & ~(uintptr_t)15), function, argument);
 }
 
 /* Others may have been in the middle of something. */
 void tms_rt_stacks_restart(void)
 {
-    atomic_store(&stacks.lock.state, 0);
+    tms_rt_mutex_restart(&stacks.lock);
     stacks.free = NULL;
 }

@@ -15,6 +15,8 @@
  * that no other thread reached UNMET_MOST times is given up, and all are when that has cost
  * COST_MOST.
  */
+#include <assert.h>
+
 #include "runtime/core/scheduler.h"
 
 #include "runtime/core/blocked_threads.h"
@@ -114,6 +116,7 @@ static uint8_t bytes_of(const struct tms_rt_point *point)
 {
     size_t first = point->object & 7, size = point->size < 8 - first ? point->size : 8 - first;
 
+    assert(size > 0 && first + size <= 8);
     return (uint8_t)(((1u << size) - 1) << first);
 }
 
@@ -127,6 +130,7 @@ static struct tms_rt_opened about(const struct tms_rt_thread *t, const struct tm
 {
     bool access = is_access(point);
 
+    assert(window < TMS_SCHEDULE_WINDOWS);
     return (struct tms_rt_opened){.window = window + 1,
                                   .event = t->number,
                                   .object = access ? point->object & ~UINT64_C(7) : point->object,
@@ -154,6 +158,7 @@ static bool is_end(const struct tms_rt_opened *opened, const struct tms_rt_point
 {
     const struct window *window = &directed.windows[opened->window - 1];
 
+    assert(opened->window > 0 && opened->window <= tms_rt_schedule.window_count);
     if (tms_rt_schedule.windows[opened->window - 1].two_locks) {
         return opened->object != point->object;
     }
@@ -180,6 +185,7 @@ static bool close_window(struct tms_rt_thread *t, uint32_t window, const struct 
 /* A hold of another thread about the same thing; NULL: none. */
 static struct hold *find_hold(const struct tms_rt_thread *t, uintptr_t object, uint8_t bytes)
 {
+    assert(tms_rt_mutex_is_mine(&directed.lock));
     for (uint32_t i = 0; i < HOLDS; i++) {
         struct hold *hold = &directed.holds[i];
         if (hold->thread != NULL && hold->thread != t && hold->object == object &&
@@ -238,6 +244,7 @@ static bool changes_places(struct hold *other)
     struct window *window = &directed.windows[other->window];
     bool dropped = ++other->passes > window->patience && atomic_load(&other->met) == NULL;
 
+    assert(tms_rt_mutex_is_mine(&directed.lock) && other->thread != NULL);
     if (dropped) {
         window->patience *= 2;
         atomic_store(&other->dropped, true);
@@ -276,6 +283,7 @@ static struct hold *take_hold(const struct tms_rt_thread *t, const struct tms_rt
 static void give_hold(struct hold *hold)
 {
     tms_rt_mutex_lock(&directed.lock);
+    assert(atomic_load(&directed.active) > 0);
     hold->thread = NULL;
     atomic_fetch_sub(&directed.active, 1);
     tms_rt_mutex_unlock(&directed.lock);
@@ -287,6 +295,8 @@ static bool wait_until(struct tms_rt_thread *t, bool (*done)(const void *what), 
     uint64_t end = tms_rt_clock() + tms_rt_schedule.bound * MILLISECOND;
     unsigned stuck = 0;
 
+    assert(t == tms_rt_self && tms_rt_mutex_is_not_mine(&directed.lock));
+    assert(!atomic_load(&t->steered));
     atomic_store(&t->steered, true);
     bool came = done(what);
     for (unsigned polls = 1; !came && stuck < 2 && tms_rt_clock() < end; polls++) {
@@ -379,6 +389,7 @@ static bool hold_there(struct tms_rt_thread *t, const struct tms_rt_opened *open
     }
     atomic_fetch_add(&window->holding, 1);
     bool over = wait_until(t, is_over, hold), met = atomic_load(&hold->met) != NULL;
+    assert(atomic_load(&window->holding) > 0);
     atomic_fetch_sub(&window->holding, 1);
     if (met) {
         let_finish(t, hold, window);
@@ -497,7 +508,7 @@ static bool pass(struct tms_rt_thread *t, const struct tms_rt_point *point)
 
 static void restart(void)
 {
-    atomic_store(&directed.lock.state, 0);
+    tms_rt_mutex_restart(&directed.lock);
     for (uint32_t i = 0; i < HOLDS; i++) {
         directed.holds[i].thread = NULL;
     }

@@ -9,6 +9,8 @@
  * code, because there are many accesses and few of them matter. Programs that do much are not to
  * take forever: all delays together last no longer than about half the time since the start.
  */
+#include <assert.h>
+
 #include "runtime/core/scheduler.h"
 
 #define MILLISECOND UINT64_C(1000000)
@@ -68,6 +70,7 @@ static bool may_sleep(uint64_t nanoseconds)
     uint64_t now = tms_rt_clock(), none = 0;
 
     atomic_compare_exchange_strong(&began, &none, now);
+    assert(now >= atomic_load(&began)); /* the clock is monotonic */
     uint64_t half = (now - atomic_load(&began)) / 2 + ALLOWANCE;
     uint64_t most = half / 100 * tms_rt_schedule.strength;
     uint64_t before = atomic_fetch_add_explicit(&slept, nanoseconds, memory_order_relaxed);

@@ -16,6 +16,7 @@
  * A thread that reaches the same place again and again, while no other thread runs, spins: it gets
  * the lowest priority.
  */
+#include <assert.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
@@ -74,6 +75,7 @@ static bool takes_part(const struct tms_rt_thread *t)
 /* Above those that change points give. */
 static void add_thread(struct tms_rt_thread *t)
 {
+    assert(tms_rt_mutex_is_mine(&pct.lock) && pct.count <= THREADS_MOST);
     if (pct.count < THREADS_MOST && !takes_part(t)) {
         t->turn.priority = (int64_t)(random_of(t->index) >> 2 | UINT64_C(1) << 61);
         t->turn.state = RUNS;
@@ -83,6 +85,7 @@ static void add_thread(struct tms_rt_thread *t)
 
 static void remove_thread(struct tms_rt_thread *t)
 {
+    assert(tms_rt_mutex_is_mine(&pct.lock));
     for (uint32_t i = 0; i < pct.count; i++) {
         if (pct.threads[i] == t) {
             pct.threads[i] = pct.threads[--pct.count];
@@ -101,8 +104,10 @@ static struct tms_rt_thread *best_of(unsigned state)
 {
     struct tms_rt_thread *best = NULL;
 
+    assert(tms_rt_mutex_is_mine(&pct.lock) && state <= WANTS_LOCK);
     for (uint32_t i = 0; i < pct.count; i++) {
         struct tms_rt_thread *t = pct.threads[i];
+        assert(takes_part(t));
         if (t->turn.state == state && (best == NULL || t->turn.priority > best->turn.priority)) {
             best = t;
         }
@@ -119,6 +124,7 @@ static void hand_over(void)
         next->turn.state = RUNS;
         next->turn.wanted = 0;
     }
+    assert(next == NULL || (next->turn.state == RUNS && takes_part(next)));
     struct tms_rt_thread *before = atomic_exchange(&pct.current, next);
     atomic_store(&pct.moved, tms_rt_clock());
     if (next != NULL && next != before) {
@@ -135,6 +141,7 @@ static struct held *find_lock(uintptr_t lock)
     struct held *gone = NULL;
     uint64_t at = mix(lock);
 
+    assert(tms_rt_mutex_is_mine(&pct.lock) && lock > 1);
     for (uint32_t tries = 0; tries < LOCKS; tries++, at++) {
         struct held *row = &pct.held[at & (LOCKS - 1)];
         if (row->lock == lock) {
@@ -157,6 +164,7 @@ static bool is_held_by_other(const struct tms_rt_thread *t, uintptr_t lock)
 
 static void release_lock(struct held *row, uintptr_t lock)
 {
+    assert(row->lock == lock);
     row->lock = 1;
     for (uint32_t i = 0; i < pct.count; i++) {
         struct tms_rt_thread *t = pct.threads[i];
@@ -231,6 +239,7 @@ static void stay_in(struct tms_rt_thread *t)
 /* The thread waits until it is its turn. The lock is not held. True if it had to wait. */
 static bool wait_for_turn(struct tms_rt_thread *t)
 {
+    assert(t == tms_rt_self && tms_rt_mutex_is_not_mine(&pct.lock));
     struct {
         long seconds, nanoseconds;
     } some = {0, (long)LOOK_EVERY};
@@ -271,6 +280,7 @@ static bool come_back(struct tms_rt_thread *t)
 
 static void change_priority(struct tms_rt_thread *t)
 {
+    assert(tms_rt_schedule.depth <= CHANGES_MOST && pct.steps > 0);
     for (uint64_t i = 0; i + 1 < tms_rt_schedule.depth; i++) {
         if (pct.changes[i] == pct.steps) {
             t->turn.priority = (int64_t)i + 1;
@@ -280,6 +290,7 @@ static void change_priority(struct tms_rt_thread *t)
 
 static void notice_spinning(struct tms_rt_thread *t, uintptr_t pc)
 {
+    assert(tms_rt_mutex_is_mine(&pct.lock) && pct.lowest <= 0);
     t->turn.same = t->turn.pc == pc ? t->turn.same + 1 : 0;
     t->turn.pc = pc;
     if (t->turn.same > SPINS_MOST) {
@@ -385,7 +396,7 @@ static void start(void)
 /* The only thread of the process has no permanent index yet: its next point registers it again. */
 static void restart(void)
 {
-    atomic_store(&pct.lock.state, 0);
+    tms_rt_mutex_restart(&pct.lock);
     pct.count = 0;
     atomic_store(&pct.current, NULL);
     for (uint32_t i = 0; i < LOCKS; i++) {

@@ -2,6 +2,7 @@
 /* The schedule of a process, and its scheduling points; see scheduler.h. */
 #include "runtime/core/scheduler.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -68,6 +69,7 @@ bool tms_rt_schedule_start(const char *path, const char *perturb)
         return false;
     }
     tms_rt_strategy = strategies[tms_rt_schedule.strategy];
+    assert(tms_rt_strategy != NULL);
     if (tms_rt_strategy->start != NULL) {
         tms_rt_strategy->start();
     }
@@ -92,6 +94,7 @@ void tms_rt_schedule_restart(void)
 
 void tms_rt_rest(struct tms_rt_thread *t, uint64_t nanoseconds)
 {
+    assert(t->inside == 1 && t == tms_rt_self);
     struct {
         long seconds, nanoseconds;
     } time = {(long)(nanoseconds / SECOND), (long)(nanoseconds % SECOND)};
@@ -111,6 +114,7 @@ uint64_t tms_rt_random(struct tms_rt_thread *t)
     t->random ^= t->random << 13;
     t->random ^= t->random >> 7;
     t->random ^= t->random << 17;
+    assert(t->random != 0); /* or it would be 0 for ever */
     return t->random;
 }
 
@@ -131,6 +135,8 @@ static void pass(struct tms_rt_thread *t, const struct tms_rt_point *point)
 {
     bool delayed = tms_rt_strategy->point != NULL && tms_rt_strategy->point(t, point);
 
+    assert(t->inside == 1 && tms_rt_scheduled);
+    assert(tms_rt_mutex_is_not_mine(&tms_rt_engine_lock)); /* a delay would stop all others */
     __atomic_store_n(&t->points_passed, t->points_passed + 1, __ATOMIC_RELAXED);
     if (record != NULL && tms_rt_is_point(point->kind)) {
         count(&record->points);

@@ -10,6 +10,7 @@
 #include "runtime/core/call_stack.h"
 #include "runtime/core/runtime_memory.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define SITES_MOST  (1u << 24)
@@ -42,6 +43,8 @@ static struct site *row(struct site *table, size_t size, uint32_t parent, uintpt
 {
     size_t at = hash(parent, pc) & (size - 1);
 
+    assert(tms_rt_mutex_is_mine(&sites.lock));
+    assert((size & (size - 1)) == 0 && sites.count < size);
     while (table[at].id != 0 && (table[at].pc != pc || table[at].parent != parent)) {
         at = (at + 1) & (size - 1);
     }
@@ -80,6 +83,7 @@ static uint32_t new_site(struct site *site, uint32_t parent, uintptr_t pc)
 {
     struct tms_spool_site *record;
 
+    assert(site->id == 0 && parent <= sites.count);
     if (sites.count + 1 >= SITES_MOST ||
         (record = tms_rt_spool_record(TMS_SPOOL_SITE, sizeof(*record))) == NULL) {
         return 0;
@@ -126,6 +130,7 @@ static uint32_t site_around(struct tms_rt_thread *t, const struct tms_rt_frame *
 {
     const struct tms_rt_frame *around = last;
 
+    assert(t->frames <= last && last <= t->top);
     while (is_inlined(around)) {
         around--;
     }
@@ -180,12 +185,13 @@ uint32_t tms_rt_bare_site(uintptr_t pc)
 
 uintptr_t tms_rt_site_pc(uint32_t site)
 {
+    assert(site <= __atomic_load_n(&sites.count, __ATOMIC_RELAXED));
     return site == 0 ? 0 : sites.pc[site];
 }
 
 void tms_rt_sites_restart(void)
 {
-    atomic_store(&sites.lock.state, 0);
+    tms_rt_mutex_restart(&sites.lock);
     sites.table = NULL; /* the old one stays where it is in the child of a fork */
     sites.size = 0;
     sites.count = 0;

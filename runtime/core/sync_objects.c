@@ -11,6 +11,7 @@
 #include "runtime/core/window_learning.h"
 #include "runtime/shadow/shadow.h"
 
+#include <assert.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -48,6 +49,8 @@ static struct object *find(struct object *table, size_t size, uintptr_t address,
     size_t at = ((address >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 20) + what;
     struct object *gone = NULL;
 
+    assert(tms_rt_mutex_is_mine(&objects.lock));
+    assert(address > GONE && (size & (size - 1)) == 0);
     for (;; at++) {
         struct object *object = &table[at & (size - 1)];
         if (object->address == 0) {
@@ -64,6 +67,7 @@ static struct object *find(struct object *table, size_t size, uintptr_t address,
 
 static bool make_room(void)
 {
+    assert(objects.used * 2 <= objects.size);
     if ((objects.used + 1) * 2 <= objects.size) {
         return true;
     }
@@ -90,6 +94,8 @@ static uint32_t new_object(struct object *object, uintptr_t address, uint32_t wh
 {
     uint32_t id = ++objects.ids[what];
 
+    assert(tms_rt_mutex_is_mine(&objects.lock) && what < KINDS);
+    assert(object->address <= GONE);
     if (objects.address == NULL) {
         objects.address = tms_rt_map((size_t)TMS_RT_IDS_MOST * KINDS * sizeof(*objects.address));
     }
@@ -177,11 +183,14 @@ static uint32_t id_of(struct tms_rt_thread *t, const void *object, enum tms_rt_s
 
 uintptr_t tms_rt_object_address(enum tms_rt_sync what, uint32_t id)
 {
+    assert(what < KINDS && id < TMS_RT_IDS_MOST);
     return objects.address == NULL ? 0 : objects.address[(size_t)id * KINDS + what];
 }
 
 static void drop_clocks(const struct object *object)
 {
+    assert(tms_rt_mutex_is_mine(&objects.lock) && object->address > GONE);
+    assert(object->id > 0 && object->id < TMS_RT_IDS_MOST);
     if (object->what == TMS_RT_LOCK) {
         tms_rt_clock_drop(&objects.clocks[object->id].exclusive);
         tms_rt_clock_drop(&objects.clocks[object->id].shared);
@@ -212,6 +221,7 @@ static uint64_t last_used(uint32_t what, uint32_t id)
 /* After all earlier operations on it. */
 static void spool_gone(struct tms_rt_thread *t, uintptr_t address, uint32_t what, uint32_t id)
 {
+    assert(what < KINDS && id < TMS_RT_IDS_MOST);
     if (tms_rt_mode.checks && tms_rt_mode.records_sync) {
         tms_rt_next_global_number(t, last_used(what, id));
         t->events_seen--;
@@ -284,7 +294,7 @@ void tms_rt_objects_gone(struct tms_rt_thread *t, uintptr_t address, size_t size
 
 void tms_rt_objects_restart(void)
 {
-    atomic_store(&objects.lock.state, 0);
+    tms_rt_mutex_restart(&objects.lock);
     atomic_store(&objects.unowned, 0);
     if (objects.size > 0) {
         memset(objects.table, 0, objects.size * sizeof(*objects.table));
@@ -343,6 +353,7 @@ static void hold(struct tms_rt_thread *t, const void *lock, uint32_t depth, bool
 {
     size_t capacity = t->held_capacity;
 
+    assert(depth > 0 && held_by(t, lock) == NULL);
     if (!TMS_RESERVE(&memory, &t->held, &capacity, t->held_count + 1u, 8)) {
         tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
         return;
@@ -359,6 +370,7 @@ static void drop(struct tms_rt_thread *t, const struct tms_rt_held *held)
 {
     size_t at = (size_t)(held - t->held);
 
+    assert(at < t->held_count);
     if (tms_rt_mode.scheduled) {
         tms_rt_steer_holds(t, held->lock, held->shared, false);
     }
@@ -383,6 +395,7 @@ static void take(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bool s
     if (id == 0) {
         return;
     }
+    assert(id < TMS_RT_IDS_MOST && t->engine != NULL);
     if (alone) {
         tms_rt_judge_acquired(t, lock, tms_rt_site(t, pc));
     } else {
@@ -474,6 +487,7 @@ static void drop_unowned(struct tms_rt_thread *t, uintptr_t pc)
 {
     uint32_t now = atomic_load_explicit(&objects.unowned, memory_order_acquire);
 
+    assert(now >= t->unowned_seen);
     if (now == t->unowned_seen) {
         return;
     }
@@ -495,6 +509,7 @@ static void acquired(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bo
     drop_unowned(t, pc);
     struct tms_rt_held *held = held_by(t, lock);
     if (held != NULL) {
+        assert(held->depth > 0 && held->depth < UINT32_MAX);
         held->depth++;
         return;
     }
@@ -549,6 +564,7 @@ void tms_rt_releasing_any(struct tms_rt_thread *t, const void *lock, uintptr_t p
         give(t, lock, pc, false, false);
         return;
     }
+    assert(held->depth > 0);
     if (--held->depth > 0) {
         return;
     }
@@ -586,6 +602,7 @@ void tms_rt_drop_locks(struct tms_rt_thread *t)
     drop_unowned(t, 0);
     while (tms_rt_mode.checks && t->held_count > 0) {
         struct tms_rt_held *last = &t->held[t->held_count - 1];
+        assert(last->lock != NULL);
         last->depth = 1;
         tms_rt_releasing_any(t, last->lock, 0);
     }
@@ -686,6 +703,7 @@ _Static_assert(TMS_SPOOL_ON_ONCE == (TMS_SPOOL_RETRY | TMS_RT_ONCE), "see spool_
 static void access(struct tms_rt_thread *t, const void *object, enum tms_rt_access access,
                    enum tms_spool_mark mark, uintptr_t pc)
 {
+    assert(t->mark == 0);
     t->mark = tms_rt_mode.records || t->judge != NULL ? (uint8_t)mark : 0;
     tms_rt_atomic_lock((uintptr_t)object);
     tms_rt_access_atomic(t, (uintptr_t)object, 1, access, __ATOMIC_SEQ_CST, pc);

@@ -542,6 +542,9 @@ void tms_rt_shadow_restart(void);
 uint32_t tms_rt_stripe(uintptr_t address);
 void tms_rt_stripe_lock(uint32_t stripe);
 void tms_rt_stripe_unlock(uint32_t stripe);
+#ifndef NDEBUG
+bool tms_rt_stripe_is_mine(uint32_t stripe); /* for assertions: does the caller hold it? */
+#endif
 void tms_rt_stripes_restart(void);
 
 /* function_names.c */

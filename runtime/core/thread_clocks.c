@@ -47,6 +47,7 @@ static struct tms_rt_snapshot *new_snapshot(uint32_t count)
 static struct tms_rt_snapshot *share(struct tms_rt_snapshot *snapshot)
 {
     if (snapshot != NULL) {
+        assert(atomic_load_explicit(&snapshot->references, memory_order_relaxed) > 0);
         atomic_fetch_add_explicit(&snapshot->references, 1, memory_order_relaxed);
     }
     return snapshot;
@@ -55,6 +56,7 @@ static struct tms_rt_snapshot *share(struct tms_rt_snapshot *snapshot)
 /* What is wider has nothing wider itself, so this goes two deep at most. */
 static void let_go(struct tms_rt_snapshot *snapshot)
 {
+    assert(snapshot == NULL || atomic_load(&snapshot->references) > 0);
     if (snapshot != NULL &&
         atomic_fetch_sub_explicit(&snapshot->references, 1, memory_order_acq_rel) == 1) {
         assert(snapshot->wider == NULL || snapshot->wider->wider == NULL);
@@ -77,6 +79,7 @@ static uint32_t slots(void)
 
 static void add_all(struct tms_rt_snapshot *sum, const uint64_t *at, uint32_t count)
 {
+    assert(count <= sum->capacity);
     for (uint32_t slot = FIRST_SLOT; slot < count; slot++) {
         sum->at[slot] = sum->at[slot] < at[slot] ? at[slot] : sum->at[slot];
     }
@@ -103,6 +106,7 @@ static struct tms_rt_snapshot *own_vector(struct tms_rt_snapshot **vector, uint3
         memcpy(copy->at, old->at, known * sizeof(*old->at));
         let_go(old);
     }
+    assert(copy->capacity >= count && copy->count >= known);
     *vector = copy;
     return copy;
 }
@@ -148,6 +152,8 @@ static bool widen_by(struct tms_rt_snapshot **vector, struct tms_rt_snapshot *ot
 
 static void set_wider(struct tms_rt_snapshot *snapshot, struct tms_rt_snapshot *wider)
 {
+    assert(wider == NULL || wider->wider == NULL); /* its own is the whole of it */
+    assert(is_alone(snapshot));
     if (snapshot->wider != wider) {
         let_go(snapshot->wider);
         snapshot->wider = share(wider);
@@ -175,6 +181,7 @@ static struct tms_rt_snapshot *snapshot_of(struct tms_rt_thread *t)
         }
     }
     t->snapshot->count = count;
+    assert(t->engine->slot < count && count <= t->snapshot->capacity);
     memcpy(t->snapshot->at, t->seen, count * sizeof(*t->seen));
     set_wider(t->snapshot, t->wider);
     return t->snapshot;
@@ -184,6 +191,7 @@ static struct tms_rt_snapshot *snapshot_of(struct tms_rt_thread *t)
 
 static void see(struct tms_rt_thread *t, uint32_t slot, uint64_t number, bool *more)
 {
+    assert(slot >= FIRST_SLOT && slot <= TMS_RT_SLOTS_MOST);
     if (slot != t->engine->slot && t->seen[slot] < number) {
         t->seen[slot] = number;
         *more = true;
@@ -218,6 +226,7 @@ bool tms_rt_clock_acquire(struct tms_rt_thread *t, const struct tms_rt_clock *cl
 {
     bool more = false;
 
+    assert(t->engine != NULL && clock->slot <= TMS_RT_SLOTS_MOST);
     if (clock->snapshot == NULL || clock->slot == t->engine->slot ||
         (clock->slot != 0 && t->seen[clock->slot] >= clock->number)) {
         return false;
@@ -226,6 +235,7 @@ bool tms_rt_clock_acquire(struct tms_rt_thread *t, const struct tms_rt_clock *cl
         see(t, clock->slot, clock->number, &more);
     }
     more |= see_all(t, clock->snapshot->at, clock->snapshot->count);
+    assert(clock->slot == 0 || t->seen[clock->slot] >= clock->number);
     learn_wider(t, clock->snapshot->wider);
     if (more) {
         catch_up(t, clock->number);
@@ -239,6 +249,7 @@ void tms_rt_clock_release(struct tms_rt_thread *t, struct tms_rt_clock *clock)
 {
     struct tms_rt_snapshot *snapshot = snapshot_of(t);
 
+    assert(snapshot == NULL || t->engine->slot < snapshot->count);
     if (clock->snapshot != snapshot) {
         let_go(clock->snapshot);
         clock->snapshot = share(snapshot);
@@ -253,6 +264,7 @@ static bool make_sum(struct tms_rt_clock *clock, uint32_t count)
 {
     struct tms_rt_snapshot *old = clock->snapshot;
 
+    assert(old != NULL && clock->slot <= TMS_RT_SLOTS_MOST);
     if (clock->slot == 0 && is_alone(old) && old->capacity >= count) {
         old->count = old->count < count ? count : old->count;
         return true;
@@ -261,6 +273,7 @@ static bool make_sum(struct tms_rt_clock *clock, uint32_t count)
     if (sum == NULL) {
         return false;
     }
+    assert(clock->slot < sum->count);
     memcpy(sum->at, old->at, old->count * sizeof(*old->at));
     if (clock->slot != 0 && sum->at[clock->slot] < clock->number) {
         sum->at[clock->slot] = clock->number;
@@ -293,6 +306,7 @@ void tms_rt_clock_add(struct tms_rt_thread *t, struct tms_rt_clock *clock)
 
 void tms_rt_clock_copy(struct tms_rt_clock *to, const struct tms_rt_clock *from)
 {
+    assert(to->snapshot == NULL);
     *to = *from;
     share(to->snapshot);
 }
@@ -342,6 +356,8 @@ bool tms_rt_clocks_start(void)
 
 void tms_rt_clock_start(struct tms_rt_thread *t)
 {
+    assert(t->engine != NULL && seen_by_slot != NULL);
+    assert(tms_rt_mutex_is_mine(&tms_rt_engine_lock));
     t->seen = &seen_by_slot[t->engine->slot * (TMS_RT_SLOTS_MOST + 1)];
     memset(t->seen, 0, (TMS_RT_SLOTS_MOST + 1) * sizeof(*t->seen));
     tms_rt_clock_acquire(t, &t->forked);
@@ -352,6 +368,7 @@ void tms_rt_clock_join(struct tms_rt_thread *t, const struct tms_rt_thread *chil
 {
     bool more = false;
 
+    assert(t != child && t->engine != NULL);
     learn_wider(t, child->wider);
     if (child->engine == NULL) {
         tms_rt_clock_acquire(t, &child->forked);
@@ -368,6 +385,7 @@ static uint64_t ends[TMS_RT_SLOTS_MOST + 1];
 
 void tms_rt_clock_end(const struct tms_rt_thread *t)
 {
+    assert(t->number >= ends[t->engine->slot] || !tms_rt_mode.checks);
     __atomic_store_n(&ends[t->engine->slot], t->number, __ATOMIC_RELAXED);
 }
 
@@ -376,6 +394,7 @@ bool tms_rt_clock_knows_end(const struct tms_rt_clock *clock, uint32_t slot)
     const struct tms_rt_snapshot *snapshot = clock->snapshot;
     uint64_t known = snapshot != NULL && slot < snapshot->count ? snapshot->at[slot] : 0;
 
+    assert(slot >= FIRST_SLOT && slot <= TMS_RT_SLOTS_MOST);
     known = clock->slot == slot && known < clock->number ? clock->number : known;
     return known >= __atomic_load_n(&ends[slot], __ATOMIC_RELAXED);
 }
@@ -498,6 +517,7 @@ static struct entry *find_entry(const struct table *table, uintptr_t address)
 {
     uint32_t at = start_of(table, address);
 
+    assert(table->size > table->used && (table->size & (table->size - 1)) == 0);
     while (table->entry[at].address != 0 && table->entry[at].address != address) {
         at = (at + 1) & (table->size - 1);
     }
@@ -532,6 +552,7 @@ struct tms_rt_clock *tms_rt_clock_find(uintptr_t address)
     const struct table *table = &tables[tms_rt_stripe(address)];
     struct entry *entry = table->size == 0 ? NULL : find_entry(table, address);
 
+    assert(tms_rt_stripe_is_mine(tms_rt_stripe(address)));
     return entry == NULL || entry->address == 0 ? NULL : &entry->clock;
 }
 
@@ -540,6 +561,7 @@ struct tms_rt_clock *tms_rt_clock_make(uintptr_t address)
     struct table *table = &tables[tms_rt_stripe(address)];
     struct entry *entry = grow(table) ? find_entry(table, address) : NULL;
 
+    assert(tms_rt_stripe_is_mine(tms_rt_stripe(address)));
     if (entry != NULL && entry->address == 0) {
         entry->address = address;
         table->used++;
@@ -554,6 +576,8 @@ static void remove_at(struct table *table, uint32_t at)
 {
     uint32_t mask = table->size - 1, hole = at;
 
+    assert(table->used > 0 && table->entry[at].address != 0);
+    assert(tms_rt_stripe_is_mine(tms_rt_stripe(table->entry[at].address)));
     tms_rt_clock_drop(&table->entry[at].clock);
     for (uint32_t i = (at + 1) & mask; table->entry[i].address != 0; i = (i + 1) & mask) {
         uint32_t start = start_of(table, table->entry[i].address);

@@ -3,6 +3,7 @@
  * The thread registry: descriptors, from the fork to the join. A descriptor is reused only when the
  * thread has ended and can no longer be joined; its index never.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -13,6 +14,7 @@
 #include "runtime/core/predict_online.h"
 #include "runtime/core/runtime_memory.h"
 #include "runtime/core/scheduler.h"
+#include "runtime/core/thread_invariants.h"
 #include "runtime/shadow/shadow.h"
 
 #define FRAMES       4096u /* deeper ones are not distinguished */
@@ -25,6 +27,7 @@ TMS_RT_TLS struct tms_rt_thread *tms_rt_self, *tms_rt_watched;
 
 void tms_rt_set_self(struct tms_rt_thread *t)
 {
+    assert(t == NULL || atomic_load(&t->uses) > 0);
     tms_rt_self = t;
     tms_rt_watched = tms_rt_mode.memory ? t : NULL;
 }
@@ -45,6 +48,7 @@ struct tms_rt_thread *tms_rt_enter(void)
 
 void tms_rt_leave(struct tms_rt_thread *t)
 {
+    tms_rt_check_thread(t);
     tms_rt_answer();
     tms_rt_leave_fast(t);
 }
@@ -78,6 +82,7 @@ static void clean(struct tms_rt_thread *t)
 #define X(field) t->field = field;
     KEPT(X)
 #undef X
+    assert(t->frames < t->frames_end && t->frames->frame == UINTPTR_MAX);
     t->top = t->frames;
     tms_rt_forget_called(t);
 }
@@ -102,7 +107,9 @@ static struct tms_rt_thread *take_descriptor(void)
 {
     struct tms_rt_thread *t = threads.free;
 
+    assert(tms_rt_mutex_is_mine(&threads.lock));
     if (t != NULL) {
+        assert(atomic_load(&t->uses) == 0 && t->engine == NULL);
         threads.free = t->next_free;
         return t;
     }
@@ -134,6 +141,7 @@ static void retire(struct tms_rt_thread *t)
 {
     if (t->engine != NULL) {
         tms_rt_mutex_lock(&tms_rt_engine_lock);
+        assert(t->engine->id == t->index);
         tms_rt_clock_end(t);
         tms_frontier_retire(&tms_rt_engine, t->engine->slot);
         tms_rt_forget_slot(t);
@@ -150,6 +158,7 @@ static unsigned list_living(uint32_t living[LIVING_MOST])
 {
     unsigned count = 0;
 
+    assert(tms_rt_mutex_is_mine(&threads.lock));
     living[count++] = threads.count + 1;
     for (const struct tms_rt_thread *t = threads.all; t != NULL; t = t->next) {
         if (atomic_load(&t->uses) == 0) {
@@ -164,6 +173,7 @@ static unsigned list_living(uint32_t living[LIVING_MOST])
         }
         living[at] = t->index;
     }
+    assert(count > 0 && living[count - 1] == threads.count + 1);
     return count;
 }
 
@@ -175,6 +185,7 @@ static void forget_threads(void)
     tms_rt_mutex_lock(&threads.lock);
     unsigned count = list_living(living);
     for (unsigned i = 1; i < count; i++) {
+        assert(living[i - 1] < living[i]);
         if (living[i] - living[i - 1] >= FORGET_LEAST) {
             tms_rt_forget_threads(living[i - 1] + 1, living[i]);
         }
@@ -185,6 +196,7 @@ static void forget_threads(void)
 /* One of the two who need the descriptor, the thread and its joiner, no longer does. */
 static void let_go(struct tms_rt_thread *t)
 {
+    assert(atomic_load(&t->uses) > 0 && t->index > 0);
     if (atomic_fetch_sub(&t->uses, 1) == 1) {
         retire(t); /* unless it was joined: then that has happened */
         tms_rt_predict_end(t);
@@ -281,6 +293,7 @@ static void operate(struct tms_rt_thread *t, uint8_t kind, uint8_t event, uint32
                         .kind = kind,
                         .flags = tms_rt_in_block(t) ? TMS_OP_IN_BLOCK : 0};
 
+    assert(child > 0 && child != t->index);
     tms_rt_split_due(t, op.location);
     tms_rt_operate(t, &op, source);
     if (tms_rt_mode.records_sync) {
@@ -329,6 +342,8 @@ void tms_rt_fork_failed(struct tms_rt_thread *child)
 void tms_rt_thread_start(struct tms_rt_thread *child, uintptr_t entry, uintptr_t low,
                          uintptr_t high)
 {
+    assert(tms_rt_self == NULL && child->tid == 0 && child->engine == NULL);
+    assert((low == 0 && high == 0) || low < high);
     child->entry = entry;
     child->tid = syscall(SYS_gettid);
     child->stack_low = low;
@@ -346,11 +361,15 @@ void tms_rt_thread_start(struct tms_rt_thread *child, uintptr_t entry, uintptr_t
 
 void tms_rt_thread_end(struct tms_rt_thread *t)
 {
+    assert(t == tms_rt_self);
+    tms_rt_check_thread(t);
     tms_rt_drop_locks(t);
     if (tms_rt_mode.scheduled) {
         tms_rt_steer_thread(t, false);
     }
     tms_rt_close_all(t);
+    assert(t->top == t->frames && t->open_count == 0);
+    assert(t->held_count == 0 || !tms_rt_mode.checks);
     tms_rt_judge_thread_ends(t);
     tms_rt_set_self(NULL);
     /* It is still in use until the thread is gone, but what happens there is no longer watched. */
@@ -370,6 +389,7 @@ void tms_rt_joining(struct tms_rt_thread *t)
 /* A child without events makes no edge: a join with it orders nothing. */
 void tms_rt_join_thread(struct tms_rt_thread *t, struct tms_rt_thread *child, uintptr_t pc)
 {
+    assert(t != child && atomic_load(&child->uses) > 0);
     if (tms_rt_mode.checks) {
         tms_rt_functions_wait(t);
         tms_rt_split(t, TMS_SPLIT_JOIN, pc);
@@ -436,6 +456,7 @@ static struct fork_state get_fork_state(const struct tms_rt_thread *t)
 
 static void set_fork_state(struct tms_rt_thread *t, const struct fork_state *kept)
 {
+    assert(kept->top < t->frames_end && kept->held_count <= t->held_capacity);
     t->stack_low = kept->stack_low;
     t->stack_high = kept->stack_high;
     t->entry = kept->entry;
@@ -456,7 +477,7 @@ void tms_rt_registry_restart(struct tms_rt_thread *only)
 {
     const struct fork_state kept = get_fork_state(only);
 
-    atomic_store(&threads.lock.state, 0);
+    tms_rt_mutex_restart(&threads.lock);
     threads.free = NULL;
     threads.all = only;
     only->next = NULL;

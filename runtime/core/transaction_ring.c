@@ -5,6 +5,8 @@
  * counts only if it is whole: `end` is written last, and the ring is so long that who still reads
  * an entry that is overwritten meanwhile has slept for thousands of transactions.
  */
+#include <assert.h>
+
 #include "runtime/core/runtime_memory.h"
 #include "runtime/core/thread.h"
 
@@ -29,6 +31,8 @@ static inline void add_past(struct tms_frontier_history *history, uint64_t begin
 {
     struct tms_frontier_past *past = entry(history, history->count);
 
+    assert(past != NULL && begin > 0);
+    assert(history->count == 0 || entry(history, history->count - 1)->begin < begin);
     past->begin = begin;
     past->end = TMS_NEVER;
     past->label = label;
@@ -49,6 +53,7 @@ bool tms_rt_ring_begin(struct tms_frontier *f, struct tms_frontier_thread *t,
 
 void tms_rt_ring_end(struct tms_frontier_thread *t, uint64_t event)
 {
+    assert(t->history.count > 0 && entry(&t->history, t->history.count - 1)->begin <= event);
     entry(&t->history, t->history.count - 1)->end = event;
 }
 
@@ -73,6 +78,7 @@ static const struct tms_frontier_past *find(const struct tms_frontier_history *h
         *forgotten = oldest > 0;
         return NULL;
     }
+    assert(oldest < low && low <= count);
     const struct tms_frontier_past *past = entry(history, low - 1);
     return event <= past->end ? past : NULL;
 }
@@ -99,6 +105,7 @@ struct tms_transaction tms_rt_ring_find(const struct tms_frontier_thread *t, uin
 
 static inline void run_from(struct tms_rt_thread *t, uint64_t begin)
 {
+    assert(begin <= t->number);
     t->running_from = begin;
     atomic_store_explicit(&t->running, begin, memory_order_release);
 }
@@ -134,6 +141,8 @@ void tms_rt_begin_locally(struct tms_rt_thread *t, uint32_t label, uint32_t site
 {
     struct tms_frontier_thread *e = t->engine;
 
+    assert(e != NULL && t->running_from == 0);
+    assert(atomic_load(&t->unopened) == 0);
     if (e->history.past == NULL && !make_room(t)) {
         return;
     }
@@ -178,6 +187,7 @@ static inline void forget_idle(struct tms_rt_thread *t)
 {
     struct tms_frontier_history *history = &t->engine->history;
 
+    assert(history->count > 0 && entry(history, history->count - 1)->end == TMS_NEVER);
     t->engine->log.next--;
     __atomic_store_n(&history->count, history->count - 1, __ATOMIC_RELEASE);
 }
@@ -194,6 +204,7 @@ bool tms_rt_end_locally(struct tms_rt_thread *t, uint32_t label, uint32_t site)
     if (begin == 0 || !atomic_compare_exchange_strong(&t->unopened, &begin, 0)) {
         return false;
     }
+    assert(begin == t->running_from);
     tms_rt_next_number(t);
     if (t->engine->log.next[-1].event == begin) {
         forget_idle(t);

@@ -4,6 +4,7 @@
  * is what the program has to do with it: labels, kinds of conflict, and the instructions that
  * conflict; no addresses, threads or numbers.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "runtime/core/runtime_memory.h"
@@ -64,6 +65,7 @@ static uint8_t common_bytes(const struct tms_step *step)
     uint64_t event[2] = {step->first_event, step->second_event};
     uint8_t bytes = WORD_BYTES;
 
+    assert(tms_rt_mutex_is_mine(&tms_rt_engine_lock));
     for (int i = 0; i < 2; i++) {
         const struct tms_frontier_thread *u = tms_rt_engine.by_id[side[i]->thread];
         uint64_t at = u == NULL ? 0 : tms_log_find(&u->log, event[i]);
@@ -148,6 +150,7 @@ static void fill(struct tms_spool_violation *record, const struct tms_violation 
     struct tms_spool_step *step = (void *)(record + 1);
     struct tms_spool_transaction *block = (void *)(step + steps);
 
+    assert(steps >= 2 && steps <= UINT32_MAX);
     for (size_t i = 0; i < steps; i++) {
         step[i] = spooled_step(&violation->cycle[i]);
     }
@@ -185,6 +188,7 @@ static struct pattern *find_pattern(uint64_t hash)
 {
     uint32_t at = (uint32_t)(hash >> 32) % PATTERNS;
 
+    assert((hash & 1) == 1 && pattern_count <= PATTERNS / 2);
     while (patterns[at].hash != 0 && patterns[at].hash != hash) {
         at = (at + 1) % PATTERNS;
     }
@@ -197,6 +201,7 @@ int tms_rt_take_violation(struct tms_frontier *f, const struct tms_violation *vi
     struct pattern *pattern = find_pattern(hash);
     struct tms_spool_header *header = tms_rt_spool_header();
 
+    assert(tms_rt_mutex_is_mine(&tms_rt_engine_lock));
     (void)f;
     if (header != NULL) {
         header->violations++;
@@ -236,6 +241,7 @@ static void show(struct tms_rt_thread *t, const struct tms_violation *violation)
     bool fits = before != NULL && before->record.length >= record_bytes(violation);
     struct news news = {.violation = violation, .record = fits ? before : NULL};
 
+    assert(!fits || before->open == 0);
     tms_rt_call_deep(spool, &news);
     t->shown = news.record != NULL ? news.record : before;
     if (news.record != NULL) {
@@ -253,6 +259,7 @@ void tms_rt_spool_pending(struct tms_rt_thread *t)
     const struct tms_violation *violation = tms_frontier_pending(t->engine);
     uint64_t state = violation == NULL ? 0 : state_of(violation);
 
+    assert(tms_rt_mutex_is_mine(&tms_rt_engine_lock) && t->engine != NULL);
     if (state == t->shown_state) {
         return;
     }

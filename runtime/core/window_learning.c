@@ -2,6 +2,7 @@
 /* Windows seen in a run; see window_learning.h. */
 #include "runtime/core/window_learning.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "runtime/core/judge_records.h"
@@ -50,6 +51,7 @@ static const struct tms_rt_open *open_at(const struct tms_rt_open *list, uint32_
     while (count > 0 && list[count - 1].number >= event) {
         count--;
     }
+    assert(count == 0 || list[count - 1].number < event);
     return count > 0 ? &list[count - 1] : NULL;
 }
 
@@ -110,6 +112,7 @@ static void spool(struct row *row)
 {
     struct tms_rt_heap_block block;
 
+    assert(row->key != 0 && row->record == NULL);
     if (tms_rt_heap_find(row->window.object >> 8, &block)) {
         tms_rt_spool_block(&block, 0, 0); /* the reader finds it near the record */
     }
@@ -124,6 +127,7 @@ static struct row *find_row(uint64_t key)
 {
     uint32_t at = (uint32_t)(key >> 32) & (ROWS - 1);
 
+    assert(tms_rt_mutex_is_mine(&notes.lock) && notes.count <= ROWS_MOST);
     while (notes.rows[at].key != 0 && notes.rows[at].key != key) {
         at = (at + 1) & (ROWS - 1);
     }
@@ -135,6 +139,7 @@ static struct row *make_row(const struct tms_spool_window *window, bool shared)
 {
     struct row *row = find_row(key_of(window));
 
+    assert(notes.waiting <= notes.count);
     if (row->key == 0) {
         if (notes.count == ROWS_MOST || (!shared && notes.waiting == WAITING_MOST)) {
             return NULL;
@@ -199,6 +204,7 @@ void tms_rt_note_window(struct tms_rt_thread *t, const struct tms_rt_window_end 
 {
     const struct tms_rt_open *block = innermost_at(t, end->event);
 
+    assert(end->event > 0 && end->event <= t->number);
     if (block == NULL || is_skipped(t, block->label, end->site)) {
         return;
     }
@@ -228,6 +234,7 @@ void tms_rt_note_window(struct tms_rt_thread *t, const struct tms_rt_window_end 
 /* Do several threads use the lock, as far as is known? */
 static bool is_used_by_others(const struct tms_rt_thread *t, uintptr_t lock)
 {
+    assert(tms_rt_mutex_is_mine(&notes.lock));
     __typeof__(&notes.locks[0]) row = &notes.locks[mix(lock) % LOCKS];
     bool same = row->lock == lock;
 
@@ -293,5 +300,5 @@ void tms_rt_windows_restart(void)
         memset(notes.rows, 0, ROWS * sizeof(*notes.rows));
     }
     notes.count = notes.waiting = 0;
-    atomic_store(&notes.lock.state, 0);
+    tms_rt_mutex_restart(&notes.lock);
 }

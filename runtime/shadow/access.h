@@ -6,6 +6,8 @@
 #ifndef TMS_RUNTIME_ACCESS_H
 #define TMS_RUNTIME_ACCESS_H
 
+#include <assert.h>
+
 #include "runtime/core/judge_online.h"
 #include "runtime/shadow/cells.h"
 #include "runtime/shadow/variable_ids.h"
@@ -42,6 +44,7 @@ static inline enum tms_rt_access access_of(uint64_t kind)
 
 static inline uint64_t moment_of(uint64_t word)
 {
+    assert(word_slot(word) != 0 && word_event(word) != 0);
     return make_moment(word_slot(word), word_event(word),
                        tms_rt_access_names[access_of(word)].event);
 }
@@ -82,6 +85,7 @@ static inline bool are_atomic(uint64_t word, const struct tms_rt_word_access *a)
 
 static inline bool happens_before(const struct tms_rt_thread *t, uint64_t word)
 {
+    assert(word_slot(word) <= TMS_RT_SLOTS_MOST);
     return t->seen[word_slot(word)] >= word_event(word);
 }
 
@@ -105,6 +109,8 @@ static inline bool makes_edge(const struct tms_rt_thread *t, uint64_t word,
 static inline uint64_t make_word(const struct tms_rt_thread *t, uint64_t event,
                                  const struct tms_rt_word_access *a)
 {
+    assert(event > 0 && event <= t->number);
+    assert((a->kind & ~WORD_KIND) == 0 && (a->bytes & ~WORD_BYTES) == 0);
     return t->word_base | event << WORD_EVENT | a->kind | a->bytes;
 }
 
@@ -160,6 +166,7 @@ static inline uint64_t pass_by(struct tms_rt_thread *t, const struct tms_rt_word
 {
     struct tms_op *note = tms_rt_next_note(t);
 
+    assert(a->id != 0 && a->bytes != 0);
     fill_in(t, a, note);
     note->event = tms_rt_next_number(t);
     tms_rt_noted(t);
@@ -179,6 +186,7 @@ static inline size_t word_part(uintptr_t address, size_t size)
 {
     size_t here = 8 - (address & 7);
 
+    assert(size > 0);
     return here < size ? here : size;
 }
 

@@ -1,12 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Locks for atomic operations, by address: while one is carried out no other is on these bytes. */
+#include <assert.h>
+
 #include "runtime/shadow/cells.h"
 
 static _Atomic uint32_t stripes[TMS_RT_STRIPES];
 
+#ifndef NDEBUG
+static _Atomic uintptr_t owners[TMS_RT_STRIPES]; /* as &tms_rt_self; 0: none, or soon */
+
+bool tms_rt_stripe_is_mine(uint32_t stripe)
+{
+    return atomic_load_explicit(&owners[stripe], memory_order_relaxed) == (uintptr_t)&tms_rt_self;
+}
+#endif
+
+static void note_owner(uint32_t stripe, bool mine)
+{
+#ifdef NDEBUG
+    (void)stripe;
+    (void)mine;
+#else
+    atomic_store_explicit(&owners[stripe], mine ? (uintptr_t)&tms_rt_self : 0,
+                          memory_order_relaxed);
+#endif
+}
+
 void tms_rt_stripes_restart(void)
 {
     for (int i = 0; i < TMS_RT_STRIPES; i++) {
+        note_owner((uint32_t)i, false);
         atomic_store(&stripes[i], 0);
     }
 }
@@ -18,6 +41,7 @@ uint32_t tms_rt_stripe(uintptr_t address)
 
 void tms_rt_stripe_lock(uint32_t stripe)
 {
+    assert(stripe < TMS_RT_STRIPES && !tms_rt_stripe_is_mine(stripe));
     for (unsigned tries = 1;
          atomic_exchange_explicit(&stripes[stripe], 1, memory_order_acquire) != 0; tries++) {
         if (tries % SPINS == 0) {
@@ -25,10 +49,13 @@ void tms_rt_stripe_lock(uint32_t stripe)
         }
         __builtin_ia32_pause();
     }
+    note_owner(stripe, true);
 }
 
 void tms_rt_stripe_unlock(uint32_t stripe)
 {
+    assert(tms_rt_stripe_is_mine(stripe));
+    note_owner(stripe, false);
     atomic_store_explicit(&stripes[stripe], 0, memory_order_release);
 }
 

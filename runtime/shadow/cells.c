@@ -22,6 +22,7 @@ static struct {
 
 bool tms_rt_cells_start(void)
 {
+    assert(nodes.at == NULL);
     nodes.at = tms_rt_map(NODES * sizeof(struct node));
     nodes.count = 1;
     return nodes.at != NULL;
@@ -31,7 +32,7 @@ void tms_rt_cells_restart(void)
 {
     nodes.count = 1;
     nodes.free = 0;
-    atomic_store(&nodes.lock.state, 0);
+    tms_rt_mutex_restart(&nodes.lock);
 }
 
 /* ---- nodes -------------------------------------------------------------------------------- */
@@ -55,6 +56,7 @@ static uint32_t take_node(struct tms_rt_thread *t)
     if (number == 0) {
         tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
     } else {
+        assert(number < nodes.count);
         nodes.at[number].next = 0;
     }
     return number;
@@ -69,6 +71,7 @@ static void give_nodes(struct tms_rt_thread *t, uint32_t first)
         t->spare_node = first;
         return;
     }
+    assert(first < nodes.count && first != t->spare_node);
     uint32_t last = first;
     while (nodes.at[last].next != 0) {
         last = nodes.at[last].next;
@@ -96,6 +99,7 @@ static bool make_room(struct tms_rt_thread *t, uint32_t count)
     if (t->entry_capacity > 0) {
         memcpy(grown, t->entries, t->entry_capacity * sizeof(uint64_t));
     }
+    assert(count < capacity);
     t->entries = grown;
     t->entry_capacity = capacity;
     return true;
@@ -110,6 +114,7 @@ void tms_rt_add_spilled(struct tms_rt_thread *t, struct tms_rt_unpacked *unpacke
         memcpy(t->entries, unpacked->few, sizeof(unpacked->few));
     }
     unpacked->word = t->entries;
+    assert(unpacked->count < t->entry_capacity);
     unpacked->word[unpacked->count++] = word;
 }
 
@@ -118,6 +123,7 @@ void tms_rt_unpack_nodes(struct tms_rt_thread *t, struct tms_rt_unpacked *unpack
     for (uint32_t number = unpacked->link & LINK_NODE; number != 0;
          number = nodes.at[number].next) {
         const struct node *node = &nodes.at[number];
+        assert(number < nodes.count && node->word[0] != 0);
         for (int i = 0; i < NODE_WORDS && node->word[i] != 0; i++) {
             tms_rt_add_word(t, unpacked, node->word[i]);
         }
@@ -130,6 +136,7 @@ static uint32_t write_nodes(struct tms_rt_thread *t, uint32_t first, const uint6
 {
     uint32_t number = first != 0 ? first : take_node(t);
 
+    assert(count > 0 && first < nodes.count);
     first = number;
     for (uint32_t i = 0; number != 0;) {
         struct node *node = &nodes.at[number];
@@ -158,6 +165,7 @@ static void covered_first(struct tms_rt_unpacked *unpacked)
 
     for (uint32_t i = 0; i < unpacked->count; i++) {
         uint64_t word = unpacked->word[i];
+        assert(covered <= i);
         if ((word & WORD_COVERED) != 0) {
             memmove(&unpacked->word[covered + 1], &unpacked->word[covered],
                     (i - covered) * sizeof(word));

@@ -10,6 +10,8 @@
 #ifndef TMS_RUNTIME_CELLS_H
 #define TMS_RUNTIME_CELLS_H
 
+#include <assert.h>
+
 #include "runtime/shadow/shadow.h"
 
 #define NODES      (1u << 26)
@@ -48,6 +50,8 @@ static inline uint64_t tms_rt_cell_lock(struct tms_rt_cell *cell)
 
 static inline void tms_rt_cell_unlock(struct tms_rt_cell *cell, uint64_t link)
 {
+    assert((link & LINK_LOCK) == 0);
+    assert((atomic_load_explicit(&cell->link, memory_order_relaxed) & LINK_LOCK) != 0);
     atomic_store_explicit(&cell->link, link, memory_order_release);
 }
 
@@ -71,6 +75,7 @@ static inline void tms_rt_add_word(struct tms_rt_thread *thread, struct tms_rt_u
 static inline void tms_rt_unpack(struct tms_rt_thread *thread, struct tms_rt_cell *cell,
                                  uint64_t link, struct tms_rt_unpacked *unpacked)
 {
+    assert((link & LINK_LOCK) == 0);
     unpacked->cell = cell;
     unpacked->link = link;
     unpacked->count = 0;
@@ -92,6 +97,7 @@ static inline void tms_rt_pack_words(const struct tms_rt_unpacked *unpacked, uin
 {
     uint64_t placed[CELL_WORDS] = {0};
 
+    assert(first <= unpacked->count && unpacked->count - first <= CELL_WORDS);
     for (uint32_t i = unpacked->count; i > first; i--) {
         uint64_t word = unpacked->word[i - 1];
         unsigned wanted = (word & WORD_WRITE) == 0;

@@ -2,6 +2,8 @@
 /* Claiming the bytes of a cell; see claim_bytes.h. */
 #include "runtime/shadow/claim_bytes.h"
 
+#include <assert.h>
+
 static inline bool is_atomic_write(const struct tms_rt_word_access *a)
 {
     return (~a->kind & (WORD_WRITE | WORD_ATOMIC)) == 0;
@@ -91,6 +93,7 @@ static void claim_bytes(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,
             a->kind |= is_read_before(t, cell->word[i], a) ? WORD_SYNCED : 0;
         }
     }
+    assert((a->kind & WORD_COVERED) == 0);
     uint64_t mine = make_word(t, event, a);
     for (uint32_t i = 0; i < cell->count; i++) {
         uint64_t word = left_of(t, cell->word[i], a);
@@ -103,6 +106,7 @@ static void claim_bytes(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,
             cell->word[kept++] = word;
         }
     }
+    assert(kept <= cell->count);
     cell->count = kept;
     tms_rt_add_word(t, cell, mine);
 }
@@ -134,6 +138,7 @@ static void drop_superseded(struct tms_rt_thread *t, struct tms_rt_unpacked *cel
     uint64_t mine = cell->word[cell->count - 1];
     uint32_t kept = 0;
 
+    assert(cell->count > 0 && is_own(t, mine));
     if (cell->count <= CELL_WORDS || (mine & (WORD_WRITE | WORD_ATOMIC)) != 0) {
         return;
     }
@@ -149,6 +154,7 @@ static void drop_superseded(struct tms_rt_thread *t, struct tms_rt_unpacked *cel
 void tms_rt_claim(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,
                   struct tms_rt_word_access *a, uint64_t event)
 {
+    assert((atomic_load(&cell->cell->link) & LINK_LOCK) != 0);
     claim_bytes(t, cell, a, event);
     drop_covered(cell);
     drop_superseded(t, cell);

@@ -2,6 +2,8 @@
 /* Edges and races; see race_edges.h. */
 #include "runtime/shadow/race_edges.h"
 
+#include <assert.h>
+
 #include "runtime/core/runtime_memory.h"
 #include "runtime/shadow/races.h"
 
@@ -13,6 +15,7 @@ static uint32_t find_place(const struct tms_frontier *f, uint64_t moment, const 
     uint64_t first = tms_log_first(&u->log);
     uint64_t i = tms_log_find(&u->log, event) + 1;
 
+    assert(tms_rt_mutex_is_mine(&tms_rt_engine_lock) && u != NULL);
     for (int tries = 0; i > first && tries < 64; tries++) {
         const struct tms_op *entry = log_at(&u->log, --i);
         if (entry->event <= event && entry->target == op->target &&
@@ -45,6 +48,7 @@ static void report_race(const struct meeting *meeting, uint64_t word)
     const struct tms_rt_word_access *a = meeting->access;
     uint32_t place = find_place(&tms_rt_engine, moment_of(word), &meeting->op);
 
+    assert((a->bytes & word & WORD_BYTES) != 0);
     tms_rt_race(&(struct tms_rt_race){
         .address = a->address,
         .bytes = (uint8_t)(a->bytes & word),
@@ -90,6 +94,7 @@ static void meet(void *argument)
                                                          .find_place = find_place});
         }
     }
+    assert(meeting->op.event > latest && meeting->op.event == t->number);
     tms_rt_refresh_filter(t);
     tms_rt_mutex_unlock(&tms_rt_engine_lock);
 }

@@ -2,8 +2,10 @@
 /* Data races: a set of pairs of places, and a record in the spool for each. See races.h. */
 #include "runtime/shadow/races.h"
 
+#include <assert.h>
 #include <string.h>
 
+#include "runtime/core/runtime_memory.h"
 #include "runtime/core/thread.h"
 
 #define PAIRS      4096u /* that are distinguished; a power of two */
@@ -43,6 +45,7 @@ static struct pair *find_pair(uint64_t hash)
 {
     uint32_t at = (uint32_t)(hash >> 20) & (PAIRS - 1);
 
+    assert(tms_rt_mutex_is_mine(&tms_rt_engine_lock) && seen.count <= PAIRS_MOST);
     while (seen.pair[at].hash != 0 && seen.pair[at].hash != hash) {
         at = (at + 1) & (PAIRS - 1);
     }
@@ -117,6 +120,8 @@ void tms_rt_race(const struct tms_rt_race *race)
     uint64_t hash = hash_of(race);
     struct pair *pair = find_pair(hash);
 
+    assert(race->bytes != 0 && race->first.thread != race->second.thread);
+    assert(race->first.event < race->second.event);
     if (header != NULL) {
         header->races++;
     }

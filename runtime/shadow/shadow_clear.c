@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that is freed, allocated or mapped has nothing to do with what was there before. */
+#include <assert.h>
 #include <sys/mman.h>
 
 #include "runtime/core/judge_online.h"
@@ -30,6 +31,7 @@ static void clear_cell(struct tms_rt_thread *t, uintptr_t address, uint64_t byte
     struct tms_rt_unpacked cell;
     uint32_t kept = 0;
 
+    assert(bytes != 0 && (bytes & ~WORD_BYTES) == 0);
     if (is_empty(at)) {
         return;
     }
@@ -66,6 +68,7 @@ static void clear_words(struct tms_rt_thread *t, uintptr_t address, uintptr_t en
  */
 static void clear_pages(struct tms_rt_thread *t, uintptr_t first, uintptr_t last)
 {
+    assert(first <= last && first % SHADOWED_BYTES == 0 && last % SHADOWED_BYTES == 0);
     for (uintptr_t at = first; tms_rt_mode.records && at < last; at += SHADOWED_BYTES) {
         if (tms_rt_was_touched(at)) {
             clear_words(t, at, at + SHADOWED_BYTES);

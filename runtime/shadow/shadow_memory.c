@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where shadow memory is mapped, and on which pages. */
+#include <assert.h>
 #include <sys/mman.h>
 
 #include "runtime/shadow/cells.h"
@@ -20,6 +21,7 @@ static void use_huge_pages(uintptr_t address, uintptr_t end)
 {
     uintptr_t first = (address + LARGE - 1) & ~(LARGE - 1), last = end & ~(LARGE - 1);
 
+    assert(address <= end);
     if (first < last) {
         madvise(tms_rt_cell(first), (last - first) << SHADOW_SHIFT, MADV_HUGEPAGE);
     }

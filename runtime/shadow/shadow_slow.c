@@ -13,6 +13,8 @@
  * the order of their numbers, and recording and engine agree even where the program has a race.
  * The engine's lock is taken inside, never the other way round.
  */
+#include <assert.h>
+
 #include "runtime/core/coverage.h"
 #include "runtime/core/judge_online.h"
 #include "runtime/shadow/claim_bytes.h"
@@ -111,6 +113,7 @@ static uint64_t access_unpacked(struct tms_rt_thread *t, struct tms_rt_unpacked 
         tms_rt_judge_shared_access(
             t, cell, &(struct tms_rt_judged){a->address, a->bytes, a->kind, event, a->site});
     }
+    assert(event == t->number);
     tms_rt_claim(t, cell, a, event);
     tms_rt_pack(t, cell);
     return event;
@@ -133,6 +136,7 @@ static inline void follow_renewal(struct tms_rt_thread *t, uint32_t word)
 {
     uint64_t renewed = tms_rt_variable_cleared_at(word);
 
+    assert(word != 0);
     if (t->number < renewed) {
         t->number = renewed;
         t->coalesce_epoch++;
@@ -277,6 +281,7 @@ static void access_word(struct tms_rt_thread *t, uintptr_t address, size_t size,
                                    .id = tms_rt_variable_id(address)};
     struct tms_rt_cell *cell = tms_rt_cell(address);
 
+    assert(size > 0 && (address & 7) + size <= 8);
     if (a.id == 0 || (t->engine == NULL && !tms_rt_first_access(t, &a))) {
         return;
     }

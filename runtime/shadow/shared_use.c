@@ -2,6 +2,8 @@
 /* Which memory is shared, and accesses to it as scheduling points; see shared_use.h. */
 #include "runtime/shadow/shared_use.h"
 
+#include <assert.h>
+
 #include "runtime/core/runtime_memory.h"
 #include "runtime/core/scheduler.h"
 #include "runtime/core/window_learning.h"
@@ -37,6 +39,7 @@ static uint8_t note_sharing(const struct tms_rt_thread *t, const struct tms_rt_c
 {
     uint8_t known = tms_rt_sharing_of(a->id), now = known;
 
+    assert(sharing != NULL && a->id != 0);
     if ((known & TMS_RT_CONTENDED) == 0 && is_met(t, cell, a)) {
         now |= TMS_RT_SHARED;
         now |= (a->kind & WORD_WRITE) != 0 ? TMS_RT_CONTENDED : 0;
@@ -73,6 +76,7 @@ static void look_for_window(struct tms_rt_thread *t, const struct tms_rt_cell *c
 {
     uint64_t event = own_event(t, cell, a);
 
+    assert(event <= t->number);
     if (event != 0 && !tms_rt_is_alone()) {
         tms_rt_note_window(t, &(struct tms_rt_window_end){.object = a->address,
                                                           .bytes = (uint8_t)a->bytes,

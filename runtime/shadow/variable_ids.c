@@ -2,6 +2,8 @@
 /* Ids for the program's memory; see variable_ids.h. */
 #include "runtime/shadow/variable_ids.h"
 
+#include <assert.h>
+
 #include "runtime/core/runtime_memory.h"
 
 struct tms_rt_pages tms_rt_pages;
@@ -48,11 +50,13 @@ bool tms_rt_was_touched(uintptr_t address)
 
 uintptr_t tms_rt_variable_address(uint32_t id)
 {
+    assert(id / PAGE_WORDS > 0 && id / PAGE_WORDS < PAGES_MOST);
     return tms_rt_pages.address[id / PAGE_WORDS] + id % PAGE_WORDS * 8;
 }
 
 uint64_t tms_rt_variable_cleared_at(uint32_t id)
 {
+    assert(id / PAGE_WORDS < PAGES_MOST);
     return atomic_load_explicit(&tms_rt_pages.time[id / PAGE_WORDS], memory_order_relaxed);
 }
 
@@ -63,6 +67,7 @@ void tms_rt_page_has_object(uintptr_t address)
 
 bool tms_rt_may_hold_objects(uintptr_t address, uintptr_t end)
 {
+    assert(address < end);
     for (uintptr_t page = address >> PAGE_SHIFT; page <= (end - 1) >> PAGE_SHIFT; page++) {
         if (tms_rt_pages.objects[page_of(page << PAGE_SHIFT)] != 0) {
             return true;
@@ -75,6 +80,7 @@ void tms_rt_note_cleared(uintptr_t address, uintptr_t end)
 {
     uint64_t now = tms_rt_now();
 
+    assert(address < end);
     for (uintptr_t page = address >> PAGE_SHIFT; page <= (end - 1) >> PAGE_SHIFT; page++) {
         uint32_t id = page_of(page << PAGE_SHIFT);
         if (id != 0) {

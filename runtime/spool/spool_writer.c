@@ -191,7 +191,7 @@ static void forget(void)
     if (spool.header != NULL) {
         munmap(spool.header, spool.length); /* the parent's */
     }
-    atomic_store(&spool.lock.state, 0);
+    tms_rt_mutex_restart(&spool.lock);
     spool.header = NULL;
     spool.records = NULL;
     spool.rest_count = 0;
