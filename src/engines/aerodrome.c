@@ -71,6 +71,7 @@ static bool find_ancestors(struct tms_aerodrome *a, uint32_t slot)
             a->ancestors[a->ancestor_count++] = u;
         }
     }
+    assert(a->ancestor_count < a->slot_count);
     return a->ancestor_count > 0;
 }
 
@@ -78,6 +79,7 @@ static bool find_ancestors(struct tms_aerodrome *a, uint32_t slot)
 static void check_and_get(struct tms_aerodrome *a, uint32_t slot, uint32_t clock,
                           struct tms_aerodrome_moment now)
 {
+    assert(slot < a->slot_count && clock != 0 && clock != a->threads[slot].clock);
     if (knows(a, clock, slot)) {
         tms_aerodrome_declare(a->host, &a->threads[slot].block, now);
         return;
@@ -102,6 +104,7 @@ static void add(struct tms_aerodrome *a, uint32_t slot, uint64_t key)
         tms_host_fail(a->host, TMS_ERR_MEMORY);
         return;
     }
+    assert(set->count < set->capacity && a->begins[slot] != NOT_RUNNING);
     set->keys[set->count++] = key;
 }
 
@@ -147,6 +150,7 @@ static void get_last(struct tms_aerodrome *a, const struct act *act)
 {
     const struct tms_aerodrome_place *place = act->place;
 
+    assert(place->write == 0 || place->writer == 0);
     if (place->write != 0) {
         check_and_get(a, act->slot, place->write, act->now);
     } else if (place->writer != 0 && !is_writer(act)) {
@@ -160,6 +164,7 @@ static void get_reads(struct tms_aerodrome *a, const struct act *act)
     for (size_t word = 0; word < act->words; word++) {
         for (uint64_t left = act->readers[word]; left != 0; left &= left - 1) {
             uint32_t reader = (uint32_t)word * 64 + (uint32_t)__builtin_ctzll(left);
+            assert(reader < a->slot_count && is_running(a, reader));
             if (reader != act->slot) {
                 check_and_get(a, act->slot, a->threads[reader].clock, act->now);
             }
@@ -184,6 +189,7 @@ static void put_last(struct tms_aerodrome *a, const struct act *act)
     bool listed = is_writer(act) || is_reader(act);
 
     forget(a, act);
+    assert(!is_reader(act) && !is_writer(act));
     if (is_running(a, act->slot)) {
         act->place->writer = act->slot + 1;
         if (!listed) {
@@ -232,6 +238,7 @@ static void settle_place(struct tms_aerodrome *a, uint32_t slot, uint64_t begin,
     bool wrote = place->writer == slot + 1;
     bool read = (*readers & bit) != 0;
 
+    assert(key >> KIND_BITS < places_of(a, key)->count);
     assert(place->writer == 0 || place->write == 0);
     place->writer = wrote ? 0 : place->writer;
     *readers &= ~bit;
@@ -246,6 +253,7 @@ static void end(struct tms_aerodrome *a, uint32_t slot, struct tms_aerodrome_mom
     uint64_t begin = a->begins[slot];
     bool live = find_ancestors(a, slot);
 
+    assert(slot < a->slot_count && is_running(a, slot));
     assert(begin == tms_clocks_at(&a->clocks, t->clock)[slot]);
     for (uint32_t u = 0; u < a->slot_count && live; u++) {
         if (u != slot && knows(a, a->threads[u].clock, slot)) {

@@ -48,6 +48,7 @@ uint32_t tms_aerodrome_take_slot(struct tms_aerodrome *a, uint32_t id)
     }
     assert(a->slots[id] == 0);
     uint32_t slot = a->spare_count > 0 ? a->spare[--a->spare_count] : new_slot(a);
+    assert(slot == NO_SLOT || a->begins[slot] == NOT_RUNNING);
     a->slots[id] = slot + 1; /* none for NO_SLOT */
     return slot;
 }
@@ -64,6 +65,7 @@ void tms_aerodrome_give_slot_back(struct tms_aerodrome *a, uint32_t id)
     component[slot] = begun;
     thread->acted = false;
     a->slots[id] = 0;
+    assert(a->spare_count < a->slot_count);
     a->spare[a->spare_count++] = slot;
 }
 
@@ -88,6 +90,7 @@ static void drop_doubles(struct tms_aerodrome *a, struct tms_aerodrome_set *set)
     for (size_t i = 0; i < kept; i++) {
         place_of(a, set->keys[i])->marked = false;
     }
+    assert(kept <= set->count);
     set->count = kept;
 }
 

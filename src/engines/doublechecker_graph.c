@@ -32,6 +32,7 @@ static uint32_t take_node(struct tms_dc *c)
     uint32_t node = c->free_nodes;
 
     if (node != NONE) {
+        assert(c->nodes[node].owner == NONE);
         c->free_nodes = c->nodes[node].next_member;
         return node;
     }
@@ -55,6 +56,7 @@ static bool recently_added(const struct tms_dc *c, const struct tms_dc_node *fro
 {
     uint32_t edge = from->edges;
 
+    assert((from->edges == NONE) == (from->last_edge == NONE));
     for (int i = 0; i < RECENT && edge != NONE; i++, edge = c->edges[edge].next) {
         if (c->edges[edge].to == to) {
             return true;
@@ -89,6 +91,7 @@ static uint32_t next_edge(struct tms_dc *c, uint32_t owner, uint32_t edge)
     struct tms_dc_node *node = &c->nodes[owner];
     uint32_t *link = edge == NONE ? &node->edges : &c->edges[edge].next;
 
+    assert(c->nodes[owner].owner == owner);
     while (*link != NONE && tms_dc_owner(c, c->edges[*link].to) == owner) {
         uint32_t inner = *link;
         *link = c->edges[inner].next;
@@ -103,6 +106,7 @@ static uint32_t next_edge(struct tms_dc *c, uint32_t owner, uint32_t edge)
 
 static bool list_source(struct tms_dc *c, uint32_t thread)
 {
+    assert(c->source_count <= c->thread_capacity);
     if (c->threads[thread].listed) {
         return true;
     }
@@ -128,6 +132,7 @@ uint32_t tms_dc_start(struct tms_dc *c, const struct tms_op *op, bool unary)
         .owner = node,
         .next_member = node,
     };
+    assert(thread->node == NONE || c->nodes[thread->node].ended);
     if (thread->node != NONE) {
         tms_dc_add_edge(c, thread->node, node);
     }
@@ -151,6 +156,7 @@ static bool push(struct tms_dc *c, uint32_t node)
 
 static bool visit(struct tms_dc *c, uint32_t node)
 {
+    assert(c->nodes[node].owner == node);
     if (!push(c, node) || !RESERVE(c, &c->frames, &c->frame_capacity, c->frame_count + 1)) {
         return false;
     }
@@ -172,6 +178,7 @@ static void leave(struct tms_dc *c)
 {
     struct tms_dc_node *node = &c->nodes[c->frames[--c->frame_count].node];
 
+    assert(c->frame_count < c->stack_count);
     if (c->frame_count == 0) {
         return;
     }
@@ -214,6 +221,7 @@ static void absorb(struct tms_dc *c, uint32_t owner, uint32_t other)
     struct tms_dc_node *a = &c->nodes[owner], *b = &c->nodes[other];
     uint32_t next = a->next_member;
 
+    assert(owner != other && b->owner == other && b->ended);
     c->seen.members += b->next_member == other;
     b->owner = owner;
     a->next_member = b->next_member;
@@ -258,6 +266,7 @@ static void hand_over(struct tms_dc *c, struct tms_dc_node *node)
     if (node->steps == NULL) {
         return;
     }
+    assert(node->step_count >= 2 && !node->name.unary);
     tms_host_violation(c->host, &(struct tms_violation){
                                     .kind = "cycle",
                                     .evidence = TMS_EVIDENCE_OBSERVED,
@@ -281,6 +290,7 @@ static void replay_rest(struct tms_dc *c, uint32_t owner)
 
 static bool mark(struct tms_dc *c, uint32_t node)
 {
+    assert(c->nodes[node].owner == node);
     if (c->nodes[node].marked) {
         return true;
     }
@@ -336,6 +346,7 @@ static void forget_all_unmarked(struct tms_dc *c)
 static void drop_edges(struct tms_dc *c, const struct tms_dc_node *owner)
 {
     if (owner->edges != NONE) {
+        assert(c->edges[owner->last_edge].next == NONE);
         c->edges[owner->last_edge].next = c->free_edges;
         c->free_edges = owner->edges;
     }
@@ -345,6 +356,7 @@ static void drop(struct tms_dc *c, uint32_t owner)
 {
     uint32_t member = owner;
 
+    assert(c->nodes[owner].owner == owner && !c->nodes[owner].marked);
     replay_rest(c, owner);
     drop_edges(c, &c->nodes[owner]);
     do {
@@ -379,6 +391,7 @@ void tms_dc_collect(struct tms_dc *c)
 
 void tms_dc_finish(struct tms_dc *c)
 {
+    assert(c->seen.dropped <= c->seen.nodes);
     for (uint32_t i = 1; i < c->node_count && !c->host->failed; i++) {
         if (c->nodes[i].owner == i) {
             replay_rest(c, i);

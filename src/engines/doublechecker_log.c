@@ -13,6 +13,7 @@ static struct tms_dc_chunk *take_chunk(struct tms_dc *c)
     struct tms_dc_chunk *chunk = c->free_chunks;
 
     if (chunk != NULL) {
+        assert(chunk->users == 0);
         c->free_chunks = chunk->next;
         return chunk;
     }
@@ -82,6 +83,7 @@ void tms_dc_log(struct tms_dc *c, const struct tms_op *op)
     if (chunk == NULL) {
         return;
     }
+    assert(thread->used < CHUNK_ENTRIES && node->name.thread == op->thread);
     if (node->count == 0) {
         node->log = chunk;
         node->log_at = thread->used;

@@ -115,6 +115,7 @@ static bool enter_transaction(struct tms_dc *c, uint32_t number)
     struct tms_dc_item *item = &r->items[number];
     struct tms_dc_node *node = &c->nodes[item->node];
 
+    assert(number > 0 && number < r->item_count);
     if (node->replay == NONE || node->name.unary) {
         if (!RESERVE(c, &r->transactions, &r->transaction_capacity, r->transaction_count + 1)) {
             return false;
@@ -139,6 +140,7 @@ static struct tms_dc_course *course_of(struct tms_dc *c, uint32_t thread)
     if (course->replay != r->number) {
         *course = (struct tms_dc_course){.replay = r->number};
     }
+    assert(course->last < r->item_count && course->fork < r->item_count);
     return course;
 }
 
@@ -191,6 +193,7 @@ static void add_sharer(struct tms_dc *c, struct tms_dc_cell *cell, uint32_t numb
     struct tms_dc_replay *r = c->replay;
     uint32_t thread = thread_of(c, &r->items[number]);
 
+    assert(touch_of(&r->items[number])->shares);
     for (uint32_t at = cell->sharers; at != NONE; at = r->sharers[at].next) {
         if (thread_of(c, &r->items[r->sharers[at].item]) == thread) {
             r->sharers[at].item = number;
@@ -249,6 +252,7 @@ static void gather_log(struct tms_dc_replay *r, const struct tms_dc_node *node, 
     uint32_t at = node->log_at;
 
     for (uint64_t i = 0; i < node->count; i++, at++) {
+        assert(chunk != NULL && at <= CHUNK_ENTRIES);
         if (at == CHUNK_ENTRIES) {
             chunk = chunk->next;
             at = 0;
@@ -293,6 +297,7 @@ void tms_dc_replay(struct tms_dc *c, uint32_t owner)
 {
     struct tms_dc_replay *r = c->replay;
 
+    assert(c->nodes[owner].owner == owner);
     if (!gather(c, owner)) {
         return;
     }

@@ -33,6 +33,8 @@
 
 #include "engines/fasttrack.h"
 
+#include <assert.h>
+
 #define LEAST 64
 #define AHEAD 10
 _Static_assert(AHEAD <= TMS_OPS_AHEAD, "what is looked at can be read");
@@ -150,6 +152,7 @@ read_slowly(struct tms_fasttrack *f, struct tms_fasttrack_thread *t, const struc
     if (atomic != NULL) {
         race_with_vector(f, t, op, atomic->writes, TMS_EDGE_WRITE_READ);
     }
+    assert(is_several(cell->read) || epoch_slot(cell->read) < f->slot_count);
     if (!is_several(cell->read) && !happened_before(t, cell->read)) {
         inflate(f, cell, places);
     }
@@ -176,6 +179,7 @@ static __attribute__((noinline)) void write_slowly(struct tms_fasttrack *f,
         race_with_vector(f, t, op, atomic->reads, TMS_EDGE_READ_WRITE);
         cell->read = make_vector(f);
     }
+    assert(atomic != NULL ? is_several(cell->read) || f->host->failed != TMS_OK : cell->read == 0);
     cell->write = epoch;
     f->places[op->target].write = op->location;
 }
@@ -235,6 +239,7 @@ static struct tms_fasttrack_atomic *make_atomic(struct tms_fasttrack *f, uint32_
     if (!is_several(cell->read)) {
         inflate(f, cell, &f->places[variable]);
     }
+    assert(atomic->reads == 0 && atomic->writes == 0);
     atomic->reads = make_vector(f);
     atomic->writes = make_vector(f);
     return f->host->failed == TMS_OK ? atomic : NULL;
@@ -343,6 +348,7 @@ static void on_depart(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
 static void on_fork(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
                     const struct tms_op *op)
 {
+    assert(t != NULL && op->target != op->thread);
     if (tms_fasttrack_start(f, op->target, t, op->event)) {
         tms_fasttrack_publish(t, op->event);
     }

@@ -110,6 +110,7 @@ struct tms_fasttrack {
 
 static inline uint64_t epoch_of(uint32_t slot, uint64_t event)
 {
+    assert(event <= EPOCH_EVENT_MOST + 1);
     return (uint64_t)slot << EPOCH_SHIFT | event;
 }
 
@@ -175,6 +176,7 @@ void tms_fasttrack_fence(struct tms_fasttrack *f, struct tms_fasttrack_thread *t
 /* Others will hear of what the thread did up to this event, so nothing repeats it any more. */
 static inline void tms_fasttrack_publish(struct tms_fasttrack_thread *t, uint64_t event)
 {
+    assert(event < EPOCH_EVENT_MOST);
     t->since = epoch_of(t->slot, event + 1);
     t->span = epoch_of(t->slot + 1, 0) - t->since;
 }

@@ -9,6 +9,7 @@
  * its own is added. What a relaxed load would have learnt waits for an acquire fence. Values are
  * those of the last store in the trace.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "engines/fasttrack.h"
@@ -17,6 +18,7 @@
 
 static bool acquires(unsigned order)
 {
+    assert(order <= TMS_ORDER_SEQ_CST);
     return ((ORDER(ACQUIRE) | ORDER(ACQ_REL) | ORDER(SEQ_CST)) >> order & 1) != 0;
 }
 
@@ -28,6 +30,7 @@ static bool releases(unsigned order)
 /* into := into ⊔ from, and of one slot at least this epoch. */
 static void join(const struct tms_fasttrack *f, uint32_t into, uint32_t from, uint64_t epoch)
 {
+    assert(into != 0 && into != from);
     tms_clocks_join(&f->syncs, into, from);
     uint64_t *own = &tms_clocks_at(&f->syncs, into)[epoch_slot(epoch)];
     *own = *own > epoch ? *own : epoch;
@@ -42,6 +45,7 @@ static void put_off(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
     if ((!released && sync->shared == 0) || !tms_fasttrack_make_clock(f, &t->pending)) {
         return;
     }
+    assert(t->pending != 0 && (!released || sync->clock != 0));
     if (released) {
         join(f, t->pending, sync->clock, sync->release);
     }
@@ -97,6 +101,7 @@ void tms_fasttrack_modify(struct tms_fasttrack *f, struct tms_fasttrack_thread *
 void tms_fasttrack_fence(struct tms_fasttrack *f, struct tms_fasttrack_thread *t, unsigned order,
                          uint64_t event)
 {
+    assert(t->fence == 0 || epoch_slot(t->fenced) == t->slot);
     if (acquires(order) && t->pending != 0) {
         tms_fasttrack_learn(f, t, tms_clocks_at(&f->syncs, t->pending), event);
         tms_clocks_drop(&f->syncs, t->pending);

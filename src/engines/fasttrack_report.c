@@ -6,6 +6,8 @@
  * them than were left the last time, a sweep over all cells keeps those that contain a recorded
  * access. So memory does not grow with the trace, and the amortized cost per block is constant.
  */
+#include <assert.h>
+
 #include "engines/fasttrack.h"
 
 #define LEAST_PAST 32
@@ -31,6 +33,7 @@ static struct tms_fasttrack_stretch *find(const struct tms_fasttrack_thread *t, 
 static void mark(struct tms_fasttrack *f, uint64_t epoch)
 {
     if (epoch != 0) {
+        assert(epoch_slot(epoch) != NO_SLOT && epoch_slot(epoch) < f->slot_count);
         find(f->threads[epoch_slot(epoch)], epoch_event(epoch))->needed = true;
     }
 }
@@ -39,6 +42,7 @@ static void mark_several(struct tms_fasttrack *f, uint32_t number)
 {
     const uint64_t *row = tms_clocks_at(&f->reads, number);
 
+    assert(number != 0);
     for (uint32_t slot = 1; slot < f->slot_count; slot++) {
         mark(f, row[2 * slot]);
     }
@@ -54,6 +58,7 @@ static size_t keep_needed(struct tms_fasttrack_thread *t)
             t->past[kept++].needed = false;
         }
     }
+    assert(kept > 0 || t->past_count == 0);
     t->past_count = kept;
     return kept;
 }
@@ -99,6 +104,7 @@ static bool add(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
         tms_host_fail(f->host, TMS_ERR_MEMORY);
         return false;
     }
+    assert(t->past_count == 0 || t->past[t->past_count - 1].start <= stretch->start);
     t->past[t->past_count++] = *stretch;
     f->past_count++;
     return true;
@@ -191,6 +197,7 @@ void tms_fasttrack_race(struct tms_fasttrack *f, const struct tms_op *op, uint64
     uint8_t *reported = &f->reported[op->target];
     uint8_t bit = (uint8_t)(1u << kind);
 
+    assert(epoch_event(epoch) < op->event && !happened_before(f->by_id[op->thread], epoch));
     f->host->closing_edges++;
     tms_host_first(f->host, op->event);
     f->racy += *reported == 0;

@@ -6,6 +6,7 @@
  * old thread did happened before all that the new one does, so the two are one sequence of events
  * and can't be confused. Reusing a slot sooner would invent an order between unrelated threads.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "engines/fasttrack.h"
@@ -26,6 +27,7 @@ static uint32_t reuse_slot(struct tms_fasttrack *f, const struct tms_fasttrack_t
     for (size_t i = f->retired_count; i-- > 0 && parent != NULL;) {
         struct tms_fasttrack_retired *retired = &f->retired[i];
         if (retired->joined <= parent->known[retired->slot]) {
+            assert(epoch_slot(retired->joined) == retired->slot);
             uint32_t slot = retired->slot;
             *retired = f->retired[--f->retired_count];
             return slot;
@@ -37,6 +39,7 @@ static uint32_t reuse_slot(struct tms_fasttrack *f, const struct tms_fasttrack_t
 /* Everything that has a column for each slot gets wider; the rows of `known` may move. */
 static bool widen(struct tms_fasttrack *f, size_t slots)
 {
+    assert(slots > f->slot_count);
     if (!tms_grid_reserve(f->memory, &f->known, slots, slots) ||
         !tms_clocks_widen(&f->syncs, slots) || !tms_clocks_widen(&f->reads, 2 * slots) ||
         !TMS_RESERVE(f->memory, &f->threads, &f->thread_capacity, slots, LEAST_THREADS)) {
@@ -66,6 +69,7 @@ static uint32_t new_slot(struct tms_fasttrack *f)
     t->slot = slot;
     t->known = tms_grid_row(&f->known, slot);
     f->threads[slot] = t;
+    assert(slot > NO_SLOT && t->past_count == 0);
     f->slot_count++;
     return slot;
 }
@@ -103,6 +107,7 @@ void tms_fasttrack_learn(struct tms_fasttrack *f, struct tms_fasttrack_thread *t
 {
     uint64_t *restrict known = t->known;
 
+    assert(row != t->known && t->heard <= event);
     for (uint32_t slot = 0; slot < f->slot_count; slot++) {
         known[slot] = known[slot] > row[slot] ? known[slot] : row[slot];
     }
@@ -116,7 +121,9 @@ void tms_fasttrack_join(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
 {
     uint64_t joined = epoch_of(child->slot, event);
 
+    assert(t != child && f->by_id[child->id] == child);
     tms_fasttrack_learn(f, t, child->known, event);
+    assert(child->slot != t->slot);
     t->known[child->slot] = joined; /* and not all that may ever happen there */
     if (!TMS_RESERVE(f->memory, &f->retired, &f->retired_capacity, f->retired_count + 1,
                      LEAST_THREADS)) {

@@ -4,6 +4,8 @@
  * algorithm in words) with cells for all names, and the library's side of its port.
  */
 
+#include <assert.h>
+
 #include "engine_api/engine.h"
 #include "engines/frontier_fused.h"
 #include "engines/frontier_history.h"
@@ -15,6 +17,7 @@ static bool renewed(const struct tms_frontier *f, const struct tms_op *first,
 {
     const struct tms_frontier_log *forgotten = &f->forgotten;
 
+    assert(first->event < second->event);
     if (log_written(forgotten) == 0 || tms_event_class(first->event_kind) != TMS_CLASS_VARIABLE) {
         return false;
     }
@@ -75,6 +78,7 @@ static void report_cycles(const struct tms_frontier *f)
 
 static void frontier_batch(void *state, const struct tms_op *ops, size_t count)
 {
+    assert(count > 0 && ops[0].event <= ops[count - 1].event);
     if (make_ready(state, ops[count - 1].event)) {
         tms_frontier_take(state, ops, count);
         report_cycles(state);
@@ -89,6 +93,7 @@ static size_t frontier_stream(void *state, struct tms_stream *stream,
     }
     size_t taken = tms_frontier_stream(state, stream, events, count, number);
     report_cycles(state);
+    assert(taken <= count);
     return taken;
 }
 

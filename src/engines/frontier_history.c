@@ -31,6 +31,7 @@ static struct tms_frontier_past *past_of(const struct tms_frontier_history *hist
             high = middle;
         }
     }
+    assert(low <= history->count && (low == history->count || event < history->past[low].begin));
     return low > 0 && event <= history->past[low - 1].end ? &history->past[low - 1] : NULL;
 }
 
@@ -65,12 +66,14 @@ static void drop_unreached(struct tms_frontier *f, struct tms_frontier_thread *t
             history->past[kept++] = history->past[i];
         }
     }
+    assert(kept <= history->count);
     history->count = kept;
 }
 
 static void mark(struct tms_frontier *f, uint64_t moment)
 {
     if (moment != 0) {
+        assert(moment_slot(moment) >= FIRST_SLOT && moment_slot(moment) < f->slot_count);
         struct tms_frontier_past *past =
             past_of(&f->threads[moment_slot(moment)]->history, moment_event(moment));
         if (past != NULL) {
@@ -111,6 +114,7 @@ static void drop_unmarked(struct tms_frontier_history *history)
             history->past[kept++].kept = 0;
         }
     }
+    assert(kept > 0 || history->count == 0);
     history->count = kept;
     history->limit = 2 * kept + HISTORY_LEAST;
 }
@@ -171,5 +175,7 @@ bool tms_history_begin(struct tms_frontier *f, struct tms_frontier_thread *t,
 
 void tms_history_end(struct tms_frontier_thread *t, uint64_t event)
 {
+    assert(t->history.count > 0 && t->history.past[t->history.count - 1].end == TMS_NEVER);
+    assert(t->history.past[t->history.count - 1].begin <= event);
     t->history.past[t->history.count - 1].end = event;
 }

@@ -143,6 +143,7 @@ void tms_goodlock_report(struct tms_goodlock *g, const struct tms_goodlock_link 
     struct tms_turn *turns = tms_resize(memory, NULL, 0, 2 * count, sizeof(*turns));
     size_t last = choose_last(g, links, count);
 
+    assert(count >= 2);
     if (steps != NULL && turns != NULL) {
         for (size_t i = 0; i < count; i++) {
             size_t to = (last + count - i) % count;

@@ -68,6 +68,7 @@ static void visit_wanted(const struct tms_goodlock *g, uint32_t number, struct l
 
 static void count_entry(struct lists *lists, uint32_t resource, uint32_t request)
 {
+    assert(resource < lists->resources);
     (void)request;
     lists->start[resource]++;
     lists->entries++;
@@ -76,6 +77,7 @@ static void count_entry(struct lists *lists, uint32_t resource, uint32_t request
 /* Filled from the end, so that finally start[] is where each list starts. */
 static void put_entry(struct lists *lists, uint32_t resource, uint32_t request)
 {
+    assert(resource < lists->resources && lists->start[resource] > 0);
     lists->list[--lists->start[resource]] = request;
 }
 
@@ -125,6 +127,7 @@ static size_t put_wanters_aside(struct search *s, uint32_t resource, size_t queu
         uint32_t request = wanters->list[i];
         if (!s->aside[request]) {
             s->aside[request] = true;
+            assert(queued < s->g->request_count);
             s->queue[queued++] = request;
         }
     }
@@ -155,6 +158,7 @@ static void put_aside(struct search *s)
         }
         queued = drop_holder(s, resource_of_end(request->thread), queued);
     }
+    assert(queued <= g->request_count);
     s->g->cyclic = g->request_count - queued;
 }
 
@@ -204,6 +208,7 @@ static bool choose_moments(struct search *s, size_t at, size_t length)
 {
     const struct tms_goodlock *g = s->g;
 
+    assert(at <= length && length <= s->thread_count);
     if (at == length) {
         return true;
     }
@@ -221,6 +226,7 @@ static bool choose_moments(struct search *s, size_t at, size_t length)
 
 static void close_chain(struct search *s)
 {
+    assert(s->wanted >= 2);
     if (choose_moments(s, 0, s->wanted)) {
         s->g->found++;
         s->g->tried += REPORT_COST;
@@ -235,6 +241,7 @@ static void grow_chain(struct search *s, size_t length)
                                       *last = s->chain[length - 1].request;
     bool closes = length > 1 && waits_for(g, last, first);
 
+    assert(length > 0 && length <= s->wanted && s->wanted <= s->thread_count);
     if (closes || length == s->wanted) {
         s->longer |= !closes;
         if (closes && length == s->wanted) { /* shorter ones have been seen to */
@@ -247,6 +254,7 @@ static void grow_chain(struct search *s, size_t length)
         const struct tms_goodlock_request *next = &g->requests[s->holders.list[i]];
         if (!s->aside[s->holders.list[i]] && next->thread > first->thread &&
             waits_for(g, last, next) && fits(s, length, next)) {
+            assert(next->thread != last->thread);
             s->chain[length].request = next;
             grow_chain(s, length + 1);
         }

@@ -101,6 +101,7 @@ static bool has(const row *set, size_t index)
 
 static void add(row *set, size_t index)
 {
+    assert(index < ROW_WORDS * 64);
     set[index / 64] |= UINT64_C(1) << (index % 64);
 }
 
@@ -187,6 +188,7 @@ static int conflict(const struct event *a, const struct event *b)
 
 static void reach(struct reference *r, uint32_t transaction, uint32_t from)
 {
+    assert(transaction < r->transaction_count && r->queue_count < r->transaction_count);
     add(r->reached, transaction);
     r->transactions[transaction].came_from = from;
     r->queue[r->queue_count++] = transaction;
@@ -220,6 +222,7 @@ static const enum tms_class edge_classes[] = {
 
 static uint32_t conflicts_on(int kind, const struct event *a, const struct event *b)
 {
+    assert(kind != NO_CONFLICT);
     if (kind == TMS_EDGE_PROGRAM_ORDER) {
         return 0;
     }
@@ -233,6 +236,7 @@ static void fill_step(const struct reference *r, struct tms_step *step, uint32_t
     int kind = conflict(a, b);
 
     assert(kind != NO_CONFLICT);
+    assert(first < second && second < r->event_count);
     *step = (struct tms_step){
         .from = r->transactions[a->transaction].name,
         .to = r->transactions[b->transaction].name,
@@ -291,6 +295,7 @@ static size_t path_length(const struct reference *r, uint32_t start, uint32_t en
     size_t length = 0;
 
     for (uint32_t at = end; at != start; at = r->transactions[at].came_from) {
+        assert(length < r->transaction_count);
         length++;
     }
     return length;
@@ -311,6 +316,7 @@ static void violate(struct reference *r, uint32_t event, enum mark mark)
         tms_host_fail(r->host, TMS_ERR_MEMORY);
         return;
     }
+    assert(!transaction->violated && length >= 2);
     transaction->violated = true;
     transaction->violation_event = r->events[event].op.event;
     transaction->cycle = cycle;
@@ -336,6 +342,7 @@ static struct tms_nesting *nesting_of(struct reference *r, uint32_t thread)
 /* Is `a` of another thread than `b`, with an event `before` in its past, and before `b`? */
 static bool cuts(const struct reference *r, uint32_t before, uint32_t a, uint32_t b)
 {
+    assert(before < a && a < b);
     return r->events[a].op.thread != r->events[b].op.thread && has(r->events[a].past, before) &&
            has(r->events[b].past, a);
 }
@@ -366,6 +373,7 @@ static void refute(struct reference *r, uint32_t event)
     struct transaction *transaction = &r->transactions[r->events[event].transaction];
     struct tms_nesting *nesting = nesting_of(r, transaction->name.thread);
 
+    assert(r->host->settings->blame);
     if (nesting != NULL && !tms_nesting_refute(nesting, &r->host->memory, &transaction->name,
                                                left_by(r, event), &transaction->refuted)) {
         tms_host_fail(r->host, TMS_ERR_MEMORY);
@@ -383,6 +391,7 @@ static void gather(struct reference *r, uint32_t event)
     struct event *b = &r->events[event];
     const struct transaction *own = &r->transactions[b->transaction];
 
+    assert(event < r->event_count);
     for (uint32_t i = 0; i < r->transaction_count; i++) {
         r->transactions[i].marks = 0;
     }

@@ -67,6 +67,7 @@ static void record_cell(struct tms_regiontrack *rt, struct tms_regiontrack_threa
 {
     uint32_t region = tms_regiontrack_region(rt, t);
 
+    assert(t->region == 0 || region == 0 || region_at(rt, region)->slot == t->slot);
     if (region != 0 && region != cell->write) {
         tms_regiontrack_refer(rt, &cell->write, region);
     }
@@ -149,6 +150,7 @@ static void begin(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
 static void end(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
                 const struct tms_op *op)
 {
+    assert(t->begin != 0 && t->begin <= op->event);
     tms_regiontrack_hand_over(rt, t);
     tms_nesting_end(&t->nesting, op);
     t->begin = 0;
@@ -188,6 +190,7 @@ static void join_thread(struct tms_regiontrack *rt, struct tms_regiontrack_threa
     if (child == 0) {
         return;
     }
+    assert(child <= rt->thread_count && &rt->threads[child - 1] != t);
     uint32_t region = tms_regiontrack_region(rt, &rt->threads[child - 1]);
     if (region != 0) {
         tms_regiontrack_join(rt, t, op, region);

@@ -16,6 +16,7 @@
 static void violate(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
                     const struct tms_op *op)
 {
+    assert(t->begin != 0 && t->violation_event <= op->event);
     tms_host_first(rt->host, op->event);
     if (t->violation_event == 0) {
         t->violation_event = op->event;
@@ -24,6 +25,8 @@ static void violate(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t
 
 void tms_regiontrack_hand_over(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t)
 {
+    assert(t->blame_event == 0 ||
+           (t->violation_event != 0 && t->violation_event <= t->blame_event));
     if (t->violation_event != 0) {
         tms_host_violation(rt->host, &(struct tms_violation){
                                          .kind = "cycle",
@@ -47,6 +50,7 @@ void tms_regiontrack_hand_over(struct tms_regiontrack *rt, struct tms_regiontrac
 static void blame(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
                   const struct tms_op *op, uint64_t own)
 {
+    assert(own >= t->begin && own < op->event);
     violate(rt, t, op);
     if (t->blame_event != 0 && (t->blame_event != op->event || t->left >= own)) {
         return;
@@ -82,6 +86,7 @@ static void follow(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
 /* A running transaction has its first edge out (Algorithm 3, lines 9 to 12). */
 static bool become_source(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t)
 {
+    assert(t->begin != 0 && t->begin == t->number);
     forget_clock(&t->sinks);
     t->is_source = true;
     return tms_vector_set(rt->memory, &t->sinks, t->slot, NEVER - t->begin);
@@ -91,6 +96,7 @@ static bool become_source(struct tms_regiontrack *rt, struct tms_regiontrack_thr
 static bool reach(struct tms_regiontrack *rt, struct tms_regiontrack_thread *p,
                   const struct tms_regiontrack_thread *t)
 {
+    assert(p->is_source && p->begin != 0);
     return t->is_source ? tms_vector_join(rt->memory, &p->sinks, &t->sinks)
                         : tms_vector_set(rt->memory, &p->sinks, t->slot, NEVER - t->number);
 }
@@ -104,6 +110,7 @@ static bool update_tvc(struct tms_regiontrack *rt, uint32_t u, uint64_t source,
 {
     struct tms_regiontrack_thread *from = &rt->threads[u];
 
+    assert(u < rt->thread_count && u != t->slot);
     bool runs = from->begin != 0 && from->begin <= source;
     if (runs && !from->is_source && !become_source(rt, from)) {
         return false;
@@ -128,6 +135,7 @@ static bool update_tvc(struct tms_regiontrack *rt, uint32_t u, uint64_t source,
 static void edge(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
                  const struct tms_op *op, uint32_t u, uint64_t source)
 {
+    assert(u < rt->thread_count && source > 0 && source <= op->event);
     if (u == t->slot || tms_vector_get(&t->in, u) >= source) {
         return;
     }
@@ -152,6 +160,7 @@ void tms_regiontrack_join(struct tms_regiontrack *rt, struct tms_regiontrack_thr
 {
     const struct tms_regiontrack_region *r = region_at(rt, region);
 
+    assert(region > 0 && region <= rt->regions.count && r->references > 0);
     if (r->slot == t->slot) {
         return;
     }
@@ -184,6 +193,7 @@ static void join_clocks(struct tms_regiontrack *rt, struct tms_regiontrack_threa
 void tms_regiontrack_join_reads(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
                                 const struct tms_op *op, const struct tms_regiontrack_cell *cell)
 {
+    assert(cell->reads <= rt->reads.count);
     if (cell->reads != 0 && rt->reduced) {
         join_clocks(rt, t, op, &rt->reads.clocks[cell->reads]);
         return;

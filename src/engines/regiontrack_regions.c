@@ -4,6 +4,8 @@
  * refer to them. Both live in arrays that grow by doubling, with lists of the free ones; a free
  * region keeps the memory of its clock for the next.
  */
+#include <assert.h>
+
 #include "engines/regiontrack.h"
 
 #define LEAST_REGIONS 64
@@ -23,6 +25,7 @@ static uint32_t new_region(struct tms_regiontrack *rt)
     } else {
         return 0;
     }
+    assert(region > 0 && region <= all->count && all->count < all->capacity);
     all->at[region].references = 1;
     all->most_alive = ++all->alive > all->most_alive ? all->alive : all->most_alive;
     return region;
@@ -30,6 +33,7 @@ static uint32_t new_region(struct tms_regiontrack *rt)
 
 static void release_region(struct tms_regiontrack_regions *all, uint32_t region)
 {
+    assert(region == 0 || (region <= all->count && all->at[region].references > 0));
     if (region != 0 && --all->at[region].references == 0) {
         all->at[region].references = all->free;
         all->free = region;
@@ -39,6 +43,7 @@ static void release_region(struct tms_regiontrack_regions *all, uint32_t region)
 
 void tms_regiontrack_refer(struct tms_regiontrack *rt, uint32_t *reference, uint32_t region)
 {
+    assert(region == 0 || rt->regions.at[region].references > 0);
     if (region != 0) {
         rt->regions.at[region].references++; /* first, as it may be the same */
     }
@@ -182,6 +187,7 @@ static void drop_clocks(struct tms_regiontrack *rt, uint32_t index)
 {
     struct tms_regiontrack_read_clocks *clocks = &rt->reads.clocks[index];
 
+    assert(index > 0 && index <= rt->reads.count);
     forget_clock(&clocks->joined);
     forget_clock(&clocks->check);
     clocks->next_free = rt->reads.free;
@@ -192,6 +198,7 @@ static void drop_nodes(struct tms_regiontrack *rt, uint32_t index)
 {
     while (index != 0) {
         struct tms_regiontrack_read_node *node = &rt->reads.node[index];
+        assert(index <= rt->reads.count && node->region != 0);
         uint32_t next = node->next;
         tms_regiontrack_refer(rt, &node->region, 0);
         node->next = rt->reads.free;

@@ -29,6 +29,7 @@ bool tms_regiontrack_need_id(struct tms_regiontrack *rt, uint32_t id)
 /* Does no running transaction come before anything that the thread in the slot did? */
 static bool is_unreached(const struct tms_regiontrack *rt, uint32_t slot)
 {
+    assert(slot < rt->thread_count);
     for (uint32_t i = 0; i < rt->thread_count; i++) {
         const struct tms_regiontrack_thread *p = &rt->threads[i];
         bool in_graph = p->is_source && first_sink(p, slot) != NEVER;
@@ -55,6 +56,7 @@ static bool reuse_slot(struct tms_regiontrack *rt, uint32_t *slot)
     for (uint32_t i = 0; i < rt->retired_count; i++) {
         *slot = rt->retired[i];
         if (is_unreached(rt, *slot)) {
+            assert(rt->threads[*slot].begin == 0 && !rt->threads[*slot].is_source);
             rt->retired[i] = rt->retired[--rt->retired_count];
             rt->retired_tried = 0;
             return true;
@@ -86,6 +88,7 @@ struct tms_regiontrack_thread *tms_regiontrack_settle_in(struct tms_regiontrack 
         fail_memory(rt);
         return NULL;
     }
+    assert(slot < rt->thread_count && rt->slots[op->thread] == 0);
     struct tms_regiontrack_thread *t = &rt->threads[slot];
     t->id = op->thread;
     t->slot = slot;
@@ -99,6 +102,7 @@ struct tms_regiontrack_thread *tms_regiontrack_settle_in(struct tms_regiontrack 
 
 void tms_regiontrack_retire(struct tms_regiontrack *rt, uint32_t slot)
 {
+    assert(slot < rt->thread_count);
     if (!TMS_RESERVE(rt->memory, &rt->retired, &rt->retired_capacity, rt->retired_count + (size_t)1,
                      LEAST_THREADS)) {
         fail_memory(rt);
@@ -110,6 +114,7 @@ void tms_regiontrack_retire(struct tms_regiontrack *rt, uint32_t slot)
 void tms_regiontrack_tick(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
                           uint64_t event)
 {
+    assert(tms_vector_get(&t->clock, t->slot) <= event);
     t->moved = true;
     if (rt->order && !tms_vector_set(rt->memory, &t->clock, t->slot, event)) {
         fail_memory(rt);

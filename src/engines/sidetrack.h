@@ -15,6 +15,8 @@
 #ifndef TMS_ENGINES_SIDETRACK_H
 #define TMS_ENGINES_SIDETRACK_H
 
+#include <assert.h>
+
 #include "base/arena.h"
 #include "clock/vector_clock.h"
 #include "engine_api/engine.h"
@@ -266,6 +268,7 @@ static inline void sidetrack_spend(struct tms_sidetrack_window *window)
 
 static inline uint64_t sidetrack_own(const struct tms_sidetrack_thread *t)
 {
+    assert(t->slot != 0 && t->slot < t->clock.capacity);
     return t->clock.at[t->slot];
 }
 
@@ -304,6 +307,7 @@ sidetrack_find_taken(struct tms_sidetrack_taken *table, size_t size, uint64_t bl
 {
     size_t at = (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (size - 1);
 
+    assert(size > 0 && (size & (size - 1)) == 0);
     while (table[at].block == block && table[at].key != key) {
         at = (at + 1) & (size - 1);
     }
@@ -340,6 +344,7 @@ void tms_sidetrack_leave_gap(struct tms_sidetrack_thread *t, struct tms_sidetrac
 
 static inline void sidetrack_unhold(struct tms_sidetrack_thread *t, struct tms_sidetrack_hold *hold)
 {
+    assert(t->gap_count < t->held_count && hold < t->held + t->held_count);
     if (t->gap_count == 0 && hold == &t->held[t->held_count - 1]) {
         t->held_count--;
     } else {

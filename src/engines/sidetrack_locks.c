@@ -266,6 +266,7 @@ static void note_section(struct tms_sidetrack *s, struct tms_sidetrack_thread *t
 {
     struct tms_sidetrack_acquire *last = sidetrack_last(hold->lock, hold->kind);
 
+    assert(section != 0 && hold->lock != NULL);
     if (last->place.event == hold->event) {
         last->section = section;
     }
@@ -362,6 +363,7 @@ static inline struct tms_sidetrack_lock *atomic_of(struct tms_sidetrack *s, uint
 static void set_source(struct tms_sidetrack_source *source, const struct tms_sidetrack_thread *t,
                        const struct tms_op *op)
 {
+    assert(source->event < op->event && source->other <= source->event);
     source->other = source->thread == t->id ? source->other : source->event;
     source->event = op->event;
     source->thread = t->id;
@@ -375,6 +377,7 @@ static void note_source(struct tms_sidetrack_thread *t, const struct tms_sidetra
 {
     uint64_t foreign = source->thread == t->id ? source->other : source->event;
 
+    assert(source->thread != t->id || source->other <= source->event);
     t->sourced = foreign > t->sourced ? foreign : t->sourced;
 }
 

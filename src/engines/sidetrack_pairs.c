@@ -12,6 +12,7 @@
  * that takes the lock later compares these with its own last sections. A section that still goes on
  * at a2 is no first one: whatever comes after it comes after a2.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "engines/sidetrack.h"
@@ -74,6 +75,7 @@ static size_t find_firsts(struct tms_sidetrack *s, const struct tms_sidetrack_ta
         }
         recent = recent_at(t, i);
     }
+    assert(count <= SIDETRACK_FIRSTS);
     return count;
 }
 
@@ -100,6 +102,7 @@ void tms_sidetrack_set_pair(struct tms_sidetrack *s, const struct tms_sidetrack_
         return;
     }
     s->windows++;
+    assert(count > 0 && first[0].place.event < taking->op->event);
     memcpy(pair->first, first, count * sizeof(*first));
     pair->first_count = count;
     sidetrack_write_acquire(taking->t, taking->op, &pair->window.second);
@@ -145,6 +148,7 @@ static void find_culprit(const struct tms_sidetrack_taking *taking, struct tms_s
 {
     const struct tms_sidetrack_thread *t = taking->t;
 
+    assert(cut->through.place.event < taking->op->event);
     if ((taking->op->flags & TMS_OP_IN_BLOCK) == 0 || !is_in_block(t, &cut->through)) {
         return;
     }
@@ -164,6 +168,7 @@ uint32_t tms_sidetrack_put_pair_off(struct tms_sidetrack *s,
     struct tms_sidetrack_thread *t = taking->t;
     struct tms_sidetrack_cut found = {0};
 
+    assert(taking->lock->paired);
     if (sidetrack_is_spent(&pair->window) || sidetrack_knows(t, &pair->window.second) ||
         !conflict(pair->window.second.place.kind, taking->op->event_kind) ||
         !find_way(taking, pair, &found)) {

@@ -20,6 +20,7 @@ static bool new_slot(struct tms_sidetrack *s, uint32_t *slot)
         return false;
     }
     *slot = s->slot_count++;
+    assert(*slot >= FIRST_SLOT && *slot < s->slot_capacity);
     s->slots[*slot] = 1;
     return true;
 }
@@ -43,6 +44,7 @@ static bool old_slot(struct tms_sidetrack *s, const struct tms_sidetrack_thread 
         }
         chosen--;
     }
+    assert(chosen < s->retired_count && s->retired[chosen] < s->slot_count);
     *slot = s->retired[chosen];
     s->retired[chosen] = s->retired[--s->retired_count];
     return true;
@@ -60,6 +62,7 @@ static bool start_thread(struct tms_sidetrack *s, struct tms_sidetrack_thread *t
         !tms_vector_set(s->memory, &t->clock, slot, s->slots[slot])) {
         return sidetrack_out_of_memory(s);
     }
+    assert(t->slot == 0 && !t->gone);
     t->slot = slot;
     t->age = ++s->age;
     return true;
@@ -87,6 +90,7 @@ bool tms_sidetrack_fork(struct tms_sidetrack *s, uint32_t parent, uint32_t child
         !TMS_RESERVE(s->memory, &s->threads, &s->thread_capacity, (size_t)child + 1, LEAST)) {
         return sidetrack_out_of_memory(s);
     }
+    assert(parent != child);
     t = &s->threads[parent];
     s->threads[child].id = child;
     if (!start_thread(s, &s->threads[child], t)) {
@@ -113,10 +117,12 @@ static bool retire(struct tms_sidetrack *s, struct tms_sidetrack_thread *child)
 {
     uint32_t slot = child->slot;
 
+    assert(slot >= FIRST_SLOT && slot < s->slot_count && !child->gone);
     if (!TMS_RESERVE(s->memory, &s->retired, &s->retired_capacity, s->retired_count + 1, LEAST)) {
         return sidetrack_out_of_memory(s);
     }
     s->retired[s->retired_count++] = slot;
+    assert(s->slots[slot] <= sidetrack_own(child));
     s->slots[slot] = sidetrack_own(child) + 1;
     drop_thread(s, child);
     *child = (struct tms_sidetrack_thread){.id = child->id, .slot = slot, .gone = true};
@@ -194,6 +200,7 @@ bool tms_sidetrack_grow_taken(struct tms_sidetrack *s, struct tms_sidetrack_thre
             *sidetrack_find_taken(table, size, t->block, t->taken[i].key) = t->taken[i];
         }
     }
+    assert(2 * t->taken_count <= size);
     tms_release(s->memory, t->taken, t->taken_size, sizeof(*table));
     t->taken = table;
     t->taken_size = size;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Windows of two acquires, and who could cut them: the checks of figure 6; see sidetrack.c. */
+#include <assert.h>
+
 #include "engines/sidetrack.h"
 
 bool tms_sidetrack_refute(struct tms_sidetrack *s, const struct tms_sidetrack_thread *t,
@@ -33,6 +35,7 @@ static void report_here(struct tms_sidetrack *s, const struct tms_sidetrack_taki
         .shows = taking->t->id,
     };
 
+    assert(first->event < second.event && culprit->in.thread != taking->t->id);
     if (tms_sidetrack_refute(s, taking->t, first->event, &s->refuted)) {
         tms_sidetrack_report(s, &prediction);
     }
@@ -42,6 +45,7 @@ static void report_here(struct tms_sidetrack *s, const struct tms_sidetrack_taki
 static const struct tms_sidetrack_acquire *find_acquire(const struct tms_sidetrack_lock *lock,
                                                         int kind, uint64_t event)
 {
+    assert(event != 0 && (kind == SHARED || kind == EXCLUSIVE));
     for (int i = 0; i < 2; i++) {
         if (lock->last[kind][i].acquire.place.event == event) {
             return &lock->last[kind][i].acquire;
@@ -66,6 +70,7 @@ static void check_before(struct tms_sidetrack *s, const struct tms_sidetrack_tak
     if (culprit == NULL) {
         return;
     }
+    assert(culprit->place.event < taken->since[form]);
     uint64_t since = taken->since[form];
     bool rough = ((taken->section | culprit->section) & SECTION_NESTED) != 0 || t->cramped > since;
     bool waits = t->stuck > since || (culprit->section & SECTION_WAITS) != 0 ||
@@ -80,6 +85,7 @@ static void check_before(struct tms_sidetrack *s, const struct tms_sidetrack_tak
 static void set_window(struct tms_sidetrack *s, const struct tms_sidetrack_taking *taking,
                        const struct tms_sidetrack_place *first, struct tms_sidetrack_window *window)
 {
+    assert(first->event > taking->t->name.begin_event && first->event < taking->op->event);
     s->windows++;
     window->first = *first;
     sidetrack_write_acquire(taking->t, taking->op, &window->second);
@@ -94,6 +100,7 @@ void tms_sidetrack_close(struct tms_sidetrack *s, const struct tms_sidetrack_tak
     const struct tms_sidetrack_acquire *culprit = sidetrack_last(taking->lock, !form);
     const struct tms_sidetrack_place *first = &taken->last[form];
 
+    assert(taken->block == taking->t->block && first->event != 0);
     if (culprit->place.event > first->event && culprit->in.thread != taking->t->id) {
         report_here(s, taking, ERROR_IN, first, culprit, false);
     }
@@ -107,6 +114,7 @@ static struct tms_sidetrack_prediction after_error(const struct tms_sidetrack_th
                                                    const struct tms_sidetrack_window *window,
                                                    const struct tms_sidetrack_acquire *culprit)
 {
+    assert(window->first.event < window->second.place.event);
     return (struct tms_sidetrack_prediction){
         .error = ERROR_AFTER,
         .rough = (culprit->section & SECTION_NESTED) != 0,

@@ -115,6 +115,7 @@ static void blame(struct velodrome *v, struct thread *t, const struct tms_velodr
     struct pending *pending = &t->pending;
     uint64_t left = tms_velodrome_is_increasing(&v->graph, closing);
 
+    assert(t->running);
     pending->violation.not_atomic = left != 0;
     if (left != 0 &&
         !tms_nesting_refute(&t->nesting, &v->host->memory, &t->name, left, &pending->refuted)) {
@@ -127,6 +128,7 @@ static void violate(struct velodrome *v, struct thread *t, const struct tms_velo
 {
     struct pending *pending = &t->pending;
 
+    assert(t->running && closing->to == t->last.node && closing->first < closing->second);
     v->host->closing_edges++;
     tms_host_first(v->host, closing->second);
     if (!pending->open) {
@@ -187,6 +189,7 @@ static void connect(struct velodrome *v, struct thread *t, const struct tms_op *
         .second_kind = op->event_kind,
     };
 
+    assert(step->event < op->event && step->node != t->last.node);
     if (source == NULL) {
         fail_memory(v);
     } else if (source->state != SOURCE_NEW) {
@@ -217,6 +220,7 @@ static bool start_node(struct velodrome *v, struct thread *t, const struct tms_o
     if (step_lives(&v->graph, &before.step)) {
         connect(v, t, op, &before);
     }
+    assert(!t->running);
     t->running = t->in_block;
     return true;
 }
@@ -236,11 +240,13 @@ static void add_predecessor(struct velodrome *v, const struct tms_op *op,
         return;
     }
     why.step = *step;
+    assert(step->event < op->event && step->node != NO_NODE);
     v->predecessors[v->predecessor_count++] = why;
 }
 
 static uint8_t edge_kind(enum cells_of cells, bool reads_first, bool reads_second)
 {
+    assert(cells < CELLS_COUNT && !(reads_first && reads_second));
     if (cells != VARIABLES) {
         return cells == LOCKS ? TMS_EDGE_LOCK : TMS_EDGE_BARRIER;
     }
@@ -295,6 +301,7 @@ static void place_event(struct velodrome *v, struct thread *t, const struct tms_
         return;
     }
     v->joined += joins && !t->in_block;
+    assert(t->last.node != NO_NODE || v->predecessor_count == 0);
     for (size_t i = 0; i < v->predecessor_count; i++) {
         connect(v, t, op, &v->predecessors[i]);
     }
@@ -350,6 +357,7 @@ static void on_touch(void *state, const struct tms_op *op)
     struct thread *t = thread_of(v, op->thread);
     struct tms_velodrome_cell *cell = cell_of(v, op, touch);
 
+    assert(touch.how != 0);
     if (t == NULL || cell == NULL) {
         return;
     }
@@ -401,6 +409,7 @@ static void on_join(void *state, const struct tms_op *op)
         return;
     }
     t = &v->threads[op->thread];
+    assert(op->thread != op->target);
     v->predecessor_count = 0;
     gather_fork(v, t, op);
     add_predecessor(v, op, &v->threads[op->target].last, why);
@@ -416,6 +425,7 @@ static void on_begin(void *state, const struct tms_op *op)
     if (t == NULL) {
         return;
     }
+    assert(!t->in_block && !t->pending.open);
     t->in_block = true;
     t->running = false;
     t->name = (struct tms_transaction){op->event, op->thread, op->target, op->location, false};
@@ -435,6 +445,7 @@ static void on_end(void *state, const struct tms_op *op)
     if (t == NULL || v->host->failed != TMS_OK) {
         return;
     }
+    assert(t->in_block);
     settle(v, t);
     if (t->running) {
         tms_velodrome_finish_node(&v->graph, t->last.node, t->last.event);
@@ -481,6 +492,7 @@ static void finish(void *state)
     struct velodrome *v = state;
 
     for (size_t i = 0; i < v->thread_capacity; i++) {
+        assert(!v->threads[i].running || v->threads[i].in_block);
         settle(v, &v->threads[i]);
     }
 }

@@ -2,6 +2,8 @@
 /* Last writes and reads of the velodrome engine; see velodrome_cells.h. */
 #include "engines/velodrome_cells.h"
 
+#include <assert.h>
+
 #define LEAST 64
 
 struct tms_velodrome_cell *tms_velodrome_cell(struct tms_memory *memory,
@@ -16,6 +18,7 @@ static void drop(struct tms_velodrome_readers *readers, uint32_t *link)
 {
     uint32_t number = *link;
 
+    assert(number > 0 && number <= readers->count);
     *link = readers->reader[number].next;
     readers->reader[number].next = readers->free;
     readers->free = number;
@@ -35,6 +38,7 @@ static uint32_t take(struct tms_memory *memory, struct tms_velodrome_readers *re
                      LEAST)) {
         return 0;
     }
+    assert(readers->count + (size_t)1 < readers->capacity);
     return ++readers->count;
 }
 
@@ -66,6 +70,7 @@ bool tms_velodrome_read(const struct tms_velodrome_graph *graph,
     if (number == 0) {
         return false;
     }
+    assert(number != cell->readers && step_lives(graph, &step));
     readers->reader[number] = (struct tms_velodrome_reader){step, thread, cell->readers};
     cell->readers = number;
     return true;

@@ -106,6 +106,7 @@ bool tms_velodrome_write_cycle(const struct tms_velodrome_graph *graph,
 {
     const struct tms_velodrome_edge *edge = closing;
 
+    assert(closing->from != closing->to && closing->first < closing->second);
     cycle->length = 0;
     if (!TMS_RESERVE(graph->memory, &cycle->step, &cycle->capacity, most_steps(graph, closing),
                      8)) {

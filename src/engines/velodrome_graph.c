@@ -208,6 +208,7 @@ bool tms_velodrome_reaches(struct tms_velodrome_graph *graph, uint32_t from, uin
 {
     size_t count = 0;
 
+    assert(from != NO_NODE && to != NO_NODE && from != to);
     if (graph->node[from].out == NO_EDGE || graph->node[to].in_count == 0) {
         return false;
     }

@@ -15,6 +15,8 @@
  * can come between. In a program that locks well few are, so the open ones are found first, and
  * of the others only those on the same two variables are made.
  */
+#include <assert.h>
+
 #include "lockset/blocks.h"
 
 /* Beyond so many steps the rest is not looked at; they take some seconds. */
@@ -135,6 +137,7 @@ static struct pair_key pair_of(const struct two_key *key)
 {
     bool ascending = key->first < key->second;
 
+    assert(key->first != key->second);
     return ascending ? (struct pair_key){key->first, key->second}
                      : (struct pair_key){key->second, key->first};
 }
@@ -144,6 +147,7 @@ static void keep_block(struct twos *t, const struct two *block, uint32_t pair_nu
     bool is_new;
     uint32_t number = intern(t, &t->blocks, &block->key, &is_new);
 
+    assert(pair_number > 0 && block->at_first < block->at_second);
     if (is_new) {
         struct pair *pair = tms_intern_table_row(&t->pairs, pair_number);
         struct two *kept = tms_intern_table_row(&t->blocks, number);
@@ -187,6 +191,7 @@ static void blocks_from(struct twos *t, uint32_t number, uint32_t first, taker *
     const struct tms_blocks_item *items = &b->items[flow->items];
     struct tms_held through = items[first].held, ever = items[first].held;
 
+    assert(first < flow->count && tms_blocks_is_access(&items[first]));
     for (uint32_t i = first + 1; i < flow->count && !gave_up(t); i++) {
         t->steps++;
         if (!tms_blocks_is_access(&items[i])) {
@@ -232,6 +237,7 @@ static bool conflict(const struct two_key *x, const struct two_key *y)
 {
     uint32_t writes = y->writes;
 
+    assert(x->first == y->first || x->first == y->second);
     if (x->first != y->first) {
         writes = (writes & WRITES_FIRST ? WRITES_SECOND : 0) |
                  (writes & WRITES_SECOND ? WRITES_FIRST : 0);
@@ -256,11 +262,13 @@ static struct tms_blocks_operation operation_of(const struct tms_blocks_engine *
     const struct tms_blocks_flow *flow = tms_blocks_flow(b, block->flow);
     const struct tms_blocks_item *item = &b->items[flow->items + number];
 
+    assert(number < flow->count);
     return (struct tms_blocks_operation){flow->transaction, item->target, &item->at};
 }
 
 static void report(struct twos *t, const struct two *cut, const struct two *culprit)
 {
+    assert(cut->open && cut->key.period != culprit->key.period);
     struct tms_blocks_engine *b = t->b;
     struct tms_blocks_flow *flow = tms_blocks_flow(b, cut->flow);
     const struct tms_blocks_operation operation[] = {
@@ -279,6 +287,7 @@ static void report(struct twos *t, const struct two *cut, const struct two *culp
 
 static void compare_pair(struct twos *t, const struct pair *pair)
 {
+    assert(pair->key.low < pair->key.high);
     for (uint32_t i = pair->blocks; i != 0;) {
         const struct two *open = tms_intern_table_row(&t->blocks, i);
         for (uint32_t j = open->open ? pair->blocks : 0; j != 0 && !gave_up(t);) {

@@ -27,6 +27,7 @@
  *
  * Blocks with a label for which there is a finding already are not looked at again.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "lockset/blocks.h"
@@ -91,11 +92,13 @@ static bool gave_up(const struct full *f)
 
 static const struct tms_blocks_flow *flow_of(const struct full *f, uint32_t number)
 {
+    assert(number > 0);
     return tms_blocks_flow(f->b, number);
 }
 
 static const struct tms_blocks_item *item_of(const struct full *f, uint32_t flow, uint32_t item)
 {
+    assert(item < flow_of(f, flow)->count);
     return &f->b->items[flow_of(f, flow)->items + item];
 }
 
@@ -128,6 +131,7 @@ static void index_flow(struct full *f, uint32_t flow)
         if (!RESERVE(f->b, &f->visits, &f->visit_capacity, f->visit_count + 1)) {
             return;
         }
+        assert(item->target < f->b->cell_count);
         f->visits[f->visit_count] = (struct visit){flow, i, f->of_cell[item->target]};
         f->of_cell[item->target] = (uint32_t)f->visit_count++;
     }
@@ -156,6 +160,7 @@ static bool same_held(struct tms_held x, struct tms_held y)
 static void add_steps(struct full *f, struct lane *lane, const struct link *link, uint32_t flow,
                       uint32_t last)
 {
+    assert(f->held_count > lane->start && last < flow_of(f, flow)->count);
     for (uint32_t i = 0; i <= last; i++) {
         struct tms_held held = item_of(f, flow, i)->held;
         uint32_t step = (uint32_t)(f->held_count - lane->start);
@@ -187,6 +192,7 @@ static bool make_lane(struct full *f, const struct link *link, struct lane *lane
         add_steps(f, lane, link, link->in_flow, in_count - 1);
         add_steps(f, lane, link, link->out_flow, link->out_item);
     }
+    assert(f->held_count <= most && lane->in > 0 && lane->out > 0);
     lane->length = (uint32_t)(f->held_count - lane->start);
     return true;
 }
@@ -198,6 +204,7 @@ static bool may_step(struct full *f, size_t number)
     size_t before = (number + f->link_count - 1) % f->link_count;
     uint32_t to = f->now.at[number] + 1;
 
+    assert(number < f->link_count && f->now.at[number] < lane->length);
     if (to == lane->length || (to == lane->in && f->now.at[before] < f->lanes[before].out)) {
         return false;
     }
@@ -215,6 +222,9 @@ static void take_step(struct full *f, size_t number)
     const struct link *link = &f->links[number];
     uint32_t at = ++f->now.at[number];
 
+    assert(at < f->lanes[number].length);
+    assert(f->order_count < TMS_BLOCKS_TURNS ||
+           (at != f->lanes[number].in && at != f->lanes[number].out));
     if (at == f->lanes[number].in) {
         f->order[f->order_count++] = operation_of(f, link->in_flow, link->in_item);
     } else if (at == f->lanes[number].out) {
@@ -270,6 +280,7 @@ static bool walk(struct full *f)
 
 static bool has_schedule(struct full *f)
 {
+    assert(f->link_count >= 2 && f->link_count <= TMS_BLOCKS_LINKS);
     f->held_count = f->order_count = 0;
     for (size_t i = 0; i < f->link_count; i++) {
         if (!make_lane(f, &f->links[i], &f->lanes[i])) {
@@ -289,6 +300,7 @@ static bool has_schedule(struct full *f)
 
 static bool conflict(const struct tms_blocks_item *x, const struct tms_blocks_item *y)
 {
+    assert(tms_blocks_is_access(x) && tms_blocks_is_access(y));
     return x->target == y->target && (x->kind == ITEM_WRITE || y->kind == ITEM_WRITE);
 }
 
@@ -386,6 +398,7 @@ static bool go_on(struct full *f)
         if (!conflict(out, in) || !fits_in(f, visit->flow, f->link_count) || !comes_in(f, in)) {
             continue;
         }
+        assert(f->link_count < f->wanted && f->wanted <= TMS_BLOCKS_LINKS);
         f->links[f->link_count++] = (struct link){.in_flow = visit->flow, .in_item = visit->item};
         f->deepest = f->link_count > f->deepest ? f->link_count : f->deepest;
         if (leave(f)) {
@@ -415,6 +428,7 @@ static void report(struct full *f)
         }
     }
     cycle[count++] = tms_blocks_step(f->b, &out, &goal);
+    assert(count >= 2 && count <= TMS_BLOCKS_TURNS);
     tms_blocks_report_cycle(f->b, cycle, count,
                             tms_blocks_refuted(f->b, flow_of(f, f->links[0].out_flow),
                                                f->links[0].out_item, f->links[0].in_item),

@@ -3,6 +3,7 @@
  * Flows: what theorems 4 and 5 need of a transaction, written down while it runs and kept once for
  * all that are alike (blocks.h).
  */
+#include <assert.h>
 #include <string.h>
 #define XXH_STATIC_LINKING_ONLY /* the hash state lives on the stack */
 #include <xxhash.h>
@@ -31,6 +32,8 @@ void tms_blocks_log_write(struct tms_blocks_engine *b, struct tms_blocks_thread 
                           struct tms_blocks_touch *touch, const struct tms_blocks_access *access)
 {
     if (touch->written) {
+        assert(thread->items[touch->write_item].kind == ITEM_WRITE);
+        assert(thread->items[touch->write_item].target == touch->cell);
         thread->items[touch->write_item].kind = ITEM_NOTHING;
     }
     touch->write_item = (uint32_t)thread->item_count;
@@ -74,6 +77,7 @@ static size_t tidy_log(struct tms_blocks_thread *thread)
             }
         }
     }
+    assert(end <= kept && accesses <= end);
     thread->item_count = end;
     return accesses;
 }
@@ -114,6 +118,7 @@ void tms_blocks_keep_flow(struct tms_blocks_engine *b, struct tms_blocks_thread 
     if (!is_new || !RESERVE(b, &b->items, &b->item_capacity, b->item_count + thread->item_count)) {
         return;
     }
+    assert(flow->count == 0 && thread->item_count > 0);
     flow->first_event = thread->name.begin_event;
     flow->items = b->item_count;
     flow->count = (uint32_t)thread->item_count;
@@ -166,6 +171,7 @@ const struct tms_refuted *tms_blocks_refuted(struct tms_blocks_engine *b,
 {
     const struct tms_blocks_item *items = &b->items[flow->items];
 
+    assert(first < flow->count && second < flow->count);
     b->replay.depth = b->refuting.count = 0;
     for (uint32_t i = 0; i < second; i++) {
         bool nests = items[i].kind == ITEM_NEST || items[i].kind == ITEM_UNNEST;

@@ -10,6 +10,7 @@
  * (periods.h) those that ended before the one in question come first, and those that begin after
  * it come last: the first that did not end before is parallel, or none on that line is.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "lockset/blocks.h"
@@ -32,6 +33,7 @@ static void mark_class(struct tms_blocks_engine *b, struct class *class)
         const struct tms_period *period = &b->periods.periods[tms_blocks_use(b, i)->key.period];
         b->marks[b->mark_count++] = (struct tms_blocks_mark){period->number, period->line, i};
     }
+    assert(b->mark_count <= b->mark_capacity);
     class->mark_count = (uint32_t)(b->mark_count - class->marks);
     qsort(&b->marks[class->marks], class->mark_count, sizeof(*b->marks), by_line);
 }
@@ -41,6 +43,7 @@ static void add_to_always(struct tms_blocks_engine *b, struct tms_blocks_cell *c
 {
     int kind = class->key.what == POINT_READ ? KIND_READ : KIND_WRITE;
 
+    assert(class->key.what < WINDOW_READ_READ);
     cell->always[kind] = cell->has[kind]
                              ? tms_held_both(&b->locksets, cell->always[kind], class->key.held)
                              : class->key.held;
@@ -51,6 +54,7 @@ bool tms_blocks_kept_out(struct tms_blocks_engine *b, uint32_t cell, int kind, s
 {
     const struct tms_blocks_cell *c = &b->cells[cell];
 
+    assert(cell < b->cell_count && (kind == KIND_READ || kind == KIND_WRITE));
     return !c->has[kind] || tms_blocks_apart(b, held, c->always[kind]);
 }
 
@@ -71,6 +75,7 @@ void tms_blocks_mark_points(struct tms_blocks_engine *b)
 static size_t first_beyond(const struct tms_blocks_engine *b, size_t at, size_t end, uint32_t line,
                            uint64_t number)
 {
+    assert(at <= end && end <= b->mark_count);
     while (at < end) {
         size_t middle = at + (end - at) / 2;
         const struct tms_blocks_mark *mark = &b->marks[middle];
@@ -89,6 +94,8 @@ uint32_t tms_blocks_parallel_use(struct tms_blocks_engine *b, const struct class
     const struct tms_period *asked = &b->periods.periods[period];
     size_t at = class->marks, end = class->marks + class->mark_count;
 
+    assert(class->marks + class->mark_count <= b->mark_count);
+    assert(period < b->periods.period_count);
     while (at < end) {
         uint32_t line = b->marks[at].line;
         b->seen.compared++;

@@ -3,6 +3,8 @@
  * What blocks keeps of the trace for theorem 3: cells, and the windows and points on them, each
  * once for its period, and windows for their label too.
  */
+#include <assert.h>
+
 #include "lockset/blocks.h"
 
 static bool is_window(enum what what)
@@ -24,6 +26,8 @@ uint32_t tms_blocks_cell(struct tms_blocks_engine *b, uint32_t variable)
         b->cells[b->cell_count] = (struct tms_blocks_cell){.variable = variable};
         b->cell_of[variable] = (uint32_t)b->cell_count++;
     }
+    assert(b->cell_of[variable] < b->cell_count);
+    assert(b->cells[b->cell_of[variable]].variable == variable);
     return b->cell_of[variable];
 }
 
@@ -38,6 +42,7 @@ uint32_t tms_blocks_keep_transaction(struct tms_blocks_engine *b, struct tms_blo
         b->transactions[b->transaction_count] = thread->name;
         thread->transaction = (uint32_t)b->transaction_count++;
     }
+    assert(thread->transaction < b->transaction_count);
     return thread->transaction;
 }
 
@@ -47,6 +52,7 @@ static uint32_t class_of(struct tms_blocks_engine *b, const struct tms_blocks_cl
     bool is_new;
     uint32_t number = tms_intern_table_add(&b->classes, key, &is_new);
 
+    assert(key->cell > 0 && key->cell < b->cell_count);
     if (is_new) {
         struct tms_blocks_cell *cell = &b->cells[key->cell];
         uint32_t *head = is_window(key->what) ? &cell->windows : &cell->points;
@@ -60,6 +66,7 @@ static void chain_use(struct tms_blocks_engine *b, uint32_t number, uint32_t cla
 {
     struct class *class = tms_blocks_class(b, class_number);
 
+    assert(number > 0 && (class->uses == 0) == (class->last_use == 0));
     if (class->uses == 0) {
         class->uses = number;
     } else {

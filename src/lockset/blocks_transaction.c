@@ -3,6 +3,8 @@
  * The running transaction of a thread: what it touched, and the windows and points that the next
  * access makes with that, by rules (a) and (b) of section 6.1.
  */
+#include <assert.h>
+
 #include "lockset/blocks.h"
 
 #define INDEX_LEAST 32
@@ -36,6 +38,7 @@ static bool grow_index(struct tms_blocks_engine *b, struct tms_blocks_thread *th
 static struct tms_blocks_touch *touch_of(struct tms_blocks_engine *b,
                                          struct tms_blocks_thread *thread, uint32_t cell)
 {
+    assert(cell > 0 && cell < b->cell_count);
     if ((thread->touch_count + 1) * 2 > thread->index_size && !grow_index(b, thread)) {
         return NULL;
     }
@@ -51,6 +54,7 @@ static struct tms_blocks_touch *touch_of(struct tms_blocks_engine *b,
     if (!RESERVE(b, &thread->touches, &thread->touch_capacity, thread->touch_count + 1)) {
         return NULL;
     }
+    assert(thread->touch_count * 2 < thread->index_size);
     struct tms_blocks_touch *touch = &thread->touches[thread->touch_count++];
     *touch = (struct tms_blocks_touch){.cell = cell, .slot = (uint32_t)at};
     thread->index[at] = (uint32_t)thread->touch_count;
@@ -73,6 +77,7 @@ void tms_blocks_end(struct tms_blocks_engine *b, struct tms_blocks_thread *threa
 {
     for (size_t i = 0; i < thread->touch_count; i++) {
         const struct tms_blocks_touch *touch = &thread->touches[i];
+        assert(thread->index[touch->slot] == i + 1);
         thread->index[touch->slot] = 0;
         if (touch->written && !b->host->failed) {
             tms_blocks_keep_point(b, thread, touch->cell, POINT_FINAL, &touch->write);
@@ -91,6 +96,7 @@ static void note_access(struct tms_blocks_engine *b, uint32_t cell, uint32_t thr
 {
     struct tms_blocks_cell *c = &b->cells[cell];
 
+    assert(thread != 0); /* nobody */
     c->shared |= c->thread != 0 && c->thread != thread;
     c->thread = c->thread != 0 ? c->thread : thread;
     c->written |= writes;
@@ -99,6 +105,7 @@ static void note_access(struct tms_blocks_engine *b, uint32_t cell, uint32_t thr
 static void read_cell(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
                       struct tms_blocks_touch *touch, const struct tms_blocks_access *access)
 {
+    assert(!touch->read || touch->last_read.at.event <= access->at.event);
     if (touch->written) {
         tms_blocks_keep_window(b, thread, touch->cell, WINDOW_WRITE_READ, &touch->write, access);
         return;
@@ -117,6 +124,7 @@ static void read_cell(struct tms_blocks_engine *b, struct tms_blocks_thread *thr
 static void write_cell(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
                        struct tms_blocks_touch *touch, const struct tms_blocks_access *access)
 {
+    assert(!touch->written || touch->write.at.event <= access->at.event);
     if (touch->written) {
         tms_blocks_keep_point(b, thread, touch->cell, POINT_WRITE, &touch->write);
         tms_blocks_keep_window(b, thread, touch->cell, WINDOW_WRITE_WRITE, &touch->write, access);

@@ -2,6 +2,7 @@
 /* Interned rows; see intern_table.h. */
 #include "lockset/intern_table.h"
 
+#include <assert.h>
 #include <string.h>
 #define XXH_INLINE_ALL /* keys are short: the call would cost as much as the hash */
 #include <xxhash.h>
@@ -46,6 +47,7 @@ static struct tms_intern_table_place *place_of(const struct tms_intern_table *ro
     size_t mask = rows->index_size - 1;
     size_t at = hash & mask;
 
+    assert((rows->index_size & mask) == 0 && rows->count < rows->index_size);
     while (rows->index[at].row != 0 &&
            (rows->index[at].hash != hash ||
             memcmp(tms_intern_table_row(rows, rows->index[at].row), key, rows->key_size) != 0)) {
@@ -71,6 +73,7 @@ static bool grow_index(struct tms_intern_table *rows)
             index[at] = rows->index[i];
         }
     }
+    assert(rows->count < size);
     tms_release(rows->memory, rows->index, rows->index_size, sizeof(*index));
     rows->index = index;
     rows->index_size = size;
@@ -96,6 +99,7 @@ uint32_t tms_intern_table_add(struct tms_intern_table *rows, const void *key, bo
     if (!make_room(rows)) {
         return 0;
     }
+    assert(rows->count < rows->capacity && rows->count * 2 <= rows->index_size);
     uint32_t hash = hash_of(rows, key);
     struct tms_intern_table_place *place = place_of(rows, key, hash);
     if (place->row == 0) {
@@ -104,6 +108,7 @@ uint32_t tms_intern_table_add(struct tms_intern_table *rows, const void *key, bo
         *is_new = true;
         memcpy(tms_intern_table_row(rows, place->row), key, rows->key_size);
     }
+    assert(place->row > 0 && place->row < rows->count);
     return place->row;
 }
 

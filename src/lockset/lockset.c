@@ -73,6 +73,7 @@ static uint32_t *find_set(const struct tms_locksets *sets, const uint32_t *locks
     size_t mask = sets->index_size - 1;
     size_t at = hash_locks(locks, count) & mask;
 
+    assert((sets->index_size & mask) == 0 && sets->set_count * 2 <= sets->index_size);
     while (sets->index[at] != 0 && !is_set(sets, sets->index[at], locks, count)) {
         at = (at + 1) & mask;
     }
@@ -91,6 +92,7 @@ static bool grow_index(struct tms_locksets *sets)
     tms_release(memory, sets->index, sets->index_size, sizeof(*index));
     sets->index = index;
     sets->index_size = size;
+    assert(sets->set_count * 2 <= size);
     for (uint32_t set = 1; set < sets->set_count; set++) {
         const struct tms_lockset *known = &sets->sets[set];
         *find_set(sets, &sets->pool[known->start], known->count) = set;
@@ -121,6 +123,8 @@ static uint32_t intern(struct tms_locksets *sets, uint32_t count)
         fail(sets, sets->set_count == UINT32_MAX ? TMS_ERR_LIMIT : TMS_ERR_MEMORY);
         return TMS_LOCKSET_EMPTY;
     }
+    assert(sets->pool_count + count <= sets->pool_capacity);
+    assert(sets->set_count < sets->set_capacity);
     uint32_t set = (uint32_t)sets->set_count++;
     sets->sets[set] = (struct tms_lockset){sets->pool_count, count};
     memcpy(&sets->pool[sets->pool_count], sets->scratch, count * sizeof(*sets->pool));
@@ -156,6 +160,7 @@ uint32_t tms_lockset_make(struct tms_locksets *sets, const uint32_t *locks, size
             sets->scratch[distinct++] = sets->scratch[i];
         }
     }
+    assert(distinct > 0 && distinct <= count);
     return intern(sets, distinct);
 }
 
@@ -169,6 +174,7 @@ struct operand {
 
 static struct operand operand(const struct tms_locksets *sets, uint32_t set)
 {
+    assert(set < sets->set_count);
     return (struct operand){&sets->pool[sets->sets[set].start], sets->sets[set].count};
 }
 
@@ -187,12 +193,14 @@ static uint32_t merge(struct tms_locksets *sets, struct operand a, struct operan
         bool from_a = j == b.count || (i < a.count && a.locks[i] <= b.locks[j]);
         bool from_b = i == a.count || (j < b.count && b.locks[j] <= a.locks[i]);
         uint32_t lock = from_a ? a.locks[i] : b.locks[j];
+        assert(from_a || from_b);
         if (wanted & (from_a && from_b ? BOTH : from_a ? ONLY_A : ONLY_B)) {
             sets->scratch[count++] = lock;
         }
         i += from_a;
         j += from_b;
     }
+    assert(count <= a.count + b.count && count <= sets->scratch_capacity);
     return count;
 }
 
@@ -207,6 +215,7 @@ static uint32_t compute(struct tms_locksets *sets, uint32_t question, uint32_t a
     struct operand first = operand(sets, a);
     struct operand second = lock ? (struct operand){&b, 1} : operand(sets, b);
 
+    assert(question > NOTHING && question <= WITHIN);
     if (!TMS_RESERVE(&sets->host->memory, &sets->scratch, &sets->scratch_capacity,
                      (size_t)first.count + second.count, LEAST_LOCKS)) {
         fail(sets, TMS_ERR_MEMORY);
@@ -304,5 +313,7 @@ bool tms_held_follow(struct tms_locksets *sets, struct tms_held *held, const str
     if (exclusive) {
         held->exclusive = change(sets, held->exclusive, op->target);
     }
+    assert(tms_lockset_has(sets, held->any, op->target) == takes || sets->host->failed != TMS_OK);
+    assert(tms_lockset_within(sets, held->exclusive, held->any) || sets->host->failed != TMS_OK);
     return held->any != before.any;
 }

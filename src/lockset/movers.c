@@ -2,6 +2,8 @@
 /* Movers; see movers.h. */
 #include "lockset/movers.h"
 
+#include <assert.h>
+
 #define LEAST_THREADS 16
 
 int tms_movers_init(struct tms_movers *movers, struct tms_host *host, enum tms_race_test test)
@@ -35,6 +37,7 @@ static struct tms_held *held_by(struct tms_movers *movers, uint32_t thread)
         tms_host_fail(movers->host, TMS_ERR_MEMORY);
         return NULL;
     }
+    assert(thread < movers->held_capacity);
     return &movers->held[thread];
 }
 
@@ -51,12 +54,14 @@ enum tms_mover tms_movers_lock(struct tms_movers *movers, const struct tms_op *o
     if (!tms_lock_orders(&movers->locks, op->target)) {
         return TMS_MOVES_BOTH;
     }
+    assert(op->kind >= TMS_OP_ACQUIRE && op->kind <= TMS_OP_SHARED_RELEASE);
     bool takes = op->kind == TMS_OP_ACQUIRE || op->kind == TMS_OP_SHARED_ACQUIRE;
     return takes ? TMS_MOVES_RIGHT : TMS_MOVES_LEFT;
 }
 
 enum tms_mover tms_movers_access(struct tms_movers *movers, const struct tms_op *op)
 {
+    assert(op->kind >= TMS_OP_READ && op->kind <= TMS_OP_UPDATE);
     if (!tms_escaped(&movers->escapes, op)) {
         return TMS_LEFT_OUT;
     }

@@ -133,6 +133,7 @@ static void follow_join(struct tms_periods *p, const struct tms_op *op)
     if (find_thread(p, op->thread) == NULL || find_thread(p, op->target) == NULL) {
         return;
     }
+    assert(op->thread != op->target);
     struct tms_period_thread *parent = &p->threads[op->thread];
     const struct tms_period_thread *child = &p->threads[op->target];
     if (RESERVE(p, &p->ended, &p->ended_capacity, p->ended_count + 1) &&
@@ -148,6 +149,7 @@ static uint32_t take_gathering(struct tms_periods *p)
     uint32_t spare = p->spare;
 
     if (spare != 0) {
+        assert(spare <= p->gathering_count && p->gatherings[spare - 1].waiting == 0);
         p->spare = p->gatherings[spare - 1].spare;
         return spare;
     }
@@ -159,6 +161,7 @@ static void give_up(struct tms_periods *p, uint32_t number)
 {
     struct tms_gathering *gathering = &p->gatherings[number - 1];
 
+    assert(number > 0 && number <= p->gathering_count);
     if (gathering->replaced && gathering->waiting == 0) {
         for (size_t i = 0; i < gathering->knows.capacity; i++) {
             gathering->knows.at[i] = 0;
@@ -174,6 +177,7 @@ static uint32_t find_gathering(struct tms_periods *p, uint32_t barrier)
     if (!RESERVE(p, &p->barriers, &p->barrier_capacity, barrier + UINT64_C(1))) {
         return 0;
     }
+    assert(p->barriers[barrier] <= p->gathering_count);
     uint32_t last = p->barriers[barrier];
     if (last != 0 && !p->gatherings[last - 1].leaving) {
         return last;
@@ -191,6 +195,7 @@ static void follow_arrive(struct tms_periods *p, const struct tms_op *op)
     uint32_t number = thread == NULL ? 0 : find_gathering(p, op->target);
 
     if (number != 0 && learn(p, &p->gatherings[number - 1].knows, thread)) {
+        assert(!p->gatherings[number - 1].leaving);
         p->gatherings[number - 1].waiting++;
         thread->gathering = number;
         step(p, thread);
@@ -208,6 +213,7 @@ static void follow_depart(struct tms_periods *p, const struct tms_op *op)
     if (check(p, tms_vector_join(&p->host->memory, &thread->knows, &gathering->knows))) {
         step(p, thread);
     }
+    assert(gathering->waiting > 0);
     gathering->leaving = true;
     gathering->waiting--;
     give_up(p, thread->gathering);
@@ -244,6 +250,7 @@ uint32_t tms_period_make(struct tms_periods *p, uint32_t id)
     if (!check(p, tms_vector_copy(&p->host->memory, &period->knows, &thread->knows))) {
         return 0;
     }
+    assert(thread->line != 0 && period->number > 0);
     thread->current = (uint32_t)p->period_count++;
     return thread->current;
 }
@@ -253,6 +260,7 @@ bool tms_periods_before(const struct tms_periods *periods, uint32_t first, uint3
     const struct tms_period *x = &periods->periods[first];
     const struct tms_period *y = &periods->periods[second];
 
+    assert(first < periods->period_count && second < periods->period_count);
     return first != 0 && second != 0 && x->number <= tms_vector_get(&y->knows, x->line);
 }
 

@@ -35,6 +35,7 @@ static bool grow_few(struct tms_memory *memory, struct tms_few *few)
     if (old == NULL) {
         memcpy(many, few->some, sizeof(few->some));
     }
+    assert(few->count <= capacity);
     few->many = many;
     few->capacity = capacity;
     return true;
@@ -48,6 +49,7 @@ static void add_few(struct tms_races *races, struct tms_few *few, uint32_t item)
         tms_host_fail(races->host, TMS_ERR_MEMORY);
         return;
     }
+    assert(few->count < (few->capacity == 0 ? TMS_FEW : few->capacity));
     items(few)[few->count++] = item;
 }
 
@@ -84,6 +86,7 @@ static void put_period(struct tms_races *races, struct tms_few *list, uint32_t p
     uint32_t *known = items(list);
     uint32_t line = races->periods->periods[period].line;
 
+    assert(period > 0 && period < races->periods->period_count);
     for (uint32_t i = 0; i < list->count; i++) {
         if (races->periods->periods[known[i]].line == line) {
             known[i] = period;
@@ -95,6 +98,7 @@ static void put_period(struct tms_races *races, struct tms_few *list, uint32_t p
 
 static void read_contacts(struct tms_races *races, struct tms_race_cell *cell, uint32_t period)
 {
+    assert(period != 0);
     if (!cell->read_write && !has_period(&cell->readers, period)) {
         cell->read_write = meets(races, &cell->writers, period);
         put_period(races, &cell->readers, period);
@@ -105,6 +109,7 @@ static void write_contacts(struct tms_races *races, struct tms_race_cell *cell, 
 {
     bool known = cell->read_write && cell->write_write;
 
+    assert(period != 0);
     if (!known && !has_period(&cell->writers, period)) {
         cell->read_write = cell->read_write || meets(races, &cell->readers, period);
         cell->write_write = cell->write_write || meets(races, &cell->writers, period);
@@ -175,6 +180,7 @@ static void add_read_set(struct tms_races *races, struct tms_race_cell *cell, ui
             known[kept++] = known[i];
         }
     }
+    assert(kept <= cell->read_sets.count);
     cell->read_sets.count = kept;
     add_few(races, &cell->read_sets, locks);
 }
@@ -183,6 +189,7 @@ static bool has_open_read(struct tms_races *races, struct tms_race_cell *cell)
 {
     const uint32_t *known = items(&cell->read_sets);
 
+    assert(cell->written);
     for (uint32_t i = 0; i < cell->read_sets.count; i++) {
         if (tms_lockset_disjoint(races->sets, known[i], cell->write_set)) {
             return true;
@@ -284,6 +291,7 @@ bool tms_races_access(struct tms_races *races, const struct tms_op *op, struct t
     }
     cell->contact = cell->contact || has_contact(cell);
     bool race = !is_owned(races, cell, period) && races->rules->access(races, cell, op, held);
+    assert(!race || cell->contact);
     races->racy += race && !cell->racy;
     cell->racy = cell->racy || race;
     return race;

@@ -114,6 +114,7 @@ static size_t list_refuted(struct tms_reduction *r, const struct judged *judged)
 {
     size_t count = 0;
 
+    assert(judged->commit->spot.event < judged->late->spot.event);
     if (!RESERVE(r, &r->refuted, &r->refuted_capacity, judged->nested_count + 1)) {
         return 0;
     }
@@ -202,6 +203,7 @@ static bool same_nested(const struct tms_reduction_nested *a, const struct tms_r
 static bool has_shape(const struct tms_reduction *r, const struct tms_reduction_shape *shape,
                       const struct judged *judged)
 {
+    assert(shape->token_start + shape->token_count <= r->token_count);
     return shape->name.label == judged->name->label && shape->token_count == judged->token_count &&
            shape->nested_count == judged->nested_count &&
            same_tokens(&r->tokens[shape->token_start], judged->tokens, judged->token_count) &&
@@ -215,6 +217,7 @@ static uint32_t *find_shape(const struct tms_reduction *r, const struct judged *
     size_t mask = r->index_size - 1;
     size_t at = hash & mask;
 
+    assert((r->index_size & mask) == 0 && r->shape_count < r->index_size);
     while (r->index[at] != 0 && (r->shapes[r->index[at] - 1].hash != hash ||
                                  !has_shape(r, &r->shapes[r->index[at] - 1], judged))) {
         at = (at + 1) & mask;
@@ -230,6 +233,7 @@ static bool grow_index(struct tms_reduction *r)
     if (!tms_rd_check(r, index != NULL)) {
         return false;
     }
+    assert(r->shape_count * 2 < size);
     for (size_t i = 0; i < r->shape_count; i++) {
         size_t at = r->shapes[i].hash & (size - 1);
         while (index[at] != 0) {
@@ -250,6 +254,7 @@ static bool add_shape(struct tms_reduction *r, const struct judged *judged, uint
         !RESERVE(r, &r->nested, &r->nested_capacity, r->nested_count + judged->nested_count)) {
         return false;
     }
+    assert(judged->token_count > 1);
     r->shapes[r->shape_count++] = (struct tms_reduction_shape){
         .name = *judged->name,
         .hash = hash,
@@ -276,6 +281,7 @@ static void keep(struct tms_reduction *r, const struct judged *judged)
     if ((r->shape_count + 1) * 2 > r->index_size && !grow_index(r)) {
         return;
     }
+    assert(r->shape_count < r->index_size);
     uint32_t *at = find_shape(r, judged, hash);
     if (*at != 0) {
         r->shapes[*at - 1].repeats++;

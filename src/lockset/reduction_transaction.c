@@ -285,6 +285,7 @@ static bool spell_tokens(struct tms_reduction *r, const struct tms_reduction_run
             }
         }
     }
+    assert(r->word_count <= r->word_capacity);
     if (r->word_count > 1) {
         qsort(r->word, r->word_count, sizeof(*r->word), by_event);
     }
@@ -316,6 +317,7 @@ static void place_nested(const struct tms_reduction *r, struct tms_reduction_run
         struct tms_reduction_nested *nested = &running->nested[i];
         nested->from = tokens_before(r, nested->block.begin_event);
         nested->to = tokens_before(r, nested->end);
+        assert(nested->from <= nested->to && nested->to <= r->word_count);
         if (nested->end == UINT64_MAX || nested->to >= nested->from + 2) {
             running->nested[kept++] = *nested;
         }
@@ -361,6 +363,7 @@ void tms_rd_nest(struct tms_reduction *r, struct tms_reduction_running *running,
     }
     if (RESERVE(r, &running->nested, &running->nested_capacity, running->nested_count + 1)) {
         uint32_t *innermost = &running->innermost[op->event_kind == TMS_EVENT_ENTER];
+        assert(*innermost <= running->nested_count);
         running->nested[running->nested_count++] = (struct tms_reduction_nested){
             .block = {op->event, op->thread, op->target, op->location, false},
             .end = UINT64_MAX,
@@ -381,6 +384,7 @@ void tms_rd_unnest(struct tms_reduction_running *running, const struct tms_op *o
         return;
     }
     struct tms_reduction_nested *nested = &running->nested[*innermost - 1];
+    assert(nested->end == UINT64_MAX && nested->outer < *innermost);
     nested->end = op->event;
     *innermost = nested->outer;
 }
