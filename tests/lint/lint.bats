@@ -190,6 +190,16 @@ allowed_for() {
     [ "$version" = "$header" ]
 }
 
+# The sanitized build has them, and so has its runtime in the programs that tests watch.
+@test "engines, judge and runtime have 15 assertions in a thousand lines" {
+    for part in src/frontier src/engines src/lockset src/judge runtime/shadow runtime/core; do
+        length=$(cat "$part"/*.[ch] | wc -l)
+        asserts=$(cat "$part"/*.[ch] | grep -cE '\bassert\(')
+        echo "$part: $asserts in $length lines"
+        ((asserts * 1000 >= 15 * length)) || return 1
+    done
+}
+
 @test "how long functions are (told, not judged)" {
     tests/lint/function-lengths src runtime preload >&3
 }
