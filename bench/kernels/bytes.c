@@ -40,7 +40,7 @@ static size_t match(const unsigned char *one, const unsigned char *other, size_t
     return length;
 }
 
-/* A byte below 0x80 stands for itself; otherwise it is a length, and three of distance follow. */
+/* A byte below 0x80 is literal; otherwise it is a length, and three bytes of distance follow. */
 static size_t pack(struct scratch *scratch, const unsigned char *from)
 {
     unsigned char *to = scratch->packed;

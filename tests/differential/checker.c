@@ -57,7 +57,7 @@ static uint8_t named_kind(const struct tms_event *event)
     return plain[event->kind] != 0 ? plain[event->kind] : event->kind;
 }
 
-/* Is event `number` there, and as the step tells it? */
+/* Does event `number` exist, and is it as the step describes it? */
 static bool event_is(const struct tms_oracle *oracle, uint64_t number, uint8_t kind,
                      uint32_t location, const struct tms_transaction *transaction)
 {
@@ -320,7 +320,7 @@ static const char *check_findings(struct tms_oracle *oracle, const struct tms_re
     return NULL;
 }
 
-/* Everybody to blame must have been blamed; that nobody else was, check_finding tells. */
+/* All blocks to blame must have been blamed; check_finding rejects any other blame. */
 static const char *check_blame(struct tms_oracle *oracle, const struct tms_result *result)
 {
     size_t blamed = 0;

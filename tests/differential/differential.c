@@ -262,7 +262,7 @@ static void summarize(const struct test *test, const uint64_t *outcomes, uint64_
     printf(" %llu witnesses checked\n", (unsigned long long)test->findings);
 }
 
-/* Stops at the first trace that fails: one shrunk trace tells more than many. */
+/* Stops at the first trace that fails: one shrunk trace is more useful than many. */
 static bool run_all(struct test *test)
 {
     uint64_t outcomes[OUTCOME_COUNT] = {0}, done = 0, failed = 0;

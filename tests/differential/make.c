@@ -2,8 +2,8 @@
 /*
  * Random traces, well-formed by construction: a small machine of threads, locks, barriers and
  * blocks takes random steps, of which only the legal ones are carried out. A profile gives the
- * weights of the steps and a discipline; together the profiles see to it that enough traces
- * are serializable, enough have somebody to blame and enough have cycles with nobody to blame.
+ * weights of the steps and a discipline; together the profiles ensure that enough traces are
+ * serializable, enough have a block to blame and enough have cycles without one.
  */
 #include <assert.h>
 
@@ -44,9 +44,9 @@ struct maker {
 
 /*
  * GUARDED: a block takes one lock, makes its accesses under it, and does not take it again:
- * serializable as long as forks and joins behave. PUBLISH: a thread has one block,
- * in which it first writes its own variable and then reads those that others have written:
- * cycles with nobody to blame. LATE: see late.c.
+ * serializable as long as forks and joins behave. PUBLISH: a thread has one block, in which it
+ * first writes its own variable and then reads those that others have written: cycles without a
+ * block to blame. LATE: see late.c.
  */
 enum discipline { NO_DISCIPLINE, GUARDED, PUBLISH, LATE };
 
@@ -331,7 +331,7 @@ static void step_wait(struct maker *m, unsigned t)
     }
 }
 
-/* A proper crossing: nobody departs before all of the round have arrived. */
+/* A proper crossing: no thread departs before all of the round have arrived. */
 static void step_arrive(struct maker *m, unsigned t)
 {
     struct thread *thread = &m->threads[t];

@@ -100,7 +100,7 @@ static uint32_t begin_transaction(struct tms_oracle *oracle, size_t index, size_
     return (uint32_t)oracle->transaction_count++;
 }
 
-/* The transaction of an event; `thread` is where its thread stands. */
+/* The transaction of an event; `thread` is the state of its thread. */
 static uint32_t place(struct tms_oracle *oracle, struct thread *thread, size_t index)
 {
     const struct tms_event *event = &oracle->events[index];

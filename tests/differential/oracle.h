@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A second opinion. The oracle reads the raw events of a trace by itself: what is an event,
- * which transaction it belongs to, what conflicts, what happens before what. It shares no code
- * with the library and works by other means than the `reference` engine: closures of whole
- * relations instead of searches. It tells the verdict, the first violation event and who is
- * to blame.
+ * An independent oracle. It reads the raw events of a trace by itself: what is an event, which
+ * transaction it belongs to, what conflicts, what happens before what. It shares no code with the
+ * library and works by other means than the `reference` engine: closures of whole relations instead
+ * of searches. It computes the verdict, the first violation event and the blocks to blame.
  */
 #ifndef TMS_DIFFERENTIAL_ORACLE_H
 #define TMS_DIFFERENTIAL_ORACLE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One response file of a compiler (@FILE), in the shape libFuzzer wants. Its words are taken
- * apart, and each is prepared for linking; what comes out is never more than what came in.
+ * One response file of a compiler (@FILE), as a libFuzzer target. It is split into words, and each
+ * is prepared for linking; the result is never longer than the input.
  */
 #include <stdio.h>
 #include <stdlib.h>

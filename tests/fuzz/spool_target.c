@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a watched process left behind, damaged, in the shape libFuzzer wants. A spool is mostly
- * zeros, so an input is a list of its other parts: an offset (32 bits), a length (16 bits), and as
- * many bytes (pack-spool makes one of a spool).
+ * The damaged spool of a watched process, as a libFuzzer target. A spool is mostly zeros, so an
+ * input is a list of its other parts: an offset (32 bits), a length (16 bits), and as many bytes
+ * (pack-spool makes one of a spool).
  *
- * The spool is read as `tmesis run` does, for what the process found and for engines on what it
- * recorded, and as `tmesis record` does. It is tried once more with the identification in its
- * header put right, or few changes of the header would get past that. What is refused comes with a
- * sentence; reports must be writable; whatever is wrong aborts.
+ * The spool is read as `tmesis run` does, for the findings of the process and for engines on its
+ * recording, and as `tmesis record` does. It is tried once more with a corrected identification in
+ * its header, or few changes of the header would get past that. A refusal comes with a sentence;
+ * reports must be writable; any error aborts.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #include "spool/spool_trace.h"
 
 #define IMAGE_MOST  (TMS_SPOOL_HEADER + 16 * TMS_SPOOL_CHUNK)
-#define EVENTS_MOST 20000 /* one damaged event may stand for a million, which is no fault */
+#define EVENTS_MOST 20000 /* one damaged event may represent a million, which is no error */
 
 #define require(condition)                                                                         \
     do {                                                                                           \

@@ -97,7 +97,7 @@ static void require_exact(const struct tms_result *result)
     }
 }
 
-/* What another engine found is the same as something that stands for itself. */
+/* A finding of another engine that equals one must refer to one that is listed itself. */
 static bool stands(const struct tms_analysis *analysis, const char *id)
 {
     const struct tms_result *result;

@@ -25,7 +25,7 @@
 struct golden {
     const char *directory;
     unsigned passed, failed;
-    char fault[1024]; /* of the test in hand, "" while there is none */
+    char fault[1024]; /* of the current test, "" while there is none */
 };
 
 /* One trace on its way through one engine. */
@@ -117,7 +117,7 @@ static void stop(struct pass *pass)
 
 /* ---- good traces ---------------------------------------------------------------------- */
 
-/* "T1@1,T2@5", or "-" for nobody; "T1@1/3" if the block begun at event 3 is refuted as well. */
+/* "T1@1,T2@5", or "-" for none; "T1@1/3" if the block begun at event 3 is refuted as well. */
 static void blame_text(const struct pass *pass, const struct tms_result *result, char *text,
                        size_t size)
 {

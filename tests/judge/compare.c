@@ -224,7 +224,7 @@ static void show(struct test *test, uint64_t seed, struct trace *trace, enum out
 
 /* ---- the run ----------------------------------------------------------------------------- */
 
-/* Stops at the first trace that fails: one shrunk trace tells more than many. */
+/* Stops at the first trace that fails: one shrunk trace is more useful than many. */
 static bool run_all(struct test *test)
 {
     uint64_t done = 0;

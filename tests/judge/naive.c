@@ -212,7 +212,7 @@ bool naive_clears(const struct naive *naive, size_t k, uint32_t t, uint32_t x)
            (event->kind == TMS_EVENT_RETRY && event->target == x);
 }
 
-/* Is it an event to somebody who looks for a thread's previous one? */
+/* Does it count in the search for a thread's previous event? */
 static bool is_counted(const struct naive *naive, size_t k)
 {
     switch (naive->events[k].kind) {

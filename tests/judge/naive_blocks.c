@@ -63,7 +63,7 @@ struct open_block {
     uint8_t kind; /* of the event that opens; call after a demotion */
 };
 
-/* Where the innermost block that is closed so lies in the thread's stack. */
+/* The position in the thread's stack of the innermost block that is closed so. */
 static size_t innermost_of(const struct open_block *stack, size_t depth, uint8_t kind)
 {
     while (depth > 0 && closing(stack[depth - 1].kind) != kind) {

@@ -59,7 +59,7 @@ static void emit(struct maker *m, unsigned thread, enum tms_event_kind kind, cha
     trace->count++;
 }
 
-/* What comes after a write is passed over, and a write after a read is an update. */
+/* Accesses after a write are skipped, and a write after a read is an update. */
 static unsigned after(unsigned does, unsigned more)
 {
     if ((does & WRITE) != 0) {
@@ -212,7 +212,7 @@ static bool is_worse(const struct verdict *a, const struct verdict *b)
                                   : a->pattern < b->pattern;
 }
 
-/* Of errors, any may be the one that is told: `errors` has a bit for each pattern. */
+/* Any of several errors may be the one that is reported: `errors` has a bit for each pattern. */
 static struct verdict judge(const struct scene *scene, unsigned *errors)
 {
     struct verdict worst = NOTHING;

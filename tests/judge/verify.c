@@ -225,7 +225,7 @@ static void check_blocks(struct check *check, const struct tms_finding *finding)
     }
 }
 
-/* The lock is held at the first step; at the second one it is not, or was acquired anew. */
+/* The lock is held at the first step; at the second one it is not, or was acquired again. */
 static void check_lock(struct check *check, const struct mention *m)
 {
     const struct tms_judgement *judgement = m->finding->judgement;

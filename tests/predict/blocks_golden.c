@@ -182,7 +182,7 @@ static void run_golden(const struct golden *golden)
     tms_subject_clear(&subject);
 }
 
-/* The false alarm of the reduction-based algorithm that section 6.5 tells of. */
+/* The false alarm of the reduction-based algorithm that section 6.5 describes. */
 static void figure_4_by_reduction(void)
 {
     const char *const t2_to_t4[] = {"(1 r0 )1", "(2 r0 )2", "r0 (1 (2 w0 )2 )1", NULL};
@@ -196,7 +196,7 @@ static void figure_4_by_reduction(void)
     tms_subject_clear(&subject);
 }
 
-/* What can't come, because it deadlocks first: the pattern stands, with its caveat. */
+/* Impossible, because it deadlocks first: the pattern is reported with its caveat. */
 static void example_3(void)
 {
     const char *const texts[] = {"(1 (2 )2 w0 )1", "(2 (1 )1 r0 r0 )2", NULL};

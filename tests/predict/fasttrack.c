@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fasttrack against a brute-force search: the order of all events by closure over the graph of
- * what orders them, and then every pair of accesses. Compared are the verdict, the first event,
- * which variables have a race, and the event of the first race on each; every race that is
- * reported must be one, with its kinds, locations and transactions as the trace has them.
+ * synchronisation, and then every pair of accesses. Compared are the verdict, the first event,
+ * which variables have a race, and the event of the first race on each; every race that is reported
+ * must be one, with its kinds, locations and transactions as the trace has them.
  *
  * Order through atomics is taken from the text of C11 (7.17.3, 7.17.4): which store a load takes
- * its value from, of which release sequences that store is, which fences stand before and after.
+ * its value from, the release sequences of that store, and the fences before and after.
  *
  *   predict-fasttrack [TRACES]
  */
@@ -79,7 +79,9 @@ static bool same_variable(const struct test *test, size_t a, size_t b)
            at(test, a)->target == at(test, b)->target && test->version[a] == test->version[b];
 }
 
-/* ---- synchronizes-with, as C11 tells it ------------------------------------------------- */
+/*
+ * ---- synchronizes-with, as C11 defines it -----------------------------------------------
+ */
 
 static bool is_atomic(const struct tms_event *event)
 {
@@ -609,7 +611,7 @@ static void check_golden(struct test *test, const struct golden *golden)
     tms_analysis_free(feeder.analysis);
 }
 
-/* A race with an access that lies so far back that the blocks since then have been swept away. */
+/* A race with an access so long ago that the blocks since then have been swept away. */
 static void remember(struct test *test)
 {
     struct feeder feeder = start(test);

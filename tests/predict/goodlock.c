@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * goodlock against a search of all schedules (lock_runs.h). A state in which nobody can go on and
- * somebody is not through is a deadlock. Where there is one, goodlock must have a finding among the
- * threads that are stuck in it. The other way round false alarms are allowed; how many there are is
- * printed, and limited. Every finding must be what it says: locks taken and held where it says so,
- * and nothing that keeps its threads apart.
+ * goodlock against a search of all schedules (lock_runs.h). A state in which no thread can continue
+ * and some thread has not finished is a deadlock. Where there is one, goodlock must have a finding
+ * among the threads that are stuck in it. The other way round false alarms are allowed; their
+ * number is printed, and limited. Every finding must be accurate: locks taken and held where it
+ * says so, and nothing that excludes its threads from each other.
  *
  *   predict-goodlock [TRACES]
  */

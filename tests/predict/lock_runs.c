@@ -85,7 +85,7 @@ static void join_one(struct maker *m, unsigned t)
     }
 }
 
-/* Whoever made all his steps lets go of what he holds, lock by lock, and is over. */
+/* A thread that has made all its steps releases its locks, one by one, and ends. */
 static void step(struct maker *m, unsigned t)
 {
     unsigned choice = below(m, 10);

@@ -35,8 +35,8 @@ struct tms_run_state {
 };
 
 /*
- * The run of a seed: always the same. Nobody holds a lock at the end, and who was forked is joined
- * by the thread that forked it, or by nobody.
+ * The run of a seed: always the same. No lock is held at the end, and a forked thread is joined by
+ * the thread that forked it, or not at all.
  */
 void tms_run_make(uint64_t seed, struct tms_run *run);
 
@@ -51,7 +51,7 @@ bool tms_run_is_through(const struct tms_run *run, const struct tms_run_state *s
 bool tms_run_can_step(const struct tms_run *run, const struct tms_run_state *state,
                       unsigned thread);
 
-/* Calls it once for every state that can be reached; `stuck`: nobody can go on. */
+/* Called once for every reachable state; `stuck`: no thread can continue. */
 typedef void tms_run_visit(void *user, const struct tms_run_state *state, bool stuck);
 void tms_run_explore(const struct tms_run *run, tms_run_visit *visit, void *user);
 

@@ -282,7 +282,7 @@ static void test_nesting(struct tap *tap)
 
 #define ROUNDS 20000
 
-/* A loop inside a block: what is kept of it does not grow, and its first round is told. */
+/* A loop inside a block: its record does not grow, and its first round is reported. */
 static void test_loop(struct tap *tap)
 {
     struct switches switches = {ALL};

@@ -38,7 +38,7 @@ static size_t arrival_of(const struct state *s, size_t departure)
     return i;
 }
 
-/* Whoever arrives after somebody of the last gathering has left begins the next. */
+/* The first arrival after a departure of the last gathering begins the next. */
 static void find_gatherings(struct state *s)
 {
     unsigned last[SMALL_TARGETS] = {0};
@@ -113,7 +113,7 @@ static void find_held(struct state *s)
     }
 }
 
-/* Did nobody hold the lock but while holding the other one exclusively? */
+/* Was the lock held only while the other one was held exclusively? */
 static bool protects(const struct state *s, unsigned other, unsigned lock)
 {
     for (size_t i = 0; i < s->trace->count; i++) {
@@ -249,7 +249,7 @@ static bool races_multilockset(const struct state *s, const struct life *life)
     return write_set == 0 ? in_contact(s, life, false) : open_read && in_contact(s, life, true);
 }
 
-/* The first access at which the variable belongs to nobody; life->count if it always does. */
+/* The first access at which the variable has no owner; life->count if it always has one. */
 static size_t shared_from(const struct state *s, const struct life *life, unsigned owners)
 {
     unsigned seen = 1;

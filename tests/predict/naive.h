@@ -14,8 +14,10 @@ struct naive {
     bool racy[SMALL_TARGETS];    /* by variable */
     bool contact[SMALL_TARGETS]; /* conflicts in parallel, whatever locks are held */
     bool orders[SMALL_TARGETS];  /* by lock */
-    /* By event: the stretch of its thread between begin, end, fork, join, arrive and depart that
-     * it lies in, as far as in a block; 0: in none. Does the stretch fail? */
+    /*
+     * By event: the stretch of its thread between begin, end, fork, join, arrive and depart that
+     * contains it, as far as in a block; 0: none. Does the stretch fail?
+     */
     unsigned piece[SMALL_EVENTS];
     bool fails[SMALL_EVENTS + 1];
     bool not_right[SMALL_EVENTS], not_left[SMALL_EVENTS]; /* which way an event does not move */

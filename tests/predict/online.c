@@ -2,8 +2,8 @@
 /*
  * The core that predicts inside running programs (src/predict) against the engines, on random
  * traces: the same predictions as `sidetrack`, event by event, and the same cycles as `goodlock`.
- * With a bound that is too small for the traces it may have another window in hand than the engine;
- * what it predicts then is looked for among all schedules, as in sidetrack.c.
+ * With a bound that is too small for the traces it may keep another window than the engine; its
+ * predictions are then searched for among all schedules, as in sidetrack.c.
  *
  *   predict-online [TRACES]
  */
@@ -21,7 +21,7 @@ struct test {
     struct online_result *result;
     unsigned number, failed;
     char fault[256];
-    unsigned predictions, left_out, pairs; /* of the profile in hand */
+    unsigned predictions, left_out, pairs; /* of the current profile */
 };
 
 static void tap(struct test *test, bool good, const char *what)

@@ -322,7 +322,9 @@ static void go(struct maker *m, unsigned t)
     }
 }
 
-/* The block's thread is mostly ahead, so that the culprit is behind it; until nobody can go on. */
+/*
+ * The block's thread is mostly ahead, so that the culprit follows it; until no thread can continue.
+ */
 static void play(struct maker *m)
 {
     bool any = true;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The engines reduction and atomizer, and what they stand on: race tests, thread periods, escape,
+ * The engines reduction and atomizer, and their foundations: race tests, thread periods, escape,
  * locks that order nothing. Prints TAP.
  *
  *   predict-reduction [TRACES [SETS [SEED]]]
  *
  * TRACES random traces are judged by the definitions (naive.h), with all settings in turn: the
- * number of variables that race and of transactions that fail must be the same, and what a finding
- * shows must be a commit point and an operation too late for it. SETS random sets of transactions
- * that can't deadlock are held against all their traces (theorem.h): if nothing is found, each is
- * equivalent to a serial one. The rest are small traces with known answers.
+ * number of variables that race and of transactions that fail must be the same, and a finding must
+ * show a commit point and an operation too late for it. SETS random sets of transactions that can't
+ * deadlock are compared with all their traces (theorem.h): if nothing is found, each is equivalent
+ * to a serial one. The rest are small traces with known answers.
  */
 #include <stdlib.h>
 #include <string.h>

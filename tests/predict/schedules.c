@@ -16,7 +16,7 @@ struct tms_schedules {
     uint8_t variable[TMS_SCHEDULE_MOST]; /* of an atomic access: which one, from 0 on */
     uint8_t source[TMS_SCHEDULE_MOST]; /* of an atomic load or update: 1 + the event that it has its
                                           value from, 0: the first value */
-    bool same_values;                  /* of the culprit, and of what comes second */
+    bool same_values;                  /* of the culprit and of the second access */
     struct state *states;              /* in the order in which they were reached */
     size_t state_count, state_capacity;
     int32_t *index; /* of the states, by a hash: 1 + the number, 0: free */

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All schedules of a short trace, one by one: what an engine predicts must be among them.
+ * Enumerates all schedules of a short trace: every prediction of an engine must be among them.
  *
  * A schedule is a reordering of the events, or of some of them, that keeps what no scheduler can
- * change: the order of each thread; a lock has one holder, or several shared ones; nothing of a
- * thread comes before its fork, and no join before all that its thread did; no departure from a
- * barrier before the arrivals that it was seen behind; after a wait, the lock is taken back
- * only when the sections are over that were seen in between, since the signal may be due to any of
- * them; and an atomic load (`ar`) takes its value from the store or update that it was seen to have
- * it from, an atomic update (`au`) from the same store or an update of its value: with another one
- * the thread may go another way. Stores come when they like.
+ * change: the order of each thread; a lock has one holder, or several shared ones; no event of a
+ * thread comes before its fork, and no join before the thread's last event; no departure from a
+ * barrier before the arrivals that it was seen after; after a wait, the lock is taken back only
+ * when the sections are over that were seen in between, since the signal may be due to any of them;
+ * and an atomic load (`ar`) reads from the store or update that it was seen to read from, an atomic
+ * update (`au`) from the same store or an update of its value: with another one the thread may take
+ * another path. Stores are not restricted.
  *
  * A state is the set of events that have happened, as bits, with the last event that wrote each
  * atomic variable. Whether an event may come next depends on these alone, so all schedules are all
- * ways through such states.
+ * paths through such states.
  */
 #ifndef TMS_PREDICT_SCHEDULES_H
 #define TMS_PREDICT_SCHEDULES_H

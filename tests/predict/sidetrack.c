@@ -23,7 +23,7 @@ struct test {
     struct tms_context *context;
     bool goodlock; /* it is there */
     unsigned number, failed;
-    char fault[512]; /* of the trace in hand, "" while there is none */
+    char fault[512]; /* of the current trace, "" while there is none */
 };
 
 /* What came of the traces of a profile. */
@@ -130,7 +130,7 @@ static bool is_plain_access(const struct tms_event *event)
            event->kind == TMS_EVENT_ATOMIC_READ || event->kind == TMS_EVENT_ATOMIC_WRITE;
 }
 
-/* The blocks open at both acquires are the refuted ones; a split begins the first of them anew. */
+/* The blocks open at both acquires are the refuted ones; a split restarts the first of them. */
 static bool check_refuted(struct test *test, const struct tms_trace *trace,
                           const struct tms_finding *finding, const struct tms_cut *cut)
 {

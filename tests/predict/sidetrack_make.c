@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine behind sidetrack_make.h: random steps, of which the legal ones are carried out. */
+/* The machine of sidetrack_make.h: random steps, of which the legal ones are carried out. */
 #include "sidetrack_make.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random traces short enough for all their schedules to be looked at, made of the events that
- * sidetrack goes by. Well-formed by construction; a profile says which events there are.
+ * Random traces short enough to enumerate all their schedules, made of the events that sidetrack
+ * uses. Well-formed by construction; a profile selects the events.
  */
 #ifndef TMS_PREDICT_SIDETRACK_MAKE_H
 #define TMS_PREDICT_SIDETRACK_MAKE_H

@@ -18,7 +18,8 @@ struct theorem_set {
     size_t count[THEOREM_THREADS];
     struct small_event event[THEOREM_THREADS][THEOREM_EVENTS];
     unsigned transaction[THEOREM_THREADS][THEOREM_EVENTS];
-    unsigned transactions; /* with those that are an access outside a block, behind the others */
+    unsigned
+        transactions; /* including, after the others, those that are an access outside a block */
 };
 
 void theorem_make(uint64_t *random, struct theorem_set *set);

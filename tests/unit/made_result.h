@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finished analyses with findings made by hand, for tests of what comes after the engines. */
+/* Finished analyses with findings made by hand, for tests of the stages after the engines. */
 #ifndef TMS_TESTS_MADE_RESULT_H
 #define TMS_TESTS_MADE_RESULT_H
 

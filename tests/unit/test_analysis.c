@@ -235,7 +235,7 @@ static void two_steps_found_far_back(void **state)
     start(bench);
     put(bench, "A", TMS_EVENT_BEGIN, "long");
     put(bench, "A", TMS_EVENT_WRITE, "x");
-    put(bench, "C", TMS_EVENT_WRITE, "x"); /* stands between A and B in the graph */
+    put(bench, "C", TMS_EVENT_WRITE, "x"); /* between A and B in the graph */
     put(bench, "B", TMS_EVENT_BEGIN, "b");
     put(bench, "B", TMS_EVENT_WRITE, "x");
     put(bench, "B", TMS_EVENT_WRITE, "y");
@@ -463,7 +463,7 @@ static void put_deposit(struct bench *bench, const char *thread)
     put(bench, thread, TMS_EVENT_END, "deposit");
 }
 
-/* What somebody saw elsewhere: one of these deposits cut by the other, on the lock. */
+/* A finding from elsewhere: one of these deposits cut by the other, on the lock. */
 static struct tms_finding see_cut(struct bench *bench, struct tms_step steps[2])
 {
     struct tms_event begin = make(bench, "A", TMS_EVENT_BEGIN, "deposit");
@@ -523,7 +523,7 @@ static void takes_what_was_seen_elsewhere(void **state)
     assert_null(tms_analysis_result(bench->analysis, 2));
 }
 
-/* The result of fasttrack comes last, and tells sidetrack that there are races. */
+/* The result of fasttrack comes last, and informs sidetrack that there are races. */
 static void takes_races_that_were_seen_elsewhere(void **state)
 {
     struct bench *bench = *state;

@@ -118,7 +118,7 @@ static void test_cleared(void **state)
     }
 }
 
-/* What is had already stays, and can be given back. */
+/* Memory that was allocated already stays valid, and can be freed. */
 static void test_out_of_memory(void **state)
 {
     struct tms_memory memory = {.fail_after = 2};

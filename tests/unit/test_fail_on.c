@@ -257,7 +257,7 @@ static void partly_suppressed(void **state)
     assert_true(tms_fail_on_fails(&fail_on, &list, 1));
     findings[0].evidence = POTENTIAL; /* what is left is not sure enough */
     assert_false(tms_fail_on_fails(&fail_on, &list, 1));
-    result.unlisted = 1; /* nobody knows what it is */
+    result.unlisted = 1; /* of an unknown kind */
     assert_true(tms_fail_on_fails(&fail_on, &list, 1));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The core of the frontier engine behind a port that is neither the library's nor the runtime's:
- * when it calls which function, and that nothing reaches it, or leaves it, in another way.
+ * The core of the frontier engine with a port that is neither the library's nor the runtime's: when
+ * it calls which function, and that it has no other input or output.
  */
 #include <setjmp.h>
 #include <stdarg.h>

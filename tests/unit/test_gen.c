@@ -304,7 +304,7 @@ static void any_is_well_formed_and_mostly_violates(void **state)
     assert_true(violations > 75);
 }
 
-/* Positions that leave room for forks and script in front, and for all the rest behind. */
+/* Positions that leave room for forks and script before, and for all the rest after. */
 static bool reachable(const struct tms_shape *shape, uint64_t position)
 {
     uint64_t workers = shape->fork_join ? shape->threads - 1 : 0;

@@ -449,7 +449,7 @@ static void test_news(void **state)
     tms_hunt_clear(&hunt);
 }
 
-/* Cycles are told apart by blocks, since their ids have addresses in them. */
+/* Cycles are identified by blocks, since their ids contain addresses. */
 static void test_keys(void **state)
 {
     json_t *one =

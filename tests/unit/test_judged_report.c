@@ -248,7 +248,7 @@ static void test_prediction(void **state)
         "  Not a bug?  --suppress=AV-efa564   or   --not-atomic=deposit\n");
 }
 
-/* What stands against a prediction: a caveat of its own, and races. */
+/* Reasons to doubt a prediction: a caveat of its own, and races. */
 static void test_doubts(void **state)
 {
     struct fixture *fixture = *state;

@@ -183,7 +183,7 @@ static void test_deep(void **state)
     tms_saved_close(&saved);
 }
 
-/* An engine of another version, members that nobody knows, a trace that could not be read. */
+/* An engine of another version, unknown members, a trace that could not be read. */
 static void test_lenient(void **state)
 {
     static const char text[] = FIRST "[{\"engine\": \"crystal-ball\", \"verdict\": \"maybe\"}, "

@@ -209,7 +209,7 @@ static void test_out_of_memory(void **state)
     }
 }
 
-/* What is told of a pattern that comes again and again is its number, and that is right. */
+/* A pattern that comes again and again is reported with its count, and that is right. */
 static void test_repeats(void **state)
 {
     struct bench bench;
@@ -239,7 +239,7 @@ static void test_repeats(void **state)
     stop(&bench);
 }
 
-/* Culprits before and behind windows of two locks: what is counted for one is not the other's. */
+/* Culprits before and after windows of two locks: each has counts of its own. */
 static void test_patterns(void **state)
 {
     const uint32_t locks[] = {1, 9};
@@ -332,7 +332,7 @@ static void test_pair_bounds(void **state)
     stop(&bench);
 }
 
-/* A culprit that may wait leaves the window to the next one, and no memory behind. */
+/* A culprit that may wait leaves the window to the next one, and leaks no memory. */
 static void test_pair_put_back(void **state)
 {
     struct bench bench;

@@ -334,7 +334,7 @@ static void a_chunk_may_be_divided(void **state)
     assert_trace(image, cut_as_trace, false);
 }
 
-/* Behind a chunk whose size makes no sense the next ones are found again. */
+/* The chunks after one whose size makes no sense are found again. */
 static void a_damaged_chunk_takes_no_others_with_it(void **state)
 {
     struct image *image = new_cut();
@@ -527,9 +527,9 @@ static void what_is_behind_the_cut_is_left_out(void **state)
 }
 
 /*
- * 0x2000 and 0x3000 are of one thread each, so nothing happens in the first block inside the
- * block, nor in what that has inside. The second stays, and so do the outermost ones, what comes
- * right behind the fork, and the first event of a thread.
+ * 0x2000 and 0x3000 are of one thread each, so nothing happens in the first block inside the block,
+ * nor in the blocks inside that. The second stays, and so do the outermost ones, the event right
+ * after the fork, and the first event of a thread.
  */
 static struct image *new_lengthy(unsigned mode)
 {
@@ -572,7 +572,7 @@ static void what_can_matter_to_no_verdict_is_left_out(void **state)
                  false);
 }
 
-/* One thread frees the memory, the other gets it: nobody shares anything. */
+/* One thread frees the memory, the other gets it: nothing is shared. */
 static void memory_that_changes_hands_is_not_shared(void **state)
 {
     struct image *image = new_image();
@@ -594,7 +594,7 @@ static void memory_that_changes_hands_is_not_shared(void **state)
                  false);
 }
 
-/* Each has it for itself in turn, the second right behind the free by number; then both do. */
+/* Each has it for itself in turn, the second right after the free by number; then both do. */
 static void renewals_part_the_uses_of_memory(void **state)
 {
     struct image *image = new_image();
@@ -888,7 +888,7 @@ static void bytes_that_a_wild_pointer_hit(void **state)
     }
 }
 
-/* A site that is its own caller, and labels, threads and sites that were never told. */
+/* A site that is its own caller, and labels, threads and sites that were never recorded. */
 static void references_that_lead_nowhere(void **state)
 {
     struct image *image = new_cut();

@@ -126,7 +126,7 @@ static void test_packed(void **state)
     free(text);
 }
 
-/* Members of both kinds one behind the other, empty ones among them, split anywhere in a line. */
+/* Members of both kinds one after the other, empty ones among them, split anywhere in a line. */
 static void test_packed_concatenated(void **state)
 {
     struct fixture *fixture = *state;

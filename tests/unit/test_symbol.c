@@ -83,7 +83,7 @@ static void files_that_tell_nothing(void **state)
     }
 }
 
-/* What a damaged spool calls a file may be a pipe that nobody ever writes to. */
+/* The file that a damaged spool names may be a pipe without a writer. */
 static void files_that_must_not_be_opened(void **state)
 {
     struct tms_symbols *symbols = tms_symbols_new();

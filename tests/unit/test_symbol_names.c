@@ -97,7 +97,7 @@ static void paths_into_types(void **state)
     assert_path(&record, 0, 56, "");
 }
 
-/* A name stands for one place only, whatever is accessed there. */
+/* A name denotes one place only, whatever is accessed there. */
 static void paths_differ(void **state)
 {
     char paths[96][TMS_PATH_SIZE + 1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The formats std, rr and regiontrack: what is accepted, what is refused with which line, that
- * nothing is lost on the way there and back, and how a format is told from its content.
+ * nothing is lost on the way there and back, and how a format is recognized by its content.
  */
 #include "unit/trace_fixture.h"
 

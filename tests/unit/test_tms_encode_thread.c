@@ -26,7 +26,7 @@ static void fill(struct tms_encode_thread *encoding, uint32_t salt)
     }
 }
 
-/* Two blocks, on a thread or in place; what comes of both, one behind the other. */
+/* Two blocks, on a thread or in place; the results, one after the other. */
 static bool encode_two(struct tms_encode_thread *encoding, bool beside, struct tms_bytes *sections)
 {
     for (uint32_t i = 1; i <= 3; i++) {

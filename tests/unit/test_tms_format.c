@@ -103,7 +103,7 @@ struct image {
     size_t length;
 };
 
-/* The file under test lies in memory, behind a path that can be opened again and again. */
+/* The file under test is in memory, with a path that can be opened repeatedly. */
 static char path[64];
 static int memory;
 
@@ -122,7 +122,7 @@ static int write_trace(struct tms_context *context, const struct tms_event *even
 
     tms_writer_settings_init(&settings);
     settings.format = "tms";
-    /* A descriptor is written where it stands, and nothing in it is replaced. */
+    /* A descriptor is written at its position, and nothing in it is replaced. */
     assert_int_equal(ftruncate(memory, 0), 0);
     assert_int_equal(lseek(memory, 0, SEEK_SET), 0);
     int code = tms_writer_open(context, path, &settings, &writer);
@@ -295,7 +295,7 @@ static void free_sample(struct sample *sample)
     tms_context_free(sample->context);
 }
 
-/* How many events stand in whole blocks within the first `length` bytes. */
+/* How many events are in whole blocks within the first `length` bytes. */
 static size_t whole_events(const struct image *image, size_t length)
 {
     size_t offset = TMS_FILE_START_SIZE, count = 0;

@@ -92,7 +92,7 @@ static inline const char *spill(struct fixture *fixture, const char *name, const
     return path;
 }
 
-/* All bytes of a file, with a zero byte behind them; the caller frees them. */
+/* All bytes of a file, followed by a zero byte; the caller frees them. */
 static inline char *slurp(const char *path, size_t *length)
 {
     FILE *in = fopen(path, "rb");

@@ -3,20 +3,20 @@
  * The director of a woven program (weave.h), not instrumented: it reads the trace, makes the
  * objects, starts the threads, and lets each do its events when it is its turn.
  *
- * The main thread plays no part of the trace. It starts the threads that nobody forks, and ends
- * the process when the last turn is over, joining nobody.
+ * The main thread plays no part of the trace. It starts the threads without a fork in the trace,
+ * and ends the process when the last turn is over, without a join.
  *
  * A condition wait is one call and three events, the crossing of a barrier one call and two, and
  * other threads act in the meantime. The runtime finds the "real" pthread_cond_wait and
  * pthread_barrier_wait here, since this library comes before the C library (weave.map has the
- * version): they wait for the turn at which the trace goes on with the thread. So every order that
- * the trace can ask for can be had, also those in which real threads would have been scheduled
- * otherwise. Locks are real.
+ * version): they wait for the turn at which the trace continues with the thread. So every order in
+ * a trace can be reproduced, also those in which real threads would have been scheduled otherwise.
+ * Locks are real.
  *
- * Variables lie side by side in memory and have 1, 1, 2, 4 and 8 bytes in turn: who takes
- * neighbours for the same will be found out. Those that belong to an object which the trace
- * allocates or frees have a piece of heap memory each. Every third access is an atomic load or
- * store, and half of these are relaxed; so is every fourth update.
+ * Variables are adjacent in memory and have 1, 1, 2, 4 and 8 bytes in turn, which exposes any
+ * confusion of neighbours. Those that belong to an object which the trace allocates or frees have a
+ * piece of heap memory each. Every third access is an atomic load or store, and half of these are
+ * relaxed; so is every fourth update.
  */
 #include <dlfcn.h>
 #include <pthread.h>

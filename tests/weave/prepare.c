@@ -5,19 +5,19 @@
  *     weave-prepare --seed S     the random trace of the differential test with this seed
  *     weave-prepare TRACE        a trace of any format
  *
- * A program can't do all that a trace can say, so some of it is changed; what comes out is a
- * trace of its own, and `tmesis check` on that is what the woven program is compared with.
+ * A program can't do all that a trace can say, so some of it is changed; the result is a trace of
+ * its own, and the woven program is compared with `tmesis check` on that.
  *
- * - Functions become blocks, but for `main`, which is no block. Every block gets a label of its
- *   own, so that it is known again in a report.
- * - A wait is kept where it stands between a release of a mutex that was held once and the
- *   next acquire of it, and is put right behind that release: the program has one call for both.
+ * - Functions become blocks, except `main`, which is no block. Every block gets a label of its own,
+ *   so that it can be recognized in a report.
+ * - A wait is kept where it is between a release of a mutex that was held once and the next acquire
+ *   of it, and is moved right after that release: the program has one call for both.
  * - Arrivals and departures are kept where they are pairs.
- * - Re-entrant use of a lock that is also shared goes, as pthread_rwlock_t can't do it. It is no
- *   event anyway. So does `escape`.
- * - To the runtime it is no event that memory is allocated or freed. So this goes where it would
- *   be one that matters: right behind a fork, as with --split=fork a transaction begins there, and
- *   in a thread that does nothing else, as whoever joins that comes behind what it does.
+ * - Re-entrant use of a lock that is also shared is dropped, as pthread_rwlock_t can't do it. It is
+ *   no event anyway. So is `escape`.
+ * - To the runtime it is no event that memory is allocated or freed. So this is dropped where it
+ *   would be one that matters: right after a fork, as with --split=fork a transaction begins there,
+ *   and in a thread that does nothing else, as a join with it is ordered after what it does.
  *
  * The location of an event is the number of the function that does it: its own number, or, of the
  * second and third event of a wait and the second of a crossing, that of the first.

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose turn it is: how a test makes its threads take their steps in one certain order.
+ * Turns: how a test makes its threads take their steps in one certain order.
  *
  *     in_turn (1) {
  *         pthread_mutex_lock(&lock);
  *     }
  *
- * waits for turn 1 and then makes it turn 2; the first turn is 1. tmesis must not notice: what
- * is behind this is a futex, in an object that is compiled without -fsanitize=thread, and calls
- * nothing that the runtime takes the place of.
+ * waits for turn 1 and then makes it turn 2; the first turn is 1. tmesis must not notice: this is
+ * implemented by a futex, in an object that is compiled without -fsanitize=thread, and calls
+ * nothing that the runtime interposes.
  */
 #ifndef TMS_WEAVE_TURN_H
 #define TMS_WEAVE_TURN_H

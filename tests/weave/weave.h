@@ -27,7 +27,7 @@
     X(4, unsigned)                                                                                 \
     X(8, unsigned long)
 
-/* What events.c can do with an object. Each access comes in all sizes, one behind the other. */
+/* The operations of events.c on an object. Each access comes in all sizes, one after the other. */
 enum weave_deed {
 #define X(size, type)                                                                              \
     WEAVE_READ_##size, WEAVE_WRITE_##size, WEAVE_LOAD_##size, WEAVE_STORE_##size,                  \

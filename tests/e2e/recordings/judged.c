@@ -169,7 +169,7 @@ static void swap(void)
     atomic_compare_exchange_strong(&word, &expected, 7);
 }
 
-/* Half of an update, and the other half after somebody else's. */
+/* Half of an update, and the other half after another thread's. */
 static void cut(void)
 {
     pthread_mutex_lock(&mutex);

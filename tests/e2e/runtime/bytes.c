@@ -12,7 +12,7 @@ struct half {
     char text[32];
 };
 
-/* Not static, so that the compiler believes that somebody may look. */
+/* Not static, so that the compiler can't assume that it is unused. */
 union memory {
     unsigned char bytes[64];
     uint64_t word;
@@ -26,7 +26,7 @@ union memory {
 extern union memory memory;
 union memory memory;
 
-/* Of nobody's interest: each thread has its own. */
+/* Not shared: each thread has its own. */
 extern __thread struct half other;
 __thread struct half other;
 extern __thread volatile uint64_t sink;

@@ -10,7 +10,7 @@
 
 #include "scene.h"
 
-extern int x; /* not static: somebody may look at it */
+extern int x; /* not static: its accesses must not be optimised away */
 int x;
 static int *volatile nowhere;
 

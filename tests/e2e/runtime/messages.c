@@ -10,7 +10,7 @@
 
 #include "scene.h"
 
-extern int shared; /* not static: somebody may look at it */
+extern int shared; /* not static: its accesses must not be optimised away */
 int shared;
 
 static int there[2], back[2]; /* pipes */

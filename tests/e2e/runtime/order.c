@@ -7,7 +7,7 @@
 
 #include "scene.h"
 
-extern int touched; /* not static: somebody may look at it */
+extern int touched; /* not static: its accesses must not be optimised away */
 int touched;
 
 /* ---- once: the initialiser, and every call that finds it done ---------------------------- */

@@ -178,8 +178,8 @@ static bool is_linker(pid_t process, unsigned long long instruction)
 }
 
 /*
- * A close that fails closes all the same, but not if it never reaches the kernel. Of a file that
- * makes no difference; of the end of a pipe somebody may wait for it.
+ * A close that fails closes all the same, but not if it never reaches the kernel. For a file that
+ * makes no difference; for the end of a pipe, another process may wait for it.
  */
 static bool is_file(pid_t process, int descriptor)
 {
@@ -212,7 +212,7 @@ static void answer(int listener, struct fault *fault)
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &reply);
 }
 
-/* Until nobody is left who has the filter. */
+/* Until no process with the filter is left. */
 static void serve(int listener, struct fault *fault)
 {
     struct pollfd wait = {.fd = listener, .events = POLLIN};

@@ -28,7 +28,9 @@ static int ends[2], listener, all;
 static sem_t empty;
 static pid_t sleeper;
 
-/* ---- waits that nobody ends ------------------------------------------------------------- */
+/*
+ * ---- waits that never end ---------------------------------------------------------------
+ */
 
 static long do_poll(void)
 {

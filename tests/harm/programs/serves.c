@@ -40,7 +40,7 @@ static int count_entries(const char *directory)
     return count;
 }
 
-/* The lowest free descriptor is what it was, and nothing is open behind it. */
+/* The lowest free descriptor is unchanged, and none above it is open. */
 static int count_descriptors(void)
 {
     int count = 0;
