@@ -55,8 +55,8 @@ void tms_split_settings(const char *split, struct tms_settings *settings);
 void tms_reading_settings(const struct tms_reading *reading, struct tms_settings *settings);
 
 /*
- * Every trace has a context of its own, so that names and failures of one never meet those of
- * the next. What is not made yet is NULL.
+ * Every trace has a context of its own, so that names and failures of one are never mixed with
+ * those of the next. What is not made yet is NULL.
  */
 struct tms_checking {
     const char *path;

@@ -13,7 +13,7 @@ void tms_cleanup_start(void);
 
 /*
  * Between the two no signal ends the command: something is being created that is to be removed.
- * A call that blocks is interrupted all the same.
+ * Blocking calls are still interrupted.
  */
 void tms_cleanup_hold(void);
 void tms_cleanup_release(void);

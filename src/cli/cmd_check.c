@@ -141,7 +141,7 @@ static struct tms_report_settings common_settings(const struct terms *terms)
     settings.stats = values->stats;
     settings.host = tms_origin_host();
     settings.baseline = terms->known.baseline != NULL;
-    /* Who asks for an engine wants to see what it found. */
+    /* Engines that the user names are shown with all their findings. */
     settings.potential = values->predicting.potential || values->engine_given;
     return settings;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tmesis doctor: is everything in place for cc, run and record, and if not, what is to be done?
+ * tmesis doctor: tests everything that cc, run and record need, and says how to fix problems.
  *
  * Nothing is deduced that can be tried: a small program with a lost update that shows in every
  * run is compiled, linked, run by itself, and run under `tmesis run`, which must find it.
@@ -28,8 +28,8 @@ struct doctor {
     bool usable[2];                  /* … it was found and compiles */
     bool runtime, linked;
     char self[PATH_MAX];
-    char directory[PATH_MAX]; /* for what is tried out; "": none */
-    char said[ANSWER];        /* by the last program that was asked */
+    char directory[PATH_MAX]; /* for test programs; "": none */
+    char said[ANSWER];        /* output of the last program that was run */
     char text[ANSWER];        /* the finding, filled by a check */
 };
 
@@ -294,7 +294,7 @@ static long read_setting(const char *path)
     return value;
 }
 
-/* The runtime reserves this much for what it knows of memory, and uses little of it. */
+/* The runtime reserves this much for its shadow memory, and uses little of it. */
 static enum state check_room(struct doctor *doctor)
 {
     size_t size = (size_t)16 << 40;

@@ -83,7 +83,7 @@ static int show(const struct tms_saved *saved, const struct place *place, const 
     settings.verbose = true;
     int code = tms_report_finding(saved->context, &place->from->result, place->index, &settings,
                                   tms_console_sink, stdout);
-    /* What standard output could not take is said when it is flushed. */
+    /* Write errors of standard output are reported when it is flushed. */
     return code == TMS_OK || code == TMS_ERR_IO ? TMS_EXIT_OK : tms_bad("%s", tms_strerror(code));
 }
 

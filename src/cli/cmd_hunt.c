@@ -151,7 +151,7 @@ static const char *const own[] = {
     "runs",   "time", "jobs",    "seed",  "strategy", "strength",     "timeout", "shard",
     "output", "json", "fail-on", "notes", "verbose",  "strip-prefix", "report",  NULL};
 
-/* ---- what is wanted ------------------------------------------------------------------------- */
+/* ---- the plan ------------------------------------------------------------------------- */
 
 /* Parsing has found it in the list. */
 static enum tms_hunt_strategy strategy_of(const char *word)

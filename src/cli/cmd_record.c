@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tmesis record: a program watched, and a trace of what it did, to be checked later. */
+/* tmesis record: runs a program and writes a trace of it, to be checked later. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -113,7 +113,7 @@ static bool try_output(const struct values *values, const char *program)
            try_format(values->output) && tms_new_file_possible(values->output) == TMS_EXIT_OK;
 }
 
-/* False after a sentence if the program had better not be started. */
+/* False after a sentence if the program should not be started. */
 static bool look_ahead(struct job *job, const char *program)
 {
     const struct values *values = job->values;
@@ -195,7 +195,7 @@ static void summarize(struct job *job, const struct tms_remains *remains, const 
     }
 }
 
-/* Every process has a file of its own, and so has each program that it becomes by exec. */
+/* Every process has its own file, and so has each program that it executes. */
 static char *output_of(const struct job *job, const struct tms_remains *remains)
 {
     const struct tms_spool_header *header = &remains->spool.header;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tmesis refine: the specification that holds. All traces are checked, every label of which a
- * block was found not atomic is dropped from what is meant to be atomic, and so on until nothing
- * changes. A dropped block falls apart into what is inside it, so the next round may show more.
+ * tmesis refine: the largest specification that the traces satisfy. Each round checks all traces
+ * and drops every label with a block that was not atomic, until nothing changes. A dropped block is
+ * replaced by the blocks nested in it, so the next round may find more.
  *
  * It ends: a round that is not the last drops at least one label, and a dropped one never comes
  * back, since its rule comes after all given ones.
  *
- * Instead of traces a program may be given. It is run with every access recorded, `judge` looks at
- * the recordings first, and labels of which it finds that data was affected are never dropped:
- * these are what is wrong with the program, the others what is wrong with the specification.
+ * Instead of traces a program may be given. It is run with every access recorded, and `judge`
+ * checks the recordings first: labels with an error or a warning are never dropped, since there the
+ * program is wrong, not the specification.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -150,7 +150,7 @@ static bool take_findings(struct refinement *refinement, const struct tms_checki
     return good;
 }
 
-/* The first round says what is wrong with a trace; the others would say the same. */
+/* Only the first round reports problems of a trace; the others would repeat them. */
 static void say_loss(const struct refinement *refinement, const struct tms_checking *checking)
 {
     const struct tms_result *result = tms_analysis_result(checking->analysis, 0);
@@ -249,7 +249,7 @@ static int judge_trace(struct refinement *refinement, size_t index)
     return status;
 }
 
-/* Runs it, and finds out what is to be kept. */
+/* Runs the program and determines the labels to keep. */
 static int start_program(struct refinement *refinement)
 {
     const struct values *values = refinement->values;

@@ -345,7 +345,7 @@ static int analyse(struct job *job, struct tms_remains *remains, struct tms_anal
         code = tms_spool_judged(&remains->names, *analysis);
     }
     code = code == TMS_OK ? tms_analysis_finish(*analysis) : code;
-    if (code == TMS_OK && !decided) { /* that has its stacks */
+    if (code == TMS_OK && !decided) { /* online predictions have their stacks */
         tms_analysis_resolve(*analysis, stack_of, &stacks);
     }
     if (code == TMS_OK) {
@@ -419,7 +419,8 @@ static void take_process(struct job *job, size_t index)
 
 /* ---- the whole ---------------------------------------------------------------------------- */
 
-/* A violation outweighs everything, and how the program died what is not known of it. */
+/* A violation takes precedence, then a signal that ended the program, then an incomplete verdict.
+ */
 static int exit_status(const struct job *job)
 {
     if (job->violation) {
@@ -694,7 +695,7 @@ static bool choose_schedule(struct job *job)
     return tms_chosen_schedule_open(&job->schedule, job->values->schedule);
 }
 
-/* False after a sentence if the program had better not be started. */
+/* False after a sentence if the program should not be started. */
 static bool look_ahead(struct job *job, const char *program)
 {
     const struct values *values = job->values;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the commands share in talking to people: messages and complaints on standard error,
- * colour, output that is checked, and the progress line.
+ * Terminal input and output of all commands: messages and complaints on standard error, colour,
+ * checked output, and the progress line.
  *
  * Reports go to standard error and data to standard output. A reader that closed standard
  * output early (`| head`) is not an error; a full disk is.

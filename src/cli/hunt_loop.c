@@ -20,9 +20,10 @@
 #include "hunt/run_json.h"
 #include "hunt/run_record.h"
 
-#define RUN_LIMIT_FIRST 60.0 /* seconds of the first run, if there is no --timeout and no --time   \
+#define RUN_LIMIT_FIRST                                                                            \
+    60.0                     /* seconds of the first run, if there is no --timeout and no --time   \
                               */
-#define RUN_LIMIT_LEAST 10.0 /* of the others: so many, or so many times the first */
+#define RUN_LIMIT_LEAST 10.0 /* of the others: seconds, or a multiple of the first */
 #define RUN_LIMIT_TIMES 10.0
 #define TICK            250000000L /* nanoseconds between looks at the clock */
 
@@ -64,7 +65,7 @@ static bool say(bool good, const char *reason)
     return good;
 }
 
-/* ---- what is prepared ----------------------------------------------------------------------- */
+/* ---- preparation ----------------------------------------------------------------------- */
 
 static json_t *list_of(const char *const *words, size_t count)
 {
@@ -317,7 +318,7 @@ static struct tms_outcome outcome_of(const struct tms_trial_outcome *trial, cons
     return outcome;
 }
 
-/* What `tmesis run` said instead of a result, in its own words. */
+/* The error message of a `tmesis run` that wrote no result. */
 static void say_unwatched(const char *said, size_t length)
 {
     static const char prefix[] = "tmesis: ";

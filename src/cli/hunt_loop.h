@@ -29,7 +29,7 @@ struct tms_hunting_plan {
     const struct tms_words *options; /* for `tmesis run` */
     uint64_t runs;                   /* of all shards; 0: no limit */
     double seconds;                  /* 0: no limit */
-    uint64_t quiet_runs;             /* stop after so many without news; 0: no limit */
+    uint64_t quiet_runs;             /* stop after so many without new findings; 0: no limit */
     uint64_t jobs;                   /* at a time */
     uint64_t seed;
     enum tms_hunt_strategy strategy;
@@ -42,7 +42,7 @@ struct tms_hunting_plan {
     const struct tms_chooser *given; /* whose schedules are tried as they are; NULL: none */
     const char *input;               /* a file for all runs; NULL: what standard input has */
     const json_t *source;            /* a result whose windows are known; NULL: none */
-    const char *output;              /* directory for the result; NULL: a name of its own */
+    const char *output;              /* directory for the result; NULL: a new one */
     bool keep;                       /* false: the directory is gone at the end */
 };
 
@@ -56,8 +56,8 @@ struct tms_hunting {
     char input[PATH_MAX];
     double seconds;   /* that it took */
     bool interrupted; /* a signal ended it */
-    bool unusable;    /* the program can't be watched; this was said */
-    bool unsaved;     /* some of the result could not be written; this was said */
+    bool unusable;    /* the program can't be watched; this was reported */
+    bool unsaved;     /* some of the result could not be written; this was reported */
 };
 
 /*

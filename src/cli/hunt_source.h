@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A result that runs are to be made from again, for `confirm` and `replay`: the directory of a
+ * A result whose program is run again, for `confirm` and `replay`: the directory of a
  * hunt, or a JSON file that `run`, `hunt` or `merge` wrote.
  */
 #ifndef TMS_CLI_HUNT_SOURCE_H
@@ -20,7 +20,7 @@ struct tms_hunt_source {
     bool stored;                     /* it is a directory */
     struct tms_words program, options;
     char directory[PATH_MAX]; /* where the program ran, "": unknown */
-    char input[PATH_MAX];     /* what it read; "": nothing */
+    char input[PATH_MAX];     /* its standard input; "": none */
 };
 
 /*

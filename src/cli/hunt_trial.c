@@ -85,7 +85,7 @@ static void signal_children(pid_t parent, int number)
     }
 }
 
-/* What the program left running: its children come to us when it ends, and theirs after them. */
+/* Processes that outlived the program: they become our children when it ends. */
 static void end_leftovers(void)
 {
     static const struct timespec pause = {.tv_nsec = 1000000};

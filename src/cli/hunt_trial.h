@@ -40,7 +40,7 @@ struct tms_trial {
     struct tms_trial_outcome *outcome;
 };
 
-/* What is to be run. */
+/* The command to run. */
 struct tms_trial_plan {
     const struct tms_words *words; /* of `tmesis run` */
     const char *input;             /* file for its standard input */
@@ -59,8 +59,8 @@ bool tms_trial_start(struct tms_trial *trial, const struct tms_trial_plan *plan,
 void tms_trial_stop(const struct tms_trial *trial);
 
 /*
- * The last of what the program said, in order: `text` has room for TMS_TRIAL_SAID bytes. Returns
- * how many there are.
+ * The end of the program's standard error, in order: `text` has room for TMS_TRIAL_SAID bytes.
+ * Returns how many there are.
  */
 size_t tms_trial_said(const struct tms_trial *trial, char *text);
 

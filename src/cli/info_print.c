@@ -202,7 +202,7 @@ static int print_key(const char *key)
     return (int)strlen(key);
 }
 
-/* A line: what it is, and at its end the value. */
+/* A line: the key, and at its end the value. */
 static void print_line(const char *key, const char *note, const char *value)
 {
     printf("  ");

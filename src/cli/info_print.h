@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How `tmesis info` shows what a survey counted: on standard output, for people or programs. */
+/* Prints the counts of `tmesis info` to standard output, as text or JSON. */
 #ifndef TMS_CLI_INFO_PRINT_H
 #define TMS_CLI_INFO_PRINT_H
 

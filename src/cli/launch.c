@@ -29,7 +29,7 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* What is not said is unset, lest an outer `tmesis run` be obeyed. */
+/* Other variables are unset, so that those of an outer `tmesis run` have no effect. */
 static void set_variables(const struct tms_rt_config *config)
 {
     const struct {

@@ -32,7 +32,7 @@ struct tms_on_demand_process {
     uint32_t asked, terminated; /* as they were at the last look */
 };
 
-/* Zero, but for what the caller sets. */
+/* Zero, except for the fields that the caller sets. */
 struct tms_on_demand {
     const char *directory; /* set by the caller: where the spools appear, … */
     int signal;            /* … which signal to the command asks for a report, … */
@@ -43,7 +43,7 @@ struct tms_on_demand {
     struct tms_on_demand_process *processes;
     size_t count;
     int64_t seen;   /* when the directory was changed, as far as this was looked at */
-    bool late;      /* the report is for want of an end after SIGTERM */
+    bool late;      /* the report is due because the program did not end after SIGTERM */
     double due;     /* when a program that got SIGTERM should have ended; 0: none did */
     pid_t writer;   /* the process that writes a report, 0: none */
     bool wanted;    /* one more is wanted */
@@ -59,7 +59,7 @@ void tms_on_demand_ask(struct tms_on_demand *demand);
 /* SIGTERM was sent to the program: if it does not end, a report is wanted. */
 void tms_on_demand_terminated(struct tms_on_demand *demand);
 
-/* The program has ended: waits for a report that is being written, and forgets what is wanted. */
+/* The program has ended: waits for a report that is being written, and drops further requests. */
 void tms_on_demand_finish(struct tms_on_demand *demand);
 
 #endif

@@ -147,7 +147,7 @@ static int run_command(const struct tms_command *command, int count, char *const
     return status;
 }
 
-/* Words of another program are not looked at, but for this: `tmesis cc --help` is about ours. */
+/* Words for another program are passed on, with one exception: `tmesis cc --help` is ours. */
 static int run_named(const struct tms_command *command, int count, char *const *words)
 {
     if (command->raw && count == 1 && strcmp(words[0], "--help") == 0) {

@@ -249,7 +249,7 @@ void tms_option_variable(const struct tms_option *option, char *out, size_t size
     }
 }
 
-/* The user said it, on the command line or in the environment. */
+/* The user gave it, on the command line or in the environment. */
 static void set_given(const struct tms_option *option, void *values)
 {
     if (option->given != 0) {

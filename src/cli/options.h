@@ -85,7 +85,7 @@ struct tms_option {
     const char *alone;                 /* LIST: a word that does not go with others; or NULL */
     bool environment;                  /* TMESIS_NAME sets it too ("-" becomes "_") */
     const char *value;                 /* what --help calls the value: "FILE" */
-    const char *help;                  /* what it does; may be long, it is wrapped */
+    const char *help;                  /* a sentence; may be long, it is wrapped */
     const char *brief;                 /* the same in one line, for the short --help of commands
                                           that have one; NULL: only --help=all lists it */
 };

@@ -36,7 +36,7 @@ void tms_new_file_abandon(struct tms_new_file *file);
 
 /*
  * False after a sentence if the output (NULL or "-": standard output) is also one of the inputs or
- * of the files of rules, under whatever name. Both lists may be NULL.
+ * of the files of rules, also by another name. Both lists may be NULL.
  */
 bool tms_new_file_spares(const char *output, const struct tms_operands *inputs,
                          const struct tms_given *rules);

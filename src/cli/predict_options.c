@@ -69,7 +69,8 @@ static size_t place_of(const char *text, const char *(*word)(size_t index))
     return place;
 }
 
-/* ---- what they mean ------------------------------------------------------------------- */
+/* ---- from values to settings -------------------------------------------------------------------
+ */
 
 void tms_predicting_settings(const struct tms_predicting *predicting, struct tms_settings *settings)
 {

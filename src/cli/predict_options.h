@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The options about what might have happened, for all commands that run engines: how those that
- * look at other schedules go about it, what is shown of it, and what it does to the exit status.
+ * The options about prediction, for all commands that run engines: how engines predict, which
+ * predictions are shown, and how they affect the exit status.
  *
  *     struct values { … struct tms_predicting predicting; … };
  *     static const struct tms_option options[] = { … TMS_PREDICTING_OPTIONS(AT(predicting)), {0}};
@@ -27,7 +27,7 @@ struct tms_predicting {
 /* The engine that judges findings by data. */
 #define TMS_JUDGE "judge"
 
-/* The engines of check and run without --engine: what happened, what it means, what could have. */
+/* The engines of check and run without --engine: verdict, judgement, prediction. */
 #define TMS_DEFAULT_ENGINES "frontier," TMS_JUDGE ",sidetrack"
 
 /* What --potential adds to the engines. `atomizer` is not among them: `reduction` says the same

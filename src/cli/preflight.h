@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What can be said about a program before it runs: that there is none, that an option took its
+ * Checks of a program before it runs: that there is none, that an option took its
  * place, that it can't be watched, or that names and lines will be missing in the report.
  */
 #ifndef TMS_CLI_PREFLIGHT_H
@@ -19,7 +19,7 @@ bool tms_preflight_find(const char *program, const struct tms_watching *watching
                         const char *option, const char *file, char path[PATH_MAX]);
 
 /*
- * For a program that is to have the runtime in it. False after a sentence if nothing can come of
+ * For a program that is to have the runtime in it. False after a sentence if no result can come of
  * it; one that may start others is only remarked upon.
  */
 bool tms_preflight_watchable(const char *program, bool quiet);

@@ -14,10 +14,10 @@
 #include "cli/process_result.h"
 #include "cli/report_files.h"
 
-/* Zero at first, but for what the command sets. */
+/* Zero at first, except for the fields that the command sets. */
 struct tms_process_reports {
     const struct tms_watched *watched;    /* set by the command, … */
-    struct tms_report_settings settings;  /* … with what is the same for all processes, … */
+    struct tms_report_settings settings;  /* … the settings of all processes, … */
     struct tms_known known;               /* … */
     FILE *json;                           /* … NULL: none wanted, … */
     const struct tms_report_files *files; /* … and NULL: none wanted */
@@ -30,7 +30,7 @@ struct tms_process_reports {
     bool locks_only; /* the memory of one of them was not watched */
 };
 
-/* Marks what is known in a finished analysis, and writes its JSON object. TMS_OK or a code. */
+/* Marks the known findings of a finished analysis, and writes its JSON object. TMS_OK or a code. */
 int tms_process_report(const struct tms_process_reports *reports, struct tms_remains *remains,
                        struct tms_analysis *analysis);
 

@@ -26,7 +26,7 @@ static bool fail(const char *what)
     return false;
 }
 
-/* In a report that does not wait for the end, what is over is read as always. */
+/* In an interim report, processes that have ended are read as usual. */
 static bool open_spool(struct tms_remains *remains, const struct tms_watched *watched,
                        const char *path, char reason[TMS_SPOOL_REASON])
 {
@@ -99,7 +99,7 @@ void tms_remains_free(struct tms_remains *remains)
     free(remains);
 }
 
-/* A child has a clock of its own. */
+/* A child has its own clock. */
 double tms_remains_seconds(const struct tms_remains *remains, const struct tms_watched *watched)
 {
     const struct tms_spool_header *header = &remains->spool.header;

@@ -21,14 +21,14 @@ struct tms_remains {
 bool tms_remains_open(struct tms_remains *remains, const struct tms_watched *watched, size_t index);
 void tms_remains_close(struct tms_remains *remains);
 
-/* The same on its own memory; NULL after a sentence. To be freed with what it holds. */
+/* The same on its own memory; NULL after a sentence. To be freed with tms_remains_free. */
 struct tms_remains *tms_remains_new(const struct tms_watched *watched, size_t index);
 void tms_remains_free(struct tms_remains *remains);
 
 /* How long the process ran. A child that ended without a word ran until now at most. */
 double tms_remains_seconds(const struct tms_remains *remains, const struct tms_watched *watched);
 
-/* Says what the runtime wanted to be said. */
+/* Prints the messages of the runtime. */
 void tms_remains_warn(const struct tms_remains *remains);
 
 /* Says why something failed. */

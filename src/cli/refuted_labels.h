@@ -14,7 +14,7 @@
 
 struct tms_dropped {
     char *label;         /* "": blocks without one */
-    char *reason;        /* who cut it, on what: the end of a sentence */
+    char *reason;        /* which block cut it, on which object: the end of a sentence */
     char *location;      /* of the block; "": unknown */
     const char *trace;   /* where it was found */
     uint64_t event;      /* that showed it, in the trace */

@@ -31,7 +31,7 @@ static int program_status(const struct tms_hunt *hunt)
     return status;
 }
 
-/* As of a single run: a violation outweighs how the program ended, and that what is not known. */
+/* As for a single run: a violation takes precedence, then a failure, then an incomplete verdict. */
 static int exit_status(const struct tms_many_runs *many, const struct tms_hunting *hunting,
                        const struct tms_fail_on_answer *answer)
 {

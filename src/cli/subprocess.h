@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Other programs: lists of words for them, where they are found, and what they say. */
+/* Other programs: their arguments, their paths, and their output. */
 #ifndef TMS_CLI_SUBPROCESS_H
 #define TMS_CLI_SUBPROCESS_H
 

@@ -53,7 +53,7 @@ struct tms_suppressing {
         .help = "write a rule for --suppress for each finding, with a comment that describes it"   \
     }
 
-/* The rules that the user gave, and what is to be written. */
+/* The rules that the user gave, and those to be written. */
 struct tms_suppress {
     struct tms_context *context;   /* of its errors */
     struct tms_suppressions *list; /* for tms_settings; NULL: no rule was given */
@@ -70,7 +70,7 @@ void tms_suppress_close(struct tms_suppress *suppress);
 /* Takes in the findings of a finished analysis, for --write-suppressions. */
 void tms_suppress_take(struct tms_suppress *suppress, const struct tms_analysis *analysis);
 
-/* "error: deposit, account.balance, lost-update": how bad, the block, what it was cut on. */
+/* "error: deposit, account.balance, lost-update": level, block, object, pattern. */
 void tms_suppress_describe(FILE *out, const struct tms_context *names,
                            const struct tms_finding *finding);
 

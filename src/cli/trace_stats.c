@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counting what is in a trace; see trace_stats.h. */
+/* Counts the contents of a trace; see trace_stats.h. */
 #include "cli/trace_stats.h"
 
 #include <assert.h>

@@ -30,7 +30,7 @@
 
 /* ---- the directory ----------------------------------------------------------------------- */
 
-/* Is there room in memory for what is not a recording? Containers may have as little as 64 MB. */
+/* Is there enough /dev/shm for all but recordings? Containers may have as little as 64 MB. */
 static bool has_memory_files(void)
 {
     struct statvfs status;
@@ -309,7 +309,7 @@ static long process_of(const char *path)
     return strtol(slash != NULL ? slash + 1 : path, NULL, 10);
 }
 
-/* And what a process became by exec after what it was: N.spool, N.2.spool, … N.10.spool. */
+/* Programs of one process in the order of exec: N.spool, N.2.spool, … N.10.spool. */
 static int by_process(const void *a, const void *b)
 {
     const char *one = *(char *const *)a, *two = *(char *const *)b;
@@ -464,7 +464,7 @@ static void count_processes(struct tms_watched *watched)
                 (unsigned long long)(made - found), (unsigned long long)made);
         watched->unwatched = true;
     }
-    watched->unwatched = watched->unwatched || running; /* which is said when its turn comes */
+    watched->unwatched = watched->unwatched || running; /* reported in its turn */
 }
 
 /* ---- all of it ---------------------------------------------------------------------------- */

@@ -304,7 +304,7 @@ static bool load_runs(struct tms_hunt *hunt, const char *path, char reason[TMS_S
 
     if (in == NULL) {
         return fail(reason,
-                    "%.200s can't be read: %s; expected is the directory of a hunt, which has a "
+                    "%.200s can't be read: %s; expected the directory of a hunt, which has a "
                     "record of every run",
                     path, strerror(errno));
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names for people; see display_name.h. Everything works on copies of a limited size. */
+/* Display names; see display_name.h. Everything works on copies of a limited size. */
 #include "report/display_name.h"
 
 #include <string.h>

@@ -395,7 +395,7 @@ static void write_but(const struct tms_judged *judged)
     }
 }
 
-/* A label that a shell takes as it is, and a pattern as that name only. */
+/* A label that needs no quoting, neither for a shell nor as a pattern. */
 static bool is_plain_word(const char *label)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.";

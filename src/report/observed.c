@@ -61,7 +61,7 @@ static void write_cut(const struct tms_page *page, FILE *note, const struct tms_
     }
 }
 
-/* The id, and the word for what it is worth; returns the column. */
+/* The id and the evidence; returns the column. */
 static size_t write_name(const struct tms_page *page, const struct tms_finding *finding)
 {
     static const enum tms_ink inks[] = {[TMS_EVIDENCE_OBSERVED] = TMS_INK_BAD,

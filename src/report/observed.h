@@ -24,7 +24,8 @@ void tms_finding_sentence(const struct tms_page *page, FILE *out, const struct t
                           const struct tms_finding *finding);
 void tms_finding_why(const struct tms_page *page, FILE *out, const struct tms_finding *finding);
 
-/* The index-th step of its cycle in a sentence, with its letter; and what the steps come to. */
+/* The index-th step of its cycle in a sentence, with its letter; and the conclusion of all steps.
+ */
 void tms_finding_step(struct tms_page *page, const struct tms_finding *finding, size_t index);
 void tms_finding_conclusion(struct tms_page *page, const struct tms_finding *finding);
 

@@ -12,7 +12,7 @@ static bool to_stream(void *user, const char *text, size_t length)
     return fwrite(text, 1, length, user) == length;
 }
 
-/* A path that a shell takes back as it is. */
+/* A path, quoted for a shell. */
 static void write_word(FILE *out, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The report for people. If `judge` ran: its entries, what other engines found beside them, the
+ * The text report. If `judge` ran: its entries, further findings of other engines, the
  * verdict, and a line of counts. Otherwise the verdict, the findings (findings_list.h says which),
  * what was checked, and what to type next. Unless it is verbose, it has a limited number of lines:
  * the end, which is always written, is measured first, and the findings get the rest.

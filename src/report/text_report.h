@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the report for people share. */
+/* State shared by the parts of the text report. */
 #ifndef TMS_REPORT_TEXT_REPORT_H
 #define TMS_REPORT_TEXT_REPORT_H
 

@@ -12,7 +12,7 @@
 #include "saved/load_finding.h"
 
 #define MOST_TEXT "256 MiB"
-#define EXPECTED  "a result as tmesis check --json, run --json and hunt write it"
+#define EXPECTED  "a result of tmesis check --json, run --json or hunt"
 
 /* ---- one object --------------------------------------------------------------------------- */
 
@@ -192,7 +192,7 @@ static void load_object(struct tms_loading *loading, const json_t *object)
     const char *tool = json_string_value(json_object_get(object, "tool"));
 
     if (tool == NULL || strcmp(tool, "tmesis") != 0) {
-        tms_loading_fail(loading, "tool", "\"tmesis\": expected is " EXPECTED);
+        tms_loading_fail(loading, "tool", "\"tmesis\": expected " EXPECTED);
     } else if (tms_load_number(loading, object, "schema") != 1) {
         tms_loading_fail(loading, "schema", "1, the only one that this version can read");
     }
@@ -204,7 +204,7 @@ static void load_object(struct tms_loading *loading, const json_t *object)
         .merged = origin.merged,
     };
     if (results == NULL && tms_load_object(loading, object, "error") == NULL) {
-        tms_loading_fail(loading, "results", "a list: expected is " EXPECTED);
+        tms_loading_fail(loading, "results", "a list: expected " EXPECTED);
     }
     for (size_t i = 0; i < json_array_size(results) && !loading->failed; i++) {
         load_result(loading, json_array_get(results, i), &model);
@@ -231,7 +231,7 @@ static void bad_json(struct tms_loading *loading, const char *bytes, size_t at,
         line += bytes[i] == '\n';
     }
     snprintf(loading->reason, TMS_SAVED_REASON,
-             "%s: line %d is not JSON (%.80s); expected is " EXPECTED, loading->name, line,
+             "%s: line %d is not JSON (%.80s); expected " EXPECTED, loading->name, line,
              error->text);
     loading->failed = true;
 }
@@ -246,7 +246,7 @@ bool tms_saved_parse(struct tms_saved *saved, const char *name, const char *byte
     if (saved->context == NULL) {
         tms_loading_fail_memory(&loading);
     } else if (at == size) {
-        snprintf(reason, TMS_SAVED_REASON, "%s is empty; expected is " EXPECTED, name);
+        snprintf(reason, TMS_SAVED_REASON, "%s is empty; expected " EXPECTED, name);
         loading.failed = true;
     }
     for (; at < size && !loading.failed; at = skip_blanks(bytes, size, at)) {

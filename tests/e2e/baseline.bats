@@ -81,5 +81,5 @@ judged() {
     done
     tms run --baseline=cut.json /bin/true
     [ "$status" -eq 125 ]
-    [[ $stderr == 'tmesis: --baseline: cut.json: line 1 is not JSON ('*'; expected is a result as '* ]]
+    [[ $stderr == 'tmesis: --baseline: cut.json: line 1 is not JSON ('*'; expected a result of '* ]]
 }

@@ -81,7 +81,7 @@ ids() {
     head -c 700 r.json >cut.json
     tms explain cut.json AV-1
     [ "$status" -eq 2 ]
-    [[ $stderr == 'tmesis: cut.json: line 1 is not JSON ('*'; expected is a result as '* ]]
+    [[ $stderr == 'tmesis: cut.json: line 1 is not JSON ('*'; expected a result of '* ]]
     jq -c '.results[0].violations[0].evidence = "heard"' r.json >odd.json
     tms explain odd.json AV-1
     [ "$status" -eq 2 ]

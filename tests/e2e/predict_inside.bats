@@ -188,7 +188,7 @@ END
     of sidetrack '[t["on"] for t in r["violations"][0]["schedule"]] == ["account", "account", "book", "book"]'
     of sidetrack '[t["at"]["stack"][0]["function"] for t in r["violations"][0]["schedule"]] == ["total", "transfer", "transfer", "total"]'
     of judge '[(v["pattern"], v["level"], v["block"]["label"]) for v in r["violations"]] == [("inconsistent-reads", "error", "total")]'
-    [[ $flat == *'total() can be cut: it can read balance and written of'*'different states'* ]]
+    [[ $flat == *'total() can be cut: it can read balance and written from'*'different states'* ]]
     rm two.done
     tms run --predict=shared --json=out.json ./two
     output=$(<out.json)

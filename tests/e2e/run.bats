@@ -322,7 +322,7 @@ teardown() {
     [[ $stderr == *'--perturb takes a whole number, not "often"' ]]
     TMPDIR=$TMPDIR/nowhere tms run ./cut
     [ "$status" -eq 125 ]
-    [[ $stderr == *'TMPDIR names another'* ]]
+    [[ $stderr == *'set TMPDIR to another one'* ]]
 }
 
 @test "a seed is told, and taken" {

@@ -135,7 +135,7 @@ static void test_cycle(void **state)
 static void test_refused(void **state)
 {
     static const char *const cases[][2] = {
-        {"", "f is empty; expected is a result as tmesis"},
+        {"", "f is empty; expected a result of tmesis"},
         {" \n", "f is empty"},
         {"{", "f: line 1 is not JSON (string or '}' expected near end of file)"},
         {"\n\n{\"a\": 1, \"a\": 2}", "f: line 3 is not JSON (duplicate object key"},
