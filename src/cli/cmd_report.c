@@ -116,10 +116,11 @@ const struct tms_command tms_command_report = {
     .summary = "show a result again, or write it in another format",
     .group = TMS_GROUP_RESULT,
     .usage = "RESULT",
-    .about = "Prints RESULT to standard output, as text or in the format of another program. RESULT "
-             "is the directory of a hunt, or a file written by hunt --json, run --json or check "
-             "--json (\"-\" is standard input). Nothing is run or analysed again.\n\n"
-             "Exit status: 0, or 2 if RESULT can't be read or the report can't be written.",
+    .about =
+        "Prints RESULT to standard output, as text or in the format of another program. RESULT "
+        "is the directory of a hunt, or a file written by hunt --json, run --json or check "
+        "--json (\"-\" is standard input). Nothing is run or analysed again.\n\n"
+        "Exit status: 0, or 2 if RESULT can't be read or the report can't be written.",
     .options = options,
     .values_size = sizeof(struct values),
     .operands_least = 1,
