@@ -13,11 +13,11 @@
 #include "tmesis/tmesis.h"
 
 static const struct tms_command *const commands[] = {
-    &tms_command_cc,      &tms_command_cxx,        &tms_command_run,    &tms_command_hunt,
-    &tms_command_confirm, &tms_command_replay,     &tms_command_report, &tms_command_explain,
-    &tms_command_merge,   &tms_command_record,     &tms_command_check,  &tms_command_refine,
-    &tms_command_info,    &tms_command_convert,    &tms_command_gen,    &tms_command_engines,
-    &tms_command_doctor,  &tms_command_completion,
+    &tms_command_cc,      &tms_command_cxx,     &tms_command_run,     &tms_command_hunt,
+    &tms_command_confirm, &tms_command_replay,  &tms_command_report,  &tms_command_explain,
+    &tms_command_merge,   &tms_command_diff,    &tms_command_history, &tms_command_record,
+    &tms_command_check,   &tms_command_refine,  &tms_command_info,    &tms_command_convert,
+    &tms_command_gen,     &tms_command_engines, &tms_command_doctor,  &tms_command_completion,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

@@ -153,6 +153,8 @@ extern const struct tms_command tms_command_hunt;
 extern const struct tms_command tms_command_confirm;
 extern const struct tms_command tms_command_replay;
 extern const struct tms_command tms_command_merge;
+extern const struct tms_command tms_command_diff;
+extern const struct tms_command tms_command_history;
 extern const struct tms_command tms_command_report;
 extern const struct tms_command tms_command_check;
 extern const struct tms_command tms_command_explain;

@@ -114,10 +114,11 @@ allowed_for() {
     gen) echo 'gen/' ;;
     hunt) echo 'base/ hunt/ protocol/schedule.h' ;;
     saved) echo 'base/ saved/' ;;
+    store) echo 'base/ saved/ store/' ;;
     symbol) echo 'symbol/' ;;
     protocol) echo "protocol/" ;;
     spool) echo "spool/ symbol/ protocol/ runtime/core/rt.h" ;;
-    cli) echo "base/atomic_file.h cli/ gen/ hunt/ saved/ spool/ protocol/config.h protocol/schedule.h" ;;
+    cli) echo "base/atomic_file.h cli/ gen/ hunt/ saved/ store/ spool/ protocol/config.h protocol/schedule.h" ;;
     runtime) echo "base/ clock/ trace/op.h frontier/ judge/ predict/ spec/ protocol/ runtime/" ;;
     preload) echo "runtime/ $(cd preload && echo *.h)" ;;
     *) echo "src/$1 has no rule" >&2 ;;

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tmesis history: findings over time, in a database. */
+#include <limits.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/console.h"
+#include "cli/difference_list.h"
+#include "cli/options.h"
+#include "hunt/hunt_directory.h"
+#include "store/history_db.h"
+#include "store/result_import.h"
+
+#define LABEL_SIZE 256
+
+struct values {
+    struct tms_common common;
+    struct tms_row_filter filter;
+    const char *store, *label, *revision, *why, *who;
+    uint64_t keep;
+    bool remove;
+};
+
+#define AT(field) offsetof(struct values, field)
+
+static const struct tms_option options[] = {
+    {.name = "store",
+     .type = TMS_OPTION_TEXT,
+     .at = AT(store),
+     .initial = ".tmesis/history.db",
+     .environment = true,
+     .value = "FILE",
+     .help = "the database"},
+    {.name = "label",
+     .type = TMS_OPTION_TEXT,
+     .at = AT(label),
+     .environment = true,
+     .value = "TEXT",
+     .help = "import: what the results belong to, such as a night or a branch; without it the "
+             "revision, or the day (UTC) on which the program ran"},
+    {.name = "revision",
+     .type = TMS_OPTION_TEXT,
+     .at = AT(revision),
+     .environment = true,
+     .value = "TEXT",
+     .help = "import: the revision of the source that the program was built from"},
+    {.name = "why",
+     .type = TMS_OPTION_TEXT,
+     .at = AT(why),
+     .value = "TEXT",
+     .help = "suppress: the reason"},
+    {.name = "who",
+     .type = TMS_OPTION_TEXT,
+     .at = AT(who),
+     .value = "NAME",
+     .help = "suppress: who decided it; without it the name of the user"},
+    {.name = "remove",
+     .type = TMS_OPTION_FLAG,
+     .at = AT(remove),
+     .help = "suppress: the finding counts again"},
+    {.name = "keep",
+     .type = TMS_OPTION_COUNT,
+     .at = AT(keep),
+     .initial = "30",
+     .least = 1,
+     .value = "N",
+     .help = "prune: how many labels keep their results"},
+    TMS_DIFFERENCE_OPTIONS(AT(filter)),
+    {0}};
+
+/* ---- actions -------------------------------------------------------------------------------- */
+
+typedef int action_function(struct tms_history *history, const struct values *values,
+                            const struct tms_operands *operands);
+
+static int bad(const struct tms_history *history)
+{
+    return tms_bad("%s", history->reason);
+}
+
+static int import(struct tms_history *history, const struct values *values,
+                  const struct tms_operands *operands)
+{
+    size_t added = 0;
+
+    for (size_t i = 0; i < operands->count; i++) {
+        char path[PATH_MAX];
+        bool new = false;
+        tms_hunt_directory_json_path(operands->text[i], path);
+        if (!tms_result_import(history, path, values->label, values->revision, &new)) {
+            return bad(history);
+        }
+        added += new;
+    }
+    if (!values->common.quiet) {
+        printf("%zu of %zu result%s imported%s\n", added, operands->count,
+               operands->count == 1 ? "" : "s",
+               added < operands->count ? "; the others were there already" : "");
+    }
+    return TMS_EXIT_OK;
+}
+
+static bool is_shown(const struct values *values, const struct tms_finding_row *row)
+{
+    return (values->filter.notes || row->level != TMS_LEVEL_NOTE) &&
+           (values->filter.predicted || row->evidence == TMS_EVIDENCE_OBSERVED);
+}
+
+static void show_line(void *user, const struct tms_history_finding *finding)
+{
+    const struct tms_finding_row *row = finding->row;
+
+    if (!is_shown(user, row)) {
+        return;
+    }
+    printf("%-7s  %s  ", tms_level_text(row->level), row->id);
+    tms_finding_row_describe(stdout, row);
+    printf("  %s to %s, %llu result%s", finding->first_label, finding->last_label,
+           (unsigned long long)finding->results, finding->results == 1 ? "" : "s");
+    if (row->evidence != TMS_EVIDENCE_OBSERVED) {
+        printf(", %s", tms_evidence_text(row->evidence));
+    }
+    puts(finding->suppressed_why != NULL ? ", suppressed" : "");
+}
+
+static int list(struct tms_history *history, const struct values *values,
+                const struct tms_operands *operands)
+{
+    (void)operands;
+    return tms_history_findings(history, NULL, show_line, (void *)(uintptr_t)values) ? TMS_EXIT_OK
+                                                                                     : bad(history);
+}
+
+static void show_finding(void *user, const struct tms_history_finding *finding)
+{
+    bool *shown = user;
+
+    if (*shown) {
+        return; /* the same with weaker evidence */
+    }
+    *shown = true;
+    printf("%s  ", finding->row->id);
+    tms_finding_row_describe(stdout, finding->row);
+    printf("\n  %s, %s", tms_level_text(finding->row->level),
+           tms_evidence_text(finding->row->evidence));
+    if (finding->row->place[0] != '\0') {
+        fputs(", ", stdout);
+        tms_console_name(stdout, finding->row->place);
+    }
+    printf("\n  first seen %s (%s), last seen %s (%s), in %llu result%s\n", finding->first_seen,
+           finding->first_label, finding->last_seen, finding->last_label,
+           (unsigned long long)finding->results, finding->results == 1 ? "" : "s");
+    if (finding->suppressed_why != NULL) {
+        printf("  suppressed by %s at %s: ", finding->suppressed_by, finding->suppressed_at);
+        tms_console_name(stdout, finding->suppressed_why);
+        putchar('\n');
+    }
+}
+
+static void show_occurrence(void *user, const struct tms_history_occurrence *occurrence)
+{
+    (void)user;
+    printf("  %s  %-7s  %s", occurrence->label, tms_level_text(occurrence->level),
+           tms_evidence_text(occurrence->evidence));
+    if (occurrence->executions > 0) {
+        printf(", cut in %llu of %llu", (unsigned long long)occurrence->cut,
+               (unsigned long long)occurrence->executions);
+    }
+    if (occurrence->command != NULL) {
+        fputs("  ", stdout);
+        tms_console_name(stdout, occurrence->command);
+    }
+    if (occurrence->outcome != NULL) {
+        printf("  (%s)", occurrence->outcome);
+    }
+    putchar('\n');
+}
+
+static int show(struct tms_history *history, const struct values *values,
+                const struct tms_operands *operands)
+{
+    const char *id = operands->text[0];
+    bool shown = false;
+
+    (void)values;
+    if (!tms_history_findings(history, id, show_finding, &shown) ||
+        !tms_history_occurrences(history, id, show_occurrence, NULL)) {
+        return bad(history);
+    }
+    return shown ? TMS_EXIT_OK
+                 : tms_bad("the history has no finding %s; tmesis history list shows those it has",
+                           id);
+}
+
+static int diff(struct tms_history *history, const struct values *values,
+                const struct tms_operands *operands)
+{
+    struct tms_finding_rows before = {0}, after = {0};
+    char labels[2][LABEL_SIZE];
+    bool good = true;
+
+    for (unsigned i = 0; good && i < 2; i++) {
+        if (operands->count > i) {
+            snprintf(labels[i], LABEL_SIZE, "%s", operands->text[i]);
+        } else {
+            good = tms_history_label(history, 1 - i, labels[i], LABEL_SIZE);
+        }
+    }
+    if (good && labels[0][0] == '\0') {
+        return tms_bad("the history has one label at most; diff needs two to compare");
+    }
+    int status = TMS_EXIT_BAD;
+    if (good && tms_history_has_label(history, labels[0]) &&
+        tms_history_has_label(history, labels[1]) &&
+        tms_history_rows(history, labels[0], &before) &&
+        tms_history_rows(history, labels[1], &after)) {
+        if (!values->common.quiet) {
+            printf("%s → %s\n", labels[0], labels[1]);
+        }
+        status = tms_difference_list(&before, &after, &values->filter, &values->common);
+    } else {
+        bad(history);
+    }
+    tms_finding_rows_clear(&before);
+    tms_finding_rows_clear(&after);
+    return status;
+}
+
+static int prune(struct tms_history *history, const struct values *values,
+                 const struct tms_operands *operands)
+{
+    uint64_t removed;
+
+    (void)operands;
+    if (!tms_history_prune(history, values->keep, &removed)) {
+        return bad(history);
+    }
+    if (!values->common.quiet) {
+        printf("%llu result%s removed\n", (unsigned long long)removed, removed == 1 ? "" : "s");
+    }
+    return TMS_EXIT_OK;
+}
+
+static void write_rule(void *user, const struct tms_history_finding *finding)
+{
+    (void)user;
+    if (finding->suppressed_why != NULL && finding->row->evidence == TMS_EVIDENCE_OBSERVED) {
+        printf("id %s # %s, %s: ", finding->row->id, finding->suppressed_by,
+               finding->suppressed_at);
+        tms_console_name(stdout, finding->suppressed_why);
+        putchar('\n');
+    }
+}
+
+static int suppress(struct tms_history *history, const struct values *values,
+                    const struct tms_operands *operands)
+{
+    const struct passwd *user = getpwuid(geteuid());
+    const char *who = values->who != NULL ? values->who : user != NULL ? user->pw_name : "unknown";
+
+    if (operands->count == 0) {
+        return tms_history_findings(history, NULL, write_rule, NULL) ? TMS_EXIT_OK : bad(history);
+    }
+    if (values->remove == (values->why != NULL)) {
+        return tms_bad("suppress needs --why=TEXT, the reason, or --remove");
+    }
+    return tms_history_suppress(history, operands->text[0], who, values->why) ? TMS_EXIT_OK
+                                                                              : bad(history);
+}
+
+static const struct action {
+    const char *name;
+    size_t least, most; /* operands after the name; most 0: none, SIZE_MAX: any number */
+    const char *operands;
+    action_function *act;
+    bool creates;
+} actions[] = {
+    {"import", 1, SIZE_MAX, "RESULT…", import, true},
+    {"list", 0, 0, "nothing after it", list, false},
+    {"show", 1, 1, "the id of a finding", show, false},
+    {"diff", 0, 2, "at most two labels", diff, false},
+    {"prune", 0, 0, "nothing after it", prune, false},
+    {"suppress", 0, 1, "at most one id", suppress, false},
+};
+#define ACTIONS (sizeof(actions) / sizeof(actions[0]))
+
+static const char *action_name(size_t index)
+{
+    return index < ACTIONS ? actions[index].name : NULL;
+}
+
+static const struct action *find_action(const char *name)
+{
+    for (size_t i = 0; i < ACTIONS; i++) {
+        if (strcmp(actions[i].name, name) == 0) {
+            return &actions[i];
+        }
+    }
+    const char *near = tms_nearest(name, action_name);
+    tms_say("history has no action \"%s\"%s%s; there are import, list, show, diff, prune and "
+            "suppress",
+            name, near != NULL ? ", did you mean " : "", near != NULL ? near : "");
+    return NULL;
+}
+
+static int run(const void *all_values, const struct tms_operands *operands)
+{
+    const struct values *values = all_values;
+    const struct action *action = find_action(operands->text[0]);
+    const struct tms_operands rest = {operands->text + 1, operands->count - 1};
+    struct tms_history history;
+
+    if (action == NULL) {
+        return TMS_EXIT_BAD;
+    }
+    if (rest.count < action->least || rest.count > action->most) {
+        return tms_bad("history %s takes %s; see tmesis history --help", action->name,
+                       action->operands);
+    }
+    int status = tms_history_open(&history, values->store, action->creates)
+                     ? action->act(&history, values, &rest)
+                     : bad(&history);
+    tms_history_close(&history);
+    return status;
+}
+
+const struct tms_command tms_command_history = {
+    .name = "history",
+    .group = TMS_GROUP_RESULT,
+    .summary = "keep findings over time: what is new since yesterday",
+    .usage = "import RESULT… | list | show ID | diff [LABEL [LABEL]] | prune | suppress [ID]",
+    .about =
+        "Keeps the findings of results in a database, .tmesis/history.db or --store=FILE.\n\n"
+        "import takes in results: directories of hunts, and files that run, check, hunt or merge "
+        "wrote as JSON. The same result again changes nothing; several may be imported at the "
+        "same time.\n"
+        "list shows the findings, the one seen last first; show one of them with all its "
+        "occurrences.\n"
+        "diff compares two labels, or the last two: blocks that are new, worse, still there and "
+        "gone.\n"
+        "suppress makes a finding count no more; without an ID it writes the rules of all "
+        "suppressed findings, for --suppress=FILE of run and check.\n"
+        "prune removes old results. When a finding was first seen is kept.\n\n"
+        "Exit status: 1 if diff found a block that is new or worse, 0 otherwise, 2 after wrong "
+        "usage or if the database or a result can't be used.",
+    .options = options,
+    .values_size = sizeof(struct values),
+    .operands_least = 1,
+    .run = run,
+};

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The schema of the history, one step per version: a database of version n has had the first n
+ * steps. Steps are never changed once released; a new version appends one. Plain SQL that
+ * PostgreSQL takes as well: texts for times (ISO 8601, UTC), no SQLite-only types or functions.
+ */
+#ifndef TMS_STORE_HISTORY_SCHEMA_H
+#define TMS_STORE_HISTORY_SCHEMA_H
+
+static const char *const tms_history_steps[] = {
+    "CREATE TABLE results ("
+    " id INTEGER PRIMARY KEY,"
+    " digest TEXT NOT NULL UNIQUE,"
+    " label TEXT NOT NULL,"
+    " revision TEXT,"
+    " command TEXT,"
+    " host TEXT,"
+    " started TEXT,"
+    " imported TEXT NOT NULL,"
+    " seconds DOUBLE PRECISION NOT NULL,"
+    " seed BIGINT NOT NULL,"
+    " runs BIGINT NOT NULL,"
+    " outcome TEXT);"
+    "CREATE INDEX results_label ON results (label);"
+    "CREATE TABLE findings ("
+    " id TEXT PRIMARY KEY,"
+    " block TEXT NOT NULL,"
+    " first_seen TEXT NOT NULL,"
+    " first_label TEXT NOT NULL,"
+    " last_seen TEXT NOT NULL,"
+    " last_label TEXT NOT NULL);"
+    "CREATE TABLE occurrences ("
+    " result BIGINT NOT NULL REFERENCES results (id) ON DELETE CASCADE,"
+    " finding TEXT NOT NULL REFERENCES findings (id),"
+    " evidence BIGINT NOT NULL,"
+    " level BIGINT NOT NULL,"
+    " variable TEXT NOT NULL,"
+    " patterns TEXT NOT NULL,"
+    " place TEXT NOT NULL,"
+    " count BIGINT NOT NULL,"
+    " executions BIGINT NOT NULL,"
+    " cut BIGINT NOT NULL,"
+    " runs BIGINT NOT NULL,"
+    " suppressed BIGINT NOT NULL,"
+    " PRIMARY KEY (result, finding, evidence));"
+    "CREATE INDEX occurrences_finding ON occurrences (finding);"
+    "CREATE TABLE suppressions ("
+    " finding TEXT PRIMARY KEY REFERENCES findings (id),"
+    " who TEXT NOT NULL,"
+    " at TEXT NOT NULL,"
+    " why TEXT NOT NULL);",
+};
+
+#define TMS_HISTORY_VERSION (sizeof(tms_history_steps) / sizeof(tms_history_steps[0]))
+
+#endif

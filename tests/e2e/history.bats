@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2154 # bats and common.bash set the variables
+# diff and history: findings of several results, compared and kept.
+load common
+
+# results: bug.json has a finding, fine.json none.
+results() {
+    export TMESIS_STORE=history.db
+    "$tmesis" check -q --json=bug.json lost.std 2>/dev/null || [ $? -eq 1 ]
+    "$tmesis" check -q --json=fine.json fine.std 2>/dev/null
+}
+
+@test "diff says what is new, still there and gone" {
+    results
+    tms diff fine.json bug.json
+    [ "$status" -eq 1 ]
+    [[ $output == "+ new         error    AV-"*"  deposit(), balance"*"1 new · 0 worse · 0 still there · 0 gone" ]]
+    tms diff bug.json bug.json
+    [ "$status" -eq 0 ]
+    [[ $output == "= still there error"* ]]
+    tms diff bug.json fine.json
+    [ "$status" -eq 0 ]
+    [[ $output == "- gone        error"* ]]
+    tms diff -q bug.json fine.json
+    [ "$output" = "0 new · 0 worse · 0 still there · 1 gone" ]
+}
+
+@test "diff and history refuse what they can't use" {
+    results
+    tms diff bug.json
+    [ "$status" -eq 2 ]
+    tms diff none.json bug.json
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"none.json can't be read"* ]]
+    tms history list
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"tmesis history import makes it"* ]]
+    [ ! -e history.db ]
+    tms history lst
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"did you mean list"* ]]
+    head -c 300 bug.json >cut.json
+    tms history import cut.json
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"cut.json: line 1 is not JSON"* ]]
+    echo nonsense >nonsense.db
+    tms history list --store=nonsense.db
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"file is not a database"* ]]
+    [ "$(cat nonsense.db)" = nonsense ]
+    tms history import bug.json
+    tms history diff
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"needs two to compare"* ]]
+    tms history diff monday tuesday
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"no result with the label monday"* ]]
+    tms history suppress AV-000000 --why=because
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"no finding AV-000000"* ]]
+}
+
+@test "a database of a newer version is refused and left alone" {
+    results
+    tms history import bug.json
+    python3 -c 'import sqlite3; sqlite3.connect("history.db").execute("PRAGMA user_version = 99")'
+    cp history.db before.db
+    tms history list
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"schema version 99"*"use a newer tmesis"* ]]
+    cmp before.db history.db
+}
+
+@test "findings are listed, shown, suppressed and pruned" {
+    results
+    tms history import --label=monday fine.json
+    tms history import --label=tuesday bug.json
+    [ "$output" = "1 of 1 result imported" ]
+    tms history import --label=wednesday bug.json
+    [[ $output == "0 of 1 result imported"* ]]
+    tms history list
+    [[ $output == "error    AV-"*"  deposit(), balance  tuesday to tuesday, 1 result" ]]
+    id=$(awk '{print $2}' <<<"$output")
+    tms history show "$id"
+    [[ $output == *"first seen "*"(tuesday), last seen "*"in 1 result"*"tuesday  error    observed, cut in 1 of "* ]]
+    tms history diff
+    [ "$status" -eq 1 ]
+    tms history suppress "$id"
+    [ "$status" -eq 2 ]
+    tms history suppress "$id" --why='by design' --who=ada
+    [ "$status" -eq 0 ]
+    tms history diff
+    [ "$status" -eq 0 ]
+    tms history suppress
+    echo "$output" >known.rules
+    [[ $output == "id $id # ada, "*": by design" ]]
+    "$tmesis" check -q --suppress=known.rules lost.std
+    tms history suppress "$id" --remove
+    tms history diff
+    [ "$status" -eq 1 ]
+    tms history prune --keep=1
+    [ "$output" = "1 result removed" ]
+    tms history show "$id"
+    [ "$status" -eq 0 ]
+}
+
+@test "a week of nights with writers at the same time, one of them killed" {
+    results
+    for program in {1..30}; do
+        sed "s/\"command\":null/\"command\":\".\/test$program\"/" fine.json >"fine$program.json"
+    done
+    for day in {1..7}; do
+        mkdir "day$day"
+        for program in {1..30}; do
+            from=fine$program.json
+            ((day < 3 || day > 5 || program != 17)) || from=bug.json
+            { cat "$from" && printf '%*s\n' "$((30 * day + program))" ''; } >"day$day/$program.json"
+        done
+        if ((day == 4)); then
+            "$tmesis" history import -q --label=day4 day4/{1..30}.json &
+            sleep 0.02
+            kill -KILL $! 2>/dev/null || true
+            wait $! || true
+        fi
+        printf '%s\n' "day$day"/*.json | xargs -P4 -n5 "$tmesis" history import -q --label="day$day"
+        if ((day > 1)); then
+            tms history diff
+            echo "$day $status ${lines[-1]}" >>days
+        fi
+    done
+    cat days
+    diff days - <<'END'
+2 0 0 new · 0 worse · 0 still there · 0 gone
+3 1 1 new · 0 worse · 0 still there · 0 gone
+4 0 0 new · 0 worse · 1 still there · 0 gone
+5 0 0 new · 0 worse · 1 still there · 0 gone
+6 0 0 new · 0 worse · 0 still there · 1 gone
+7 0 0 new · 0 worse · 0 still there · 0 gone
+END
+    python3 -c 'import sqlite3
+db = sqlite3.connect("history.db")
+assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+assert db.execute("SELECT COUNT(*) FROM results").fetchone() == (210,)'
+    tms history diff day2 day5
+    [ "$status" -eq 1 ]
+}
