@@ -49,7 +49,7 @@ static void write_words(const char *(*word)(size_t index))
 
 /*
  * The first clause of what --help says. `special` are characters that get a backslash; the text
- * stands in single quotes, so a quote in it ends them, adds itself and begins them again.
+ * is in single quotes, so a quote in it ends them, adds itself and begins them again.
  */
 static void write_summary(const char *text, const char *special)
 {
@@ -363,7 +363,7 @@ static const struct tms_option options[] = {{0}};
 const struct tms_command tms_command_completion = {
     .name = "completion",
     .group = TMS_GROUP_OTHER,
-    .summary = "print what a shell needs to complete words",
+    .summary = "print a completion script for a shell",
     .usage = "SHELL",
     .about = "Prints a script that completes commands, options and their values in bash, zsh or "
              "fish. Installed, shells load it by themselves. For a build directory:\n\n"
