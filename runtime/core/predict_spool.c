@@ -256,7 +256,6 @@ static void write_request(const struct wanting *wanting, struct tms_spool_reques
     const struct tms_request *request = wanting->request;
     struct tms_spool_hold *hold = (void *)(record + 1);
 
-    assert(wanting->held_count > 0 || request->join);
     record->wants = whole_acquire(&request->at);
     record->join = request->join;
     record->wanted = request->wanted;
