@@ -5,7 +5,10 @@
  */
 #include <malloc.h>
 
+#include "runtime/core/heap_blocks.h"
+#include "runtime/core/sync_objects.h"
 #include "runtime/shadow/shadow.h"
+#include "runtime/shadow/variable_ids.h"
 
 void tms_rt_allocated(struct tms_rt_thread *t, uintptr_t address, size_t size, uintptr_t pc)
 {

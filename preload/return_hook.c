@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include "runtime/core/engine_online.h"
 #include "runtime/core/runtime_memory.h"
 #include "runtime/core/thread.h"
 

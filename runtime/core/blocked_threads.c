@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/thread_registry.h"
 
 #define GONE (-2)
 

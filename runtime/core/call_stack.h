@@ -13,6 +13,7 @@
 
 #include <assert.h>
 
+#include "runtime/core/functions.h"
 #include "runtime/core/thread.h"
 
 /* What is known of a function. */

@@ -3,6 +3,8 @@
 #include "runtime/core/coverage.h"
 
 #include "runtime/core/call_stack.h"
+#include "runtime/core/engine_online.h"
+#include "runtime/core/functions.h"
 
 /* The function that the thread is in: the innermost that is not plumbing; NULL: none is known. */
 static struct tms_rt_function *innermost(struct tms_rt_thread *t)

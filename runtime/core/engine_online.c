@@ -10,8 +10,12 @@
  * number, which is all that the engine asks of them, and events that may close a cycle are
  * numbered in the order in which they happened.
  */
+#include "runtime/core/engine_online.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/transaction_ring.h"
+#include "runtime/core/violations.h"
 #include "runtime/shadow/variable_ids.h"
+#include "runtime/spool/spool_writer.h"
 
 #include <assert.h>
 #include <string.h>

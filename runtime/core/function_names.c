@@ -12,10 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/core/function_names.h"
 #include "runtime/core/runtime_memory.h"
 #include "runtime/core/scheduler.h"
 #include "runtime/core/thread.h"
 #include "runtime/intercept/malloc_intercept.h"
+#include "runtime/spool/spool_writer.h"
 
 #define MODULES 512u
 #define SCRATCH (1u << 20)

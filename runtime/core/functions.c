@@ -14,8 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/core/function_names.h"
+#include "runtime/core/functions.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/sites.h"
 #include "runtime/core/thread.h"
+#include "runtime/spool/spool_writer.h"
 #include "spec/glob.h"
 
 #define FUNCTIONS (1u << 20)

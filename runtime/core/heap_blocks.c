@@ -6,8 +6,12 @@
  */
 #include <assert.h>
 
+#include "runtime/core/engine_online.h"
+#include "runtime/core/heap_blocks.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/sites.h"
 #include "runtime/shadow/variable_ids.h"
+#include "runtime/spool/spool_writer.h"
 
 #define LEAST     4096u
 #define ALIGNMENT 16u

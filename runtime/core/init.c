@@ -12,15 +12,24 @@
 
 #include "protocol/config.h"
 #include "runtime/core/coverage.h"
+#include "runtime/core/engine_online.h"
+#include "runtime/core/functions.h"
+#include "runtime/core/heap_blocks.h"
 #include "runtime/core/judge_online.h"
 #include "runtime/core/kernel_channels.h"
 #include "runtime/core/live_counts.h"
+#include "runtime/core/open_blocks.h"
 #include "runtime/core/predict_online.h"
 #include "runtime/core/runtime_memory.h"
 #include "runtime/core/scheduler.h"
+#include "runtime/core/sites.h"
+#include "runtime/core/sync_objects.h"
+#include "runtime/core/thread_registry.h"
+#include "runtime/core/violations.h"
 #include "runtime/core/window_learning.h"
 #include "runtime/shadow/races.h"
 #include "runtime/shadow/shadow.h"
+#include "runtime/spool/spool_writer.h"
 
 #define WARNINGS 64
 
@@ -251,7 +260,7 @@ static void settle_deep(void *argument)
     tms_rt_registry_count(header);
     tms_rt_cover_count((void *)((char *)header + TMS_SPOOL_LIVE));
     snprintf(header->how, sizeof(header->how), "%s", how);
-    header->ended = tms_rt_clock();
+    header->ended = tms_rt_monotonic_time();
     __atomic_store_n(&header->state, TMS_SPOOL_DONE, __ATOMIC_RELEASE);
 }
 

@@ -15,9 +15,16 @@
 #include <assert.h>
 #include <string.h>
 
+#include "runtime/core/engine_online.h"
+#include "runtime/core/functions.h"
+#include "runtime/core/judge_events.h"
 #include "runtime/core/judge_online.h"
 #include "runtime/core/kernel_channels.h"
+#include "runtime/core/open_blocks.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/sites.h"
+#include "runtime/core/thread_registry.h"
+#include "runtime/spool/spool_writer.h"
 
 static struct tms_memory memory = TMS_RT_MEMORY;
 

@@ -8,8 +8,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "runtime/core/engine_online.h"
+#include "runtime/core/heap_blocks.h"
 #include "runtime/core/judge_records.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/sites.h"
+#include "runtime/core/thread_registry.h"
 #include "runtime/shadow/variable_ids.h"
 
 #define VARIABLES_MOST (1u << 18)

@@ -5,7 +5,12 @@
 #include <assert.h>
 #include <string.h>
 
+#include "runtime/core/engine_online.h"
+#include "runtime/core/functions.h"
+#include "runtime/core/heap_blocks.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/violations.h"
+#include "runtime/spool/spool_writer.h"
 
 #define OBJECTS      (1u << 16)
 #define OBJECTS_MOST (OBJECTS / 2)

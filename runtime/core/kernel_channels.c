@@ -6,7 +6,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "runtime/core/engine_online.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/thread_registry.h"
+#include "runtime/spool/spool_writer.h"
 
 #define CHANNELS      4096u /* a power of two */
 #define CHANNELS_MOST (CHANNELS / 4 * 3)

@@ -7,6 +7,9 @@
 #include <signal.h>
 
 #include "runtime/core/coverage.h"
+#include "runtime/core/engine_online.h"
+#include "runtime/core/thread_registry.h"
+#include "runtime/spool/spool_writer.h"
 
 static uint32_t never;
 

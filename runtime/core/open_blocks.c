@@ -7,10 +7,19 @@
 #include <string.h>
 
 #include "runtime/core/call_stack.h"
+#include "runtime/core/engine_online.h"
+#include "runtime/core/functions.h"
+#include "runtime/core/judge_events.h"
 #include "runtime/core/judge_online.h"
+#include "runtime/core/open_blocks.h"
 #include "runtime/core/runtime_memory.h"
 #include "runtime/core/scheduler.h"
+#include "runtime/core/sites.h"
+#include "runtime/core/thread_registry.h"
+#include "runtime/core/transaction_ring.h"
 #include "runtime/shadow/shadow.h"
+#include "runtime/spool/spool_writer.h"
+#include "runtime/spool/sync_recorder.h"
 
 static struct tms_memory memory = TMS_RT_MEMORY;
 static struct {

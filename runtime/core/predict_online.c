@@ -9,8 +9,10 @@
 #include "predict/lock_requests.h"
 #include "predict/lock_windows_take.h"
 #include "protocol/config.h"
+#include "runtime/core/engine_online.h"
 #include "runtime/core/predict_spool.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/spool/spool_writer.h"
 
 /* What a thread has for it. */
 struct tms_rt_predicting {

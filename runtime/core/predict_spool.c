@@ -13,8 +13,12 @@
 #include <string.h>
 
 #include "base/hash_mix.h"
+#include "runtime/core/heap_blocks.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/sites.h"
+#include "runtime/core/sync_objects.h"
 #include "runtime/core/thread.h"
+#include "runtime/spool/spool_writer.h"
 
 #define PATTERNS      4096u /* twice as many as are listed */
 #define CACHED        256u

@@ -21,6 +21,8 @@
 
 #include "runtime/core/blocked_threads.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/sites.h"
+#include "runtime/spool/spool_writer.h"
 
 #define MICROSECOND UINT64_C(1000)
 #define MILLISECOND UINT64_C(1000000)
@@ -191,7 +193,7 @@ static struct hold *find_hold(const struct tms_rt_thread *t, uintptr_t object, u
         if (hold->thread != NULL && hold->thread != t && hold->object == object &&
             !atomic_load(&hold->dropped) &&
             (bytes == 0 ? hold->bytes == 0 : (hold->bytes & bytes) != 0) &&
-            tms_rt_clock() < hold->until) {
+            tms_rt_monotonic_time() < hold->until) {
             return hold;
         }
     }
@@ -226,7 +228,7 @@ static struct hold *find_window_hold(const struct tms_rt_thread *t, uint32_t win
     for (uint32_t i = 0; i < HOLDS; i++) {
         struct hold *hold = &directed.holds[i];
         if (hold->thread != NULL && hold->thread != t && hold->window == window &&
-            !atomic_load(&hold->dropped) && tms_rt_clock() < hold->until) {
+            !atomic_load(&hold->dropped) && tms_rt_monotonic_time() < hold->until) {
             return hold;
         }
     }
@@ -264,7 +266,7 @@ static struct hold *take_hold(const struct tms_rt_thread *t, const struct tms_rt
     if (other == NULL || changes_places(other)) {
         for (uint32_t i = 0; i < HOLDS && taken == NULL; i++) {
             struct hold *hold = &directed.holds[i];
-            taken = hold->thread == NULL || tms_rt_clock() >= hold->until ? hold : NULL;
+            taken = hold->thread == NULL || tms_rt_monotonic_time() >= hold->until ? hold : NULL;
         }
     }
     if (taken != NULL) {
@@ -292,14 +294,14 @@ static void give_hold(struct hold *hold)
 /* Waits until `done` says so; false: in vain. */
 static bool wait_until(struct tms_rt_thread *t, bool (*done)(const void *what), const void *what)
 {
-    uint64_t end = tms_rt_clock() + tms_rt_schedule.bound * MILLISECOND;
+    uint64_t end = tms_rt_monotonic_time() + tms_rt_schedule.bound * MILLISECOND;
     unsigned stuck = 0;
 
     assert(t == tms_rt_self && tms_rt_mutex_is_not_mine(&directed.lock));
     assert(!atomic_load(&t->steered));
     atomic_store(&t->steered, true);
     bool came = done(what);
-    for (unsigned polls = 1; !came && stuck < 2 && tms_rt_clock() < end; polls++) {
+    for (unsigned polls = 1; !came && stuck < 2 && tms_rt_monotonic_time() < end; polls++) {
         tms_rt_rest(t, POLL);
         came = done(what);
         if (!came && polls % LOOK_EVERY == 0) {
@@ -316,12 +318,12 @@ static bool wait_until(struct tms_rt_thread *t, bool (*done)(const void *what), 
  */
 static void let_settle(struct tms_rt_thread *t, const struct tms_rt_thread *other, uint32_t points)
 {
-    uint64_t end = tms_rt_clock() + SETTLES;
+    uint64_t end = tms_rt_monotonic_time() + SETTLES;
 
     do {
         tms_rt_rest(t, POLL);
     } while (__atomic_load_n(&other->points_passed, __ATOMIC_RELAXED) == points &&
-             tms_rt_clock() < end);
+             tms_rt_monotonic_time() < end);
 }
 
 static bool is_done(const void *what)
@@ -370,14 +372,14 @@ static bool is_given_up(const struct window *window)
 static void count_vain(struct window *window, uint64_t since)
 {
     atomic_fetch_add(&window->unmet, 1);
-    atomic_fetch_add(&directed.cost, tms_rt_clock() - since);
+    atomic_fetch_add(&directed.cost, tms_rt_monotonic_time() - since);
 }
 
 /* True if the thread was held. */
 static bool hold_there(struct tms_rt_thread *t, const struct tms_rt_opened *opened,
                        const struct tms_rt_point *point, struct window *window)
 {
-    uint64_t now = tms_rt_clock();
+    uint64_t now = tms_rt_monotonic_time();
     bool any = opened->writes && (!is_access(point) || point->writes);
     struct hold *hold =
         is_given_up(window)
@@ -414,7 +416,7 @@ static bool is_holding(const void *what)
 /* True if the thread had to wait for another one to be inside the window. */
 static bool wait_for_window(struct tms_rt_thread *t, struct window *window)
 {
-    uint64_t now = tms_rt_clock();
+    uint64_t now = tms_rt_monotonic_time();
 
     if (is_holding(window) || is_given_up(window)) {
         return false;

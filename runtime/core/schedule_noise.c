@@ -11,7 +11,9 @@
  */
 #include <assert.h>
 
+#include "runtime/core/judge_events.h"
 #include "runtime/core/scheduler.h"
+#include "runtime/spool/spool_writer.h"
 
 #define MILLISECOND UINT64_C(1000000)
 #define EARLY       32u /* points of a thread */
@@ -67,7 +69,7 @@ static const struct density *density_at(struct tms_rt_thread *t, const struct tm
 /* Time that is left for delays depends on how long the program has run. */
 static bool may_sleep(uint64_t nanoseconds)
 {
-    uint64_t now = tms_rt_clock(), none = 0;
+    uint64_t now = tms_rt_monotonic_time(), none = 0;
 
     atomic_compare_exchange_strong(&began, &none, now);
     assert(now >= atomic_load(&began)); /* the clock is monotonic */

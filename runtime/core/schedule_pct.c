@@ -23,6 +23,7 @@
 #include "runtime/core/blocked_threads.h"
 #include "runtime/core/runtime_memory.h"
 #include "runtime/core/scheduler.h"
+#include "runtime/spool/spool_writer.h"
 
 #define MILLISECOND  UINT64_C(1000000)
 #define THREADS_MOST 1024u
@@ -126,7 +127,7 @@ static void hand_over(void)
     }
     assert(next == NULL || (next->turn.state == RUNS && takes_part(next)));
     struct tms_rt_thread *before = atomic_exchange(&pct.current, next);
-    atomic_store(&pct.moved, tms_rt_clock());
+    atomic_store(&pct.moved, tms_rt_monotonic_time());
     if (next != NULL && next != before) {
         next->turn.same = 0;
         wake(next);
@@ -194,7 +195,7 @@ static void holds(struct tms_rt_thread *t, const void *object, bool shared, bool
 /* Is the running thread away, as far as can be seen from outside? */
 static bool is_astray(struct tms_rt_thread *current, uint64_t moved, unsigned *seen)
 {
-    if (tms_rt_clock() - moved > LONG_TIME) {
+    if (tms_rt_monotonic_time() - moved > LONG_TIME) {
         return true;
     }
     /* One that has its turn and has not noticed yet is not away. */
@@ -209,7 +210,7 @@ static void watch(unsigned *seen)
     struct tms_rt_thread *current = atomic_load(&pct.current);
     uint64_t moved = atomic_load(&pct.moved);
 
-    if (current == NULL || tms_rt_clock() - moved < LOOK_EVERY) {
+    if (current == NULL || tms_rt_monotonic_time() - moved < LOOK_EVERY) {
         *seen = 0;
         return;
     }

@@ -9,9 +9,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/core/engine_online.h"
+#include "runtime/core/function_names.h"
+#include "runtime/core/judge_events.h"
 #include "runtime/core/runtime_memory.h"
 #include "runtime/core/window_learning.h"
 #include "runtime/shadow/shared_use.h"
+#include "runtime/spool/spool_writer.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -7,8 +7,11 @@
  * A frame caches its own site at first use; each thread caches the sites it used last; misses go to
  * one global table.
  */
+#include "runtime/core/sites.h"
 #include "runtime/core/call_stack.h"
+#include "runtime/core/functions.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/spool/spool_writer.h"
 
 #include <assert.h>
 #include <string.h>

@@ -4,12 +4,20 @@
  * and the effect of each operation. Semaphores and once controls are variables: their operations
  * are accesses to their memory.
  */
+#include "runtime/core/sync_objects.h"
+#include "runtime/core/engine_online.h"
+#include "runtime/core/heap_blocks.h"
 #include "runtime/core/judge_online.h"
+#include "runtime/core/open_blocks.h"
 #include "runtime/core/predict_online.h"
 #include "runtime/core/runtime_memory.h"
 #include "runtime/core/scheduler.h"
+#include "runtime/core/sites.h"
+#include "runtime/core/violations.h"
 #include "runtime/core/window_learning.h"
 #include "runtime/shadow/shadow.h"
+#include "runtime/shadow/variable_ids.h"
+#include "runtime/spool/spool_writer.h"
 
 #include <assert.h>
 #include <string.h>

@@ -5,8 +5,11 @@
 #include <assert.h>
 #include <string.h>
 
+#include "runtime/core/engine_online.h"
 #include "runtime/core/kernel_channels.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/shadow/atomic_locks.h"
+#include "runtime/shadow/variable_ids.h"
 
 /* The times by slot, of the threads that there were when it was made. */
 struct tms_rt_snapshot {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What must hold of a thread's descriptor; see thread_invariants.h. */
 #include "runtime/core/thread_invariants.h"
+#include "runtime/core/engine_online.h"
 
 #include <assert.h>
 

@@ -9,13 +9,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/core/engine_online.h"
+#include "runtime/core/functions.h"
 #include "runtime/core/judge_online.h"
 #include "runtime/core/live_counts.h"
+#include "runtime/core/open_blocks.h"
 #include "runtime/core/predict_online.h"
 #include "runtime/core/runtime_memory.h"
 #include "runtime/core/scheduler.h"
+#include "runtime/core/sites.h"
+#include "runtime/core/sync_objects.h"
 #include "runtime/core/thread_invariants.h"
+#include "runtime/core/thread_registry.h"
 #include "runtime/shadow/shadow.h"
+#include "runtime/shadow/shadow_clear.h"
+#include "runtime/spool/spool_writer.h"
 
 #define FRAMES       4096u /* deeper ones are not distinguished */
 #define FORGET_EVERY 4096u

@@ -7,8 +7,10 @@
  */
 #include <assert.h>
 
+#include "runtime/core/engine_online.h"
 #include "runtime/core/runtime_memory.h"
 #include "runtime/core/thread.h"
+#include "runtime/core/transaction_ring.h"
 
 #define RING 65536u /* transactions; mapped as they are used */
 

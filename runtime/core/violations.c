@@ -7,8 +7,14 @@
 #include <assert.h>
 #include <string.h>
 
+#include "runtime/core/engine_online.h"
+#include "runtime/core/heap_blocks.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/sites.h"
+#include "runtime/core/sync_objects.h"
+#include "runtime/core/violations.h"
 #include "runtime/shadow/variable_ids.h"
+#include "runtime/spool/spool_writer.h"
 
 #define PATTERNS 4096u /* further ones are counted, not listed */
 

@@ -5,9 +5,13 @@
 #include <assert.h>
 #include <string.h>
 
+#include "runtime/core/heap_blocks.h"
 #include "runtime/core/judge_records.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/sites.h"
+#include "runtime/core/violations.h"
 #include "runtime/shadow/shared_use.h"
+#include "runtime/spool/spool_writer.h"
 
 #define ROWS         4096u /* a power of two */
 #define ROWS_MOST    (ROWS / 2)

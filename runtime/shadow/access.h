@@ -8,7 +8,9 @@
 
 #include <assert.h>
 
+#include "runtime/core/engine_online.h"
 #include "runtime/core/judge_online.h"
+#include "runtime/core/open_blocks.h"
 #include "runtime/shadow/cells.h"
 #include "runtime/shadow/variable_ids.h"
 

@@ -3,7 +3,10 @@
  * Atomic accesses and fences: beside what every access does, they pass clocks on, by the rules of
  * C11 for releases, acquires and release sequences.
  */
+#include "runtime/core/open_blocks.h"
+#include "runtime/core/sites.h"
 #include "runtime/shadow/access.h"
+#include "runtime/spool/spool_writer.h"
 
 bool tms_rt_is_repeated_load(const struct tms_rt_thread *t, uintptr_t address, size_t size,
                              bool synced)

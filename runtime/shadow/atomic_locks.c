@@ -2,6 +2,8 @@
 /* Locks for atomic operations, by address: while one is carried out no other is on these bytes. */
 #include <assert.h>
 
+#include "runtime/core/engine_online.h"
+#include "runtime/shadow/atomic_locks.h"
 #include "runtime/shadow/cells.h"
 
 static _Atomic uint32_t stripes[TMS_RT_STRIPES];

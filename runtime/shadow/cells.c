@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "runtime/core/engine_online.h"
 #include "runtime/core/runtime_memory.h"
 
 struct node {

@@ -12,6 +12,7 @@
 
 #include <assert.h>
 
+#include "runtime/core/engine_online.h"
 #include "runtime/shadow/shadow.h"
 
 #define NODES      (1u << 26)

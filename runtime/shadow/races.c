@@ -5,8 +5,13 @@
 #include <assert.h>
 #include <string.h>
 
+#include "runtime/core/engine_online.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/sites.h"
 #include "runtime/core/thread.h"
+#include "runtime/core/transaction_ring.h"
+#include "runtime/core/violations.h"
+#include "runtime/spool/spool_writer.h"
 
 #define PAIRS      4096u /* that are distinguished; a power of two */
 #define PAIRS_MOST (PAIRS / 2)

@@ -152,4 +152,7 @@ tms_rt_hook(const volatile void *at, size_t size, enum tms_rt_access access, uin
 bool tms_rt_is_repeated_load(const struct tms_rt_thread *thread, uintptr_t address, size_t size,
                              bool synced);
 
+/* All that was known is forgotten, in the child of a fork. */
+void tms_rt_shadow_restart(void);
+
 #endif

@@ -3,10 +3,14 @@
 #include <assert.h>
 #include <sys/mman.h>
 
+#include "runtime/core/engine_online.h"
 #include "runtime/core/judge_online.h"
+#include "runtime/core/sync_objects.h"
 #include "runtime/core/thread_clocks.h"
 #include "runtime/shadow/cells.h"
+#include "runtime/shadow/shadow_clear.h"
 #include "runtime/shadow/variable_ids.h"
+#include "runtime/spool/spool_writer.h"
 
 #define DROP_BYTES     65536u /* from here on shadow is given back to the system, not cleared */
 #define SHADOWED_BYTES (UINT64_C(4096) >> SHADOW_SHIFT) /* of the program, by a page of shadow */

@@ -3,7 +3,9 @@
 #include <assert.h>
 #include <sys/mman.h>
 
+#include "runtime/shadow/atomic_locks.h"
 #include "runtime/shadow/cells.h"
+#include "runtime/shadow/shadow.h"
 #include "runtime/shadow/variable_ids.h"
 
 /*

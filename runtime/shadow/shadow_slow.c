@@ -16,10 +16,14 @@
 #include <assert.h>
 
 #include "runtime/core/coverage.h"
+#include "runtime/core/engine_online.h"
 #include "runtime/core/judge_online.h"
+#include "runtime/core/open_blocks.h"
+#include "runtime/core/sites.h"
 #include "runtime/shadow/claim_bytes.h"
 #include "runtime/shadow/race_edges.h"
 #include "runtime/shadow/shared_use.h"
+#include "runtime/spool/access_coalesce.h"
 
 /* ---- one cell ----------------------------------------------------------------------------- */
 

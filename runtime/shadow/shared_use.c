@@ -6,6 +6,8 @@
 
 #include "runtime/core/runtime_memory.h"
 #include "runtime/core/scheduler.h"
+#include "runtime/core/sites.h"
+#include "runtime/core/thread_registry.h"
 #include "runtime/core/window_learning.h"
 
 static _Atomic uint8_t *sharing; /* by id of 8 bytes: enum tms_rt_sharing */

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "runtime/core/engine_online.h"
 #include "runtime/core/runtime_memory.h"
 
 struct tms_rt_pages tms_rt_pages;

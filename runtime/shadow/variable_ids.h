@@ -46,4 +46,9 @@ uint64_t tms_rt_variable_cleared_at(uint32_t id);
 /* Something in these bytes is new memory. */
 void tms_rt_note_cleared(uintptr_t address, uintptr_t end);
 
+/* The page holds a synchronisation object. */
+void tms_rt_page_has_object(uintptr_t address);
+/* Asked about whole pages, so the answer is "maybe". */
+bool tms_rt_may_hold_objects(uintptr_t address, uintptr_t end);
+
 #endif

@@ -11,7 +11,9 @@
  * Then the two may as well have happened at once, when the first did: see
  * docs/internals/runtime-process.md.
  */
+#include "runtime/spool/access_coalesce.h"
 #include "runtime/core/thread.h"
+#include "runtime/spool/spool_writer.h"
 
 static struct tms_rt_run *run_of(struct tms_rt_thread *t, uint32_t site)
 {

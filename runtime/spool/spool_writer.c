@@ -18,8 +18,11 @@
 #include <unistd.h>
 
 #include "runtime/core/live_counts.h"
+#include "runtime/core/open_blocks.h"
 #include "runtime/core/runtime_memory.h"
 #include "runtime/core/thread.h"
+#include "runtime/spool/spool_writer.h"
+#include "runtime/spool/sync_recorder.h"
 
 #define FILE_MOST   (UINT64_C(1) << 38)
 #define FILE_LEAST  (TMS_SPOOL_HEADER + AHEAD_LEAST)
@@ -67,7 +70,7 @@ static const char *find_mark(const char *pattern)
     return mark;
 }
 
-uint64_t tms_rt_clock(void)
+uint64_t tms_rt_monotonic_time(void)
 {
     struct timespec time;
 
@@ -177,7 +180,7 @@ static void fill_header(struct tms_spool_header *header, uint32_t image, int32_t
     header->pid = getpid();
     header->parent = parent != 0 ? parent : getppid();
     header->forked = parent != 0;
-    header->started = tms_rt_clock();
+    header->started = tms_rt_monotonic_time();
     header->image = image;
     header->end = TMS_SPOOL_HEADER;
     ssize_t length = readlink("/proc/self/exe", header->program, sizeof(header->program) - 1);

@@ -8,7 +8,10 @@
  * What waits when the process is killed is lost: an acquire, or one with its release, which leaves
  * a trace that is well-formed.
  */
+#include "runtime/spool/sync_recorder.h"
+#include "runtime/core/open_blocks.h"
 #include "runtime/core/thread.h"
+#include "runtime/spool/spool_writer.h"
 
 static bool takes(const struct tms_spool_event *event)
 {

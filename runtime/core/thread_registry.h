@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thread registry (thread_registry.c); rt.h has the life cycle of a thread. */
+#ifndef TMS_RUNTIME_THREAD_REGISTRY_H
+#define TMS_RUNTIME_THREAD_REGISTRY_H
+
+#include "runtime/core/thread.h"
+
+struct tms_rt_thread *tms_rt_registry_start(void);
+void tms_rt_registry_restart(struct tms_rt_thread *only);
+/* Adds up what the threads have counted so far. */
+void tms_rt_registry_count(struct tms_spool_header *header);
+/* Calls a function for every thread that lives. */
+void tms_rt_registry_each(void (*function)(struct tms_rt_thread *thread));
+/* Has there been no thread but the first? */
+bool tms_rt_is_alone(void);
+/* There is at least one block, however the process ends. */
+void tms_rt_block_seen(void);
+
+#endif
