@@ -13,6 +13,12 @@ static const struct {
 } formats[] = {
     {{"sarif", "application/sarif+json", "SARIF 2.1.0, for code scanning and editors"},
      tms_export_sarif},
+    {{"junit", "application/xml", "JUnit XML, for test reports in CI"}, tms_export_junit},
+    {{"github", "text/plain", "annotations that a GitHub workflow step prints"},
+     tms_export_annotations},
+    {{"markdown", "text/markdown", "Markdown, for a comment on a pull request"},
+     tms_export_markdown},
+    {{"csv", "text/csv", "CSV, a row for each finding"}, tms_export_csv},
 };
 
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))

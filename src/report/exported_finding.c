@@ -382,3 +382,24 @@ const char *tms_exported_path(const struct tms_page *page, const char *path, siz
     *length -= skipped;
     return path + skipped;
 }
+
+void tms_exported_file(const struct tms_exported *exported, const struct tms_place *place,
+                       FILE *out)
+{
+    size_t length = place->file.length;
+
+    if (is_known(place)) {
+        const char *path = tms_exported_path(exported->page, place->file.at, &length);
+        fwrite(path, 1, length, out);
+    }
+}
+
+void tms_exported_place(const struct tms_exported *exported, const struct tms_place *place,
+                        const char *before, FILE *out)
+{
+    if (is_known(place)) {
+        fputs(before, out);
+        tms_exported_file(exported, place, out);
+        fprintf(out, ":%u", place->line);
+    }
+}

@@ -61,6 +61,13 @@ void tms_exported_json(const struct tms_exported *exported, FILE *out, const cha
 void tms_exported_operation(const struct tms_exported *exported,
                             const struct tms_exported_step *step, FILE *out);
 
+/* The file of a place, as tms_exported_path has it, and the same with its line: "bank.c:12", after
+ * `before`. Nothing if it is not known. */
+void tms_exported_file(const struct tms_exported *exported, const struct tms_place *place,
+                       FILE *out);
+void tms_exported_place(const struct tms_exported *exported, const struct tms_place *place,
+                        const char *before, FILE *out);
+
 /* The block: its function, "deposit"; "" if it has no name. */
 const char *tms_exported_block(const struct tms_exported *exported);
 
