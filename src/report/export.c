@@ -19,6 +19,8 @@ static const struct {
     {{"markdown", "text/markdown", "Markdown, for a comment on a pull request"},
      tms_export_markdown},
     {{"csv", "text/csv", "CSV, a row for each finding"}, tms_export_csv},
+    {{"html", "text/html", "one HTML page, with interleavings and source excerpts"},
+     tms_export_html},
 };
 
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))

@@ -57,5 +57,6 @@ int tms_export_junit(const struct tms_export_job *job);
 int tms_export_annotations(const struct tms_export_job *job);
 int tms_export_markdown(const struct tms_export_job *job);
 int tms_export_csv(const struct tms_export_job *job);
+int tms_export_html(const struct tms_export_job *job);
 
 #endif

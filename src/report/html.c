@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One HTML page without anything from elsewhere: the findings as JSON, and html_page.js, which
+ * shows them. A finding is laid out when it is opened, so that thousands of them open at once.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/exported_finding.h"
+#include "report/html_page.inc"
+#include "report/html_sources.h"
+#include "report/json_write.h"
+#include "report/sink_stream.h"
+#include "report/xml_text.h"
+
+/* ---- findings as JSON ----------------------------------------------------------------------- */
+
+static void put_words(FILE *out, const struct tms_exported *exported, const char *key,
+                      void (*write)(const struct tms_exported *exported, FILE *out))
+{
+    write(exported, tms_page_note(exported->page));
+    tms_exported_json(exported, out, ", ", key);
+}
+
+static void put_place(FILE *out, const struct tms_exported *exported, const struct tms_place *place,
+                      const char *before)
+{
+    tms_exported_file(exported, place, tms_page_note(exported->page));
+    tms_exported_json(exported, out, before, "file");
+    fprintf(out, ", \"line\": %u", place->line);
+}
+
+static void put_part(FILE *out, const char *key, const struct tms_stack_text *text)
+{
+    fprintf(out, ", \"%s\": ", key);
+    tms_json_string(text->at, text->length, tms_json_to_stream, out);
+}
+
+static void put_stack(FILE *out, const struct tms_exported *exported, uint32_t stack)
+{
+    const char *at = tms_name(exported->page->names, TMS_CLASS_STACK, stack, NULL);
+    struct tms_stack_frame frame;
+
+    fputs(", \"stack\": [", out);
+    for (size_t i = 0; stack != 0 && tms_stack_next(&at, &frame); i++) {
+        struct tms_place place = {.file = frame.file};
+        place.line = frame.line.length > 0 ? (unsigned)strtoul(frame.line.at, NULL, 10) : 0;
+        put_place(out, exported, &place, i > 0 ? ", {" : "{");
+        put_part(out, "function", &frame.function);
+        fputc('}', out);
+    }
+    fputc(']', out);
+}
+
+static void put_step(FILE *out, const struct tms_exported *exported,
+                     const struct tms_exported_step *step)
+{
+    const char *thread = tms_exported_thread(exported, step->turn.thread);
+
+    tms_json_text(out, "{", "thread", thread);
+    tms_json_number(out, ", ", "event", step->turn.event);
+    tms_exported_operation(exported, step, tms_page_note(exported->page));
+    tms_exported_json(exported, out, ", ", "operation");
+    put_place(out, exported, &step->place, ", ");
+    put_part(out, "source", &step->place.source);
+    fprintf(out, ", \"own\": %s", tms_json_bool(step->own));
+    if (step->joined != TMS_NO_JOIN) {
+        tms_json_number(out, ", ", "joined", step->joined);
+    }
+    put_stack(out, exported, step->turn.stack);
+    fputc('}', out);
+}
+
+static void put_finding(FILE *out, const struct tms_exported *exported)
+{
+    const struct tms_export_entry *entry = exported->entry;
+
+    tms_json_text(out, "{", "id", entry->finding->id);
+    tms_json_text(out, ", ", "level", tms_level_text(entry->level));
+    tms_json_text(out, ", ", "evidence", tms_evidence_text(entry->finding->evidence));
+    tms_json_text(out, ", ", "rule", exported->rule->id);
+    tms_json_text(out, ", ", "engine", entry->result->engine->name);
+    tms_json_text(out, ", ", "path", entry->part->settings->path);
+    tms_json_text(out, ", ", "block", tms_exported_block(exported));
+    put_words(out, exported, "headline", tms_exported_headline);
+    put_words(out, exported, "why", tms_exported_why);
+    put_words(out, exported, "but", tms_exported_but);
+    put_words(out, exported, "fix", tms_exported_fix);
+    put_words(out, exported, "counted", tms_exported_counted);
+    put_place(out, exported, &exported->first, ", ");
+    fprintf(out, ", \"end\": %u, \"known\": %s, \"suppressed\": %s, \"steps\": [",
+            exported->last.line, tms_json_bool(entry->finding->known),
+            tms_json_bool(entry->finding->suppressed));
+    for (size_t i = 0; i < exported->step_count; i++) {
+        fputs(i > 0 ? ", " : "", out);
+        put_step(out, exported, &exported->steps[i]);
+    }
+    fputs("]}", out);
+}
+
+/* The lines of the block that are shown, from the first to the second step. */
+static int want_source(struct tms_source_ranges *ranges, const struct tms_exported *exported)
+{
+    const struct tms_place *first = &exported->first;
+    size_t length = first->file.length;
+
+    if (length == 0 || first->line == 0 || first->bare) {
+        return TMS_OK;
+    }
+    const char *path = tms_exported_path(exported->page, first->file.at, &length);
+    return tms_source_want(ranges, path, length, first->line, exported->last.line);
+}
+
+static int put_findings(FILE *out, const struct tms_export_job *job,
+                        struct tms_source_ranges *ranges)
+{
+    struct tms_exported exported;
+    int code = TMS_OK;
+
+    for (size_t i = 0; i < job->count && code == TMS_OK; i++) {
+        fputs(i > 0 ? ",\n" : "\n", out);
+        code = tms_exported_make(&exported, &job->entries[i]);
+        if (code == TMS_OK) {
+            put_finding(out, &exported);
+            code = want_source(ranges, &exported);
+        }
+        tms_exported_free(&exported);
+    }
+    return code;
+}
+
+static int put_data(FILE *out, const struct tms_export_job *job)
+{
+    struct tms_source_ranges ranges = {0};
+
+    tms_json_text(out, "{", "version", tms_version());
+    fputs(", \"parts\": [", out);
+    for (size_t i = 0; i < job->part_count; i++) {
+        const char *loss = tms_analysis_loss(job->parts[i].analysis);
+        tms_json_text(out, i > 0 ? ", {" : "{", "path", job->parts[i].settings->path);
+        tms_json_text(out, ", ", "loss", loss);
+        fputc('}', out);
+    }
+    fputs("],\n\"findings\": [", out);
+    int code = put_findings(out, job, &ranges);
+    fputs("],\n\"sources\": ", out);
+    tms_source_write(&ranges, out);
+    fputs("}\n", out);
+    tms_source_free(&ranges);
+    return code;
+}
+
+/* ---- the page ---------------------------------------------------------------------------------
+ */
+
+/* JSON inside a script element: "</script>" and "<!--" must not be in it. */
+static bool write_safely(void *user, const char *text, size_t length)
+{
+    FILE *out = user;
+
+    for (const char *end = text + length; text < end;) {
+        const char *angle = memchr(text, '<', (size_t)(end - text));
+        size_t part = angle != NULL ? (size_t)(angle - text) : (size_t)(end - text);
+        fwrite(text, 1, part, out);
+        text += part;
+        if (angle != NULL) {
+            fputs("\\u003c", out);
+            text++;
+        }
+    }
+    return ferror(out) == 0;
+}
+
+static void put_head(FILE *out, const struct tms_export_job *job)
+{
+    const char *path = job->part_count == 1 ? job->parts[0].settings->path : "several results";
+
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+          "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n<title>tmesis: ",
+          out);
+    tms_xml_text(out, path, strlen(path));
+    fputs("</title>\n<style>\n", out);
+    fwrite(html_page_css, 1, sizeof(html_page_css), out);
+    fputs("</style>\n</head>\n<body>\n<header><h1>tmesis <span id=\"subject\">", out);
+    tms_xml_text(out, path, strlen(path));
+    fputs("</span></h1></header>\n<main id=\"main\"><noscript><p>This page needs JavaScript to "
+          "show its findings; tmesis report --format=markdown writes them as text.</p></noscript>"
+          "</main>\n<script type=\"application/json\" id=\"data\">\n",
+          out);
+}
+
+int tms_export_html(const struct tms_export_job *job)
+{
+    struct tms_sink_stream stream;
+
+    put_head(job->out, job);
+    FILE *data = tms_sink_stream_open(&stream, write_safely, job->out);
+    if (data == NULL) {
+        return TMS_ERR_MEMORY;
+    }
+    int code = put_data(data, job);
+    tms_sink_stream_close(&stream); /* what could not be written is an error of the page's stream */
+    fputs("</script>\n<script>\n", job->out);
+    fwrite(html_page_js, 1, sizeof(html_page_js), job->out);
+    fputs("</script>\n</body>\n</html>\n", job->out);
+    return code;
+}
