@@ -20,6 +20,16 @@ bad = [r for r in run["results"] if r.get("level") == "error"]
 sys.exit(f"{bad}" if bad else 0)'
 }
 
+# the_others: --report options for all formats but SARIF, to out.FORMAT.
+the_others=(--report=junit:out.junit --report=github:out.github --report=markdown:out.markdown
+    --report=csv:out.csv --report=html:out.html)
+
+# browser ARGUMENT…: reports/browser.py, if there is something to look with.
+browser() {
+    command -v chromium >/dev/null || skip "chromium is not there"
+    python3 "$here/reports/browser.py" "$@"
+}
+
 @test "SARIF of the nine examples has their ids and interleavings" {
     for name in $examples; do
         "$tmesis" report --format=sarif -o "$name.sarif" "$here/reports/$name.json"
@@ -39,6 +49,58 @@ sys.exit(f"{bad}" if bad else 0)'
         tms check -q --engine=all --json=result.json --report=sarif:out.sarif "$trace"
         python3 "$here/reports/sarif.py" result.json out.sarif
     done
+}
+
+@test "JUnit, annotations, Markdown, CSV and HTML have the findings of the result" {
+    for name in $examples; do
+        for format in junit github markdown csv html; do
+            "$tmesis" report --format="$format" -o "out.$format" "$here/reports/$name.json"
+        done
+        python3 "$here/reports/others.py" "$here/reports/$name.json" out
+    done
+    for traces in lost.std fine.std nobody.std "lost.std fine.std nobody.std"; do
+        # shellcheck disable=SC2086 # several words
+        tms check -q --json=result.json "${the_others[@]}" $traces
+        python3 "$here/reports/others.py" result.json out
+    done
+    tms check -q --ignore-block='*' --json=result.json "${the_others[@]}" lost.std
+    python3 "$here/reports/others.py" result.json out
+}
+
+@test "notes are annotations and rows of Markdown only with --notes" {
+    tms report --format=github "$here/reports/bank.json"
+    [[ $output != *::notice* ]]
+    tms report --format=github --notes "$here/reports/bank.json"
+    [[ $output == *'::notice file=examples/bank/buggy.c,line='*AV-e32f1c* ]]
+    tms report --format=markdown --notes "$here/reports/bank.json"
+    [[ $output == *'| note |'*AV-e32f1c* ]]
+}
+
+@test "HTML quotes the source only from below the working directory" {
+    cd "$top" || return
+    "$tmesis" report --format=html "$here/reports/bank.json" >"$BATS_TEST_TMPDIR/here.html"
+    cd "$BATS_TEST_TMPDIR" || return
+    grep -q '"40": "    int balance = get_balance(to);"' here.html
+    mkdir -p below
+    echo secret >outside
+    sed 's,examples/bank/buggy.c,../outside,g' "$here/reports/bank.json" >below/up.json
+    sed "s,examples/bank/buggy.c,$PWD/outside,g" "$here/reports/bank.json" >below/whole.json
+    cd below || return
+    for name in up whole; do
+        "$tmesis" report --format=html -o "$name.html" "$name.json"
+        run ! grep secret "$name.html"
+    done
+}
+
+@test "HTML in a browser: keyboard, picture, source, search, filters, paper" {
+    (cd "$top" && "$tmesis" report --format=html "$here/reports/bank.json") >bank.html
+    browser small bank.html
+}
+
+@test "HTML in a browser: 5,000 findings" {
+    python3 "$here/reports/many.py" "$here/reports/bank.json" 5000 >many.json
+    "$tmesis" report --format=html -o many.html many.json
+    browser large many.html 5000
 }
 
 @test "a document is the same from --report and from a saved result" {
@@ -65,9 +127,10 @@ sys.exit(f"{bad}" if bad else 0)'
 @test "names with odd bytes can't break a document" {
     printf '%s\n' 'A"\|begin(<b>\x01\xff&]]>)|a%b\x20c.c:3' 'A"\|r(x)' 'B|w(x)' 'A"\|w(x)' \
         'A"\|end(<b>\x01\xff&]]>)' | sed 's/A"\\|/A"\\x5c|/' >odd.std
-    tms check -q --format=std --json=odd.json --report=sarif:odd.sarif odd.std
+    tms check -q --format=std --json=odd.json --report=sarif:odd.sarif "${the_others[@]}" odd.std
     [ "$status" -eq 1 ]
     python3 "$here/reports/sarif.py" odd.json odd.sarif
+    python3 "$here/reports/others.py" odd.json out
 }
 
 @test "run and hunt write reports, of one run and of many" {

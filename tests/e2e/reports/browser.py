@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Opens HTML reports in Chromium and uses them as a person would.
+
+    browser.py small BANK.html       opens a finding by keyboard, looks at it, searches, filters
+    browser.py large MANY.html N     a page with N findings; $REPORT_SECONDS limits its time to open
+    browser.py shot PAGE.html OUT    a screenshot with the first finding open
+
+Chromium is told what to do over a pipe (--remote-debugging-pipe), so nothing else is needed. With
+$AXE_CORE, the path of axe.min.js, accessibility is checked by that as well.
+"""
+import base64
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
+
+
+class Browser:
+    """One page in a browser of its own."""
+
+    def __init__(self):
+        self.directory = tempfile.mkdtemp()
+        to_read, self.to = os.pipe()
+        self.come, come_write = os.pipe()
+
+        def connect():
+            one, two = os.dup(to_read), os.dup(come_write)
+            os.dup2(one, 3)
+            os.dup2(two, 4)
+
+        self.process = subprocess.Popen(
+            [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+             "--no-first-run", "--remote-debugging-pipe", f"--user-data-dir={self.directory}",
+             "about:blank"],
+            close_fds=False, preexec_fn=connect, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        os.close(to_read)
+        os.close(come_write)
+        self.number, self.buffer, self.events, self.target = 0, b"", [], None
+        pages = []
+        while not pages:
+            infos = self.send("Target.getTargets")["targetInfos"]
+            pages = [info for info in infos if info["type"] == "page"]
+        self.target = self.send("Target.attachToTarget", targetId=pages[0]["targetId"],
+                                flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self.send(f"{domain}.enable")
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def receive(self):
+        while b"\0" not in self.buffer:
+            more = os.read(self.come, 1 << 16)
+            if not more:
+                raise RuntimeError("the browser has ended")
+            self.buffer += more
+        message, self.buffer = self.buffer.split(b"\0", 1)
+        return json.loads(message)
+
+    def send(self, method, **parameters):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": parameters}
+        if self.target:
+            message["sessionId"] = self.target
+        os.write(self.to, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self.receive()
+            if answer.get("id") == self.number:
+                assert "error" not in answer, answer
+                return answer["result"]
+            self.events.append(answer)
+
+    def open(self, path):
+        self.events = []
+        self.send("Page.navigate", url="file://" + os.path.abspath(path))
+        while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
+            self.events.append(self.receive())
+
+    def value(self, expression):
+        result = self.send("Runtime.evaluate", expression=expression, returnByValue=True,
+                           awaitPromise=True)
+        assert "exceptionDetails" not in result, (expression, result["exceptionDetails"])
+        return result["result"].get("value")
+
+    def until(self, expression):
+        """Waits until it is true; a page may be slow, and one that never gets there fails."""
+        for _ in range(600):
+            if self.value(expression):
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"never true: {expression}")
+
+    def press(self, key, text=""):
+        for kind in ("keyDown", "keyUp"):
+            extra = {"text": text} if kind == "keyDown" and text else {}
+            codes = {"Enter": 13, "Tab": 9, "/": 191}
+            self.send("Input.dispatchKeyEvent", type=kind, key=key, code=key,
+                      windowsVirtualKeyCode=codes.get(key, 0), **extra)
+
+    def complaints(self):
+        """What went wrong in the page, and what it asked of the network."""
+        bad = [e for e in self.events if e.get("method") in
+               ("Runtime.exceptionThrown", "Log.entryAdded")]
+        asked = [e["params"]["request"]["url"] for e in self.events
+                 if e.get("method") == "Network.requestWillBeSent"]
+        return bad + [url for url in asked if not url.startswith("file://")]
+
+
+def check(found, expected):
+    assert found == expected, f"found {found!r}, expected {expected!r}"
+
+
+def accessible(browser):
+    """No control without a name, no picture without a text; and what axe-core finds."""
+    check(browser.value("""[...document.querySelectorAll('input,select,button')].filter((e) =>
+        !e.labels?.length && !e.ariaLabel && !e.textContent).length"""), 0)
+    check(browser.value("""[...document.querySelectorAll('svg')].filter((e) =>
+        e.getAttribute('role') !== 'img' || !e.getAttribute('aria-label')).length"""), 0)
+    check(browser.value("document.documentElement.lang"), "en")
+    if os.environ.get("AXE_CORE"):
+        with open(os.environ["AXE_CORE"], encoding="utf-8") as file:
+            browser.value(file.read() + ";0")
+        check(browser.value("""axe.run().then((found) =>
+            JSON.stringify(found.violations.map((v) => [v.id, v.nodes.map((n) => n.html)])))"""),
+              "[]")
+
+
+def small(browser, path):
+    browser.open(path)
+    check(browser.complaints(), [])
+    check(browser.value("[...document.querySelectorAll('.overview li')].map((e) => e.textContent)"),
+          ["1error", "0warnings", "1note"])
+    check(browser.value("document.getElementById('shown').textContent"), "1 of 2 findings")
+    # The picture, after the first finding was opened with the keyboard.
+    browser.value("document.querySelector('details.finding > summary').focus()")
+    browser.press("Enter", "\r")
+    browser.until("document.querySelector('details.finding[open] svg') !== null")
+    check(browser.value("document.querySelectorAll('svg .lane').length"), 2)
+    check(browser.value("""[...document.querySelectorAll('svg g text:not(.small)')].map((e) =>
+        e.textContent)"""),
+          ["1  read balance", "2  unlock account.lock", "3  write balance", "4  write balance"])
+    check(browser.value("document.querySelectorAll('svg .join').length"), 2)
+    assert "deposit" in browser.value("document.querySelector('svg g title').textContent")
+    check(browser.value("document.querySelectorAll('ol.steps > li').length"), 4)
+    check(browser.value("[...document.querySelectorAll('pre .in')].map((e) => e.textContent.trim()"
+                        ".split(/ +/)[1])"), ["40", "41", "42"])
+    accessible(browser)
+    # Notes, and the search, which "/" leads to.
+    browser.value("document.querySelector('input[name=note]').click()")
+    check(browser.value("document.getElementById('shown').textContent"), "2 of 2 findings")
+    browser.value("document.activeElement.blur()")
+    browser.press("/", "/")
+    check(browser.value("document.activeElement.id"), "search")
+    browser.send("Input.insertText", text="CASHIER")
+    check(browser.value("document.getElementById('shown').textContent"), "1 of 2 findings")
+    browser.send("Input.insertText", text=" nowhere")
+    check(browser.value("document.querySelectorAll('details.finding').length"), 0)
+    # Paper shows findings open.
+    browser.value("""(document.getElementById('search').value = '',
+        document.querySelector('form').dispatchEvent(new Event('input')),
+        window.dispatchEvent(new Event('beforeprint')))""")
+    check(browser.value("document.querySelectorAll('details.finding[open] svg').length"), 2)
+    check(browser.complaints(), [])
+
+
+def large(browser, path, count):
+    began = time.monotonic()
+    browser.open(path)
+    check(browser.value("document.getElementById('shown').textContent"),
+          f"{count} of {count} findings")
+    seconds = time.monotonic() - began
+    print(f"{count} findings in {seconds:.2f} s")
+    assert seconds < float(os.environ.get("REPORT_SECONDS", "600"))
+    check(browser.value("document.querySelectorAll('details.finding').length"), 300)
+    browser.value("document.getElementById('more').click()")
+    check(browser.value("document.querySelectorAll('details.finding').length"), 600)
+    check(browser.value("document.activeElement.parentElement.id"), "f300")
+    browser.value("document.activeElement.click()")
+    browser.until("document.querySelectorAll('svg').length === 1")
+    check(browser.complaints(), [])
+
+
+def shot(browser, path, out):
+    browser.open(path)
+    browser.value("document.querySelector('details.finding > summary').click()")
+    browser.until("document.querySelector('details.finding[open] svg') !== null")
+    picture = browser.send("Page.captureScreenshot", captureBeyondViewport=True)
+    with open(out, "wb") as file:
+        file.write(base64.b64decode(picture["data"]))
+
+
+def main(what, *arguments):
+    browser = Browser()
+    try:
+        {"small": small, "large": large, "shot": shot}[what](browser, *arguments)
+    finally:
+        browser.close()
+
+
+main(*sys.argv[1:])
