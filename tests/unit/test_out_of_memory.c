@@ -173,7 +173,7 @@ static int write_trace(const char *path, const char *format, const char *compres
     return code;
 }
 
-static int report(const struct tms_analysis *analysis)
+static int report(const struct tms_analysis *analysis, bool exported)
 {
     struct tms_report_settings settings;
 
@@ -186,17 +186,17 @@ static int report(const struct tms_analysis *analysis)
         code = tms_report(analysis, kinds[i], &settings, discard, NULL);
     }
     const struct tms_export_part part = {analysis, &settings};
-    for (size_t i = 0; tms_export_format(i) != NULL && code == TMS_OK; i++) {
+    for (size_t i = 0; exported && tms_export_format(i) != NULL && code == TMS_OK; i++) {
         code = tms_export(tms_export_format(i)->name, &part, 1, discard, NULL);
     }
     return code;
 }
 
 /* An engine without memory gives up and says so in its result; it never calls a trace fine. */
-static int judge(const struct tms_analysis *analysis)
+static int judge(const struct tms_analysis *analysis, bool exported)
 {
     const struct tms_result *result;
-    int code = report(analysis);
+    int code = report(analysis, exported);
 
     for (size_t i = 0; (result = tms_analysis_result(analysis, i)) != NULL; i++) {
         if (result->verdict == TMS_VERDICT_SERIALIZABLE) {
@@ -216,6 +216,7 @@ struct work {
     const char *engines;
     const char *rules; /* a specification; NULL: none */
     bool writes;       /* the failures come while writing, else while reading and checking */
+    bool exported;     /* as documents, too */
 };
 
 /* The rules as a file holds them; without any, *spec is NULL. */
@@ -258,7 +259,7 @@ static int check_with(struct tms_context *context, const char *path, const struc
         code = NO_SENTENCE;
     }
     if (code == TMS_OK) {
-        code = judge(analysis);
+        code = judge(analysis, work->exported);
     }
     tms_analysis_free(analysis);
     tms_reader_close(reader);
@@ -341,6 +342,8 @@ static const char rr_text[] = "@ Enter(1,deposit)\n@ Rd(1,x)\n@ Enter(2,deposit)
     X(check_tms, .format = "tms", .engines = "frontier")                                           \
     X(check_with_rules, .format = "std", .compression = "none", .engines = "frontier",             \
       .rules = "atomic 10?[1-9]\nnot-atomic 1001\n")                                               \
+    X(check_and_export, .format = "std", .compression = "none", .engines = "judge",                \
+      .exported = true)                                                                            \
     X(check_with_several, .format = "std", .compression = "none",                                  \
       .engines = "reference,sidetrack,reduction,blocks")                                           \
     X(write_std, .format = "std", .compression = "none", .writes = true)                           \
