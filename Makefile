@@ -72,6 +72,7 @@ test-long: all
 	status=$$?; grep -v '^ok' build/examples.tap; exit $$status
 	@tests/hunt/run --fixed 200 >build/hunt.tap; \
 	status=$$?; grep -v '^ok' build/hunt.tap; exit $$status
+	@REPORT_SECONDS=2 bats -f '5,000 findings' tests/e2e/reports.bats
 	@tests/hunt/prove
 	@tests/hunt/slurm
 	@tests/schedule/pct --runs 2000 --alarm 0.01
