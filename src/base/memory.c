@@ -12,6 +12,9 @@
  */
 static void count_more(struct tms_memory *memory, size_t bytes)
 {
+    if (memory == NULL) {
+        return;
+    }
     uint64_t sum = __atomic_add_fetch(&memory->bytes, bytes, __ATOMIC_RELAXED);
 
     if (sum > memory->peak) {
@@ -21,6 +24,9 @@ static void count_more(struct tms_memory *memory, size_t bytes)
 
 static void count_less(struct tms_memory *memory, size_t bytes)
 {
+    if (memory == NULL) {
+        return;
+    }
     uint64_t before = __atomic_fetch_sub(&memory->bytes, bytes, __ATOMIC_RELAXED);
 
     assert(before >= bytes);
@@ -29,7 +35,7 @@ static void count_less(struct tms_memory *memory, size_t bytes)
 
 static int refused(struct tms_memory *memory)
 {
-    return memory->fail_after != 0 && --memory->fail_after == 0;
+    return memory != NULL && memory->fail_after != 0 && --memory->fail_after == 0;
 }
 
 static void *libc_resize(void *block, size_t old_bytes, size_t new_bytes)
@@ -53,7 +59,7 @@ static const struct tms_allocator libc = {.resize = libc_resize, .release = libc
 
 static const struct tms_allocator *allocator_of(const struct tms_memory *memory)
 {
-    return memory->allocator != NULL ? memory->allocator : &libc;
+    return memory != NULL && memory->allocator != NULL ? memory->allocator : &libc;
 }
 
 void *tms_resize(struct tms_memory *memory, void *block, size_t old_count, size_t new_count,

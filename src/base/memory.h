@@ -4,6 +4,9 @@
  * state the most it held, and so that a failing allocation can be provoked in tests.
  *
  * Arrays grow by doubling and never per event. A failure is returned, nothing is changed.
+ *
+ * Wherever a `struct tms_memory *` is asked for here, NULL means the C library without a bill: its
+ * blocks may also be given back with free().
  */
 #ifndef TMS_BASE_MEMORY_H
 #define TMS_BASE_MEMORY_H
