@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/hashtable.h"
 #include "runtime/core/engine_online.h"
 #include "runtime/core/functions.h"
 #include "runtime/core/heap_blocks.h"
@@ -44,7 +45,6 @@ static uint64_t key_of(uintptr_t address)
 uint32_t tms_rt_judged_object(uint64_t name)
 {
     uint64_t key = key_of(name >> 8);
-    uint32_t at = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 48) % OBJECTS;
 
     if (judged.objects == NULL) {
         judged.objects = tms_rt_map(OBJECTS * sizeof(*judged.objects));
@@ -53,15 +53,13 @@ uint32_t tms_rt_judged_object(uint64_t name)
         return 1;
     }
     assert(judged.object_count <= OBJECTS_MOST);
-    while (judged.objects[at] != 0 && judged.objects[at] != key) {
-        at = (at + 1) % OBJECTS;
-    }
-    if (judged.objects[at] == 0 && judged.object_count == OBJECTS_MOST) {
+    uint64_t *slot = TMS_HASH_SLOT_OF(judged.objects, OBJECTS, key);
+    if (*slot == 0 && judged.object_count == OBJECTS_MOST) {
         return OBJECTS + 1; /* whatever is left over */
     }
-    judged.object_count += judged.objects[at] == 0;
-    judged.objects[at] = key;
-    return at + 1;
+    judged.object_count += *slot == 0;
+    *slot = key;
+    return (uint32_t)(slot - judged.objects) + 1;
 }
 
 /* ---- evidence ----------------------------------------------------------------------------- */
@@ -241,11 +239,11 @@ void tms_rt_judged_finish(const struct tms_judge *core, const uint64_t *runs, si
         spool_section(&core->sites.at[i]);
     }
     for (size_t i = 0; i < core->waiting.size; i++) {
+        uint32_t site = tms_hashtable_row_at(&core->waiting, i);
         struct tms_spool_place *record =
-            core->waiting.slot[i] == 0 ? NULL
-                                       : tms_rt_spool_record(TMS_SPOOL_PLACE, sizeof(*record));
+            site == 0 ? NULL : tms_rt_spool_record(TMS_SPOOL_PLACE, sizeof(*record));
         if (record != NULL) {
-            record->site = core->waiting.slot[i];
+            record->site = site;
         }
     }
 }

@@ -47,6 +47,7 @@ bool tms_hashtable_add(struct tms_hashtable *table, struct tms_memory *memory, u
         (2 * (table->count + 1) > table->size && !grow(table, memory))) {
         return false;
     }
+    assert((table->size & (table->size - 1)) == 0 && table->floor <= table->top);
     uint32_t number = table->floor + row;
     *free_slot(table, upper) = (struct tms_hash_slot){upper, number};
     table->top = number > table->top ? number : table->top;

@@ -105,7 +105,7 @@ static inline void *tms_hash_slot_of(void *slots, size_t count, size_t size, uin
 {
     size_t at = tms_hash(key) >> 32 & (count - 1);
 
-    assert(key != 0 && (count & (count - 1)) == 0);
+    assert((count & (count - 1)) == 0);
     for (;; at = (at + 1) & (count - 1)) {
         uint64_t *slot = (uint64_t *)((char *)slots + at * size);
         if (*slot == 0 || *slot == key) {

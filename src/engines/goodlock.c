@@ -64,14 +64,12 @@ static struct tms_goodlock_taking taking_of(const struct tms_goodlock_thread *t,
 
 /* ---- requests --------------------------------------------------------------------------- */
 
-static size_t hash(const struct tms_goodlock_request *request)
+static uint64_t hash(const struct tms_goodlock_request *request)
 {
-    uint64_t word = request->thread;
+    uint64_t held = (uint64_t)request->held.any << 32 | request->held.exclusive;
+    uint64_t word = tms_mix(tms_hash(request->thread), held);
 
-    word = word * 0x9e3779b97f4a7c15u + request->held.any;
-    word = word * 0x9e3779b97f4a7c15u + request->held.exclusive;
-    word = word * 0x9e3779b97f4a7c15u + ((uint64_t)request->wanted << 1 | request->shared);
-    return (word * 0x9e3779b97f4a7c15u) >> 20;
+    return tms_mix(word, (uint64_t)request->wanted << 1 | request->shared);
 }
 
 static bool same(const struct tms_goodlock_request *a, const struct tms_goodlock_request *b)
@@ -80,54 +78,34 @@ static bool same(const struct tms_goodlock_request *a, const struct tms_goodlock
            a->held.any == b->held.any && a->held.exclusive == b->held.exclusive;
 }
 
-/* Where the request is in the index, or belongs. */
-static uint32_t *find(const struct tms_goodlock *g, const struct tms_goodlock_request *request)
+/* 1 + the place of the request, 0: it is new. */
+static uint32_t find(const struct tms_goodlock *g, const struct tms_goodlock_request *request)
 {
-    size_t mask = g->index_size - 1;
-    size_t at = hash(request) & mask;
+    struct tms_hash_walk walk;
+    uint32_t found = tms_hash_first(&g->index, hash(request), &walk);
 
-    while (g->index[at] != 0 && !same(&g->requests[g->index[at] - 1], request)) {
-        at = (at + 1) & mask;
+    while (found != 0 && !same(&g->requests[found - 1], request)) {
+        found = tms_hash_next(&walk);
     }
-    return &g->index[at];
-}
-
-static bool grow_index(struct tms_goodlock *g)
-{
-    size_t before = g->index_size, size = before == 0 ? LEAST : 2 * before;
-    uint32_t *old = g->index;
-    uint32_t *index = tms_table(&g->host->memory, size, sizeof(*index));
-
-    if (index == NULL) {
-        return fail_memory(g);
-    }
-    g->index = index;
-    g->index_size = size;
-    for (size_t i = 0; i < g->request_count; i++) {
-        *find(g, &g->requests[i]) = (uint32_t)i + 1;
-    }
-    tms_release(&g->host->memory, old, before, sizeof(*old));
-    return true;
+    return found;
 }
 
 /* The request of this kind, made if it is new; NULL when memory is short. */
 static struct tms_goodlock_request *request_like(struct tms_goodlock *g,
                                                  const struct tms_goodlock_request *wanted)
 {
-    if (2 * (g->request_count + 1) > g->index_size && !grow_index(g)) {
-        return NULL;
-    }
-    uint32_t *at = find(g, wanted);
-    if (*at == 0) {
-        if (!TMS_RESERVE(&g->host->memory, &g->requests, &g->request_capacity, g->request_count + 1,
-                         LEAST)) {
+    uint32_t found = find(g, wanted);
+
+    if (found == 0) {
+        found = (uint32_t)g->request_count + 1;
+        if (!TMS_RESERVE(&g->host->memory, &g->requests, &g->request_capacity, found, LEAST) ||
+            !tms_hashtable_add(&g->index, &g->host->memory, hash(wanted), found)) {
             fail_memory(g);
             return NULL;
         }
         g->requests[g->request_count++] = *wanted;
-        *at = (uint32_t)g->request_count;
     }
-    return &g->requests[*at - 1];
+    return &g->requests[found - 1];
 }
 
 static void add_moment(struct tms_goodlock *g, struct tms_goodlock_request *request,
@@ -310,7 +288,7 @@ static void destroy(void *state)
     }
     tms_release(memory, g->threads, g->thread_capacity, sizeof(*g->threads));
     tms_release(memory, g->requests, g->request_capacity, sizeof(*g->requests));
-    tms_release(memory, g->index, g->index_size, sizeof(*g->index));
+    tms_hashtable_clear(&g->index, memory);
     tms_release(memory, g->moments, g->moment_capacity, sizeof(*g->moments));
     tms_release(memory, g->holds, g->hold_capacity, sizeof(*g->holds));
     tms_release(memory, g->names, g->name_count, sizeof(*g->names));

@@ -11,6 +11,7 @@
 #ifndef TMS_ENGINES_GOODLOCK_H
 #define TMS_ENGINES_GOODLOCK_H
 
+#include "base/hashtable.h"
 #include "engine_api/engine.h"
 #include "lockset/lockset.h"
 #include "lockset/periods.h"
@@ -73,8 +74,7 @@ struct tms_goodlock {
     size_t thread_capacity;
     struct tms_goodlock_request *requests;
     size_t request_count, request_capacity;
-    uint32_t *index; /* open-addressed: request + 1 */
-    size_t index_size;
+    struct tms_hashtable index; /* of the requests, by all that tells them apart: 1 + place */
     struct tms_goodlock_moment *moments;
     size_t moment_count, moment_capacity;
     struct tms_goodlock_taking *holds;

@@ -215,8 +215,7 @@ static bool start_node(struct velodrome *v, struct thread *t, const struct tms_o
         return fail_memory(v);
     }
     t->last.node = node;
-    t->sources.count = 0;
-    t->sources.sink = op->event;
+    tms_velodrome_empty_sources(&t->sources);
     if (step_lives(&v->graph, &before.step)) {
         connect(v, t, op, &before);
     }
@@ -523,7 +522,7 @@ static void destroy(void *state)
 
     for (size_t i = 0; i < v->thread_capacity; i++) {
         struct thread *t = &v->threads[i];
-        tms_release(memory, t->sources.entry, t->sources.capacity, sizeof(*t->sources.entry));
+        tms_velodrome_clear_sources(memory, &t->sources);
         tms_release(memory, t->pending.cycle.step, t->pending.cycle.capacity,
                     sizeof(struct tms_step));
         tms_refuted_clear(&t->pending.refuted, memory);

@@ -146,60 +146,55 @@ void tms_velodrome_finish_node(struct tms_velodrome_graph *graph, uint32_t numbe
 
 /* ---- sources -------------------------------------------------------------------------- */
 
-/* The entry of a birth, or the empty one where it belongs. */
-static struct tms_velodrome_source *source_at(const struct tms_velodrome_sources *sources,
-                                              uint64_t birth)
+/* The entry of a birth, NULL if there is none. */
+static struct tms_velodrome_source *find_source(const struct tms_velodrome_sources *sources,
+                                                uint64_t birth)
 {
-    size_t mask = sources->capacity - 1;
-    size_t at = (birth * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+    struct tms_hash_walk walk;
+    uint32_t found = tms_hash_first(&sources->index, tms_hash(birth), &walk);
 
-    while (sources->entry[at].sink == sources->sink && sources->entry[at].birth != birth) {
-        at = (at + 1) & mask;
+    while (found != 0 && sources->entry[found - 1].birth != birth) {
+        found = tms_hash_next(&walk);
     }
-    return &sources->entry[at];
-}
-
-static bool grow_sources(struct tms_memory *memory, struct tms_velodrome_sources *sources)
-{
-    struct tms_velodrome_sources grown = {.count = sources->count, .sink = sources->sink};
-
-    grown.capacity = tms_capacity(sources->capacity, (sources->count + 1) * 2, 16);
-    grown.entry = tms_table(memory, grown.capacity, sizeof(*grown.entry));
-    if (grown.entry == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < sources->capacity; i++) {
-        if (sources->entry[i].sink == sources->sink) {
-            *source_at(&grown, sources->entry[i].birth) = sources->entry[i];
-        }
-    }
-    tms_release(memory, sources->entry, sources->capacity, sizeof(*sources->entry));
-    *sources = grown;
-    return true;
+    return found != 0 ? &sources->entry[found - 1] : NULL;
 }
 
 struct tms_velodrome_source *tms_velodrome_source(struct tms_memory *memory,
                                                   struct tms_velodrome_sources *sources,
                                                   uint64_t birth)
 {
-    if ((sources->count + 1) * 2 > sources->capacity && !grow_sources(memory, sources)) {
+    struct tms_velodrome_source *source = find_source(sources, birth);
+    size_t next = sources->count + 1;
+
+    if (source != NULL) {
+        return source;
+    }
+    if (!TMS_RESERVE(memory, &sources->entry, &sources->capacity, next, 8) ||
+        !tms_hashtable_add(&sources->index, memory, tms_hash(birth), (uint32_t)next)) {
         return NULL;
     }
-    struct tms_velodrome_source *source = source_at(sources, birth);
-    if (source->sink != sources->sink) {
-        *source = (struct tms_velodrome_source){birth, sources->sink, SOURCE_NEW};
-        sources->count++;
-    }
+    source = &sources->entry[sources->count++];
+    *source = (struct tms_velodrome_source){birth, SOURCE_NEW};
     return source;
+}
+
+void tms_velodrome_empty_sources(struct tms_velodrome_sources *sources)
+{
+    sources->count = 0;
+    tms_hashtable_empty(&sources->index);
+}
+
+void tms_velodrome_clear_sources(struct tms_memory *memory, struct tms_velodrome_sources *sources)
+{
+    tms_release(memory, sources->entry, sources->capacity, sizeof(*sources->entry));
+    tms_hashtable_clear(&sources->index, memory);
 }
 
 bool tms_velodrome_has_source(const struct tms_velodrome_sources *sources, uint64_t birth)
 {
-    if (sources->count == 0) {
-        return false;
-    }
-    const struct tms_velodrome_source *source = source_at(sources, birth);
-    return source->sink == sources->sink && source->state == SOURCE_EDGE;
+    const struct tms_velodrome_source *source = find_source(sources, birth);
+
+    return source != NULL && source->state == SOURCE_EDGE;
 }
 
 /* ---- search --------------------------------------------------------------------------- */

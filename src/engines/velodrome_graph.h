@@ -27,7 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/memory.h"
+#include "base/hashtable.h"
 #include "tmesis/tmesis.h"
 
 #define NO_NODE 0u
@@ -85,15 +85,13 @@ enum source_state {
 
 struct tms_velodrome_source {
     uint64_t birth;
-    uint64_t sink; /* birth of the thread's node; any other: the entry is empty */
     enum source_state state;
 };
 
 struct tms_velodrome_sources {
-    struct tms_velodrome_source *entry; /* open addressing; at least half is empty */
-    size_t capacity;                    /* a power of two */
-    size_t count;
-    uint64_t sink;
+    struct tms_velodrome_source *entry;
+    size_t count, capacity;
+    struct tms_hashtable index; /* of the entries, by birth: 1 + place */
 };
 
 /* A cycle for a report, in memory that is used again. */
@@ -131,6 +129,10 @@ static inline bool step_lives(const struct tms_velodrome_graph *graph,
 struct tms_velodrome_source *tms_velodrome_source(struct tms_memory *memory,
                                                   struct tms_velodrome_sources *sources,
                                                   uint64_t birth);
+
+/* Another node begins, without sources. */
+void tms_velodrome_empty_sources(struct tms_velodrome_sources *sources);
+void tms_velodrome_clear_sources(struct tms_memory *memory, struct tms_velodrome_sources *sources);
 
 /* Is there an edge from the node born then? */
 bool tms_velodrome_has_source(const struct tms_velodrome_sources *sources, uint64_t birth);

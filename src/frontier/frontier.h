@@ -19,6 +19,7 @@
 
 #include <assert.h>
 
+#include "base/hashtable.h"
 #include "clock/edge_pool.h"
 #include "clock/reach_matrix.h"
 #include "engine_api/nesting.h"
@@ -205,7 +206,8 @@ struct tms_frontier {
 
     struct tms_frontier_log forgotten;  /* the variables that became new ones lately */
     struct tms_frontier_touch *touched; /* scratch of the witness search */
-    size_t touched_capacity;
+    size_t touched_count, touched_capacity;
+    struct tms_hashtable touched_index; /* by key: 1 + place in `touched` */
 
     uint64_t first_violation; /* the event that closed the first cycle, 0: none yet */
     uint64_t closing_edges;   /* edges that closed one */

@@ -26,7 +26,7 @@
 
 /* What the running transaction touched: its first access and its first exclusive one. */
 struct tms_frontier_touch {
-    uint64_t key; /* class << 32 | id, 0: free */
+    uint64_t key; /* class << 32 | id */
     const struct tms_op *any, *exclusive;
 };
 
@@ -52,42 +52,57 @@ static bool can_lead(const struct tms_op *entry)
     return sides[entry->kind] != SIDE_NONE && entry->kind != TMS_OP_DEPART;
 }
 
-static struct tms_frontier_touch *touch_find(struct tms_frontier_touch *table, size_t mask,
-                                             uint64_t key)
+/* NULL if the running transaction has not touched it. */
+static struct tms_frontier_touch *touch_find(const struct tms_frontier *f, uint64_t key)
 {
-    size_t at = (key * 0x9e3779b97f4a7c15u) >> 20 & mask;
+    struct tms_hash_walk walk;
+    uint32_t found = tms_hash_first(&f->touched_index, tms_hash(key), &walk);
 
-    while (table[at].key != 0 && table[at].key != key) {
-        at = (at + 1) & mask;
+    while (found != 0 && f->touched[found - 1].key != key) {
+        found = tms_hash_next(&walk);
     }
-    return &table[at];
+    return found != 0 ? &f->touched[found - 1] : NULL;
 }
 
-/* Lays out what t's running transaction did; the size of the table less one, or 0. */
-static size_t touch_all(struct tms_frontier *f, const struct tms_frontier_thread *t)
+static struct tms_frontier_touch *touch_make(struct tms_frontier *f, uint64_t key)
+{
+    struct tms_frontier_touch *touch = touch_find(f, key);
+    size_t next = f->touched_count + 1;
+
+    if (touch != NULL) {
+        return touch;
+    }
+    if (!TMS_RESERVE(f->memory, &f->touched, &f->touched_capacity, next, 16) ||
+        !tms_hashtable_add(&f->touched_index, f->memory, tms_hash(key), (uint32_t)next)) {
+        return NULL;
+    }
+    touch = &f->touched[f->touched_count++];
+    *touch = (struct tms_frontier_touch){.key = key};
+    return touch;
+}
+
+/* Lays out what t's running transaction did. False: memory is short. */
+static bool touch_all(struct tms_frontier *f, const struct tms_frontier_thread *t)
 {
     uint64_t first = tms_log_find(&t->log, t->begin);
-    size_t size = tms_capacity(16, 2 * (log_written(&t->log) - first), 16);
 
-    assert((size & (size - 1)) == 0);
-    if (!TMS_RESERVE(f->memory, &f->touched, &f->touched_capacity, size, size)) {
-        return 0;
-    }
-    memset(f->touched, 0, size * sizeof(*f->touched));
+    f->touched_count = 0;
+    tms_hashtable_empty(&f->touched_index);
     for (uint64_t i = first; i < log_written(&t->log); i++) {
         const struct tms_op *entry = log_at(&t->log, i);
-        uint8_t side = sides[entry->kind];
         if (!can_lead(entry)) {
             continue;
         }
-        struct tms_frontier_touch *touch = touch_find(f->touched, size - 1, touch_key(entry));
-        touch->key = touch_key(entry);
+        struct tms_frontier_touch *touch = touch_make(f, touch_key(entry));
+        if (touch == NULL) {
+            return false;
+        }
         touch->any = touch->any != NULL ? touch->any : entry;
-        if (side == SIDE_EXCLUSIVE && touch->exclusive == NULL) {
+        if (sides[entry->kind] == SIDE_EXCLUSIVE && touch->exclusive == NULL) {
             touch->exclusive = entry;
         }
     }
-    return size - 1;
+    return true;
 }
 
 static bool conflicts(const struct tms_op *first, const struct tms_op *second)
@@ -116,7 +131,7 @@ static const struct tms_op *last_conflict(const struct tms_frontier *f,
 
 /* An access of t's running transaction that conflicts with the later `second`, or NULL. */
 static const struct tms_op *find_conflict(const struct tms_frontier *f,
-                                          const struct tms_frontier_thread *t, size_t mask,
+                                          const struct tms_frontier_thread *t,
                                           const struct tms_op *second)
 {
     uint8_t side = sides[second->kind];
@@ -124,8 +139,10 @@ static const struct tms_op *find_conflict(const struct tms_frontier *f,
     if (side == SIDE_NONE) {
         return NULL;
     }
-    const struct tms_frontier_touch *touch = touch_find(f->touched, mask, touch_key(second));
-    const struct tms_op *first = side == SIDE_EXCLUSIVE ? touch->any : touch->exclusive;
+    const struct tms_frontier_touch *touch = touch_find(f, touch_key(second));
+    const struct tms_op *first = touch == NULL            ? NULL
+                                 : side == SIDE_EXCLUSIVE ? touch->any
+                                                          : touch->exclusive;
     bool some = first != NULL && conflicts(first, second);
     return some ? last_conflict(f, t, second) : NULL;
 }
@@ -168,13 +185,13 @@ static struct tms_step direct_step(const struct tms_step *closing, const struct 
 }
 
 /* The running transaction forked the other thread: any event of that one conflicts with it. */
-static bool find_fork(struct tms_frontier *f, size_t mask, const struct tms_step *closing,
+static bool find_fork(const struct tms_frontier *f, const struct tms_step *closing,
                       struct tms_step *out)
 {
     uint64_t key = (uint64_t)TMS_CLASS_THREAD << 32 | closing->from.thread;
-    const struct tms_frontier_touch *touch = touch_find(f->touched, mask, key);
+    const struct tms_frontier_touch *touch = touch_find(f, key);
 
-    if (touch->any == NULL) {
+    if (touch == NULL) {
         return false;
     }
     struct tms_op second = {
@@ -219,18 +236,17 @@ static bool find_direct(struct tms_frontier *f, const struct tms_frontier_thread
                         struct tms_step *out)
 {
     uint64_t i, end;
-    size_t mask = touch_all(f, t);
 
-    if (mask == 0) {
+    if (!touch_all(f, t)) {
         return false;
     }
-    if (find_fork(f, mask, closing, out)) {
+    if (find_fork(f, closing, out)) {
         return true;
     }
     find_entries(&u->log, &closing->from, &i, &end);
     for (; i < end; i++) {
         const struct tms_op *second = log_at(&u->log, i);
-        const struct tms_op *first = find_conflict(f, t, mask, second);
+        const struct tms_op *first = find_conflict(f, t, second);
         if (first != NULL) {
             *out = direct_step(closing, first, second);
             return true;
@@ -489,4 +505,5 @@ void tms_witness_clear(struct tms_frontier *f)
     }
     tms_release(f->memory, f->forgotten.entry, f->forgotten.capacity, sizeof(struct tms_op));
     tms_release(f->memory, f->touched, f->touched_capacity, sizeof(*f->touched));
+    tms_hashtable_clear(&f->touched_index, f->memory);
 }

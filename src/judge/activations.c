@@ -64,7 +64,7 @@ void tms_judge_release_thread(struct tms_judge *judge, struct tms_judge_thread *
     tms_release(memory, t->held, t->held_capacity, sizeof(*t->held));
     tms_release(memory, t->holds, t->hold_capacity, sizeof(*t->holds));
     tms_release(memory, t->uses.at, t->uses.capacity, sizeof(*t->uses.at));
-    tms_release(memory, t->use_index.slot, t->use_index.size, sizeof(*t->use_index.slot));
+    tms_hashtable_clear(&t->use_index, memory);
 }
 
 /* Only `cleared` is looked at without the lock, and it stays what it is. */
@@ -343,23 +343,19 @@ uint32_t tms_judge_common(const struct tms_judge *judge, const struct tms_judge_
 
 /* ---- who is busy ---------------------------------------------------------------------------- */
 
-static uint64_t use_hash(const void *user, uint32_t number)
+static struct tms_judge_use *add_use(struct tms_judge *judge, struct tms_judge_thread *t,
+                                     uint64_t key, bool lock)
 {
-    const struct tms_judge_thread *t = user;
+    size_t number = t->uses.count + 1;
 
-    return tms_mix(t->uses.at[number].lock, t->uses.at[number].key);
-}
-
-static uint32_t add_use(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t key,
-                        bool lock)
-{
-    if (!TMS_RESERVE(judge->memory, &t->uses.at, &t->uses.capacity, t->uses.count + 2, 16)) {
+    if (!TMS_RESERVE(judge->memory, &t->uses.at, &t->uses.capacity, number + 1, 16) ||
+        !tms_hashtable_add(&t->use_index, judge->memory, tms_mix(lock, key), (uint32_t)number)) {
         judge->failed = true;
-        return 0;
+        return NULL;
     }
     t->uses.at[++t->uses.count] = (struct tms_judge_use){.key = key, .lock = lock};
-    assert(t->uses.count < t->uses.capacity);
-    return (uint32_t)t->uses.count;
+    assert(number < t->uses.capacity && number == t->use_index.count);
+    return &t->uses.at[number];
 }
 
 static bool is_use_of(const struct tms_judge_thread *t, uint32_t number, uint64_t key, bool lock)
@@ -370,24 +366,13 @@ static bool is_use_of(const struct tms_judge_thread *t, uint32_t number, uint64_
 struct tms_judge_use *tms_judge_use(struct tms_judge *judge, struct tms_judge_thread *t,
                                     uint64_t key, bool lock)
 {
-    struct tms_judge_index *index = &t->use_index;
+    struct tms_hash_walk walk;
+    uint32_t found = tms_hash_first(&t->use_index, tms_mix(lock, key), &walk);
 
-    if (!tms_judge_index_room(judge, index, use_hash, t)) {
-        return NULL;
+    while (found != 0 && !is_use_of(t, found, key, lock)) {
+        found = tms_hash_next(&walk);
     }
-    size_t at = tms_judge_index_start(index, tms_mix(lock, key));
-    while (index->slot[at] != 0 && !is_use_of(t, index->slot[at], key, lock)) {
-        at = (at + 1) & (index->size - 1);
-    }
-    if (index->slot[at] == 0) {
-        uint32_t number = add_use(judge, t, key, lock);
-        if (number == 0) {
-            return NULL;
-        }
-        index->slot[at] = number;
-        index->count++;
-    }
-    return &t->uses.at[index->slot[at]];
+    return found != 0 ? &t->uses.at[found] : add_use(judge, t, key, lock);
 }
 
 /*

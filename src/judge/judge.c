@@ -84,11 +84,6 @@ static void clear_threads(struct tms_judge *judge)
     tms_release(judge->memory, judge->threads, judge->thread_capacity, sizeof(*judge->threads));
 }
 
-static void clear_index(struct tms_judge *judge, struct tms_judge_index *index)
-{
-    tms_release(judge->memory, index->slot, index->size, sizeof(*index->slot));
-}
-
 void tms_judge_clear(struct tms_judge *judge)
 {
     struct tms_memory *memory = judge->memory;
@@ -110,7 +105,7 @@ void tms_judge_clear(struct tms_judge *judge)
     RELEASE(judge, sites);
     RELEASE(judge, findings);
     RELEASE(judge, evidence);
-    clear_index(judge, &judge->site_index);
-    clear_index(judge, &judge->waiting);
-    clear_index(judge, &judge->finding_index);
+    tms_hashtable_clear(&judge->site_index, memory);
+    tms_hashtable_clear(&judge->waiting, memory);
+    tms_hashtable_clear(&judge->finding_index, memory);
 }

@@ -33,7 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/memory.h"
+#include "base/hashtable.h"
 #include "tmesis/tmesis.h"
 
 #define TMS_JUDGE_TAKEN       16 /* variables of a thread that were taken over: so many are kept */
@@ -211,12 +211,6 @@ struct tms_judge_use {
     uint32_t count;
 };
 
-/* Hash table from a key to an index: open addressing, 0 is free. */
-struct tms_judge_index {
-    uint32_t *slot;
-    size_t size, count;
-};
-
 #define TMS_JUDGE_POOL(type)                                                                       \
     struct {                                                                                       \
         type *at;                                                                                  \
@@ -273,7 +267,7 @@ struct tms_judge_thread {
     uint32_t previous_location;
     uint64_t acquires, synchronised;
     TMS_JUDGE_POOL(struct tms_judge_use) uses; /* all from 1 on */
-    struct tms_judge_index use_index;
+    struct tms_hashtable use_index;
     struct tms_judge_function *functions; /* by number; counted_cut is in the judge */
     size_t function_capacity;
     uint32_t taken[TMS_JUDGE_TAKEN]; /* records, in the order in which they were taken over */
@@ -341,14 +335,14 @@ struct tms_judge {
     TMS_JUDGE_POOL(struct tms_judge_case) cases;
     TMS_JUDGE_POOL(struct tms_judge_node) nodes;
     TMS_JUDGE_POOL(struct tms_judge_cut) cuts;
-    size_t node_live, node_limit;   /* nodes in use, and when to sweep */
-    struct tms_judge_index waiting; /* locations of waiting places */
+    size_t node_live, node_limit; /* nodes in use, and when to sweep */
+    struct tms_hashtable waiting; /* locations of waiting places, which are their own rows */
     TMS_JUDGE_POOL(struct tms_judge_site) sites;
-    struct tms_judge_index site_index;
+    struct tms_hashtable site_index;
     struct tms_judge_function *functions; /* by number; complete after the finish */
     size_t function_capacity, function_count;
     TMS_JUDGE_POOL(struct tms_judge_finding) findings;
-    struct tms_judge_index finding_index;
+    struct tms_hashtable finding_index;
     TMS_JUDGE_POOL(struct tms_judge_evidence) evidence;
     uint64_t accesses, met, occurrences; /* for statistics */
 };

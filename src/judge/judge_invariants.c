@@ -89,11 +89,4 @@ void tms_judge_check_variable(const struct tms_judge *judge, uint32_t variable)
     }
 }
 
-/* Half of it is free, so that a search ends. */
-void tms_judge_check_index(const struct tms_judge_index *index)
-{
-    assert(index->size > 0 && (index->size & (index->size - 1)) == 0);
-    assert(index->count * 2 <= index->size);
-}
-
 #endif

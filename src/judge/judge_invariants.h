@@ -12,13 +12,11 @@
 #ifdef NDEBUG
 #define tms_judge_check_thread(judge, thread)     ((void)0)
 #define tms_judge_check_variable(judge, variable) ((void)0)
-#define tms_judge_check_index(index)              ((void)0)
 #else
 /* By the thread itself, without the guard. */
 void tms_judge_check_thread(const struct tms_judge *judge, const struct tms_judge_thread *thread);
 /* Under the guard. */
 void tms_judge_check_variable(const struct tms_judge *judge, uint32_t variable);
-void tms_judge_check_index(const struct tms_judge_index *index);
 #endif
 
 #endif

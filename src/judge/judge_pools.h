@@ -39,14 +39,4 @@
         judge->pool.free = number;                                                                 \
     }
 
-/* The place of a number in an index whose key is this, or a free one. False: memory is short. */
-bool tms_judge_index_room(struct tms_judge *judge, struct tms_judge_index *index,
-                          uint64_t (*hash_of)(const void *user, uint32_t number), const void *user);
-
-static inline size_t tms_judge_index_start(const struct tms_judge_index *index, uint64_t hash)
-{
-    tms_judge_check_index(index);
-    return (size_t)hash & (index->size - 1);
-}
-
 #endif

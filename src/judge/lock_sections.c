@@ -18,65 +18,44 @@ static uint64_t site_key(uint32_t location, uint64_t lock)
     return tms_mix(lock, location);
 }
 
-static uint64_t site_hash(const void *user, uint32_t number)
+/* The number of the site, 0: there is none. */
+static uint32_t find_site(const struct tms_judge *judge, uint32_t location, uint64_t lock)
 {
-    const struct tms_judge *judge = user;
-    const struct tms_judge_site *site = &judge->sites.at[number];
+    struct tms_hash_walk walk;
+    uint32_t found = tms_hash_first(&judge->site_index, site_key(location, lock), &walk);
 
-    return site_key(site->location, site->lock);
-}
-
-/* Where the site is in the index, or would be. */
-static size_t find_site(const struct tms_judge *judge, uint32_t location, uint64_t lock)
-{
-    const struct tms_judge_index *index = &judge->site_index;
-    size_t at = tms_judge_index_start(index, site_key(location, lock));
-
-    while (index->slot[at] != 0) {
-        const struct tms_judge_site *site = &judge->sites.at[index->slot[at]];
-        if (site->location == location && site->lock == lock) {
-            break;
-        }
-        at = (at + 1) & (index->size - 1);
+    while (found != 0 &&
+           (judge->sites.at[found].location != location || judge->sites.at[found].lock != lock)) {
+        found = tms_hash_next(&walk);
     }
-    return at;
+    return found;
 }
 
-/* 0: there are too many, or memory is short. */
+/* Made if there is none. 0: there are too many, or memory is short. */
 static uint32_t site_at(struct tms_judge *judge, uint32_t location, uint64_t lock)
 {
-    struct tms_judge_index *index = &judge->site_index;
+    uint32_t site = find_site(judge, location, lock);
 
-    if (!tms_judge_index_room(judge, index, site_hash, judge)) {
+    if (site != 0 || judge->sites.count == SITES_MOST) {
+        return site;
+    }
+    site = (uint32_t)judge->sites.count + 1;
+    if (!TMS_RESERVE(judge->memory, &judge->sites.at, &judge->sites.capacity, (size_t)site + 1,
+                     16) ||
+        !tms_hashtable_add(&judge->site_index, judge->memory, site_key(location, lock), site)) {
+        judge->failed = true;
         return 0;
     }
-    size_t at = find_site(judge, location, lock);
-    if (index->slot[at] == 0 && judge->sites.count == SITES_MOST) {
-        return 0;
-    }
-    if (index->slot[at] == 0) {
-        if (!TMS_RESERVE(judge->memory, &judge->sites.at, &judge->sites.capacity,
-                         judge->sites.count + 2, 16)) {
-            judge->failed = true;
-            return 0;
-        }
-        index->slot[at] = (uint32_t)++judge->sites.count;
-        index->count++;
-        struct tms_judge_site *site = &judge->sites.at[index->slot[at]];
-        memset(site, 0, sizeof(*site));
-        site->location = location;
-        site->lock = lock;
-    }
-    assert(index->slot[at] <= judge->sites.count && judge->sites.count == index->count);
-    return index->slot[at];
+    judge->sites.at[++judge->sites.count] =
+        (struct tms_judge_site){.location = location, .lock = lock};
+    assert(site <= SITES_MOST && judge->sites.count == judge->site_index.count);
+    return site;
 }
 
 struct tms_judge_site *tms_judge_site_of(struct tms_judge *judge, uint32_t location, uint64_t lock)
 {
-    if (judge->site_index.size == 0) {
-        return NULL;
-    }
-    uint32_t number = judge->site_index.slot[find_site(judge, location, lock)];
+    uint32_t number = find_site(judge, location, lock);
+
     return number != 0 ? &judge->sites.at[number] : NULL;
 }
 
@@ -234,30 +213,23 @@ bool tms_judge_is_locked(const struct tms_judge_thread *thread, uint64_t event)
 /* ---- waiting places ---------------------------------------------------------------------------
  */
 
-static uint64_t place_hash(const void *user, uint32_t location)
+bool tms_judge_is_waiting_place(const struct tms_judge *judge, uint32_t location)
 {
-    (void)user;
-    return tms_mix(0, location);
-}
+    struct tms_hash_walk walk;
+    uint32_t found = tms_hash_first(&judge->waiting, tms_hash(location), &walk);
 
-/* Where the location is in the index, or would be. */
-static size_t find_place(const struct tms_judge_index *index, uint32_t location)
-{
-    size_t at = tms_judge_index_start(index, tms_mix(0, location));
-
-    while (index->slot[at] != 0 && index->slot[at] != location) {
-        at = (at + 1) & (index->size - 1);
+    while (found != 0 && found != location) {
+        found = tms_hash_next(&walk);
     }
-    return at;
+    return found != 0;
 }
 
 void tms_judge_add_place(struct tms_judge *judge, uint32_t location)
 {
-    assert(location != 0); /* a free slot */
-    if (tms_judge_index_room(judge, &judge->waiting, place_hash, NULL)) {
-        size_t at = find_place(&judge->waiting, location);
-        judge->waiting.count += judge->waiting.slot[at] == 0;
-        judge->waiting.slot[at] = location;
+    assert(location != 0); /* no row */
+    if (!tms_judge_is_waiting_place(judge, location) &&
+        !tms_hashtable_add(&judge->waiting, judge->memory, tms_hash(location), location)) {
+        judge->failed = true;
     }
 }
 
@@ -266,13 +238,6 @@ void tms_judge_wait(struct tms_judge_thread *t)
     t->awaited_count = t->recent_count < TMS_JUDGE_RECENT ? t->recent_count : TMS_JUDGE_RECENT;
     assert(t->awaited_count <= TMS_JUDGE_RECENT);
     memcpy(t->awaited, t->recent, t->awaited_count * sizeof(*t->awaited));
-}
-
-bool tms_judge_is_waiting_place(const struct tms_judge *judge, uint32_t location)
-{
-    const struct tms_judge_index *waiting = &judge->waiting;
-
-    return waiting->count > 0 && waiting->slot[find_place(waiting, location)] == location;
 }
 
 static bool is_awaited(const struct tms_judge_thread *t, uint64_t key)

@@ -10,36 +10,6 @@
 
 TMS_JUDGE_DEFINE_POOL(cut, cuts, next)
 
-/* ---- indexes ------------------------------------------------------------------------------------
- */
-
-bool tms_judge_index_room(struct tms_judge *judge, struct tms_judge_index *index,
-                          uint64_t (*hash_of)(const void *user, uint32_t number), const void *user)
-{
-    if (index->count * 2 < index->size) {
-        return true;
-    }
-    struct tms_judge_index larger = {.size = index->size == 0 ? 256 : index->size * 2,
-                                     .count = index->count};
-    larger.slot = tms_table(judge->memory, larger.size, sizeof(*larger.slot));
-    if (larger.slot == NULL) {
-        judge->failed = true;
-        return false;
-    }
-    for (size_t i = 0; i < index->size; i++) {
-        if (index->slot[i] != 0) {
-            size_t at = tms_judge_index_start(&larger, hash_of(user, index->slot[i]));
-            while (larger.slot[at] != 0) {
-                at = (at + 1) & (larger.size - 1);
-            }
-            larger.slot[at] = index->slot[i];
-        }
-    }
-    tms_release(judge->memory, index->slot, index->size, sizeof(*index->slot));
-    *index = larger;
-    return true;
-}
-
 /* ---- findings -----------------------------------------------------------------------------------
  */
 
@@ -83,14 +53,6 @@ static uint64_t hash_parts(uint32_t function, uint32_t object, uint32_t other)
     return tms_mix(tms_mix(function, object), other);
 }
 
-static uint64_t finding_hash(const void *user, uint32_t number)
-{
-    const struct tms_judge *judge = user;
-    const struct tms_judge_finding *finding = &judge->findings.at[number];
-
-    return hash_parts(finding->function, finding->object, finding->other);
-}
-
 static bool is_finding(const struct tms_judge_finding *finding, uint32_t function, uint32_t object,
                        uint32_t other)
 {
@@ -100,8 +62,6 @@ static bool is_finding(const struct tms_judge_finding *finding, uint32_t functio
 uint32_t tms_judge_finding(struct tms_judge *judge, uint32_t function, uint32_t object,
                            uint32_t other)
 {
-    struct tms_judge_index *index = &judge->finding_index;
-
     if (other == object) {
         other = 0;
     } else if (other != 0 && other < object) {
@@ -111,27 +71,28 @@ uint32_t tms_judge_finding(struct tms_judge *judge, uint32_t function, uint32_t 
     }
 
     assert(judge->failed || (object != 0 && (other == 0 || object < other)));
-    if (judge->failed || !tms_judge_index_room(judge, index, finding_hash, judge)) {
+    if (judge->failed) {
         return 0;
     }
-    size_t at = tms_judge_index_start(index, hash_parts(function, object, other));
-    while (index->slot[at] != 0 &&
-           !is_finding(&judge->findings.at[index->slot[at]], function, object, other)) {
-        at = (at + 1) & (index->size - 1);
+    uint64_t hash = hash_parts(function, object, other);
+    struct tms_hash_walk walk;
+    uint32_t found = tms_hash_first(&judge->finding_index, hash, &walk);
+    while (found != 0 && !is_finding(&judge->findings.at[found], function, object, other)) {
+        found = tms_hash_next(&walk);
     }
-    if (index->slot[at] == 0) {
+    if (found == 0) {
+        found = (uint32_t)judge->findings.count + 1;
         if (!TMS_RESERVE(judge->memory, &judge->findings.at, &judge->findings.capacity,
-                         judge->findings.count + 2, 16)) {
+                         (size_t)found + 1, 16) ||
+            !tms_hashtable_add(&judge->finding_index, judge->memory, hash, found)) {
             judge->failed = true;
             return 0;
         }
-        index->slot[at] = (uint32_t)++judge->findings.count;
-        index->count++;
-        judge->findings.at[index->slot[at]] =
+        judge->findings.at[++judge->findings.count] =
             (struct tms_judge_finding){.function = function, .object = object, .other = other};
     }
-    assert(judge->findings.count == index->count);
-    return index->slot[at];
+    assert(judge->findings.count == judge->finding_index.count);
+    return found;
 }
 
 /* ---- activations that were cut

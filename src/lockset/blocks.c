@@ -255,7 +255,7 @@ static void clear_thread(struct tms_blocks_engine *b, struct tms_blocks_thread *
     tms_nesting_clear(&thread->nesting, b->memory);
     tms_release(b->memory, thread->holds, thread->hold_capacity, sizeof(*thread->holds));
     tms_release(b->memory, thread->touches, thread->touch_capacity, sizeof(*thread->touches));
-    tms_release(b->memory, thread->index, thread->index_size, sizeof(*thread->index));
+    tms_hashtable_clear(&thread->index, b->memory);
     tms_release(b->memory, thread->items, thread->item_capacity, sizeof(*thread->items));
 }
 

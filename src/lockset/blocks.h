@@ -116,7 +116,6 @@ struct tms_blocks_access {
 /* What the running transaction did to a cell. */
 struct tms_blocks_touch {
     uint32_t cell;
-    uint32_t slot; /* its place in the index */
     bool read, written;
     struct tms_blocks_access last_read; /* initial: no write came before */
     struct tms_blocks_access write;     /* the last */
@@ -150,8 +149,7 @@ struct tms_blocks_thread {
     size_t hold_count, hold_capacity;
     struct tms_blocks_touch *touches;
     size_t touch_count, touch_capacity;
-    uint32_t *index; /* open-addressed, by cell: 1 + touch */
-    size_t index_size;
+    struct tms_hashtable index;    /* of the touches, by cell: 1 + place */
     struct tms_blocks_item *items; /* log of initial reads, writes and locks */
     size_t item_count, item_capacity;
 };

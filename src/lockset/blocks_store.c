@@ -153,7 +153,7 @@ static uint32_t path_since(const struct tms_blocks_thread *thread, uint64_t even
     for (size_t i = 0; i < thread->nesting.depth; i++) {
         const struct tms_transaction *block = &thread->nesting.open[i].block;
         if (block->begin_event <= event) {
-            path = (path + block->label + 1) * 0x9e3779b1u;
+            path = (uint32_t)(tms_mix(path, block->label + 1) >> 32);
         }
     }
     return path;

@@ -7,57 +7,33 @@
 
 #include "lockset/blocks.h"
 
-#define INDEX_LEAST 32
-
 /* ---- what the running transaction touched ------------------------------------------------- */
-
-static bool grow_index(struct tms_blocks_engine *b, struct tms_blocks_thread *thread)
-{
-    size_t size = thread->index_size > 0 ? thread->index_size * 2 : INDEX_LEAST;
-    uint32_t *index = tms_table(b->memory, size, sizeof(*index));
-
-    if (index == NULL) {
-        tms_host_fail(b->host, TMS_ERR_MEMORY);
-        return false;
-    }
-    for (size_t i = 0; i < thread->touch_count; i++) {
-        size_t at = thread->touches[i].cell & (size - 1);
-        while (index[at] != 0) {
-            at = (at + 1) & (size - 1);
-        }
-        index[at] = (uint32_t)i + 1;
-        thread->touches[i].slot = (uint32_t)at;
-    }
-    tms_release(b->memory, thread->index, thread->index_size, sizeof(*index));
-    thread->index = index;
-    thread->index_size = size;
-    return true;
-}
 
 /* NULL when memory is short, and the host knows. */
 static struct tms_blocks_touch *touch_of(struct tms_blocks_engine *b,
                                          struct tms_blocks_thread *thread, uint32_t cell)
 {
+    uint64_t hash = tms_hash(cell);
+    struct tms_hash_walk walk;
+    uint32_t found = tms_hash_first(&thread->index, hash, &walk);
+
     assert(cell > 0 && cell < b->cell_count);
-    if ((thread->touch_count + 1) * 2 > thread->index_size && !grow_index(b, thread)) {
-        return NULL;
+    while (found != 0 && thread->touches[found - 1].cell != cell) {
+        found = tms_hash_next(&walk);
     }
-    size_t mask = thread->index_size - 1;
-    size_t at = cell & mask; /* cells are numbered as they come: no need to hash */
-    while (thread->index[at] != 0) {
-        struct tms_blocks_touch *touch = &thread->touches[thread->index[at] - 1];
-        if (touch->cell == cell) {
-            return touch;
-        }
-        at = (at + 1) & mask;
+    if (found != 0) {
+        return &thread->touches[found - 1];
     }
     if (!RESERVE(b, &thread->touches, &thread->touch_capacity, thread->touch_count + 1)) {
         return NULL;
     }
-    assert(thread->touch_count * 2 < thread->index_size);
+    if (!tms_hashtable_add(&thread->index, b->memory, hash, (uint32_t)thread->touch_count + 1)) {
+        tms_host_fail(b->host, TMS_ERR_MEMORY);
+        return NULL;
+    }
+    assert(thread->index.count == thread->touch_count + 1);
     struct tms_blocks_touch *touch = &thread->touches[thread->touch_count++];
-    *touch = (struct tms_blocks_touch){.cell = cell, .slot = (uint32_t)at};
-    thread->index[at] = (uint32_t)thread->touch_count;
+    *touch = (struct tms_blocks_touch){.cell = cell};
     return touch;
 }
 
@@ -77,8 +53,6 @@ void tms_blocks_end(struct tms_blocks_engine *b, struct tms_blocks_thread *threa
 {
     for (size_t i = 0; i < thread->touch_count; i++) {
         const struct tms_blocks_touch *touch = &thread->touches[i];
-        assert(thread->index[touch->slot] == i + 1);
-        thread->index[touch->slot] = 0;
         if (touch->written && !b->host->failed) {
             tms_blocks_keep_point(b, thread, touch->cell, POINT_FINAL, &touch->write);
         }
@@ -87,6 +61,7 @@ void tms_blocks_end(struct tms_blocks_engine *b, struct tms_blocks_thread *threa
         tms_blocks_keep_flow(b, thread);
     }
     thread->touch_count = 0;
+    tms_hashtable_empty(&thread->index);
     thread->item_count = 0;
 }
 

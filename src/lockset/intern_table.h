@@ -4,8 +4,7 @@
  * key of plain bytes, and a hash index that finds the row of a key. For engines that intern what
  * they see.
  *
- * Representation: the index has the hash of a key beside the number of its row, so that rows are
- * looked at only where it matches, and not at all when the index grows.
+ * Representation: a hash table (base/hashtable.h) finds the number of a row by its key.
  *
  * Rows are numbered from 1 in the order in which they came; 0 is no row. They move when the array
  * grows, so keep numbers, not pointers. Keys are compared as bytes: leave no padding in them.
@@ -15,20 +14,14 @@
 
 #include <assert.h>
 
-#include "base/memory.h"
-
-struct tms_intern_table_place {
-    uint32_t hash;
-    uint32_t row; /* 0: free */
-};
+#include "base/hashtable.h"
 
 struct tms_intern_table {
     struct tms_memory *memory;
-    char *row; /* [0] is not used */
+    char *row; /* number 1 first */
     size_t row_size, key_size;
-    size_t count, capacity;               /* the row that is not used among them */
-    struct tms_intern_table_place *index; /* open-addressed, by hash */
-    size_t index_size;
+    size_t count, capacity;
+    struct tms_hashtable index;
 };
 
 /* Takes no memory yet. All zero is cleared. */
@@ -47,14 +40,14 @@ uint32_t tms_intern_table_find(const struct tms_intern_table *rows, const void *
 
 static inline void *tms_intern_table_row(const struct tms_intern_table *rows, uint32_t number)
 {
-    assert(number > 0 && number < rows->count);
-    return rows->row + (size_t)number * rows->row_size;
+    assert(number > 0 && number <= rows->count);
+    return rows->row + (size_t)(number - 1) * rows->row_size;
 }
 
 /* How many there are. */
 static inline size_t tms_intern_table_count(const struct tms_intern_table *rows)
 {
-    return rows->count > 0 ? rows->count - 1 : 0;
+    return rows->count;
 }
 
 #endif

@@ -23,11 +23,9 @@ int tms_locksets_init(struct tms_locksets *sets, struct tms_host *host)
 
     *sets = (struct tms_locksets){.host = host, .set_count = 1}; /* the empty one */
     sets->cache = tms_resize(memory, NULL, 0, (size_t)1 << CACHE_BITS, sizeof(*sets->cache));
-    bool room =
-        sets->cache != NULL &&
-        TMS_RESERVE(memory, &sets->sets, &sets->set_capacity, 1, LEAST_SETS) &&
-        TMS_RESERVE(memory, &sets->pool, &sets->pool_capacity, 1, LEAST_LOCKS) &&
-        TMS_RESERVE(memory, &sets->index, &sets->index_size, 2 * LEAST_SETS, 2 * LEAST_SETS);
+    bool room = sets->cache != NULL &&
+                TMS_RESERVE(memory, &sets->sets, &sets->set_capacity, 1, LEAST_SETS) &&
+                TMS_RESERVE(memory, &sets->pool, &sets->pool_capacity, 1, LEAST_LOCKS);
     return room ? TMS_OK : TMS_ERR_MEMORY;
 }
 
@@ -40,7 +38,7 @@ void tms_locksets_clear(struct tms_locksets *sets)
     tms_release(memory, sets->cache, (size_t)1 << CACHE_BITS, sizeof(*sets->cache));
     tms_release(memory, sets->sets, sets->set_capacity, sizeof(*sets->sets));
     tms_release(memory, sets->pool, sets->pool_capacity, sizeof(*sets->pool));
-    tms_release(memory, sets->index, sets->index_size, sizeof(*sets->index));
+    tms_hashtable_clear(&sets->index, memory);
     tms_release(memory, sets->scratch, sets->scratch_capacity, sizeof(*sets->scratch));
     *sets = (struct tms_locksets){0};
 }
@@ -52,8 +50,7 @@ static uint64_t hash_locks(const uint32_t *locks, uint32_t count)
     uint64_t hash = count;
 
     for (uint32_t i = 0; i < count; i++) {
-        hash = (hash ^ locks[i]) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 29;
+        hash = tms_mix(hash, locks[i]);
     }
     return hash;
 }
@@ -67,69 +64,49 @@ static bool is_set(const struct tms_locksets *sets, uint32_t set, const uint32_t
            memcmp(&sets->pool[known->start], locks, count * sizeof(*locks)) == 0;
 }
 
-/* Where such a set is, or belongs, in the index. */
-static uint32_t *find_set(const struct tms_locksets *sets, const uint32_t *locks, uint32_t count)
+/* The number of such a set, 0: there is none. */
+static uint32_t find_set(const struct tms_locksets *sets, const uint32_t *locks, uint32_t count,
+                         uint64_t hash)
 {
-    size_t mask = sets->index_size - 1;
-    size_t at = hash_locks(locks, count) & mask;
+    struct tms_hash_walk walk;
+    uint32_t found = tms_hash_first(&sets->index, hash, &walk);
 
-    assert((sets->index_size & mask) == 0 && sets->set_count * 2 <= sets->index_size);
-    while (sets->index[at] != 0 && !is_set(sets, sets->index[at], locks, count)) {
-        at = (at + 1) & mask;
+    assert(sets->set_count == sets->index.count + 1); /* all but the empty one */
+    while (found != 0 && !is_set(sets, found, locks, count)) {
+        found = tms_hash_next(&walk);
     }
-    return &sets->index[at];
-}
-
-static bool grow_index(struct tms_locksets *sets)
-{
-    struct tms_memory *memory = &sets->host->memory;
-    size_t size = 2 * sets->index_size;
-    uint32_t *index = tms_table(memory, size, sizeof(*index));
-
-    if (index == NULL) {
-        return false;
-    }
-    tms_release(memory, sets->index, sets->index_size, sizeof(*index));
-    sets->index = index;
-    sets->index_size = size;
-    assert(sets->set_count * 2 <= size);
-    for (uint32_t set = 1; set < sets->set_count; set++) {
-        const struct tms_lockset *known = &sets->sets[set];
-        *find_set(sets, &sets->pool[known->start], known->count) = set;
-    }
-    return true;
+    return found;
 }
 
 static bool make_room(struct tms_locksets *sets, uint32_t count)
 {
     struct tms_memory *memory = &sets->host->memory;
-    bool room =
-        TMS_RESERVE(memory, &sets->sets, &sets->set_capacity, sets->set_count + 1, LEAST_SETS) &&
-        TMS_RESERVE(memory, &sets->pool, &sets->pool_capacity, sets->pool_count + count,
-                    LEAST_LOCKS);
 
-    return room && (2 * (sets->set_count + 1) <= sets->index_size || grow_index(sets));
+    return TMS_RESERVE(memory, &sets->sets, &sets->set_capacity, sets->set_count + 1, LEAST_SETS) &&
+           TMS_RESERVE(memory, &sets->pool, &sets->pool_capacity, sets->pool_count + count,
+                       LEAST_LOCKS);
 }
 
 /* The number of the set in the scratch. */
 static uint32_t intern(struct tms_locksets *sets, uint32_t count)
 {
-    uint32_t known = count == 0 ? TMS_LOCKSET_EMPTY : *find_set(sets, sets->scratch, count);
+    uint64_t hash = hash_locks(sets->scratch, count);
+    uint32_t set = count == 0 ? TMS_LOCKSET_EMPTY : find_set(sets, sets->scratch, count, hash);
 
-    if (count == 0 || known != 0) {
-        return known;
+    if (count == 0 || set != 0) {
+        return set;
     }
-    if (sets->set_count == UINT32_MAX || !make_room(sets, count)) {
+    set = (uint32_t)sets->set_count;
+    if (sets->set_count == UINT32_MAX || !make_room(sets, count) ||
+        !tms_hashtable_add(&sets->index, &sets->host->memory, hash, set)) {
         fail(sets, sets->set_count == UINT32_MAX ? TMS_ERR_LIMIT : TMS_ERR_MEMORY);
         return TMS_LOCKSET_EMPTY;
     }
     assert(sets->pool_count + count <= sets->pool_capacity);
     assert(sets->set_count < sets->set_capacity);
-    uint32_t set = (uint32_t)sets->set_count++;
-    sets->sets[set] = (struct tms_lockset){sets->pool_count, count};
+    sets->sets[sets->set_count++] = (struct tms_lockset){sets->pool_count, count};
     memcpy(&sets->pool[sets->pool_count], sets->scratch, count * sizeof(*sets->pool));
     sets->pool_count += count;
-    *find_set(sets, sets->scratch, count) = set;
     return set;
 }
 
@@ -227,8 +204,8 @@ static uint32_t compute(struct tms_locksets *sets, uint32_t question, uint32_t a
 
 static uint32_t ask(struct tms_locksets *sets, uint32_t question, uint32_t a, uint32_t b)
 {
-    uint64_t hash = ((uint64_t)a << 32 | b) * UINT64_C(0x9e3779b97f4a7c15) + question;
-    struct tms_lockset_answer *cached = &sets->cache[(hash ^ hash >> 7) >> (64 - CACHE_BITS)];
+    uint64_t hash = tms_mix(question, (uint64_t)a << 32 | b);
+    struct tms_lockset_answer *cached = &sets->cache[hash >> (64 - CACHE_BITS)];
 
     assert(a < sets->set_count);
     if (cached->question != question || cached->a != a || cached->b != b) {

@@ -13,6 +13,7 @@
 #ifndef TMS_LOCKSET_LOCKSET_H
 #define TMS_LOCKSET_LOCKSET_H
 
+#include "base/hashtable.h"
 #include "engine_api/engine.h"
 
 #define TMS_LOCKSET_EMPTY 0u
@@ -34,9 +35,8 @@ struct tms_locksets {
     size_t set_count, set_capacity;
     uint32_t *pool;
     size_t pool_count, pool_capacity;
-    uint32_t *index; /* open-addressed, by content: numbers of sets */
-    size_t index_size;
-    uint32_t *scratch; /* the set that is being made */
+    struct tms_hashtable index; /* of sets, by content */
+    uint32_t *scratch;          /* the set that is being made */
     size_t scratch_capacity;
     struct tms_lockset_answer *cache;
 };

@@ -19,6 +19,7 @@
 #ifndef TMS_LOCKSET_REDUCTION_H
 #define TMS_LOCKSET_REDUCTION_H
 
+#include "base/hashtable.h"
 #include "engine_api/engine.h"
 #include "lockset/movers.h"
 
@@ -63,21 +64,13 @@ struct tms_reduction_section {
     struct tms_reduction_spot acquired;
 };
 
-/* Items by target and content: open-addressed, worthless if its round is old. */
-struct tms_reduction_slot {
-    uint32_t round;
-    uint32_t item;
-};
-
 struct tms_reduction_running {
     struct tms_transaction name;
     bool active;
     bool headless; /* the block that it is named after was closed, others in it are open */
     struct tms_reduction_item *items;
     size_t item_count, item_capacity;
-    struct tms_reduction_slot *slots;
-    size_t slot_count;
-    uint32_t round;
+    struct tms_hashtable index; /* of the items, by target and content: 1 + place */
     struct tms_reduction_section *sections;
     size_t section_count, section_capacity;
     uint32_t *inside; /* variables accessed since the first open section was entered */
@@ -92,7 +85,6 @@ struct tms_reduction_running {
 struct tms_reduction_shape {
     struct tms_transaction name; /* the first of them */
     uint64_t repeats;
-    uint64_t hash;
     size_t token_start, nested_start;
     uint32_t token_count, nested_count;
 };
@@ -107,8 +99,7 @@ struct tms_reduction {
     size_t word_count, word_capacity;
     struct tms_reduction_shape *shapes;
     size_t shape_count, shape_capacity;
-    uint32_t *index; /* open-addressed, by content: 1 + shape */
-    size_t index_size;
+    struct tms_hashtable index;         /* of shapes, by content: 1 + place */
     struct tms_reduction_token *tokens; /* of all shapes */
     size_t token_count, token_capacity;
     struct tms_reduction_nested *nested;

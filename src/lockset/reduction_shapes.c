@@ -12,14 +12,12 @@
 
 #include "lockset/reduction.h"
 
-#define LEAST_INDEX 256
-
 void tms_rd_clear_shapes(struct tms_reduction *r)
 {
     struct tms_memory *memory = &r->host->memory;
 
     tms_release(memory, r->shapes, r->shape_capacity, sizeof(*r->shapes));
-    tms_release(memory, r->index, r->index_size, sizeof(*r->index));
+    tms_hashtable_clear(&r->index, memory);
     tms_release(memory, r->tokens, r->token_capacity, sizeof(*r->tokens));
     tms_release(memory, r->nested, r->nested_capacity, sizeof(*r->nested));
     tms_release(memory, r->refuted, r->refuted_capacity, sizeof(*r->refuted));
@@ -154,25 +152,19 @@ static void tell(struct tms_reduction *r, const struct judged *judged, uint64_t 
 
 /* ---- keeping ---------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
 static uint64_t hash_of(const struct judged *judged)
 {
-    uint64_t hash = mix(judged->token_count, judged->name->label);
+    uint64_t hash = tms_mix(judged->token_count, judged->name->label);
 
     for (size_t i = 0; i < judged->token_count; i++) {
         const struct tms_reduction_token *token = &judged->tokens[i];
-        hash = mix(hash, (uint64_t)token->content << 32 | token->target);
-        hash = mix(hash, token->spot.which);
+        hash = tms_mix(hash, (uint64_t)token->content << 32 | token->target);
+        hash = tms_mix(hash, token->spot.which);
     }
     for (size_t i = 0; i < judged->nested_count; i++) {
         const struct tms_reduction_nested *nested = &judged->nested[i];
-        hash = mix(hash, (uint64_t)nested->from << 32 | nested->to);
-        hash = mix(hash, nested->block.label);
+        hash = tms_mix(hash, (uint64_t)nested->from << 32 | nested->to);
+        hash = tms_mix(hash, nested->block.label);
     }
     return hash;
 }
@@ -211,53 +203,32 @@ static bool has_shape(const struct tms_reduction *r, const struct tms_reduction_
             same_nested(&r->nested[shape->nested_start], judged->nested, judged->nested_count));
 }
 
-static uint32_t *find_shape(const struct tms_reduction *r, const struct judged *judged,
-                            uint64_t hash)
+/* 1 + the place of the shape, 0: it is new. */
+static uint32_t find_shape(const struct tms_reduction *r, const struct judged *judged,
+                           uint64_t hash)
 {
-    size_t mask = r->index_size - 1;
-    size_t at = hash & mask;
+    struct tms_hash_walk walk;
+    uint32_t found = tms_hash_first(&r->index, hash, &walk);
 
-    assert((r->index_size & mask) == 0 && r->shape_count < r->index_size);
-    while (r->index[at] != 0 && (r->shapes[r->index[at] - 1].hash != hash ||
-                                 !has_shape(r, &r->shapes[r->index[at] - 1], judged))) {
-        at = (at + 1) & mask;
+    assert(r->shape_count == r->index.count);
+    while (found != 0 && !has_shape(r, &r->shapes[found - 1], judged)) {
+        found = tms_hash_next(&walk);
     }
-    return &r->index[at];
+    return found;
 }
 
-static bool grow_index(struct tms_reduction *r)
-{
-    size_t size = r->index_size == 0 ? LEAST_INDEX : 2 * r->index_size;
-    uint32_t *index = tms_table(&r->host->memory, size, sizeof(*index));
-
-    if (!tms_rd_check(r, index != NULL)) {
-        return false;
-    }
-    assert(r->shape_count * 2 < size);
-    for (size_t i = 0; i < r->shape_count; i++) {
-        size_t at = r->shapes[i].hash & (size - 1);
-        while (index[at] != 0) {
-            at = (at + 1) & (size - 1);
-        }
-        index[at] = (uint32_t)i + 1;
-    }
-    tms_release(&r->host->memory, r->index, r->index_size, sizeof(*index));
-    r->index = index;
-    r->index_size = size;
-    return true;
-}
-
-static bool add_shape(struct tms_reduction *r, const struct judged *judged, uint64_t hash)
+static void add_shape(struct tms_reduction *r, const struct judged *judged, uint64_t hash)
 {
     if (!RESERVE(r, &r->shapes, &r->shape_capacity, r->shape_count + 1) ||
         !RESERVE(r, &r->tokens, &r->token_capacity, r->token_count + judged->token_count) ||
-        !RESERVE(r, &r->nested, &r->nested_capacity, r->nested_count + judged->nested_count)) {
-        return false;
+        !RESERVE(r, &r->nested, &r->nested_capacity, r->nested_count + judged->nested_count) ||
+        !tms_rd_check(r, tms_hashtable_add(&r->index, &r->host->memory, hash,
+                                           (uint32_t)r->shape_count + 1))) {
+        return;
     }
     assert(judged->token_count > 1);
     r->shapes[r->shape_count++] = (struct tms_reduction_shape){
         .name = *judged->name,
-        .hash = hash,
         .token_start = r->token_count,
         .nested_start = r->nested_count,
         .token_count = (uint32_t)judged->token_count,
@@ -271,22 +242,17 @@ static bool add_shape(struct tms_reduction *r, const struct judged *judged, uint
                judged->nested_count * sizeof(*judged->nested));
         r->nested_count += judged->nested_count;
     }
-    return true;
 }
 
 static void keep(struct tms_reduction *r, const struct judged *judged)
 {
     uint64_t hash = hash_of(judged);
+    uint32_t found = find_shape(r, judged, hash);
 
-    if ((r->shape_count + 1) * 2 > r->index_size && !grow_index(r)) {
-        return;
-    }
-    assert(r->shape_count < r->index_size);
-    uint32_t *at = find_shape(r, judged, hash);
-    if (*at != 0) {
-        r->shapes[*at - 1].repeats++;
-    } else if (add_shape(r, judged, hash)) {
-        *at = (uint32_t)r->shape_count;
+    if (found != 0) {
+        r->shapes[found - 1].repeats++;
+    } else {
+        add_shape(r, judged, hash);
     }
 }
 

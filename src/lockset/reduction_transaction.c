@@ -6,7 +6,6 @@
 
 #include "lockset/reduction.h"
 
-#define LEAST_SLOTS  64
 #define LEAST_INSIDE 256
 #define LEAST_NESTED 64
 
@@ -15,7 +14,7 @@ void tms_rd_clear_running(struct tms_reduction *r, struct tms_reduction_running 
     struct tms_memory *memory = &r->host->memory;
 
     tms_release(memory, running->items, running->item_capacity, sizeof(*running->items));
-    tms_release(memory, running->slots, running->slot_count, sizeof(*running->slots));
+    tms_hashtable_clear(&running->index, memory);
     tms_release(memory, running->sections, running->section_capacity, sizeof(*running->sections));
     tms_release(memory, running->inside, running->inside_capacity, sizeof(*running->inside));
     tms_release(memory, running->nested, running->nested_capacity, sizeof(*running->nested));
@@ -51,66 +50,37 @@ void tms_rd_start(struct tms_reduction_running *running)
     running->section_count = 0;
     running->inside_count = 0;
     running->inside_limit = LEAST_INSIDE;
-    if (++running->round == 0) {
-        memset(running->slots, 0, running->slot_count * sizeof(*running->slots));
-        running->round = 1; /* new slots have round 0 */
-    }
+    tms_hashtable_empty(&running->index);
 }
 
 /* ---- items ------------------------------------------------------------------------------ */
 
-static struct tms_reduction_slot *find_slot(const struct tms_reduction_running *running,
-                                            uint32_t target, uint32_t content)
+static bool is_item(const struct tms_reduction_item *item, uint32_t target, uint32_t content)
 {
-    uint64_t hash = ((uint64_t)content << 32 | target) * UINT64_C(0x9e3779b97f4a7c15);
-    size_t mask = running->slot_count - 1;
-
-    for (size_t at = (hash >> 32) & mask;; at = (at + 1) & mask) {
-        struct tms_reduction_slot *slot = &running->slots[at];
-        const struct tms_reduction_item *item = &running->items[slot->item];
-        if (slot->round != running->round || (item->target == target && item->content == content)) {
-            return slot;
-        }
-    }
-}
-
-/* Doubles the slots and rehashes the items. */
-static bool grow_slots(struct tms_reduction *r, struct tms_reduction_running *running)
-{
-    size_t count = running->slot_count == 0 ? LEAST_SLOTS : 2 * running->slot_count;
-    struct tms_reduction_slot *slots = tms_resize(&r->host->memory, NULL, 0, count, sizeof(*slots));
-
-    if (!tms_rd_check(r, slots != NULL)) {
-        return false;
-    }
-    tms_release(&r->host->memory, running->slots, running->slot_count, sizeof(*slots));
-    running->slots = slots;
-    running->slot_count = count;
-    for (uint32_t i = 0; i < running->item_count; i++) {
-        const struct tms_reduction_item *item = &running->items[i];
-        *find_slot(running, item->target, item->content) =
-            (struct tms_reduction_slot){running->round, i};
-    }
-    return true;
+    return item->target == target && item->content == content;
 }
 
 static struct tms_reduction_item *find_item(struct tms_reduction *r,
                                             struct tms_reduction_running *running, uint32_t target,
                                             uint32_t content)
 {
-    bool full = 2 * (running->item_count + 1) > running->slot_count;
+    uint64_t hash = tms_hash((uint64_t)content << 32 | target);
+    struct tms_hash_walk walk;
+    uint32_t found = tms_hash_first(&running->index, hash, &walk);
 
-    if (!RESERVE(r, &running->items, &running->item_capacity, running->item_count + 1) ||
-        (full && !grow_slots(r, running))) {
-        return NULL;
+    while (found != 0 && !is_item(&running->items[found - 1], target, content)) {
+        found = tms_hash_next(&walk);
     }
-    struct tms_reduction_slot *slot = find_slot(running, target, content);
-    if (slot->round != running->round) {
-        *slot = (struct tms_reduction_slot){running->round, (uint32_t)running->item_count};
+    if (found == 0) {
+        found = (uint32_t)running->item_count + 1;
+        if (!RESERVE(r, &running->items, &running->item_capacity, found) ||
+            !tms_rd_check(r, tms_hashtable_add(&running->index, &r->host->memory, hash, found))) {
+            return NULL;
+        }
         running->items[running->item_count++] =
             (struct tms_reduction_item){.target = target, .content = content};
     }
-    return &running->items[slot->item];
+    return &running->items[found - 1];
 }
 
 static struct tms_reduction_spot spot_of(const struct tms_op *op)

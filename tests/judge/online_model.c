@@ -400,7 +400,7 @@ static void load_counts(struct model *model, struct tms_judge_engine *engine)
         }
     }
     for (size_t i = 0; i < core->waiting.size; i++) {
-        tms_judge_load_place(engine, core->waiting.slot[i]);
+        tms_judge_load_place(engine, tms_hashtable_row_at(&core->waiting, i));
     }
 }
 
