@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "cli/spec_options.h"
 
 /* ---- why ------------------------------------------------------------------------------ */
@@ -109,21 +110,6 @@ bool tms_drops_trace(struct tms_drops *drops, const struct tms_checking *checkin
     return drops->places != NULL;
 }
 
-static bool reserve(struct tms_drops *drops)
-{
-    if (drops->count < drops->capacity) {
-        return true;
-    }
-    size_t capacity = drops->capacity * 2 + 16;
-    struct tms_dropped *list = realloc(drops->list, capacity * sizeof(*list));
-    if (list == NULL) {
-        return false;
-    }
-    drops->list = list;
-    drops->capacity = capacity;
-    return true;
-}
-
 static size_t find(const struct tms_drops *drops, const char *label)
 {
     size_t place = 0;
@@ -147,7 +133,7 @@ static size_t place_of(struct tms_drops *drops, const struct tms_checking *check
     if (place < drops->count) {
         return place;
     }
-    if (!reserve(drops)) {
+    if (!TMS_RESERVE(NULL, &drops->list, &drops->capacity, drops->count + 1, 16)) {
         return SIZE_MAX;
     }
     struct tms_dropped *dropped = &drops->list[drops->count++];

@@ -59,40 +59,21 @@ void tms_survey_clear(struct tms_survey *survey)
     free(survey->variables.rows);
     free(survey->labels.rows);
     free(survey->locations.rows);
-    free(survey->numbers);
+    tms_hashtable_clear(&survey->numbers, NULL);
     tms_survey_init(survey);
 }
 
 /* ---- locations ------------------------------------------------------------------------ */
 
-/* The place of a number in the set, or the free one where it belongs. */
-static uint32_t *find_number(uint32_t *numbers, size_t room, uint32_t id)
+static bool is_known(const struct tms_survey *survey, uint32_t id)
 {
-    size_t at = (id * 0x9e3779b1u) & (room - 1);
+    struct tms_hash_walk walk;
+    uint32_t found = tms_hash_first(&survey->numbers, tms_hash(id), &walk);
 
-    while (numbers[at] != 0 && numbers[at] != id) {
-        at = (at + 1) & (room - 1);
+    while (found != 0 && found != id) {
+        found = tms_hash_next(&walk);
     }
-    return &numbers[at];
-}
-
-static bool widen_numbers(struct tms_survey *survey)
-{
-    size_t room = survey->number_room == 0 ? 64 : survey->number_room * 2;
-    uint32_t *numbers = calloc(room, sizeof(*numbers));
-
-    if (numbers == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < survey->number_room; i++) {
-        if (survey->numbers[i] != 0) {
-            *find_number(numbers, room, survey->numbers[i]) = survey->numbers[i];
-        }
-    }
-    free(survey->numbers);
-    survey->numbers = numbers;
-    survey->number_room = room;
-    return true;
+    return found != 0;
 }
 
 static bool count_location(struct tms_survey *survey, uint32_t id)
@@ -105,13 +86,7 @@ static bool count_location(struct tms_survey *survey, uint32_t id)
         }
         return seen != NULL;
     }
-    if (survey->number_count * 2 >= survey->number_room && !widen_numbers(survey)) {
-        return false;
-    }
-    uint32_t *place = find_number(survey->numbers, survey->number_room, id);
-    survey->number_count += *place == 0;
-    *place = id;
-    return true;
+    return is_known(survey, id) || tms_hashtable_add(&survey->numbers, NULL, tms_hash(id), id);
 }
 
 /* ---- blocks --------------------------------------------------------------------------- */
@@ -373,7 +348,7 @@ uint64_t tms_survey_labels(const struct tms_survey *survey)
 
 uint64_t tms_survey_locations(const struct tms_survey *survey)
 {
-    uint64_t count = survey->number_count;
+    uint64_t count = survey->numbers.count;
 
     for (uint32_t id = 1; id <= survey->locations.most; id++) {
         count += *(const bool *)tms_survey_row(&survey->locations, id);

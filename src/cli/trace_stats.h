@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hashtable.h"
 #include "tmesis/tmesis.h"
 
 struct tms_survey_thread {
@@ -60,13 +61,12 @@ struct tms_survey {
     struct tms_survey_table variables; /* uint32_t: its thread, UINT32_MAX for several */
     struct tms_survey_table labels;    /* uint64_t: blocks begun with it */
     struct tms_survey_table locations; /* bool: named ones seen */
-    uint32_t *numbers;                 /* open-addressed set of numbered locations */
-    size_t number_count, number_room;
-    uint64_t located;      /* events with a location */
-    uint64_t unlabelled;   /* blocks without a label */
-    uint64_t transactions; /* begun */
-    uint64_t outside;      /* events outside any block */
-    uint64_t finished;     /* transactions that ended; of their lengths: */
+    struct tms_hashtable numbers;      /* numbered locations, which are their own rows */
+    uint64_t located;                  /* events with a location */
+    uint64_t unlabelled;               /* blocks without a label */
+    uint64_t transactions;             /* begun */
+    uint64_t outside;                  /* events outside any block */
+    uint64_t finished;                 /* transactions that ended; of their lengths: */
     uint64_t shortest, longest, total;
     uint64_t lengths[TMS_SURVEY_BUCKETS];
 };

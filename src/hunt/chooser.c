@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "hunt/example.h"
 
 #define HEADER          "tmesis-schedule 1\n"
@@ -79,22 +80,6 @@ static struct tms_hunt_window *find(const struct tms_chooser *chooser,
     return NULL;
 }
 
-static bool reserve(struct tms_chooser *chooser)
-{
-    size_t capacity = chooser->capacity > 0 ? chooser->capacity * 2 : 16;
-
-    if (chooser->count < chooser->capacity) {
-        return true;
-    }
-    struct tms_hunt_window *windows = realloc(chooser->windows, capacity * sizeof(*windows));
-    if (windows == NULL) {
-        return false;
-    }
-    chooser->windows = windows;
-    chooser->capacity = capacity;
-    return true;
-}
-
 static char *copy(const char *text)
 {
     return text != NULL ? strdup(text) : NULL;
@@ -112,7 +97,7 @@ static bool add_window(struct tms_chooser *chooser, const struct tms_hunt_window
         known->predicted = known->predicted || window->predicted;
         return true;
     }
-    if (!reserve(chooser)) {
+    if (!TMS_RESERVE(NULL, &chooser->windows, &chooser->capacity, chooser->count + 1, 16)) {
         return false;
     }
     struct tms_hunt_window *own = &chooser->windows[chooser->count++];

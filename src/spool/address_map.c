@@ -5,10 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spool/grow.h"
-
 #define REGIONS_LEAST 64
-#define OBJECTS_LEAST 64
 
 void tms_address_map_free(struct tms_address_map *places)
 {
@@ -19,7 +16,7 @@ void tms_address_map_free(struct tms_address_map *places)
     free(places->table);
     free(places->order);
     free(places->objects);
-    free(places->slots);
+    tms_hashtable_clear(&places->object_index, NULL);
     free(places->pieces);
     free(places->uses);
     free(places->blocks);
@@ -75,7 +72,7 @@ static struct tms_mapped_page *add_page(struct tms_address_map *places, uint64_t
 
     /* Pages are numbered from 1 on. */
     if (region == NULL || places->count >= UINT32_MAX ||
-        !TMS_GROW(&places->pages, &places->capacity, places->count)) {
+        !TMS_RESERVE(NULL, &places->pages, &places->capacity, places->count + 1, 64)) {
         return NULL;
     }
     struct tms_mapped_page *page = &places->pages[places->count++];
@@ -112,69 +109,37 @@ bool tms_address_map_note(struct tms_address_map *places, uint64_t address, uint
     return page != NULL;
 }
 
-/* The slot of an object, or the free one where it belongs. */
-static inline struct tms_mapped_slot *object_slot(const struct tms_address_map *places,
-                                                  uint64_t address, unsigned what)
+static uint64_t hash_object(uint64_t address, unsigned what)
 {
-    size_t mask = places->slot_count - 1;
-    size_t at = (size_t)((address + what) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
-
-    while (places->slots[at].object != 0 &&
-           (places->slots[at].address != address || places->slots[at].what != what)) {
-        at = (at + 1) & mask;
-    }
-    return &places->slots[at];
+    return tms_mix(what, address);
 }
 
 struct tms_mapped_object *tms_address_map_object(const struct tms_address_map *places,
                                                  uint64_t address, unsigned what)
 {
-    uint32_t object = places->object_count > 0 ? object_slot(places, address, what)->object : 0;
+    struct tms_hash_walk walk;
+    uint32_t found = tms_hash_first(&places->object_index, hash_object(address, what), &walk);
 
-    return object != 0 ? &places->objects[object - 1] : NULL;
-}
-
-/* Room for one more object, and twice that for slots. */
-static bool make_object_room(struct tms_address_map *places)
-{
-    size_t capacity = places->object_capacity == 0 ? OBJECTS_LEAST : 2 * places->object_capacity;
-    struct tms_mapped_slot *old = places->slots;
-    size_t old_count = places->slot_count;
-
-    if (places->object_count < places->object_capacity) {
-        return true;
+    while (found != 0 && (places->objects[found - 1].address != address ||
+                          places->objects[found - 1].what != what)) {
+        found = tms_hash_next(&walk);
     }
-    struct tms_mapped_object *grown =
-        capacity < UINT32_MAX ? realloc(places->objects, capacity * sizeof(*grown)) : NULL;
-    places->objects = grown != NULL ? grown : places->objects;
-    struct tms_mapped_slot *slots = grown != NULL ? calloc(2 * capacity, sizeof(*slots)) : NULL;
-    if (slots == NULL) {
-        return false;
-    }
-    places->object_capacity = capacity;
-    places->slots = slots;
-    places->slot_count = 2 * capacity;
-    for (size_t i = 0; i < old_count; i++) {
-        if (old[i].object != 0) {
-            *object_slot(places, old[i].address, old[i].what) = old[i];
-        }
-    }
-    free(old);
-    return true;
+    return found != 0 ? &places->objects[found - 1] : NULL;
 }
 
 static bool add_object(struct tms_address_map *places, uint64_t address, unsigned what)
 {
     struct tms_mapped_page *page = note_page(places, address);
+    size_t next = places->object_count + 1;
 
-    if (page == NULL || !make_object_room(places)) {
+    if (page == NULL || !TMS_RESERVE(NULL, &places->objects, &places->object_capacity, next, 64) ||
+        !tms_hashtable_add(&places->object_index, NULL, hash_object(address, what),
+                           (uint32_t)next)) {
         return false;
     }
     places->objects[places->object_count] =
-        (struct tms_mapped_object){.next = page->objects, .address = address};
+        (struct tms_mapped_object){.next = page->objects, .address = address, .what = what};
     page->objects = (uint32_t)++places->object_count;
-    *object_slot(places, address, what) =
-        (struct tms_mapped_slot){address, what, (uint32_t)places->object_count};
     return true;
 }
 
@@ -265,20 +230,13 @@ bool tms_address_map_settle(struct tms_address_map *places)
 /* The last use has ended and another begins: it becomes the first of a list. */
 static bool add_use(struct tms_address_map *places, struct tms_mapped_word *place)
 {
-    if (places->use_count + 1 >= places->use_capacity) {
-        uint32_t capacity = 2 * places->use_capacity + 1024;
-        struct tms_mapped_use *grown = capacity > places->use_capacity
-                                           ? realloc(places->uses, capacity * sizeof(*grown))
-                                           : NULL;
-        if (grown == NULL) {
-            return false;
-        }
-        places->uses = grown;
-        places->use_capacity = capacity;
+    if (places->use_count + 1 >= UINT32_MAX ||
+        !TMS_RESERVE(NULL, &places->uses, &places->use_capacity, places->use_count + 2, 1024)) {
+        return false;
     }
     places->uses[++places->use_count] =
         (struct tms_mapped_use){.next = place->use, .alone = place->user != TMS_USED_BY_SEVERAL};
-    place->use = places->use_count;
+    place->use = (uint32_t)places->use_count;
     return true;
 }
 
@@ -344,7 +302,7 @@ bool tms_address_map_start(struct tms_address_map *places)
 
 static bool add_block(struct tms_address_map *places, uint64_t start, uint64_t size, uint32_t site)
 {
-    if (!TMS_GROW(&places->blocks, &places->block_capacity, places->block_count)) {
+    if (!TMS_RESERVE(NULL, &places->blocks, &places->block_capacity, places->block_count + 1, 64)) {
         return false;
     }
     places->blocks[places->block_count++] = (struct tms_mapped_block){start, size, site};

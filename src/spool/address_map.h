@@ -20,7 +20,8 @@
  * objects in them, where a piece begins or ends. Regions of 64 KiB index their pages, and an
  * open-addressed table the regions. Events come by the million, and cache misses are most of their
  * cost: so table and regions are small enough to stay cached, the 16 bytes that every access needs
- * are adjacent, and the rest is stored apart. Memory: up to 3 times that of all pages that were
+ * are adjacent, and the rest is stored apart. The table of regions is not a base/hashtable.h, whose
+ * slots would refer every access to a row. Memory: up to 3 times that of all pages that were
  * touched.
  */
 #ifndef TMS_SPOOL_ADDRESS_MAP_H
@@ -30,6 +31,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/hashtable.h"
 
 #define TMS_WORD         8u
 #define TMS_PAGE_WORDS   32u
@@ -70,14 +73,8 @@ struct tms_mapped_object {
     struct tms_mapped_word place;
     struct tms_mapped_origin origin;
     uint64_t address;
-    uint32_t next; /* in the page: object + 1; 0: none */
-};
-
-/* How it is found. */
-struct tms_mapped_slot {
-    uint64_t address;
     uint32_t what;
-    uint32_t object; /* object + 1; 0: free */
+    uint32_t next; /* in the page: object + 1; 0: none */
 };
 
 struct tms_mapped_page {
@@ -107,11 +104,10 @@ struct tms_address_map {
     struct tms_mapped_region *order; /* of the regions, once settled */
     struct tms_mapped_object *objects;
     size_t object_count, object_capacity;
-    struct tms_mapped_slot *slots; /* of objects, open-addressed, at most half full */
-    size_t slot_count;             /* a power of two */
-    uint32_t *pieces;              /* names of words that are cut */
+    struct tms_hashtable object_index; /* by address and what: object + 1 */
+    uint32_t *pieces;                  /* names of words that are cut */
     struct tms_mapped_use *uses;
-    uint32_t use_count, use_capacity;
+    size_t use_count, use_capacity;
     struct tms_mapped_block *blocks;
     size_t block_count, block_capacity;
     uint32_t renewals;
@@ -155,7 +151,7 @@ static inline struct tms_mapped_region *tms_address_map_region(const struct tms_
                                                                uint64_t number)
 {
     size_t mask = places->table_size - 1;
-    size_t at = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+    size_t at = (size_t)(tms_hash(number) >> 32) & mask;
 
     while (places->table[at].pages != NULL && places->table[at].number != number) {
         at = (at + 1) & mask;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/hash_mix.h"
 #include "spool/event_merge.h"
 
 #define PATIENCE 16u
@@ -20,8 +21,7 @@ static bool is_one_line(struct tms_spool_names *names, uint32_t one, uint32_t ot
 
 static bool is_same_place(struct tms_coalesce *coalesce, uint32_t one, uint32_t other)
 {
-    uint64_t hash = ((uint64_t)one << 32 | other) * UINT64_C(0x9e3779b97f4a7c15);
-    size_t at = (hash >> 32) % TMS_COALESCE_KNOWN;
+    size_t at = (tms_hash((uint64_t)one << 32 | other) >> 32) % TMS_COALESCE_KNOWN;
 
     if (one == other) {
         return true;

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "spool/grow.h"
+#include "base/memory.h"
 
 void tms_event_sites_init(struct tms_event_sites *sites)
 {
@@ -19,7 +19,7 @@ void tms_event_sites_free(struct tms_event_sites *sites)
 
 bool tms_event_sites_note(struct tms_event_sites *sites, uint32_t site)
 {
-    if (!TMS_GROW(&sites->site, &sites->capacity, sites->count)) {
+    if (!TMS_RESERVE(NULL, &sites->site, &sites->capacity, sites->count + 1, 64)) {
         return false;
     }
     sites->site[sites->count++] = site;

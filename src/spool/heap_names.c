@@ -7,51 +7,49 @@
 
 #include "spool/spool_names.h"
 
-#define SLOTS_LEAST 64
-#define DEEPEST     64 /* frames up to the program's own function */
+#define DEEPEST 64 /* frames up to the program's own function */
 
 void tms_heap_names_free(struct tms_heap_names *heap)
 {
-    for (size_t i = 0; i < heap->slot_count; i++) {
-        free(heap->slots[i].text);
+    for (size_t i = 0; i < heap->count; i++) {
+        free(heap->names[i].text);
     }
-    free(heap->slots);
+    free(heap->names);
+    tms_hashtable_clear(&heap->index, NULL);
     *heap = (struct tms_heap_names){0};
 }
 
-static struct tms_heap_name *slot_of(struct tms_heap_name *slots, size_t count, uint32_t site,
-                                     uint64_t size)
+static uint64_t hash_of(uint32_t site, uint64_t size)
 {
-    size_t at = (size_t)((size + ((uint64_t)site << 32)) * UINT64_C(0x9e3779b97f4a7c15) >> 32) &
-                (count - 1);
-
-    while (slots[at].text != NULL && (slots[at].site != site || slots[at].size != size)) {
-        at = (at + 1) & (count - 1);
-    }
-    return &slots[at];
+    return tms_mix(tms_hash(site), size);
 }
 
-static bool make_room(struct tms_heap_names *heap)
+static const struct tms_heap_name *find_name(const struct tms_heap_names *heap, uint32_t site,
+                                             uint64_t size)
 {
-    size_t count = heap->slot_count == 0 ? SLOTS_LEAST : 2 * heap->slot_count;
+    struct tms_hash_walk walk;
+    uint32_t found = tms_hash_first(&heap->index, hash_of(site, size), &walk);
 
-    if (2 * (heap->used + 1) <= heap->slot_count) {
-        return true;
+    while (found != 0 &&
+           (heap->names[found - 1].site != site || heap->names[found - 1].size != size)) {
+        found = tms_hash_next(&walk);
     }
-    struct tms_heap_name *slots = calloc(count, sizeof(*slots));
-    if (slots == NULL) {
-        return false;
+    return found != 0 ? &heap->names[found - 1] : NULL;
+}
+
+/* Takes over its text, also when memory is short. */
+static const struct tms_heap_name *add_name(struct tms_heap_names *heap,
+                                            const struct tms_heap_name *name)
+{
+    size_t next = heap->count + 1;
+
+    if (!TMS_RESERVE(NULL, &heap->names, &heap->capacity, next, 64) ||
+        !tms_hashtable_add(&heap->index, NULL, hash_of(name->site, name->size), (uint32_t)next)) {
+        free(name->text);
+        return NULL;
     }
-    for (size_t i = 0; i < heap->slot_count; i++) {
-        const struct tms_heap_name *name = &heap->slots[i];
-        if (name->text != NULL) {
-            *slot_of(slots, count, name->site, name->size) = *name;
-        }
-    }
-    free(heap->slots);
-    heap->slots = slots;
-    heap->slot_count = count;
-    return true;
+    heap->names[heap->count++] = *name;
+    return &heap->names[heap->count - 1];
 }
 
 static struct tms_allocation find_allocation(struct tms_spool_names *names, uint32_t site,
@@ -82,12 +80,9 @@ const struct tms_heap_name *tms_heap_name(struct tms_spool_names *names, uint32_
                                           uint64_t size)
 {
     struct tms_heap_names *heap = &names->heap;
+    const struct tms_heap_name *name = find_name(heap, site, size);
 
-    if (!make_room(heap)) {
-        return NULL;
-    }
-    struct tms_heap_name *name = slot_of(heap->slots, heap->slot_count, site, size);
-    if (name->text != NULL) {
+    if (name != NULL) {
         return name;
     }
     struct tms_allocation allocation = find_allocation(names, site, size);
@@ -98,7 +93,5 @@ const struct tms_heap_name *tms_heap_name(struct tms_spool_names *names, uint32_
         return NULL;
     }
     make_plain(text);
-    *name = (struct tms_heap_name){site, size, text, allocation};
-    heap->used++;
-    return name;
+    return add_name(heap, &(struct tms_heap_name){site, size, text, allocation});
 }

@@ -12,6 +12,7 @@
 #ifndef TMS_SPOOL_HEAP_NAMES_H
 #define TMS_SPOOL_HEAP_NAMES_H
 
+#include "base/hashtable.h"
 #include "symbol/allocation.h"
 
 struct tms_spool_names;
@@ -20,14 +21,15 @@ struct tms_spool_heap;
 struct tms_heap_name {
     uint32_t site;
     uint64_t size;
-    char *text; /* as above; NULL: the slot is free */
+    char *text; /* as above */
     struct tms_allocation allocation;
 };
 
-/* Open-addressed, at most half full. All zero at first. */
+/* All zero at first. */
 struct tms_heap_names {
-    struct tms_heap_name *slots;
-    size_t slot_count, used;
+    struct tms_heap_name *names;
+    size_t count, capacity;
+    struct tms_hashtable index; /* by site and size: 1 + place */
 };
 
 void tms_heap_names_free(struct tms_heap_names *heap);

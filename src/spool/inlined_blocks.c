@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "spool/prune.h"
 
 /*
@@ -98,16 +99,9 @@ static const struct tms_inlined_site *site_of(struct tms_inlined *inlined, uint3
 
 static struct tms_inlined_thread *thread_of(struct tms_inlined *inlined, uint32_t id)
 {
-    if (id >= inlined->thread_count) {
-        size_t count = 2 * (size_t)id + 16;
-        struct tms_inlined_thread *grown = realloc(inlined->threads, count * sizeof(*grown));
-        if (grown == NULL) {
-            inlined->names->failed = true;
-            return NULL;
-        }
-        memset(&grown[inlined->thread_count], 0, (count - inlined->thread_count) * sizeof(*grown));
-        inlined->threads = grown;
-        inlined->thread_count = count;
+    if (!TMS_RESERVE(NULL, &inlined->threads, &inlined->thread_count, (size_t)id + 1, 16)) {
+        inlined->names->failed = true;
+        return NULL;
     }
     return &inlined->threads[id];
 }

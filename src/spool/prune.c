@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spool/grow.h"
+#include "base/memory.h"
 
 struct tms_prune_thread *tms_prune_thread(struct tms_prune *prune, uint32_t id)
 {
@@ -26,7 +26,7 @@ struct tms_prune_thread *tms_prune_thread(struct tms_prune *prune, uint32_t id)
 
 int tms_prune_defer(struct tms_prune_thread *thread, const struct tms_event *begin)
 {
-    if (!TMS_GROW(&thread->begins, &thread->capacity, thread->count)) {
+    if (!TMS_RESERVE(NULL, &thread->begins, &thread->capacity, thread->count + 1, 64)) {
         return TMS_ERR_MEMORY;
     }
     thread->begins[thread->count++] = *begin;

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spool/grow.h"
+#include "base/memory.h"
 #include "spool/spool_snapshot.h"
 
 #define NO_TEXT 0
@@ -140,7 +140,7 @@ static bool take_record(struct tms_spool *spool, const struct tms_spool_record *
         return true;
     }
     struct tms_spool_list *list = &spool->lists[record->type];
-    if (!TMS_GROW(&list->entries, &list->capacity, list->count)) {
+    if (!TMS_RESERVE(NULL, &list->entries, &list->capacity, list->count + 1, 64)) {
         return false;
     }
     list->entries[list->count++] = (struct tms_spool_entry){
@@ -172,7 +172,7 @@ static bool take_records(struct tms_spool *spool, const struct tms_spool_chunk *
 
 static bool take_events(struct tms_spool *spool, const struct tms_spool_chunk *chunk, uint64_t at)
 {
-    if (!TMS_GROW(&spool->events, &spool->event_capacity, spool->event_count)) {
+    if (!TMS_RESERVE(NULL, &spool->events, &spool->event_capacity, spool->event_count + 1, 64)) {
         return false;
     }
     spool->events[spool->event_count++] =

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/memory.h"
 #include "protocol/spool_format.h"
-#include "spool/grow.h"
 
 #define TRIES 10000 /* then what was read last has to do: the reader of the events cuts them */
 
@@ -71,7 +71,7 @@ static bool find_growing(struct snapshot *snapshot)
         if (is_full(chunk_at(snapshot, at))) {
             continue;
         }
-        if (!TMS_GROW(&snapshot->chunks, &snapshot->capacity, snapshot->count)) {
+        if (!TMS_RESERVE(NULL, &snapshot->chunks, &snapshot->capacity, snapshot->count + 1, 64)) {
             return false;
         }
         snapshot->chunks[snapshot->count++] =

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "protocol/config.h"
 #include "runtime/core/rt.h"
 #include "spool/address_map.h"
 #include "spool/coalesce_lines.h"
 #include "spool/event_merge.h"
-#include "spool/grow.h"
 #include "spool/inlined_blocks.h"
 #include "spool/prune.h"
 #include "spool/variable_names.h"
@@ -109,7 +109,7 @@ static bool is_renewal(const struct tms_spool_event *event)
 
 static bool note_renewal(struct work *work, const struct tms_spool_event *event, uint32_t thread)
 {
-    if (!TMS_GROW(&work->renewals, &work->renewal_capacity, work->renewal_count)) {
+    if (!TMS_RESERVE(NULL, &work->renewals, &work->renewal_capacity, work->renewal_count + 1, 64)) {
         return false;
     }
     work->renewals[work->renewal_count++] = tms_merge_stop(event->number, thread);

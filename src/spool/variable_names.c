@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "runtime/core/rt.h"
 
 void tms_variable_names_free(struct tms_variable_names *naming)
@@ -18,15 +19,9 @@ void tms_variable_names_free(struct tms_variable_names *naming)
 
 static void put(struct tms_variable_names *naming, const char *text, size_t length)
 {
-    if (naming->capacity - naming->length <= length) { /* so that there is a text, if empty */
-        size_t capacity = 2 * (naming->length + length) + 256;
-        char *grown = realloc(naming->text, capacity);
-        if (grown == NULL) {
-            naming->names->failed = true;
-            return;
-        }
-        naming->text = grown;
-        naming->capacity = capacity;
+    if (!TMS_RESERVE(NULL, &naming->text, &naming->capacity, naming->length + length + 1, 256)) {
+        naming->names->failed = true;
+        return;
     }
     memcpy(naming->text + naming->length, text, length);
     naming->length += length;
@@ -68,16 +63,7 @@ static bool claim(struct tms_variable_names *naming, size_t from, uint64_t addre
     int64_t id = tms_intern(naming->names->context, TMS_CLASS_OBJECT, naming->text + from,
                             naming->length - from);
 
-    if (id >= 0 && (size_t)id >= naming->owner_count) {
-        size_t count = 2 * (size_t)id + 64;
-        uint64_t *grown = realloc(naming->owners, count * sizeof(*grown));
-        if (grown != NULL) {
-            memset(&grown[naming->owner_count], 0, (count - naming->owner_count) * sizeof(*grown));
-            naming->owners = grown;
-            naming->owner_count = count;
-        }
-    }
-    if (id < 0 || (size_t)id >= naming->owner_count) {
+    if (id < 0 || !TMS_RESERVE(NULL, &naming->owners, &naming->owner_count, (size_t)id + 1, 64)) {
         naming->names->failed = true;
         return false;
     }

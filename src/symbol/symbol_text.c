@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 #define DEMANGLER       "libstdc++.so.6"
 #define SOURCE_SIZE     (16u << 20) /* a larger file is no source */
 #define SOURCE_LINE     160         /* bytes shown of a line */
@@ -58,15 +60,9 @@ void tms_symbol_texts_close(struct tms_symbol_texts *texts)
 /* Takes the block over; NULL, with the block freed, when memory is short. */
 static void *own(struct tms_symbol_texts *texts, void *text)
 {
-    if (text != NULL && texts->count == texts->capacity) {
-        size_t capacity = texts->capacity == 0 ? 64 : 2 * texts->capacity;
-        void **grown = realloc(texts->texts, capacity * sizeof(*grown));
-        if (grown == NULL) {
-            free(text);
-            return NULL;
-        }
-        texts->texts = grown;
-        texts->capacity = capacity;
+    if (!TMS_RESERVE(NULL, &texts->texts, &texts->capacity, texts->count + 1, 64)) {
+        free(text);
+        return NULL;
     }
     if (text != NULL) {
         texts->texts[texts->count++] = text;

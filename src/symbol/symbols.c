@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hashtable.h"
 #include "symbol/assigned.h"
 #include "symbol/module.h"
 #include "symbol/spelling.h"
@@ -16,7 +17,7 @@
 
 struct answer {
     uint64_t pc;
-    const struct tms_frame *frames; /* NULL: the place is free */
+    const struct tms_frame *frames;
     size_t count;
 };
 
@@ -24,8 +25,9 @@ struct tms_symbols {
     struct tms_symbol_texts texts;
     struct tms_module *modules;
     size_t module_count, module_capacity;
-    struct answer *answers; /* open-addressed by pc, at most half full */
-    size_t answer_count, answer_size;
+    struct answer *answers;
+    size_t answer_count, answer_capacity;
+    struct tms_hashtable index; /* of the answers, by pc: 1 + place */
 };
 
 struct tms_symbols *tms_symbols_new(void)
@@ -51,7 +53,7 @@ void tms_symbols_free(struct tms_symbols *symbols)
     if (symbols == NULL) {
         return;
     }
-    for (size_t i = 0; i < symbols->answer_size; i++) {
+    for (size_t i = 0; i < symbols->answer_count; i++) {
         drop_frames(symbols->answers[i].frames);
     }
     for (size_t i = 0; i < symbols->module_count; i++) {
@@ -59,6 +61,7 @@ void tms_symbols_free(struct tms_symbols *symbols)
     }
     tms_symbol_texts_close(&symbols->texts);
     free(symbols->answers);
+    tms_hashtable_clear(&symbols->index, NULL);
     free(symbols->modules);
     free(symbols);
 }
@@ -66,14 +69,9 @@ void tms_symbols_free(struct tms_symbols *symbols)
 bool tms_symbols_module(struct tms_symbols *symbols, const char *path, uint64_t start, uint64_t end,
                         uint64_t bias)
 {
-    if (symbols->module_count == symbols->module_capacity) {
-        size_t capacity = symbols->module_capacity == 0 ? 16 : 2 * symbols->module_capacity;
-        struct tms_module *grown = realloc(symbols->modules, capacity * sizeof(*grown));
-        if (grown == NULL) {
-            return false;
-        }
-        symbols->modules = grown;
-        symbols->module_capacity = capacity;
+    if (!TMS_RESERVE(NULL, &symbols->modules, &symbols->module_capacity, symbols->module_count + 1,
+                     16)) {
+        return false;
     }
     struct tms_module module = {.path = strdup(path),
                                 .start = start,
@@ -186,59 +184,48 @@ static size_t find_frames(struct tms_symbols *symbols, uint64_t pc, struct tms_f
     return count;
 }
 
-static struct answer *place_of(struct answer *answers, size_t size, uint64_t pc)
+/* NULL if the address is asked for the first time. */
+static const struct answer *find_answer(const struct tms_symbols *symbols, uint64_t pc)
 {
-    size_t at = (size_t)((pc * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (size - 1);
+    struct tms_hash_walk walk;
+    uint32_t found = tms_hash_first(&symbols->index, tms_hash(pc), &walk);
 
-    while (answers[at].frames != NULL && answers[at].pc != pc) {
-        at = (at + 1) & (size - 1);
+    while (found != 0 && symbols->answers[found - 1].pc != pc) {
+        found = tms_hash_next(&walk);
     }
-    return &answers[at];
+    return found != 0 ? &symbols->answers[found - 1] : NULL;
 }
 
-static bool make_room(struct tms_symbols *symbols)
+/* Keeps a copy of the frames, one at least; NULL when memory is short. */
+static const struct answer *keep_answer(struct tms_symbols *symbols, uint64_t pc,
+                                        const struct tms_frame *frames, size_t count)
 {
-    size_t size = symbols->answer_size == 0 ? 256 : 2 * symbols->answer_size;
+    size_t next = symbols->answer_count + 1;
+    struct tms_frame *copy = malloc(count * sizeof(*copy));
 
-    if (2 * (symbols->answer_count + 1) <= symbols->answer_size) {
-        return true;
+    if (copy == NULL ||
+        !TMS_RESERVE(NULL, &symbols->answers, &symbols->answer_capacity, next, 64) ||
+        !tms_hashtable_add(&symbols->index, NULL, tms_hash(pc), (uint32_t)next)) {
+        free(copy);
+        return NULL;
     }
-    struct answer *answers = calloc(size, sizeof(*answers));
-    if (answers == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < symbols->answer_size; i++) {
-        if (symbols->answers[i].frames != NULL) {
-            *place_of(answers, size, symbols->answers[i].pc) = symbols->answers[i];
-        }
-    }
-    free(symbols->answers);
-    symbols->answers = answers;
-    symbols->answer_size = size;
-    return true;
+    memcpy(copy, frames, count * sizeof(*copy));
+    symbols->answers[symbols->answer_count++] =
+        (struct answer){.pc = pc, .frames = copy, .count = count};
+    return &symbols->answers[symbols->answer_count - 1];
 }
 
 size_t tms_symbols_frames(struct tms_symbols *symbols, uint64_t pc, const struct tms_frame **frames)
 {
     struct tms_frame found[FRAMES_MOST] = {{0}};
+    const struct answer *answer = find_answer(symbols, pc);
 
-    *frames = NULL;
-    if (!make_room(symbols)) {
-        return 0;
-    }
-    struct answer *answer = place_of(symbols->answers, symbols->answer_size, pc);
-    if (answer->frames == NULL) {
+    if (answer == NULL) {
         size_t count = find_frames(symbols, pc, found);
-        struct tms_frame *copy = count > 0 ? malloc(count * sizeof(*copy)) : NULL;
-        if (copy == NULL) {
-            return 0;
-        }
-        memcpy(copy, found, count * sizeof(*copy));
-        *answer = (struct answer){.pc = pc, .frames = copy, .count = count};
-        symbols->answer_count++;
+        answer = count > 0 ? keep_answer(symbols, pc, found, count) : NULL;
     }
-    *frames = answer->frames;
-    return answer->count;
+    *frames = answer != NULL ? answer->frames : NULL;
+    return answer != NULL ? answer->count : 0;
 }
 
 static bool ask_for_datum(struct tms_symbols *symbols, struct tms_module *module, uint64_t address,

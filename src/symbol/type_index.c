@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define DEEPEST 64 /* entries inside each other */
 
 void tms_type_index_close(struct tms_type_index *index)
@@ -25,14 +27,8 @@ static void add_entry(struct tms_type_index *index, Dwarf_Die *die)
     if (name == NULL || dwarf_hasattr(die, DW_AT_declaration)) {
         return;
     }
-    if (index->count == index->capacity) {
-        size_t capacity = index->capacity == 0 ? 256 : 2 * index->capacity;
-        struct tms_type_entry *grown = realloc(index->entries, capacity * sizeof(*grown));
-        if (grown == NULL) {
-            return;
-        }
-        index->entries = grown;
-        index->capacity = capacity;
+    if (!TMS_RESERVE(NULL, &index->entries, &index->capacity, index->count + 1, 256)) {
+        return;
     }
     index->entries[index->count++] = (struct tms_type_entry){name, strcspn(name, "<"), *die};
 }

@@ -13,14 +13,15 @@
 #define DEEPEST      64         /* types around each other; damaged files have circles */
 #define MEMBERS_MOST (1u << 16) /* of one record */
 
-struct tms_type_slot {
-    const void *key; /* where the entry is in memory, NULL: free */
+struct tms_built_type {
+    const void *key; /* where the entry is in memory */
     const struct tms_type *type;
 };
 
 void tms_types_close(struct tms_types *types)
 {
-    free(types->slots);
+    free(types->built);
+    tms_hashtable_clear(&types->built_index, NULL);
     tms_type_index_close(&types->index);
 }
 
@@ -28,35 +29,27 @@ static const struct tms_type *build(struct tms_types *types, Dwarf_Die *die, int
 
 /* ---- what was built ----------------------------------------------------------------------- */
 
-static struct tms_type_slot *slot_of(struct tms_type_slot *slots, size_t count, const void *key)
+/* NULL if it was not built yet. */
+static const struct tms_type *find_built(const struct tms_types *types, const void *key)
 {
-    size_t at = (size_t)((uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (count - 1);
+    struct tms_hash_walk walk;
+    uint32_t found = tms_hash_first(&types->built_index, tms_hash((uintptr_t)key), &walk);
 
-    while (slots[at].key != NULL && slots[at].key != key) {
-        at = (at + 1) & (count - 1);
+    while (found != 0 && types->built[found - 1].key != key) {
+        found = tms_hash_next(&walk);
     }
-    return &slots[at];
+    return found != 0 ? types->built[found - 1].type : NULL;
 }
 
-static bool make_room(struct tms_types *types)
+static bool add_built(struct tms_types *types, const void *key, const struct tms_type *type)
 {
-    size_t count = types->slot_count == 0 ? 256 : 2 * types->slot_count;
+    size_t next = types->built_count + 1;
 
-    if (2 * (types->used + 1) <= types->slot_count) {
-        return true;
-    }
-    struct tms_type_slot *slots = calloc(count, sizeof(*slots));
-    if (slots == NULL) {
+    if (!TMS_RESERVE(NULL, &types->built, &types->built_capacity, next, 64) ||
+        !tms_hashtable_add(&types->built_index, NULL, tms_hash((uintptr_t)key), (uint32_t)next)) {
         return false;
     }
-    for (size_t i = 0; i < types->slot_count; i++) {
-        if (types->slots[i].key != NULL) {
-            *slot_of(slots, count, types->slots[i].key) = types->slots[i];
-        }
-    }
-    free(types->slots);
-    types->slots = slots;
-    types->slot_count = count;
+    types->built[types->built_count++] = (struct tms_built_type){key, type};
     return true;
 }
 
@@ -469,20 +462,15 @@ static void build_by_tag(struct tms_types *types, Dwarf_Die *die, struct tms_typ
 static const struct tms_type *build(struct tms_types *types, Dwarf_Die *die, int depth)
 {
     const void *key = die->addr;
+    const struct tms_type *built = depth < DEEPEST ? find_built(types, key) : NULL;
 
-    if (depth >= DEEPEST || !make_room(types)) {
-        return NULL;
-    }
-    struct tms_type_slot *slot = slot_of(types->slots, types->slot_count, key);
-    if (slot->key != NULL) {
-        return slot->type;
+    if (depth >= DEEPEST || built != NULL) {
+        return built;
     }
     struct tms_type *type = tms_symbol_texts_room(types->texts, sizeof(*type));
-    if (type == NULL) {
+    if (type == NULL || !add_built(types, key, type)) { /* at once, against circles */
         return NULL;
     }
-    *slot = (struct tms_type_slot){key, type}; /* at once, against circles */
-    types->used++;
     build_by_tag(types, die, type, depth);
     type->built = true;
     return type;

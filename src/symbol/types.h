@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hashtable.h"
 #include "symbol/symbol_text.h"
 #include "symbol/type_index.h"
 
@@ -55,8 +56,9 @@ struct tms_type {
 struct tms_types {
     struct tms_symbol_texts *texts;
     Dwarf *dwarf;
-    struct tms_type_slot *slots; /* open-addressed, at most half full */
-    size_t slot_count, used;
+    struct tms_built_type *built; /* each entry once */
+    size_t built_count, built_capacity;
+    struct tms_hashtable built_index; /* by entry: 1 + place */
     struct tms_type_index index;
 };
 

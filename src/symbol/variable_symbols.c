@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "symbol/module.h"
 #include "symbol/spelling.h"
 
@@ -79,15 +80,9 @@ static void set_declared(const struct listing *listing, Dwarf_Die *die,
 
 static void add_variable(struct tms_module *module, const struct tms_module_variable *variable)
 {
-    if (module->variable_count == module->variable_capacity) {
-        size_t capacity = module->variable_capacity == 0 ? 64 : 2 * module->variable_capacity;
-        struct tms_module_variable *grown =
-            realloc(module->variables, capacity * sizeof(*module->variables));
-        if (grown == NULL) {
-            return;
-        }
-        module->variables = grown;
-        module->variable_capacity = capacity;
+    if (!TMS_RESERVE(NULL, &module->variables, &module->variable_capacity,
+                     module->variable_count + 1, 64)) {
+        return;
     }
     module->variables[module->variable_count++] = *variable;
 }

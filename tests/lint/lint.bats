@@ -115,12 +115,12 @@ allowed_for() {
     hunt) echo 'base/ hunt/ protocol/schedule.h' ;;
     saved) echo 'base/ saved/' ;;
     store) echo 'base/ saved/ store/' ;;
-    symbol) echo 'symbol/' ;;
+    symbol) echo 'base/ symbol/' ;;
     protocol) echo "protocol/" ;;
-    spool) echo "spool/ symbol/ protocol/ runtime/core/rt.h" ;;
-    cli) echo "base/atomic_file.h cli/ gen/ hunt/ saved/ store/ spool/ protocol/config.h protocol/schedule.h" ;;
+    spool) echo "base/ spool/ symbol/ protocol/ runtime/core/rt.h" ;;
+    cli) echo "base/ cli/ gen/ hunt/ saved/ store/ spool/ protocol/config.h protocol/schedule.h" ;;
     runtime) echo "base/ clock/ trace/op.h frontier/ judge/ predict/ spec/ protocol/ runtime/" ;;
-    preload) echo "runtime/ $(cd preload && echo *.h)" ;;
+    preload) echo "base/hash_mix.h runtime/ $(cd preload && echo *.h)" ;;
     *) echo "src/$1 has no rule" >&2 ;;
     esac
 }
