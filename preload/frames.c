@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Steps from frame to frame, and what is kept for them; see frames.h. */
 #include "frames.h"
+#include "base/hash_mix.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -100,7 +101,7 @@ static void work_out(struct rule *rule, uintptr_t pc)
 
 static struct rule *add_rule(struct rule *table, uintptr_t pc, struct rule *spare)
 {
-    size_t at = pc * UINT64_C(0x9e3779b97f4a7c15) >> 40;
+    size_t at = tms_hash(pc) >> 40;
     struct rule *found = NULL;
 
     work_out(spare, pc);
@@ -127,7 +128,7 @@ static struct rule *add_rule(struct rule *table, uintptr_t pc, struct rule *spar
 static const struct rule *rule_of(uintptr_t pc, struct rule *spare)
 {
     struct rule *table = atomic_load_explicit(&frames.table, memory_order_acquire);
-    size_t at = pc * UINT64_C(0x9e3779b97f4a7c15) >> 40;
+    size_t at = tms_hash(pc) >> 40;
 
     if (table == NULL) {
         tms_rt_forget_frames();

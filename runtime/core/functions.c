@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash_mix.h"
 #include "runtime/core/function_names.h"
 #include "runtime/core/functions.h"
 #include "runtime/core/runtime_memory.h"
@@ -293,7 +294,7 @@ static void add_function(void *argument)
 
 struct tms_rt_function *tms_rt_function(uintptr_t address)
 {
-    for (size_t at = address * UINT64_C(0x9e3779b97f4a7c15) >> 40;; at++) {
+    for (size_t at = tms_hash(address);; at++) {
         bool free;
         struct tms_rt_function *found = row_at(at, address, &free);
         if (found != NULL) {

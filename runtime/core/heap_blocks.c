@@ -6,6 +6,7 @@
  */
 #include <assert.h>
 
+#include "base/hash_mix.h"
 #include "runtime/core/engine_online.h"
 #include "runtime/core/heap_blocks.h"
 #include "runtime/core/runtime_memory.h"
@@ -39,7 +40,7 @@ static struct {
 
 static struct block *find(struct block *table, size_t size, uintptr_t address)
 {
-    size_t at = (address >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 24;
+    size_t at = tms_hash(address >> 4) >> 24;
     struct block *gone = NULL;
 
     assert(tms_rt_mutex_is_mine(&heap.lock));

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "base/hash_mix.h"
 #include "runtime/core/engine_online.h"
 #include "runtime/core/runtime_memory.h"
 #include "runtime/core/thread_registry.h"
@@ -66,7 +67,7 @@ static uint64_t key_of_descriptor(int file)
 /* Where the key is, or a free place for it. */
 static struct channel *find(uint64_t key)
 {
-    uint32_t at = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 40);
+    uint32_t at = (uint32_t)tms_hash(key);
 
     for (;; at++) {
         struct channel *channel = &channels.channel[at & (CHANNELS - 1)];

@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/hash_mix.h"
+#include "base/hashtable.h"
 #include "runtime/core/heap_blocks.h"
 #include "runtime/core/runtime_memory.h"
 #include "runtime/core/sites.h"
@@ -199,15 +199,12 @@ static void find_pattern(void *argument)
     const struct tms_prediction *p = news->prediction;
     uint64_t first = p->first_in != NULL ? identity_of(p->first_in->lock) : 0;
     uint64_t hash = pattern_of(p, identity_of(p->lock->id), first);
-    uint32_t at = (uint32_t)(hash >> 32) % PATTERNS;
+    struct pattern *pattern = TMS_HASH_SLOT_OF(kept.patterns, PATTERNS, hash);
 
     assert(tms_rt_mutex_is_mine(&kept.lock));
     assert(kept.pattern_count <= PATTERNS_MOST && kept.pair_count <= kept.pattern_count);
-    while (kept.patterns[at].hash != 0 && kept.patterns[at].hash != hash) {
-        at = (at + 1) % PATTERNS;
-    }
-    if (kept.patterns[at].hash == hash) {
-        news->record = kept.patterns[at].record;
+    if (pattern->hash == hash) {
+        news->record = pattern->record;
         if (news->record != NULL) {
             __atomic_fetch_add(&news->record->count, 1, __ATOMIC_RELAXED);
         }
@@ -221,7 +218,7 @@ static void find_pattern(void *argument)
     spool(news);
     kept.pattern_count++;
     kept.pair_count += pair;
-    kept.patterns[at] = (struct pattern){hash, news->record};
+    *pattern = (struct pattern){hash, news->record};
 }
 
 void tms_rt_spool_prediction(void *user, const struct tms_prediction *p)
@@ -300,23 +297,19 @@ static void spool_request(void *argument)
 /* Is it a new one that can be listed? The lock of ours is held. */
 static bool is_new(uint64_t hash)
 {
-    size_t at = (hash >> 32) % REQUESTS;
-
     assert(tms_rt_mutex_is_mine(&kept.lock) && kept.request_count <= REQUESTS_MOST);
     if (kept.requests == NULL) {
         kept.requests = tms_rt_map(REQUESTS * sizeof(*kept.requests));
     }
-    while (kept.requests != NULL && kept.requests[at] != 0 && kept.requests[at] != hash) {
-        at = (at + 1) % REQUESTS;
-    }
-    if (kept.requests == NULL || (kept.requests[at] == 0 && kept.request_count == REQUESTS_MOST)) {
+    uint64_t *slot = kept.requests != NULL ? TMS_HASH_SLOT_OF(kept.requests, REQUESTS, hash) : NULL;
+    if (slot == NULL || (*slot == 0 && kept.request_count == REQUESTS_MOST)) {
         lose();
         return false;
     }
-    if (kept.requests[at] == hash) {
+    if (*slot == hash) {
         return false;
     }
-    kept.requests[at] = hash;
+    *slot = hash;
     kept.request_count++;
     return true;
 }

@@ -17,6 +17,7 @@
  */
 #include <assert.h>
 
+#include "base/hash_mix.h"
 #include "runtime/core/scheduler.h"
 
 #include "runtime/core/blocked_threads.h"
@@ -72,7 +73,7 @@ static struct {
 
 static _Atomic uint8_t *filter_of(uintptr_t pc)
 {
-    return &directed.filter[(pc * UINT64_C(0x9e3779b97f4a7c15)) >> 52];
+    return &directed.filter[tms_hash(pc) >> 52];
 }
 
 static void find_place(const struct tms_schedule_site *site, _Atomic uintptr_t *place,

@@ -11,6 +11,7 @@
  */
 #include <assert.h>
 
+#include "base/hash_mix.h"
 #include "runtime/core/judge_events.h"
 #include "runtime/core/scheduler.h"
 #include "runtime/spool/spool_writer.h"
@@ -44,7 +45,7 @@ static _Atomic uint64_t began;
 /* How often a place in the code was visited; no more than 255 are counted. */
 static uint32_t count_visit(uintptr_t pc)
 {
-    _Atomic uint8_t *counter = &visits[(pc * UINT64_C(0x9e3779b97f4a7c15)) >> 52];
+    _Atomic uint8_t *counter = &visits[tms_hash(pc) >> 52];
     uint8_t before = atomic_load_explicit(counter, memory_order_relaxed);
 
     if (before < UINT8_MAX) {

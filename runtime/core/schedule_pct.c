@@ -20,6 +20,7 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
+#include "base/hash_mix.h"
 #include "runtime/core/blocked_threads.h"
 #include "runtime/core/runtime_memory.h"
 #include "runtime/core/scheduler.h"
@@ -63,7 +64,7 @@ static uint64_t mix(uint64_t value)
 /* A random number that depends on the seed and what it is for. */
 static uint64_t random_of(uint64_t purpose)
 {
-    return mix(mix(tms_rt_schedule.seed + UINT64_C(0x9e3779b97f4a7c15)) + purpose);
+    return mix(mix(tms_rt_schedule.seed + TMS_HASH_FACTOR) + purpose);
 }
 
 /* ---- threads ------------------------------------------------------------------------------ */

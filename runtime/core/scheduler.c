@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/hash_mix.h"
 #include "runtime/core/engine_online.h"
 #include "runtime/core/function_names.h"
 #include "runtime/core/judge_events.h"
@@ -113,7 +114,7 @@ void tms_rt_rest(struct tms_rt_thread *t, uint64_t nanoseconds)
 uint64_t tms_rt_random(struct tms_rt_thread *t)
 {
     if (t->random == 0) {
-        t->random = (tms_rt_schedule.seed * 2 + 1) * UINT64_C(0x9e3779b97f4a7c15) + t->index;
+        t->random = (tms_rt_schedule.seed * 2 + 1) * TMS_HASH_FACTOR + t->index;
     }
     t->random ^= t->random << 13;
     t->random ^= t->random >> 7;

@@ -8,6 +8,7 @@
  * one global table.
  */
 #include "runtime/core/sites.h"
+#include "base/hash_mix.h"
 #include "runtime/core/call_stack.h"
 #include "runtime/core/functions.h"
 #include "runtime/core/runtime_memory.h"
@@ -36,9 +37,7 @@ static struct {
 
 static uint32_t hash(uint32_t parent, uintptr_t pc)
 {
-    uint64_t mixed = (pc ^ (uint64_t)parent << 32) * UINT64_C(0x9e3779b97f4a7c15);
-
-    return (uint32_t)(mixed >> 32);
+    return (uint32_t)(tms_hash(pc ^ (uint64_t)parent << 32) >> 32);
 }
 
 /* The row of a site, or the free one where it would be. */

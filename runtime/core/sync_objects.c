@@ -5,6 +5,7 @@
  * are accesses to their memory.
  */
 #include "runtime/core/sync_objects.h"
+#include "base/hash_mix.h"
 #include "runtime/core/engine_online.h"
 #include "runtime/core/heap_blocks.h"
 #include "runtime/core/judge_online.h"
@@ -54,7 +55,7 @@ static struct {
 
 static struct object *find(struct object *table, size_t size, uintptr_t address, uint32_t what)
 {
-    size_t at = ((address >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 20) + what;
+    size_t at = (tms_hash(address >> 3) >> 20) + what;
     struct object *gone = NULL;
 
     assert(tms_rt_mutex_is_mine(&objects.lock));
@@ -179,7 +180,7 @@ static uint32_t look_up(struct tms_rt_thread *t, const void *object, enum tms_rt
 /* The same: a thread remembers those that it used last. */
 static uint32_t id_of(struct tms_rt_thread *t, const void *object, enum tms_rt_sync what)
 {
-    size_t at = ((uintptr_t)object >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 58;
+    size_t at = tms_hash((uintptr_t)object >> 3) >> 58;
     struct tms_rt_object_entry *entry = &t->objects[at];
     uint32_t age = atomic_load_explicit(&objects.age, memory_order_acquire);
 

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/hash_mix.h"
 #include "runtime/core/engine_online.h"
 #include "runtime/core/kernel_channels.h"
 #include "runtime/core/runtime_memory.h"
@@ -513,7 +514,7 @@ static _Atomic size_t entries; /* in all of them */
 
 static uint32_t start_of(const struct table *table, uintptr_t address)
 {
-    return (uint32_t)((address >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (table->size - 1);
+    return (uint32_t)(tms_hash(address >> 3) >> 32) & (table->size - 1);
 }
 
 static struct entry *find_entry(const struct table *table, uintptr_t address)

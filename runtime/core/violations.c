@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/hashtable.h"
 #include "runtime/core/engine_online.h"
 #include "runtime/core/heap_blocks.h"
 #include "runtime/core/runtime_memory.h"
@@ -32,25 +33,19 @@ void tms_rt_violations_restart(void)
     pattern_count = 0;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
 static uint64_t pattern_of(const struct tms_violation *violation)
 {
-    uint64_t hash = mix(1, violation->transaction.label);
+    uint64_t hash = tms_mix(1, violation->transaction.label);
 
     for (size_t i = 0; i < violation->cycle_length; i++) {
         const struct tms_step *step = &violation->cycle[i];
-        hash = mix(hash, step->from.label);
-        hash = mix(hash, (uint64_t)step->kind << 8 | step->on_class);
-        hash = mix(hash, tms_rt_site_pc(step->first_location));
-        hash = mix(hash, tms_rt_site_pc(step->second_location));
+        hash = tms_mix(hash, step->from.label);
+        hash = tms_mix(hash, (uint64_t)step->kind << 8 | step->on_class);
+        hash = tms_mix(hash, tms_rt_site_pc(step->first_location));
+        hash = tms_mix(hash, tms_rt_site_pc(step->second_location));
     }
     for (size_t i = 0; i < violation->refuted_count; i++) {
-        hash = mix(hash, violation->refuted[i].label);
+        hash = tms_mix(hash, violation->refuted[i].label);
     }
     return hash | 1;
 }
@@ -192,13 +187,8 @@ static void spool(void *argument)
 /* Where the pattern is, or would be. */
 static struct pattern *find_pattern(uint64_t hash)
 {
-    uint32_t at = (uint32_t)(hash >> 32) % PATTERNS;
-
     assert((hash & 1) == 1 && pattern_count <= PATTERNS / 2);
-    while (patterns[at].hash != 0 && patterns[at].hash != hash) {
-        at = (at + 1) % PATTERNS;
-    }
-    return &patterns[at];
+    return TMS_HASH_SLOT_OF(patterns, PATTERNS, hash);
 }
 
 int tms_rt_take_violation(struct tms_frontier *f, const struct tms_violation *violation)

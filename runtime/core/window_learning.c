@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/hashtable.h"
 #include "runtime/core/heap_blocks.h"
 #include "runtime/core/judge_records.h"
 #include "runtime/core/runtime_memory.h"
@@ -39,12 +40,6 @@ static struct {
         bool shared;
     } locks[LOCKS]; /* which threads use a lock: the last ones that fell into each row */
 } notes;
-
-static uint64_t mix(uint64_t value)
-{
-    value *= UINT64_C(0x9e3779b97f4a7c15);
-    return value ^ value >> 29;
-}
 
 /* ---- the block ---------------------------------------------------------------------------- */
 
@@ -105,11 +100,11 @@ static void find_close(const struct tms_rt_thread *t, uint64_t event, struct tms
 
 static uint64_t key_of(const struct tms_spool_window *window)
 {
-    uint64_t key = mix(window->label);
+    uint64_t key = tms_hash(window->label);
 
-    key = mix(key + tms_rt_site_pc(window->open));
-    key = mix(key + tms_rt_site_pc(window->close));
-    return mix(key + tms_rt_site_pc(window->at)) | 1;
+    key = tms_hash(key + tms_rt_site_pc(window->open));
+    key = tms_hash(key + tms_rt_site_pc(window->close));
+    return tms_hash(key + tms_rt_site_pc(window->at)) | 1;
 }
 
 static void spool(struct row *row)
@@ -129,13 +124,8 @@ static void spool(struct row *row)
 
 static struct row *find_row(uint64_t key)
 {
-    uint32_t at = (uint32_t)(key >> 32) & (ROWS - 1);
-
     assert(tms_rt_mutex_is_mine(&notes.lock) && notes.count <= ROWS_MOST);
-    while (notes.rows[at].key != 0 && notes.rows[at].key != key) {
-        at = (at + 1) & (ROWS - 1);
-    }
-    return &notes.rows[at];
+    return TMS_HASH_SLOT_OF(notes.rows, ROWS, key);
 }
 
 /* The row of a window, made if it is new and there is room; NULL: there is none. */
@@ -193,7 +183,7 @@ static void note(void *argument)
 /* Places that were seen often are looked at now and then. */
 static bool is_skipped(const struct tms_rt_thread *t, uint32_t label, uint32_t site)
 {
-    uint64_t hash = mix(mix(label) + tms_rt_site_pc(site));
+    uint64_t hash = tms_hash(tms_hash(label) + tms_rt_site_pc(site));
     _Atomic uint8_t *counter = &notes.sightings[(hash >> 40) % SIGHTINGS];
     uint8_t before = atomic_load_explicit(counter, memory_order_relaxed);
 
@@ -239,7 +229,7 @@ void tms_rt_note_window(struct tms_rt_thread *t, const struct tms_rt_window_end 
 static bool is_used_by_others(const struct tms_rt_thread *t, uintptr_t lock)
 {
     assert(tms_rt_mutex_is_mine(&notes.lock));
-    __typeof__(&notes.locks[0]) row = &notes.locks[mix(lock) % LOCKS];
+    __typeof__(&notes.locks[0]) row = &notes.locks[tms_hash(lock) % LOCKS];
     bool same = row->lock == lock;
 
     row->shared = same && (row->shared || row->thread != t->index);
@@ -278,8 +268,8 @@ static bool is_shared_now(const struct tms_spool_window *window)
 {
     uintptr_t object = window->object >> 8;
 
-    return window->on_lock ? notes.locks[mix(object) % LOCKS].lock == object &&
-                                 notes.locks[mix(object) % LOCKS].shared
+    return window->on_lock ? notes.locks[tms_hash(object) % LOCKS].lock == object &&
+                                 notes.locks[tms_hash(object) % LOCKS].shared
                            : matters(tms_rt_sharing_of(tms_rt_variable_id(object)), window->writes);
 }
 

@@ -2,6 +2,7 @@
 /* Locks for atomic operations, by address: while one is carried out no other is on these bytes. */
 #include <assert.h>
 
+#include "base/hash_mix.h"
 #include "runtime/core/engine_online.h"
 #include "runtime/shadow/atomic_locks.h"
 #include "runtime/shadow/cells.h"
@@ -36,9 +37,10 @@ void tms_rt_stripes_restart(void)
     }
 }
 
+/* Not the bits that tables of a stripe use (core/thread_clocks.c). */
 uint32_t tms_rt_stripe(uintptr_t address)
 {
-    return (uint32_t)(address >> 3) * 0x9e3779b1u >> 7 & (TMS_RT_STRIPES - 1);
+    return tms_hash(address >> 3) >> 48 & (TMS_RT_STRIPES - 1);
 }
 
 void tms_rt_stripe_lock(uint32_t stripe)

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/hashtable.h"
 #include "runtime/core/engine_online.h"
 #include "runtime/core/runtime_memory.h"
 #include "runtime/core/sites.h"
@@ -31,30 +32,19 @@ void tms_rt_races_restart(void)
     memset(&seen, 0, sizeof(seen));
 }
 
-static uint64_t mix(uint64_t value)
-{
-    value *= UINT64_C(0x9e3779b97f4a7c15);
-    return value ^ value >> 32;
-}
-
 /* The two instructions, in any order, and what they do. */
 static uint64_t hash_of(const struct tms_rt_race *race)
 {
-    uint64_t one = mix(tms_rt_site_pc(race->first.site) << 8 | race->first.kind);
-    uint64_t two = mix(tms_rt_site_pc(race->second.site) << 8 | race->second.kind);
+    uint64_t one = tms_hash(tms_rt_site_pc(race->first.site) << 8 | race->first.kind);
+    uint64_t two = tms_hash(tms_rt_site_pc(race->second.site) << 8 | race->second.kind);
 
     return (one + two) | 1;
 }
 
 static struct pair *find_pair(uint64_t hash)
 {
-    uint32_t at = (uint32_t)(hash >> 20) & (PAIRS - 1);
-
     assert(tms_rt_mutex_is_mine(&tms_rt_engine_lock) && seen.count <= PAIRS_MOST);
-    while (seen.pair[at].hash != 0 && seen.pair[at].hash != hash) {
-        at = (at + 1) & (PAIRS - 1);
-    }
-    return &seen.pair[at];
+    return TMS_HASH_SLOT_OF(seen.pair, PAIRS, hash);
 }
 
 /* ---- records ------------------------------------------------------------------------------ */

@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/hash_mix.h"
 #include "base/memory.h"
 
 struct tms_name_entry {
@@ -76,9 +77,7 @@ uint64_t tms_names_hash_long(const char *name, size_t length);
  */
 static inline uint64_t tms_names_place(uint64_t head, uint32_t more)
 {
-    uint64_t word = (head + more) * UINT64_C(0x9e3779b97f4a7c15);
-
-    return word ^ (word >> 29);
+    return tms_hash(head + more);
 }
 
 static inline struct tms_name_key tms_names_key_of(uint64_t head, const char *name, size_t length)

@@ -18,6 +18,7 @@
 #include <assert.h>
 
 #include "base/arena.h"
+#include "base/hash_mix.h"
 #include "clock/vector_clock.h"
 #include "engine_api/engine.h"
 #include "engine_api/nesting.h"
@@ -305,7 +306,7 @@ static inline struct tms_sidetrack_lock *sidetrack_lock(struct tms_sidetrack *s,
 static inline struct tms_sidetrack_taken *
 sidetrack_find_taken(struct tms_sidetrack_taken *table, size_t size, uint64_t block, uint64_t key)
 {
-    size_t at = (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (size - 1);
+    size_t at = (tms_hash(key) >> 32) & (size - 1);
 
     assert(size > 0 && (size & (size - 1)) == 0);
     while (table[at].block == block && table[at].key != key) {

@@ -6,7 +6,7 @@
 
 #include "base/hash_mix.h"
 
-#define SEED UINT64_C(0x9e3779b97f4a7c15) /* beyond all numbers of locks */
+#define SEED TMS_HASH_FACTOR /* beyond all numbers of locks */
 
 static bool make_tables(struct tms_requests_thread *r, struct tms_memory *memory)
 {

@@ -9,12 +9,13 @@
 #ifndef TMS_PREDICT_LOCK_WINDOWS_TAKE_H
 #define TMS_PREDICT_LOCK_WINDOWS_TAKE_H
 
+#include "base/hash_mix.h"
 #include "predict/lock_windows.h"
 
 /* Where the search for a lock in `taken` begins. */
 static inline size_t tms_predict_taken_at(const struct tms_predict_lock *lock, size_t size)
 {
-    return (((uintptr_t)lock >> 6) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (size - 1);
+    return (tms_hash((uintptr_t)lock >> 6) >> 32) & (size - 1);
 }
 
 static inline bool tms_predict_knows(const struct tms_predict_thread *t,

@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "base/hash_mix.h"
 #include "trace/lines.h"
 #include "trace/std_escape.h"
 #include "trace/std_scan.h"
@@ -59,8 +60,6 @@ struct std_reader {
     char *unescaped; /* the current name */
     size_t unescaped_capacity;
 };
-
-#define SOME_FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
 static inline size_t slot_of(uint64_t word, uint64_t factor)
 {
@@ -151,7 +150,7 @@ static inline int64_t quick_thread(struct tms_context *context, struct std_reade
         return tms_names_intern_padded(names, at, length);
     }
     uint64_t word = tms_std_word(at, length);
-    struct thread_slot *slot = &std->threads[slot_of(word, SOME_FACTOR)];
+    struct thread_slot *slot = &std->threads[slot_of(word, TMS_HASH_FACTOR)];
     if (slot->word != word) {
         int64_t id = tms_names_intern_padded(names, at, length);
         if (id < 0) {
@@ -581,8 +580,8 @@ static int open_std(struct tms_reader *reader)
     struct std_reader *std = reader->state;
     struct tms_input *input = &reader->input;
 
-    for (uint64_t factor = SOME_FACTOR; !place_ops(std, factor);) {
-        factor += 2 * SOME_FACTOR;
+    for (uint64_t factor = TMS_HASH_FACTOR; !place_ops(std, factor);) {
+        factor += 2 * TMS_HASH_FACTOR;
     }
     std->line = 1;
     while (input->end - input->at < 3) {

@@ -2,6 +2,7 @@
 /* Encoding of blocks; see tms_block.h. Everything is decided by the events of one block. */
 #include <assert.h>
 
+#include "base/hash_mix.h"
 #include "trace/tms_block.h"
 
 /*
@@ -140,7 +141,7 @@ static bool find_shapes(struct tms_encoder *encoder, const struct tms_event *eve
         const struct tms_event *event = &events[encoder->order[i]];
         uint64_t shape = (uint64_t)(with_location ? event->location : 0) << 8 |
                          encoder->kinds[event->kind][event->order];
-        size_t at = shape * UINT64_C(0x9e3779b97f4a7c15) >> 40 & (SHAPE_SLOTS - 1);
+        size_t at = tms_hash(shape) >> 40 & (SHAPE_SLOTS - 1);
         while (slots[at].code != 0 && slots[at].shape != shape) {
             at = (at + 1) & (SHAPE_SLOTS - 1);
         }
