@@ -75,6 +75,7 @@ test-long: all
 	@REPORT_SECONDS=2 bats -f '5,000 findings' tests/e2e/reports.bats
 	@tests/hunt/prove
 	@tests/hunt/slurm
+	@tests/packaging/debian
 	@tests/schedule/pct --runs 2000 --alarm 0.01
 	@tests/weave/mutate
 	@tests/judge/mutate
