@@ -85,7 +85,7 @@ static void check_before(struct tms_sidetrack *s, const struct tms_sidetrack_tak
 static void set_window(struct tms_sidetrack *s, const struct tms_sidetrack_taking *taking,
                        const struct tms_sidetrack_place *first, struct tms_sidetrack_window *window)
 {
-    assert(first->event > taking->t->name.begin_event && first->event < taking->op->event);
+    assert(first->event >= taking->t->name.begin_event && first->event < taking->op->event);
     s->windows++;
     window->first = *first;
     sidetrack_write_acquire(taking->t, taking->op, &window->second);
