@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Functions: whether they are meant to be atomic, by their names (function_names.c). Asked once per
- * function; then a table knows.
+ * function; then a table knows, which is read without a lock and so is not a base/hashtable.h.
  *
  * The specification comes from the command, which has checked it: lines of "atomic PATTERN" or
  * "not-atomic PATTERN", nothing else. Without a rule for it a function is atomic unless it is

@@ -5,7 +5,8 @@
  * repeated stack takes no further space in the spool.
  *
  * A frame caches its own site at first use; each thread caches the sites it used last; misses go to
- * one global table.
+ * one global table. That is not a base/hashtable.h: a miss reads the row itself, not a slot and a
+ * row.
  */
 #include "runtime/core/sites.h"
 #include "base/hash_mix.h"

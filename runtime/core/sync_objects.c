@@ -2,7 +2,7 @@
 /*
  * Locks, conditions, barriers and other objects, by address: the id that the engine knows them by,
  * and the effect of each operation. Semaphores and once controls are variables: their operations
- * are accesses to their memory.
+ * are accesses to their memory. The table is not a base/hashtable.h, which removes no single row.
  */
 #include "runtime/core/sync_objects.h"
 #include "base/hash_mix.h"

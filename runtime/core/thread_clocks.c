@@ -503,7 +503,10 @@ struct entry {
     struct tms_rt_clock clock;
 };
 
-/* Open addressing; all addresses of 8 aligned bytes start at the same place. */
+/*
+ * Open addressing; all addresses of 8 aligned bytes start at the same place. Not a
+ * base/hashtable.h, which removes no single row.
+ */
 struct table {
     struct entry *entry;
     uint32_t size, used; /* size is a power of two, or 0 */

@@ -167,7 +167,10 @@ struct tms_sidetrack_cut {
         through; /* of a pair: sections of its first lock, also the culprit's */
 };
 
-/* A lock that was taken in the running block: H. */
+/*
+ * A lock that was taken in the running block: H. In a table of its own, not a base/hashtable.h: it
+ * is searched at every acquire, and the entry is what is needed next.
+ */
 struct tms_sidetrack_taken {
     uint64_t block; /* the number of the block it belongs to; another: the place is free */
     uint64_t key;
