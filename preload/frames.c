@@ -99,6 +99,11 @@ static void work_out(struct rule *rule, uintptr_t pc)
     tms_rt_call_deep(answer, &question);
 }
 
+void tms_rt_frames_restart(void)
+{
+    tms_rt_mutex_restart(&frames.lock);
+}
+
 static struct rule *add_rule(struct rule *table, uintptr_t pc, struct rule *spare)
 {
     size_t at = tms_hash(pc) >> 40;

@@ -32,6 +32,9 @@ enum tms_rt_step {
  */
 enum tms_rt_step tms_rt_step(struct tms_rt_cursor *cursor, uintptr_t **slot, uintptr_t *function);
 
+/* In the child of a fork. */
+void tms_rt_frames_restart(void);
+
 /* Code may have gone: what is known of it is forgotten. */
 void tms_rt_forget_frames(void);
 

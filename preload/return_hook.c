@@ -47,6 +47,13 @@ static struct tms_rt_return_hooks *new_plants(void)
     return hooks;
 }
 
+/* Another thread may have been inside: free ones are not used again. */
+void tms_rt_return_hooks_restart(void)
+{
+    tms_rt_mutex_restart(&known.lock);
+    known.free = NULL;
+}
+
 struct tms_rt_return_hooks *tms_rt_need_return_hooks(void)
 {
     if (own == NULL) {

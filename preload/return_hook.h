@@ -47,6 +47,8 @@ struct tms_rt_return_hooks {
 struct tms_rt_return_hooks *tms_rt_return_hooks(void);
 /* The same, made if need be. */
 struct tms_rt_return_hooks *tms_rt_need_return_hooks(void);
+/* In the child of a fork. */
+void tms_rt_return_hooks_restart(void);
 /* The thread is over. */
 void tms_rt_drop_return_hooks(void);
 

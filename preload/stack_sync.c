@@ -66,6 +66,12 @@ bool tms_rt_is_superfluous(void)
     return dlsym(RTLD_DEFAULT, "__tsan_func_entry") != NULL;
 }
 
+void tms_rt_preload_restart(void)
+{
+    tms_rt_frames_restart();
+    tms_rt_return_hooks_restart();
+}
+
 void tms_rt_drop_stack(void)
 {
     tms_rt_drop_return_hooks();

@@ -81,16 +81,22 @@ struct answer {
     bool yes;
 };
 
+static struct tms_rt_mutex asking;
+
+void tms_rt_blocked_threads_restart(void)
+{
+    tms_rt_mutex_restart(&asking);
+}
+
 static void ask_all(void *argument)
 {
     struct answer *answer = argument;
-    static struct tms_rt_mutex lock;
 
-    tms_rt_mutex_lock(&lock);
+    tms_rt_mutex_lock(&asking);
     question = (struct question){answer->thread, true};
     tms_rt_registry_each(ask);
     answer->yes = question.stuck;
-    tms_rt_mutex_unlock(&lock);
+    tms_rt_mutex_unlock(&asking);
 }
 
 bool tms_rt_others_are_stuck(const struct tms_rt_thread *t)

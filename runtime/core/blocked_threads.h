@@ -19,4 +19,7 @@ bool tms_rt_others_are_stuck(const struct tms_rt_thread *thread);
 /* Does this one? Waits in the kernel of any kind count, for as long as they last. */
 bool tms_rt_is_waiting(const struct tms_rt_thread *thread);
 
+/* In the child of a fork. */
+void tms_rt_blocked_threads_restart(void);
+
 #endif

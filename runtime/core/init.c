@@ -382,7 +382,9 @@ static void restart(void *argument)
 void tms_rt_forked(struct tms_rt_thread *t)
 {
     assert(t == NULL || t->inside == 1);
+    tms_rt_memory_restart();
     tms_rt_stacks_restart();
+    TMS_RT_RESTART_STACKS();
     if (t == NULL || !tms_rt_mode.checks) {
         tms_rt_mode.checks = false;
     } else {

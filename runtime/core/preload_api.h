@@ -23,6 +23,9 @@ uint64_t tms_rt_activation(void);
 /* The thread is over, and its stack with it. */
 void tms_rt_drop_stack(void);
 
+/* In the child of a fork. */
+void tms_rt_preload_restart(void);
+
 /* The real return address, of which `found` was read at `slot`. */
 uintptr_t tms_rt_real_pc(uintptr_t found, const void *slot);
 

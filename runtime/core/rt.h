@@ -88,6 +88,7 @@
                    (const uintptr_t *)__builtin_frame_address(0) + 1)
 #define TMS_RT_SYNC_STACK(thread) tms_rt_sync_stack(thread)
 #define TMS_RT_DROP_STACK()       tms_rt_drop_stack()
+#define TMS_RT_RESTART_STACKS()   tms_rt_preload_restart()
 #define TMS_RT_ACTIVATION()       tms_rt_activation()
 #define TMS_RT_FOREIGN(code)      tms_rt_is_foreign(code)
 #define TMS_RT_SUPERFLUOUS()      tms_rt_is_superfluous()
@@ -98,6 +99,7 @@
 #define TMS_RT_PC()               ((uintptr_t)__builtin_return_address(0))
 #define TMS_RT_SYNC_STACK(thread) (void)(thread)
 #define TMS_RT_DROP_STACK()
+#define TMS_RT_RESTART_STACKS()
 #define TMS_RT_ACTIVATION()  0
 #define TMS_RT_FOREIGN(code) false
 #define TMS_RT_SUPERFLUOUS() false

@@ -109,6 +109,15 @@ bool tms_rt_mutex_lock_soon(struct tms_rt_mutex *mutex)
     return false;
 }
 
+/* Another thread may have been inside at the fork: what it has left half done is not used again. */
+void tms_rt_memory_restart(void)
+{
+    tms_rt_mutex_restart(&pool.lock);
+    memset(pool.free, 0, sizeof(pool.free));
+    pool.slab = NULL;
+    pool.left = 0;
+}
+
 /* ---- blocks ----------------------------------------------------------------------------- */
 
 static unsigned size_class(size_t bytes)

@@ -17,6 +17,9 @@
 /* A system call: no cancellation point, no errno, and not the syscall() that is interposed. */
 long tms_rt_raw(long number, long a, long b, long c, long d, long e, long f);
 
+/* In the child of a fork, before anything else: locks of threads that are not there are free. */
+void tms_rt_memory_restart(void);
+
 /* Zeroed pages, NULL when there are none. They stay until the process ends. */
 void *tms_rt_map(size_t bytes);
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/hash_mix.h"
+#include "runtime/core/blocked_threads.h"
 #include "runtime/core/engine_online.h"
 #include "runtime/core/function_names.h"
 #include "runtime/core/judge_events.h"
@@ -88,6 +89,7 @@ void tms_rt_schedule_restart(void)
 {
     if (tms_rt_scheduled) {
         tms_rt_windows_restart();
+        tms_rt_blocked_threads_restart();
         if (tms_rt_strategy->restart != NULL) {
             tms_rt_strategy->restart();
         }

@@ -23,6 +23,7 @@
 
 #include "runtime/core/runtime_memory.h"
 #include "runtime/intercept/interpose.h"
+#include "runtime/shadow/atomic_locks.h"
 #include "runtime/shadow/shadow.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -336,11 +337,9 @@ UPDATES(X)
 
 /*
  * Objects of any size are left to libatomic. The linker finds its functions here and may leave it
- * out; then one lock suffices, as libatomic has no other users. Only 16 bytes may be touched
- * without the lock, above.
+ * out; then one lock suffices (tms_rt_wide_atomics), as libatomic has no other users. Only 16 bytes
+ * may be touched without the lock, above.
  */
-static struct tms_rt_mutex wide_lock;
-
 static bool is_word128(size_t size, const void *address)
 {
     return size == 16 && ((uintptr_t)address & 15) == 0;
@@ -370,10 +369,10 @@ static bool wide_compare(size_t size, void *address, void *expected, const void 
         }
         return same;
     }
-    tms_rt_mutex_lock(&wide_lock);
+    tms_rt_mutex_lock(&tms_rt_wide_atomics);
     same = memcmp(address, expected, size) == 0;
     memcpy(same ? address : expected, same ? value : address, size);
-    tms_rt_mutex_unlock(&wide_lock);
+    tms_rt_mutex_unlock(&tms_rt_wide_atomics);
     return same;
 }
 
@@ -383,9 +382,9 @@ static void wide_load(size_t size, void *address, void *value, int order)
         put128(value, load128(address));
         return;
     }
-    tms_rt_mutex_lock(&wide_lock);
+    tms_rt_mutex_lock(&tms_rt_wide_atomics);
     memcpy(value, address, size);
-    tms_rt_mutex_unlock(&wide_lock);
+    tms_rt_mutex_unlock(&tms_rt_wide_atomics);
 }
 
 static void wide_exchange(size_t size, void *address, const void *value, void *old, int order)
@@ -394,10 +393,10 @@ static void wide_exchange(size_t size, void *address, const void *value, void *o
         put128(old, exchange128(address, get128(value)));
         return;
     }
-    tms_rt_mutex_lock(&wide_lock);
+    tms_rt_mutex_lock(&tms_rt_wide_atomics);
     memcpy(old, address, size);
     memcpy(address, value, size);
-    tms_rt_mutex_unlock(&wide_lock);
+    tms_rt_mutex_unlock(&tms_rt_wide_atomics);
 }
 
 static void wide_store(size_t size, void *address, const void *value, int order)
@@ -406,9 +405,9 @@ static void wide_store(size_t size, void *address, const void *value, int order)
         exchange128(address, get128(value));
         return;
     }
-    tms_rt_mutex_lock(&wide_lock);
+    tms_rt_mutex_lock(&tms_rt_wide_atomics);
     memcpy(address, value, size);
-    tms_rt_mutex_unlock(&wide_lock);
+    tms_rt_mutex_unlock(&tms_rt_wide_atomics);
 }
 
 #define WIDE(result, name, parameters, fallback)                                                   \

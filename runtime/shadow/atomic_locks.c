@@ -8,6 +8,7 @@
 #include "runtime/shadow/cells.h"
 
 static _Atomic uint32_t stripes[TMS_RT_STRIPES];
+struct tms_rt_mutex tms_rt_wide_atomics;
 
 #ifndef NDEBUG
 static _Atomic uintptr_t owners[TMS_RT_STRIPES]; /* as &tms_rt_self; 0: none, or soon */
@@ -35,6 +36,7 @@ void tms_rt_stripes_restart(void)
         note_owner((uint32_t)i, false);
         atomic_store(&stripes[i], 0);
     }
+    tms_rt_mutex_restart(&tms_rt_wide_atomics);
 }
 
 /* Not the bits that tables of a stripe use (core/thread_clocks.c). */

@@ -3,6 +3,7 @@
 #ifndef TMS_RUNTIME_ATOMIC_LOCKS_H
 #define TMS_RUNTIME_ATOMIC_LOCKS_H
 
+#include "runtime/core/runtime_memory.h"
 #include "runtime/core/thread.h"
 
 #define TMS_RT_STRIPES 1024
@@ -12,6 +13,11 @@ void tms_rt_stripe_unlock(uint32_t stripe);
 #ifndef NDEBUG
 bool tms_rt_stripe_is_mine(uint32_t stripe); /* for assertions: does the caller hold it? */
 #endif
+
+/* For atomic operations on objects that no instruction can handle. */
+extern struct tms_rt_mutex tms_rt_wide_atomics;
+
+/* In the child of a fork. */
 void tms_rt_stripes_restart(void);
 
 #endif

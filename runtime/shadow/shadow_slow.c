@@ -11,7 +11,8 @@
  *
  * The cell is locked from the first step to the last, so the order in which a cell sees accesses is
  * the order of their numbers, and recording and engine agree even where the program has a race.
- * The engine's lock is taken inside, never the other way round.
+ * Inside it come the judge's lock and the engine's (docs/internals/locking.md), never the other way
+ * round. Accesses that are ordered after all words of a cell take none (access_ordered).
  */
 #include <assert.h>
 

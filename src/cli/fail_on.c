@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The exit status, from results; fail_on.h says by which rules. */
+/* Which findings count for the exit status; see fail_on.h. */
 #include "cli/fail_on.h"
 
 #include <string.h>

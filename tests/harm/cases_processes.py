@@ -21,6 +21,13 @@ def children(bench):
         check(verdicts(done) == ["serializable"] * 2, f"{how}: {verdicts(done)}\n{done}")
 
 
+@case("a child does not wait for locks of threads that it does not have")
+def busy_forks(bench):
+    program = bench.build("busy_forks.c")
+    for _ in range(3):
+        bench.compare(program).expect(0)
+
+
 @case("a recording of a child is whole")
 def recorded_children(bench):
     program = bench.build("processes.c")
