@@ -57,7 +57,12 @@ static void libc_release(void *block, size_t bytes)
 
 static const struct tms_allocator libc = {.resize = libc_resize, .release = libc_release};
 
-static const struct tms_allocator *allocator_of(const struct tms_memory *memory)
+/*
+ * Not inlined: the compiler would call the C library directly where the memory may be NULL, which
+ * in the runtime it never is, and the test of the runtime's stack follows direct calls.
+ */
+__attribute__((noinline)) static const struct tms_allocator *
+allocator_of(const struct tms_memory *memory)
 {
     return memory != NULL && memory->allocator != NULL ? memory->allocator : &libc;
 }

@@ -84,8 +84,13 @@ static void help_option(FILE *out, const struct tms_option *option, bool all)
 /* Where the rest is. */
 static void help_more(FILE *out, const struct tms_command *command)
 {
-    fprintf(out, "\nAll options: tmesis %s --help=all, and the manual page tmesis-%s(1).\n",
-            command->name, command->name);
+    char text[128];
+
+    snprintf(text, sizeof(text),
+             "All options: tmesis %s --help=all, and the manual page tmesis-%s(1).", command->name,
+             command->name);
+    putc('\n', out);
+    tms_console_wrap(out, 0, text);
 }
 
 void tms_options_help(const struct tms_command *command, bool all, FILE *out)

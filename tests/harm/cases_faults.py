@@ -101,6 +101,10 @@ def each_allocation(bench, words, judge):
         attempt(number)
 
 
+# By the definition: whether data was affected depends on how often the program polls.
+RUN = [TMESIS, "run", "--strict", "--atomic=deposit", "--json=out.json"]
+
+
 def whole_json(fault, files):
     if files["out.json"] != OLD.encode():
         lines = files["out.json"].decode().splitlines()
@@ -149,14 +153,14 @@ def judge_convert(fault, files):
 def run_command(bench):
     build(bench)
     cut = bench.build("cut.c").watched
-    each(bench, "command", [TMESIS, "run", "--atomic=deposit", "--json=out.json", cut], judge_run)
+    each(bench, "command", RUN + [cut], judge_run)
 
 
 @case("system calls of a program under `run` fail", compilers=False)
 def run_program(bench):
     build(bench)
     cut = bench.build("cut.c").watched
-    each(bench, "others", [TMESIS, "run", "--atomic=deposit", "--json=out.json", cut], judge_run)
+    each(bench, "others", RUN + [cut], judge_run)
 
 
 @case("system calls of an ordinary program under `run` fail", compilers=False)
@@ -196,7 +200,7 @@ def convert_command(bench):
 @case("allocations of commands fail", compilers=False)
 def allocations(bench):
     cut = bench.build("cut.c").watched
-    each_allocation(bench, [TMESIS, "run", "--atomic=deposit", "--json=out.json", cut], judge_run)
+    each_allocation(bench, RUN + [cut], judge_run)
     each_allocation(bench, [TMESIS, "record", "-o", "out.tms", cut], judge_record(bench))
     each_allocation(bench, [TMESIS, "check", "--json=out.json", "in.std"], judge_check)
     each_allocation(bench, [TMESIS, "convert", "in.std", "out.tms"], judge_convert)
