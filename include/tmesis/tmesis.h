@@ -1210,7 +1210,7 @@ struct tms_export_format {
 /* The index-th format, in the order of their names in docs/user/reports.md; NULL after the last. */
 const struct tms_export_format *tms_export_format(size_t index);
 
-/* A finished analysis, and what its report is told about it. */
+/* A finished analysis, with the settings of its report. */
 struct tms_export_part {
     const struct tms_analysis *analysis;
     const struct tms_report_settings *settings;
@@ -1218,9 +1218,9 @@ struct tms_export_part {
 
 /*
  * Writes one document about all parts, which may have different contexts; `path` of the settings
- * tells them apart. A finding that another one stands for (tms_finding.same_as, .judged) is left
+ * tells them apart. A finding that another one represents (tms_finding.same_as, .judged) is left
  * out. TMS_OK; TMS_ERR_ARGUMENT: there is no such format; TMS_ERR_IO: the sink stopped it;
- * TMS_ERR_MEMORY. Thread-safe as long as nobody changes the analyses. Cost: the number of findings
+ * TMS_ERR_MEMORY. Thread-safe while the analyses do not change. Cost: the number of findings
  * times the logarithm of it, and for "html" the source files that they name are read.
  */
 int tms_export(const char *format, const struct tms_export_part *parts, size_t count,

@@ -94,7 +94,7 @@ static inline void tms_rt_mutex_unlock(struct tms_rt_mutex *mutex)
     }
 }
 
-/* In the child of a fork: whoever held it is not there. */
+/* In the child of a fork: the thread that held it does not exist there. */
 static inline void tms_rt_mutex_restart(struct tms_rt_mutex *mutex)
 {
     tms_rt_mutex_note_owner(mutex, false);
