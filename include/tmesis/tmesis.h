@@ -535,20 +535,23 @@ struct tms_settings {
      * resolved; operations on locks that they match are left out. NULL: none. Outlives the analysis
      */
     struct tms_suppressions *suppressions;
+    /*
+     * Some engines may run on a second thread, which starts with a feed, takes no signals and has
+     * ended after the finish or the free. Do not fork in between. Results are the same. The first
+     * engine stays on the calling thread.
+     */
+    bool parallel;
 };
 /*
- * Defaults: engine frontier, blame, grouped, the whole trace, strict, split at wait and barrier;
- * all extensions of sidetrack but windows of variables; of the lockset engines everything that
- * makes false alarms fewer; blocks by theorem 4.
+ * Defaults: engine frontier, blame, grouped, the whole trace, strict, split at wait and barrier,
+ * one thread; all extensions of sidetrack but windows of variables; of the lockset engines
+ * everything that makes false alarms fewer; blocks by theorem 4.
  */
 void tms_settings_init(struct tms_settings *settings);
 
 struct tms_analysis;
 
-/*
- * With several engines an analysis may have a thread of its own at work between calls, which takes
- * no signals and is gone after the finish or the free; do not fork in between.
- */
+/* Copies the settings but for what they say outlives the analysis. */
 int tms_analysis_new(struct tms_context *context, const struct tms_settings *settings,
                      struct tms_analysis **out);
 

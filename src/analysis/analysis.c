@@ -110,116 +110,31 @@ void tms_run_took(const struct tms_settings *settings, struct tms_run *run, doub
     }
 }
 
-/* Operations are picked for an engine, unless it takes all events. */
-static bool takes_all(const struct tms_run *run)
+/* The engines of one of the two threads. */
+static void run_engines(struct tms_analysis *analysis, bool concurrent, const struct tms_op *ops,
+                        size_t count)
 {
-    return run->engine->events != NULL;
-}
-
-/* Has the engine a use for it? What is for `judge` alone, or some, is nothing to others. */
-static inline bool knows(const struct tms_run *run, const struct tms_op *op)
-{
-    return op->kind <= TMS_OP_FORGET || (op->kind == TMS_OP_FENCE  ? run->engine->fences
-                                         : op->kind >= TMS_OP_SEND ? run->engine->channels
-                                                                   : takes_all(run));
-}
-
-static void take_ops_between(const struct tms_settings *settings, struct tms_run *run,
-                             const struct tms_op *ops, size_t count)
-{
-    size_t start = 0;
-
-    for (size_t i = 0; i <= count; i++) {
-        if (i == count || !knows(run, &ops[i])) {
-            if (i > start) {
-                take_ops(settings, run, &ops[start], i - start);
-            }
-            start = i + 1;
-        }
-    }
-}
-
-/* All engines, or those that are not aside. */
-static void run_batch(void *user, const struct tms_op *ops, size_t count)
-{
-    struct tms_analysis *analysis = user;
-    size_t here = analysis->aside != NULL ? 1 : analysis->run_count;
-
-    for (size_t i = 0; i < here; i++) {
-        struct tms_run *run = &analysis->runs[i];
-        bool all = (!analysis->lower.judged || takes_all(run)) &&
-                   (!analysis->lower.fences || run->engine->fences) &&
-                   (!analysis->lower.channels || run->engine->channels);
-        (all ? take_ops : take_ops_between)(&analysis->settings, run, ops, count);
-    }
-    if (analysis->aside != NULL) {
-        tms_aside_ops(analysis->aside, ops, count);
-    }
-}
-
-/* ---- aside: on a thread of its own, with nothing but the pick and its engines ------------- */
-
-static void run_aside(void *user, const struct tms_op *ops, size_t count)
-{
-    struct tms_analysis *analysis = user;
-
-    for (size_t i = 1; i < analysis->run_count; i++) {
-        struct tms_run *run = &analysis->runs[i];
-        if (!takes_all(run)) {
-            bool all = !analysis->lower.channels || run->engine->channels;
-            (all ? take_ops : take_ops_between)(&analysis->settings, run, ops, count);
-        }
-    }
-}
-
-static void take_events(const struct tms_settings *settings, struct tms_run *run,
-                        const struct tms_event *events, size_t count, uint64_t number)
-{
-    if (run->host.failed == TMS_OK) {
-        double start = tms_analysis_now();
-        run->engine->events(run->state, events, count, number);
-        run->result.events = number + count - 1;
-        tms_run_took(settings, run, tms_analysis_now() - start);
-    }
-}
-
-static void fail_aside(struct tms_analysis *analysis)
-{
-    for (size_t i = 1; analysis->pick.failed && i < analysis->run_count; i++) {
-        if (!takes_all(&analysis->runs[i])) {
-            tms_host_fail(&analysis->runs[i].host, TMS_ERR_MEMORY);
-        }
-    }
-}
-
-static void events_aside(void *user, const struct tms_event *events, size_t count, uint64_t number)
-{
-    struct tms_analysis *analysis = user;
-
-    for (size_t i = 1; i < analysis->run_count; i++) {
-        if (takes_all(&analysis->runs[i])) {
-            take_events(&analysis->settings, &analysis->runs[i], events, count, number);
-        }
-    }
-    if (analysis->picks) {
-        tms_pick_events(&analysis->pick, events, count, number);
-        fail_aside(analysis);
-    }
-}
-
-static void ops_aside(void *user, const struct tms_op *ops, size_t count)
-{
-    struct tms_analysis *analysis = user;
-
-    for (size_t i = 1; i < analysis->run_count; i++) {
-        if (takes_all(&analysis->runs[i])) {
+    for (size_t i = 0; i < analysis->run_count; i++) {
+        if (analysis->runs[i].concurrent == concurrent) {
             take_ops(&analysis->settings, &analysis->runs[i], ops, count);
         }
     }
-    if (analysis->picks) {
-        tms_pick_ops(&analysis->pick, ops, count);
-        fail_aside(analysis);
+}
+
+static void run_batch(void *user, const struct tms_op *ops, size_t count)
+{
+    struct tms_analysis *analysis = user;
+
+    run_engines(analysis, false, ops, count);
+    if (analysis->thread != NULL) {
+        tms_engine_thread_put(analysis->thread, ops, count);
     }
+}
+
+/* On the engine thread. */
+static void run_concurrent(void *user, const struct tms_op *ops, size_t count)
+{
+    run_engines(user, true, ops, count);
 }
 
 /* ---- an exact stop ------------------------------------------------------------------------ */
@@ -323,53 +238,35 @@ static int start_runs(struct tms_analysis *analysis)
     return strcmp(names, "all") == 0 ? start_all(analysis) : start_named(analysis, names);
 }
 
-/* Can the engine work aside: without reads and writes, as it is set, or with all events? */
-static bool can_work_aside(const struct tms_analysis *analysis, const struct tms_run *run)
+/* Which engines run on a second thread. TMS_OK or TMS_ERR_MEMORY. */
+static int start_thread(struct tms_analysis *analysis)
 {
-    return takes_all(run) || ((run->engine->info.flags & TMS_ENGINE_NO_ACCESSES) != 0 &&
-                              (analysis->settings.predict & TMS_PREDICT_VARIABLE) == 0);
-}
-
-/* The engines behind the first work aside. */
-static int start_aside(struct tms_analysis *analysis)
-{
-    const struct tms_aside_taker taker = {events_aside, ops_aside, analysis};
-    bool no_ends = true, all = false;
+    bool any = false;
 
     for (size_t i = 1; i < analysis->run_count; i++) {
-        bool takes = takes_all(&analysis->runs[i]);
-        no_ends = no_ends && (takes || analysis->runs[i].engine->no_ends);
-        analysis->picks = analysis->picks || !takes;
-        all = all || takes;
+        struct tms_run *run = &analysis->runs[i];
+        run->concurrent = run->engine->concurrent;
+        any = any || run->concurrent;
     }
-    tms_pick_init(&analysis->pick, no_ends, run_aside, analysis);
-    analysis->aside = tms_aside_new(&analysis->memory, &taker);
-    if (analysis->aside != NULL && all) {
-        tms_aside_accesses(analysis->aside);
+    if (!any) {
+        return TMS_OK;
     }
-    return analysis->aside == NULL ? TMS_ERR_MEMORY : TMS_OK;
+    analysis->thread = tms_engine_thread_new(&analysis->memory, run_concurrent, analysis);
+    return analysis->thread == NULL ? TMS_ERR_MEMORY : TMS_OK;
 }
 
 /*
- * The first engine may take events as they come if the others can do without most of them. An
- * exact stop needs a look after every event instead.
+ * The fused lane is for an engine that is alone. An exact stop needs a look after every event, so
+ * then there are neither batches nor a second thread.
  */
-static int choose_way(struct tms_analysis *analysis)
+static int choose_lane(struct tms_analysis *analysis)
 {
-    bool streams = analysis->runs[0].engine->stream != NULL && !analysis->settings.first &&
-                   analysis->lower.ignored == NULL;
+    bool first = analysis->settings.first;
 
-    analysis->lower.batch = analysis->settings.first ? 1 : TMS_LOWER_BATCH;
-    for (size_t i = 1; i < analysis->run_count; i++) {
-        streams = streams && can_work_aside(analysis, &analysis->runs[i]);
-    }
-    for (size_t i = 0; i < analysis->run_count; i++) {
-        analysis->lower.judged = analysis->lower.judged || takes_all(&analysis->runs[i]);
-        analysis->lower.fences = analysis->lower.fences || analysis->runs[i].engine->fences;
-        analysis->lower.channels = analysis->lower.channels || analysis->runs[i].engine->channels;
-    }
-    analysis->streams = streams;
-    return streams && analysis->run_count > 1 ? start_aside(analysis) : TMS_OK;
+    analysis->fused = analysis->run_count == 1 && analysis->runs[0].engine->fused != NULL &&
+                      !first && analysis->lower.ignored == NULL;
+    analysis->lower.batch = first ? 1 : TMS_LOWER_BATCH;
+    return analysis->settings.parallel && !first ? start_thread(analysis) : TMS_OK;
 }
 
 static int set_up(struct tms_analysis *analysis)
@@ -381,7 +278,7 @@ static int set_up(struct tms_analysis *analysis)
         code = start_runs(analysis);
     }
     if (code == TMS_OK && analysis->run_count > 0) {
-        code = choose_way(analysis);
+        code = choose_lane(analysis);
     }
     analysis->settings.engines = NULL; /* the caller's string is not ours to keep */
     return code == TMS_ERR_MEMORY ? tms_fail_memory(analysis->context) : code;
@@ -427,8 +324,7 @@ void tms_analysis_free(struct tms_analysis *analysis)
     if (analysis == NULL) {
         return;
     }
-    tms_aside_free(analysis->aside, &analysis->memory);
-    tms_pick_clear(&analysis->pick);
+    tms_engine_thread_free(analysis->thread, &analysis->memory);
     for (size_t i = 0; i < analysis->run_count; i++) {
         stop_run(&analysis->runs[i]);
     }
@@ -471,18 +367,6 @@ void tms_analysis_lost(struct tms_analysis *analysis, const char *loss)
     }
 }
 
-/* A batch goes where the engines aside will look for it. */
-static int64_t read_batch(struct tms_analysis *analysis, struct tms_reader *reader,
-                          const struct tms_event **events)
-{
-    if (analysis->aside != NULL) {
-        reader->events = tms_aside_room(analysis->aside);
-    }
-    int64_t count = tms_reader_next(reader, events);
-    reader->events = reader->batch;
-    return count;
-}
-
 int tms_analysis_read(struct tms_analysis *analysis, struct tms_reader *reader)
 {
     const struct tms_event *events;
@@ -490,7 +374,7 @@ int tms_analysis_read(struct tms_analysis *analysis, struct tms_reader *reader)
     int code = TMS_OK;
 
     do {
-        count = read_batch(analysis, reader, &events);
+        count = tms_reader_next(reader, &events);
         code = count > 0 ? tms_analysis_feed(analysis, events, (size_t)count, reader) : TMS_OK;
     } while (count > 0 && code == TMS_OK);
     if (count < 0 || code < 0) {
@@ -613,9 +497,8 @@ static void count_summary(struct tms_analysis *analysis)
 void tms_analysis_flush(struct tms_analysis *analysis)
 {
     tms_lower_flush(&analysis->lower);
-    if (analysis->aside != NULL) {
-        tms_aside_finish(analysis->aside);
-        tms_pick_flush(&analysis->pick);
+    if (analysis->thread != NULL) {
+        tms_engine_thread_finish(analysis->thread);
     }
 }
 

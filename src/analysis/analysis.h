@@ -5,7 +5,6 @@
 
 #include "analysis/engine_thread.h"
 #include "analysis/findings.h"
-#include "analysis/sync_filter.h"
 #include "engine_api/engine.h"
 #include "spec/lower.h"
 #include "trace/validate.h"
@@ -14,6 +13,7 @@
 struct tms_run {
     const struct tms_engine *engine;
     void *state;
+    bool concurrent; /* runs on the engine thread */
     struct tms_host host;
     double seconds;
     struct tms_result result; /* filled by the finish */
@@ -33,12 +33,9 @@ struct tms_analysis {
     struct tms_lower lower;
     struct tms_run *runs;
     size_t run_count, run_capacity;
-    bool streams;            /* the first engine can take events as they come, … */
-    bool bumpy;              /* … but lately too many were not plain */
-    struct tms_aside *aside; /* if so, and there are others, the way to them, … */
-    struct tms_pick pick;    /* … and what they are given, there, … */
-    bool picks;              /* … if some of them do without reads and writes */
-    uint64_t counted;        /* by tms_analysis_counted, 0: not */
+    bool fused;                       /* plain events take the fused lane */
+    struct tms_engine_thread *thread; /* of the runs that are concurrent; NULL: there are none */
+    uint64_t counted;                 /* by tms_analysis_counted, 0: not */
     struct tms_trace_summary summary;
     uint32_t last_thread; /* of the last event fed */
     double started;
@@ -65,10 +62,10 @@ void tms_run_took(const struct tms_settings *settings, struct tms_run *run, doub
 /* With settings.first: has every engine what it was asked for, or given up? */
 bool tms_analysis_had_enough(const struct tms_analysis *analysis);
 
-/* The run of the index-th result. */
 /* The findings of a run that has a result: those of its engine, or of its host. */
 struct tms_finding *tms_run_findings(const struct tms_run *run);
 
+/* The run of the index-th result. */
 struct tms_run *tms_analysis_run(const struct tms_analysis *analysis, size_t index);
 
 #endif

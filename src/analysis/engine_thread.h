@@ -1,53 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Engines that can do without reads and writes, on a thread of their own: they get what they need
- * (sync_filter.h), many thousands of events at a time, while the events go on to the others.
- * Nothing that they use while they run is used by anybody else (see findings.h); what they found is
- * looked at when the thread has ended. A trace with few events is not worth a thread, and gets
- * none.
+ * A second thread for some of the engines of an analysis (tms_settings.parallel).
  *
- * All functions are called by the thread that feeds the analysis.
+ * The feeding thread copies lowered operations into buffers, some thousands each, and the engines
+ * on the other thread take them in the same order. Meanwhile they use nothing that the feeding
+ * thread changes (tms_engine.concurrent, findings.h); their results are read after the thread has
+ * ended. A trace that does not fill the first buffer gets no thread.
+ *
+ * All functions are called by the feeding thread.
  */
 #ifndef TMS_ANALYSIS_ENGINE_THREAD_H
 #define TMS_ANALYSIS_ENGINE_THREAD_H
 
 #include "base/memory.h"
-#include "tmesis/tmesis.h"
 #include "trace/op.h"
 
-struct tms_aside;
+struct tms_engine_thread;
 
-/* What takes them in, in their order; called by one thread at a time. */
-struct tms_aside_taker {
-    void (*events)(void *user, const struct tms_event *events, size_t count, uint64_t number);
-    void (*ops)(void *user, const struct tms_op *ops, size_t count);
-    void *user;
-};
+/* After the last operation, TMS_OPS_AHEAD more can be read, with any content. */
+typedef void tms_take_ops(void *user, const struct tms_op *ops, size_t count);
 
-/* NULL when memory is short. */
-struct tms_aside *tms_aside_new(struct tms_memory *memory, const struct tms_aside_taker *taker);
-
-/* From now on, operations that are reads and writes are handed over as well. */
-void tms_aside_accesses(struct tms_aside *aside);
+/* NULL when memory is short. `take` is called by one thread at a time. */
+struct tms_engine_thread *tms_engine_thread_new(struct tms_memory *memory, tms_take_ops *take,
+                                                void *user);
 
 /* Also without a finish: what was not taken yet is dropped. NULL is fine. */
-void tms_aside_free(struct tms_aside *aside, struct tms_memory *memory);
+void tms_engine_thread_free(struct tms_engine_thread *thread, struct tms_memory *memory);
 
-/*
- * Where a batch of TMS_BATCH events may be written that are to be handed over later, all or some:
- * there they need not be copied. They stay as they are until the next call, or until events from
- * elsewhere are handed over.
- */
-struct tms_event *tms_aside_room(struct tms_aside *aside);
+/* Copies the operations; waits if all buffers are full. */
+void tms_engine_thread_put(struct tms_engine_thread *thread, const struct tms_op *ops,
+                           size_t count);
 
-/* Events, the first of which has this number. */
-void tms_aside_events(struct tms_aside *aside, const struct tms_event *events, size_t count,
-                      uint64_t number);
-
-/* Operations; reads and writes among them are left out, unless they are wanted. */
-void tms_aside_ops(struct tms_aside *aside, const struct tms_op *ops, size_t count);
-
-/* Waits until all have been taken; then the thread has ended. */
-void tms_aside_finish(struct tms_aside *aside);
+/* Waits until all have been taken; then the thread has ended. Nothing may be put afterwards. */
+void tms_engine_thread_finish(struct tms_engine_thread *thread);
 
 #endif

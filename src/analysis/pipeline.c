@@ -1,19 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The corridor that an event walks: validated, turned into operations, and these, in batches,
- * handed to each engine; or, where the first engine takes events as they come (fused_pipeline.h),
- * straight into it, and what others want of them aside (engine_thread.h).
+ * From events to engines, in one of two lanes.
+ *
+ * The general lane validates each event, lowers it to operations, and gives these to the engines in
+ * batches. The fused lane is for an engine that is alone and does all of that in one loop
+ * (fused_lane.h): it takes plain events, and the general lane takes the others.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/analysis.h"
-#include "engine_api/fused_pipeline.h"
+#include "engine_api/fused_lane.h"
 #include "trace/format.h"
 
 #define COMPLAINTS_SHOWN 10
-#define STREAM_LEAST     16 /* events in hand: with fewer, collecting operations is cheaper */
-#define SMOOTH           16 /* … and so it is if more than one in so many is not plain */
+/*
+ * So many events take the general lane after one that is not plain, because it empties its buffer
+ * before the fused lane goes on, and a trace with many such events would do so for each.
+ */
+#define GENERAL_STRETCH 32
+
+/* The events of one call, and where they came from, for messages. */
+struct feed {
+    const struct tms_event *events;
+    size_t count;
+    struct tms_reader *reader; /* NULL: unknown */
+};
 
 static int refuse(struct tms_analysis *analysis, struct tms_reader *reader, size_t index)
 {
@@ -39,26 +51,17 @@ static int refuse(struct tms_analysis *analysis, struct tms_reader *reader, size
     return TMS_OK;
 }
 
-static int take(struct tms_analysis *analysis, const struct tms_event *event,
-                struct tms_reader *reader, size_t index)
-{
-    int validity = tms_validate(&analysis->validator, event);
+/* ---- the general lane ------------------------------------------------------------------- */
 
-    if (validity < 0 || validity == TMS_VALID_INNER) {
-        return validity < 0 ? validity : TMS_OK;
-    }
-    return validity == TMS_INVALID
-               ? refuse(analysis, reader, index)
-               : tms_lower_event(&analysis->lower, event, analysis->summary.events, validity);
-}
-
-/* The plain events from here on, blocks among them, as go into the buffer; does another one stop
- * them? */
-static size_t take_plain(struct tms_analysis *analysis, const struct tms_event *restrict events,
-                         size_t count, bool *stopped)
+/*
+ * Plain events from here on, blocks among them, as many as fit into the buffer of operations. Is it
+ * stopped by one that is not plain?
+ */
+static size_t lower_plain(struct tms_analysis *analysis, const struct tms_event *restrict events,
+                          size_t count, bool *stopped)
 {
     struct tms_lower *lower = &analysis->lower;
-    /* Said to be apart, so that nothing is fetched anew after each store. */
+    /* Declared restrict, so that nothing is reloaded after each store. */
     struct tms_valid_lock *restrict locks = analysis->validator.locks;
     uint8_t *restrict plain_of = lower->plain;
     struct tms_op *restrict ops = &lower->ops[lower->count];
@@ -91,63 +94,35 @@ static size_t take_plain(struct tms_analysis *analysis, const struct tms_event *
     return i;
 }
 
-/* The same, straight into the first engine. */
-static size_t stream_plain(struct tms_analysis *analysis, const struct tms_event *events,
-                           size_t count, bool *stopped)
+/* Any event. */
+static int lower_one(struct tms_analysis *analysis, const struct feed *feed, size_t index)
 {
-    struct tms_run *run = &analysis->runs[0];
-    struct tms_stream stream = {&analysis->validator, &analysis->lower};
-    uint64_t number = analysis->summary.events + 1;
+    const struct tms_event *event = &feed->events[index];
+    int validity = tms_validate(&analysis->validator, event);
 
-    *stopped = false;
-    tms_lower_flush(&analysis->lower);
-    if (run->host.failed != TMS_OK) {
-        return 0; /* what is left is for the others */
+    analysis->summary.events++;
+    if (validity < 0 || validity == TMS_VALID_INNER) {
+        return validity < 0 ? validity : TMS_OK;
     }
-    size_t taken = run->engine->stream(run->state, &stream, events, count, number);
-    if (analysis->aside != NULL) {
-        tms_aside_events(analysis->aside, events, taken, number);
-    }
-    analysis->summary.events += taken;
-    run->result.events = analysis->summary.events;
-    *stopped = taken < count && run->host.failed == TMS_OK;
-    return taken;
+    return validity == TMS_INVALID
+               ? refuse(analysis, feed->reader, index)
+               : tms_lower_event(&analysis->lower, event, analysis->summary.events, validity);
 }
 
-/* Where locks are ignored every event takes the long way. */
-static size_t take_none(struct tms_analysis *analysis, const struct tms_event *events, size_t count,
-                        bool *stopped)
+/* Events from `at` to before `end`. TMS_OK, 1 if the analysis wants no more, or a negative code. */
+static int take_general(struct tms_analysis *analysis, const struct feed *feed, size_t at,
+                        size_t end)
 {
-    (void)analysis;
-    (void)events;
-    *stopped = count > 0;
-    return 0;
-}
+    bool none_is_plain = analysis->lower.ignored != NULL; /* each lock is looked up */
 
-static bool goes_straight(const struct tms_analysis *analysis, size_t count)
-{
-    return analysis->streams && !analysis->bumpy && count >= STREAM_LEAST &&
-           analysis->runs[0].host.failed == TMS_OK;
-}
-
-static int take_all(struct tms_analysis *analysis, const struct tms_event *events, size_t count,
-                    struct tms_reader *reader, size_t *stops)
-{
-    size_t (*take_some)(struct tms_analysis * analysis, const struct tms_event *events,
-                        size_t count, bool *stopped) =
-        analysis->lower.ignored != NULL ? take_none : take_plain;
-
-    for (size_t i = 0; i < count;) {
-        bool straight = goes_straight(analysis, count), stopped;
-        i += (straight ? stream_plain : take_some)(analysis, &events[i], count - i, &stopped);
-        if (stopped) {
-            ++*stops;
-            analysis->summary.events++;
-            int code = take(analysis, &events[i], reader, i);
-            if (code != TMS_OK) {
-                return code;
-            }
-            i++;
+    while (at < end) {
+        bool stopped = none_is_plain;
+        if (!none_is_plain) {
+            at += lower_plain(analysis, &feed->events[at], end - at, &stopped);
+        }
+        int code = stopped ? lower_one(analysis, feed, at++) : TMS_OK;
+        if (code != TMS_OK) {
+            return code;
         }
         if (analysis->settings.first && tms_analysis_had_enough(analysis)) {
             analysis->stopped = true;
@@ -157,23 +132,43 @@ static int take_all(struct tms_analysis *analysis, const struct tms_event *event
     return TMS_OK;
 }
 
-/* Going straight, all the time counts as the first engine's. */
-static int take_timed(struct tms_analysis *analysis, const struct tms_event *events, size_t count,
-                      struct tms_reader *reader)
-{
-    struct tms_run *run = analysis->runs;
-    bool straight = goes_straight(analysis, count);
-    double before = straight ? run->seconds : 0, start = straight ? tms_analysis_now() : 0;
-    size_t stops = 0;
-    int code = take_all(analysis, events, count, reader, &stops);
+/* ---- the fused lane --------------------------------------------------------------------- */
 
-    if (straight) {
-        run->seconds = before; /* what operations took in between is part of it */
-        tms_run_took(&analysis->settings, run, tms_analysis_now() - start);
+/* Plain events from here on; all of the time counts as the engine's. */
+static size_t fuse_plain(struct tms_analysis *analysis, const struct tms_event *events,
+                         size_t count)
+{
+    struct tms_run *run = &analysis->runs[0];
+    struct tms_fused_lane lane = {&analysis->validator, &analysis->lower};
+
+    tms_lower_flush(&analysis->lower);
+    if (run->host.failed != TMS_OK) {
+        return 0;
     }
-    analysis->bumpy = stops > count / SMOOTH;
+    double start = tms_analysis_now();
+    size_t taken =
+        run->engine->fused(run->state, &lane, events, count, analysis->summary.events + 1);
+    analysis->summary.events += taken;
+    run->result.events = analysis->summary.events;
+    tms_run_took(&analysis->settings, run, tms_analysis_now() - start);
+    return taken;
+}
+
+static int take_fused(struct tms_analysis *analysis, const struct feed *feed)
+{
+    int code = TMS_OK;
+
+    for (size_t at = 0; at < feed->count && code == TMS_OK;) {
+        at += fuse_plain(analysis, &feed->events[at], feed->count - at);
+        size_t rest = feed->count - at;
+        size_t some = rest < GENERAL_STRETCH ? rest : GENERAL_STRETCH;
+        code = take_general(analysis, feed, at, at + some);
+        at += some;
+    }
     return code;
 }
+
+/* ---- both ------------------------------------------------------------------------------- */
 
 /* The names of the batch are known, so the tables by thread and lock can have their size. */
 static int make_room(struct tms_analysis *analysis)
@@ -208,7 +203,9 @@ int tms_analysis_feed(struct tms_analysis *analysis, const struct tms_event *eve
     }
     int code = make_room(analysis);
     if (code == TMS_OK) {
-        code = take_timed(analysis, events, count, reader);
+        const struct feed feed = {events, count, reader};
+        code =
+            analysis->fused ? take_fused(analysis, &feed) : take_general(analysis, &feed, 0, count);
     }
     if (count > 0) {
         analysis->last_thread = events[count - 1].thread;

@@ -275,6 +275,7 @@ static void settle_settings(struct terms *terms)
     settings->blame = values->blame;
     settings->all = values->all;
     settings->first = values->first;
+    settings->parallel = true;
     settings->max_violations = values->max_violations;
     settings->timeout = values->timeout;
     settings->spec = terms->rules.spec;

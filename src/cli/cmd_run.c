@@ -611,6 +611,7 @@ static void settle_settings(struct job *job)
     tms_settings_init(&job->settings);
     job->settings.blame = values->blame;
     job->settings.all = values->all;
+    job->settings.parallel = true;
     job->settings.max_violations = values->max_violations;
     tms_split_settings(values->watching.split, &job->settings);
     tms_predicting_settings(&values->predicting, &job->settings);

@@ -48,42 +48,38 @@ void tms_counters_put(struct tms_counters *counters, const struct tms_counter *m
 
 struct tms_analysis;
 struct tms_run;
-struct tms_stream;
+struct tms_fused_lane;
 
 struct tms_engine {
     struct tms_engine_info info;
     size_t state_size;
     /* It looks at all events, in blocks or not: without any block there still is what to check. */
     bool without_blocks;
-    bool fences;   /* it wants FENCE */
-    bool channels; /* … SEND and RECEIVE */
+    /*
+     * It may run on a thread of its own while the reader adds names (engine_thread.h): it looks
+     * texts up by tms_names_text_aside, asks for no number of names before the finish, and takes
+     * TMS_OP_FIRST anywhere in a batch.
+     */
+    bool concurrent;
 
     /* Before the first operation; the state is zero. */
     int (*create)(void *state, struct tms_host *host);
     /* Per operation, by kind; NULL: the engine does not care. */
     void (*on[TMS_OP_COUNT])(void *state, const struct tms_op *op);
     /*
-     * Where operations are picked out for it (sync_filter.h), it can do without END as well, and
-     * without NEST and UNNEST of a block in which nothing else would be picked.
-     */
-    bool no_ends;
-    /*
-     * Instead of `on`, for engines that look ahead: must mean the same. NULL: none. After the last
-     * operation, TMS_OPS_AHEAD more can be read, with any content.
+     * Instead of `on`, for engines that look ahead: must mean the same, and ignore kinds that the
+     * engine has no use for. NULL: none. After the last operation, TMS_OPS_AHEAD more can be read,
+     * with any content.
      */
     void (*batch)(void *state, const struct tms_op *ops, size_t count);
     /*
-     * Instead of both, for an engine that takes events as they come (fused_pipeline.h), the first
-     * of them with this number: how many it took. It stops at one that is not plain, which then
-     * comes as operations, and where it can't go on. NULL: none.
+     * The fused lane (fused_lane.h), in addition to one of the others: validates, lowers and
+     * processes plain events, the first of which has this number, and returns how many. It stops
+     * at an event that is not plain, which then comes as operations, and where it can't go on.
+     * NULL: none.
      */
-    size_t (*stream)(void *state, struct tms_stream *stream, const struct tms_event *events,
-                     size_t count, uint64_t number);
-    /*
-     * For an engine that may work aside (engine_thread.h) and needs accesses: plain events, the
-     * first of which has this number, instead of their operations. NULL: none.
-     */
-    void (*events)(void *state, const struct tms_event *events, size_t count, uint64_t number);
+    size_t (*fused)(void *state, struct tms_fused_lane *lane, const struct tms_event *events,
+                    size_t count, uint64_t number);
     /* After the last operation, also after tms_settings.first stopped the run. */
     void (*finish)(void *state);
     /* After the finish: adds the engine's counters (TMS_COUNTERS_PUT). NULL: it has none. */

@@ -394,22 +394,12 @@ static void on_forget(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
     }
 }
 
-static void on_other(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
-                     const struct tms_op *op)
-{
-    (void)f;
-    (void)t;
-    (void)op;
-}
-
 typedef void handler(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
                      const struct tms_op *op);
 
 static handler *const handlers[TMS_OP_COUNT] = {
     [TMS_OP_BEGIN] = on_begin,
     [TMS_OP_END] = on_end,
-    [TMS_OP_NEST] = on_other,
-    [TMS_OP_UNNEST] = on_other,
     [TMS_OP_READ] = on_read,
     [TMS_OP_WRITE] = on_write,
     [TMS_OP_UPDATE] = on_atomic,
@@ -421,8 +411,6 @@ static handler *const handlers[TMS_OP_COUNT] = {
     [TMS_OP_JOIN] = on_join,
     [TMS_OP_ARRIVE] = on_arrive,
     [TMS_OP_DEPART] = on_depart,
-    [TMS_OP_STEP] = on_other,
-    [TMS_OP_ESCAPE] = on_other,
     [TMS_OP_FORGET] = on_forget,
     [TMS_OP_FENCE] = on_fence,
     [TMS_OP_SEND] = on_send,
@@ -477,7 +465,7 @@ static void batch(void *state, const struct tms_op *ops, size_t count)
             on_read(f, t, &ops[i]);
         } else if (ops[i].kind == TMS_OP_WRITE) {
             on_write(f, t, &ops[i]);
-        } else {
+        } else if (handlers[ops[i].kind] != NULL) {
             handlers[ops[i].kind](f, t, &ops[i]);
         }
     }
@@ -561,8 +549,6 @@ const struct tms_engine tms_engine_fasttrack = {
         },
     .without_blocks = true,
     .state_size = sizeof(struct tms_fasttrack),
-    .fences = true,
-    .channels = true,
     .create = create,
     .batch = batch,
     .finish = finish,

@@ -85,13 +85,13 @@ static void frontier_batch(void *state, const struct tms_op *ops, size_t count)
     }
 }
 
-static size_t frontier_stream(void *state, struct tms_stream *stream,
-                              const struct tms_event *events, size_t count, uint64_t number)
+static size_t frontier_fused(void *state, struct tms_fused_lane *lane,
+                             const struct tms_event *events, size_t count, uint64_t number)
 {
     if (!make_ready(state, number + count)) {
         return 0;
     }
-    size_t taken = tms_frontier_stream(state, stream, events, count, number);
+    size_t taken = tms_frontier_fused(state, lane, events, count, number);
     report_cycles(state);
     assert(taken <= count);
     return taken;
@@ -188,7 +188,7 @@ const struct tms_engine tms_engine_frontier = {
     .state_size = sizeof(struct tms_frontier),
     .create = frontier_create,
     .batch = frontier_batch,
-    .stream = frontier_stream,
+    .fused = frontier_fused,
     .finish = frontier_finish,
     .stats = frontier_stats,
     .destroy = frontier_destroy,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events as they come, without operations in between: what validation, lowering and the loop of
- * frontier_access.c do one after the other, done at once for each event. The operation is made
- * where it is needed, in the log of its thread. What kind of event comes next is hard to guess for
- * the processor; here it has to guess once.
+ * The fused lane of `frontier`: validation, lowering and the loop of frontier_access.c in one pass,
+ * without a buffer of operations. An operation is made where it is needed, in the log of its
+ * thread. The kind of the next event is unpredictable, so the branch on it is mispredicted once per
+ * event instead of three times. bench/pipeline measures what the lane gains.
  */
 #include "engines/frontier_fused.h"
 
-#include "engine_api/fused_pipeline.h"
+#include "engine_api/fused_lane.h"
 #include "frontier/frontier_access.h"
 
 /* False if the engine has failed. */
@@ -48,16 +48,16 @@ static inline bool access_event(struct tms_frontier *f, struct tms_frontier_cell
 
 /* `opens` is a constant at each call, so that the branch on it is predicted separately. */
 static inline __attribute__((always_inline)) bool
-open_or_close(struct tms_frontier *f, struct tms_stream *stream, const struct tms_event *event,
+open_or_close(struct tms_frontier *f, struct tms_fused_lane *lane, const struct tms_event *event,
               uint64_t number, uint8_t *plain, bool opens)
 {
     struct tms_frontier_thread *t = f->by_id[event->thread];
     struct tms_op *op = log_room(f, &t->log);
 
-    if (!tms_lower_block(stream->lower, op, event, number, plain, opens)) {
+    if (!tms_lower_block(lane->lower, op, event, number, plain, opens)) {
         return false;
     }
-    tms_validate_block(stream->validator, event, opens);
+    tms_validate_block(lane->validator, event, opens);
     if (op->kind >= TMS_OP_NEST) {
         tms_frontier_nest(f, t, op);
     } else {
@@ -67,26 +67,27 @@ open_or_close(struct tms_frontier *f, struct tms_stream *stream, const struct tm
 }
 
 /* A block that is plain begins or ends. False if it is not, and nothing was done. */
-static __attribute__((noinline)) bool take_block(struct tms_frontier *f, struct tms_stream *stream,
+static __attribute__((noinline)) bool take_block(struct tms_frontier *f,
+                                                 struct tms_fused_lane *lane,
                                                  const struct tms_event *event, uint64_t number)
 {
-    uint8_t *plain = &stream->lower->plain[event->thread];
+    uint8_t *plain = &lane->lower->plain[event->thread];
 
     if (!tms_is_plain_block(event, *plain)) {
         return false;
     }
-    return tms_opens_block(event) ? open_or_close(f, stream, event, number, plain, true)
-                                  : open_or_close(f, stream, event, number, plain, false);
+    return tms_opens_block(event) ? open_or_close(f, lane, event, number, plain, true)
+                                  : open_or_close(f, lane, event, number, plain, false);
 }
 
 /* `ahead` is a constant at each call: so many events after the last can be read. */
 static inline __attribute__((always_inline)) size_t
-take_each(struct tms_frontier *f, struct tms_stream *stream,
+take_each(struct tms_frontier *f, struct tms_fused_lane *lane,
           const struct tms_event *restrict events, size_t count, uint64_t number, size_t ahead)
 {
     /* Declared restrict, so that nothing is reloaded after each store. */
-    struct tms_valid_lock *restrict locks = stream->validator->locks;
-    const uint8_t *plain_of = stream->lower->plain;
+    struct tms_valid_lock *restrict locks = lane->validator->locks;
+    const uint8_t *plain_of = lane->lower->plain;
     struct tms_frontier_cell *const cells[2] = {f->cells[CELLS_VARIABLES].cell,
                                                 f->cells[CELLS_LOCKS].cell};
     const struct tms_event *event, *end = events + count;
@@ -104,7 +105,7 @@ take_each(struct tms_frontier *f, struct tms_stream *stream,
             event++;
             break;
         }
-        if (!take_block(f, stream, event, number)) {
+        if (!take_block(f, lane, event, number)) {
             break;
         }
         blocks++;
@@ -114,18 +115,18 @@ take_each(struct tms_frontier *f, struct tms_stream *stream,
         }
     }
     size_t taken = (size_t)(event - events);
-    stream->lower->unary += (taken - blocks) * (TMS_PLAIN + TMS_OP_IN_BLOCK) - sum;
+    lane->lower->unary += (taken - blocks) * (TMS_PLAIN + TMS_OP_IN_BLOCK) - sum;
     return taken;
 }
 
-size_t tms_frontier_stream(struct tms_frontier *f, struct tms_stream *stream,
-                           const struct tms_event *events, size_t count, uint64_t number)
+size_t tms_frontier_fused(struct tms_frontier *f, struct tms_fused_lane *lane,
+                          const struct tms_event *events, size_t count, uint64_t number)
 {
     size_t most = count > AHEAD ? count - AHEAD : 0;
-    size_t taken = take_each(f, stream, events, most, number, AHEAD);
+    size_t taken = take_each(f, lane, events, most, number, AHEAD);
 
     if (taken < most || f->failed != TMS_OK) {
         return taken;
     }
-    return taken + take_each(f, stream, events + most, count - most, number + most, 0);
+    return taken + take_each(f, lane, events + most, count - most, number + most, 0);
 }

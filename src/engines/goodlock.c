@@ -316,6 +316,7 @@ const struct tms_engine tms_engine_goodlock = {
         },
     .without_blocks = true,
     .state_size = sizeof(struct tms_goodlock),
+    .concurrent = true,
     .create = create,
     .on =
         {

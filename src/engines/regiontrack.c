@@ -213,11 +213,10 @@ static handler *const handlers[TMS_OP_COUNT] = {
     [TMS_OP_DEPART] = depart,         [TMS_OP_FORGET] = forget_variable,
 };
 
-static void handle(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
-                   const struct tms_op *op)
+static void handle(struct tms_regiontrack *rt, const struct tms_op *op)
 {
     if (handlers[op->kind] != NULL) {
-        handlers[op->kind](rt, t, op);
+        handlers[op->kind](rt, &rt->threads[rt->slots[op->thread] - 1], op);
     }
 }
 
@@ -238,7 +237,7 @@ static void first_event(struct tms_regiontrack *rt, const struct tms_op *op)
         tms_regiontrack_refer(rt, fork, 0);
     }
     if (op->kind != TMS_OP_BEGIN) {
-        handle(rt, t, op);
+        handle(rt, op);
     }
 }
 
@@ -274,7 +273,7 @@ static void batch(void *state, const struct tms_op *ops, size_t count)
     }
     for (size_t i = first; i < count && rt->host->failed == TMS_OK; i++) {
         assert((ops[i].flags & TMS_OP_FIRST) == 0);
-        handle(rt, &rt->threads[rt->slots[ops[i].thread] - 1], &ops[i]);
+        handle(rt, &ops[i]);
     }
 }
 

@@ -27,8 +27,6 @@
  */
 #include "engines/sidetrack.h"
 
-#include "engines/kind_scan.h"
-
 /* ---- operations ------------------------------------------------------------------------- */
 
 /*
@@ -246,80 +244,21 @@ static handler *const handlers[TMS_OP_COUNT] = {
     [TMS_OP_RECEIVE] = on_receive,
 };
 
-#define GROUP 64 /* operations that are looked through at a time */
-
-_Static_assert(TMS_OP_READ % 2 == 0 && TMS_OP_WRITE == TMS_OP_READ + 1, "one bit apart");
-
-static inline uint64_t kinds_of_eight(const struct tms_op *ops)
+/* Plain accesses are most of all operations, and matter only where their windows are predicted. */
+static bool is_plain_access(const struct tms_op *op)
 {
-    return tms_kinds_of_eight(&ops->kind, sizeof(*ops));
+    return (op->kind == TMS_OP_READ || op->kind == TMS_OP_WRITE) && (op->flags & TMS_OP_ORDER) == 0;
 }
 
-/* Of eight operations, as bits: which are something else than plain READ, WRITE and END. */
-static inline uint64_t others_of_eight(const struct tms_op *ops)
-{
-    uint64_t kinds = kinds_of_eight(ops);
-    uint64_t orders = tms_kinds_of_eight(&ops->flags, sizeof(*ops)) & TMS_EACH_BYTE * TMS_OP_ORDER;
-
-    return tms_bits_of_eight(
-        (tms_neither_kind(kinds, TMS_OP_READ) & tms_not_kind(kinds, TMS_OP_END)) |
-        tms_not_kind(orders, 0));
-}
-
-/* Plain accesses are most of all operations: so the others are picked out first. */
-static uint64_t others_of(const struct tms_op *ops, size_t count)
-{
-    uint64_t others = 0;
-
-    for (size_t i = 0; i < count; i += 8) {
-        others |= others_of_eight(&ops[i]) << i;
-    }
-    return others;
-}
-
-static inline void handle(struct tms_sidetrack *s, const struct tms_op *op)
-{
-    if (handlers[op->kind] != NULL) {
-        handlers[op->kind](s, op);
-    }
-}
-
-static void take_each(struct tms_sidetrack *s, const struct tms_op *ops, size_t count)
-{
-    for (size_t i = 0; i < count && s->host->failed == TMS_OK; i++) {
-        handle(s, &ops[i]);
-    }
-}
-
-static void take_others(struct tms_sidetrack *s, const struct tms_op *ops, size_t count)
-{
-    uint64_t others = others_of(ops, count) & UINT64_MAX >> (GROUP - count);
-
-    for (; others != 0 && s->host->failed == TMS_OK; others &= others - 1) {
-        handle(s, &ops[__builtin_ctzll(others)]);
-    }
-}
-
-/* Working aside it gets neither plain accesses nor ends, and has none to look for. */
-static void group(struct tms_sidetrack *s, const struct tms_op *ops, size_t count)
-{
-    bool none = tms_bits_of_eight(tms_neither_kind(kinds_of_eight(ops), TMS_OP_READ)) == 0xff;
-
-    if (none || (s->predict & TMS_PREDICT_VARIABLE) != 0) {
-        take_each(s, ops, count);
-    } else {
-        take_others(s, ops, count);
-    }
-}
-
-/* There are TMS_OPS_AHEAD more that may be looked at. */
 static void batch(void *state, const struct tms_op *ops, size_t count)
 {
-    for (; count > GROUP; ops += GROUP, count -= GROUP) {
-        group(state, ops, GROUP);
-    }
-    if (count > 0) {
-        group(state, ops, count);
+    struct tms_sidetrack *s = state;
+    bool accesses = (s->predict & TMS_PREDICT_VARIABLE) != 0;
+
+    for (size_t i = 0; i < count && s->host->failed == TMS_OK; i++) {
+        if (handlers[ops[i].kind] != NULL && (accesses || !is_plain_access(&ops[i]))) {
+            handlers[ops[i].kind](s, &ops[i]);
+        }
     }
 }
 
@@ -384,8 +323,7 @@ const struct tms_engine tms_engine_sidetrack = {
         },
     .state_size = sizeof(struct tms_sidetrack),
     .create = create,
-    .no_ends = true,
-    .channels = true,
+    .concurrent = true,
     .batch = batch,
     .finish = finish,
     .stats = stats,

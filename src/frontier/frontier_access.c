@@ -191,6 +191,9 @@ _Static_assert(AHEAD <= TMS_OPS_AHEAD, "what is looked at can be read");
 static inline bool take(struct tms_frontier *f, const struct tms_op *op)
 {
     assert((op->flags & TMS_OP_FIRST) == 0);
+    if (handlers[op->kind] == NULL) {
+        return true; /* no event, and of a thread that may have had none yet */
+    }
     assert(f->by_id[op->thread] != NULL && f->by_id[op->thread]->id == op->thread);
     if (accesses[op->kind].is_access) {
         return access_op(f, f->by_id[op->thread], op);

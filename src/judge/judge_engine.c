@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The engine `judge`: operations and events of a trace for the core, and its names.
+ * The engine `judge`: operations of a trace for the core, and its names.
  *
  * It may run on a thread of its own while the reader adds names, so it asks for texts as others
  * than the owner of the context do.
@@ -274,64 +274,20 @@ static void take_op(struct tms_judge *core, const struct tms_op *op)
     }
 }
 
-static void batch(void *state, const struct tms_op *ops, size_t count)
-{
-    struct tms_judge_engine *engine = state;
-
-    for (size_t i = 0; i < count && !engine->core.failed && !engine->elsewhere; i++) {
-        if (handlers[ops[i].kind] != NULL) {
-            take_op(&engine->core, &ops[i]);
-        }
-    }
-    check_memory(engine);
-}
-
-/* ---- plain events
- * --------------------------------------------------------------------------------------- */
-
-static void take_event(struct tms_judge *core, struct tms_judge_thread *t,
-                       const struct tms_event *event, uint64_t number)
-{
-    switch (event->kind) {
-    case TMS_EVENT_ACQUIRE:
-        tms_judge_acquire(core, t, event->target, number, event->location);
-        break;
-    case TMS_EVENT_RELEASE:
-        tms_judge_release(core, t, event->target, number, event->location, false);
-        break;
-    default:
-        if (tms_opens_block(event)) {
-            tms_judge_open(core, t, event->target, tms_block_source(event), number,
-                           event->location);
-        } else {
-            tms_judge_close(core, t, tms_block_source(event), number);
-        }
-        break;
-    }
-}
-
 #define AHEAD 16
+_Static_assert(AHEAD <= TMS_OPS_AHEAD, "what is prefetched can be read");
 
-static void events(void *state, const struct tms_event *all, size_t count, uint64_t number)
+static void batch(void *state, const struct tms_op *ops, size_t count)
 {
     struct tms_judge_engine *engine = state;
     struct tms_judge *core = &engine->core;
 
     for (size_t i = 0; i < count && !core->failed && !engine->elsewhere; i++) {
-        const struct tms_event *event = &all[i];
-        if (i + AHEAD < count && event[AHEAD].target < core->cell_capacity) {
-            __builtin_prefetch(&core->cells[event[AHEAD].target]);
+        if (ops[i + AHEAD].target < core->cell_capacity) {
+            __builtin_prefetch(&core->cells[ops[i + AHEAD].target]);
         }
-        struct tms_judge_thread *t = thread_of(core, event->thread);
-        if (t == NULL) {
-            break;
-        }
-        if (event->kind >= TMS_EVENT_READ && event->kind <= TMS_EVENT_UPDATE) {
-            tms_judge_access(core, t, event->target,
-                             (uint8_t)(event->kind - TMS_EVENT_READ + TMS_JUDGE_R),
-                             event->kind == TMS_EVENT_UPDATE, number + i, event->location);
-        } else {
-            take_event(core, t, event, number + i);
+        if (handlers[ops[i].kind] != NULL) {
+            take_op(core, &ops[i]);
         }
     }
     check_memory(engine);
@@ -427,10 +383,9 @@ const struct tms_engine tms_engine_judge = {
             .clean = TMS_VERDICT_UNAFFECTED,
         },
     .state_size = sizeof(struct tms_judge_engine),
-    .fences = true,
+    .concurrent = true,
     .create = create,
     .batch = batch,
-    .events = events,
     .conclude = tms_judge_conclude,
     .findings = findings,
     .resolve = tms_judge_resolve,

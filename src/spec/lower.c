@@ -138,15 +138,6 @@ static void put_split(struct tms_lower *lower, const struct tms_lower_thread *th
 
 /* ---- blocks ----------------------------------------------------------------------------- */
 
-/* An operation that is for `judge` alone. */
-static void put_judged(struct tms_lower *lower, const struct tms_event *event, uint64_t number,
-                       uint8_t kind)
-{
-    if (lower->judged) {
-        put(lower, event, number, kind, 0);
-    }
-}
-
 /* Adds an open block, as its label says. TMS_OK or TMS_ERR_MEMORY. */
 static int push_block(struct tms_lower *lower, struct tms_lower_thread *thread,
                       const struct tms_event *event, struct tms_block **out)
@@ -179,7 +170,7 @@ static int open_block(struct tms_lower *lower, struct tms_lower_thread *thread,
         lower->unary += in_block == 0;
         put(lower, event, number, TMS_OP_STEP, first | in_block);
         if (block->candidate) {
-            put_judged(lower, event, number, TMS_OP_OPEN);
+            put(lower, event, number, TMS_OP_OPEN, 0);
         }
     } else if (thread->atomic++ == 0) {
         lower->transactions++;
@@ -234,7 +225,7 @@ static void close_block(struct tms_lower *lower, struct tms_lower_thread *thread
     lower->unary += in_block == 0;
     put(lower, event, number, TMS_OP_STEP, in_block);
     if (block.candidate) {
-        put_judged(lower, event, number, TMS_OP_CLOSE);
+        put(lower, event, number, TMS_OP_CLOSE, 0);
     }
 }
 
@@ -254,7 +245,7 @@ static void demote_block(struct tms_lower *lower, struct tms_lower_thread *threa
     block->atomic = false;
     block->candidate = true;
     end_atomic(lower, thread, event, number, block->label);
-    put_judged(lower, event, number, TMS_OP_DEMOTE);
+    put(lower, event, number, TMS_OP_DEMOTE, 0);
 }
 
 /* ---- single events ---------------------------------------------------------------------- */
@@ -375,20 +366,6 @@ _Static_assert(TMS_OP_ORDER / TMS_OP_ORDER_UNIT >= TMS_ORDER_COUNT - 1, "orders 
 _Static_assert(TMS_EVENT_ATOMIC_UPDATE - TMS_EVENT_ATOMIC_READ == TMS_EVENT_UPDATE - TMS_EVENT_READ,
                "atomic accesses stand in the order of the plain ones");
 
-static void lower_fence(struct tms_lower *lower, const struct tms_event *event, uint64_t number)
-{
-    if (lower->fences) {
-        put(lower, event, number, TMS_OP_FENCE, (uint8_t)(event->order * TMS_OP_ORDER_UNIT));
-    }
-}
-
-static void lower_channel(struct tms_lower *lower, const struct tms_event *event, uint64_t number)
-{
-    if (lower->channels) {
-        put(lower, event, number, event->kind == TMS_EVENT_SEND ? TMS_OP_SEND : TMS_OP_RECEIVE, 0);
-    }
-}
-
 /* What is no event to most engines. */
 static int lower_aside(struct tms_lower *lower, struct tms_lower_thread *thread,
                        const struct tms_event *event, uint64_t number)
@@ -400,23 +377,23 @@ static int lower_aside(struct tms_lower *lower, struct tms_lower_thread *thread,
     case TMS_EVENT_CALL:
         code = push_block(lower, thread, event, &opened);
         if (code == TMS_OK && opened->candidate) {
-            put_judged(lower, event, number, TMS_OP_OPEN);
+            put(lower, event, number, TMS_OP_OPEN, 0);
         }
         break;
     case TMS_EVENT_RETURN:
         if (pop_block(thread, innermost(thread, event)).candidate) {
-            put_judged(lower, event, number, TMS_OP_CLOSE);
+            put(lower, event, number, TMS_OP_CLOSE, 0);
         }
         break;
     case TMS_EVENT_FENCE:
-        lower_fence(lower, event, number);
+        put(lower, event, number, TMS_OP_FENCE, (uint8_t)(event->order * TMS_OP_ORDER_UNIT));
         break;
     case TMS_EVENT_SEND:
     case TMS_EVENT_RECEIVE:
-        lower_channel(lower, event, number);
+        put(lower, event, number, event->kind == TMS_EVENT_SEND ? TMS_OP_SEND : TMS_OP_RECEIVE, 0);
         break;
     default:
-        put_judged(lower, event, number, (uint8_t)(event->kind - TMS_EVENT_CLEAR + TMS_OP_CLEAR));
+        put(lower, event, number, (uint8_t)(event->kind - TMS_EVENT_CLEAR + TMS_OP_CLEAR), 0);
         break;
     }
     if (lower->count >= lower->batch) {

@@ -68,9 +68,6 @@ struct tms_lower {
     struct tms_spec *spec;            /* NULL: the default */
     unsigned split;                   /* enum tms_split */
     struct tms_suppressions *ignored; /* some locks are; NULL: none. Not for tms_lower_plain */
-    bool judged;                      /* an engine wants the operations that are for `judge` */
-    bool fences;                      /* … or fences, … */
-    bool channels;                    /* … or what goes through channels */
     bool run_methods;                 /* by default, functions called run are not atomic either */
     tms_lower_emit *emit;
     void *user;

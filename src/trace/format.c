@@ -160,7 +160,6 @@ int tms_reader_open(struct tms_context *context, const char *path,
     }
     tms_reader_settings_init(&defaults);
     reader->context = context;
-    reader->events = reader->batch;
     reader->first_line = 1;
     reader->first_event = 1;
     int code = start_reader(reader, path, settings != NULL ? settings : &defaults);

@@ -19,19 +19,18 @@ struct tms_reader {
     char *path;
     struct tms_input input;
     bool lenient;
-    struct tms_event *events; /* where the next batch goes: `batch`, or room elsewhere */
-    struct tms_event batch[TMS_BATCH];
-    uint32_t line_offset[TMS_BATCH]; /* text formats: line of events[i] is first_line + this */
-    uint64_t first_line;             /* text formats: 1-based */
-    uint64_t first_event;            /* number of events[0], 1-based */
-    size_t count;                    /* events in the batch */
-    uint64_t complaints;             /* lines or records that a lenient reader left out */
-    bool cut;                        /* the file ends in the middle of something */
-    bool ended;                      /* nothing more will come */
-    int failed;                      /* first error; returned by every later call */
-    char loss[TMS_MESSAGE_SIZE];     /* for tms_reader_loss */
-    char where[TMS_MESSAGE_SIZE];    /* for tms_reader_where */
-    void *state;                     /* of the format, state_size bytes, zero at first */
+    struct tms_event events[TMS_BATCH]; /* the present batch */
+    uint32_t line_offset[TMS_BATCH];    /* text formats: line of events[i] is first_line + this */
+    uint64_t first_line;                /* text formats: 1-based */
+    uint64_t first_event;               /* number of events[0], 1-based */
+    size_t count;                       /* events in the batch */
+    uint64_t complaints;                /* lines or records that a lenient reader left out */
+    bool cut;                           /* the file ends in the middle of something */
+    bool ended;                         /* nothing more will come */
+    int failed;                         /* first error; returned by every later call */
+    char loss[TMS_MESSAGE_SIZE];        /* for tms_reader_loss */
+    char where[TMS_MESSAGE_SIZE];       /* for tms_reader_where */
+    void *state;                        /* of the format, state_size bytes, zero at first */
 };
 
 struct tms_writer {

@@ -33,15 +33,15 @@
     X(STEP, NONE)       /* an event that conflicts with fork and join of its thread only */        \
     X(ESCAPE, OBJECT)   /* a STEP; informs the lockset engines */                                  \
     X(FORGET, VARIABLE) /* not an event: the variable is a new one from here on */                 \
-    /* Not events either, and for `judge` alone: */                                                \
+    /* Not events either, and ignored by most engines: */                                          \
     X(OPEN, LABEL)   /* a function begins that is not atomic, but may be meant to be */            \
     X(CLOSE, LABEL)  /* … ends: the last of those that were opened or demoted */                 \
     X(DEMOTE, LABEL) /* the last block that began becomes one of those; after its END or UNNEST */ \
     X(CLEAR, NONE)   /* a rendezvous */                                                            \
     X(RETRY, VARIABLE)  /* a compare-and-swap of the variable failed */                            \
     X(DELAY, NONE)      /* the tool delayed the thread */                                          \
-    X(FENCE, NONE)      /* likewise, for engines that ask for it; its order is in the flags */     \
-    X(SEND, CHANNEL)    /* likewise: comes before … */                                           \
+    X(FENCE, NONE)      /* its order is in the flags */                                            \
+    X(SEND, CHANNEL)    /* comes before … */                                                     \
     X(RECEIVE, CHANNEL) /* … all later ones of the channel */
 
 enum tms_op_kind {
@@ -54,7 +54,8 @@ enum tms_op_kind {
 /* Other bits of the flags mean nothing to engines. */
 enum {
     TMS_OP_IN_BLOCK = 1,  /* inside a transaction; without it the event is unary */
-    TMS_OP_FIRST = 2,     /* the first event of its thread; only at the start of a batch */
+    TMS_OP_FIRST = 2,     /* the first event of its thread; at the start of a batch unless the
+                             engine is tms_engine.concurrent */
     TMS_OP_SYNTHETIC = 4, /* BEGIN and END made by a split or a join, not written in the trace */
     TMS_OP_ORDER = 0x38,  /* of an atomic READ, WRITE or UPDATE, and of a FENCE: enum tms_order,
                              from the lowest of these bits on; 0: not atomic, or of no known order */

@@ -5,8 +5,6 @@
 #include <assert.h>
 #include <xxhash.h>
 
-#include "base/worker.h"
-
 void tms_section_finish(struct tms_bytes *section, uint32_t tag)
 {
     uint8_t *start = section->data;
@@ -17,19 +15,6 @@ void tms_section_finish(struct tms_bytes *section, uint32_t tag)
     tms_put32(start + TMS_SECTION_AT_LENGTH, (uint32_t)(length - TMS_SECTION_SIZE));
     tms_put64(start + TMS_SECTION_AT_CHECKSUM,
               XXH3_64bits(start + TMS_SECTION_AT_TAG, length - TMS_SECTION_AT_TAG));
-}
-
-bool tms_encode_thread_init(struct tms_encode_thread *encoding, struct tms_memory *memory,
-                            int level)
-{
-    pthread_mutex_init(&encoding->lock, NULL);
-    pthread_cond_init(&encoding->changed, NULL);
-    for (int i = 0; i < 2; i++) {
-        encoding->blocks[i].section.memory = &encoding->memory;
-        encoding->blocks[i].names.memory = memory;
-    }
-    encoding->encoder = tms_encoder_new(&encoding->memory, level);
-    return encoding->encoder != NULL;
 }
 
 /* ---- the thread ------------------------------------------------------------------------- */
@@ -52,52 +37,28 @@ static bool encode(struct tms_encode_thread *encoding, struct tms_encode_block *
     return true;
 }
 
-static struct tms_encode_block *other_block(struct tms_encode_thread *encoding)
-{
-    return &encoding->blocks[!encoding->filling];
-}
-
-static void *work(void *user)
+static void work(void *user, void *item)
 {
     struct tms_encode_thread *encoding = user;
 
-    pthread_mutex_lock(&encoding->lock);
-    for (;;) {
-        while (!encoding->busy && !encoding->over) {
-            pthread_cond_wait(&encoding->changed, &encoding->lock);
-        }
-        if (!encoding->busy) {
-            break;
-        }
-        struct tms_encode_block *block = other_block(encoding);
-        pthread_mutex_unlock(&encoding->lock);
-        bool done = encode(encoding, block);
-        pthread_mutex_lock(&encoding->lock);
-        encoding->failed = encoding->failed || !done;
-        encoding->busy = false;
-        pthread_cond_signal(&encoding->changed);
-    }
-    pthread_mutex_unlock(&encoding->lock);
-    return NULL;
+    encoding->failed = !encode(encoding, item) || encoding->failed;
 }
 
-static bool start(struct tms_encode_thread *encoding)
+bool tms_encode_thread_init(struct tms_encode_thread *encoding, struct tms_memory *memory,
+                            int level)
 {
-    encoding->runs = tms_worker_start(&encoding->thread, work, encoding);
-    return encoding->runs;
+    tms_worker_init(&encoding->worker, work, encoding);
+    for (int i = 0; i < 2; i++) {
+        encoding->blocks[i].section.memory = &encoding->memory;
+        encoding->blocks[i].names.memory = memory;
+    }
+    encoding->encoder = tms_encoder_new(&encoding->memory, level);
+    return encoding->encoder != NULL;
 }
 
 void tms_encode_thread_free(struct tms_encode_thread *encoding)
 {
-    if (encoding->runs) {
-        pthread_mutex_lock(&encoding->lock);
-        encoding->over = true;
-        pthread_cond_signal(&encoding->changed);
-        pthread_mutex_unlock(&encoding->lock);
-        pthread_join(encoding->thread, NULL);
-    }
-    pthread_cond_destroy(&encoding->changed);
-    pthread_mutex_destroy(&encoding->lock);
+    tms_worker_clear(&encoding->worker);
     for (int i = 0; i < 2; i++) {
         tms_bytes_free(&encoding->blocks[i].names);
         tms_bytes_free(&encoding->blocks[i].section);
@@ -107,6 +68,11 @@ void tms_encode_thread_free(struct tms_encode_thread *encoding)
 
 /* ---- the one that writes ---------------------------------------------------------------- */
 
+static struct tms_encode_block *other_block(struct tms_encode_thread *encoding)
+{
+    return &encoding->blocks[!encoding->filling];
+}
+
 const struct tms_bytes *tms_encode_thread_wait(struct tms_encode_thread *encoding, uint64_t *before)
 {
     struct tms_encode_block *block = other_block(encoding);
@@ -114,11 +80,7 @@ const struct tms_bytes *tms_encode_thread_wait(struct tms_encode_thread *encodin
     if (block->count == 0) {
         return NULL;
     }
-    pthread_mutex_lock(&encoding->lock);
-    while (encoding->busy) {
-        pthread_cond_wait(&encoding->changed, &encoding->lock);
-    }
-    pthread_mutex_unlock(&encoding->lock);
+    tms_worker_wait(&encoding->worker, 0);
     *before = block->before;
     return &block->section;
 }
@@ -133,13 +95,6 @@ static void clear(struct tms_encode_block *block)
 void tms_encode_thread_hand_over(struct tms_encode_thread *encoding, bool is_last)
 {
     clear(other_block(encoding));
-    encoding->alone = encoding->alone || (!encoding->runs && !is_last && !start(encoding));
-    pthread_mutex_lock(&encoding->lock);
     encoding->filling = !encoding->filling;
-    encoding->busy = encoding->runs;
-    pthread_cond_signal(&encoding->changed);
-    pthread_mutex_unlock(&encoding->lock);
-    if (!encoding->runs) {
-        encoding->failed = !encode(encoding, other_block(encoding)) || encoding->failed;
-    }
+    tms_worker_submit(&encoding->worker, other_block(encoding), is_last);
 }

@@ -10,8 +10,7 @@
 #ifndef TMS_TRACE_TMS_ENCODE_THREAD_H
 #define TMS_TRACE_TMS_ENCODE_THREAD_H
 
-#include <pthread.h>
-
+#include "base/worker.h"
 #include "trace/tms_block.h"
 
 struct tms_encode_block {
@@ -26,12 +25,8 @@ struct tms_encode_block {
 struct tms_encode_thread {
     struct tms_memory memory; /* of what the thread makes */
     struct tms_encoder *encoder;
-    bool runs, alone; /* the thread; none could be had */
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool busy, over; /* the other block is being encoded; no more will come; under the lock */
-    bool failed;     /* memory was short */
+    struct tms_worker worker; /* its item: the block that is not being filled */
+    bool failed;              /* memory was short; the worker's until tms_encode_thread_wait */
     unsigned filling;
     struct tms_encode_block blocks[2];
 };

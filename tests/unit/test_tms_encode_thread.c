@@ -60,7 +60,7 @@ static bool encoded(bool beside, uint64_t fail_after, struct tms_bytes *sections
     encoding->memory.fail_after = fail_after;
     bool done =
         tms_encode_thread_init(encoding, &memory, LEVEL) && encode_two(encoding, beside, sections);
-    assert_true(encoding->runs == (beside && encoding->encoder != NULL));
+    assert_true(encoding->worker.runs == (beside && encoding->encoder != NULL));
     tms_encode_thread_free(encoding);
     assert_int_equal(memory.bytes, 0);
     assert_int_equal(encoding->memory.bytes, 0);

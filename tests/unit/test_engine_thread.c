@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Engines that work aside, on a thread of their own: each operation reaches them once and in
- * order, and what they find is what they find when they work alone.
+ * Engines on a second thread: each operation reaches them once and in order, and they find what
+ * they find on the feeding thread.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,17 +39,6 @@ static void take_one(struct counter *counter, uint64_t number)
     counter->last = number;
 }
 
-/* The target of an event is its number, too. */
-static void take_events(void *user, const struct tms_event *events, size_t count, uint64_t number)
-{
-    struct counter *counter = user;
-
-    rest(counter);
-    for (size_t i = 0; i < count; i++) {
-        take_one(counter, events[i].target == number + i ? number + i : 0);
-    }
-}
-
 static void take_ops(void *user, const struct tms_op *ops, size_t count)
 {
     struct counter *counter = user;
@@ -60,94 +49,26 @@ static void take_ops(void *user, const struct tms_op *ops, size_t count)
     }
 }
 
-static struct tms_aside *aside_to(struct tms_memory *memory, struct counter *counter)
+static uint64_t put_ops(struct tms_engine_thread *thread, uint64_t last, size_t count)
 {
-    const struct tms_aside_taker taker = {take_events, take_ops, counter};
-
-    return tms_aside_new(memory, &taker);
-}
-
-static uint64_t put_events(struct tms_aside *aside, uint64_t last, size_t count)
-{
-    static struct tms_event events[10000];
+    static struct tms_op ops[10000];
 
     for (size_t i = 0; i < count; i++) {
-        events[i] = (struct tms_event){.target = (uint32_t)(last + 1 + i)};
+        ops[i] = (struct tms_op){.event = last + 1 + i, .kind = TMS_OP_ACQUIRE};
     }
-    tms_aside_events(aside, events, count, last + 1);
+    tms_engine_thread_put(thread, ops, count);
     return last + count;
 }
 
-/* With accesses in between, which nobody is to see. */
-static uint64_t put_ops(struct tms_aside *aside, uint64_t last, size_t count)
-{
-    static struct tms_op ops[20000];
-    size_t at = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        if (i % 5 < 2) {
-            ops[at++] = (struct tms_op){.kind = i % 5 == 0 ? TMS_OP_READ : TMS_OP_WRITE};
-        }
-        ops[at++] = (struct tms_op){.event = last + 1 + i, .kind = TMS_OP_ACQUIRE};
-    }
-    tms_aside_ops(aside, ops, at);
-    return last + count;
-}
-
-/*
- * A batch that is written where it is to be read; every third is an operation instead. So many
- * pieces fill a buffer more than once while the batch is in use.
- */
-static uint64_t put_batch(struct tms_aside *aside, uint64_t last)
-{
-    struct tms_event *events = tms_aside_room(aside);
-
-    for (uint32_t i = 0; i < TMS_BATCH; i++) {
-        events[i] = (struct tms_event){.target = (uint32_t)(last + 1 + i)};
-    }
-    for (uint32_t i = 0; i < TMS_BATCH; i++) {
-        if (i % 3 == 0) {
-            put_ops(aside, last + i, 1);
-        } else {
-            tms_aside_events(aside, &events[i], 1, last + i + 1);
-        }
-    }
-    return last + TMS_BATCH;
-}
-
-static void batches_need_not_be_copied(void **state)
-{
-    struct tms_memory memory = {0};
-    struct counter counter = {.in_order = true};
-    struct tms_aside *aside = aside_to(&memory, &counter);
-    uint64_t last = 0;
-
-    (void)state;
-    for (unsigned turn = 0; turn < 300; turn++) {
-        last = put_batch(aside, last);
-        struct tms_event *events = tms_aside_room(aside);
-        for (uint32_t i = 0; i < TMS_BATCH; i++) {
-            events[i] = (struct tms_event){.target = (uint32_t)(last + 1 + i)};
-        }
-        tms_aside_events(aside, events, TMS_BATCH, last + 1);
-        last += TMS_BATCH;
-        last = put_events(aside, last, turn % 700);
-    }
-    tms_aside_finish(aside);
-    assert_true(counter.in_order);
-    assert_int_equal(counter.last, last);
-    tms_aside_free(aside, &memory);
-}
-
-/* Puts `total`, every third piece as operations; pieces are small at first, and large later. */
-static void put_many(struct tms_aside *aside, uint64_t total)
+/* Pieces are small at first, and large later. */
+static void put_many(struct tms_engine_thread *thread, uint64_t total)
 {
     uint64_t last = 0;
 
     for (unsigned turn = 0; last < total; turn++) {
         size_t piece = turn < 4000 ? 1 + turn % 3 : 1 + (size_t)turn * 97 % 10000;
         size_t some = total - last < piece ? (size_t)(total - last) : piece;
-        last = (turn % 3 == 0 ? put_ops : put_events)(aside, last, some);
+        last = put_ops(thread, last, some);
     }
 }
 
@@ -155,14 +76,14 @@ static void check_all_taken(uint64_t total, unsigned pause)
 {
     struct tms_memory memory = {0};
     struct counter counter = {.in_order = true, .pause = pause};
-    struct tms_aside *aside = aside_to(&memory, &counter);
+    struct tms_engine_thread *thread = tms_engine_thread_new(&memory, take_ops, &counter);
 
-    assert_non_null(aside);
-    put_many(aside, total);
-    tms_aside_finish(aside);
+    assert_non_null(thread);
+    put_many(thread, total);
+    tms_engine_thread_finish(thread);
     assert_true(counter.in_order);
     assert_int_equal(counter.last, total);
-    tms_aside_free(aside, &memory);
+    tms_engine_thread_free(thread, &memory);
     assert_int_equal(memory.bytes, 0);
 }
 
@@ -177,26 +98,27 @@ static void few_are_taken(void **state)
 static void many_are_taken(void **state)
 {
     (void)state;
-    check_all_taken(8000, 0);
+    check_all_taken(8192, 0);
+    check_all_taken(8193, 0);
     check_all_taken(1000 * 1000, 0);
 }
 
 static void a_slow_taker_is_waited_for(void **state)
 {
     (void)state;
-    check_all_taken(240 * 1000, 20);
+    check_all_taken(240 * 1000, 2000);
 }
 
-/* Whoever gives up half-way need not wait for all that is left. */
+/* An analysis that is given up does not wait for what is left. */
 static void the_rest_can_be_dropped(void **state)
 {
     struct tms_memory memory = {0};
-    struct counter counter = {.in_order = true, .pause = 100};
-    struct tms_aside *aside = aside_to(&memory, &counter);
+    struct counter counter = {.in_order = true, .pause = 5000};
+    struct tms_engine_thread *thread = tms_engine_thread_new(&memory, take_ops, &counter);
 
     (void)state;
-    put_many(aside, 80 * 1000);
-    tms_aside_free(aside, &memory);
+    put_many(thread, 80 * 1000);
+    tms_engine_thread_free(thread, &memory);
     assert_true(counter.in_order && counter.last <= 80 * 1000);
     assert_int_equal(memory.bytes, 0);
 }
@@ -357,7 +279,7 @@ static void feed(const struct writer *writer, struct tms_analysis *analysis)
     assert_int_equal(tms_analysis_finish(analysis), TMS_OK);
 }
 
-/* The same from the file: its batches are not copied. */
+/* The same from the file. */
 static void read_file(const struct writer *writer, struct tms_analysis *analysis)
 {
     struct tms_reader *reader;
@@ -368,8 +290,8 @@ static void read_file(const struct writer *writer, struct tms_analysis *analysis
 }
 
 /* What an engine found, as text. */
-static char *predictions(const struct writer *writer, const char *engines, size_t index,
-                         void give(const struct writer *, struct tms_analysis *))
+static char *found_by(const struct writer *writer, const char *engines, size_t index, bool parallel,
+                      void give(const struct writer *, struct tms_analysis *))
 {
     struct tms_settings settings;
     struct tms_analysis *analysis;
@@ -379,6 +301,7 @@ static char *predictions(const struct writer *writer, const char *engines, size_
 
     tms_settings_init(&settings);
     settings.engines = engines;
+    settings.parallel = parallel;
     assert_int_equal(tms_analysis_new(writer->context, &settings, &analysis), TMS_OK);
     give(writer, analysis);
     const struct tms_result *result = tms_analysis_result(analysis, index);
@@ -393,16 +316,19 @@ static char *predictions(const struct writer *writer, const char *engines, size_
     return text;
 }
 
-/* An engine finds the same in each company, and in whatever way it gets the events. */
+/*
+ * An engine finds the same on its own (in the fused lane, if it has one), beside others, and on the
+ * second thread, from memory and from a file. `engines` are lists with the engine at the index.
+ */
 static void expect_same(const struct writer *writer, const char *const engines[3],
                         const size_t index[3], size_t least)
 {
-    char *first = predictions(writer, engines[0], index[0], feed);
+    char *first = found_by(writer, engines[0], index[0], false, feed);
 
     assert_true(strlen(first) > least);
-    for (int i = 1; i < 6; i++) {
-        char *other =
-            predictions(writer, engines[i / 2], index[i / 2], i % 2 == 0 ? feed : read_file);
+    for (int i = 1; i < 12; i++) {
+        char *other = found_by(writer, engines[i / 4], index[i / 4], i % 2 == 1,
+                               i / 2 % 2 == 0 ? feed : read_file);
         assert_string_equal(first, other);
         free(other);
     }
@@ -414,19 +340,23 @@ static void others_change_nothing(void **state)
     static const char *const predicting[] = {"sidetrack", "frontier,sidetrack",
                                              "frontier,velodrome,sidetrack"};
     static const char *const observing[] = {"frontier", "frontier,sidetrack", "frontier,velodrome"};
-    static const char *const with_ends[] = {"goodlock", "frontier,goodlock",
-                                            "frontier,sidetrack,goodlock"};
+    static const char *const ordering[] = {"goodlock", "frontier,goodlock",
+                                           "frontier,sidetrack,goodlock"};
+    /* It draws on the results of others, so these stay the same. */
+    static const char *const judging[] = {"frontier,judge,sidetrack", "frontier,judge,sidetrack",
+                                          "frontier,judge,goodlock,sidetrack"};
     struct writer writer = {.context = tms_context_new(NULL, NULL),
                             .events = calloc(EVENTS, sizeof(struct tms_event)),
                             .seed = 1,
-                            .path = "/tmp/tmesis-aside-XXXXXX"};
+                            .path = "/tmp/tmesis-thread-XXXXXX"};
 
     (void)state;
     put_sections(&writer);
     write_file(&writer);
     expect_same(&writer, predicting, (const size_t[]){0, 1, 2}, 1000);
     expect_same(&writer, observing, (const size_t[]){0, 0, 0}, 100);
-    expect_same(&writer, with_ends, (const size_t[]){0, 1, 2}, 10);
+    expect_same(&writer, ordering, (const size_t[]){0, 1, 2}, 10);
+    expect_same(&writer, judging, (const size_t[]){1, 1, 1}, 1000);
     unlink(writer.path);
     free(writer.events);
     tms_context_free(writer.context);
@@ -438,7 +368,7 @@ static void the_reader_can_go_on(void **state)
     struct writer writer = {.context = tms_context_new(NULL, NULL),
                             .events = calloc(EVENTS, sizeof(struct tms_event)),
                             .seed = 1,
-                            .path = "/tmp/tmesis-aside-XXXXXX"};
+                            .path = "/tmp/tmesis-thread-XXXXXX"};
     struct tms_settings settings;
     struct tms_analysis *analysis;
     struct tms_reader *reader;
@@ -453,6 +383,7 @@ static void the_reader_can_go_on(void **state)
     write_file(&writer);
     tms_settings_init(&settings);
     settings.engines = "frontier,sidetrack";
+    settings.parallel = true;
     assert_int_equal(tms_analysis_new(writer.context, &settings, &analysis), TMS_OK);
     assert_int_equal(tms_reader_open(writer.context, writer.path, NULL, &reader), TMS_OK);
     assert_int_equal(tms_analysis_read(analysis, reader), TMS_ERR_MALFORMED);
@@ -472,7 +403,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_are_taken),
         cmocka_unit_test(many_are_taken),
-        cmocka_unit_test(batches_need_not_be_copied),
         cmocka_unit_test(a_slow_taker_is_waited_for),
         cmocka_unit_test(the_rest_can_be_dropped),
         cmocka_unit_test(others_change_nothing),
