@@ -4,139 +4,25 @@
 
 #include <errno.h>
 #include <sqlite3.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "store/history_schema.h"
+#include "store/history_sql.h"
 
 #define BUSY_MOST 60000 /* milliseconds that a writer waits for others */
-
-/* ---- failures ------------------------------------------------------------------------------- */
-
-__attribute__((format(printf, 2, 3))) static bool fail(struct tms_history *history,
-                                                       const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(history->reason, sizeof(history->reason), format, arguments);
-    va_end(arguments);
-    return false;
-}
-
-static bool fail_sql(struct tms_history *history)
-{
-    return fail(history, "the history can't be used: %s", sqlite3_errmsg(history->db));
-}
-
-static bool execute(struct tms_history *history, const char *sql)
-{
-    return sqlite3_exec(history->db, sql, NULL, NULL, NULL) == SQLITE_OK || fail_sql(history);
-}
-
-/* ---- statements ----------------------------------------------------------------------------- */
-
-/*
- * Prepares a statement and binds its parameters: of `types`, one letter each, `t` is a text (which
- * may be NULL), `n` a uint64_t, `r` a double. NULL after a sentence.
- */
-static sqlite3_stmt *prepare(struct tms_history *history, const char *sql, const char *types, ...)
-{
-    sqlite3_stmt *statement = NULL;
-    va_list arguments;
-    int code = sqlite3_prepare_v2(history->db, sql, -1, &statement, NULL);
-
-    va_start(arguments, types);
-    for (int i = 0; code == SQLITE_OK && types[i] != '\0'; i++) {
-        if (types[i] == 't') {
-            const char *text = va_arg(arguments, const char *);
-            code = sqlite3_bind_text(statement, i + 1, text, -1, SQLITE_TRANSIENT);
-        } else if (types[i] == 'n') {
-            code = sqlite3_bind_int64(statement, i + 1, (sqlite3_int64)va_arg(arguments, uint64_t));
-        } else {
-            code = sqlite3_bind_double(statement, i + 1, va_arg(arguments, double));
-        }
-    }
-    va_end(arguments);
-    if (code != SQLITE_OK) {
-        fail_sql(history);
-        sqlite3_finalize(statement);
-        return NULL;
-    }
-    return statement;
-}
-
-/* The next row? Without one the statement is over, `*failed` says how. */
-static bool next_row(struct tms_history *history, sqlite3_stmt *statement, bool *failed)
-{
-    int code = sqlite3_step(statement);
-
-    *failed = code != SQLITE_ROW && code != SQLITE_DONE;
-    if (*failed) {
-        fail_sql(history);
-    }
-    return code == SQLITE_ROW;
-}
-
-/* A statement without rows; it is finalized. */
-static bool perform(struct tms_history *history, sqlite3_stmt *statement)
-{
-    bool failed = statement == NULL;
-
-    if (statement != NULL) {
-        next_row(history, statement, &failed);
-        sqlite3_finalize(statement);
-    }
-    return !failed;
-}
-
-/* The number in the first column of the first row, 0 without a row; it is finalized. */
-static bool ask_number(struct tms_history *history, sqlite3_stmt *statement, uint64_t *number)
-{
-    bool failed = statement == NULL;
-
-    *number = 0;
-    if (statement != NULL) {
-        if (next_row(history, statement, &failed)) {
-            *number = (uint64_t)sqlite3_column_int64(statement, 0);
-        }
-        sqlite3_finalize(statement);
-    }
-    return !failed;
-}
-
-/* NULL stays NULL. */
-static const char *column(sqlite3_stmt *statement, int index)
-{
-    return (const char *)sqlite3_column_text(statement, index);
-}
-
-static uint64_t number_column(sqlite3_stmt *statement, int index)
-{
-    return (uint64_t)sqlite3_column_int64(statement, index);
-}
-
-/* Ends the transaction that BEGIN began. */
-static bool end(struct tms_history *history, bool good)
-{
-    if (good && execute(history, "COMMIT")) {
-        return true;
-    }
-    sqlite3_exec(history->db, "ROLLBACK", NULL, NULL, NULL); /* the reason is that of before */
-    return false;
-}
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
 static bool is_newer(struct tms_history *history, uint64_t version)
 {
-    return version > TMS_HISTORY_VERSION && !fail(history,
-                                                  "the history has schema version %llu, and this "
-                                                  "tmesis knows up to %zu: use a newer tmesis",
-                                                  (unsigned long long)version, TMS_HISTORY_VERSION);
+    return version > TMS_HISTORY_VERSION &&
+           !tms_history_fail(history,
+                             "the history has schema version %llu, and this "
+                             "tmesis knows up to %zu: use a newer tmesis",
+                             (unsigned long long)version, TMS_HISTORY_VERSION);
 }
 
 /* Under the lock of a transaction: of two that make it, the second finds it made. */
@@ -145,24 +31,25 @@ static bool migrate(struct tms_history *history)
     uint64_t version = 0;
     char pragma[64];
 
-    if (!execute(history, "BEGIN IMMEDIATE")) {
+    if (!tms_sql_execute(history, "BEGIN IMMEDIATE")) {
         return false;
     }
-    bool good = ask_number(history, prepare(history, "PRAGMA user_version", ""), &version) &&
-                !is_newer(history, version);
+    bool good =
+        tms_sql_number(history, tms_sql_prepare(history, "PRAGMA user_version", ""), &version) &&
+        !is_newer(history, version);
     for (size_t i = version; good && i < TMS_HISTORY_VERSION; i++) {
-        good = execute(history, tms_history_steps[i]);
+        good = tms_sql_execute(history, tms_history_steps[i]);
     }
     snprintf(pragma, sizeof(pragma), "PRAGMA user_version = %zu", TMS_HISTORY_VERSION);
-    return end(history, good && execute(history, pragma));
+    return tms_sql_end(history, good && tms_sql_execute(history, pragma));
 }
 
 static bool prepare_schema(struct tms_history *history)
 {
     uint64_t version = 0;
 
-    return execute(history, "PRAGMA foreign_keys = ON") &&
-           ask_number(history, prepare(history, "PRAGMA user_version", ""), &version) &&
+    return tms_sql_execute(history, "PRAGMA foreign_keys = ON") &&
+           tms_sql_number(history, tms_sql_prepare(history, "PRAGMA user_version", ""), &version) &&
            (version == TMS_HISTORY_VERSION || (!is_newer(history, version) && migrate(history)));
 }
 
@@ -172,7 +59,7 @@ static bool make_directory(struct tms_history *history, const char *path)
     const char *slash = strrchr(path, '/');
     char *directory = slash != NULL && slash != path ? strndup(path, (size_t)(slash - path)) : NULL;
     bool good = directory == NULL || mkdir(directory, 0777) == 0 || errno == EEXIST ||
-                fail(history, "%s can't be made: %s", directory, strerror(errno));
+                tms_history_fail(history, "%s can't be made: %s", directory, strerror(errno));
 
     free(directory);
     return good;
@@ -184,21 +71,22 @@ bool tms_history_open(struct tms_history *history, const char *path, bool create
 
     *history = (struct tms_history){0};
     if (!create && stat(path, &status) != 0) {
-        return fail(history, "%s can't be read: %s; tmesis history import makes it", path,
-                    strerror(errno));
+        return tms_history_fail(history, "%s can't be read: %s; tmesis history import makes it",
+                                path, strerror(errno));
     }
     if (create && !make_directory(history, path)) {
         return false;
     }
     int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
     if (sqlite3_open_v2(path, &history->db, flags, NULL) != SQLITE_OK) {
-        return fail(history, "%s can't be opened: %s", path, sqlite3_errmsg(history->db));
+        return tms_history_fail(history, "%s can't be opened: %s", path,
+                                sqlite3_errmsg(history->db));
     }
     sqlite3_busy_timeout(history->db, BUSY_MOST);
     if (!prepare_schema(history)) {
         char reason[TMS_HISTORY_REASON];
         memcpy(reason, history->reason, sizeof(reason));
-        return fail(history, "%.200s: %.300s", path, reason);
+        return tms_history_fail(history, "%.200s: %.300s", path, reason);
     }
     return true;
 }
@@ -225,32 +113,34 @@ static void write_now(char text[TIME_SIZE])
 static bool insert_result(struct tms_history *history, const struct tms_history_run *run,
                           const char *now)
 {
-    return perform(history,
-                   prepare(history,
-                           "INSERT INTO results (digest, label, revision, command, host, started,"
-                           " imported, seconds, seed, runs, outcome)"
-                           " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                           "tttttttrnnt", run->digest, run->label, run->revision, run->command,
-                           run->host, run->started, now, run->seconds, run->seed, run->runs,
-                           run->outcome));
+    return tms_sql_perform(
+        history, tms_sql_prepare(
+                     history,
+                     "INSERT INTO results (digest, label, revision, command, host, started,"
+                     " imported, seconds, seed, runs, outcome)"
+                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                     "tttttttrnnt", run->digest, run->label, run->revision, run->command, run->host,
+                     run->started, now, run->seconds, run->seed, run->runs, run->outcome));
 }
 
 static bool insert_row(struct tms_history *history, uint64_t result,
                        const struct tms_finding_row *row, const char *label, const char *now)
 {
-    return perform(history,
-                   prepare(history,
-                           "INSERT INTO findings VALUES (?1, ?2, ?3, ?4, ?3, ?4)"
-                           " ON CONFLICT (id) DO UPDATE SET last_seen = ?3, last_label = ?4",
-                           "tttt", row->id, row->block, now, label)) &&
-           perform(history,
-                   prepare(history,
-                           "INSERT INTO occurrences VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                           " ON CONFLICT (result, finding, evidence) DO NOTHING",
-                           "ntnntttnnnnn", result, row->id, (uint64_t)row->evidence,
-                           (uint64_t)row->level, row->variable, row->patterns, row->place,
-                           row->count, row->executions, row->cut, row->runs,
-                           (uint64_t)row->suppressed));
+    return tms_sql_perform(
+               history,
+               tms_sql_prepare(history,
+                               "INSERT INTO findings VALUES (?1, ?2, ?3, ?4, ?3, ?4)"
+                               " ON CONFLICT (id) DO UPDATE SET last_seen = ?3, last_label = ?4",
+                               "tttt", row->id, row->block, now, label)) &&
+           tms_sql_perform(
+               history,
+               tms_sql_prepare(history,
+                               "INSERT INTO occurrences VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                               " ON CONFLICT (result, finding, evidence) DO NOTHING",
+                               "ntnntttnnnnn", result, row->id, (uint64_t)row->evidence,
+                               (uint64_t)row->level, row->variable, row->patterns, row->place,
+                               row->count, row->executions, row->cut, row->runs,
+                               (uint64_t)row->suppressed));
 }
 
 static bool insert_all(struct tms_history *history, const struct tms_history_run *run,
@@ -273,16 +163,17 @@ bool tms_history_import(struct tms_history *history, const struct tms_history_ru
     uint64_t there = 0;
 
     *added = false;
-    if (!execute(history, "BEGIN IMMEDIATE")) {
+    if (!tms_sql_execute(history, "BEGIN IMMEDIATE")) {
         return false;
     }
-    bool good = ask_number(
+    bool good = tms_sql_number(
         history,
-        prepare(history, "SELECT COUNT(*) FROM results WHERE digest = ?", "t", run->digest),
+        tms_sql_prepare(history, "SELECT COUNT(*) FROM results WHERE digest = ?", "t", run->digest),
         &there);
     bool adds = good && there == 0;
     good = good && (!adds || insert_all(history, run, rows));
-    *added = end(history, good) && adds;
+    good = tms_sql_end(history, good);
+    *added = good && adds;
     return good;
 }
 
@@ -290,15 +181,15 @@ bool tms_history_import(struct tms_history *history, const struct tms_history_ru
 
 bool tms_history_label(struct tms_history *history, unsigned back, char *label, size_t size)
 {
-    sqlite3_stmt *statement = prepare(
+    sqlite3_stmt *statement = tms_sql_prepare(
         history, "SELECT label FROM results GROUP BY label ORDER BY MAX(id) DESC LIMIT 1 OFFSET ?",
         "n", (uint64_t)back);
     bool failed = statement == NULL;
 
     label[0] = '\0';
     if (statement != NULL) {
-        if (next_row(history, statement, &failed)) {
-            snprintf(label, size, "%s", column(statement, 0));
+        if (tms_sql_next(history, statement, &failed)) {
+            snprintf(label, size, "%s", tms_sql_text(statement, 0));
         }
         sqlite3_finalize(statement);
     }
@@ -309,10 +200,12 @@ bool tms_history_has_label(struct tms_history *history, const char *label)
 {
     uint64_t count = 0;
 
-    return ask_number(history,
-                      prepare(history, "SELECT COUNT(*) FROM results WHERE label = ?", "t", label),
-                      &count) &&
-           (count > 0 || fail(history, "the history has no result with the label %.200s", label));
+    return tms_sql_number(
+               history,
+               tms_sql_prepare(history, "SELECT COUNT(*) FROM results WHERE label = ?", "t", label),
+               &count) &&
+           (count > 0 ||
+            tms_history_fail(history, "the history has no result with the label %.200s", label));
 }
 
 /* The columns of ROW, from 0 on. */
@@ -327,36 +220,36 @@ bool tms_history_has_label(struct tms_history *history, const char *label)
 static struct tms_finding_row row_of(sqlite3_stmt *statement)
 {
     return (struct tms_finding_row){
-        .id = column(statement, 0),
-        .block = column(statement, 1),
-        .variable = column(statement, 2),
-        .patterns = column(statement, 3),
-        .place = column(statement, 4),
+        .id = tms_sql_text(statement, 0),
+        .block = tms_sql_text(statement, 1),
+        .variable = tms_sql_text(statement, 2),
+        .patterns = tms_sql_text(statement, 3),
+        .place = tms_sql_text(statement, 4),
         .level = (enum tms_level)sqlite3_column_int(statement, 5),
         .evidence = (enum tms_evidence)sqlite3_column_int(statement, 6),
-        .count = number_column(statement, 7),
-        .executions = number_column(statement, 8),
-        .cut = number_column(statement, 9),
-        .runs = number_column(statement, 10),
+        .count = tms_sql_count(statement, 7),
+        .executions = tms_sql_count(statement, 8),
+        .cut = tms_sql_count(statement, 9),
+        .runs = tms_sql_count(statement, 10),
         .suppressed = sqlite3_column_int(statement, 11) != 0,
     };
 }
 
 bool tms_history_rows(struct tms_history *history, const char *label, struct tms_finding_rows *rows)
 {
-    sqlite3_stmt *statement = prepare(
+    sqlite3_stmt *statement = tms_sql_prepare(
         history,
         "SELECT " ROW ROW_TABLES "WHERE r.label = ? ORDER BY o.finding, o.evidence, o.level DESC",
         "t", label);
     bool failed = statement == NULL;
 
-    while (!failed && next_row(history, statement, &failed)) {
+    while (!failed && tms_sql_next(history, statement, &failed)) {
         struct tms_finding_row row = row_of(statement);
         const struct tms_finding_row *last = rows->count > 0 ? &rows->at[rows->count - 1] : NULL;
         if (last != NULL && strcmp(last->id, row.id) == 0 && last->evidence == row.evidence) {
             continue; /* a less severe occurrence */
         }
-        failed = !tms_finding_rows_add(rows, &row) && !fail(history, "out of memory");
+        failed = !tms_finding_rows_add(rows, &row) && !tms_history_fail(history, "out of memory");
     }
     sqlite3_finalize(statement);
     return !failed;
@@ -365,7 +258,7 @@ bool tms_history_rows(struct tms_history *history, const char *label, struct tms
 bool tms_history_findings(struct tms_history *history, const char *id, tms_history_visit *visit,
                           void *user)
 {
-    sqlite3_stmt *statement = prepare(
+    sqlite3_stmt *statement = tms_sql_prepare(
         history,
         "SELECT " ROW ", f.first_seen, f.last_seen, f.first_label, f.last_label,"
         " (SELECT COUNT(DISTINCT p.result) FROM occurrences p WHERE p.finding = o.finding),"
@@ -375,18 +268,18 @@ bool tms_history_findings(struct tms_history *history, const char *id, tms_histo
         "t", id);
     bool failed = statement == NULL;
 
-    while (!failed && next_row(history, statement, &failed)) {
+    while (!failed && tms_sql_next(history, statement, &failed)) {
         const struct tms_finding_row row = row_of(statement);
         visit(user, &(struct tms_history_finding){
                         .row = &row,
-                        .first_seen = column(statement, ROW_COLUMNS),
-                        .last_seen = column(statement, ROW_COLUMNS + 1),
-                        .first_label = column(statement, ROW_COLUMNS + 2),
-                        .last_label = column(statement, ROW_COLUMNS + 3),
-                        .results = number_column(statement, ROW_COLUMNS + 4),
-                        .suppressed_by = column(statement, ROW_COLUMNS + 5),
-                        .suppressed_at = column(statement, ROW_COLUMNS + 6),
-                        .suppressed_why = column(statement, ROW_COLUMNS + 7),
+                        .first_seen = tms_sql_text(statement, ROW_COLUMNS),
+                        .last_seen = tms_sql_text(statement, ROW_COLUMNS + 1),
+                        .first_label = tms_sql_text(statement, ROW_COLUMNS + 2),
+                        .last_label = tms_sql_text(statement, ROW_COLUMNS + 3),
+                        .results = tms_sql_count(statement, ROW_COLUMNS + 4),
+                        .suppressed_by = tms_sql_text(statement, ROW_COLUMNS + 5),
+                        .suppressed_at = tms_sql_text(statement, ROW_COLUMNS + 6),
+                        .suppressed_why = tms_sql_text(statement, ROW_COLUMNS + 7),
                     });
     }
     sqlite3_finalize(statement);
@@ -396,26 +289,26 @@ bool tms_history_findings(struct tms_history *history, const char *id, tms_histo
 bool tms_history_occurrences(struct tms_history *history, const char *id,
                              tms_history_visit_occurrence *visit, void *user)
 {
-    sqlite3_stmt *statement =
-        prepare(history,
-                "SELECT r.label, r.started, r.command, r.revision, r.outcome, o.patterns, o.level,"
-                " o.evidence, o.cut, o.executions FROM occurrences o JOIN results r"
-                " ON r.id = o.result WHERE o.finding = ? ORDER BY r.id DESC, o.evidence",
-                "t", id);
+    sqlite3_stmt *statement = tms_sql_prepare(
+        history,
+        "SELECT r.label, r.started, r.command, r.revision, r.outcome, o.patterns, o.level,"
+        " o.evidence, o.cut, o.executions FROM occurrences o JOIN results r"
+        " ON r.id = o.result WHERE o.finding = ? ORDER BY r.id DESC, o.evidence",
+        "t", id);
     bool failed = statement == NULL;
 
-    while (!failed && next_row(history, statement, &failed)) {
+    while (!failed && tms_sql_next(history, statement, &failed)) {
         visit(user, &(struct tms_history_occurrence){
-                        .label = column(statement, 0),
-                        .started = column(statement, 1),
-                        .command = column(statement, 2),
-                        .revision = column(statement, 3),
-                        .outcome = column(statement, 4),
-                        .patterns = column(statement, 5),
+                        .label = tms_sql_text(statement, 0),
+                        .started = tms_sql_text(statement, 1),
+                        .command = tms_sql_text(statement, 2),
+                        .revision = tms_sql_text(statement, 3),
+                        .outcome = tms_sql_text(statement, 4),
+                        .patterns = tms_sql_text(statement, 5),
                         .level = (enum tms_level)sqlite3_column_int(statement, 6),
                         .evidence = (enum tms_evidence)sqlite3_column_int(statement, 7),
-                        .cut = number_column(statement, 8),
-                        .executions = number_column(statement, 9),
+                        .cut = tms_sql_count(statement, 8),
+                        .executions = tms_sql_count(statement, 9),
                     });
     }
     sqlite3_finalize(statement);
@@ -427,17 +320,18 @@ bool tms_history_occurrences(struct tms_history *history, const char *id,
 bool tms_history_prune(struct tms_history *history, uint64_t keep, uint64_t *removed)
 {
     *removed = 0;
-    if (!execute(history, "BEGIN IMMEDIATE")) {
+    if (!tms_sql_execute(history, "BEGIN IMMEDIATE")) {
         return false;
     }
-    bool good = perform(history, prepare(history,
-                                         "DELETE FROM results WHERE label NOT IN (SELECT label FROM"
-                                         " results GROUP BY label ORDER BY MAX(id) DESC LIMIT ?)",
-                                         "n", keep));
+    bool good = tms_sql_perform(
+        history, tms_sql_prepare(history,
+                                 "DELETE FROM results WHERE label NOT IN (SELECT label FROM"
+                                 " results GROUP BY label ORDER BY MAX(id) DESC LIMIT ?)",
+                                 "n", keep));
     if (good) {
         *removed = (uint64_t)sqlite3_changes(history->db);
     }
-    return end(history, good);
+    return tms_sql_end(history, good);
 }
 
 bool tms_history_suppress(struct tms_history *history, const char *id, const char *who,
@@ -447,21 +341,26 @@ bool tms_history_suppress(struct tms_history *history, const char *id, const cha
     char now[TIME_SIZE];
 
     write_now(now);
-    if (!ask_number(history,
-                    prepare(history, "SELECT COUNT(*) FROM findings WHERE id = ?", "t", id),
-                    &known)) {
+    if (!tms_sql_number(
+            history,
+            tms_sql_prepare(history, "SELECT COUNT(*) FROM findings WHERE id = ?", "t", id),
+            &known)) {
         return false;
     }
     if (known == 0) {
-        return fail(history,
-                    "the history has no finding %.40s; tmesis history list shows those it has", id);
+        return tms_history_fail(
+            history, "the history has no finding %.40s; tmesis history list shows those it has",
+            id);
     }
     return why == NULL
-               ? perform(history,
-                         prepare(history, "DELETE FROM suppressions WHERE finding = ?", "t", id))
-               : perform(history,
-                         prepare(history,
-                                 "INSERT INTO suppressions VALUES (?1, ?2, ?3, ?4)"
-                                 " ON CONFLICT (finding) DO UPDATE SET who = ?2, at = ?3, why = ?4",
-                                 "tttt", id, who, now, why));
+               ? tms_sql_perform(
+                     history, tms_sql_prepare(history, "DELETE FROM suppressions WHERE finding = ?",
+                                              "t", id))
+               : tms_sql_perform(
+                     history,
+                     tms_sql_prepare(
+                         history,
+                         "INSERT INTO suppressions VALUES (?1, ?2, ?3, ?4)"
+                         " ON CONFLICT (finding) DO UPDATE SET who = ?2, at = ?3, why = ?4",
+                         "tttt", id, who, now, why));
 }
