@@ -9,6 +9,7 @@
 #include "cli/console.h"
 #include "cli/difference_list.h"
 #include "cli/options.h"
+#include "cli/store_option.h"
 #include "hunt/hunt_directory.h"
 #include "store/history_db.h"
 #include "store/result_import.h"
@@ -18,8 +19,10 @@
 struct values {
     struct tms_common common;
     struct tms_row_filter filter;
-    const char *store, *label, *revision, *why, *who;
-    uint64_t keep;
+    const char *store, *why, *who;
+    struct tms_result_origin origin;
+    uint64_t keep, keep_details;
+    bool details_given;
     bool remove;
 };
 
@@ -29,20 +32,20 @@ static const struct tms_option options[] = {
     {.name = "store",
      .type = TMS_OPTION_TEXT,
      .at = AT(store),
-     .initial = ".tmesis/history.db",
+     .initial = TMS_STORE_FILE,
      .environment = true,
      .value = "FILE",
      .help = "the database"},
     {.name = "label",
      .type = TMS_OPTION_TEXT,
-     .at = AT(label),
+     .at = AT(origin.label),
      .environment = true,
      .value = "TEXT",
      .help = "import: what the results belong to, such as a night or a branch; without it the "
              "revision, or the day (UTC) on which the program ran"},
     {.name = "revision",
      .type = TMS_OPTION_TEXT,
-     .at = AT(revision),
+     .at = AT(origin.revision),
      .environment = true,
      .value = "TEXT",
      .help = "import: the revision of the source that the program was built from"},
@@ -67,6 +70,13 @@ static const struct tms_option options[] = {
      .least = 1,
      .value = "N",
      .help = "prune: how many labels keep their results"},
+    {.name = "keep-details",
+     .type = TMS_OPTION_COUNT,
+     .at = AT(keep_details),
+     .given = AT(details_given),
+     .value = "N",
+     .help = "prune: how many labels keep the whole results, which reports are made from and which "
+             "take most of the room; without it all that keep their results"},
     TMS_DIFFERENCE_OPTIONS(AT(filter)),
     {0}};
 
@@ -89,7 +99,7 @@ static int import(struct tms_history *history, const struct values *values,
         char path[PATH_MAX];
         bool new = false;
         tms_hunt_directory_json_path(operands->text[i], path);
-        if (!tms_result_import(history, path, values->label, values->revision, &new)) {
+        if (!tms_result_import(history, path, &values->origin, &new)) {
             return bad(history);
         }
         added += new;
@@ -100,6 +110,54 @@ static int import(struct tms_history *history, const struct values *values,
                added < operands->count ? "; the others were there already" : "");
     }
     return TMS_EXIT_OK;
+}
+
+static void show_text(const char *before, const char *text)
+{
+    if (text != NULL) {
+        fputs(before, stdout);
+        tms_console_name(stdout, text);
+    }
+}
+
+static void show_result(void *user, const struct tms_history_result *result)
+{
+    ++*(size_t *)user;
+    printf("%llu", (unsigned long long)result->id);
+    show_text("  ", result->label);
+    show_text("  ", result->started != NULL ? result->started : result->imported);
+    printf("  %llu finding%s", (unsigned long long)result->findings,
+           result->findings == 1 ? "" : "s");
+    if (result->runs > 1) {
+        printf(" in %llu runs", (unsigned long long)result->runs);
+    }
+    show_text("  ", result->command);
+    if (result->outcome != NULL) {
+        printf("  (%s)", result->outcome);
+    }
+    show_text("  on ", result->host);
+    show_text("  revision ", result->revision);
+    if (result->seed != 0) {
+        printf("  seed %llu", (unsigned long long)result->seed);
+    }
+    puts(result->kept ? "" : "  without details");
+}
+
+static int results(struct tms_history *history, const struct values *values,
+                   const struct tms_operands *operands)
+{
+    const struct tms_history_choice choice = {.name =
+                                                  operands->count > 0 ? operands->text[0] : NULL};
+
+    size_t shown = 0;
+
+    (void)values;
+    if (!tms_history_results(history, &choice, show_result, &shown)) {
+        return bad(history);
+    }
+    return choice.name == NULL || shown > 0
+               ? TMS_EXIT_OK
+               : tms_bad("the history has no result with the label or revision %s", choice.name);
 }
 
 static bool is_shown(const struct values *values, const struct tms_finding_row *row)
@@ -231,14 +289,21 @@ static int diff(struct tms_history *history, const struct values *values,
 static int prune(struct tms_history *history, const struct values *values,
                  const struct tms_operands *operands)
 {
-    uint64_t removed;
+    struct tms_history_prune plan = {.results = values->keep,
+                                     .documents = values->details_given ? values->keep_details
+                                                                        : values->keep};
 
     (void)operands;
-    if (!tms_history_prune(history, values->keep, &removed)) {
+    if (!tms_history_prune(history, &plan)) {
         return bad(history);
     }
     if (!values->common.quiet) {
-        printf("%llu result%s removed\n", (unsigned long long)removed, removed == 1 ? "" : "s");
+        printf("%llu result%s removed", (unsigned long long)plan.results_removed,
+               plan.results_removed == 1 ? "" : "s");
+        if (values->details_given) {
+            printf(", and the details of %llu more", (unsigned long long)plan.documents_removed);
+        }
+        putchar('\n');
     }
     return TMS_EXIT_OK;
 }
@@ -279,6 +344,7 @@ static const struct action {
 } actions[] = {
     {"import", 1, SIZE_MAX, "RESULT…", import, true},
     {"list", 0, 0, "nothing after it", list, false},
+    {"results", 0, 1, "at most one label or revision", results, false},
     {"show", 1, 1, "the id of a finding", show, false},
     {"diff", 0, 2, "at most two labels", diff, false},
     {"prune", 0, 0, "nothing after it", prune, false},
@@ -299,8 +365,8 @@ static const struct action *find_action(const char *name)
         }
     }
     const char *near = tms_nearest(name, action_name);
-    tms_say("history has no action \"%s\"%s%s; there are import, list, show, diff, prune and "
-            "suppress",
+    tms_say("history has no action \"%s\"%s%s; there are import, list, results, show, diff, prune "
+            "and suppress",
             name, near != NULL ? ", did you mean " : "", near != NULL ? near : "");
     return NULL;
 }
@@ -330,7 +396,8 @@ const struct tms_command tms_command_history = {
     .name = "history",
     .group = TMS_GROUP_RESULT,
     .summary = "keep findings over time: what is new since yesterday",
-    .usage = "import RESULT… | list | show ID | diff [LABEL [LABEL]] | prune | suppress [ID]",
+    .usage = "import RESULT… | list | results [LABEL] | show ID | diff [LABEL [LABEL]] | prune | "
+             "suppress [ID]",
     .about =
         "Keeps the findings of results in a database, .tmesis/history.db or --store=FILE.\n\n"
         "import takes in results: directories of hunts, and files that run, check, hunt or merge "
@@ -338,11 +405,14 @@ const struct tms_command tms_command_history = {
         "same time.\n"
         "list shows the findings, the one seen last first; show one of them with all its "
         "occurrences.\n"
+        "results shows the results, the newest first: number, label, time, how many findings, "
+        "command, how the program ended, host, revision and seed.\n"
         "diff compares two labels, or the last two: blocks that are new, worse, still there and "
         "gone.\n"
         "suppress makes a finding count no more; without an ID it writes the rules of all "
         "suppressed findings, for --suppress=FILE of run and check.\n"
-        "prune removes old results. When a finding was first seen is kept.\n\n"
+        "prune removes old results, or with --keep-details only what reports are made from. When a "
+        "finding was first seen is kept.\n\n"
         "Exit status: 1 if diff found a block that is new or worse, 0 otherwise, 2 after wrong "
         "usage or if the database or a result can't be used.",
     .options = options,

@@ -276,6 +276,12 @@ void tms_saved_close(struct tms_saved *saved)
 
 /* ---- files -------------------------------------------------------------------------------- */
 
+/* As sentences name it. */
+static const char *file_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 /* All bytes of a stream; NULL with errno, EFBIG if there are more than are read. */
 static char *read_all(FILE *in, size_t *size)
 {
@@ -308,25 +314,30 @@ static char *read_all(FILE *in, size_t *size)
     return bytes;
 }
 
-bool tms_saved_open(struct tms_saved *saved, const char *path, char reason[TMS_SAVED_REASON])
+char *tms_saved_read(const char *path, size_t *size, char reason[TMS_SAVED_REASON])
 {
     bool standard = strcmp(path, "-") == 0;
-    const char *name = standard ? "standard input" : path;
     FILE *in = standard ? stdin : fopen(path, "re");
-    size_t size = 0;
-    char *bytes = in != NULL ? read_all(in, &size) : NULL;
+    char *bytes = in != NULL ? read_all(in, size) : NULL;
     int error = errno;
 
-    *saved = (struct tms_saved){0};
     if (in != NULL && !standard) {
         fclose(in);
     }
     if (bytes == NULL) {
-        snprintf(reason, TMS_SAVED_REASON, "%s can't be read: %s", name,
+        snprintf(reason, TMS_SAVED_REASON, "%.300s can't be read: %s", file_name(path),
                  error == EFBIG ? "it has more than " MOST_TEXT : strerror(error));
-        return false;
     }
-    bool good = tms_saved_parse(saved, name, bytes, size, reason);
+    return bytes;
+}
+
+bool tms_saved_open(struct tms_saved *saved, const char *path, char reason[TMS_SAVED_REASON])
+{
+    size_t size = 0;
+    char *bytes = tms_saved_read(path, &size, reason);
+
+    *saved = (struct tms_saved){0};
+    bool good = bytes != NULL && tms_saved_parse(saved, file_name(path), bytes, size, reason);
     free(bytes);
     return good;
 }

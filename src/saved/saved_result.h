@@ -61,7 +61,10 @@ struct tms_saved {
  */
 bool tms_saved_open(struct tms_saved *saved, const char *path, char reason[TMS_SAVED_REASON]);
 
-/* The same from memory; `name` is for the sentence. */
+/* The bytes of such a file, to be freed; NULL with a sentence. */
+char *tms_saved_read(const char *path, size_t *size, char reason[TMS_SAVED_REASON]);
+
+/* The same as tms_saved_open from memory; `name` is for the sentence. */
 bool tms_saved_parse(struct tms_saved *saved, const char *name, const char *bytes, size_t size,
                      char reason[TMS_SAVED_REASON]);
 

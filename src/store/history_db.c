@@ -3,6 +3,7 @@
 #include "store/history_db.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,11 +59,22 @@ static bool make_directory(struct tms_history *history, const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *directory = slash != NULL && slash != path ? strndup(path, (size_t)(slash - path)) : NULL;
-    bool good = directory == NULL || mkdir(directory, 0777) == 0 || errno == EEXIST ||
-                tms_history_fail(history, "%s can't be made: %s", directory, strerror(errno));
+    bool good =
+        directory == NULL || mkdir(directory, 0777) == 0 || errno == EEXIST ||
+        tms_history_fail(history, "the directory %s can't be made: %s", directory, strerror(errno));
 
     free(directory);
     return good;
+}
+
+/* SQLite takes ":memory:" for no file at all. */
+static bool open_file(struct tms_history *history, const char *path, bool create)
+{
+    int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
+    char plain[PATH_MAX];
+
+    snprintf(plain, sizeof(plain), "%s%.*s", path[0] == ':' ? "./" : "", PATH_MAX - 8, path);
+    return sqlite3_open_v2(plain, &history->db, flags, NULL) == SQLITE_OK;
 }
 
 bool tms_history_open(struct tms_history *history, const char *path, bool create)
@@ -71,14 +83,14 @@ bool tms_history_open(struct tms_history *history, const char *path, bool create
 
     *history = (struct tms_history){0};
     if (!create && stat(path, &status) != 0) {
-        return tms_history_fail(history, "%s can't be read: %s; tmesis history import makes it",
+        return tms_history_fail(history,
+                                "%s can't be read: %s; tmesis history import or --store makes it",
                                 path, strerror(errno));
     }
     if (create && !make_directory(history, path)) {
         return false;
     }
-    int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
-    if (sqlite3_open_v2(path, &history->db, flags, NULL) != SQLITE_OK) {
+    if (!open_file(history, path, create)) {
         return tms_history_fail(history, "%s can't be opened: %s", path,
                                 sqlite3_errmsg(history->db));
     }
@@ -144,34 +156,50 @@ static bool insert_row(struct tms_history *history, uint64_t result,
 }
 
 static bool insert_all(struct tms_history *history, const struct tms_history_run *run,
-                       const struct tms_finding_rows *rows)
+                       const struct tms_finding_rows *rows, uint64_t *result)
 {
     char now[TIME_SIZE];
 
     write_now(now);
     bool good = insert_result(history, run, now);
-    uint64_t result = (uint64_t)sqlite3_last_insert_rowid(history->db);
+    *result = (uint64_t)sqlite3_last_insert_rowid(history->db);
     for (size_t i = 0; good && i < rows->count; i++) {
-        good = insert_row(history, result, &rows->at[i], run->label, now);
+        good = insert_row(history, *result, &rows->at[i], run->label, now);
     }
     return good;
+}
+
+/* The number of the result with a digest, 0: there is none. */
+static bool find_result(struct tms_history *history, const char *digest, uint64_t *result)
+{
+    return tms_sql_number(
+        history, tms_sql_prepare(history, "SELECT id FROM results WHERE digest = ?", "t", digest),
+        result);
+}
+
+static bool insert_document(struct tms_history *history, uint64_t result,
+                            const struct tms_document *document)
+{
+    return tms_sql_perform(history, tms_sql_prepare(history,
+                                                    "INSERT INTO documents VALUES (?, ?, ?)"
+                                                    " ON CONFLICT (result) DO NOTHING",
+                                                    "nnb", result, (uint64_t)document->size,
+                                                    document->bytes, document->packed));
 }
 
 bool tms_history_import(struct tms_history *history, const struct tms_history_run *run,
                         const struct tms_finding_rows *rows, bool *added)
 {
-    uint64_t there = 0;
+    uint64_t result = 0;
 
     *added = false;
     if (!tms_sql_execute(history, "BEGIN IMMEDIATE")) {
         return false;
     }
-    bool good = tms_sql_number(
-        history,
-        tms_sql_prepare(history, "SELECT COUNT(*) FROM results WHERE digest = ?", "t", run->digest),
-        &there);
-    bool adds = good && there == 0;
-    good = good && (!adds || insert_all(history, run, rows));
+    bool good = find_result(history, run->digest, &result);
+    bool adds = good && result == 0;
+    good = good && (!adds || insert_all(history, run, rows, &result)) &&
+           insert_document(history, result, run->document);
     good = tms_sql_end(history, good);
     *added = good && adds;
     return good;
@@ -315,23 +343,72 @@ bool tms_history_occurrences(struct tms_history *history, const char *id,
     return !failed;
 }
 
+bool tms_history_results(struct tms_history *history, const struct tms_history_choice *choice,
+                         tms_history_visit_result *visit, void *user)
+{
+    sqlite3_stmt *statement = tms_sql_prepare(
+        history,
+        "SELECT r.id, r.label, r.revision, r.command, r.host, r.started, r.imported, r.outcome,"
+        " r.runs, r.seed,"
+        " (SELECT COUNT(DISTINCT o.finding) FROM occurrences o WHERE o.result = r.id),"
+        " (SELECT COUNT(*) FROM documents d WHERE d.result = r.id) FROM results r"
+        " WHERE (?1 IS NULL OR r.label = ?1 OR r.revision = ?1) AND (?2 = 0 OR r.id = ?2)"
+        " AND (?3 = 0 OR r.label IN (SELECT label FROM results GROUP BY label"
+        " ORDER BY MAX(id) DESC LIMIT ?3)) ORDER BY r.id DESC",
+        "tnn", choice->name, choice->result, choice->labels);
+    bool failed = statement == NULL;
+
+    while (!failed && tms_sql_next(history, statement, &failed)) {
+        visit(user, &(struct tms_history_result){
+                        .id = tms_sql_count(statement, 0),
+                        .label = tms_sql_text(statement, 1),
+                        .revision = tms_sql_text(statement, 2),
+                        .command = tms_sql_text(statement, 3),
+                        .host = tms_sql_text(statement, 4),
+                        .started = tms_sql_text(statement, 5),
+                        .imported = tms_sql_text(statement, 6),
+                        .outcome = tms_sql_text(statement, 7),
+                        .runs = tms_sql_count(statement, 8),
+                        .seed = tms_sql_count(statement, 9),
+                        .findings = tms_sql_count(statement, 10),
+                        .kept = tms_sql_count(statement, 11) != 0,
+                    });
+    }
+    sqlite3_finalize(statement);
+    return !failed;
+}
+
 /* ---- changes -------------------------------------------------------------------------------- */
 
-bool tms_history_prune(struct tms_history *history, uint64_t keep, uint64_t *removed)
+/* Of the two tables, `sql` with the number of labels that are kept. */
+static bool prune_table(struct tms_history *history, const char *sql, uint64_t keep,
+                        uint64_t *removed)
 {
-    *removed = 0;
+    bool good = tms_sql_perform(history, tms_sql_prepare(history, sql, "n", keep));
+
+    *removed = good ? (uint64_t)sqlite3_changes(history->db) : 0;
+    return good;
+}
+
+#define LAST_LABELS "(SELECT label FROM results GROUP BY label ORDER BY MAX(id) DESC LIMIT ?)"
+
+bool tms_history_prune(struct tms_history *history, struct tms_history_prune *prune)
+{
     if (!tms_sql_execute(history, "BEGIN IMMEDIATE")) {
         return false;
     }
-    bool good = tms_sql_perform(
-        history, tms_sql_prepare(history,
-                                 "DELETE FROM results WHERE label NOT IN (SELECT label FROM"
-                                 " results GROUP BY label ORDER BY MAX(id) DESC LIMIT ?)",
-                                 "n", keep));
-    if (good) {
-        *removed = (uint64_t)sqlite3_changes(history->db);
+    bool good = tms_sql_end(
+        history, prune_table(history, "DELETE FROM results WHERE label NOT IN " LAST_LABELS,
+                             prune->results, &prune->results_removed) &&
+                     prune_table(history,
+                                 "DELETE FROM documents WHERE result NOT IN (SELECT id FROM results"
+                                 " WHERE label IN " LAST_LABELS ")",
+                                 prune->documents, &prune->documents_removed));
+    if (good && prune->results_removed + prune->documents_removed > 0) {
+        /* While others use the file it can't shrink; they reuse what is free in it. */
+        sqlite3_exec(history->db, "VACUUM", NULL, NULL, NULL);
     }
-    return tms_sql_end(history, good);
+    return good;
 }
 
 bool tms_history_suppress(struct tms_history *history, const char *id, const char *who,

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "store/finding_rows.h"
+#include "store/result_document.h"
 
 #define TMS_HISTORY_REASON 512
 
@@ -37,9 +38,13 @@ struct tms_history_run {
     const char *revision, *command, *host, *started, *outcome;
     double seconds;
     uint64_t seed, runs;
+    const struct tms_document *document; /* its JSON */
 };
 
-/* Imports a result. `*added` is false if the history has it already. */
+/*
+ * Imports a result. `*added` is false if the history has it already; its document is added then, if
+ * that was pruned or the result is from before schema version 2.
+ */
 bool tms_history_import(struct tms_history *history, const struct tms_history_run *run,
                         const struct tms_finding_rows *rows, bool *added);
 
@@ -81,8 +86,35 @@ typedef void tms_history_visit_occurrence(void *user,
 bool tms_history_occurrences(struct tms_history *history, const char *id,
                              tms_history_visit_occurrence *visit, void *user);
 
-/* Removes all results but those of the last `keep` labels; `*removed` of them. */
-bool tms_history_prune(struct tms_history *history, uint64_t keep, uint64_t *removed);
+/* Which results; zero: all of them. */
+struct tms_history_choice {
+    const char *name; /* a label, or a revision; NULL: any */
+    uint64_t result;  /* the number of a single one; 0: any */
+    uint64_t labels;  /* those of the last so many labels; 0: of all */
+};
+
+struct tms_history_result {
+    uint64_t id; /* its number, from 1 on */
+    const char *label, *revision, *command, *host, *started, *imported, *outcome;
+    uint64_t runs, seed;
+    uint64_t findings; /* different ones */
+    bool kept;         /* its document is there */
+};
+
+/* Calls for each result of the choice, the newest first. */
+typedef void tms_history_visit_result(void *user, const struct tms_history_result *result);
+bool tms_history_results(struct tms_history *history, const struct tms_history_choice *choice,
+                         tms_history_visit_result *visit, void *user);
+
+/* What a prune leaves, as numbers of labels, and what it has removed. */
+struct tms_history_prune {
+    uint64_t results;   /* the last so many labels keep their results, … */
+    uint64_t documents; /* … and of these so many keep the documents */
+    uint64_t results_removed, documents_removed;
+};
+
+/* Removes what is older; the file becomes smaller if no other process uses it. */
+bool tms_history_prune(struct tms_history *history, struct tms_history_prune *prune);
 
 /* Suppresses a finding that the history knows, or, with `why` NULL, no longer does. */
 bool tms_history_suppress(struct tms_history *history, const char *id, const char *who,

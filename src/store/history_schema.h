@@ -3,6 +3,7 @@
  * The schema of the history, one step per version: a database of version n has had the first n
  * steps. Steps are never changed once released; a new version appends one. Plain SQL that
  * PostgreSQL takes as well: texts for times (ISO 8601, UTC), no SQLite-only types or functions.
+ * BYTEA is PostgreSQL's type for bytes; SQLite keeps bytes as they are in a column of any type.
  */
 #ifndef TMS_STORE_HISTORY_SCHEMA_H
 #define TMS_STORE_HISTORY_SCHEMA_H
@@ -49,6 +50,11 @@ static const char *const tms_history_steps[] = {
     " who TEXT NOT NULL,"
     " at TEXT NOT NULL,"
     " why TEXT NOT NULL);",
+    /* 2: the whole result, for reports; a table of its own, so that the others stay small */
+    "CREATE TABLE documents ("
+    " result BIGINT PRIMARY KEY REFERENCES results (id) ON DELETE CASCADE,"
+    " size BIGINT NOT NULL,"
+    " bytes BYTEA NOT NULL);",
 };
 
 #define TMS_HISTORY_VERSION (sizeof(tms_history_steps) / sizeof(tms_history_steps[0]))

@@ -2,7 +2,6 @@
 /* Results into the history; see result_import.h. */
 #include "store/result_import.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -15,42 +14,16 @@
 #define OUTCOME_SIZE 64
 #define DAY          10 /* characters of "2026-11-18" */
 
+/* The bytes of a result. */
 struct file {
-    char *bytes;
+    const char *bytes;
     size_t size;
 };
 
-/* The whole file, with a zero byte after it. */
-static bool read_file(struct tms_history *history, const char *path, struct file *file)
+static bool fail_memory(struct tms_history *history)
 {
-    FILE *in = fopen(path, "rb");
-    size_t capacity = 1 << 16, got = 1;
-
-    file->size = 0;
-    file->bytes = in != NULL ? malloc(capacity + 1) : NULL;
-    while (file->bytes != NULL && got > 0 && file->size <= TMS_SAVED_MOST) {
-        got = fread(file->bytes + file->size, 1, capacity - file->size, in);
-        file->size += got;
-        if (file->size == capacity) {
-            capacity *= 2;
-            char *more = realloc(file->bytes, capacity + 1);
-            if (more == NULL) {
-                free(file->bytes);
-            }
-            file->bytes = more;
-        }
-    }
-    bool failed = in == NULL || ferror(in);
-    if (failed || file->bytes == NULL) {
-        snprintf(history->reason, TMS_HISTORY_REASON, "%.300s can't be read: %s", path,
-                 failed ? strerror(errno) : "out of memory");
-    } else {
-        file->bytes[file->size] = '\0';
-    }
-    if (in != NULL) {
-        fclose(in);
-    }
-    return !failed && file->bytes != NULL;
+    snprintf(history->reason, TMS_HISTORY_REASON, "out of memory");
+    return false;
 }
 
 /* 128 bits, two hashes with different beginnings. */
@@ -126,23 +99,25 @@ static const char *text_of(const json_t *object, const char *key)
     return json_string_value(json_object_get(object, key));
 }
 
-static bool import_rows(struct tms_history *history, const struct file *file, const char *label,
-                        const char *revision, const struct tms_finding_rows *rows, bool *added)
+static bool import_rows(struct tms_history *history, const struct file *file,
+                        const struct tms_result_origin *origin, const struct tms_finding_rows *rows,
+                        bool *added)
 {
     char digest[DIGEST_SIZE], outcome[OUTCOME_SIZE], day[DAY + 1];
     json_t *whole = find_whole(file);
     const json_t *hunt = json_object_get(whole, "hunt");
     const char *started = text_of(whole, "started");
+    struct tms_document document = {0};
 
     write_digest(file, digest);
     write_outcome(whole, outcome);
     write_day(started, day);
     const struct tms_history_run run = {
         .digest = digest,
-        .label = label != NULL      ? label
-                 : revision != NULL ? revision
-                                    : day,
-        .revision = revision,
+        .label = origin->label != NULL      ? origin->label
+                 : origin->revision != NULL ? origin->revision
+                                            : day,
+        .revision = origin->revision,
         .command = text_of(whole, "command"),
         .host = text_of(whole, "host"),
         .started = started,
@@ -150,31 +125,42 @@ static bool import_rows(struct tms_history *history, const struct file *file, co
         .seconds = json_number_value(json_object_get(whole, "seconds")),
         .seed = (uint64_t)json_integer_value(json_object_get(whole, "seed")),
         .runs = hunt != NULL ? (uint64_t)json_integer_value(json_object_get(hunt, "runs")) : 1,
+        .document = &document,
     };
-    bool good = tms_history_import(history, &run, rows, added);
+    bool good = tms_document_pack(&document, file->bytes, file->size)
+                    ? tms_history_import(history, &run, rows, added)
+                    : fail_memory(history);
+    tms_document_free(&document);
     json_decref(whole);
     return good;
 }
 
-bool tms_result_import(struct tms_history *history, const char *path, const char *label,
-                       const char *revision, bool *added)
+bool tms_result_import_bytes(struct tms_history *history, const char *name, const char *bytes,
+                             size_t size, const struct tms_result_origin *origin, bool *added)
 {
+    const struct file file = {bytes, size};
     struct tms_finding_rows rows = {0};
     struct tms_saved saved;
-    struct file file;
-    bool good = false;
 
     *added = false;
-    if (read_file(history, path, &file)) {
-        good = tms_saved_parse(&saved, path, file.bytes, file.size, history->reason);
-        if (good && !tms_finding_rows_load(&rows, &saved)) {
-            snprintf(history->reason, TMS_HISTORY_REASON, "out of memory");
-            good = false;
-        }
-        tms_saved_close(&saved);
+    bool good = tms_saved_parse(&saved, name, bytes, size, history->reason);
+    if (good && !tms_finding_rows_load(&rows, &saved)) {
+        good = fail_memory(history);
     }
-    good = good && import_rows(history, &file, label, revision, &rows, added);
+    tms_saved_close(&saved);
+    good = good && import_rows(history, &file, origin, &rows, added);
     tms_finding_rows_clear(&rows);
-    free(file.bytes);
+    return good;
+}
+
+bool tms_result_import(struct tms_history *history, const char *path,
+                       const struct tms_result_origin *origin, bool *added)
+{
+    _Static_assert(TMS_HISTORY_REASON >= TMS_SAVED_REASON, "one sentence fits into the other");
+    size_t size;
+    char *bytes = tms_saved_read(path, &size, history->reason);
+    bool good = bytes != NULL && tms_result_import_bytes(history, path, bytes, size, origin, added);
+
+    free(bytes);
     return good;
 }
