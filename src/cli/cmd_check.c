@@ -17,6 +17,7 @@
 #include "cli/report_options.h"
 #include "cli/run_origin.h"
 #include "cli/spec_options.h"
+#include "cli/store_option.h"
 #include "cli/suppress_options.h"
 #include "tmesis/tmesis.h"
 
@@ -31,6 +32,7 @@ struct values {
     struct tms_suppressing suppressing;
     struct tms_reporting reporting;
     struct tms_given reports;
+    struct tms_storing storing;
     uint64_t max_violations;
     double timeout;
     bool blame, all, first, stats, table;
@@ -86,6 +88,7 @@ static const struct tms_option options[] = {
      .help = "write one JSON object per trace, to standard output or to FILE",
      .brief = "write the result to standard output or to FILE"},
     TMS_REPORT_FILES_OPTION(AT(reports)),
+    TMS_STORING_OPTIONS(AT(storing)),
     TMS_BASELINE_OPTION(AT(baseline)),
     {.name = "table",
      .type = TMS_OPTION_FLAG,
@@ -229,7 +232,7 @@ static int run_and_export(struct terms *terms, const struct tms_operands *operan
 {
     struct tms_report_settings settings = common_settings(terms);
     struct tms_report_files files;
-    int status = tms_report_files_open(&files, &terms->values->reports);
+    int status = tms_report_files_open(&files, &terms->values->reports, &terms->values->storing);
 
     if (status == TMS_EXIT_OK) {
         status = run_jobs(terms, operands, &files);
@@ -260,7 +263,8 @@ static bool usage_is_good(struct terms *terms, const struct tms_operands *operan
            tms_report_files_good(&values->reports, NULL, &values->suppressing.rules,
                                  values->suppressing.output) &&
            (!values->json.given || (tms_new_file_spares(json, operands, &values->rules) &&
-                                    tms_new_file_spares(json, NULL, &values->suppressing.rules)));
+                                    tms_new_file_spares(json, NULL, &values->suppressing.rules))) &&
+           tms_storing_good(&values->storing, values->json.given ? json : NULL, &values->reports);
 }
 
 static void settle_settings(struct terms *terms)

@@ -13,6 +13,7 @@
 #include "cli/report_files.h"
 #include "cli/report_options.h"
 #include "cli/spec_options.h"
+#include "cli/store_option.h"
 #include "cli/suppress_options.h"
 #include "cli/watched_run.h"
 
@@ -22,6 +23,7 @@ struct values {
     struct tms_suppressing suppressing;
     struct tms_reporting reporting;
     struct tms_given reports;
+    struct tms_storing storing;
     const char *split, *memory, *baseline, *fail_on;
     const char *output, *json, *shard, *strategy;
     uint64_t runs, jobs, seed, strength;
@@ -114,6 +116,7 @@ static const struct tms_option options[] = {
      .help = "write the merged result to FILE as well",
      .brief = "write the merged result to FILE as well"},
     TMS_REPORT_FILES_OPTION(AT(reports)),
+    TMS_STORING_OPTIONS(AT(storing)),
     TMS_SPEC_OPTIONS(AT(rules)),
     {.name = "split",
      .type = TMS_OPTION_LIST,
@@ -149,7 +152,8 @@ static const struct tms_option options[] = {
 /* What is for the hunt itself, or for its report; `tmesis run` gets the other options. */
 static const char *const own[] = {
     "runs",   "time", "jobs",    "seed",  "strategy", "strength",     "timeout", "shard",
-    "output", "json", "fail-on", "notes", "verbose",  "strip-prefix", "report",  NULL};
+    "output", "json", "fail-on", "notes", "verbose",  "strip-prefix", "report",  TMS_STORING_NAMES,
+    NULL};
 
 /* ---- the plan ------------------------------------------------------------------------- */
 
@@ -194,7 +198,8 @@ static bool make_plan(const struct values *values, struct tms_hunting_plan *plan
     plan->keep = true;
     return (values->json == NULL || tms_new_file_possible(values->json) == TMS_EXIT_OK) &&
            tms_report_files_good(&values->reports, plan->program, &values->rules, values->json) &&
-           tms_report_files_good(&values->reports, NULL, &values->suppressing.rules, NULL);
+           tms_report_files_good(&values->reports, NULL, &values->suppressing.rules, NULL) &&
+           tms_storing_good(&values->storing, values->json, &values->reports);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
@@ -245,8 +250,8 @@ static int conclude(const struct tms_hunting *hunting, const struct values *valu
     say_end(hunting, values);
     if (status == TMS_EXIT_OK) {
         status = tms_hunt_write_json(&hunting->hunt, values->json);
-        status = tms_console_worse(
-            status, tms_hunt_write_reports(&hunting->hunt, &values->reports, &settings));
+        status = tms_console_worse(status, tms_hunt_write_reports(&hunting->hunt, &values->reports,
+                                                                  &values->storing, &settings));
     }
     return status == TMS_EXIT_OK ? exit_status(hunting, &answer) : status;
 }

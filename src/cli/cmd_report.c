@@ -90,7 +90,7 @@ static int show(struct tms_saved *saved, const struct values *values)
     settings.races = values->races;
     return strcmp(values->format, TEXT) == 0
                ? show_text(saved, values->output, &settings)
-               : tms_report_file(saved, values->format, values->output, &settings);
+               : tms_report_file(saved, 1, values->format, values->output, &settings);
 }
 
 static int run(const void *all_values, const struct tms_operands *operands)

@@ -21,6 +21,7 @@
 #include "cli/repeated_runs.h"
 #include "cli/report_files.h"
 #include "cli/report_options.h"
+#include "cli/store_option.h"
 #include "cli/suppress_options.h"
 #include "cli/watched_run.h"
 #include "protocol/config.h"
@@ -37,6 +38,7 @@ struct values {
     struct tms_suppressing suppressing;
     struct tms_reporting reporting;
     struct tms_given report_files;
+    struct tms_storing storing;
     const char *engines;
     const char *json;
     const char *baseline;
@@ -136,6 +138,7 @@ static const struct tms_option options[] = {
              "all findings merged",
      .brief = "write the result to FILE as well"},
     TMS_REPORT_FILES_OPTION(AT(report_files)),
+    TMS_STORING_OPTIONS(AT(storing)),
     TMS_BASELINE_OPTION(AT(baseline)),
     {.name = "report-on",
      .type = TMS_OPTION_CHOICE,
@@ -485,13 +488,15 @@ static void settle_reports(struct job *job)
     job->reports.json = job->json.stream.out;
 }
 
-/* Reports on all processes, ended or not, as text and in --json. */
+/* Reports on all processes, ended or not, as text and in --json; the last is stored as well. */
 static void report_processes(struct job *job)
 {
     const char *json = job->values->json;
+    const struct tms_storing *storing = job->watched.running ? NULL : &job->values->storing;
     struct tms_report_files files;
 
-    job->bad = tms_report_files_open(&files, &job->values->report_files) != TMS_EXIT_OK || job->bad;
+    job->bad = tms_report_files_open(&files, &job->values->report_files, storing) != TMS_EXIT_OK ||
+               job->bad;
     if (json != NULL && tms_new_file_open_text(&job->json, json) != TMS_EXIT_OK) {
         job->bad = true;
     }
@@ -536,7 +541,8 @@ static int report_all(struct job *job)
     if (tms_suppress_write(&job->suppress, job->watched.command) != TMS_EXIT_OK) {
         return TMS_EXIT_WATCH_BAD;
     }
-    bool files = job->values->json != NULL || job->values->report_files.count > 0;
+    bool files = job->values->json != NULL || job->values->report_files.count > 0 ||
+                 job->values->storing.store.given;
     return files && job->bad ? TMS_EXIT_WATCH_BAD : exit_status(job);
 }
 
@@ -656,7 +662,8 @@ static bool outputs_are_good(const struct values *values, const char *program)
            tms_suppress_spares(&values->suppressing, &inputs, &values->watching.rules, json) &&
            tms_report_files_good(&values->report_files, &inputs, &values->watching.rules, json) &&
            tms_report_files_good(&values->report_files, NULL, &values->suppressing.rules, rules) &&
-           (rules == NULL || tms_new_file_possible(rules) == TMS_EXIT_OK);
+           (rules == NULL || tms_new_file_possible(rules) == TMS_EXIT_OK) &&
+           tms_storing_good(&values->storing, json, &values->report_files);
 }
 
 /* Chooses the engines for processes of both kinds. */
@@ -740,10 +747,11 @@ static bool can_be_many(const struct values *values)
 /* Program and options have been checked. */
 static int run_many(const struct job *job, const struct tms_operands *operands)
 {
-    static const char *const own[] = {"runs",         "json",   "perturb",   "schedule",
-                                      "report-on",    "notes",  "verbose",   "write-suppressions",
-                                      "strip-prefix", "stats",  "exit-code", "fail-on",
-                                      "strict",       "report", NULL};
+    static const char *const own[] = {
+        "runs",         "json",   "perturb",         "schedule",
+        "report-on",    "notes",  "verbose",         "write-suppressions",
+        "strip-prefix", "stats",  "exit-code",       "fail-on",
+        "strict",       "report", TMS_STORING_NAMES, NULL};
     const struct values *values = job->values;
     struct tms_words words = {0};
     struct tms_report_settings settings;
@@ -756,7 +764,8 @@ static int run_many(const struct job *job, const struct tms_operands *operands)
                                  .noise = values->watching.perturb.given,
                                  .exit_code = (int)values->exit_code,
                                  .json = values->json,
-                                 .reports = &values->report_files};
+                                 .reports = &values->report_files,
+                                 .storing = &values->storing};
 
     tms_reporting_settings(&values->reporting, &values->common, &settings);
     settings.potential = values->predicting.potential || values->engine_given;

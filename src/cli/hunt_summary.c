@@ -48,15 +48,18 @@ int tms_hunt_write_json(const struct tms_hunt *hunt, const char *path)
 }
 
 int tms_hunt_write_reports(const struct tms_hunt *hunt, const struct tms_given *reports,
+                           const struct tms_storing *storing,
                            const struct tms_report_settings *settings)
 {
     struct tms_report_files files;
-    int status = tms_report_files_open(&files, reports);
+    int status = tms_report_files_open(&files, reports, storing);
     json_t *result = files.json != NULL ? tms_hunt_json(hunt, false) : NULL;
+    char *line = files.json != NULL ? tms_json_line(result) : NULL;
 
-    if (files.json != NULL && (result == NULL || json_dumpf(result, files.json, 0) != 0)) {
+    if (files.json != NULL && (line == NULL || fputs(line, files.json) < 0)) {
         status = tms_bad("out of memory");
     }
+    free(line);
     if (status == TMS_EXIT_OK) {
         status = tms_report_files_write(&files, settings);
     }

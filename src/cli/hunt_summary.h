@@ -5,6 +5,7 @@
 
 #include "cli/fail_on.h"
 #include "cli/options.h"
+#include "cli/store_option.h"
 #include "hunt/hunt_result.h"
 #include "tmesis/tmesis.h"
 
@@ -15,8 +16,9 @@ int tms_hunt_report(const struct tms_hunt *hunt, const struct tms_report_setting
 /* The merged result as a JSON file; NULL: none is wanted. TMS_EXIT_BAD after a sentence. */
 int tms_hunt_write_json(const struct tms_hunt *hunt, const char *path);
 
-/* The documents of --report. TMS_EXIT_OK, or TMS_EXIT_BAD after a sentence. */
+/* The documents of --report, and --store. TMS_EXIT_OK, or TMS_EXIT_BAD after a sentence. */
 int tms_hunt_write_reports(const struct tms_hunt *hunt, const struct tms_given *reports,
+                           const struct tms_storing *storing,
                            const struct tms_report_settings *settings);
 
 /* One sentence on how many runs there were, and one for each way in which the program failed. */

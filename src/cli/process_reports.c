@@ -66,6 +66,11 @@ static int write_json(const struct tms_process_reports *reports,
                : code;
 }
 
+static bool wants_json(const struct tms_process_reports *reports)
+{
+    return reports->json != NULL || (reports->files != NULL && reports->files->json != NULL);
+}
+
 int tms_process_report(const struct tms_process_reports *reports, struct tms_remains *remains,
                        struct tms_analysis *analysis)
 {
@@ -73,7 +78,7 @@ int tms_process_report(const struct tms_process_reports *reports, struct tms_rem
     struct tms_steering steering = {0};
     int code = tms_known_mark(&reports->known, analysis);
 
-    if (code == TMS_OK && reports->json != NULL) {
+    if (code == TMS_OK && wants_json(reports)) {
         code = tms_spool_steering(&remains->names, &steering);
         settings.steering = steering.strategy != NULL ? &steering : NULL;
     }

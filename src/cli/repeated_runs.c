@@ -59,9 +59,9 @@ static int conclude(const struct tms_many_runs *many, const struct tms_hunting *
     if (!many->common->quiet) {
         tms_hunt_summarize(&hunting->hunt, hunting->seconds);
     }
-    bool good =
-        tms_hunt_write_json(&hunting->hunt, many->json) == TMS_EXIT_OK &&
-        tms_hunt_write_reports(&hunting->hunt, many->reports, many->settings) == TMS_EXIT_OK;
+    bool good = tms_hunt_write_json(&hunting->hunt, many->json) == TMS_EXIT_OK &&
+                tms_hunt_write_reports(&hunting->hunt, many->reports, many->storing,
+                                       many->settings) == TMS_EXIT_OK;
     return good ? exit_status(many, hunting, &answer) : TMS_EXIT_WATCH_BAD;
 }
 

@@ -20,6 +20,7 @@ struct tms_many_runs {
     int exit_code;    /* if there is a violation */
     const char *json; /* NULL: none wanted */
     const struct tms_given *reports;
+    const struct tms_storing *storing;
 };
 
 /* The exit status, as of `run`. */

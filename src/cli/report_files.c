@@ -81,17 +81,24 @@ struct parts {
     size_t count;
 };
 
+static bool make_room(struct parts *parts, const struct tms_saved *saved, size_t count)
+{
+    size_t objects = 1;
+
+    for (size_t i = 0; i < count; i++) {
+        objects += saved[i].object_count;
+    }
+    parts->list = calloc(objects, sizeof(*parts->list));
+    parts->analyses = calloc(objects, sizeof(struct tms_analysis *));
+    parts->settings = calloc(objects, sizeof(*parts->settings));
+    return parts->list != NULL && parts->analyses != NULL && parts->settings != NULL;
+}
+
 static int collect_parts(struct parts *parts, struct tms_saved *saved,
                          const struct tms_report_settings *settings)
 {
     int code = TMS_OK;
 
-    parts->list = calloc(saved->object_count + 1, sizeof(*parts->list));
-    parts->analyses = calloc(saved->object_count + 1, sizeof(struct tms_analysis *));
-    parts->settings = calloc(saved->object_count + 1, sizeof(*parts->settings));
-    if (parts->list == NULL || parts->analyses == NULL || parts->settings == NULL) {
-        return TMS_ERR_MEMORY;
-    }
     for (size_t i = 0; i < saved->object_count && code == TMS_OK; i++) {
         if (tms_saved_is_shown(saved, i)) {
             size_t at = parts->count;
@@ -115,7 +122,7 @@ static void free_parts(struct parts *parts)
     free(parts->settings);
 }
 
-int tms_report_file(struct tms_saved *saved, const char *format, const char *path,
+int tms_report_file(struct tms_saved *saved, size_t count, const char *format, const char *path,
                     const struct tms_report_settings *settings)
 {
     struct tms_new_file file = {0};
@@ -125,7 +132,10 @@ int tms_report_file(struct tms_saved *saved, const char *format, const char *pat
     if (status != TMS_EXIT_OK) {
         return status;
     }
-    int code = collect_parts(&parts, saved, settings);
+    int code = make_room(&parts, saved, count) ? TMS_OK : TMS_ERR_MEMORY;
+    for (size_t i = 0; i < count && code == TMS_OK; i++) {
+        code = collect_parts(&parts, &saved[i], settings);
+    }
     if (code == TMS_OK) {
         code = tms_export(format, parts.list, parts.count, tms_console_sink, file.stream.out);
     }
@@ -139,13 +149,17 @@ int tms_report_file(struct tms_saved *saved, const char *format, const char *pat
 
 /* ---- all of them -------------------------------------------------------------------------- */
 
-int tms_report_files_open(struct tms_report_files *files, const struct tms_given *reports)
+int tms_report_files_open(struct tms_report_files *files, const struct tms_given *reports,
+                          const struct tms_storing *storing)
 {
-    *files = (struct tms_report_files){.reports = reports};
-    if (reports->count > 0) {
+    bool stores = storing != NULL && storing->store.given;
+    bool wanted = reports->count > 0 || stores;
+
+    *files = (struct tms_report_files){.reports = reports, .storing = stores ? storing : NULL};
+    if (wanted) {
         files->json = open_memstream(&files->text, &files->size);
     }
-    return reports->count > 0 && files->json == NULL ? tms_bad("out of memory") : TMS_EXIT_OK;
+    return wanted && files->json == NULL ? tms_bad("out of memory") : TMS_EXIT_OK;
 }
 
 int tms_report_files_add(const struct tms_report_files *files, const struct tms_analysis *analysis,
@@ -158,11 +172,28 @@ int tms_report_files_add(const struct tms_report_files *files, const struct tms_
     return code == TMS_OK ? TMS_OK : TMS_ERR_MEMORY;
 }
 
-int tms_report_files_write(struct tms_report_files *files,
+static int write_documents(const struct tms_report_files *files,
                            const struct tms_report_settings *settings)
 {
     char reason[TMS_SAVED_REASON];
     struct tms_saved saved;
+    int status = TMS_EXIT_OK;
+
+    if (!tms_saved_parse(&saved, "the result", files->text, files->size, reason)) {
+        status = tms_bad("%s", reason);
+    }
+    for (size_t i = 0; i < files->reports->count && status == TMS_EXIT_OK; i++) {
+        const char *text = files->reports->values[i].text;
+        status = tms_console_worse(
+            status, tms_report_file(&saved, 1, format_of(text), path_of(text), settings));
+    }
+    tms_saved_close(&saved);
+    return status;
+}
+
+int tms_report_files_write(struct tms_report_files *files,
+                           const struct tms_report_settings *settings)
+{
     int status = TMS_EXIT_OK;
 
     if (files->json == NULL) {
@@ -174,16 +205,13 @@ int tms_report_files_write(struct tms_report_files *files,
     if (files->size == 0) {
         return TMS_EXIT_OK;
     }
-    if (!tms_saved_parse(&saved, "the result", files->text, files->size, reason)) {
-        status = tms_bad("%s", reason);
+    if (files->reports->count > 0) {
+        status = write_documents(files, settings);
     }
-    for (size_t i = 0; i < files->reports->count && status == TMS_EXIT_OK; i++) {
-        const char *text = files->reports->values[i].text;
-        status = tms_console_worse(
-            status, tms_report_file(&saved, format_of(text), path_of(text), settings));
-    }
-    tms_saved_close(&saved);
-    return status;
+    return files->storing != NULL
+               ? tms_console_worse(status,
+                                   tms_storing_import(files->storing, files->text, files->size))
+               : status;
 }
 
 void tms_report_files_free(struct tms_report_files *files)

@@ -2,7 +2,7 @@
 /*
  * Documents in the formats of tms_export: --report=FORMAT:FILE, any number of them, for the
  * commands that make results. They are made from the result as JSON has it, so `tmesis report`
- * makes the same from a file of --json later.
+ * makes the same from a file of --json later. --store (store_option.h) imports the same JSON.
  *
  *     struct values { … struct tms_given reports; … };
  *     static const struct tms_option options[] = { … TMS_REPORT_FILES_OPTION(AT(reports)), {0}};
@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "cli/options.h"
+#include "cli/store_option.h"
 #include "saved/saved_result.h"
 
 #define TMS_REPORT_FILES_OPTION(field)                                                             \
@@ -32,34 +33,40 @@ const char *tms_word_export(size_t index);
 bool tms_report_files_good(const struct tms_given *reports, const struct tms_operands *inputs,
                            const struct tms_given *rules, const char *other);
 
-/* The result on its way to the documents; zero at first. */
+/* The result on its way to the documents and into the history; zero at first. */
 struct tms_report_files {
     const struct tms_given *reports;
-    FILE *json; /* where its JSON objects are written; NULL: no report is wanted */
+    const struct tms_storing *storing; /* NULL: it is not stored */
+    FILE *json; /* where its JSON objects are written; NULL: nothing is wanted */
     char *text;
     size_t size;
 };
 
-/* TMS_EXIT_OK, or TMS_EXIT_BAD after a sentence; tms_report_files_free is due in both cases. */
-int tms_report_files_open(struct tms_report_files *files, const struct tms_given *reports);
+/*
+ * `storing` may be NULL: nothing is stored. TMS_EXIT_OK, or TMS_EXIT_BAD after a sentence;
+ * tms_report_files_free is due in both cases.
+ */
+int tms_report_files_open(struct tms_report_files *files, const struct tms_given *reports,
+                          const struct tms_storing *storing);
 
 /* One more object of JSON: a finished analysis. TMS_OK or TMS_ERR_MEMORY. */
 int tms_report_files_add(const struct tms_report_files *files, const struct tms_analysis *analysis,
                          const struct tms_report_settings *settings);
 
 /*
- * Writes all documents; `settings` has what the user wants of reports. TMS_EXIT_OK, or TMS_EXIT_BAD
- * after a sentence for each that could not be written. Nothing is done without any object.
+ * Writes all documents, and stores the result; `settings` has what the user wants of reports.
+ * TMS_EXIT_OK, or TMS_EXIT_BAD after a sentence for what could not be written. Nothing is done
+ * without any object.
  */
 int tms_report_files_write(struct tms_report_files *files,
                            const struct tms_report_settings *settings);
 void tms_report_files_free(struct tms_report_files *files);
 
 /*
- * Writes one document about a saved result to a file; NULL and "-" are standard output.
+ * Writes one document about some saved results to a file; NULL and "-" are standard output.
  * TMS_EXIT_OK, or TMS_EXIT_BAD after a sentence.
  */
-int tms_report_file(struct tms_saved *saved, const char *format, const char *path,
+int tms_report_file(struct tms_saved *saved, size_t count, const char *format, const char *path,
                     const struct tms_report_settings *settings);
 
 #endif

@@ -163,7 +163,7 @@ bool tms_hunt_directory_write(const struct tms_hunt_directory *store, const char
 }
 
 /* The text of an object and a line end; NULL when memory is short. */
-static char *line_of(const json_t *object)
+char *tms_json_line(const json_t *object)
 {
     char *text = object != NULL ? json_dumps(object, JSON_REAL_PRECISION(9)) : NULL;
     size_t length = text != NULL ? strlen(text) : 0;
@@ -179,7 +179,7 @@ static char *line_of(const json_t *object)
 
 bool tms_json_write(const char *path, const json_t *object, char reason[TMS_STORE_REASON])
 {
-    char *line = line_of(object);
+    char *line = tms_json_line(object);
     bool good = line != NULL ? replace_file(path, line, strlen(line), reason) : fail_memory(reason);
 
     free(line);
@@ -199,7 +199,7 @@ bool tms_hunt_directory_write_json(const struct tms_hunt_directory *store, const
 bool tms_hunt_directory_add_run(struct tms_hunt_directory *store, const json_t *record,
                                 char reason[TMS_STORE_REASON])
 {
-    char *line = line_of(record);
+    char *line = tms_json_line(record);
     off_t before = lseek(store->runs, 0, SEEK_END);
 
     if (line == NULL) {

@@ -64,6 +64,9 @@ bool tms_hunt_directory_write_result(const struct tms_hunt_directory *store,
 bool tms_hunt_directory_add_log(struct tms_hunt_directory *store, uint64_t index, const char *bytes,
                                 size_t length, char reason[TMS_STORE_REASON]);
 
+/* An object as files have it: a line, to be freed. NULL for NULL and when memory is short. */
+char *tms_json_line(const json_t *object);
+
 /* Writes a JSON file anywhere. */
 bool tms_json_write(const char *path, const json_t *object, char reason[TMS_STORE_REASON]);
 
