@@ -1181,6 +1181,7 @@ struct tms_report_settings {
     int exit_signal;          /* … by this signal */
     struct tms_coverage coverage;        /* of a program */
     const struct tms_steering *steering; /* of a program; NULL: nobody steered it */
+    const struct tms_timeline *timeline; /* for tms_export: earlier results; NULL: none are known */
 };
 #define TMS_FORMAT_LIVE "live"
 
@@ -1213,6 +1214,50 @@ struct tms_export_format {
 /* The index-th format, in the order of their names in docs/user/reports.md; NULL after the last. */
 const struct tms_export_format *tms_export_format(size_t index);
 
+/*
+ * What a history of results knows, for documents that show findings over time. Plain data, which
+ * the caller owns and which must not change during tms_export. Times are ISO 8601 in UTC.
+ */
+
+/* Results that belong together, such as those of a night. */
+struct tms_timeline_column {
+    const char *name;
+    uint64_t results;                     /* so many, … */
+    uint64_t runs;                        /* … of so many runs of programs */
+    uint64_t levels[TMS_LEVEL_ERROR + 1]; /* different findings of each level, not suppressed */
+    bool reported;                        /* the document is about results of this column */
+};
+
+/* A finding in a column. */
+struct tms_timeline_cell {
+    size_t column;
+    enum tms_level level;   /* the highest there */
+    uint64_t results, runs; /* that showed it */
+};
+
+struct tms_timeline_finding {
+    const char *id;
+    const char *first_seen, *last_seen;     /* when, … */
+    const char *first_column, *last_column; /* … and in which column, perhaps an omitted one */
+    const struct tms_timeline_cell *cells;  /* in the order of columns; those that did not show
+                                               it are left out */
+    size_t cell_count;
+    bool is_new; /* a column that the document is about is the first that showed it */
+    const char *suppressed_by, *suppressed_at, *suppressed_why; /* NULL: it is not suppressed */
+};
+
+struct tms_timeline {
+    const struct tms_timeline_column *columns; /* the oldest first */
+    size_t column_count;
+    size_t omitted;                              /* older columns that are not listed */
+    const struct tms_timeline_finding *findings; /* in the order of strcmp of their ids */
+    size_t finding_count;
+};
+
+/* The finding with an id, NULL: there is none. Thread-safe. Cost: the logarithm of their number. */
+const struct tms_timeline_finding *tms_timeline_find(const struct tms_timeline *timeline,
+                                                     const char *id);
+
 /* A finished analysis, with the settings of its report. */
 struct tms_export_part {
     const struct tms_analysis *analysis;
@@ -1222,9 +1267,12 @@ struct tms_export_part {
 /*
  * Writes one document about all parts, which may have different contexts; `path` of the settings
  * tells them apart. A finding that another one represents (tms_finding.same_as, .judged) is left
- * out. TMS_OK; TMS_ERR_ARGUMENT: there is no such format; TMS_ERR_IO: the sink stopped it;
- * TMS_ERR_MEMORY. Thread-safe while the analyses do not change. Cost: the number of findings
- * times the logarithm of it, and for "html" the source files that they name are read.
+ * out. With a timeline in the settings of the first part, "html" shows findings over time, "sarif"
+ * who suppressed them and why, and all but "junit" have each finding once, as the first of the
+ * parts has it that have the strongest evidence. TMS_OK; TMS_ERR_ARGUMENT: there is no such format;
+ * TMS_ERR_IO: the sink stopped it; TMS_ERR_MEMORY. Thread-safe while the analyses do not change.
+ * Cost: the number of findings times the logarithm of it, and for "html" the source files that they
+ * name are read.
  */
 int tms_export(const char *format, const struct tms_export_part *parts, size_t count,
                tms_sink *sink, void *user);

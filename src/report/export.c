@@ -7,20 +7,23 @@
 
 #include "report/sink_stream.h"
 
-static const struct {
+static const struct document {
     struct tms_export_format format;
     int (*write)(const struct tms_export_job *job);
+    bool by_part; /* a finding of several parts is in each of them, also if there is a timeline */
 } formats[] = {
-    {{"sarif", "application/sarif+json", "SARIF 2.1.0, for code scanning and editors"},
-     tms_export_sarif},
-    {{"junit", "application/xml", "JUnit XML, for test reports in CI"}, tms_export_junit},
-    {{"github", "text/plain", "annotations that a GitHub workflow step prints"},
-     tms_export_annotations},
-    {{"markdown", "text/markdown", "Markdown, for a comment on a pull request"},
-     tms_export_markdown},
-    {{"csv", "text/csv", "CSV, a row for each finding"}, tms_export_csv},
-    {{"html", "text/html", "one HTML page, with interleavings and source excerpts"},
-     tms_export_html},
+    {.format = {"sarif", "application/sarif+json", "SARIF 2.1.0, for code scanning and editors"},
+     .write = tms_export_sarif},
+    {.format = {"junit", "application/xml", "JUnit XML, for test reports in CI"},
+     .write = tms_export_junit,
+     .by_part = true},
+    {.format = {"github", "text/plain", "annotations that a GitHub workflow step prints"},
+     .write = tms_export_annotations},
+    {.format = {"markdown", "text/markdown", "Markdown, for a comment on a pull request"},
+     .write = tms_export_markdown},
+    {.format = {"csv", "text/csv", "CSV, a row for each finding"}, .write = tms_export_csv},
+    {.format = {"html", "text/html", "one HTML page, with interleavings and source excerpts"},
+     .write = tms_export_html},
 };
 
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -97,7 +100,9 @@ static void add_findings(struct tms_export_job *job, size_t part, const struct t
                                                .finding = finding,
                                                .level = tms_export_level(finding),
                                                .place = job->count};
-            count_entry(&job->counts, entry);
+            if (job->timeline != NULL) {
+                entry->history = tms_timeline_find(job->timeline, finding->id);
+            }
             job->count++;
         }
     }
@@ -116,7 +121,36 @@ static int by_severity(const void *a, const void *b)
     return one->place < two->place ? -1 : one->place > two->place;
 }
 
-static int list_findings(struct tms_export_job *job)
+/* The strongest evidence of a finding first, and the first part that has it. */
+static int by_id(const void *a, const void *b)
+{
+    const struct tms_export_entry *one = a, *two = b;
+    int order = strcmp(one->finding->id, two->finding->id);
+
+    if (order == 0 && one->finding->evidence != two->finding->evidence) {
+        order = one->finding->evidence < two->finding->evidence ? -1 : 1;
+    }
+    return order != 0 ? order : one->place < two->place ? -1 : one->place > two->place;
+}
+
+/* Of a finding that several parts have, leaves those of one part. */
+static void leave_one_part(struct tms_export_job *job)
+{
+    size_t kept = 0, first = 0;
+
+    qsort(job->entries, job->count, sizeof(*job->entries), by_id);
+    for (size_t i = 0; i < job->count; i++) {
+        if (strcmp(job->entries[first].finding->id, job->entries[i].finding->id) != 0) {
+            first = i;
+        }
+        if (job->entries[i].part == job->entries[first].part) {
+            job->entries[kept++] = job->entries[i];
+        }
+    }
+    job->count = kept;
+}
+
+static int list_findings(struct tms_export_job *job, bool by_part)
 {
     const struct tms_result *result;
 
@@ -129,7 +163,13 @@ static int list_findings(struct tms_export_job *job)
             add_findings(job, i, result);
         }
     }
+    if (job->timeline != NULL && !by_part) {
+        leave_one_part(job);
+    }
     qsort(job->entries, job->count, sizeof(*job->entries), by_severity);
+    for (size_t i = 0; i < job->count; i++) {
+        count_entry(&job->counts, &job->entries[i]);
+    }
     return TMS_OK;
 }
 
@@ -148,8 +188,7 @@ static bool is_racing(const struct tms_analysis *analysis)
     return false;
 }
 
-static int write_document(struct tms_export_job *job,
-                          int (*write)(const struct tms_export_job *job))
+static int write_document(struct tms_export_job *job, const struct document *document)
 {
     size_t opened = 0;
     int code = TMS_OK;
@@ -166,8 +205,8 @@ static int write_document(struct tms_export_job *job,
         page->racing = is_racing(part->analysis);
         opened += code == TMS_OK;
     }
-    code = code == TMS_OK ? list_findings(job) : code;
-    code = code == TMS_OK ? write(job) : code;
+    code = code == TMS_OK ? list_findings(job, document->by_part) : code;
+    code = code == TMS_OK ? document->write(job) : code;
     while (opened > 0) {
         int closed = tms_page_close(&job->pages[--opened]);
         code = code == TMS_OK ? closed : code;
@@ -181,7 +220,9 @@ int tms_export(const char *format, const struct tms_export_part *parts, size_t c
                tms_sink *sink, void *user)
 {
     struct tms_sink_stream stream;
-    struct tms_export_job job = {.parts = parts, .part_count = count};
+    struct tms_export_job job = {.parts = parts,
+                                 .part_count = count,
+                                 .timeline = count > 0 ? parts[0].settings->timeline : NULL};
     size_t at = 0;
 
     while (at < FORMATS && strcmp(formats[at].format.name, format) != 0) {
@@ -194,7 +235,7 @@ int tms_export(const char *format, const struct tms_export_part *parts, size_t c
     if (job.out == NULL) {
         return TMS_ERR_MEMORY;
     }
-    int code = write_document(&job, formats[at].write);
+    int code = write_document(&job, &formats[at]);
     bool written = tms_sink_stream_close(&stream);
     return code == TMS_OK && !written ? TMS_ERR_IO : code;
 }

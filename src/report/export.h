@@ -18,7 +18,8 @@ struct tms_export_entry {
     const struct tms_result *result;
     const struct tms_finding *finding;
     enum tms_level level;
-    size_t place; /* in the order of parts, engines and findings */
+    const struct tms_timeline_finding *history; /* NULL: nothing is known of other results */
+    size_t place;                               /* in the order of parts, engines and findings */
 };
 
 /* How many findings there are of each level; those that are known or suppressed apart. */
@@ -36,6 +37,7 @@ struct tms_export_job {
     struct tms_export_entry *entries;
     size_t count;
     struct tms_export_counts counts;
+    const struct tms_timeline *timeline; /* NULL: nothing is known of other results */
     FILE *out;
 };
 

@@ -72,6 +72,26 @@ static void put_step(FILE *out, const struct tms_exported *exported,
     fputc('}', out);
 }
 
+/* When it was seen, and [column, level, results, runs] of each column that showed it. */
+static void put_history(FILE *out, const struct tms_timeline_finding *history)
+{
+    tms_json_text(out, ", \"history\": {", "first", history->first_seen);
+    tms_json_text(out, ", ", "firstIn", history->first_column);
+    tms_json_text(out, ", ", "last", history->last_seen);
+    tms_json_text(out, ", ", "lastIn", history->last_column);
+    fprintf(out, ", \"isNew\": %s, \"cells\": [", tms_json_bool(history->is_new));
+    for (size_t i = 0; i < history->cell_count; i++) {
+        const struct tms_timeline_cell *cell = &history->cells[i];
+        fprintf(out, "%s[%zu, \"%s\", %" PRIu64 ", %" PRIu64 "]", i > 0 ? ", " : "", cell->column,
+                tms_level_text(cell->level), cell->results, cell->runs);
+    }
+    fputc(']', out);
+    tms_json_if(out, "by", history->suppressed_by);
+    tms_json_if(out, "at", history->suppressed_at);
+    tms_json_if(out, "reason", history->suppressed_why);
+    fputc('}', out);
+}
+
 static void put_finding(FILE *out, const struct tms_exported *exported)
 {
     const struct tms_export_entry *entry = exported->entry;
@@ -96,7 +116,11 @@ static void put_finding(FILE *out, const struct tms_exported *exported)
         fputs(i > 0 ? ", " : "", out);
         put_step(out, exported, &exported->steps[i]);
     }
-    fputs("]}", out);
+    fputc(']', out);
+    if (entry->history != NULL) {
+        put_history(out, entry->history);
+    }
+    fputc('}', out);
 }
 
 /* The lines of the block that are shown, from the first to the second step. */
@@ -130,6 +154,24 @@ static int put_findings(FILE *out, const struct tms_export_job *job,
     return code;
 }
 
+/* The columns of the timeline. */
+static void put_timeline(FILE *out, const struct tms_timeline *timeline)
+{
+    fprintf(out, "],\n\"timeline\": {\"omitted\": %zu, \"columns\": [", timeline->omitted);
+    for (size_t i = 0; i < timeline->column_count; i++) {
+        const struct tms_timeline_column *column = &timeline->columns[i];
+        tms_json_text(out, i > 0 ? ", {" : "{", "name", column->name);
+        tms_json_number(out, ", ", "results", column->results);
+        tms_json_number(out, ", ", "runs", column->runs);
+        fprintf(out, ", \"reported\": %s", tms_json_bool(column->reported));
+        for (enum tms_level level = TMS_LEVEL_NOTE; level <= TMS_LEVEL_ERROR; level++) {
+            tms_json_number(out, ", ", tms_level_text(level), column->levels[level]);
+        }
+        fputc('}', out);
+    }
+    fputs("]}", out);
+}
+
 static int put_data(FILE *out, const struct tms_export_job *job)
 {
     struct tms_source_ranges ranges = {0};
@@ -142,7 +184,12 @@ static int put_data(FILE *out, const struct tms_export_job *job)
         tms_json_text(out, ", ", "loss", loss);
         fputc('}', out);
     }
-    fputs("],\n\"findings\": [", out);
+    if (job->timeline != NULL) {
+        put_timeline(out, job->timeline);
+    } else {
+        fputc(']', out);
+    }
+    fputs(",\n\"findings\": [", out);
     int code = put_findings(out, job, &ranges);
     fputs("],\n\"sources\": ", out);
     tms_source_write(&ranges, out);
@@ -172,20 +219,43 @@ static bool write_safely(void *user, const char *text, size_t length)
     return ferror(out) == 0;
 }
 
-static void put_head(FILE *out, const struct tms_export_job *job)
+/* What the page is about: a trace or program, or columns of a history. */
+static void put_subject(FILE *out, const struct tms_export_job *job)
 {
     const char *path = job->part_count == 1 ? job->parts[0].settings->path : "several results";
+    const struct tms_timeline_column *first = NULL, *last = NULL;
 
+    for (size_t i = 0; job->timeline != NULL && i < job->timeline->column_count; i++) {
+        if (job->timeline->columns[i].reported) {
+            last = &job->timeline->columns[i];
+            first = first != NULL ? first : last;
+        }
+    }
+    if (first != NULL) {
+        tms_xml_text(out, first->name, strlen(first->name));
+    }
+    if (last != first) {
+        fputs(" to ", out);
+        tms_xml_text(out, last->name, strlen(last->name));
+    }
+    if (first == NULL || job->part_count == 1) {
+        fputs(first != NULL ? ": " : "", out);
+        tms_xml_text(out, path, strlen(path));
+    }
+}
+
+static void put_head(FILE *out, const struct tms_export_job *job)
+{
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
           "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n<title>tmesis: ",
           out);
-    tms_xml_text(out, path, strlen(path));
+    put_subject(out, job);
     fputs("</title>\n<style>\n", out);
     fwrite(html_page_css, 1, sizeof(html_page_css), out);
     fputs("</style>\n</head>\n<body>\n<header><h1>tmesis <span id=\"subject\">", out);
-    tms_xml_text(out, path, strlen(path));
+    put_subject(out, job);
     fputs("</span></h1></header>\n<main id=\"main\"><noscript><p>This page needs JavaScript to "
           "show its findings; tmesis report --format=markdown writes them as text.</p></noscript>"
           "</main>\n<script type=\"application/json\" id=\"data\">\n",

@@ -230,6 +230,23 @@ static void put_location(FILE *out, const struct tms_exported *exported)
     fputs("}]", out);
 }
 
+/* By a decision that a history keeps, or by a rule. */
+static void put_suppression(FILE *out, const struct tms_timeline_finding *history)
+{
+    bool decided = history != NULL && history->suppressed_why != NULL;
+
+    tms_json_text(out, "{\"kind\": \"external\", ", "justification",
+                  decided ? history->suppressed_why
+                          : "A suppression rule of the user matches this finding.");
+    if (decided) {
+        tms_json_text(out, ", \"status\": \"accepted\", \"properties\": {", "suppressedBy",
+                      history->suppressed_by);
+        tms_json_text(out, ", ", "suppressedAt", history->suppressed_at);
+        fputc('}', out);
+    }
+    fputc('}', out);
+}
+
 /* The baseline that it was compared with, and whether the user suppressed it. */
 static void put_standing(FILE *out, const struct tms_exported *exported)
 {
@@ -238,10 +255,11 @@ static void put_standing(FILE *out, const struct tms_exported *exported)
     if (exported->entry->part->settings->baseline) {
         fprintf(out, ", \"baselineState\": \"%s\"", finding->known ? "unchanged" : "new");
     }
-    fprintf(out, ", \"suppressions\": [%s]",
-            finding->suppressed ? "{\"kind\": \"external\", \"justification\": \"A suppression "
-                                  "rule of the user matches this finding.\"}"
-                                : "");
+    fputs(", \"suppressions\": [", out);
+    if (finding->suppressed) {
+        put_suppression(out, exported->entry->history);
+    }
+    fputc(']', out);
 }
 
 static void put_properties(FILE *out, const struct tms_exported *exported)

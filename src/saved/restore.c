@@ -39,6 +39,21 @@ static bool arrange(struct tms_saved *saved, struct tms_result *result)
     return true;
 }
 
+void tms_saved_suppress(struct tms_saved *saved, tms_saved_ask *is_suppressed, void *user)
+{
+    for (size_t i = 0; i < saved->count; i++) {
+        const struct tms_result *result = &saved->results[i].result;
+        for (size_t j = 0; j < result->finding_count; j++) {
+            const struct tms_finding *finding = &result->findings[j];
+            if (is_suppressed(user, finding->id) ||
+                (finding->judged != NULL && is_suppressed(user, finding->judged)) ||
+                (finding->same_as != NULL && is_suppressed(user, finding->same_as))) {
+                ((struct tms_finding *)(uintptr_t)finding)->suppressed = true; /* in our arena */
+            }
+        }
+    }
+}
+
 int tms_saved_restore(struct tms_saved *saved, size_t index, struct tms_analysis **out)
 {
     const struct tms_saved_object *object = &saved->objects[index];

@@ -76,6 +76,13 @@ void tms_saved_close(struct tms_saved *saved);
  */
 int tms_saved_restore(struct tms_saved *saved, size_t index, struct tms_analysis **out);
 
+/*
+ * Marks findings as suppressed whose id the function says yes to, with those that say the same or
+ * that it is a judgement about.
+ */
+typedef bool tms_saved_ask(void *user, const char *id);
+void tms_saved_suppress(struct tms_saved *saved, tms_saved_ask *is_suppressed, void *user);
+
 /* Of several processes, the merged result is shown if there is one. */
 bool tms_saved_is_shown(const struct tms_saved *saved, size_t index);
 
