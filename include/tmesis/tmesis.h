@@ -1247,6 +1247,7 @@ struct tms_timeline_finding {
 };
 
 struct tms_timeline {
+    const char *unit;                          /* what a column is: "label", "result" */
     const struct tms_timeline_column *columns; /* the oldest first */
     size_t column_count;
     size_t omitted;                              /* older columns that are not listed */

@@ -157,7 +157,8 @@ static int put_findings(FILE *out, const struct tms_export_job *job,
 /* The columns of the timeline. */
 static void put_timeline(FILE *out, const struct tms_timeline *timeline)
 {
-    fprintf(out, "],\n\"timeline\": {\"omitted\": %zu, \"columns\": [", timeline->omitted);
+    tms_json_text(out, "],\n\"timeline\": {", "unit", timeline->unit);
+    fprintf(out, ", \"omitted\": %zu, \"columns\": [", timeline->omitted);
     for (size_t i = 0; i < timeline->column_count; i++) {
         const struct tms_timeline_column *column = &timeline->columns[i];
         tms_json_text(out, i > 0 ? ", {" : "{", "name", column->name);

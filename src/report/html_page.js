@@ -81,6 +81,101 @@ function picture(finding) {
   return element("div", {class: "picture", tabindex: "0", role: "group", "aria-label": "Interleaving"}, svg);
 }
 
+// ---- over time: columns are labels or results of a history ------------------------------------
+
+const columns = data.timeline ? data.timeline.columns : [];
+const BAR = Math.max(12, Math.min(28, Math.floor(360 / (columns.length || 1)))); // width of a column
+const TALL = 48; // height of the highest bar
+const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+
+// "2026-11-18T05:38:27.617Z" without letters and fractions; other names as they are.
+const readable = (name) => name.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?Z$/, "$1 $2 UTC");
+
+// Stacked bars: of each column a list of [class, size], and a text.
+function bars(label, stacks, texts) {
+  const most = Math.max(1, ...stacks.map((stack) => stack.reduce((sum, [, size]) => sum + size, 0)));
+  const svg = shape("svg", {role: "img", class: "bars", viewBox: `0 0 ${columns.length * BAR + 2} ${TALL + 8}`,
+    width: columns.length * BAR + 2, height: TALL + 8, "aria-label": label});
+  stacks.forEach((stack, i) => {
+    let y = TALL;
+    const group = shape("g", {}, shape("title", {}, texts[i]),
+      shape("rect", {class: "ground", x: i * BAR + 1, y: 0, width: BAR, height: TALL + 8}),
+      shape("rect", {class: columns[i].reported ? "here" : "base", x: i * BAR + 2, y: TALL + 2, width: BAR - 2, height: 3}));
+    for (const [kind, size] of stack) {
+      if (!size) continue;
+      const height = Math.max(3, TALL * size / most);
+      y -= height;
+      group.append(shape("rect", {class: `bar ${kind}`, x: i * BAR + 2, y: Math.max(0, y), width: BAR - 2, height}));
+    }
+    svg.append(group);
+  });
+  return element("div", {class: "picture", tabindex: "0", role: "group", "aria-label": "Occurrences over time"}, svg);
+}
+
+function table(caption, heads, rows) {
+  return element("details", {class: "numbers"}, element("summary", {}, caption), element("table", {},
+    element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", {scope: "col"}, head)))),
+    element("tbody", {}, ...rows.map(([name, ...cells]) => element("tr", {},
+      element("th", {scope: "row"}, name), ...cells.map((cell) => element("td", {}, String(cell))))))));
+}
+
+const columnTitle = (column) => readable(column.name) + (column.reported ? " (this report)" : "");
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
+function seenSentence(history, unit) {
+  const last = history.cells.length ? history.cells[history.cells.length - 1][0] : -1;
+  const since = columns.length - 1 - last;
+  const at = (time, name) => unit === "label" ? `${readable(time)} (${readable(name)})` : readable(time);
+  return `First seen ${at(history.first, history.firstIn)}, last seen ${at(history.last, history.lastIn)}: ` +
+    `in ${history.cells.length} of the last ${plural(columns.length, unit)}` +
+    (since > 0 && last >= 0 ? `, not in the last ${since === 1 ? "one" : since}.` : ".");
+}
+
+// Occurrences of a finding: how many runs of each column showed it.
+function overTime(finding) {
+  const history = finding.history;
+  if (!history || !columns.length) return [];
+  const unit = data.timeline.unit, stacks = columns.map(() => []);
+  const texts = columns.map((column) => `${columnTitle(column)}: not seen in ${plural(column.runs, "run")}`);
+  for (const [column, level, , runs] of history.cells) {
+    stacks[column] = [[level, runs]];
+    texts[column] = `${columnTitle(columns[column])}: ${level} in ${runs} of ${plural(columns[column].runs, "run")}`;
+  }
+  const cells = new Map(history.cells.map((cell) => [cell[0], cell]));
+  const sentence = seenSentence(history, unit);
+  return [element("h3", {}, "Over time"), element("p", {}, sentence),
+    bars(`${sentence} The table below has the numbers.`, stacks, texts),
+    table(`Runs that showed it, by ${unit}`, [capital(unit), "Level", "Runs that showed it", "Runs"],
+      columns.map((column, i) => [columnTitle(column), cells.has(i) ? cells.get(i)[1] : "\u2013",
+        cells.has(i) ? cells.get(i)[3] : 0, column.runs]).reverse())];
+}
+
+// Errors and warnings of each column.
+function allOverTime() {
+  if (!columns.length) return [];
+  const unit = data.timeline.unit, first = columns[0], last = columns[columns.length - 1];
+  const results = columns.reduce((sum, column) => sum + column.results, 0);
+  const span = columns.length === 1 ? `One ${unit}, ${readable(first.name)}` :
+    `The last ${plural(columns.length, unit)}, ${readable(first.name)} to ${readable(last.name)}`;
+  const omitted = data.timeline.omitted ? `; ${plural(data.timeline.omitted, "older one")} not shown` : "";
+  const sentence = `${span}${unit === "label" ? `, with ${plural(results, "result")}` : ""}${omitted}.`;
+  return [element("section", {id: "history", "aria-label": "Over time"}, element("h2", {}, "Over time"),
+    element("p", {}, sentence, " ", element("span", {class: "facts"},
+      element("b", {class: "error"}, "\u25a0"), " errors ", element("b", {class: "warning"}, "\u25a0"), " warnings ",
+      element("b", {class: "here"}, "\u25ac"), " in this report")),
+    bars(`Errors and warnings by ${unit}. ${sentence} The table below has the numbers.`,
+      columns.map((column) => [["error", column.error], ["warning", column.warning]]),
+      columns.map((column) => `${columnTitle(column)}: ${plural(column.error, "error")}, ` +
+        `${plural(column.warning, "warning")} in ${plural(column.results, "result")}`)),
+    table(`Findings by ${unit}`, [capital(unit), "Errors", "Warnings", "Notes", "Results"], columns.map((column) =>
+      [columnTitle(column), column.error, column.warning, column.note, column.results]).reverse()))];
+}
+
+function suppression(history) {
+  return history && history.reason ? paragraph("Suppressed",
+    `by ${history.by}, ${readable(history.at)}: ${history.reason}`) : [];
+}
+
 // ---- the parts of a finding -----------------------------------------------------------------
 
 function stepList(finding) {
@@ -119,7 +214,7 @@ function excerpt(finding) {
 }
 
 function paragraph(heading, text) {
-  return text ? [element("h3", {}, heading), element("p", {}, text[0].toUpperCase() + text.slice(1))] : [];
+  return text ? [element("h3", {}, heading), element("p", {}, capital(text))] : [];
 }
 
 function fill(details, finding) {
@@ -128,15 +223,17 @@ function fill(details, finding) {
   details.append(element("div", {class: "body"},
     element("p", {class: "facts"}, [finding.counted, finding.evidence, `found by ${finding.engine}`, finding.path]
       .filter(Boolean).join(" \u00b7 ")),
+    ...suppression(finding.history),
     ...(finding.steps.length ? [picture(finding)] : []),
     ...paragraph("Why", finding.why), ...paragraph("But", finding.but), ...paragraph("Fix", finding.fix),
     ...(source ? [element("h3", {}, `Source: ${placeOf(finding)}`), source] : []),
     ...(finding.steps.length ? [element("h3", {}, "Steps"), stepList(finding)] : []),
+    ...overTime(finding),
     ...paragraph("Not a bug?", `--suppress=${finding.id}`)));
 }
 
 function row(finding, index) {
-  const state = finding.suppressed ? " (suppressed)" : finding.known ? " (known)" : "";
+  const state = finding.suppressed ? " (suppressed)" : finding.known ? " (known)" : isNew(finding) ? " (new)" : "";
   const details = element("details", {class: "finding", id: `f${index}`},
     element("summary", {}, element("span", {class: `level ${finding.level}`}, finding.level),
       finding.headline, state, element("span", {class: "where"},
@@ -159,12 +256,14 @@ function choice(name, label, words) {
       ...words.map((word) => element("option", {value: word}, word))));
 }
 
+const isNew = (finding) => Boolean(finding.history && finding.history.isNew);
 const unique = (key) => [...new Set(data.findings.map((finding) => finding[key]))].sort();
 const counts = (level) => data.findings.filter((finding) => finding.level === level &&
   !finding.known && !finding.suppressed).length;
 
 function build() {
   const main = document.getElementById("main");
+  const fresh = data.findings.filter((finding) => isNew(finding) && !finding.known && !finding.suppressed).length;
   const worse = counts("error") + counts("warning") > 0;
   const search = element("input", {type: "search", id: "search", name: "search",
     placeholder: "function, variable, file, id"});
@@ -173,7 +272,8 @@ function build() {
     choice("rule", "Pattern", unique("rule")), choice("evidence", "Evidence", unique("evidence")),
     element("fieldset", {}, element("legend", {}, "Show"),
       ...LEVELS.map((level) => checkbox(level, `${level}s`, level !== "note" || !worse)),
-      checkbox("known", "known and suppressed", false)));
+      checkbox("known", "known and suppressed", false),
+      ...(fresh ? [checkbox("fresh", "only new", false)] : [])));
   const shown = element("p", {id: "shown", role: "status", "aria-live": "polite"});
   const list = element("section", {id: "findings", "aria-label": "Findings"});
   const more = element("button", {type: "button", id: "more"});
@@ -189,6 +289,7 @@ function build() {
   function matches(finding, index, wanted) {
     return form.elements[finding.level].checked &&
       (form.elements.known.checked || !(finding.known || finding.suppressed)) &&
+      (!form.elements.fresh?.checked || isNew(finding)) &&
       (!form.elements.rule.value || form.elements.rule.value === finding.rule) &&
       (!form.elements.evidence.value || form.elements.evidence.value === finding.evidence) &&
       wanted.every((word) => textOf(finding, index).includes(word));
@@ -216,7 +317,9 @@ function build() {
   main.replaceChildren(
     element("ul", {class: "overview", "aria-label": "Overview"}, ...LEVELS.map((level) =>
       element("li", {class: level}, element("b", {}, String(counts(level))),
-        counts(level) === 1 ? level : `${level}s`))),
+        counts(level) === 1 ? level : `${level}s`)),
+      ...(data.timeline ? [element("li", {}, element("b", {}, String(fresh)), "new")] : [])),
+    ...allOverTime(),
     ...data.parts.filter((part) => part.loss).map((part) => element("p", {}, `${part.path}: ${part.loss}`)),
     form, element("h2", {}, "Findings"), shown, list, more);
   form.addEventListener("input", update);

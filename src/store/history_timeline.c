@@ -230,6 +230,7 @@ static void load_all(struct loading *loading, const struct tms_history_choice *c
         return;
     }
     loading->by_result = labels <= 1;
+    timeline->unit = loading->by_result ? "result" : "label";
     loading->columns = take(loading, TMS_TIMELINE_COLUMNS * sizeof(*loading->columns));
     loading->first = take(loading, TMS_TIMELINE_COLUMNS * sizeof(*loading->first));
     loading->findings = take(loading, (findings + 1) * sizeof(*loading->findings));

@@ -97,6 +97,29 @@ browser() {
     browser small bank.html
 }
 
+# seven_nights: a history of results of the examples: bank's in the nights 3 to 5, lazy's in the
+# last; the finding of two-tables is suppressed. Results differ by a space, or they would be one.
+seven_nights() {
+    local night name
+    for night in {1..7}; do
+        for name in stringbuffer two-tables vector tickets bank lazy; do
+            case $name in
+            bank) ((night >= 3 && night <= 5)) || continue ;;
+            lazy) ((night == 7)) || continue ;;
+            esac
+            { cat "$here/reports/$name.json" && printf '%*s\n' "$night" ''; } >"$name$night.json"
+        done
+        "$tmesis" history import -q --store=nights.db --label="night$night" --revision="r$night" ./*"$night.json"
+    done
+    "$tmesis" history suppress --store=nights.db AV-075a23 --why='by design, see #12' --who=ada
+}
+
+@test "HTML in a browser: findings over time" {
+    seven_nights
+    "$tmesis" report --store=nights.db --labels=3 --format=html -o nights.html
+    browser history nights.html
+}
+
 @test "HTML in a browser: 5,000 findings" {
     python3 "$here/reports/many.py" "$here/reports/bank.json" 5000 >many.json
     "$tmesis" report --format=html -o many.html many.json

@@ -4,7 +4,8 @@
 
     browser.py small BANK.html       opens a finding by keyboard, looks at it, searches, filters
     browser.py large MANY.html N     a page with N findings; $REPORT_SECONDS limits its time to open
-    browser.py shot PAGE.html OUT    a screenshot with the first finding open
+    browser.py history PAGE.html     a page made from a history, as reports.bats fills it
+    browser.py shot PAGE.html OUT [SCHEME]  a screenshot with the first finding open, dark or light
 
 Chromium is told what to do over a pipe (--remote-debugging-pipe), so nothing else is needed. With
 $AXE_CORE, the path of axe.min.js, accessibility is checked by that as well.
@@ -189,7 +190,70 @@ def large(browser, path, count):
     check(browser.complaints(), [])
 
 
-def shot(browser, path, out):
+def history(browser, path):
+    """Seven nights: bank's finding from the third to the fifth, lazy's in the seventh only, which
+    the page is about, with that of the fifth; two-tables' is suppressed."""
+    browser.open(path)
+    check(browser.complaints(), [])
+    check(browser.value("document.querySelector('.overview li:last-child').textContent"), "1new")
+    check(browser.value("document.querySelectorAll('#history svg.bars > g').length"), 7)
+    label = browser.value("document.querySelector('#history svg').getAttribute('aria-label')")
+    assert label.startswith("Errors and warnings by label. The last 7 labels, night1 to night7, with"
+                            " 32 results."), label
+    # The table says the same as the bars, and the keyboard opens it.
+    browser.value("document.querySelector('#history summary').focus()")
+    browser.press("Enter", "\r")
+    browser.until("document.querySelector('#history details').open")
+    rows = browser.value("""[...document.querySelectorAll('#history tbody tr')].map((row) =>
+        [...row.children].map((cell) => cell.textContent))""")
+    check([row[0] for row in rows], ["night7 (this report)", "night6 (this report)",
+          "night5 (this report)"] + [f"night{night}" for night in (4, 3, 2, 1)])
+    check([row[4] for row in rows], ["5", "4", "5", "5", "5", "4", "4"])
+    errors = [int(row[1]) for row in rows]
+    check([errors[0] - errors[1], errors[2] - errors[1], errors[5] - errors[6]], [1, 1, 0])
+    # A finding that is gone: bank's.
+    browser.value("""[...document.querySelectorAll('details.finding')].find((e) =>
+        e.textContent.includes('deposit')).querySelector('summary').click()""")
+    browser.until("document.querySelector('details.finding[open] svg.bars') !== null")
+    sentence = browser.value("""[...document.querySelectorAll('details.finding[open] p')].find((e) =>
+        e.textContent.startsWith('First seen')).textContent""")
+    assert "(night3), last seen " in sentence and "(night5): in 3 of the last 7 labels, not in the" \
+        " last 2." in sentence, sentence
+    assert browser.value("document.querySelector('details.finding[open] svg.bars')"
+                         ".getAttribute('aria-label')").startswith(sentence)
+    check(browser.value("""[...document.querySelectorAll('details.finding[open] svg.bars > g')].map(
+        (g) => g.querySelectorAll('.bar.error').length)"""), [0, 0, 1, 1, 1, 0, 0])
+    check(browser.value("document.querySelector('details.finding[open] svg.bars > g:nth-child(3)"
+                        " title').textContent"), "night3: error in 1 of 5 runs")
+    check(browser.value("""[...document.querySelector('details.finding[open] table tbody').children]
+        .map((row) => row.children[2].textContent)"""), ["0", "0", "1", "1", "1", "0", "0"])
+    accessible(browser)
+    # Who suppressed it, and why; and only what is new.
+    browser.value("document.querySelector('input[name=known]').click()")
+    browser.value("""[...document.querySelectorAll('details.finding > summary')].find((e) =>
+        e.textContent.includes('(suppressed)')).click()""")
+    browser.until("""[...document.querySelectorAll('details.finding[open] p')].some((e) =>
+        e.textContent.startsWith('By ada, ') && e.textContent.endsWith(': by design, see #12'))""")
+    browser.value("document.querySelector('input[name=fresh]').click()")
+    check(browser.value("[...document.querySelectorAll('details.finding .where')].map((e) =>"
+                        " e.textContent.split(':')[0])"), ["examples/lazy/buggy.c"])
+    # In the dark, bars have other colours than the ground.
+    for scheme in ("dark", "light"):
+        browser.send("Emulation.setEmulatedMedia",
+                     features=[{"name": "prefers-color-scheme", "value": scheme}])
+        bar, page = browser.value("""[getComputedStyle(document.querySelector('.bar.error')).fill,
+            getComputedStyle(document.body).backgroundColor]""")
+        assert bar != page, (scheme, bar, page)
+    # On paper, the overview is there, and the form is not.
+    browser.send("Emulation.setEmulatedMedia", media="print")
+    check(browser.value("""[getComputedStyle(document.querySelector('form')).display === 'none',
+        getComputedStyle(document.querySelector('#history svg')).display]"""), [True, "block"])
+    check(browser.complaints(), [])
+
+
+def shot(browser, path, out, scheme="light"):
+    browser.send("Emulation.setEmulatedMedia",
+                 features=[{"name": "prefers-color-scheme", "value": scheme}])
     browser.open(path)
     browser.value("document.querySelector('details.finding > summary').click()")
     browser.until("document.querySelector('details.finding[open] svg') !== null")
@@ -201,7 +265,7 @@ def shot(browser, path, out):
 def main(what, *arguments):
     browser = Browser()
     try:
-        {"small": small, "large": large, "shot": shot}[what](browser, *arguments)
+        {"small": small, "large": large, "history": history, "shot": shot}[what](browser, *arguments)
     finally:
         browser.close()
 
