@@ -317,7 +317,7 @@ bool tms_rt_first(struct tms_rt_thread *t, struct tms_op *op)
  */
 bool tms_rt_lock_fast_path(struct tms_rt_thread *t, struct tms_op *op)
 {
-    const struct tms_frontier_cells *locks = &tms_rt_engine.cells[CELLS_LOCKS];
+    const struct tms_frontier_cells *locks = &tms_rt_engine.cells[TMS_PLACE_LOCK];
 
     if (t->engine == NULL || (op->kind != TMS_OP_ACQUIRE && op->kind != TMS_OP_RELEASE)) {
         return false;
@@ -348,7 +348,7 @@ void tms_rt_lock_is_shared(uint32_t id)
 
 uint64_t tms_rt_lock_used(uint32_t id)
 {
-    uint64_t moment = tms_rt_engine.cells[CELLS_LOCKS].cell[id].write;
+    uint64_t moment = tms_rt_engine.cells[TMS_PLACE_LOCK].cell[id].write;
 
     assert(id < TMS_RT_IDS_MOST);
     return is_several(moment) ? 0 : moment_event(moment);
@@ -487,7 +487,7 @@ bool tms_rt_engine_start(bool blame)
     return shared_locks != NULL && tms_frontier_set_up(f, &port, NULL, &memory, blame) == TMS_OK &&
            tms_frontier_limit_slots(f, TMS_RT_SLOTS_MOST) == TMS_OK &&
            tms_log_start(f, &f->forgotten) && make_thread_tables(f) &&
-           make_cells(&f->cells[CELLS_LOCKS]) && make_cells(&f->cells[CELLS_BARRIERS]);
+           make_cells(&f->cells[TMS_PLACE_LOCK]) && make_cells(&f->cells[TMS_PLACE_BARRIER]);
 }
 
 /* The lock is held. */

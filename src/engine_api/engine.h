@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "engine_api/violation.h"
 #include "tmesis/tmesis.h"
-#include "trace/op.h"
+#include "trace/op_traits.h"
 
 /* What the library gives to a running engine. */
 struct tms_host {

@@ -304,25 +304,22 @@ static uint32_t actor(struct tms_aerodrome *a, const struct tms_op *op)
  */
 enum { GET_LAST = 1, GET_READS = 2, PUT_LAST = 4, PUT_READ = 8 };
 
-static const struct {
-    uint8_t kind, steps;
-} accesses[TMS_OP_COUNT] = {
-    [TMS_OP_READ] = {VARIABLES, GET_LAST | PUT_READ},
-    [TMS_OP_WRITE] = {VARIABLES, GET_LAST | GET_READS | PUT_LAST},
-    [TMS_OP_UPDATE] = {VARIABLES, GET_LAST | GET_READS | PUT_LAST},
-    [TMS_OP_ACQUIRE] = {LOCKS, GET_LAST | GET_READS},
-    [TMS_OP_RELEASE] = {LOCKS, PUT_LAST},
-    [TMS_OP_SHARED_ACQUIRE] = {LOCKS, GET_LAST},
-    [TMS_OP_SHARED_RELEASE] = {LOCKS, PUT_READ},
-    [TMS_OP_ARRIVE] = {BARRIERS, PUT_READ},
-    [TMS_OP_DEPART] = {BARRIERS, GET_READS},
-    [TMS_OP_FORGET] = {VARIABLES, 0},
+static const uint8_t steps_of[TMS_OP_COUNT] = {
+    [TMS_OP_READ] = GET_LAST | PUT_READ,
+    [TMS_OP_WRITE] = GET_LAST | GET_READS | PUT_LAST,
+    [TMS_OP_UPDATE] = GET_LAST | GET_READS | PUT_LAST,
+    [TMS_OP_ACQUIRE] = GET_LAST | GET_READS,
+    [TMS_OP_RELEASE] = PUT_LAST,
+    [TMS_OP_SHARED_ACQUIRE] = GET_LAST,
+    [TMS_OP_SHARED_RELEASE] = PUT_READ,
+    [TMS_OP_ARRIVE] = PUT_READ,
+    [TMS_OP_DEPART] = GET_READS,
 };
 
 /* False when memory is short. */
 static bool prepare(struct tms_aerodrome *a, const struct tms_op *op, struct act *act)
 {
-    uint8_t kind = accesses[op->kind].kind;
+    uint8_t kind = tms_op_traits[op->kind].place;
     struct tms_aerodrome_places *places = &a->places[kind];
 
     if (op->target >= places->count && !tms_aerodrome_grow_places(a, places, op->target)) {
@@ -341,7 +338,7 @@ static void on_place(void *state, const struct tms_op *op)
 {
     struct tms_aerodrome *a = state;
     struct act act = {.slot = actor(a, op)};
-    uint8_t steps = accesses[op->kind].steps;
+    uint8_t steps = steps_of[op->kind];
 
     if (act.slot == NO_SLOT || !prepare(a, op, &act)) {
         return;

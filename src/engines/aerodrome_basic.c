@@ -55,13 +55,11 @@ struct places {
     size_t count;
 };
 
-enum { VARIABLES, LOCKS, BARRIERS, PLACES };
-
 struct basic {
     struct tms_host *host;
     struct thread *threads; /* by id */
     size_t thread_count;
-    struct places places[PLACES];
+    struct places places[TMS_PLACES];
     uint64_t ends, visits, joins;
 };
 
@@ -124,17 +122,10 @@ static struct thread *actor(struct basic *b, const struct tms_op *op)
     return t;
 }
 
-static const uint8_t kind_of_place[TMS_OP_COUNT] = {
-    [TMS_OP_READ] = VARIABLES,       [TMS_OP_WRITE] = VARIABLES,      [TMS_OP_UPDATE] = VARIABLES,
-    [TMS_OP_FORGET] = VARIABLES,     [TMS_OP_ACQUIRE] = LOCKS,        [TMS_OP_RELEASE] = LOCKS,
-    [TMS_OP_SHARED_ACQUIRE] = LOCKS, [TMS_OP_SHARED_RELEASE] = LOCKS, [TMS_OP_ARRIVE] = BARRIERS,
-    [TMS_OP_DEPART] = BARRIERS,
-};
-
 /* Where an operation acts, or NULL when memory is short. Lines 4 to 8: all clocks are ⊥. */
 static struct place *find_place(struct basic *b, const struct tms_op *op)
 {
-    struct places *places = &b->places[kind_of_place[op->kind]];
+    struct places *places = &b->places[tms_op_traits[op->kind].place];
 
     if (!TMS_RESERVE(&b->host->memory, &places->at, &places->count, (size_t)op->target + 1,
                      LEAST_ITEMS)) {
@@ -263,7 +254,7 @@ static void end(struct basic *b, uint32_t id, struct tms_aerodrome_moment now)
             check_and_get(b, u, &t->clock, &t->clock, now);
         }
     }
-    for (int kind = 0; kind < PLACES; kind++) {
+    for (int kind = 0; kind < TMS_PLACES; kind++) {
         for (size_t i = 0; i < b->places[kind].count; i++) {
             update_place(b, &b->places[kind].at[i], id);
         }
@@ -398,7 +389,7 @@ static void destroy(void *state)
         tms_vector_clear(memory, &b->threads[i].clock);
     }
     tms_release(memory, b->threads, b->thread_count, sizeof(*b->threads));
-    for (int kind = 0; kind < PLACES; kind++) {
+    for (int kind = 0; kind < TMS_PLACES; kind++) {
         struct places *places = &b->places[kind];
         for (size_t i = 0; i < places->count; i++) {
             clear_place(b, &places->at[i]);

@@ -22,7 +22,7 @@ static bool grow_slots(struct tms_aerodrome *a)
                  TMS_RESERVE(a->memory, &a->spare, &a->spare_capacity, wanted, LEAST_SLOTS) &&
                  TMS_RESERVE(a->memory, &a->ancestors, &a->ancestor_capacity, wanted, LEAST_SLOTS);
 
-    for (int kind = 0; kind < PLACES && grown; kind++) {
+    for (int kind = 0; kind < TMS_PLACES && grown; kind++) {
         struct tms_grid *readers = &a->places[kind].readers;
         grown = tms_grid_reserve(a->memory, readers, readers->rows, words_for(wanted));
     }
@@ -112,7 +112,7 @@ void tms_aerodrome_clear(struct tms_aerodrome *a)
     tms_release(a->memory, a->spare, a->spare_capacity, sizeof(*a->spare));
     tms_release(a->memory, a->ancestors, a->ancestor_capacity, sizeof(*a->ancestors));
     tms_release(a->memory, a->slots, a->id_capacity, sizeof(*a->slots));
-    for (int kind = 0; kind < PLACES; kind++) {
+    for (int kind = 0; kind < TMS_PLACES; kind++) {
         struct tms_aerodrome_places *places = &a->places[kind];
         tms_release(a->memory, places->at, places->count, sizeof(*places->at));
         tms_grid_clear(a->memory, &places->readers);

@@ -27,7 +27,6 @@ struct tms_aerodrome_place {
     bool marked;     /* while an update set is tidied */
 };
 
-enum { VARIABLES, LOCKS, BARRIERS, PLACES };
 #define KIND_BITS 2
 
 /* By id. */
@@ -62,7 +61,7 @@ struct tms_aerodrome {
     uint32_t slot_count, spare_count, ancestor_count;
     uint32_t *slots; /* by thread id: 1 + slot, or 0 */
     size_t id_capacity;
-    struct tms_aerodrome_places places[PLACES];
+    struct tms_aerodrome_places places[TMS_PLACES];
     uint64_t ends, collected, visits, joins;
 };
 

@@ -146,19 +146,18 @@ static void depart(struct tms_dc *c, const struct tms_op *op, struct tms_dc_obje
     }
 }
 
-static const struct {
-    enum objects_of of;
-    void (*touch)(struct tms_dc *c, const struct tms_op *op, struct tms_dc_object *object);
-} rules[TMS_OP_COUNT] = {
-    [TMS_OP_READ] = {OBJECTS_VARIABLES, read_object},
-    [TMS_OP_WRITE] = {OBJECTS_VARIABLES, write_object},
-    [TMS_OP_UPDATE] = {OBJECTS_VARIABLES, write_object},
-    [TMS_OP_ACQUIRE] = {OBJECTS_LOCKS, write_object},
-    [TMS_OP_RELEASE] = {OBJECTS_LOCKS, write_object},
-    [TMS_OP_SHARED_ACQUIRE] = {OBJECTS_LOCKS, read_object},
-    [TMS_OP_SHARED_RELEASE] = {OBJECTS_LOCKS, read_object},
-    [TMS_OP_ARRIVE] = {OBJECTS_BARRIERS, arrive},
-    [TMS_OP_DEPART] = {OBJECTS_BARRIERS, depart},
+typedef void toucher(struct tms_dc *c, const struct tms_op *op, struct tms_dc_object *object);
+
+static toucher *const touch[TMS_OP_COUNT] = {
+    [TMS_OP_READ] = read_object,
+    [TMS_OP_WRITE] = write_object,
+    [TMS_OP_UPDATE] = write_object,
+    [TMS_OP_ACQUIRE] = write_object,
+    [TMS_OP_RELEASE] = write_object,
+    [TMS_OP_SHARED_ACQUIRE] = read_object,
+    [TMS_OP_SHARED_RELEASE] = read_object,
+    [TMS_OP_ARRIVE] = arrive,
+    [TMS_OP_DEPART] = depart,
 };
 
 /* ---- which object --------------------------------------------------------------------- */
@@ -195,9 +194,9 @@ static uint32_t object_of_variable(struct tms_dc *c, uint32_t variable)
 /* NULL when memory is short, and the host knows. */
 static struct tms_dc_object *find_object(struct tms_dc *c, const struct tms_op *op)
 {
-    struct tms_dc_objects *objects = &c->objects[rules[op->kind].of];
-    uint32_t id =
-        rules[op->kind].of == OBJECTS_VARIABLES ? object_of_variable(c, op->target) : op->target;
+    uint8_t place = tms_op_traits[op->kind].place;
+    struct tms_dc_objects *objects = &c->objects[place];
+    uint32_t id = place == TMS_PLACE_VARIABLE ? object_of_variable(c, op->target) : op->target;
 
     bool room = id != 0 && RESERVE(c, &objects->object, &objects->capacity, (size_t)id + 1);
     return room ? &objects->object[id] : NULL;
@@ -245,12 +244,12 @@ static void on_event(void *state, const struct tms_op *op)
     if (!prepare(c, op) || !settle(c, op)) {
         return;
     }
-    if (rules[op->kind].touch != NULL) {
+    if (touch[op->kind] != NULL) {
         struct tms_dc_object *object = find_object(c, op);
         if (object == NULL) {
             return;
         }
-        rules[op->kind].touch(c, op, object);
+        touch[op->kind](c, op, object);
     }
     tms_dc_log(c, op);
 }
@@ -371,7 +370,7 @@ static void destroy(void *state)
     tms_dc_clear_replay(c);
     tms_dc_clear_graph(c);
     tms_dc_clear_logs(c);
-    for (int i = 0; i < OBJECTS_COUNT; i++) {
+    for (int i = 0; i < TMS_PLACES; i++) {
         tms_release(c->memory, c->objects[i].object, c->objects[i].capacity,
                     sizeof(*c->objects[i].object));
     }

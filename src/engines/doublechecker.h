@@ -82,8 +82,6 @@ struct tms_dc_object {
     bool written;    /* for writing */
 };
 
-enum objects_of { OBJECTS_VARIABLES, OBJECTS_LOCKS, OBJECTS_BARRIERS, OBJECTS_COUNT };
-
 struct tms_dc_objects {
     struct tms_dc_object *object; /* by id */
     size_t capacity;
@@ -105,7 +103,7 @@ struct tms_dc {
     uint32_t *sources; /* the threads with a node, and perhaps some without */
     size_t source_count, source_capacity;
 
-    struct tms_dc_objects objects[OBJECTS_COUNT];
+    struct tms_dc_objects objects[TMS_PLACES];
     struct tms_names names; /* of objects that hold variables */
     uint32_t *object_of;    /* by variable; 0: not known yet */
     size_t object_of_capacity;

@@ -14,18 +14,6 @@
 
 #define RECENT 8 /* edges looked at before one is searched for and inserted again */
 
-const struct tms_dc_touch tms_dc_touches[TMS_OP_COUNT] = {
-    [TMS_OP_READ] = {TMS_CLASS_VARIABLE, true},
-    [TMS_OP_WRITE] = {TMS_CLASS_VARIABLE, false},
-    [TMS_OP_UPDATE] = {TMS_CLASS_VARIABLE, false},
-    [TMS_OP_ACQUIRE] = {TMS_CLASS_LOCK, false},
-    [TMS_OP_RELEASE] = {TMS_CLASS_LOCK, false},
-    [TMS_OP_SHARED_ACQUIRE] = {TMS_CLASS_LOCK, true},
-    [TMS_OP_SHARED_RELEASE] = {TMS_CLASS_LOCK, true},
-    [TMS_OP_ARRIVE] = {TMS_CLASS_BARRIER, true},
-    [TMS_OP_DEPART] = {TMS_CLASS_BARRIER, false},
-};
-
 /* ---- the graph ------------------------------------------------------------------------- */
 
 /* Breadth-first, so that `via` is a shortest path. */
@@ -174,7 +162,7 @@ static void fork_or_join(struct tms_dc *c, uint32_t number)
 static struct tms_dc_cell *cell_of(struct tms_dc *c, const struct tms_dc_item *item)
 {
     struct tms_dc_replay *r = c->replay;
-    struct tms_dc_cells *cells = &r->cells[touch_of(item)->cls];
+    struct tms_dc_cells *cells = &r->cells[traits_of(item)->place];
     const struct tms_dc_entry *entry = item->entry;
 
     if (!RESERVE(c, &cells->cell, &cells->capacity, (size_t)entry->target + 1)) {
@@ -193,7 +181,7 @@ static void add_sharer(struct tms_dc *c, struct tms_dc_cell *cell, uint32_t numb
     struct tms_dc_replay *r = c->replay;
     uint32_t thread = thread_of(c, &r->items[number]);
 
-    assert(touch_of(&r->items[number])->shares);
+    assert(tms_op_shares(r->items[number].entry->kind));
     for (uint32_t at = cell->sharers; at != NONE; at = r->sharers[at].next) {
         if (thread_of(c, &r->items[r->sharers[at].item]) == thread) {
             r->sharers[at].item = number;
@@ -216,7 +204,7 @@ static void touch(struct tms_dc *c, uint32_t number)
         return;
     }
     add_edge(c, cell->write, number);
-    if (touch_of(item)->shares) {
+    if (tms_op_shares(item->entry->kind)) {
         add_sharer(c, cell, number);
         return;
     }
@@ -237,7 +225,7 @@ static void replay_item(struct tms_dc *c, uint32_t number)
         return;
     }
     follow_thread(c, number);
-    if (touch_of(item)->cls != TMS_CLASS_NONE) {
+    if (tms_op_conflicts(item->entry->kind)) {
         touch(c, number);
     } else if (item->entry->kind == TMS_OP_FORK || item->entry->kind == TMS_OP_JOIN) {
         fork_or_join(c, number);
@@ -332,7 +320,7 @@ void tms_dc_clear_replay(struct tms_dc *c)
     tms_release(c->memory, r->queue, r->queue_capacity, sizeof(*r->queue));
     tms_release(c->memory, r->touched, r->touched_capacity, sizeof(*r->touched));
     tms_release(c->memory, r->courses, r->course_capacity, sizeof(*r->courses));
-    for (int i = 0; i < TMS_CLASS_COUNT; i++) {
+    for (int i = 0; i < TMS_PLACES; i++) {
         tms_release(c->memory, r->cells[i].cell, r->cells[i].capacity, sizeof(struct tms_dc_cell));
     }
     tms_release(c->memory, r, 1, sizeof(*r));

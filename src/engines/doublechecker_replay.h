@@ -53,7 +53,7 @@ struct tms_dc_sharer {
 
 /* A touch by one of two transactions: sorted, those of one target are side by side. */
 struct tms_dc_touched {
-    uint32_t cls, target, incarnation;
+    uint32_t place, target, incarnation;
     uint32_t item;
 };
 
@@ -78,19 +78,12 @@ struct tms_dc_replay {
     size_t touched_count, touched_capacity;
     struct tms_dc_course *courses;
     size_t course_capacity;
-    struct tms_dc_cells cells[TMS_CLASS_COUNT];
+    struct tms_dc_cells cells[TMS_PLACES];
 };
 
-/* How an operation touches its target, of class NONE: not at all. */
-struct tms_dc_touch {
-    enum tms_class cls;
-    bool shares; /* does not conflict with others that do */
-};
-extern const struct tms_dc_touch tms_dc_touches[TMS_OP_COUNT];
-
-static inline const struct tms_dc_touch *touch_of(const struct tms_dc_item *item)
+static inline const struct tms_op_traits *traits_of(const struct tms_dc_item *item)
 {
-    return &tms_dc_touches[item->entry->kind];
+    return &tms_op_traits[item->entry->kind];
 }
 
 static inline uint32_t thread_of(const struct tms_dc *c, const struct tms_dc_item *item)

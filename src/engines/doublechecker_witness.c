@@ -22,14 +22,9 @@ static enum tms_edge_kind reason(const struct tms_dc *c, const struct tms_dc_ite
     if (b->entry->kind == TMS_OP_JOIN && b->entry->target == thread_of(c, a)) {
         return TMS_EDGE_JOIN;
     }
-    assert(touch_of(a)->cls == touch_of(b)->cls && a->entry->target == b->entry->target);
-    if (touch_of(a)->cls != TMS_CLASS_VARIABLE) {
-        return touch_of(a)->cls == TMS_CLASS_LOCK ? TMS_EDGE_LOCK : TMS_EDGE_BARRIER;
-    }
-    if (touch_of(a)->shares) {
-        return TMS_EDGE_READ_WRITE;
-    }
-    return touch_of(b)->shares ? TMS_EDGE_WRITE_READ : TMS_EDGE_WRITE_WRITE;
+    assert(traits_of(a)->place == traits_of(b)->place && a->entry->target == b->entry->target);
+    return tms_conflict_edge(traits_of(a)->place, tms_op_shares(a->entry->kind),
+                             tms_op_shares(b->entry->kind));
 }
 
 /* ---- the cycle ------------------------------------------------------------------------- */
@@ -67,7 +62,7 @@ static struct tms_step make_step(const struct tms_dc *c, uint32_t first, uint32_
         step.on_class = TMS_CLASS_THREAD;
         step.on = kind == TMS_EDGE_FORK ? a->entry->target : b->entry->target;
     } else if (kind != TMS_EDGE_PROGRAM_ORDER) {
-        step.on_class = (uint8_t)touch_of(a)->cls;
+        step.on_class = tms_place_class[traits_of(a)->place];
         step.on = a->entry->target;
     }
     return step;
@@ -80,14 +75,14 @@ static bool gather_touches(struct tms_dc *c, uint32_t transaction)
 
     for (uint32_t at = r->transactions[transaction].last; at != NONE; at = r->items[at].previous) {
         const struct tms_dc_entry *entry = r->items[at].entry;
-        if (tms_dc_touches[entry->kind].cls == TMS_CLASS_NONE) {
+        if (!tms_op_conflicts(entry->kind)) {
             continue;
         }
         if (!RESERVE(c, &r->touched, &r->touched_capacity, r->touched_count + 1)) {
             return false;
         }
         r->touched[r->touched_count++] = (struct tms_dc_touched){
-            tms_dc_touches[entry->kind].cls, entry->target, entry->incarnation, at};
+            tms_op_traits[entry->kind].place, entry->target, entry->incarnation, at};
     }
     return true;
 }
@@ -99,10 +94,10 @@ static int compare(uint32_t a, uint32_t b)
 
 static int compare_targets(const struct tms_dc_touched *a, const struct tms_dc_touched *b)
 {
-    int by_class = compare(a->cls, b->cls), by_target = compare(a->target, b->target);
+    int by_place = compare(a->place, b->place), by_target = compare(a->target, b->target);
 
-    if (by_class != 0 || by_target != 0) {
-        return by_class != 0 ? by_class : by_target;
+    if (by_place != 0 || by_target != 0) {
+        return by_place != 0 ? by_place : by_target;
     }
     return compare(a->incarnation, b->incarnation);
 }
@@ -128,7 +123,7 @@ static bool touch_each_other(struct tms_dc *c, uint32_t from, uint32_t to, struc
     qsort(r->touched, r->touched_count, sizeof(*r->touched), by_target);
     for (size_t i = 0; i < r->touched_count; i++) {
         uint32_t at = r->touched[i].item;
-        bool shares = touch_of(&r->items[at])->shares;
+        bool shares = tms_op_shares(r->items[at].entry->kind);
         if (i > 0 && compare_targets(&r->touched[i - 1], &r->touched[i]) != 0) {
             last = last_exclusive = NONE;
         }

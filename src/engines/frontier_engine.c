@@ -36,16 +36,10 @@ static bool renewed(const struct tms_frontier *f, const struct tms_op *first,
 /* All that has a name has a cell. */
 static bool make_cells(struct tms_frontier *f)
 {
-    static const uint8_t classes[CELLS_COUNT] = {
-        [CELLS_VARIABLES] = TMS_CLASS_VARIABLE,
-        [CELLS_LOCKS] = TMS_CLASS_LOCK,
-        [CELLS_BARRIERS] = TMS_CLASS_BARRIER,
-    };
-
     const struct tms_host *host = f->user;
 
-    for (int i = 0; i < CELLS_COUNT; i++) {
-        uint32_t names = tms_name_count(host->context, classes[i]);
+    for (int i = 0; i < TMS_PLACES; i++) {
+        uint32_t names = tms_name_count(host->context, tms_place_class[i]);
         if (names >= f->cells[i].capacity && !tms_cells_grow(f, &f->cells[i], names)) {
             return false;
         }

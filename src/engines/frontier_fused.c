@@ -31,7 +31,7 @@ static inline bool access_event(struct tms_frontier *f, struct tms_frontier_cell
     uint32_t target = event->target;
     uint64_t moment = t->base | number << MOMENT_KIND_BITS | event->kind;
 
-    _Static_assert(CELLS_VARIABLES == 0 && CELLS_LOCKS == 1, "told apart by a bit");
+    _Static_assert(TMS_PLACE_VARIABLE == 0 && TMS_PLACE_LOCK == 1, "told apart by a bit");
     switch (access_cell(t, &cells[of][target], kind->exclusive, kind->changes, moment)) {
     case REPEATS:
         break;
@@ -88,15 +88,15 @@ take_each(struct tms_frontier *f, struct tms_fused_lane *lane,
     /* Declared restrict, so that nothing is reloaded after each store. */
     struct tms_valid_lock *restrict locks = lane->validator->locks;
     const uint8_t *plain_of = lane->lower->plain;
-    struct tms_frontier_cell *const cells[2] = {f->cells[CELLS_VARIABLES].cell,
-                                                f->cells[CELLS_LOCKS].cell};
+    struct tms_frontier_cell *const cells[2] = {f->cells[TMS_PLACE_VARIABLE].cell,
+                                                f->cells[TMS_PLACE_LOCK].cell};
     const struct tms_event *event, *end = events + count;
     size_t sum = 0, blocks = 0;
 
     for (event = events; event < end; event++, number++) {
         const struct tms_plain_kind *kind = &tms_plain_kinds[event->kind];
         uint8_t plain = plain_of[event->thread];
-        __builtin_prefetch(&cells[CELLS_VARIABLES][event[ahead].target]);
+        __builtin_prefetch(&cells[TMS_PLACE_VARIABLE][event[ahead].target]);
         if (tms_validate_plain(locks, event, kind, plain & TMS_PLAIN)) {
             sum += plain;
             if (access_event(f, cells, event, kind, number)) {

@@ -122,7 +122,7 @@ static void drop_unmarked(struct tms_frontier_history *history)
 static void sweep(struct tms_frontier *f)
 {
     f->sweeps++;
-    for (int i = 0; i < CELLS_COUNT; i++) {
+    for (int i = 0; i < TMS_PLACES; i++) {
         mark_cells(f, &f->cells[i]);
     }
     for (size_t i = 0; i < f->fork_capacity; i++) {
@@ -136,7 +136,7 @@ static void sweep(struct tms_frontier *f)
 /* So many more transactions must have come that a sweep over all cells is paid for. */
 static size_t sweep_after(const struct tms_frontier *f)
 {
-    return (f->cells[CELLS_VARIABLES].capacity + f->cells[CELLS_LOCKS].capacity +
+    return (f->cells[TMS_PLACE_VARIABLE].capacity + f->cells[TMS_PLACE_LOCK].capacity +
             f->fork_capacity) /
                4 +
            HISTORY_LEAST;

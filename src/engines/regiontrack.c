@@ -78,13 +78,13 @@ static void record_cell(struct tms_regiontrack *rt, struct tms_regiontrack_threa
 static void read_variable(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
                           const struct tms_op *op)
 {
-    read_cell(rt, t, op, &rt->cells[CELLS_VARIABLES].at[op->target]);
+    read_cell(rt, t, op, &rt->cells[TMS_PLACE_VARIABLE].at[op->target]);
 }
 
 static void write_variable(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
                            const struct tms_op *op)
 {
-    struct tms_regiontrack_cell *cell = &rt->cells[CELLS_VARIABLES].at[op->target];
+    struct tms_regiontrack_cell *cell = &rt->cells[TMS_PLACE_VARIABLE].at[op->target];
 
     join_cell(rt, t, op, cell);
     record_cell(rt, t, cell);
@@ -93,7 +93,7 @@ static void write_variable(struct tms_regiontrack *rt, struct tms_regiontrack_th
 static void forget_variable(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
                             const struct tms_op *op)
 {
-    struct tms_regiontrack_cell *cell = &rt->cells[CELLS_VARIABLES].at[op->target];
+    struct tms_regiontrack_cell *cell = &rt->cells[TMS_PLACE_VARIABLE].at[op->target];
 
     (void)t;
     tms_regiontrack_drop_reads(rt, cell);
@@ -104,32 +104,32 @@ static void forget_variable(struct tms_regiontrack *rt, struct tms_regiontrack_t
 static void acquire(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
                     const struct tms_op *op)
 {
-    join_cell(rt, t, op, &rt->cells[CELLS_LOCKS].at[op->target]);
+    join_cell(rt, t, op, &rt->cells[TMS_PLACE_LOCK].at[op->target]);
 }
 
 static void release(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
                     const struct tms_op *op)
 {
-    record_cell(rt, t, &rt->cells[CELLS_LOCKS].at[op->target]);
+    record_cell(rt, t, &rt->cells[TMS_PLACE_LOCK].at[op->target]);
 }
 
 static void share(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
                   const struct tms_op *op)
 {
-    read_cell(rt, t, op, &rt->cells[CELLS_LOCKS].at[op->target]);
+    read_cell(rt, t, op, &rt->cells[TMS_PLACE_LOCK].at[op->target]);
 }
 
 static void arrive(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
                    const struct tms_op *op)
 {
-    read_cell(rt, t, op, &rt->cells[CELLS_BARRIERS].at[op->target]);
+    read_cell(rt, t, op, &rt->cells[TMS_PLACE_BARRIER].at[op->target]);
 }
 
 /* Arrivals stay: every later departure conflicts with them. */
 static void depart(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
                    const struct tms_op *op)
 {
-    tms_regiontrack_join_reads(rt, t, op, &rt->cells[CELLS_BARRIERS].at[op->target]);
+    tms_regiontrack_join_reads(rt, t, op, &rt->cells[TMS_PLACE_BARRIER].at[op->target]);
 }
 
 /* Lines 1 to 6. */
@@ -244,14 +244,8 @@ static void first_event(struct tms_regiontrack *rt, const struct tms_op *op)
 /* All that has a name has a cell. */
 static bool make_cells(struct tms_regiontrack *rt)
 {
-    static const uint8_t classes[CELLS_COUNT] = {
-        [CELLS_VARIABLES] = TMS_CLASS_VARIABLE,
-        [CELLS_LOCKS] = TMS_CLASS_LOCK,
-        [CELLS_BARRIERS] = TMS_CLASS_BARRIER,
-    };
-
-    for (int i = 0; i < CELLS_COUNT; i++) {
-        size_t wanted = (size_t)tms_name_count(rt->host->context, classes[i]) + 1;
+    for (int i = 0; i < TMS_PLACES; i++) {
+        size_t wanted = (size_t)tms_name_count(rt->host->context, tms_place_class[i]) + 1;
         if (!TMS_RESERVE(rt->memory, &rt->cells[i].at, &rt->cells[i].capacity, wanted, 64)) {
             return false;
         }
@@ -340,7 +334,7 @@ static void destroy(void *state)
 
     tms_regiontrack_clear_threads(rt);
     tms_regiontrack_clear_regions(rt);
-    for (int i = 0; i < CELLS_COUNT; i++) {
+    for (int i = 0; i < TMS_PLACES; i++) {
         tms_release(rt->memory, rt->cells[i].at, rt->cells[i].capacity, sizeof(*rt->cells[i].at));
     }
 }

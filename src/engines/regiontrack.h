@@ -65,8 +65,6 @@ struct tms_regiontrack_cells {
     size_t capacity;
 };
 
-enum cells_of { CELLS_VARIABLES, CELLS_LOCKS, CELLS_BARRIERS, CELLS_COUNT };
-
 struct tms_regiontrack_thread {
     uint32_t id, slot;
     uint64_t number; /* of the running transaction, or of the last one */
@@ -111,7 +109,7 @@ struct tms_regiontrack {
     uint32_t *forks; /* by thread id: the region that forked it, until its first event */
     size_t slot_capacity, fork_capacity;
 
-    struct tms_regiontrack_cells cells[CELLS_COUNT];
+    struct tms_regiontrack_cells cells[TMS_PLACES];
     struct tms_regiontrack_regions regions;
     struct tms_regiontrack_reads reads;
 

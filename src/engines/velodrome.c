@@ -37,9 +37,8 @@
 
 #define LEAST 64
 
-enum cells_of { VARIABLES, LOCKS, BARRIERS, CELLS_COUNT };
-
-/* How an operation touches its target: with what it conflicts, and what it leaves there. */
+/* How an operation touches its target: with what it conflicts, and what it leaves there; 0: not at
+ * all. */
 enum {
     AFTER_WRITE = 1,
     AFTER_READS = 2,
@@ -47,19 +46,16 @@ enum {
     WRITES = 8,
 };
 
-static const struct touch {
-    uint8_t cells; /* enum cells_of */
-    uint8_t how;   /* 0: there is nothing to touch */
-} touches[TMS_OP_COUNT] = {
-    [TMS_OP_READ] = {VARIABLES, AFTER_WRITE | READS},
-    [TMS_OP_WRITE] = {VARIABLES, AFTER_WRITE | AFTER_READS | WRITES},
-    [TMS_OP_UPDATE] = {VARIABLES, AFTER_WRITE | AFTER_READS | WRITES},
-    [TMS_OP_ACQUIRE] = {LOCKS, AFTER_WRITE | AFTER_READS | WRITES},
-    [TMS_OP_RELEASE] = {LOCKS, AFTER_WRITE | AFTER_READS | WRITES},
-    [TMS_OP_SHARED_ACQUIRE] = {LOCKS, AFTER_WRITE | READS},
-    [TMS_OP_SHARED_RELEASE] = {LOCKS, AFTER_WRITE | READS},
-    [TMS_OP_ARRIVE] = {BARRIERS, READS},
-    [TMS_OP_DEPART] = {BARRIERS, AFTER_READS},
+static const uint8_t touches[TMS_OP_COUNT] = {
+    [TMS_OP_READ] = AFTER_WRITE | READS,
+    [TMS_OP_WRITE] = AFTER_WRITE | AFTER_READS | WRITES,
+    [TMS_OP_UPDATE] = AFTER_WRITE | AFTER_READS | WRITES,
+    [TMS_OP_ACQUIRE] = AFTER_WRITE | AFTER_READS | WRITES,
+    [TMS_OP_RELEASE] = AFTER_WRITE | AFTER_READS | WRITES,
+    [TMS_OP_SHARED_ACQUIRE] = AFTER_WRITE | READS,
+    [TMS_OP_SHARED_RELEASE] = AFTER_WRITE | READS,
+    [TMS_OP_ARRIVE] = READS,
+    [TMS_OP_DEPART] = AFTER_READS,
 };
 
 /* The violation of a running transaction, handed over when it ends. */
@@ -94,7 +90,7 @@ struct velodrome {
     struct tms_velodrome_graph graph;
     struct thread *threads; /* by id */
     size_t thread_capacity;
-    struct tms_velodrome_cells cells[CELLS_COUNT];
+    struct tms_velodrome_cells cells[TMS_PLACES];
     struct tms_velodrome_readers readers;
     struct predecessor *predecessors; /* of the current event: steps that live, of other threads */
     size_t predecessor_capacity, predecessor_count;
@@ -243,31 +239,18 @@ static void add_predecessor(struct velodrome *v, const struct tms_op *op,
     v->predecessors[v->predecessor_count++] = why;
 }
 
-static uint8_t edge_kind(enum cells_of cells, bool reads_first, bool reads_second)
-{
-    assert(cells < CELLS_COUNT && !(reads_first && reads_second));
-    if (cells != VARIABLES) {
-        return cells == LOCKS ? TMS_EDGE_LOCK : TMS_EDGE_BARRIER;
-    }
-    if (reads_first) {
-        return TMS_EDGE_READ_WRITE;
-    }
-    return reads_second ? TMS_EDGE_WRITE_READ : TMS_EDGE_WRITE_WRITE;
-}
-
-static void gather_touched(struct velodrome *v, const struct tms_op *op, struct touch touch,
+static void gather_touched(struct velodrome *v, const struct tms_op *op, uint8_t touch,
                            const struct tms_velodrome_cell *cell)
 {
-    static const uint8_t classes[CELLS_COUNT] = {TMS_CLASS_VARIABLE, TMS_CLASS_LOCK,
-                                                 TMS_CLASS_BARRIER};
-    struct predecessor why = {.on_class = classes[touch.cells], .on = op->target};
+    uint8_t place = tms_op_traits[op->kind].place;
+    struct predecessor why = {.on_class = tms_place_class[place], .on = op->target};
 
-    if ((touch.how & AFTER_WRITE) != 0) {
-        why.kind = edge_kind(touch.cells, false, (touch.how & READS) != 0);
+    if ((touch & AFTER_WRITE) != 0) {
+        why.kind = (uint8_t)tms_conflict_edge(place, false, (touch & READS) != 0);
         add_predecessor(v, op, &cell->write, why);
     }
-    if ((touch.how & AFTER_READS) != 0) {
-        why.kind = edge_kind(touch.cells, true, false);
+    if ((touch & AFTER_READS) != 0) {
+        why.kind = (uint8_t)tms_conflict_edge(place, true, false);
         for (uint32_t at = cell->readers; at != 0; at = v->readers.reader[at].next) {
             add_predecessor(v, op, &v->readers.reader[at].step, why);
         }
@@ -325,11 +308,10 @@ static struct thread *thread_of(struct velodrome *v, uint32_t id)
     return &v->threads[id];
 }
 
-static struct tms_velodrome_cell *cell_of(struct velodrome *v, const struct tms_op *op,
-                                          struct touch touch)
+static struct tms_velodrome_cell *cell_of(struct velodrome *v, const struct tms_op *op)
 {
     struct tms_velodrome_cell *cell =
-        tms_velodrome_cell(&v->host->memory, &v->cells[touch.cells], op->target);
+        tms_velodrome_cell(&v->host->memory, &v->cells[tms_op_traits[op->kind].place], op->target);
 
     if (cell == NULL) {
         fail_memory(v);
@@ -352,11 +334,11 @@ static void gather_fork(struct velodrome *v, struct thread *t, const struct tms_
 static void on_touch(void *state, const struct tms_op *op)
 {
     struct velodrome *v = state;
-    struct touch touch = touches[op->kind];
+    uint8_t touch = touches[op->kind];
     struct thread *t = thread_of(v, op->thread);
-    struct tms_velodrome_cell *cell = cell_of(v, op, touch);
+    struct tms_velodrome_cell *cell = cell_of(v, op);
 
-    assert(touch.how != 0);
+    assert(touch != 0);
     if (t == NULL || cell == NULL) {
         return;
     }
@@ -364,10 +346,10 @@ static void on_touch(void *state, const struct tms_op *op)
     gather_fork(v, t, op);
     gather_touched(v, op, touch, cell);
     place_event(v, t, op);
-    if ((touch.how & WRITES) != 0) {
+    if ((touch & WRITES) != 0) {
         tms_velodrome_write(&v->readers, cell, t->last);
     }
-    if ((touch.how & READS) != 0 &&
+    if ((touch & READS) != 0 &&
         !tms_velodrome_read(&v->graph, &v->readers, cell, op->thread, t->last)) {
         fail_memory(v);
     }
@@ -467,7 +449,7 @@ static void on_nested(void *state, const struct tms_op *op)
 static void on_forget(void *state, const struct tms_op *op)
 {
     struct velodrome *v = state;
-    struct tms_velodrome_cell *cell = cell_of(v, op, touches[TMS_OP_WRITE]);
+    struct tms_velodrome_cell *cell = cell_of(v, op);
 
     if (cell != NULL) {
         tms_velodrome_write(&v->readers, cell, (struct tms_velodrome_step){0});
@@ -528,7 +510,7 @@ static void destroy(void *state)
         tms_refuted_clear(&t->pending.refuted, memory);
         tms_nesting_clear(&t->nesting, memory);
     }
-    for (size_t i = 0; i < CELLS_COUNT; i++) {
+    for (size_t i = 0; i < TMS_PLACES; i++) {
         tms_release(memory, v->cells[i].cell, v->cells[i].capacity,
                     sizeof(struct tms_velodrome_cell));
     }

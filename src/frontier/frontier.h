@@ -25,7 +25,7 @@
 #include "engine_api/nesting.h"
 #include "engine_api/violation.h"
 #include "frontier/frontier_port.h"
-#include "trace/op.h"
+#include "trace/op_traits.h"
 
 #define MOMENT_KIND_BITS  5
 #define MOMENT_KIND_MASK  ((1u << MOMENT_KIND_BITS) - 1)
@@ -80,8 +80,6 @@ struct tms_frontier_cells {
     struct tms_frontier_places *place;
     size_t capacity, place_capacity;
 };
-
-enum cells_of { CELLS_VARIABLES, CELLS_LOCKS, CELLS_BARRIERS, CELLS_COUNT };
 
 /* Several threads read since the last write: a chain of nodes of a cache line each. */
 #define NODE_READERS 4
@@ -201,7 +199,7 @@ struct tms_frontier {
     struct tms_frontier_origin *forks;  /* by thread id */
     size_t id_capacity, fork_capacity;
 
-    struct tms_frontier_cells cells[CELLS_COUNT];
+    struct tms_frontier_cells cells[TMS_PLACES];
     struct tms_frontier_reader_nodes nodes;
 
     struct tms_frontier_log forgotten;  /* the variables that became new ones lately */

@@ -42,7 +42,7 @@ static inline void edges_from_readers(struct tms_frontier *f, struct tms_frontie
  * them comes next is hard to guess for the processor.
  */
 struct access {
-    uint8_t cells; /* enum cells_of */
+    uint8_t cells; /* enum tms_place */
     bool is_access;
     int8_t exclusive;    /* -1: a write, or an operation on the exclusive side of a lock */
     int8_t always;       /* -1: recorded even when it repeats */
@@ -53,13 +53,13 @@ struct access {
 _Static_assert(sizeof(struct access) == 8, "found by a shift");
 
 /* clang-format off */
-#define READS   {CELLS_VARIABLES, true, 0, 0, TMS_EDGE_WRITE_READ, 0, {0}}
-#define WRITES  {CELLS_VARIABLES, true, -1, 0, TMS_EDGE_WRITE_WRITE, TMS_EDGE_READ_WRITE, {0}}
+#define READS   {TMS_PLACE_VARIABLE, true, 0, 0, TMS_EDGE_WRITE_READ, 0, {0}}
+#define WRITES  {TMS_PLACE_VARIABLE, true, -1, 0, TMS_EDGE_WRITE_WRITE, TMS_EDGE_READ_WRITE, {0}}
 /* Always: a report is to name the release as the earlier event, not the acquire before it. */
-#define LOCKS   {CELLS_LOCKS, true, -1, -1, TMS_EDGE_LOCK, TMS_EDGE_LOCK, {0}}
-#define SHARES  {CELLS_LOCKS, true, 0, 0, TMS_EDGE_LOCK, 0, {0}}
+#define LOCKS   {TMS_PLACE_LOCK, true, -1, -1, TMS_EDGE_LOCK, TMS_EDGE_LOCK, {0}}
+#define SHARES  {TMS_PLACE_LOCK, true, 0, 0, TMS_EDGE_LOCK, 0, {0}}
 /* Arrivals are the readers of a barrier's cell: they conflict with departures only. */
-#define ARRIVES {CELLS_BARRIERS, true, 0, 0, TMS_EDGE_BARRIER, 0, {0}}
+#define ARRIVES {TMS_PLACE_BARRIER, true, 0, 0, TMS_EDGE_BARRIER, 0, {0}}
 /* clang-format on */
 
 static const struct access accesses[TMS_OP_COUNT] = {
@@ -140,7 +140,7 @@ static void access_first(struct tms_frontier *f, struct tms_frontier_thread *t,
 static void depart_from_barrier(struct tms_frontier *f, struct tms_frontier_thread *t,
                                 const struct tms_op *op)
 {
-    const struct tms_frontier_cells *barriers = &f->cells[CELLS_BARRIERS];
+    const struct tms_frontier_cells *barriers = &f->cells[TMS_PLACE_BARRIER];
 
     assert(op->target < barriers->capacity);
     assert(barriers->cell[op->target].write == 0);
@@ -151,7 +151,7 @@ static void depart_from_barrier(struct tms_frontier *f, struct tms_frontier_thre
 
 static void forget(struct tms_frontier *f, struct tms_frontier_thread *t, const struct tms_op *op)
 {
-    struct tms_frontier_cells *variables = &f->cells[CELLS_VARIABLES];
+    struct tms_frontier_cells *variables = &f->cells[TMS_PLACE_VARIABLE];
 
     (void)t;
     assert(op->target < variables->capacity);
@@ -206,7 +206,7 @@ static inline bool take(struct tms_frontier *f, const struct tms_op *op)
 static inline __attribute__((always_inline)) void
 take_each(struct tms_frontier *f, const struct tms_op *ops, size_t count, bool far)
 {
-    const struct tms_frontier_cells *variables = &f->cells[CELLS_VARIABLES];
+    const struct tms_frontier_cells *variables = &f->cells[TMS_PLACE_VARIABLE];
 
     for (size_t i = 0; i < count; i++) {
         __builtin_prefetch(&variables->cell[ops[i + AHEAD].target]);
@@ -239,6 +239,6 @@ void tms_frontier_take(struct tms_frontier *f, const struct tms_op *ops, size_t 
             return;
         }
     }
-    bool far = f->located && f->cells[CELLS_VARIABLES].capacity > CELLS_IN_CACHE;
+    bool far = f->located && f->cells[TMS_PLACE_VARIABLE].capacity > CELLS_IN_CACHE;
     (far ? take_far : take_near)(f, ops + first, count - first);
 }

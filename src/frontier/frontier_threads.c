@@ -213,7 +213,7 @@ void tms_frontier_clear(struct tms_frontier *f)
     tms_release(f->memory, f->free_rows, f->row_capacity, sizeof(*f->free_rows));
     tms_release(f->memory, f->by_id, f->id_capacity, sizeof(*f->by_id));
     tms_release(f->memory, f->forks, f->fork_capacity, sizeof(*f->forks));
-    for (int i = 0; i < CELLS_COUNT; i++) {
+    for (int i = 0; i < TMS_PLACES; i++) {
         tms_cells_clear(f, &f->cells[i]);
     }
     tms_reader_nodes_clear(f);

@@ -30,26 +30,24 @@ struct tms_frontier_touch {
     const struct tms_op *any, *exclusive;
 };
 
-/* How an event meets others on its operand. */
-enum side { SIDE_NONE, SIDE_SHARED, SIDE_EXCLUSIVE };
-
-static const uint8_t sides[TMS_OP_COUNT] = {
-    [TMS_OP_READ] = SIDE_SHARED,           [TMS_OP_WRITE] = SIDE_EXCLUSIVE,
-    [TMS_OP_UPDATE] = SIDE_EXCLUSIVE,      [TMS_OP_ACQUIRE] = SIDE_EXCLUSIVE,
-    [TMS_OP_RELEASE] = SIDE_EXCLUSIVE,     [TMS_OP_SHARED_ACQUIRE] = SIDE_SHARED,
-    [TMS_OP_SHARED_RELEASE] = SIDE_SHARED, [TMS_OP_FORK] = SIDE_SHARED,
-    [TMS_OP_ARRIVE] = SIDE_SHARED,         [TMS_OP_DEPART] = SIDE_EXCLUSIVE,
-};
-
 static uint64_t touch_key(const struct tms_op *entry)
 {
     return (uint64_t)tms_event_class(entry->event_kind) << 32 | entry->target;
 }
 
-/* Can it be the earlier of two that conflict? A departure conflicts with no later event. */
+/*
+ * Can it be the earlier of two that conflict? A departure conflicts with no later event, a fork
+ * with all of the new thread (find_fork).
+ */
 static bool can_lead(const struct tms_op *entry)
 {
-    return sides[entry->kind] != SIDE_NONE && entry->kind != TMS_OP_DEPART;
+    return entry->kind == TMS_OP_FORK ||
+           (tms_op_conflicts(entry->kind) && entry->kind != TMS_OP_DEPART);
+}
+
+static bool is_exclusive(const struct tms_op *entry)
+{
+    return tms_op_traits[entry->kind].conflict == TMS_CONFLICT_EXCLUSIVE;
 }
 
 /* NULL if the running transaction has not touched it. */
@@ -98,7 +96,7 @@ static bool touch_all(struct tms_frontier *f, const struct tms_frontier_thread *
             return false;
         }
         touch->any = touch->any != NULL ? touch->any : entry;
-        if (sides[entry->kind] == SIDE_EXCLUSIVE && touch->exclusive == NULL) {
+        if (is_exclusive(entry) && touch->exclusive == NULL) {
             touch->exclusive = entry;
         }
     }
@@ -107,8 +105,7 @@ static bool touch_all(struct tms_frontier *f, const struct tms_frontier_thread *
 
 static bool conflicts(const struct tms_op *first, const struct tms_op *second)
 {
-    return first->event < second->event &&
-           (sides[first->kind] == SIDE_EXCLUSIVE || sides[second->kind] == SIDE_EXCLUSIVE);
+    return first->event < second->event && (is_exclusive(first) || is_exclusive(second));
 }
 
 /* The last such access of t's running transaction before `second`: the shortest witness. */
@@ -134,35 +131,23 @@ static const struct tms_op *find_conflict(const struct tms_frontier *f,
                                           const struct tms_frontier_thread *t,
                                           const struct tms_op *second)
 {
-    uint8_t side = sides[second->kind];
-
-    if (side == SIDE_NONE) {
+    if (!tms_op_conflicts(second->kind)) {
         return NULL;
     }
     const struct tms_frontier_touch *touch = touch_find(f, touch_key(second));
-    const struct tms_op *first = touch == NULL            ? NULL
-                                 : side == SIDE_EXCLUSIVE ? touch->any
-                                                          : touch->exclusive;
+    const struct tms_op *first = touch == NULL          ? NULL
+                                 : is_exclusive(second) ? touch->any
+                                                        : touch->exclusive;
     bool some = first != NULL && conflicts(first, second);
     return some ? last_conflict(f, t, second) : NULL;
 }
 
 static uint8_t edge_kind(const struct tms_op *first, const struct tms_op *second)
 {
-    switch (tms_event_class(first->event_kind)) {
-    case TMS_CLASS_LOCK:
-        return TMS_EDGE_LOCK;
-    case TMS_CLASS_BARRIER:
-        return TMS_EDGE_BARRIER;
-    case TMS_CLASS_THREAD:
-        return TMS_EDGE_FORK;
-    default:
-        break;
-    }
-    if (sides[first->kind] == SIDE_SHARED) {
-        return TMS_EDGE_READ_WRITE;
-    }
-    return sides[second->kind] == SIDE_SHARED ? TMS_EDGE_WRITE_READ : TMS_EDGE_WRITE_WRITE;
+    return first->kind == TMS_OP_FORK ? TMS_EDGE_FORK
+                                      : (uint8_t)tms_conflict_edge(tms_op_traits[first->kind].place,
+                                                                   tms_op_shares(first->kind),
+                                                                   tms_op_shares(second->kind));
 }
 
 /* The step from the running transaction (closing->to) to the source of the closing edge. */

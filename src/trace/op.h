@@ -13,39 +13,40 @@
 
 #include <stdint.h>
 
-/* X(name, what `target` is) */
+/* X(name, what `target` is, how it conflicts with operations on the same target: op_traits.h) */
 #define TMS_OPS(X)                                                                                 \
-    X(BEGIN, LABEL)  /* a transaction begins; it is an event of that transaction */                \
-    X(END, LABEL)    /* the transaction ends; an event of it, unless TMS_OP_SYNTHETIC */           \
-    X(NEST, LABEL)   /* a block inside the transaction begins: an event, for labels */             \
-    X(UNNEST, LABEL) /* … ends. Not always the innermost: matched by label and kind */           \
-    X(READ, VARIABLE)                                                                              \
-    X(WRITE, VARIABLE)                                                                             \
-    X(UPDATE, VARIABLE) /* read-modify-write; conflicts like a write */                            \
-    X(ACQUIRE, LOCK)    /* outermost only */                                                       \
-    X(RELEASE, LOCK)                                                                               \
-    X(SHARED_ACQUIRE, LOCK)                                                                        \
-    X(SHARED_RELEASE, LOCK)                                                                        \
-    X(FORK, THREAD)                                                                                \
-    X(JOIN, THREAD)                                                                                \
-    X(ARRIVE, BARRIER)                                                                             \
-    X(DEPART, BARRIER)  /* conflicts with all earlier arrivals at the barrier */                   \
-    X(STEP, NONE)       /* an event that conflicts with fork and join of its thread only */        \
-    X(ESCAPE, OBJECT)   /* a STEP; informs the lockset engines */                                  \
-    X(FORGET, VARIABLE) /* not an event: the variable is a new one from here on */                 \
+    X(BEGIN, LABEL, NONE)  /* a transaction begins; it is an event of that transaction */          \
+    X(END, LABEL, NONE)    /* the transaction ends; an event of it, unless TMS_OP_SYNTHETIC */     \
+    X(NEST, LABEL, NONE)   /* a block inside the transaction begins: an event, for labels */       \
+    X(UNNEST, LABEL, NONE) /* … ends. Not always the innermost: matched by label and kind */     \
+    X(READ, VARIABLE, SHARED)                                                                      \
+    X(WRITE, VARIABLE, EXCLUSIVE)                                                                  \
+    X(UPDATE, VARIABLE, EXCLUSIVE) /* read-modify-write; conflicts like a write */                 \
+    X(ACQUIRE, LOCK, EXCLUSIVE)    /* outermost only */                                            \
+    X(RELEASE, LOCK, EXCLUSIVE)                                                                    \
+    X(SHARED_ACQUIRE, LOCK, SHARED)                                                                \
+    X(SHARED_RELEASE, LOCK, SHARED)                                                                \
+    X(FORK, THREAD, NONE)                                                                          \
+    X(JOIN, THREAD, NONE)                                                                          \
+    X(ARRIVE, BARRIER, SHARED)                                                                     \
+    X(DEPART, BARRIER, EXCLUSIVE) /* conflicts with all earlier arrivals at the barrier */         \
+    X(STEP, NONE, NONE)       /* an event that conflicts with fork and join of its thread only */  \
+    X(ESCAPE, OBJECT, NONE)   /* a STEP; informs the lockset engines */                            \
+    X(FORGET, VARIABLE, NONE) /* not an event: the variable is a new one from here on */           \
     /* Not events either, and ignored by most engines: */                                          \
-    X(OPEN, LABEL)   /* a function begins that is not atomic, but may be meant to be */            \
-    X(CLOSE, LABEL)  /* … ends: the last of those that were opened or demoted */                 \
-    X(DEMOTE, LABEL) /* the last block that began becomes one of those; after its END or UNNEST */ \
-    X(CLEAR, NONE)   /* a rendezvous */                                                            \
-    X(RETRY, VARIABLE)  /* a compare-and-swap of the variable failed */                            \
-    X(DELAY, NONE)      /* the tool delayed the thread */                                          \
-    X(FENCE, NONE)      /* its order is in the flags */                                            \
-    X(SEND, CHANNEL)    /* comes before … */                                                     \
-    X(RECEIVE, CHANNEL) /* … all later ones of the channel */
+    X(OPEN, LABEL, NONE)  /* a function begins that is not atomic, but may be meant to be */       \
+    X(CLOSE, LABEL, NONE) /* … ends: the last of those that were opened or demoted */            \
+    X(DEMOTE, LABEL,                                                                               \
+      NONE) /* the last block that began becomes one of those; after its END or UNNEST */          \
+    X(CLEAR, NONE, NONE)      /* a rendezvous */                                                   \
+    X(RETRY, VARIABLE, NONE)  /* a compare-and-swap of the variable failed */                      \
+    X(DELAY, NONE, NONE)      /* the tool delayed the thread */                                    \
+    X(FENCE, NONE, NONE)      /* its order is in the flags */                                      \
+    X(SEND, CHANNEL, NONE)    /* comes before … */                                               \
+    X(RECEIVE, CHANNEL, NONE) /* … all later ones of the channel */
 
 enum tms_op_kind {
-#define X(name, cls) TMS_OP_##name,
+#define X(name, cls, conflict) TMS_OP_##name,
     TMS_OPS(X)
 #undef X
         TMS_OP_COUNT

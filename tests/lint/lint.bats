@@ -104,7 +104,7 @@ allowed_for() {
     trace) echo 'base/ trace/' ;;
     spec) echo 'base/ trace/ spec/' ;;
     engine_api) echo 'base/ trace/ spec/ engine_api/' ;;
-    frontier) echo 'base/ clock/ frontier/ engine_api/ trace/op.h' ;;
+    frontier) echo 'base/ clock/ frontier/ engine_api/ trace/op.h trace/op_traits.h' ;;
     lockset) echo 'base/ clock/ spec/ engine_api/ lockset/' ;;
     engines) echo 'base/ clock/ trace/ spec/ engine_api/ frontier/ lockset/ engines/' ;;
     analysis) echo 'base/ trace/ spec/ engine_api/ engines/ analysis/' ;;

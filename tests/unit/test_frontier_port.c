@@ -209,7 +209,7 @@ static bool start(struct bench *bench, const struct tms_frontier_port *port)
 
     return tms_frontier_set_up(f, port, bench, &bench->memory, true) == TMS_OK &&
            tms_log_start(f, &f->forgotten) &&
-           tms_cells_grow(f, &f->cells[CELLS_VARIABLES], VARIABLES);
+           tms_cells_grow(f, &f->cells[TMS_PLACE_VARIABLE], VARIABLES);
 }
 
 static uint64_t put(struct bench *bench, uint32_t thread, enum tms_op_kind kind,
