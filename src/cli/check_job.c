@@ -19,15 +19,6 @@ const char *tms_word_split(size_t index)
     return splits[index].word;
 }
 
-const char *tms_word_engine(size_t index)
-{
-    if (index == 0) {
-        return "all";
-    }
-    const struct tms_engine_info *engine = tms_engine_info(index - 1);
-    return engine != NULL ? engine->name : NULL;
-}
-
 void tms_split_settings(const char *split, struct tms_settings *settings)
 {
     settings->split = tms_option_bits(split, splits);

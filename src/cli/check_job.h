@@ -46,7 +46,6 @@ struct tms_reading {
     }
 
 const char *tms_word_split(size_t index);
-const char *tms_word_engine(size_t index); /* "all", and the engines */
 
 /* Puts the value of --split into settings. */
 void tms_split_settings(const char *split, struct tms_settings *settings);

@@ -10,6 +10,7 @@
 #include "cli/baseline_option.h"
 #include "cli/check_job.h"
 #include "cli/console.h"
+#include "cli/engine_options.h"
 #include "cli/options.h"
 #include "cli/output_file.h"
 #include "cli/predict_options.h"
@@ -23,7 +24,7 @@
 
 struct values {
     struct tms_common common;
-    const char *engines;
+    struct tms_engine_options checking;
     struct tms_reading reading;
     struct tms_maybe json;
     const char *baseline;
@@ -33,49 +34,24 @@ struct values {
     struct tms_reporting reporting;
     struct tms_given reports;
     struct tms_storing storing;
-    uint64_t max_violations;
     double timeout;
-    bool blame, all, first, stats, table;
-    bool engine_given;
+    bool first, table;
 };
 
 #define AT(field) offsetof(struct values, field)
 
 static const struct tms_option options[] = {
-    {.name = "engine",
-     .type = TMS_OPTION_LIST,
-     .at = AT(engines),
-     .given = AT(engine_given),
-     .initial = TMS_DEFAULT_ENGINES,
-     .word = tms_word_engine,
-     .alone = "all",
-     .environment = true,
-     .value = "NAME,…",
-     .help = "which engines check the trace, in one pass; tmesis engines describes them",
-     .brief = "which engines check it; see tmesis engines"},
-    {.name = "blame",
-     .type = TMS_OPTION_FLAG,
-     .at = AT(blame),
-     .initial = "yes",
-     .environment = true,
-     .help = "give only the verdict, faster: don't determine which blocks are at fault"},
+    TMS_ENGINE_OPTIONS(AT(checking),
+                       "which engines check the trace, in one pass; tmesis engines describes them",
+                       "which engines check it; see tmesis engines",
+                       "give only the verdict, faster: don't determine which blocks are at fault",
+                       "list each violation instead of one finding per pattern with a count"),
     {.name = "first",
      .type = TMS_OPTION_FLAG,
      .at = AT(first),
      .environment = true,
      .help = "stop at the first violation",
      .brief = "stop at the first violation"},
-    {.name = "all",
-     .type = TMS_OPTION_FLAG,
-     .at = AT(all),
-     .environment = true,
-     .help = "list each violation instead of one finding per pattern with a count"},
-    {.name = "max-violations",
-     .type = TMS_OPTION_COUNT,
-     .at = AT(max_violations),
-     .environment = true,
-     .value = "N",
-     .help = "list at most N findings per engine; 0: all of them"},
     TMS_SPEC_OPTIONS(AT(rules)),
     TMS_PREDICTING_OPTIONS(AT(predicting)),
     TMS_SUPPRESS_OPTIONS(AT(suppressing)),
@@ -104,11 +80,6 @@ static const struct tms_option options[] = {
      .environment = true,
      .value = "SECONDS",
      .help = "stop an engine that takes longer than this; the others go on; 0: no limit"},
-    {.name = "stats",
-     .type = TMS_OPTION_FLAG,
-     .at = AT(stats),
-     .environment = true,
-     .help = "show the engines' time, memory and counters"},
     {0}};
 
 /* ---- one trace ------------------------------------------------------------------------ */
@@ -141,11 +112,9 @@ static struct tms_report_settings common_settings(const struct terms *terms)
     struct tms_report_settings settings;
 
     tms_reporting_settings(&values->reporting, &values->common, &settings);
-    settings.stats = values->stats;
+    tms_engine_report_settings(&values->checking, &values->predicting, &settings);
     settings.host = tms_origin_host();
     settings.baseline = terms->known.baseline != NULL;
-    /* Engines that the user names are shown with all their findings. */
-    settings.potential = values->predicting.potential || values->engine_given;
     return settings;
 }
 
@@ -254,7 +223,7 @@ static bool usage_is_good(struct terms *terms, const struct tms_operands *operan
     const char *json = values->json.value != NULL ? values->json.value : "-";
 
     return tms_fail_on_parse(&terms->fail_on, values->predicting.fail_on, TMS_LEVEL_NOTE) &&
-           tms_predicting_levels(&values->predicting, &terms->fail_on, values->engines) &&
+           tms_predicting_levels(&values->predicting, &terms->fail_on, values->checking.engines) &&
            tms_standard_input_once(operands, &values->rules, &values->suppressing.rules) &&
            tms_suppress_spares(&values->suppressing, operands, &values->rules,
                                values->json.given ? json : NULL) &&
@@ -275,12 +244,9 @@ static void settle_settings(struct terms *terms)
     tms_settings_init(settings);
     settings->expect_blocks = true;
     settings->engines =
-        tms_predicting_engines(&values->predicting, values->engines, terms->engines);
-    settings->blame = values->blame;
-    settings->all = values->all;
+        tms_predicting_engines(&values->predicting, values->checking.engines, terms->engines);
+    tms_engine_settings(&values->checking, settings);
     settings->first = values->first;
-    settings->parallel = true;
-    settings->max_violations = values->max_violations;
     settings->timeout = values->timeout;
     settings->spec = terms->rules.spec;
     settings->suppressions = terms->suppress.list;

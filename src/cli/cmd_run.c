@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/console.h"
+#include "cli/engine_options.h"
 #include "cli/engine_plan.h"
 #include "cli/option_arguments.h"
 #include "cli/options.h"
@@ -39,16 +40,14 @@ struct values {
     struct tms_reporting reporting;
     struct tms_given report_files;
     struct tms_storing storing;
-    const char *engines;
+    struct tms_engine_options checking;
     const char *json;
     const char *baseline;
     const char *report_on;
     const char *schedule;
     uint64_t exit_code;
-    uint64_t max_violations;
     uint64_t runs;
-    bool blame, all, stats, strict, races;
-    bool engine_given;
+    bool strict, races;
 };
 
 #define AT(field) offsetof(struct values, field)
@@ -82,37 +81,14 @@ static int report_signal(const char *name)
 
 static const struct tms_option options[] = {
     TMS_WATCHING_OPTIONS(AT(watching)),
-    {.name = "engine",
-     .type = TMS_OPTION_LIST,
-     .at = AT(engines),
-     .given = AT(engine_given),
-     .initial = TMS_DEFAULT_ENGINES,
-     .word = tms_word_engine,
-     .alone = "all",
-     .environment = true,
-     .value = "NAME,…",
-     .help =
-         "which engines check the run: frontier, judge and sidetrack do so while the program runs "
-         "(judge includes the other two); for others the run is recorded, and they follow at its "
-         "end. Default for programs not built with tmesis cc: " TMS_LOCK_ENGINES},
-    {.name = "blame",
-     .type = TMS_OPTION_FLAG,
-     .at = AT(blame),
-     .initial = "yes",
-     .environment = true,
-     .help = "give only the verdict: don't determine which blocks are at fault"},
-    {.name = "all",
-     .type = TMS_OPTION_FLAG,
-     .at = AT(all),
-     .environment = true,
-     .help = "list each violation instead of one finding per pattern with a count; those that were "
-             "counted together while the program ran stay together"},
-    {.name = "max-violations",
-     .type = TMS_OPTION_COUNT,
-     .at = AT(max_violations),
-     .environment = true,
-     .value = "N",
-     .help = "list at most N findings per engine; 0: all of them"},
+    TMS_ENGINE_OPTIONS(
+        AT(checking),
+        "which engines check the run: frontier, judge and sidetrack do so while the program runs "
+        "(judge includes the other two); for others the run is recorded, and they follow at its "
+        "end. Default for programs not built with tmesis cc: " TMS_LOCK_ENGINES,
+        NULL, "give only the verdict: don't determine which blocks are at fault",
+        "list each violation instead of one finding per pattern with a count; those that were "
+        "counted together while the program ran stay together"),
     {.name = "races",
      .type = TMS_OPTION_FLAG,
      .at = AT(races),
@@ -173,11 +149,6 @@ static const struct tms_option options[] = {
      .value = "N",
      .help = "the exit status after a violation as --fail-on defines it",
      .brief = "the exit status after a violation (default 66)"},
-    {.name = "stats",
-     .type = TMS_OPTION_FLAG,
-     .at = AT(stats),
-     .environment = true,
-     .help = "show the engines' time, memory and counters"},
     {0}};
 
 /* ---- one process -------------------------------------------------------------------------- */
@@ -480,9 +451,9 @@ static void settle_reports(struct job *job)
     struct tms_report_settings *settings = &job->reports.settings;
 
     tms_reporting_settings(&values->reporting, &values->common, settings);
-    settings->stats = values->stats;
-    settings->potential = values->predicting.potential || values->engine_given;
-    settings->races = values->races || tms_predicting_has(values->engines, TMS_ENGINE_RACES);
+    tms_engine_report_settings(&values->checking, &values->predicting, settings);
+    settings->races =
+        values->races || tms_predicting_has(values->checking.engines, TMS_ENGINE_RACES);
     settings->seeded = values->watching.perturb.given || values->schedule != NULL;
     job->reports.watched = &job->watched;
     job->reports.json = job->json.stream.out;
@@ -587,7 +558,7 @@ static int run_job(struct job *job, const struct tms_operands *operands)
 {
     struct tms_watching watching = job->values->watching;
     struct tms_manner manner = {.mode = mode_of(job),
-                                .blame = job->values->blame,
+                                .blame = job->values->checking.blame,
                                 .predict = predicted_inside(job),
                                 .judges = job->plan.judged,
                                 .preload = job->preload[0] != '\0' ? job->preload : NULL,
@@ -615,10 +586,7 @@ static void settle_settings(struct job *job)
     const struct values *values = job->values;
 
     tms_settings_init(&job->settings);
-    job->settings.blame = values->blame;
-    job->settings.all = values->all;
-    job->settings.parallel = true;
-    job->settings.max_violations = values->max_violations;
+    tms_engine_settings(&values->checking, &job->settings);
     tms_split_settings(values->watching.split, &job->settings);
     tms_predicting_settings(&values->predicting, &job->settings);
     job->settings.suppressions = job->suppress.list;
@@ -627,7 +595,7 @@ static void settle_settings(struct job *job)
 /* `judge` alone implies the engines whose findings it judges. */
 static const char *wanted_engines(const struct job *job)
 {
-    const char *engines = job->values->engines;
+    const char *engines = job->values->checking.engines;
 
     return strcmp(engines, TMS_JUDGE) == 0 ? TMS_DEFAULT_ENGINES : engines;
 }
@@ -670,7 +638,7 @@ static bool outputs_are_good(const struct values *values, const char *program)
 static bool choose_engines(struct job *job)
 {
     const struct values *values = job->values;
-    bool by_locks = !values->engine_given;
+    bool by_locks = !values->checking.engine_given;
     char list[TMS_ENGINE_LIST_SIZE], left_out[TMS_ENGINE_LIST_SIZE];
 
     tms_predicting_engines(&values->predicting, wanted_engines(job), list);
@@ -733,7 +701,7 @@ static bool can_be_many(const struct values *values)
     } others[] = {{"schedule", values->schedule != NULL},
                   {"report-on", values->report_on != NULL},
                   {"write-suppressions", values->suppressing.output != NULL},
-                  {"stats", values->stats}};
+                  {"stats", values->checking.stats}};
 
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         if (others[i].given) {
@@ -768,8 +736,9 @@ static int run_many(const struct job *job, const struct tms_operands *operands)
                                  .storing = &values->storing};
 
     tms_reporting_settings(&values->reporting, &values->common, &settings);
-    settings.potential = values->predicting.potential || values->engine_given;
-    settings.races = values->races || tms_predicting_has(values->engines, TMS_ENGINE_RACES);
+    tms_engine_report_settings(&values->checking, &values->predicting, &settings);
+    settings.races =
+        values->races || tms_predicting_has(values->checking.engines, TMS_ENGINE_RACES);
     settings.baseline = values->baseline != NULL;
     tms_option_words(options, values, own, &words);
     bool good = !words.failed && tms_watch_seed(&values->watching.perturb, &many.seed);
