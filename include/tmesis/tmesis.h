@@ -268,6 +268,8 @@ struct tms_writer_settings {
     const char *compression; /* "none", "gz", "zst"; NULL: by the extension. Not for tms. */
     int level;               /* zstd or gzip level, 0: the format's default */
     int descriptor;          /* write here instead, and leave it open; 0: create the file */
+    bool no_accesses;        /* leave out reads and writes; for perfetto alone, whose other events
+                                keep their numbers */
 };
 void tms_writer_settings_init(struct tms_writer_settings *settings);
 

@@ -15,6 +15,7 @@ struct values {
     const char *compression;
     uint64_t level;
     bool lenient;
+    bool accesses;
 };
 
 #define AT(field) offsetof(struct values, field)
@@ -58,6 +59,11 @@ static const struct tms_option options[] = {
      .at = AT(lenient),
      .environment = true,
      .help = "skip what can't be read, with a warning"},
+    {.name = "accesses",
+     .type = TMS_OPTION_FLAG,
+     .at = AT(accesses),
+     .initial = "yes",
+     .help = "leave out reads and writes, which are most of a long trace; for perfetto only"},
     {0}};
 
 struct job {
@@ -142,6 +148,7 @@ static int convert(struct job *job)
     settings.format = values->to;
     settings.compression = values->compression;
     settings.level = (int)values->level;
+    settings.no_accesses = !values->accesses;
     if (tms_new_file_open(&job->file, job->to) != TMS_EXIT_OK) {
         return TMS_EXIT_BAD;
     }
@@ -179,8 +186,10 @@ const struct tms_command tms_command_convert = {
     .usage = "IN OUT",
     .about =
         "Reads the trace IN and writes it to OUT, in the format given by the extension of OUT "
-        "(.std, .rt, .tms, optionally followed by .gz or .zst) or by --to. \"-\" is standard input "
-        "or output. An existing OUT is replaced only when the new one is complete; it can't be "
+        "(.std, .rt, .tms, .perfetto.json, optionally followed by .gz or .zst) or by --to. \"-\" "
+        "is "
+        "standard input or output. An existing OUT is replaced only when the new one is complete; "
+        "it can't be "
         "IN.\n\n"
         "Exit status: 0, or 2 if IN can't be read or OUT can't be written, or 3 if IN is truncated "
         "or lines were skipped, and OUT has the rest.",

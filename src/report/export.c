@@ -24,6 +24,8 @@ static const struct document {
     {.format = {"csv", "text/csv", "CSV, a row for each finding"}, .write = tms_export_csv},
     {.format = {"html", "text/html", "one HTML page, with interleavings and source excerpts"},
      .write = tms_export_html},
+    {.format = {"perfetto", "application/json", "Trace Event Format, a timeline for Perfetto"},
+     .write = tms_export_perfetto},
 };
 
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))

@@ -60,5 +60,6 @@ int tms_export_annotations(const struct tms_export_job *job);
 int tms_export_markdown(const struct tms_export_job *job);
 int tms_export_csv(const struct tms_export_job *job);
 int tms_export_html(const struct tms_export_job *job);
+int tms_export_perfetto(const struct tms_export_job *job);
 
 #endif

@@ -124,8 +124,11 @@ static void add_row(struct tms_exported *exported, const struct tms_row *row)
                             .role = row->role};
 
     add_step(exported, &turn);
-    exported->steps[exported->step_count - 1].label = row->label;
-    exported->steps[exported->step_count - 1].begins = row->begins && !row->has_kind;
+    struct tms_exported_step *step = &exported->steps[exported->step_count - 1];
+    step->label = row->label;
+    step->begins = row->begins && !row->has_kind;
+    step->opens = row->begins;
+    step->block = row->begin_event;
 }
 
 static void join_rows(struct tms_exported *exported, const struct tms_rows *rows)

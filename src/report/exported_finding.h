@@ -19,6 +19,8 @@ struct tms_exported_step {
     struct tms_place place; /* the line that a person looks for */
     uint32_t label;         /* of the block that begins here, if `begins` */
     bool begins;            /* no more is known than that a block begins here */
+    bool opens;             /* a block begins here, whatever else happens */
+    uint64_t block;         /* of a cycle or schedule: the event that began its transaction */
     bool own;               /* of the thread whose block was cut */
     size_t joined;          /* the later step that it conflicts with; TMS_NO_JOIN: none */
 };

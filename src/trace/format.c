@@ -14,12 +14,11 @@
 
 #define COMPLAINTS_SHOWN 10
 
-/* In the order of detection: std takes any text, so it is the last. */
+/*
+ * In the order of detection: std takes any text, so it is the last of those that can be read.
+ */
 static const struct tms_format *const formats[] = {
-    &tms_format_tms,
-    &tms_format_regiontrack,
-    &tms_format_rr,
-    &tms_format_std,
+    &tms_format_tms, &tms_format_regiontrack, &tms_format_rr, &tms_format_std, &tms_format_perfetto,
 };
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
@@ -28,7 +27,7 @@ const struct tms_format_info *tms_format_info(size_t index)
     return index < FORMATS ? &formats[index]->info : NULL;
 }
 
-/* "tms, regiontrack, rr, std"; of those that can be written also the extensions. */
+/* "tms, regiontrack, rr, std": what can be read, or what can be written with its extension. */
 static const char *format_list(bool writable, char *buffer, size_t size)
 {
     size_t used = 0;
@@ -36,7 +35,7 @@ static const char *format_list(bool writable, char *buffer, size_t size)
     buffer[0] = '\0';
     for (size_t i = 0; i < FORMATS && used < size; i++) {
         const struct tms_format_info *info = &formats[i]->info;
-        if (!writable || info->writes) {
+        if (writable ? info->writes : info->reads) {
             int length = snprintf(buffer + used, size - used, "%s%s%s%s%s", used > 0 ? ", " : "",
                                   info->name, writable ? " (" : "", writable ? info->extension : "",
                                   writable ? ")" : "");
@@ -116,7 +115,8 @@ static int detect(struct tms_reader *reader)
     size_t length = (size_t)(input->end - input->at);
     length = length < DETECT_MOST ? length : DETECT_MOST;
     for (size_t i = 0; i < FORMATS && reader->format == NULL; i++) {
-        reader->format = formats[i]->detect(input->at, length) ? formats[i] : NULL;
+        bool fits = formats[i]->info.reads && formats[i]->detect(input->at, length);
+        reader->format = fits ? formats[i] : NULL;
     }
     return reader->format != NULL ? TMS_OK : unknown_content(reader, length);
 }
@@ -125,11 +125,17 @@ static int start_reader(struct tms_reader *reader, const char *path,
                         const struct tms_reader_settings *settings)
 {
     struct tms_context *context = reader->context;
+    char list[128];
 
     if (settings->format != NULL) {
         reader->format = find_format(context, settings->format);
         if (reader->format == NULL) {
             return TMS_ERR_FORMAT;
+        }
+        if (!reader->format->info.reads) {
+            return tms_fail(
+                context, TMS_ERR_FORMAT, "%s: the format \"%s\" can be written only; there are %s",
+                tms_input_name(path), settings->format, format_list(false, list, sizeof(list)));
         }
     }
     reader->lenient = settings->lenient;
@@ -391,6 +397,12 @@ static int start_writer(struct tms_writer *writer, const char *path,
                         "another format",
                         path, writer->format->info.name, compression);
     }
+    if (settings->no_accesses && !writer->format->omits_accesses) {
+        return tms_fail(context, TMS_ERR_FORMAT,
+                        "%s: the format \"%s\" is not written without accesses; only perfetto is",
+                        path, writer->format->info.name);
+    }
+    writer->no_accesses = settings->no_accesses;
     writer->level = settings->level;
     writer->path = copy_path(context, path);
     if (writer->path == NULL) {

@@ -39,7 +39,8 @@ struct tms_writer {
     char *path;
     struct tms_output *output;
     int level;
-    int failed; /* first error; everything after it is refused with the same */
+    bool no_accesses; /* see struct tms_writer_settings */
+    int failed;       /* first error; everything after it is refused with the same */
     uint64_t events;
     void *state;
     char loss[TMS_MESSAGE_SIZE /
@@ -50,8 +51,12 @@ struct tms_format {
     struct tms_format_info info;
     bool counts_lines;    /* positions are lines, not event numbers */
     bool own_compression; /* never wrapped in gzip or zstd by the writer */
+    bool omits_accesses;  /* the writer goes by `no_accesses` */
 
-    /* Does content that starts like this look like the format? Called in registry order. */
+    /*
+     * Does content that starts like this look like the format? Called in registry order. NULL: the
+     * format can't be read.
+     */
     bool (*detect)(const char *head, size_t length);
 
     size_t reader_size; /* of reader->state */
@@ -91,5 +96,6 @@ extern const struct tms_format tms_format_std;
 extern const struct tms_format tms_format_rr;
 extern const struct tms_format tms_format_regiontrack;
 extern const struct tms_format tms_format_tms;
+extern const struct tms_format tms_format_perfetto;
 
 #endif

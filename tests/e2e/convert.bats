@@ -168,3 +168,62 @@ END
     [[ $flat == *'bad-order.std:2: expected "ar(variable,ORDER)" with one of the orders relaxed acquire seq_cst, found "ar(x,release)"'* ]]
     [ ! -e bad-order.tms ]
 }
+
+# timeline ARGUMENT…: reports/timeline.py.
+timeline() {
+    python3 "$here/reports/timeline.py" "$@"
+}
+
+@test "a timeline has every event, in slices that nest, with arrows at forks and joins" {
+    for trace in "$golden"/*.std; do
+        "$tmesis" convert -q "$trace" out.perfetto.json
+        timeline trace "$trace" out.perfetto.json
+    done
+    printf '%s\n' 'M|fork(A)' 'A|begin(f)' 'A|racq(m)' 'B|racq(m)' 'A|rrel(m)' 'B|rrel(m)' 'A|end(f)' 'M|join(A)' >fork.std
+    tms convert -q --to=perfetto fork.std -
+    jq -e '[.traceEvents[] | select(.ph == "s" or .ph == "f") | [.name, .tid, .ts]] ==
+        [["fork", 1, 1], ["fork", 2, 2], ["join", 2, 7], ["join", 1, 8]]' <<<"$output"
+    jq -e '[.traceEvents[] | select(.ph == "b" or .ph == "e") | [.ph, .ts]] ==
+        [["b", 3], ["b", 4], ["e", 6], ["e", 7]]' <<<"$output"
+}
+
+@test "a timeline of a trace that is not well-formed is balanced all the same" {
+    printf '%s\n' 'A|end' 'A|begin' 'A|acq(m)' 'B|rel(m)' 'B|rel(m)' 'B|acq(m)' 'A|racq(s)' 'A|rrel(t)' 'C|join(C)' \
+        'C|fork(D)' >odd.std
+    "$tmesis" convert -q odd.std odd.perfetto.json
+    timeline slices odd.perfetto.json
+    printf 'A"\\x5c|begin(<b>\\x01\xff&")|a"b\nA"\\x5c|w(\xc3)\n' >bytes.std
+    "$tmesis" convert -q bytes.std bytes.perfetto.json
+    timeline slices bytes.perfetto.json
+    : >empty.std
+    "$tmesis" convert -q empty.std empty.perfetto.json
+    timeline slices empty.perfetto.json
+    printf 'A|begin(f)\nA|w(x)\n# incomplete: no room\n' >cut.std
+    tms convert -q cut.std cut.perfetto.json
+    [ "$status" -eq 3 ]
+    timeline slices cut.perfetto.json
+    jq -e '.otherData.incomplete | contains("no room")' cut.perfetto.json
+}
+
+@test "a timeline without accesses keeps the numbers of the other events" {
+    tms convert -q --no-accesses --to=perfetto lost.std -
+    jq -e '[.traceEvents[] | select(.cat == "access")] == []' <<<"$output"
+    jq -e '[.traceEvents[] | select(.pid == 1 and .args.event) | .args.event] == [1, 2, 4, 5, 6, 9, 11, 13]' <<<"$output"
+    tms convert --no-accesses lost.std out.tms
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"only perfetto"* ]]
+    tms convert --from=perfetto lost.std out.tms
+    [ "$status" -eq 2 ]
+    [ ! -e out.tms ]
+}
+
+@test "a timeline takes memory by its names, not by its length" {
+    for events in 100k 1M; do
+        "$tmesis" gen -q --events=$events -o "$events.tms"
+        python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' \
+            "$tmesis" convert -q --to=perfetto "$events.tms" - >"$events.kib"
+    done
+    [ "$(<1M.kib)" -lt $((2 * $(<100k.kib))) ]
+}

@@ -51,6 +51,24 @@ browser() {
     done
 }
 
+@test "the timeline of the nine examples has their interleavings" {
+    for name in $examples; do
+        "$tmesis" report --format=perfetto -o "$name.perfetto.json" "$here/reports/$name.json"
+        python3 "$here/reports/timeline.py" findings "$here/reports/$name.json" "$name.perfetto.json"
+    done
+    # What the report quotes of a lost update: arrows from the read to the foreign write, and to the own one.
+    jq -e '[.traceEvents[] | select(.ph == "s" or .ph == "f") | select(.pid == 1) | .ts] == [14, 34, 34, 44]' \
+        bank.perfetto.json
+    jq -e '.traceEvents | any(.cat == "lock" and .name == "T2" and .ts == 10 and .dur == 18)' bank.perfetto.json
+}
+
+@test "the timeline of every engine's findings on the golden traces" {
+    for trace in "$golden"/*.std; do
+        tms check -q --engine=all --json=result.json --report=perfetto:out.json "$trace"
+        python3 "$here/reports/timeline.py" findings result.json out.json
+    done
+}
+
 @test "JUnit, annotations, Markdown, CSV and HTML have the findings of the result" {
     for name in $examples; do
         for format in junit github markdown csv html; do
@@ -153,6 +171,8 @@ seven_nights() {
     tms check -q --format=std --json=odd.json --report=sarif:odd.sarif "${the_others[@]}" odd.std
     [ "$status" -eq 1 ]
     python3 "$here/reports/sarif.py" odd.json odd.sarif
+    tms report --format=perfetto -o odd.timeline odd.json
+    python3 "$here/reports/timeline.py" findings odd.json odd.timeline
     python3 "$here/reports/others.py" odd.json out
 }
 

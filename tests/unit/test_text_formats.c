@@ -558,7 +558,7 @@ static void test_detection(void **state)
         assert_int_equal(tms_format_info(count)->extension[0], '.');
         count++;
     }
-    assert_int_equal(count, 4);
+    assert_int_equal(count, 5);
 }
 
 /* A trace that is not all that happened says so in every format. */

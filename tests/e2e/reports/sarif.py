@@ -130,4 +130,5 @@ def main(result_path, sarif_path):
     print(f"{len(ids)} findings")
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])
