@@ -72,6 +72,8 @@ test-long: all
 	status=$$?; grep -v '^ok' build/examples.tap; exit $$status
 	@tests/hunt/run --fixed 200 >build/hunt.tap; \
 	status=$$?; grep -v '^ok' build/hunt.tap; exit $$status
+	@FORK_RUNS=20 tests/harm/run 'a child does not wait for locks*' >build/harm.tap; \
+	status=$$?; grep -v '^ok' build/harm.tap; exit $$status
 	@REPORT_SECONDS=2 bats -f '5,000 findings' tests/e2e/reports.bats
 	@tests/hunt/prove
 	@tests/hunt/slurm

@@ -23,10 +23,9 @@ TRACE = "\n".join(["T1|begin(deposit)", "T1|r(x)", "T2|w(x)", "T1|w(x)", "T1|end
 
 
 def build(bench):
-    inject = os.path.join(bench.programs, "inject")
-    bench.run("gcc", *FLAGS, os.path.join(HERE, "programs/inject.c"), "-o", inject).expect(0)
-    bench.inject = inject
-    probe = bench.run(inject, "command", "mkdir", "1", "0", "count", "true")
+    bench.inject = bench.compile(os.path.join(bench.programs, "inject"), "gcc", *FLAGS,
+                                 os.path.join(HERE, "programs/inject.c"))
+    probe = bench.run(bench.inject, "command", "mkdir", "1", "0", "count", "true")
     if probe.status == BROKEN:
         raise Skip("no seccomp user notification here: " + probe.flat)
 
@@ -83,9 +82,8 @@ def each(bench, who, words, judge):
 
 
 def each_allocation(bench, words, judge):
-    library = os.path.join(bench.programs, "no_memory.so")
-    bench.run("gcc", *FLAGS, "-shared", "-fPIC", os.path.join(HERE, "programs/no_memory.c"), "-o",
-              library).expect(0)
+    library = bench.compile(os.path.join(bench.programs, "no_memory.so"), "gcc", *FLAGS, "-shared",
+                            "-fPIC", os.path.join(HERE, "programs/no_memory.c"))
     count = os.path.join(bench.directory, "count")
 
     def attempt(number):

@@ -11,7 +11,11 @@ A case is a function in a file cases_*.py:
 It fails by an exception (`check` raises one with a text), and is skipped by `raise Skip(reason)`.
 A case with `compilers=True` (the default) runs once per compiler, any other once. Each run has a
 bench of its own, with an empty directory and an empty TMPDIR that must be empty again at the end.
+Several cases run at a time. A program that several of them need is compiled by the first; each case
+gets a copy of its own.
 """
+import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -29,6 +33,7 @@ FLAGS = ["-g", "-O1", "-D_GNU_SOURCE", "-pthread", "-I" + os.path.join(TOP, "inc
 SECONDS = 60
 
 CASES = []
+COMPILED = None  # `run` sets it: the directory of programs that cases share
 
 
 class Skip(Exception):
@@ -134,6 +139,18 @@ class Bench:
     def tmesis(self, *words, **options):
         return self.run(TMESIS, *words, **options)
 
+    def compile(self, output, *words, env=None):
+        """Runs a compiler to make OUTPUT, unless another case has had the same words compiled."""
+        key = hashlib.sha256(repr((words, env)).encode()).hexdigest()
+        kept = os.path.join(COMPILED, key)
+        with open(kept + ".lock", "w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not os.path.exists(kept):
+                self.run(*words, "-o", kept + ".new", env=env, timeout=120).expect(0)
+                os.rename(kept + ".new", kept)
+        shutil.copy(kept, output)
+        return output
+
     def build(self, source, *flags):
         """Builds programs/SOURCE as the compiler does and as `tmesis cc` does."""
         name, extension = os.path.splitext(source)
@@ -144,9 +161,9 @@ class Bench:
         compiler = self.compiler or "gcc"
         environment = {"TMESIS_CC": compiler, "TMESIS_CXX": CPLUSPLUS[compiler]}
         own = CPLUSPLUS[compiler] if plus else compiler
-        self.run(own, *FLAGS, path, "-o", native, *flags, timeout=120).expect(0)
-        self.tmesis("c++" if plus else "cc", *FLAGS, path, "-o", watched, *flags,
-                    env=environment, timeout=120).expect(0)
+        self.compile(native, own, *FLAGS, path, *flags)
+        self.compile(watched, TMESIS, "c++" if plus else "cc", *FLAGS, path, *flags,
+                     env=environment)
         return Program(native, watched)
 
     def watch(self, program, *words, options=(), **settings):
