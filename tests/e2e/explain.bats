@@ -91,9 +91,10 @@ ids() {
     [ "$status" -eq 2 ]
 }
 
+# With sanitizers, where a command takes long, every sixth one.
 @test "every finding of every engine can be read back and shown" {
     "$tmesis" check -q --engine=all --json=all.json "$golden"/*.std 2>/dev/null || true
-    for id in $(jq -r '.results[].violations[].id' all.json | sort -u); do
+    for id in $(jq -r '.results[].violations[].id' all.json | sort -u | awk "NR % ${SAMPLE_EVERY:-1} == 0"); do
         "$tmesis" explain all.json "$id" | grep -qF "$id" || { echo "$id" && return 1; }
     done
 }

@@ -45,10 +45,13 @@ browser() {
 }
 
 @test "SARIF of every engine's findings on the golden traces" {
+    local pairs=()
     for trace in "$golden"/*.std; do
-        tms check -q --engine=all --json=result.json --report=sarif:out.sarif "$trace"
-        python3 "$here/reports/sarif.py" result.json out.sarif
+        name=$(basename "$trace" .std)
+        tms check -q --engine=all --json="$name.json" --report=sarif:"$name.sarif" "$trace"
+        pairs+=("$name.json" "$name.sarif")
     done
+    python3 "$here/reports/sarif.py" "${pairs[@]}"
 }
 
 @test "the timeline of the nine examples has their interleavings" {
@@ -110,6 +113,7 @@ browser() {
     done
 }
 
+# bats test_tags=browser
 @test "HTML in a browser: keyboard, picture, source, search, filters, paper" {
     (cd "$top" && "$tmesis" report --format=html "$here/reports/bank.json") >bank.html
     browser small bank.html
@@ -132,12 +136,14 @@ seven_nights() {
     "$tmesis" history suppress --store=nights.db AV-075a23 --why='by design, see #12' --who=ada
 }
 
+# bats test_tags=browser
 @test "HTML in a browser: findings over time" {
     seven_nights
     "$tmesis" report --store=nights.db --labels=3 --format=html -o nights.html
     browser history nights.html
 }
 
+# bats test_tags=browser
 @test "HTML in a browser: 5,000 findings" {
     python3 "$here/reports/many.py" "$here/reports/bank.json" 5000 >many.json
     "$tmesis" report --format=html -o many.html many.json

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds a SARIF file against the parts of the specification that it uses, and against the result.
+"""Compares SARIF files with the parts of the specification that they use, and with the results.
 
-    sarif.py RESULT.json FILE.sarif
+    sarif.py (RESULT.json FILE.sarif)…
 
 The schema below has what SARIF 2.1.0 requires of the objects that tmesis writes, and allows no
 other members. The ids must be those of the result, and the steps of all thread flows, walked in
@@ -101,7 +101,7 @@ def walked(result):
     return [(event, thread, kinds) for _, event, thread, kinds in sorted(steps)]
 
 
-def main(result_path, sarif_path):
+def compare(result_path, sarif_path):
     with open(sarif_path, encoding="utf-8") as file:
         log = json.load(file)
     jsonschema.Draft7Validator(LOG).validate(log)
@@ -127,8 +127,10 @@ def main(result_path, sarif_path):
         steps = [(e, t) for e, t, kinds in walked(result) if (e, t) in expected or
                  kinds != ["enter"]]
         assert steps == expected, (finding["id"], steps, expected)
-    print(f"{len(ids)} findings")
+    print(f"{len(ids)} findings in {sarif_path}")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    assert len(sys.argv) > 2, "nothing to compare"
+    for each_result, each_sarif in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+        compare(each_result, each_sarif)
