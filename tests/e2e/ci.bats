@@ -153,6 +153,30 @@ END
     grep -q 'deposit() is not atomic' build/meson-logs/testlog.txt
 }
 
+# tested STATUS WORDS: meson's test in build-flags ends with this status, and says these words.
+tested() {
+    ninja -C build-flags bank subprojects/tmesis/tmesis
+    run meson test -C build-flags --no-rebuild --print-errorlogs --verbose
+    echo "$output"
+    [ "$status" -eq "$1" ]
+    [[ $output == *"$2"* ]]
+}
+
+@test "tmesis as a subproject of meson: the example, then the documented lines" {
+    cp -r "$top/examples/project/." .
+    diff <(grep -v '^#' subprojects/tmesis.wrap) <(block ini wrap-git)
+    ln -s "$(realpath "$top")" subprojects/tmesis
+    meson setup build-flags -Dwatched=enabled --buildtype=debug --force-fallback-for=tmesis
+    run meson introspect build-flags --tests
+    query '[test["name"] for test in d[0]] == ["bank-atomic"]'
+    tested 1 'account_deposit() is not atomic: an update of balance was lost'
+    sed -i 's/account_set(account_get() + amount);/pthread_mutex_lock(\&lock); balance += amount; pthread_mutex_unlock(\&lock);/' account.c
+    tested 0 'serializable'
+    block meson "dependency('tmesis-rt')" >meson.build
+    cp "$top/examples/bank/buggy.c" bank.c
+    tested 1 'deposit() is not atomic: an update of account.balance was lost'
+}
+
 # matches MATCHERS: "SEVERITY FILE:LINE MESSAGE" for each finding in the report on standard input.
 matches() {
     python3 -c 'import json, re, sys

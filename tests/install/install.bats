@@ -167,9 +167,14 @@ END
     ninja -C "$out/wrapper" >&2
     built_watched "$out/wrapper"
     watched_here
+    PATH=$bin:$PATH
     meson setup -Dwatched=enabled "$out/flags" ../project >&2
     ninja -C "$out/flags" >&2
     built_watched "$out/flags"
+    run meson test -C "$out/flags" --print-errorlogs
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [[ $output == *"account_deposit() is not atomic: an update of balance was lost"* ]]
     meson setup "$out/plain" ../project >&2
     ninja -C "$out/plain" >&2
     [[ $(nm "$out/plain/bank") != *tsan* ]]
