@@ -135,29 +135,29 @@ static int write_events(void *user, const struct tms_event *events, size_t count
     return tms_writer_write(user, events, count);
 }
 
-static int write_to(struct tms_remains *remains, const char *path, int descriptor,
+static int write_to(struct tms_process_result *process, const char *path, int descriptor,
                     struct tms_trace_outcome *outcome)
 {
     struct tms_writer *writer;
     char loss[TMS_SPOOL_REASON];
-    int code = open_writer(remains->context, path, descriptor, &writer);
+    int code = open_writer(process->context, path, descriptor, &writer);
 
     if (code != TMS_OK) {
         return code;
     }
-    code = tms_spool_trace(&remains->names, write_events, writer, outcome, NULL);
+    code = tms_spool_trace(&process->names, write_events, writer, outcome, NULL);
     if (code != TMS_OK) {
         tms_writer_abandon(writer);
         return code;
     }
-    if (tms_spool_loss(&remains->spool, loss)) {
+    if (tms_spool_loss(&process->spool, loss)) {
         tms_writer_lost(writer, loss);
     }
     return tms_writer_close(writer);
 }
 
 /* False after a sentence. */
-static bool write_trace(struct tms_remains *remains, const char *path,
+static bool write_trace(struct tms_process_result *process, const char *path,
                         struct tms_trace_outcome *outcome)
 {
     struct tms_new_file file;
@@ -165,44 +165,44 @@ static bool write_trace(struct tms_remains *remains, const char *path,
     if (tms_new_file_open(&file, path) != TMS_EXIT_OK) {
         return false;
     }
-    int code = write_to(remains, path, file.fd, outcome);
+    int code = write_to(process, path, file.fd, outcome);
     if (code != TMS_OK) {
-        tms_remains_bad(remains, code);
+        tms_process_result_bad(process, code);
         tms_new_file_abandon(&file);
         return false;
     }
     return tms_new_file_close(&file) == TMS_EXIT_OK;
 }
 
-static void summarize(struct job *job, const struct tms_remains *remains, const char *path,
+static void summarize(struct job *job, const struct tms_process_result *process, const char *path,
                       const struct tms_trace_outcome *outcome)
 {
     char loss[TMS_SPOOL_REASON];
-    bool lost = tms_spool_loss(&remains->spool, loss);
+    bool lost = tms_spool_loss(&process->spool, loss);
 
     if (lost) {
         tms_say("%s is incomplete: %s", path, loss);
         job->incomplete = true;
     }
     if (!job->values->common.quiet) {
-        tms_remains_warn(remains);
+        tms_process_result_warn(process);
         char *quoted = tms_words_text(&path, 1);
         tms_say(
             "%s: %llu events of %llu threads, %llu atomic blocks; tmesis check %s decides", path,
-            (unsigned long long)outcome->events, (unsigned long long)remains->spool.header.threads,
-            (unsigned long long)remains->spool.header.transactions, quoted != NULL ? quoted : path);
+            (unsigned long long)outcome->events, (unsigned long long)process->spool.header.threads,
+            (unsigned long long)process->spool.header.transactions, quoted != NULL ? quoted : path);
         free(quoted);
     }
 }
 
 /* Every process has its own file, and so has each program that it executes. */
-static char *output_of(const struct job *job, const struct tms_remains *remains)
+static char *output_of(const struct job *job, const struct tms_process_result *process)
 {
-    const struct tms_spool_header *header = &remains->spool.header;
+    const struct tms_spool_header *header = &process->spool.header;
     char *path;
     int length = header->image > 1 ? asprintf(&path, "%s.%d.%u.tms", job->values->output,
                                               header->pid, header->image)
-                 : remains->child  ? asprintf(&path, "%s.%d.tms", job->values->output, header->pid)
+                 : process->child  ? asprintf(&path, "%s.%d.tms", job->values->output, header->pid)
                                    : asprintf(&path, "%s", job->values->output);
 
     return length >= 0 ? path : NULL;
@@ -211,24 +211,24 @@ static char *output_of(const struct job *job, const struct tms_remains *remains)
 static void take_process(struct job *job, size_t index)
 {
     struct tms_trace_outcome outcome;
-    struct tms_remains remains;
+    struct tms_process_result process;
     char *path = NULL;
 
-    if (!tms_remains_open(&remains, &job->watched, index)) {
+    if (!tms_process_result_open(&process, &job->watched, index)) {
         job->incomplete = true;
-    } else if ((path = output_of(job, &remains)) == NULL) {
+    } else if ((path = output_of(job, &process)) == NULL) {
         job->bad = true;
         tms_say("out of memory");
     } else {
-        if (write_trace(&remains, path, &outcome)) {
-            summarize(job, &remains, path, &outcome);
+        if (write_trace(&process, path, &outcome)) {
+            summarize(job, &process, path, &outcome);
         } else {
             job->bad = true;
         }
-        job->blocks = job->blocks || remains.spool.header.blocks > 0;
+        job->blocks = job->blocks || process.spool.header.blocks > 0;
     }
     free(path);
-    tms_remains_close(&remains);
+    tms_process_result_close(&process);
 }
 
 static int exit_status(const struct job *job)
@@ -258,7 +258,7 @@ static int run(const void *all_values, const struct tms_operands *operands)
             take_process(&job, i);
         }
         if (!job.blocks && !job.incomplete) {
-            tms_remains_advise(&job.watched);
+            tms_process_result_advise(&job.watched);
         }
         status = exit_status(&job);
     }

@@ -163,7 +163,7 @@ static void say_loss(const struct refinement *refinement, const struct tms_check
 /* A trace that is checked: a file, or a recording of the program. */
 struct source {
     struct tms_checking checking;
-    struct tms_remains remains;
+    struct tms_process_result process;
 };
 
 static size_t source_count(const struct refinement *refinement)
@@ -180,7 +180,7 @@ static const char *source_name(const struct refinement *refinement, size_t index
 static void close_source(const struct refinement *refinement, struct source *source)
 {
     if (refinement->is_program) {
-        tms_program_checked(&source->checking, &source->remains);
+        tms_program_checked(&source->checking, &source->process);
     } else {
         tms_checking_free(&source->checking);
     }
@@ -197,7 +197,7 @@ static int check_source(const struct refinement *refinement, size_t index,
     *source = (struct source){.checking.path = source_name(refinement, index)};
     if (refinement->is_program) {
         code = tms_program_check(&refinement->program, index, settings, &source->checking,
-                                 &source->remains);
+                                 &source->process);
     } else {
         code = tms_checking_run(&source->checking, &values->reading, settings, &values->common,
                                 first ? tms_console_complain : NULL);

@@ -17,6 +17,7 @@
 #include "cli/output_file.h"
 #include "cli/predict_options.h"
 #include "cli/preflight.h"
+#include "cli/process_analysis.h"
 #include "cli/process_reports.h"
 #include "cli/process_result.h"
 #include "cli/repeated_runs.h"
@@ -26,10 +27,6 @@
 #include "cli/suppress_options.h"
 #include "cli/watched_run.h"
 #include "protocol/config.h"
-#include "spool/spool_findings.h"
-#include "spool/spool_judged.h"
-#include "spool/spool_predicted.h"
-#include "spool/spool_trace.h"
 #include "tmesis/tmesis.h"
 
 struct values {
@@ -170,165 +167,6 @@ struct job {
     bool blocks; /* some process had one */
 };
 
-/* Events on their way from a process to the engines. */
-struct feeding {
-    struct tms_remains *remains;
-    struct tms_analysis *analysis;
-};
-
-static bool is_inlined(const struct tms_context *context, uint32_t label)
-{
-    const char *name = tms_name(context, TMS_CLASS_LABEL, label, NULL);
-    size_t length = strlen(name), ending = strlen(TMS_SPOOL_INLINED);
-
-    return length > ending && strcmp(name + length - ending, TMS_SPOOL_INLINED) == 0;
-}
-
-/* It is a guess that two acquires in an inlined function belong to one call of it. */
-static int doubt_inlined(struct feeding *feeding, const struct tms_event *events, size_t count)
-{
-    int code = TMS_OK;
-
-    for (size_t i = 0; feeding->remains->names.inlined && i < count && code == TMS_OK; i++) {
-        if (events[i].kind == TMS_EVENT_BEGIN &&
-            is_inlined(feeding->remains->context, events[i].target)) {
-            code =
-                tms_analysis_doubt(feeding->analysis, events[i].target,
-                                   "the function was inlined, so it is a guess that both steps "
-                                   "belong to one call of it; compile with -fno-inline to be sure");
-        }
-    }
-    return code;
-}
-
-static int feed(void *user, const struct tms_event *events, size_t count)
-{
-    struct feeding *feeding = user;
-    int code = doubt_inlined(feeding, events, count);
-
-    if (code == TMS_OK) {
-        code = tms_analysis_feed(feeding->analysis, events, count, NULL);
-    }
-    return code < 0 ? code : TMS_OK;
-}
-
-/* Was the process watched by the preload library? */
-static bool is_locks_only(const struct tms_remains *remains)
-{
-    return (remains->spool.header.mode & TMS_RT_LOCKS_ONLY) != 0;
-}
-
-static const struct tms_engine_plan *plan_for(const struct job *job,
-                                              const struct tms_remains *remains)
-{
-    return is_locks_only(remains) ? &job->locks : &job->plan;
-}
-
-/*
- * Where an inlined function begins and ends is a guess, so no verdict on the run itself may depend
- * on one: they are blocks only to engines that predict.
- */
-static bool takes_inlined(const struct job *job, const struct tms_remains *remains)
-{
-    return is_locks_only(remains) && !job->locks.observes && job->values->watching.rules.count == 0;
-}
-
-/* Feeds the recorded events to the engines; `sites` gets where each of them happened. */
-static int run_engines(struct job *job, struct tms_remains *remains, struct tms_analysis *analysis,
-                       struct tms_event_sites *sites)
-{
-    struct tms_trace_outcome outcome;
-    struct feeding feeding = {remains, analysis};
-    char loss[TMS_SPOOL_REASON];
-
-    remains->names.inlined = takes_inlined(job, remains);
-    int code = tms_spool_trace(&remains->names, feed, &feeding, &outcome, sites);
-    if (code == TMS_OK) {
-        bool lost = tms_spool_loss_sync(&remains->spool, loss) ||
-                    (!plan_for(job, remains)->inside && outcome.inlined == 0 &&
-                     tms_spool_doubt(&remains->spool, loss));
-        tms_analysis_lost(analysis, lost ? loss : NULL);
-        tms_analysis_counted(analysis, remains->spool.header.transactions);
-        job->blocks = job->blocks || outcome.inlined > 0;
-    }
-    return code;
-}
-
-/* Did the process predict itself? Else it has recorded what engines need for that. */
-static bool is_decided(const struct job *job, const struct tms_remains *remains)
-{
-    return plan_for(job, remains)->inside && job->preload[0] == '\0' &&
-           (remains->spool.header.mode & TMS_RT_RECORD_SYNC) == 0;
-}
-
-/* What the process predicted itself, for the engines that would have. */
-static int take_predictions(struct tms_remains *remains, struct tms_analysis *analysis)
-{
-    char loss[TMS_SPOOL_REASON];
-    int code = tms_spool_predict(&remains->names, analysis);
-
-    if (code == TMS_OK) {
-        bool lost = tms_spool_loss_sync(&remains->spool, loss);
-        tms_analysis_lost(analysis, lost ? loss : NULL);
-        tms_analysis_counted(analysis, remains->spool.header.transactions);
-    }
-    return code;
-}
-
-/* The call stacks of the events in findings. */
-struct stacks {
-    struct tms_remains *remains;
-    const struct tms_event_sites *sites;
-};
-
-static uint32_t stack_of(void *user, uint64_t event)
-{
-    const struct stacks *stacks = user;
-
-    return tms_spool_stack(&stacks->remains->names, tms_event_sites_find(stacks->sites, event));
-}
-
-/* The findings of the program itself, and those of engines that read its recording. */
-static int analyse(struct job *job, struct tms_remains *remains, struct tms_analysis **analysis)
-{
-    struct tms_event_sites sites;
-    struct stacks stacks = {remains, &sites};
-    const struct tms_engine_plan *plan = plan_for(job, remains);
-    struct tms_settings settings = job->settings;
-
-    settings.engines = plan->here;
-    int code = tms_analysis_new(remains->context, &settings, analysis);
-    tms_event_sites_init(&sites);
-    bool decided = is_decided(job, remains);
-    if (code == TMS_OK && plan->judged) {
-        code = tms_analysis_judge_elsewhere(*analysis);
-    }
-    if (code == TMS_OK && plan->recorded[0] != '\0') {
-        code = decided ? take_predictions(remains, *analysis)
-                       : run_engines(job, remains, *analysis, &sites);
-    }
-    if (code == TMS_OK && plan->inside) {
-        code = tms_spool_observe(&remains->names, tms_remains_seconds(remains, &job->watched),
-                                 *analysis);
-    }
-    if (code == TMS_OK && plan->inside && plan->races) {
-        code = tms_spool_observe_races(&remains->names, tms_remains_seconds(remains, &job->watched),
-                                       *analysis);
-    }
-    if (code == TMS_OK && plan->judged) {
-        code = tms_spool_judged(&remains->names, *analysis);
-    }
-    code = code == TMS_OK ? tms_analysis_finish(*analysis) : code;
-    if (code == TMS_OK && !decided) { /* online predictions have their stacks */
-        tms_analysis_resolve(*analysis, stack_of, &stacks);
-    }
-    if (code == TMS_OK) {
-        code = remains->names.failed ? TMS_ERR_MEMORY : TMS_OK;
-    }
-    tms_event_sites_free(&sites);
-    return code;
-}
-
 static void note_verdicts(struct job *job, const struct tms_analysis *analysis)
 {
     struct tms_fail_on_answer answer = tms_fail_on_ask(&job->fail_on, analysis);
@@ -341,53 +179,59 @@ static void note_verdicts(struct job *job, const struct tms_analysis *analysis)
  * A child process in which nothing was to be checked is not worth a report; nor is one that has
  * the library loaded because it started another, such as a shell.
  */
-static bool is_silent(const struct job *job, const struct tms_remains *remains)
+static bool is_silent(const struct job *job, const struct tms_process_result *process)
 {
-    const struct tms_spool_header *header = &remains->spool.header;
-    bool only_starts = is_locks_only(remains) && job->watched.spool_count > 1;
+    const struct tms_spool_header *header = &process->spool.header;
+    bool only_starts = tms_process_is_locks_only(process) && job->watched.spool_count > 1;
     char loss[TMS_SPOOL_REASON];
 
-    return (remains->child && header->blocks == 0 && !tms_spool_loss(&remains->spool, loss)) ||
+    return (process->child && header->blocks == 0 && !tms_spool_loss(&process->spool, loss)) ||
            (only_starts && header->threads < 2);
 }
 
-/* Takes `remains` over. */
-static void judge(struct job *job, struct tms_remains *remains)
+/* Takes `process` over. */
+static void judge(struct job *job, struct tms_process_result *process)
 {
+    const struct tms_process_engines engines = {.settings = &job->settings,
+                                                .runtime = &job->plan,
+                                                .preload = &job->locks,
+                                                .watched = &job->watched,
+                                                .preloaded = job->preload[0] != '\0',
+                                                .rules = job->values->watching.rules.count > 0};
     struct tms_analysis *analysis = NULL;
-    int code = analyse(job, remains, &analysis);
+    int code = tms_process_analyse(&engines, process, &analysis, &job->blocks);
 
     if (code == TMS_OK) {
         tms_suppress_take(&job->suppress, analysis);
-        code = tms_process_report(&job->reports, remains, analysis);
+        code = tms_process_report(&job->reports, process, analysis);
     }
     if (code == TMS_OK) {
         note_verdicts(job, analysis);
-        code = tms_process_reports_add(&job->reports, remains, analysis);
+        code = tms_process_reports_add(&job->reports, process, analysis);
     } else {
-        tms_remains_bad(remains, code);
+        tms_process_result_bad(process, code);
         tms_analysis_free(analysis);
-        tms_remains_free(remains);
+        tms_process_result_free(process);
     }
     job->bad = job->bad || code != TMS_OK;
 }
 
 static void take_process(struct job *job, size_t index)
 {
-    struct tms_remains *remains = tms_remains_new(&job->watched, index);
+    struct tms_process_result *process = tms_process_result_new(&job->watched, index);
 
-    if (remains == NULL) {
+    if (process == NULL) {
         job->incomplete = job->unread = true;
         return;
     }
     if (!job->values->common.quiet) {
-        tms_remains_warn(remains);
+        tms_process_result_warn(process);
     }
-    job->blocks = job->blocks || remains->spool.header.blocks > 0;
-    if (is_silent(job, remains)) {
-        tms_remains_free(remains);
+    job->blocks = job->blocks || process->spool.header.blocks > 0;
+    if (is_silent(job, process)) {
+        tms_process_result_free(process);
     } else {
-        judge(job, remains);
+        judge(job, process);
     }
 }
 
@@ -420,7 +264,7 @@ static void conclude(const struct job *job)
                 "information (-g)",
                 job->watched.command);
     } else if (nothing) {
-        tms_remains_advise(&job->watched);
+        tms_process_result_advise(&job->watched);
     }
     if (job->values->watching.perturb.given && !job->values->common.quiet) {
         tms_say("perturbed with seed %llu; --perturb=%llu repeats the same delays",

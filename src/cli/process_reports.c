@@ -8,9 +8,9 @@
 #include "protocol/config.h"
 #include "spool/spool_schedule.h"
 
-static bool is_locks_only(const struct tms_remains *remains)
+static bool is_locks_only(const struct tms_process_result *process)
 {
-    return (remains->spool.header.mode & (TMS_RT_LOCKS_ONLY | TMS_RT_NO_MEMORY)) != 0;
+    return (process->spool.header.mode & (TMS_RT_LOCKS_ONLY | TMS_RT_NO_MEMORY)) != 0;
 }
 
 static struct tms_coverage coverage_of(const struct tms_spool_live *live)
@@ -22,17 +22,18 @@ static struct tms_coverage coverage_of(const struct tms_spool_live *live)
 
 /* For one process, or with `path` for all of them, of which the first is given. */
 static struct tms_report_settings settings_for(const struct tms_process_reports *reports,
-                                               const struct tms_remains *remains, const char *path)
+                                               const struct tms_process_result *process,
+                                               const char *path)
 {
-    const struct tms_spool_header *header = &remains->spool.header;
+    const struct tms_spool_header *header = &process->spool.header;
     struct tms_report_settings settings = reports->settings;
 
-    settings.path = path != NULL ? path : remains->title;
+    settings.path = path != NULL ? path : process->title;
     settings.command = reports->watched->command;
     settings.format = TMS_FORMAT_LIVE;
     settings.blocks = *header->block_source != '\0' ? header->block_source : NULL;
-    settings.seconds =
-        path != NULL ? reports->watched->seconds : tms_remains_seconds(remains, reports->watched);
+    settings.seconds = path != NULL ? reports->watched->seconds
+                                    : tms_process_result_seconds(process, reports->watched);
     settings.started = header->started != 0 ? tms_origin_monotonic(header->started)
                                             : tms_origin_now() - settings.seconds;
     settings.host = tms_origin_host();
@@ -40,12 +41,12 @@ static struct tms_report_settings settings_for(const struct tms_process_reports 
     settings.baseline = reports->known.baseline != NULL;
     settings.processes = path != NULL ? reports->count : 0;
     settings.partial = reports->watched->running;
-    settings.ended = !reports->watched->running && (path != NULL || !remains->child);
+    settings.ended = !reports->watched->running && (path != NULL || !process->child);
     settings.exit_status = reports->watched->status;
     settings.exit_signal =
         reports->watched->signalled ? reports->watched->status - TMS_EXIT_SIGNAL : 0;
-    settings.coverage = path != NULL ? reports->coverage : coverage_of(&remains->spool.live);
-    settings.locks_only = path != NULL ? reports->locks_only : is_locks_only(remains);
+    settings.coverage = path != NULL ? reports->coverage : coverage_of(&process->spool.live);
+    settings.locks_only = path != NULL ? reports->locks_only : is_locks_only(process);
     if (settings.locks_only) { /* nothing is worse than a note there */
         settings.notes = settings.potential = true;
     }
@@ -71,15 +72,15 @@ static bool wants_json(const struct tms_process_reports *reports)
     return reports->json != NULL || (reports->files != NULL && reports->files->json != NULL);
 }
 
-int tms_process_report(const struct tms_process_reports *reports, struct tms_remains *remains,
-                       struct tms_analysis *analysis)
+int tms_process_report(const struct tms_process_reports *reports,
+                       struct tms_process_result *process, struct tms_analysis *analysis)
 {
-    struct tms_report_settings settings = settings_for(reports, remains, NULL);
+    struct tms_report_settings settings = settings_for(reports, process, NULL);
     struct tms_steering steering = {0};
     int code = tms_known_mark(&reports->known, analysis);
 
     if (code == TMS_OK && wants_json(reports)) {
-        code = tms_spool_steering(&remains->names, &steering);
+        code = tms_spool_steering(&process->names, &steering);
         settings.steering = steering.strategy != NULL ? &steering : NULL;
     }
     code = code == TMS_OK ? write_json(reports, analysis, &settings) : code;
@@ -104,10 +105,11 @@ static int start_merging(struct tms_process_reports *reports)
 }
 
 /* Processes of a run mostly have functions in common: those of the one that got furthest count. */
-static void note_coverage(struct tms_process_reports *reports, const struct tms_remains *remains)
+static void note_coverage(struct tms_process_reports *reports,
+                          const struct tms_process_result *process)
 {
     const struct tms_coverage *most = &reports->coverage;
-    struct tms_coverage coverage = coverage_of(&remains->spool.live);
+    struct tms_coverage coverage = coverage_of(&process->spool.live);
     bool further = coverage.functions_met != most->functions_met
                        ? coverage.functions_met > most->functions_met
                        : coverage.functions_shared >= most->functions_shared;
@@ -117,13 +119,13 @@ static void note_coverage(struct tms_process_reports *reports, const struct tms_
     }
 }
 
-int tms_process_reports_add(struct tms_process_reports *reports, struct tms_remains *remains,
+int tms_process_reports_add(struct tms_process_reports *reports, struct tms_process_result *process,
                             struct tms_analysis *analysis)
 {
-    note_coverage(reports, remains);
-    reports->locks_only = reports->locks_only || is_locks_only(remains);
+    note_coverage(reports, process);
+    reports->locks_only = reports->locks_only || is_locks_only(process);
     if (reports->count++ == 0) {
-        reports->first = remains;
+        reports->first = process;
         reports->alone = analysis;
         return TMS_OK;
     }
@@ -132,10 +134,10 @@ int tms_process_reports_add(struct tms_process_reports *reports, struct tms_rema
         code = tms_analysis_merge(reports->merged, analysis);
     }
     if (code != TMS_OK) {
-        tms_remains_bad(remains, code);
+        tms_process_result_bad(process, code);
     }
     tms_analysis_free(analysis);
-    tms_remains_free(remains);
+    tms_process_result_free(process);
     return code;
 }
 
@@ -188,6 +190,6 @@ void tms_process_reports_free(struct tms_process_reports *reports)
     tms_analysis_free(reports->merged);
     tms_context_free(reports->context);
     tms_analysis_free(reports->alone);
-    tms_remains_free(reports->first);
+    tms_process_result_free(reports->first);
     tms_known_close(&reports->known);
 }

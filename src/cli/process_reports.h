@@ -21,7 +21,7 @@ struct tms_process_reports {
     struct tms_known known;               /* … */
     FILE *json;                           /* … NULL: none wanted, … */
     const struct tms_report_files *files; /* … and NULL: none wanted */
-    struct tms_remains *first;            /* NULL: there was none so far */
+    struct tms_process_result *first;     /* NULL: there was none so far */
     struct tms_analysis *alone;           /* its result */
     struct tms_context *context;          /* of … */
     struct tms_analysis *merged;          /* … the result of all; NULL: there is only one */
@@ -31,14 +31,14 @@ struct tms_process_reports {
 };
 
 /* Marks the known findings of a finished analysis, and writes its JSON object. TMS_OK or a code. */
-int tms_process_report(const struct tms_process_reports *reports, struct tms_remains *remains,
-                       struct tms_analysis *analysis);
+int tms_process_report(const struct tms_process_reports *reports,
+                       struct tms_process_result *process, struct tms_analysis *analysis);
 
 /*
  * Takes over a finished analysis and what its process left, both of which are freed here in the
  * end, also after an error. TMS_OK or a code.
  */
-int tms_process_reports_add(struct tms_process_reports *reports, struct tms_remains *remains,
+int tms_process_reports_add(struct tms_process_reports *reports, struct tms_process_result *process,
                             struct tms_analysis *analysis);
 
 /* The text on standard error, and of several processes one more object. TMS_OK or a code. */

@@ -6,17 +6,17 @@
 #include <string.h>
 #include <time.h>
 
-static bool make_title(struct tms_remains *remains, const struct tms_watched *watched)
+static bool make_title(struct tms_process_result *process, const struct tms_watched *watched)
 {
-    const struct tms_spool_header *header = &remains->spool.header;
+    const struct tms_spool_header *header = &process->spool.header;
     const char *slash = strrchr(header->program, '/');
 
-    remains->child = header->pid != watched->pid;
-    if (!remains->child) {
-        remains->title = strdup(watched->command);
-        return remains->title != NULL;
+    process->child = header->pid != watched->pid;
+    if (!process->child) {
+        process->title = strdup(watched->command);
+        return process->title != NULL;
     }
-    return asprintf(&remains->title, "%s, process %d", slash != NULL ? slash + 1 : header->program,
+    return asprintf(&process->title, "%s, process %d", slash != NULL ? slash + 1 : header->program,
                     header->pid) >= 0;
 }
 
@@ -27,7 +27,7 @@ static bool fail(const char *what)
 }
 
 /* In an interim report, processes that have ended are read as usual. */
-static bool open_spool(struct tms_remains *remains, const struct tms_watched *watched,
+static bool open_spool(struct tms_process_result *process, const struct tms_watched *watched,
                        const char *path, char reason[TMS_SPOOL_REASON])
 {
     struct tms_spool_header header;
@@ -35,77 +35,79 @@ static bool open_spool(struct tms_remains *remains, const struct tms_watched *wa
                    (header.pid == watched->pid ? header.state == TMS_SPOOL_RUNNING
                                                : tms_watched_runs(watched, &header));
 
-    return running ? tms_spool_open_running(&remains->spool, path, reason)
-                   : tms_spool_open(&remains->spool, path, reason);
+    return running ? tms_spool_open_running(&process->spool, path, reason)
+                   : tms_spool_open(&process->spool, path, reason);
 }
 
-bool tms_remains_open(struct tms_remains *remains, const struct tms_watched *watched, size_t index)
+bool tms_process_result_open(struct tms_process_result *process, const struct tms_watched *watched,
+                             size_t index)
 {
     char reason[TMS_SPOOL_REASON];
 
-    *remains = (struct tms_remains){0};
-    remains->context = tms_context_new(tms_console_complain, NULL);
-    if (remains->context == NULL) {
+    *process = (struct tms_process_result){0};
+    process->context = tms_context_new(tms_console_complain, NULL);
+    if (process->context == NULL) {
         return fail("out of memory");
     }
-    if (!open_spool(remains, watched, watched->spools[index], reason)) {
+    if (!open_spool(process, watched, watched->spools[index], reason)) {
         return fail(reason);
     }
     if (index == 0 && watched->unwatched) {
-        remains->spool.header.lost |= TMS_SPOOL_LOST_PROCESS;
+        process->spool.header.lost |= TMS_SPOOL_LOST_PROCESS;
     }
-    if (!make_title(remains, watched)) {
-        remains->title = NULL;
+    if (!make_title(process, watched)) {
+        process->title = NULL;
         return fail("out of memory");
     }
-    if (!remains->spool.running && tms_watched_runs(watched, &remains->spool.header)) {
-        tms_say("%s still runs, and is not reported", remains->title);
+    if (!process->spool.running && tms_watched_runs(watched, &process->spool.header)) {
+        tms_say("%s still runs, and is not reported", process->title);
         return false;
     }
-    if (tms_spool_names_open(&remains->names, &remains->spool, remains->context) != TMS_OK) {
+    if (tms_spool_names_open(&process->names, &process->spool, process->context) != TMS_OK) {
         return fail("out of memory");
     }
     return true;
 }
 
-void tms_remains_close(struct tms_remains *remains)
+void tms_process_result_close(struct tms_process_result *process)
 {
-    tms_spool_names_close(&remains->names);
-    tms_spool_close(&remains->spool);
-    tms_context_free(remains->context);
-    free(remains->title);
+    tms_spool_names_close(&process->names);
+    tms_spool_close(&process->spool);
+    tms_context_free(process->context);
+    free(process->title);
 }
 
-struct tms_remains *tms_remains_new(const struct tms_watched *watched, size_t index)
+struct tms_process_result *tms_process_result_new(const struct tms_watched *watched, size_t index)
 {
-    struct tms_remains *remains = calloc(1, sizeof(*remains));
+    struct tms_process_result *process = calloc(1, sizeof(*process));
 
-    if (remains == NULL) {
+    if (process == NULL) {
         tms_say("out of memory");
         return NULL;
     }
-    if (!tms_remains_open(remains, watched, index)) {
-        tms_remains_free(remains);
+    if (!tms_process_result_open(process, watched, index)) {
+        tms_process_result_free(process);
         return NULL;
     }
-    return remains;
+    return process;
 }
 
-void tms_remains_free(struct tms_remains *remains)
+void tms_process_result_free(struct tms_process_result *process)
 {
-    if (remains != NULL) {
-        tms_remains_close(remains);
+    if (process != NULL) {
+        tms_process_result_close(process);
     }
-    free(remains);
+    free(process);
 }
 
 /* A child has its own clock. */
-double tms_remains_seconds(const struct tms_remains *remains, const struct tms_watched *watched)
+double tms_process_result_seconds(const struct tms_process_result *process,
+                                  const struct tms_watched *watched)
 {
-    const struct tms_spool_header *header = &remains->spool.header;
+    const struct tms_spool_header *header = &process->spool.header;
     struct timespec now;
 
-    if (!remains->child || header->started == 0) {
+    if (!process->child || header->started == 0) {
         return watched->seconds;
     }
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -143,10 +145,10 @@ static void warn_of_library(const char *path)
     }
 }
 
-void tms_remains_warn(const struct tms_remains *remains)
+void tms_process_result_warn(const struct tms_process_result *process)
 {
-    const struct tms_spool_list *modules = &remains->spool.lists[TMS_SPOOL_MODULE];
-    const struct tms_spool_list *list = &remains->spool.lists[TMS_SPOOL_WARNING];
+    const struct tms_spool_list *modules = &process->spool.lists[TMS_SPOOL_MODULE];
+    const struct tms_spool_list *list = &process->spool.lists[TMS_SPOOL_WARNING];
 
     for (size_t i = 0; i < list->count; i++) {
         const struct tms_spool_warning *warning = (const void *)list->entries[i].record;
@@ -160,14 +162,14 @@ void tms_remains_warn(const struct tms_remains *remains)
     }
 }
 
-void tms_remains_bad(const struct tms_remains *remains, int code)
+void tms_process_result_bad(const struct tms_process_result *process, int code)
 {
-    const char *why = tms_error(remains->context);
+    const char *why = tms_error(process->context);
 
-    tms_say("%s: %s", remains->title, *why != '\0' ? why : tms_strerror(code));
+    tms_say("%s: %s", process->title, *why != '\0' ? why : tms_strerror(code));
 }
 
-void tms_remains_advise(const struct tms_watched *watched)
+void tms_process_result_advise(const struct tms_watched *watched)
 {
     tms_say(
         "no block that is meant to be atomic was seen, so this says nothing about %s: mark blocks "

@@ -6,7 +6,7 @@
 #include "cli/watched_run.h"
 #include "spool/spool_names.h"
 
-struct tms_remains {
+struct tms_process_result {
     struct tms_context *context; /* each process has names of its own */
     struct tms_spool spool;
     struct tms_spool_names names;
@@ -16,25 +16,27 @@ struct tms_remains {
 
 /*
  * Opens the index-th spool. False after a sentence: it can't be read, or its process still runs.
- * tms_remains_close is due in both cases.
+ * tms_process_result_close is due in both cases.
  */
-bool tms_remains_open(struct tms_remains *remains, const struct tms_watched *watched, size_t index);
-void tms_remains_close(struct tms_remains *remains);
+bool tms_process_result_open(struct tms_process_result *process, const struct tms_watched *watched,
+                             size_t index);
+void tms_process_result_close(struct tms_process_result *process);
 
-/* The same on its own memory; NULL after a sentence. To be freed with tms_remains_free. */
-struct tms_remains *tms_remains_new(const struct tms_watched *watched, size_t index);
-void tms_remains_free(struct tms_remains *remains);
+/* The same on its own memory; NULL after a sentence. To be freed with tms_process_result_free. */
+struct tms_process_result *tms_process_result_new(const struct tms_watched *watched, size_t index);
+void tms_process_result_free(struct tms_process_result *process);
 
 /* How long the process ran. A child that ended without a word ran until now at most. */
-double tms_remains_seconds(const struct tms_remains *remains, const struct tms_watched *watched);
+double tms_process_result_seconds(const struct tms_process_result *process,
+                                  const struct tms_watched *watched);
 
 /* Prints the messages of the runtime. */
-void tms_remains_warn(const struct tms_remains *remains);
+void tms_process_result_warn(const struct tms_process_result *process);
 
 /* Says why something failed. */
-void tms_remains_bad(const struct tms_remains *remains, int code);
+void tms_process_result_bad(const struct tms_process_result *process, int code);
 
 /* Says what to do if there was nothing to be cut apart. */
-void tms_remains_advise(const struct tms_watched *watched);
+void tms_process_result_advise(const struct tms_watched *watched);
 
 #endif

@@ -113,30 +113,30 @@ static int feed(void *user, const struct tms_event *events, size_t count)
 
 int tms_program_check(const struct tms_program_runs *runs, size_t index,
                       const struct tms_settings *settings, struct tms_checking *checking,
-                      struct tms_remains *remains)
+                      struct tms_process_result *process)
 {
     const struct tms_program_trace *trace = &runs->traces[index];
     struct tms_trace_outcome outcome;
     char loss[TMS_SPOOL_REASON];
 
     checking->path = trace->title;
-    if (!tms_remains_open(remains, &runs->watched[trace->run], trace->spool)) {
+    if (!tms_process_result_open(process, &runs->watched[trace->run], trace->spool)) {
         return TMS_ERR_IO;
     }
-    checking->context = remains->context;
-    int code = tms_analysis_new(remains->context, settings, &checking->analysis);
+    checking->context = process->context;
+    int code = tms_analysis_new(process->context, settings, &checking->analysis);
     if (code == TMS_OK) {
-        code = tms_spool_trace(&remains->names, feed, checking->analysis, &outcome, NULL);
+        code = tms_spool_trace(&process->names, feed, checking->analysis, &outcome, NULL);
     }
     if (code == TMS_OK) {
-        tms_analysis_lost(checking->analysis, tms_spool_loss(&remains->spool, loss) ? loss : NULL);
+        tms_analysis_lost(checking->analysis, tms_spool_loss(&process->spool, loss) ? loss : NULL);
         code = tms_analysis_finish(checking->analysis);
     }
     return code;
 }
 
-void tms_program_checked(struct tms_checking *checking, struct tms_remains *remains)
+void tms_program_checked(struct tms_checking *checking, struct tms_process_result *process)
 {
     tms_analysis_free(checking->analysis);
-    tms_remains_close(remains);
+    tms_process_result_close(process);
 }

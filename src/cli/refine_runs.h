@@ -40,12 +40,12 @@ int tms_program_run(struct tms_program_runs *runs, const struct tms_program_opti
 void tms_program_free(struct tms_program_runs *runs);
 
 /*
- * Checks one of the traces: as tms_checking_run, with `checking` and `remains` zero. The context
- * belongs to `remains`; tms_program_checked is due in all cases.
+ * Checks one of the traces: as tms_checking_run, with `checking` and `process` zero. The context
+ * belongs to `process`; tms_program_checked is due in all cases.
  */
 int tms_program_check(const struct tms_program_runs *runs, size_t index,
                       const struct tms_settings *settings, struct tms_checking *checking,
-                      struct tms_remains *remains);
-void tms_program_checked(struct tms_checking *checking, struct tms_remains *remains);
+                      struct tms_process_result *process);
+void tms_program_checked(struct tms_checking *checking, struct tms_process_result *process);
 
 #endif
