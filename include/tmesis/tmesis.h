@@ -1154,6 +1154,18 @@ struct tms_steering {
  */
 void tms_judged_id(const char *label, const char *variable, char id[TMS_JUDGED_ID_SIZE]);
 
+/*
+ * The seconds of an engine over several passes, as tmesis check --repeat and --until-first measure
+ * them; docs/research/reproducing.md says how. Plain data that the caller fills in.
+ */
+struct tms_timing {
+    uint64_t runs;              /* passes that were measured, at least 1 */
+    double least, median, most; /* in the engine, as tms_result.seconds */
+    double pass;                /* median of whole passes: reading, validation and engines */
+    uint64_t events;            /* that the engine took in */
+    bool until_first;           /* it was alone, and stopped at its first violation */
+};
+
 struct tms_report_settings {
     const char *path;   /* of the trace, as the user named it; of a program, its command line */
     const char *format; /* of the trace; TMS_FORMAT_LIVE: a program was watched */
@@ -1184,6 +1196,8 @@ struct tms_report_settings {
     struct tms_coverage coverage;        /* of a program */
     const struct tms_steering *steering; /* of a program; NULL: nobody steered it */
     const struct tms_timeline *timeline; /* for tms_export: earlier results; NULL: none are known */
+    const struct tms_timing *timings;    /* for "table" and "json": one for each result … */
+    size_t timing_count;                 /* … in their order, the caller's; 0: read once */
 };
 #define TMS_FORMAT_LIVE "live"
 

@@ -2,7 +2,7 @@
 /*
  * A table with one row per engine: its answer, time and memory. All engines see the same pass over
  * the trace, so the seconds are those spent inside each engine; the line below the table has the
- * time of the whole pass.
+ * time of the whole pass. If there were several passes, there are columns for the spread.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,19 +12,30 @@
 #include "report/report.h"
 #include "report/text_layout.h"
 
-/* X(name, heading, right-aligned) */
+/* X(name, heading, right-aligned, when it is shown) */
 #define COLUMNS(X)                                                                                 \
-    X(ENGINE, "engine", false)                                                                     \
-    X(VERDICT, "verdict", false)                                                                   \
-    X(EVENT, "event", true)                                                                        \
-    X(VIOLATIONS, "violations", true)                                                              \
-    X(LABELS, "labels", true)                                                                      \
-    X(SECONDS, "seconds", true)                                                                    \
-    X(RATE, "events/s", true)                                                                      \
-    X(MEMORY, "peak memory", true)
+    X(ENGINE, "engine", false, ALWAYS)                                                             \
+    X(VERDICT, "verdict", false, ALWAYS)                                                           \
+    X(EVENT, "event", true, ALWAYS)                                                                \
+    X(VIOLATIONS, "violations", true, ALWAYS)                                                      \
+    X(LABELS, "labels", true, ALWAYS)                                                              \
+    X(CHECKED, "checked", true, UNTIL_FIRST)                                                       \
+    X(SECONDS, "seconds", true, ONE_PASS)                                                          \
+    X(MEDIAN, "median s", true, SEVERAL_PASSES)                                                    \
+    X(LEAST, "least s", true, SEVERAL_PASSES)                                                      \
+    X(MOST, "most s", true, SEVERAL_PASSES)                                                        \
+    X(RATE, "events/s", true, ALWAYS)                                                              \
+    X(MEMORY, "peak memory", true, ALWAYS)
+
+enum occasion {
+    ONE_PASS = 1,
+    SEVERAL_PASSES = 2,
+    UNTIL_FIRST = 4,
+    ALWAYS = ONE_PASS | SEVERAL_PASSES,
+};
 
 enum column {
-#define X(name, heading, right) COLUMN_##name,
+#define X(name, heading, right, shown) COLUMN_##name,
     COLUMNS(X)
 #undef X
         COLUMN_COUNT
@@ -33,8 +44,9 @@ enum column {
 static const struct {
     const char *heading;
     bool right;
+    int shown; /* on which occasions */
 } columns[] = {
-#define X(name, heading, right) {heading, right},
+#define X(name, heading, right, shown) {heading, right, shown},
     COLUMNS(X)
 #undef X
 };
@@ -55,6 +67,7 @@ struct table {
     struct row *rows; /* the first has the headings */
     size_t count;
     int widths[COLUMN_COUNT];
+    int occasions;
 };
 
 /* ---- cells ------------------------------------------------------------------------------ */
@@ -137,9 +150,24 @@ static void write_event(char *cell, uint64_t event)
     }
 }
 
-static int fill_row(struct row *row, const struct tms_result *result)
+static void fill_times(struct row *row, const struct tms_result *result,
+                       const struct tms_timing *timing)
 {
-    double rate = result->seconds > 0 ? (double)result->events / result->seconds : 0;
+    double seconds = timing != NULL ? timing->median : result->seconds;
+
+    snprintf(row->cells[COLUMN_SECONDS], CELL_SIZE, "%.3f", seconds);
+    write_short(row->cells[COLUMN_RATE], seconds > 0 ? (double)result->events / seconds : 0, "");
+    if (timing != NULL) {
+        snprintf(row->cells[COLUMN_CHECKED], CELL_SIZE, "%" PRIu64, timing->events);
+        snprintf(row->cells[COLUMN_MEDIAN], CELL_SIZE, "%.6f", timing->median);
+        snprintf(row->cells[COLUMN_LEAST], CELL_SIZE, "%.6f", timing->least);
+        snprintf(row->cells[COLUMN_MOST], CELL_SIZE, "%.6f", timing->most);
+    }
+}
+
+static int fill_row(struct row *row, const struct tms_result *result,
+                    const struct tms_timing *timing)
+{
     size_t labels;
     int code = count_labels(result, &labels);
 
@@ -151,12 +179,25 @@ static int fill_row(struct row *row, const struct tms_result *result)
     write_event(row->cells[COLUMN_EVENT], result->first_violation_event);
     snprintf(row->cells[COLUMN_VIOLATIONS], CELL_SIZE, "%" PRIu64, result->violations);
     snprintf(row->cells[COLUMN_LABELS], CELL_SIZE, "%zu", labels);
-    snprintf(row->cells[COLUMN_SECONDS], CELL_SIZE, "%.3f", result->seconds);
-    write_short(row->cells[COLUMN_RATE], rate, "");
+    fill_times(row, result, timing);
     write_short(row->cells[COLUMN_MEMORY], (double)result->memory_bytes, "B");
     row->ink = tms_ink_of(result->verdict);
     row->remark = result->loss;
     return TMS_OK;
+}
+
+static const struct tms_timing *timing_of(const struct tms_report_job *job, size_t index)
+{
+    return index < job->settings->timing_count ? &job->settings->timings[index] : NULL;
+}
+
+static int occasions_of(const struct tms_report_job *job)
+{
+    const struct tms_timing *timing = timing_of(job, 0);
+
+    return timing == NULL         ? ONE_PASS
+           : !timing->until_first ? SEVERAL_PASSES
+                                  : SEVERAL_PASSES | UNTIL_FIRST;
 }
 
 static int fill_rows(struct table *table)
@@ -174,7 +215,8 @@ static int fill_rows(struct table *table)
         snprintf(table->rows[0].cells[i], CELL_SIZE, "%s", columns[i].heading);
     }
     for (size_t i = 1; i < table->count; i++) {
-        int code = fill_row(&table->rows[i], tms_analysis_result(analysis, i - 1));
+        int code = fill_row(&table->rows[i], tms_analysis_result(analysis, i - 1),
+                            timing_of(table->job, i - 1));
         if (code != TMS_OK) {
             return code;
         }
@@ -199,6 +241,9 @@ static void write_row(const struct table *table, const struct row *row)
     FILE *out = table->page.out;
 
     for (int c = 0; c < COLUMN_COUNT; c++) {
+        if ((columns[c].shown & table->occasions) == 0) {
+            continue;
+        }
         int width = (int)strlen(row->cells[c]), room = table->widths[c] - width;
         int before = columns[c].right ? room : 0;
         bool last = c + 1 == COLUMN_COUNT;
@@ -230,14 +275,23 @@ static void write_head(const struct table *table)
 
 static void write_foot(const struct table *table)
 {
-    fprintf(table->page.out,
-            "Seconds, events/s and memory are the engine's own; the whole pass took %.3f s.\n",
-            table->summary.seconds);
+    const struct tms_timing *timing = timing_of(table->job, 0);
+    FILE *out = table->page.out;
+
+    if (timing == NULL) {
+        fprintf(out,
+                "Seconds, events/s and memory are the engine's own; the whole pass took %.3f s.\n",
+                table->summary.seconds);
+    } else {
+        fprintf(out, "Seconds of %" PRIu64 " %s, without reading%s.\n", timing->runs,
+                timing->runs == 1 ? "pass" : "passes",
+                timing->until_first ? "; each engine alone, up to its first violation" : "");
+    }
 }
 
 int tms_report_table(const struct tms_report_job *job)
 {
-    struct table table = {.job = job};
+    struct table table = {.job = job, .occasions = occasions_of(job)};
     int code = tms_page_open(&table.page, job->out, job->names, job->settings);
 
     if (code != TMS_OK) {

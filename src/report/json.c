@@ -10,7 +10,19 @@
 #include "report/json_write.h"
 #include "report/report.h"
 
-static void write_stats(FILE *out, const struct tms_result *result)
+static void write_timing(FILE *out, const struct tms_timing *timing)
+{
+    tms_json_number(out, ", \"timing\": {", "runs", timing->runs);
+    fprintf(out,
+            ", \"until_first\": %s, \"min_seconds\": %.9f, \"median_seconds\": %.9f, "
+            "\"max_seconds\": %.9f, \"pass_seconds\": %.9f",
+            tms_json_bool(timing->until_first), timing->least, timing->median, timing->most,
+            timing->pass);
+    tms_json_number(out, ", ", "events", timing->events);
+    fputc('}', out);
+}
+
+static void write_stats(FILE *out, const struct tms_result *result, const struct tms_timing *timing)
 {
     double rate = result->seconds > 0 ? (double)result->events / result->seconds : 0;
 
@@ -23,10 +35,15 @@ static void write_stats(FILE *out, const struct tms_result *result)
         tms_json_number(out, i > 0 ? ", " : "", result->counters[i].name,
                         result->counters[i].value);
     }
-    fputs("}}", out);
+    fputc('}', out);
+    if (timing != NULL) {
+        write_timing(out, timing);
+    }
+    fputc('}', out);
 }
 
-static void write_result(const struct tms_report_job *job, const struct tms_result *result)
+static void write_result(const struct tms_report_job *job, const struct tms_result *result,
+                         const struct tms_timing *timing)
 {
     FILE *out = job->out;
 
@@ -50,7 +67,7 @@ static void write_result(const struct tms_report_job *job, const struct tms_resu
         tms_json_finding(job, result, &result->findings[i]);
     }
     fputc(']', out);
-    write_stats(out, result);
+    write_stats(out, result, timing);
     fputc('}', out);
 }
 
@@ -178,7 +195,8 @@ int tms_report_json(const struct tms_report_job *job)
     fputs(", \"results\": [", job->out);
     for (size_t i = 0; (result = tms_analysis_result(job->analysis, i)) != NULL; i++) {
         fputs(i > 0 ? ", " : "", job->out);
-        write_result(job, result);
+        write_result(job, result,
+                     i < job->settings->timing_count ? &job->settings->timings[i] : NULL);
     }
     fputc(']', job->out);
     if (job->settings->steering != NULL) {
