@@ -9,6 +9,7 @@
 
 #include "cli/baseline_option.h"
 #include "cli/check_job.h"
+#include "cli/check_outputs.h"
 #include "cli/console.h"
 #include "cli/engine_options.h"
 #include "cli/options.h"
@@ -26,7 +27,7 @@ struct values {
     struct tms_common common;
     struct tms_engine_options checking;
     struct tms_reading reading;
-    struct tms_maybe json;
+    struct tms_check_outputs outputs;
     const char *baseline;
     struct tms_given rules;
     struct tms_predicting predicting;
@@ -57,12 +58,7 @@ static const struct tms_option options[] = {
     TMS_SUPPRESS_OPTIONS(AT(suppressing)),
     TMS_REPORTING_OPTIONS(AT(reporting)),
     TMS_READING_OPTIONS(AT(reading)),
-    {.name = "json",
-     .type = TMS_OPTION_MAYBE,
-     .at = AT(json),
-     .value = "FILE",
-     .help = "write one JSON object per trace, to standard output or to FILE",
-     .brief = "write the result to standard output or to FILE"},
+    TMS_CHECK_OUTPUT_OPTIONS(AT(outputs)),
     TMS_REPORT_FILES_OPTION(AT(reports)),
     TMS_STORING_OPTIONS(AT(storing)),
     TMS_BASELINE_OPTION(AT(baseline)),
@@ -100,8 +96,8 @@ struct job {
     struct terms *terms;
     struct tms_checking checking;
     double started;
-    FILE *json; /* NULL: none wanted */
-    const struct tms_report_files *files;
+    struct tms_check_files *files;
+    const struct tms_report_files *reports;
     bool starved; /* memory ran out, perhaps in the middle of an object of JSON */
 };
 
@@ -131,19 +127,16 @@ static int report(const struct job *job)
     if (code == TMS_ERR_MEMORY) {
         return code;
     }
-    /* What a stream could not take is found when it is flushed. */
-    if (job->json != NULL) {
-        code = tms_report(checking->analysis, "json", &settings, tms_console_sink, job->json);
-    }
-    code = code == TMS_ERR_IO ? TMS_OK : code;
-    return code == TMS_OK ? tms_report_files_add(job->files, checking->analysis, &settings) : code;
+    code = tms_check_files_add(job->files, checking->analysis, &settings);
+    return code == TMS_OK ? tms_report_files_add(job->reports, checking->analysis, &settings)
+                          : code;
 }
 
 static int run_job(struct job *job)
 {
     struct tms_checking *checking = &job->checking;
-    const struct tms_reading *reading = &job->values->reading;
-    int code = tms_checking_run(checking, reading, &job->terms->settings, &job->values->common,
+    const struct values *values = job->values;
+    int code = tms_checking_run(checking, &values->reading, &job->terms->settings, &values->common,
                                 tms_console_complain);
 
     if (code == TMS_OK) {
@@ -154,10 +147,10 @@ static int run_job(struct job *job)
         tms_suppress_take(&job->terms->suppress, checking->analysis);
     }
     int status = code == TMS_OK ? tms_checking_status(checking, &job->terms->fail_on)
-                                : tms_checking_bad(checking, code, reading);
+                                : tms_checking_bad(checking, code, &values->reading);
     job->starved = code == TMS_ERR_MEMORY;
-    if (code != TMS_OK && job->json != NULL && !job->starved) {
-        tms_console_json_error(job->json, checking->path, tms_error(checking->context));
+    if (code != TMS_OK && !job->starved) {
+        tms_check_files_add_bad(job->files, checking);
     }
     tms_checking_free(checking);
     return status;
@@ -166,34 +159,27 @@ static int run_job(struct job *job)
 /* ---- all of them ---------------------------------------------------------------------- */
 
 static int run_jobs(struct terms *terms, const struct tms_operands *operands,
-                    const struct tms_report_files *files)
+                    const struct tms_report_files *reports)
 {
     const struct values *values = terms->values;
-    struct tms_new_file json = {0};
-    int status = TMS_EXIT_OK;
-    bool starved = false;
+    struct tms_check_files files = {0};
+    int status = tms_check_files_open(&files, &values->outputs);
+    bool open = status == TMS_EXIT_OK, starved = false;
 
-    if (values->json.given && tms_new_file_open_text(&json, values->json.value) != TMS_EXIT_OK) {
-        return TMS_EXIT_BAD;
-    }
-    for (size_t i = 0; i < operands->count; i++) {
+    for (size_t i = 0; i < operands->count && open; i++) {
         struct job job = {.values = values,
                           .terms = terms,
                           .started = tms_origin_now(),
                           .checking.path = operands->text[i],
-                          .json = json.stream.out,
-                          .files = files};
+                          .files = &files,
+                          .reports = reports};
         if (i > 0 && !values->common.quiet) {
             fputc('\n', stderr);
         }
         status = tms_console_worse(status, run_job(&job));
         starved = starved || job.starved;
     }
-    if (starved) {
-        tms_new_file_abandon(&json);
-        return status;
-    }
-    return values->json.given ? tms_console_worse(status, tms_new_file_close(&json)) : status;
+    return tms_console_worse(status, tms_check_files_close(&files, !open || starved));
 }
 
 /* The same, and the documents about it. */
@@ -217,23 +203,38 @@ static bool read_to_the_end(const struct values *values, int status)
     return status != TMS_EXIT_BAD && !(values->first && status == TMS_EXIT_VIOLATION);
 }
 
+/* May the output be written, beside all inputs and other outputs? */
+static bool output_is_good(const struct values *values, const struct tms_operands *operands,
+                           const char *output)
+{
+    return output == NULL ||
+           (tms_new_file_spares(output, operands, &values->rules) &&
+            tms_new_file_spares(output, NULL, &values->suppressing.rules) &&
+            tms_suppress_spares(&values->suppressing, operands, &values->rules, output) &&
+            tms_report_files_good(&values->reports, operands, &values->rules, output) &&
+            tms_storing_spares(&values->storing, output));
+}
+
+static bool outputs_are_good(const struct values *values, const struct tms_operands *operands)
+{
+    return tms_check_outputs_differ(&values->outputs) &&
+           tms_suppress_spares(&values->suppressing, operands, &values->rules, NULL) &&
+           tms_report_files_good(&values->reports, operands, &values->rules, NULL) &&
+           tms_report_files_good(&values->reports, NULL, &values->suppressing.rules,
+                                 values->suppressing.output) &&
+           output_is_good(values, operands, tms_check_output(&values->outputs.json)) &&
+           output_is_good(values, operands, tms_check_output(&values->outputs.csv));
+}
+
 static bool usage_is_good(struct terms *terms, const struct tms_operands *operands)
 {
     const struct values *values = terms->values;
-    const char *json = values->json.value != NULL ? values->json.value : "-";
 
     return tms_fail_on_parse(&terms->fail_on, values->predicting.fail_on, TMS_LEVEL_NOTE) &&
            tms_predicting_levels(&values->predicting, &terms->fail_on, values->checking.engines) &&
            tms_standard_input_once(operands, &values->rules, &values->suppressing.rules) &&
-           tms_suppress_spares(&values->suppressing, operands, &values->rules,
-                               values->json.given ? json : NULL) &&
-           tms_report_files_good(&values->reports, operands, &values->rules,
-                                 values->json.given ? json : NULL) &&
-           tms_report_files_good(&values->reports, NULL, &values->suppressing.rules,
-                                 values->suppressing.output) &&
-           (!values->json.given || (tms_new_file_spares(json, operands, &values->rules) &&
-                                    tms_new_file_spares(json, NULL, &values->suppressing.rules))) &&
-           tms_storing_good(&values->storing, values->json.given ? json : NULL, &values->reports);
+           outputs_are_good(values, operands) &&
+           tms_storing_good(&values->storing, NULL, &values->reports);
 }
 
 static void settle_settings(struct terms *terms)

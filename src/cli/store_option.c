@@ -44,6 +44,11 @@ static bool can_be_used(const char *path)
     return good;
 }
 
+bool tms_storing_spares(const struct tms_storing *storing, const char *output)
+{
+    return !storing->store.given || is_apart(tms_store_path(&storing->store), output);
+}
+
 bool tms_storing_good(const struct tms_storing *storing, const char *json,
                       const struct tms_given *reports)
 {

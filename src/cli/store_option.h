@@ -58,6 +58,9 @@ const char *tms_store_path(const struct tms_maybe *store);
 bool tms_storing_good(const struct tms_storing *storing, const char *json,
                       const struct tms_given *reports);
 
+/* False after a sentence if `output` is also the history. For outputs that those do not cover. */
+bool tms_storing_spares(const struct tms_storing *storing, const char *output);
+
 /* Imports a result, the objects of JSON. TMS_EXIT_OK, or TMS_EXIT_BAD after a sentence. */
 int tms_storing_import(const struct tms_storing *storing, const char *bytes, size_t size);
 

@@ -93,8 +93,9 @@ bool tms_suppress_spares(const struct tms_suppressing *suppressing,
         return true;
     }
     if (other != NULL && tms_new_file_twice(output, other)) {
-        tms_say("--write-suppressions and --json can't both go to %s; write to another file",
-                strcmp(output, "-") == 0 ? "standard output" : output);
+        tms_say(
+            "--write-suppressions and another output can't both go to %s; write to another file",
+            strcmp(output, "-") == 0 ? "standard output" : output);
         return false;
     }
     return tms_new_file_spares(output, inputs, rules) &&
