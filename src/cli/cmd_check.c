@@ -9,6 +9,7 @@
 
 #include "cli/baseline_option.h"
 #include "cli/check_job.h"
+#include "cli/check_measure.h"
 #include "cli/check_outputs.h"
 #include "cli/console.h"
 #include "cli/engine_options.h"
@@ -28,6 +29,7 @@ struct values {
     struct tms_engine_options checking;
     struct tms_reading reading;
     struct tms_check_outputs outputs;
+    struct tms_measure_options measure;
     const char *baseline;
     struct tms_given rules;
     struct tms_predicting predicting;
@@ -69,6 +71,7 @@ static const struct tms_option options[] = {
      .help = "print a table instead of the report, with a row per engine: its answer, time and "
              "memory",
      .brief = "print a table with a row per engine"},
+    TMS_MEASURE_OPTIONS(AT(measure)),
     {.name = "timeout",
      .type = TMS_OPTION_SECONDS,
      .at = AT(timeout),
@@ -95,6 +98,7 @@ struct job {
     const struct values *values;
     struct terms *terms;
     struct tms_checking checking;
+    struct tms_measured measured;
     double started;
     struct tms_check_files *files;
     const struct tms_report_files *reports;
@@ -122,8 +126,11 @@ static int report(const struct job *job)
     settings.path = checking->path;
     settings.format = tms_reader_format(checking->reader);
     settings.started = job->started;
-    int code = tms_report(checking->analysis, job->values->table ? "table" : "text", &settings,
-                          tms_console_sink, stderr);
+    settings.timings = job->measured.timings;
+    settings.timing_count = job->measured.count;
+    bool table = job->values->table || tms_measure_wanted(&job->values->measure);
+    int code = tms_report(checking->analysis, table ? "table" : "text", &settings, tms_console_sink,
+                          stderr);
     if (code == TMS_ERR_MEMORY) {
         return code;
     }
@@ -136,8 +143,11 @@ static int run_job(struct job *job)
 {
     struct tms_checking *checking = &job->checking;
     const struct values *values = job->values;
-    int code = tms_checking_run(checking, &values->reading, &job->terms->settings, &values->common,
-                                tms_console_complain);
+    const struct tms_measuring measuring = {.options = &values->measure,
+                                            .reading = &values->reading,
+                                            .settings = &job->terms->settings,
+                                            .common = &values->common};
+    int code = tms_measure(&job->measured, checking, &measuring);
 
     if (code == TMS_OK) {
         code = tms_known_mark(&job->terms->known, checking->analysis);
@@ -152,6 +162,7 @@ static int run_job(struct job *job)
     if (code != TMS_OK && !job->starved) {
         tms_check_files_add_bad(job->files, checking);
     }
+    tms_measured_free(&job->measured);
     tms_checking_free(checking);
     return status;
 }
@@ -200,7 +211,9 @@ static int run_and_export(struct terms *terms, const struct tms_operands *operan
 /* Did the traces show all their labels? Not if one was bad, or left at its first violation. */
 static bool read_to_the_end(const struct values *values, int status)
 {
-    return status != TMS_EXIT_BAD && !(values->first && status == TMS_EXIT_VIOLATION);
+    bool stops = values->first || values->measure.until_first;
+
+    return status != TMS_EXIT_BAD && !(stops && status == TMS_EXIT_VIOLATION);
 }
 
 /* May the output be written, beside all inputs and other outputs? */
@@ -229,11 +242,13 @@ static bool outputs_are_good(const struct values *values, const struct tms_opera
 static bool usage_is_good(struct terms *terms, const struct tms_operands *operands)
 {
     const struct values *values = terms->values;
+    const char *other = values->first ? "--first" : values->baseline != NULL ? "--baseline" : NULL;
 
     return tms_fail_on_parse(&terms->fail_on, values->predicting.fail_on, TMS_LEVEL_NOTE) &&
            tms_predicting_levels(&values->predicting, &terms->fail_on, values->checking.engines) &&
            tms_standard_input_once(operands, &values->rules, &values->suppressing.rules) &&
            outputs_are_good(values, operands) &&
+           tms_measure_good(&values->measure, operands, other) &&
            tms_storing_good(&values->storing, NULL, &values->reports);
 }
 

@@ -56,10 +56,14 @@ int tms_bad(const char *format, ...)
 
 void tms_console_complain(void *user, const char *message)
 {
-    if (user != NULL) {
-        tms_progress_hide(user);
+    struct tms_progress *progress = user;
+
+    if (progress != NULL) {
+        tms_progress_hide(progress);
     }
-    tms_say("%s", message);
+    if (progress == NULL || !progress->muted) {
+        tms_say("%s", message);
+    }
 }
 
 bool tms_console_sink(void *user, const char *text, size_t length)

@@ -96,6 +96,7 @@ void tms_console_wrap(FILE *out, int indent, const char *text);
 struct tms_progress {
     bool wanted;    /* on a terminal, and not --no-progress or --quiet */
     bool shown;     /* there is a line to wipe away */
+    bool muted;     /* complaints were made before, and are not repeated */
     double started; /* seconds of the monotonic clock */
     double last;
     uint64_t events;
