@@ -46,8 +46,8 @@ TMESIS_RUNTIME void tmesis_end(void);
 #define tmesis_end()       TMESIS_CALL(tmesis_end, ())
 
 /*
- * A lock that is not one of the system's: told right after it was acquired, and right before it
- * is released. A lock may be held by one, or shared by several. Gone: destroyed, its memory is
+ * A lock that is not one of the system's: call these right after it was acquired, and right before
+ * it is released. A lock may be held by one, or shared by several. Gone: destroyed, its memory is
  * used for something else.
  */
 TMESIS_RUNTIME void tmesis_lock_acquired(const volatile void *lock);
@@ -78,15 +78,15 @@ TMESIS_RUNTIME void tmesis_ignore_writes_end(void);
 #define tmesis_ignore_writes_begin() TMESIS_CALL(tmesis_ignore_writes_begin, ())
 #define tmesis_ignore_writes_end()   TMESIS_CALL(tmesis_ignore_writes_end, ())
 
-/* What was told to happen before on an object comes before what happens after it from then on. */
+/* Calls of tmesis_happens_before on an object come before later ones of tmesis_happens_after. */
 TMESIS_RUNTIME void tmesis_happens_before(const volatile void *object);
 TMESIS_RUNTIME void tmesis_happens_after(const volatile void *object);
 #define tmesis_happens_before(object) TMESIS_CALL(tmesis_happens_before, (object))
 #define tmesis_happens_after(object)  TMESIS_CALL(tmesis_happens_after, (object))
 
 /*
- * A barrier made by hand: told before the thread waits, and when it goes on. Like the barriers of
- * the system it cuts a block in two.
+ * A barrier made by hand: call these before the thread waits, and when it goes on. Like the
+ * barriers of the system it cuts a block in two.
  */
 TMESIS_RUNTIME void tmesis_barrier_arriving(const volatile void *barrier);
 TMESIS_RUNTIME void tmesis_barrier_departed(const volatile void *barrier);

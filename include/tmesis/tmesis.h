@@ -124,7 +124,7 @@ int64_t tms_intern_new(struct tms_context *context, enum tms_class cls, const ch
 #define TMS_LOCATION_NUMBER 0x80000000u
 
 /*
- * The name behind an id, "" for 0 and for ids never given out. A number location has no
+ * The name of an id, "" for 0 and for ids never given out. A number location has no
  * stored text: it is written into `buffer` (TMS_NUMBER_SIZE bytes), which may be NULL when
  * cls is not TMS_CLASS_LOCATION.
  */
@@ -230,7 +230,7 @@ struct tms_reader_settings {
 void tms_reader_settings_init(struct tms_reader_settings *settings);
 
 /*
- * Opens a trace; "-" is standard input. Plain, gzip and zstd input are told apart by
+ * Opens a trace; "-" is standard input. Plain, gzip and zstd input are distinguished by
  * content. Memory is bounded by the names in the trace. `settings` may be NULL.
  */
 int tms_reader_open(struct tms_context *context, const char *path,
@@ -1194,7 +1194,7 @@ struct tms_report_settings {
     int exit_status;          /* … this status, or, if it is not 0, … */
     int exit_signal;          /* … by this signal */
     struct tms_coverage coverage;        /* of a program */
-    const struct tms_steering *steering; /* of a program; NULL: nobody steered it */
+    const struct tms_steering *steering; /* of a program; NULL: it was not steered */
     const struct tms_timeline *timeline; /* for tms_export: earlier results; NULL: none are known */
     const struct tms_timing *timings;    /* for "table" and "json": one for each result … */
     size_t timing_count;                 /* … in their order, the caller's; 0: read once */
@@ -1297,14 +1297,14 @@ int tms_export(const char *format, const struct tms_export_part *parts, size_t c
 /*
  * Writes a JSON string, quotes included, as the "json" report does: names are bytes, and what
  * is not UTF-8 in them becomes U+FFFD. `text` is readable up to a zero byte, at `length` or
- * behind it. False when the sink said so.
+ * after it. False when the sink said so.
  */
 bool tms_json_string(const char *text, size_t length, tms_sink *sink, void *user);
 
 /*
  * Writes a name or path for a person to read: control characters, line ends among them, and what
  * is not UTF-8 become U+FFFD, so that nothing in it is obeyed by a terminal. `text` is readable up
- * to a zero byte, at `length` or behind it. False when the sink said so.
+ * to a zero byte, at `length` or after it. False when the sink said so.
  */
 bool tms_printable_string(const char *text, size_t length, tms_sink *sink, void *user);
 

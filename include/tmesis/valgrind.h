@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
  * The names of Valgrind's annotations for threads, with the meaning they have for tmesis: in the
- * place of <valgrind/helgrind.h> and <valgrind/drd.h>, or behind them. What other libraries tell
- * through functions that are called Annotate… arrives without this. See annotate.h; the same
+ * place of <valgrind/helgrind.h> and <valgrind/drd.h>, or after them. Annotations of other
+ * libraries, by functions that are called Annotate…, work without this. See annotate.h; the same
  * licence holds here.
  */
 #ifndef TMESIS_VALGRIND_H

@@ -4,12 +4,12 @@
  *
  * Two findings are the same if they cut blocks of one label, and either conflict on the same thing
  * or are cut by blocks of one label. Neither alone would do: a lock-based engine meets the other
- * thread on the lock, an access-based one on the variable behind it, and a block that lets go of
- * its lock half-way is one mistake, whoever comes in between. An engine that keeps no cycle speaks
- * of the block alone, and its label has to do. Observed cycles are the same only if their
- * ids are: they are facts, and two of them are two. Of what one engine predicts, the same
- * is what has all things and all blocks inside in common, whoever comes in between and on which
- * side that was in this run. Races and deadlocks are the same if their ids are.
+ * thread on the lock, an access-based one on the variable that it protects, and a block that
+ * releases its lock half-way is one mistake, whichever thread comes in between. An engine that
+ * keeps no cycle names the block alone, so the label decides. Observed cycles are the same only if
+ * their ids are: they are facts, and two of them are two. Predictions of one engine are the same if
+ * all variables, locks and nested blocks are, whichever thread comes in between and on which side
+ * that was in this run. Races and deadlocks are the same if their ids are.
  *
  * A finding registers under the hash of each of these features; a later one looks its own up. So
  * the cost is that of hashing, however many there are.
@@ -121,7 +121,7 @@ static int enter(struct walk *walk, uint64_t hash)
     return put(walk->index, hash, walk->id, walk->run);
 }
 
-/* Blocks without label are told apart by where they begin. */
+/* Blocks without label are distinguished by where they begin. */
 static uint64_t hash_of(const struct tms_finding *finding, enum feature feature, unsigned cls,
                         uint32_t id)
 {

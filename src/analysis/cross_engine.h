@@ -2,10 +2,10 @@
 /*
  * What the results of one analysis have to say about each other, once all of them are there.
  *
- * One finding seen by several engines is told once: the one with the stronger evidence stands; of
- * equally strong ones one that has a cycle, and then the one whose engine comes first. The others
- * point at it (same_as). And an
- * engine whose findings presuppose something says whether another engine has looked at that.
+ * A finding of several engines is reported once: the one with the strongest evidence; of equally
+ * strong ones one that has a cycle, and then the one whose engine comes first. The others point at
+ * it (same_as). An engine whose findings presuppose something also learns whether another engine
+ * has checked that.
  */
 #ifndef TMS_ANALYSIS_CROSS_ENGINE_H
 #define TMS_ANALYSIS_CROSS_ENGINE_H

@@ -8,7 +8,7 @@
 #include "base/hash_mix.h"
 
 /* What a step of the cycle conflicts on, as far as it is a name of the program. Threads are none:
- * a fork is a fork, whoever was forked. */
+ * a fork is a fork, whichever thread was forked. */
 static uint32_t name_of_step(const struct tms_step *step)
 {
     if (step->on_class == TMS_CLASS_THREAD) {

@@ -15,7 +15,8 @@
 /* By ids, for this run: the key that the engine gave, or one made here. */
 uint64_t tms_pattern_key(const struct tms_violation *violation);
 
-/* By ids: what the steps conflict on and the nested blocks, whoever cuts the block, and how. */
+/* By ids: what the steps conflict on and the nested blocks, whichever thread cuts the block, and
+ * how. */
 uint64_t tms_pattern_place(const struct tms_finding *finding);
 
 /* By names, whatever ids they have. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Findings from elsewhere as an analysis of our own, so that everything behind it, ids, reports
+ * Findings from elsewhere as an analysis of our own, so that all that follows, ids, reports
  * and exit status, is the same for a program that was watched as for a trace that was read.
  */
 #include <assert.h>

@@ -163,7 +163,7 @@ int tms_console_flush(void)
     return flush(&standard_output, "standard output");
 }
 
-/* Nobody reads from this pipe any more. */
+/* The reader of this pipe is gone. */
 static bool reader_is_gone(int fd)
 {
     struct pollfd poll_one = {.fd = fd, .events = POLLOUT};

@@ -75,7 +75,7 @@ struct tms_dc_thread {
     uint64_t shared;    /* it comes after the transitions to read-shared up to this one */
 };
 
-/* The state of an object, a lock or a barrier. NOBODY: not touched yet. */
+/* The state of an object, a lock or a barrier. Thread 0: not touched yet. */
 struct tms_dc_object {
     uint64_t shared; /* the number of its transition to read-shared; 0: it is exclusive … */
     uint32_t thread; /* … to this one, */

@@ -31,7 +31,7 @@ static inline bool access_event(struct tms_frontier *f, struct tms_frontier_cell
     uint32_t target = event->target;
     uint64_t moment = t->base | number << MOMENT_KIND_BITS | event->kind;
 
-    _Static_assert(TMS_PLACE_VARIABLE == 0 && TMS_PLACE_LOCK == 1, "told apart by a bit");
+    _Static_assert(TMS_PLACE_VARIABLE == 0 && TMS_PLACE_LOCK == 1, "chosen by a bit");
     switch (access_cell(t, &cells[of][target], kind->exclusive, kind->changes, moment)) {
     case REPEATS:
         break;

@@ -236,8 +236,8 @@ static void settle(struct tms_sidetrack *s, struct tms_sidetrack_thread *t,
     struct tms_sidetrack_cut cut = give_cut_back(t, number);
 
     cut.culprit.section = sidetrack_section(t, hold);
-    bool told = !is_doubtful(s, cut.culprit.section);
-    if (told) {
+    bool reported = !is_doubtful(s, cut.culprit.section);
+    if (reported) {
         (is_pair(&cut) ? tell_pair : tell_cut)(s, t, &cut, hold->id);
     } else {
         s->dropped++;
@@ -248,7 +248,7 @@ static void settle(struct tms_sidetrack *s, struct tms_sidetrack_thread *t,
             hold->lock->pair->first[0] = cut.first; /* others may be of another window by now */
             hold->lock->pair->first_count = 1;
         }
-        if (told) {
+        if (reported) {
             sidetrack_spend(place); /* it still brings its memory back */
         }
     } else {

@@ -71,7 +71,7 @@ static void note_access(struct tms_blocks_engine *b, uint32_t cell, uint32_t thr
 {
     struct tms_blocks_cell *c = &b->cells[cell];
 
-    assert(thread != 0); /* nobody */
+    assert(thread != 0); /* no thread */
     c->shared |= c->thread != 0 && c->thread != thread;
     c->thread = c->thread != 0 ? c->thread : thread;
     c->written |= writes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Markdown as GitHub and GitLab show it, for a comment on a pull request: a line that counts, a
- * table of findings, and the worst of them in full behind folds.
+ * table of findings, and the worst of them in full, folded.
  */
 #include <string.h>
 

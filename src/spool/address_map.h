@@ -243,9 +243,9 @@ static inline uint32_t *tms_address_map_name(const struct tms_address_map *place
 /* The first byte after the piece that begins with byte `offset` of a word, counted from there. */
 static inline uint64_t tms_mapped_piece_end(const struct tms_mapped_word *place, unsigned offset)
 {
-    unsigned behind = (unsigned)place->cuts >> (offset + 1);
+    unsigned later = (unsigned)place->cuts >> (offset + 1);
 
-    return behind == 0 ? place->reach : offset + 1 + (unsigned)__builtin_ctz(behind);
+    return later == 0 ? place->reach : offset + 1 + (unsigned)__builtin_ctz(later);
 }
 
 /* The end of the last piece that begins in the word of this address. */

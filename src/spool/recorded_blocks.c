@@ -111,9 +111,8 @@ const struct tms_recorded_block *tms_recorded_block(struct tms_spool_names *name
     if (lock == 0 || !make(names)) {
         return NULL;
     }
-    size_t behind = upper_bound(&names->recorded, lock, event);
-    const struct tms_recorded_block *block =
-        behind > 0 ? &names->recorded.blocks[behind - 1] : NULL;
+    size_t after = upper_bound(&names->recorded, lock, event);
+    const struct tms_recorded_block *block = after > 0 ? &names->recorded.blocks[after - 1] : NULL;
     return block != NULL && block->heap->object == lock &&
                    lock - block->heap->address < block->heap->size
                ? block

@@ -409,14 +409,14 @@ bool tms_spool_loss(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASO
         {header->state != TMS_SPOOL_DONE && !spool->running,
          "the process ended without warning, and what it did last may be missing"},
         {header->lost & TMS_SPOOL_LOST_THREADS,
-         "there were more threads at a time than can be told apart"},
+         "there were more threads at a time than can be distinguished"},
         {header->lost & TMS_SPOOL_LOST_MEMORY, "memory or room for the recording ran out"},
         {header->lost & TMS_SPOOL_LOST_SIZE, "the recording reached its --max-size"},
         {header->lost & TMS_SPOOL_LOST_STACKS,
-         "the program has an unwinder of its own, and its functions can't be followed behind the "
+         "the program has an unwinder of its own, and its functions can't be followed after the "
          "first exception"},
         {header->lost & TMS_SPOOL_LOST_CLONE,
-         "the program makes threads with clone, which are not told apart from their maker"},
+         "the program makes threads with clone, which are taken for the thread that made them"},
         {header->lost & TMS_SPOOL_LOST_SANDBOX,
          "the process entered a sandbox (seccomp), where it can't be watched"},
         {header->lost & TMS_SPOOL_LOST_PROCESS, "a process that it started was not watched"},

@@ -318,16 +318,16 @@ static int pass_retry(struct work *work, const struct tms_spool_event *from,
 static int put_pieces(struct work *work, const struct tms_spool_event *access,
                       struct tms_event *event)
 {
-    uint64_t end = access->target + tms_event_bytes(access), behind = 0;
+    uint64_t end = access->target + tms_event_bytes(access), page_end = 0;
     struct tms_mapped_page *page = NULL;
     bool read = access->kind == TMS_EVENT_READ || access->kind == TMS_EVENT_ATOMIC_READ;
     bool retry = read && tms_spool_mark(access) == TMS_SPOOL_RETRY;
     int code = TMS_OK;
 
     for (uint64_t at = access->target; at < end && code == TMS_OK && !work->outcome->cut;) {
-        if (at >= behind) {
+        if (at >= page_end) {
             page = tms_address_map_page(&work->places, at);
-            behind = at - at % TMS_PAGE_BYTES + TMS_PAGE_BYTES;
+            page_end = at - at % TMS_PAGE_BYTES + TMS_PAGE_BYTES;
         }
         struct tms_mapped_word *place = &page->words[tms_address_map_index(at)];
         if (!work->prune.off && tms_address_map_private(&work->places, place) &&

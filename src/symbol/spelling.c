@@ -28,8 +28,8 @@ static size_t plain_length(const char *name)
 
     for (const char *at = strchr(name, '.'); at != NULL; at = strchr(at + 1, '.')) {
         for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-            char behind = starts(at, suffixes[i]) ? at[strlen(suffixes[i])] : 'x';
-            if (behind == '\0' || behind == '.') {
+            char after = starts(at, suffixes[i]) ? at[strlen(suffixes[i])] : 'x';
+            if (after == '\0' || after == '.') {
                 return (size_t)(at - name);
             }
         }
@@ -185,13 +185,13 @@ static void append(struct name *name, const char *text, size_t length)
 }
 
 /* Cuts off trailing qualifiers such as const. */
-static void cut_behind(char *name)
+static void cut_qualifiers(char *name)
 {
-    static const char *const behind[] = {" const", " volatile", " &&", " &"};
+    static const char *const suffixes[] = {" const", " volatile", " &&", " &"};
 
-    for (size_t i = 0; i < sizeof(behind) / sizeof(behind[0]); i++) {
-        size_t length = strlen(name), more = strlen(behind[i]);
-        if (length > more && strcmp(name + length - more, behind[i]) == 0) {
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        size_t length = strlen(name), more = strlen(suffixes[i]);
+        if (length > more && strcmp(name + length - more, suffixes[i]) == 0) {
             name[length - more] = '\0';
         }
     }
@@ -237,7 +237,7 @@ const char *tms_spelling_brief(struct tms_symbol_texts *texts, const char *full)
         }
     }
     name.text[name.length] = '\0';
-    cut_behind(name.text);
+    cut_qualifiers(name.text);
     cut_before(name.text);
     if (is_initializer(name.text)) {
         free(name.text);

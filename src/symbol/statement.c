@@ -181,9 +181,9 @@ static struct tms_words type_name(const char *at, const char *end)
         at = is_word_at(at, end, tags[i]) ? skip_blanks(skip_word(at, end), end) : at;
     }
     while (at < end && (is_word(*at) || *at == ':')) {
-        const char *behind = skip_word(at, end);
-        name = behind > at ? (struct tms_words){at, (size_t)(behind - at)} : name;
-        at = behind > at ? behind : at + 1;
+        const char *after = skip_word(at, end);
+        name = after > at ? (struct tms_words){at, (size_t)(after - at)} : name;
+        at = after > at ? after : at + 1;
     }
     return name;
 }
@@ -210,10 +210,10 @@ static void read_sized(const char *at, const char *end, struct tms_statement *st
     if (size < end && *size == '(') {
         const char *close = skip_brackets(size, end) - 1;
         statement->sized = type_name(size + 1, close);
-        const char *behind = statement->sized.length > 0
-                                 ? statement->sized.text + statement->sized.length
-                                 : size + 1;
-        if (skip_blanks(behind, close) != close) { /* a pointer, an expression */
+        const char *after = statement->sized.length > 0
+                                ? statement->sized.text + statement->sized.length
+                                : size + 1;
+        if (skip_blanks(after, close) != close) { /* a pointer, an expression */
             statement->sized.length = 0;
         }
     }

@@ -287,8 +287,8 @@ static void blank_other(char *at, const char *end)
     bool line_start = true;
 
     while (at < end) {
-        char *behind = skip_other(at, end, line_start);
-        for (; at < behind; at++) {
+        char *after = skip_other(at, end, line_start);
+        for (; at < after; at++) {
             *at = *at == '\n' ? '\n' : ' ';
         }
         if (at < end) {
