@@ -238,8 +238,11 @@ static int start_runs(struct tms_analysis *analysis)
     return strcmp(names, "all") == 0 ? start_all(analysis) : start_named(analysis, names);
 }
 
-/* Which engines run on a second thread. TMS_OK or TMS_ERR_MEMORY. */
-static int start_thread(struct tms_analysis *analysis)
+/*
+ * Picks the engines for the second thread and prepares it; it starts with the first full buffer.
+ * TMS_OK or TMS_ERR_MEMORY.
+ */
+static int choose_second_thread(struct tms_analysis *analysis)
 {
     bool any = false;
 
@@ -266,7 +269,7 @@ static int choose_lane(struct tms_analysis *analysis)
     analysis->fused = analysis->run_count == 1 && analysis->runs[0].engine->fused != NULL &&
                       !first && analysis->lower.ignored == NULL;
     analysis->lower.batch = first ? 1 : TMS_LOWER_BATCH;
-    return analysis->settings.parallel && !first ? start_thread(analysis) : TMS_OK;
+    return analysis->settings.parallel && !first ? choose_second_thread(analysis) : TMS_OK;
 }
 
 static int set_up(struct tms_analysis *analysis)
@@ -536,7 +539,7 @@ int tms_analysis_finish(struct tms_analysis *analysis)
     if (analysis->observed > 0) {
         analysis->summary = analysis->elsewhere;
     }
-    if (tms_agreement_make(analysis) != TMS_OK || conclude(analysis) != TMS_OK ||
+    if (tms_cross_engine_link(analysis) != TMS_OK || conclude(analysis) != TMS_OK ||
         tms_suppress_findings(analysis) != TMS_OK) {
         analysis->failed = tms_fail_memory(analysis->context);
         return analysis->failed;

@@ -418,7 +418,7 @@ static void assume_all(struct tms_analysis *analysis)
     }
 }
 
-int tms_agreement_make(struct tms_analysis *analysis)
+int tms_cross_engine_link(struct tms_analysis *analysis)
 {
     assume_all(analysis);
     return compare_all(analysis);

@@ -13,6 +13,6 @@
 #include "analysis/analysis.h"
 
 /* At the finish, when every run has its result. TMS_OK or TMS_ERR_MEMORY. */
-int tms_agreement_make(struct tms_analysis *analysis);
+int tms_cross_engine_link(struct tms_analysis *analysis);
 
 #endif

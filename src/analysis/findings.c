@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Findings, grouped and named by their patterns; see findings.h. */
+/* Findings, grouped and named by their fingerprints; see findings.h. */
 #include "analysis/findings.h"
 
 #include <assert.h>
@@ -12,7 +12,7 @@
 #define ID_SIZE   40
 #define ID_DIGITS 6 /* shown as long as they tell the findings of a result apart */
 
-/* A finding by its pattern in ids, with what is asked again and again: the rest is far away. */
+/* A finding by its key, with what is looked at often: the rest is elsewhere in memory. */
 struct slot {
     uint64_t key;
     uint64_t event; /* the one that it shows */
@@ -35,7 +35,7 @@ struct tms_findings {
     const char **doubts; /* by label: what stands against predictions of it, NULL: nothing */
     size_t doubt_capacity;
     char (*ids)[ID_SIZE]; /* of those that are listed, when they are */
-    uint64_t *places;     /* likewise, tms_pattern_place */
+    uint64_t *places;     /* likewise, tms_fingerprint_place */
     size_t listed;
 };
 
@@ -71,7 +71,7 @@ void tms_findings_free(struct tms_findings *findings)
 
 /* ---- the index -------------------------------------------------------------------------- */
 
-/* Where the pattern is, or belongs, in the index. */
+/* Where the key is, or belongs, in the index. */
 static struct slot *find_slot(struct slot *index, size_t size, uint64_t key)
 {
     size_t at = key & (size - 1);
@@ -205,7 +205,7 @@ static int add_single(struct tms_findings *findings, const struct tms_violation 
 
 static int add_grouped(struct tms_findings *findings, const struct tms_violation *violation)
 {
-    uint64_t key = tms_pattern_key(violation);
+    uint64_t key = tms_fingerprint_key(violation);
 
     if ((findings->count + 1) * 4 > findings->index_size * 3 && !grow_index(findings)) {
         return TMS_ERR_MEMORY;
@@ -343,12 +343,12 @@ static int sort_findings(struct tms_findings *findings)
     return room ? TMS_OK : TMS_ERR_MEMORY;
 }
 
-static int by_pattern(const void *a, const void *b)
+static int by_fingerprint(const void *a, const void *b)
 {
     return XXH128_cmp(*(const XXH128_hash_t *const *)a, *(const XXH128_hash_t *const *)b);
 }
 
-/* How many hexadecimal digits two patterns have in common from the left. */
+/* How many hexadecimal digits two fingerprints have in common from the left. */
 static int common_digits(XXH128_hash_t a, XXH128_hash_t b)
 {
     uint64_t high = a.high64 ^ b.high64;
@@ -360,17 +360,17 @@ static int common_digits(XXH128_hash_t a, XXH128_hash_t b)
     return low != 0 ? 16 + __builtin_clzll(low) / 4 : 32;
 }
 
-static void write_id(char *id, XXH128_hash_t pattern, int digits)
+static void write_id(char *id, XXH128_hash_t fingerprint, int digits)
 {
     memcpy(id, "AV-", 3);
     for (int i = 0; i < digits; i++) {
-        uint64_t half = i < 16 ? pattern.high64 : pattern.low64;
+        uint64_t half = i < 16 ? fingerprint.high64 : fingerprint.low64;
         id[3 + i] = "0123456789abcdef"[half >> (60 - i % 16 * 4) & 15];
     }
     id[3 + digits] = '\0';
 }
 
-/* Six digits, or as many as tell an id apart from its neighbours in the order of patterns. */
+/* Six digits, or as many as distinguish an id from its neighbours in the order of fingerprints. */
 static int digits_needed(const XXH128_hash_t *const *order, size_t count, size_t i)
 {
     int digits = ID_DIGITS;
@@ -384,23 +384,23 @@ static int digits_needed(const XXH128_hash_t *const *order, size_t count, size_t
     return digits;
 }
 
-/* `patterns` and `order` have room for all findings, also for those that are not listed. */
-static void give_ids(struct tms_findings *findings, XXH128_hash_t *patterns,
+/* `fingerprints` and `order` have room for all findings, also for those that are not listed. */
+static void give_ids(struct tms_findings *findings, XXH128_hash_t *fingerprints,
                      const XXH128_hash_t **order)
 {
     size_t count = findings->count;
 
     for (size_t i = 0; i < count; i++) {
-        patterns[i] = tms_pattern_of(findings->context, &findings->list[i]);
-        order[i] = &patterns[i];
+        fingerprints[i] = tms_fingerprint(findings->context, &findings->list[i]);
+        order[i] = &fingerprints[i];
     }
-    qsort(order, count, sizeof(*order), by_pattern);
+    qsort(order, count, sizeof(*order), by_fingerprint);
     for (size_t i = 0; i < count; i++) {
-        size_t at = (size_t)(order[i] - patterns);
+        size_t at = (size_t)(order[i] - fingerprints);
         if (at < findings->listed) {
             write_id(findings->ids[at], *order[i], digits_needed(order, count, i));
             findings->list[at].id = findings->ids[at];
-            findings->places[at] = tms_pattern_place(&findings->list[at]);
+            findings->places[at] = tms_fingerprint_place(&findings->list[at]);
         }
     }
 }
@@ -409,14 +409,14 @@ static int name_findings(struct tms_findings *findings)
 {
     struct tms_memory *memory = findings->memory;
     size_t count = findings->count;
-    XXH128_hash_t *patterns = tms_resize(memory, NULL, 0, count, sizeof(*patterns));
+    XXH128_hash_t *fingerprints = tms_resize(memory, NULL, 0, count, sizeof(*fingerprints));
     const XXH128_hash_t **order = tms_resize(memory, NULL, 0, count, sizeof(*order));
-    bool room = patterns != NULL && order != NULL;
+    bool room = fingerprints != NULL && order != NULL;
 
     if (room) {
-        give_ids(findings, patterns, order);
+        give_ids(findings, fingerprints, order);
     }
-    tms_release(memory, patterns, count, sizeof(*patterns));
+    tms_release(memory, fingerprints, count, sizeof(*fingerprints));
     tms_release(memory, order, count, sizeof(*order));
     return room ? TMS_OK : TMS_ERR_MEMORY;
 }

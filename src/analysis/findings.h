@@ -43,7 +43,7 @@ uint64_t tms_findings_total(const struct tms_findings *findings);
 /* The strongest evidence among them; TMS_EVIDENCE_POTENTIAL if there are none. */
 enum tms_evidence tms_findings_strongest(const struct tms_findings *findings);
 
-/* After the close: tms_pattern_place of the finding at `index`. */
+/* After the close: tms_fingerprint_place of the finding at `index`. */
 uint64_t tms_findings_place(const struct tms_findings *findings, size_t index);
 
 /* After the close: the id of the judged finding that is about the finding at `index`. */

@@ -39,8 +39,8 @@ static void digest_word(struct digest *digest, uint32_t word)
     digest->words[digest->count++] = word;
 }
 
-/* A name has one id, so ids tell patterns apart as well as names do, and need no context. */
-uint64_t tms_pattern_key(const struct tms_violation *violation)
+/* A name has one id, so ids distinguish findings as well as names do, and need no context. */
+uint64_t tms_fingerprint_key(const struct tms_violation *violation)
 {
     if (violation->key != 0) {
         return violation->key;
@@ -62,7 +62,7 @@ uint64_t tms_pattern_key(const struct tms_violation *violation)
     return digest.hash;
 }
 
-uint64_t tms_pattern_place(const struct tms_finding *finding)
+uint64_t tms_fingerprint_place(const struct tms_finding *finding)
 {
     uint64_t hash = 0;
 
@@ -173,7 +173,7 @@ static void hash_step(const struct tms_context *context, struct texts *texts,
     }
 }
 
-XXH128_hash_t tms_pattern_of(const struct tms_context *context, const struct tms_finding *finding)
+XXH128_hash_t tms_fingerprint(const struct tms_context *context, const struct tms_finding *finding)
 {
     struct texts texts;
 

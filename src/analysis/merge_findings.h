@@ -3,9 +3,10 @@
  * Findings of several processes, merged.
  *
  * Findings of `judge` are one if function and objects are. Those of other engines are one if their
- * ids are, or else if they speak of the same blocks in the same way: their ids have addresses in
- * them, which differ from process to process. What is shown of a merged finding is the first
- * occurrence with the highest level. Memory grows with the number of different findings.
+ * ids are, or else if they are about the same blocks in the same way: variables without a name have
+ * addresses in their ids, which differ from process to process. What is shown of a merged finding
+ * is the first occurrence with the highest level. Memory grows with the number of different
+ * findings.
  */
 #ifndef TMS_ANALYSIS_MERGE_FINDINGS_H
 #define TMS_ANALYSIS_MERGE_FINDINGS_H

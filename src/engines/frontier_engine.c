@@ -107,9 +107,9 @@ static void fail(struct tms_frontier *f, int code)
 }
 
 static const struct tms_frontier_port port = {
-    .begin = tms_history_begin,
-    .end = tms_history_end,
-    .find = tms_history_find,
+    .begin = tms_frontier_history_begin,
+    .end = tms_frontier_history_end,
+    .find = tms_frontier_history_find,
     .violation = hand_over,
     .fail = fail,
     .renewed = renewed,

@@ -35,8 +35,8 @@ static struct tms_frontier_past *past_of(const struct tms_frontier_history *hist
     return low > 0 && event <= history->past[low - 1].end ? &history->past[low - 1] : NULL;
 }
 
-struct tms_transaction tms_history_find(const struct tms_frontier_thread *t, uint64_t event,
-                                        uint32_t place)
+struct tms_transaction tms_frontier_history_find(const struct tms_frontier_thread *t,
+                                                 uint64_t event, uint32_t place)
 {
     const struct tms_frontier_past *past = past_of(&t->history, event);
 
@@ -155,8 +155,8 @@ static __attribute__((noinline)) void forget_some(struct tms_frontier *f,
     history->limit = 2 * history->count + HISTORY_LEAST;
 }
 
-bool tms_history_begin(struct tms_frontier *f, struct tms_frontier_thread *t,
-                       const struct tms_op *op)
+bool tms_frontier_history_begin(struct tms_frontier *f, struct tms_frontier_thread *t,
+                                const struct tms_op *op)
 {
     struct tms_frontier_history *history = &t->history;
 
@@ -173,7 +173,7 @@ bool tms_history_begin(struct tms_frontier *f, struct tms_frontier_thread *t,
     return true;
 }
 
-void tms_history_end(struct tms_frontier_thread *t, uint64_t event)
+void tms_frontier_history_end(struct tms_frontier_thread *t, uint64_t event)
 {
     assert(t->history.count > 0 && t->history.past[t->history.count - 1].end == TMS_NEVER);
     assert(t->history.past[t->history.count - 1].begin <= event);

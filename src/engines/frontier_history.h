@@ -5,10 +5,10 @@
 
 #include "frontier/frontier.h"
 
-bool tms_history_begin(struct tms_frontier *f, struct tms_frontier_thread *t,
-                       const struct tms_op *op);
-void tms_history_end(struct tms_frontier_thread *t, uint64_t event);
-struct tms_transaction tms_history_find(const struct tms_frontier_thread *t, uint64_t event,
-                                        uint32_t place);
+bool tms_frontier_history_begin(struct tms_frontier *f, struct tms_frontier_thread *t,
+                                const struct tms_op *op);
+void tms_frontier_history_end(struct tms_frontier_thread *t, uint64_t event);
+struct tms_transaction tms_frontier_history_find(const struct tms_frontier_thread *t,
+                                                 uint64_t event, uint32_t place);
 
 #endif

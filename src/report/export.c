@@ -101,9 +101,9 @@ static void add_findings(struct tms_export_job *job, size_t part, const struct t
                                                .result = result,
                                                .finding = finding,
                                                .level = tms_export_level(finding),
-                                               .place = job->count};
+                                               .rank = job->count};
             if (job->timeline != NULL) {
-                entry->history = tms_timeline_find(job->timeline, finding->id);
+                entry->over_time = tms_timeline_find(job->timeline, finding->id);
             }
             job->count++;
         }
@@ -120,7 +120,7 @@ static int by_severity(const void *a, const void *b)
     if (one->finding->evidence != two->finding->evidence) {
         return one->finding->evidence < two->finding->evidence ? -1 : 1;
     }
-    return one->place < two->place ? -1 : one->place > two->place;
+    return one->rank < two->rank ? -1 : one->rank > two->rank;
 }
 
 /* The strongest evidence of a finding first, and the first part that has it. */
@@ -132,7 +132,7 @@ static int by_id(const void *a, const void *b)
     if (order == 0 && one->finding->evidence != two->finding->evidence) {
         order = one->finding->evidence < two->finding->evidence ? -1 : 1;
     }
-    return order != 0 ? order : one->place < two->place ? -1 : one->place > two->place;
+    return order != 0 ? order : one->rank < two->rank ? -1 : one->rank > two->rank;
 }
 
 /* Of a finding that several parts have, leaves those of one part. */

@@ -18,8 +18,8 @@ struct tms_export_entry {
     const struct tms_result *result;
     const struct tms_finding *finding;
     enum tms_level level;
-    const struct tms_timeline_finding *history; /* NULL: nothing is known of other results */
-    size_t place;                               /* in the order of parts, engines and findings */
+    const struct tms_timeline_finding *over_time; /* NULL: nothing is known of other results */
+    size_t rank;                                  /* in the order of parts, engines and findings */
 };
 
 /* How many findings there are of each level; those that are known or suppressed apart. */
@@ -32,7 +32,7 @@ struct tms_export_job {
     const struct tms_export_part *parts;
     size_t part_count;
     struct tms_page *pages; /* one for each part */
-    /* Errors before warnings before notes; observed, then predicted, then potential; then by place
+    /* Errors before warnings before notes; observed, then predicted, then potential; then by rank
      */
     struct tms_export_entry *entries;
     size_t count;

@@ -34,7 +34,7 @@ static void add_step(struct tms_exported *exported, const struct tms_turn *turn)
         .turn = *turn,
         .place = tms_place_of_event(exported->page, turn, label),
         .own = turn->thread == exported->finding->transaction.thread,
-        .joined = TMS_NO_JOIN,
+        .conflict = TMS_NO_CONFLICT,
     };
 }
 
@@ -63,9 +63,10 @@ static void join_judged(struct tms_exported *exported, size_t first, size_t coun
     if (count == 0 || last == 0) {
         return;
     }
-    exported->steps[0].joined = foreign_on(exported, first, count, &exported->steps[0].turn, false);
-    exported->steps[foreign_on(exported, first, count, &exported->steps[last].turn, true)].joined =
-        last;
+    exported->steps[0].conflict =
+        foreign_on(exported, first, count, &exported->steps[0].turn, false);
+    exported->steps[foreign_on(exported, first, count, &exported->steps[last].turn, true)]
+        .conflict = last;
 }
 
 /* In the order of the text: the first step, what gave up the lock, the others, the second step. */
@@ -136,7 +137,7 @@ static void join_rows(struct tms_exported *exported, const struct tms_rows *rows
     for (size_t i = 0; i < rows->count; i++) {
         for (size_t j = i + 1; j < rows->count && rows->list[i].out != TMS_NO_STEP; j++) {
             if (rows->list[j].in == rows->list[i].out) {
-                exported->steps[i].joined = j;
+                exported->steps[i].conflict = j;
             }
         }
     }

@@ -12,7 +12,7 @@
 #include "report/judged_phrase.h"
 #include "report/user_frame.h"
 
-#define TMS_NO_JOIN SIZE_MAX
+#define TMS_NO_CONFLICT SIZE_MAX
 
 struct tms_exported_step {
     struct tms_turn turn;
@@ -22,7 +22,7 @@ struct tms_exported_step {
     bool opens;             /* a block begins here, whatever else happens */
     uint64_t block;         /* of a cycle or schedule: the event that began its transaction */
     bool own;               /* of the thread whose block was cut */
-    size_t joined;          /* the later step that it conflicts with; TMS_NO_JOIN: none */
+    size_t conflict;        /* the later step that it conflicts with; TMS_NO_CONFLICT: none */
 };
 
 struct tms_exported {

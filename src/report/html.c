@@ -65,8 +65,8 @@ static void put_step(FILE *out, const struct tms_exported *exported,
     put_place(out, exported, &step->place, ", ");
     put_part(out, "source", &step->place.source);
     fprintf(out, ", \"own\": %s", tms_json_bool(step->own));
-    if (step->joined != TMS_NO_JOIN) {
-        tms_json_number(out, ", ", "joined", step->joined);
+    if (step->conflict != TMS_NO_CONFLICT) {
+        tms_json_number(out, ", ", "conflict", step->conflict);
     }
     put_stack(out, exported, step->turn.stack);
     fputc('}', out);
@@ -117,8 +117,8 @@ static void put_finding(FILE *out, const struct tms_exported *exported)
         put_step(out, exported, &exported->steps[i]);
     }
     fputc(']', out);
-    if (entry->history != NULL) {
-        put_history(out, entry->history);
+    if (entry->over_time != NULL) {
+        put_history(out, entry->over_time);
     }
     fputc('}', out);
 }

@@ -39,7 +39,7 @@ function stackTitle(step) {
   return [`${step.thread}: ${step.operation}`, placeOf(step), ...lines].filter(Boolean).join("\n");
 }
 
-function drawJoin(from, to, x1, x2) {
+function drawConflict(from, to, x1, x2) {
   const y1 = TOP + from * ROW, y2 = TOP + to * ROW, middle = (y1 + y2) / 2;
   const end = y2 - 9;
   return [
@@ -67,8 +67,8 @@ function picture(finding) {
       shape("text", {x: x(thread) - 8, y: 16, "font-weight": "bold"}, shortened(thread, 32)));
   }
   steps.forEach((step, i) => {
-    if (step.joined !== undefined) {
-      svg.append(...drawJoin(i, step.joined, x(step.thread), x(steps[step.joined].thread)));
+    if (step.conflict !== undefined) {
+      svg.append(...drawConflict(i, step.conflict, x(step.thread), x(steps[step.conflict].thread)));
     }
   });
   steps.forEach((step, i) => {

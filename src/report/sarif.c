@@ -257,7 +257,7 @@ static void put_standing(FILE *out, const struct tms_exported *exported)
     }
     fputs(", \"suppressions\": [", out);
     if (finding->suppressed) {
-        put_suppression(out, exported->entry->history);
+        put_suppression(out, exported->entry->over_time);
     }
     fputc(']', out);
 }

@@ -128,7 +128,7 @@ def check_html(path, findings):
         (f["id"], level(f)) for _, f in findings)
     for finding in data["findings"]:
         for index, step in enumerate(finding["steps"]):
-            assert index < step.get("joined", len(finding["steps"])) <= len(finding["steps"])
+            assert index < step.get("conflict", len(finding["steps"])) <= len(finding["steps"])
 
 
 def main(result, base):
