@@ -34,7 +34,7 @@ results() {
     [[ $stderr == *"none.json can't be read"* ]]
     tms history list
     [ "$status" -eq 2 ]
-    [[ $stderr == *"tmesis history import makes it"* ]]
+    [[ $stderr == *"tmesis history import or --store makes it"* ]]
     [ ! -e history.db ]
     tms history lst
     [ "$status" -eq 2 ]
