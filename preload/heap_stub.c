@@ -28,9 +28,13 @@ bool tms_rt_heap_find(uintptr_t address, struct tms_rt_heap_block *found)
     return false;
 }
 
-bool tms_rt_heap_learn(uintptr_t address, struct tms_rt_heap_block *found)
+uint32_t tms_rt_heap_record(uintptr_t address)
 {
-    return false;
+    return 0;
+}
+
+void tms_rt_heap_set_record(uintptr_t address, uint32_t record)
+{
 }
 
 void tms_rt_heap_restart(void)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The blocks of the heap, so that a report can say "heap block of 48 bytes from account_new()".
- * A table by address. The block around an address is looked for backwards, unless the one that was
- * found nearby last is around it as well; this happens only when something is written down. Not a
- * base/hashtable.h, which removes no single row.
+ * Heap blocks, so that a report can say "heap block of 48 bytes from account_new()". A table by
+ * address. The block around an address is searched for backwards, unless it is the one that was
+ * last found nearby; this happens only when a record is written. Not a base/hashtable.h, which
+ * removes no single row.
  */
 #include <assert.h>
 
@@ -19,13 +19,13 @@
 #define ALIGNMENT 16u
 #define STARTS    64u
 #define REGION    16u                 /* bits of an address within a region */
-#define FAR       (UINT64_C(1) << 24) /* larger blocks are not found from addresses beyond this */
+#define FAR       (UINT64_C(1) << 24) /* addresses further into a block than this do not find it */
 
 struct block {
     uintptr_t address; /* 0: free, 1: was used */
     size_t size;
     uint32_t site;
-    bool learnt; /* tms_rt_heap_learn has found it */
+    uint32_t record; /* of tms_rt_heap_set_record; 0: none */
 };
 
 static struct tms_memory memory = TMS_RT_MEMORY;
@@ -60,7 +60,7 @@ static struct block *find(struct block *table, size_t size, uintptr_t address)
     }
 }
 
-/* Half of the table is free; freed blocks are swept out when it is rebuilt. */
+/* Keeps half of the table free; a rebuild sweeps out freed blocks. */
 static bool make_room(void)
 {
     assert(tms_rt_mutex_is_mine(&heap.lock));
@@ -133,7 +133,7 @@ void tms_rt_freed(struct tms_rt_thread *t, uintptr_t address)
     tms_rt_clear_history(address, size);
 }
 
-/* The block that starts there, NULL: none does. */
+/* The block that starts at an address; NULL: none. */
 static struct block *block_at(uintptr_t start)
 {
     struct block *block = find(heap.table, heap.size, start);
@@ -146,7 +146,7 @@ static bool is_around(const struct block *block, uintptr_t address)
     return block != NULL && address - block->address < block->size;
 }
 
-/* The block around the address, NULL: there is none. The lock is held. */
+/* The block around the address; NULL: none. The caller holds the lock. */
 static struct block *find_around(uintptr_t address)
 {
     uintptr_t at = address / ALIGNMENT * ALIGNMENT;
@@ -184,23 +184,30 @@ bool tms_rt_heap_find(uintptr_t address, struct tms_rt_heap_block *found)
     return block != NULL;
 }
 
-bool tms_rt_heap_learn(uintptr_t address, struct tms_rt_heap_block *found)
+uint32_t tms_rt_heap_record(uintptr_t address)
+{
+    tms_rt_mutex_lock(&heap.lock);
+    const struct block *block = find_around(address);
+    uint32_t record = block != NULL ? block->record : 0;
+    tms_rt_mutex_unlock(&heap.lock);
+    return record;
+}
+
+void tms_rt_heap_set_record(uintptr_t address, uint32_t record)
 {
     tms_rt_mutex_lock(&heap.lock);
     struct block *block = find_around(address);
-    bool new = block != NULL && !block->learnt;
-    if (new) {
-        block->learnt = true;
-        *found = (struct tms_rt_heap_block){block->address, block->size, block->site};
+    if (block != NULL) {
+        block->record = record;
     }
     tms_rt_mutex_unlock(&heap.lock);
-    return new;
 }
 
 void tms_rt_heap_restart(void)
 {
     tms_rt_mutex_restart(&heap.lock);
     for (size_t i = 0; i < heap.size; i++) {
-        heap.table[i].site = 0; /* of the parent's spool */
+        heap.table[i].site = 0; /* both were in the parent's spool */
+        heap.table[i].record = 0;
     }
 }

@@ -12,8 +12,9 @@ struct tms_rt_heap_block {
 };
 /* The heap block that holds an address; false if it is in none. */
 bool tms_rt_heap_find(uintptr_t address, struct tms_rt_heap_block *found);
-/* The same, but true only once as long as the block is allocated. */
-bool tms_rt_heap_learn(uintptr_t address, struct tms_rt_heap_block *found);
+/* A number kept with the block that holds an address, while it stays allocated; 0: none was set. */
+uint32_t tms_rt_heap_record(uintptr_t address);
+void tms_rt_heap_set_record(uintptr_t address, uint32_t record);
 void tms_rt_heap_restart(void);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a recording with accesses has for `judge` alone (docs/user/judge.md): the calls of functions
- * that are not blocks by default, the points where a thread waited for another one, and where the
- * tool itself delayed it. The engine in the process hears of none of this. Checks, and recordings
- * without accesses, write nothing of it.
+ * Events that a recording with accesses has for `judge` only (docs/user/judge.md): the calls of
+ * functions that are not blocks by default, the points where a thread waited for another one, and
+ * those where the tool itself delayed it. The engine in the process does not see them, and checks
+ * and recordings without accesses do not record them.
  *
- * These events have the number of the thread's last event. They conflict with nothing, so their
- * place among the thread's own events is all that counts.
+ * These events have the number of the thread's last event. They conflict with nothing, so only
+ * their position among the thread's own events matters.
  *
- * Calls are kept apart from the blocks that are open: by thread, a stack in the order in which they
- * began. The innermost `deferred_calls` of them are not in the spool yet. They are written with the
- * first event inside them, as begins are (open_blocks.c).
+ * Calls are kept apart from open blocks: a stack per thread, in the order of their begins. The
+ * innermost `deferred_calls` of them are not in the spool yet; like begins (open_blocks.c), they
+ * are written with the first event inside them.
  */
 #include <assert.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static bool make_room(struct tms_rt_thread *t)
     return true;
 }
 
-/* Accesses are not coalesced across a call. A new thread's number is not beyond its fork yet. */
+/* Accesses are not coalesced across a call. A new thread's number may still be that of its fork. */
 bool tms_rt_open_call(struct tms_rt_thread *t, const struct tms_rt_function *function)
 {
     if (t->call_count == t->call_capacity && !make_room(t)) {
@@ -89,7 +89,7 @@ void tms_rt_close_call(struct tms_rt_thread *t)
     }
 }
 
-/* Calls that began inside the block have its number at least, those around it a smaller one. */
+/* Calls that began inside the block have at least its number, those around it a smaller one. */
 bool tms_rt_block_becomes_call(struct tms_rt_thread *t, const struct tms_rt_open *block)
 {
     uint32_t at = t->call_count;
@@ -111,7 +111,7 @@ bool tms_rt_block_becomes_call(struct tms_rt_thread *t, const struct tms_rt_open
 
 /* ---- waiting ---------------------------------------------------------------------------- */
 
-/* Where nothing is open, or nothing has happened since the last one, it says nothing. */
+/* Not if nothing is open, or nothing has happened since the last one. */
 static bool is_worth_recording(const struct tms_rt_thread *t)
 {
     bool again = t->last_event != NULL && t->last_event->kind == TMS_EVENT_CLEAR;
@@ -119,7 +119,7 @@ static bool is_worth_recording(const struct tms_rt_thread *t)
     return tms_rt_mode.records && tms_rt_mode.checks && tms_rt_is_judged(t) && !again;
 }
 
-/* Empty blocks need not be recorded for this: they have no records. */
+/* Empty blocks need not be recorded for this, because they have no events. */
 void tms_rt_rendezvous(struct tms_rt_thread *t, uintptr_t pc)
 {
     tms_rt_judge_rendezvous(t);

@@ -17,12 +17,12 @@
 #include "runtime/shadow/variable_ids.h"
 
 #define VARIABLES_MOST (1u << 18)
-#define WORDS_MOST     64 /* of a cell, the newest ones */
-#define LOOK_BACK      64 /* entries of a thread's log */
+#define WORDS_MOST     64 /* the newest words of a cell that are used */
+#define LOOK_BACK      64 /* entries of a thread's log that are searched */
 
 static struct tms_memory memory = TMS_RT_MEMORY;
 static struct {
-    struct tms_rt_mutex lock; /* the judge lock: inside that of a cell, outside the engine's */
+    struct tms_rt_mutex lock; /* the judge lock: taken inside a cell's and outside the engine's */
     struct tms_judge_online online;
     uint64_t *runs_of; /* by label, of threads that have ended */
     size_t run_capacity;
@@ -31,7 +31,7 @@ static struct {
 
 /* ---- the port ----------------------------------------------------------------------------- */
 
-/* The thread that ends the process holds the lock for as long as that takes. */
+/* The thread that ends the process holds the lock until the end. */
 static _Thread_local bool holds_lock;
 
 static void guard(void *user, bool enter)
@@ -48,7 +48,7 @@ static void guard(void *user, bool enter)
     }
 }
 
-/* The instruction, wherever it was called from. */
+/* The instruction, without its call stack. */
 static uint32_t place_of(void *user, uint32_t location)
 {
     (void)user;
@@ -76,13 +76,13 @@ static void found(void *user, uint32_t evidence, bool first)
     tms_rt_judged_found(&judge.online.core, evidence, first);
 }
 
-static void learnt(void *user, uint64_t variable)
+static uint32_t learnt(void *user, uint64_t variable)
 {
     (void)user;
-    tms_rt_judged_learn(variable);
+    return tms_rt_judged_learn(variable);
 }
 
-/* Was the memory given to the program, and does the log know of no earlier access? */
+/* Is it the first access to a heap block, as far back as the log is searched? */
 static bool is_initial(const struct tms_frontier_log *log, uint64_t at, uintptr_t address)
 {
     const struct tms_op *write = log_at(log, at);
@@ -186,9 +186,8 @@ void tms_rt_judge_thread_ends(struct tms_rt_thread *t)
 }
 
 /*
- * A copy of an array of a thread that may still run, and so may release it at this moment: then it
- * can't be read, and the result is NULL, as it is when memory is short. The process ends, so the
- * copy is not released.
+ * Copies an array of a thread that may still run, and may release it at this moment. NULL if it
+ * can't be read then, or if memory is short. The copy is not released, because the process ends.
  */
 static void *copy_array(const void *from, size_t count, size_t size)
 {
@@ -203,7 +202,7 @@ static void *copy_array(const void *from, size_t count, size_t size)
 
 #define COPY_ARRAY(from, count) copy_array((from), (count), sizeof(*(from)))
 
-/* What a thread that may still run has open, and has counted. */
+/* Adds the open blocks and the counts of a thread that may still run. */
 static void finish_thread(struct tms_rt_thread *t)
 {
     const struct tms_judge_thread *own = t->judge;
@@ -245,7 +244,7 @@ void tms_rt_judge_finish(void)
 
 /* ---- blocks ------------------------------------------------------------------------------- */
 
-/* The next one that is not open in the core, in the order of their begins; NULL: none. */
+/* The next block or call that is not open in the core, in the order of their begins; NULL: none. */
 static const struct tms_rt_open *next_deferred(struct tms_rt_thread *t)
 {
     const struct tms_rt_open *block =
@@ -293,7 +292,7 @@ static void close_deep(void *argument)
     tms_judge_close_begun(&judge.online.core, closing->thread, closing->begin, closing->event);
 }
 
-/* Those that stay open, though they began later, have to be open in the core by then. */
+/* Those that stay open must be open in the core by then, even if they began later. */
 void tms_rt_judge_close(struct tms_rt_thread *t, uint64_t begin, bool call, bool inner)
 {
     struct closing closing = {t->judge, begin, t->number + 1};
@@ -341,9 +340,9 @@ void tms_rt_judge_updated(struct tms_rt_thread *t, uintptr_t object)
 {
     if (t->judge != NULL) {
         tms_rt_judge_open_deferred(t);
-        tms_judge_used(&judge.online.core, t->judge, object, false, t->number);
+        tms_judge_count_use(&judge.online.core, t->judge, object, false, t->number);
         t->judge->synchronised++;
-        tms_judge_let_others(t->judge, t->number);
+        tms_judge_end_updates(t->judge, t->number);
     }
 }
 
@@ -383,20 +382,20 @@ void tms_rt_judge_delayed(struct tms_rt_thread *t)
 void tms_rt_judge_fence(struct tms_rt_thread *t)
 {
     if (t->judge != NULL) {
-        tms_judge_let_others(t->judge, t->number);
+        tms_judge_end_updates(t->judge, t->number);
     }
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */
 
-/* Into its place: a copy would wait for its small fields. */
+/* Fills the step in place: copying it would stall on its narrow stores. */
 static inline void fill_step(const struct tms_rt_thread *t, const struct tms_rt_judged *access,
                              uint64_t own_read, struct tms_judge_step *step)
 {
     const uint64_t update = WORD_ATOMIC | WORD_WRITE | WORD_SYNCED;
     bool writes = (access->kind & WORD_WRITE) != 0, atomic = (access->kind & WORD_ATOMIC) != 0;
     bool updates_itself = (access->kind & update) == update;
-    bool updates_read = writes && !atomic && own_read > t->judge->since;
+    bool updates_read = writes && !atomic && own_read > t->judge->updates_from;
 
     assert(access->event <= t->number);
     assert(!updates_read || own_read < access->event);
@@ -410,13 +409,13 @@ static inline void fill_step(const struct tms_rt_thread *t, const struct tms_rt_
     step->initial = false;
 }
 
-/* What is no data: semaphores and the like. */
+/* Is the access an operation on a semaphore or the like, not on data? */
 static bool is_synchronisation(const struct tms_rt_thread *t)
 {
     return t->mark > TMS_SPOOL_RETRY;
 }
 
-/* What the section, or sections, that the thread is in access, as long as that is asked for. */
+/* Records what the current sections access, as long as the core asks for it. */
 static void learn(struct tms_rt_thread *t, const struct tms_rt_judged *access, uint8_t kind)
 {
     unsigned came = (access->kind & WORD_WRITE) != 0 ? TMS_JUDGE_W : TMS_JUDGE_R;
@@ -428,7 +427,7 @@ static void learn(struct tms_rt_thread *t, const struct tms_rt_judged *access, u
     }
 }
 
-/* The read was one of a wait that did not have to wait. */
+/* The read belongs to a wait that did not have to wait. */
 static void follow_wait(struct tms_rt_thread *t, const struct tms_judge_step *step,
                         uint64_t stretch)
 {
@@ -475,7 +474,7 @@ struct meeting {
     const struct tms_rt_judged *access;
 };
 
-/* The oldest first: a write is older than the reads of its bytes, the newest read is in word 1. */
+/* Oldest first: a write is older than the reads of its bytes, and the newest read is in word 1. */
 static size_t unpack_words(const struct meeting *meeting, struct tms_judge_word words[WORDS_MOST])
 {
     const struct tms_rt_unpacked *cell = meeting->cell;
@@ -534,8 +533,8 @@ static void meet(void *argument)
     tms_rt_judge_open_deferred(t);
     uint64_t stretch = t->judge->stretch;
     if (met.step.kind != TMS_JUDGE_R && met.step.atomic) {
-        tms_judge_used(&judge.online.core, t->judge, met.address | met.bytes, false,
-                       met.step.event);
+        tms_judge_count_use(&judge.online.core, t->judge, met.address | met.bytes, false,
+                            met.step.event);
         t->judge->synchronised++;
     }
     uint64_t variable = tms_judge_online_access(&judge.online, t->judge, &met);

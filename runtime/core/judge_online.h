@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `judge` inside the program: docs/internals/judge-online.md. What a thread does is reported by the
- * thread itself; `judge` of a thread is NULL if nothing is judged. All of this is called inside the
+ * `judge` inside the program: docs/internals/judge-online.md. Each thread reports its own
+ * operations; its `judge` is NULL if nothing is judged. All functions are called inside the
  * runtime, without the engine's lock.
  */
 #ifndef TMS_RUNTIME_JUDGE_ONLINE_H
@@ -11,25 +11,25 @@
 #include "runtime/core/thread.h"
 #include "runtime/shadow/cells.h"
 
-/* At the start, if it is wanted; and in the child of a fork, with nothing known. */
+/* At the start, if `judge` is wanted; and in the child of a fork, with empty state. */
 void tms_rt_judge_start(void);
 
 void tms_rt_judge_thread_starts(struct tms_rt_thread *thread);
 void tms_rt_judge_thread_ends(struct tms_rt_thread *thread);
 
-/* The program ends: what was counted is written down. */
+/* At the end of the program: writes the counts. */
 void tms_rt_judge_finish(void);
 
 /* ---- blocks ------------------------------------------------------------------------------- */
 
-/* Opens in the core what is not open there yet. */
+/* Opens the blocks and calls in the core that are not open there yet. */
 void tms_rt_judge_open_deferred(struct tms_rt_thread *thread);
-/* False when there is no memory for them. */
+/* Makes room for a label. False if memory is short. */
 bool tms_rt_judge_more_labels(struct tms_rt_thread *thread, uint32_t label);
 
 /*
  * A block or call has been opened. The outermost judged one is opened in the core at once, because
- * others depend on it.
+ * other threads depend on it.
  */
 static inline void tms_rt_judge_opened(struct tms_rt_thread *thread, uint32_t label)
 {
@@ -45,7 +45,7 @@ static inline void tms_rt_judge_opened(struct tms_rt_thread *thread, uint32_t la
     }
 }
 
-/* The block, or call, at that place of its stack is about to be closed. */
+/* The block or call at that index of its stack is about to be closed. */
 void tms_rt_judge_close(struct tms_rt_thread *thread, uint64_t begin, bool call, bool inner);
 static inline void tms_rt_judge_closing_block(struct tms_rt_thread *thread, uint32_t at)
 {
@@ -60,7 +60,7 @@ static inline void tms_rt_judge_closing_call(struct tms_rt_thread *thread)
     }
 }
 
-/* A block is a call from now on; both stacks are as they will be. */
+/* A block has become a call; both stacks are already updated. */
 void tms_rt_judge_demoted(struct tms_rt_thread *thread, bool recorded);
 
 /* ---- synchronisation: after the event ------------------------------------------------------ */
@@ -68,7 +68,7 @@ void tms_rt_judge_demoted(struct tms_rt_thread *thread, bool recorded);
 void tms_rt_judge_acquired(struct tms_rt_thread *thread, const void *lock, uint32_t site);
 void tms_rt_judge_released(struct tms_rt_thread *thread, const void *lock, uint32_t site,
                            bool shared);
-/* An operation on something that threads wait for without holding it. */
+/* An operation on an object that threads wait for without holding it, such as a semaphore. */
 void tms_rt_judge_updated(struct tms_rt_thread *thread, uintptr_t object);
 void tms_rt_judge_waits(struct tms_rt_thread *thread);
 void tms_rt_judge_synchronised(struct tms_rt_thread *thread);
@@ -81,24 +81,24 @@ void tms_rt_judge_fence(struct tms_rt_thread *thread);
 /* An access that passes the filter. */
 struct tms_rt_judged {
     uintptr_t address;
-    uint64_t bytes, kind; /* as in words */
+    uint64_t bytes, kind; /* as in shadow words */
     uint64_t event;
     uint32_t site;
 };
 
 /*
- * No step of another thread on these bytes matters any more, and the core has no variable there.
- * `own_read`: the thread's own read of the bytes, if it was the last access; `write`: the last
- * write, if it is foreign. 0: there is none.
+ * The access, if no step of another thread on these bytes matters any more and the core has no
+ * variable there. `own_read`: the word of the thread's own read of the bytes, if that was the last
+ * access; `write`: the word of the last write, if another thread made it. 0: none.
  */
 void tms_rt_judge_private_access(struct tms_rt_thread *thread, const struct tms_rt_judged *access,
                                  uint64_t own_read, uint64_t write);
 
-/* The cell is locked, the access not claimed yet. */
+/* All other accesses. The cell is locked, and its bytes are not claimed yet. */
 void tms_rt_judge_shared_access(struct tms_rt_thread *thread, struct tms_rt_unpacked *cell,
                                 const struct tms_rt_judged *access);
 
-/* Some of the bytes of a locked cell are new. */
+/* Some bytes of a locked cell are new memory. */
 void tms_rt_judge_clear_bytes(struct tms_rt_unpacked *cell, uintptr_t address, uint64_t bytes);
 
 #endif

@@ -18,7 +18,7 @@
 
 static struct tms_memory memory = TMS_RT_MEMORY;
 static struct {
-    uint64_t *objects; /* OBJECTS keys, 0: free; the number of an object is its place, plus one */
+    uint64_t *objects; /* OBJECTS keys, 0: free; an object's number is its index plus one */
     uint32_t object_count;
     struct tms_spool_judged **records; /* by evidence */
     size_t capacity;
@@ -26,7 +26,7 @@ static struct {
 
 void tms_rt_judged_restart(void)
 {
-    memset(&judged, 0, sizeof(judged)); /* what a parent had stays where it is */
+    memset(&judged, 0, sizeof(judged)); /* the parent's tables stay mapped */
 }
 
 /* ---- objects ------------------------------------------------------------------------------ */
@@ -55,7 +55,7 @@ uint32_t tms_rt_judged_object(uint64_t name)
     assert(judged.object_count <= OBJECTS_MOST);
     uint64_t *slot = TMS_HASH_SLOT_OF(judged.objects, OBJECTS, key);
     if (*slot == 0 && judged.object_count == OBJECTS_MOST) {
-        return OBJECTS + 1; /* whatever is left over */
+        return OBJECTS + 1; /* all objects that did not fit */
     }
     judged.object_count += *slot == 0;
     *slot = key;
@@ -97,17 +97,21 @@ static struct tms_spool_turn foreign_turn(const struct tms_judge_foreign *access
                                    .atomic = !access->halved};
 }
 
-/* The reader finds the block of the heap near the record. */
-void tms_rt_judged_learn(uint64_t name)
+uint32_t tms_rt_judged_learn(uint64_t name)
 {
+    uintptr_t address = name >> 8;
+    uint32_t record = tms_rt_heap_record(address);
     struct tms_rt_heap_block block;
 
-    if (name != 0 && tms_rt_heap_learn(name >> 8, &block)) {
+    if (record == 0 && tms_rt_heap_find(address, &block)) {
         tms_rt_spool_block(&block, 0, 0);
+        record = tms_rt_spool_record_count();
+        tms_rt_heap_set_record(address, record);
     }
+    return record;
 }
 
-/* Says which block of the heap the memory is in, if it is in one. */
+/* Records the heap block that contains the memory, if there is one. */
 static void spool_block_of(uint64_t name)
 {
     struct tms_rt_heap_block block;
@@ -175,7 +179,7 @@ void tms_rt_judged_found(const struct tms_judge *core, uint32_t number, bool fir
     if (record == NULL) {
         record = judged.records[number] = new_record(evidence);
     } else if (first && evidence->outer_count == record->outer_count) {
-        fill(record, evidence); /* an earlier one, decided late */
+        fill(record, evidence); /* an earlier occurrence, decided late */
     }
     if (record != NULL) {
         record->cut = core->findings.at[evidence->finding].cut;
@@ -212,13 +216,14 @@ static void spool_section(const struct tms_judge_site *site)
     for (uint32_t i = 0; i < site->member_count; i++) {
         record->member[i].variable = site->member[i].variable;
         record->member[i].kinds = site->member[i].kinds;
+        record->member[i].learnt_at = site->member[i].learnt_at;
     }
     record->lock = site->lock;
     record->site = site->location;
     record->member_count = site->member_count;
 }
 
-/* Those that the core has not seen were neither cut nor busy. */
+/* Labels that the core has not seen were neither cut nor busy. */
 void tms_rt_judged_finish(const struct tms_judge *core, const uint64_t *runs, size_t count)
 {
     size_t labels = core->function_count > count ? core->function_count : count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the runtime knows of a thread. Its own thread alone reads and writes it, but where it
- * says otherwise; the engine's view of the thread is under the engine's lock, except its `in`,
- * its log and its stretch, which only the thread itself changes.
+ * The descriptor of a thread. Only the thread itself reads and writes its descriptor, except where
+ * a comment below says otherwise. `engine`, the frontier engine's state of the thread, is under the
+ * engine's lock, except for its `in`, log and stretch, which only the thread itself changes.
  */
 #ifndef TMS_RUNTIME_THREAD_H
 #define TMS_RUNTIME_THREAD_H
@@ -14,40 +14,40 @@
 #include "runtime/core/rt.h"
 #include "runtime/core/thread_clocks.h"
 
-/* A frame of the program's stack, as far as its functions announce themselves. */
+/* A frame of the program's call stack, as far as its functions have hooks. */
 struct tms_rt_frame {
     uintptr_t address; /* inside the function */
-    uintptr_t caller;  /* where it returns to; TMS_RT_INLINED: where the function around it does */
+    uintptr_t caller;  /* return address; with TMS_RT_INLINED, that of the enclosing function */
     uintptr_t frame;   /* near its stack pointer: smaller is further in */
-    uint32_t site;     /* of the call, 0 until it is needed */
-    uint16_t held;     /* locks that the thread held when it came in */
+    uint32_t site;     /* of the call; 0 until it is needed */
+    uint16_t held;     /* number of locks that the thread held on entry */
     uint8_t block;     /* enum tms_rt_frame_kind */
-    bool real;         /* it, or one further out, is what a programmer wrote, not plumbing */
+    bool real;         /* the function or one of its callers is user code, not plumbing */
 };
 
-/* In `caller`: the function was inlined (profile_hooks.c). No address has it. */
+/* Flag in `caller`: the function was inlined (profile_hooks.c). No user address has this bit. */
 #define TMS_RT_INLINED ((uintptr_t)1 << 63)
 
-/* No block; an atomic block; called, which a recording mentions (judge_events.c). */
+/* Not a block; an atomic block; a call that a recording mentions (judge_events.c). */
 enum tms_rt_frame_kind { TMS_RT_FRAME_PLAIN, TMS_RT_FRAME_BLOCK, TMS_RT_FRAME_CALL };
 
-/* What a thread has called lately, by address: see call_stack.h. */
+/* Cache of the functions that a thread called recently, by address: see call_stack.h. */
 #define TMS_RT_FUNCTION_CACHE 512u
 struct tms_rt_called {
-    uintptr_t plain[TMS_RT_FUNCTION_CACHE]; /* 2 · address, or one more: it is plumbing */
-    struct tms_rt_function *function[TMS_RT_FUNCTION_CACHE]; /* all; never NULL */
+    uintptr_t plain[TMS_RT_FUNCTION_CACHE]; /* 2 · address, plus 1 if it is plumbing */
+    struct tms_rt_function *function[TMS_RT_FUNCTION_CACHE]; /* never NULL */
 };
 
 struct tms_rt_function;
 
-/* A block that is open: by annotation, by function, or a critical section; or a call. */
+/* An open block (annotated, function, or critical section) or call. */
 struct tms_rt_open {
     uint32_t label;
     uint32_t site;
     uint8_t source;                   /* enum tms_rt_source */
-    bool epoch;                       /* an epoch starts with its begin and its end */
+    bool epoch;                       /* its begin and its end each start an epoch */
     uint64_t number;                  /* of its begin */
-    struct tms_rt_function *function; /* NULL: it is none */
+    struct tms_rt_function *function; /* NULL: not a function */
 };
 
 enum tms_rt_source { TMS_RT_ANNOTATED, TMS_RT_FUNCTION, TMS_RT_SECTION, TMS_RT_CALL };
@@ -57,7 +57,7 @@ struct tms_rt_held {
     const void *lock;
     uint64_t since; /* the event that took it */
     uint32_t depth;
-    uint32_t site; /* where it was taken, if there is a schedule */
+    uint32_t site; /* where it was taken; only with a schedule */
     bool shared;
     bool inherited; /* taken before the fork that made this process */
 };
@@ -68,18 +68,20 @@ struct tms_rt_site_entry {
     uint32_t parent, id;
 };
 
-/* The names of annotated blocks that a thread began lately, by the address of the text. */
+/* Cache of annotated blocks' names, by the address of the string. */
 #define TMS_RT_LABEL_CACHE 16u
 struct tms_rt_label {
     const char *name; /* a copy */
     uint32_t id;      /* 0: not meant to be atomic */
 };
 
-/* What a site has in the spool, as long as it may become longer: see access_coalesce.c. */
+/*
+ * The last event of a site in the spool, which a later access may still extend (access_coalesce.c).
+ */
 #define TMS_RT_RUNS 64u
 struct tms_rt_run {
-    struct tms_spool_event *event; /* NULL: nothing */
-    uint64_t block;                /* the begin of the innermost block then, 0: none */
+    struct tms_spool_event *event; /* NULL: none */
+    uint64_t block;                /* begin of the innermost block at that time; 0: none */
     uint64_t coalesce_epoch;
 };
 
@@ -87,14 +89,13 @@ struct tms_rt_run {
 struct tms_rt_object_entry {
     const void *object;
     uint32_t what; /* enum tms_rt_sync */
-    uint32_t age;  /* of what sync_objects.c knew */
+    uint32_t age;  /* `age` of sync_objects.c when the entry was made */
     uint32_t id;
 };
 
 /*
- * Edges that closed a cycle, into the transaction that began at `begin`, from one thread: another
- * one from these moments, or from between, closes it again and is redundant. A thread remembers a
- * few.
+ * Edges from one thread that closed a cycle with the transaction that began at `begin`. A further
+ * edge from a moment between `first` and `last` would close the same cycle and is redundant.
  */
 #define TMS_RT_REFUSED 8u
 struct tms_rt_refused {
@@ -102,7 +103,7 @@ struct tms_rt_refused {
     uint64_t first, last;
 };
 
-/* The last acquires of a thread, where windows are found by locks (window_learning.h). */
+/* The last acquires of a thread, for windows between two acquires of a lock (window_learning.h). */
 #define TMS_RT_ACQUIRES 8u
 struct tms_rt_acquires {
     const void *lock[TMS_RT_ACQUIRES];
@@ -111,136 +112,163 @@ struct tms_rt_acquires {
     uint32_t next;
 };
 
-/* A window that a thread is in, and what that is about (schedule_directed.c). */
+/* A window that a thread is inside, and the object of the window (schedule_directed.c). */
 #define TMS_RT_OPENED 8u
 struct tms_rt_opened {
     uint32_t window;  /* its number, from 1 on; 0: none */
-    uint8_t bytes;    /* of the 8 at the address; 0: it is a lock */
+    uint8_t bytes;    /* which of the 8 bytes at `object`; 0: it is a lock */
     bool writes;      /* the thread has written them */
     uintptr_t object; /* the address */
-    uint64_t event;   /* the number of the thread then */
+    uint64_t event;   /* number of the thread's last event when the window opened */
 };
 
-/* What schedule_pct.c knows of a thread, under its lock. */
+/* State of a thread in schedule_pct.c, under the lock of that file. */
 struct tms_rt_turn {
-    int64_t priority; /* 0: it does not take part */
+    int64_t priority; /* 0: not scheduled */
     unsigned state;
-    uint32_t same;          /* points in a row at … */
-    uintptr_t pc;           /* … this place */
+    uint32_t same; /* consecutive points at `pc` */
+    uintptr_t pc;
     uintptr_t wanted;       /* the lock that it waits for */
-    _Atomic uint32_t calls; /* to run: what it waits on */
+    _Atomic uint32_t calls; /* futex that the thread waits on for its turn */
 };
 
 struct tms_rt_predicting;
 
 struct tms_rt_thread {
-    /* Looked at by every hook. */
-    uint64_t epoch, epoch_span; /* its words of the current epoch, see shadow.h */
-    uint32_t inside;            /* in the runtime: nothing is watched */
-    tms_rt_way_out *way_out;    /* to be called when it is left, see signal_handlers.c */
-    /* Asked not to watch its reads, writes, updates, so often over; by enum tms_rt_access. */
+    /*
+     * Read by every hook, so these come first and share cache lines. `held_count` is the length of
+     * `held` (sync_objects.c), `way_out` belongs to signal_handlers.c, the frames to call_stack.h.
+     */
+    uint64_t epoch, epoch_span; /* shadow words of the current epoch (shadow.h) */
+    uint32_t inside;            /* nonzero: inside the runtime, so nothing is watched */
+    tms_rt_way_out *way_out;    /* called when the thread leaves the runtime; NULL: none */
+    /* Nesting depth of requests to ignore reads, writes, updates; by enum tms_rt_access. */
     uint32_t ignored[TMS_RT_UPDATE + 1];
-    /* Of functions, see call_stack.h. The first of the frames is none, and further out than all. */
+    /* The call stack. frames[0] is a sentinel: further out than any real frame. */
     struct tms_rt_frame *top, *frames_end, *frames;
-    uint32_t too_deep; /* frames for which there was no room */
+    uint32_t too_deep; /* frames that did not fit */
     uint32_t held_count;
 
-    uint64_t number;                /* of its last event; read by others under the engine's lock */
-    uint64_t word_base;             /* its slot, as words have it */
-    uint64_t stretch, stretch_span; /* its words of the current stretch, see frontier.h */
+    /*
+     * engine_online.c and transaction_ring.c. Other threads read `number` and `engine` under the
+     * engine's lock, and `running` without a lock; `index` and `parent` never change.
+     */
+    uint64_t number;                    /* of its last event */
+    uint64_t word_base;                 /* its slot, shifted as in a shadow word */
+    uint64_t stretch, stretch_span;     /* shadow words of the current stretch (frontier.h) */
     struct tms_frontier_thread *engine; /* NULL before its first event */
     /*
-     * The begin of a transaction that the engine does not know of yet, 0: none. A thread that makes
-     * it known under the engine's lock, and the owner when it ends it, exchange it for 0.
+     * Begin of a transaction that the engine does not know of yet; 0: none. The thread that opens
+     * its row, under the engine's lock, and the owner that ends it both exchange it for 0.
      */
     _Atomic uint64_t unopened;
-    /* The begin of its transaction, known to the engine or not; 0 outside. Read by others. */
+    /* Begin of the running transaction, whether the engine knows of it or not; 0: none runs. */
     _Atomic uint64_t running;
-    uint64_t running_from;                         /* the same, for the thread itself */
+    uint64_t running_from;                         /* the owner's plain copy of `running` */
     struct tms_rt_refused refused[TMS_RT_REFUSED]; /* by slot */
-    uint32_t index;                                /* from 1 on, never used again */
+    uint32_t index;                                /* from 1 on, never reused */
     uint32_t parent;
 
+    /* open_blocks.c, judge_events.c and sync_recorder.c: open blocks, and events to be spooled. */
     struct tms_rt_open *open;
     uint32_t open_count, open_capacity;
-    uint32_t deferred_begins;  /* the innermost of them, whose begins are not in the spool yet */
-    uint64_t spooled;          /* the number of what is the last there */
-    struct tms_rt_open *calls; /* of judge_events.c */
+    uint32_t deferred_begins;  /* innermost blocks whose begins are not in the spool yet */
+    uint64_t spooled;          /* number of the last event in the spool */
+    struct tms_rt_open *calls; /* judge_events.c */
     uint32_t call_count, call_capacity;
-    uint32_t deferred_calls; /* the innermost of them, which are not in the spool yet */
-    uint8_t mark;            /* of the access that it records now, see enum tms_spool_mark */
-    uint8_t order;           /* … and enum tms_order of an atomic one, 0: none is known */
-    struct tms_spool_event waiting[2]; /* of sync_recorder.c */
+    uint32_t deferred_calls;           /* innermost calls that are not in the spool yet */
+    uint8_t mark;                      /* enum tms_spool_mark of the access being recorded */
+    uint8_t order;                     /* its enum tms_order if atomic; 0: unknown */
+    struct tms_spool_event waiting[2]; /* sync_recorder.c */
     uint32_t waiting_count;
-    bool split_due;     /* with the next event: it forked */
-    uint64_t annotated; /* the annotated blocks, innermost last: a bit says if it is meant */
+    bool split_due;     /* after a fork: split the transaction at the next event */
+    uint64_t annotated; /* stack of annotated blocks, innermost in bit 0; 1: meant to be atomic */
+
+    /* sync_objects.c and predict_online.c. */
     struct tms_rt_held *held;
     uint32_t held_capacity;
-    struct tms_rt_predicting *predicting; /* of predict_online.c, NULL: nothing is predicted */
-    uint32_t
-        unowned_seen; /* of sync_objects.c: how many unowned locks there were when it last looked */
+    struct tms_rt_predicting *predicting; /* predict_online.c; NULL: nothing is predicted */
+    uint32_t unowned_seen;                /* `unowned` of sync_objects.c at the last check */
 
-    uint64_t closing_held[TMS_SPOOL_HELD]; /* locks held when its pending violation was found */
+    /* engine_online.c and violations.c: the pending violation. Under the engine's lock. */
+    uint64_t closing_held[TMS_SPOOL_HELD]; /* locks held when the violation was found */
     uint32_t closing_count;
     bool closing;
-    struct tms_spool_violation *shown; /* its record for the block that runs, see violations.c */
+    struct tms_spool_violation *shown; /* its record in the spool */
     uint64_t shown_state;
-    uint32_t cover_looks; /* of coverage.h: how often it might have looked */
-    uint64_t *entries;    /* scratch of shadow.c */
-    uint32_t entry_capacity;
-    uint32_t spare_node; /* of cells.c, 0: none */
 
-    /* Of judge_online.c. */
+    /* The slow path of an access: coverage.h and cells.c. */
+    uint32_t cover_looks; /* accesses that were candidates for a coverage check */
+    uint64_t *entries;    /* scratch: the words of a cell that has nodes */
+    uint32_t entry_capacity;
+    uint32_t spare_node; /* 0: none */
+
+    /*
+     * judge_online.c. Other threads read the `judge` of a thread that accessed the same memory,
+     * and all of these when the process ends.
+     */
     struct tms_judge_thread *judge; /* NULL: nothing is judged */
-    uint32_t judged_blocks,
-        judged_calls;  /* of `open` and `calls`, so many outer ones are in the core */
-    uint64_t *runs_of; /* executions, by label */
+    uint32_t judged_blocks;         /* outermost entries of `open` that are open in the core */
+    uint32_t judged_calls;          /* … and of `calls` */
+    uint64_t *runs_of;              /* executions, by label */
     size_t run_capacity;
 
-    /* Of thread_clocks.c. */
+    /* thread_clocks.c. The creator fills `forked` in before the thread runs. */
     uint64_t *seen; /* by slot: events up to this number happen before what it does now */
-    struct tms_rt_snapshot *snapshot; /* of `seen`, … */
-    bool seen_more;                   /* … which has grown since, or `wider` has */
-    struct tms_rt_snapshot *wider;    /* what it knows through the kernel; NULL: nothing */
+    struct tms_rt_snapshot *snapshot; /* copy of `seen` and `wider`; … */
+    bool seen_more;                   /* … out of date, for one of them has grown */
+    struct tms_rt_snapshot *wider;    /* order that came through the kernel; NULL: none */
     _Atomic uint64_t signalled; /* signals that interrupted the runtime; see kernel_channels.h */
-    struct tms_rt_clock forked; /* what its creator had released; of the creator's making */
+    struct tms_rt_clock forked; /* what its creator had released at the fork */
     struct tms_rt_clock fenced; /* released by its last release fence */
-    struct tms_rt_clock loaded; /* what its relaxed loads got, for an acquire fence */
+    struct tms_rt_clock loaded; /* read by relaxed loads, for the next acquire fence */
+
+    /* Caches: of call_stack.h, functions.c, sites.h and sync_objects.c. */
     struct tms_rt_called called;
-    const struct tms_rt_label *labels[TMS_RT_LABEL_CACHE]; /* NULL: none yet */
+    const struct tms_rt_label *labels[TMS_RT_LABEL_CACHE]; /* NULL: empty */
     struct tms_rt_site_entry sites[TMS_RT_SITE_CACHE];
     struct tms_rt_object_entry objects[TMS_RT_OBJECT_CACHE];
+
+    /* spool_writer.c and access_coalesce.c. */
     struct tms_spool_chunk *events; /* where its next event goes */
-    bool events_cut;                /* … or that there is no room for it */
+    bool events_cut;                /* the spool has no room for its events any more */
     struct tms_spool_event *last_event;
-    uint64_t coalesce_epoch; /* another one when something comes in, or the thread does more than
-                                access */
+    uint64_t coalesce_epoch; /* advanced by incoming edges and by anything but an access */
     struct tms_rt_run runs[TMS_RT_RUNS];
     struct tms_rt_run last_run; /* of the last access that was written */
 
-    void *deep_stack; /* of runtime_stack.c; NULL: none, or in use */
+    /* runtime_stack.c and signal_handlers.c. */
+    void *deep_stack; /* NULL: none, or in use */
     void *way_out_argument;
     int way_out_value;
     struct tms_rt_handler *handlers; /* that have interrupted the runtime, innermost first */
 
+    /* thread_registry.c: set when the thread starts. Other threads read `tid`. */
     uintptr_t stack_low, stack_high;
     uintptr_t entry;
     int64_t tid;
-    uint64_t random; /* of its schedule */
+
+    /*
+     * scheduler.c and its strategies, window_learning.c. Other threads read `points_passed` and
+     * `steered` without a lock; `turn` is under the lock of schedule_pct.c.
+     */
+    uint64_t random; /* state of its random stream */
     struct tms_rt_acquires acquires;
     struct tms_rt_opened opened[TMS_RT_OPENED];
-    uint32_t points_passed; /* read by others */
+    uint32_t points_passed;
     struct tms_rt_turn turn;
-    _Atomic bool steered;   /* it waits because the schedule says so; read by others */
-    bool from_outside;      /* it was not in the runtime when it came to its point */
-    uint32_t places_passed; /* points that synchronise: the first ones only are counted */
-    _Atomic uint32_t uses;  /* the thread itself, and threads that may join it */
-    uint64_t events_seen;   /* past the filter */
+    _Atomic bool steered;   /* the schedule makes it wait */
+    bool from_outside;      /* it was outside the runtime when it reached its point */
+    uint32_t places_passed; /* points that synchronise; only the first ones are counted */
+
+    /* thread_registry.c. The lists are under its lock, and so are reads of the counts by others. */
+    _Atomic uint32_t uses; /* references: the thread itself, and threads that may join it */
+    uint64_t events_seen;  /* past the filter */
     uint64_t transactions_seen, blocks_seen;
     struct tms_rt_thread *next, *next_free;
 };
 
-/* What tms_rt_enter and tms_rt_leave do, for the hooks that the compiler puts everywhere. */
+/* Inline tms_rt_enter and tms_rt_leave, for the hooks that the compiler inserts everywhere. */
 static inline struct tms_rt_thread *tms_rt_enter_fast(void)
 {
     struct tms_rt_thread *thread = tms_rt_self;
@@ -252,10 +280,10 @@ static inline struct tms_rt_thread *tms_rt_enter_fast(void)
     return thread;
 }
 
-/* signal_handlers.c: a handler was left while the thread was inside. Does not return. */
+/* A jump out of a signal handler was deferred until now (signal_handlers.c). Does not return. */
 void tms_rt_leave_now(struct tms_rt_thread *thread);
 
-/* In this order: a handler that comes in between finds the thread outside. */
+/* In this order: a signal that arrives between the two stores finds the thread outside. */
 static inline void tms_rt_leave_fast(struct tms_rt_thread *thread)
 {
     thread->inside = 0;
@@ -265,27 +293,27 @@ static inline void tms_rt_leave_fast(struct tms_rt_thread *thread)
     }
 }
 
-/* What is watched, and what is written down. Set at the start; `checks` ends with a loss. */
+/* What is watched and what is recorded. Set at the start; `checks` is cleared by a loss. */
 struct tms_rt_mode {
     bool checks;       /* anything is watched at all */
-    bool memory;       /* plain accesses are */
-    bool records;      /* the spool gets events: those that pass the filter, … */
-    bool full;         /* … or all */
-    bool records_sync; /* the spool gets synchronisation and blocks, at least */
-    bool judges;       /* what happens to the data of blocks is judged */
-    bool exact_races;  /* epochs start with every block: exact for programs that race, too */
+    bool memory;       /* … including plain accesses */
+    bool records;      /* events go to the spool: those that pass the filter, … */
+    bool full;         /* … or all of them */
+    bool records_sync; /* at least synchronisation and blocks go to the spool */
+    bool judges;       /* `judge` runs inside the program */
+    bool exact_races;  /* every block starts an epoch: exact even for programs with races */
     bool scheduled;    /* threads are steered along a schedule */
-    bool special;      /* `full` or `scheduled`: each begin of a block is looked at */
+    bool special;      /* `full` or `scheduled`: block begins take the slow path */
 };
 extern struct tms_rt_mode tms_rt_mode;
 
-/* A word of shadow memory holds slot and event number: see shadow.h. */
+/* Layout of slot and event number in a shadow word: see shadow.h. */
 #define WORD_EVENT      12
 #define WORD_EVENT_MOST ((UINT64_C(1) << 38) - 1)
 #define WORD_SLOT       50
 #define WORD_SLOT_MOST  0xfffu
 
-/* The thread's accesses from this event on are of a new epoch. */
+/* Starts a new epoch of the thread at this event, … */
 static inline void tms_rt_start_epoch_at(struct tms_rt_thread *thread, uint64_t event)
 {
     uint64_t end = thread->word_base + (UINT64_C(1) << WORD_SLOT);
@@ -294,7 +322,7 @@ static inline void tms_rt_start_epoch_at(struct tms_rt_thread *thread, uint64_t 
     thread->epoch_span = tms_rt_mode.full ? 0 : end - thread->epoch;
 }
 
-/* … from the next one on. */
+/* … or at its next event. */
 static inline void tms_rt_start_epoch(struct tms_rt_thread *thread)
 {
     tms_rt_start_epoch_at(thread, thread->number + 1);

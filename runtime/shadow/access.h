@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An access to some of 8 aligned bytes, and what it is to the words of their cell: shared by the
- * files of the slow path. shadow_slow.c shows the way through them.
+ * An access to some of 8 aligned bytes, and its relation to the words of their cell: shared by the
+ * files of the slow path. shadow_slow.c gives the overview.
  */
 #ifndef TMS_RUNTIME_ACCESS_H
 #define TMS_RUNTIME_ACCESS_H
@@ -25,7 +25,7 @@ struct tms_rt_word_access {
     uint32_t id; /* of the 8 bytes */
 };
 
-/* What engine and recording call it. */
+/* Its kinds in the engine and in a recording. */
 struct tms_rt_access_name {
     uint8_t op, event;
 };
@@ -59,10 +59,10 @@ static inline bool is_of_epoch(const struct tms_rt_thread *t, uint64_t word)
 }
 
 /*
- * Is the word this thread's, and equivalent to a new one of the same kind: of its epoch, its
- * stretch, or, where a race was seen, of both? The engine filters by stretch, race detection by
- * epoch; so atomic accesses before and after a release are the same to the engine, and only exact
- * races distinguish them.
+ * Does the word belong to this thread, and is it equivalent to a new one of the same kind? It is if
+ * it is of the thread's epoch, of its stretch, or, where a race was seen, of both. The engine
+ * filters by stretch, race detection by epoch; so the engine does not distinguish atomic accesses
+ * before and after a release, and only exact races do.
  */
 static inline bool is_fresh(const struct tms_rt_thread *t, uint64_t word)
 {
@@ -97,7 +97,9 @@ static inline bool is_race(const struct tms_rt_thread *t, uint64_t word,
     return conflicts(t, word, a) && !are_atomic(word, a) && !happens_before(t, word);
 }
 
-/* Neither ordered by synchronisation nor redundant; with a covered word, what covers it has it. */
+/*
+ * Neither ordered by synchronisation nor redundant. Whatever covers a covered word makes its edge.
+ */
 static inline bool makes_edge(const struct tms_rt_thread *t, uint64_t word,
                               const struct tms_rt_word_access *a)
 {
@@ -116,15 +118,15 @@ static inline uint64_t make_word(const struct tms_rt_thread *t, uint64_t event,
     return t->word_base | event << WORD_EVENT | a->kind | a->bytes;
 }
 
-/* The thread's earlier read of these bytes, which the write updates: see judge/judge.h. */
+/* Is it the thread's own earlier read of the bytes, which the write updates? See judge/judge.h. */
 static inline bool is_read_before(const struct tms_rt_thread *t, uint64_t word,
                                   const struct tms_rt_word_access *a)
 {
     return (word & (WORD_ATOMIC | WORD_WRITE)) == 0 && (~word & a->bytes) == 0 && is_own(t, word) &&
-           t->judge != NULL && word_event(word) > t->judge->since;
+           t->judge != NULL && word_event(word) > t->judge->updates_from;
 }
 
-/* Is the word, of another thread, a step that may still become part of a pattern? */
+/* Is the other thread's word a step that may still become part of a pattern? */
 static inline bool is_kept_step(uint64_t word)
 {
     const struct tms_rt_thread *u = tms_rt_thread_of_slot(word_slot(word));
@@ -134,7 +136,8 @@ static inline bool is_kept_step(uint64_t word)
 }
 
 /*
- * Is this read ordered after the reader's? Then whatever is ordered after this one is after both.
+ * Does this read supersede another reader's? It is ordered after it, so whatever is ordered after
+ * this read is ordered after both.
  */
 static inline bool is_superseded(const struct tms_rt_thread *t, uint64_t word, uint64_t mine)
 {
@@ -146,8 +149,8 @@ static inline bool is_superseded(const struct tms_rt_thread *t, uint64_t word, u
 /* ---- events ------------------------------------------------------------------------------- */
 
 /*
- * All but its number. Field by field: an initializer is put together on the stack and then copied
- * in larger pieces, for which the processor waits until the small ones have arrived.
+ * Fills in everything but the number. Field by field: an initializer would be built on the stack
+ * and copied by wider loads, which stall on store-to-load forwarding from the narrow stores.
  */
 static inline void fill_in(const struct tms_rt_thread *t, const struct tms_rt_word_access *a,
                            struct tms_op *op)
@@ -163,7 +166,7 @@ static inline void fill_in(const struct tms_rt_thread *t, const struct tms_rt_wo
     op->spared = (uint8_t)~a->bytes;
 }
 
-/* The access makes no edge: it gets its number, and is noted. */
+/* Numbers and logs an access that makes no edge. */
 static inline uint64_t pass_by(struct tms_rt_thread *t, const struct tms_rt_word_access *a)
 {
     struct tms_op *note = tms_rt_next_note(t);
@@ -177,13 +180,13 @@ static inline uint64_t pass_by(struct tms_rt_thread *t, const struct tms_rt_word
 
 /* ---- shadow_slow.c ------------------------------------------------------------------------ */
 
-/* An access to any bytes; `kind` has the bits of words. */
+/* Any size, any alignment; `kind` has the bits of words. */
 void tms_rt_access_words(struct tms_rt_thread *thread, uintptr_t address, size_t size,
                          uint64_t kind, uint32_t site);
-/* The thread's first event is this access; false if it is not watched. */
+/* The thread's first event is this access; false if it can't be watched. */
 bool tms_rt_first_access(struct tms_rt_thread *thread, const struct tms_rt_word_access *access);
 
-/* How many bytes of an access are in the first 8 aligned ones that it touches. */
+/* How many bytes of an access are in the first aligned 8 bytes that it touches. */
 static inline size_t word_part(uintptr_t address, size_t size)
 {
     size_t here = 8 - (address & 7);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing the spool; spool_format.h has its layout. The whole file is mapped when it is made, and
- * its descriptor is closed at once: descriptors are the program's to close and to reuse, so one
- * that is kept may be a file of the program the next time it is used. Storage is allocated through
- * the mapping, a few chunks ahead of what is written, because a page without storage would raise a
- * bus error. Events go to a chunk of their thread without a lock, records of all threads to one
- * chunk at a time, under a lock.
+ * Writes the spool; spool_format.h has its layout. The whole file is mapped when it is created, and
+ * its descriptor is closed at once: the program may close and reuse any descriptor, so one that is
+ * kept might refer to a file of the program later. Storage is allocated through the mapping, a few
+ * chunks ahead of the writes, because a page without storage would raise SIGBUS. Each thread writes
+ * events to a chunk of its own without a lock; all threads write records to one chunk, under a
+ * lock.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,10 +26,10 @@
 
 #define FILE_MOST   (UINT64_C(1) << 38)
 #define FILE_LEAST  (TMS_SPOOL_HEADER + AHEAD_LEAST)
-#define FIXED_MOST  (UINT64_C(1) << 28) /* where storage must be allocated at the start */
+#define FIXED_MOST  (UINT64_C(1) << 28) /* size if storage must be allocated at the start */
 #define AHEAD_LEAST (4 * TMS_SPOOL_CHUNK)
 #define AHEAD_MOST  (64 * TMS_SPOOL_CHUNK)
-#define REST_LEAST  1024u /* bytes of a chunk that are worth another thread's while */
+#define REST_LEAST  1024u /* least remainder of a chunk that is worth reusing */
 #define RESTS       256u
 
 static struct {
@@ -39,14 +39,15 @@ static struct {
     uint64_t backed;                 /* has storage up to here */
     uint64_t events_limit;           /* events must end before this; 0: no limit */
     struct tms_spool_chunk *records;
-    struct tms_spool_chunk *rests[RESTS]; /* of threads that are over, with room at the end */
+    _Atomic uint32_t record_count;
+    struct tms_spool_chunk *rests[RESTS]; /* of threads that have ended, with room left */
     unsigned rest_count;
-    bool full; /* no more events */
-    /* Set as long as this is the process that opened the spool: the kernel clears it in a child. */
+    bool full; /* no room for more events */
+    /* Nonzero in the process that opened the spool: the kernel clears it in a child. */
     _Atomic uint32_t *ours;
 } spool;
 
-/* A child that some unknown way made shares the mapping, and must keep its hands off it. */
+/* A child that was created in an unknown way shares the mapping, and must not write to it. */
 static bool is_ours(void)
 {
     return spool.header != NULL && atomic_load_explicit(spool.ours, memory_order_relaxed) != 0;
@@ -80,8 +81,8 @@ uint64_t tms_rt_monotonic_time(void)
 
 /*
  * "%p" in the pattern becomes the process id, followed by a number for a program that the process
- * became by exec. A file that is there already is never used. Only one thread comes here, at the
- * start of a process, so the path need not be on a stack that may be small.
+ * became by exec. An existing file is never reused. Only one thread runs this, at the start of a
+ * process, so the path need not be on a stack, which may be small.
  */
 static char path[PATH_MAX];
 
@@ -106,7 +107,7 @@ static int create(const char *pattern, uint32_t *image)
     return file;
 }
 
-/* Allocates storage for mapped pages: false if there is none left. */
+/* Allocates storage for mapped pages; false if there is none left. */
 static bool back(void *start, size_t bytes)
 {
     while (madvise(start, bytes, MADV_POPULATE_WRITE) != 0) {
@@ -117,7 +118,7 @@ static bool back(void *start, size_t bytes)
     return true;
 }
 
-/* An older kernel can't do that: there all storage is allocated at the start. */
+/* Older kernels lack this: all storage is allocated at the start then. */
 static bool can_back(void)
 {
     return madvise(NULL, 0, MADV_POPULATE_WRITE) == 0;
@@ -133,7 +134,10 @@ static void *map_length(int file, uint64_t length, bool grows)
     return map != MAP_FAILED ? map : NULL;
 }
 
-/* As much of the file as limits and address space allow. Passing RLIMIT_FSIZE would be a signal. */
+/*
+ * Maps as much of the file as limits and address space allow. Exceeding RLIMIT_FSIZE would raise a
+ * signal.
+ */
 static void *map_file(int file)
 {
     struct rlimit limit;
@@ -192,11 +196,12 @@ static void forget(void)
 {
     tms_rt_publish_to(NULL);
     if (spool.header != NULL) {
-        munmap(spool.header, spool.length); /* the parent's */
+        munmap(spool.header, spool.length); /* the parent's spool */
     }
     tms_rt_mutex_restart(&spool.lock);
     spool.header = NULL;
     spool.records = NULL;
+    spool.record_count = 0;
     spool.rest_count = 0;
     spool.full = false;
 }
@@ -229,7 +234,7 @@ bool tms_rt_spool_open(const char *pattern, uint64_t max_size)
 
 /* ---- chunks ----------------------------------------------------------------------------- */
 
-/* Allocates storage for one more chunk, and for some that will follow. */
+/* Allocates storage for one more chunk, and for some after it. */
 static bool back_ahead(uint64_t end)
 {
     uint64_t ahead = spool.backed / 4 < AHEAD_LEAST  ? AHEAD_LEAST
@@ -258,7 +263,7 @@ static struct tms_spool_chunk *set_up(void *at, uint32_t kind, uint32_t thread, 
     return chunk;
 }
 
-/* What a thread that is over left of its chunk. */
+/* The rest of a chunk, from a thread that has ended. */
 static struct tms_spool_chunk *take_rest(uint32_t thread)
 {
     struct tms_spool_chunk *before = spool.rests[--spool.rest_count];
@@ -269,7 +274,7 @@ static struct tms_spool_chunk *take_rest(uint32_t thread)
     return chunk;
 }
 
-/* The lock is held. NULL when there is no room for more. */
+/* The caller holds the lock. NULL if there is no more room. */
 static struct tms_spool_chunk *new_chunk(uint32_t kind, uint32_t thread)
 {
     uint64_t at = spool.header->end, end = at + TMS_SPOOL_CHUNK;
@@ -289,7 +294,7 @@ static struct tms_spool_chunk *new_chunk(uint32_t kind, uint32_t thread)
     return chunk;
 }
 
-/* The first event of a thread that is lost: from the first of all threads on there is no trace. */
+/* A thread's first event is lost: the trace ends before the first such event of any thread. */
 static void cut_here(uint64_t number)
 {
     uint64_t cut = __atomic_load_n(&spool.header->cut, __ATOMIC_RELAXED);
@@ -301,8 +306,8 @@ static void cut_here(uint64_t number)
 }
 
 /*
- * The chunks of a thread follow each other in the file, so only its first one may be a rest; and
- * that is all that short threads need.
+ * A thread's chunks are in file order, so only its first one may be a rest; short threads need no
+ * more.
  */
 static bool next_chunk(struct tms_rt_thread *t, uint64_t number)
 {
@@ -320,7 +325,7 @@ static bool next_chunk(struct tms_rt_thread *t, uint64_t number)
     return chunk != NULL;
 }
 
-/* What threads do to each other, or to memory itself: accesses are not put together across it. */
+/* Does the event affect other threads or memory itself? Accesses are not coalesced across it. */
 static inline bool disturbs(const struct tms_spool_event *event)
 {
     return event->kind != TMS_EVENT_BEGIN && event->kind != TMS_EVENT_END &&
@@ -435,7 +440,13 @@ void *tms_rt_spool_record(enum tms_spool_type type, size_t bytes)
         record = (void *)((char *)chunk + chunk->used);
         *record = (struct tms_spool_record){type, (uint32_t)bytes};
         __atomic_store_n(&chunk->used, chunk->used + (uint32_t)rounded(bytes), __ATOMIC_RELEASE);
+        atomic_fetch_add_explicit(&spool.record_count, 1, memory_order_relaxed);
     }
     tms_rt_mutex_unlock(&spool.lock);
     return record;
+}
+
+uint32_t tms_rt_spool_record_count(void)
+{
+    return atomic_load_explicit(&spool.record_count, memory_order_relaxed);
 }

@@ -6,29 +6,32 @@
 #include "runtime/core/thread.h"
 
 /*
- * Makes the spool of this process; in the child of a fork, in place of the parent's. False, with
+ * Creates the spool of this process; in the child of a fork it replaces the parent's. False, with
  * errno set, if there is no room for it.
  */
 bool tms_rt_spool_open(const char *pattern, uint64_t max_size);
-/* NULL: there is none, or it is that of another process. */
+/* NULL: there is none, or it belongs to another process. */
 struct tms_spool_header *tms_rt_spool_header(void);
-/* There is no room for more events; records go on. */
+/* Is there no room for more events? Records are still written. */
 bool tms_rt_spool_is_full(void);
-/* The thread writes no more: what is left of its chunk is for others. */
+/* The thread has ended: offers the rest of its chunk to others. */
 void tms_rt_spool_thread_ends(struct tms_rt_thread *thread);
 /* Nanoseconds of the monotonic clock. */
 uint64_t tms_rt_monotonic_time(void);
 void tms_rt_spool_event(struct tms_rt_thread *thread, const struct tms_spool_event *event);
-/* A transaction, just over, in which there was none. */
+/* Records a transaction that has just ended without an event. */
 void tms_rt_spool_empty_transaction(struct tms_rt_thread *thread, uint32_t label, uint32_t site);
-/* An event that does not cause the blocks around it to be recorded. */
+/* Records an event, but not the deferred begins of the blocks around it. */
 void tms_rt_spool_without_blocks(struct tms_rt_thread *thread, const struct tms_spool_event *event);
-/* As it is. */
+/* Records an event as it is. */
 void tms_rt_spool_write(struct tms_rt_thread *thread, const struct tms_spool_event *event);
-/* So many bytes are new: `kind` is alloc or free. */
+/* Records that memory is new; `kind`: alloc or free. */
 void tms_rt_spool_renewal(struct tms_rt_thread *thread, uint8_t kind, uintptr_t address,
                           size_t size, uint32_t site);
-/* Room for a record of so many bytes, with its header filled in; NULL: none. */
+/* Space for a record of this size, with its header filled in; NULL: there is none. */
 void *tms_rt_spool_record(enum tms_spool_type type, size_t bytes);
+
+/* How many records this process has written so far. */
+uint32_t tms_rt_spool_record_count(void);
 
 #endif

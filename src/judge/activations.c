@@ -8,7 +8,7 @@
 
 #include "judge/judge_pools.h"
 
-#define NODES_LEAST 16384 /* so many may be in use before the first sweep */
+#define NODES_LEAST 16384 /* nodes in use before the first sweep */
 
 TMS_JUDGE_DEFINE_POOL(node, nodes, parent)
 TMS_JUDGE_DEFINE_POOL(cut, cuts, next)
@@ -67,7 +67,7 @@ void tms_judge_release_thread(struct tms_judge *judge, struct tms_judge_thread *
     tms_hashtable_clear(&t->use_index, memory);
 }
 
-/* Only `cleared` is looked at without the lock, and it stays what it is. */
+/* Others read only `cleared` without the lock, and it stays unchanged. */
 void tms_judge_end_thread(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t event)
 {
     tms_judge_close_all(judge, t, event);
@@ -96,7 +96,7 @@ static uint32_t ask_function(struct tms_judge *judge, uint32_t label)
     return judge->function_of[label];
 }
 
-/* What the thread has counted of the function of a label; NULL when memory is short. */
+/* The counts of the thread for the function of a label; NULL if out of memory. */
 static struct tms_judge_function *counts_of(struct tms_judge *judge, struct tms_judge_thread *t,
                                             uint32_t label, uint32_t *function)
 {
@@ -160,7 +160,10 @@ static uint32_t make_node(struct tms_judge *judge, const struct tms_judge_thread
     return number;
 }
 
-/* The node of the activation at that place of the stack, with those around it. */
+/*
+ * The node of the activation at an index of the stack; makes it and those of the enclosing
+ * activations.
+ */
 static uint32_t node_at(struct tms_judge *judge, struct tms_judge_thread *t, size_t at)
 {
     size_t from = at + 1;
@@ -203,7 +206,7 @@ void tms_judge_open(struct tms_judge *judge, struct tms_judge_thread *t, uint32_
     assert(t->open_count == 0 || t->open[t->open_count - 1].begin <= event);
     if (t->open_count == t->settled) {
         atomic_store_explicit(&t->cleared, event, memory_order_relaxed);
-        t->since = t->open_count == 0 ? event : t->since;
+        t->updates_from = t->open_count == 0 ? event : t->updates_from;
     }
     t->open[t->open_count++] = (struct tms_judge_open){.begin = event,
                                                        .label = label,
@@ -213,16 +216,17 @@ void tms_judge_open(struct tms_judge *judge, struct tms_judge_thread *t, uint32_
                                                        .synchronised = t->synchronised,
                                                        .source = source};
     counts->executions++;
-    tms_judge_break(t, event);
+    tms_judge_end_stretch(t, event);
     tms_judge_check_thread(judge, t);
 }
 
-/* It acquired many locks, and did most of what its thread has done. */
+/* It acquired many locks, and did most of the synchronisation of its thread. */
 static bool is_most(const struct tms_judge_thread *t, const struct tms_judge_open *open)
 {
     uint64_t synchronised = t->synchronised - open->synchronised;
 
-    return t->acquires - open->acquires > TMS_JUDGE_MANY && 2 * synchronised > t->synchronised;
+    return t->acquires - open->acquires > TMS_JUDGE_ACQUIRES_MOST &&
+           2 * synchronised > t->synchronised;
 }
 
 static void end_node(struct tms_judge *judge, const struct tms_judge_open *open, uint64_t event)
@@ -259,8 +263,8 @@ static void close_at(struct tms_judge *judge, struct tms_judge_thread *t, size_t
     if (at < t->open_count) {
         memmove(&t->open[at], &t->open[at + 1], (t->open_count - at) * sizeof(*t->open));
     }
-    tms_judge_break(t, event);
-    if (t->open_count == 0) { /* nothing is left to be cut */
+    tms_judge_end_stretch(t, event);
+    if (t->open_count == 0) { /* no block is left that could be interleaved */
         tms_judge_rendezvous(judge, t, event);
     } else if (t->open_count == t->settled) {
         tms_judge_clear_steps(judge, t, TMS_JUDGE_NOTHING_KEPT);
@@ -341,7 +345,7 @@ uint32_t tms_judge_common(const struct tms_judge *judge, const struct tms_judge_
     return 0;
 }
 
-/* ---- who is busy ---------------------------------------------------------------------------- */
+/* ---- busy activations ----------------------------------------------------------------------- */
 
 static struct tms_judge_use *add_use(struct tms_judge *judge, struct tms_judge_thread *t,
                                      uint64_t key, bool lock)
@@ -363,8 +367,8 @@ static bool is_use_of(const struct tms_judge_thread *t, uint32_t number, uint64_
     return t->uses.at[number].key == key && t->uses.at[number].lock == lock;
 }
 
-struct tms_judge_use *tms_judge_use(struct tms_judge *judge, struct tms_judge_thread *t,
-                                    uint64_t key, bool lock)
+struct tms_judge_use *tms_judge_find_use(struct tms_judge *judge, struct tms_judge_thread *t,
+                                         uint64_t key, bool lock)
 {
     struct tms_hash_walk walk;
     uint32_t found = tms_hash_first(&t->use_index, tms_mix(lock, key), &walk);
@@ -376,9 +380,9 @@ struct tms_judge_use *tms_judge_use(struct tms_judge *judge, struct tms_judge_th
 }
 
 /*
- * Activations that come back to the same lock again and again expect others in between: all that is
- * found in them are notes. After a while they are judged no more, so that what threads do to
- * memory that they share matters only while they are in a block further in.
+ * Activations that acquire the same lock again and again expect other threads in between: all
+ * findings in them are notes. After a while they are no longer judged, so that shared accesses are
+ * followed only inside a nested block.
  */
 static void settle_busy(struct tms_judge *judge, struct tms_judge_thread *t)
 {
@@ -398,12 +402,12 @@ static void settle_busy(struct tms_judge *judge, struct tms_judge_thread *t)
     }
 }
 
-/* All that began before the first of the last five times have done it too often. */
-struct tms_judge_use *tms_judge_used(struct tms_judge *judge, struct tms_judge_thread *t,
-                                     uint64_t target, bool lock, uint64_t event)
+/* Activations that began before the first of the last five uses have used it too often. */
+struct tms_judge_use *tms_judge_count_use(struct tms_judge *judge, struct tms_judge_thread *t,
+                                          uint64_t target, bool lock, uint64_t event)
 {
-    const unsigned ring = TMS_JUDGE_SAME + 1;
-    struct tms_judge_use *use = tms_judge_use(judge, t, target, lock);
+    const unsigned ring = TMS_JUDGE_SAME_MOST + 1;
+    struct tms_judge_use *use = tms_judge_find_use(judge, t, target, lock);
 
     if (use == NULL) {
         return NULL;
@@ -435,13 +439,13 @@ bool tms_judge_is_interleaved(const struct tms_judge *judge, uint32_t function)
     const struct tms_judge_function *counts = &judge->functions[function];
 
     assert(function < judge->function_count && counts->counted <= counts->ended);
-    return 2 * counts->same > counts->ended || counts->counted < 4 ||
+    return 2 * counts->same > counts->ended || counts->counted < TMS_JUDGE_COUNTED_LEAST ||
            2 * counts->counted_cut >= counts->counted;
 }
 
 /* ---- sweeping ------------------------------------------------------------------------------- */
 
-/* Those around a node stay as well. */
+/* Keeps the enclosing nodes as well. */
 static void mark(struct tms_judge *judge, uint32_t node)
 {
     while (node != 0 && !judge->nodes.at[node].marked) {
@@ -464,7 +468,7 @@ static void mark_record(struct tms_judge *judge, const struct tms_judge_record *
 {
     mark(judge, record->first_read.node);
     mark(judge, record->first_write.node);
-    mark(judge, record->skipped.node);
+    mark(judge, record->its_reader.node);
     for (uint32_t at = record->reads; at != 0; at = judge->reads.at[at].next) {
         mark(judge, judge->reads.at[at].access.node);
     }

@@ -14,8 +14,7 @@
 #define ID_MOST  16
 #define ID_SIZE  (sizeof("AV-") + ID_MOST)
 
-/* ---- one entry for each id and evidence
- * ---------------------------------------------------------------- */
+/* ---- one entry for each id and evidence ----------------------------------------------- */
 
 static int by_identity(const void *a, const void *b)
 {
@@ -44,7 +43,7 @@ static void take_in(struct tms_judge_entry *into, const struct tms_judge_entry *
 }
 
 /*
- * What was observed need not be predicted; of two that are alike the more severe stays, or the one
+ * Drops predictions of what was observed; of two equal entries keeps the more severe, or the one
  * without a caveat.
  */
 static void merge(struct tms_judge_work *work)
@@ -67,11 +66,9 @@ static void merge(struct tms_judge_work *work)
     work->count = kept;
 }
 
-/* ---- ids
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- ids ------------------------------------------------------------------------------ */
 
-/* So many digits that no two neighbours, by hash, have the same. */
+/* The number of digits that distinguishes it from its neighbours in the order of hashes. */
 static unsigned digits_of(const struct tms_judge_work *work, size_t index)
 {
     unsigned digits = ID_LEAST;
@@ -146,8 +143,7 @@ static void set_links(const struct tms_judge_work *work)
     }
 }
 
-/* ---- the result
- * --------------------------------------------------------------------------------------------- */
+/* ---- the result ----------------------------------------------------------------------- */
 
 /* Observed before predicted, the most severe first, then by event. */
 static int by_weight(const void *a, const void *b)
@@ -231,11 +227,9 @@ int tms_judge_conclude(struct tms_analysis *analysis, struct tms_run *run)
     return work.failed || engine->core.failed ? TMS_ERR_MEMORY : TMS_OK;
 }
 
-/* ---- stacks
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- stacks --------------------------------------------------------------------------- */
 
-/* What was observed elsewhere has its stack, and a number that is not of this trace. */
+/* An imported event has a stack already, and its number is not of this trace. */
 static uint32_t stack_at(uint32_t known, uint64_t event, tms_stack_of *stack_of, void *user)
 {
     return known != 0 ? known : stack_of(user, event);
@@ -250,7 +244,7 @@ static const struct tms_turn *resolve_turns(struct tms_judge_engine *engine,
         count > 0 ? tms_arena_take(&engine->lists, &engine->host->memory, size) : NULL;
 
     if (resolved == NULL) {
-        return turns; /* without stacks they say the same */
+        return turns; /* stacks are optional */
     }
     memcpy(resolved, turns, size);
     for (size_t i = 0; i < count; i++) {
@@ -286,7 +280,7 @@ void tms_judge_resolve(struct tms_run *run, tms_stack_of *stack_of, void *user)
     for (size_t i = 0; i < engine->finding_count; i++) {
         struct tms_finding *finding = &engine->findings[i];
         if (engine->elsewhere && finding->evidence == TMS_EVIDENCE_OBSERVED) {
-            continue; /* it has its own, and numbers that mean something else here */
+            continue; /* it has stacks already, and event numbers of another trace */
         }
         struct tms_judgement *judgement =
             tms_arena_take(&engine->lists, &run->host.memory, sizeof(*judgement));

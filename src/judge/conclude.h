@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The result of `judge`: patterns of the core as findings with levels and ids; notes about blocks
- * that another engine found cut though no data was affected; predictions judged alike.
+ * Computes the result of `judge`: patterns of the core as findings with levels and ids; notes about
+ * violations of other engines in which no data was affected; predictions, judged by the same rules.
  */
 #ifndef TMS_JUDGE_CONCLUDE_H
 #define TMS_JUDGE_CONCLUDE_H
@@ -9,26 +9,25 @@
 #include "analysis/analysis.h"
 #include "judge/judge_engine.h"
 
-/* At the finish, when every run has its result. TMS_OK or TMS_ERR_MEMORY. */
+/* Called when every run has its result. TMS_OK or TMS_ERR_MEMORY. */
 int tms_judge_conclude(struct tms_analysis *analysis, struct tms_run *run);
 
 /* After the finish: looks up the call stacks of judged findings. */
 void tms_judge_resolve(struct tms_run *run, tms_stack_of *stack_of, void *user);
 
-/* ---- inside
- * ----------------------------------------------------------------------------------------- */
+/* ---- inside --------------------------------------------------------------------------- */
 
 /* A driver by its busy executions, or main. */
 bool tms_judge_is_driver(const struct tms_judge_engine *engine, uint32_t function);
 
 /*
- * The level of a pattern in a block; of two variables `culprit` is the function of the other block,
- * 0: none that counts.
+ * The level of a pattern in a block. For two variables `culprit` is the function of the other
+ * block, 0: none that counts.
  */
 enum tms_level tms_judge_level(const struct tms_judge_engine *engine, enum tms_pattern pattern,
                                uint32_t function, uint64_t cut, uint32_t culprit);
 
-/* The pattern that a prediction comes to. */
+/* The pattern of a prediction. */
 struct tms_judge_predicted {
     enum tms_pattern pattern;
     enum tms_level level;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the core of `judge` found, as findings. */
+/* Turns the evidence of the core of `judge` into findings. */
 #include <assert.h>
 
 #include "judge/import_judgement.h"
@@ -125,15 +125,14 @@ static void set_cycle(struct tms_judge_work *work, struct tms_finding *finding,
     finding->cycle_length = finding->cycle != NULL ? 2 : 0;
 }
 
-/* It may look harmful, but the second step starts over, or may have waited for this. */
+/* It looks harmful, but the second step starts over, or may have waited for the foreign access. */
 static bool is_mild(const struct tms_judge *core, const struct tms_judge_evidence *evidence)
 {
     return evidence->mild ||
            (evidence->place != 0 && tms_judge_is_waiting_place(core, evidence->place));
 }
 
-/* The evidence that is shown: of the highest level, then of the first pattern, then the earliest.
- */
+/* The evidence to show: the highest level, then the first pattern, then the earliest event. */
 static const struct tms_judge_evidence *strongest(const struct tms_judge_work *work,
                                                   const struct tms_judge_finding *found,
                                                   struct tms_judgement *judgement, uint64_t *count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Findings of a core elsewhere; see import_judgement.h. */
+/* Imports the findings of a core in another process; see import_judgement.h. */
 #include "judge/import_judgement.h"
 
 #include <assert.h>
@@ -104,8 +104,7 @@ void tms_judge_load_cut(struct tms_judge_engine *engine, uint32_t label, uint32_
     }
 }
 
-/* ---- the public way ---------------------------------------------------------------------------
- */
+/* ---- the public way ------------------------------------------------------------------- */
 
 uint32_t tms_judge_loaded_stack(const struct tms_judge_engine *engine, uint64_t event,
                                 uint32_t thread)
@@ -193,7 +192,7 @@ static void load_one(struct tms_judge_engine *engine, const struct tms_judged_ev
     tms_judge_load_evidence(engine, &evidence);
 }
 
-/* The last of those with the same number knows the most. */
+/* The last one with the same number is the most complete. */
 static bool is_last_of_finding(const struct tms_judging *judging, size_t index)
 {
     for (size_t i = 0; i < judging->evidence_count; i++) {

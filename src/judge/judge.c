@@ -12,10 +12,10 @@ void tms_judge_init(struct tms_judge *judge, struct tms_memory *memory,
     assert(memory != NULL && port->object_of != NULL && judge->records.count == 0);
     judge->memory = memory;
     judge->port = *port;
-    judge->enough = TMS_JUDGE_ENOUGH;
+    judge->enough = TMS_JUDGE_SETTLED_AFTER;
 }
 
-/* Reads that are still open are reads. */
+/* Reads that no write has followed are plain reads. */
 void tms_judge_decide_open(struct tms_judge *judge)
 {
     for (uint32_t i = 1; i <= judge->records.count; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The engine `judge`: operations of a trace for the core, and its names.
+ * The engine `judge`: feeds the operations of a trace to the core, and supplies names.
  *
- * It may run on a thread of its own while the reader adds names, so it asks for texts as others
- * than the owner of the context do.
+ * It may run on its own thread while the reader adds names, so it looks up texts with
+ * tms_names_text_concurrent.
  */
 #include "judge/judge_engine.h"
 
@@ -14,8 +14,7 @@
 #include "spec/identity.h"
 #include "spec/lower.h"
 
-/* ---- names
- * ---------------------------------------------------------------------------------------- */
+/* ---- names ---------------------------------------------------------------------------- */
 
 static bool make_room(struct tms_judge_engine *engine, const char *name)
 {
@@ -61,7 +60,7 @@ uint32_t tms_judge_member_id(struct tms_judge_engine *engine, const char *variab
 
 static const char *name_of(const struct tms_judge_engine *engine, enum tms_class cls, uint32_t id)
 {
-    return tms_names_text_aside(&engine->host->context->names[cls], id);
+    return tms_names_text_concurrent(&engine->host->context->names[cls], id);
 }
 
 static uint32_t function_of(void *user, uint32_t label)
@@ -79,15 +78,14 @@ static bool is_data(void *user, uint32_t variable)
     return tms_is_data(name_of(user, TMS_CLASS_VARIABLE, variable));
 }
 
-/* ---- operations
- * -------------------------------------------------------------------------------------- */
+/* ---- operations ----------------------------------------------------------------------- */
 
 static uint8_t source_of(uint8_t event_kind)
 {
     return tms_block_source(&(struct tms_event){.kind = event_kind});
 }
 
-/* Thread of an operation; NULL when memory is short, and then the batch ends. */
+/* Thread of an operation; NULL if out of memory, and then the batch ends. */
 static struct tms_judge_thread *thread_of(struct tms_judge *core, uint32_t id)
 {
     return id < core->thread_capacity && core->threads[id] != NULL ? core->threads[id]
@@ -104,7 +102,7 @@ static void close_block(struct tms_judge *core, struct tms_judge_thread *t, cons
     tms_judge_close(core, t, source_of(op->event_kind), op->event);
 }
 
-/* What a wait or a fork splits is one block to us. */
+/* `judge` ignores splits at a wait or a fork. */
 static void on_begin(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
     if (!(op->flags & TMS_OP_SYNTHETIC)) {
@@ -136,7 +134,7 @@ static void on_demote(struct tms_judge *core, struct tms_judge_thread *t, const 
 
 _Static_assert(TMS_OP_UPDATE - TMS_OP_READ == TMS_JUDGE_U - TMS_JUDGE_R &&
                    TMS_OP_WRITE - TMS_OP_READ == TMS_JUDGE_W - TMS_JUDGE_R,
-               "accesses stand in the same order");
+               "accesses are in the same order");
 
 static void on_access(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
@@ -187,7 +185,7 @@ static void on_depart(struct tms_judge *core, struct tms_judge_thread *t, const 
     tms_judge_rendezvous(core, t, op->event);
 }
 
-/* Blocks that are no transactions are steps as well, and come once more as what they are. */
+/* Blocks that are not transactions also arrive as STEPs, which are skipped here. */
 static void on_step(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
     if (op->event_kind == TMS_EVENT_WAIT) {
@@ -226,7 +224,7 @@ static void on_delay(struct tms_judge *core, struct tms_judge_thread *t, const s
 static void on_fence(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)
 {
     (void)core;
-    tms_judge_let_others(t, op->event);
+    tms_judge_end_updates(t, op->event);
 }
 
 static void (*const handlers[TMS_OP_COUNT])(struct tms_judge *core, struct tms_judge_thread *t,
@@ -293,8 +291,7 @@ static void batch(void *state, const struct tms_op *ops, size_t count)
     check_memory(engine);
 }
 
-/* ---- the engine
- * --------------------------------------------------------------------------------------------- */
+/* ---- the engine ----------------------------------------------------------------------- */
 
 static int create(void *state, struct tms_host *host)
 {

@@ -11,13 +11,13 @@
 struct tms_judge_engine {
     struct tms_judge core;
     struct tms_host *host;
-    struct tms_names functions, objects; /* the numbers that the port gives are their ids */
+    struct tms_names functions, objects; /* their ids are the numbers of the port */
     struct tms_names members;            /* objects with fields, for predictions */
     char *text;                          /* room for one name */
     size_t text_capacity;
-    bool elsewhere;         /* the core works elsewhere: see import_judgement.h … */
-    bool watched;           /* … and accesses were seen there, though none may be recorded here */
-    struct tms_turn *turns; /* of what was loaded: the stacks of events */
+    bool elsewhere;         /* the core runs in the program: see import_judgement.h … */
+    bool watched;           /* … and saw accesses there, even if none were recorded */
+    struct tms_turn *turns; /* the events of imported evidence, with stacks */
     size_t turn_count, turn_capacity;
     /* The result, made by conclude.c. */
     struct tms_arena lists;

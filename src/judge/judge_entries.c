@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Findings of `judge` in the making; see judge_entries.h. */
+/* Collects the findings of `judge`; see judge_entries.h. */
 #include "judge/judge_entries.h"
 
 #include <assert.h>

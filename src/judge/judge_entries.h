@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Findings of `judge` in the making: from what its core found (data_findings.c), and from what
- * other engines found (other_findings.c), until conclude.c gives them ids and makes them the
- * result.
+ * Collects the findings of `judge` from its core (data_findings.c) and from other engines
+ * (other_findings.c). conclude.c then assigns ids and makes them the result.
  */
 #ifndef TMS_JUDGE_JUDGE_ENTRIES_H
 #define TMS_JUDGE_JUDGE_ENTRIES_H
 
 #include "judge/conclude.h"
 
-/* A finding on its way into the result. */
+/* A finding before it enters the result. */
 struct tms_judge_entry {
     uint64_t hash; /* of its id */
     struct tms_finding finding;
     struct tms_judgement *judgement;
 };
 
-/* A finding of another engine, and the hash of the judged one that is about it. */
+/* A finding of another engine, and the hash of the corresponding finding of `judge`. */
 struct tms_judge_link {
     struct tms_run *run;
     size_t index;
@@ -33,13 +32,13 @@ struct tms_judge_work {
     size_t link_count, link_capacity;
     uint32_t *most_severe; /* by function: its most severe entry that is about data, from 1 on */
     size_t function_capacity;
-    bool failed; /* memory was short */
+    bool failed; /* out of memory */
 };
 
-/* A new one, observed and a note; NULL when memory is short. Valid until the next is added. */
+/* A new one, observed and a note; NULL if out of memory. Valid until the next is added. */
 struct tms_judge_entry *tms_judge_add_entry(struct tms_judge_work *work);
 
-/* A list that lives as long as the result; NULL if it is empty or memory is short. */
+/* A list that lives as long as the result; NULL if it is empty or out of memory. */
 void *tms_judge_copy(struct tms_judge_work *work, const void *from, size_t size);
 
 /* The finding at `index` of a run is the same as the judged one with that hash. */
@@ -60,17 +59,16 @@ static inline const char *tms_judge_function_text(const struct tms_judge_engine 
 void tms_judge_set_block(struct tms_judge_work *work, struct tms_judgement *judgement,
                          uint32_t function);
 
-/* The entry is about data of the function: `most_severe` knows the one of the highest level. */
+/* Updates `most_severe` with an entry that is about data of the function. */
 void tms_judge_note_severity(struct tms_judge_work *work, uint32_t function, size_t index);
 
-/* Adds what the core found; all of it, before anything else is added. */
+/* Adds the findings of the core; must come before all others. */
 void tms_judge_add_data(struct tms_judge_work *work);
 
-/* Adds what the other engines found, where it is not about the same. */
+/* Adds the findings of other engines that the core does not have. */
 void tms_judge_add_others(struct tms_judge_work *work);
 
-/* ---- levels
- * ------------------------------------------------------------------------------------------- */
+/* ---- levels --------------------------------------------------------------------------- */
 
 bool tms_judge_usually_interleaved(const struct tms_judge_engine *engine, uint32_t function);
 uint64_t tms_judge_executions(const struct tms_judge_engine *engine, uint32_t function);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold of a judge's structures; see judge_invariants.h. */
+/* Invariants of a judge's structures; see judge_invariants.h. */
 #include "judge/judge_invariants.h"
 
 #include <assert.h>
@@ -66,7 +66,7 @@ static void check_record(const struct tms_judge *judge, const struct tms_judge_c
     assert(!record->taken || record->away);
     assert(record->open <= judge->cases.count && record->reads <= judge->reads.count);
     assert(record->away || (cell->flags & TMS_JUDGE_EXTRA) != 0 ||
-           (record->open == 0 && !record->skips));
+           (record->open == 0 && !record->has_read_write));
     for (uint32_t at = record->next; at != 0; at = judge->records.at[at].next) {
         assert(judge->records.at[at].thread != record->thread);
     }

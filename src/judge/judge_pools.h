@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Elements of the pools of a judge: numbered from 1 on, used again if they were given back. An
- * array moves when it grows, so elements are known by their numbers.
+ * The pools of a judge. Elements are numbered from 1, and freed elements are reused. An array moves
+ * when it grows, so elements are referred to by number.
  */
 #ifndef TMS_JUDGE_JUDGE_POOLS_H
 #define TMS_JUDGE_JUDGE_POOLS_H
@@ -13,8 +13,8 @@
 #include "judge/judge_invariants.h"
 
 /*
- * tms_judge_take_NAME: the number of a zeroed element, 0 when memory is short;
- * tms_judge_give_NAME: gives it back. Free elements are linked by `link`.
+ * tms_judge_take_NAME: the number of a zeroed element, 0 if out of memory; tms_judge_give_NAME:
+ * frees it. The free list is linked by `link`.
  */
 #define TMS_JUDGE_DEFINE_POOL(name, pool, link)                                                    \
     static inline uint32_t tms_judge_take_##name(struct tms_judge *judge)                          \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Predictions judged by data: what the two sections of the block and the section of the culprit,
- * between two locks one of each, read and write, as was learnt for the places where their locks are
- * acquired.
+ * Judges predictions by data: by what the two sections of the block and the section of the culprit
+ * (with two locks, one section of each) read and write, as learnt for the places where their locks
+ * are acquired.
  */
 #include <assert.h>
 #include <string.h>
@@ -46,8 +46,7 @@ static enum tms_pattern one_variable(unsigned first, unsigned between, unsigned 
     return writes(between) && writes(second) ? TMS_PATTERN_OVERWRITTEN : TMS_PATTERN_COUNT;
 }
 
-/* ---- sections
- * ------------------------------------------------------------------------------------ */
+/* ---- sections ------------------------------------------------------------------------- */
 
 /* The sections of a prediction, and what is best so far. */
 struct sections {
@@ -55,13 +54,13 @@ struct sections {
     struct tms_judge_site *first, *second;
     struct tms_judge_site *between[2]; /* after `first` and before `second`; mostly the same */
     uint32_t function, culprit;
-    bool completes; /* `first` is an update of its own: what it read is used up when it ends */
+    bool completes;                    /* `first` is a complete update by itself */
     unsigned later[TMS_JUDGE_MEMBERS]; /* what between[1] does to each member of `second` */
     uint8_t levels[TMS_PATTERN_COUNT]; /* of each pattern, one more; 0: not asked yet */
     struct tms_judge_predicted best;
 };
 
-/* Asked again and again, so it is kept. */
+/* Cached, because it is looked up often. */
 static uint32_t member_of(struct tms_judge_engine *engine, struct tms_judge_member *member)
 {
     if (member->id == 0) {
@@ -97,7 +96,9 @@ static bool completes(const struct tms_judge_site *site)
     return false;
 }
 
-/* A note by the rules beside docs/user/judge.md's tables; `kinds` are those of all four steps. */
+/*
+ * Is it a note by the additional rules of docs/user/judge.md? `kinds` are those of all four steps.
+ */
 static bool is_mild(const struct sections *s, enum tms_pattern pattern, unsigned kinds)
 {
     bool reads_first = pattern == TMS_PATTERN_CHANGED_BETWEEN_READS ||
@@ -128,7 +129,7 @@ static void consider(struct sections *s, enum tms_pattern pattern, unsigned kind
     }
 }
 
-/* A step on x and a step on y, of which the culprit's sections use both. */
+/* Considers pairs of a step on x and a step on y where the culprit's sections access both. */
 static void consider_pairs(struct sections *s, struct tms_judge_member *own, unsigned between)
 {
     struct tms_judge_engine *engine = s->engine;
@@ -179,7 +180,7 @@ static struct tms_judge_site *site_of(struct tms_judge_engine *engine, const str
     return tms_judge_site_of(&engine->core, turn->location, turn->target);
 }
 
-/* The block that does it, 0: there is none, or there are two of them. */
+/* The block of the culprit; 0: there is none, or there are two. */
 static uint32_t culprit_of(struct tms_judge_engine *engine, const struct tms_finding *finding)
 {
     const struct tms_transaction *culprit = &finding->cycle[0].to;

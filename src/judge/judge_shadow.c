@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From words of shadow memory to variables of the core; see judge_shadow.h. */
+/* Maps words of shadow memory to variables of the core; see judge_shadow.h. */
 #include "judge/judge_shadow.h"
 
 #include <assert.h>
@@ -54,7 +54,7 @@ static void drop(struct tms_judge_online *online, uint32_t variable, uint32_t *f
     online->free = variable;
 }
 
-/* There are too many: the next one that is in use, in turn. */
+/* There are too many: drops the next one in use, round robin. */
 static void make_room(struct tms_judge_online *online)
 {
     assert(online->count > 0 && online->free == 0);
@@ -112,8 +112,8 @@ static uint64_t foreign_write(const struct tms_judge_thread *t, const struct tms
 }
 
 /*
- * Does a step of another thread, or of this one, matter for what happens to the bytes? Not for a
- * read that another one did before: it changes nothing, and the words know both.
+ * Does a step of another thread, or of this one, matter for this access to the bytes? Not for a
+ * read of what another thread also read: it changes nothing, and the words record both.
  */
 static bool matters(const struct tms_judge_thread *t, const struct tms_judge_met *met,
                     uint8_t bytes)
@@ -131,7 +131,7 @@ static bool matters(const struct tms_judge_thread *t, const struct tms_judge_met
     return kept || (foreign && t->taken_count > 0) || met->step.cleared;
 }
 
-/* Those of the bytes that were accessed by the same words as the lowest one. */
+/* The bytes that were accessed by the same words as the lowest one. */
 static uint8_t group_of(const struct tms_judge_met *met, uint8_t bytes)
 {
     uint8_t lowest = bytes & (uint8_t)-bytes;
@@ -215,12 +215,11 @@ static bool is_in_use(const struct tms_judge *core, const struct tms_judge_recor
 {
     const struct tms_judge_thread *t = core->threads[record->thread];
 
-    return record->open != 0 || record->skips ||
+    return record->open != 0 || record->has_read_write ||
            (record->away && t != NULL && tms_judge_keeps(t, record->step.event));
 }
 
-/* All that is still in use is the owner's last step, and the words of the cell know that as well.
- */
+/* Is only the owner's last step still in use, which the words of the cell record as well? */
 static bool is_useless(const struct tms_judge_online *online, uint32_t variable)
 {
     const struct tms_judge *core = &online->core;
@@ -249,7 +248,7 @@ static void take(struct tms_judge_online *online, struct tms_judge_thread *t, ui
     }
 }
 
-/* What the variables of the cell have of the bytes; returns those that none has. */
+/* Processes the bytes that have a variable; returns those that have none. */
 static uint8_t take_known(struct tms_judge_online *online, struct tms_judge_thread *t,
                           const struct tms_judge_met *met, uint32_t *first)
 {
@@ -264,7 +263,8 @@ static uint8_t take_known(struct tms_judge_online *online, struct tms_judge_thre
             rest &= (uint8_t)~bytes;
             take(online, t, variable, &met->step, first);
         } else if ((bytes & met->bytes) != 0) {
-            drop(online, variable, first); /* only a part of it: what the words know is enough */
+            drop(online, variable,
+                 first); /* only a part of it: the words have enough information */
         }
     }
     return rest;

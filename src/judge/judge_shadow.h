@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The core of `judge` on shadow memory: for some of 8 bytes, each thread's last accesses as words.
- * docs/internals/judge-online.md has the design.
+ * The core of `judge` on shadow memory, in which a cell of 8 bytes has the last accesses of each
+ * thread as words. docs/internals/judge-online.md has the design.
  *
- * Variables of the core are made when a word of another thread is found whose step may still
- * matter, from the words that are there, and dropped when no step of theirs matters any more. Each
- * is for some of the 8 bytes of one cell; the variables of a cell are a list, and the cell has the
- * number of the first. When there are too many, the oldest one is dropped without notifying the
- * cell: the address of a variable shows whether it is still the one that the cell means.
+ * A variable of the core is created from the words of a cell when a word of another thread may
+ * still matter, and dropped when none of its steps does. It covers some of the 8 bytes of one cell.
+ * The variables of a cell form a list, and the cell has the number of the first. When there are too
+ * many, the oldest one is dropped without notifying the cell; the cell detects this by the address
+ * of the variable.
  *
  * tms_judge_thread and all functions that take a thread are called by that thread without the lock;
  * the functions here take it themselves. The caller holds the lock of the cell.
@@ -17,7 +17,7 @@
 
 #include "judge/judge.h"
 
-/* An access of a thread to some of 8 bytes, as far as it is still there. */
+/* An access of a thread to some of 8 bytes that is still in the shadow memory. */
 struct tms_judge_word {
     const struct tms_judge_thread *thread; /* NULL: it has ended */
     uint32_t id;                           /* of the thread */
@@ -25,14 +25,14 @@ struct tms_judge_word {
     uint64_t event;
     uint8_t bytes; /* a bit for each */
     uint8_t kind;  /* TMS_JUDGE_R, _W; _U: an atomic update, or the write of an update */
-    bool atomic;   /* so a U that is not atomic is the latter */
+    bool atomic;   /* a U that is not atomic is the write of an update */
     bool initial;  /* a write, and the only access to these bytes so far */
 };
 
-/* What else is known of the access of a word. */
+/* Further details of the access of a word. */
 struct tms_judge_detail {
     uint32_t location; /* 0: unknown */
-    bool counter;      /* of the write of an update: its read was the event before it */
+    bool counter;      /* the write of an update whose read was the event before it */
     bool initial;      /* the only access so far, and a write; or the word says so */
 };
 
@@ -49,9 +49,9 @@ struct tms_judge_online {
     size_t capacity;
     uint32_t count; /* numbers given out so far */
     uint32_t free;  /* the first free one, 0: none; linked by `next` */
-    uint32_t limit; /* most variables; beyond it the next in turn is dropped */
+    uint32_t limit; /* limit of variables; beyond it they are dropped round robin */
     uint32_t turn;
-    uint64_t dropped; /* by that */
+    uint64_t dropped; /* because of the limit */
     struct tms_judge_detail (*detail_of)(void *user, const struct tms_judge_word *word,
                                          uint64_t address);
 };
@@ -72,9 +72,9 @@ struct tms_judge_met {
 };
 
 /*
- * The thread's access, which is not repeated. The step's kind is U for an atomic update and for a
- * write with which the thread updates what it read; a counter, if that is so; `cleared` for the
- * read of a compare-and-swap that failed. Returns the first variable of the cell from now on.
+ * Processes an access that is not repeated. The kind of the step is U for an atomic update and for
+ * a write that updates what the thread has read (with `counter` set accordingly); `cleared` marks
+ * the read of a failed compare-and-swap. Returns the new first variable of the cell.
  */
 uint32_t tms_judge_online_access(struct tms_judge_online *online, struct tms_judge_thread *thread,
                                  const struct tms_judge_met *met);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locks of threads, and what is accessed while they are held: noted for each place where a lock is
- * acquired, the first hundred times, so that predictions can be judged by it.
+ * Locks of threads, and the accesses while they are held. These are recorded for the first hundred
+ * acquires at each place, so that predictions can be judged by them.
  */
 #include <assert.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-#define SITES_MOST 16384 /* so many are learnt: many objects may have a lock each */
+#define SITES_MOST 16384 /* limit: many objects may have a lock each */
 
-/* The lock, too: a wrapper takes all locks of a program in one place. */
+/* Includes the lock, because a wrapper may acquire all locks of a program in one place. */
 static uint64_t site_key(uint32_t location, uint64_t lock)
 {
     return tms_mix(lock, location);
@@ -31,7 +31,7 @@ static uint32_t find_site(const struct tms_judge *judge, uint32_t location, uint
     return found;
 }
 
-/* Made if there is none. 0: there are too many, or memory is short. */
+/* Made if there is none. 0: there are too many, or out of memory. */
 static uint32_t site_at(struct tms_judge *judge, uint32_t location, uint64_t lock)
 {
     uint32_t site = find_site(judge, location, lock);
@@ -59,8 +59,7 @@ struct tms_judge_site *tms_judge_site_of(struct tms_judge *judge, uint32_t locat
     return number != 0 ? &judge->sites.at[number] : NULL;
 }
 
-/* ---- accesses in sections ----------------------------------------------------------------------
- */
+/* ---- accesses in sections ------------------------------------------------------------- */
 
 /* True if it was not among them. */
 static bool add_member(struct tms_judge_site *site, uint64_t variable, unsigned kinds)
@@ -92,6 +91,23 @@ void tms_judge_add_member(struct tms_judge *judge, uint32_t location, uint64_t l
     }
 }
 
+/* The members of a variable that were just added, which are the last ones of their sites. */
+static void set_learnt_at(struct tms_judge *judge, const struct tms_judge_thread *thread,
+                          uint64_t variable, uint32_t learnt_at)
+{
+    for (size_t i = 0; i < thread->held_count; i++) {
+        struct tms_judge_site *site = &judge->sites.at[thread->held[i].site];
+        if (thread->held[i].site == 0) {
+            continue;
+        }
+        assert(site->member_count > 0);
+        struct tms_judge_member *last = &site->member[site->member_count - 1];
+        if (last->variable == variable && last->learnt_at == 0) {
+            last->learnt_at = learnt_at;
+        }
+    }
+}
+
 void tms_judge_learn(struct tms_judge *judge, const struct tms_judge_thread *thread,
                      uint64_t variable, unsigned kinds)
 {
@@ -104,13 +120,12 @@ void tms_judge_learn(struct tms_judge *judge, const struct tms_judge_thread *thr
         }
     }
     if (added && judge->port.learnt != NULL) {
-        judge->port.learnt(judge->port.user, variable);
+        set_learnt_at(judge, thread, variable, judge->port.learnt(judge->port.user, variable));
     }
     tms_judge_guard(judge, false);
 }
 
-/* ---- locks -------------------------------------------------------------------------------------
- */
+/* ---- locks ---------------------------------------------------------------------------- */
 
 static void count_learning(struct tms_judge_thread *t)
 {
@@ -120,7 +135,7 @@ static void count_learning(struct tms_judge_thread *t)
     }
 }
 
-/* Where many objects have a lock each, a few executions with each of them tell as much. */
+/* Fewer for later sites: if many objects have a lock each, a few executions per lock suffice. */
 static uint32_t executions_to_learn(uint32_t site)
 {
     return site <= TMS_JUDGE_LEARN_SITES ? TMS_JUDGE_LEARN : TMS_JUDGE_LEARN_LATER;
@@ -159,7 +174,7 @@ static bool begin_hold(struct tms_judge *judge, struct tms_judge_thread *t, uint
     return true;
 }
 
-/* NULL: it is too long ago. */
+/* NULL: no longer remembered. */
 static struct tms_judge_hold *find_hold(const struct tms_judge_thread *t, uint64_t number)
 {
     assert(number < t->hold_count);
@@ -177,7 +192,7 @@ static void end_hold(const struct tms_judge_thread *t, uint64_t number, uint64_t
     }
 }
 
-/* The last of the remembered ones in which the event was. */
+/* The last remembered hold that contains the event. */
 static const struct tms_judge_hold *hold_at(const struct tms_judge_thread *t, uint64_t event)
 {
     const struct tms_judge_hold *hold;
@@ -210,8 +225,7 @@ bool tms_judge_is_locked(const struct tms_judge_thread *thread, uint64_t event)
            hold_at(thread, event) != NULL;
 }
 
-/* ---- waiting places ---------------------------------------------------------------------------
- */
+/* ---- waiting places ------------------------------------------------------------------- */
 
 bool tms_judge_is_waiting_place(const struct tms_judge *judge, uint32_t location)
 {
@@ -282,7 +296,7 @@ bool tms_judge_waits_at(struct tms_judge *judge, struct tms_judge_thread *thread
 void tms_judge_acquire(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t lock,
                        uint64_t event, uint32_t location)
 {
-    struct tms_judge_use *use = tms_judge_used(judge, t, lock, true, event);
+    struct tms_judge_use *use = tms_judge_count_use(judge, t, lock, true, event);
     uint32_t site = judge->learns ? begin_learning(judge, use, lock, location) : 0;
 
     if (judge->failed ||
@@ -298,7 +312,7 @@ void tms_judge_acquire(struct tms_judge *judge, struct tms_judge_thread *t, uint
     t->acquires++;
     t->learning += site != 0;
     tms_judge_other(t, event);
-    tms_judge_break(t, event);
+    tms_judge_end_stretch(t, event);
     t->synchronised++;
     tms_judge_check_thread(judge, t);
 }
@@ -323,7 +337,7 @@ static void drop_held(struct tms_judge_thread *t, uint64_t lock, uint64_t event)
 void tms_judge_release(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t lock,
                        uint64_t event, uint32_t location, bool shared)
 {
-    struct tms_judge_use *use = tms_judge_use(judge, t, lock, true);
+    struct tms_judge_use *use = tms_judge_find_use(judge, t, lock, true);
 
     if (use == NULL) {
         return;
@@ -334,7 +348,7 @@ void tms_judge_release(struct tms_judge *judge, struct tms_judge_thread *t, uint
     drop_held(t, lock, event);
     count_learning(t);
     tms_judge_other(t, event);
-    tms_judge_let_others(t, event);
+    tms_judge_end_updates(t, event);
     tms_judge_check_thread(judge, t);
 }
 
@@ -347,11 +361,11 @@ void tms_judge_other(struct tms_judge_thread *t, uint64_t event)
 void tms_judge_synchronise(struct tms_judge_thread *t, uint64_t event)
 {
     tms_judge_other(t, event);
-    tms_judge_let_others(t, event);
+    tms_judge_end_updates(t, event);
     t->synchronised++;
 }
 
-/* The lock that was released last of those that a step made before, if it was given up since. */
+/* Finds the lock held at a step that has been released since; of several, the last released. */
 static void give_up(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t lock,
                     struct tms_judge_case *found)
 {
@@ -360,7 +374,7 @@ static void give_up(struct tms_judge *judge, struct tms_judge_thread *t, uint64_
             return;
         }
     }
-    const struct tms_judge_use *use = tms_judge_use(judge, t, lock, true);
+    const struct tms_judge_use *use = tms_judge_find_use(judge, t, lock, true);
     if (use != NULL && use->released < found->own[1].event) { /* a U happened at its read */
         assert(use->lock && use->key == lock);
         found->lock = lock;

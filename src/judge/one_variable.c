@@ -2,17 +2,16 @@
 /*
  * Accesses: steps, and the patterns of one variable.
  *
- * Most accesses are of the thread that made the last one: then the cell is updated. If another
- * thread comes, the former owner's step moves to its record, and the newcomer's own record, if it
- * has one, shows what came between.
+ * Most accesses are by the owner, the thread of the last access, and only update the cell. At an
+ * access by another thread the owner's step moves to a record, and the record of the new thread, if
+ * it has one, shows the accesses in between.
  */
 #include <assert.h>
 #include <string.h>
 
 #include "judge/step_records.h"
 
-/* ---- steps -------------------------------------------------------------------------------------
- */
+/* ---- steps ---------------------------------------------------------------------------- */
 
 /* The current access. */
 struct access {
@@ -28,10 +27,10 @@ static uint64_t updated_read(const struct tms_judge_step *last)
     return last->kind == TMS_JUDGE_R && !last->cleared && !last->atomic ? last->event : 0;
 }
 
-/* Does the owner's write make an update with the read before it? */
+/* Does the owner's write form an update with the read before it? */
 static bool makes_update(const struct tms_judge_thread *t, uint64_t read)
 {
-    return read > t->since;
+    return read > t->updates_from;
 }
 
 /* Only records need the node. */
@@ -61,17 +60,16 @@ static void note_write(struct tms_judge_cell *cell, const struct access *access)
     }
 }
 
-/* ---- one variable ------------------------------------------------------------------------------
- */
+/* ---- one variable --------------------------------------------------------------------- */
 
-/* What came between two own steps. */
+/* The foreign accesses between two own steps. */
 struct between {
     const struct tms_judge_thread *t;
     const struct tms_judge_step *first;
     const struct tms_judge_foreign *read, *write; /* the first ones; event 0: none */
 };
 
-/* The second step is R or U. `later` is what it is if the R turns out to be one of an update. */
+/* The second step is R or U. `later` is the pattern if the R turns out to belong to an update. */
 static uint8_t pattern_of_read(const struct between *between, const struct tms_judge_step *second,
                                uint8_t *later)
 {
@@ -110,7 +108,7 @@ static uint8_t pattern_of_write(const struct between *between)
                                      : TMS_PATTERN_OVERWRITTEN;
 }
 
-/* The access that the pattern is about: the write, unless it was the read that mattered. */
+/* The foreign access to show: the write, unless the pattern is about the read. */
 static const struct tms_judge_foreign *shown(const struct between *between, uint8_t pattern)
 {
     bool by_read = pattern == TMS_PATTERN_INTERMEDIATE_VALUE_SEEN || between->write->event == 0;
@@ -165,24 +163,23 @@ static void compare_skipped(struct tms_judge *judge, const struct access *access
                             struct tms_judge_record *record)
 {
     static const struct tms_judge_foreign none;
-    struct tms_judge_step skip = record->skip;
-    struct tms_judge_foreign skipped = record->skipped;
-    struct between between = {access->t, &skip, &skipped, &none};
+    struct tms_judge_step write = record->read_write;
+    struct tms_judge_foreign reader = record->its_reader;
+    struct between between = {access->t, &write, &reader, &none};
 
-    assert(record->skips && access->kind != TMS_JUDGE_R);
-    record->skips = false;
+    assert(record->has_read_write && access->kind != TMS_JUDGE_R);
+    record->has_read_write = false;
     compare(judge, access, &between);
 }
 
-/* ---- the owner again
- * ----------------------------------------------------------------------------- */
+/* ---- the owner again ------------------------------------------------------------------ */
 
-/* What the owner's next access says about the reads that cases depend on. */
+/* What the owner's next access reveals about the reads that open cases depend on. */
 struct follow {
     const struct access *access;
-    bool update;        /* the access is a write that makes an update with the read before it */
+    bool update;        /* the access is a write that forms an update with the read before it */
     uint64_t last_read; /* that read, or whatever else came last */
-    bool is_open;       /* a write would still make an update with it */
+    bool is_open;       /* a write would still form an update with it */
 };
 
 static enum tms_judge_answer follows(const struct tms_judge_case *open, const void *user)
@@ -218,8 +215,8 @@ static __attribute__((noinline)) void follow_up(struct tms_judge *judge, struct 
     tms_judge_settle(judge, number, follows, &follow);
     struct tms_judge_record *record = &judge->records.at[number];
     if (!tms_judge_is_own(access->t, last)) {
-        record->skips = false;
-    } else if (record->skips && access->kind != TMS_JUDGE_R) {
+        record->has_read_write = false;
+    } else if (record->has_read_write && access->kind != TMS_JUDGE_R) {
         struct access later = *access;
         if (update) { /* as the later step, it happened at its read */
             later.step.event = last->event;
@@ -228,7 +225,7 @@ static __attribute__((noinline)) void follow_up(struct tms_judge *judge, struct 
         compare_skipped(judge, &later, record);
         record = &judge->records.at[number];
     }
-    if (!record->skips && record->open == 0) {
+    if (!record->has_read_write && record->open == 0) {
         judge->cells[access->variable].flags &= (uint8_t)~TMS_JUDGE_EXTRA;
     }
 }
@@ -269,8 +266,7 @@ static inline void access_again(struct tms_judge *judge, struct access *access)
     cell->last = access->step;
 }
 
-/* ---- another thread
- * -------------------------------------------------------------------------------- */
+/* ---- another thread ------------------------------------------------------------------- */
 
 /* The thread's record: what came since its last access. */
 static void come_back(struct tms_judge *judge, const struct access *access, uint32_t number)
@@ -282,23 +278,23 @@ static void come_back(struct tms_judge *judge, const struct access *access, uint
     judge->records.at[number].away = false;
     tms_judge_untake(judge, number);
     if (!tms_judge_is_own(access->t, &record.step)) {
-        judge->records.at[number].skips = false;
+        judge->records.at[number].has_read_write = false;
         return;
     }
     bool reads = record.step.kind == TMS_JUDGE_R;
-    if (reads && record.skips && access->kind != TMS_JUDGE_R && !record.write) {
+    if (reads && record.has_read_write && access->kind != TMS_JUDGE_R && !record.write) {
         compare_skipped(judge, access, &judge->records.at[number]);
         return;
     }
     if (!reads) {
-        bool skips = access->kind == TMS_JUDGE_R && !record.write;
-        judge->records.at[number].skips = skips;
-        judge->records.at[number].skip = record.step;
-        judge->records.at[number].skipped = record.first_read;
+        bool remains = access->kind == TMS_JUDGE_R && !record.write;
+        judge->records.at[number].has_read_write = remains;
+        judge->records.at[number].read_write = record.step;
+        judge->records.at[number].its_reader = record.first_read;
     }
     compare(judge, access, &between);
     if (access->kind != TMS_JUDGE_R) {
-        judge->records.at[number].skips = false;
+        judge->records.at[number].has_read_write = false;
     }
 }
 
@@ -321,7 +317,7 @@ static __attribute__((noinline)) void take_over(struct tms_judge *judge,
     tms_judge_pairs(judge, access->t, access->variable, &access->step, written);
     if (number != 0) {
         come_back(judge, access, number);
-        if (judge->records.at[number].skips || judge->records.at[number].open != 0) {
+        if (judge->records.at[number].has_read_write || judge->records.at[number].open != 0) {
             cell->flags |= TMS_JUDGE_EXTRA;
         }
     }
@@ -330,8 +326,7 @@ static __attribute__((noinline)) void take_over(struct tms_judge *judge,
     cell->last = access->step;
 }
 
-/* ---- the port
- * -------------------------------------------------------------------------------------- */
+/* ---- the port ------------------------------------------------------------------------- */
 
 static __attribute__((noinline)) bool make_room(struct tms_judge *judge, uint32_t variable)
 {
@@ -343,7 +338,7 @@ static __attribute__((noinline)) bool make_room(struct tms_judge *judge, uint32_
     return true;
 }
 
-/* Is it data? Synchronisation counts only for who is busy. */
+/* Is it data? Synchronisation only affects which activations are busy. */
 static inline bool is_data(struct tms_judge *judge, uint32_t variable)
 {
     struct tms_judge_cell *cell = &judge->cells[variable];
@@ -355,7 +350,7 @@ static inline bool is_data(struct tms_judge *judge, uint32_t variable)
     return !(cell->flags & TMS_JUDGE_IGNORED);
 }
 
-/* Has the thread done the same in its stretch, and did no other thread come between? */
+/* Has the thread done the same in its stretch, with no other thread in between? */
 static bool is_repeated(const struct tms_judge *judge, const struct tms_judge_thread *t,
                         uint32_t variable, uint8_t kind)
 {
@@ -370,7 +365,7 @@ static bool is_repeated(const struct tms_judge *judge, const struct tms_judge_th
            judge->records.at[number].step.event > t->stretch;
 }
 
-/* Reads again what it read last, and another thread has written it: it waits for that. */
+/* The thread rereads what it read last and another thread has written since: it polls. */
 static inline bool is_poll(const struct tms_judge *judge, const struct tms_judge_thread *t,
                            uint64_t key, const struct tms_judge_step *step, uint64_t write)
 {
@@ -388,16 +383,16 @@ void tms_judge_note(struct tms_judge *judge, struct tms_judge_thread *t, uint64_
 
     assert(step->event > 0 && step->kind <= TMS_JUDGE_U);
     if (waits || (reads && is_poll(judge, t, key, step, write))) {
-        /* It might have waited here, had not another thread done already what it waits for. */
+        /* It would have waited here if another thread had not already made the condition true. */
         tms_judge_rendezvous(judge, t, step->event - 1);
     }
     if (!reads && !step->counter) {
         t->wrote = step->event;
     }
     if (step->atomic && reads) {
-        tms_judge_break(t, step->event);
+        tms_judge_end_stretch(t, step->event);
     } else if (step->atomic) {
-        tms_judge_let_others(t, step->event);
+        tms_judge_end_updates(t, step->event);
     }
     t->previous = step->event;
     t->previous_key = reads ? key : 0;
@@ -459,7 +454,7 @@ void tms_judge_adopt_read(struct tms_judge *judge, uint32_t variable, uint32_t t
     }
 }
 
-/* The step that an access of a trace is, without what only take_over and access_again know. */
+/* The step for an access of a trace, without the fields that take_over and access_again set. */
 static struct tms_judge_step step_of(const struct tms_judge *judge,
                                      const struct tms_judge_thread *t, uint32_t variable,
                                      uint8_t kind, bool atomic)
@@ -482,11 +477,11 @@ void tms_judge_access(struct tms_judge *judge, struct tms_judge_thread *t, uint3
         return;
     }
     if (kind == TMS_JUDGE_U || (atomic && kind == TMS_JUDGE_W)) {
-        tms_judge_used(judge, t, variable, false, event);
+        tms_judge_count_use(judge, t, variable, false, event);
         t->synchronised++;
     }
     if (!is_data(judge, variable)) {
-        tms_judge_let_others(t, event);
+        tms_judge_end_updates(t, event);
         return;
     }
     judge->accesses++;
@@ -517,7 +512,7 @@ void tms_judge_clear_variable(struct tms_judge *judge, uint32_t variable)
 void tms_judge_retry(struct tms_judge *judge, struct tms_judge_thread *t, uint32_t variable,
                      uint64_t event)
 {
-    tms_judge_break(t, event);
+    tms_judge_end_stretch(t, event);
     if (variable >= judge->cell_capacity) {
         return;
     }
@@ -531,7 +526,7 @@ void tms_judge_retry(struct tms_judge *judge, struct tms_judge_thread *t, uint32
     }
 }
 
-/* Of what was taken over from the thread, only steps that are still its own are remembered. */
+/* Forgets the taken-over steps that no longer count as own steps of the thread. */
 static void forget_taken(struct tms_judge *judge, struct tms_judge_thread *t)
 {
     size_t kept = 0;
@@ -562,6 +557,6 @@ void tms_judge_rendezvous(struct tms_judge *judge, struct tms_judge_thread *t, u
 
     assert(t->settled <= t->open_count);
     tms_judge_clear_steps(judge, t, is_judged ? event : TMS_JUDGE_NOTHING_KEPT);
-    t->since = event;
-    tms_judge_break(t, event);
+    t->updates_from = event;
+    tms_judge_end_stretch(t, event);
 }

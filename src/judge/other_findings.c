@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What other engines found, as `judge` sees it: blocks that were cut though no data was affected,
- * and predictions.
+ * Judges the findings of other engines: violations in which no data was affected, and predictions.
  */
 #include "judge/judge_entries.h"
 #include "spec/identity.h"
 
-/* The innermost block that is cut. */
+/* The innermost block that is interleaved. */
 static const struct tms_transaction *block_of(const struct tms_finding *finding)
 {
     return finding->refuted_count > 0 ? &finding->refuted[finding->refuted_count - 1]
@@ -50,7 +49,7 @@ static uint8_t kind_of_event(uint8_t kind)
                                      : TMS_JUDGE_U;
 }
 
-/* Are all its steps accesses, and what program order brings together? */
+/* Are all its steps accesses or program order? */
 static bool is_data(const struct tms_finding *finding)
 {
     bool data = finding->cycle_length > 0;
@@ -75,7 +74,7 @@ static bool is_own_thread(const struct tms_finding *finding)
     return own;
 }
 
-/* What a cycle without a pattern of its own comes to. */
+/* The pattern of a cycle for which the core found none. */
 static enum tms_pattern pattern_of_cycle(const struct tms_judge_work *work,
                                          const struct tms_finding *finding)
 {
@@ -97,7 +96,7 @@ static enum tms_pattern pattern_of_cycle(const struct tms_judge_work *work,
     return own ? TMS_PATTERN_OWN_THREAD : TMS_PATTERN_ORDER_ONLY;
 }
 
-/* What the first step of a cycle is about. */
+/* Sets the variable or lock of the first step of a cycle. */
 static void set_target(struct tms_judge_work *work, struct tms_judgement *judgement,
                        const struct tms_finding *finding)
 {
@@ -204,8 +203,7 @@ static void add_other(struct tms_judge_work *work, struct tms_run *run, size_t i
     tms_judge_link(work, run, index, entry->hash);
 }
 
-/* ---- all of them
- * ------------------------------------------------------------------------------------ */
+/* ---- all of them ---------------------------------------------------------------------- */
 
 static void add_observed(struct tms_judge_work *work, struct tms_run *run, size_t index)
 {
@@ -213,7 +211,7 @@ static void add_observed(struct tms_judge_work *work, struct tms_run *run, size_
     const struct tms_judge_entry *known = data_of(work, finding);
 
     if (finding->transaction.unary) {
-        return; /* no block is cut */
+        return; /* no block is interleaved */
     }
     if (known != NULL) {
         tms_judge_link(work, run, index, known->hash);
@@ -227,11 +225,11 @@ static void add_observed(struct tms_judge_work *work, struct tms_run *run, size_
     add_other(work, run, index, &judged);
 }
 
-#define PREDICTIONS_MOST 4096 /* of an engine, that are judged; further ones are notes */
+#define PREDICTIONS_MOST 4096 /* judged per engine; further ones are notes */
 
 /*
- * First those that come to a pattern of data, then the others, unless something is known about data
- * of their block.
+ * First the predictions with a pattern of data, then the others, unless there is an entry about
+ * data of their block.
  */
 static void add_predicted(struct tms_judge_work *work, struct tms_run *run, size_t index, bool data)
 {
@@ -256,7 +254,7 @@ static void add_predicted(struct tms_judge_work *work, struct tms_run *run, size
     }
 }
 
-/* Of the engines that judge the run as it was the first speaks for all. */
+/* The first of the engines that check the observed run. */
 static struct tms_run *run_that_finds(const struct tms_judge_work *work, enum tms_verdict found)
 {
     for (size_t i = 0; i < work->analysis->run_count; i++) {

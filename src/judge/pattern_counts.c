@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was found, by block and object. Occurrences are counted; of each pattern the first one is
+ * The findings, by block and object. Occurrences are counted; for each pattern the first one is
  * kept, with the blocks that were open then.
  */
 #include <assert.h>
@@ -10,8 +10,7 @@
 
 TMS_JUDGE_DEFINE_POOL(cut, cuts, next)
 
-/* ---- findings -----------------------------------------------------------------------------------
- */
+/* ---- findings ------------------------------------------------------------------------- */
 
 static uint32_t object_of(struct tms_judge *judge, uint32_t variable)
 {
@@ -95,8 +94,7 @@ uint32_t tms_judge_finding(struct tms_judge *judge, uint32_t function, uint32_t 
     return found;
 }
 
-/* ---- activations that were cut
- * --------------------------------------------------------------------- */
+/* ---- activations that were cut -------------------------------------------------------- */
 
 /* An activation counts once for each finding. */
 static void count_cut(struct tms_judge *judge, uint32_t number, uint32_t finding)
@@ -122,10 +120,9 @@ static void count_cut(struct tms_judge *judge, uint32_t number, uint32_t finding
     judge->findings.at[finding].cut++;
 }
 
-/* ---- patterns
- * ---------------------------------------------------------------------------------------- */
+/* ---- patterns ------------------------------------------------------------------------- */
 
-/* Of a pair: can it be more than a note, if the culprit is no driver? */
+/* Can a pair be more than a note, if the culprit is not a driver? */
 static bool is_firm(const struct tms_judge_case *found)
 {
     if (found->pattern != TMS_PATTERN_INTERLEAVED_WRITES) {
@@ -149,7 +146,7 @@ void tms_judge_decide_places(struct tms_judge_case *found, bool *mild)
     *mild = *mild || (same && found->pattern == TMS_PATTERN_INTERMEDIATE_VALUE_SEEN);
 }
 
-/* What was done with the first value was finished; or it is the initial value of the variable. */
+/* The update with the first value was completed, or the value is the variable's initial one. */
 static bool is_mild(const struct tms_judge_case *found)
 {
     if (found->other == 0 && found->own[0].initial) {
@@ -162,7 +159,9 @@ static bool is_mild(const struct tms_judge_case *found)
     return anew && found->completed;
 }
 
-/* Where the second step reads while it holds a lock: that may turn out to be a waiting place. */
+/*
+ * The place where the second step reads with a lock held, which may turn out to be a waiting place.
+ */
 static uint32_t waiting_place(const struct tms_judge *judge, const struct tms_judge_case *found)
 {
     const struct tms_judge_step *second = &found->own[1];
@@ -171,7 +170,7 @@ static uint32_t waiting_place(const struct tms_judge *judge, const struct tms_ju
     return may_wait ? tms_judge_place_of(judge, second->location) : 0;
 }
 
-/* Does it depend on the places of both steps what it is? */
+/* Does the pattern depend on the places of both steps? */
 static bool depends_on_places(const struct tms_judge_case *found)
 {
     return found->own[0].location != 0 && found->own[1].location != 0 &&
@@ -276,7 +275,7 @@ static void keep_first(struct tms_judge *judge, struct tms_judge_evidence *evide
     evidence->foreign = foreign_block(judge, &found->foreign[0]);
 }
 
-/* Decided late, an earlier one may come after a later one. */
+/* Needed because cases are decided late, and not in the order of events. */
 static bool is_earlier(const struct tms_judge_case *a, const struct tms_judge_case *b)
 {
     return a->own[1].event < b->own[1].event;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How bad a pattern is in a block, known when all executions have been counted. */
+/* The level of a pattern in a block, which depends on the counts of all executions. */
 #include "judge/conclude.h"
 #include "judge/judge_entries.h"
 #include "spec/identity.h"
+
+#define UNDISTURBED_LEAST 50 /* executions */
 
 static const struct {
     uint8_t level;
@@ -35,13 +37,13 @@ uint64_t tms_judge_executions(const struct tms_judge_engine *engine, uint32_t fu
     return function < engine->core.function_count ? engine->core.functions[function].executions : 0;
 }
 
-/* It nearly always runs undisturbed: 50 times at least, and ten times as often as not. */
+/* It nearly always runs undisturbed: so often at least, and ten times as often as it was cut. */
 static bool is_exceptional(const struct tms_judge_engine *engine, uint32_t function, uint64_t cut)
 {
     uint64_t executions = tms_judge_executions(engine, function);
     uint64_t undisturbed = executions > cut ? executions - cut : 0;
 
-    return undisturbed >= 50 && cut <= undisturbed / 10;
+    return undisturbed >= UNDISTURBED_LEAST && cut <= undisturbed / 10;
 }
 
 enum tms_level tms_judge_level(const struct tms_judge_engine *engine, enum tms_pattern pattern,

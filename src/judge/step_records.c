@@ -39,8 +39,7 @@ uint32_t tms_judge_record(struct tms_judge *judge, uint32_t thread, uint32_t var
     return number;
 }
 
-/* ---- cases that are open ----------------------------------------------------------------------
- */
+/* ---- cases that are open -------------------------------------------------------------- */
 
 void tms_judge_keep_open(struct tms_judge *judge, uint32_t variable,
                          const struct tms_judge_case *found)
@@ -103,8 +102,7 @@ enum tms_judge_answer tms_judge_reads_only(const struct tms_judge_case *open, co
     return TMS_JUDGE_IS_READ;
 }
 
-/* ---- variables that were taken over ------------------------------------------------------------
- */
+/* ---- variables that were taken over --------------------------------------------------- */
 
 void tms_judge_untake(struct tms_judge *judge, uint32_t record)
 {
@@ -164,7 +162,7 @@ const struct tms_judge_foreign *tms_judge_read_of(const struct tms_judge *judge,
     return NULL;
 }
 
-/* Is it needed, as an own step of its thread, or to recognise what is repeated? */
+/* Is the step needed, as an own step of its thread or to recognise repetitions? */
 static bool is_needed(const struct tms_judge *judge, uint32_t thread,
                       const struct tms_judge_step *step)
 {
@@ -200,7 +198,7 @@ void tms_judge_push_away(struct tms_judge *judge, uint32_t variable)
     record->first_read.event = record->first_write.event = 0;
 }
 
-/* Has something come between that conflicts with the step? */
+/* Does a foreign access since then conflict with the step? */
 static bool is_conflict(const struct tms_judge_record *record)
 {
     return record->write || (record->read && record->step.kind != TMS_JUDGE_R);
@@ -231,7 +229,7 @@ static void show_write(struct tms_judge_record *record, const struct tms_judge_f
 {
     assert(record->away && access->kind != TMS_JUDGE_R);
     record->write = true;
-    record->skips = false;
+    record->has_read_write = false;
     if (record->first_write.event == 0) {
         record->first_write = *access;
     }
@@ -267,7 +265,7 @@ void tms_judge_show(struct tms_judge *judge, const struct tms_judge_cell *cell,
     }
 }
 
-/* What it had open is decided. */
+/* Its open cases must have been decided. */
 static void free_record(struct tms_judge *judge, uint32_t number)
 {
     assert(number > 0 && judge->records.at[number].thread != 0);

@@ -7,7 +7,7 @@
 
 #include "judge/judge_pools.h"
 
-/* Is it worth a record? A retry leaves the time of the access, which pairs have to know. */
+/* Does the step need a record? A retry keeps the time of the access, which pairs need. */
 static inline bool tms_judge_is_kept(const struct tms_judge_thread *thread,
                                      const struct tms_judge_step *step)
 {
@@ -51,11 +51,11 @@ const struct tms_judge_foreign *tms_judge_read_of(const struct tms_judge *judge,
 /* The owner's step moves to its record: another thread is about to access the variable. */
 void tms_judge_push_away(struct tms_judge *judge, uint32_t variable);
 
-/* All others that have used the variable see the access come between. */
+/* Adds the access to the records of all other threads that have used the variable. */
 void tms_judge_show(struct tms_judge *judge, const struct tms_judge_cell *cell,
                     const struct tms_judge_foreign *access);
 
-/* Gives back a record whose thread has nothing to remember. */
+/* Frees a record that its thread no longer needs. */
 void tms_judge_drop_record(struct tms_judge *judge, uint32_t variable, uint32_t record);
 
 /* The variable becomes new. */

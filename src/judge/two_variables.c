@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Patterns of two variables: an own step on one that another thread took over, and now a step on
- * a second one that the same thread has used after that.
+ * Patterns of two variables: an own step on one variable that another thread took over, and now a
+ * step on a second variable that the same other thread accessed after that.
  */
 #include <assert.h>
 #include <string.h>
 
 #include "judge/step_records.h"
 
-/* The later own step, and who asks. */
+/* The later own step and its thread. */
 struct search {
     struct tms_judge *judge;
     struct tms_judge_thread *t;
@@ -34,7 +34,9 @@ enum tms_pattern tms_judge_pair_pattern(uint8_t first, uint8_t second, uint8_t f
                                             : TMS_PATTERN_HALF_UPDATE_SEEN;
 }
 
-/* How the record's step was followed by an access of the thread of `later`, before that; or NULL.
+/*
+ * The access of the thread of `later` that followed the record's step and preceded `later`; or
+ * NULL.
  */
 static const struct tms_judge_foreign *follower(const struct tms_judge *judge,
                                                 const struct tms_judge_record *record,
@@ -50,7 +52,7 @@ static const struct tms_judge_foreign *follower(const struct tms_judge *judge,
     return read != NULL && read->event < later->event ? read : NULL;
 }
 
-/* Of the variables that were taken over, the one whose own step was the last. */
+/* The taken-over variable with the latest own step. */
 static const struct tms_judge_record *find_first(const struct search *search,
                                                  const struct tms_judge_foreign *later,
                                                  struct tms_judge_foreign *foreign)

@@ -274,14 +274,14 @@ struct tms_spool_name {
 };
 
 /*
- * A block of the heap: either it holds an address of the violation in the next record, at the time
- * it was found; or, where allocations are not recorded, it holds a lock or other object at its
- * first use.
+ * A block of the heap: it holds an address of the finding in one of the next records, at the time
+ * it was found; or memory that is accessed in a section (tms_spool_member); or, where allocations
+ * are not recorded, a lock or other object at its first use.
  */
 struct tms_spool_heap {
     struct tms_spool_record record;
     uint64_t address, size;
-    uint64_t object; /* the address of the lock; 0: it is about a violation */
+    uint64_t object; /* the address of the lock; 0: it is about memory */
     uint64_t number; /* and of the event since which it is there */
     uint32_t site;   /* of the allocation */
     uint32_t reserved;
@@ -475,8 +475,9 @@ struct tms_spool_counts {
 
 /* What is accessed while a lock is held that was acquired there. */
 struct tms_spool_member {
-    uint64_t variable; /* as above */
-    uint64_t kinds;    /* bits: 1 << enum tms_judge_kind */
+    uint64_t variable;  /* as above */
+    uint32_t kinds;     /* bits: 1 << enum tms_judge_kind */
+    uint32_t learnt_at; /* number of its heap block's record, from 1 on; 0: none */
 };
 struct tms_spool_section {
     struct tms_spool_record record;

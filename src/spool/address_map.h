@@ -4,9 +4,9 @@
  *
  * Accesses have sizes and may overlap in part, while variables of a trace are either equal or
  * disjoint. So memory is cut wherever an access starts or ends; each piece is a variable, and an
- * access is one event for each piece that it covers. Where all accesses are alike, that is one
- * piece, and it may be long: an array that all threads traverse from its first element to the last,
- * say. The state of a piece is kept with the word that it begins in.
+ * access is one event for each piece that it covers. If all accesses have the same extent, that is
+ * one piece, and it may be long, such as an array that all threads traverse from its first element
+ * to the last. The state of a piece is kept with the word that it begins in.
  *
  * Memory that is allocated or freed is new: its pieces, and the objects in it, get new names from
  * there on. So the map is built in passes over the events: in the first, in any order,
@@ -18,10 +18,10 @@
  *
  * Representation: pages of 256 bytes with an entry for each of their words and a list of the
  * objects in them, where a piece begins or ends. Regions of 64 KiB index their pages, and an
- * open-addressed table the regions. Events come by the million, and cache misses are most of their
+ * open-addressed table the regions. Events come by the million, and cache misses dominate their
  * cost: so table and regions are small enough to stay cached, the 16 bytes that every access needs
- * are adjacent, and the rest is stored apart. The table of regions is not a base/hashtable.h, whose
- * slots would refer every access to a row. Memory: up to 3 times that of all pages that were
+ * are adjacent, and the rest is stored separately. The table of regions is not a base/hashtable.h,
+ * whose slots would refer every access to a row. Memory: up to 3 times that of all pages that were
  * touched.
  */
 #ifndef TMS_SPOOL_ADDRESS_MAP_H
@@ -44,33 +44,33 @@
 
 struct tms_mapped_word {
     union {
-        uint32_t name; /* last pass; 0: none since its renewal. Of several pieces: the first of
-                          `pieces` */
+        uint32_t name; /* last pass; 0: none since its renewal. With several pieces: the first index
+                          in `pieces` */
         uint32_t user; /* second pass: thread of the last use, or TMS_USED_BY_SEVERAL; 0: none */
     };
     uint32_t use;    /* second pass: the last use but one; last pass: the next; 0: none */
     uint32_t reach;  /* bytes from its start to the end of the last piece that begins in it */
     uint8_t cuts;    /* bit n: a piece begins with byte n */
     bool over;       /* cleared by a renewal: another use begins with the next access */
-    bool alone;      /* last pass: the use has but one thread, */
+    bool alone;      /* last pass: the use has only one thread, */
     bool last_alone; /* and so has the last one of all */
 };
 
-/* What a place belongs to, in the last pass. */
+/* What a word belongs to, in the last pass. */
 struct tms_mapped_origin {
-    uint32_t block;   /* that contains it, 0: none */
-    uint32_t renewal; /* which one it was last part of, 0: none */
+    uint32_t block;   /* the heap block that contains it, 0: none */
+    uint32_t renewal; /* the last renewal that it was part of, 0: none */
 };
 
-/* From one renewal of a word to the next, if it is accessed in between and once more after. */
+/* A use of a word: from one renewal to the next. Only uses that a later one follows are stored. */
 struct tms_mapped_use {
     uint32_t next; /* of the same word, 0: none */
-    bool alone;    /* but one thread */
+    bool alone;    /* only one thread */
 };
 
 /* A lock or the like: `what` is a value of enum tms_rt_sync. */
 struct tms_mapped_object {
-    struct tms_mapped_word place;
+    struct tms_mapped_word word;
     struct tms_mapped_origin origin;
     uint64_t address;
     uint32_t what;
@@ -89,7 +89,7 @@ struct tms_mapped_region {
     uint32_t *pages; /* each is one more, 0: none */
 };
 
-/* A block of the heap that was there at some time. */
+/* A block of the heap, live or freed. */
 struct tms_mapped_block {
     uint64_t start, size;
     uint32_t site;
@@ -113,62 +113,62 @@ struct tms_address_map {
     uint32_t renewals;
 };
 
-/* False: memory is short; tms_address_map_free is due in both cases. */
-bool tms_address_map_open(struct tms_address_map *places);
-void tms_address_map_free(struct tms_address_map *places);
+/* False if out of memory; call tms_address_map_free in both cases. */
+bool tms_address_map_open(struct tms_address_map *map);
+void tms_address_map_free(struct tms_address_map *map);
 
 /*
  * First pass: bytes up to `end` are accessed or cleared together, or an object is used. False:
- * memory is short.
+ * out of memory.
  */
-bool tms_address_map_note(struct tms_address_map *places, uint64_t address, uint64_t end);
-bool tms_address_map_note_object(struct tms_address_map *places, uint64_t address, unsigned what);
-bool tms_address_map_settle(struct tms_address_map *places);
+bool tms_address_map_note(struct tms_address_map *map, uint64_t address, uint64_t end);
+bool tms_address_map_note_object(struct tms_address_map *map, uint64_t address, unsigned what);
+bool tms_address_map_settle(struct tms_address_map *map);
 
-/* Second pass: another thread uses the memory, or the first since its renewal. */
-bool tms_address_map_other_use(struct tms_address_map *places, struct tms_mapped_word *place,
+/* Second pass, slow path: another thread uses the memory, or the first one since its renewal. */
+bool tms_address_map_other_use(struct tms_address_map *map, struct tms_mapped_word *word,
                                uint32_t thread);
 
-/* Second pass: so many bytes are new. */
-void tms_address_map_end_uses(struct tms_address_map *places, uint64_t address, uint64_t size);
+/* Second pass: `size` bytes are renewed. */
+void tms_address_map_end_uses(struct tms_address_map *map, uint64_t address, uint64_t size);
 
-/* Before the last pass. False: memory is short. */
-bool tms_address_map_start(struct tms_address_map *places);
+/* Before the last pass. False: out of memory. */
+bool tms_address_map_start(struct tms_address_map *map);
 
-/* Last pass: so many bytes are new, as a block of the heap if `allocated`. */
-bool tms_address_map_renew(struct tms_address_map *places, uint64_t address, uint64_t size,
+/* Last pass: `size` bytes are renewed, as a block of the heap if `allocated`. */
+bool tms_address_map_renew(struct tms_address_map *map, uint64_t address, uint64_t size,
                            bool allocated, uint32_t site);
 
-/* One object alone is gone; another at its address is another one. */
-void tms_address_map_renew_object(struct tms_address_map *places, uint64_t address, unsigned what);
+/* One object was destroyed; a later one at its address is a new object. */
+void tms_address_map_renew_object(struct tms_address_map *map, uint64_t address, unsigned what);
 
 /* NULL if it was not noted. */
-struct tms_mapped_object *tms_address_map_object(const struct tms_address_map *places,
+struct tms_mapped_object *tms_address_map_object(const struct tms_address_map *map,
                                                  uint64_t address, unsigned what);
 
 /* The slot of a region, or the free one where it belongs. */
-static inline struct tms_mapped_region *tms_address_map_region(const struct tms_address_map *places,
+static inline struct tms_mapped_region *tms_address_map_region(const struct tms_address_map *map,
                                                                uint64_t number)
 {
-    size_t mask = places->table_size - 1;
+    size_t mask = map->table_size - 1;
     size_t at = (size_t)(tms_hash(number) >> 32) & mask;
 
-    while (places->table[at].pages != NULL && places->table[at].number != number) {
+    while (map->table[at].pages != NULL && map->table[at].number != number) {
         at = (at + 1) & mask;
     }
-    return &places->table[at];
+    return &map->table[at];
 }
 
 /* NULL if nothing in it was noted. */
-static inline struct tms_mapped_page *tms_address_map_page(const struct tms_address_map *places,
+static inline struct tms_mapped_page *tms_address_map_page(const struct tms_address_map *map,
                                                            uint64_t address)
 {
     const struct tms_mapped_region *region =
-        tms_address_map_region(places, address / TMS_REGION_BYTES);
+        tms_address_map_region(map, address / TMS_REGION_BYTES);
     uint32_t page =
         region->pages != NULL ? region->pages[address / TMS_PAGE_BYTES % TMS_REGION_PAGES] : 0;
 
-    return page != 0 ? &places->pages[page - 1] : NULL;
+    return page != 0 ? &map->pages[page - 1] : NULL;
 }
 
 static inline unsigned tms_address_map_index(uint64_t address)
@@ -176,53 +176,52 @@ static inline unsigned tms_address_map_index(uint64_t address)
     return address / TMS_WORD % TMS_PAGE_WORDS;
 }
 
-/* Memory that will be asked for soon. */
-static inline void tms_address_map_expect(const struct tms_address_map *places, uint64_t address)
+/* Prefetches the entry of memory that will be accessed soon. */
+static inline void tms_address_map_expect(const struct tms_address_map *map, uint64_t address)
 {
-    const struct tms_mapped_page *page = tms_address_map_page(places, address);
+    const struct tms_mapped_page *page = tms_address_map_page(map, address);
 
     if (page != NULL) {
         __builtin_prefetch(&page->words[tms_address_map_index(address)]);
     }
 }
 
-/* The place of memory that was noted. */
-static inline struct tms_mapped_word *tms_address_map_word(const struct tms_address_map *places,
+/* The word of memory that was noted. */
+static inline struct tms_mapped_word *tms_address_map_word(const struct tms_address_map *map,
                                                            uint64_t address)
 {
-    struct tms_mapped_page *page = tms_address_map_page(places, address);
+    struct tms_mapped_page *page = tms_address_map_page(map, address);
 
     assert(page != NULL);
     return &page->words[tms_address_map_index(address)];
 }
 
 /* Second pass, for every access: a thread uses the memory. */
-static inline bool tms_address_map_use(struct tms_address_map *places,
-                                       struct tms_mapped_word *place, uint32_t thread)
+static inline bool tms_address_map_use(struct tms_address_map *map, struct tms_mapped_word *word,
+                                       uint32_t thread)
 {
-    return (place->user == thread && !place->over) ||
-           tms_address_map_other_use(places, place, thread);
+    return (word->user == thread && !word->over) || tms_address_map_other_use(map, word, thread);
 }
 
-/* Last pass, for every access: has the memory but one thread in this use of it? */
-static inline bool tms_address_map_private(const struct tms_address_map *places,
-                                           struct tms_mapped_word *place)
+/* Last pass, for every access: does only one thread use the memory until its renewal? */
+static inline bool tms_address_map_private(const struct tms_address_map *map,
+                                           struct tms_mapped_word *word)
 {
-    if (place->over) {
-        const struct tms_mapped_use *use = place->use != 0 ? &places->uses[place->use] : NULL;
-        place->alone = use != NULL ? use->alone : place->last_alone;
-        place->use = use != NULL ? use->next : 0;
-        place->over = false;
+    if (word->over) {
+        const struct tms_mapped_use *use = word->use != 0 ? &map->uses[word->use] : NULL;
+        word->alone = use != NULL ? use->alone : word->last_alone;
+        word->use = use != NULL ? use->next : 0;
+        word->over = false;
     }
-    return place->alone;
+    return word->alone;
 }
 
-static inline bool tms_mapped_has_several(const struct tms_mapped_word *place)
+static inline bool tms_mapped_has_several(const struct tms_mapped_word *word)
 {
-    return (place->cuts & (place->cuts - 1u)) != 0;
+    return (word->cuts & (word->cuts - 1u)) != 0;
 }
 
-/* How many bits of a byte are set: asked for so often that it must not be a call. */
+/* The number of set bits in a byte; inlined because it is hot. */
 static inline unsigned tms_mapped_bits(unsigned byte)
 {
     byte -= byte >> 1 & 0x55;
@@ -230,37 +229,37 @@ static inline unsigned tms_mapped_bits(unsigned byte)
     return (byte + (byte >> 4)) & 0x0f;
 }
 
-/* Where the name of the piece that begins with byte `offset` of a place is kept. */
-static inline uint32_t *tms_address_map_name(const struct tms_address_map *places,
-                                             struct tms_mapped_word *place, unsigned offset)
+/* The entry for the name of the piece that begins with byte `offset` of a word. */
+static inline uint32_t *tms_address_map_name(const struct tms_address_map *map,
+                                             struct tms_mapped_word *word, unsigned offset)
 {
-    unsigned before = (unsigned)place->cuts & ((1u << offset) - 1);
+    unsigned before = (unsigned)word->cuts & ((1u << offset) - 1);
 
-    return tms_mapped_has_several(place) ? &places->pieces[place->name + tms_mapped_bits(before)]
-                                         : &place->name;
+    return tms_mapped_has_several(word) ? &map->pieces[word->name + tms_mapped_bits(before)]
+                                        : &word->name;
 }
 
 /* The first byte after the piece that begins with byte `offset` of a word, counted from there. */
-static inline uint64_t tms_mapped_piece_end(const struct tms_mapped_word *place, unsigned offset)
+static inline uint64_t tms_mapped_piece_end(const struct tms_mapped_word *word, unsigned offset)
 {
-    unsigned later = (unsigned)place->cuts >> (offset + 1);
+    unsigned later = (unsigned)word->cuts >> (offset + 1);
 
-    return later == 0 ? place->reach : offset + 1 + (unsigned)__builtin_ctz(later);
+    return later == 0 ? word->reach : offset + 1 + (unsigned)__builtin_ctz(later);
 }
 
 /* The end of the last piece that begins in the word of this address. */
-static inline uint64_t tms_mapped_word_end(const struct tms_mapped_word *place, uint64_t address)
+static inline uint64_t tms_mapped_word_end(const struct tms_mapped_word *word, uint64_t address)
 {
-    return address - address % TMS_WORD + place->reach;
+    return address - address % TMS_WORD + word->reach;
 }
 
 /* The next piece of an access that has one at this address. */
-static inline uint64_t tms_mapped_next(const struct tms_mapped_word *place, uint64_t address)
+static inline uint64_t tms_mapped_next(const struct tms_mapped_word *word, uint64_t address)
 {
     unsigned offset = address % TMS_WORD;
 
-    assert((place->cuts >> offset & 1) != 0);
-    return address - offset + tms_mapped_piece_end(place, offset);
+    assert((word->cuts >> offset & 1) != 0);
+    return address - offset + tms_mapped_piece_end(word, offset);
 }
 
 #endif

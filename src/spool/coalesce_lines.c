@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accesses of one line; see coalesce_lines.h. */
+/* Coalesces the accesses of one line; see coalesce_lines.h. */
 #include "spool/coalesce_lines.h"
 
 #include <string.h>

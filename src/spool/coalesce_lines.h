@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accesses of one line of the source, put together. What one instruction does to neighbouring bytes
- * is one event already (runtime/spool/access_coalesce.c), but the compiler makes several
- * instructions of one loop. The process says which events may be joined to those before them; here
- * it is known which of these are of the same line, so that nothing is lost that a report would
- * tell.
+ * Coalesces accesses of one source line. The runtime already joins the accesses of one instruction
+ * to neighbouring bytes (runtime/spool/access_coalesce.c), but a loop may be compiled to several
+ * instructions. The process marks the events that may be joined to their predecessors; this module
+ * joins those of the same line, so that reports lose nothing.
  */
 #ifndef TMS_SPOOL_COALESCE_LINES_H
 #define TMS_SPOOL_COALESCE_LINES_H
@@ -14,9 +13,9 @@
 #define TMS_COALESCE_KNOWN 4096u
 
 /*
- * Whether two sites are of one line, for those that were asked about lately. The answer is no until
- * they were asked about for some time: to find a line may mean to read the debug information of a
- * library, and only loops are worth that.
+ * Caches whether two sites are of one line, for recent queries. The answer is no until a pair was
+ * queried several times: finding a line may require reading the debug information of a library,
+ * which pays only for loops.
  */
 struct tms_coalesce {
     struct tms_spool_names *names;
@@ -27,7 +26,7 @@ struct tms_coalesce {
     } known[TMS_COALESCE_KNOWN];
 };
 
-/* Is `event`, which may be joined to the one before it, to be? Then it is marked. */
+/* Decides whether `event`, which may be joined to its predecessor, is joined; marks it if so. */
 bool tms_coalesce_joins(struct tms_coalesce *coalesce, const struct tms_spool_event *before,
                         const struct tms_spool_event *event);
 

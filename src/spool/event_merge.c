@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads put together again; see event_merge.h. */
+/* Merges the events of threads; see event_merge.h. */
 #include "spool/event_merge.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static inline bool is_good(const struct tms_merge_cursor *cursor)
            (tms_event_makes_sense(cursor->event) && cursor->event->number >= cursor->last);
 }
 
-/* From some number on not all threads may have their events. */
+/* Beyond some number the events of some threads may be missing. */
 static inline bool is_whole(const struct tms_merge *merge, const struct tms_merge_cursor *cursor)
 {
     return merge->spool->header.cut == 0 || cursor->event->number < merge->spool->header.cut;
@@ -34,7 +34,7 @@ static inline void step(const struct tms_merge *merge, struct tms_merge_cursor *
     } while (cursor->event < cursor->end && tms_spool_is_joined(merge->spool, cursor->event));
 }
 
-/* Moves on to an event that is one; false at the end of the thread, or of what is whole. */
+/* Advances to the next valid event; false at the end of the thread, or of what is complete. */
 static bool advance(struct tms_merge *merge, struct tms_merge_cursor *cursor)
 {
     for (;; step(merge, cursor)) {
@@ -59,7 +59,7 @@ static inline uint64_t rank_of(uint32_t thread, size_t cursor)
     return (uint64_t)thread << 32 | (uint32_t)cursor;
 }
 
-/* Without branches: which thread is next can't be foretold. */
+/* Branch-free: the next thread is unpredictable. */
 static inline bool is_before(const struct tms_merge_turn *a, const struct tms_merge_turn *b)
 {
     return (a->number < b->number) | ((a->number == b->number) & (a->rank < b->rank));
@@ -143,7 +143,7 @@ void tms_merge_loosen(struct tms_merge *merge, struct tms_merge_turn *stops, siz
     merge->stop_count = count;
 }
 
-/* What the events of the first thread must not go past, NULL: nothing. */
+/* The turn that events of the first thread must not pass, NULL: none. */
 static const struct tms_merge_turn *bound_of(struct tms_merge *merge)
 {
     const struct tms_merge_turn *first = &merge->turns[0], *next = first + 1;
@@ -169,7 +169,7 @@ static uint64_t limit_of(struct tms_merge *merge)
     return limit < cut ? limit : cut;
 }
 
-/* Moves on to the first event that does not come next: false if it is not in this chunk. */
+/* Advances to the first event at or beyond the limit; false if it is not in this chunk. */
 static bool take_some(const struct tms_merge *merge, struct tms_merge_cursor *cursor,
                       uint64_t limit)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Merges the events of all threads in their order: those of a thread follow each other in its
- * chunks with rising numbers, and of all threads the one with the smallest number is next. They are
- * returned in place, in runs of one thread. Cost: constant for each event, and logarithmic in the
- * number of threads for each run.
+ * Merges the events of all threads by number; the numbers of a thread increase along its chunks.
+ * They are returned in place, in runs of one thread. Cost: constant for each event, and logarithmic
+ * in the number of threads for each run.
  *
- * Runs are short where threads are independent, since their numbers rise side by side. A caller
- * that does not need all of the order says where it matters: then a run extends up to there.
+ * Runs are short where threads run in parallel, since their numbers alternate. A caller that does
+ * not need the full order says where it matters, and runs extend up to there.
  */
 #ifndef TMS_SPOOL_EVENT_MERGE_H
 #define TMS_SPOOL_EVENT_MERGE_H
@@ -20,10 +19,10 @@ struct tms_merge_cursor {
     const struct tms_spool_event *end;   /* of the chunk */
     size_t chunk, chunk_end;             /* the next of spool->events, and one past the last */
     uint64_t last;                       /* number of the event before */
-    bool sound;                          /* nothing in the chunk needs to be looked at again */
+    bool sound;                          /* the chunk has been validated */
 };
 
-/* An event that is the next of its thread, or one to stop at, in its order. */
+/* The position of the next event of a thread, or of an event to stop at. */
 struct tms_merge_turn {
     uint64_t number;
     uint64_t rank; /* among those of the same number: the thread, and below it the cursor */
@@ -45,19 +44,19 @@ struct tms_merge {
     size_t stop, stop_count; /* the next one, and all */
 };
 
-/* False when memory is short: tms_merge_close is due as well. */
+/* False if out of memory; call tms_merge_close in both cases. */
 bool tms_merge_open(struct tms_merge *merge, struct tms_spool *spool);
 void tms_merge_close(struct tms_merge *merge);
 
 /*
- * Before the first run: the order matters only between each of these events and all the others.
- * They get sorted, and stay the caller's.
+ * Call it before the first run: the order matters only between each of these events and all others.
+ * Sorts the array, which the caller owns.
  */
 void tms_merge_loosen(struct tms_merge *merge, struct tms_merge_turn *stops, size_t count);
 
 /*
- * The next events, all of one thread: how many, 0 after the last. None of another comes between
- * them, or none that matters. What makes no sense is counted and left out.
+ * Returns the number of the next events, all of one thread, 0 after the last. No event of another
+ * thread comes between them, or none that matters. Invalid events are counted and skipped.
  */
 size_t tms_merge_run(struct tms_merge *merge, const struct tms_spool_event **events,
                      uint32_t *thread);
@@ -82,7 +81,10 @@ static inline const struct tms_spool_event *tms_merge_next(const struct tms_merg
     return whole;
 }
 
-/* The events of one chunk, the index-th of spool->events: their number. In any order of chunks. */
+/*
+ * The number of events of one chunk, the index-th of spool->events. Chunks may be read in any
+ * order.
+ */
 size_t tms_chunk_events(const struct tms_spool *spool, size_t index,
                         const struct tms_spool_event **events);
 
@@ -98,7 +100,7 @@ static inline bool tms_is_with_order(const struct tms_spool_event *event)
     return event->kind >= TMS_EVENT_ATOMIC_READ && event->kind <= TMS_EVENT_FENCE;
 }
 
-/* Is it an event at all? No process writes those that only traces from elsewhere have. */
+/* Is it a valid event? Rejects kinds that occur only in imported traces. */
 static inline bool tms_event_makes_sense(const struct tms_spool_event *event)
 {
     bool counts = (tms_is_access(event) && event->size == 0) || event->kind == TMS_SPOOL_IDLE;

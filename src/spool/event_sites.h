@@ -16,11 +16,11 @@ struct tms_event_sites {
     size_t count, capacity;
 };
 
-/* An empty one. tms_event_sites_free is due in the end. */
+/* Initialises an empty array. Call tms_event_sites_free in the end. */
 void tms_event_sites_init(struct tms_event_sites *sites);
 void tms_event_sites_free(struct tms_event_sites *sites);
 
-/* Adds the site of the next event. False when memory is short: nothing has changed. */
+/* Adds the site of the next event. False if out of memory: nothing has changed. */
 bool tms_event_sites_note(struct tms_event_sites *sites, uint32_t site);
 
 /* Forgets the events after the first `count`. */

@@ -37,7 +37,7 @@ static const struct tms_heap_name *find_name(const struct tms_heap_names *heap, 
     return found != 0 ? &heap->names[found - 1] : NULL;
 }
 
-/* Takes over its text, also when memory is short. */
+/* Takes ownership of the text, even if out of memory. */
 static const struct tms_heap_name *add_name(struct tms_heap_names *heap,
                                             const struct tms_heap_name *name)
 {
@@ -66,7 +66,7 @@ static struct tms_allocation find_allocation(struct tms_spool_names *names, uint
     return tms_symbols_allocation(names->symbols, pcs, count, size);
 }
 
-/* Blanks and bars, which not every format can hold, are replaced; '#' comes before the number. */
+/* Replaces blanks and bars, which not every format supports, and '#', which precedes the number. */
 static void make_plain(char *text)
 {
     for (; *text != '\0'; text++) {

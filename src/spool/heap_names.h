@@ -34,16 +34,16 @@ struct tms_heap_names {
 
 void tms_heap_names_free(struct tms_heap_names *heap);
 
-/* NULL when memory is short. Valid until the next call. */
+/* NULL if out of memory. Valid until the next call. */
 const struct tms_heap_name *tms_heap_name(struct tms_spool_names *names, uint32_t site,
                                           uint64_t size);
 
 /* The blocks that a process recorded, with numbers from 1 on in the order of the file. */
 struct tms_recorded_block {
     const struct tms_spool_heap *heap;
-    uint32_t number;   /* the same for all that is recorded about one block */
+    uint32_t number;   /* the same for blocks at the same address from the same site */
     uint32_t sequence; /* of its record in the file */
-    uint64_t reach;    /* in `by_address`: where the blocks up to this one end, at most */
+    uint64_t reach;    /* in `by_address`: the highest end of the blocks up to this one */
 };
 
 /* All zero at first. */
@@ -61,8 +61,9 @@ const struct tms_recorded_block *tms_recorded_block(struct tms_spool_names *name
                                                     uint64_t event);
 
 /*
- * The block around an address that was recorded nearest to a record of the file; NULL: none was,
- * or memory is short. Cost: logarithmic, but for blocks that lay there one after the other.
+ * The block around an address that was recorded nearest to a record of the file; NULL: none was, or
+ * out of memory. Cost: logarithmic, plus the number of blocks that were at the address one after
+ * the other.
  */
 const struct tms_recorded_block *tms_recorded_block_near(struct tms_spool_names *names,
                                                          uint32_t sequence, uint64_t address);

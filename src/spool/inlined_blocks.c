@@ -19,7 +19,7 @@ static bool is_real(const struct tms_frame *frame)
     return !frame->foreign && !frame->bare && frame->file != NULL;
 }
 
-/* Does the function that contains the site have a caller in the program? */
+/* Does the program call the function that contains the site? */
 static bool has_caller(const struct tms_inlined *inlined, const struct tms_spool_site *site)
 {
     struct tms_spool_names *names = inlined->names;
@@ -51,7 +51,7 @@ static uint32_t label_of(struct tms_spool_names *names, const char *function)
     return label;
 }
 
-/* The first function of a thread is no block, so there must be another around each. */
+/* The start function of a thread is not a block, so each copy must have an enclosing function. */
 static void look_up(struct tms_inlined *inlined, struct tms_inlined_site *known,
                     const struct tms_spool_site *site)
 {
@@ -180,7 +180,7 @@ static struct place place_of(struct tms_inlined *inlined, const struct tms_spool
     return place;
 }
 
-/* Is it about the copies in the caller? If nothing is open yet, those go first. */
+/* Are the copies those in the caller? If nothing is open yet, these are preferred. */
 static bool is_outer(const struct tms_inlined_thread *thread, const struct place *place)
 {
     if (place->call == NULL || thread->activation == place->inner) {
@@ -189,7 +189,7 @@ static bool is_outer(const struct tms_inlined_thread *thread, const struct place
     return thread->activation == place->outer || place->call->count > 0;
 }
 
-/* Puts the thread there, and returns how many of its blocks go on, as far as is known. */
+/* Moves the thread to the acquire, and returns how many of its open blocks presumably continue. */
 static uint32_t move(struct tms_inlined_thread *thread, const struct place *place,
                      const struct tms_inlined_site **site)
 {
@@ -216,7 +216,7 @@ int tms_inlined_before(struct tms_inlined *inlined, const struct tms_spool_event
     const struct tms_inlined_site *site = NULL;
     uint32_t keep = 0;
 
-    if (thread == NULL || is_release(from) || tms_prune_is_aside(event)) {
+    if (thread == NULL || is_release(from) || tms_prune_is_unchecked(event)) {
         return thread == NULL ? TMS_ERR_MEMORY : TMS_OK;
     }
     if (is_acquire(from) && from->extra != 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of things at addresses; see object_names.h. */
+/* Names of objects at addresses; see object_names.h. */
 #include "spool/object_names.h"
 
 #include <inttypes.h>
@@ -37,7 +37,7 @@ static void write_datum(FILE *out, const struct tms_datum *datum, bool declared)
     }
 }
 
-/* Memory that is no variable of the program. */
+/* Memory that is not a variable of the program. */
 static void write_memory(struct tms_spool_names *names, FILE *out,
                          const struct tms_thing_heap *heap, uint64_t address,
                          enum tms_name_style style)

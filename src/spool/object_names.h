@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What findings of a running program call a lock, a variable or a thread, by its address. */
+/* Names for locks, variables and threads in the findings of a running program, by address. */
 #ifndef TMS_SPOOL_OBJECT_NAMES_H
 #define TMS_SPOOL_OBJECT_NAMES_H
 
 #include "spool/spool_names.h"
 
 /*
- * How a thing is written: for people, with the number of a heap block and the line where a lock was
- * declared; as in recordings, without that line; or as an alias without either, which stays the
- * same from run to run.
+ * The style of a name: for people, with the number of a heap block and the line where a lock was
+ * declared; as in recordings, without that line; or as an alias without either, which is the same
+ * in every run.
  */
 enum tms_name_style { TMS_NAME_FOR_PEOPLE, TMS_NAME_AS_RECORDED, TMS_NAME_AS_ALIAS };
 
 /* The block of the heap that an address was in. */
 struct tms_thing_heap {
-    uint64_t address, size; /* size 0: in none */
+    uint64_t address, size; /* size 0: not in a block */
     uint32_t site;          /* of the allocation */
     uint32_t number;        /* among those that are recorded */
 };

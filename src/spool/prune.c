@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks and calls without events, left out; see prune.h. */
+/* Leaves out blocks and calls without events; see prune.h. */
 #include "spool/prune.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ int tms_prune_flush(struct tms_prune_thread *thread, const struct tms_event *eve
     return code == TMS_OK ? sink(user, event) : code;
 }
 
-/* The innermost of those that wait which is of a kind, counted from 1; 0: none is. */
+/* The innermost deferred begin of a kind, counted from 1; 0: none. */
 static size_t innermost(const struct tms_prune_thread *thread, uint8_t kind)
 {
     size_t at = thread->count;
@@ -93,7 +93,7 @@ int tms_prune_other(struct tms_prune_thread *thread, const struct tms_event *eve
         return thread->off ? sink(user, event) : tms_prune_defer(thread, event);
     case TMS_EVENT_RETURN:
         return end(thread, TMS_EVENT_CALL, event, sink, user);
-    case TMS_EVENT_CLEAR: /* blocks in which nothing has happened have nothing to be cleared, … */
+    case TMS_EVENT_CLEAR: /* blocks without an event have nothing to clear, … */
     case TMS_EVENT_FENCE: /* … and these are in no block */
     case TMS_EVENT_SEND:
     case TMS_EVENT_RECEIVE:

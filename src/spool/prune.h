@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a recording that is not full leaves out of its trace, though it is in the spool:
+ * Prunes the trace of a recording that is not full. It leaves out, though the spool has them:
  *
  * - accesses to memory of one thread alone. They conflict only with the fork and the join of the
  *   thread, and these with each other event of it: so one event of every thread is enough. Only
  *   at the end of the run is it known that no other thread came;
- * - blocks inside blocks in which nothing is left. They are no transactions, and none of their
- *   events can be cut off from the others. By default every function is a block, so these would
- *   be most of the trace.
+ * - nested blocks in which nothing is left. They are not transactions, and have no events that
+ *   could be interleaved. By default every function is a block, so these would be most of the
+ *   trace.
  *
- * Outermost blocks stay, empty or not, as far as the process recorded them one by one
- * (spool_reader.h). So does what follows on a fork, because --split=fork lets a transaction begin
- * with it. Calls stay if anything inside them does. What is for `judge` alone is no event in all
- * this.
+ * Outermost blocks stay, empty or not, if the process recorded them individually (spool_reader.h).
+ * So does the event after a fork, because --split=fork lets a transaction begin with it. Calls stay
+ * if anything inside them does. Events for `judge` alone do not count here.
  *
- * Representation: by thread, the begins and calls that wait for an event inside. Cost: constant per
- * event, and the number of those that wait for an end.
+ * Representation: per thread, the deferred begins and calls, which wait for an event inside. Cost:
+ * constant per event; an end costs the number of deferred ones.
  */
 #ifndef TMS_SPOOL_PRUNE_H
 #define TMS_SPOOL_PRUNE_H
@@ -40,28 +39,31 @@ struct tms_prune {
     bool off; /* all is to stay */
 };
 
-/* Good until another is asked for. NULL: memory is short. */
+/* Valid until the next call. NULL if out of memory. */
 struct tms_prune_thread *tms_prune_thread(struct tms_prune *prune, uint32_t id);
 
 void tms_prune_free(struct tms_prune *prune);
 
-/* Takes in an event that stays; a negative code stops the work. */
+/* Receives an event that stays; a negative code stops the work. */
 typedef int tms_prune_sink(void *user, const struct tms_event *event);
 
-/* Does an access of the thread to memory that is its own stay? */
+/* Does an access of the thread to its private memory stay? */
 static inline bool tms_prune_keeps(const struct tms_prune_thread *thread)
 {
     return thread->off || !thread->heard || thread->forked;
 }
 
-/* Is an access of the thread passed on as it is? Then tms_prune_event need not be asked. */
+/* Is an access of the thread passed on unchanged? Then tms_prune_event need not be called. */
 static inline bool tms_prune_passes(const struct tms_prune_thread *thread)
 {
     return thread->heard && !thread->forked && thread->count == 0;
 }
 
-/* Is it no event to the engines that check: for `judge` alone, a fence, or order by a channel? */
-static inline bool tms_prune_is_aside(const struct tms_event *event)
+/*
+ * Do the engines that check the observed trace ignore it? True for events for `judge` alone, fences
+ * and channel operations.
+ */
+static inline bool tms_prune_is_unchecked(const struct tms_event *event)
 {
     return (event->kind >= TMS_EVENT_CALL && event->kind <= TMS_EVENT_DELAY &&
             event->kind != TMS_EVENT_DEMOTE) ||
@@ -73,14 +75,14 @@ static inline bool tms_prune_is_atomic(const struct tms_event *event)
     return event->kind >= TMS_EVENT_ATOMIC_READ && event->kind <= TMS_EVENT_ATOMIC_UPDATE;
 }
 
-/* The begin of a block inside another, or a call. TMS_OK or TMS_ERR_MEMORY. */
+/* Defers the begin of a nested block, or a call. TMS_OK or TMS_ERR_MEMORY. */
 int tms_prune_defer(struct tms_prune_thread *thread, const struct tms_event *begin);
 
-/* Passes on what was put off, and then the event. */
+/* Passes on the deferred begins, and then the event. */
 int tms_prune_flush(struct tms_prune_thread *thread, const struct tms_event *event,
                     tms_prune_sink *sink, void *user);
 
-/* An event that ends a block or a call, or that is aside. Codes as below. */
+/* An event that ends a block or a call, or that is unchecked. Codes as below. */
 int tms_prune_other(struct tms_prune_thread *thread, const struct tms_event *event,
                     tms_prune_sink *sink, void *user);
 

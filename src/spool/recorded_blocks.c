@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Heap blocks in recordings without allocations; see heap_names.h. The block of a lock was recorded
- * when the lock was first used.
+ * Heap blocks that a process recorded one by one, where it does not record all allocations; see
+ * heap_names.h. The block of a finding was recorded just before it, that of a lock at its first
+ * use, that of memory accessed in a section at the first such access.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static int compare(uint64_t x, uint64_t y)
     return (x > y) - (x < y);
 }
 
-/* What is recorded about one block comes together, in the order of the file. */
+/* Groups the records of one block, in the order of the file. */
 static int by_block(const void *a, const void *b)
 {
     const struct tms_recorded_block *x = a, *y = b;
@@ -45,7 +46,7 @@ static uint64_t end_of(const struct tms_spool_heap *heap)
     return heap->size < UINT64_MAX - heap->address ? heap->address + heap->size : UINT64_MAX;
 }
 
-/* The blocks come by address, and get their numbers and how far they reach. */
+/* Sets the number and the reach of each block, which are sorted by address. */
 static void number_blocks(struct tms_recorded_block *blocks, size_t count)
 {
     qsort(blocks, count, sizeof(*blocks), by_block);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Violations of a spool as findings; see spool_findings.h. */
+/* Turns the violations in a spool into findings; see spool_findings.h. */
 #include "spool/spool_findings.h"
 
 #include <stdlib.h>
@@ -73,8 +73,8 @@ static struct tms_step step_of(const struct draft *draft, const struct tms_spool
 }
 
 /*
- * How often it was found. 0: the process died while it wrote it, or it is about a block that was
- * open and is over, which has a record of its own then.
+ * How often it was found. 0: the process died while writing the record, or the record is about a
+ * block that was open then and has a record of its own since it ended.
  */
 static uint64_t times_of(const struct tms_spool *spool, const struct tms_spool_violation *violation)
 {
@@ -225,14 +225,14 @@ static bool is_access(uint8_t kind)
     return kind < TMS_EVENT_COUNT && tms_event_class(kind) == TMS_CLASS_VARIABLE;
 }
 
-/* Otherwise the process died while it wrote it, or the file is damaged. */
+/* If not, the process died while writing it, or the file is damaged. */
 static bool is_whole(const struct tms_spool_race *race)
 {
     return race->count > 0 && race->step.on_class == TMS_CLASS_VARIABLE &&
            is_access(race->step.first_kind) && is_access(race->step.second_kind);
 }
 
-/* Named as findings; how many there are. */
+/* Fills in the findings with names; returns their number. */
 static size_t take_races(struct tms_spool_names *names, struct tms_step *steps,
                          struct tms_finding *findings)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process found out about itself, as a result of an analysis: its violations with the names
- * of the program in the place of addresses, and the call stacks of their events.
+ * Imports what the runtime found in a process into an analysis: violations with names in place of
+ * addresses, and with call stacks.
  */
 #ifndef TMS_SPOOL_SPOOL_FINDINGS_H
 #define TMS_SPOOL_SPOOL_FINDINGS_H
@@ -9,18 +9,18 @@
 #include "spool/spool_names.h"
 
 /*
- * Gives it to an analysis of the same context, before that is finished (tms_analysis_observe).
- * `seconds` is how long the program ran. TMS_OK, or a code whose sentence the context has.
+ * Adds them to an unfinished analysis of the same context (tms_analysis_observe). `seconds` is how
+ * long the program ran. TMS_OK, or a code with its message in the context.
  */
 int tms_spool_observe(struct tms_spool_names *names, double seconds, struct tms_analysis *analysis);
 
-/* Then, the data races that it saw (tms_analysis_observe_races). */
+/* Adds the data races; call it afterwards (tms_analysis_observe_races). */
 int tms_spool_observe_races(struct tms_spool_names *names, double seconds,
                             struct tms_analysis *analysis);
 
 /*
  * The name of memory, or of a lock or the like, at an address, as it was when the record of that
- * sequence number was written; 0 when memory is short, and `failed` of the names is set.
+ * sequence number was written; 0 if out of memory, and `failed` of the names is set.
  */
 uint32_t tms_spool_name_near(struct tms_spool_names *names, uint32_t sequence, enum tms_class cls,
                              uint64_t address);

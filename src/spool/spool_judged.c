@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evidence of `judge` in a spool, with names; see spool_judged.h. */
+/* Reads the evidence of `judge` from a spool; see spool_judged.h. */
 #include "spool/spool_judged.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct whole {
     struct tms_judging judging;
 };
 
-/* Of an update that is a read and a write: the later step is shown by its read. */
+/* An update that is a read and a write is shown as its read if it is the later step. */
 static uint8_t shown_kind(const struct tms_spool_turn *turn, bool later)
 {
     if (turn->kind == UPDATES && !turn->atomic) {
@@ -189,10 +189,12 @@ static void add_section(struct whole *whole, const struct tms_spool_entry *entry
     uint32_t location = tms_spool_event_location(names, from->site, TMS_EVENT_ACQUIRE);
 
     for (uint32_t i = 0; is_good_section(from) && i < from->member_count; i++) {
+        uint32_t at = from->member[i].learnt_at;
         whole->members[whole->judging.member_count++] = (struct tms_judged_member){
             .lock = lock,
             .location = location,
-            .variable = variable_of(names, entry->sequence, from->member[i].variable),
+            .variable =
+                variable_of(names, at > 0 ? at - 1 : entry->sequence, from->member[i].variable),
             .kinds = (unsigned)from->member[i].kinds,
         };
     }

@@ -8,7 +8,7 @@
 
 #include "protocol/schedule.h"
 
-#define DEEPEST       256 /* frames of a stack that are shown, and sites that are followed */
+#define DEEPEST       256 /* frames of a stack that are shown, and sites per chain */
 #define FIRST_THREAD  1
 #define THREAD_LENGTH 64
 
@@ -74,7 +74,7 @@ const char *tms_spool_given_name(const struct tms_spool *spool, uint64_t address
 
 /* ---- threads ---------------------------------------------------------------------------- */
 
-/* The last name that a thread got, "" if it has none. */
+/* The last name that was given to a thread, "" if it has none. */
 static const char *own_name(const struct tms_spool *spool, const struct tms_spool_entry *entry)
 {
     const struct tms_spool_list *list = &spool->lists[TMS_SPOOL_THREAD];
@@ -91,7 +91,7 @@ static const char *own_name(const struct tms_spool *spool, const struct tms_spoo
     return "";
 }
 
-/* Has some other thread this name, too? Then its number must tell them apart. */
+/* Does another thread have this name? Then its number must distinguish them. */
 static bool is_shared_name(const struct tms_spool *spool, const char *name, uint64_t index)
 {
     const struct tms_spool_list *list = &spool->lists[TMS_SPOOL_THREAD];
@@ -105,7 +105,7 @@ static bool is_shared_name(const struct tms_spool *spool, const char *name, uint
     return false;
 }
 
-/* Blanks and the like, which not every trace format can hold in the name of a thread. */
+/* Replaces blanks and the like, which not every trace format allows in the name of a thread. */
 static void make_plain(char *name)
 {
     for (; *name != '\0'; name++) {
@@ -237,8 +237,8 @@ static const struct tms_frame *next_frame(struct walk *walk)
 }
 
 /*
- * A lock taken by std::lock_guard, or memory allocated by a container, happens in a file of the
- * system: the programmer wants to see the line of his own.
+ * std::lock_guard acquires a lock, and containers allocate memory, in a system header; the line to
+ * show is the one of the program's own code.
  */
 static struct walk start_walk(struct tms_spool_names *names, uint32_t site)
 {
@@ -267,7 +267,7 @@ static struct tms_site_names *names_of(struct tms_spool_names *names, uint32_t s
 {
     const struct tms_spool_list *list = &names->spool->lists[TMS_SPOOL_SITE];
 
-    /* Mostly they are numbered from 1 on. */
+    /* Fast path: ids are mostly consecutive from 1. */
     if (site != 0 && site <= list->count && list->entries[site - 1].id == site &&
         (site == list->count || list->entries[site].id != site)) {
         return &names->sites[site - 1];
@@ -326,7 +326,9 @@ uint32_t tms_spool_lock_location(struct tms_spool_names *names, uint32_t site)
     return known->lock_location;
 }
 
-/* Tabs separate the fields of a frame and line ends the frames: a path may have both. */
+/*
+ * Tabs separate fields and newlines separate frames, so both are replaced; a path may contain them.
+ */
 static void write_field(FILE *out, const char *text, const char *tab, char end)
 {
     for (; text != NULL && *text != '\0'; text++) {
@@ -368,7 +370,7 @@ static void write_frame(FILE *out, const struct tms_frame *frame, const char *si
     fputs(*site != '\0' ? "\n" : "", out);
 }
 
-/* Without what the system does before a thread, or main, begins. */
+/* Leaves out the system's frames outside main or the thread's start function. */
 static void write_frames(FILE *out, struct walk walk, const char *site)
 {
     struct walk ahead = walk;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of the numbers in a spool: threads, labels, places in the source and their call stacks.
- * Names are interned in a context, so that events and findings can use them; each is made once. 0
- * is no name, also when memory is short: then `failed` is set.
+ * Names for the ids in a spool: threads, labels, source locations and call stacks. Names are
+ * interned in a context, so that events and findings can use them; each is computed once. 0 is no
+ * name; if out of memory, the functions return 0 and set `failed`.
  */
 #ifndef TMS_SPOOL_SPOOL_NAMES_H
 #define TMS_SPOOL_SPOOL_NAMES_H
@@ -15,7 +15,7 @@
 /* A site with its names. */
 struct tms_site_names {
     uint32_t location, stack; /* 0: not asked for yet */
-    uint32_t site;            /* its id, once the location was asked for */
+    uint32_t site;            /* its id, once the location was computed */
     uint32_t lock_location;   /* 0: not asked for yet */
 };
 
@@ -24,8 +24,8 @@ struct tms_spool_names {
     struct tms_context *context;
     struct tms_symbols *symbols;
     struct tms_site_names *sites; /* beside the spool's list of sites */
-    uint32_t *labels;             /* by id of those up to their number: 0 is not asked for yet */
-    uint32_t *threads;            /* beside its list of threads */
+    uint32_t *labels;             /* by label id: 0: not computed yet */
+    uint32_t *threads;            /* parallel to its list of threads */
     struct tms_heap_names heap;
     struct tms_recorded_blocks recorded;
     bool inlined; /* inlined functions are wanted as blocks (inlined_blocks.h) */
@@ -35,7 +35,7 @@ struct tms_spool_names {
 /* What the labels of inlined functions end with. */
 #define TMS_SPOOL_INLINED " (inlined)"
 
-/* TMS_OK or TMS_ERR_MEMORY; tms_spool_names_close is due in both cases. */
+/* TMS_OK or TMS_ERR_MEMORY; call tms_spool_names_close in both cases. */
 int tms_spool_names_open(struct tms_spool_names *names, struct tms_spool *spool,
                          struct tms_context *context);
 void tms_spool_names_close(struct tms_spool_names *names);
@@ -49,7 +49,7 @@ uint32_t tms_spool_thread(struct tms_spool_names *names, uint32_t index);
 /* The demangled function, or the text of the annotation. */
 uint32_t tms_spool_find_label(struct tms_spool_names *names, uint32_t id);
 
-/* The same; ids of labels are given out from 1 on. */
+/* The same with a fast path: label ids are consecutive from 1. */
 static inline uint32_t tms_spool_label(struct tms_spool_names *names, uint32_t id)
 {
     bool known = id <= names->spool->lists[TMS_SPOOL_LABEL].count && names->labels[id] != 0;
@@ -60,7 +60,7 @@ static inline uint32_t tms_spool_label(struct tms_spool_names *names, uint32_t i
 /* "bank.c:12", or "bank+0x1234". */
 uint32_t tms_spool_find_location(struct tms_spool_names *names, uint32_t site);
 
-/* The same; every event asks, and mostly the ids of sites are given out from 1 on. */
+/* The same with a fast path, as every event needs it: site ids are mostly consecutive from 1. */
 static inline uint32_t tms_spool_location(struct tms_spool_names *names, uint32_t site)
 {
     bool dense = site != 0 && site <= names->spool->lists[TMS_SPOOL_SITE].count;
@@ -71,12 +71,12 @@ static inline uint32_t tms_spool_location(struct tms_spool_names *names, uint32_
 }
 
 /*
- * The same for an operation on a lock: functions that only take or release one are passed over
- * (tms_frame.locks), as long as a function of the program calls them.
+ * The same for an operation on a lock: skips functions that only acquire or release one
+ * (tms_frame.locks), if a function of the program calls them.
  */
 uint32_t tms_spool_lock_location(struct tms_spool_names *names, uint32_t site);
 
-/* The one or the other, as the kind of the event says. */
+/* One or the other, by the kind of the event. */
 static inline uint32_t tms_spool_event_location(struct tms_spool_names *names, uint32_t site,
                                                 uint8_t kind)
 {
@@ -89,13 +89,13 @@ static inline uint32_t tms_spool_event_location(struct tms_spool_names *names, u
                                                  : tms_spool_location(names, site);
 }
 
-/* The call stack as TMS_CLASS_STACK says. */
+/* The call stack, in the format of TMS_CLASS_STACK. */
 uint32_t tms_spool_stack(struct tms_spool_names *names, uint32_t site);
 
 /* The frame that represents a site: the innermost in a file that is not the system's. */
 const struct tms_frame *tms_spool_frame(struct tms_spool_names *names, uint32_t site);
 
-/* The thread that has its stack at an address; the last one that had. NULL: none. */
+/* The last thread whose stack contains an address; NULL: none. */
 const struct tms_spool_thread *tms_spool_stack_owner(const struct tms_spool *spool,
                                                      uint64_t address);
 
@@ -103,7 +103,7 @@ const struct tms_spool_thread *tms_spool_stack_owner(const struct tms_spool *spo
 const char *tms_spool_start_function(struct tms_spool_names *names,
                                      const struct tms_spool_thread *thread);
 
-/* What the programmer called the thing at an address, or NULL. */
+/* The name that an annotation gave to the object at an address, or NULL. */
 const char *tms_spool_given_name(const struct tms_spool *spool, uint64_t address);
 
 /* A transaction as the library has it, with the names of its thread, label and place. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Predictions of a spool as those of the engines; see spool_predicted.h. */
+/* Reads predictions and lock requests from a spool; see spool_predicted.h. */
 #include "spool/spool_predicted.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 struct work {
     struct tms_spool_names *names;
-    uint32_t *lock_names, *lock_aliases, *heap_numbers; /* beside the spool's list of locks */
+    uint32_t *lock_names, *lock_aliases, *heap_numbers; /* parallel to the spool's list of locks */
     struct tms_predicted *predicted;
     struct tms_transaction *refuted; /* of all predictions */
     struct tms_lock_request *requests;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process predicted, and the nesting of locks that it saw, with the names of the program in
- * the place of addresses: for `sidetrack` and `goodlock`, as far as these are at work in the
- * analysis.
+ * Imports the predictions and lock requests of a process, with names in place of addresses, for
+ * those of `sidetrack` and `goodlock` that are engines of the analysis.
  */
 #ifndef TMS_SPOOL_SPOOL_PREDICTED_H
 #define TMS_SPOOL_SPOOL_PREDICTED_H
@@ -10,8 +9,8 @@
 #include "spool/spool_names.h"
 
 /*
- * Gives it to an analysis of the same context, before that is finished (tms_analysis_predict).
- * TMS_OK, or a code whose sentence the context has.
+ * Adds them to an unfinished analysis of the same context (tms_analysis_predict). TMS_OK, or a code
+ * with its message in the context.
  */
 int tms_spool_predict(struct tms_spool_names *names, struct tms_analysis *analysis);
 

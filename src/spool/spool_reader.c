@@ -16,7 +16,7 @@
 
 #define NO_TEXT 0
 
-/* What a record of each type must have, and where its id and its text are. */
+/* The minimum size of each type of record, and the offsets of its id and its text. */
 static const struct {
     size_t size;
     size_t text; /* offset; NO_TEXT: it has none */
@@ -86,7 +86,7 @@ static bool request_fits(const struct tms_spool_request *request)
            request->record.length - sizeof(*request);
 }
 
-/* Of a record that is long enough for its structure. */
+/* Does the content of a record, which is long enough for its structure, fit its length? */
 static bool all_fits(const struct tms_spool_record *record)
 {
     switch (record->type) {
@@ -185,7 +185,7 @@ static bool take_chunk(struct tms_spool *spool, uint64_t at)
     const struct tms_spool_chunk *chunk = tms_spool_chunk(spool, at);
 
     if (chunk->kind == 0 || chunk->used == 0) {
-        return true; /* given out, but nothing written */
+        return true; /* allocated, but nothing written */
     }
     if (chunk->used < sizeof(*chunk) || chunk->used > chunk->size ||
         chunk->kind > TMS_SPOOL_RECORDS) {
@@ -225,7 +225,10 @@ static void sort(struct tms_spool *spool)
     }
 }
 
-/* Chunks that were divided stay inside TMS_SPOOL_CHUNK bytes: what follows these can be found. */
+/*
+ * Chunks that were divided do not cross multiples of TMS_SPOOL_CHUNK bytes, so the next one can be
+ * found.
+ */
 static uint64_t bytes_to_grid(const struct tms_spool *spool, uint64_t at)
 {
     uint64_t left = TMS_SPOOL_CHUNK - (at - TMS_SPOOL_HEADER) % TMS_SPOOL_CHUNK;
@@ -237,7 +240,7 @@ static bool take_chunks(struct tms_spool *spool)
 {
     uint64_t at = TMS_SPOOL_HEADER;
 
-    spool->damaged += spool->header.end > spool->size; /* the file was cut off */
+    spool->damaged += spool->header.end > spool->size; /* the file is truncated */
     while (spool->size - at >= sizeof(struct tms_spool_chunk)) {
         uint64_t left = bytes_to_grid(spool, at), size = tms_spool_chunk(spool, at)->size;
         bool sound = size >= sizeof(struct tms_spool_chunk) && size % 8 == 0 && size <= left;
@@ -254,7 +257,7 @@ static bool take_chunks(struct tms_spool *spool)
 
 /* ---- the file --------------------------------------------------------------------------- */
 
-/* The file is sparse: nothing beyond what is in use is mapped, or even looked at. */
+/* The file is sparse: nothing beyond the used part is mapped or read. */
 static bool map_used(struct tms_spool *spool, int fd)
 {
     struct stat status;
@@ -376,7 +379,7 @@ const struct tms_spool_entry *tms_spool_find(const struct tms_spool *spool,
     const struct tms_spool_list *list = &spool->lists[type];
     size_t low = 0, high = list->count;
 
-    /* Mostly ids are given out from 1 on, and each has one record. */
+    /* Fast path: ids are mostly consecutive from 1, with one record each. */
     if (id > 0 && id < high && list->entries[id - 1].id == id && list->entries[id].id != id) {
         return &list->entries[id - 1];
     }

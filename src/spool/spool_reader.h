@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads the spool of a watched process (src/protocol/spool_format.h). Nothing in it is trusted: the
- * process may have been killed anywhere, and a wild pointer of its own may have hit the mapped
- * file. Entries that make no sense are left out and counted; entries that are returned are valid:
- * lengths fit, texts end, lists are inside their records.
+ * process may have been killed at any point, and a wild pointer may have overwritten the mapped
+ * file. Invalid entries are skipped and counted; entries that are returned are valid: lengths fit,
+ * texts are terminated, lists are inside their records.
  *
  * The file stays mapped, and records and events are used in place. Finding a record by its id is
  * logarithmic in their number.
@@ -19,7 +19,7 @@
 /* Records of one type, in the order of the file until they are sorted by id. */
 struct tms_spool_entry {
     const struct tms_spool_record *record;
-    uint64_t id;       /* of sites, labels, threads: what they are looked up by; address of names */
+    uint64_t id;       /* the lookup key of sites, labels and threads; the address of names */
     uint32_t thread;   /* of the chunk */
     uint32_t sequence; /* position in the file, among all records */
 };
@@ -32,13 +32,13 @@ struct tms_spool_list {
 struct tms_spool_chunk_ref {
     uint64_t at; /* offset in the file */
     uint32_t thread;
-    bool sound; /* its events were looked at: all make sense, and their numbers rise */
+    bool sound; /* validated: all events are valid, and their numbers increase */
 };
 
 struct tms_spool {
     const unsigned char *map;
     size_t size;
-    bool running;                   /* its process was when this was read */
+    bool running;                   /* its process was running when this was read */
     struct tms_spool_header header; /* a copy; its texts end */
     struct tms_spool_live live;     /* a copy */
     struct tms_spool_list lists[TMS_SPOOL_TYPES];
@@ -53,20 +53,19 @@ struct tms_spool {
 #define TMS_SPOOL_REASON 512
 
 /*
- * True, or false with a sentence in `reason`. tms_spool_close is due in both cases. Cost: the
- * records of the file; events are not looked at.
+ * Returns false with a sentence in `reason` on failure; call tms_spool_close in both cases. Cost:
+ * the number of records; events are not read.
  */
 bool tms_spool_open(struct tms_spool *spool, const char *path, char reason[TMS_SPOOL_REASON]);
-/* The same while the process runs, as it is at this moment (spool_snapshot.h): all of it is copied.
- */
+/* The same while the process runs: copies a consistent snapshot (spool_snapshot.h). */
 bool tms_spool_open_running(struct tms_spool *spool, const char *path,
                             char reason[TMS_SPOOL_REASON]);
 void tms_spool_close(struct tms_spool *spool);
 
-/* The header alone, while the process may still run; false if it is none of ours. */
+/* Reads only the header, while the process may still run; false if it is not a spool. */
 bool tms_spool_read_header(const char *path, struct tms_spool_header *header);
 
-/* In the map, as it is, at an offset. */
+/* The chunk at an offset of the mapping, not validated. */
 static inline const struct tms_spool_chunk *tms_spool_chunk(const struct tms_spool *spool,
                                                             uint64_t at)
 {
@@ -110,13 +109,16 @@ const struct tms_spool_transaction *
 tms_spool_predicted_refuted(const struct tms_spool_prediction *prediction);
 const struct tms_spool_hold *tms_spool_holds(const struct tms_spool_request *request);
 
-/* What is missing, as one sentence without its full stop: false if nothing is. */
+/* Writes what is missing, as a sentence without its full stop; false if nothing is. */
 bool tms_spool_loss(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON]);
 
-/* The same for what was recorded along with a check, which may be missing by itself. */
+/*
+ * The same for synchronisation that was recorded alongside a check, which may be missing
+ * separately.
+ */
 bool tms_spool_loss_sync(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON]);
 
-/* What is missing for a verdict, which also needs a block that could have been cut apart. */
+/* What is missing for a verdict, which also needs a block that could have been interleaved. */
 bool tms_spool_doubt(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON]);
 
 #endif

@@ -48,7 +48,7 @@ static int take_windows(struct tms_spool_names *names, struct tms_steering *stee
     }
     for (size_t i = 0; i < list->count; i++) {
         const struct tms_spool_window *from = (const void *)list->entries[i].record;
-        if (from->seen > 0 && from->label != 0) { /* or the process died while it wrote it */
+        if (from->seen > 0 && from->label != 0) { /* else the process died while writing it */
             fill(names, &list->entries[i], &windows[steering->window_count++]);
         }
     }

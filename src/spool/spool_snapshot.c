@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "protocol/spool_format.h"
 
-#define TRIES 10000 /* then what was read last has to do: the reader of the events cuts them */
+#define TRIES 10000 /* then the last reading is used, and the event reader truncates it */
 
 /* A chunk that may still grow, or be divided. */
 struct growing {
@@ -20,7 +20,7 @@ struct growing {
 };
 
 struct snapshot {
-    const unsigned char *file; /* all of it, as the process changes it */
+    const unsigned char *file; /* the live mapping, which the process changes */
     uint64_t file_size;
     uint64_t end; /* of what is in use */
     struct growing *chunks;
@@ -52,7 +52,7 @@ static bool is_full(const struct tms_spool_chunk *chunk)
            load(&chunk->used) + sizeof(struct tms_spool_event) > load(&chunk->size);
 }
 
-/* What makes no sense is passed over as tms_spool_open does: up to the next whole chunk. */
+/* Skips invalid data as tms_spool_open does: up to the next whole chunk. */
 static uint64_t length_at(const struct snapshot *snapshot, uint64_t at)
 {
     uint64_t left = TMS_SPOOL_CHUNK - (at - TMS_SPOOL_HEADER) % TMS_SPOOL_CHUNK;
@@ -104,7 +104,7 @@ static enum change look_again(const struct snapshot *snapshot)
     return change;
 }
 
-/* Of a moment at which nothing was added between two looks. */
+/* Reads until nothing was added between two readings. */
 static bool find_moment(struct snapshot *snapshot)
 {
     enum change change = DIVIDED;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a spool to the events of a trace; see spool_trace.h. */
+/* Turns a spool into the events of a trace; see spool_trace.h. */
 #include "spool/spool_trace.h"
 
 #include <assert.h>
@@ -17,8 +17,8 @@
 #include "spool/variable_names.h"
 
 #define BATCH   4096
-#define AHEAD   16  /* events: how far is looked ahead */
-#define THREADS 256 /* whose ids are at hand */
+#define AHEAD   16  /* prefetch distance in events */
+#define THREADS 256 /* with cached ids */
 
 struct work {
     struct tms_spool_names *names;
@@ -30,7 +30,7 @@ struct work {
     struct tms_coalesce coalesce;
     struct tms_merge_turn *renewals; /* of memory, where the order of accesses matters */
     size_t renewal_count, renewal_capacity;
-    struct tms_analysis *judge; /* of a recording that may be cut: looks at every event */
+    struct tms_analysis *judge; /* for a recording that may be truncated: validates every event */
     struct tms_trace_outcome *outcome;
     struct tms_event_sites *sites; /* NULL: not wanted */
     tms_trace_sink *sink;
@@ -42,13 +42,13 @@ struct work {
 
 /* ---- the first pass --------------------------------------------------------------------- */
 
-/* What it is an operation on; of an access, 0 or enum tms_spool_mark if it is on memory. */
+/* The kind of object of an operation; for an access to memory, 0 or enum tms_spool_mark. */
 static unsigned object_of(const struct tms_spool_event *event)
 {
     return tms_is_with_order(event) ? tms_spool_mark(event) : event->what;
 }
 
-/* Semaphores and the like are among the variables. */
+/* Is it a semaphore or the like, which are variables of the trace? */
 static bool is_apart(const struct tms_spool_event *event)
 {
     return object_of(event) == TMS_RT_SEMAPHORE || object_of(event) == TMS_RT_ONCE;
@@ -71,7 +71,7 @@ static unsigned what_of(const struct tms_spool_event *event)
     return is_apart(event) ? object_of(event) : objects[event->kind]; /* TMS_RT_LOCK for the rest */
 }
 
-/* As tms_event_class, but asked for every event. */
+/* As tms_event_class, but inlined because every event needs it. */
 static inline enum tms_class class_of(const struct tms_spool_event *event)
 {
     static const uint8_t classes[UINT8_MAX + 1] = {
@@ -84,7 +84,10 @@ static inline enum tms_class class_of(const struct tms_spool_event *event)
     return (enum tms_class)classes[event->kind];
 }
 
-/* Does the target name a place? Otherwise it is a label, a thread, or memory that is cleared. */
+/*
+ * Is the target an address of memory or an object? Otherwise it is a label, a thread, or memory
+ * that is cleared.
+ */
 static bool has_place(const struct tms_spool_event *event)
 {
     const unsigned places = 1u << TMS_CLASS_VARIABLE | 1u << TMS_CLASS_LOCK |
@@ -113,15 +116,15 @@ static bool note_renewal(struct work *work, const struct tms_spool_event *event,
         return false;
     }
     work->renewals[work->renewal_count++] = tms_merge_stop(event->number, thread);
-    /* No piece is new in part. */
+    /* Renewals cover whole words. */
     return tms_address_map_note(&work->places, event->target & ~(uint64_t)(TMS_WORD - 1),
                                 (event->target + event->extra + TMS_WORD - 1) &
                                     ~(uint64_t)(TMS_WORD - 1));
 }
 
 /*
- * A lock that threads release for each other becomes a semaphore: its operations are updates, and
- * reads if they are shared.
+ * A lock that one thread releases for another becomes a semaphore: its operations become updates,
+ * or reads if they are shared.
  */
 static bool is_unowned(const struct work *work, const struct tms_spool_event *event)
 {
@@ -152,7 +155,7 @@ static bool note_event(struct work *work, const struct tms_spool_event *event, u
     return is_renewal(event) ? note_renewal(work, event, thread) : note_place(&work->places, event);
 }
 
-/* Of an access so many events ahead, if that is known. */
+/* Prefetches the entry of an access AHEAD events later. */
 static inline void expect(const struct work *work, const struct tms_spool_event *at,
                           const struct tms_spool_event *known)
 {
@@ -202,7 +205,7 @@ static bool note_places(struct work *work)
 
 _Static_assert((unsigned)TMS_SPOOL_RETRY == TMS_NAMING_MEMORY, "accesses are marked so");
 
-/* The id of the piece at `address` of a place. Its first access says what it is. */
+/* The id of the piece at `address` of a word. Its first access determines the name. */
 static inline uint32_t name_of(struct work *work, struct tms_mapped_page *page, uint64_t address,
                                const struct tms_spool_event *access)
 {
@@ -223,7 +226,7 @@ static inline uint32_t name_of(struct work *work, struct tms_mapped_page *page, 
 
 /* ---- events ----------------------------------------------------------------------------- */
 
-/* The judge looks at a batch: what follows on the first event that does not fit is left out. */
+/* Validates a batch: drops everything from the first event that is not well-formed. */
 static int judge(struct work *work)
 {
     int code = tms_analysis_feed(work->judge, work->batch, work->count, NULL);
@@ -256,8 +259,8 @@ static int flush(struct work *work)
 }
 
 /*
- * Hands an event on. Up to here its `location` was the site in the spool: now it gets the name of
- * that.
+ * Passes an event on. Until here its `location` was the site in the spool; replaces it with the
+ * name.
  */
 static inline int put(void *user, const struct tms_event *event)
 {
@@ -293,7 +296,7 @@ static inline int pass(struct work *work, const struct tms_spool_event *from,
     return code == TMS_OK ? tms_prune_event(work->thread, event, put, work) : code;
 }
 
-/* What follows on others in a block is nearly all that there is. */
+/* Fast path: nearly all accesses follow others in a block. */
 static inline int pass_access(struct work *work, const struct tms_spool_event *from,
                               const struct tms_event *event)
 {
@@ -301,7 +304,7 @@ static inline int pass_access(struct work *work, const struct tms_spool_event *f
                                                                    : pass(work, from, event);
 }
 
-/* A compare-and-swap that failed: an attempt, which counts neither before nor after it. */
+/* A failed compare-and-swap, which is not an own step. */
 static int pass_retry(struct work *work, const struct tms_spool_event *from,
                       const struct tms_event *event)
 {
@@ -329,14 +332,14 @@ static int put_pieces(struct work *work, const struct tms_spool_event *access,
             page = tms_address_map_page(&work->places, at);
             page_end = at - at % TMS_PAGE_BYTES + TMS_PAGE_BYTES;
         }
-        struct tms_mapped_word *place = &page->words[tms_address_map_index(at)];
-        if (!work->prune.off && tms_address_map_private(&work->places, place) &&
+        struct tms_mapped_word *word = &page->words[tms_address_map_index(at)];
+        if (!work->prune.off && tms_address_map_private(&work->places, word) &&
             !tms_prune_keeps(work->thread)) {
-            at = tms_mapped_word_end(place, at);
+            at = tms_mapped_word_end(word, at);
         } else {
             event->target = name_of(work, page, at, access);
             code = retry ? pass_retry(work, access, event) : pass_access(work, access, event);
-            at = tms_mapped_next(place, at);
+            at = tms_mapped_next(word, at);
         }
     }
     return code;
@@ -349,19 +352,19 @@ static int put_object(struct work *work, const struct tms_spool_event *from,
     struct tms_mapped_object *object = tms_address_map_object(&work->places, from->target, what);
 
     assert(object != NULL);
-    if (object->place.name == 0) {
+    if (object->word.name == 0) {
         struct tms_named_thing thing = {.cls = class_of(from),
                                         .what = what,
                                         .origin = &object->origin,
                                         .event = from->number,
                                         .address = from->target};
-        object->place.name = tms_variable_name(&work->naming, &thing);
+        object->word.name = tms_variable_name(&work->naming, &thing);
     }
-    event->target = object->place.name;
+    event->target = object->word.name;
     return pass(work, from, event);
 }
 
-/* Transactions without an event: one represents those of the same name that follow it. */
+/* Transactions without an event: one represents those with the same name that follow it. */
 static int put_idle(struct work *work, const struct tms_spool_event *from, struct tms_event *event)
 {
     event->kind = TMS_EVENT_BEGIN;
@@ -382,7 +385,7 @@ static int renew(struct work *work, const struct tms_spool_event *from)
     }
     if (from->kind == TMS_EVENT_FREE) {
         tms_address_map_renew_object(&work->places, from->target, from->what);
-        if (from->what == TMS_RT_LOCK) { /* what it became, if it did */
+        if (from->what == TMS_RT_LOCK) { /* it may have become a semaphore */
             tms_address_map_renew_object(&work->places, from->target, TMS_RT_SEMAPHORE);
         }
     }
@@ -402,7 +405,7 @@ static int take_unowned(struct work *work, const struct tms_spool_event *from,
     return code == TMS_OK && taken ? pass(work, from, event) : code;
 }
 
-/* A block may do without a label, a function may not: it may be one without a symbol. */
+/* A block may have no label; a function needs one, even if it has no symbol. */
 static uint32_t label_of(struct work *work, const struct tms_spool_event *from)
 {
     uint32_t label = tms_spool_label(work->names, (uint32_t)from->target);
@@ -476,11 +479,11 @@ static int note_use(struct work *work, const struct tms_spool_event *from, uint3
     }
     uint64_t end = from->target + tms_event_bytes(from);
     for (uint64_t at = from->target; at < end;) {
-        struct tms_mapped_word *place = tms_address_map_word(&work->places, at);
-        if (!tms_address_map_use(&work->places, place, thread)) {
+        struct tms_mapped_word *word = tms_address_map_word(&work->places, at);
+        if (!tms_address_map_use(&work->places, word, thread)) {
             return TMS_ERR_MEMORY;
         }
-        at = tms_mapped_word_end(place, at);
+        at = tms_mapped_word_end(word, at);
     }
     return TMS_OK;
 }
@@ -574,7 +577,7 @@ int tms_spool_trace(struct tms_spool_names *names, tms_trace_sink *sink, void *u
     work->names = names;
     work->inlined.names = work->naming.names = work->coalesce.names = names;
     work->naming.places = &work->places;
-    /* What is recorded along has nothing that could be left out. */
+    /* Full recordings, and synchronisation recorded alongside a check, are not pruned. */
     work->prune.off = (names->spool->header.mode & (TMS_RT_FULL | TMS_RT_RECORD_SYNC)) != 0;
     work->outcome = outcome;
     work->sites = sites;

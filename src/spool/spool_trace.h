@@ -4,8 +4,8 @@
  *
  * Distinct variables stay distinct and equal ones equal, byte by byte and through every reuse of
  * the same memory (address_map.h). An access that is cut into pieces becomes as many consecutive
- * events, in the order of addresses; inside a block that is equivalent, and outside, where every
- * event counts by itself, nothing was promised to hold together.
+ * events, in the order of addresses; inside a block that is equivalent, and outside blocks an
+ * access was never assumed to be atomic.
  *
  *     balance                             a variable of the program, or a lock
  *     table[3].limits.max                 a field of an element
@@ -20,8 +20,8 @@
  * docs/user/names.md has all of it. Unless the recording is full, events that matter to no verdict
  * are pruned (prune.h).
  *
- * A recording that was cut off may lack the last event of a thread and have later ones of another:
- * it is followed as long as it is well-formed.
+ * A truncated recording may lack the last events of a thread but have later ones of another: it is
+ * used as long as it is well-formed.
  */
 #ifndef TMS_SPOOL_SPOOL_TRACE_H
 #define TMS_SPOOL_SPOOL_TRACE_H
@@ -29,18 +29,18 @@
 #include "spool/event_sites.h"
 #include "spool/spool_names.h"
 
-/* Takes some events in; a negative code stops the work. */
+/* Receives some events; a negative code stops the work. */
 typedef int tms_trace_sink(void *user, const struct tms_event *events, size_t count);
 
 struct tms_trace_outcome {
     uint64_t events;
     uint64_t inlined; /* blocks of inlined functions among them */
-    bool cut;         /* the rest was left out because it does not fit to what is there */
+    bool cut;         /* the rest was dropped because it is not well-formed */
 };
 
 /*
- * TMS_OK, or a code: of the sink, or TMS_ERR_MEMORY. `sites` gets the site of every event, each
- * before the sink sees the event; NULL: not wanted.
+ * TMS_OK, or a code: of the sink, or TMS_ERR_MEMORY. `sites` receives the site of every event
+ * before the sink receives the event; may be NULL.
  */
 int tms_spool_trace(struct tms_spool_names *names, tms_trace_sink *sink, void *user,
                     struct tms_trace_outcome *outcome, struct tms_event_sites *sites);

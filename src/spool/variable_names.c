@@ -57,7 +57,7 @@ static inline void put_number(struct tms_variable_names *naming, uint64_t number
 
 /* ---- names of the program ----------------------------------------------------------------- */
 
-/* Can the name that ends the buffer be this address's? It is its own from then on. */
+/* Claims the name at the end of the buffer for this address; false if another address has it. */
 static bool claim(struct tms_variable_names *naming, size_t from, uint64_t address)
 {
     int64_t id = tms_intern(naming->names->context, TMS_CLASS_OBJECT, naming->text + from,
@@ -92,7 +92,7 @@ static void put_distinct(struct tms_variable_names *naming, const char *name, ui
 
 /* ---- starts ------------------------------------------------------------------------------- */
 
-/* Is the start of the last name that of this one, too? Otherwise it has to be made. */
+/* Does this name share the start of the last one, so that it need not be built again? */
 static bool is_kept(struct tms_variable_names *naming,
                     const struct tms_variable_names_start *wanted)
 {
@@ -140,8 +140,8 @@ static void put_block(struct tms_variable_names *naming, const char *prefix,
 }
 
 /* The same where allocations were not recorded, but the heap block of a lock was. */
-static bool put_told(struct tms_variable_names *naming, const char *prefix,
-                     const struct tms_named_thing *thing)
+static bool put_recorded(struct tms_variable_names *naming, const char *prefix,
+                         const struct tms_named_thing *thing)
 {
     const struct tms_recorded_block *recorded =
         thing->event != 0 ? tms_recorded_block(naming->names, thing->address, thing->event) : NULL;
@@ -180,7 +180,7 @@ static void put_datum(struct tms_variable_names *naming, const char *prefix,
 
 /* ---- other memory ------------------------------------------------------------------------- */
 
-/* "stack:worker#2+120": so far from the end of the stack of the second thread. */
+/* "stack:worker#2+120": 120 bytes from the end of the stack of the second thread. */
 static bool put_stack(struct tms_variable_names *naming, uint64_t address)
 {
     const struct tms_spool_thread *thread = tms_spool_stack_owner(naming->names->spool, address);
@@ -197,7 +197,7 @@ static bool put_stack(struct tms_variable_names *naming, uint64_t address)
     return true;
 }
 
-/* "libfoo.so+4096": no variable of the file, but in it. */
+/* "libfoo.so+4096": in the file, but not a variable of it. */
 static bool put_module(struct tms_variable_names *naming, uint64_t address)
 {
     uint64_t offset;
@@ -248,7 +248,7 @@ static void put_name(struct tms_variable_names *naming, const char *prefix,
     }
     if (given == NULL && tms_symbols_datum(naming->names->symbols, thing->address, &datum)) {
         put_datum(naming, prefix, &datum, thing);
-    } else if (given != NULL || !put_told(naming, prefix, thing)) {
+    } else if (given != NULL || !put_recorded(naming, prefix, thing)) {
         put_unnamed(naming, prefix, given, thing->address);
     }
     if (thing->origin->renewal != 0) {
@@ -262,7 +262,7 @@ uint32_t tms_variable_name(struct tms_variable_names *naming, const struct tms_n
     const char *prefix = prefix_of(thing->what);
 
     put_name(naming, prefix, thing);
-    /* Objects that are made again in a block of the heap keep their name; memory never does. */
+    /* Objects that are recreated in a heap block keep their name; memory never does. */
     bool is_new = thing->cls == TMS_CLASS_VARIABLE && (thing->what & TMS_NAMING_MEMORY) != 0;
     int64_t id = naming->names->failed
                      ? TMS_ERR_MEMORY

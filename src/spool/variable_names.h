@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the variables and synchronisation objects of a trace are called (spool_trace.h has the
- * forms). Different ones have different names, and each is made once, when it is first met.
+ * Names of the variables and synchronisation objects of a trace (spool_trace.h lists the forms).
+ * Different ones have different names, and each name is built once, at the first use.
  *
- * A recording may have millions of them, most of them bytes of a few blocks or arrays. So a name is
- * put together in one buffer, and what it starts with stays there for the next.
+ * A recording may have millions of them, most of them bytes of a few blocks or arrays. So names are
+ * built in one buffer, which keeps the common start for the next name.
  */
 #ifndef TMS_SPOOL_VARIABLE_NAMES_H
 #define TMS_SPOOL_VARIABLE_NAMES_H
@@ -12,7 +12,7 @@
 #include "spool/address_map.h"
 #include "spool/spool_names.h"
 
-/* What the text in the buffer starts with: all that names of one thing have in common. */
+/* The start of the text in the buffer: the common part of the names of one object. */
 struct tms_variable_names_start {
     const char *prefix; /* of semaphores and the like; NULL: nothing is kept */
     uint32_t block;     /* of the heap; 0: it is a variable of the program */
@@ -34,15 +34,15 @@ struct tms_variable_names {
 
 void tms_variable_names_free(struct tms_variable_names *naming);
 
-/* What is in memory, by itself or together with what it is used as. */
+/* Marks memory; may be combined with the kind of object that it is used as. */
 #define TMS_NAMING_MEMORY 8u
 
-/* What is to be named. */
+/* A variable or object to be named. */
 struct tms_named_thing {
     enum tms_class cls;
     unsigned what; /* enum tms_rt_sync, with TMS_NAMING_MEMORY if it is memory */
     const struct tms_mapped_origin *origin;
-    uint64_t event;          /* its number in the spool; 0: of no interest */
+    uint64_t event;          /* its number in the spool; 0: irrelevant */
     uint64_t address, bytes; /* 0 bytes: an object of unknown size */
 };
 

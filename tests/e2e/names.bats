@@ -21,7 +21,7 @@ names() {
         s/^[^|]*\|a[rwu]\((.*),[a-z_]+\)(\|.*)?$/\1/p' run.std | sed -E 's/#[0-9]+/#/' | LC_ALL=C sort -u
 }
 
-# objects: what ids of findings are made of.
+# objects: the object names that ids of findings are computed from.
 objects() {
     names | sed -E 's/^(heap:[^#]*)#.*/\1/; t; s/[.[+#@].*//' | LC_ALL=C sort -u
 }
@@ -138,4 +138,70 @@ END
     [[ $flat == *"between two acquires of heap:new_account:account#1.lock"* ]]
     [[ $flat == *"in get (predicted.c:16)"*"from deposit (predicted.c:"* ]]
     grep -Eq '"function": ?"get"' found.json
+}
+
+@test "a prediction names the block that was there, not the one that has its memory now" {
+    cat >reused.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+struct account { int balance; };
+struct message { int length; };
+static pthread_mutex_t accounts = PTHREAD_MUTEX_INITIALIZER, messages = PTHREAD_MUTEX_INITIALIZER;
+static struct account *new_account(void)
+{
+    struct account *new = malloc(sizeof(struct account));
+    new->balance = 0;
+    return new;
+}
+static struct message *new_message(void)
+{
+    struct message *new = malloc(sizeof(struct message));
+    new->length = 0;
+    return new;
+}
+static int get(struct account *from)
+{
+    pthread_mutex_lock(&accounts);
+    int balance = from->balance;
+    pthread_mutex_unlock(&accounts);
+    return balance;
+}
+static void set(struct account *to, int balance)
+{
+    pthread_mutex_lock(&accounts);
+    to->balance = balance;
+    pthread_mutex_unlock(&accounts);
+}
+static void deposit(struct account *to) { set(to, get(to) + 1); }
+static void append(struct message *to)
+{
+    pthread_mutex_lock(&messages);
+    to->length++;
+    pthread_mutex_unlock(&messages);
+}
+static void *late(void *to)
+{
+    usleep(500000);
+    deposit(to);
+    return NULL;
+}
+int main(void)
+{
+    struct account *account = new_account();
+    pthread_t thread;
+    pthread_create(&thread, NULL, late, account);
+    deposit(account);
+    pthread_join(thread, NULL);
+    free(account);
+    struct message *message = new_message();
+    append(message);
+    return message == (void *)account ? 0 : 9;
+}
+END
+    "$tmesis" cc -g -w reused.c -o reused
+    tms run -q --json=- ./reused
+    [ "$status" -eq 0 ]
+    query '[v["variable"]["name"] for r in d[0]["results"] if r["engine"] == "judge"
+            for v in r["violations"] if v["block"]["label"] == "deposit"] == ["heap:new_account:account#1.balance"]'
 }

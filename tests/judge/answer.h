@@ -7,20 +7,20 @@
 
 #include "judge/naive.h"
 
-/* What patterns of frontier's cycles, and blocks without data, are in addition to the tables. */
+/* Findings that come in addition to the tables: frontier's cycles, and blocks without data. */
 #define ANSWER_WITHOUT_DATA                                                                        \
     (1u << TMS_PATTERN_ORDER_ONLY | 1u << TMS_PATTERN_OWN_THREAD | 1u << TMS_PATTERN_UNWATCHED)
 
 /*
- * NULL if the result says the same, else what differs; lives until the next call. Of a result that
- * is not of `judge` alone, findings without data and longer ways are passed over.
+ * NULL if the result is the same, else the difference, which is valid until the next call. If the
+ * result is not of `judge` alone, findings without data and longer paths are ignored.
  */
 const char *answer_difference(const struct naive *naive, const struct tms_result *result,
                               bool alone);
 
 /*
- * The same if busy activations were not judged any more after they had synchronised more than
- * `enough` times: what is found in others is complete. `missing` is raised by what was not found.
+ * The same if busy activations were no longer judged after they had synchronised more than `enough`
+ * times: findings in the others are complete. `missing` counts those that were not found.
  */
 const char *answer_settled_difference(const struct naive *naive, const struct tms_result *result,
                                       size_t enough, uint64_t *missing);
@@ -40,7 +40,7 @@ const char *answer_fault(const struct naive *naive);
 
 void answer_print(const struct naive *naive, FILE *to);
 
-/* What random traces have met so far. */
+/* Rules that the random traces have exercised so far. */
 struct coverage {
     uint64_t levels[TMS_PATTERN_COUNT][3]; /* occurrences */
     uint64_t drivers, interleaved, mains, by_share, delayed, polls, forgotten, settled;

@@ -30,7 +30,7 @@ struct test {
     uint64_t seed, count;
     bool verbose;
     struct coverage coverage;
-    char message[MOST_MESSAGE]; /* what was wrong last */
+    char message[MOST_MESSAGE]; /* the last fault */
 };
 
 enum outcome { SAME, DIFFERENT, REFUSED };
@@ -80,7 +80,7 @@ static const struct tms_result *result_of_judge(const struct tms_analysis *analy
     return NULL;
 }
 
-/* Runs the engines and compares what `judge` says. */
+/* Runs the engines and compares the findings of `judge`. */
 static enum outcome run_engines(struct test *test, const struct trace *trace,
                                 const struct naive *naive, const char *engines)
 {
@@ -128,7 +128,10 @@ static enum outcome run_online(struct test *test, const struct naive *naive)
     return outcome;
 }
 
-/* What is not settled is judged as ever; what a full list forgot may be found without it. */
+/*
+ * Activations that are not settled are judged as usual; a full list may have forgotten some
+ * findings.
+ */
 static enum outcome run_settling(struct test *test, const struct naive *naive)
 {
     struct tms_analysis *analysis =
@@ -158,7 +161,7 @@ static struct naive new_naive(const struct test *test, const struct trace *trace
     return naive;
 }
 
-/* The definition is not asked about what is not well-formed. */
+/* The definition does not cover malformed traces. */
 static bool is_refused(struct test *test, const struct trace *trace)
 {
     struct tms_analysis *analysis = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What random traces have met: a rule that never mattered was not tested. */
+/* Which rules the random traces have exercised: a rule that never mattered was not tested. */
 #include <inttypes.h>
 #include <string.h>
 

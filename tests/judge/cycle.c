@@ -29,7 +29,7 @@ static bool ends(uint8_t opened, uint8_t kind)
 /*
  * Is a block opened by begin or enter still open before `number`? Blocks of one kind are closed in
  * the reverse order of their begins, so counting is enough; after a demotion, and for calls, which
- * are closed together with demoted blocks, the answer is yes whatever happens.
+ * are closed together with demoted blocks, the answer is always yes.
  */
 static bool is_open(const struct tms_event *events, uint64_t begin, uint64_t number)
 {
@@ -72,7 +72,7 @@ static bool opens(const struct tms_event *event)
            event->kind == TMS_EVENT_CALL;
 }
 
-/* The place of everything, before edges are looked at. */
+/* Checks the position of every event, before the edges. */
 static const char *order_fault(const struct tms_event *events, size_t count,
                                const struct cycle *cycle)
 {

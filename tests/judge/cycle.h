@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Is what a judgement shows a cycle over data? Looks at nothing but the events: the own steps are
- * inside the named activation, each foreign access is of another thread and in its place, and
+ * Is what a judgement shows a cycle over data? Uses only the events: the thread's own steps are
+ * inside the named activation, each foreign access is by another thread and in its place, and
  * neighbours conflict or follow each other in one thread.
  */
 #ifndef TMS_JUDGE_CYCLE_H
@@ -18,7 +18,7 @@ struct cycle {
     bool pair; /* two variables: the foreign ones are f1 and f2 */
 };
 
-/* NULL, or what is wrong with it. */
+/* NULL, or a description of the fault. */
 const char *cycle_fault(const struct tms_event *events, size_t count, const struct cycle *cycle);
 
 #endif

@@ -63,8 +63,8 @@ enum step {
 };
 
 /*
- * Of a hundred events, `located` have a location, one of the first so many. All atomic accesses
- * have the same order: `judge` does not go by it.
+ * `located`: the percentage of events that have a location, one of the first few. All atomic
+ * accesses have the same order, which `judge` ignores.
  */
 struct profile {
     const char *name;
@@ -323,7 +323,7 @@ static void step_fork(struct maker *m, unsigned t)
     }
 }
 
-/* A thread that is joined holds no lock, so that the others can go on. */
+/* A joined thread holds no lock, so that the others can continue. */
 static void step_join(struct maker *m, unsigned t)
 {
     unsigned u = below(m, m->profile->threads);
@@ -364,7 +364,7 @@ static void step_clear(struct maker *m, unsigned t)
     emit(m, t, TMS_EVENT_CLEAR, 0);
 }
 
-/* A compare-and-swap that failed, or the event by itself. */
+/* A compare-and-swap that failed, or the retry event alone. */
 static void step_retry(struct maker *m, unsigned t)
 {
     uint32_t target = variable(m, t);
@@ -376,7 +376,7 @@ static void step_retry(struct maker *m, unsigned t)
     }
 }
 
-/* A delay, or what goes through a channel, or a fence, which only ends a stretch. */
+/* A delay, a channel operation, or a fence, which only ends a stretch. */
 static void step_delay(struct maker *m, unsigned t)
 {
     if (chance(m, 40)) {
@@ -408,7 +408,7 @@ static step_function *const step_functions[STEP_COUNT] = {
 
 /* ---- the trace ---------------------------------------------------------------------------- */
 
-/* What a thread must do before anything else; true if it has such a duty. */
+/* Does what the thread must do next; true if there was such a duty. */
 static bool do_duty(struct maker *m, unsigned t)
 {
     struct actor *actor = &m->actors[t];

@@ -467,7 +467,7 @@ static bool foreign_between(const struct naive *naive, size_t from, size_t to)
     return false;
 }
 
-/* May others come after what its thread did before the event? */
+/* Can others be ordered after what the thread did before the event? */
 static bool lets_others(const struct naive *naive, size_t k)
 {
     const struct tms_event *event = &naive->events[k];

@@ -50,7 +50,7 @@ struct naive_step {
     size_t first, last; /* of U: read and write; else the same event */
 };
 
-/* What was found at one place of the trace. */
+/* A finding at one place of the trace. */
 struct naive_occurrence {
     enum tms_pattern pattern;
     enum tms_level level;     /* as the tables say, before blocks were looked at */
@@ -74,14 +74,14 @@ struct naive_finding {
     uint64_t cut;
 };
 
-/* What is known of one event. */
+/* Facts about one event. */
 struct naive_fact {
     bool atomic;      /* an access with a memory order, or u */
     bool inner;       /* of a re-entrant lock: no event */
     bool access;      /* r, w or u, not of a synchronisation variable, and not repeated */
     bool opens;       /* an activation begins or ends here, of its thread */
     bool outermost;   /* … and no other is open */
-    bool poll;        /* clears all records of its thread before it is looked at */
+    bool poll;        /* clears all records of its thread before it is judged */
     size_t previous;  /* event of its thread, as polls count them */
     bool holding;     /* its thread holds a lock after it */
     bool was_holding; /* … and before it */
@@ -109,8 +109,8 @@ struct naive {
 };
 
 /*
- * Judges a well-formed trace. The fields from `context` to `rule_count` are given, but for `plain`,
- * the rest is zero. After this `events` is `plain`. Ends the program when memory is short.
+ * Judges a well-formed trace. The caller sets the fields from `context` to `rule_count` except
+ * `plain`; the rest is zero. Afterwards `events` is `plain`. Ends the program if memory is short.
  */
 void naive_judge(struct naive *naive);
 void naive_clear(struct naive *naive);
@@ -137,7 +137,7 @@ bool naive_is_completed(const struct naive *naive, size_t read, size_t later);
 /* The activation of the events' thread that began last among those open at both. */
 size_t naive_innermost(const struct naive *naive, size_t one, size_t other);
 
-/* Does event k clear the record of x for t? Of a poll: before the read is looked at. */
+/* Does event k clear the record of x for t? For a poll: before the read is judged. */
 bool naive_clears(const struct naive *naive, size_t k, uint32_t t, uint32_t x);
 
 /* The last access to the event's variable by its thread before it that was not cleared. */
@@ -185,7 +185,7 @@ void naive_add(struct naive *naive, const struct naive_occurrence *occurrence);
 
 /* ---- names ------------------------------------------------------------------------------- */
 
-/* What does not fit is cut off. */
+/* Truncates what does not fit. */
 void naive_object(const char *variable, char *object, size_t size);
 void naive_function(const char *label, char *function, size_t size);
 uint64_t naive_hash(const char *function, const char *object, const char *other);

@@ -19,7 +19,7 @@ static bool matches(const char *pattern, const char *label)
                                       : strcmp(pattern, label) == 0;
 }
 
-/* The last rule that matches counts; what none matches is none as soon as one says "atomic". */
+/* The last matching rule counts; without one a label is no candidate if any rule says "atomic". */
 static bool is_candidate(const struct naive *naive, uint32_t label)
 {
     const char *name = tms_name(naive->context, TMS_CLASS_LABEL, label, NULL);
@@ -50,7 +50,7 @@ static bool closes(const struct tms_event *event)
            event->kind == TMS_EVENT_RETURN;
 }
 
-/* What closes, or demotes, a block that was opened so. */
+/* The event kind that closes, or demotes, a block that was opened this way. */
 static uint8_t closing(uint8_t opening)
 {
     return opening == TMS_EVENT_BEGIN   ? TMS_EVENT_END

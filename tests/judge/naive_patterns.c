@@ -9,7 +9,9 @@
 
 /* ---- One variable ------------------------------------------------------------------------ */
 
-/* What a row may ask of p or q, and of F; S: a U, or a R that becomes one later; C: a counter. */
+/*
+ * What a row may require of p or q, and of F; S: a U, or an R that becomes one later; C: a counter.
+ */
 enum { R = 1, W = 2, U = 4, S = 8, C = 16 };
 
 struct row {
@@ -29,7 +31,7 @@ static const struct row single_rows[] = {
 };
 #define SINGLE_ROWS (sizeof(single_rows) / sizeof(single_rows[0]))
 
-/* What foreign accesses to the variable of `own` there are between the two events. */
+/* The kinds of foreign accesses to the variable of `own` between the two events. */
 static unsigned foreign_between(const struct naive *naive, size_t own, size_t from, size_t to)
 {
     const struct tms_event *access = &naive->events[own];
@@ -258,7 +260,7 @@ static bool takes_over(const struct naive *naive, uint32_t thread, size_t k)
            (foreign_between(naive, step.last, k - 1, k + 1) & conflicting) != 0;
 }
 
-/* What the thread of `event` remembers when it comes to it. */
+/* What the thread of `event` remembers when it reaches the event. */
 static struct taken_over remembered(struct naive *naive, size_t event)
 {
     uint32_t thread = naive->events[event].thread;

@@ -23,7 +23,7 @@ struct frame {
 struct actor {
     struct tms_judge_thread *judge;
     struct frame stack[TRACE_MOST];
-    size_t depth, told; /* so many candidates, the outer ones, are open in the core */
+    size_t depth, in_core; /* in_core: outermost candidates that are open in the core */
     uint64_t epoch;
     struct tms_judge_function silent[LABELS + 2]; /* executions that never were */
 };
@@ -90,19 +90,19 @@ static bool is_candidate(const struct naive *naive, size_t k)
     return false;
 }
 
-/* Opens in the core what is not open there yet. */
-static void tell(struct model *model, struct actor *actor)
+/* Opens the candidates in the core that are not open there yet. */
+static void open_deferred(struct model *model, struct actor *actor)
 {
     size_t candidates = 0;
 
     for (size_t i = 0; i < actor->depth; i++) {
         const struct frame *frame = &actor->stack[i];
-        if (frame->candidate && ++candidates > actor->told) {
+        if (frame->candidate && ++candidates > actor->in_core) {
             tms_judge_open(&model->online.core, actor->judge, frame->label, 0, frame->begin,
                            frame->location);
         }
     }
-    actor->told = candidates;
+    actor->in_core = candidates;
 }
 
 static void open_block(struct model *model, struct actor *actor, size_t k)
@@ -115,9 +115,9 @@ static void open_block(struct model *model, struct actor *actor, size_t k)
     if (frame->candidate) {
         actor->epoch = k + 1;
     }
-    if (actor->told ==
+    if (actor->in_core ==
         actor->judge->settled) { /* the outermost that is judged: others look at it */
-        tell(model, actor);
+        open_deferred(model, actor);
     }
 }
 
@@ -126,8 +126,8 @@ static void close_block(struct model *model, struct actor *actor, size_t at, uin
     const struct frame frame = actor->stack[at];
     size_t place = 0; /* among the candidates, from 1 on */
 
-    if (at + 1 < actor->depth) { /* those inside go on, and are not alone in the core then */
-        tell(model, actor);
+    if (at + 1 < actor->depth) { /* those inside stay open, and must be in the core then */
+        open_deferred(model, actor);
     }
     for (size_t i = 0; i <= at; i++) {
         place += actor->stack[i].candidate;
@@ -137,9 +137,9 @@ static void close_block(struct model *model, struct actor *actor, size_t at, uin
         return;
     }
     actor->epoch = event;
-    if (place <= actor->told) {
+    if (place <= actor->in_core) {
         tms_judge_close_begun(&model->online.core, actor->judge, frame.begin, event);
-        actor->told--;
+        actor->in_core--;
     } else {
         struct tms_judge_function *silent = &actor->silent[frame.label];
         silent->executions++;
@@ -175,8 +175,8 @@ static bool is_data(const struct model *model, const struct tms_event *event)
 static void count_atomic_write(struct model *model, struct actor *actor, uint32_t variable,
                                uint64_t event)
 {
-    tell(model, actor);
-    tms_judge_used(&model->online.core, actor->judge, variable, false, event);
+    open_deferred(model, actor);
+    tms_judge_count_use(&model->online.core, actor->judge, variable, false, event);
     actor->judge->synchronised++;
 }
 
@@ -202,13 +202,13 @@ static void access(struct model *model, struct actor *actor, size_t k, bool retr
                                 .count = cell->count,
                                 .variable = cell->variable};
     uint64_t read = shadow_own_read(cell, actor->judge, event->target);
-    if (kind == TMS_JUDGE_W && !atomic && read > actor->judge->since) {
+    if (kind == TMS_JUDGE_W && !atomic && read > actor->judge->updates_from) {
         met.step.kind = TMS_JUDGE_U;
         met.step.read = read;
     }
     met.step.counter = met.step.kind == TMS_JUDGE_U && (atomic || read == actor->judge->previous);
     uint64_t stretch = actor->judge->stretch;
-    tell(model, actor);
+    open_deferred(model, actor);
     cell->variable = tms_judge_online_access(&model->online, actor->judge, &met);
     shadow_claim(cell, actor->judge, event->target, &met.step);
     if (atomic || retry) {
@@ -252,7 +252,7 @@ static void take_access(struct model *model, struct actor *actor, size_t k)
     if (is_data(model, event)) {
         access(model, actor, k, retry);
     } else {
-        tms_judge_let_others(actor->judge, k + 1);
+        tms_judge_end_updates(actor->judge, k + 1);
         actor->epoch = k + 1;
     }
 }
@@ -265,7 +265,7 @@ static void take_lock(struct model *model, struct actor *actor, size_t k)
     if (model->naive->facts[k].inner) {
         return;
     }
-    tell(model, actor);
+    open_deferred(model, actor);
     if (naive_is_acquire(event)) {
         tms_judge_acquire(core, actor->judge, event->target, k + 1, event->location);
     } else {
@@ -281,7 +281,7 @@ static void take_synchronisation(struct model *model, struct actor *actor, size_
     struct tms_judge *core = &model->online.core;
     bool fork = event->kind == TMS_EVENT_FORK;
 
-    tell(model, actor);
+    open_deferred(model, actor);
     if (event->kind == TMS_EVENT_WAIT) {
         tms_judge_wait(actor->judge);
     }
@@ -320,10 +320,10 @@ static void take_other(struct model *model, struct actor *actor, size_t k)
         return; /* no event */
     }
     if (kind == TMS_EVENT_DELAY) {
-        tell(model, actor);
+        open_deferred(model, actor);
         tms_judge_delay(actor->judge);
     } else if (kind == TMS_EVENT_FENCE) {
-        tms_judge_let_others(actor->judge, k + 1);
+        tms_judge_end_updates(actor->judge, k + 1);
         actor->epoch = k + 1;
     } else if (kind == TMS_EVENT_RETRY) {
         actor->epoch = k + 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `judge` as a running program uses it, on a trace: the filter of shadow memory, steps that are
- * reported when another thread comes, activations that are opened late and closed without a word if
- * nothing happened in them, findings by addresses that are named in the end.
+ * reported when another thread arrives, activations that are opened late and dropped silently if
+ * nothing happened in them, findings by addresses that are named at the end.
  */
 #ifndef TMS_JUDGE_ONLINE_MODEL_H
 #define TMS_JUDGE_ONLINE_MODEL_H
@@ -13,10 +13,10 @@
 #define ONLINE_NEVER_SETTLED 1000
 
 /*
- * An analysis that has ended, with what was found; NULL: the trace has something in it that no
- * program does. `naive` has judged the trace; only which blocks are candidates, which locks are
- * re-entered, and which memory becomes new is taken from there. A busy activation is judged until
- * it has synchronised more than `enough` times.
+ * A finished analysis with its findings; NULL: the trace contains something that no program does.
+ * `naive` has judged the trace; only which blocks are candidates, which locks are re-entered, and
+ * which memory becomes new is taken from there. A busy activation is judged until it has
+ * synchronised more than `enough` times.
  */
 struct tms_analysis *online_judge(struct tms_context *context, const struct naive *naive,
                                   uint32_t enough);

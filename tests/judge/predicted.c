@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Predictions as `judge` judges them, against the tables of docs/user/judge.md written down a
- * second time: random accesses in the sections of one window, within one lock or between two, whose
- * block and culprit ran one after the other. Pattern and level must be those of the worst row that
- * matches, for any variable or any two.
+ * Predictions as `judge` judges them, against a second copy of the tables of docs/user/judge.md:
+ * random accesses in the sections of one window, within one lock or between two, whose block and
+ * culprit ran one after the other. Pattern and level must be those of the worst matching row, for
+ * any variable or any two.
  *
  *   judge-predicted [TRACES]
  */
@@ -128,7 +128,7 @@ static bool conflict(unsigned a, unsigned b)
     return a != 0 && b != 0 && (writes(a) || writes(b));
 }
 
-/* The first section wrote something that is no counter: what it read is used up. */
+/* The first section wrote a variable that is not a counter: what it had read is used up. */
 static bool is_completed(const struct scene *scene)
 {
     for (unsigned x = 0; x < VARIABLES; x++) {
@@ -201,7 +201,7 @@ static struct verdict two_variables(const struct scene *scene, unsigned x, unsig
     return verdict;
 }
 
-/* What has data before what has none, then by level, then by the order of patterns. */
+/* Findings with data first, then by level, then by the order of patterns. */
 static bool is_worse(const struct verdict *a, const struct verdict *b)
 {
     bool data_a = a->pattern != TMS_PATTERN_ORDER_ONLY,

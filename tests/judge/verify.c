@@ -20,7 +20,7 @@
 #include "judge/naive.h"
 #include "judge/verify_threads.h"
 
-/* What an event is to a finding. */
+/* The role of an event in a finding. */
 enum role { BLOCK, OWN_FIRST, OWN_SECOND, FOREIGN, GIVEN_UP, CULPRIT };
 
 static const char *const role_texts[] = {"block",          "first own step", "second own step",

@@ -7,7 +7,7 @@
 
 #include "judge/naive.h"
 
-#define LABEL_MOST 8192 /* bytes of a label that are looked at */
+#define LABEL_MOST 8192 /* bytes of a label that are used */
 
 struct open_block {
     uint64_t begin;

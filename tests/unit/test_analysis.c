@@ -355,7 +355,7 @@ static void lenient_is_incomplete(void **state)
     assert_int_equal(bench->complaints, 11); /* ten of them, and that there are more */
 }
 
-/* Each a little beyond what there is: one thread, one variable, no location. */
+/* Each id is one beyond the last: one thread, one variable, no location. */
 static void refuses_names_that_there_are_not(void **state)
 {
     struct bench *bench = *state;
@@ -391,7 +391,7 @@ static void refuses_what_is_not_an_event(void **state)
     event.kind = TMS_EVENT_COUNT;
     assert_int_equal(tms_analysis_feed(bench->analysis, &event, 1, NULL), TMS_ERR_ARGUMENT);
     assert_non_null(strstr(tms_error(bench->context), "event 1 "));
-    put(bench, "A", TMS_EVENT_READ, "x"); /* and goes on */
+    put(bench, "A", TMS_EVENT_READ, "x"); /* and continues */
     assert_int_equal(finish(bench)->verdict, TMS_VERDICT_SERIALIZABLE);
     event = make(bench, "A", TMS_EVENT_READ, "x");
     assert_int_equal(tms_analysis_feed(bench->analysis, &event, 1, NULL), TMS_ERR_ARGUMENT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory piece by piece: pieces are apart and aligned, and all of it is counted and goes back. */
+/* The arena: blocks are disjoint and aligned, and all memory is counted and released. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ struct piece {
     size_t bytes;
 };
 
-/* Of all sizes, none among them, and now and then one that no chunk would have had room for. */
+/* All sizes, including 0, and now and then one that fits no chunk. */
 static size_t size_of_piece(size_t number)
 {
     return number % 1000 == 999 ? 700000 : number * 37 % 301;
@@ -34,7 +34,7 @@ static void take_pieces(struct tms_arena *arena, struct tms_memory *memory, stru
     }
 }
 
-/* What was written into a piece is still there when all the others have been written. */
+/* The contents of a piece are intact after all others have been written. */
 static void test_apart(void **state)
 {
     static struct piece pieces[PIECES];

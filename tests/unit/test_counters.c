@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The counters that engines keep about themselves: there is room for some, and no more are read. */
+/* The counters that engines keep about themselves: a limited number, and no more are read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void parts_follow_each_other(void **state)
     assert_int_equal(counters.at[4].value, 1);
 }
 
-/* What follows the array must stay as it is, and the count must be what can be read. */
+/* Bytes after the array must not change, and the count must be the number that can be read. */
 static void what_is_too_many_is_left_out(void **state)
 {
     struct tms_counter many[MANY];
@@ -56,7 +56,7 @@ static void what_is_too_many_is_left_out(void **state)
     }
 }
 
-/* An engine that wants more of them needs a larger TMS_COUNTERS_MOST: none is to go missing. */
+/* An engine with more counters needs a larger TMS_COUNTERS_MOST: none may go missing. */
 static void every_engine_has_room(void **state)
 {
     struct tms_context *context = tms_context_new(NULL, NULL);

@@ -109,7 +109,7 @@ static void a_slow_taker_is_waited_for(void **state)
     check_all_taken(240 * 1000, 2000);
 }
 
-/* An analysis that is given up does not wait for what is left. */
+/* An abandoned analysis does not wait for the remaining operations. */
 static void the_rest_can_be_dropped(void **state)
 {
     struct tms_memory memory = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the exit status counts, from results that are made by hand: one row for each case. */
+/* Which findings count for the exit status, on hand-made results: one row for each case. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -175,7 +175,7 @@ static const struct row rows[] = {
      {JUDGED(PREDICTED, ERROR), BY(sidetrack, PREDICTED, FOUND)},
      false,
      false},
-    /* What is suppressed does not count. */
+    /* Suppressed findings do not count. */
     {NULL, BY_DEFINITION, {BY(frontier, OBSERVED, SUPPRESSED)}, false, false},
     {NULL,
      BY_DATA,
@@ -255,7 +255,7 @@ static void partly_suppressed(void **state)
 
     (void)state;
     assert_true(tms_fail_on_fails(&fail_on, &list, 1));
-    findings[0].evidence = POTENTIAL; /* what is left is not sure enough */
+    findings[0].evidence = POTENTIAL; /* the evidence that is left is too weak */
     assert_false(tms_fail_on_fails(&fail_on, &list, 1));
     result.unlisted = 1; /* of an unknown kind */
     assert_true(tms_fail_on_fails(&fail_on, &list, 1));

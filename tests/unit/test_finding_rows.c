@@ -46,7 +46,7 @@ static const char *key_of(const struct tms_finding_row *row)
     return row->block[0] != '\0' ? row->block : row->id;
 }
 
-/* The highest level of a block among what takes part, -1: it is not there. */
+/* The highest level of a block among the compared rows; -1: it is not there. */
 static int level_in(const struct tms_finding_rows *rows, const char *key,
                     const struct tms_row_filter *filter)
 {

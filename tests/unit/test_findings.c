@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Findings, taken in by hand: what is grouped, who speaks for the group, in which order and under
- * which ids they come out. */
+/*
+ * Findings, added by hand: how they are grouped, which one represents its group, and their order
+ * and ids.
+ */
 #include "analysis/findings.h"
 #include "trace_fixture.h"
 
@@ -51,7 +53,7 @@ static void add(struct bench *bench, uint64_t key, uint64_t event)
     assert_int_equal(tms_findings_add(bench->findings, &violation), TMS_OK);
 }
 
-/* As engines with keys do it: what is known already is only counted. */
+/* As engines with keys do: a known finding is only counted. */
 static void report(struct bench *bench, uint64_t key, uint64_t event)
 {
     if (!tms_findings_again(bench->findings, key, event)) {
@@ -59,7 +61,7 @@ static void report(struct bench *bench, uint64_t key, uint64_t event)
     }
 }
 
-/* Violations may come in another order than that of their events: the earliest is shown. */
+/* Violations may arrive in another order than that of their events: the earliest is shown. */
 static void test_earliest(void **state)
 {
     static const uint64_t events[] = {500, 700, 300, 300, 400, 200, 900};

@@ -355,7 +355,7 @@ static void without_history_nothing_begins(void **state)
     assert_int_equal(bench->f.by_id[1]->row, NO_ROW);
 }
 
-/* Whichever allocation fails: it is said once, or the set-up says so. */
+/* Any allocation may fail: it is reported once, or the set-up fails. */
 static void each_allocation_may_fail(void **state)
 {
     struct bench *bench = *state;

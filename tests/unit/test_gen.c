@@ -308,8 +308,8 @@ static void any_is_well_formed_and_mostly_violates(void **state)
 static bool reachable(const struct tms_shape *shape, uint64_t position)
 {
     uint64_t workers = shape->fork_join ? shape->threads - 1 : 0;
-    uint64_t behind = 3 + workers + 2 * shape->churn;
-    return position >= workers + 11 && position + behind <= shape->events;
+    uint64_t after = 3 + workers + 2 * shape->churn;
+    return position >= workers + 11 && position + after <= shape->events;
 }
 
 static void check_planted(const struct tms_shape *shape)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hash table against an array that is searched from its start: random adding, searching and
- * emptying, with keys whose hashes collide, and with memory that runs out at every allocation.
+ * The hash table against an array with linear search: random insertion, lookup and clearing, with
+ * keys whose hashes collide, and with memory that runs out at every allocation.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -147,8 +147,7 @@ static void test_failure_text(void **state)
     assert_int_equal(strlen(text), TMS_FAILURE_TEXT - 1);
 }
 
-/* ---- records and results -----------------------------------------------------------------------
- */
+/* ---- records and results -------------------------------------------------------------- */
 
 static const char *const evidences[] = {"observed", "predicted"};
 static const char *const levels[] = {"error", "warning", "note"};
@@ -239,7 +238,7 @@ static char *text_of(const struct tms_hunt *hunt)
     return text;
 }
 
-/* What the result ought to say of a finding. */
+/* The expected contents of a finding. */
 struct expected {
     unsigned evidence, level, runs, failed, count, executions, cut, first;
 };
@@ -472,8 +471,7 @@ static void test_keys(void **state)
     json_decref(two);
 }
 
-/* ---- schedules ---------------------------------------------------------------------------------
- */
+/* ---- schedules ------------------------------------------------------------------------ */
 
 /* A run that learned two windows, one of them under a lock, and predicts something. */
 static const char learned[] =
@@ -536,7 +534,7 @@ static void test_choices(void **state)
     tms_hunt_clear(&hunt);
 }
 
-/* What was observed is not tried again beside others, and not at all by the mixture. */
+/* Observed findings are not tried again while there are others, and never by the mixture. */
 static void test_observed_choices(void **state)
 {
     struct tms_chooser chooser = {.strategy = TMS_HUNT_AUTO, .strength = 100};

@@ -141,7 +141,7 @@ static void assert_written(struct fixture *fixture, const struct bank *bank, con
     free(written.text);
 }
 
-/* Lines, and that none of them is too wide. */
+/* Counts the lines, and checks that none is too wide. */
 static size_t lines_of(const char *text, size_t width)
 {
     size_t lines = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results of several processes as one: what is merged, counted, shown, and said of losses. */
+/*
+ * Merging the results of several processes: what is merged, counted and shown, and how losses are
+ * reported.
+ */
 #include "made_result.h"
 
 struct bench {
@@ -71,7 +74,7 @@ static void test_judged(void **state)
     stop(&bench);
 }
 
-/* A milder one does not take the place of what is shown; a pair has its objects in any order. */
+/* A milder one does not replace the one that is shown; a pair has its objects in any order. */
 static void test_severe_stays(void **state)
 {
     const struct tms_result *result;
@@ -99,7 +102,7 @@ static void test_severe_stays(void **state)
     stop(&bench);
 }
 
-/* By id, or by block; what differs in one process stays apart there. */
+/* By id, or by block; findings that differ within one process stay separate. */
 static void test_cycles(void **state)
 {
     const struct tms_result *result;

@@ -78,7 +78,7 @@ ALLOCATORS(X)
 
 /* ---- the work ----------------------------------------------------------------------------- */
 
-/* What no function of the library returns. */
+/* Codes that no function of the library returns. */
 enum { WRONG_VERDICT = 1, NO_SENTENCE };
 
 #define BLOCKS 40 /* enough names and findings for the tables to grow */
@@ -192,7 +192,9 @@ static int report(const struct tms_analysis *analysis, bool exported)
     return code;
 }
 
-/* An engine without memory gives up and says so in its result; it never calls a trace fine. */
+/*
+ * An engine that runs out of memory stops and says so in its result; it never calls a trace fine.
+ */
 static int judge(const struct tms_analysis *analysis, bool exported)
 {
     const struct tms_result *result;
@@ -382,6 +384,6 @@ int main(void)
 #undef X
             cmocka_unit_test(check_with_each_engine),
     };
-    setvbuf(stdout, NULL, _IOLBF, 0); /* what passed before a crash is to be seen */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* so that output before a crash is visible */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

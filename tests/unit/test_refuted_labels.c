@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What refinement writes is read again as it was meant, whatever a label is made of: blanks and
- * control characters too, which no text format lets through but the library does.
+ * The output of refinement is read back with the same meaning, whatever a label consists of: also
+ * blanks and control characters, which no text format allows but the library does.
  */
 #include <setjmp.h>
 #include <stdarg.h>

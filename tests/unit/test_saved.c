@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results written as JSON and read back: the same again; and input that is no result. */
+/* Results written as JSON and read back unchanged; and input that is not a result. */
 #include "made_result.h"
 #include "saved/saved_result.h"
 

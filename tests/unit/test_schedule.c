@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schedule files: what they may hold, what is said of one that is wrong, sites as text. */
+/* Schedule files: what they may contain, messages about errors, sites as text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -67,7 +67,7 @@ static void test_bad_files(void **state)
     static const struct {
         const char *text;
         unsigned line;
-        const char *says; /* part of the complaint */
+        const char *says; /* part of the message */
     } cases[] = {
         {"", 1, "first line"},
         {"\n\n", 2, "first line"},
@@ -149,7 +149,7 @@ static void test_sites(void **state)
     assert_true(tms_site_is_in(&schedule.windows[0].close, path));
 }
 
-/* What is written is read back, whatever the bytes of the name. */
+/* A round trip preserves names, whatever their bytes. */
 static void test_any_names(void **state)
 {
     uint32_t random = 1;
@@ -172,7 +172,7 @@ static void test_any_names(void **state)
     }
 }
 
-/* Damaged files are refused or read, and nothing outside the text is looked at. */
+/* Damaged files are refused or read, without access outside the text. */
 static void test_damaged(void **state)
 {
     static const char good[] = FIRST "strategy directed\nseed 12\nstrength 50\n"

@@ -131,7 +131,7 @@ static void test_figure_7(void **state)
     stop(&bench);
 }
 
-/* A child that comes after the old one in every respect gets its slot, and goes on counting. */
+/* A child that is fully ordered after an ended thread gets its slot, and continues its count. */
 static void test_slots(void **state)
 {
     struct bench bench;
@@ -151,7 +151,7 @@ static void test_slots(void **state)
     stop(&bench);
 }
 
-/* Slots are not without end, however strange the threads are to each other. */
+/* The number of slots is bounded, even if no thread is ordered after another. */
 static void test_slot_limit(void **state)
 {
     struct bench bench;
@@ -213,7 +213,7 @@ static void test_out_of_memory(void **state)
 static void test_repeats(void **state)
 {
     struct bench bench;
-    uint64_t told = 0;
+    uint64_t reported = 0;
 
     (void)state;
     start(&bench);
@@ -232,10 +232,10 @@ static void test_repeats(void **state)
     }
     tms_engine_sidetrack.finish(bench.state);
     for (int i = 0; i < ERROR_KINDS; i++) {
-        told += bench.state->reports[i];
+        reported += bench.state->reports[i];
     }
     assert_true(bench.state->reports[ERROR_AFTER] > 2000);
-    assert_int_equal(tms_findings_total(bench.host.findings), told);
+    assert_int_equal(tms_findings_total(bench.host.findings), reported);
     stop(&bench);
 }
 
@@ -358,7 +358,7 @@ static void test_pair_put_back(void **state)
     stop(&bench);
 }
 
-/* What a program has predicted of two locks has their four acquires. */
+/* A prediction about two locks, made inside a program, has their four acquires. */
 static void test_pair_decided(void **state)
 {
     struct tms_context *context = tms_context_new(NULL, NULL);

@@ -123,7 +123,7 @@ static void count_events(const struct tms_spool *spool, uint64_t counts[3])
     }
 }
 
-/* The rest of the chunk of a thread that is over is for another thread. */
+/* Another thread uses the rest of the chunk of a thread that has ended. */
 static void divide(struct tms_spool_chunk *chunk, uint32_t thread)
 {
     set_up((unsigned char *)chunk + chunk->used, thread, chunk->size - chunk->used);
@@ -187,7 +187,7 @@ static void a_chunk_may_be_divided(void **state)
     stop_writing(&writing);
 }
 
-/* What the process writes later is not seen, although the file is the same. */
+/* A snapshot does not show what the process writes later, although the file is the same. */
 static void a_snapshot_stays_as_it_is(void **state)
 {
     char reason[TMS_SPOOL_REASON];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Specifications: what a pattern matches, which rule counts, what a file may hold and what is
- * said of one that is wrong, and which transactions a trace has under one.
+ * Specifications: what a pattern matches, which rule applies, what a file may contain, messages
+ * about errors, and which transactions a trace has under a specification.
  */
 #include "unit/trace_fixture.h"
 
@@ -382,7 +382,7 @@ static void test_missing_files(void **state)
     tms_spec_free(spec);
 }
 
-/* A wrong file adds nothing, and what was there before stays. */
+/* A wrong file adds nothing, and earlier rules stay. */
 static void test_all_or_nothing(void **state)
 {
     struct fixture *fixture = *state;

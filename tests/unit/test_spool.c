@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Spools made by hand: what a well-formed one says as a trace and as a result, and that nothing
- * goes wrong with one that is cut off, was never finished, or is full of nonsense.
+ * Hand-made spools: the trace and the result that a well-formed one yields, and that nothing goes
+ * wrong with one that is truncated, was never finished, or contains garbage.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -281,7 +281,7 @@ static struct tms_spool_event atomic_of(uint64_t number, enum tms_event_kind kin
     return event;
 }
 
-/* Orders come with the kinds that have them; beside each other, atomics stay what they are. */
+/* Orders belong to the kinds that have them; adjacent atomics are not coalesced. */
 static void atomics_have_orders(void **state)
 {
     struct image *image = new_image();
@@ -405,7 +405,7 @@ static void one_idle_block_stands_for_those_that_follow(void **state)
     assert_trace(image, "main|begin(deposit)\nmain|end(deposit)\n", false);
 }
 
-/* Without lines, only what is of one site. */
+/* Without lines, only accesses of one site are coalesced. */
 static void neighbours_of_one_site_become_one_access(void **state)
 {
     struct image *image = new_image();
@@ -465,7 +465,7 @@ static void memory_that_is_renewed_is_new(void **state)
                  false);
 }
 
-/* One address is a lock, a semaphore and memory, and none has to do with the other. */
+/* One address can be a lock, a semaphore and memory, which are unrelated. */
 static void one_address_may_be_several_things(void **state)
 {
     struct image *image = new_image();
@@ -668,7 +668,7 @@ static void add_violation(struct image *image)
     header_of(image)->violations = 3;
 }
 
-/* What the process found, and nothing else. */
+/* The findings of the process, and nothing else. */
 static int observe(struct reading *reading, double seconds, struct tms_analysis **analysis)
 {
     struct tms_settings settings;
@@ -812,7 +812,7 @@ static void use_running(const struct image *image, size_t bytes)
     unlink(path);
 }
 
-/* Whatever comes out, it must come out. */
+/* Any result is fine, as long as there is one. */
 static void use(const struct image *image, size_t bytes)
 {
     struct reading reading;

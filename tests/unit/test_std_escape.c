@@ -51,7 +51,7 @@ static void test_what_is_escaped(void **state)
     }
 }
 
-/* What other tools may have written is read as it was. */
+/* Backslashes of other tools are read literally. */
 static void test_backslashes_that_stay(void **state)
 {
     static const char *const names[] = {"\\",      "C:\\xml\\a.c", "a\\nb", "\\\\",  "\\x41",
@@ -84,7 +84,7 @@ static uint32_t next_random(uint64_t *random)
     return (uint32_t)(*random >> 33);
 }
 
-/* Made of what means something to the format, and some other bytes. */
+/* Made of bytes with a meaning in the format, and some others. */
 static void make_name(uint64_t *random, char *name)
 {
     static const char *const pieces[] = {

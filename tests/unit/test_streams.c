@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes in and out, whatever the format: files, pipes, packed ones, cut off or damaged ones, full
- * disks, and memory that runs out.
+ * Byte streams of every kind: files, pipes, compressed, truncated or damaged ones, full disks, and
+ * memory that runs out.
  */
 #include <sys/wait.h>
 
@@ -154,7 +154,7 @@ static void test_packed_concatenated(void **state)
     assert_has(tms_error(fixture->context), "something that is not compressed follows");
 }
 
-/* Cut anywhere, a packed trace gives whole lines of its beginning, and says so. */
+/* Truncated anywhere, a compressed trace yields whole lines of its beginning, and says so. */
 static void test_packed_cut(void **state)
 {
     struct fixture *fixture = *state;
@@ -183,7 +183,7 @@ static void test_packed_cut(void **state)
     free(text);
 }
 
-/* Damaged anywhere, a packed trace is refused or is what it was; in the middle it is refused. */
+/* Damaged anywhere, a compressed trace is refused or unchanged; in the middle it is refused. */
 static void test_packed_damaged(void **state)
 {
     struct fixture *fixture = *state;

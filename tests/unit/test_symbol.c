@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Addresses to names: of this very program, by its symbol table, and of files that are missing or
- * are no programs. What debug information adds is tested with compiled programs.
+ * Symbolizing addresses: of this very program, by its symbol table, and of files that are missing
+ * or not programs. Debug information is tested with compiled programs.
  */
 #include <link.h>
 #include <setjmp.h>

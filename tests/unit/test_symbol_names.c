@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How memory and functions are spelt: paths into types, statements that allocate, names of
+ * The spelling of memory and functions: paths into types, statements that allocate, names of
  * functions and variables. With debug information they are tested on compiled programs.
  */
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The formats std, rr and regiontrack: what is accepted, what is refused with which line, that
- * nothing is lost on the way there and back, and how a format is recognized by its content.
+ * The formats std, rr and regiontrack: what is accepted, what is refused with which line, that a
+ * round trip loses nothing, and how a format is recognized by its content.
  */
 #include "unit/trace_fixture.h"
 
@@ -412,7 +412,7 @@ static void test_rr(void **state)
     assert_string_equal(fixture->format, "rr");
 }
 
-/* Lines that are printed before and after what they tell. */
+/* Operations that print one line before and one after them. */
 static void test_rr_halves(void **state)
 {
     struct fixture *fixture = *state;
@@ -561,7 +561,7 @@ static void test_detection(void **state)
     assert_int_equal(count, 5);
 }
 
-/* A trace that is not all that happened says so in every format. */
+/* An incomplete trace is marked as such in every format. */
 static void test_loss_is_kept(void **state)
 {
     static const struct {

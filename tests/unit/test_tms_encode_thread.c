@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks of the native format, encoded beside and in place: the same bytes, or short of memory. */
+/*
+ * Blocks of the native format, encoded on a second thread and on the calling one: the same bytes,
+ * or out of memory.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +53,7 @@ static bool encode_two(struct tms_encode_thread *encoding, bool beside, struct t
     return true;
 }
 
-/* After so many allocations, 0: never, there is no more memory to encode with. */
+/* Encoding runs out of memory after so many allocations; 0: never. */
 static bool encoded(bool beside, uint64_t fail_after, struct tms_bytes *sections)
 {
     struct tms_memory memory = {0};

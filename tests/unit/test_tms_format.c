@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The native format: what is written comes back, a file that is cut or damaged anywhere says
- * so and never gives a wrong event, and no content makes the reader crash.
+ * The native format: a round trip loses nothing, a file that is truncated or damaged anywhere is
+ * reported and never yields a wrong event, and no content makes the reader crash.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -261,7 +261,7 @@ static struct outcome read_back(bool lenient, const struct tms_context *context,
     return outcome;
 }
 
-/* A small file of several blocks, and what is in it. */
+/* A small file of several blocks, and its contents. */
 struct sample {
     struct tms_context *context;
     struct shape shape;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What tests of traces share: a directory of their own, whole traces as text, copies from one
- * format to another, and a trace with something of everything.
+ * Shared by tests of traces: a temporary directory, whole traces as text, copies from one format to
+ * another, and a trace with every kind of event.
  */
 #ifndef TMS_TESTS_TRACE_FIXTURE_H
 #define TMS_TESTS_TRACE_FIXTURE_H
@@ -179,7 +179,7 @@ static inline int read_text(struct fixture *fixture, const char *text)
         }                                                                                          \
     } while (0)
 
-/* Copies a trace: TMS_OK, or the code of whatever went wrong. */
+/* Copies a trace: TMS_OK, or the error code. */
 static inline int convert(struct fixture *fixture, const char *from, const char *to,
                           const struct tms_writer_settings *settings)
 {
