@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Predictions inside the program; see predict_online.h. What they become is in predict_spool.c. */
+/* Prediction inside the program; see predict_online.h. predict_spool.c writes the findings. */
 #include "runtime/core/predict_online.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@
 #include "runtime/core/runtime_memory.h"
 #include "runtime/spool/spool_writer.h"
 
-/* What a thread has for it. */
+/* Prediction state of a thread. */
 struct tms_rt_predicting {
     struct tms_predict_thread windows;
     struct tms_requests_thread requests;
@@ -25,7 +25,7 @@ enum { BARRIERS, SEMAPHORES, ONCE_CONTROLS, ORDERING };
 
 struct lock_state {
     struct tms_predict_lock lock;
-    struct tms_order_object order; /* of a lock that is unowned */
+    struct tms_order_object order; /* of an unowned lock */
     _Atomic bool unowned;
     struct lock_state *next_free;
 };
@@ -40,10 +40,10 @@ static struct {
     struct tms_predictor windows;
     struct tms_requests_port requests;
     struct tms_order_slots slots;
-    struct lock_state *_Atomic *locks; /* by id, mapped whole */
+    struct lock_state *_Atomic *locks; /* by id, reserved at full size */
     struct lock_state *free;
-    struct tms_order_object **objects[ORDERING]; /* by id, mapped whole */
-    uint64_t acquires, windows_seen, dropped;    /* of threads that are over */
+    struct tms_order_object **objects[ORDERING]; /* by id, reserved at full size */
+    uint64_t acquires, windows_seen, dropped;    /* of threads that have ended */
 } online;
 
 /* ---- the ports ---------------------------------------------------------------------------- */
@@ -53,13 +53,13 @@ static void fail(void *user)
     struct tms_spool_header *header = tms_rt_spool_header();
 
     (void)user;
-    tms_rt_predicts = false; /* from now on order is missing */
+    tms_rt_predicts = false; /* order is missing from now on */
     if (header != NULL) {
         __atomic_fetch_or(&header->lost, TMS_SPOOL_LOST_PREDICTIONS, __ATOMIC_RELAXED);
     }
 }
 
-/* A lock that is gone has no name: a pair with one is left out. */
+/* A lock that is gone has no name: pairs with it are dropped. */
 static void predicted(void *user, const struct tms_prediction *p)
 {
     bool gone = p->first_in != NULL && atomic_load_explicit(&online.locks[p->first_in->lock],
@@ -77,7 +77,7 @@ static struct tms_predict_block transaction_of(const struct tms_rt_thread *t)
                : (struct tms_predict_block){t->running_from, t->open[0].label, t->open[0].site};
 }
 
-/* The innermost come last; what is between the transaction and these may be left out. */
+/* Innermost last; blocks between the transaction and these may be missing. */
 static uint32_t blocks_since(void *user, uint64_t since,
                              struct tms_predict_block blocks[TMS_PREDICT_BLOCKS])
 {
@@ -113,7 +113,7 @@ static struct tms_predict_op op_of(const struct tms_rt_thread *t, uint64_t numbe
 
 /* ---- locks -------------------------------------------------------------------------------- */
 
-/* The lock of ours is held. */
+/* Under online.lock. */
 static struct lock_state *new_lock(uint32_t id)
 {
     struct lock_state *state = online.free;
@@ -151,16 +151,22 @@ static struct lock_state *lock_of(uint32_t id)
     return state;
 }
 
-/* It orders like a semaphore. */
-static void pass(struct tms_rt_thread *t, struct tms_order_object *object, bool must)
+/* The thread learns the order that the object has, and adds its own. False: memory is short. */
+static bool exchange_order(struct tms_rt_thread *t, struct tms_order_object *object, bool must)
 {
     struct tms_predict_thread *windows = &t->predicting->windows;
 
-    assert(tms_rt_predicts || t->predicting != NULL);
-    tms_predict_wait(&online.windows, windows, t->number, false);
+    assert(tms_rt_mutex_is_mine(&online.lock));
+    return object != NULL && tms_order_learn(&windows->order, object) &&
+           tms_order_teach(&memory, &windows->order, t->number, object, must);
+}
+
+/* A lock that another thread may release orders as a semaphore does. */
+static void pass_lock(struct tms_rt_thread *t, struct lock_state *state)
+{
+    tms_predict_wait(&online.windows, &t->predicting->windows, t->number, false);
     tms_rt_mutex_lock(&online.lock);
-    bool room = tms_order_learn(&windows->order, object) &&
-                tms_order_teach(&memory, &windows->order, t->number, object, must);
+    bool room = exchange_order(t, &state->order, false);
     tms_rt_mutex_unlock(&online.lock);
     if (!room) {
         fail(NULL);
@@ -182,7 +188,7 @@ static void acquire(struct tms_rt_thread *t, const struct tms_op *op, uint8_t ki
         return;
     }
     if (atomic_load_explicit(&state->unowned, memory_order_relaxed)) {
-        pass(t, &state->order, false);
+        pass_lock(t, state);
         return;
     }
     struct tms_predict_op taken = op_of(t, op->event, op->location, kind);
@@ -204,7 +210,7 @@ static void release(struct tms_rt_thread *t, const struct tms_op *op, uint8_t ki
         return;
     }
     if (atomic_load_explicit(&state->unowned, memory_order_relaxed)) {
-        pass(t, &state->order, false);
+        pass_lock(t, state);
     } else if (is_followed(kind)) {
         struct tms_predict_op given = op_of(t, op->event, op->location, kind);
         tms_predict_give(&online.windows, &t->predicting->windows, &state->lock, &given);
@@ -240,7 +246,7 @@ static int ordering(enum tms_rt_sync what)
                                       : ONCE_CONTROLS;
 }
 
-/* The lock of ours is held. NULL when memory is short. */
+/* Under online.lock. NULL when memory is short. */
 static struct tms_order_object *object_of(int kind, uint32_t id)
 {
     assert(tms_rt_mutex_is_mine(&online.lock));
@@ -293,13 +299,12 @@ void tms_rt_predict_pass(struct tms_rt_thread *t, enum tms_rt_sync what, uint32_
     if (!tms_rt_predicts || id == 0) {
         return;
     }
+    tms_predict_wait(&online.windows, &t->predicting->windows, t->number, false);
     tms_rt_mutex_lock(&online.lock);
-    struct tms_order_object *object = object_of(ordering(what), id);
+    bool room = exchange_order(t, object_of(ordering(what), id), what == TMS_RT_ONCE);
     tms_rt_mutex_unlock(&online.lock);
-    if (object == NULL) {
+    if (!room) {
         fail(NULL);
-    } else {
-        pass(t, object, what == TMS_RT_ONCE);
     }
 }
 
@@ -423,7 +428,7 @@ void tms_rt_predict_fork(struct tms_rt_thread *t, struct tms_rt_thread *child)
     tms_requests_period(&t->predicting->requests);
 }
 
-/* What it counted, and its slot, with the lock of ours. */
+/* Takes over the thread's counts and frees its slot, under the prediction lock. */
 static void retire(struct tms_rt_thread *t)
 {
     struct tms_predict_thread *windows = &t->predicting->windows;
@@ -495,8 +500,7 @@ bool tms_rt_predict_start(unsigned what)
     return !tms_rt_predicts || start();
 }
 
-/* What the parent had is left where it is: the child of a fork mostly does little, and then execs.
- */
+/* The parent's state stays where it is: the child of a fork mostly does little before it execs. */
 bool tms_rt_predict_restart(void)
 {
     const size_t pointers = TMS_RT_IDS_MOST * sizeof(void *);
