@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A baseline: the blocks that earlier results named, each with the worst that was said of it. A
- * finding is known if all its blocks are there and none is worse now than then. Variables, fields
- * and patterns are not compared: with another timing the same bug shows in another field.
+ * A baseline: the blocks of earlier results, each with the severity of its worst finding. A finding
+ * is known if the baseline has all of its blocks with at least its severity. Variables, fields and
+ * patterns are not compared: with another timing the same bug shows in another field.
  *
- * Findings of `judge` have levels; others go by their evidence, observed being the worst, and
- * without blocks (races, deadlocks) by their ids.
+ * The severity of a finding of `judge` is its level; that of others is their evidence, observed
+ * being the worst. Findings without blocks (races, deadlocks) are compared by id.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "base/names.h"
 #include "spec/identity.h"
 
-/* What a name in the baseline is, its first byte. */
+/* The first byte of a name in the baseline says what it is. */
 enum { JUDGED = 'j', NAMED = 'n', ID = 'i' };
 
 struct tms_baseline {
@@ -54,14 +54,14 @@ void tms_baseline_free(struct tms_baseline *baseline)
     }
 }
 
-/* How bad a finding is, 1 at least. */
+/* The severity of a finding, at least 1. */
 static uint8_t worth_of(const struct tms_finding *finding)
 {
     return finding->judgement != NULL ? (uint8_t)(finding->judgement->level + 1)
                                       : (uint8_t)(TMS_EVIDENCE_POTENTIAL - finding->evidence + 1);
 }
 
-/* The index-th name that a finding goes by, in a new piece of memory; NULL if that is short. */
+/* The index-th name that a finding is compared by, newly allocated; NULL if out of memory. */
 static char *name_of(const struct tms_context *context, const struct tms_finding *finding,
                      size_t index, size_t *length)
 {
@@ -129,7 +129,7 @@ static uint8_t worst_of(struct tms_baseline *baseline, const char *name, size_t 
     return id != 0 ? baseline->worst[id] : 0;
 }
 
-/* A block that `judge` named was seen to be cut, however harmless that was. */
+/* A block that `judge` named was interleaved, so findings of other engines about it are known. */
 static bool has_name(struct tms_baseline *baseline, char *name, size_t length, uint8_t worth)
 {
     if (worst_of(baseline, name, length) >= worth) {
@@ -170,26 +170,26 @@ static struct tms_finding *list_of(const struct tms_analysis *analysis, size_t i
     return tms_run_findings(run);
 }
 
-/* Moves those that are known to the end; all keep their order. */
+/* Moves known findings to the end; a stable partition. */
 static int part(struct tms_analysis *analysis, struct tms_finding *list, struct tms_result *result)
 {
     size_t all = result->finding_count + (size_t)result->known, shown = 0, known = 0;
-    struct tms_finding *aside = tms_resize(&analysis->memory, NULL, 0, all + 1, sizeof(*aside));
+    struct tms_finding *rest = tms_resize(&analysis->memory, NULL, 0, all + 1, sizeof(*rest));
 
-    if (aside == NULL) {
+    if (rest == NULL) {
         return TMS_ERR_MEMORY;
     }
     for (size_t i = 0; i < all; i++) {
         if (list[i].known) {
-            aside[known++] = list[i];
+            rest[known++] = list[i];
         } else {
             list[shown++] = list[i];
         }
     }
     if (known > 0) {
-        memcpy(&list[shown], aside, known * sizeof(*aside));
+        memcpy(&list[shown], rest, known * sizeof(*rest));
     }
-    tms_release(&analysis->memory, aside, all + 1, sizeof(*aside));
+    tms_release(&analysis->memory, rest, all + 1, sizeof(*rest));
     result->finding_count = shown;
     result->known = known;
     return TMS_OK;

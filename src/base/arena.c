@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pieces of chunks; see arena.h. */
+/* Arena allocation; see arena.h. */
 #include "base/arena.h"
 
 #define ALIGNED     8
@@ -19,7 +19,7 @@ static size_t next_size(const struct tms_arena_chunk *last, size_t wanted)
     return wanted > size ? wanted : size;
 }
 
-/* A table, as a piece may be looked at before anything is written to it. */
+/* Prefaulted with tms_table, as a piece may be read before it is written. */
 static bool grow(struct tms_arena *arena, struct tms_memory *memory, size_t bytes)
 {
     size_t size = next_size(arena->chunk, sizeof(struct tms_arena_chunk) + bytes);

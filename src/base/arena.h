@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that is handed out piece by piece and given back all at once. A piece costs an addition;
- * the chunks that pieces are cut from grow by doubling, so that a few pieces take little memory,
- * and many take few allocations.
+ * An arena: memory that is allocated piece by piece and freed all at once. Allocating a piece costs
+ * an addition; chunks grow by doubling, so that a few pieces take little memory and many take few
+ * allocations.
  */
 #ifndef TMS_BASE_ARENA_H
 #define TMS_BASE_ARENA_H
@@ -13,10 +13,10 @@ struct tms_arena_chunk;
 
 /* All zero at first. */
 struct tms_arena {
-    struct tms_arena_chunk *chunk; /* the last one; it knows those before it */
+    struct tms_arena_chunk *chunk; /* the last one; links to those before it */
 };
 
-/* So many bytes, all zero, for anything that is aligned to 8; NULL when memory is short. */
+/* Zeroed bytes with an alignment of 8; NULL if out of memory. */
 void *tms_arena_take(struct tms_arena *arena, struct tms_memory *memory, size_t bytes);
 
 /* The same at the start of a cache line. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that replace others when they are whole; see atomic_file.h. */
+/* Replaces files atomically; see atomic_file.h. */
 #include "base/atomic_file.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #define TRIES_MOST 100 /* names of temporary files */
 #define NAME_SHOWN 200 /* bytes of the target's name in that of the temporary file */
 
-/* The descriptor that a path names, -1: none. To open it by that path would truncate its file. */
+/* The descriptor that a path names, -1: none. Opening that path would truncate the file. */
 static int descriptor_of(const char *path)
 {
     static const char *const prefixes[] = {"/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"};
@@ -30,7 +30,7 @@ static int descriptor_of(const char *path)
     return -1;
 }
 
-/* Puts what the link says in its place; a relative one counts from its directory. */
+/* Replaces a symbolic link by its target; a relative target starts at its directory. */
 static bool follow_once(char target[PATH_MAX])
 {
     char link[PATH_MAX], joined[PATH_MAX];
@@ -90,7 +90,9 @@ static bool name_temporary(struct tms_replace *replace, int try)
     return length > 0 && (size_t)length < sizeof(replace->temporary);
 }
 
-/* Gives the file the permissions of the old one, and its owner or at least group where we may. */
+/*
+ * Gives the file the permissions of the old one and, if permitted, its owner or at least its group.
+ */
 static bool adopt(int fd, const struct stat *old)
 {
     bool owned =

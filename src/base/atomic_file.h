@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file that is written whole or not at all, for the library and the command: the bytes go to a
- * temporary file beside the target, "PATH.PID~", which is renamed at the end. Until then a file
- * that has the name already stays as it is, and after a failure for good.
+ * Atomic replacement of a file, for the library and the command: the data is written to a temporary
+ * file in the same directory, "PATH.PID~", which is renamed at the end. An existing file is
+ * unchanged until then, and after a failure.
  *
- * A path that names an open descriptor (/dev/stdout, /dev/fd/3, /proc/self/fd/3) or no regular file
- * (a FIFO, a device) is written as it is: nothing there can be replaced. Symbolic links are
- * followed. A file whose directory takes no new ones is refused: it could only be overwritten.
+ * A path that names an open descriptor (/dev/stdout, /dev/fd/3, /proc/self/fd/3) or is not a
+ * regular file (a FIFO, a device) is written directly, as it cannot be replaced. Symbolic links are
+ * followed. A file in a directory that is not writable is refused, as it could only be overwritten.
  */
 #ifndef TMS_BASE_ATOMIC_FILE_H
 #define TMS_BASE_ATOMIC_FILE_H
@@ -26,13 +26,18 @@ struct tms_replace {
 bool tms_replace_open(struct tms_replace *replace, const char *path,
                       char reason[TMS_REPLACE_REASON]);
 
-/* Whether tms_replace_open would do, with nothing opened: a FIFO's reader would see an end. */
+/*
+ * Would tms_replace_open succeed? Opens nothing, since the reader of a FIFO would see an end of
+ * file.
+ */
 bool tms_replace_possible(const char *path, char reason[TMS_REPLACE_REASON]);
 
-/* Closes it and gives it its name. False with errno, and then nothing is left of it. */
+/*
+ * Closes the file and renames it to its target. False with errno, and then nothing is left of it.
+ */
 bool tms_replace_keep(struct tms_replace *replace);
 
-/* Closes it and takes it away. */
+/* Closes the file and removes it. */
 void tms_replace_drop(struct tms_replace *replace);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contexts, errors and the public face of names; see context.h. */
+/* Contexts, errors and the public functions for names; see context.h. */
 #include "base/context.h"
 
 #include <stdio.h>
@@ -110,7 +110,7 @@ uint32_t tms_location_number(const char *text, size_t length)
     return number < TMS_LOCATION_NUMBER ? TMS_LOCATION_NUMBER + (uint32_t)number : 0;
 }
 
-/* `intern` is one of the two ways to give out an id. */
+/* `intern` is tms_names_intern or tms_names_add. */
 static inline int64_t intern_by(struct tms_context *context, enum tms_class cls, const char *name,
                                 size_t length,
                                 int64_t intern(struct tms_names *, const char *, size_t))

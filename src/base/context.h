@@ -29,10 +29,10 @@ struct tms_context {
 __attribute__((format(printf, 3, 4))) int tms_fail(struct tms_context *context, int code,
                                                    const char *format, ...);
 
-/* The failure that needs no words of its own. */
+/* Fails with TMS_ERR_MEMORY and its standard message. */
 int tms_fail_memory(struct tms_context *context);
 
-/* Hands a sentence to the user's complain function, if there is one. */
+/* Passes a sentence to the user's complain function, if there is one. */
 __attribute__((format(printf, 2, 3))) void tms_warn(struct tms_context *context, const char *format,
                                                     ...);
 
@@ -40,9 +40,9 @@ __attribute__((format(printf, 2, 3))) void tms_warn(struct tms_context *context,
 uint32_t tms_location_number(const char *text, size_t length);
 
 /*
- * How many of the events, from the first on, are of a kind that there is, with an order that it can
- * have and names that there are, and nothing in their reserved bytes. Asked about what was made by
- * hand; readers make no others.
+ * Returns how many of the events, from the first on, have a known kind, a valid order, existing
+ * names and zero reserved bytes. Needed for events from a caller; those of readers are always
+ * valid.
  */
 size_t tms_events_known(const struct tms_context *context, const struct tms_event *events,
                         size_t count);
@@ -60,14 +60,14 @@ static inline bool tms_is_ordered(enum tms_event_kind kind)
     return kind >= TMS_EVENT_ATOMIC_READ && kind <= TMS_EVENT_FENCE;
 }
 
-/* Is it for `judge` alone, and no event to other engines? */
+/* Is it for `judge` alone, so that all other engines ignore it? */
 static inline bool tms_is_for_judge(enum tms_event_kind kind)
 {
     return kind >= TMS_EVENT_CALL && kind <= TMS_EVENT_DELAY && kind != TMS_EVENT_DEMOTE;
 }
 
-/* Is it no event to the engines that check what happened? */
-static inline bool tms_is_aside(enum tms_event_kind kind)
+/* Do the engines that check the observed trace ignore it? */
+static inline bool tms_is_unchecked(enum tms_event_kind kind)
 {
     return tms_is_for_judge(kind) || (kind >= TMS_EVENT_FENCE && kind <= TMS_EVENT_RECEIVE);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What changes a hash table; see hashtable.h. */
+/* Modifies hash tables; see hashtable.h. */
 #include "base/hashtable.h"
 
 #include <string.h>

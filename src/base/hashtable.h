@@ -47,7 +47,7 @@ struct tms_hash_walk {
 
 /*
  * Adds a row that is not in the table, under the hash of its key. `memory` is the same for all
- * calls. False: memory is short, or the number is above 2^31; nothing has changed.
+ * calls. False: out of memory, or the number is above 2^31; nothing has changed.
  */
 bool tms_hashtable_add(struct tms_hashtable *table, struct tms_memory *memory, uint64_t hash,
                        uint32_t row);

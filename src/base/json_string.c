@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strings of JSON, for reports and for traces that are written as JSON: tms_json_string. */
+/* tms_json_string: JSON strings for reports and for traces that are written as JSON. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"
 #include "tmesis/tmesis.h"
 
-/* The number of a well-formed character below U+10000, as all that are escaped are. */
+/* The code point of a well-formed character below U+10000, as all escaped characters are. */
 static unsigned number_of(const char *text)
 {
     size_t length = tms_utf8_length(text);

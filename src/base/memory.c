@@ -8,8 +8,7 @@
 
 #define PAGE 4096u /* or more: then some are touched twice */
 
-/* Threads of a watched program count together: the sum is exact, the peak is roughly what it was.
- */
+/* Threads of a watched program share the count: the sum is exact, the peak approximate. */
 static void count_more(struct tms_memory *memory, size_t bytes)
 {
     if (memory == NULL) {
@@ -40,7 +39,7 @@ static int refused(struct tms_memory *memory)
 
 static void *libc_resize(void *block, size_t old_bytes, size_t new_bytes)
 {
-    /* calloc hands out untouched zero pages, so a large table costs only what is used of it. */
+    /* calloc returns untouched zero pages, so a large table costs only what is used of it. */
     char *grown = block == NULL ? calloc(1, new_bytes) : realloc(block, new_bytes);
 
     if (grown != NULL && block != NULL && new_bytes > old_bytes) {
@@ -58,8 +57,8 @@ static void libc_release(void *block, size_t bytes)
 static const struct tms_allocator libc = {.resize = libc_resize, .release = libc_release};
 
 /*
- * Not inlined: the compiler would call the C library directly where the memory may be NULL, which
- * in the runtime it never is, and the test of the runtime's stack follows direct calls.
+ * Not inlined: otherwise the compiler would add a direct call of the C library for a NULL memory,
+ * which the runtime never passes, and the stack usage test of the runtime follows direct calls.
  */
 __attribute__((noinline)) static const struct tms_allocator *
 allocator_of(const struct tms_memory *memory)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory with a bill: every engine and every table counts what it holds, so that reports can
- * state the most it held, and so that a failing allocation can be provoked in tests.
+ * Counted memory: every engine and every table counts its allocations, so that reports can state
+ * the peak, and tests can inject allocation failures.
  *
  * Arrays grow by doubling and never per event. A failure is returned, nothing is changed.
  *
- * Wherever a `struct tms_memory *` is asked for here, NULL means the C library without a bill: its
- * blocks may also be given back with free().
+ * A `struct tms_memory *` may be NULL: then the C library is used without counting, and blocks may
+ * also be freed with free().
  */
 #ifndef TMS_BASE_MEMORY_H
 #define TMS_BASE_MEMORY_H
@@ -15,9 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where memory comes from, if not from the C library. Both may be called by several threads. */
+/* An allocator other than the C library. Several threads may call both functions. */
 struct tms_allocator {
-    /* As realloc, but what is new is zero; `block` may be NULL. Neither size is checked. */
+    /* As realloc, but new bytes are zero; `block` may be NULL. Neither size is checked. */
     void *(*resize)(void *block, size_t old_bytes, size_t new_bytes);
     void (*release)(void *block, size_t bytes); /* never NULL */
 };
@@ -37,21 +37,21 @@ void *tms_resize(struct tms_memory *memory, void *block, size_t old_count, size_
                  size_t size);
 
 /*
- * A table that is filled in no order, a hash table: `count` elements, all zero, none of which is
- * untouched memory. Looking into that and then writing to it would have each page made twice, the
- * second time while all threads of the process wait. NULL as above.
+ * Allocates a table with random access, such as a hash table: `count` elements, zeroed and
+ * prefaulted. A read of an untouched page would map the zero page, and the later write would fault
+ * again, while all threads of the process wait. NULL as above.
  */
 void *tms_table(struct tms_memory *memory, size_t count, size_t size);
 
-/* Gives a block of `count` elements back. NULL is fine. */
+/* Frees a block of `count` elements. Accepts NULL. */
 void tms_release(struct tms_memory *memory, void *block, size_t count, size_t size);
 
-/* A block of `count` elements that `from` has counted goes to an owner whose memory is `to`. */
+/* Moves the count of a block of `count` elements from one memory to another. */
 void tms_hand_over(struct tms_memory *from, struct tms_memory *to, size_t count, size_t size);
 
 /*
- * Sees to it that an array holds `wanted` elements: `array` is the address of the pointer to
- * its first one. Grows by doubling, at least to `least`. False when memory is short.
+ * Ensures that an array has room for `wanted` elements; `array` is the address of the pointer to
+ * its first one. Grows by doubling, at least to `least`. False if out of memory.
  */
 #define TMS_RESERVE(memory, array, capacity, wanted, least)                                        \
     ((wanted) <= *(capacity) ||                                                                    \

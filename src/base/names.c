@@ -90,7 +90,10 @@ static uint64_t hash_of(const struct tms_name_entry *entry)
     return tms_names_place(entry->head, length <= 8 ? length : entry->mark);
 }
 
-/* In the order of the old table, which is nearly that of the new one: both are walked through. */
+/*
+ * Rehashes in the order of the old table, which is nearly that of the new one: both are accessed
+ * sequentially.
+ */
 static bool grow_table(struct tms_names *names)
 {
     size_t size = names->table == NULL ? TABLE_LEAST : (names->mask + 1) * 2;
@@ -131,7 +134,7 @@ static bool reserve(struct tms_names *names)
     return room;
 }
 
-const char *tms_names_text_aside(struct tms_names *names, uint32_t id)
+const char *tms_names_text_concurrent(struct tms_names *names, uint32_t id)
 {
     pthread_mutex_lock(&names->moving);
     const char *text = names->texts[id].text;
@@ -172,7 +175,7 @@ static bool index_rest(struct tms_names *names)
     return true;
 }
 
-/* A name that is not in the table, and is new if all others are. */
+/* Adds a name that is not in the table. */
 static int64_t add(struct tms_names *names, const struct tms_name_key *key, const char *name,
                    size_t length)
 {
@@ -222,7 +225,7 @@ uint32_t tms_names_find(struct tms_names *names, const char *name, size_t length
         index_rest(names);
         id = probe(names, &key, name, length)->id;
     }
-    /* If memory was short, some are not in the table. */
+    /* After running out of memory, some names are not in the table. */
     for (uint32_t i = names->indexed + 1; id == 0 && i <= names->count; i++) {
         const struct tms_text *text = &names->texts[i];
         id = text->length == length && memcmp(text->text, name, length) == 0 ? i : 0;

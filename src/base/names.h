@@ -39,11 +39,11 @@ struct tms_names {
     size_t mask;            /* table size - 1 */
     struct tms_text *texts; /* by id; [0] is the empty name */
     uint32_t count;         /* ids given out */
-    uint32_t indexed;       /* of these, from 1 on, are in the table */
+    uint32_t indexed;       /* ids 1 to `indexed` are in the table */
     size_t capacity;        /* of texts */
     char *chunk;            /* where the next text goes; the first word links the chunks */
     size_t chunk_used, chunk_size;
-    pthread_mutex_t moving; /* while `texts` moves, and for those who ask from another thread */
+    pthread_mutex_t moving; /* held while `texts` moves, and by lookups from another thread */
 };
 
 int tms_names_init(struct tms_names *names, struct tms_memory *memory);
@@ -56,9 +56,9 @@ int64_t tms_names_intern(struct tms_names *names, const char *name, size_t lengt
 int64_t tms_names_add(struct tms_names *names, const char *name, size_t length);
 
 /*
- * The same in three steps, for readers that look up many names at once: make the keys, fetch
- * the places, then intern. At least 8 bytes must be readable at `name`, whatever its length, so
- * the head is one load.
+ * The same in three steps, for readers that look up many names at once: make the keys, prefetch the
+ * entries, then intern. At least 8 bytes must be readable at `name`, whatever its length, so the
+ * head is one load.
  */
 struct tms_name_key {
     uint64_t head;
@@ -72,8 +72,8 @@ struct tms_name_key {
 uint64_t tms_names_hash_long(const char *name, size_t length);
 
 /*
- * Where a name belongs in the table. It is made from what its entry holds, so a larger table is
- * filled without a visit to the texts; 32 bits of a long name are enough to spread millions.
+ * The position of a name in the table. It is computed from the contents of its entry, so growing
+ * the table does not touch the texts; 32 bits of a long name are enough to spread millions.
  */
 static inline uint64_t tms_names_place(uint64_t head, uint32_t more)
 {
@@ -109,7 +109,7 @@ static inline void tms_names_prefetch(const struct tms_names *names, const struc
     __builtin_prefetch(&names->table[key->hash & names->mask]);
 }
 
-/* Goes on where the first entry looked at is another name's, or free. */
+/* Continues the search after the first entry, which is another name's or free. */
 int64_t tms_names_intern_further(struct tms_names *names, const struct tms_name_key *key,
                                  const char *name, size_t length);
 
@@ -132,14 +132,14 @@ static inline int64_t tms_names_intern_padded(struct tms_names *names, const cha
     return tms_names_intern_key(names, &key, name, length);
 }
 
-/* The id of a name that is there, else 0. */
+/* The id of an existing name, else 0. */
 uint32_t tms_names_find(struct tms_names *names, const char *name, size_t length);
 
 /*
- * The text of an id that was given out before this thread heard of it, while another thread may be
- * adding names.
+ * The text of an id, while another thread may be adding names. The id must have been passed to this
+ * thread with synchronisation.
  */
-const char *tms_names_text_aside(struct tms_names *names, uint32_t id);
+const char *tms_names_text_concurrent(struct tms_names *names, uint32_t id);
 
 static inline const char *tms_names_text(const struct tms_names *names, uint32_t id)
 {

@@ -77,7 +77,7 @@ size_t tms_utf8_width(const char *text)
     return width;
 }
 
-/* X(first, last), as UTF-8 spells them: what a terminal might obey. */
+/* X(first, last), in UTF-8: characters that a terminal might interpret. */
 #define CONTROLS(X)                                                                                \
     X("\x01", "\x1f")                 /* C0 */                                                     \
     X("\x7f", "\x7f")                 /* DEL */                                                    \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names and paths are bytes that strangers chose; reports and messages are UTF-8. What is not
- * valid UTF-8 is shown as U+FFFD, and control characters never reach a terminal.
+ * Names and paths are untrusted bytes; reports and messages are UTF-8. Invalid UTF-8 is shown as
+ * U+FFFD, and control characters never reach a terminal.
  */
 #ifndef TMS_BASE_UTF8_H
 #define TMS_BASE_UTF8_H
@@ -14,7 +14,7 @@
 /* Bytes of the character at `text`, which ends with a zero byte: 1 to 4, or 0 if malformed. */
 size_t tms_utf8_length(const char *text);
 
-/* The same, but also 0 for a control character: what is not fit for a terminal. */
+/* The same, but also 0 for a control character, which must not reach a terminal. */
 size_t tms_utf8_printable(const char *text);
 
 /* Replaces, in place, each character that is not printable by "?". */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A queue of work for a library-internal thread; see worker.h. */
 #include "base/worker.h"
 
 #include <assert.h>

@@ -3,7 +3,7 @@
  * A library-internal thread that processes items in the order in which they are submitted.
  *
  * The thread starts at the first submit, with all signals blocked: they are for the threads of the
- * program. If it can't be had, items are processed where they are submitted. All functions are
+ * program. If it cannot be started, items are processed by the submitting thread. All functions are
  * called by one thread, the owner; only `work` runs on the other.
  *
  * The queue never fills: the owner waits (tms_worker_wait) before it uses the room of an item
@@ -25,19 +25,19 @@ struct tms_worker {
     tms_work *work;
     void *user;
     bool runs;  /* the thread was started and not joined yet */
-    bool alone; /* it could not be started, or has ended: no further attempt */
+    bool alone; /* it could not be started, or has ended: not tried again */
     pthread_t thread;
-    pthread_mutex_t lock; /* of all that follows */
+    pthread_mutex_t lock; /* protects all that follows */
     pthread_cond_t changed;
     void *queue[TMS_WORKER_QUEUE]; /* item n at n % TMS_WORKER_QUEUE */
     uint64_t submitted, done;      /* items, ever */
     bool over;                     /* no more items will come, … */
-    bool dropped;                  /* … and those in the queue are of no use */
+    bool dropped;                  /* … and those in the queue are to be dropped */
 };
 
 void tms_worker_init(struct tms_worker *worker, tms_work *work, void *user);
 
-/* The last item is processed by the owner if the thread has not started: it is not worth one. */
+/* If the thread has not started, the owner processes the last item itself. */
 void tms_worker_submit(struct tms_worker *worker, void *item, bool is_last);
 
 /* Waits until at most `most` items are submitted and not done. */

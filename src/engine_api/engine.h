@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an engine has to provide, and what it may ask of its host.
+ * The interface between an engine and its host.
  *
- * An engine is a `const struct tms_engine` with named initializers in a file of its own and
- * one line in registry.c. It gets operations (op.h), keeps its own state, and hands every
- * violation to its host; it never learns where events come from or how findings are shown.
+ * An engine is a `const struct tms_engine` with named initializers in a file of its own and one
+ * line in registry.c. It receives operations (op.h), keeps its own state, and reports every
+ * violation to its host; it does not know where events come from or how findings are shown.
  */
 #ifndef TMS_ENGINE_API_ENGINE_H
 #define TMS_ENGINE_API_ENGINE_H
@@ -19,22 +19,22 @@
 #include "tmesis/tmesis.h"
 #include "trace/op_traits.h"
 
-/* What the library gives to a running engine. */
+/* The services of the library for a running engine. */
 struct tms_host {
     struct tms_context *context; /* for names */
     const struct tms_settings *settings;
     struct tms_memory memory;       /* every allocation of the engine goes through it */
-    int failed;                     /* sticky: set by tms_host_fail, seen after the batch */
+    int failed;                     /* sticky: set by tms_host_fail, checked after the batch */
     uint64_t first_violation_event; /* 0: none yet; see tms_host_first */
     uint64_t closing_edges;         /* counted by the engine */
-    const char *loss;               /* a string constant: what the engine gave up, though it went on
-                                       to the end; NULL: nothing */
+    const char *loss; /* a string constant: what the engine skipped though it ran to the end; NULL:
+                         nothing */
     struct tms_findings *findings;
     uint64_t last_event;  /* at the finish: the number of the last event of the trace, … */
     uint32_t last_thread; /* … and its thread */
 };
 
-/* What an engine says of itself, for --stats. */
+/* The counters of an engine, for --stats. */
 #define TMS_COUNTERS_MOST 16
 struct tms_counters {
     struct tms_counter at[TMS_COUNTERS_MOST];
@@ -53,30 +53,29 @@ struct tms_fused_lane;
 struct tms_engine {
     struct tms_engine_info info;
     size_t state_size;
-    /* It looks at all events, in blocks or not: without any block there still is what to check. */
+    /* It checks events outside blocks too, so its verdict is valid for a trace without blocks. */
     bool without_blocks;
     /*
-     * It may run on a thread of its own while the reader adds names (engine_thread.h): it looks
-     * texts up by tms_names_text_aside, asks for no number of names before the finish, and takes
+     * It may run on its own thread while the reader adds names (engine_thread.h): it looks up texts
+     * with tms_names_text_concurrent, does not use name counts before `finish`, and accepts
      * TMS_OP_FIRST anywhere in a batch.
      */
     bool concurrent;
 
     /* Before the first operation; the state is zero. */
     int (*create)(void *state, struct tms_host *host);
-    /* Per operation, by kind; NULL: the engine does not care. */
+    /* Called per operation, by kind; NULL: the engine ignores the kind. */
     void (*on[TMS_OP_COUNT])(void *state, const struct tms_op *op);
     /*
-     * Instead of `on`, for engines that look ahead: must mean the same, and ignore kinds that the
-     * engine has no use for. NULL: none. After the last operation, TMS_OPS_AHEAD more can be read,
-     * with any content.
+     * Replaces `on` for engines that look ahead: must be equivalent to it, and ignore the kinds
+     * that the engine does not handle. NULL: none. After the last operation, TMS_OPS_AHEAD more can
+     * be read, with any content.
      */
     void (*batch)(void *state, const struct tms_op *ops, size_t count);
     /*
      * The fused lane (fused_lane.h), in addition to one of the others: validates, lowers and
-     * processes plain events, the first of which has this number, and returns how many. It stops
-     * at an event that is not plain, which then comes as operations, and where it can't go on.
-     * NULL: none.
+     * processes plain events, the first of which has this number, and returns how many. It stops at
+     * an event that is not plain, which then arrives as operations, and on failure. NULL: none.
      */
     size_t (*fused)(void *state, struct tms_fused_lane *lane, const struct tms_event *events,
                     size_t count, uint64_t number);
@@ -85,8 +84,8 @@ struct tms_engine {
     /* After the finish: adds the engine's counters (TMS_COUNTERS_PUT). NULL: it has none. */
     void (*stats)(const void *state, struct tms_counters *counters);
     /*
-     * For an engine that draws on the results of others: called once all engines have finished.
-     * TMS_OK or TMS_ERR_MEMORY. NULL: none.
+     * For an engine that uses the results of others: called once all engines have finished. TMS_OK
+     * or TMS_ERR_MEMORY. NULL: none.
      */
     int (*conclude)(struct tms_analysis *analysis, struct tms_run *run);
     /* For an engine that keeps its own list of findings, which then has no limit. NULL: the host's.
@@ -98,7 +97,7 @@ struct tms_engine {
     void (*destroy)(void *state);
 };
 
-/* The engine can't go on; the batch is finished by returning from callbacks at once. */
+/* Marks the engine as failed; for the rest of the batch its callbacks must return at once. */
 void tms_host_fail(struct tms_host *host, int code);
 
 /* A cycle was closed at this event: only the first call counts. Cheap. */
@@ -109,15 +108,16 @@ static inline void tms_host_first(struct tms_host *host, uint64_t event)
     }
 }
 
-/* Takes in a violation: grouped by pattern, or listed, as the settings say. Copies. */
+/* Reports a violation, which is copied, and grouped by pattern or listed as the settings say. */
 void tms_host_violation(struct tms_host *host, const struct tms_violation *violation);
 
 /* How many violations the engine has reported so far, repeated ones included. */
 uint64_t tms_host_violations(const struct tms_host *host);
 
 /*
- * For engines that give keys: is a violation with this key known that speaks for one at this event
- * as well? Then that is counted, and need not be made. Never if each is to be listed.
+ * For engines that supply keys: if a known violation with this key also represents one at this
+ * event, counts the latter and returns true, so that the engine need not construct it. Always false
+ * if violations are listed individually.
  */
 bool tms_host_again(struct tms_host *host, uint64_t key, uint64_t event);
 

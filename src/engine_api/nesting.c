@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nested blocks; nesting.h says how they are kept. */
+/* Nested blocks; see nesting.h for the representation. */
 #include "engine_api/nesting.h"
 
 #include <assert.h>

@@ -49,7 +49,7 @@ struct tms_refuted {
 void tms_nesting_clear(struct tms_nesting *nesting, struct tms_memory *memory);
 void tms_refuted_clear(struct tms_refuted *refuted, struct tms_memory *memory);
 
-/* Another thread takes it over. */
+/* Resets it for another thread. */
 static inline void tms_nesting_restart(struct tms_nesting *nesting)
 {
     nesting->depth = 0;
@@ -57,7 +57,7 @@ static inline void tms_nesting_restart(struct tms_nesting *nesting)
 }
 
 /*
- * At NEST and at UNNEST; false when memory is short. If the depth shrinks, the block that was
+ * At NEST and at UNNEST; false if out of memory. If the depth shrinks, the block that was
  * closed is at open[depth] until the next call.
  */
 bool tms_nesting_follow(struct tms_nesting *nesting, struct tms_memory *memory,
@@ -73,8 +73,8 @@ static inline void tms_nesting_end(struct tms_nesting *nesting, const struct tms
 }
 
 /*
- * The transaction is not atomic, and the proof leaves it by the event `left`: writes down which
- * blocks are refuted, in place of what was there. False when memory is short.
+ * Computes which blocks are refuted when the transaction is not atomic and the proof leaves it by
+ * the event `left`, and replaces the contents of `refuted`. False if out of memory.
  */
 bool tms_nesting_refute(const struct tms_nesting *nesting, struct tms_memory *memory,
                         const struct tms_transaction *transaction, uint64_t left,

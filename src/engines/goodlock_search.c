@@ -33,8 +33,8 @@ struct lists {
 struct search {
     struct tms_goodlock *g;
     struct lists holders, wanters;
-    uint32_t *left; /* by resource: holders not put aside */
-    bool *aside;    /* by request */
+    uint32_t *left; /* by resource: holders that are not dropped */
+    bool *dropped;  /* by request */
     uint32_t *queue;
     struct tms_goodlock_link *chain;
     size_t thread_count; /* as long as a chain can get */
@@ -119,14 +119,14 @@ static void clear_lists(struct tms_memory *memory, struct lists *lists)
 /* ---- what leads nowhere ----------------------------------------------------------------- */
 
 /* The resource has no holder left: requests for it are pruned. */
-static size_t put_wanters_aside(struct search *s, uint32_t resource, size_t queued)
+static size_t drop_requests(struct search *s, uint32_t resource, size_t queued)
 {
     const struct lists *wanters = &s->wanters;
 
     for (size_t i = wanters->start[resource]; i < wanters->start[resource + 1]; i++) {
         uint32_t request = wanters->list[i];
-        if (!s->aside[request]) {
-            s->aside[request] = true;
+        if (!s->dropped[request]) {
+            s->dropped[request] = true;
             assert(queued < s->g->request_count);
             s->queue[queued++] = request;
         }
@@ -137,17 +137,17 @@ static size_t put_wanters_aside(struct search *s, uint32_t resource, size_t queu
 static size_t drop_holder(struct search *s, uint32_t resource, size_t queued)
 {
     assert(s->left[resource] > 0);
-    return --s->left[resource] == 0 ? put_wanters_aside(s, resource, queued) : queued;
+    return --s->left[resource] == 0 ? drop_requests(s, resource, queued) : queued;
 }
 
-static void put_aside(struct search *s)
+static void drop_unreachable(struct search *s)
 {
     const struct tms_goodlock *g = s->g;
     size_t queued = 0;
 
     for (uint32_t resource = 0; resource < s->holders.resources; resource++) {
         s->left[resource] = (uint32_t)(s->holders.start[resource + 1] - s->holders.start[resource]);
-        queued = s->left[resource] == 0 ? put_wanters_aside(s, resource, queued) : queued;
+        queued = s->left[resource] == 0 ? drop_requests(s, resource, queued) : queued;
     }
     for (size_t done = 0; done < queued; done++) {
         const struct tms_goodlock_request *request = &g->requests[s->queue[done]];
@@ -252,7 +252,7 @@ static void grow_chain(struct search *s, size_t length)
     size_t end = s->holders.start[last->wanted + 1];
     for (size_t i = s->holders.start[last->wanted]; i < end && try_on(g); i++) {
         const struct tms_goodlock_request *next = &g->requests[s->holders.list[i]];
-        if (!s->aside[s->holders.list[i]] && next->thread > first->thread &&
+        if (!s->dropped[s->holders.list[i]] && next->thread > first->thread &&
             waits_for(g, last, next) && fits(s, length, next)) {
             assert(next->thread != last->thread);
             s->chain[length].request = next;
@@ -267,7 +267,7 @@ static void find_cycles(struct search *s)
     for (s->wanted = 2; s->wanted <= s->thread_count && s->longer; s->wanted++) {
         s->longer = false;
         for (size_t i = 0; i < s->g->request_count && !s->g->gave_up; i++) {
-            if (!s->aside[i]) {
+            if (!s->dropped[i]) {
                 s->chain[0].request = &s->g->requests[i];
                 grow_chain(s, 1);
             }
@@ -287,10 +287,10 @@ static bool prepare(struct search *s, size_t resources)
         return false;
     }
     s->left = tms_resize(memory, NULL, 0, resources, sizeof(*s->left));
-    s->aside = tms_resize(memory, NULL, 0, requests, sizeof(*s->aside));
+    s->dropped = tms_resize(memory, NULL, 0, requests, sizeof(*s->dropped));
     s->queue = tms_resize(memory, NULL, 0, requests, sizeof(*s->queue));
     s->chain = tms_resize(memory, NULL, 0, s->thread_count, sizeof(*s->chain));
-    return s->left != NULL && s->aside != NULL && s->queue != NULL && s->chain != NULL;
+    return s->left != NULL && s->dropped != NULL && s->queue != NULL && s->chain != NULL;
 }
 
 static void clean_up(struct search *s, size_t resources)
@@ -299,7 +299,7 @@ static void clean_up(struct search *s, size_t resources)
     size_t requests = s->g->request_count;
 
     tms_release(memory, s->left, resources, sizeof(*s->left));
-    tms_release(memory, s->aside, requests, sizeof(*s->aside));
+    tms_release(memory, s->dropped, requests, sizeof(*s->dropped));
     tms_release(memory, s->queue, requests, sizeof(*s->queue));
     tms_release(memory, s->chain, s->thread_count, sizeof(*s->chain));
     clear_lists(memory, &s->holders);
@@ -318,7 +318,7 @@ void tms_goodlock_search(struct tms_goodlock *g)
         return;
     }
     if (prepare(&s, resources)) {
-        put_aside(&s);
+        drop_unreachable(&s);
         find_cycles(&s);
     } else {
         tms_host_fail(g->host, TMS_ERR_MEMORY);

@@ -389,7 +389,7 @@ static bool is_semaphore(const struct tms_sidetrack *s, struct tms_sidetrack_loc
 {
     if (atomic->semaphore == SEMAPHORE_UNKNOWN) {
         struct tms_names *names = &s->host->context->names[TMS_CLASS_VARIABLE];
-        const char *name = tms_names_text_aside(names, variable);
+        const char *name = tms_names_text_concurrent(names, variable);
         bool yes = strncmp(name, SEMAPHORE_PREFIX, strlen(SEMAPHORE_PREFIX)) == 0;
         atomic->semaphore = yes ? SEMAPHORE_YES : SEMAPHORE_NO;
     }

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state of the frontier engine, shared by its files: frontier_access.c and frontier_ops.c
- * (what each operation does), frontier_edges.c (the algorithm in words, and what an edge does to
- * the matrices), frontier_threads.c (slots and rows), frontier_cells.c (what is known of each
- * variable, lock and barrier), frontier_log.c (what threads did lately), frontier_nested.c (what
- * blocks inside a transaction reach) and frontier_witness.c (the cycle of a violation). All of
- * them are the same in the library and in the runtime; frontier_port.h has what is not.
+ * The state of the frontier engine, shared by its files: frontier_access.c and frontier_ops.c (what
+ * each operation does), frontier_edges.c (the algorithm in words, and what an edge does to the
+ * matrices), frontier_threads.c (slots and rows), frontier_cells.c (the state of each variable,
+ * lock and barrier), frontier_log.c (recent operations of threads), frontier_nested.c (what blocks
+ * inside a transaction reach) and frontier_witness.c (the cycle of a violation). All of them are
+ * the same in the library and in the runtime; frontier_port.h has what is not.
  *
- * Time is the event number. A *moment* is an event of a thread: 16 bits of thread slot, 43
- * bits of event number, 5 bits of event kind. A
- * transaction is the stretch of its thread from its begin event on, so "the transaction of
- * moment (u, e)" needs no number of its own: for b the begin event of any transaction of u,
- * b <= e iff that transaction is, or comes before, the one holding e. So 16 bytes for a
- * variable say all that the checks need, and name the events of every edge as well.
+ * Time is the event number. A *moment* is an event of a thread: 16 bits of thread slot, 43 bits of
+ * event number, 5 bits of event kind. A transaction is the stretch of its thread from its begin
+ * event on, so "the transaction of moment (u, e)" needs no number of its own: for b the begin event
+ * of any transaction of u, b <= e iff that transaction is, or comes before, the one holding e. So
+ * 16 bytes per variable are enough for the checks, and also name the events of every edge.
  */
 #ifndef TMS_FRONTIER_FRONTIER_H
 #define TMS_FRONTIER_FRONTIER_H
@@ -31,10 +30,12 @@
 #define MOMENT_KIND_MASK  ((1u << MOMENT_KIND_BITS) - 1)
 #define MOMENT_SLOT_SHIFT 48
 #define MOMENT_EVENT_MOST ((UINT64_C(1) << (MOMENT_SLOT_SHIFT - MOMENT_KIND_BITS)) - 1)
-#define SEVERAL_SLOT      1u /* of several readers; 0 is that of no moment */
+#define SEVERAL_SLOT      1u /* means several readers; slot 0 means no moment */
 #define FIRST_SLOT        2u
-#define LAST_SLOT         0x3fffu /* more would fit a moment, but pairs of them no machine */
-#define NO_ROW            UINT32_MAX
+#define LAST_SLOT                                                                                  \
+    0x3fffu /* a moment has room for more, but memory has none for a matrix of them                \
+             */
+#define NO_ROW UINT32_MAX
 
 _Static_assert(TMS_EVENT_COUNT <= 1 << MOMENT_KIND_BITS, "a moment holds its kind");
 
@@ -59,7 +60,7 @@ static inline uint8_t moment_kind(uint64_t moment)
     return moment & MOMENT_KIND_MASK;
 }
 
-/* The last write, and the reader, or readers, since; 0: none. Locks and barriers alike. */
+/* The last write, and the reader or readers since; 0: none. Also used for locks and barriers. */
 enum { WRITE, READ };
 struct tms_frontier_cell {
     union {
@@ -70,7 +71,7 @@ struct tms_frontier_cell {
     };
 };
 
-/* Where they happened; apart, because only witnesses want to know. */
+/* Their locations; separate from the cells because only witnesses need them. */
 struct tms_frontier_places {
     uint32_t at[2];
 };
@@ -100,10 +101,12 @@ struct tms_frontier_reader_nodes {
     uint32_t count, free;
 };
 
-/* What a thread did lately, a ring: enough to see whether two transactions conflict directly. */
-#define LOG_LEAST 128u   /* entries at first, */
-#define LOG_EASY  1024u  /* of every thread that has had so many, */
-#define LOG_MOST  65536u /* and in a long transaction */
+/*
+ * A ring buffer of the latest operations of a thread, to find direct conflicts of two transactions.
+ */
+#define LOG_LEAST 128u   /* initial entries, */
+#define LOG_EASY  1024u  /* entries of a thread that has executed as many operations, */
+#define LOG_MOST  65536u /* and entries in a long transaction */
 
 struct tms_frontier_log {
     struct tms_op *next; /* where the next entry goes, unless … */
@@ -116,8 +119,8 @@ struct tms_frontier_log {
 };
 
 /*
- * The past transactions of a thread, as far as a recorded moment may lead back to them. The port
- * keeps them: the library by begin, in an array that grows; the runtime in a ring.
+ * The past transactions of a thread that a recorded moment may still refer to. The port keeps them:
+ * the library in a growing array ordered by begin, the runtime in a ring.
  */
 struct tms_frontier_past {
     uint64_t begin;
@@ -130,28 +133,28 @@ struct tms_frontier_past {
 struct tms_frontier_history {
     struct tms_frontier_past *past;
     size_t count, capacity; /* of the ring: transactions ever, and 0 */
-    size_t limit;           /* library: when to look for what can be dropped */
+    size_t limit;           /* library: when to sweep next */
 };
 
-/* The violation of a running transaction, handed over when it ends. */
+/* The violation of a running transaction, reported when it ends. */
 struct tms_frontier_pending {
     struct tms_violation violation;
     struct tms_step *steps;
     size_t capacity;
     struct tms_refuted refuted;
     uint64_t blamed_at; /* the event that shows blame, 0: none yet */
-    uint64_t left;      /* the last event by which the transaction leads to that one */
+    uint64_t left;      /* the last event by which the transaction reaches that one */
     bool open;
 };
 
 struct tms_frontier_thread {
     uint64_t base;  /* slot << MOMENT_SLOT_SHIFT */
-    uint64_t floor; /* own moments from here on are as good as a new one … */
+    uint64_t floor; /* own moments from here on are equivalent to a new one … */
     uint64_t span;  /* … that is, those with moment - floor < span */
     uint64_t *in;   /* by slot: the latest moment from which an edge came in; own: the last */
     uint64_t begin; /* of the running transaction; 0 outside blocks */
-    uint64_t
-        met; /* the latest event with which a transaction came to reach the thread, or its first */
+    uint64_t met; /* the latest event at which another transaction came to reach the thread, or its
+                     first event */
     uint32_t row; /* in the matrices, NO_ROW outside blocks */
     uint32_t slot;
     uint32_t id;
@@ -174,8 +177,8 @@ struct tms_frontier {
     void *user; /* for the port's functions */
     struct tms_memory *memory;
     bool blame;
-    bool nests;       /* there was a block inside a transaction, and blame */
-    int failed;       /* sticky, not TMS_OK: it can't go on, see tms_frontier_fail */
+    bool nests;       /* blame is on, and there was a nested block */
+    int failed;       /* sticky: not TMS_OK after tms_frontier_fail */
     uint32_t located; /* not 0: an event had a location; before, all places are 0 */
 
     struct tms_edges edges;
@@ -202,7 +205,7 @@ struct tms_frontier {
     struct tms_frontier_cells cells[TMS_PLACES];
     struct tms_frontier_reader_nodes nodes;
 
-    struct tms_frontier_log forgotten;  /* the variables that became new ones lately */
+    struct tms_frontier_log forgotten;  /* recently renewed variables */
     struct tms_frontier_touch *touched; /* scratch of the witness search */
     size_t touched_count, touched_capacity;
     struct tms_hashtable touched_index; /* by key: 1 + place in `touched` */
@@ -212,7 +215,7 @@ struct tms_frontier {
     uint64_t edges_seen, edges_inserted, sweeps, nodes_used; /* counters */
 };
 
-/* It can't go on: the first code counts, and the port learns of it. */
+/* Marks the engine as failed and notifies the port; only the first code counts. */
 static inline void tms_frontier_fail(struct tms_frontier *f, int code)
 {
     assert(code < TMS_OK);
@@ -227,11 +230,11 @@ struct tms_frontier_source {
     uint64_t moment;
     uint32_t place;
     uint8_t kind; /* enum tms_edge_kind */
-    /* If not NULL: says the place, which takes a while, when it is wanted. */
+    /* If not NULL: finds the location on demand, which is slow. */
     uint32_t (*find_place)(const struct tms_frontier *f, uint64_t moment, const struct tms_op *op);
 };
 
-/* The thread's moments before this event are no longer as good as a new one. */
+/* Starts a new stretch: earlier moments of the thread are no longer equivalent to a new one. */
 static inline void start_stretch(struct tms_frontier_thread *t, uint64_t event)
 {
     t->floor = t->base | event << MOMENT_KIND_BITS;
@@ -245,9 +248,9 @@ static inline bool fresh(const struct tms_frontier_thread *t, uint64_t moment)
 }
 
 /*
- * Has all that an edge from this moment into the thread would say been said? One test for
- * three: an edge from the same thread, no earlier, came in before; the moment is the thread's
- * own (see `in`); there is no moment (0). Several readers never are.
+ * Is an edge from this moment into the thread redundant? One test covers three cases: an edge from
+ * the same or a later moment of that thread came in before; the moment is the thread's own (see
+ * `in`); there is no moment (0). Several readers are never redundant.
  */
 static inline bool implied(const struct tms_frontier_thread *t, uint64_t moment)
 {
@@ -262,18 +265,18 @@ static inline uint64_t moment_here(const struct tms_frontier_thread *t, const st
 /* frontier_threads.c */
 
 /*
- * An empty engine; the state is zero. `port` and `memory` must outlive it, and `memory` gets its
- * allocator from the port. TMS_OK or a negative code.
+ * Initialises an empty engine, whose state is zero. `port` and `memory` must outlive it, and
+ * `memory` gets its allocator from the port. TMS_OK or a negative code.
  */
 int tms_frontier_set_up(struct tms_frontier *f, const struct tms_frontier_port *port, void *user,
                         struct tms_memory *memory, bool blame);
 
-/* Releases all memory but that of the histories, which are the port's; also after a failure. */
+/* Releases all memory except the histories, which the port owns; also after a failure. */
 void tms_frontier_clear(struct tms_frontier *f);
 
 /*
- * No slot beyond `most`, and room for all of them at once: from then on `in` stays where it is,
- * so that a thread may read its own while others come and go.
+ * Limits slots to `most` and allocates all of them at once. `in` never moves afterwards, so a
+ * thread may read its own row while others start and end.
  */
 int tms_frontier_limit_slots(struct tms_frontier *f, uint32_t most);
 
@@ -318,7 +321,7 @@ void tms_frontier_begin(struct tms_frontier *f, struct tms_frontier_thread *t,
                         const struct tms_op *op);
 /* A row of the matrices that is in use from now on; false: the engine has failed. */
 bool tms_frontier_take_row(struct tms_frontier *f, uint32_t *row);
-/* The part of it that others see: the thread's transaction, begun with this event, has a row. */
+/* Gives the thread's transaction, begun with this event, a row; that makes it visible to others. */
 bool tms_frontier_open(struct tms_frontier *f, struct tms_frontier_thread *t, uint64_t event);
 void tms_frontier_end(struct tms_frontier *f, struct tms_frontier_thread *t,
                       const struct tms_op *op);
@@ -326,7 +329,7 @@ void tms_frontier_fork(struct tms_frontier *f, struct tms_frontier_thread *t,
                        const struct tms_op *op);
 void tms_frontier_join(struct tms_frontier *f, struct tms_frontier_thread *t,
                        const struct tms_op *op);
-/* An event that meets no other. */
+/* An event that conflicts with no other. */
 void tms_frontier_step(struct tms_frontier *f, struct tms_frontier_thread *t,
                        const struct tms_op *op);
 
@@ -345,7 +348,7 @@ uint64_t tms_frontier_nested_to(const struct tms_frontier *f, const struct tms_f
 
 /* frontier_cells.c */
 
-/* Makes room for a cell; false when memory is short. */
+/* Makes room for a cell; false if out of memory. */
 bool tms_cells_grow(struct tms_frontier *f, struct tms_frontier_cells *cells, uint32_t id);
 void tms_cells_clear(struct tms_frontier *f, struct tms_frontier_cells *cells);
 
@@ -364,7 +367,10 @@ static inline struct tms_frontier_reader_node *reader_node(const struct tms_fron
     return &f->nodes.chunk[number / NODE_CHUNK][number % NODE_CHUNK];
 }
 
-/* As a cell's reader, means several: those in this node and in the nodes linked to it. */
+/*
+ * The value of a cell's reader that means several: those in this node and in the nodes linked to
+ * it.
+ */
 static inline uint64_t make_several(uint32_t node)
 {
     return (uint64_t)SEVERAL_SLOT << MOMENT_SLOT_SHIFT | node;
@@ -397,7 +403,9 @@ bool tms_log_start(struct tms_frontier *f, struct tms_frontier_log *log);
 /* The log has reached its `stop`: begins the next round, or makes the ring longer. */
 void tms_log_rotate(struct tms_frontier *f, struct tms_frontier_log *log);
 
-/* The first entry that is still there, and the first of those whose event is not before `event`. */
+/*
+ * The first entry that was not overwritten, and the first entry whose event is at or after `event`.
+ */
 uint64_t tms_log_first(const struct tms_frontier_log *log);
 uint64_t tms_log_find(const struct tms_frontier_log *log, uint64_t event);
 
@@ -410,7 +418,7 @@ static inline struct tms_op *log_room(struct tms_frontier *f, struct tms_frontie
     return log->next;
 }
 
-/* Notes what the thread did, for witnesses and for its join. */
+/* Logs an operation of the thread, for witnesses and for its join. */
 static inline void log_add(struct tms_frontier *f, struct tms_frontier_log *log,
                            const struct tms_op *op)
 {
@@ -463,8 +471,8 @@ void tms_frontier_violation(struct tms_frontier *f, struct tms_frontier_thread *
                             const struct tms_step *closing, uint32_t from, bool cycle, bool blamed);
 
 /*
- * Would a further edge like that, into the thread with this operation, add to the report? The first
- * event that closes a cycle was reported, and so was the first that blames.
+ * Would such an edge into the thread, at this operation, add to the report? Only the first event
+ * that closes a cycle and the first that shows blame are reported.
  */
 static inline bool tms_frontier_is_news(const struct tms_frontier_thread *t,
                                         const struct tms_op *op, bool blamed)
@@ -476,9 +484,9 @@ static inline bool tms_frontier_is_news(const struct tms_frontier_thread *t,
            (violation->event == op->event && violation->cycle_length != 2);
 }
 
-/* The violation of the running transaction, as far as that got; NULL: none so far. */
+/* The violation of the running transaction so far; NULL: none. */
 const struct tms_violation *tms_frontier_pending(struct tms_frontier_thread *t);
-/* The running transaction ends: hands its violation, if any, to the port. */
+/* The running transaction ends: reports its violation, if any, to the port. */
 void tms_frontier_settle(struct tms_frontier *f, struct tms_frontier_thread *t);
 void tms_witness_clear(struct tms_frontier *f);
 

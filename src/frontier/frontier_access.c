@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The operations of the frontier engine on cells, and the loop over all operations: the hottest
- * code there is. frontier_edges.c has the algorithm in words.
+ * code of the library. frontier_edges.c has the algorithm in words.
  */
 #include <assert.h>
 
@@ -38,8 +38,8 @@ static inline void edges_from_readers(struct tms_frontier *f, struct tms_frontie
 /* ---- operations ------------------------------------------------------------------------- */
 
 /*
- * How the operations on cells act, so that one straight piece of code serves them all: which of
- * them comes next is hard to guess for the processor.
+ * Describes the operations on cells, so that one branch-free piece of code handles them all: the
+ * next kind is unpredictable.
  */
 struct access {
     uint8_t cells; /* enum tms_place */
@@ -55,7 +55,10 @@ _Static_assert(sizeof(struct access) == 8, "found by a shift");
 /* clang-format off */
 #define READS   {TMS_PLACE_VARIABLE, true, 0, 0, TMS_EDGE_WRITE_READ, 0, {0}}
 #define WRITES  {TMS_PLACE_VARIABLE, true, -1, 0, TMS_EDGE_WRITE_WRITE, TMS_EDGE_READ_WRITE, {0}}
-/* Always: a report is to name the release as the earlier event, not the acquire before it. */
+/*
+ * Always recorded, so that a report names the release as the earlier event, not the acquire before
+ * it.
+ */
 #define LOCKS   {TMS_PLACE_LOCK, true, -1, -1, TMS_EDGE_LOCK, TMS_EDGE_LOCK, {0}}
 #define SHARES  {TMS_PLACE_LOCK, true, 0, 0, TMS_EDGE_LOCK, 0, {0}}
 /* Arrivals are the readers of a barrier's cell: they conflict with departures only. */
@@ -73,7 +76,7 @@ static const struct access accesses[TMS_OP_COUNT] = {
     [TMS_OP_ARRIVE] = ARRIVES,
 };
 
-/* Their memory is not visited as long as all places are 0. */
+/* Does not touch their memory as long as all locations are 0. */
 static inline uint32_t place_of(const struct tms_frontier *f,
                                 const struct tms_frontier_cells *cells, uint32_t target, int which)
 {
@@ -130,7 +133,7 @@ static inline bool access_op(struct tms_frontier *f, struct tms_frontier_thread 
     return true;
 }
 
-/* For the first event of a thread; the others do not come through the table of handlers. */
+/* For the first event of a thread; others bypass the table of handlers. */
 static void access_first(struct tms_frontier *f, struct tms_frontier_thread *t,
                          const struct tms_op *op)
 {
@@ -184,7 +187,7 @@ static void first_event(struct tms_frontier *f, const struct tms_op *op)
     }
 }
 
-#define CELLS_IN_CACHE 65536 /* with fewer, asking for places costs more than it brings */
+#define CELLS_IN_CACHE 65536 /* with fewer, prefetching locations does not pay */
 _Static_assert(AHEAD <= TMS_OPS_AHEAD, "what is looked at can be read");
 
 /* One operation; false if the engine has failed. */
@@ -192,7 +195,7 @@ static inline bool take(struct tms_frontier *f, const struct tms_op *op)
 {
     assert((op->flags & TMS_OP_FIRST) == 0);
     if (handlers[op->kind] == NULL) {
-        return true; /* no event, and of a thread that may have had none yet */
+        return true; /* not an event, and its thread may have had none yet */
     }
     assert(f->by_id[op->thread] != NULL && f->by_id[op->thread]->id == op->thread);
     if (accesses[op->kind].is_access) {
@@ -202,7 +205,7 @@ static inline bool take(struct tms_frontier *f, const struct tms_op *op)
     return f->failed == TMS_OK;
 }
 
-/* `far`, a constant where it is called: the places are worth asking for as well. */
+/* `far` (constant at each call): prefetch locations as well. */
 static inline __attribute__((always_inline)) void
 take_each(struct tms_frontier *f, const struct tms_op *ops, size_t count, bool far)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An access to a cell, for the two loops that have them: over operations (frontier_access.c) and
- * over events (engines/frontier_fused.c). The hottest code there is.
+ * An access to a cell, shared by the loop over operations (frontier_access.c) and the loop over
+ * events (engines/frontier_fused.c). The hottest code of the library.
  */
 #ifndef TMS_FRONTIER_FRONTIER_ACCESS_H
 #define TMS_FRONTIER_FRONTIER_ACCESS_H
 
 #include "frontier/frontier.h"
 
-/* What an access comes to. */
+/* The outcome of an access. */
 enum outcome {
     REPEATS, /* nothing: it is recorded already */
-    MEETS,   /* edges, or several readers: nothing was done, tms_frontier_meet does all but … */
-    PASSES,  /* it is recorded now; its place, and … the thread's log, are left to do */
+    MEETS,  /* slow path: edges, or several readers; tms_frontier_meet does everything except … */
+    PASSES, /* recorded; the caller still has to record its location, and … log the operation */
 };
 
 /*
@@ -27,7 +27,8 @@ static inline enum outcome access_cell(const struct tms_frontier_thread *t,
     uint64_t write = cell->write;
     uint64_t read = cell->read;
     uint64_t since = write - t->floor < read - t->floor ? write - t->floor : read - t->floor;
-    uint64_t blocked = (read | always) & exclusive; /* by its slot more than any span, or 0 */
+    uint64_t blocked =
+        (read | always) & exclusive; /* larger than any span because of its slot, or 0 */
 
     if ((since | blocked) < t->span) {
         return REPEATS;
@@ -35,13 +36,13 @@ static inline enum outcome access_cell(const struct tms_frontier_thread *t,
     if (!implied(t, write) || !implied(t, read)) {
         return MEETS;
     }
-    /* A reader that is implied makes way: who comes after this event comes after that one. */
+    /* Drops a redundant reader: whatever is ordered after this event is ordered after that one. */
     cell->read = 0;
     cell->at[READ + exclusive] = moment;
     return PASSES;
 }
 
-/* Before any event has a location, all places are 0 and need no visit. */
+/* Until an event has a location, all locations are 0 and need not be written. */
 static inline void note_place(struct tms_frontier *f, const struct tms_frontier_cells *cells,
                               uint32_t target, uint64_t exclusive, uint32_t location)
 {
@@ -51,7 +52,7 @@ static inline void note_place(struct tms_frontier *f, const struct tms_frontier_
     }
 }
 
-/* An access that MEETS something, whole but for the log. It may fail the engine. */
+/* The slow path: an access that MEETS something, except for the log. It may fail the engine. */
 void tms_frontier_meet(struct tms_frontier *f, struct tms_frontier_thread *t,
                        const struct tms_op *op);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the frontier engine knows of each variable, lock and barrier: 16 bytes, and apart from
- * them, so that the checks do not drag it through the cache, where the accesses happened.
- * Only a cell that several threads read between two writes has more: a chain of nodes, each a
- * cache line with up to four readers.
+ * The state of each variable, lock and barrier: 16 bytes, and in a separate array, to keep it out
+ * of the cache, the locations of the accesses. Only a cell that several threads read between two
+ * writes has more: a chain of nodes, each a cache line with up to four readers.
  */
 #include <stdint.h>
 
@@ -17,7 +16,7 @@ bool tms_cells_grow(struct tms_frontier *f, struct tms_frontier_cells *cells, ui
 {
     size_t wanted = (size_t)id + 1;
 
-    /* Places first: a cell that is there has its place. */
+    /* Locations first: every cell that exists has one. */
     return TMS_RESERVE(f->memory, &cells->place, &cells->place_capacity, wanted, CELLS_LEAST) &&
            TMS_RESERVE(f->memory, &cells->cell, &cells->capacity, wanted, CELLS_LEAST);
 }

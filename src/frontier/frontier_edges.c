@@ -124,7 +124,8 @@ typedef bool extend_row(struct tms_frontier *f, const struct tms_frontier_thread
                         struct arriving *edge);
 
 /*
- * A row that has the source after its begin now has this event too. Is it the first of the thread?
+ * The row has the source after its begin, so it now has this event too. Is it the first of the
+ * thread?
  */
 static bool extend_order_row(struct tms_frontier *f, const struct tms_frontier_thread *t,
                              uint32_t row, struct arriving *edge)
@@ -132,7 +133,10 @@ static bool extend_order_row(struct tms_frontier *f, const struct tms_frontier_t
     return row != t->row && reach_thread(f, &f->order, t, row, edge);
 }
 
-/* Who reached the source reaches this transaction, and what it reaches. Did it not before? */
+/*
+ * A row that reaches the source now reaches this transaction and everything that it reaches. Is
+ * that new?
+ */
 static bool extend_graph_row(struct tms_frontier *f, const struct tms_frontier_thread *t,
                              uint32_t row, struct arriving *edge)
 {
@@ -140,7 +144,7 @@ static bool extend_graph_row(struct tms_frontier *f, const struct tms_frontier_t
     return t->row != NO_ROW ? merge_row(f, t, row, edge) : reach_thread(f, &f->graph, t, row, edge);
 }
 
-/* Takes each row that reaches the source. Is there any for which that is new? */
+/* Extends each row that reaches the source. Returns whether that was new to any of them. */
 static inline bool extend(struct tms_frontier *f, struct tms_reach *reach,
                           const struct tms_frontier_thread *t, struct arriving *edge,
                           extend_row *each)

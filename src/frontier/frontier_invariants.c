@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold of the frontier engine's structures; see frontier_invariants.h. */
+/* Invariants of the frontier engine's structures; see frontier_invariants.h. */
 #include "frontier/frontier_invariants.h"
 
 #ifndef NDEBUG

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What must hold of the frontier engine's structures, for assertions: `assert(tms_log_holds(…))`.
- * Each walks over what it is asked about, so none is there in a release build (NDEBUG). All may be
- * called in the runtime as well, under the engine's lock, while other threads write to their logs.
+ * Invariants of the frontier engine's structures, for assertions: `assert(tms_log_holds(…))`. Each
+ * walks its whole structure, so release builds (NDEBUG) do without them. All may be called in the
+ * runtime as well, under the engine's lock, while other threads write to their logs.
  */
 #ifndef TMS_FRONTIER_FRONTIER_INVARIANTS_H
 #define TMS_FRONTIER_FRONTIER_INVARIANTS_H
@@ -11,7 +11,7 @@
 
 #ifndef NDEBUG
 
-/* All that must be set is, and both of the two that belong together. */
+/* All mandatory members are set, and wake and wake_source are set together. */
 bool tms_frontier_port_holds(const struct tms_frontier_port *port);
 
 /*
@@ -25,7 +25,7 @@ bool tms_frontier_rows_hold(const struct tms_frontier *f, const struct tms_front
 bool tms_frontier_innermost_holds(const struct tms_frontier *f,
                                   const struct tms_frontier_thread *t);
 
-/* A chain of readers: of threads that there are, without a gap. */
+/* A chain of readers has existing threads and no gaps. */
 bool tms_reader_nodes_hold(const struct tms_frontier *f, uint32_t first);
 
 /* The thread's own log, or one without a writer. */
@@ -34,7 +34,7 @@ bool tms_log_holds(const struct tms_frontier_log *log);
 /* Each step starts in the transaction in which the one before it ends, all around. */
 bool tms_cycle_holds(const struct tms_step *steps, size_t count);
 
-/* No slot is twice in the list of those that can be used again. */
+/* No slot is twice in the free list. */
 bool tms_frontier_retired_hold(const struct tms_frontier *f);
 
 #endif

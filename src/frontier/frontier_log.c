@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a thread did lately, in a ring, for the witnesses of the frontier engine. It gets longer
- * with use, up to LOG_EASY entries, and for the sake of a long transaction up to LOG_MOST.
+ * A ring buffer of the latest operations of a thread, for the witnesses of the frontier engine. It
+ * grows with use up to LOG_EASY entries, and in a long transaction up to LOG_MOST.
  */
 #include "frontier/frontier.h"
 #include "frontier/frontier_invariants.h"
@@ -24,7 +24,10 @@ bool tms_log_start(struct tms_frontier *f, struct tms_frontier_log *log)
     return true;
 }
 
-/* Twice the room, with the entries of the last round at the front. Without memory: as it was. */
+/*
+ * Doubles the ring and moves the entries of the last round to the front. If out of memory, leaves
+ * it unchanged.
+ */
 static bool double_log(struct tms_frontier *f, struct tms_frontier_log *log)
 {
     size_t capacity = (size_t)log->capacity * 2;
@@ -43,9 +46,9 @@ static bool double_log(struct tms_frontier *f, struct tms_frontier_log *log)
 }
 
 /*
- * A round is over. A short ring gets longer, and so does any ring of which the running transaction
- * takes more than half; that is possible only here, where the entries are in the order in which
- * they were written.
+ * Called at the end of a round. Doubles a short ring, and any ring more than half of which the
+ * running transaction takes. Only here are the entries in the order of writing, so that the ring
+ * can grow.
  */
 void tms_log_rotate(struct tms_frontier *f, struct tms_frontier_log *log)
 {

@@ -44,7 +44,10 @@ static size_t begun_by(const struct tms_nesting *nesting, uint64_t event)
     return low;
 }
 
-/* A block with a row ends. The block around it reaches the same if it has none: it takes this. */
+/*
+ * A block with a row ends. If the enclosing block has none, it reaches the same and takes over the
+ * row.
+ */
 static void hand_over(struct tms_frontier *f, struct tms_frontier_thread *t,
                       const struct tms_nested *closed)
 {
@@ -98,7 +101,7 @@ void tms_frontier_nested_leave(struct tms_frontier *f, uint32_t slot, uint64_t e
     size_t i = begun_by(&t->nesting, event);
     bool wanted = i > 0 && open[i - 1].mark == 0 && open[i - 1].block.begin_event > t->begin;
 
-    /* Not while it waits, after a split, with its blocks open; nor if it is to blame already. */
+    /* Not for blocks that are open over a split, nor if the transaction is blamed already. */
     if (wanted && t->row != NO_ROW && !(t->pending.open && t->pending.violation.not_atomic)) {
         open_row(f, t, i - 1);
     }
@@ -112,8 +115,8 @@ void tms_frontier_nest(struct tms_frontier *f, struct tms_frontier_thread *t,
     if (f->blame && !tms_nesting_follow(&t->nesting, f->memory, op)) {
         tms_frontier_fail(f, TMS_ERR_MEMORY);
     } else if (t->nesting.depth > depth) {
-        start_stretch(t, op->event); /* what it did before is not as good as what it does inside */
-        f->nests = true;             /* traces without such blocks do without */
+        start_stretch(t, op->event); /* earlier moments are not equivalent to those inside */
+        f->nests = true;             /* other traces skip the bookkeeping */
     } else if (t->nesting.depth < depth && t->nesting.open[t->nesting.depth].mark != 0) {
         hand_over(f, t, &t->nesting.open[t->nesting.depth]);
     }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the operations of the frontier engine do that are about no cell: transactions begin and
- * end, threads are forked and joined. Kept apart from the cells because a program that is checked
- * while it runs has these in its own memory.
+ * The operations of the frontier engine that involve no cell: begin, end, fork and join. Separate
+ * from the cells because the runtime keeps those in its shadow memory.
  */
 #include <assert.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the frontier engine asks of the program it is part of: of the library, which checks a trace
- * (engines/frontier_engine.c), or of the runtime, which checks the process that it runs in
+ * The functions that the frontier engine needs from its host: the library, which checks a trace
+ * (engines/frontier_engine.c), or the runtime, which checks its own process
  * (runtime/core/engine_online.c). Each has one const struct of these; nothing else differs between
  * them.
  *
- * The engine keeps the pointer and never changes what it points to. All members but `wake_source`
- * and `wake` must be set. Each function is called in the middle of an operation of the engine, on
- * the thread that gave it the operation and under whatever lock serialises the engine there (the
- * runtime's tms_rt_engine_lock; the library needs none), so it must not give the engine another
+ * The engine keeps the pointer and never changes what it points to. All members except
+ * `wake_source` and `wake` must be set. Each function is called in the middle of an operation of
+ * the engine, on the thread that submitted the operation and under the lock that serialises the
+ * engine (the runtime's tms_rt_engine_lock; the library needs none), so it must not submit another
  * operation. None may keep a pointer to an argument other than `f` and `t`.
  */
 #ifndef TMS_FRONTIER_FRONTIER_PORT_H
@@ -31,7 +31,7 @@ struct tms_frontier_port {
      * empties it (`count` = 0) where a thread takes over the slot of another.
      *
      * begin: a transaction of the thread begins with this operation; `op->target` is its label.
-     * False when memory is short: nothing has begun then, and the engine fails.
+     * Returns false if out of memory: then nothing has begun, and the engine fails.
      */
     bool (*begin)(struct tms_frontier *f, struct tms_frontier_thread *t, const struct tms_op *op);
     /* The thread's running transaction, the last one that began, ends with this event. */
@@ -51,13 +51,13 @@ struct tms_frontier_port {
      */
     int (*violation)(struct tms_frontier *f, const struct tms_violation *violation);
     /*
-     * The engine can't go on, for lack of memory (TMS_ERR_MEMORY) or of slots or numbers
+     * The engine has failed for lack of memory (TMS_ERR_MEMORY) or of slots or numbers
      * (TMS_ERR_LIMIT). Called once; `f->failed` is set, and the operation returns soon.
      */
     void (*fail)(struct tms_frontier *f, int code);
     /*
-     * Did, or may, the variable that both operations are about become another one between them
-     * (freed and allocated again)? For each candidate of a witness of two steps.
+     * Was the variable of both operations, or may it have been, freed and allocated again between
+     * them? Called for each candidate of a witness of two steps.
      */
     bool (*renewed)(const struct tms_frontier *f, const struct tms_op *first,
                     const struct tms_op *second);
@@ -74,13 +74,13 @@ struct tms_frontier_port {
     void (*wake)(struct tms_frontier *f, struct tms_frontier_thread *t);
 
     /*
-     * Whether the thread whose first operation this is may take over the slot of one that was
-     * joined, and that no running transaction reaches; NULL: it may. That is all that the engine
-     * needs, but a port may go by slots itself.
+     * May the thread whose first operation this is reuse the slot of a joined thread that no
+     * running transaction reaches? NULL: always. The engine itself needs no further condition, but
+     * a port may use slots too.
      */
     bool (*may_reuse)(const struct tms_frontier *f, uint32_t slot, const struct tms_op *op);
 
-    /* Where all memory of the engine comes from and goes to; NULL: the C library. */
+    /* The allocator for all memory of the engine; NULL: the C library. */
     const struct tms_allocator *memory;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads of the frontier engine: the slots by which the matrices know them, given out at the
- * first event and used again after the join, and the rows of those that are in a transaction.
+ * Threads of the frontier engine: their slots in the matrices, assigned at the first event and
+ * reused after the join, and the rows of those that are in a transaction.
  */
 #include <assert.h>
 #include <string.h>
@@ -24,10 +24,9 @@ bool tms_frontier_need_id(struct tms_frontier *f, uint32_t id)
 }
 
 /*
- * The slot of a joined thread may serve another only when no running transaction reaches it:
- * then none ever will, and what is recorded for the old thread leads nowhere. Reused earlier
- * it would invent an order between strangers. The whole list is looked at again only when it
- * has doubled since that was last in vain.
+ * A slot of a joined thread may be reused only when no running transaction reaches it: then none
+ * ever will, and moments of the old thread add no edges. Reusing it earlier would order unrelated
+ * threads. After an unsuccessful search the whole list is searched again only when it has doubled.
  */
 static bool reuse_slot(struct tms_frontier *f, const struct tms_op *op, uint32_t *slot)
 {
@@ -48,7 +47,7 @@ static bool reuse_slot(struct tms_frontier *f, const struct tms_op *op, uint32_t
     return false;
 }
 
-/* Room for twice the threads. The rows of `in` get longer, and all of them move. */
+/* Doubles the number of slots. The rows of `in` grow, and all of them move. */
 static bool grow_slots(struct tms_frontier *f)
 {
     size_t before = f->slot_capacity;
@@ -103,7 +102,7 @@ static int new_slot(struct tms_frontier *f, uint32_t *slot)
     return code;
 }
 
-/* What the slot learnt before belongs to its predecessor there. */
+/* Edges into the slot so far are those of the previous thread. */
 struct tms_frontier_thread *tms_frontier_settle_in(struct tms_frontier *f, const struct tms_op *op)
 {
     uint32_t slot;
@@ -134,7 +133,7 @@ struct tms_frontier_thread *tms_frontier_settle_in(struct tms_frontier *f, const
     }
     t->in = &f->in[slot * f->slot_capacity];
     memset(t->in, 0, f->slot_capacity * sizeof(*t->in));
-    t->in[slot] = make_moment(slot + 1, 0, 0) - 1; /* what it did itself makes no edge */
+    t->in[slot] = make_moment(slot + 1, 0, 0) - 1; /* its own moments make no edges */
     start_stretch(t, op->event);
     assert(implied(t, moment_here(t, op)) && fresh(t, moment_here(t, op)) && implied(t, 0));
     f->by_id[op->thread] = t;

@@ -24,7 +24,7 @@
 
 /* ---- two steps -------------------------------------------------------------------------- */
 
-/* What the running transaction touched: its first access and its first exclusive one. */
+/* An object that the running transaction accessed: the first access and the first exclusive one. */
 struct tms_frontier_touch {
     uint64_t key; /* class << 32 | id */
     const struct tms_op *any, *exclusive;
@@ -79,7 +79,7 @@ static struct tms_frontier_touch *touch_make(struct tms_frontier *f, uint64_t ke
     return touch;
 }
 
-/* Lays out what t's running transaction did. False: memory is short. */
+/* Indexes the accesses of t's running transaction. False if out of memory. */
 static bool touch_all(struct tms_frontier *f, const struct tms_frontier_thread *t)
 {
     uint64_t first = tms_log_find(&t->log, t->begin);
@@ -208,7 +208,7 @@ static void find_entries(const struct tms_frontier_log *log,
     *from = *to = i + 1;
     if (i >= log_written(log) || log_at(log, i)->kind != TMS_OP_BEGIN ||
         log_at(log, i)->event != transaction->begin_event) {
-        return; /* the log no longer reaches back so far */
+        return; /* overwritten in the log */
     }
     while (*to < log_written(log) && !is_mark(log_at(log, *to))) {
         ++*to;
@@ -240,7 +240,7 @@ static bool find_direct(struct tms_frontier *f, const struct tms_frontier_thread
     return false;
 }
 
-/* ---- the way through a matrix ----------------------------------------------------------- */
+/* ---- paths through a matrix ------------------------------------------------------------- */
 
 static bool need_steps(struct tms_frontier *f, struct tms_frontier_pending *pending, size_t count)
 {
@@ -256,7 +256,10 @@ static bool same_transaction(const struct tms_transaction *a, const struct tms_t
     return a->thread == b->thread && a->begin_event == b->begin_event;
 }
 
-/* From where one step ends to where the next starts, two transactions of one thread. */
+/*
+ * The program order step from the end of one step to the start of the next, two transactions of one
+ * thread.
+ */
 static struct tms_step program_order(const struct tms_step *before, const struct tms_step *after)
 {
     return (struct tms_step){
@@ -343,7 +346,7 @@ static size_t short_cycle(struct tms_frontier *f, struct tms_frontier_thread *t,
     return 2;
 }
 
-/* A way whose events only go forward explains blame best, so `order` is asked first. */
+/* A path on which events only go forward explains blame best, so `order` is tried first. */
 static size_t any_cycle(struct tms_frontier *f, struct tms_frontier_thread *t,
                         const struct tms_step *closing, uint32_t from, bool blamed)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schedule of the next run; see chooser.h. */
+/* Chooses the schedule of the next run; see chooser.h. */
 #include "hunt/chooser.h"
 
 #include <inttypes.h>
@@ -10,16 +10,17 @@
 #include "base/memory.h"
 #include "hunt/example.h"
 
-#define HEADER          "tmesis-schedule 1\n"
-#define WINDOWS_AT_ONCE 3  /* in a directed run: held threads keep each other from other windows */
-#define WINDOWS_OF_ONE  16 /* of one finding, to make it happen again */
-#define WINDOWS_MOST    4096 /* that are kept */
-#define GUARDED         3    /* tries that a window with a lock held over it comes later */
+#define HEADER "tmesis-schedule 1\n"
+#define WINDOWS_AT_ONCE                                                                            \
+    3 /* in a directed run: suspended threads keep each other from reaching other windows */
+#define WINDOWS_OF_ONE 16   /* of one finding, to reproduce it */
+#define WINDOWS_MOST   4096 /* that are kept */
+#define GUARDED        3    /* tries by which a window inside a critical section is postponed */
 #define BOUND_FIRST                                                                                \
     50                 /* milliseconds for which a thread is held at most: doubled with each try,  \
                         */
 #define BOUND_MOST 400 /* … up to this */
-#define DEPTH      2   /* of pct: most such bugs need no more than one change of priorities */
+#define DEPTH      2   /* of pct: most such bugs need only one priority change */
 #define POINTS     50  /* of pct, if no run has reported a number */
 
 const char *tms_hunt_strategy_word(size_t index)
@@ -85,7 +86,9 @@ static char *copy(const char *text)
     return text != NULL ? strdup(text) : NULL;
 }
 
-/* Adds what is new; texts of `window` stay the caller's. A window without a place to hold is none.
+/*
+ * Adds a window if it is new; the caller owns its texts. Ignores windows without a site to suspend
+ * a thread at.
  */
 static bool add_window(struct tms_chooser *chooser, const struct tms_hunt_window *window)
 {
@@ -149,7 +152,7 @@ static bool has_two_locks(const json_t *own)
 }
 
 /*
- * Where the other thread is to wait until one is in the window. Not where both run the same code:
+ * The site where the other thread waits until one is in the window. NULL if both run the same code:
  * each would wait for the other.
  */
 static char *foreign_site(const json_t *foreign, const struct tms_hunt_window *window)
@@ -159,7 +162,7 @@ static char *foreign_site(const json_t *foreign, const struct tms_hunt_window *w
     return is_same_text(site, window->open) || is_same_text(site, window->close) ? NULL : site;
 }
 
-/* Of two variables the other thread accesses both while the first one is held. */
+/* For two variables the other thread accesses both while the first thread is suspended. */
 static char *until_site(const json_t *finding, const json_t *foreign)
 {
     const json_t *variable = json_object_get(finding, "variable");
@@ -170,7 +173,10 @@ static char *until_site(const json_t *finding, const json_t *foreign)
                : NULL;
 }
 
-/* Between the two steps of the block: held before the second, until the other thread has acted. */
+/*
+ * Adds the window between the two steps of the block: the thread is suspended before the second
+ * until the other thread has acted.
+ */
 static bool add_finding(struct tms_chooser *chooser, const json_t *finding)
 {
     const json_t *own = json_object_get(finding, "own"),
@@ -207,7 +213,7 @@ static bool add_learned(struct tms_chooser *chooser, const json_t *windows)
     return good;
 }
 
-/* Errors and warnings that are predicted, and neither suppressed nor known. */
+/* Is it a predicted error or warning that is neither suppressed nor known? */
 static bool is_worth_it(const json_t *finding)
 {
     const char *level = text_of(finding, "level"), *evidence = text_of(finding, "evidence");
@@ -228,7 +234,7 @@ static bool is_target(const struct tms_chooser *chooser, const char *id)
     return target;
 }
 
-/* What was observed has its windows among those that were learned, if any. */
+/* Observed findings have their windows among the learned ones, if any. */
 static bool is_wanted(const struct tms_chooser *chooser, const json_t *finding)
 {
     const char *id = text_of(finding, "id");
@@ -277,7 +283,7 @@ bool tms_hunt_observed(const struct tms_hunt *hunt, const char *id)
     return finding != NULL && tms_evidence_place(finding) == 0 && tms_level_place(finding) < NOTE;
 }
 
-/* How little there is to be gained from a window. */
+/* The possible gain from a window, highest first. */
 enum gain { OPEN, MERELY_NOTED, OBSERVED };
 
 static enum gain gain_of(const struct tms_hunt *hunt, const struct tms_hunt_window *window)
@@ -290,7 +296,7 @@ static enum gain gain_of(const struct tms_hunt *hunt, const struct tms_hunt_wind
     return tms_level_place(finding) < NOTE ? OBSERVED : window->predicted ? OPEN : MERELY_NOTED;
 }
 
-/* Is the first the better one to try? Those that are equal come in the order of their discovery. */
+/* Is the first the better one to try? Equal ones are tried in the order of discovery. */
 static bool is_better(const struct tms_hunt *hunt, const struct tms_hunt_window *a,
                       const struct tms_hunt_window *b)
 {
@@ -346,7 +352,7 @@ static void write_window(FILE *out, const struct tms_hunt_window *window)
     fputc('\n', out);
 }
 
-/* A short hold is tried first: in windows that no other thread reaches, holds are in vain. */
+/* Short holds are tried first, as holds are useless in windows that no other thread reaches. */
 static int bound_of(const struct tms_hunt_window *window)
 {
     int bound = BOUND_FIRST;
@@ -357,7 +363,10 @@ static int bound_of(const struct tms_hunt_window *window)
     return bound;
 }
 
-/* Windows for one run: those of findings that were not observed, and of others only alone. */
+/*
+ * Writes the windows for one run: several of findings that were not observed, or a single one of
+ * others.
+ */
 static void write_directed(FILE *out, struct tms_chooser *chooser, const struct tms_hunt *hunt)
 {
     const struct tms_hunt_window *chosen[WINDOWS_AT_ONCE];
@@ -411,8 +420,7 @@ static enum tms_hunt_strategy strategy_for(const struct tms_chooser *chooser,
     }
 }
 
-/* ---- schedules that are given -----------------------------------------------------------------
- */
+/* ---- schedules that are given --------------------------------------------------------- */
 
 bool tms_chooser_give(struct tms_chooser *chooser, const char *text, uint64_t tries, uint64_t shown)
 {
@@ -442,7 +450,7 @@ void tms_chooser_feedback(struct tms_chooser *chooser, const char *text, bool sh
     }
 }
 
-/* By the rule of succession: how often it will show the target if nothing else is known. */
+/* The estimated probability that it shows the target, by the rule of succession. */
 static double prospect(const struct tms_given_schedule *given)
 {
     return given->surest && given->shown == given->tries
@@ -468,8 +476,7 @@ static uint64_t points_of(const struct tms_chooser *chooser)
     return points > 0 ? points : POINTS;
 }
 
-/* ---- the choice ---------------------------------------------------------------------------------
- */
+/* ---- the choice ----------------------------------------------------------------------- */
 
 struct tms_choice tms_choose(struct tms_chooser *chooser, const struct tms_hunt *hunt,
                              uint64_t number, uint64_t seed)

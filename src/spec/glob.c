@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Patterns on labels; see glob.h. When a character does not fit, only the last `*` is asked to
- * take one more: an earlier one could bring nothing that the last can't, so there is no search.
+ * Glob matching of labels; see glob.h. On a mismatch only the last `*` takes one more character: an
+ * earlier one could match nothing that the last cannot, so there is no backtracking search.
  */
 #include "spec/glob.h"
 
@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * The next character, its UTF-8 bytes as one number: such numbers are ordered as the characters
- * are. Both pattern and text end with a zero byte, which is no continuation.
+ * The next character, its UTF-8 bytes as one number, which preserves the order of characters. Both
+ * pattern and text end with a zero byte, which is no continuation.
  */
 static uint32_t take(const char **at)
 {
@@ -91,12 +91,12 @@ static bool allows(const char **pattern, uint32_t character)
 bool tms_glob_matches(const char *pattern, const char *text, size_t length)
 {
     const char *end = text + length;
-    const char *behind_star = NULL; /* in the pattern */
-    const char *star_took = NULL;   /* in the text: up to here */
+    const char *after_star = NULL; /* in the pattern */
+    const char *star_took = NULL;  /* in the text: the end of what it matches */
 
     while (text < end) {
         if (*pattern == '*') {
-            behind_star = ++pattern;
+            after_star = ++pattern;
             star_took = text;
             continue;
         }
@@ -104,12 +104,12 @@ bool tms_glob_matches(const char *pattern, const char *text, size_t length)
         if (*pattern != '\0' && allows(&pattern, character)) {
             continue;
         }
-        if (behind_star == NULL) {
+        if (after_star == NULL) {
             return false;
         }
         take(&star_took);
         text = star_took;
-        pattern = behind_star;
+        pattern = after_star;
     }
     return pattern[strspn(pattern, "*")] == '\0';
 }

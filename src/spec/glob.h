@@ -17,7 +17,7 @@
 /* Does the pattern match the whole text? Cost: at most the product of the two lengths. */
 bool tms_glob_matches(const char *pattern, const char *text, size_t length);
 
-/* What is wrong with a pattern, as the end of a sentence about it; NULL: nothing. */
+/* The error in a pattern, as the end of a sentence about it; NULL: none. */
 const char *tms_glob_fault(const char *pattern, size_t length);
 
 /*
@@ -27,8 +27,8 @@ const char *tms_glob_fault(const char *pattern, size_t length);
 size_t tms_glob_bare_length(const char *label);
 
 /*
- * Does a rule with this pattern speak of the label? With or without its parameters, and always
- * if the two are the same text, whatever the brackets in it would mean.
+ * Does a rule with this pattern apply to the label? Matches with and without its parameters, and
+ * always if the two are equal, even if brackets in the text would make it a different glob.
  */
 bool tms_glob_names(const char *pattern, const char *label);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects and functions out of names; see identity.h. */
+/* Extracts objects and functions from names; see identity.h. */
 #include "spec/identity.h"
 
 #include <ctype.h>
@@ -81,8 +81,7 @@ size_t tms_member_text(const char *name, char *text)
     return length;
 }
 
-/* ---- functions ----------------------------------------------------------------------------------
- */
+/* ---- functions ------------------------------------------------------------------------ */
 
 /* Is it "operator<" and the like that ends here? Then brackets are part of the name. */
 static bool is_operator(const char *text, size_t length)

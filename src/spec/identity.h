@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What findings are identified by: the function of a block and the object of a variable, cut out of
- * their names (docs/user/judge.md, "Objects and ids"). Texts end with a zero byte, and are no
- * longer than the names that they are made of.
+ * Extracts what findings are identified by from names: the function of a block and the object of a
+ * variable (docs/user/judge.md, "Objects and ids"). Texts end with a zero byte and are no longer
+ * than the names that they come from.
  */
 #ifndef TMS_SPEC_IDENTITY_H
 #define TMS_SPEC_IDENTITY_H
@@ -20,7 +20,7 @@ size_t tms_member_text(const char *name, char *text);
 /* "f<int>(int) [clone .isra.0]" to "f(int)". */
 size_t tms_function_text(const char *label, char *text);
 
-/* Is the variable data, and no semaphore or the like? */
+/* Is the variable data, rather than a semaphore or the like? */
 bool tms_is_data(const char *name);
 
 /* Is the function called main? */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transactions out of events; lower.h says by which rules. */
+/* Lowers events to operations; see lower.h for the rules. */
 #include "spec/lower.h"
 
 #include <assert.h>
@@ -138,7 +138,7 @@ static void put_split(struct tms_lower *lower, const struct tms_lower_thread *th
 
 /* ---- blocks ----------------------------------------------------------------------------- */
 
-/* Adds an open block, as its label says. TMS_OK or TMS_ERR_MEMORY. */
+/* Pushes an open block, atomic or not according to its label. TMS_OK or TMS_ERR_MEMORY. */
 static int push_block(struct tms_lower *lower, struct tms_lower_thread *thread,
                       const struct tms_event *event, struct tms_block **out)
 {
@@ -188,7 +188,7 @@ static size_t innermost(const struct tms_lower_thread *thread, const struct tms_
 
     while (thread->blocks[at].source != tms_block_source(event)) {
         at--;
-        assert(at > 0); /* validation saw that there is one */
+        assert(at > 0); /* ensured by validation */
     }
     return at;
 }
@@ -274,7 +274,7 @@ static const struct {
     [TMS_EVENT_ATOMIC_UPDATE] = {TMS_OP_UPDATE, 0},
 };
 
-/* Each lock is looked up once; only if there are any that are ignored. */
+/* Looks each lock up once, and only if some locks are ignored. */
 static int lock_state(struct tms_lower *lower, uint32_t lock, enum tms_lock_state *state)
 {
     if (!TMS_RESERVE(&lower->memory, &lower->locks, &lower->lock_capacity, (size_t)lock + 1, 64)) {
@@ -289,7 +289,7 @@ static int lock_state(struct tms_lower *lower, uint32_t lock, enum tms_lock_stat
     return TMS_OK;
 }
 
-/* Makes a step of an event whose lock is ignored. TMS_OK or TMS_ERR_MEMORY. */
+/* Turns an event whose lock is ignored into a STEP. TMS_OK or TMS_ERR_MEMORY. */
 static int ignore_lock(struct tms_lower *lower, const struct tms_event *event, uint8_t *kind)
 {
     enum tms_lock_state state = TMS_LOCK_KEPT;
@@ -321,7 +321,7 @@ static int put_plain(struct tms_lower *lower, const struct tms_lower_thread *thr
     return code;
 }
 
-/* A thread that was joined inside a block: nothing more will come into its transaction. */
+/* A thread was joined inside a block: ends its transaction, which can have no more events. */
 static void end_joined(struct tms_lower *lower, const struct tms_event *event, uint64_t number)
 {
     if (lower->threads[event->target].atomic == 0) {
@@ -364,11 +364,11 @@ _Static_assert(TMS_OP_DELAY - TMS_OP_CLEAR == TMS_EVENT_DELAY - TMS_EVENT_CLEAR,
 
 _Static_assert(TMS_OP_ORDER / TMS_OP_ORDER_UNIT >= TMS_ORDER_COUNT - 1, "orders fit the flags");
 _Static_assert(TMS_EVENT_ATOMIC_UPDATE - TMS_EVENT_ATOMIC_READ == TMS_EVENT_UPDATE - TMS_EVENT_READ,
-               "atomic accesses stand in the order of the plain ones");
+               "atomic accesses are in the order of the plain ones");
 
-/* What is no event to most engines. */
-static int lower_aside(struct tms_lower *lower, struct tms_lower_thread *thread,
-                       const struct tms_event *event, uint64_t number)
+/* Lowers an event that most engines ignore. */
+static int lower_unchecked(struct tms_lower *lower, struct tms_lower_thread *thread,
+                           const struct tms_event *event, uint64_t number)
 {
     struct tms_block *opened;
     int code = TMS_OK;
@@ -430,7 +430,7 @@ static int lower_one(struct tms_lower *lower, struct tms_lower_thread *thread,
     return code;
 }
 
-/* Is this the end of the last atomic block? Then a split that is due has nothing to begin. */
+/* Is this the end of the last atomic block? Then a pending split begins no new transaction. */
 static bool closes_transaction(const struct tms_lower_thread *thread, const struct tms_event *event)
 {
     bool closes = event->kind == TMS_EVENT_END || event->kind == TMS_EVENT_EXIT ||
@@ -444,8 +444,8 @@ int tms_lower_event(struct tms_lower *lower, const struct tms_event *event, uint
 {
     struct tms_lower_thread *thread = &lower->threads[event->thread];
 
-    if (tms_is_aside(event->kind)) {
-        return lower_aside(lower, thread, event, number);
+    if (tms_is_unchecked(event->kind)) {
+        return lower_unchecked(lower, thread, event, number);
     }
     if (thread->split_next || (plain[event->kind].split & lower->split)) {
         if (thread->atomic > 0 && !closes_transaction(thread, event)) {

@@ -5,11 +5,12 @@
  * Per thread it keeps the open blocks; while at least one atomic block is open the thread is in a
  * transaction. The specification says which blocks are atomic, for enter/exit as for begin/end;
  * without one every block is, and every function except `main` (and the run methods of a RoadRunner
- * log). A block that is not atomic leaves events that conflict with nothing. A wait, the departure
- * from a barrier and, on request, a join begin a new transaction inside the block; a fork, on
- * request, ends one, and the next event of the thread begins the new one.
+ * log). The begin and end of a block that is not atomic become operations that conflict with
+ * nothing. A wait, the departure from a barrier and, on request, a join begin a new transaction
+ * inside the block; a fork, on request, ends one, and the next event of the thread begins the new
+ * one.
  *
- * Operations on locks that a suppression names are steps, which conflict with nothing.
+ * Operations on locks that a suppression matches become STEPs, which conflict with nothing.
  */
 #ifndef TMS_SPEC_LOWER_H
 #define TMS_SPEC_LOWER_H
@@ -23,7 +24,7 @@
 #include "spec/suppressions.h"
 #include "trace/op.h"
 
-/* Operations are handed on in batches of about this size. */
+/* Operations are passed on in batches of about this size. */
 #define TMS_LOWER_BATCH 512
 /* One event makes at most this many operations besides its FORGETs. */
 #define TMS_LOWER_MOST 4
@@ -39,13 +40,13 @@ struct tms_block {
     uint32_t label;
     uint8_t source; /* enum tms_block_source */
     bool atomic;    /* part of a transaction */
-    bool candidate; /* not, but `judge` looks at it */
+    bool candidate; /* not atomic, but `judge` examines it */
 };
 
 struct tms_lower_thread {
     uint32_t atomic;          /* atomic blocks open: in a transaction iff > 0 */
     bool split_next;          /* a fork ended the transaction: the next event begins another */
-    struct tms_block *blocks; /* from 1 on, so that the last open one can always be looked at */
+    struct tms_block *blocks; /* from 1, so that blocks[count] is always readable */
     size_t block_count, block_capacity;
 };
 
@@ -59,7 +60,7 @@ enum tms_label_state {
 
 enum tms_lock_state { TMS_LOCK_UNKNOWN, TMS_LOCK_KEPT, TMS_LOCK_IGNORED };
 
-/* Of a thread that has begun and was not joined, while no split is due. */
+/* The thread has begun and was not joined, and no split is pending. */
 #define TMS_PLAIN 0x80
 
 struct tms_lower {
@@ -67,7 +68,7 @@ struct tms_lower {
     struct tms_memory memory;
     struct tms_spec *spec;            /* NULL: the default */
     unsigned split;                   /* enum tms_split */
-    struct tms_suppressions *ignored; /* some locks are; NULL: none. Not for tms_lower_plain */
+    struct tms_suppressions *ignored; /* locks; NULL: none. Not used by tms_lower_plain */
     bool run_methods;                 /* by default, functions called run are not atomic either */
     tms_lower_emit *emit;
     void *user;
@@ -80,9 +81,9 @@ struct tms_lower {
     size_t lock_capacity;
     struct tms_object_fields objects;
     uint64_t transactions; /* outermost blocks */
-    uint64_t not_atomic;   /* blocks and functions that are none */
+    uint64_t not_atomic;   /* blocks and functions that are not atomic */
     uint64_t unary;        /* events outside blocks */
-    size_t batch;          /* operations before they are handed on */
+    size_t batch;          /* operations before they are passed on */
     size_t count;
     struct tms_op ops[TMS_LOWER_BATCH + TMS_LOWER_MOST + TMS_OPS_AHEAD];
 };
@@ -92,7 +93,7 @@ int tms_lower_init(struct tms_lower *lower, struct tms_context *context,
 void tms_lower_clear(struct tms_lower *lower);
 
 /*
- * `validity` is what tms_validate said of the event, TMS_VALID or TMS_VALID_FIRST. TMS_OK or a
+ * `validity` is the result of tms_validate for the event, TMS_VALID or TMS_VALID_FIRST. TMS_OK or a
  * negative code.
  */
 int tms_lower_event(struct tms_lower *lower, const struct tms_event *event, uint64_t number,
@@ -108,7 +109,7 @@ _Static_assert(sizeof(struct tms_event) ==
                        offsetof(struct tms_op, event_kind) - offsetof(struct tms_op, thread),
                "an operation holds its event");
 _Static_assert(TMS_OP_READ - TMS_EVENT_READ == TMS_OP_SHARED_RELEASE - TMS_EVENT_SHARED_RELEASE,
-               "accesses and lock operations stand in the same order");
+               "accesses and lock operations are in the same order");
 
 /* An access, or an operation on a lock, for consumers that do not need flags. */
 static inline void tms_lower_bare(struct tms_op *op, const struct tms_event *event, uint64_t number)
@@ -121,14 +122,14 @@ static inline void tms_lower_bare(struct tms_op *op, const struct tms_event *eve
 }
 
 /*
- * The way of nearly all events: an access, or an operation on a lock that there is nothing to
- * ask about, by a thread that is TMS_PLAIN, as `plain` says. The caller sees to the buffer.
+ * The fast path for nearly all events: an access, or a plain operation on a lock, by a thread whose
+ * `plain` has TMS_PLAIN. The caller ensures room in the buffer.
  */
 static inline void tms_lower_plain(struct tms_op *op, const struct tms_event *event,
                                    uint64_t number, uint8_t plain)
 {
     tms_lower_bare(op, event, number);
-    op->flags = plain; /* TMS_PLAIN, too, does no harm */
+    op->flags = plain; /* the extra bit TMS_PLAIN is harmless */
 }
 
 static inline bool tms_is_function(const struct tms_event *event)
@@ -136,7 +137,7 @@ static inline bool tms_is_function(const struct tms_event *event)
     return event->kind >= TMS_EVENT_ENTER;
 }
 
-/* Of a begin, an end, and what else opens or closes blocks. */
+/* The source of an event that opens or closes a block. */
 static inline uint8_t tms_block_source(const struct tms_event *event)
 {
     return tms_is_function(event)                                             ? TMS_FROM_ENTER
@@ -144,7 +145,7 @@ static inline uint8_t tms_block_source(const struct tms_event *event)
                                                                               : TMS_FROM_BEGIN;
 }
 
-/* Of a block or a function: does it begin? */
+/* Does the event open a block, rather than close one? */
 static inline bool tms_opens_block(const struct tms_event *event)
 {
     return event->kind == TMS_EVENT_BEGIN || event->kind == TMS_EVENT_ENTER;
@@ -158,7 +159,7 @@ static inline bool tms_is_plain_block(const struct tms_event *event, uint8_t pla
 
 _Static_assert(TMS_EVENT_BEGIN == 0 && TMS_EVENT_END == 1 &&
                    TMS_EVENT_EXIT == TMS_EVENT_ENTER + 1 && TMS_EVENT_EXIT == TMS_EVENT_COUNT - 1,
-               "blocks stand at the start, functions at the end");
+               "blocks are at the start, functions at the end");
 _Static_assert(TMS_OP_END == TMS_OP_BEGIN + 1 && TMS_OP_NEST == TMS_OP_BEGIN + 2 &&
                    TMS_OP_UNNEST == TMS_OP_END + 2,
                "what opens, what closes; outermost, nested");
@@ -174,9 +175,9 @@ static inline void tms_lower_block_op(struct tms_op *op, const struct tms_event 
 }
 
 /*
- * The way of nearly all blocks, by a thread that is TMS_PLAIN, as `plain` says: one that is known
- * to be atomic is opened, or the one that was opened last, and is atomic, is closed. False if it is
- * another case: then nothing was done.
+ * The fast path for nearly all blocks, by a thread whose `plain` has TMS_PLAIN: opens a block that
+ * is known to be atomic, or closes the last opened block, which is atomic. Returns false, and does
+ * nothing, in all other cases.
  */
 static inline bool tms_lower_open(struct tms_lower *lower, struct tms_op *op,
                                   const struct tms_event *event, uint64_t number, uint8_t *plain)

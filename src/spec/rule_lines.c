@@ -31,7 +31,7 @@ int tms_rule_refuse(struct tms_context *context, const struct tms_rule_place *pl
                     message);
 }
 
-/* Nothing unprintable in a message. */
+/* Replaces unprintable characters in a message. */
 static void blot(char *text)
 {
     for (; *text != '\0'; text++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of rules, one a line, as specifications (spec.h) and suppressions (suppressions.h) have
- * them: comments, blanks, patterns, and messages that name file and line.
+ * Parses rule files, one rule per line, for specifications (spec.h) and suppressions
+ * (suppressions.h): comments, blanks, patterns, and error messages with file and line.
  */
 #ifndef TMS_SPEC_RULE_LINES_H
 #define TMS_SPEC_RULE_LINES_H
@@ -22,16 +22,18 @@ typedef int tms_rule_take(void *user, const struct tms_rule_place *place, struct
 
 struct tms_rule_file {
     struct tms_context *context; /* for errors */
-    struct tms_names *texts;     /* gets the path */
-    const char *what;            /* what it is, for messages: "specification" */
+    struct tms_names *texts;     /* the path is interned here */
+    const char *what;            /* the kind of file, for messages: "specification" */
     tms_rule_take *take;
     void *user;
 };
 
-/* Hands over the rules of a file, "-" is standard input; stops at the first code. */
+/* Passes each rule of a file to `take`; "-" is standard input. Stops at the first error code. */
 int tms_rule_lines(const struct tms_rule_file *file, const char *path);
 
-/* Takes a word and the blanks after it off the rule; false if it starts with another one. */
+/*
+ * Strips a word and the blanks after it from the rule; false if the rule starts with another word.
+ */
 bool tms_rule_take_word(struct tms_span *rule, const char *word);
 
 /* TMS_OK, or a code if the pattern is no glob. */

@@ -14,7 +14,7 @@
 #define ID_PREFIX   "AV-"
 #define ID_LEAST    6 /* digits */
 #define ID_MOST     32
-#define NAME_MOST   4096 /* longer ones are matched only as they are */
+#define NAME_MOST   4096 /* longer names are matched only literally */
 
 struct rule {
     uint32_t pattern; /* ids in texts */
@@ -83,7 +83,7 @@ static bool is_id(struct tms_span text)
     return good;
 }
 
-/* TMS_OK, or a code if the rule can't be of that kind. */
+/* TMS_OK, or a code if the pattern is invalid for that kind of rule. */
 static int check(const struct tms_suppressions *suppressions, const struct tms_rule_place *place,
                  enum tms_suppression kind, struct tms_span pattern)
 {
@@ -167,14 +167,17 @@ int tms_suppressions_load(struct tms_suppressions *suppressions, const char *pat
 
 /* ---- matching --------------------------------------------------------------------------- */
 
-/* A rule held against a finding. */
+/* A rule and the finding that it is matched with. */
 struct test {
     const struct tms_context *names;
     const struct tms_finding *finding;
     const char *pattern;
 };
 
-/* The name as it is, or what `cut` makes of it: the object of a variable, a bare function. */
+/*
+ * Matches the name itself, or what `cut` extracts from it: the object of a variable, a bare
+ * function.
+ */
 static bool matches_either(const char *pattern, const char *name,
                            size_t (*cut)(const char *name, char *text))
 {
@@ -205,7 +208,7 @@ static bool matches_path(const struct test *test, const char *path, size_t lengt
                           tms_glob_matches(test->pattern, path + before, length - before));
 }
 
-/* The innermost block that was cut. */
+/* The innermost block that was interleaved. */
 static bool matches_block(const struct test *test)
 {
     const struct tms_finding *finding = test->finding;
@@ -220,7 +223,10 @@ static bool matches_block(const struct test *test)
                              : matches_name(test, TMS_CLASS_LABEL, block->label);
 }
 
-/* Something of that class that a cycle goes through, or that events of a schedule are about. */
+/*
+ * Matches a name of that class on which a step of the cycle conflicts, or that an event of the
+ * schedule has.
+ */
 static bool passes_through(const struct test *test, enum tms_class cls)
 {
     const struct tms_finding *finding = test->finding;
@@ -287,7 +293,7 @@ static bool is_in_object(const struct test *test, uint32_t stack)
 
 /* Is one of the block's own events there? */
 static bool some_event(const struct test *test,
-                       bool (*lies)(const struct test *test, uint32_t location, uint32_t stack))
+                       bool (*is_at)(const struct test *test, uint32_t location, uint32_t stack))
 {
     const struct tms_finding *finding = test->finding;
     const struct tms_judgement *judgement = finding->judgement;
@@ -296,21 +302,21 @@ static bool some_event(const struct test *test,
     if (finding->cycle_length > 0) {
         const struct tms_step *first = &finding->cycle[0];
         const struct tms_step *last = &finding->cycle[finding->cycle_length - 1];
-        found = lies(test, first->first_location, first->first_stack) ||
-                lies(test, last->second_location, last->second_stack);
+        found = is_at(test, first->first_location, first->first_stack) ||
+                is_at(test, last->second_location, last->second_stack);
     }
     for (size_t i = 0; judgement != NULL && i < judgement->own_count && !found; i++) {
-        found = lies(test, judgement->own[i].location, judgement->own[i].stack);
+        found = is_at(test, judgement->own[i].location, judgement->own[i].stack);
     }
     for (size_t i = 0; i < finding->schedule_length && !found; i++) {
         const struct tms_turn *turn = &finding->schedule[i];
         found =
-            turn->thread == finding->transaction.thread && lies(test, turn->location, turn->stack);
+            turn->thread == finding->transaction.thread && is_at(test, turn->location, turn->stack);
     }
     return found;
 }
 
-static bool lies_in_file(const struct test *test, uint32_t location, uint32_t stack)
+static bool event_in_file(const struct test *test, uint32_t location, uint32_t stack)
 {
     (void)stack;
     return is_in_file(test, location);
@@ -318,10 +324,10 @@ static bool lies_in_file(const struct test *test, uint32_t location, uint32_t st
 
 static bool matches_file(const struct test *test)
 {
-    return is_in_file(test, test->finding->transaction.location) || some_event(test, lies_in_file);
+    return is_in_file(test, test->finding->transaction.location) || some_event(test, event_in_file);
 }
 
-static bool lies_in_object(const struct test *test, uint32_t location, uint32_t stack)
+static bool event_in_object(const struct test *test, uint32_t location, uint32_t stack)
 {
     (void)location;
     return is_in_object(test, stack);
@@ -329,7 +335,7 @@ static bool lies_in_object(const struct test *test, uint32_t location, uint32_t 
 
 static bool matches_object(const struct test *test)
 {
-    return some_event(test, lies_in_object);
+    return some_event(test, event_in_object);
 }
 
 static bool matches_id(const struct test *test)

@@ -299,7 +299,7 @@ static int demote_block(struct tms_validator *v, const struct tms_event *event)
 
 /* ---- fences and channels ---------------------------------------------------------------- */
 
-/* No event to most engines; to the others it is one. */
+/* Most engines ignore it; to the others it is an event. */
 static int fence(struct tms_validator *v, const struct tms_event *event)
 {
     v->threads[event->thread].fenced = true;
@@ -337,7 +337,7 @@ int tms_validate(struct tms_validator *v, const struct tms_event *event)
     }
     bool first = !thread->seen;
     int validity = rules[event->kind] != NULL ? rules[event->kind](v, event) : TMS_VALID;
-    if (validity == TMS_INVALID || tms_is_aside(event->kind)) {
+    if (validity == TMS_INVALID || tms_is_unchecked(event->kind)) {
         return validity;
     }
     v->threads[event->thread].seen = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Findings under the eyes of the oracle; see checker.h. */
+/* Checks findings against the oracle; see checker.h. */
 #include "checker.h"
 
 #include <stdarg.h>
@@ -159,7 +159,7 @@ static const char *check_cycle(struct tms_oracle *oracle, const struct tms_resul
             return fault;
         }
         if (finding->cycle[i].second_event > finding->event) {
-            return wrong(oracle, "step %zu lies after the violation", i + 1);
+            return wrong(oracle, "step %zu is after the violation", i + 1);
         }
     }
     const struct tms_step *last = &finding->cycle[length - 1];
@@ -194,7 +194,7 @@ static bool on_cycle(const struct tms_oracle *oracle,
 
 /* ---- refuted blocks ------------------------------------------------------------------- */
 
-/* Does the cycle only go forward in time? Then it shows by itself that its transaction is cut. */
+/* Does the cycle only go forward in time? Then it proves by itself that its transaction is cut. */
 static bool goes_forward(const struct tms_finding *finding)
 {
     for (size_t i = 1; i < finding->cycle_length; i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random traces in which cycles close late. Where accesses fall as they may, some short cycle
- * closes soon, and what an engine knows by then is little. Here an access that would close a
- * cycle is left out until three quarters of the trace are over, and only such are let in after
- * that: by then the order has grown over many threads and from transactions long gone, and an
- * engine that lost some of it shows.
+ * Random traces in which cycles close late. In ordinary random traces some short cycle closes soon,
+ * when an engine has little state. Here an access that would close a cycle is left out until three
+ * quarters of the trace are over, and from then on only such accesses are made: by then the order
+ * spans many threads and transactions that ended long ago, and an engine that has lost some of it
+ * shows a difference.
  *
  * Even threads have long blocks, odd ones short blocks and events outside of any.
  */

@@ -13,7 +13,7 @@
 #define DEEPEST    4
 #define MOST_HOLDS 3
 
-/* What a thread has to do before anything else. */
+/* What a thread must do next. */
 enum duty { FREE, MUST_WAIT, MUST_REACQUIRE, MUST_DEPART };
 
 struct block {
@@ -305,8 +305,8 @@ static void step_fork(struct maker *m, unsigned t)
 }
 
 /*
- * Mostly a child, and now and then a parent or another root; with open blocks, held locks, or
- * no event at all. Few of the latter, as a trace needs threads to go on.
+ * Mostly a child, and now and then a parent or another root; with open blocks, held locks, or no
+ * event at all. Few of the latter, because a trace needs threads that continue.
  */
 static void step_join(struct maker *m, unsigned t)
 {
@@ -343,7 +343,7 @@ static void step_arrive(struct maker *m, unsigned t)
     emit(m, t, TMS_EVENT_ARRIVE, m->words->barriers[barrier]);
 }
 
-/* What no barrier does, and no rule forbids. */
+/* What no real barrier does, but no rule forbids. */
 static void step_stray(struct maker *m, unsigned t)
 {
     enum tms_event_kind kind = below(m, 2) != 0 ? TMS_EVENT_ARRIVE : TMS_EVENT_DEPART;

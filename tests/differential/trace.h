@@ -29,7 +29,7 @@ static inline uint64_t tms_random(uint64_t *state)
     return word ^ word >> 31;
 }
 
-/* 0 to bound - 1; the bias is far below what a test would notice. */
+/* 0 to bound - 1; the bias is negligible for tests. */
 static inline unsigned tms_random_below(uint64_t *state, unsigned bound)
 {
     return (unsigned)((tms_random(state) >> 32) * bound >> 32);
@@ -52,7 +52,7 @@ const char *tms_trace_profile(uint64_t seed);
 /* Writes it as STD text. */
 void tms_trace_print(const struct tms_trace *trace, const struct tms_context *context, FILE *to);
 
-/* Does the trace still show what is looked for? Traces that are not well-formed don't. */
+/* Does the trace still show the fault? Malformed traces don't. */
 typedef bool tms_trace_shows(void *user, const struct tms_trace *trace);
 
 /* Deletes events as long as the rest still shows it; no single event can then be spared. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * To every engine but fasttrack, sidetrack and judge an atomic access is a plain one, and a fence
- * is no event: random traces with memory orders, and twins of them without, in which each event
- * keeps its number. All that is said of the one must be said of the other, word for word.
+ * To every engine except fasttrack, sidetrack and judge an atomic access is a plain one, and a
+ * fence is not an event: random traces with memory orders, and twins of them without, in which each
+ * event keeps its number. The output on both must be identical.
  *
  *   twins [TRACES]
  */
@@ -29,7 +29,7 @@ struct test {
     unsigned findings; /* compared so far */
 };
 
-/* What an analysis says, as text. */
+/* The output of an analysis, as text. */
 struct words {
     char *text;
     size_t length;
@@ -57,7 +57,7 @@ static void choose_companies(struct test *test)
     test->companies[1] = (struct company){"frontier,fasttrack,judge", 2};
 }
 
-/* A fence, or what goes through a channel, becomes what these engines don't look at either. */
+/* A fence or a channel operation becomes another event that these engines ignore. */
 static void make_twin(const struct test *test, const struct tms_trace *trace,
                       struct tms_trace *twin)
 {
@@ -158,7 +158,7 @@ static bool has_orders(const struct tms_trace *trace)
     return false;
 }
 
-/* The next so many traces with orders: where the seeds go on. */
+/* Compares the next `wanted` traces with orders; returns the seed to continue with. */
 static uint64_t compare(struct test *test, uint64_t seed, unsigned wanted)
 {
     struct tms_trace trace;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One input for one trace reader (FUZZ_FORMAT), in the shape libFuzzer wants.
+ * One input for one trace reader (FUZZ_FORMAT), as a libFuzzer target.
  *
  * The bytes are read and checked with the frontier engine strictly, with all engines leniently, and
  * with the format left to be guessed; the results must make sense and all reports must be writable.
@@ -98,7 +98,7 @@ static void require_exact(const struct tms_result *result)
 }
 
 /* A finding of another engine that equals one must refer to one that is listed itself. */
-static bool stands(const struct tms_analysis *analysis, const char *id)
+static bool is_listed(const struct tms_analysis *analysis, const char *id)
 {
     const struct tms_result *result;
 
@@ -128,7 +128,7 @@ static void require_any(const struct tms_analysis *analysis, const struct tms_re
             (result->engine->found == TMS_VERDICT_AFFECTED && result->violations == 0));
     for (size_t i = 0; i < result->finding_count; i++) {
         const char *same = result->findings[i].same_as;
-        require(same == NULL || stands(analysis, same));
+        require(same == NULL || is_listed(analysis, same));
     }
 }
 
@@ -188,7 +188,7 @@ static void check(const char *path, const char *format, const char *engines, boo
     tms_context_free(context);
 }
 
-/* What a trace says, whatever ids its names have. */
+/* The contents of a trace, independent of the ids of its names. */
 struct digest {
     uint64_t events;
     uint64_t hash;
