@@ -5,13 +5,13 @@
  * be taken for an input.
  */
 #include "cli/cc_step.h"
+#include "base/array_length.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LENGTH(array)  (sizeof(array) / sizeof((array)[0]))
 #define RESPONSE_DEPTH 16
 
 static bool starts(const char *text, const char *with)
@@ -241,7 +241,7 @@ static const char *const takes_next[] = {"-o",
 
 static void read_switch(struct tms_cc_step *step, const char *word)
 {
-    for (size_t i = 0; i < LENGTH(switches); i++) {
+    for (size_t i = 0; i < TMS_LENGTH(switches); i++) {
         const char *text = switches[i].text;
         size_t length = strcspn(text, "*");
         if (strncmp(word, text, length) == 0 && (text[length] == '*' || word[length] == '\0')) {

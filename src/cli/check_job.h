@@ -20,17 +20,17 @@ struct tms_reading {
     bool lenient;
 };
 
+/* The row of --split; `field` is the offset of a text. */
+#define TMS_SPLIT_OPTION(field)                                                                    \
+    {                                                                                              \
+        .name = "split", .type = TMS_OPTION_LIST, .at = (field), .initial = "wait,barrier",        \
+        .word = tms_word_split, .alone = "none", .environment = true, .value = "WHAT,…",           \
+        .help = "which events split a block into two atomic parts"                                 \
+    }
+
 /* Rows of an option table; `field` is the offset of a struct tms_reading. */
 #define TMS_READING_OPTIONS(field)                                                                 \
-    {.name = "split",                                                                              \
-     .type = TMS_OPTION_LIST,                                                                      \
-     .at = (field) + offsetof(struct tms_reading, split),                                          \
-     .initial = "wait,barrier",                                                                    \
-     .word = tms_word_split,                                                                       \
-     .alone = "none",                                                                              \
-     .environment = true,                                                                          \
-     .value = "WHAT,…",                                                                            \
-     .help = "which events split a block into two atomic parts"},                                  \
+    TMS_SPLIT_OPTION((field) + offsetof(struct tms_reading, split)),                               \
         {.name = "lenient",                                                                        \
          .type = TMS_OPTION_FLAG,                                                                  \
          .at = (field) + offsetof(struct tms_reading, lenient),                                    \

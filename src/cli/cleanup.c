@@ -4,6 +4,7 @@
  * is allocated, and directories are read by the system call itself.
  */
 #include "cli/cleanup.h"
+#include "base/array_length.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -18,8 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-#define PATHS_MOST    8
+#define PATHS_MOST 8
 
 static const int deadly[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2};
 
@@ -106,7 +106,7 @@ static void handle(int number, void (*handler)(int))
 void tms_cleanup_start(void)
 {
     owner = getpid();
-    for (size_t i = 0; i < LENGTH(deadly); i++) {
+    for (size_t i = 0; i < TMS_LENGTH(deadly); i++) {
         handle(deadly[i], on_signal);
     }
     handle(SIGXFSZ, on_limit);

@@ -47,10 +47,10 @@ static const struct tms_option options[] = {
      .word = tms_word_inline,
      .environment = true,
      .value = "WHAT",
-     .help = "which functions may be inlined; an inlined function is no block of its own. none; "
-             "system: those of system headers (in C++ the program's own may be inlined too, but "
-             "stay blocks); marked: also those declared inline or defined in a class; all: as the "
-             "compiler sees fit"},
+     .help = "which functions may be inlined; an inlined function is no block of its own. none: no "
+             "function; system: those of system headers (in C++ the program's own may be inlined "
+             "too, but stay blocks); marked: also those declared inline or defined in a class; "
+             "all: as the compiler sees fit"},
     {.name = "tmesis-verbose",
      .type = TMS_OPTION_FLAG,
      .at = AT(verbose),

@@ -13,23 +13,6 @@ struct values {
     struct tms_common common;
 };
 
-static bool takes_value(const struct tms_option *option)
-{
-    return option->type != TMS_OPTION_FLAG;
-}
-
-/* The value may be left out, and is never the next word. */
-static bool may_stand_alone(const struct tms_option *option)
-{
-    return option->type == TMS_OPTION_MAYBE || option->type == TMS_OPTION_MAYBE_CHOICE;
-}
-
-/* As --help spells it: a flag that is on is shown by what turns it off. */
-static const char *negation(const struct tms_option *option)
-{
-    return option->type == TMS_OPTION_FLAG && option->initial != NULL ? "no-" : "";
-}
-
 static bool is_file(const struct tms_option *option)
 {
     return option->value != NULL && strstr(option->value, "FILE") != NULL;
@@ -80,10 +63,10 @@ static void bash_options(const struct tms_command *command)
 
     printf("    %s) echo '", command->name);
     for (size_t i = 0; (option = tms_option_at(command, i)) != NULL; i++) {
-        if (!takes_value(option) || may_stand_alone(option)) {
-            printf("--%s%s ", negation(option), option->name);
+        if (!tms_option_takes_value(option) || tms_option_may_be_bare(option)) {
+            printf("--%s%s ", tms_option_negation(option), option->name);
         }
-        if (takes_value(option)) {
+        if (tms_option_takes_value(option)) {
             printf("--%s= ", option->name);
         }
         if (option->letter != 0) {
@@ -196,7 +179,7 @@ static void write_bash(void)
 /* What comes after the description: the value's name and what it may be. */
 static void zsh_value(const struct tms_option *option)
 {
-    printf(":%s%s:", may_stand_alone(option) ? ":" : "", option->name);
+    printf(":%s%s:", tms_option_may_be_bare(option) ? ":" : "", option->name);
     if (option->type == TMS_OPTION_LIST) {
         fputs("_values -s , value ", stdout);
         write_words(option->word);
@@ -214,12 +197,15 @@ static void zsh_value(const struct tms_option *option)
 static void zsh_option(const struct tms_option *option)
 {
     bool repeated = option->type == TMS_OPTION_ORDERED;
-    const char *value = may_stand_alone(option) ? "=-" : takes_value(option) ? "=" : "";
+    const char *value = tms_option_may_be_bare(option)   ? "=-"
+                        : tms_option_takes_value(option) ? "="
+                                                         : "";
 
-    printf("        '%s--%s%s%s[", repeated ? "*" : "", negation(option), option->name, value);
+    printf("        '%s--%s%s%s[", repeated ? "*" : "", tms_option_negation(option), option->name,
+           value);
     write_summary(summary_of(option), "[]\\");
     putchar(']');
-    if (takes_value(option)) {
+    if (tms_option_takes_value(option)) {
         zsh_value(option);
     }
     puts("' \\");
@@ -227,7 +213,7 @@ static void zsh_option(const struct tms_option *option)
         printf("        '-%c[", option->letter);
         write_summary(summary_of(option), "[]\\");
         putchar(']');
-        if (takes_value(option)) {
+        if (tms_option_takes_value(option)) {
             zsh_value(option);
         }
         puts("' \\");
@@ -285,12 +271,12 @@ static void write_zsh(void)
 
 static void fish_option(const struct tms_command *command, const struct tms_option *option)
 {
-    printf("complete -c tmesis -n '__tmesis_in %s' -l %s%s", command->name, negation(option),
-           option->name);
+    printf("complete -c tmesis -n '__tmesis_in %s' -l %s%s", command->name,
+           tms_option_negation(option), option->name);
     if (option->letter != 0) {
         printf(" -s %c", option->letter);
     }
-    if (takes_value(option) && !may_stand_alone(option)) {
+    if (tms_option_takes_value(option) && !tms_option_may_be_bare(option)) {
         fputs(is_file(option) || is_directory(option) ? " -r -F" : " -x", stdout);
     }
     if (option->word != NULL) {

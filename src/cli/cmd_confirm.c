@@ -39,20 +39,9 @@ static const struct tms_option options[] = {
      .at = AT(seconds),
      .initial = "60",
      .value = "SECONDS",
-     .help = "stop after this time; 0: no limit"},
-    {.name = "timeout",
-     .type = TMS_OPTION_SECONDS,
-     .at = AT(timeout),
-     .value = "SECONDS",
-     .help = "kill a run that takes longer. Default: ten times as long as the first run, but at "
-             "least 10 seconds"},
-    {.name = "seed",
-     .type = TMS_OPTION_COUNT,
-     .at = AT(seed),
-     .given = AT(seed_given),
-     .most = TMS_SEED_MOST,
-     .value = "N",
-     .help = "the seed of the first run. Default: random"},
+     .help = "stop after this time, even if some findings have had fewer runs; 0: no limit"},
+    TMS_RUN_TIMEOUT_OPTION(AT(timeout), ""),
+    TMS_SEED_OPTION(AT(seed), AT(seed_given), "", NULL),
     TMS_REPORTING_OPTIONS(AT(reporting)),
     {0}};
 
@@ -65,8 +54,7 @@ struct confirmation {
     bool rebuilt;   /* another program than that of the result */
 };
 
-/* ---- which findings ----------------------------------------------------------------------------
- */
+/* ---- which findings ------------------------------------------------------------------- */
 
 /* Those that were named, after the result. False after a sentence. */
 static bool take_ids(struct confirmation *confirmation, const struct tms_operands *operands)
@@ -142,8 +130,7 @@ static bool choose_targets(struct confirmation *confirmation, const struct tms_o
     return true;
 }
 
-/* ---- the answer
- * ---------------------------------------------------------------------------------- */
+/* ---- the answer ----------------------------------------------------------------------- */
 
 /* Directed runs that were about a finding. */
 static uint64_t count_runs(const struct tms_hunting *hunting, const char *id)

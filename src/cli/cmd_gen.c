@@ -22,7 +22,7 @@
     X(events, "events", "10k", 1, TMS_SHAPE_EVENTS_MOST, "the exact number of events")             \
     X(seed, "seed", "1", 0, UINT64_MAX, "each number gives another trace of the same shape")       \
     X(threads, "threads", "4", 1, TMS_SHAPE_THREADS_MOST, "threads that run at the same time")     \
-    X(locks, "locks", "4", 0, TMS_SHAPE_NAMES_MOST, "locks")                                       \
+    X(locks, "locks", "4", 0, TMS_SHAPE_NAMES_MOST, "number of locks")                             \
     X(variables, "variables", "100", 1, TMS_SHAPE_NAMES_MOST,                                      \
       "number of variables; a short trace uses fewer")                                             \
     X(length, "transaction-length", "12", 2, TMS_SHAPE_LENGTH_MOST,                                \
@@ -106,10 +106,10 @@ static const struct tms_option options[] = {
      .help = "the first thread forks the others, and joins them at the end"},
     {.name = "violation", .type = TMS_OPTION_TEXT, .at = AT(violation),
      .given = AT(given.violation), .initial = "none", .value = "WHERE",
-     .help = "none: the trace is serializable, however much its blocks overlap. An event number, "
-             "a percentage of the events, or random: one lost update, at that event or as close to "
-             "it as possible. any: accesses follow no discipline, so the trace may or may not be "
-             "serializable"},
+     .help = "where one update is lost: an event number, a percentage of the events, or random; at "
+             "that event or as close to it as possible. With none, the trace is serializable, "
+             "however much its blocks overlap. With any, accesses follow no discipline, so it may "
+             "or may not be serializable"},
     {0}};
 /* clang-format on */
 

@@ -52,7 +52,7 @@ struct job {
     struct tms_analysis *analysis; /* NULL once the trace proved malformed */
     char *complaint;               /* why it is not well-formed, NULL if it is */
     uint64_t bytes;
-    struct tms_survey survey;
+    struct tms_trace_stats stats;
 };
 
 /* ---- reading -------------------------------------------------------------------------- */
@@ -84,7 +84,7 @@ static int read_trace(struct job *job)
         if (code != TMS_OK) {
             return code;
         }
-        if (!tms_survey_add(&job->survey, events, (size_t)count)) {
+        if (!tms_stats_add(&job->stats, events, (size_t)count)) {
             return TMS_ERR_MEMORY;
         }
         job->bytes = tms_reader_position(job->reader, &size);
@@ -112,7 +112,7 @@ static int open_trace(struct job *job)
 
 static int show(struct job *job)
 {
-    const struct tms_inventory inventory = {
+    const struct tms_info info = {
         .path = job->path,
         .format = tms_reader_format(job->reader),
         .loss = tms_reader_loss(job->reader),
@@ -120,9 +120,9 @@ static int show(struct job *job)
         .bytes = job->bytes,
         .all = job->values->all,
         .context = job->context,
-        .survey = &job->survey,
+        .stats = &job->stats,
     };
-    bool good = job->values->json ? tms_inventory_json(&inventory) : tms_inventory_text(&inventory);
+    bool good = job->values->json ? tms_info_json(&info) : tms_info_text(&info);
 
     if (!good) {
         return tms_bad("%s: out of memory", job->path);
@@ -130,7 +130,7 @@ static int show(struct job *job)
     if (job->complaint != NULL) {
         return tms_bad("%s", job->complaint);
     }
-    return inventory.loss != NULL ? TMS_EXIT_INCOMPLETE : TMS_EXIT_OK;
+    return info.loss != NULL ? TMS_EXIT_INCOMPLETE : TMS_EXIT_OK;
 }
 
 static int fail(const struct job *job, int code)
@@ -151,7 +151,7 @@ static int run_job(struct job *job)
     if (job->context == NULL) {
         return tms_bad("%s: out of memory", job->path);
     }
-    tms_survey_init(&job->survey);
+    tms_stats_init(&job->stats);
     tms_progress_start(&job->progress, &job->values->common);
     int code = open_trace(job);
     if (code == TMS_OK) {
@@ -159,7 +159,7 @@ static int run_job(struct job *job)
     }
     tms_progress_hide(&job->progress);
     status = code == TMS_OK ? show(job) : fail(job, code);
-    tms_survey_clear(&job->survey);
+    tms_stats_clear(&job->stats);
     tms_analysis_free(job->analysis);
     tms_reader_close(job->reader);
     tms_context_free(job->context);

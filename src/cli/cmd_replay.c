@@ -32,12 +32,7 @@ static const struct tms_option options[] = {
      .most = 100000,
      .value = "N",
      .help = "run the program N times"},
-    {.name = "timeout",
-     .type = TMS_OPTION_SECONDS,
-     .at = AT(timeout),
-     .value = "SECONDS",
-     .help = "kill a run that takes longer. Default: ten times as long as the first run, but at "
-             "least 10 seconds"},
+    TMS_RUN_TIMEOUT_OPTION(AT(timeout), ""),
     {.name = "gdb",
      .type = TMS_OPTION_FLAG,
      .at = AT(gdb),
@@ -46,8 +41,7 @@ static const struct tms_option options[] = {
     TMS_REPORTING_OPTIONS(AT(reporting)),
     {0}};
 
-/* ---- the schedules
- * ------------------------------------------------------------------------------- */
+/* ---- the schedules -------------------------------------------------------------------- */
 
 #define RECORDED_MOST 4 /* schedules of runs that showed it */
 
@@ -136,8 +130,7 @@ static bool choose_schedules(const struct tms_hunt_source *source, const char *i
     return good;
 }
 
-/* ---- the answer
- * ---------------------------------------------------------------------------------- */
+/* ---- the answer ----------------------------------------------------------------------- */
 
 struct tally {
     uint64_t shown;    /* runs that showed it, … */

@@ -52,8 +52,8 @@ static const struct tms_option options[] = {
      .type = TMS_OPTION_MAYBE,
      .at = AT(store),
      .value = "FILE",
-     .help = "report on results of the history FILE, without FILE of that of tmesis history: those "
-             "of a LABEL or revision, or without one of the last label"},
+     .help = "report on results of the history FILE (without FILE, of that of tmesis history): "
+             "those of a LABEL or revision, or without one those of the last label"},
     {.name = "labels",
      .type = TMS_OPTION_COUNT,
      .at = AT(labels),

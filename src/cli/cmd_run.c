@@ -80,9 +80,10 @@ static const struct tms_option options[] = {
     TMS_WATCHING_OPTIONS(AT(watching)),
     TMS_ENGINE_OPTIONS(
         AT(checking),
-        "which engines check the run: frontier, judge and sidetrack do so while the program runs "
-        "(judge includes the other two); for others the run is recorded, and they follow at its "
-        "end. Default for programs not built with tmesis cc: " TMS_LOCK_ENGINES,
+        "which engines check the run: frontier, judge, sidetrack and goodlock do so while the "
+        "program runs (judge alone includes frontier and sidetrack); with any other the run is "
+        "recorded, and all follow at its end. Default for programs not built with "
+        "tmesis cc: " TMS_LOCK_ENGINES,
         NULL, "give only the verdict: don't determine which blocks are at fault",
         "list each violation instead of one finding per pattern with a count; those that were "
         "counted together while the program ran stay together"),
@@ -422,8 +423,7 @@ static int run_job(struct job *job, const struct tms_operands *operands)
     return status;
 }
 
-/* ---- which engine runs where --------------------------------------------------------------------
- */
+/* ---- which engine runs where ---------------------------------------------------------- */
 
 static void settle_settings(struct job *job)
 {

@@ -223,8 +223,7 @@ static enum tms_binary kind_of(const struct file *file)
     return kind_of_plain(file, elf);
 }
 
-/* ---- symbols and debug information
- * ----------------------------------------------------------------- */
+/* ---- symbols and debug information ---------------------------------------------------- */
 
 static bool is_among(const char *name, const char *const *names)
 {

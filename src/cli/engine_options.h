@@ -54,6 +54,7 @@ struct tms_engine_options {
         {.name = "max-violations",                                                                 \
          .type = TMS_OPTION_COUNT,                                                                 \
          .at = (field) + offsetof(struct tms_engine_options, max_violations),                      \
+         .initial = "0",                                                                           \
          .environment = true,                                                                      \
          .value = "N",                                                                             \
          .help = "list at most N findings per engine; 0: all of them"},                            \

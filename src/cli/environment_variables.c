@@ -33,14 +33,15 @@ static void add_name(const char *name)
     }
 }
 
-static void gather(const struct tms_command *const *commands, size_t count)
+static void gather(void)
 {
+    const struct tms_command *command;
     const struct tms_option *option;
 
     add_name("CC");
     add_name("CXX");
-    for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; (option = tms_option_at(commands[i], j)) != NULL; j++) {
+    for (size_t i = 0; (command = tms_command_at(i)) != NULL; i++) {
+        for (size_t j = 0; (option = tms_option_at(command, j)) != NULL; j++) {
             char variable[TMS_OPTION_NAME_SIZE];
             if (option->environment) {
                 tms_option_variable(option, variable, sizeof(variable));
@@ -66,7 +67,7 @@ static void check(const char *name)
     }
 }
 
-void tms_variables_check(const struct tms_command *const *commands, size_t count)
+void tms_variables_check(void)
 {
     extern char **environ;
     size_t length = strlen(PREFIX);
@@ -77,7 +78,7 @@ void tms_variables_check(const struct tms_command *const *commands, size_t count
             continue;
         }
         if (name_count == 0) {
-            gather(commands, count);
+            gather();
         }
         char plain[TMS_OPTION_NAME_SIZE];
         snprintf(plain, sizeof(plain), "%.*s", (int)strcspn(name, "="), name);

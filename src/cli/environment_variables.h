@@ -3,9 +3,7 @@
 #ifndef TMS_CLI_ENVIRONMENT_VARIABLES_H
 #define TMS_CLI_ENVIRONMENT_VARIABLES_H
 
-#include "cli/options.h"
-
 /* Remarks on each variable TMESIS_… that is none, but looks like one. */
-void tms_variables_check(const struct tms_command *const *commands, size_t count);
+void tms_variables_check(void);
 
 #endif

@@ -4,9 +4,8 @@
 
 #include <string.h>
 
+#include "base/array_length.h"
 #include "cli/console.h"
-
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 #define ENGINES_MOST 32 /* results of one analysis */
 
@@ -30,7 +29,7 @@ static const struct {
 
 const char *tms_word_fail_on(size_t index)
 {
-    return index < LENGTH(words) ? words[index].text : NULL;
+    return index < TMS_LENGTH(words) ? words[index].text : NULL;
 }
 
 /* The place of a word that parsing has found in the list. */

@@ -12,15 +12,14 @@
 /* Returns the column it ends at. */
 static int write_spelling(FILE *out, const struct tms_option *option)
 {
-    bool on = option->type == TMS_OPTION_FLAG && option->initial != NULL;
-    bool maybe = option->type == TMS_OPTION_MAYBE || option->type == TMS_OPTION_MAYBE_CHOICE;
+    bool valued = tms_option_takes_value(option), maybe = tms_option_may_be_bare(option);
     char text[2 * TMS_OPTION_NAME_SIZE];
 
-    snprintf(text, sizeof(text), "--%s%s%s%s%s", on ? "no-" : "", option->name,
-             option->type == TMS_OPTION_FLAG ? ""
-             : maybe                         ? "[="
-                                             : "=",
-             option->type == TMS_OPTION_FLAG ? "" : option->value, maybe ? "]" : "");
+    snprintf(text, sizeof(text), "--%s%s%s%s%s", tms_option_negation(option), option->name,
+             maybe    ? "[="
+             : valued ? "="
+                      : "",
+             valued ? option->value : "", maybe ? "]" : "");
     if (option->letter != 0) {
         fprintf(out, "  -%c, %s", option->letter, text);
     } else {

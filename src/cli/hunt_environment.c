@@ -15,8 +15,7 @@
 #include "cli/console.h"
 #include "hunt/run_record.h"
 
-/* ---- input ------------------------------------------------------------------------------------
- */
+/* ---- input ---------------------------------------------------------------------------- */
 
 #define TICK      250 /* milliseconds between looks for a signal */
 #define SAY_AFTER 20  /* ticks without input */
@@ -98,8 +97,7 @@ bool tms_hunt_input(const char *given, const char *directory, const sigset_t *si
     return error == 0;
 }
 
-/* ---- environment --------------------------------------------------------------------------------
- */
+/* ---- environment ---------------------------------------------------------------------- */
 
 /* Variables whose names begin so. */
 static const char *const prefixes[] = {"TMESIS_", "LANG=",  "LC_",  "LD_",

@@ -22,6 +22,25 @@
 #define TMS_HUNT_TIME  60  /* … so many seconds, … */
 #define TMS_HUNT_QUIET 25  /* … and so many runs after the last that showed something new */
 
+/*
+ * Rows of an option table: the limit of a run, and the seed of the first. `field` and `is_given`
+ * are offsets; `more` is added to the sentence of --help, `in_brief` is its brief text or NULL.
+ */
+#define TMS_RUN_TIMEOUT_OPTION(field, more)                                                        \
+    {                                                                                              \
+        .name = "timeout", .type = TMS_OPTION_SECONDS, .at = (field), .value = "SECONDS",          \
+        .help = "kill a run that takes longer" more                                                \
+                ". Default: ten times as long as the first run, but at least 10 seconds",          \
+        .brief = "kill a run that takes longer" more                                               \
+    }
+
+#define TMS_SEED_OPTION(field, is_given, more, in_brief)                                           \
+    {                                                                                              \
+        .name = "seed", .type = TMS_OPTION_COUNT, .at = (field), .given = (is_given),              \
+        .most = TMS_SEED_MOST, .value = "N",                                                       \
+        .help = "the seed of the first run" more ". Default: random", .brief = (in_brief)          \
+    }
+
 /* What is wanted. */
 struct tms_hunting_plan {
     const struct tms_common *common;

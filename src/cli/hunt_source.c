@@ -14,8 +14,7 @@
 
 #define IDS_MOST 10 /* that are listed if there is none of a name */
 
-/* ---- the program ------------------------------------------------------------------------------
- */
+/* ---- the program ---------------------------------------------------------------------- */
 
 /* One word as tms_words_write quotes it, up to a blank; where it ends. */
 static const char *read_word(const char *at, char *word)
@@ -83,8 +82,7 @@ static bool read_program(struct tms_hunt_source *source)
     return true;
 }
 
-/* ---- opening -----------------------------------------------------------------------------------
- */
+/* ---- opening -------------------------------------------------------------------------- */
 
 static bool say(bool good, const char *reason)
 {
@@ -152,8 +150,7 @@ void tms_hunt_source_close(struct tms_hunt_source *source)
     tms_words_free(&source->options);
 }
 
-/* ---- findings -----------------------------------------------------------------------------------
- */
+/* ---- findings ------------------------------------------------------------------------- */
 
 static const json_t *judged(const struct tms_hunt_source *source)
 {
@@ -227,8 +224,7 @@ void tms_hunt_source_describe(const json_t *finding)
     fputs(": ", stdout);
 }
 
-/* ---- running ------------------------------------------------------------------------------------
- */
+/* ---- running -------------------------------------------------------------------------- */
 
 bool tms_hunt_source_program(const struct tms_hunt_source *source,
                              const struct tms_operands *operands, size_t first,

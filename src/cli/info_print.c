@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A survey as text and as JSON, from the same tables of figures and fields; see info_print.h. */
+/* The counts of a trace as text and as JSON, from the same tables; see info_print.h. */
 #include "cli/info_print.h"
 
 #include <inttypes.h>
@@ -19,23 +19,23 @@ struct figure {
 
 #define FIGURES_MOST 16
 
-static size_t whole_figures(const struct tms_inventory *inventory, struct figure *figures)
+static size_t whole_figures(const struct tms_info *info, struct figure *figures)
 {
-    const struct tms_survey *survey = inventory->survey;
-    uint64_t shared, variables = tms_survey_variables(survey, &shared);
+    const struct tms_trace_stats *stats = info->stats;
+    uint64_t shared, variables = tms_stats_variables(stats, &shared);
     const struct figure all[] = {
-        {"events", NULL, survey->events},
-        {"threads", NULL, tms_survey_threads(survey)},
-        {"locks", NULL, tms_survey_locks(survey)},
+        {"events", NULL, stats->events},
+        {"threads", NULL, tms_stats_threads(stats)},
+        {"locks", NULL, tms_stats_locks(stats)},
         {"variables", NULL, variables},
         {"shared_variables", "of several threads", shared},
-        {"labels", NULL, tms_survey_labels(survey)},
-        {"locations", NULL, tms_survey_locations(survey)},
-        {"transactions", "outermost blocks", survey->transactions},
-        {"unary", "events outside blocks", survey->outside},
-        {"open_blocks", "at the end", tms_survey_open_blocks(survey)},
-        {"held_locks", "at the end", tms_survey_held_locks(survey)},
-        {"bytes", NULL, inventory->bytes},
+        {"labels", NULL, tms_stats_labels(stats)},
+        {"locations", NULL, tms_stats_locations(stats)},
+        {"transactions", "outermost blocks", stats->transactions},
+        {"unary", "events outside blocks", stats->outside},
+        {"open_blocks", "at the end", tms_stats_open_blocks(stats)},
+        {"held_locks", "at the end", tms_stats_held_locks(stats)},
+        {"bytes", NULL, info->bytes},
     };
 
     _Static_assert(sizeof(all) / sizeof(all[0]) <= FIGURES_MOST, "room for the figures");
@@ -43,14 +43,14 @@ static size_t whole_figures(const struct tms_inventory *inventory, struct figure
     return sizeof(all) / sizeof(all[0]);
 }
 
-static size_t length_figures(const struct tms_survey *survey, struct figure *figures)
+static size_t length_figures(const struct tms_trace_stats *stats, struct figure *figures)
 {
     const struct figure all[] = {
-        {"finished", NULL, survey->finished},
-        {"min", NULL, survey->shortest},
-        {"median", NULL, tms_survey_quantile(survey, 0.5)},
-        {"p90", "90 % are at most this long", tms_survey_quantile(survey, 0.9)},
-        {"max", NULL, survey->longest},
+        {"finished", NULL, stats->finished},
+        {"min", NULL, stats->shortest},
+        {"median", NULL, tms_stats_quantile(stats, 0.5)},
+        {"p90", "90 % are at most this long", tms_stats_quantile(stats, 0.9)},
+        {"max", NULL, stats->longest},
     };
 
     _Static_assert(sizeof(all) / sizeof(all[0]) <= FIGURES_MOST, "room for the figures");
@@ -63,21 +63,21 @@ static double ratio(uint64_t part, uint64_t whole)
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-static uint32_t deepest_nesting(const struct tms_survey *survey)
+static uint32_t deepest_nesting(const struct tms_trace_stats *stats)
 {
     uint32_t most = 0;
 
-    for (uint32_t id = 1; id <= survey->threads.most; id++) {
-        const struct tms_survey_thread *thread = tms_survey_row(&survey->threads, id);
+    for (uint32_t id = 1; id <= stats->threads.most; id++) {
+        const struct tms_stats_thread *thread = tms_stats_row(&stats->threads, id);
         most = thread->depth_most > most ? thread->depth_most : most;
     }
     return most;
 }
 
-static size_t block_figures(const struct tms_survey *survey, struct figure *figures)
+static size_t block_figures(const struct tms_trace_stats *stats, struct figure *figures)
 {
-    figures[0] = (struct figure){"deepest_nesting", NULL, deepest_nesting(survey)};
-    figures[1] = (struct figure){"unlabelled_blocks", NULL, survey->unlabelled};
+    figures[0] = (struct figure){"deepest_nesting", NULL, deepest_nesting(stats)};
+    figures[1] = (struct figure){"unlabelled_blocks", NULL, stats->unlabelled};
     return 2;
 }
 
@@ -89,8 +89,8 @@ struct field {
 };
 
 /* clang-format off */
-#define THREAD(member) offsetof(struct tms_survey_thread, member)
-#define LOCK(member)   offsetof(struct tms_survey_lock, member)
+#define THREAD(member) offsetof(struct tms_stats_thread, member)
+#define LOCK(member)   offsetof(struct tms_stats_lock, member)
 
 static const struct field thread_fields[] = {
     {"events", THREAD(events), true},
@@ -129,17 +129,18 @@ struct listing {
     const char *key;
     const char *title;
     enum tms_class cls;
-    size_t table;  /* offset in struct tms_survey */
+    size_t table;  /* offset in struct tms_trace_stats */
     size_t weight; /* offset of the uint64_t in a row by which the busiest are chosen */
     const struct field *fields;
 };
 
 static const struct listing listings[] = {
-    {"by_thread", "Threads", TMS_CLASS_THREAD, offsetof(struct tms_survey, threads),
-     offsetof(struct tms_survey_thread, events), thread_fields},
-    {"by_lock", "Locks", TMS_CLASS_LOCK, offsetof(struct tms_survey, locks),
-     offsetof(struct tms_survey_lock, events), lock_fields},
-    {"by_label", "Labels", TMS_CLASS_LABEL, offsetof(struct tms_survey, labels), 0, label_fields},
+    {"by_thread", "Threads", TMS_CLASS_THREAD, offsetof(struct tms_trace_stats, threads),
+     offsetof(struct tms_stats_thread, events), thread_fields},
+    {"by_lock", "Locks", TMS_CLASS_LOCK, offsetof(struct tms_trace_stats, locks),
+     offsetof(struct tms_stats_lock, events), lock_fields},
+    {"by_label", "Labels", TMS_CLASS_LABEL, offsetof(struct tms_trace_stats, labels), 0,
+     label_fields},
 };
 
 #define LISTING_COUNT (sizeof(listings) / sizeof(listings[0]))
@@ -159,23 +160,23 @@ static int by_weight(const void *a, const void *b)
     return one->id < two->id ? -1 : one->id > two->id;
 }
 
-static const struct tms_survey_table *table_of(const struct tms_inventory *inventory,
-                                               const struct listing *listing)
+static const struct tms_stats_table *table_of(const struct tms_info *info,
+                                              const struct listing *listing)
 {
-    return (const struct tms_survey_table *)(const void *)((const char *)inventory->survey +
-                                                           listing->table);
+    return (const struct tms_stats_table *)(const void *)((const char *)info->stats +
+                                                          listing->table);
 }
 
 /* The used rows of a table, the busiest first; NULL with *count 0 if there are none. */
-static struct entry *sorted_entries(const struct tms_inventory *inventory,
-                                    const struct listing *listing, size_t *count)
+static struct entry *sorted_entries(const struct tms_info *info, const struct listing *listing,
+                                    size_t *count)
 {
-    const struct tms_survey_table *table = table_of(inventory, listing);
+    const struct tms_stats_table *table = table_of(info, listing);
     struct entry *entries = calloc((size_t)table->most + 1, sizeof(*entries));
 
     *count = 0;
     for (uint32_t id = 1; entries != NULL && id <= table->most; id++) {
-        const char *row = tms_survey_row(table, id);
+        const char *row = tms_stats_row(table, id);
         uint64_t weight = *(const uint64_t *)(const void *)(row + listing->weight);
         if (weight > 0) {
             entries[(*count)++] = (struct entry){id, weight};
@@ -236,45 +237,45 @@ static void print_figures(const struct figure *figures, size_t count)
     }
 }
 
-static void print_kinds(const struct tms_survey *survey)
+static void print_kinds(const struct tms_trace_stats *stats)
 {
     printf("\nEvents\n");
     for (int kind = 0; kind < TMS_EVENT_COUNT; kind++) {
-        if (survey->kinds[kind] > 0) {
-            print_number(tms_event_text((enum tms_event_kind)kind), NULL, survey->kinds[kind]);
+        if (stats->kinds[kind] > 0) {
+            print_number(tms_event_text((enum tms_event_kind)kind), NULL, stats->kinds[kind]);
         }
     }
 }
 
 /* Of a trace with atomics only. */
-static void print_orders(const struct tms_survey *survey)
+static void print_orders(const struct tms_trace_stats *stats)
 {
-    if (survey->orders[TMS_ORDER_NONE] == survey->events) {
+    if (stats->orders[TMS_ORDER_NONE] == stats->events) {
         return;
     }
     printf("\nMemory orders (of ar, aw, au and fence)\n");
     for (enum tms_order order = TMS_ORDER_RELAXED; order < TMS_ORDER_COUNT; order++) {
-        if (survey->orders[order] > 0) {
+        if (stats->orders[order] > 0) {
             const char *text = tms_order_text(order); /* as it is spelt in traces */
             printf("  %s%*" PRIu64 "\n", text, TEXT_WIDTH - (int)strlen(text),
-                   survey->orders[order]);
+                   stats->orders[order]);
         }
     }
 }
 
-static void print_lengths(const struct tms_survey *survey)
+static void print_lengths(const struct tms_trace_stats *stats)
 {
     struct figure figures[FIGURES_MOST];
 
-    if (survey->transactions == 0) {
+    if (stats->transactions == 0) {
         return;
     }
     printf("\nTransactions (events inside, without the outermost begin and end)\n");
-    if (survey->finished > 0) {
-        print_figures(figures, length_figures(survey, figures));
-        print_ratio("mean", ratio(survey->total, survey->finished));
+    if (stats->finished > 0) {
+        print_figures(figures, length_figures(stats, figures));
+        print_ratio("mean", ratio(stats->total, stats->finished));
     }
-    print_figures(figures, block_figures(survey, figures));
+    print_figures(figures, block_figures(stats, figures));
 }
 
 static int column_width(const struct field *field)
@@ -293,23 +294,22 @@ static void print_columns(const struct field *fields)
     putchar('\n');
 }
 
-static void print_row(const struct tms_inventory *inventory, const struct listing *listing,
-                      uint32_t id)
+static void print_row(const struct tms_info *info, const struct listing *listing, uint32_t id)
 {
-    const void *row = tms_survey_row(table_of(inventory, listing), id);
+    const void *row = tms_stats_row(table_of(info, listing), id);
 
     for (const struct field *field = listing->fields; field->key != NULL; field++) {
         printf(" %*" PRIu64, column_width(field), field_value(field, row));
     }
     printf("  ");
-    tms_console_name(stdout, tms_name(inventory->context, listing->cls, id, NULL));
+    tms_console_name(stdout, tms_name(info->context, listing->cls, id, NULL));
     putchar('\n');
 }
 
-static bool print_listing(const struct tms_inventory *inventory, const struct listing *listing)
+static bool print_listing(const struct tms_info *info, const struct listing *listing)
 {
     size_t count;
-    struct entry *entries = sorted_entries(inventory, listing, &count);
+    struct entry *entries = sorted_entries(info, listing, &count);
 
     if (entries == NULL) {
         return false;
@@ -318,9 +318,9 @@ static bool print_listing(const struct tms_inventory *inventory, const struct li
         printf("\n%s\n", listing->title);
         print_columns(listing->fields);
     }
-    size_t shown = inventory->all || count <= BUSIEST ? count : BUSIEST;
+    size_t shown = info->all || count <= BUSIEST ? count : BUSIEST;
     for (size_t i = 0; i < shown; i++) {
-        print_row(inventory, listing, entries[i].id);
+        print_row(info, listing, entries[i].id);
     }
     if (shown < count) {
         printf("  … and %zu more (--all)\n", count - shown);
@@ -329,36 +329,36 @@ static bool print_listing(const struct tms_inventory *inventory, const struct li
     return true;
 }
 
-static void print_state(const struct tms_inventory *inventory)
+static void print_state(const struct tms_info *info)
 {
-    const char *whole = inventory->loss == NULL ? "yes" : "as far as it was read";
+    const char *whole = info->loss == NULL ? "yes" : "as far as it was read";
 
-    print_line("well_formed", NULL, inventory->complaint == NULL ? whole : "no");
-    if (inventory->complaint != NULL) {
-        printf("    %s\n", inventory->complaint);
+    print_line("well_formed", NULL, info->complaint == NULL ? whole : "no");
+    if (info->complaint != NULL) {
+        printf("    %s\n", info->complaint);
     }
-    if (inventory->loss != NULL) {
-        printf("    %s\n", inventory->loss);
+    if (info->loss != NULL) {
+        printf("    %s\n", info->loss);
     }
 }
 
-bool tms_inventory_text(const struct tms_inventory *inventory)
+bool tms_info_text(const struct tms_info *info)
 {
-    const struct tms_survey *survey = inventory->survey;
+    const struct tms_trace_stats *stats = info->stats;
     struct figure figures[FIGURES_MOST];
 
-    tms_console_name(stdout, inventory->path);
+    tms_console_name(stdout, info->path);
     putchar('\n');
-    print_line("format", NULL, inventory->format);
-    print_figures(figures, whole_figures(inventory, figures));
-    print_ratio("bytes_per_event", ratio(inventory->bytes, survey->events));
-    print_ratio("unary_percent", 100 * ratio(survey->outside, survey->events));
-    print_state(inventory);
-    print_kinds(survey);
-    print_orders(survey);
-    print_lengths(survey);
+    print_line("format", NULL, info->format);
+    print_figures(figures, whole_figures(info, figures));
+    print_ratio("bytes_per_event", ratio(info->bytes, stats->events));
+    print_ratio("unary_percent", 100 * ratio(stats->outside, stats->events));
+    print_state(info);
+    print_kinds(stats);
+    print_orders(stats);
+    print_lengths(stats);
     for (size_t i = 0; i < LISTING_COUNT; i++) {
-        if (!print_listing(inventory, &listings[i])) {
+        if (!print_listing(info, &listings[i])) {
             return false;
         }
     }
@@ -384,46 +384,46 @@ static void json_figures(const struct figure *figures, size_t count, const char 
     }
 }
 
-static void json_kinds(const struct tms_survey *survey)
+static void json_kinds(const struct tms_trace_stats *stats)
 {
     printf(", \"kinds\": {");
     for (int kind = 0; kind < TMS_EVENT_COUNT; kind++) {
         printf("%s\"%s\": %" PRIu64, kind > 0 ? ", " : "",
-               tms_event_text((enum tms_event_kind)kind), survey->kinds[kind]);
+               tms_event_text((enum tms_event_kind)kind), stats->kinds[kind]);
     }
     printf("}");
 }
 
-static void json_orders(const struct tms_survey *survey)
+static void json_orders(const struct tms_trace_stats *stats)
 {
     printf(", \"orders\": {");
     for (enum tms_order order = TMS_ORDER_RELAXED; order < TMS_ORDER_COUNT; order++) {
         printf("%s\"%s\": %" PRIu64, order > TMS_ORDER_RELAXED ? ", " : "", tms_order_text(order),
-               survey->orders[order]);
+               stats->orders[order]);
     }
     printf("}");
 }
 
-static void json_lengths(const struct tms_survey *survey)
+static void json_lengths(const struct tms_trace_stats *stats)
 {
     struct figure figures[FIGURES_MOST];
 
     printf(", \"transaction_lengths\": {");
-    json_figures(figures, length_figures(survey, figures), "");
-    printf(", \"mean\": %.3f}", ratio(survey->total, survey->finished));
-    json_figures(figures, block_figures(survey, figures), ", ");
+    json_figures(figures, length_figures(stats, figures), "");
+    printf(", \"mean\": %.3f}", ratio(stats->total, stats->finished));
+    json_figures(figures, block_figures(stats, figures), ", ");
 }
 
-static bool json_listing(const struct tms_inventory *inventory, const struct listing *listing)
+static bool json_listing(const struct tms_info *info, const struct listing *listing)
 {
     size_t count;
-    struct entry *entries = sorted_entries(inventory, listing, &count);
+    struct entry *entries = sorted_entries(info, listing, &count);
 
     printf(", \"%s\": [", listing->key);
     for (size_t i = 0; entries != NULL && i < count; i++) {
-        const void *row = tms_survey_row(table_of(inventory, listing), entries[i].id);
+        const void *row = tms_stats_row(table_of(info, listing), entries[i].id);
         json_text(i > 0 ? ", {" : "{", "name",
-                  tms_name(inventory->context, listing->cls, entries[i].id, NULL));
+                  tms_name(info->context, listing->cls, entries[i].id, NULL));
         for (const struct field *field = listing->fields; field->key != NULL; field++) {
             printf(", \"%s\": %" PRIu64, field->key, field_value(field, row));
         }
@@ -434,28 +434,28 @@ static bool json_listing(const struct tms_inventory *inventory, const struct lis
     return entries != NULL;
 }
 
-bool tms_inventory_json(const struct tms_inventory *inventory)
+bool tms_info_json(const struct tms_info *info)
 {
-    const struct tms_survey *survey = inventory->survey;
+    const struct tms_trace_stats *stats = info->stats;
     struct figure figures[FIGURES_MOST];
     bool good = true;
 
     printf("{\"schema\": 1, \"tool\": \"tmesis\"");
     json_text(", ", "version", tms_version());
-    json_text(", \"trace\": {", "path", inventory->path);
-    json_text(", ", "format", inventory->format);
-    json_figures(figures, whole_figures(inventory, figures), ", ");
-    printf(", \"bytes_per_event\": %.3f", ratio(inventory->bytes, survey->events));
-    printf(", \"unary_percent\": %.3f", 100 * ratio(survey->outside, survey->events));
-    json_text(", ", "loss", inventory->loss);
-    printf(", \"well_formed\": %s", inventory->complaint == NULL ? "true" : "false");
-    json_text(", ", "complaint", inventory->complaint);
+    json_text(", \"trace\": {", "path", info->path);
+    json_text(", ", "format", info->format);
+    json_figures(figures, whole_figures(info, figures), ", ");
+    printf(", \"bytes_per_event\": %.3f", ratio(info->bytes, stats->events));
+    printf(", \"unary_percent\": %.3f", 100 * ratio(stats->outside, stats->events));
+    json_text(", ", "loss", info->loss);
+    printf(", \"well_formed\": %s", info->complaint == NULL ? "true" : "false");
+    json_text(", ", "complaint", info->complaint);
     printf("}");
-    json_kinds(survey);
-    json_orders(survey);
-    json_lengths(survey);
+    json_kinds(stats);
+    json_orders(stats);
+    json_lengths(stats);
     for (size_t i = 0; i < LISTING_COUNT; i++) {
-        good = json_listing(inventory, &listings[i]) && good;
+        good = json_listing(info, &listings[i]) && good;
     }
     printf("}\n");
     return good;

@@ -5,7 +5,7 @@
 
 #include "cli/trace_stats.h"
 
-struct tms_inventory {
+struct tms_info {
     const char *path;
     const char *format;
     const char *loss;      /* NULL, or why the trace is not whole */
@@ -13,11 +13,11 @@ struct tms_inventory {
     uint64_t bytes;        /* of the file, as read */
     bool all;              /* text: every thread, lock and label, not only the busiest */
     const struct tms_context *context; /* for the names */
-    const struct tms_survey *survey;
+    const struct tms_trace_stats *stats;
 };
 
 /* False when memory is short. */
-bool tms_inventory_text(const struct tms_inventory *inventory);
-bool tms_inventory_json(const struct tms_inventory *inventory);
+bool tms_info_text(const struct tms_info *info);
+bool tms_info_json(const struct tms_info *info);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command `tmesis`: the table of commands, the global options, and the dispatch. */
+/* The command `tmesis`: the global options, and the dispatch to commands. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,27 +12,13 @@
 #include "cli/subprocess.h"
 #include "tmesis/tmesis.h"
 
-static const struct tms_command *const commands[] = {
-    &tms_command_cc,      &tms_command_cxx,     &tms_command_run,     &tms_command_hunt,
-    &tms_command_confirm, &tms_command_replay,  &tms_command_report,  &tms_command_explain,
-    &tms_command_merge,   &tms_command_diff,    &tms_command_history, &tms_command_record,
-    &tms_command_check,   &tms_command_refine,  &tms_command_info,    &tms_command_convert,
-    &tms_command_gen,     &tms_command_engines, &tms_command_doctor,  &tms_command_completion,
-};
-
-#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
-
-const struct tms_command *tms_command_at(size_t index)
-{
-    return index < COMMAND_COUNT ? commands[index] : NULL;
-}
-
 /* What may have been meant by a word in the place of a command. */
 static const char *first_word(size_t index)
 {
     static const char *const others[] = {"help", "--help", "--version", NULL};
+    const struct tms_command *command = tms_command_at(index);
 
-    return index < COMMAND_COUNT ? commands[index]->name : others[index - COMMAND_COUNT];
+    return command != NULL ? command->name : others[index - tms_command_count()];
 }
 
 /* A file in the place of a command: a program to be watched, or else a trace. */
@@ -51,13 +37,10 @@ static bool say_what_file(const char *name)
 
 static const struct tms_command *find_command(const char *name)
 {
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(commands[i]->name, name) == 0) {
-            return commands[i];
-        }
-    }
-    if (say_what_file(name)) {
-        return NULL;
+    const struct tms_command *command = tms_command_named(name);
+
+    if (command != NULL || say_what_file(name)) {
+        return command;
     }
     const char *near = tms_nearest(name, first_word);
     if (near != NULL) {
@@ -76,10 +59,12 @@ static void help_group(FILE *out, enum tms_command_group group)
 #undef X
     };
 
+    const struct tms_command *command;
+
     fprintf(out, "\n%s\n", headings[group]);
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (commands[i]->group == group) {
-            fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    for (size_t i = 0; (command = tms_command_at(i)) != NULL; i++) {
+        if (command->group == group) {
+            fprintf(out, "  %-10s %s\n", command->name, command->summary);
         }
     }
 }
@@ -134,7 +119,7 @@ static int run_command(const struct tms_command *command, int count, char *const
             status = TMS_EXIT_OK;
         } else {
             if (!command->raw && !values->quiet) { /* a build runs a raw one thousands of times */
-                tms_variables_check(commands, COMMAND_COUNT);
+                tms_variables_check();
             }
             status = command->run(values, &given);
         }
@@ -161,14 +146,10 @@ static int run_named(const struct tms_command *command, int count, char *const *
 static const struct tms_command *called_as(const char *program)
 {
     const char *slash = strrchr(program, '/'), *name = slash != NULL ? slash + 1 : program;
-    const char *dash = strncmp(name, "tmesis-", 7) == 0 ? name + 7 : "";
+    const struct tms_command *command =
+        strncmp(name, "tmesis-", 7) == 0 ? tms_command_named(name + 7) : NULL;
 
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (commands[i]->raw && strcmp(commands[i]->name, dash) == 0) {
-            return commands[i];
-        }
-    }
-    return NULL;
+    return command != NULL && command->raw ? command : NULL;
 }
 
 static int run_global(const char *word, int count, char *const *words)

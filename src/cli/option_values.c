@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_length.h"
 #include "cli/console.h"
 #include "cli/option_table.h"
-
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 /*
  * One function per type: puts `text` into the field, or says what is accepted. `shown` is how
@@ -23,13 +22,13 @@ static bool set_flag(const struct tms_option *option, void *field, const char *t
     static const char *const no[] = {"no", "0", "false", "off", ""};
 
     (void)option;
-    for (size_t i = 0; i < LENGTH(yes); i++) {
+    for (size_t i = 0; i < TMS_LENGTH(yes); i++) {
         if (strcmp(text, yes[i]) == 0) {
             *(bool *)field = true;
             return true;
         }
     }
-    for (size_t i = 0; i < LENGTH(no); i++) {
+    for (size_t i = 0; i < TMS_LENGTH(no); i++) {
         if (strcmp(text, no[i]) == 0) {
             *(bool *)field = false;
             return true;
@@ -67,7 +66,7 @@ static bool read_count(const char *text, uint64_t *count)
     if (at == text || *at == '\0') {
         return at != text;
     }
-    for (size_t i = 0; i < LENGTH(suffixes); i++) {
+    for (size_t i = 0; i < TMS_LENGTH(suffixes); i++) {
         if (*at == suffixes[i].letter && at[1] == '\0') {
             return !__builtin_mul_overflow(*count, suffixes[i].factor, count);
         }

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_length.h"
 #include "cli/console.h"
 #include "cli/option_table.h"
 #include "tmesis/tmesis.h"
 
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define COMMON(field) offsetof(struct tms_common, field)
 
 /* Prefix of the options of a raw command, to distinguish them from the other program's. */
@@ -29,14 +29,14 @@ static const char *word_color(size_t index)
 {
     static const char *const words[] = {"auto", "always", "never"};
 
-    return index < LENGTH(words) ? words[index] : NULL;
+    return index < TMS_LENGTH(words) ? words[index] : NULL;
 }
 
 const char *tms_word_compression(size_t index)
 {
     static const char *const words[] = {"none", "gz", "zst"};
 
-    return index < LENGTH(words) ? words[index] : NULL;
+    return index < TMS_LENGTH(words) ? words[index] : NULL;
 }
 
 const char *tms_word_format(size_t index)
@@ -108,7 +108,7 @@ const struct tms_option *tms_option_at(const struct tms_command *command, size_t
     if (command->raw) {
         return NULL;
     }
-    return index - own < LENGTH(common_options) ? &common_options[index - own] : NULL;
+    return index - own < TMS_LENGTH(common_options) ? &common_options[index - own] : NULL;
 }
 
 static const struct tms_option *find_long(const struct tms_command *command, const char *name,

@@ -2,10 +2,10 @@
 /*
  * Commands and their options, as tables.
  *
- * A command is a `const struct tms_command` in a file of its own and one line in main.c. Its
- * options are one array, from which come the parsing, the defaults, the environment variables
- * and the --help texts. A row says where in the command's own `values` structure the parsed
- * value goes:
+ * A command is a `const struct tms_command` in a file of its own and one row in command_table.c.
+ * Its options are one array, from which come the parsing, the defaults, the environment
+ * variables, the --help texts, shell completion and the option lists of the manual pages. A row
+ * says where in the command's own `values` structure the parsed value goes:
  *
  *     struct values {
  *         struct tms_common common;   // first: the options that every command has
@@ -85,7 +85,8 @@ struct tms_option {
     const char *alone;                 /* LIST: a word that does not go with others; or NULL */
     bool environment;                  /* TMESIS_NAME sets it too ("-" becomes "_") */
     const char *value;                 /* what --help calls the value: "FILE" */
-    const char *help;                  /* a sentence; may be long, it is wrapped */
+    const char *help;                  /* a sentence; may be long, it is wrapped. The manual page
+                                          has it with a capital and a full stop */
     const char *brief;                 /* the same in one line, for the short --help of commands
                                           that have one; NULL: only --help=all lists it */
 };
@@ -170,6 +171,10 @@ extern const struct tms_command tms_command_completion;
 
 /* The commands in the order of the list; NULL after the last. */
 const struct tms_command *tms_command_at(size_t index);
+size_t tms_command_count(void);
+
+/* NULL: there is none of this name. */
+const struct tms_command *tms_command_named(const char *name);
 
 /*
  * Fills `values` (zeroed, command->values_size bytes) from defaults, environment and words.

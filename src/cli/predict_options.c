@@ -5,9 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/array_length.h"
 #include "cli/console.h"
-
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- words ---------------------------------------------------------------------------- */
 
@@ -40,17 +39,17 @@ static const struct tms_option_bit predict_bits[] = {
 
 const char *tms_word_race_test(size_t index)
 {
-    return index < LENGTH(race_test_words) ? race_test_words[index] : NULL;
+    return index < TMS_LENGTH(race_test_words) ? race_test_words[index] : NULL;
 }
 
 const char *tms_word_escape(size_t index)
 {
-    return index < LENGTH(escape_words) ? escape_words[index] : NULL;
+    return index < TMS_LENGTH(escape_words) ? escape_words[index] : NULL;
 }
 
 const char *tms_word_blocks(size_t index)
 {
-    return index < LENGTH(blocks_words) ? blocks_words[index] : NULL;
+    return index < TMS_LENGTH(blocks_words) ? blocks_words[index] : NULL;
 }
 
 const char *tms_word_predict(size_t index)
@@ -69,8 +68,7 @@ static size_t place_of(const char *text, const char *(*word)(size_t index))
     return place;
 }
 
-/* ---- from values to settings -------------------------------------------------------------------
- */
+/* ---- from values to settings ---------------------------------------------------------- */
 
 void tms_predicting_settings(const struct tms_predicting *predicting, struct tms_settings *settings)
 {

@@ -49,7 +49,7 @@ struct tms_predicting {
          .at = (field) + offsetof(struct tms_predicting, fail_on),                                 \
          .word = tms_word_fail_on,                                                                 \
          .environment = true,                                                                      \
-         .value = "[LEVEL][,EVIDENCE]",                                                            \
+         .value = "[LEVEL][,EVIDENCE][,race]",                                                     \
          .help =                                                                                   \
              "what the exit status counts as a violation: findings of at least this level (note: " \
              "every block that was cut), and whether predicted and potential findings count "      \

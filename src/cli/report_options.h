@@ -30,8 +30,10 @@ struct tms_reporting {
          .type = TMS_OPTION_FLAG,                                                                  \
          .at = (field) + offsetof(struct tms_reporting, verbose),                                  \
          .environment = true,                                                                      \
-         .help = "show all findings in full, with call stacks, event numbers, cycles, and what "   \
-                 "the engines guarantee; without it a report has at most 60 lines",                \
+         .help =                                                                                   \
+             "show all findings in full, with call stacks, event numbers, cycles, and what "       \
+             "the engines guarantee; without it a report has at most 60 lines, and a finding at "  \
+             "most 25",                                                                            \
          .brief = "show all findings in full, with call stacks"},                                  \
     {                                                                                              \
         .name = "strip-prefix", .type = TMS_OPTION_TEXT,                                           \

@@ -35,8 +35,10 @@ struct tms_suppressing {
                           "suppress findings whose block is a function that matches"),             \
         TMS_SUPPRESS_RULE("ignore-lock", field, "GLOB", NULL,                                      \
                           "ignore locks whose name matches: they order and protect nothing"),      \
-        TMS_SUPPRESS_RULE("ignore-variable", field, "GLOB", NULL,                                  \
-                          "suppress findings about a variable or an object that matches"),         \
+        TMS_SUPPRESS_RULE(                                                                         \
+            "ignore-variable", field, "GLOB", NULL,                                                \
+            "suppress findings about a variable that matches, or about a variable of an "          \
+            "object that matches"),                                                                \
         TMS_SUPPRESS_RULE("ignore-file", field, "GLOB", NULL,                                      \
                           "suppress findings whose block, or a step of it, is in a source file "   \
                           "that matches"),                                                         \

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compilers and the files of the runtime; see toolchain.h. */
 #include "cli/toolchain.h"
+#include "base/array_length.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- the runtime ---------------------------------------------------------------------- */
 
@@ -35,7 +34,7 @@ bool tms_runtime_find(struct tms_runtime_files *files, char *why, size_t size)
         return false;
     }
     *strrchr(self, '/') = '\0';
-    for (size_t i = 0; i < LENGTH(places); i++) {
+    for (size_t i = 0; i < TMS_LENGTH(places); i++) {
         bool absolute = places[i][0] == '/';
         snprintf(directory, sizeof(directory), "%s%s%s", absolute ? "" : self, absolute ? "" : "/",
                  places[i]);
@@ -92,7 +91,7 @@ static bool derive_cxx(const struct tms_words *words)
 {
     char **word = compiler_word(words);
 
-    for (size_t i = 0; i < LENGTH(names); i++) {
+    for (size_t i = 0; i < TMS_LENGTH(names); i++) {
         const char *start = *word, *found = strstr(last_part(start), names[i].c);
         char *derived = NULL;
         if (found != NULL && asprintf(&derived, "%.*s%s%s", (int)(found - start), start,
@@ -133,7 +132,7 @@ static void choose_present(struct tms_words *words, enum tms_language language)
     static const char *const usual[][3] = {
         [TMS_LANGUAGE_C] = {"gcc", "cc", "clang"}, [TMS_LANGUAGE_CXX] = {"g++", "c++", "clang++"}};
 
-    for (size_t i = 0; words->count == 0 && i < LENGTH(usual[language]); i++) {
+    for (size_t i = 0; words->count == 0 && i < TMS_LENGTH(usual[language]); i++) {
         if (tms_program_exists(usual[language][i])) {
             tms_words_add(words, usual[language][i]);
         }
@@ -172,8 +171,9 @@ bool tms_compiler_choose(struct tms_compiler *compiler, enum tms_language langua
     choose_present(words, language);
     const char *program = words->count > 0 ? words->text[0] : "";
     if (words->count == 0) {
-        snprintf(why, size, "there is no %s compiler; install gcc or clang, or name one in %s",
-                 spoken[language], language == TMS_LANGUAGE_C ? "TMESIS_CC" : "TMESIS_CXX");
+        bool c = language == TMS_LANGUAGE_C;
+        snprintf(why, size, "there is no %s compiler; install %s or clang, or name one in %s",
+                 spoken[language], c ? "gcc" : "g++", c ? "TMESIS_CC" : "TMESIS_CXX");
     } else if (strncmp(last_part(program), "tmesis", 6) == 0) {
         snprintf(why, size, "%s is %s, but must name the real compiler: gcc, clang …", variable,
                  program);
@@ -235,7 +235,7 @@ static const struct {
 
 const char *tms_word_inline(size_t index)
 {
-    return index < LENGTH(inlining) ? inlining[index].word : NULL;
+    return index < TMS_LENGTH(inlining) ? inlining[index].word : NULL;
 }
 
 /* gcc before 11 can't leave its own hooks out. */
@@ -262,7 +262,7 @@ static size_t row_of(const char *inlined)
 
     while (strcmp(inlining[i].word, inlined) != 0) {
         i++;
-        assert(i < LENGTH(inlining));
+        assert(i < TMS_LENGTH(inlining));
     }
     return i;
 }
@@ -305,7 +305,7 @@ void tms_runtime_add(const struct tms_runtime_files *files, struct tms_words *wo
     const char *const linked[] = {"--whole-archive", files->archive, "--no-whole-archive", list};
 
     snprintf(list, sizeof(list), "--dynamic-list=%s", files->exports);
-    for (size_t i = 0; i < LENGTH(linked); i++) {
+    for (size_t i = 0; i < TMS_LENGTH(linked); i++) {
         tms_words_add(words, "-Xlinker");
         tms_words_add(words, linked[i]);
     }

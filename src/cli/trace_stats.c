@@ -10,7 +10,7 @@
 
 /* ---- tables by id --------------------------------------------------------------------- */
 
-static bool grow(struct tms_survey_table *table, uint32_t id)
+static bool grow(struct tms_stats_table *table, uint32_t id)
 {
     size_t capacity = table->capacity < 16 ? 16 : table->capacity * 2;
 
@@ -26,7 +26,7 @@ static bool grow(struct tms_survey_table *table, uint32_t id)
 }
 
 /* The row of an id, made if new; NULL when memory is short. */
-static void *row_at(struct tms_survey_table *table, uint32_t id)
+static void *row_at(struct tms_stats_table *table, uint32_t id)
 {
     if (id >= table->capacity && !grow(table, id)) {
         return NULL;
@@ -35,40 +35,40 @@ static void *row_at(struct tms_survey_table *table, uint32_t id)
     return (char *)table->rows + id * table->size;
 }
 
-const void *tms_survey_row(const struct tms_survey_table *table, uint32_t id)
+const void *tms_stats_row(const struct tms_stats_table *table, uint32_t id)
 {
     return id <= table->most && id < table->capacity ? (char *)table->rows + id * table->size
                                                      : NULL;
 }
 
-void tms_survey_init(struct tms_survey *survey)
+void tms_stats_init(struct tms_trace_stats *stats)
 {
-    *survey = (struct tms_survey){
-        .threads.size = sizeof(struct tms_survey_thread),
-        .locks.size = sizeof(struct tms_survey_lock),
+    *stats = (struct tms_trace_stats){
+        .threads.size = sizeof(struct tms_stats_thread),
+        .locks.size = sizeof(struct tms_stats_lock),
         .variables.size = sizeof(uint32_t),
         .labels.size = sizeof(uint64_t),
         .locations.size = sizeof(bool),
     };
 }
 
-void tms_survey_clear(struct tms_survey *survey)
+void tms_stats_clear(struct tms_trace_stats *stats)
 {
-    free(survey->threads.rows);
-    free(survey->locks.rows);
-    free(survey->variables.rows);
-    free(survey->labels.rows);
-    free(survey->locations.rows);
-    tms_hashtable_clear(&survey->numbers, NULL);
-    tms_survey_init(survey);
+    free(stats->threads.rows);
+    free(stats->locks.rows);
+    free(stats->variables.rows);
+    free(stats->labels.rows);
+    free(stats->locations.rows);
+    tms_hashtable_clear(&stats->numbers, NULL);
+    tms_stats_init(stats);
 }
 
 /* ---- locations ------------------------------------------------------------------------ */
 
-static bool is_known(const struct tms_survey *survey, uint32_t id)
+static bool is_known(const struct tms_trace_stats *stats, uint32_t id)
 {
     struct tms_hash_walk walk;
-    uint32_t found = tms_hash_first(&survey->numbers, tms_hash(id), &walk);
+    uint32_t found = tms_hash_first(&stats->numbers, tms_hash(id), &walk);
 
     while (found != 0 && found != id) {
         found = tms_hash_next(&walk);
@@ -76,97 +76,97 @@ static bool is_known(const struct tms_survey *survey, uint32_t id)
     return found != 0;
 }
 
-static bool count_location(struct tms_survey *survey, uint32_t id)
+static bool count_location(struct tms_trace_stats *stats, uint32_t id)
 {
-    survey->located++;
+    stats->located++;
     if (id < TMS_LOCATION_NUMBER) {
-        bool *seen = row_at(&survey->locations, id);
+        bool *seen = row_at(&stats->locations, id);
         if (seen != NULL) {
             *seen = true;
         }
         return seen != NULL;
     }
-    return is_known(survey, id) || tms_hashtable_add(&survey->numbers, NULL, tms_hash(id), id);
+    return is_known(stats, id) || tms_hashtable_add(&stats->numbers, NULL, tms_hash(id), id);
 }
 
 /* ---- blocks --------------------------------------------------------------------------- */
 
 static size_t bucket_of(uint64_t length)
 {
-    if (length < 2 * TMS_SURVEY_STEPS) {
+    if (length < 2 * TMS_STATS_STEPS) {
         return (size_t)length;
     }
     unsigned shift = 59 - (unsigned)__builtin_clzll(length);
-    return (size_t)shift * TMS_SURVEY_STEPS + (size_t)(length >> shift);
+    return (size_t)shift * TMS_STATS_STEPS + (size_t)(length >> shift);
 }
 
 /* The smallest length in a bucket. */
 static uint64_t bucket_start(size_t bucket)
 {
-    if (bucket < 2 * TMS_SURVEY_STEPS) {
+    if (bucket < 2 * TMS_STATS_STEPS) {
         return bucket;
     }
-    size_t shift = bucket / TMS_SURVEY_STEPS - 1;
-    return (uint64_t)(bucket - shift * TMS_SURVEY_STEPS) << shift;
+    size_t shift = bucket / TMS_STATS_STEPS - 1;
+    return (uint64_t)(bucket - shift * TMS_STATS_STEPS) << shift;
 }
 
-static void finish_transaction(struct tms_survey *survey, uint64_t length)
+static void finish_transaction(struct tms_trace_stats *stats, uint64_t length)
 {
-    survey->shortest =
-        survey->finished == 0 || length < survey->shortest ? length : survey->shortest;
-    survey->longest = length > survey->longest ? length : survey->longest;
-    survey->total += length;
-    survey->finished++;
-    assert(bucket_of(length) < TMS_SURVEY_BUCKETS);
-    survey->lengths[bucket_of(length)]++;
+    stats->shortest = stats->finished == 0 || length < stats->shortest ? length : stats->shortest;
+    stats->longest = length > stats->longest ? length : stats->longest;
+    stats->total += length;
+    stats->finished++;
+    assert(bucket_of(length) < TMS_STATS_BUCKETS);
+    stats->lengths[bucket_of(length)]++;
 }
 
-static bool count_begin(struct tms_survey *survey, struct tms_survey_thread *thread, uint32_t label)
+static bool count_begin(struct tms_trace_stats *stats, struct tms_stats_thread *thread,
+                        uint32_t label)
 {
     if (thread->depth++ == 0) {
         thread->length = 0;
         thread->transactions++;
-        survey->transactions++;
+        stats->transactions++;
     } else {
         thread->length++;
     }
     thread->depth_most = thread->depth > thread->depth_most ? thread->depth : thread->depth_most;
     if (label == 0) {
-        survey->unlabelled++;
+        stats->unlabelled++;
         return true;
     }
-    uint64_t *count = row_at(&survey->labels, label);
+    uint64_t *count = row_at(&stats->labels, label);
     if (count != NULL) {
         (*count)++;
     }
     return count != NULL;
 }
 
-static void count_end(struct tms_survey *survey, struct tms_survey_thread *thread)
+static void count_end(struct tms_trace_stats *stats, struct tms_stats_thread *thread)
 {
     if (thread->depth == 0) {
         return;
     }
     if (--thread->depth == 0) {
-        finish_transaction(survey, thread->length);
+        finish_transaction(stats, thread->length);
     } else {
         thread->length++;
     }
 }
 
-static void count_inside(struct tms_survey *survey, struct tms_survey_thread *thread)
+static void count_inside(struct tms_trace_stats *stats, struct tms_stats_thread *thread)
 {
     if (thread->depth > 0) {
         thread->length++;
     } else {
         thread->outside++;
-        survey->outside++;
+        stats->outside++;
     }
 }
 
 /* ---- locks ---------------------------------------------------------------------------- */
 
-static void take(struct tms_survey_lock *lock, struct tms_survey_thread *thread, uint32_t id)
+static void take(struct tms_stats_lock *lock, struct tms_stats_thread *thread, uint32_t id)
 {
     lock->handovers += lock->last != 0 && lock->last != id;
     lock->last = id;
@@ -175,8 +175,7 @@ static void take(struct tms_survey_lock *lock, struct tms_survey_thread *thread,
     lock->deepest = thread->held > lock->deepest ? thread->held : lock->deepest;
 }
 
-static void count_acquire(struct tms_survey_lock *lock, struct tms_survey_thread *thread,
-                          uint32_t id)
+static void count_acquire(struct tms_stats_lock *lock, struct tms_stats_thread *thread, uint32_t id)
 {
     lock->acquires++;
     if (lock->holder == id) {
@@ -190,8 +189,7 @@ static void count_acquire(struct tms_survey_lock *lock, struct tms_survey_thread
     take(lock, thread, id);
 }
 
-static void count_release(struct tms_survey_lock *lock, struct tms_survey_thread *thread,
-                          uint32_t id)
+static void count_release(struct tms_stats_lock *lock, struct tms_stats_thread *thread, uint32_t id)
 {
     if (lock->holder == id && --lock->depth == 0) {
         lock->holder = 0;
@@ -199,7 +197,7 @@ static void count_release(struct tms_survey_lock *lock, struct tms_survey_thread
     }
 }
 
-static void count_shared_acquire(struct tms_survey_lock *lock, struct tms_survey_thread *thread,
+static void count_shared_acquire(struct tms_stats_lock *lock, struct tms_stats_thread *thread,
                                  uint32_t id)
 {
     lock->shared++;
@@ -207,7 +205,7 @@ static void count_shared_acquire(struct tms_survey_lock *lock, struct tms_survey
     take(lock, thread, id);
 }
 
-static void count_shared_release(struct tms_survey_lock *lock, struct tms_survey_thread *thread,
+static void count_shared_release(struct tms_stats_lock *lock, struct tms_stats_thread *thread,
                                  uint32_t id)
 {
     (void)id;
@@ -215,7 +213,7 @@ static void count_shared_release(struct tms_survey_lock *lock, struct tms_survey
     thread->held -= thread->held > 0;
 }
 
-typedef void count_lock_event(struct tms_survey_lock *lock, struct tms_survey_thread *thread,
+typedef void count_lock_event(struct tms_stats_lock *lock, struct tms_stats_thread *thread,
                               uint32_t id);
 
 static count_lock_event *const lock_events[TMS_EVENT_COUNT] = {
@@ -227,10 +225,10 @@ static count_lock_event *const lock_events[TMS_EVENT_COUNT] = {
 
 /* ---- events --------------------------------------------------------------------------- */
 
-static bool count_access(struct tms_survey *survey, struct tms_survey_thread *thread, uint32_t id,
-                         uint32_t variable)
+static bool count_access(struct tms_trace_stats *stats, struct tms_stats_thread *thread,
+                         uint32_t id, uint32_t variable)
 {
-    uint32_t *owner = row_at(&survey->variables, variable);
+    uint32_t *owner = row_at(&stats->variables, variable);
 
     thread->accesses++;
     if (owner != NULL) {
@@ -239,10 +237,10 @@ static bool count_access(struct tms_survey *survey, struct tms_survey_thread *th
     return owner != NULL;
 }
 
-static bool count_lock(struct tms_survey *survey, struct tms_survey_thread *thread,
+static bool count_lock(struct tms_trace_stats *stats, struct tms_stats_thread *thread,
                        const struct tms_event *event)
 {
-    struct tms_survey_lock *lock = row_at(&survey->locks, event->target);
+    struct tms_stats_lock *lock = row_at(&stats->locks, event->target);
 
     if (lock != NULL) {
         lock->events++;
@@ -251,9 +249,9 @@ static bool count_lock(struct tms_survey *survey, struct tms_survey_thread *thre
     return lock != NULL;
 }
 
-static bool count_child(struct tms_survey *survey, uint32_t id)
+static bool count_child(struct tms_trace_stats *stats, uint32_t id)
 {
-    struct tms_survey_thread *child = row_at(&survey->threads, id);
+    struct tms_stats_thread *child = row_at(&stats->threads, id);
 
     if (child != NULL) {
         child->seen = true;
@@ -261,52 +259,52 @@ static bool count_child(struct tms_survey *survey, uint32_t id)
     return child != NULL;
 }
 
-static bool count_target(struct tms_survey *survey, struct tms_survey_thread *thread,
+static bool count_target(struct tms_trace_stats *stats, struct tms_stats_thread *thread,
                          const struct tms_event *event)
 {
     switch (tms_event_class((enum tms_event_kind)event->kind)) {
     case TMS_CLASS_VARIABLE:
-        return count_access(survey, thread, event->thread, event->target);
+        return count_access(stats, thread, event->thread, event->target);
     case TMS_CLASS_LOCK:
-        return count_lock(survey, thread, event);
+        return count_lock(stats, thread, event);
     case TMS_CLASS_THREAD:
-        return count_child(survey, event->target);
+        return count_child(stats, event->target);
     default:
         return true;
     }
 }
 
-static bool count_event(struct tms_survey *survey, const struct tms_event *event)
+static bool count_event(struct tms_trace_stats *stats, const struct tms_event *event)
 {
-    struct tms_survey_thread *thread = row_at(&survey->threads, event->thread);
+    struct tms_stats_thread *thread = row_at(&stats->threads, event->thread);
 
-    if (thread == NULL || (event->location != 0 && !count_location(survey, event->location))) {
+    if (thread == NULL || (event->location != 0 && !count_location(stats, event->location))) {
         return false;
     }
-    survey->events++;
-    survey->kinds[event->kind]++;
-    survey->orders[event->order]++;
+    stats->events++;
+    stats->kinds[event->kind]++;
+    stats->orders[event->order]++;
     thread->seen = true;
     thread->events++;
     if (event->kind == TMS_EVENT_BEGIN) {
-        return count_begin(survey, thread, event->target);
+        return count_begin(stats, thread, event->target);
     }
     if (event->kind == TMS_EVENT_END) {
-        count_end(survey, thread);
+        count_end(stats, thread);
         return true;
     }
     if (event->kind >= TMS_EVENT_FENCE &&
         event->kind <= TMS_EVENT_RECEIVE) { /* in no transaction */
         return true;
     }
-    count_inside(survey, thread);
-    return count_target(survey, thread, event);
+    count_inside(stats, thread);
+    return count_target(stats, thread, event);
 }
 
-bool tms_survey_add(struct tms_survey *survey, const struct tms_event *events, size_t count)
+bool tms_stats_add(struct tms_trace_stats *stats, const struct tms_event *events, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!count_event(survey, &events[i])) {
+        if (!count_event(stats, &events[i])) {
             return false;
         }
     }
@@ -315,88 +313,88 @@ bool tms_survey_add(struct tms_survey *survey, const struct tms_event *events, s
 
 /* ---- sums ----------------------------------------------------------------------------- */
 
-uint64_t tms_survey_threads(const struct tms_survey *survey)
+uint64_t tms_stats_threads(const struct tms_trace_stats *stats)
 {
     uint64_t count = 0;
 
-    for (uint32_t id = 1; id <= survey->threads.most; id++) {
-        const struct tms_survey_thread *thread = tms_survey_row(&survey->threads, id);
+    for (uint32_t id = 1; id <= stats->threads.most; id++) {
+        const struct tms_stats_thread *thread = tms_stats_row(&stats->threads, id);
         count += thread->seen;
     }
     return count;
 }
 
-uint64_t tms_survey_locks(const struct tms_survey *survey)
+uint64_t tms_stats_locks(const struct tms_trace_stats *stats)
 {
     uint64_t count = 0;
 
-    for (uint32_t id = 1; id <= survey->locks.most; id++) {
-        count += ((const struct tms_survey_lock *)tms_survey_row(&survey->locks, id))->events > 0;
+    for (uint32_t id = 1; id <= stats->locks.most; id++) {
+        count += ((const struct tms_stats_lock *)tms_stats_row(&stats->locks, id))->events > 0;
     }
     return count;
 }
 
-uint64_t tms_survey_labels(const struct tms_survey *survey)
+uint64_t tms_stats_labels(const struct tms_trace_stats *stats)
 {
     uint64_t count = 0;
 
-    for (uint32_t id = 1; id <= survey->labels.most; id++) {
-        count += *(const uint64_t *)tms_survey_row(&survey->labels, id) > 0;
+    for (uint32_t id = 1; id <= stats->labels.most; id++) {
+        count += *(const uint64_t *)tms_stats_row(&stats->labels, id) > 0;
     }
     return count;
 }
 
-uint64_t tms_survey_locations(const struct tms_survey *survey)
+uint64_t tms_stats_locations(const struct tms_trace_stats *stats)
 {
-    uint64_t count = survey->numbers.count;
+    uint64_t count = stats->numbers.count;
 
-    for (uint32_t id = 1; id <= survey->locations.most; id++) {
-        count += *(const bool *)tms_survey_row(&survey->locations, id);
+    for (uint32_t id = 1; id <= stats->locations.most; id++) {
+        count += *(const bool *)tms_stats_row(&stats->locations, id);
     }
     return count;
 }
 
-uint64_t tms_survey_variables(const struct tms_survey *survey, uint64_t *shared)
+uint64_t tms_stats_variables(const struct tms_trace_stats *stats, uint64_t *shared)
 {
     uint64_t count = 0;
 
     *shared = 0;
-    for (uint32_t id = 1; id <= survey->variables.most; id++) {
-        uint32_t owner = *(const uint32_t *)tms_survey_row(&survey->variables, id);
+    for (uint32_t id = 1; id <= stats->variables.most; id++) {
+        uint32_t owner = *(const uint32_t *)tms_stats_row(&stats->variables, id);
         count += owner != 0;
         *shared += owner == SEVERAL;
     }
     return count;
 }
 
-uint64_t tms_survey_open_blocks(const struct tms_survey *survey)
+uint64_t tms_stats_open_blocks(const struct tms_trace_stats *stats)
 {
     uint64_t count = 0;
 
-    for (uint32_t id = 1; id <= survey->threads.most; id++) {
-        count += ((const struct tms_survey_thread *)tms_survey_row(&survey->threads, id))->depth;
+    for (uint32_t id = 1; id <= stats->threads.most; id++) {
+        count += ((const struct tms_stats_thread *)tms_stats_row(&stats->threads, id))->depth;
     }
     return count;
 }
 
-uint64_t tms_survey_held_locks(const struct tms_survey *survey)
+uint64_t tms_stats_held_locks(const struct tms_trace_stats *stats)
 {
     uint64_t count = 0;
 
-    for (uint32_t id = 1; id <= survey->locks.most; id++) {
-        const struct tms_survey_lock *lock = tms_survey_row(&survey->locks, id);
+    for (uint32_t id = 1; id <= stats->locks.most; id++) {
+        const struct tms_stats_lock *lock = tms_stats_row(&stats->locks, id);
         count += lock->holder != 0 || lock->readers > 0;
     }
     return count;
 }
 
-uint64_t tms_survey_quantile(const struct tms_survey *survey, double share)
+uint64_t tms_stats_quantile(const struct tms_trace_stats *stats, double share)
 {
-    double wanted = (double)survey->finished * share;
+    double wanted = (double)stats->finished * share;
     uint64_t passed = 0;
 
-    for (size_t i = 0; i < TMS_SURVEY_BUCKETS; i++) {
-        passed += survey->lengths[i];
+    for (size_t i = 0; i < TMS_STATS_BUCKETS; i++) {
+        passed += stats->lengths[i];
         if (passed > 0 && (double)passed >= wanted) {
             return bucket_start(i);
         }

@@ -213,8 +213,7 @@ const char *tms_word_memory(size_t index)
     return index < 2 ? words[index] : NULL;
 }
 
-/* ---- the configuration of the runtime
- * ------------------------------------------------------------- */
+/* ---- the configuration of the runtime ------------------------------------------------- */
 
 /* The variables of src/protocol/config.h, and the storage of their texts. */
 struct runtime_config {

@@ -33,28 +33,22 @@ struct tms_watching {
     const struct tms_chosen_schedule *schedule; /* NULL: none */
 };
 
-/* Rows of an option table; `field` is the offset of a struct tms_watching. */
-#define TMS_WATCHING_OPTIONS(field)                                                                \
-    TMS_SPEC_OPTION("atomic", (field) + offsetof(struct tms_watching, rules), "PATTERN",           \
-                    TMS_BRIEF_ATOMIC,                                                              \
+/* Rows of an option table for rules of a watched program; `field` is that of a struct tms_given. */
+#define TMS_WATCHING_RULES(field)                                                                  \
+    TMS_SPEC_OPTION("atomic", field, "PATTERN", TMS_BRIEF_ATOMIC,                                  \
                     "functions and blocks whose name matches are meant to be atomic, and no "      \
                     "others unless another rule says so; @functions means all functions, "         \
                     "@threads these and thread start functions, @locks all critical sections, "    \
                     "@annotations the blocks marked in the source"),                               \
-        TMS_SPEC_OPTION("not-atomic", (field) + offsetof(struct tms_watching, rules), "PATTERN",   \
-                        TMS_BRIEF_NOT_ATOMIC,                                                      \
+        TMS_SPEC_OPTION("not-atomic", field, "PATTERN", TMS_BRIEF_NOT_ATOMIC,                      \
                         "functions and blocks whose name matches are not meant to be atomic"),     \
-        TMS_SPEC_OPTION("spec", (field) + offsetof(struct tms_watching, rules), "FILE",            \
-                        TMS_BRIEF_SPEC, "read such rules from FILE, one per line"),                \
-        {.name = "split",                                                                          \
-         .type = TMS_OPTION_LIST,                                                                  \
-         .at = (field) + offsetof(struct tms_watching, split),                                     \
-         .initial = "wait,barrier",                                                                \
-         .word = tms_word_split,                                                                   \
-         .alone = "none",                                                                          \
-         .environment = true,                                                                      \
-         .value = "WHAT,…",                                                                        \
-         .help = "which events split a block into two atomic parts"},                              \
+        TMS_SPEC_OPTION("spec", field, "FILE", TMS_BRIEF_SPEC,                                     \
+                        "read such rules from FILE, one per line")
+
+/* Rows of an option table; `field` is the offset of a struct tms_watching. */
+#define TMS_WATCHING_OPTIONS(field)                                                                \
+    TMS_WATCHING_RULES((field) + offsetof(struct tms_watching, rules)),                            \
+        TMS_SPLIT_OPTION((field) + offsetof(struct tms_watching, split)),                          \
         {.name = "perturb",                                                                        \
          .type = TMS_OPTION_MAYBE,                                                                 \
          .at = (field) + offsetof(struct tms_watching, perturb),                                   \
