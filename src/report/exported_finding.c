@@ -9,7 +9,7 @@
 #include "report/interleaving_rows.h"
 #include "report/json_write.h"
 #include "report/judged_findings.h"
-#include "report/judged_rows.h"
+#include "report/judged_interleaving.h"
 #include "report/observed.h"
 
 #define BLOCK_MOST 120 /* characters of a function in a headline */
@@ -215,6 +215,7 @@ int tms_exported_make(struct tms_exported *exported, const struct tms_export_ent
                                       .judged = {.page = entry->page, .full = true}};
     if (finding->judgement != NULL) {
         tms_judged_start(&exported->judged, entry->page, finding);
+        exported->judged.wide = true;
         code = take_judged(exported);
         choose_lines(exported, exported->judged.first, exported->judged.last,
                      exported->judged.block);
@@ -237,7 +238,9 @@ void tms_exported_headline(const struct tms_exported *exported, FILE *out)
     if (exported->finding->judgement != NULL) {
         tms_judged_sentence(&exported->judged, out, BLOCK_MOST);
     } else {
-        tms_finding_sentence(exported->page, out, exported->entry->result, exported->finding);
+        struct tms_finding once = *exported->finding;
+        once.count = 1; /* how often is said elsewhere: tms_exported_counted */
+        tms_finding_sentence(exported->page, out, exported->entry->result, &once);
     }
 }
 
@@ -276,6 +279,20 @@ void tms_exported_fix(const struct tms_exported *exported, FILE *out)
     }
 }
 
+/* "observed once", "predicted 3 times", "potential, found 3 times" */
+static void write_times(const struct tms_finding *finding, FILE *out)
+{
+    const char *verb = finding->evidence == TMS_EVIDENCE_POTENTIAL ? ", found" : "";
+
+    fprintf(out, "%s%s ", tms_evidence_text(finding->evidence), verb);
+    if (finding->count == 1) {
+        fputs("once", out);
+    } else {
+        tms_write_number(out, finding->count);
+        fputs(" times", out);
+    }
+}
+
 void tms_exported_counted(const struct tms_exported *exported, FILE *out)
 {
     const struct tms_finding *finding = exported->finding;
@@ -283,8 +300,7 @@ void tms_exported_counted(const struct tms_exported *exported, FILE *out)
     if (finding->judgement != NULL) {
         tms_judged_executions(&exported->judged, out);
     } else {
-        fprintf(out, "%s %" PRIu64 " time%s", tms_evidence_text(finding->evidence), finding->count,
-                finding->count == 1 ? "" : "s");
+        write_times(finding, out);
     }
     if (finding->runs > 0) {
         fprintf(out, ", in %" PRIu64 " of %" PRIu64 " runs", finding->runs, exported->page->runs);

@@ -272,8 +272,7 @@ static int write_observed(const struct listing *listing)
     return code;
 }
 
-/* ---- predicted and potential findings
- * -------------------------------------------------------------- */
+/* ---- predicted and potential findings ------------------------------------------------- */
 
 /* The answers of the engines that look at other schedules. */
 static void write_answers(const struct listing *listing)

@@ -10,9 +10,13 @@
 #include "report/exported_finding.h"
 #include "report/html_page.inc"
 #include "report/html_sources.h"
+#include "report/html_stacks.h"
 #include "report/json_write.h"
+#include "report/pattern_words.h"
 #include "report/sink_stream.h"
 #include "report/xml_text.h"
+
+#define BLOCK_MOST 60 /* characters of a function above a lane */
 
 /* ---- findings as JSON ----------------------------------------------------------------------- */
 
@@ -37,24 +41,8 @@ static void put_part(FILE *out, const char *key, const struct tms_stack_text *te
     tms_json_string(text->at, text->length, tms_json_to_stream, out);
 }
 
-static void put_stack(FILE *out, const struct tms_exported *exported, uint32_t stack)
-{
-    const char *at = tms_name(exported->page->names, TMS_CLASS_STACK, stack, NULL);
-    struct tms_stack_frame frame;
-
-    fputs(", \"stack\": [", out);
-    for (size_t i = 0; stack != 0 && tms_stack_next(&at, &frame); i++) {
-        struct tms_place place = {.file = frame.file};
-        place.line = frame.line.length > 0 ? (unsigned)strtoul(frame.line.at, NULL, 10) : 0;
-        put_place(out, exported, &place, i > 0 ? ", {" : "{");
-        put_part(out, "function", &frame.function);
-        fputc('}', out);
-    }
-    fputc(']', out);
-}
-
 static void put_step(FILE *out, const struct tms_exported *exported,
-                     const struct tms_exported_step *step)
+                     const struct tms_exported_step *step, struct tms_html_stacks *stacks)
 {
     const char *thread = tms_exported_thread(exported, step->turn.thread);
 
@@ -68,8 +56,33 @@ static void put_step(FILE *out, const struct tms_exported *exported,
     if (step->conflict != TMS_NO_CONFLICT) {
         tms_json_number(out, ", ", "conflict", step->conflict);
     }
-    put_stack(out, exported, step->turn.stack);
-    fputc('}', out);
+    fprintf(out, ", \"stack\": %zu}",
+            tms_html_stack_number(stacks, exported->page, step->turn.stack));
+}
+
+/* What the two threads of a judged finding are in, and what the last step comes to. */
+static void put_blocks(FILE *out, const struct tms_exported *exported)
+{
+    const struct tms_judgement *judgement = exported->finding->judgement;
+
+    if (judgement == NULL) {
+        return;
+    }
+    uint32_t intruder = tms_judged_intruder(judgement);
+    tms_json_text(out, ", ", "otherThread", tms_exported_thread(exported, intruder));
+    FILE *note = tms_page_note(exported->page);
+    if (judgement->culprit.unary || judgement->culprit.thread != intruder) {
+        fputs("outside any block", note);
+    } else {
+        tms_judged_block(exported->page, note, &judgement->culprit, BLOCK_MOST);
+    }
+    tms_exported_json(exported, out, ", ", "otherBlock");
+    note = tms_page_note(exported->page);
+    tms_judged_block(exported->page, note, &exported->finding->transaction, BLOCK_MOST);
+    tms_exported_json(exported, out, ", ", "ownBlock");
+    note = tms_page_note(exported->page);
+    tms_judged_phrase(&exported->judged, note, tms_pattern_words(judgement->pattern)->remark);
+    tms_exported_json(exported, out, ", ", "remark");
 }
 
 /* When it was seen, and [column, level, results, runs] of each column that showed it. */
@@ -92,7 +105,8 @@ static void put_history(FILE *out, const struct tms_timeline_finding *history)
     fputc('}', out);
 }
 
-static void put_finding(FILE *out, const struct tms_exported *exported)
+static void put_finding(FILE *out, const struct tms_exported *exported,
+                        struct tms_html_stacks *stacks)
 {
     const struct tms_export_entry *entry = exported->entry;
 
@@ -108,13 +122,14 @@ static void put_finding(FILE *out, const struct tms_exported *exported)
     put_words(out, exported, "but", tms_exported_but);
     put_words(out, exported, "fix", tms_exported_fix);
     put_words(out, exported, "counted", tms_exported_counted);
+    put_blocks(out, exported);
     put_place(out, exported, &exported->first, ", ");
     fprintf(out, ", \"end\": %u, \"known\": %s, \"suppressed\": %s, \"steps\": [",
             exported->last.line, tms_json_bool(entry->finding->known),
             tms_json_bool(entry->finding->suppressed));
     for (size_t i = 0; i < exported->step_count; i++) {
         fputs(i > 0 ? ", " : "", out);
-        put_step(out, exported, &exported->steps[i]);
+        put_step(out, exported, &exported->steps[i], stacks);
     }
     fputc(']', out);
     if (entry->over_time != NULL) {
@@ -137,7 +152,7 @@ static int want_source(struct tms_source_ranges *ranges, const struct tms_export
 }
 
 static int put_findings(FILE *out, const struct tms_export_job *job,
-                        struct tms_source_ranges *ranges)
+                        struct tms_source_ranges *ranges, struct tms_html_stacks *stacks)
 {
     struct tms_exported exported;
     int code = TMS_OK;
@@ -146,7 +161,7 @@ static int put_findings(FILE *out, const struct tms_export_job *job,
         fputs(i > 0 ? ",\n" : "\n", out);
         code = tms_exported_make(&exported, &job->entries[i]);
         if (code == TMS_OK) {
-            put_finding(out, &exported);
+            put_finding(out, &exported, stacks);
             code = want_source(ranges, &exported);
         }
         tms_exported_free(&exported);
@@ -176,6 +191,7 @@ static void put_timeline(FILE *out, const struct tms_timeline *timeline)
 static int put_data(FILE *out, const struct tms_export_job *job)
 {
     struct tms_source_ranges ranges = {0};
+    struct tms_html_stacks stacks = {0};
 
     tms_json_text(out, "{", "version", tms_version());
     fputs(", \"parts\": [", out);
@@ -191,16 +207,19 @@ static int put_data(FILE *out, const struct tms_export_job *job)
         fputc(']', out);
     }
     fputs(",\n\"findings\": [", out);
-    int code = put_findings(out, job, &ranges);
-    fputs("],\n\"sources\": ", out);
+    int code = put_findings(out, job, &ranges, &stacks);
+    fputs("],\n\"stacks\": ", out);
+    tms_html_stacks_write(&stacks, out);
+    fputs(",\n\"sources\": ", out);
     tms_source_write(&ranges, out);
     fputs("}\n", out);
+    code = stacks.failed ? TMS_ERR_MEMORY : code;
+    tms_html_stacks_free(&stacks);
     tms_source_free(&ranges);
     return code;
 }
 
-/* ---- the page ---------------------------------------------------------------------------------
- */
+/* ---- the page ------------------------------------------------------------------------- */
 
 /* JSON inside a script element: "</script>" and "<!--" must not be in it. */
 static bool write_safely(void *user, const char *text, size_t length)
@@ -220,10 +239,25 @@ static bool write_safely(void *user, const char *text, size_t length)
     return ferror(out) == 0;
 }
 
+/* The name of a column: a label, or a time, "2026-11-18T05:38:27.617Z", for people. */
+static void put_column(FILE *out, const char *name)
+{
+    size_t length = strlen(name);
+
+    if (length >= 20 && strspn(name, "0123456789-") == 10 && name[10] == 'T' &&
+        strspn(name + 11, "0123456789:") >= 8 && name[length - 1] == 'Z') {
+        tms_xml_text(out, name, 10);
+        fputc(' ', out);
+        tms_xml_text(out, name + 11, 8);
+        fputs(" UTC", out);
+    } else {
+        tms_xml_text(out, name, length);
+    }
+}
+
 /* What the page is about: a trace or program, or columns of a history. */
 static void put_subject(FILE *out, const struct tms_export_job *job)
 {
-    const char *path = job->part_count == 1 ? job->parts[0].settings->path : "several results";
     const struct tms_timeline_column *first = NULL, *last = NULL;
 
     for (size_t i = 0; job->timeline != NULL && i < job->timeline->column_count; i++) {
@@ -233,15 +267,18 @@ static void put_subject(FILE *out, const struct tms_export_job *job)
         }
     }
     if (first != NULL) {
-        tms_xml_text(out, first->name, strlen(first->name));
+        put_column(out, first->name);
     }
     if (last != first) {
         fputs(" to ", out);
-        tms_xml_text(out, last->name, strlen(last->name));
+        put_column(out, last->name);
     }
-    if (first == NULL || job->part_count == 1) {
-        fputs(first != NULL ? ": " : "", out);
+    fputs(first != NULL ? ": " : "", out);
+    if (job->part_count == 1) {
+        const char *path = job->parts[0].settings->path;
         tms_xml_text(out, path, strlen(path));
+    } else {
+        fprintf(out, "%zu results", job->part_count);
     }
 }
 

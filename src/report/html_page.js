@@ -5,8 +5,9 @@
 (() => {
 const data = JSON.parse(document.getElementById("data").textContent);
 const LEVELS = ["error", "warning", "note"];
+const EVIDENCE = ["observed", "predicted", "potential"];
 const PRINTED = 200; // findings that printing opens
-const PAGE = 300; // findings that are listed at a time
+const PAGE = 300; // entries that are listed at a time
 const SVG = "http://www.w3.org/2000/svg";
 
 function element(name, attributes, ...children) {
@@ -27,44 +28,92 @@ const placeOf = (at) => at.file ? `${at.file}:${at.line}` : "";
 
 // ---- the picture: a lane for each thread, time runs down -----------------------------------
 
-const LANE = 300, ROW = 46, TOP = 44, LEFT = 24;
+const ROW = 50, TOP = 62, LEFT = 24, GAP = 18; // GAP: from a lane to its texts
+const LANE_LEAST = 200, LANE_MOST = 500;
+const pen = document.createElement("canvas").getContext("2d");
 
-function shortened(text, most) {
-  const all = Array.from(text);
-  return all.length > most ? all.slice(0, most - 1).join("") + "\u2026" : text;
+function widthOf(text, size, weight) {
+  pen.font = `${weight || "normal"} ${size}px system-ui, sans-serif`;
+  return pen.measureText(text).width;
 }
 
+// Fits the text into so many pixels. An ellipsis replaces its middle: names differ at their ends.
+// `tail`: how much of what is kept is from the end.
+function fitted(text, room, size, tail = 0.6) {
+  if (widthOf(text, size) <= room) return text;
+  const all = Array.from(text);
+  let low = 0, high = all.length;
+  const kept = (count) => {
+    const end = Math.round(count * tail);
+    return all.slice(0, count - end).join("") + "\u2026" + all.slice(all.length - end).join("");
+  };
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (widthOf(kept(middle), size) <= room) low = middle; else high = middle - 1;
+  }
+  return kept(low);
+}
+
+const stackOf = (step) => data.stacks[step.stack];
+
 function stackTitle(step) {
-  const lines = step.stack.map((frame) => `${frame.function} ${placeOf(frame)}`);
+  const lines = stackOf(step).map((frame) => `${frame.function} ${placeOf(frame)}`);
   return [`${step.thread}: ${step.operation}`, placeOf(step), ...lines].filter(Boolean).join("\n");
 }
 
+const blockOf = (finding, thread) => thread === finding.otherThread ? finding.otherBlock :
+  finding.steps.some((step) => step.own && step.thread === thread) ? finding.ownBlock || "" : "";
+
+// Down the lane of the first step, and across between two rows, where there is no text.
 function drawConflict(from, to, x1, x2) {
-  const y1 = TOP + from * ROW, y2 = TOP + to * ROW, middle = (y1 + y2) / 2;
-  const end = y2 - 9;
+  const y1 = TOP + from * ROW, y2 = TOP + to * ROW, end = y2 - 9, across = y2 - 23;
+  const turn = Math.sign(x2 - x1) * 6;
+  const way = turn ? `V${across - 6} q0 6 ${turn} 6 H${x2 - turn} q${turn} 0 ${turn} 6` : "";
   return [
-    shape("path", {class: "join", d: `M${x1} ${y1 + 7} C${x1} ${middle}, ${x2} ${middle}, ${x2} ${end - 6}`}),
+    shape("path", {class: "join", d: `M${x1} ${y1 + 7} ${way} V${end - 6}`}),
     shape("path", {class: "arrow", d: `M${x2} ${end} l-5 -9 h10 z`}),
   ];
 }
 
+// Where lanes are: as wide as their texts, but not wider than their share of the page.
+function lanesOf(finding, threads, remarkLane) {
+  const share = (Math.min(1060, document.documentElement.clientWidth - 80) - LEFT) / threads.length;
+  const most = Math.max(LANE_LEAST, Math.min(LANE_MOST, share)) - GAP;
+  let next = LEFT;
+  return new Map(threads.map((thread) => {
+    const widths = [widthOf(thread, 14, "bold"), widthOf(blockOf(finding, thread), 12)];
+    finding.steps.forEach((step, i) => {
+      if (step.thread !== thread) return;
+      widths.push(widthOf(`${i + 1}  ${step.operation}`, 14), widthOf(placeOf(step), 12));
+    });
+    if (thread === remarkLane) widths.push(widthOf(`\u2190 ${finding.remark}`, 14));
+    const room = Math.min(most, Math.max(LANE_LEAST - GAP, ...widths.map((width) => width + 6)));
+    const lane = {x: next, room};
+    next += GAP + room + 12;
+    return [thread, lane];
+  }));
+}
+
 function picture(finding) {
-  const steps = finding.steps;
+  const steps = finding.steps, last = steps.length - 1;
   const threads = [...new Set(steps.map((step) => step.thread))];
-  const x = (thread) => LEFT + threads.indexOf(thread) * LANE;
-  const height = TOP + steps.length * ROW;
-  const svg = shape("svg", {role: "img", viewBox: `0 0 ${LEFT + threads.length * LANE} ${height}`,
-    width: LEFT + threads.length * LANE, height,
+  const remarkLane = finding.remark && steps[last].own ? threads.find((thread) => thread !== steps[last].thread) : undefined;
+  const lanes = lanesOf(finding, threads, remarkLane);
+  const x = (thread) => lanes.get(thread).x, room = (thread) => lanes.get(thread).room;
+  const end = lanes.get(threads[threads.length - 1]);
+  const height = TOP + steps.length * ROW - 14, width = Math.ceil(end.x + GAP + end.room);
+  const svg = shape("svg", {role: "img", viewBox: `0 0 ${width} ${height}`, width, height,
     "aria-label": `Interleaving of ${threads.length} threads in ${steps.length} steps; the list below has the same`});
   const own = steps.map((step, i) => step.own ? i : -1).filter((i) => i >= 0);
   if (own.length > 1) {
-    const first = own[0], last = own[own.length - 1];
+    const first = own[0], until = own[own.length - 1];
     svg.append(shape("rect", {class: "window", x: x(steps[first].thread) - 12, width: 24,
-      y: TOP + first * ROW, height: (last - first) * ROW}));
+      y: TOP + first * ROW, height: (until - first) * ROW}));
   }
   for (const thread of threads) {
-    svg.append(shape("line", {class: "lane", x1: x(thread), x2: x(thread), y1: 26, y2: height - 14}),
-      shape("text", {x: x(thread) - 8, y: 16, "font-weight": "bold"}, shortened(thread, 32)));
+    svg.append(shape("line", {class: "lane", x1: x(thread), x2: x(thread), y1: 42, y2: height - 8}),
+      shape("text", {x: x(thread) - 8, y: 16, "font-weight": "bold"}, fitted(thread, room(thread), 14)),
+      shape("text", {class: "small", x: x(thread) - 8, y: 33}, fitted(blockOf(finding, thread), room(thread), 12, 0.4)));
   }
   steps.forEach((step, i) => {
     if (step.conflict !== undefined) {
@@ -72,12 +121,16 @@ function picture(finding) {
     }
   });
   steps.forEach((step, i) => {
-    const y = TOP + i * ROW;
+    const y = TOP + i * ROW, at = x(step.thread) + GAP;
     svg.append(shape("g", {}, shape("title", {}, stackTitle(step)),
       shape("circle", {class: step.own ? "step own" : "step", cx: x(step.thread), cy: y, r: 7}),
-      shape("text", {x: x(step.thread) + 18, y: y + 2}, shortened(`${i + 1}  ${step.operation}`, 36)),
-      shape("text", {class: "small", x: x(step.thread) + 18, y: y + 17}, shortened(placeOf(step), 42))));
+      shape("text", {x: at, y: y + 2}, fitted(`${i + 1}  ${step.operation}`, room(step.thread), 14)),
+      shape("text", {class: "small", x: at, y: y + 17}, fitted(placeOf(step), room(step.thread), 12, 0.9))));
   });
+  if (remarkLane !== undefined) {
+    svg.append(shape("text", {class: "remark", x: x(remarkLane) + GAP, y: TOP + last * ROW + 2},
+      fitted(`\u2190 ${finding.remark}`, room(remarkLane), 14)));
+  }
   return element("div", {class: "picture", tabindex: "0", role: "group", "aria-label": "Interleaving"}, svg);
 }
 
@@ -86,7 +139,8 @@ function picture(finding) {
 const columns = data.timeline ? data.timeline.columns : [];
 const BAR = Math.max(12, Math.min(28, Math.floor(360 / (columns.length || 1)))); // width of a column
 const TALL = 48; // height of the highest bar
-const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+const number = (count) => count.toLocaleString("en");
+const plural = (count, word) => `${number(count)} ${count === 1 ? word : word.replace(/y$/, "ie") + "s"}`;
 
 // "2026-11-18T05:38:27.617Z" without letters and fractions; other names as they are.
 const readable = (name) => name.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?Z$/, "$1 $2 UTC");
@@ -128,7 +182,7 @@ function seenSentence(history, unit) {
   const at = (time, name) => unit === "label" ? `${readable(time)} (${readable(name)})` : readable(time);
   return `First seen ${at(history.first, history.firstIn)}, last seen ${at(history.last, history.lastIn)}: ` +
     `in ${history.cells.length} of the last ${plural(columns.length, unit)}` +
-    (since > 0 && last >= 0 ? `, not in the last ${since === 1 ? "one" : since}.` : ".");
+    (unit === "label" && since > 0 && last >= 0 ? `, not in the last ${since === 1 ? "one" : since}.` : ".");
 }
 
 // Occurrences of a finding: how many runs of each column showed it.
@@ -179,15 +233,17 @@ function suppression(history) {
 // ---- the parts of a finding -----------------------------------------------------------------
 
 function stepList(finding) {
-  return element("ol", {class: "steps"}, ...finding.steps.map((step) => {
-    const item = element("li", {}, element("b", {}, step.thread), ` ${step.operation} `,
-      element("span", {class: "file"}, placeOf(step)));
-    if (step.stack.length > 1) {
-      item.append(element("details", {}, element("summary", {}, "call stack"),
-        element("ol", {class: "stack"}, ...step.stack.map((frame) =>
-          element("li", {}, `${frame.function} ${placeOf(frame)}`)))));
-    }
-    return item;
+  const last = finding.steps.length - 1;
+  return element("ol", {class: "steps"}, ...finding.steps.map((step, i) => {
+    const words = [element("b", {}, step.thread), ` ${step.operation} `,
+      element("span", {class: "file"}, placeOf(step)),
+      ...(i === last && finding.remark && step.own ? [element("span", {class: "remark"}, ` \u2190 ${finding.remark}`)] : [])];
+    const code = step.source ? [element("code", {}, step.source)] : [];
+    const stack = stackOf(step);
+    return stack.length < 2 ? element("li", {}, ...words, ...code) :
+      element("li", {}, element("details", {}, element("summary", {}, ...words, ...code),
+        element("ol", {class: "stack", "aria-label": "Call stack"}, ...stack.map((frame) =>
+          element("li", {}, `${frame.function} `, element("span", {class: "file"}, placeOf(frame)))))));
   }));
 }
 
@@ -205,7 +261,12 @@ function excerpt(finding) {
   }
   const pre = element("pre", {class: "source", tabindex: "0", "aria-label": `Lines of ${finding.file}`});
   for (let number = Math.max(1, finding.line - 3); number <= finding.end + 3; number++) {
-    if (lines[number] === undefined) continue;
+    if (lines[number] === undefined) {
+      if (number < finding.end && lines[number - 1] !== undefined) {
+        pre.append(element("span", {}, element("i", {}, `        \u22ee  ${finding.end - number + 1} more lines, to line ${finding.end}`)));
+      }
+      continue;
+    }
     const inside = number >= finding.line && number <= finding.end;
     pre.append(element("span", inside ? {class: "in"} : {},
       element("i", {}, `${inside ? "\u25b6" : " "}${String(number).padStart(5)}  `), lines[number]));
@@ -217,28 +278,48 @@ function paragraph(heading, text) {
   return text ? [element("h3", {}, heading), element("p", {}, capital(text))] : [];
 }
 
+// Predictions know the critical sections, and what is done in them from other executions.
+function sectionsOnly(finding) {
+  return finding.remark && finding.evidence !== "observed" && finding.rule !== "order-only" &&
+    finding.steps.length && finding.steps.every((step) => /^(un)?lock /.test(step.operation)) ?
+    [element("p", {class: "facts"}, "The steps take the locks under which the data is read and written.")] : [];
+}
+
+// How to make tmesis silent about it.
+function silence(finding) {
+  const code = (text) => element("code", {}, text);
+  const function_ = finding.remark !== undefined && /^[\w:~]+$/.test(finding.block) ? finding.block : "";
+  return [element("h3", {}, "Not a bug?"), element("p", {}, "Hide this finding with ", code(`--suppress=${finding.id}`),
+    ...(function_ ? [", or say that the function is not meant to be atomic with ", code(`--not-atomic=${function_}`)] : []), ".")];
+}
+
 function fill(details, finding) {
   if (details.querySelector(".body")) return;
   const source = excerpt(finding);
   details.append(element("div", {class: "body"},
-    element("p", {class: "facts"}, [finding.counted, finding.evidence, `found by ${finding.engine}`, finding.path]
-      .filter(Boolean).join(" \u00b7 ")),
+    element("p", {class: "facts"}, [finding.counted, `engine ${finding.engine}`, finding.rule, several ? finding.path : ""]
+      .filter(Boolean).join(" \u00b7 "), element("span", {class: "link"}, " \u00b7 ",
+        element("a", {href: `#${details.id}`}, "link to this finding"))),
     ...suppression(finding.history),
-    ...(finding.steps.length ? [picture(finding)] : []),
-    ...paragraph("Why", finding.why), ...paragraph("But", finding.but), ...paragraph("Fix", finding.fix),
+    ...(finding.steps.length ? [picture(finding)] : []), ...sectionsOnly(finding),
+    ...paragraph("Why", finding.why), ...paragraph("Caveat", finding.but), ...paragraph("Fix", finding.fix),
     ...(source ? [element("h3", {}, `Source: ${placeOf(finding)}`), source] : []),
     ...(finding.steps.length ? [element("h3", {}, "Steps"), stepList(finding)] : []),
     ...overTime(finding),
-    ...paragraph("Not a bug?", `--suppress=${finding.id}`)));
+    ...silence(finding)));
 }
 
 function row(finding, index) {
   const state = finding.suppressed ? " (suppressed)" : finding.known ? " (known)" : isNew(finding) ? " (new)" : "";
-  const details = element("details", {class: "finding", id: `f${index}`},
+  const details = element("details", {class: "finding", id: anchors[index]},
     element("summary", {}, element("span", {class: `level ${finding.level}`}, finding.level),
-      finding.headline, state, element("span", {class: "where"},
-        [placeOf(finding), finding.evidence, finding.id].filter(Boolean).join(" \u00b7 "))));
+      element("span", {class: "headline"}, finding.headline.replace(/\.$/, ""), state), element("span", {class: "where"},
+        [placeOf(finding), finding.evidence, several ? finding.path : "", finding.id].filter(Boolean).join(" \u00b7 "))));
   details.addEventListener("toggle", () => { if (details.open) fill(details, finding); });
+  // The address leads to what was opened last, for others to be sent.
+  details.firstChild.addEventListener("click", () => {
+    if (!details.open) history.replaceState(null, "", `#${details.id}`);
+  });
   return details;
 }
 
@@ -246,7 +327,7 @@ function row(finding, index) {
 
 function checkbox(name, label, checked) {
   const box = element("input", {type: "checkbox", name});
-  box.checked = checked;
+  box.checked = box.defaultChecked = checked;
   return element("label", {}, box, ` ${label}`);
 }
 
@@ -258,69 +339,181 @@ function choice(name, label, words) {
 
 const isNew = (finding) => Boolean(finding.history && finding.history.isNew);
 const unique = (key) => [...new Set(data.findings.map((finding) => finding[key]))].sort();
-const counts = (level) => data.findings.filter((finding) => finding.level === level &&
-  !finding.known && !finding.suppressed).length;
+const several = unique("path").length > 1;
+const counted = (level) => data.findings.filter((finding) => finding.level === level &&
+  !finding.known && !finding.suppressed);
+
+// The id of each finding as the fragment of a link; several results may have the same.
+const anchors = (() => {
+  const times = new Map();
+  return data.findings.map(({id}) => {
+    times.set(id, (times.get(id) || 0) + 1);
+    return times.get(id) > 1 ? `${id}-${times.get(id)}` : id;
+  });
+})();
+
+// "", "predicted", "3 observed, 31 predicted": nothing if all were observed.
+function evidenceOf(findings) {
+  const kinds = EVIDENCE.map((evidence) => [evidence, findings.filter((finding) => finding.evidence === evidence).length])
+    .filter(([, count]) => count);
+  if (kinds.length < 2) return kinds.length && kinds[0][0] !== "observed" ? kinds[0][0] : "";
+  return kinds.map(([evidence, count]) => `${number(count)} ${evidence}`).join(", ");
+}
+
+function tile(level) {
+  const findings = counted(level), evidence = evidenceOf(findings);
+  return element("li", {class: level}, element("b", {}, number(findings.length)),
+    findings.length === 1 ? level : `${level}s`, ...(evidence ? [" ", element("small", {}, evidence)] : []));
+}
 
 function build() {
   const main = document.getElementById("main");
   const fresh = data.findings.filter((finding) => isNew(finding) && !finding.known && !finding.suppressed).length;
-  const worse = counts("error") + counts("warning") > 0;
+  const worse = counted("error").length + counted("warning").length > 0;
   const search = element("input", {type: "search", id: "search", name: "search",
     placeholder: "function, variable, file, id"});
   const form = element("form", {role: "search", "aria-label": "Findings"},
     element("label", {class: "field"}, "Search", search),
     choice("rule", "Pattern", unique("rule")), choice("evidence", "Evidence", unique("evidence")),
+    ...(several ? [choice("path", "Program", unique("path"))] : []),
     element("fieldset", {}, element("legend", {}, "Show"),
       ...LEVELS.map((level) => checkbox(level, `${level}s`, level !== "note" || !worse)),
-      checkbox("known", "known and suppressed", false),
+      checkbox("known", "known and suppressed", false), checkbox("group", "one entry per block", true),
       ...(fresh ? [checkbox("fresh", "only new", false)] : [])));
   const shown = element("p", {id: "shown", role: "status", "aria-live": "polite"});
   const list = element("section", {id: "findings", "aria-label": "Findings"});
   const more = element("button", {type: "button", id: "more"});
   const rows = [], texts = []; // by finding, made when they are needed
-  let fitting = [], listed = 0;
+  let fitting = [], groups = [], listed = 0;
 
   function textOf(finding, index) {
-    texts[index] ??= [finding.headline, finding.id, finding.rule, finding.block, placeOf(finding),
+    texts[index] ??= [finding.headline, finding.id, finding.rule, finding.block, finding.path, placeOf(finding),
       ...finding.steps.map((step) => `${step.operation} ${step.file}`)].join("\n").toLowerCase();
     return texts[index];
   }
 
-  function matches(finding, index, wanted) {
-    return form.elements[finding.level].checked &&
-      (form.elements.known.checked || !(finding.known || finding.suppressed)) &&
-      (!form.elements.fresh?.checked || isNew(finding)) &&
-      (!form.elements.rule.value || form.elements.rule.value === finding.rule) &&
-      (!form.elements.evidence.value || form.elements.evidence.value === finding.evidence) &&
-      wanted.every((word) => textOf(finding, index).includes(word));
+  // Why a finding is not listed; "" if it is.
+  function hiddenAs(finding, index, wanted) {
+    if (!["rule", "evidence", "path"].every((name) => !form.elements[name]?.value ||
+        form.elements[name].value === finding[name]) || (form.elements.fresh?.checked && !isNew(finding)) ||
+        !wanted.every((word) => textOf(finding, index).includes(word))) return "other";
+    if (!form.elements.known.checked && (finding.known || finding.suppressed)) return "known";
+    return form.elements[finding.level].checked ? "" : finding.level;
+  }
+
+  // "9 of 3,455 findings. Matching, but not shown: 3,446 notes."
+  function tally(hidden) {
+    const names = LEVELS.filter((level) => hidden[level]).map((level) => plural(hidden[level], level));
+    if (hidden.known) names.push(`${number(hidden.known)} known or suppressed`);
+    shown.textContent = `${number(fitting.length)} of ${number(data.findings.length)} findings` +
+      (groups.length < fitting.length ? `, in ${plural(groups.length, "entry")}` : "") +
+      (names.length ? `. ${hidden.other ? "Matching, but not" : "Not"} shown: ${names.join(", ")}.` : "");
   }
 
   function update() {
     const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    fitting = [...data.findings.keys()].filter((index) => matches(data.findings[index], index, wanted));
+    const hidden = {};
+    fitting = [...data.findings.keys()].filter((index) => {
+      const why = hiddenAs(data.findings[index], index, wanted);
+      hidden[why] = (hidden[why] || 0) + 1;
+      return !why;
+    });
+    groups = grouped(fitting);
     listed = 0;
     list.replaceChildren();
     extend();
-    shown.textContent = `${fitting.length} of ${data.findings.length} findings`;
+    tally(hidden);
   }
 
-  // Lists the next findings; the keyboard goes on at the first of them.
+  // As in the text report: of each block the worst finding, which comes first, with the others.
+  function grouped(indexes) {
+    const found = new Map();
+    for (const index of indexes) {
+      const {path, block} = data.findings[index];
+      const key = form.elements.group.checked && block ? `${path}\n${block}` : index;
+      if (found.has(key)) found.get(key).push(index); else found.set(key, [index]);
+    }
+    return [...found.values()];
+  }
+
+  const rowOf = (index) => rows[index] ??= row(data.findings[index], index);
+
+  function entry([first, ...others]) {
+    if (!others.length) return [rowOf(first)];
+    const folded = element("details", {class: "others"}, element("summary", {},
+      `${number(others.length)} more in ${data.findings[first].ownBlock || data.findings[first].block}`));
+    folded.fill = () => { if (!folded.lastChild.id) folded.append(...others.map(rowOf)); };
+    folded.addEventListener("toggle", () => { if (folded.open) folded.fill(); });
+    return [rowOf(first), folded];
+  }
+
+  // Lists the next entries; the keyboard goes on at the first of them.
   function extend() {
-    const next = fitting.slice(listed, listed + PAGE).map((index) => rows[index] ??= row(data.findings[index], index));
-    list.append(...next);
+    const next = groups.slice(listed, listed + PAGE);
+    const made = next.flatMap(entry);
+    list.append(...made);
     listed += next.length;
-    more.hidden = listed === fitting.length;
-    more.textContent = `Show ${Math.min(PAGE, fitting.length - listed)} more`;
-    return next[0];
+    more.hidden = listed === groups.length;
+    more.textContent = `Show ${Math.min(PAGE, groups.length - listed)} more`;
+    return made[0];
+  }
+
+  // Opens the finding that the fragment of the address names, whatever the filters hide.
+  function follow() {
+    const index = anchors.indexOf(location.hash.slice(1));
+    if (index < 0 || !location.hash) return;
+    if (!fitting.includes(index)) {
+      const finding = data.findings[index];
+      form.reset();
+      form.elements[finding.level].checked = true;
+      form.elements.known.checked = Boolean(finding.known || finding.suppressed);
+      update();
+    }
+    const at = groups.findIndex((group) => group.includes(index));
+    while (listed <= at) extend();
+    if (groups[at][0] !== index) {
+      const folded = rows[groups[at][0]].nextElementSibling;
+      folded.fill();
+      folded.open = true;
+    }
+    rows[index].open = true;
+    fill(rows[index], data.findings[index]);
+    const go = () => {
+      rows[index].scrollIntoView();
+      rows[index].firstChild.focus({preventScroll: true});
+    };
+    // The browser goes to the fragment, too, when all is loaded, and takes the focus away.
+    if (document.readyState === "complete") go(); else window.addEventListener("load", () => setTimeout(go));
+  }
+
+  // Up and down lead from one entry to the next.
+  function step(event) {
+    if (!event.target.matches("#findings > details > summary, .others > details > summary") ||
+        !/^Arrow(Up|Down)$/.test(event.key)) return;
+    const all = [...list.querySelectorAll(":scope > details > summary, .others[open] > details > summary")];
+    const next = all[all.indexOf(event.target) + (event.key === "ArrowDown" ? 1 : -1)];
+    if (next) {
+      event.preventDefault();
+      next.focus();
+    }
+  }
+
+  let printed = []; // opened for paper, and closed after it
+  function print() {
+    printed = [...list.querySelectorAll(":scope > .finding, .others[open] > .finding")].slice(0, PRINTED)
+      .filter((details) => !details.open);
+    printed.forEach((details) => {
+      fill(details, data.findings[rows.indexOf(details)]);
+      details.open = true;
+    });
   }
 
   main.replaceChildren(
-    element("ul", {class: "overview", "aria-label": "Overview"}, ...LEVELS.map((level) =>
-      element("li", {class: level}, element("b", {}, String(counts(level))),
-        counts(level) === 1 ? level : `${level}s`)),
-      ...(data.timeline ? [element("li", {}, element("b", {}, String(fresh)), "new")] : [])),
+    element("ul", {class: "overview", "aria-label": "Overview"}, ...LEVELS.map(tile),
+      ...(data.timeline?.unit === "label" ? [element("li", {}, element("b", {}, number(fresh)), "new")] : [])),
     ...allOverTime(),
-    ...data.parts.filter((part) => part.loss).map((part) => element("p", {}, `${part.path}: ${part.loss}`)),
+    ...data.parts.filter((part) => part.loss).map((part) => element("p", {class: "loss"}, element("b", {}, "Incomplete: "),
+      `${part.path}: ${part.loss}.`)),
     form, element("h2", {}, "Findings"), shown, list, more);
   form.addEventListener("input", update);
   more.addEventListener("click", () => extend().firstChild.focus());
@@ -332,12 +525,11 @@ function build() {
       search.focus();
     }
   });
-  window.addEventListener("beforeprint", () => {
-    [...list.children].slice(0, PRINTED).forEach((details) => {
-      fill(details, data.findings[Number(details.id.slice(1))]);
-      details.open = true;
-    });
-  });
+  list.addEventListener("keydown", step);
+  window.addEventListener("hashchange", follow);
+  window.addEventListener("beforeprint", print);
+  window.addEventListener("afterprint", () => printed.forEach((details) => { details.open = false; }));
+  follow();
 }
 
 build();

@@ -2,7 +2,7 @@
 /*
  * The lines of source that an HTML report shows: gathered as ranges, then read once per file and
  * written as JSON. Only files below the working directory are read: names come from results, and
- * those may come from anybody.
+ * those are not trusted.
  */
 #ifndef TMS_REPORT_HTML_SOURCES_H
 #define TMS_REPORT_HTML_SOURCES_H

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "report/judged_rows.h"
+#include "report/judged_excerpt.h"
+#include "report/judged_interleaving.h"
 #include "report/pattern_words.h"
 #include "report/stack_frames.h"
 
@@ -488,7 +489,7 @@ void tms_judged_write_entry(struct tms_page *page, const struct tms_finding *con
     write_also(page, findings + 1, count - 1);
     write_outer(page, judged.judgement);
     fputc('\n', page->out);
-    tms_judged_rows(&judged, verbose);
+    tms_judged_interleaving(&judged, verbose);
     tms_judged_excerpt(&judged);
     write_why(&judged);
     write_but(&judged);

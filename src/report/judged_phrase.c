@@ -10,7 +10,8 @@
 #include "report/display_name.h"
 #include "report/pattern_words.h"
 
-#define NAME_MOST   34 /* characters of a name in a sentence */
+#define NAME_MOST   34 /* characters of a name in a sentence, unless judged->wide */
+#define WIDE_MOST   120
 #define THREAD_MOST 20
 #define PATH_MOST   32
 
@@ -58,6 +59,26 @@ static const char *field_of(const char *name)
     return isalpha((unsigned char)field[1]) || field[1] == '_' ? field + 1 : name;
 }
 
+/*
+ * A heap block by its type and number, if it has a type: "account#2.lock" of
+ * "heap:new_account:account#2.lock". The number makes it unique, whichever function allocated it.
+ */
+static const char *object_of(const char *name)
+{
+    static const char heap[] = "heap:";
+    const char *number = strchr(name, '#'), *found = name;
+
+    if (strncmp(name, heap, sizeof(heap) - 1) != 0 || number == NULL) {
+        return name;
+    }
+    for (const char *at = name + sizeof(heap) - 1; at + 1 < number; at++) {
+        if (*at == ':' && at[1] != ':' && at[-1] != ':') {
+            found = at + 1;
+        }
+    }
+    return found;
+}
+
 void tms_judged_start(struct tms_judged *judged, struct tms_page *page,
                       const struct tms_finding *finding)
 {
@@ -101,6 +122,33 @@ static size_t write_thing(const struct tms_page *page, FILE *out, enum tms_class
         width = (size_t)fprintf(out, "%s ", tms_class_text(cls));
     }
     return width + tms_display_name(out, name, most);
+}
+
+/* A variable or lock; in brief if it has been mentioned before, or is too long otherwise. */
+static void write_mentioned(const struct tms_judged *judged, FILE *out, enum tms_class cls,
+                            uint32_t id, bool brief)
+{
+    const char *name = tms_name(judged->page->names, cls, id, NULL);
+    size_t most = judged->wide ? WIDE_MOST : NAME_MOST;
+
+    if (object_of(name) != name && (brief || tms_utf8_width(name) > most)) {
+        tms_display_name(out, object_of(name), most);
+    } else {
+        write_thing(judged->page, out, cls, id, most);
+    }
+}
+
+/* A variable of the judgement; `again`: the sentence is not the headline, which has it in full. */
+static void write_variable(const struct tms_judged *judged, FILE *out, uint32_t variable,
+                           bool again)
+{
+    const char *name = tms_name(judged->page->names, TMS_CLASS_VARIABLE, variable, NULL);
+
+    if (again && !judged->full && field_of(name) != name) {
+        tms_display_name(out, field_of(name), judged->wide ? WIDE_MOST : NAME_MOST);
+    } else {
+        write_mentioned(judged, out, TMS_CLASS_VARIABLE, variable, again);
+    }
 }
 
 size_t tms_judged_thread(const struct tms_page *page, FILE *out, uint32_t thread)
@@ -218,14 +266,12 @@ static void write_placeholder(const struct tms_judged *judged, FILE *out, char l
     switch (letter) {
     case 'X':
     case 'x':
-        tms_judged_variable(page, out, judgement->variable, letter == 'x' && !judged->full,
-                            NAME_MOST);
+        write_variable(judged, out, judgement->variable, letter == 'x');
         break;
     case 'Y':
     case 'y':
-        tms_judged_variable(page, out,
-                            judgement->other != 0 ? judgement->other : judgement->variable,
-                            letter == 'y' && !judged->full, NAME_MOST);
+        write_variable(judged, out, judgement->other != 0 ? judgement->other : judgement->variable,
+                       letter == 'y');
         break;
     case 'T':
         tms_judged_thread(page, out, judged->finding->transaction.thread);
@@ -234,7 +280,7 @@ static void write_placeholder(const struct tms_judged *judged, FILE *out, char l
         tms_judged_thread(page, out, tms_judged_intruder(judgement));
         break;
     case 'L':
-        write_thing(page, out, TMS_CLASS_LOCK, judgement->lock, NAME_MOST);
+        write_mentioned(judged, out, TMS_CLASS_LOCK, judgement->lock, true);
         break;
     default:
         write_range(judged, out);

@@ -16,6 +16,7 @@ struct tms_judged {
     struct tms_place block;       /* where it begins */
     struct tms_place first, last; /* of its two steps, in its own function if that is known */
     bool full;                    /* the two variables have the same field: call them in full */
+    bool wide;                    /* no line is too narrow for a long name: a document */
 };
 
 void tms_judged_start(struct tms_judged *judged, struct tms_page *page,

@@ -79,6 +79,9 @@ static int put_finding(FILE *out, const struct tms_export_entry *entry)
                 tms_evidence_text(entry->finding->evidence));
         fputs(entry->finding->known ? ", known" : "", out);
         fputs(entry->finding->suppressed ? ", suppressed" : "", out);
+        fputs(", ", out);
+        tms_exported_counted(&exported, tms_page_note(exported.page));
+        put_note(out, exported.page);
         fputs(": ", out);
         tms_exported_message(&exported);
         put_note(out, exported.page);

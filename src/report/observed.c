@@ -237,8 +237,7 @@ int tms_finding_write(struct tms_page *page, const struct tms_result *result,
                                                       : tms_unseen_write(page, finding);
 }
 
-/* ---- the explanation below the findings
- * ----------------------------------------------------------- */
+/* ---- the explanation below the findings ----------------------------------------------- */
 
 static bool has_findings(const struct tms_analysis *analysis)
 {

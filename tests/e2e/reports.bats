@@ -79,7 +79,7 @@ browser() {
         done
         python3 "$here/reports/others.py" "$here/reports/$name.json" out
     done
-    for traces in lost.std fine.std nobody.std "lost.std fine.std nobody.std"; do
+    for traces in lost.std fine.std blameless.std "lost.std fine.std blameless.std"; do
         # shellcheck disable=SC2086 # several words
         tms check -q --json=result.json "${the_others[@]}" $traces
         python3 "$here/reports/others.py" result.json out
@@ -150,8 +150,35 @@ seven_nights() {
     browser large many.html 5000
 }
 
+# bats test_tags=browser
+@test "HTML in a browser: a few errors among thousands of notes, with long names" {
+    python3 "$here/reports/crowd.py" "$here/reports/bank.json" 4000 >crowd.json
+    "$tmesis" report --format=html -o crowd.html crowd.json
+    browser crowd crowd.html 4004
+}
+
+# bats test_tags=browser
+@test "HTML in a browser: results of one label" {
+    "$tmesis" history import -q --store=one.db --label=gallery "$here"/reports/{bank,lazy}.json
+    "$tmesis" report --store=one.db --format=html -o one.html
+    browser results one.html
+}
+
+# bats test_tags=browser
+@test "HTML in a browser: functions of the same name in two programs" {
+    { cat "$here/reports/bank.json" && sed 's|"./bank"|"./other"|g' "$here/reports/bank.json"; } >two.json
+    "$tmesis" report --format=html -o two.html two.json
+    browser programs two.html
+}
+
+@test "HTML has each call stack once" {
+    python3 "$here/reports/many.py" "$here/reports/bank.json" 1000 >many.json
+    "$tmesis" report --format=html -o many.html many.json
+    [ "$(grep -o '"function": "cashier"' many.html | wc -l)" -le 4 ]
+}
+
 @test "a document is the same from --report and from a saved result" {
-    tms check -q --json=result.json --report=sarif:direct.sarif lost.std fine.std nobody.std
+    tms check -q --json=result.json --report=sarif:direct.sarif lost.std fine.std blameless.std
     [ "$status" -eq 1 ]
     tms report --format=sarif result.json
     [ "$status" -eq 0 ]
@@ -162,7 +189,7 @@ seven_nights() {
 
 @test "SARIF marks what a baseline has and what is suppressed" {
     "$tmesis" check -q --json=old.json lost.std || true
-    tms check -q --baseline=old.json --json=known.json --report=sarif:known.sarif lost.std nobody.std
+    tms check -q --baseline=old.json --json=known.json --report=sarif:known.sarif lost.std blameless.std
     python3 "$here/reports/sarif.py" known.json known.sarif
     grep -q '"baselineState": "unchanged"' known.sarif
     grep -q '"baselineState": "new"' known.sarif

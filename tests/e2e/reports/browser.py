@@ -4,10 +4,13 @@
 
     browser.py small BANK.html       opens a finding by keyboard, looks at it, searches, filters
     browser.py large MANY.html N     a page with N findings; $REPORT_SECONDS limits its time to open
+    browser.py crowd CROWD.html N    a page with N findings of crowd.py
+    browser.py results PAGE.html     a page made from a history with one label
+    browser.py programs PAGE.html    a page with the same function in two programs
     browser.py history PAGE.html     a page made from a history, as reports.bats fills it
     browser.py shot PAGE.html OUT [SCHEME]  a screenshot with the first finding open, dark or light
 
-Chromium is told what to do over a pipe (--remote-debugging-pipe), so nothing else is needed. With
+Chromium gets its commands over a pipe (--remote-debugging-pipe), so nothing else is needed. With
 $AXE_CORE, the path of axe.min.js, accessibility is checked by that as well.
 """
 import base64
@@ -80,9 +83,11 @@ class Browser:
                 return answer["result"]
             self.events.append(answer)
 
-    def open(self, path):
+    def open(self, path, fragment=""):
+        self.send("Page.navigate", url="about:blank")  # or a fragment alone would load nothing
+        self.until("location.href === 'about:blank'")
         self.events = []
-        self.send("Page.navigate", url="file://" + os.path.abspath(path))
+        self.send("Page.navigate", url="file://" + os.path.abspath(path) + fragment)
         while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
             self.events.append(self.receive())
 
@@ -103,7 +108,7 @@ class Browser:
     def press(self, key, text=""):
         for kind in ("keyDown", "keyUp"):
             extra = {"text": text} if kind == "keyDown" and text else {}
-            codes = {"Enter": 13, "Tab": 9, "/": 191}
+            codes = {"Enter": 13, "Tab": 9, "/": 191, "ArrowUp": 38, "ArrowDown": 40}
             self.send("Input.dispatchKeyEvent", type=kind, key=key, code=key,
                       windowsVirtualKeyCode=codes.get(key, 0), **extra)
 
@@ -140,7 +145,8 @@ def small(browser, path):
     check(browser.complaints(), [])
     check(browser.value("[...document.querySelectorAll('.overview li')].map((e) => e.textContent)"),
           ["1error", "0warnings", "1note"])
-    check(browser.value("document.getElementById('shown').textContent"), "1 of 2 findings")
+    check(browser.value("document.getElementById('shown').textContent"),
+          "1 of 2 findings. Not shown: 1 note.")
     # The picture, after the first finding was opened with the keyboard.
     browser.value("document.querySelector('details.finding > summary').focus()")
     browser.press("Enter", "\r")
@@ -150,8 +156,18 @@ def small(browser, path):
         e.textContent)"""),
           ["1  read balance", "2  unlock account.lock", "3  write balance", "4  write balance"])
     check(browser.value("document.querySelectorAll('svg .join').length"), 2)
+    check(browser.value("document.querySelector('svg text.remark').textContent"),
+          "\u2190 overwrites T3's update")
+    check(browser.value("[...document.querySelectorAll('svg > text.small')].map((e) => e.textContent)"),
+          ["deposit()", "set_balance()"])
     assert "deposit" in browser.value("document.querySelector('svg g title').textContent")
     check(browser.value("document.querySelectorAll('ol.steps > li').length"), 4)
+    check(browser.value("document.querySelector('ol.steps summary code').textContent"),
+          "int balance = from->balance;")
+    check(browser.value("""[...document.querySelectorAll('ol.steps > li:first-child ol.stack li')].map((e) =>
+        e.textContent.split(' ')[0])"""), ["get_balance", "deposit", "cashier"])
+    check(browser.value("[...document.querySelectorAll('.body p code')].map((e) => e.textContent)"),
+          ["--suppress=AV-bc22fc", "--not-atomic=deposit"])
     check(browser.value("[...document.querySelectorAll('pre .in')].map((e) => e.textContent.trim()"
                         ".split(/ +/)[1])"), ["40", "41", "42"])
     accessible(browser)
@@ -170,6 +186,8 @@ def small(browser, path):
         document.querySelector('form').dispatchEvent(new Event('input')),
         window.dispatchEvent(new Event('beforeprint')))""")
     check(browser.value("document.querySelectorAll('details.finding[open] svg').length"), 2)
+    browser.value("window.dispatchEvent(new Event('afterprint'))")
+    check(browser.value("document.querySelectorAll('details.finding[open]').length"), 1)
     check(browser.complaints(), [])
 
 
@@ -177,16 +195,135 @@ def large(browser, path, count):
     began = time.monotonic()
     browser.open(path)
     check(browser.value("document.getElementById('shown').textContent"),
-          f"{count} of {count} findings")
+          f"{int(count):,} of {int(count):,} findings")
     seconds = time.monotonic() - began
     print(f"{count} findings in {seconds:.2f} s")
     assert seconds < float(os.environ.get("REPORT_SECONDS", "600"))
     check(browser.value("document.querySelectorAll('details.finding').length"), 300)
     browser.value("document.getElementById('more').click()")
     check(browser.value("document.querySelectorAll('details.finding').length"), 600)
-    check(browser.value("document.activeElement.parentElement.id"), "f300")
+    check(browser.value("document.activeElement.parentElement.id"), "AV-00012c")
     browser.value("document.activeElement.click()")
     browser.until("document.querySelectorAll('svg').length === 1")
+    check(browser.complaints(), [])
+
+
+def shown(browser):
+    return browser.value("document.getElementById('shown').textContent")
+
+
+def landed(browser, name):
+    """Is this finding open, in view, and where the keyboard goes on?"""
+    browser.until(f"document.activeElement.parentElement?.id === '{name}'")
+    check(browser.value(f"document.getElementById('{name}').open"), True)
+    assert -5 < browser.value("document.activeElement.getBoundingClientRect().top") < \
+        browser.value("innerHeight")
+
+
+def crowd(browser, path, count):
+    """Few errors and warnings among thousands of notes, and names that are too long for a lane."""
+    count = int(count)
+    notes = f"{count - 4:,} notes"
+    browser.open(path)
+    # What comes first: errors and warnings, each block once, and what is left out.
+    check(browser.value("[...document.querySelectorAll('.overview li')].map((e) => e.textContent)"),
+          ["2errors 1 observed, 1 predicted", "2warnings", f"{count - 4:,}notes"])
+    check(shown(browser), f"4 of {count:,} findings, in 3 entries. Not shown: {notes}.")
+    check(browser.value("[...document.querySelectorAll('#findings > .finding .level')].map((e) =>"
+                        " e.textContent)"), ["error", "error", "warning"])
+    check(browser.value("document.querySelector('#findings > .others').textContent"),
+          "1 more in ns::Queue<int>::put(int)")
+    # Names are whole in headlines, and short where they are repeated.
+    headline = browser.value("document.querySelector('.headline').textContent")
+    assert "heap:nni_aio_expire_queue_alloc:nni_aio_expire_queue#240.a_expire was lost" in headline
+    # Up and down lead through the entries, Enter opens one, and the address then names it.
+    browser.value("document.querySelector('#findings summary').focus()")
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp", "ArrowUp"):
+        browser.press(key)
+    check(browser.value("document.activeElement.parentElement.id"), "AV-000002")
+    # Where the keyboard is can be seen: entries clip what is drawn outside them.
+    check(browser.value("getComputedStyle(document.activeElement).outlineOffset"), "-3px")
+    browser.press("Enter", "\r")
+    browser.until("document.querySelector('details.finding[open] svg') !== null")
+    check(browser.value("location.hash"), "#AV-000002")
+    words = browser.value("document.querySelector('.finding[open] .body').textContent")
+    assert "changes nni_aio_expire_queue#240.a_expire after" in words, words
+    assert "The steps take the locks under which the data is read and written." in words, words
+    assert "hold nni_aio_expire_queue#209.eq_mtx.mtx from" in words.lower(), words
+    # No text of the picture reaches into the next lane; the ends of names are there.
+    for width in (1400, 400):
+        browser.send("Emulation.setDeviceMetricsOverride", width=width, height=900,
+                     deviceScaleFactor=1, mobile=False)
+        browser.open(path, "#AV-000001")
+        landed(browser, "AV-000001")
+        check(browser.value("""(() => {
+            const lanes = [...document.querySelectorAll('svg .lane')].map((e) => e.x1.baseVal.value);
+            return [...document.querySelectorAll('svg text')].filter((e) => {
+              const box = e.getBBox(), next = lanes.find((x) => x > box.x + 10);
+              return box.x + box.width > (next ?? e.ownerSVGElement.width.baseVal.value);
+            }).map((e) => e.textContent);
+        })()"""), [])
+        assert browser.value("document.querySelector('svg g text').textContent.endsWith('a_expire')")
+        # It is as large as its text is meant to be, and the page does not scroll sideways.
+        check(browser.value("document.querySelector('svg').getBoundingClientRect().width ==="
+                            " document.querySelector('svg').viewBox.baseVal.width"), True)
+        check(browser.value("document.documentElement.scrollWidth <= innerWidth"), True)
+    accessible(browser)
+    # A link leads to a note, which filters hide, inside the entry of its block.
+    last = f"AV-{count:06x}"
+    browser.open(path, f"#{last}")
+    landed(browser, last)
+    check(browser.value(f"document.getElementById('{last}').parentElement.className"), "others")
+    check(shown(browser), f"{count:,} of {count:,} findings, in 13 entries")
+    browser.value("location.hash = '#AV-000004'")
+    landed(browser, "AV-000004")
+    # Filters say what they hide; without groups there are pages.
+    browser.value("document.querySelector('input[name=note]').click()")
+    browser.value("document.getElementById('search').focus()")
+    browser.send("Input.insertText", text="block3")
+    check(shown(browser), f"0 of {count:,} findings. Matching, but not shown: {count // 10:,} notes.")
+    browser.value("document.querySelector('input[name=note]').click()")
+    browser.value("document.querySelector('input[name=group]').click()")
+    check(shown(browser), f"{count // 10:,} of {count:,} findings")
+    check(browser.value("document.querySelectorAll('#findings > .finding').length"), 300)
+    check(browser.complaints(), [])
+    # On paper long lines wrap, and a finding may begin below another.
+    browser.send("Emulation.setEmulatedMedia", media="print")
+    check(browser.value("getComputedStyle(document.querySelector('.finding')).breakInside"), "auto")
+
+
+def results(browser, path):
+    """Results of one label are those of different programs: nothing is new, or gone, among them."""
+    browser.open(path)
+    check(browser.value("document.getElementById('subject').textContent.match(/: (.*)$/)[1]"
+                        ".split(': ').pop()"), "2 results")
+    check(browser.value("[...document.querySelectorAll('.overview li')].some((e) =>"
+                        " e.textContent.includes('new'))"), False)
+    check(browser.value("document.querySelector('input[name=fresh]')"), None)
+    check(browser.value("[...document.querySelectorAll('.headline')].filter((e) =>"
+                        " e.textContent.includes('(new)')).length"), 0)
+    browser.value("document.querySelector('.finding summary').click()")
+    browser.until("document.querySelector('.finding[open] svg.bars') !== null")
+    assert "not in the last" not in browser.value("document.querySelector('.finding').textContent")
+    # Findings say which program they are from, and the filter knows them.
+    programs = browser.value("[...document.querySelectorAll('select[name=path] option')].map((e) =>"
+                             " e.textContent)")
+    check(len(programs), 3)
+    assert programs[1] in browser.value("document.getElementById('findings').textContent")
+    browser.value(f"""(() => {{ const menu = document.querySelector('select[name=path]');
+        menu.value = {json.dumps(programs[1])};
+        menu.dispatchEvent(new Event('input', {{bubbles: true}})); }})()""")
+    check(browser.value(f"""[...document.querySelectorAll('.where')].every((e) =>
+        e.textContent.includes({json.dumps(programs[1])}))"""), True)
+    check(browser.complaints(), [])
+
+
+def programs(browser, path):
+    """A function of the same name in another program is another block, with an entry of its own."""
+    browser.open(path)
+    check(browser.value("[...document.querySelectorAll('#findings > .finding .where')].map((e) =>"
+                        " e.textContent.split(' \u00b7 ')[2])"), ["./bank", "./other"])
+    check(browser.value("document.querySelectorAll('.others').length"), 0)
     check(browser.complaints(), [])
 
 
@@ -265,7 +402,9 @@ def shot(browser, path, out, scheme="light"):
 def main(what, *arguments):
     browser = Browser()
     try:
-        {"small": small, "large": large, "history": history, "shot": shot}[what](browser, *arguments)
+        {"small": small, "large": large, "crowd": crowd, "results": results, "programs": programs,
+         "history": history,
+         "shot": shot}[what](browser, *arguments)
     finally:
         browser.close()
 

@@ -5,8 +5,9 @@
     sarif.py (RESULT.json FILE.sarif)…
 
 The schema below has what SARIF 2.1.0 requires of the objects that tmesis writes, and allows no
-other members. The ids must be those of the result, and the steps of all thread flows, walked in
-their execution order, must be the interleaving that the result has.
+other members; sarif-schema, beside this file, compares with the official one. The ids must be those of
+the result, and the steps of all thread flows, walked in their execution order, must be the interleaving
+that the result has.
 """
 import json
 import sys

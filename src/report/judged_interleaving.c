@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Interleavings in two columns, and source lines; see judged_rows.h. */
-#include "report/judged_rows.h"
+/* Interleavings in two columns; see judged_interleaving.h. */
+#include "report/judged_interleaving.h"
 
 #include <string.h>
 
@@ -8,10 +8,8 @@
 #include "report/display_name.h"
 #include "report/pattern_words.h"
 
-#define LEFT         6  /* where the left column starts */
 #define RIGHT_MOST   50 /* where the right one does, at most */
 #define FOREIGN_MOST 4  /* foreign events that are shown */
-#define REMARK_LEAST 26 /* columns that a source line leaves for its remark */
 #define GAP          2
 
 struct rows {
@@ -20,7 +18,6 @@ struct rows {
     size_t right;        /* where the right column starts */
     size_t own_margin;   /* widths of the line numbers, … */
     size_t other_margin; /* … on the right */
-    bool gap_said;       /* that nothing protects the block in between */
 };
 
 /* ---- cells ------------------------------------------------------------------------------- */
@@ -120,37 +117,29 @@ static size_t write_cell(const struct rows *rows, const struct tms_turn *turn, s
 
 static void write_own(const struct rows *rows, const struct tms_turn *turn)
 {
-    tms_page_blank(rows->out, LEFT);
-    write_cell(rows, turn, rows->own_margin, rows->right - LEFT - GAP);
+    tms_page_blank(rows->out, TMS_JUDGED_LEFT);
+    write_cell(rows, turn, rows->own_margin, rows->right - TMS_JUDGED_LEFT - GAP);
     fputc('\n', rows->out);
 }
 
-/* The left side while another thread is at work. */
-static size_t write_between(struct rows *rows)
+/* The left side while another thread is at work, `remark`: saying that the block is not protected.
+ */
+static size_t write_between(const struct rows *rows, bool remark)
 {
-    size_t column = LEFT + (rows->own_margin > 0 ? rows->own_margin - 1 : 0);
+    size_t column = TMS_JUDGED_LEFT + (rows->own_margin > 0 ? rows->own_margin - 1 : 0);
 
     tms_page_blank(rows->out, column);
     tms_page_ink(rows->judged->page, TMS_INK_FAINT);
     fputs("┊", rows->out);
-    column++;
-    return column;
-}
-
-static size_t write_gap_words(struct rows *rows, size_t column, bool here)
-{
-    if (here && !rows->gap_said) {
-        column += (size_t)fprintf(rows->out, "  not protected");
-        rows->gap_said = true;
-    }
+    column += 1 + (remark ? (size_t)fprintf(rows->out, "  not protected") : 0);
     tms_page_ink(rows->judged->page, TMS_INK_PLAIN);
     return column;
 }
 
-static void write_foreign(struct rows *rows, const struct tms_turn *turn, bool say)
+static void write_foreign(struct rows *rows, const struct tms_turn *turn, bool remark)
 {
     const struct tms_judged *judged = rows->judged;
-    size_t column = write_gap_words(rows, write_between(rows), say);
+    size_t column = write_between(rows, remark);
     size_t at = rows->right;
 
     tms_page_blank(rows->out, at - column);
@@ -167,7 +156,7 @@ static void write_foreign(struct rows *rows, const struct tms_turn *turn, bool s
 
 static void write_omitted(struct rows *rows, size_t count)
 {
-    size_t column = write_gap_words(rows, write_between(rows), false);
+    size_t column = write_between(rows, false);
 
     tms_page_blank(rows->out, rows->right - column);
     fprintf(rows->out, "… %zu more\n", count);
@@ -195,7 +184,8 @@ static void write_foreigners(struct rows *rows, bool verbose)
             continue;
         }
         if (all || at < FOREIGN_MOST - 2 || i == last) {
-            write_foreign(rows, &judgement->foreign[i], at == 1 || count == 1);
+            bool middle = at == 1 || count == 1; /* of the rows between the block's own steps */
+            write_foreign(rows, &judgement->foreign[i], middle);
         } else if (at == FOREIGN_MOST - 2) {
             write_omitted(rows, count - (FOREIGN_MOST - 1));
         }
@@ -209,11 +199,12 @@ static void write_last(const struct rows *rows, const struct tms_turn *turn)
     const struct tms_judged *judged = rows->judged;
     bool bad = judged->judgement->level == TMS_LEVEL_ERROR;
 
-    tms_page_blank(rows->out, LEFT - 2);
+    tms_page_blank(rows->out, TMS_JUDGED_LEFT - 2);
     tms_page_ink(judged->page, bad ? TMS_INK_BAD : TMS_INK_DOUBT);
     fputs("▶ ", rows->out);
     tms_page_ink(judged->page, TMS_INK_PLAIN);
-    size_t column = LEFT + write_cell(rows, turn, rows->own_margin, rows->right - LEFT - GAP);
+    size_t column = TMS_JUDGED_LEFT +
+                    write_cell(rows, turn, rows->own_margin, rows->right - TMS_JUDGED_LEFT - GAP);
     tms_page_blank(rows->out, rows->right > column ? rows->right - column : 1);
     column = rows->right > column ? rows->right : column + 1;
     tms_judged_phrase(judged, tms_page_note(judged->page),
@@ -231,13 +222,13 @@ static void write_header(const struct rows *rows)
     const struct tms_judged *judged = rows->judged;
     const struct tms_transaction *own = &judged->finding->transaction;
     const struct tms_transaction *other = &judged->judgement->culprit;
-    size_t room = rows->right - LEFT - GAP, column = LEFT;
+    size_t room = rows->right - TMS_JUDGED_LEFT - GAP, column = TMS_JUDGED_LEFT;
 
-    tms_page_blank(rows->out, LEFT);
+    tms_page_blank(rows->out, TMS_JUDGED_LEFT);
     tms_page_ink_thread(judged->page, own->thread);
     column += tms_judged_thread(judged->page, rows->out, own->thread) + 1;
     fputc(' ', rows->out);
-    column += tms_judged_block(judged->page, rows->out, own, LEFT + room - column);
+    column += tms_judged_block(judged->page, rows->out, own, TMS_JUDGED_LEFT + room - column);
     tms_page_ink(judged->page, TMS_INK_PLAIN);
     tms_page_blank(rows->out, rows->right > column ? rows->right - column : 1);
     uint32_t intruder = tms_judged_intruder(judged->judgement);
@@ -259,7 +250,7 @@ static void write_header(const struct rows *rows)
 static void measure(struct rows *rows)
 {
     const struct tms_judgement *judgement = rows->judged->judgement;
-    size_t half = LEFT + (rows->judged->page->width - LEFT) / 2 + 1;
+    size_t half = TMS_JUDGED_LEFT + (rows->judged->page->width - TMS_JUDGED_LEFT) / 2 + 1;
 
     rows->right = half < RIGHT_MOST ? half : RIGHT_MOST;
     for (size_t i = 0; i < judgement->own_count; i++) {
@@ -276,7 +267,7 @@ static void measure(struct rows *rows)
     }
 }
 
-void tms_judged_rows(const struct tms_judged *judged, bool verbose)
+void tms_judged_interleaving(const struct tms_judged *judged, bool verbose)
 {
     const struct tms_judgement *judgement = judged->judgement;
     struct rows rows = {.judged = judged, .out = judged->page->out};
@@ -295,128 +286,4 @@ void tms_judged_rows(const struct tms_judged *judged, bool verbose)
     write_foreigners(&rows, verbose);
     write_last(&rows, &judgement->own[judgement->own_count - 1]);
     fputc('\n', rows.out);
-}
-
-/* ---- source lines ------------------------------------------------------------------------ */
-
-struct source_line {
-    struct tms_place place;
-    const char *remark;
-};
-
-/* Is the lock given up in something that is called from the line of the first step? */
-static bool releases_inside(const struct tms_judged *judged)
-{
-    const struct tms_judgement *judgement = judged->judgement;
-    struct tms_place release;
-
-    return judgement->lock != 0 && judgement->given_up.event != 0 &&
-           tms_place_in_block(judged->page, &judgement->given_up,
-                              judged->finding->transaction.label, &release) &&
-           release.called && release.line == judged->first.line;
-}
-
-/* What is done on the line of a step: with the lock, if all that is in a function called there. */
-static const char *remark_of(const struct tms_judged *judged, bool second)
-{
-    static const char *const remarks[TMS_EVENT_COUNT] = {[TMS_EVENT_READ] = "read here",
-                                                         [TMS_EVENT_WRITE] = "written here",
-                                                         [TMS_EVENT_UPDATE] = "updated here"};
-    const struct tms_judgement *judgement = judged->judgement;
-    const struct tms_turn *turn = &judgement->own[second ? judgement->own_count - 1 : 0];
-    bool called = (second ? &judged->last : &judged->first)->called;
-    bool lock = tms_event_class((enum tms_event_kind)turn->kind) == TMS_CLASS_LOCK;
-
-    if (lock || (called && releases_inside(judged))) {
-        bool again = second && (!lock || turn->target == judgement->own[0].target);
-        return again ? "taken again" : called && !second ? "lock taken and released" : "lock taken";
-    }
-    return remarks[turn->kind] != NULL ? remarks[turn->kind] : "";
-}
-
-static size_t add_line(struct source_line *lines, size_t count, const struct tms_place *place,
-                       const char *remark)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (lines[i].place.line == place->line && tms_same_file(&lines[i].place, place)) {
-            return count;
-        }
-    }
-    lines[count] = (struct source_line){*place, remark};
-    return place->source.length > 0 ? count + 1 : count;
-}
-
-/* Up to three: the first step, where the lock is given up, and the second. */
-static size_t collect_lines(const struct tms_judged *judged, struct source_line lines[3])
-{
-    const struct tms_judgement *judgement = judged->judgement;
-    struct tms_place place;
-    size_t count = add_line(lines, 0, &judged->first, remark_of(judged, false));
-
-    if (judgement->lock != 0 && judgement->given_up.event != 0 &&
-        tms_place_in_block(judged->page, &judgement->given_up, judged->finding->transaction.label,
-                           &place)) {
-        count = add_line(lines, count, &place, "lock released");
-    }
-    return add_line(lines, count, &judged->last, remark_of(judged, true));
-}
-
-static struct tms_stack_text trim(struct tms_stack_text text)
-{
-    while (text.length > 0 && (*text.at == ' ' || *text.at == '\t')) {
-        text.at++;
-        text.length--;
-    }
-    while (text.length > 0 && text.at[text.length - 1] == ' ') {
-        text.length--;
-    }
-    return text;
-}
-
-/* Its text, or as much as fits; returns the width. */
-static size_t write_source(FILE *out, struct tms_stack_text source, size_t most)
-{
-    char copy[512];
-
-    source = trim(source);
-    size_t length = source.length < sizeof(copy) ? source.length : sizeof(copy) - 1;
-    memcpy(copy, source.at, length);
-    copy[length] = '\0';
-    return tms_utf8_write(out, copy, most);
-}
-
-void tms_judged_excerpt(const struct tms_judged *judged)
-{
-    struct tms_page *page = judged->page;
-    struct source_line lines[3];
-    size_t count = judged->judgement->own_count > 0 ? collect_lines(judged, lines) : 0;
-    size_t margin = 0, widest = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        size_t width = (size_t)snprintf(NULL, 0, "%u", lines[i].place.line);
-        margin = width > margin ? width : margin;
-    }
-    size_t before = LEFT + margin + strlen(" │     ") - 2;
-    size_t most =
-        page->width > before + REMARK_LEAST + 10 ? page->width - before - REMARK_LEAST : 10;
-    for (size_t i = 0; i < count; i++) {
-        size_t width = write_source(tms_page_note(page), lines[i].place.source, most);
-        widest = width > widest ? width : widest;
-    }
-    for (size_t i = 0; i < count; i++) {
-        tms_page_blank(page->out, LEFT);
-        tms_page_ink(page, TMS_INK_FAINT);
-        fprintf(page->out, "%*u │     ", (int)margin, lines[i].place.line);
-        tms_page_ink(page, TMS_INK_PLAIN);
-        size_t width = write_source(page->out, lines[i].place.source, most);
-        if (*lines[i].remark != '\0') {
-            tms_page_ink(page, TMS_INK_MARK);
-            fprintf(page->out, "%*s%s", (int)(widest - width) + 3, "", lines[i].remark);
-            tms_page_ink(page, TMS_INK_PLAIN);
-        }
-        fputc('\n', page->out);
-    }
-    if (count > 0) {
-        fputc('\n', page->out);
-    }
 }
