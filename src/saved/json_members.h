@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Members of JSON objects, with their types checked. The first that is not as it should be ends the
- * reading: everything after it is as if it were not there, and the caller looks once, at the end.
+ * Reads members of JSON objects and checks their types. After the first error all later members
+ * read as missing, so the caller checks for failure once, at the end.
  */
 #ifndef TMS_SAVED_JSON_MEMBERS_H
 #define TMS_SAVED_JSON_MEMBERS_H
@@ -19,14 +19,14 @@ struct tms_loading {
     char *reason; /* TMS_SAVED_REASON bytes */
 };
 
-/* A member has to be `expected`, and is not. */
+/* Fails because a member is not `expected`. */
 void tms_loading_fail(struct tms_loading *loading, const char *key, const char *expected);
 void tms_loading_fail_memory(struct tms_loading *loading);
 
 /* NULL if it is null or not there. */
 const char *tms_load_text(struct tms_loading *loading, const json_t *object, const char *key);
 
-/* The same, and it must be there. "" after a failure. */
+/* The same for a mandatory member. "" after a failure. */
 const char *tms_load_needed(struct tms_loading *loading, const json_t *object, const char *key);
 
 /* 0 if it is null or not there. */
@@ -42,7 +42,7 @@ bool tms_load_flag(struct tms_loading *loading, const json_t *object, const char
 const json_t *tms_load_object(struct tms_loading *loading, const json_t *object, const char *key);
 const json_t *tms_load_array(struct tms_loading *loading, const json_t *object, const char *key);
 
-/* The place of a word in a list that ends with "?"; 0 after a failure. */
+/* The index of a word in a list that ends with "?"; 0 after a failure. */
 typedef const char *tms_word_at(size_t index);
 size_t tms_load_word(struct tms_loading *loading, const json_t *object, const char *key,
                      tms_word_at *word_at);
@@ -52,7 +52,7 @@ size_t tms_load_word_place(struct tms_loading *loading, const char *key, const c
 /* The id of a name; 0 for NULL and "". */
 uint32_t tms_load_name(struct tms_loading *loading, enum tms_class cls, const char *text);
 
-/* So many bytes, all zero; NULL after a failure. */
+/* Allocates zeroed bytes; NULL after a failure. */
 void *tms_loading_take(struct tms_loading *loading, size_t bytes);
 
 /* A text that lives as long as the saved results; NULL for NULL. */

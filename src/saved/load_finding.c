@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One finding from its JSON object: the way back of report/json_finding.c. Roles and kinds of
- * findings, which are constants elsewhere, are kept as texts.
+ * Reads a finding from its JSON object: the inverse of report/json_finding.c. Roles and kinds of
+ * findings, which are constants elsewhere, are stored as texts.
  */
 #include "saved/load_finding.h"
 
@@ -42,9 +42,9 @@ static const char *pattern_word(size_t index)
 static void put_field(FILE *out, const char *text, char end)
 {
     for (; text != NULL && *text != '\0'; text++) {
-        fputc(*text == '\t' || *text == '\n' ? ' ' : *text, out);
+        putc_unlocked(*text == '\t' || *text == '\n' ? ' ' : *text, out);
     }
-    fputc(end, out);
+    putc_unlocked(end, out);
 }
 
 /* `site` is the instruction of the first frame, NULL of the others. */
@@ -134,7 +134,7 @@ static void load_transaction_at(struct tms_loading *loading, const json_t *objec
     load_transaction(loading, value, out);
 }
 
-/* What an older version did not write follows from the kind of conflict. */
+/* Older versions did not write it; then it follows from the kind of conflict. */
 static uint8_t load_event_kind(struct tms_loading *loading, const json_t *object, const char *key,
                                enum tms_event_kind usual)
 {
@@ -293,7 +293,7 @@ static bool is_same(const struct tms_transaction *a, const struct tms_transactio
     return a->thread == b->thread && a->begin_event == b->begin_event && a->label == b->label;
 }
 
-/* A race is no cycle, and a deadlock is one of threads. */
+/* Is its list of steps a closed cycle of transactions? Not for a race or a deadlock. */
 static bool is_closed(const struct tms_finding *finding)
 {
     bool race = strcmp(finding->kind, "race") == 0;
@@ -309,7 +309,7 @@ static bool is_closed(const struct tms_finding *finding)
     return true;
 }
 
-/* A judgement is about data, what was observed otherwise is a cycle, and the rest is predicted. */
+/* Does its kind agree with its evidence and judgement? */
 static bool has_fitting_kind(const struct tms_finding *finding)
 {
     static const char *const predicted[] = {"before",  "in",        "after", "pair",
@@ -325,7 +325,7 @@ static bool has_fitting_kind(const struct tms_finding *finding)
     return known;
 }
 
-/* What reports rely on. */
+/* Checks what reports rely on. */
 static void check_finding(struct tms_loading *loading, const struct tms_finding *finding)
 {
     if (!has_fitting_kind(finding)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Saved results as an analysis that can be reported; see saved_result.h. */
+/* Restores saved results as an analysis that can be reported; see saved_result.h. */
 #include <string.h>
 
 #include "saved/saved_result.h"
@@ -12,7 +12,7 @@ static enum part part_of(const struct tms_finding *finding)
     return finding->suppressed ? SUPPRESSED : finding->known ? KNOWN : COUNTS;
 }
 
-/* A copy of the findings in that order; those of many runs are ranked by their place. */
+/* Copies the findings in that order; those of many runs are ranked by their position. */
 static bool arrange(struct tms_saved *saved, struct tms_result *result)
 {
     size_t size = result->finding_count, at = 0, counts[PARTS] = {0};

@@ -51,7 +51,7 @@ static void load_findings(struct tms_loading *loading, const json_t *object,
     result->finding_count = list != NULL ? size : 0;
 }
 
-/* What an engine counted about itself; what it means is not saved. */
+/* The counters of an engine; their meanings are not saved. */
 static void load_counters(struct tms_loading *loading, const json_t *stats,
                           struct tms_result *result)
 {
@@ -140,10 +140,20 @@ static double time_of(const char *text)
     return (double)timegm(&parts) + (*end == '.' ? strtod(end, NULL) : 0);
 }
 
+static int64_t integer_or_none(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+
+    return json_is_integer(value) ? json_integer_value(value) : -1;
+}
+
 /* All but its results. */
 static struct tms_saved_object load_origin(struct tms_loading *loading, const json_t *object)
 {
     const json_t *trace = tms_load_object(loading, object, "trace");
+    const json_t *hunt = tms_load_object(loading, object, "hunt");
+    const json_t *end = tms_load_object(loading, object, "exit");
+    const char *started = tms_loading_keep(loading, tms_load_text(loading, object, "started"));
     struct tms_saved_object out = {
         .path = tms_loading_keep(loading, tms_load_text(loading, trace, "path")),
         .format = tms_loading_keep(loading, tms_load_text(loading, trace, "format")),
@@ -155,8 +165,13 @@ static struct tms_saved_object load_origin(struct tms_loading *loading, const js
         .partial = tms_load_flag(loading, object, "partial"),
         .locks_only = tms_load_flag(loading, trace, "locks_only"),
         .processes = tms_load_number(loading, object, "processes"),
-        .runs = tms_load_number(loading, tms_load_object(loading, object, "hunt"), "runs"),
-        .started = time_of(tms_load_text(loading, object, "started")),
+        .runs = tms_load_number(loading, hunt, "runs"),
+        .failed_runs = tms_load_number(loading, hunt, "failed"),
+        .exit_status = integer_or_none(end, "status"),
+        .exit_signal = integer_or_none(end, "signal"),
+        .seed = tms_load_number(loading, object, "seed"),
+        .started_text = started,
+        .started = time_of(started),
         .seconds = tms_load_seconds(loading, object, "seconds"),
         .coverage = {.known = json_object_get(trace, "functions_shared") != NULL,
                      .functions_shared = tms_load_number(loading, trace, "functions_shared"),
@@ -205,6 +220,9 @@ static void load_object(struct tms_loading *loading, const json_t *object)
     };
     if (results == NULL && tms_load_object(loading, object, "error") == NULL) {
         tms_loading_fail(loading, "results", "a list: expected " EXPECTED);
+    }
+    if (loading->object == 1 || origin.merged) {
+        loading->saved->whole = origin;
     }
     for (size_t i = 0; i < json_array_size(results) && !loading->failed; i++) {
         load_result(loading, json_array_get(results, i), &model);
@@ -276,13 +294,13 @@ void tms_saved_close(struct tms_saved *saved)
 
 /* ---- files -------------------------------------------------------------------------------- */
 
-/* As sentences name it. */
+/* The name of the file for messages. */
 static const char *file_name(const char *path)
 {
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
-/* All bytes of a stream; NULL with errno, EFBIG if there are more than are read. */
+/* All bytes of a stream; NULL with errno, EFBIG if there are too many. */
 static char *read_all(FILE *in, size_t *size)
 {
     size_t room = 0;

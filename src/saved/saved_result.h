@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Results that `check --json`, `run --json` and `hunt` wrote, read back: one JSON object after the
- * other, each with the results of some engines. What a newer version added is skipped; what is
- * there must be as docs/user/json.md says.
+ * Reads results that `check --json`, `run --json` and `hunt` wrote: a sequence of JSON objects,
+ * each with the results of some engines. Unknown members of newer versions are skipped; known ones
+ * must conform to docs/user/json.md.
  *
  * All names are interned in one context, so that reports can show the findings. Memory: the file,
  * one parsed object, and all findings.
@@ -33,6 +33,11 @@ struct tms_saved_object {
     bool merged, partial, locks_only;
     bool baseline;            /* its findings were compared with one */
     uint64_t processes, runs; /* 0: one */
+    uint64_t failed_runs;     /* of a hunt */
+    int64_t exit_status;      /* of the program; -1: unknown */
+    int64_t exit_signal;      /* that ended it; -1: none */
+    uint64_t seed;
+    const char *started_text; /* as in the file; NULL: unknown */
     double started;           /* seconds since 1970; 0: unknown */
     double seconds;
     struct tms_trace_summary summary;
@@ -48,6 +53,7 @@ struct tms_saved {
     size_t count, capacity;
     struct tms_saved_object *objects; /* those that have results */
     size_t object_count, object_capacity;
+    struct tms_saved_object whole; /* the merged object, or else the first, results or not */
 };
 
 #define TMS_SAVED_REASON 512
@@ -57,36 +63,36 @@ struct tms_saved {
 
 /*
  * Reads a file, "-" being standard input. False with a sentence that names the file;
- * tms_saved_close is due in both cases.
+ * call tms_saved_close in both cases.
  */
 bool tms_saved_open(struct tms_saved *saved, const char *path, char reason[TMS_SAVED_REASON]);
 
-/* The bytes of such a file, to be freed; NULL with a sentence. */
+/* The bytes of such a file, which the caller frees; NULL with a sentence. */
 char *tms_saved_read(const char *path, size_t *size, char reason[TMS_SAVED_REASON]);
 
-/* The same as tms_saved_open from memory; `name` is for the sentence. */
+/* The same as tms_saved_open from memory; `name` is used in the error message. */
 bool tms_saved_parse(struct tms_saved *saved, const char *name, const char *bytes, size_t size,
                      char reason[TMS_SAVED_REASON]);
 
 void tms_saved_close(struct tms_saved *saved);
 
 /*
- * The results of the index-th object as a finished analysis, to be reported; it points into
+ * Creates a finished analysis from the results of the index-th object, for reports. It points into
  * `saved`, which must outlive it. TMS_OK or a code.
  */
 int tms_saved_restore(struct tms_saved *saved, size_t index, struct tms_analysis **out);
 
 /*
- * Marks findings as suppressed whose id the function says yes to, with those that say the same or
- * that it is a judgement about.
+ * Marks the findings as suppressed for whose id the function returns true, together with those that
+ * are the same (same_as, judged).
  */
 typedef bool tms_saved_ask(void *user, const char *id);
 void tms_saved_suppress(struct tms_saved *saved, tms_saved_ask *is_suppressed, void *user);
 
-/* Of several processes, the merged result is shown if there is one. */
+/* Is the object to be shown? Of several processes only the merged result is, if there is one. */
 bool tms_saved_is_shown(const struct tms_saved *saved, size_t index);
 
-/* The settings of a report on it: path, format, command, coverage and the like. */
+/* Fills in the settings of its report: path, format, command, coverage and the like. */
 void tms_saved_settings(const struct tms_saved_object *object,
                         struct tms_report_settings *settings);
 

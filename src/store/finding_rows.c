@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Findings as rows; see finding_rows.h. */
+/* Tables of findings; see finding_rows.h. */
 #include "store/finding_rows.h"
 
 #include <assert.h>
@@ -70,7 +70,7 @@ bool tms_finding_rows_add(struct tms_finding_rows *rows, const struct tms_findin
 
 /* ---- comparison ----------------------------------------------------------------------------- */
 
-/* A row, and which of the tables it is of. */
+/* A row and its table. */
 struct candidate {
     const struct tms_finding_row *row;
     bool after;
@@ -145,7 +145,7 @@ static struct tms_row_difference difference_of(const struct tms_finding_row *bef
                                        after};
 }
 
-/* The candidates of one block become one difference; how many they are. */
+/* Combines the candidates of one block into one difference; returns their number. */
 static size_t take_block(const struct candidate *from, size_t left, struct tms_row_difference *to)
 {
     const struct tms_finding_row *before = NULL, *after = NULL;

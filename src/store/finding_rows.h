@@ -3,8 +3,8 @@
  * The findings of a result as a table, a row for each id and evidence, and the comparison of two
  * such tables. A row owns its texts, so that rows of a file and rows of a database are the same.
  *
- * Two results are compared as a baseline does it (docs/user/suppressions.md): by block and level.
- * Another variable of a block that was known before, as bad as before, is not new.
+ * Two results are compared as with a baseline (docs/user/suppressions.md): by block and level. A
+ * finding on another variable of a known block, with the same level, is not new.
  *
  * Not thread-safe. Memory grows with the findings.
  */
@@ -37,17 +37,17 @@ struct tms_finding_rows {
 
 void tms_finding_rows_clear(struct tms_finding_rows *rows);
 
-/* Appends a copy of a row. False when memory is short. */
+/* Appends a copy of a row. False if out of memory. */
 bool tms_finding_rows_add(struct tms_finding_rows *rows, const struct tms_finding_row *row);
 
 /*
- * Appends the findings of a saved result: what was judged or, where `judge` did not run, what every
- * engine reports for itself; these are warnings if they were observed and notes otherwise. False
- * when memory is short.
+ * Appends the findings of a saved result: those of `judge` or, if it did not run, those of every
+ * engine; the latter are warnings if they were observed and notes otherwise. False if out of
+ * memory.
  */
 bool tms_finding_rows_load(struct tms_finding_rows *rows, const struct tms_saved *saved);
 
-/* What takes part in a comparison. Suppressed findings never do. */
+/* Selects the findings to compare. Suppressed findings are never compared. */
 struct tms_row_filter {
     bool notes;     /* notes as well, not only errors and warnings */
     bool predicted; /* what was not observed as well */
@@ -58,7 +58,7 @@ enum tms_row_change { TMS_ROW_NEW, TMS_ROW_WORSE, TMS_ROW_STILL, TMS_ROW_GONE, T
 /* A block of either table, with the most severe of its findings. */
 struct tms_row_difference {
     enum tms_row_change change;
-    const struct tms_finding_row *row; /* of the later table, or if it is gone, of the earlier */
+    const struct tms_finding_row *row; /* of the later table, or of the earlier if it is gone */
 };
 
 struct tms_row_differences {
@@ -67,8 +67,8 @@ struct tms_row_differences {
 };
 
 /*
- * Compares; the differences point into the tables, and `at` is to be freed. False when memory is
- * short. Cost: n log n.
+ * Compares two tables; the differences point into them, and the caller frees `at`. False if
+ * out of memory. Cost: n log n.
  */
 bool tms_finding_rows_compare(const struct tms_finding_rows *before,
                               const struct tms_finding_rows *after,

@@ -26,7 +26,7 @@ static bool is_newer(struct tms_history *history, uint64_t version)
                              (unsigned long long)version, TMS_HISTORY_VERSION);
 }
 
-/* Under the lock of a transaction: of two that make it, the second finds it made. */
+/* In a transaction, so that of two processes that migrate it, the second finds it done. */
 static bool migrate(struct tms_history *history)
 {
     uint64_t version = 0;
@@ -54,7 +54,7 @@ static bool prepare_schema(struct tms_history *history)
            (version == TMS_HISTORY_VERSION || (!is_newer(history, version) && migrate(history)));
 }
 
-/* ".tmesis" of ".tmesis/history.db"; the directories above it must be there. */
+/* Creates ".tmesis" of ".tmesis/history.db"; its parent directories must exist. */
 static bool make_directory(struct tms_history *history, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -67,7 +67,7 @@ static bool make_directory(struct tms_history *history, const char *path)
     return good;
 }
 
-/* SQLite takes ":memory:" for no file at all. */
+/* To SQLite ":memory:" is not a file name. */
 static bool open_file(struct tms_history *history, const char *path, bool create)
 {
     int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
@@ -139,20 +139,23 @@ static bool insert_row(struct tms_history *history, uint64_t result,
                        const struct tms_finding_row *row, const char *label, const char *now)
 {
     return tms_sql_perform(
-               history,
-               tms_sql_prepare(history,
-                               "INSERT INTO findings VALUES (?1, ?2, ?3, ?4, ?3, ?4)"
-                               " ON CONFLICT (id) DO UPDATE SET last_seen = ?3, last_label = ?4",
-                               "tttt", row->id, row->block, now, label)) &&
+               history, tms_sql_prepare(
+                            history,
+                            "INSERT INTO findings (id, block, first_seen, first_label, last_seen,"
+                            " last_label) VALUES (?1, ?2, ?3, ?4, ?3, ?4)"
+                            " ON CONFLICT (id) DO UPDATE SET last_seen = ?3, last_label = ?4",
+                            "tttt", row->id, row->block, now, label)) &&
            tms_sql_perform(
                history,
-               tms_sql_prepare(history,
-                               "INSERT INTO occurrences VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                               " ON CONFLICT (result, finding, evidence) DO NOTHING",
-                               "ntnntttnnnnn", result, row->id, (uint64_t)row->evidence,
-                               (uint64_t)row->level, row->variable, row->patterns, row->place,
-                               row->count, row->executions, row->cut, row->runs,
-                               (uint64_t)row->suppressed));
+               tms_sql_prepare(
+                   history,
+                   "INSERT INTO occurrences (result, finding, evidence, level, variable,"
+                   " patterns, place, count, executions, cut, runs, suppressed)"
+                   " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                   " ON CONFLICT (result, finding, evidence) DO NOTHING",
+                   "ntnntttnnnnn", result, row->id, (uint64_t)row->evidence, (uint64_t)row->level,
+                   row->variable, row->patterns, row->place, row->count, row->executions, row->cut,
+                   row->runs, (uint64_t)row->suppressed));
 }
 
 static bool insert_all(struct tms_history *history, const struct tms_history_run *run,
@@ -181,7 +184,8 @@ static bool insert_document(struct tms_history *history, uint64_t result,
                             const struct tms_document *document)
 {
     return tms_sql_perform(history, tms_sql_prepare(history,
-                                                    "INSERT INTO documents VALUES (?, ?, ?)"
+                                                    "INSERT INTO documents (result, size, bytes)"
+                                                    " VALUES (?, ?, ?)"
                                                     " ON CONFLICT (result) DO NOTHING",
                                                     "nnb", result, (uint64_t)document->size,
                                                     document->bytes, document->packed));
@@ -380,7 +384,7 @@ bool tms_history_results(struct tms_history *history, const struct tms_history_c
 
 /* ---- changes -------------------------------------------------------------------------------- */
 
-/* Of the two tables, `sql` with the number of labels that are kept. */
+/* Executes `sql`, for one of the two tables, with the number of labels to keep. */
 static bool prune_table(struct tms_history *history, const char *sql, uint64_t keep,
                         uint64_t *removed)
 {
@@ -405,7 +409,7 @@ bool tms_history_prune(struct tms_history *history, struct tms_history_prune *pr
                                  " WHERE label IN " LAST_LABELS ")",
                                  prune->documents, &prune->documents_removed));
     if (good && prune->results_removed + prune->documents_removed > 0) {
-        /* While others use the file it can't shrink; they reuse what is free in it. */
+        /* The file cannot shrink while others use it; they reuse its free space. */
         sqlite3_exec(history->db, "VACUUM", NULL, NULL, NULL);
     }
     return good;
@@ -437,7 +441,8 @@ bool tms_history_suppress(struct tms_history *history, const char *id, const cha
                      history,
                      tms_sql_prepare(
                          history,
-                         "INSERT INTO suppressions VALUES (?1, ?2, ?3, ?4)"
+                         "INSERT INTO suppressions (finding, who, at, why)"
+                         " VALUES (?1, ?2, ?3, ?4)"
                          " ON CONFLICT (finding) DO UPDATE SET who = ?2, at = ?3, why = ?4",
                          "tttt", id, who, now, why));
 }

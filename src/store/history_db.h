@@ -25,8 +25,8 @@ struct tms_history {
 };
 
 /*
- * Opens it, brings an older schema up to date, and with `create` makes it if it is not there, the
- * directory around it included. A newer schema is refused. tms_history_close is due in both cases.
+ * Opens the database and migrates an older schema; with `create`, creates a missing database and
+ * its directory. Refuses a newer schema. Call tms_history_close in both cases.
  */
 bool tms_history_open(struct tms_history *history, const char *path, bool create);
 void tms_history_close(struct tms_history *history);
@@ -34,7 +34,7 @@ void tms_history_close(struct tms_history *history);
 /* A result, as it is imported. Texts may be NULL if they are unknown. */
 struct tms_history_run {
     const char *digest; /* of its bytes: the same result is imported once */
-    const char *label;  /* what belongs together: a night, a revision */
+    const char *label;  /* groups results: a night, a revision */
     const char *revision, *command, *host, *started, *outcome;
     double seconds;
     uint64_t seed, runs;
@@ -42,8 +42,8 @@ struct tms_history_run {
 };
 
 /*
- * Imports a result. `*added` is false if the history has it already; its document is added then, if
- * that was pruned or the result is from before schema version 2.
+ * Imports a result. Sets `*added` to false if the history has it already; then only adds its
+ * document, if that was pruned or the result is older than schema version 2.
  */
 bool tms_history_import(struct tms_history *history, const struct tms_history_run *run,
                         const struct tms_finding_rows *rows, bool *added);
@@ -55,13 +55,13 @@ bool tms_history_import(struct tms_history *history, const struct tms_history_ru
 bool tms_history_rows(struct tms_history *history, const char *label,
                       struct tms_finding_rows *rows);
 
-/* The label that was imported last (`back` 0), the one before that (1) …; "" if there is none. */
+/* Finds the last imported label (`back` 0), the one before that (1) …; "" if there is none. */
 bool tms_history_label(struct tms_history *history, unsigned back, char *label, size_t size);
 
 /* False after a sentence if no result has the label. */
 bool tms_history_has_label(struct tms_history *history, const char *label);
 
-/* What the history knows of a finding. */
+/* A finding over all results of the history. */
 struct tms_history_finding {
     const struct tms_finding_row *row; /* as it was last seen */
     const char *first_seen, *last_seen, *first_label, *last_label;
@@ -69,12 +69,12 @@ struct tms_history_finding {
     const char *suppressed_by, *suppressed_at, *suppressed_why; /* NULL: it is not suppressed */
 };
 
-/* Calls for each finding, the one seen last first; with `id` only for that one. */
+/* Calls `visit` for each finding, most recently seen first; with `id` only for that one. */
 typedef void tms_history_visit(void *user, const struct tms_history_finding *finding);
 bool tms_history_findings(struct tms_history *history, const char *id, tms_history_visit *visit,
                           void *user);
 
-/* Calls for each occurrence of a finding, the newest first. */
+/* Calls `visit` for each occurrence of a finding, newest first. */
 struct tms_history_occurrence {
     const char *label, *started, *command, *revision, *outcome, *patterns;
     enum tms_level level;
@@ -90,7 +90,7 @@ bool tms_history_occurrences(struct tms_history *history, const char *id,
 struct tms_history_choice {
     const char *name; /* a label, or a revision; NULL: any */
     uint64_t result;  /* the number of a single one; 0: any */
-    uint64_t labels;  /* those of the last so many labels; 0: of all */
+    uint64_t labels;  /* only results of this many last labels; 0: of all */
 };
 
 struct tms_history_result {
@@ -98,25 +98,25 @@ struct tms_history_result {
     const char *label, *revision, *command, *host, *started, *imported, *outcome;
     uint64_t runs, seed;
     uint64_t findings; /* different ones */
-    bool kept;         /* its document is there */
+    bool kept;         /* its document is stored */
 };
 
-/* Calls for each result of the choice, the newest first. */
+/* Calls `visit` for each result of the choice, newest first. */
 typedef void tms_history_visit_result(void *user, const struct tms_history_result *result);
 bool tms_history_results(struct tms_history *history, const struct tms_history_choice *choice,
                          tms_history_visit_result *visit, void *user);
 
-/* What a prune leaves, as numbers of labels, and what it has removed. */
+/* What pruning keeps, as numbers of labels, and what it has removed. */
 struct tms_history_prune {
-    uint64_t results;   /* the last so many labels keep their results, … */
-    uint64_t documents; /* … and of these so many keep the documents */
+    uint64_t results;   /* number of last labels that keep their results, … */
+    uint64_t documents; /* … and of these, those that keep the documents */
     uint64_t results_removed, documents_removed;
 };
 
 /* Removes what is older; the file becomes smaller if no other process uses it. */
 bool tms_history_prune(struct tms_history *history, struct tms_history_prune *prune);
 
-/* Suppresses a finding that the history knows, or, with `why` NULL, no longer does. */
+/* Suppresses a finding of the history; with `why` NULL, no longer suppresses it. */
 bool tms_history_suppress(struct tms_history *history, const char *id, const char *who,
                           const char *why);
 

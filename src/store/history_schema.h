@@ -2,8 +2,8 @@
 /*
  * The schema of the history, one step per version: a database of version n has had the first n
  * steps. Steps are never changed once released; a new version appends one. Plain SQL that
- * PostgreSQL takes as well: texts for times (ISO 8601, UTC), no SQLite-only types or functions.
- * BYTEA is PostgreSQL's type for bytes; SQLite keeps bytes as they are in a column of any type.
+ * PostgreSQL accepts too: texts for times (ISO 8601, UTC), no SQLite-only types or functions. BYTEA
+ * is PostgreSQL's type for bytes; SQLite stores bytes in a column of any type.
  */
 #ifndef TMS_STORE_HISTORY_SCHEMA_H
 #define TMS_STORE_HISTORY_SCHEMA_H

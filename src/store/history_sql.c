@@ -111,6 +111,6 @@ bool tms_sql_end(struct tms_history *history, bool good)
     if (good && tms_sql_execute(history, "COMMIT")) {
         return true;
     }
-    sqlite3_exec(history->db, "ROLLBACK", NULL, NULL, NULL); /* the reason is that of before */
+    sqlite3_exec(history->db, "ROLLBACK", NULL, NULL, NULL); /* keeps the earlier reason */
     return false;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Statements on the history, for the files that ask it: prepared and bound in one call, and with
- * one sentence in `history->reason` after a failure.
+ * Executes statements on the history: prepares and binds them in one call, and sets
+ * `history->reason` on failure.
  */
 #ifndef TMS_STORE_HISTORY_SQL_H
 #define TMS_STORE_HISTORY_SQL_H
@@ -10,7 +10,7 @@
 
 #include "store/history_db.h"
 
-/* Both return false, with the sentence given, or with what SQLite says. */
+/* Both return false and set the reason: to the given sentence, or to SQLite's message. */
 __attribute__((format(printf, 2, 3))) bool tms_history_fail(struct tms_history *history,
                                                             const char *format, ...);
 bool tms_sql_fail(struct tms_history *history);
@@ -25,20 +25,23 @@ bool tms_sql_execute(struct tms_history *history, const char *sql);
  */
 sqlite3_stmt *tms_sql_prepare(struct tms_history *history, const char *sql, const char *types, ...);
 
-/* The next row? Without one the statement is over, `*failed` says how. */
+/* Steps to the next row. False at the end, with `*failed` set after an error. */
 bool tms_sql_next(struct tms_history *history, sqlite3_stmt *statement, bool *failed);
 
-/* A statement without rows; it is finalized. NULL has failed already. */
+/* Executes and finalizes a statement without rows. NULL: it has failed already. */
 bool tms_sql_perform(struct tms_history *history, sqlite3_stmt *statement);
 
-/* The number in the first column of the first row, 0 without a row; it is finalized. */
+/*
+ * Reads the number in the first column of the first row, 0 without a row, and finalizes the
+ * statement.
+ */
 bool tms_sql_number(struct tms_history *history, sqlite3_stmt *statement, uint64_t *number);
 
 /* A column of the row. NULL stays NULL. */
 const char *tms_sql_text(sqlite3_stmt *statement, int index);
 uint64_t tms_sql_count(sqlite3_stmt *statement, int index);
 
-/* Ends the transaction that BEGIN began: with a commit if all was good, else by taking it back. */
+/* Ends a transaction: commits it if `good`, else rolls it back. */
 bool tms_sql_end(struct tms_history *history, bool good);
 
 #endif

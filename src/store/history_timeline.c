@@ -6,7 +6,7 @@
 
 #include "store/history_sql.h"
 
-/* While it is loaded. */
+/* The state while loading. */
 struct loading {
     struct tms_history_timeline *made;
     struct tms_history *history;
@@ -38,8 +38,7 @@ static const char *copy(struct loading *loading, const char *text)
 
 /* ---- columns -------------------------------------------------------------------------------- */
 
-/* What results have in common that belong to a column: the first result of their label, or they
- * themselves. */
+/* The key of a result's column: the first result of its label, or the result itself. */
 #define BY_LABEL                                                                                   \
     "WITH keyed AS (SELECT r.*, (SELECT MIN(f.id) FROM results f WHERE f.label = r.label) AS key," \
     " r.label AS name FROM results r) "
@@ -68,7 +67,8 @@ static void load_columns(struct loading *loading, const struct tms_history_choic
 
     loading->failed = loading->failed || statement == NULL;
     while (!loading->failed && tms_sql_next(loading->history, statement, &loading->failed)) {
-        size_t at = TMS_TIMELINE_COLUMNS - ++count; /* the newest comes first, and is last */
+        size_t at =
+            TMS_TIMELINE_COLUMNS - ++count; /* rows are newest first, columns oldest first */
         loading->first[at] = tms_sql_count(statement, 0);
         loading->columns[at] = (struct tms_timeline_column){
             .name = copy(loading, tms_sql_text(statement, 1)),
@@ -130,7 +130,7 @@ static void load_findings(struct loading *loading)
 
 /* ---- cells ---------------------------------------------------------------------------------- */
 
-/* Of a finding in a result, the strongest of its occurrences. */
+/* The strongest occurrence of a finding in a result. */
 #define CELLS                                                                                      \
     ", seen AS (SELECT o.finding, o.result, MAX(o.level) AS level, MAX(o.runs) AS runs,"           \
     " MIN(o.suppressed) AS suppressed FROM occurrences o GROUP BY o.finding, o.result)"            \
@@ -138,21 +138,25 @@ static void load_findings(struct loading *loading)
     " FROM seen s JOIN keyed k ON k.id = s.result GROUP BY s.finding, k.key"                       \
     " ORDER BY s.finding, MAX(k.id)"
 
-/* Cells of one finding after the other, of each in the order of columns. */
+/* Cells by finding, then by column. */
 struct row {
     struct tms_timeline_cell cells[TMS_TIMELINE_COLUMNS];
     size_t count;
     struct tms_timeline_finding *finding;
 };
 
-/* A report on some columns calls a finding new that no column before them has. */
+/*
+ * A finding is new if no label before the reported ones has it. Among results of one label nothing
+ * is new: they are of different programs as a rule, and none precedes another.
+ */
 static bool is_new(const struct loading *loading, const struct tms_timeline_finding *finding)
 {
     const struct tms_timeline *timeline = &loading->made->timeline;
     const struct tms_timeline_column *column = &timeline->columns[finding->cells[0].column];
 
-    return column->reported && (column > timeline->columns || timeline->omitted > 0) &&
-           (loading->by_result || strcmp(finding->first_column, column->name) == 0);
+    return !loading->by_result && column->reported &&
+           (column > timeline->columns || timeline->omitted > 0) &&
+           strcmp(finding->first_column, column->name) == 0;
 }
 
 static void end_row(struct loading *loading, struct row *row)
@@ -249,7 +253,7 @@ bool tms_timeline_load(struct tms_history_timeline *made, struct tms_history *hi
     struct loading loading = {.made = made, .history = history};
 
     *made = (struct tms_history_timeline){0};
-    if (!tms_sql_execute(history, "BEGIN")) { /* one state of the history for all questions */
+    if (!tms_sql_execute(history, "BEGIN")) { /* so that all queries see one state */
         return false;
     }
     load_all(&loading, choice);

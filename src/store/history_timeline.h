@@ -20,8 +20,8 @@ struct tms_history_timeline {
 };
 
 /*
- * Loads it; columns with results of the choice are marked as reported. False with a sentence in the
- * reason of the history; the free is due in both cases.
+ * Loads the timeline, and marks columns with results of the choice as reported. False with a
+ * sentence in the reason of the history; call tms_timeline_free in both cases.
  */
 bool tms_timeline_load(struct tms_history_timeline *made, struct tms_history *history,
                        const struct tms_history_choice *choice);

@@ -27,7 +27,7 @@ void tms_document_free(struct tms_document *document)
     *document = (struct tms_document){0};
 }
 
-/* NULL after a sentence: the database has been damaged, or memory is short. */
+/* NULL after a sentence: the database has been damaged, or out of memory. */
 static char *unpack(struct tms_history *history, uint64_t result, const void *packed, size_t length,
                     size_t size)
 {

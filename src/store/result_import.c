@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results into the history; see result_import.h. */
+/* Imports results into the history; see result_import.h. */
 #include "store/result_import.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -26,7 +25,7 @@ static bool fail_memory(struct tms_history *history)
     return false;
 }
 
-/* 128 bits, two hashes with different beginnings. */
+/* 128 bits: two hashes with different seeds. */
 static void write_digest(const struct file *file, char text[DIGEST_SIZE])
 {
     uint64_t one = file->size, two = ~(uint64_t)file->size;
@@ -41,43 +40,16 @@ static void write_digest(const struct file *file, char text[DIGEST_SIZE])
     snprintf(text, DIGEST_SIZE, "%016" PRIx64 "%016" PRIx64, one, two);
 }
 
-/* The object that speaks for the whole: the merged one, or else the first. */
-static json_t *find_whole(const struct file *file)
+static void write_outcome(const struct tms_saved_object *whole, char text[OUTCOME_SIZE])
 {
-    json_t *whole = NULL;
-    size_t at = 0;
-
-    while (at < file->size) {
-        json_error_t error;
-        json_t *object =
-            json_loadb(file->bytes + at, file->size - at, JSON_DISABLE_EOF_CHECK, &error);
-        if (object == NULL) {
-            break;
-        }
-        at += (size_t)error.position;
-        if (whole == NULL || json_is_true(json_object_get(object, "merged"))) {
-            json_decref(whole);
-            whole = json_incref(object);
-        }
-        json_decref(object);
-    }
-    return whole;
-}
-
-static void write_outcome(const json_t *object, char text[OUTCOME_SIZE])
-{
-    const json_t *hunt = json_object_get(object, "hunt"), *end = json_object_get(object, "exit");
-    const json_t *signal = json_object_get(end, "signal"), *status = json_object_get(end, "status");
-
     text[0] = '\0';
-    if (hunt != NULL) {
-        snprintf(text, OUTCOME_SIZE, "failed in %lld of %lld runs",
-                 (long long)json_integer_value(json_object_get(hunt, "failed")),
-                 (long long)json_integer_value(json_object_get(hunt, "runs")));
-    } else if (json_is_integer(signal)) {
-        snprintf(text, OUTCOME_SIZE, "signal %lld", (long long)json_integer_value(signal));
-    } else if (json_is_integer(status)) {
-        snprintf(text, OUTCOME_SIZE, "status %lld", (long long)json_integer_value(status));
+    if (whole->runs > 0) {
+        snprintf(text, OUTCOME_SIZE, "failed in %" PRIu64 " of %" PRIu64 " runs",
+                 whole->failed_runs, whole->runs);
+    } else if (whole->exit_signal >= 0) {
+        snprintf(text, OUTCOME_SIZE, "signal %" PRIi64, whole->exit_signal);
+    } else if (whole->exit_status >= 0) {
+        snprintf(text, OUTCOME_SIZE, "status %" PRIi64, whole->exit_status);
     }
 }
 
@@ -94,44 +66,36 @@ static void write_day(const char *started, char day[DAY + 1])
     }
 }
 
-static const char *text_of(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
-
 static bool import_rows(struct tms_history *history, const struct file *file,
-                        const struct tms_result_origin *origin, const struct tms_finding_rows *rows,
+                        const struct tms_result_origin *origin,
+                        const struct tms_saved_object *whole, const struct tms_finding_rows *rows,
                         bool *added)
 {
     char digest[DIGEST_SIZE], outcome[OUTCOME_SIZE], day[DAY + 1];
-    json_t *whole = find_whole(file);
-    const json_t *hunt = json_object_get(whole, "hunt");
-    const char *started = text_of(whole, "started");
     struct tms_document document = {0};
 
     write_digest(file, digest);
     write_outcome(whole, outcome);
-    write_day(started, day);
+    write_day(whole->started_text, day);
     const struct tms_history_run run = {
         .digest = digest,
         .label = origin->label != NULL      ? origin->label
                  : origin->revision != NULL ? origin->revision
                                             : day,
         .revision = origin->revision,
-        .command = text_of(whole, "command"),
-        .host = text_of(whole, "host"),
-        .started = started,
+        .command = whole->command,
+        .host = whole->host,
+        .started = whole->started_text,
         .outcome = outcome[0] != '\0' ? outcome : NULL,
-        .seconds = json_number_value(json_object_get(whole, "seconds")),
-        .seed = (uint64_t)json_integer_value(json_object_get(whole, "seed")),
-        .runs = hunt != NULL ? (uint64_t)json_integer_value(json_object_get(hunt, "runs")) : 1,
+        .seconds = whole->seconds,
+        .seed = whole->seed,
+        .runs = whole->runs > 0 ? whole->runs : 1,
         .document = &document,
     };
     bool good = tms_document_pack(&document, file->bytes, file->size)
                     ? tms_history_import(history, &run, rows, added)
                     : fail_memory(history);
     tms_document_free(&document);
-    json_decref(whole);
     return good;
 }
 
@@ -147,9 +111,9 @@ bool tms_result_import_bytes(struct tms_history *history, const char *name, cons
     if (good && !tms_finding_rows_load(&rows, &saved)) {
         good = fail_memory(history);
     }
-    tms_saved_close(&saved);
-    good = good && import_rows(history, &file, origin, &rows, added);
+    good = good && import_rows(history, &file, origin, &saved.whole, &rows, added);
     tms_finding_rows_clear(&rows);
+    tms_saved_close(&saved);
     return good;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON of a result on its way into the history. */
+/* Imports the JSON of results into the history. */
 #ifndef TMS_STORE_RESULT_IMPORT_H
 #define TMS_STORE_RESULT_IMPORT_H
 
 #include "store/history_db.h"
 
-/* What a result does not say of itself. */
+/* What the JSON of a result does not contain. */
 struct tms_result_origin {
     const char *label; /* NULL: the revision, or without one the day (UTC) of the run */
     const char *revision;
@@ -18,7 +18,7 @@ struct tms_result_origin {
 bool tms_result_import(struct tms_history *history, const char *path,
                        const struct tms_result_origin *origin, bool *added);
 
-/* The same from memory; `name` is for the sentence. */
+/* The same from memory; `name` is used in the error message. */
 bool tms_result_import_bytes(struct tms_history *history, const char *name, const char *bytes,
                              size_t size, const struct tms_result_origin *origin, bool *added);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The findings of a saved result as rows; see finding_rows.h. */
+/* Converts the findings of a saved result to rows; see finding_rows.h. */
 #include <stdio.h>
 #include <string.h>
 
