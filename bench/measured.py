@@ -4,6 +4,7 @@
 `tmesis check --csv` writes them; its manual page describes the columns.
 """
 import csv
+import io
 import os
 import subprocess
 import sys
@@ -21,12 +22,13 @@ def read(path):
     try:
         with open(path, encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file, strict=True)
+            columns = set(reader.fieldnames or ())
             rows = list(reader)
     except OSError as error:
         raise BadInput(f"{path}: can't be read: {error.strerror}") from None
     except (csv.Error, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: expected CSV as tmesis check --csv writes it: {error}") from None
-    missing = sorted(NEEDED - set(reader.fieldnames or ()))
+    missing = sorted(NEEDED - columns)
     if missing:
         raise BadInput(f"{path}: expected CSV as tmesis check --csv writes it, but there is no "
                        f"column {missing[0]}")
@@ -36,19 +38,29 @@ def read(path):
     return rows
 
 
-def write(path, rows):
-    """All rows, or no file."""
+def write_text(path, text):
+    """Writes the whole file or none."""
     directory, name = os.path.split(os.path.abspath(path))
+    temporary = None
     try:
         with tempfile.NamedTemporaryFile("w", dir=directory, prefix=f".{name}.", delete=False,
                                          encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, rows[0])
-            writer.writeheader()
-            writer.writerows(rows)
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, path)
+            temporary = file.name
+            file.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
     except OSError as error:
+        if temporary is not None and os.path.exists(temporary):
+            os.unlink(temporary)
         raise BadInput(f"{path}: can't be written: {error.strerror}") from None
+
+
+def write(path, rows):
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, rows[0])
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(path, text.getvalue())
 
 
 def check_output(path, inputs):
@@ -91,5 +103,9 @@ def late(row):
 
 
 def seconds(row):
-    """None: the engine did not see everything, so its time says nothing."""
-    return None if row["verdict"] == "incomplete" else float(row["seconds"])
+    """None: the engine did not see the whole trace, so its time is meaningless."""
+    try:
+        return None if row["verdict"] == "incomplete" else float(row["seconds"])
+    except ValueError:
+        raise BadInput(f"{row['trace']}: expected a number in column seconds, found "
+                       f"\"{row['seconds']}\"") from None

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ablation of the pipeline: what the fused lane and the second thread gain. Checks each trace
- * with the lanes in turn and prints a row of a Markdown table, the best of some runs of each.
+ * Ablation of the pipeline: the gain of the fused lane and of the second thread. Checks each trace
+ * with each lane and prints a row of a Markdown table, the best of several runs of each.
  *
  *     bench-pipeline RUNS TRACE…
  */

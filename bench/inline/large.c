@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The other end: nearly all time is spent in loops of functions that no compiler inlines, as in
+ * The opposite case: nearly all time is spent in loops of functions that no compiler inlines, as in
  * matrix and compression code.
  */
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * As unkind to --tmesis-inline=none as C gets: a hash map and a heap sort whose inner loops are
- * made of functions of one or two lines, most of them marked inline.
+ * The worst case of --tmesis-inline=none in C: a hash map and a heap sort whose inner loops call
+ * functions of one or two lines, most of them marked inline.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Without locks: the threads take pieces off an atomic counter, count values in a table of atomic
- * counters, and raise a maximum by compare and swap.
+ * Lock-free: the threads take pieces of work off an atomic counter, count values in a table of
+ * atomic counters, and raise a maximum by compare-and-swap.
  */
 #include <stdatomic.h>
 

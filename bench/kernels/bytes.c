@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compression: the threads take chunks of a text off a common counter, replace what repeats by
- * references (LZ77 with a table of the last places), expand it again, and compare. Byte work in
- * memory of their own.
+ * Compression: the threads take chunks of a text off a common counter, compress them (LZ77 with a
+ * table of recent positions), expand them again, and compare. Byte-wise accesses to private memory.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a server does all day: threads that come and go, memory that is allocated and freed, locks,
- * and now and then a child process. Runs for as many seconds as its argument says, and prints a
- * line each second with what it has done so far: threads, allocations, processes. For bench/soak.
+ * The load of a server: threads that come and go, memory that is allocated and freed, locks, and
+ * now and then a child process. Runs for the number of seconds in its argument, and prints its
+ * counts of threads, allocations and processes every second. For bench/soak.
  */
 #include <pthread.h>
 #include <stdio.h>

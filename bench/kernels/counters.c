@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accounts, each with a lock: both threads move amounts from one to another, with both locks
- * held, and hardly anything else. Locking is all there is.
+ * Accounts, each with a lock: both threads move amounts from one to another, with both locks held.
+ * Almost all work is locking.
  */
 #include "kernel.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kernels share: numbers that look random and are the same in every run, two threads,
- * and the one line that every kernel prints. It says what came out, which must not depend on the
- * order in which the threads ran.
+ * Shared by the kernels: a deterministic random generator, two threads, and the line that every
+ * kernel prints. It shows the result, which must not depend on the order in which the threads ran.
  */
 #ifndef TMS_BENCH_KERNEL_H
 #define TMS_BENCH_KERNEL_H
@@ -19,7 +18,7 @@
 struct part {
     unsigned index; /* from 0 on */
     size_t size;    /* of the whole work */
-    uint64_t sum;   /* what it found out */
+    uint64_t sum;   /* its result */
 };
 
 /* xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators". */
@@ -55,7 +54,7 @@ static inline void *need(size_t count, size_t size)
     return memory;
 }
 
-/* Runs the threads and adds up what they found out. */
+/* Runs the threads and adds up their results. */
 static inline uint64_t run_parts(void *(*work)(void *), size_t size)
 {
     pthread_t threads[THREADS];

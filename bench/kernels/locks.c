@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An uncontended lock: one thread, after another has come and gone, takes one mutex and releases
- * it, again and again. With --time it prints the nanoseconds of a pair instead of a sum, without
- * the start and the end of the program.
+ * An uncontended lock: one thread, after another has ended, acquires and releases one mutex in a
+ * loop. With --time it prints the nanoseconds per pair instead of a sum, without the start and the
+ * end of the program.
  */
 #include <string.h>
 #include <time.h>

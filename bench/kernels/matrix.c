@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Matrix multiplication: long loops over memory that both threads read and one of them writes,
- * hardly a call, no locks.
+ * Matrix multiplication: long loops over memory that both threads read and one of them writes, with
+ * hardly a call and no locks.
  */
 #include "kernel.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bodies that attract each other, in the manner of the n-body and water programs of Splash: in each
- * step the threads compute forces on pairs of bodies, gather them in memory of their own, add them
- * to the common ones under a lock per body, and meet at barriers between the phases. Phases are
- * long functions with many locks in them. Forces are integers, so that their sum has no order.
+ * Bodies that attract each other, like the n-body and water programs of SPLASH: in each step the
+ * threads compute forces on pairs of bodies, gather them in private memory, add them to the shared
+ * ones under a lock per body, and meet at barriers between the phases. Phases are long functions
+ * with many lock operations. Forces are integers, so that their sum does not depend on the order.
  */
 #include "kernel.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an operation costs as one thing grows: scaling WHAT SIZE [OPERATIONS] prints the
- * nanoseconds of processor time of an operation, over all threads and without the start and the
- * end of the program.
+ * The cost of an operation as one quantity grows: scaling WHAT SIZE [OPERATIONS] prints the CPU
+ * time of an operation in nanoseconds, over all threads and without the start and the end of the
+ * program.
  *
  *   locks    so many locks, each taken as often as the others
  *   blocks   so many functions called inside each other, and a lock taken in the innermost
@@ -19,7 +19,7 @@
 
 #define LOCKS_MOST   100000u
 #define THREADS_MOST 256u
-#define FEW          64u  /* locks, where their number is not what grows */
+#define FEW          64u  /* locks, unless their number is what grows */
 #define SHORT        100u /* operations of a call, where its length is not */
 
 static struct {
@@ -63,7 +63,7 @@ static __attribute__((noinline)) size_t use_inside(size_t depth, const struct ta
     return 0;
 }
 
-/* The calls themselves are few beside what is done in the innermost. */
+/* The calls themselves are few compared with the work in the innermost one. */
 static void use_blocks(const struct task *task)
 {
     for (size_t i = 0; i < task->operations; i += SHORT) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Quicksort of one half of an array by each thread, then the first merges: recursion, small
+ * Quicksort of one half of an array by each thread, which the first merges: recursion, small
  * functions that are called often, memory that changes hands once.
  */
 #include "kernel.h"

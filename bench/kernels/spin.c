@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A server with I/O threads, in the manner of redis: the main thread hands out requests in rounds,
- * and it and the others wait for each other by spinning on atomic counters. The event loop is one
- * function that runs as long as the program does, so one transaction that reads atomics again and
- * again, and the threads between rounds do nothing but spin. The work is bounded: rounds are.
+ * A server with I/O threads, like redis: the main thread hands out requests in rounds, and all
+ * threads wait for each other by spinning on atomic counters. The event loop is one function that
+ * runs as long as the program does, so it is one transaction that reads atomics over and over, and
+ * the threads only spin between rounds. The number of rounds is fixed.
  */
 #include <sched.h>
 #include <stdatomic.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Violations all the time: deposit() reads the balance in one critical section and adds to it in
+ * Constant violations: deposit() reads the balance in one critical section and adds to it in
  * another, and both threads do nothing else, on few accounts. Every update is made under the lock,
  * so no money is lost and the sum is always the same; but between the two sections the other thread
- * is let in as often as it can be.
+ * gets in as often as possible.
  */
 #include <sched.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include "kernel.h"
 
 #define ACCOUNTS 2u
-#define YIELDS   8u /* one deposit in so many gives the processor away in the middle */
+#define YIELDS   8u /* one in so many deposits yields the CPU in the middle */
 
 static struct {
     pthread_mutex_t lock;
