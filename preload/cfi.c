@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Call frame information read; see cfi.h. The format is that of DWARF, with the changes that the
- * Linux Standard Base describes for .eh_frame and .eh_frame_hdr. What is in the files was made by a
- * compiler and is trusted; what is not expected there ends the work.
+ * Reads call frame information; see cfi.h. The format is DWARF's, with the changes that the Linux
+ * Standard Base describes for .eh_frame and .eh_frame_hdr. The data comes from a compiler and is
+ * trusted; anything unexpected makes the row unusable.
  */
 #include "cfi.h"
 
@@ -47,7 +47,7 @@ static uint64_t take_bytes(const uint8_t **at, unsigned bytes)
 {
     uint64_t value = 0;
 
-    memcpy(&value, *at, bytes); /* least significant byte first, as the machine has it */
+    memcpy(&value, *at, bytes); /* little endian, like the machine */
     *at += bytes;
     return value;
 }
@@ -56,7 +56,7 @@ static uint64_t take_bytes(const uint8_t **at, unsigned bytes)
 #define RELATIVE_TO_HERE  0x10
 #define ENCODING_SIZE     0x07
 
-/* A pointer by its encoding; false: one that is not used for code. */
+/* Reads an encoded pointer; false: an encoding that is not used for code. */
 static bool take_pointer(const uint8_t **at, uint8_t encoding, bool relative, uint64_t *value)
 {
     static const uint8_t sizes[] = {8, 0, 2, 4, 8, 0, 0, 0};
@@ -84,7 +84,7 @@ struct entry {
     bool signal;
 };
 
-/* The index that the linker made, searched for the last function that starts at or before pc. */
+/* Binary search in the linker's index for the last function that starts at or before pc. */
 static const uint8_t *find_entry(const uint8_t *index, uintptr_t pc)
 {
     const struct {
@@ -92,7 +92,7 @@ static const uint8_t *find_entry(const uint8_t *index, uintptr_t pc)
     } * rows;
     uint32_t count;
 
-    /* Version 1; the count has 4 bytes; rows are pairs of 4 bytes, relative to the index. */
+    /* Version 1; a 4-byte count; rows are pairs of 4-byte values, relative to the index. */
     if (index == NULL || index[0] != 1 || index[1] != 0x1b || index[2] != 0x03 ||
         index[3] != 0x3b) {
         return NULL;
@@ -112,7 +112,7 @@ static const uint8_t *find_entry(const uint8_t *index, uintptr_t pc)
     return low == 0 ? NULL : index + rows[low - 1].entry;
 }
 
-/* The part that functions share; `encoding` is that of their addresses. */
+/* The part that functions share (CIE); `encoding` is that of their addresses. */
 static bool read_common(struct entry *entry, const uint8_t *at, uint8_t *encoding, bool *augmented)
 {
     uint32_t length;
@@ -194,8 +194,8 @@ struct machine {
 };
 
 /*
- * A DWARF expression of the two kinds that compilers use where they realign a stack: an address
- * by the frame pointer, and what is in memory there.
+ * The two kinds of DWARF expression that compilers use when they realign a stack: an address
+ * relative to the frame pointer, and the value in memory there.
  */
 static bool simple_expression(const uint8_t **at, int64_t *offset, bool *in_memory)
 {
@@ -221,7 +221,7 @@ static void save_register(struct machine *m, uint64_t number, enum tms_rt_saved 
         m->row.ip = (uint8_t)how;
         m->row.ip_offset = offset;
     } else if (number == TMS_RT_RSP) {
-        m->row.bad = true; /* it is the CFA, or this is no function of the usual kind */
+        m->row.bad = true; /* it is the CFA, or this is not an ordinary function */
     }
 }
 
@@ -303,7 +303,7 @@ static void recall(struct machine *m)
     m->row.bad = m->row.bad || bad;
 }
 
-/* What changes the CFA; false: it is another instruction. */
+/* Instructions that define the CFA; false: it is another one. */
 static bool define_cfa(struct machine *m, uint8_t code, const uint8_t **at)
 {
     uint64_t number = m->row.cfa_register;
@@ -338,7 +338,7 @@ static bool define_cfa(struct machine *m, uint8_t code, const uint8_t **at)
     return true;
 }
 
-/* What changes where a register is kept. */
+/* Instructions that say where a register is saved. */
 static void keep_register(struct machine *m, uint8_t code, const uint8_t **at)
 {
     int64_t unit = m->entry->data_unit;
@@ -364,13 +364,13 @@ static void keep_register(struct machine *m, uint8_t code, const uint8_t **at)
     case CFA_VALUE_EXPRESSION:
         save_by_expression(m, at, code == CFA_VALUE_EXPRESSION);
         break;
-    default: /* in another register, or an offset itself: compilers do not do that with these */
+    default: /* in another register, or a value offset: compilers do not do that with these */
         (void)take_uleb(at);
         save_register(m, number, TMS_RT_OTHER, 0);
     }
 }
 
-/* How far the location moves; false: it is another instruction. */
+/* Instructions that advance the location; false: it is another one. */
 static bool advance(struct machine *m, uint8_t code, const uint8_t **at)
 {
     if ((code & CFA_RESTORE) == CFA_ADVANCE) {
@@ -402,7 +402,7 @@ static void run_other(struct machine *m, uint8_t code, const uint8_t **at)
     }
 }
 
-/* Up to the row for pc. */
+/* Runs the instructions up to the row for pc. */
 static void run(struct machine *m, const uint8_t *at, const uint8_t *end, uintptr_t pc)
 {
     while (at < end && !m->row.bad) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps from frame to frame, and what is kept for them; see frames.h. */
+/* Steps from frame to frame, and the cache of rules for them; see frames.h. */
 #include "frames.h"
 #include "base/hash_mix.h"
 
@@ -18,7 +18,7 @@
 enum cfa_from { CFA_SP, CFA_BP, CFA_AT_BP /* it is in memory, at bp + offset */ };
 enum bp_from { BP_SAME, BP_AT_CFA, BP_AT_BP };
 
-/* How to leave a frame that is at `pc`. */
+/* How to step out of a frame whose return address is `pc`. */
 struct rule {
     _Atomic uintptr_t pc; /* 0: free; written last */
     uintptr_t function;
@@ -67,7 +67,7 @@ static bool is_unwinder(const struct dl_find_object *object)
 
 struct question {
     struct rule *rule;
-    uintptr_t pc; /* a return address: what counts is the call before it */
+    uintptr_t pc; /* a return address: the call before it counts */
 };
 
 static void answer(void *argument)
@@ -126,10 +126,10 @@ static struct rule *add_rule(struct rule *table, uintptr_t pc, struct rule *spar
         found = there == 0 || there == pc ? row : NULL;
     }
     tms_rt_mutex_unlock(&frames.lock);
-    return found != NULL ? found : spare; /* the table is full here: worked out every time */
+    return found != NULL ? found : spare; /* no room in the table: decoded every time */
 }
 
-/* `spare` has room for a rule that is not kept. */
+/* `spare` is for a rule that is not cached. */
 static const struct rule *rule_of(uintptr_t pc, struct rule *spare)
 {
     struct rule *table = atomic_load_explicit(&frames.table, memory_order_acquire);
@@ -156,7 +156,7 @@ static const struct rule *rule_of(uintptr_t pc, struct rule *spare)
     return add_rule(table, pc, spare);
 }
 
-/* Others may be reading the old table, which stays where it is. */
+/* Other threads may still read the old table, so it stays mapped. */
 void tms_rt_forget_frames(void)
 {
     atomic_store_explicit(&frames.table, tms_rt_map(RULES * sizeof(struct rule)),

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From one frame of the stack to the one that called it, by the call frame information that
- * compilers leave in .eh_frame. Programs have it whether they throw exceptions or not.
+ * Steps from a stack frame to its caller by the call frame information that compilers emit in
+ * .eh_frame, whether a program throws exceptions or not.
  *
- * Only the stack pointer and the frame pointer are followed, which is all that compiled code
- * needs; whatever else a function asks for counts as unknown. What a return address asks for is
- * worked out once and kept in a table, so that a step costs a few loads.
+ * Only the stack pointer and the frame pointer are followed, which suffices for compiled code;
+ * rules that need other registers count as unknown. The rule of a return address is decoded once
+ * and cached, so that a step costs a few loads.
  */
 #ifndef TMS_PRELOAD_FRAMES_H
 #define TMS_PRELOAD_FRAMES_H
@@ -13,29 +13,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The state after a call: where it will return to, and with which registers. */
+/* The state after a call returns: its return address and registers. */
 struct tms_rt_cursor {
     uintptr_t pc, sp, bp;
-    uintptr_t low, high; /* the stack: nothing outside of it is read */
+    uintptr_t low, high; /* bounds of the stack: nothing outside is read */
 };
 
 enum tms_rt_step {
-    TMS_RT_STEPPED, /* the cursor is the caller's now */
+    TMS_RT_STEPPED, /* the cursor is at the caller now */
     TMS_RT_OUTERMOST,
-    TMS_RT_UNKNOWN,  /* no information, or a kind that is not followed; a signal handler, too */
-    TMS_RT_UNWINDER, /* code that walks the stack itself, and must not meet us */
+    TMS_RT_UNKNOWN,  /* no information, an unsupported rule, or a signal frame */
+    TMS_RT_UNWINDER, /* code that walks the stack itself, and must not see hooks */
 };
 
 /*
- * The return address of the frame is in *slot, and `function` is where its code begins. The
- * cursor has moved but for its pc, which is for the caller to find out: *slot may be hooked.
+ * *slot is where the frame's return address is stored, `function` the start of its code. The cursor
+ * moves to the caller except for its pc, which the caller of this sets: *slot may be hooked.
  */
 enum tms_rt_step tms_rt_step(struct tms_rt_cursor *cursor, uintptr_t **slot, uintptr_t *function);
 
 /* In the child of a fork. */
 void tms_rt_frames_restart(void);
 
-/* Code may have gone: what is known of it is forgotten. */
+/* Code may have been unloaded: empties the cache. */
 void tms_rt_forget_frames(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Return addresses replaced and put back; see return_hook.h. */
+/* Installs and removes return hooks; see return_hook.h. */
 #include "return_hook.h"
 
 #include <stdatomic.h>
@@ -47,7 +47,7 @@ static struct tms_rt_return_hooks *new_plants(void)
     return hooks;
 }
 
-/* Another thread may have been inside: free ones are not used again. */
+/* Another thread may have been inside, so the free list is dropped. */
 void tms_rt_return_hooks_restart(void)
 {
     tms_rt_mutex_restart(&known.lock);
@@ -95,8 +95,8 @@ void tms_rt_install_return_hook(struct tms_rt_return_hook *hook)
 /* ---- a function returns ----------------------------------------------------------------- */
 
 /*
- * Nothing here may touch a vector or floating-point register, for they may hold what the function
- * returns: so nothing of the library is called, and the runtime hears of it with the next look.
+ * Nothing here may touch a vector or floating-point register, because it may hold the function's
+ * result: so no library function is called, and the runtime notices at the next stack walk.
  */
 #define BARE __attribute__((target("general-regs-only"), noinline))
 
@@ -114,7 +114,7 @@ BARE static _Noreturn void lost(void)
     __builtin_trap();
 }
 
-/* A stack that another thread has begun: the hook stays in that thread's list. */
+/* On a stack that another thread has used first, the hook is in that thread's list. */
 BARE static uintptr_t find_elsewhere(const uintptr_t *slot)
 {
     for (const struct tms_rt_return_hooks *at = known.all; at != NULL; at = at->next) {
@@ -127,7 +127,7 @@ BARE static uintptr_t find_elsewhere(const uintptr_t *slot)
     lost();
 }
 
-/* From trampoline.S: the function returns whose return address was in this slot. */
+/* From trampoline.S: the function whose return address was in this slot returns. */
 BARE void tms_rt_returned(uintptr_t *slot)
 {
     struct tms_rt_return_hooks *mine = own;
@@ -151,7 +151,7 @@ BARE void tms_rt_returned(uintptr_t *slot)
 void tms_rt_suspend_return_hooks(void)
 {
     for (size_t i = 0; own != NULL && i < own->count; i++) {
-        if (tms_rt_is_return_hook(own->hooks[i].slot)) { /* not one that was jumped out of */
+        if (tms_rt_is_return_hook(own->hooks[i].slot)) { /* not left by a jump */
             *own->hooks[i].slot = own->hooks[i].real;
         }
     }
@@ -175,8 +175,8 @@ void tms_rt_remove_return_hooks(void)
 }
 
 /*
- * An unwinder has read our address: it sees the real ones from here on. An exception arrives here
- * only if the program has an unwinder that unwind.c could not interpose. That one would take our
+ * An unwinder has read our address: it sees the real ones from here on. An exception gets here only
+ * if the program has an unwinder that unwind.c could not interpose. That unwinder would take our
  * frame for the handler's if it met us again after a destructor, so all hooks are removed now.
  */
 _Unwind_Reason_Code tms_rt_personality(int version, _Unwind_Action actions,

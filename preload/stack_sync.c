@@ -84,14 +84,14 @@ struct walk {
     struct tms_rt_cursor cursor;
     struct tms_rt_return_hooks *known;
     size_t added;
-    uintptr_t *met;         /* the hooked slot that ended it; NULL: none */
-    uintptr_t met_function; /* whose it is now, 0: unknown */
+    uintptr_t *met;         /* the hooked slot that ended the walk; NULL: none */
+    uintptr_t met_function; /* the function that it belongs to now; 0: unknown */
     enum tms_rt_step end;
 };
 
 /*
- * Out of our own functions, which are compiled with frame pointers, to the program's. A function
- * that was tail-called has its caller's return address.
+ * Steps out of our own functions, which are compiled with frame pointers, to the program's. A
+ * tail-called function has its caller's return address.
  */
 static void start_walk(struct walk *walk, const uintptr_t *frame)
 {
@@ -106,7 +106,7 @@ static void start_walk(struct walk *walk, const uintptr_t *frame)
     }
 }
 
-/* Written field by field: what is copied as a whole just afterwards would stall. */
+/* Written field by field: copying it as a whole right afterwards would stall. */
 static bool note(struct walk *walk, uintptr_t *slot, uintptr_t real, uintptr_t function,
                  uintptr_t level)
 {
@@ -146,7 +146,7 @@ static void follow(struct walk *walk)
 
 /* ---- what came of it -------------------------------------------------------------------- */
 
-/* How many of the hooks are of functions that are still active. */
+/* How many of the hooked functions are still active. */
 static size_t count_alive(const struct walk *walk)
 {
     const struct tms_rt_return_hooks *known = walk->known;
@@ -155,7 +155,7 @@ static size_t count_alive(const struct walk *walk)
     if (walk->met == NULL && walk->end == TMS_RT_OUTERMOST) {
         return 0;
     }
-    /* The first slot further out than all that was seen. */
+    /* The first slot further out than everything seen. */
     const uintptr_t *seen = walk->met != NULL ? walk->met - 1 : (uintptr_t *)walk->cursor.sp;
     while (alive > 0 && known->hooks[alive - 1].slot <= seen) {
         alive--;
@@ -172,17 +172,16 @@ static void reverse(struct tms_rt_return_hook *hooks, size_t count)
     }
 }
 
-/*
- * What the runtime distinguishes frames by: the caller's stack pointer, less the tail-call level.
- */
+/* The runtime's identity of a frame: the caller's stack pointer, minus the tail-call level. */
 static uintptr_t frame_of(const struct tms_rt_return_hook *hook)
 {
     return (uintptr_t)(hook->slot + 1) - hook->level;
 }
 
 /*
- * The function that is met may not be the one whose return address was hooked: that one ended
- * with a jump. If the jumps have come back to where they had been before, that is where we are.
+ * The function that the walk reaches may not be the one whose return address was hooked, if that
+ * one has ended with a tail call. If the tail calls have returned to an earlier function of the
+ * chain, that is the current one.
  */
 static size_t follow_jumps(struct walk *walk, size_t alive)
 {
@@ -208,7 +207,7 @@ static void enter(struct tms_rt_thread *t, const struct tms_rt_return_hook *hook
     tms_rt_function_enter(t, hook->function + 1, hook->real, frame_of(hook));
 }
 
-/* Functions that have returned, or were jumped out of, or of which nothing is proven. */
+/* Leaves functions that have returned, were left by a jump, or are no longer proven. */
 static void leave_old(struct tms_rt_thread *t, const struct walk *walk, size_t alive)
 {
     const struct tms_rt_return_hook *last = alive > 0 ? &walk->known->hooks[alive - 1] : NULL;
@@ -235,7 +234,7 @@ static void add_new(struct tms_rt_thread *t, const struct walk *walk, size_t ali
     }
 }
 
-/* Of the activation so far from the inside. */
+/* The number of the activation `place` levels from the innermost. */
 static uint64_t number_of(const struct tms_rt_return_hooks *known, size_t place)
 {
     return known->count >= place ? known->hooks[known->count - place].number : 0;
@@ -251,8 +250,8 @@ __attribute__((noinline)) void tms_rt_sync_stack(struct tms_rt_thread *t)
         walk.known->activation = 0;
     }
     /*
-     * Another stack is a fibre's or a handler's: the thread's own is suspended meanwhile. And an
-     * unwinder that takes a lock of its own has begun to read return addresses.
+     * Another stack is that of a fiber or a signal handler, while the thread's own is suspended.
+     * And an unwinder that takes a lock of its own has begun to read return addresses.
      */
     if (walk.known == NULL || !tms_rt_mode.checks ||
         (uintptr_t)frame - t->stack_low >= t->stack_high - t->stack_low) {

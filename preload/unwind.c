@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What reads return addresses sees those of the program. An exception puts them back for good:
- * where it will be caught is not known here, so all blocks of the thread count as ended. Who only
- * looks finds them in place, and leaves them hooked as they were.
+ * Code that reads return addresses must see those of the program. An exception restores them for
+ * good: it is not known here where it will be caught, so all blocks of the thread count as ended. A
+ * backtrace gets them temporarily.
  *
- * Functions that pthread_exit and cancellation unwind by are the C library's own; those come to
- * the personality routine in return_hook.c. dlclose takes code away.
+ * pthread_exit and cancellation unwind through functions of the C library's own; these reach the
+ * personality routine in return_hook.c. dlclose unloads code.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "return_hook.h"
 #include "runtime/intercept/interpose.h"
 
-/* The unwinder may have come in with dlopen, or not at all. */
+/* The unwinder may have been loaded by dlopen, or not at all. */
 #define UNWINDER(result, name, parameters)                                                         \
     TMS_RT_REAL_NEXT(result, name, parameters, NULL, (void *)(uintptr_t)abort)
 
@@ -50,7 +50,7 @@ TMS_RT_INTERPOSE _Unwind_Reason_Code _Unwind_ForcedUnwind(struct _Unwind_Excepti
     return real__Unwind_ForcedUnwind()(exception, stop, argument);
 }
 
-/* Around the real one the thread is inside the runtime: nothing is hooked meanwhile. */
+/* The thread is inside the runtime around the real function, so nothing is hooked meanwhile. */
 UNWINDER(_Unwind_Reason_Code, _Unwind_Backtrace, (_Unwind_Trace_Fn, void *))
 TMS_RT_INTERPOSE _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn trace, void *argument)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Included before C++ that clang compiles with -finstrument-functions: what libstdc++ defines in
- * namespace std gets no hooks. gcc has an option for that, clang has only the attribute, which is
- * switched on and off by the macros that enclose the definitions. Where there is no such header,
- * functions of the library have hooks, and cost more.
+ * Included before C++ that clang compiles with -finstrument-functions: definitions of
+ * libstdc++ in namespace std get no hooks. gcc has an option for that. clang has only an attribute,
+ * which the macros around the definitions push and pop. Without such a header, functions of the
+ * library have hooks, and cost more.
  */
 #if defined(__cplusplus) && defined(__has_include)
 #if __has_include(<bits/c++config.h>)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a failed assert() in the runtime ends in, in builds that have them (without NDEBUG). That of
- * the C library allocates, and runs whatever the program has put in the place of abort(). The name
- * is local to the runtime (pack, preload.map): assertions of the program are the C library's.
+ * The failure handler of assert() in the runtime, for builds without NDEBUG. The C library's
+ * allocates memory and calls abort(), which the program may have replaced. The name is local to the
+ * runtime (pack, preload.map): assertions of the program still use the C library's.
  */
 #include <assert.h>
 #include <signal.h>
@@ -33,7 +33,7 @@ static void say_number(unsigned number)
     say(at);
 }
 
-/* Whatever handler the program has for it, and whether it blocks the signal or not. */
+/* Ends the process even if the program handles or blocks the signal. */
 static void end_by_abort(void)
 {
     struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that wait; see blocked_threads.h. */
+/* Blocked threads; see blocked_threads.h. */
 #include "runtime/core/blocked_threads.h"
 
 #include <assert.h>
@@ -15,10 +15,10 @@
 
 #define GONE (-2)
 
-/* What a thread does in the kernel. */
+/* The system call that a thread is in. */
 struct doing {
-    long call; /* the number of the system call, -1: none that is known; GONE: it ended */
-    uint64_t argument[4]; /* the first ones */
+    long call;            /* its number; -1: none, or unknown; GONE: the thread has ended */
+    uint64_t argument[4]; /* the first arguments */
 };
 
 static struct doing look_at(int64_t tid)
@@ -45,7 +45,7 @@ static struct doing look_at(int64_t tid)
     return doing;
 }
 
-/* A wait for another thread, without a limit. */
+/* An unbounded wait for another thread. */
 static bool is_stuck(const struct doing *doing)
 {
     uint64_t operation = doing->argument[1] & FUTEX_CMD_MASK;
@@ -69,7 +69,7 @@ static void ask(struct tms_rt_thread *t)
         atomic_load_explicit(&t->steered, memory_order_relaxed)) {
         return;
     }
-    struct doing doing = {.call = -1}; /* one that has not started will run */
+    struct doing doing = {.call = -1}; /* -1: a thread that has not started yet can run */
     if (t->tid != 0) {
         doing = look_at(t->tid);
     }

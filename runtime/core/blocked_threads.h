@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who can still run: a thread that is held for another one's sake is let go at once if all the
- * others wait, too. The kernel knows: /proc/self/task/N/syscall has what a thread waits in.
+ * Finds out which threads are blocked: a schedule that holds a thread for the sake of another one
+ * lets it go at once if all other threads wait, too. /proc/self/task/N/syscall shows the system
+ * call that a thread waits in.
  */
 #ifndef TMS_RUNTIME_BLOCKED_THREADS_H
 #define TMS_RUNTIME_BLOCKED_THREADS_H
@@ -10,13 +11,13 @@
 
 /*
  * Does every other thread of the program wait for a lock, a condition or another thread without a
- * time limit, or is held by a schedule (`steered`)? Where the kernel does not tell, the answer is
- * no. The caller is inside the runtime and holds none of its locks. Cost: a few system calls for
- * each thread.
+ * timeout, or because a schedule holds it (`steered`)? If the kernel does not say, the answer is
+ * no. The caller is inside the runtime and holds none of its locks. Cost: a few system calls per
+ * thread.
  */
 bool tms_rt_others_are_stuck(const struct tms_rt_thread *thread);
 
-/* Does this one? Waits in the kernel of any kind count, for as long as they last. */
+/* Does this thread wait in the kernel, for whatever reason and however briefly? */
 bool tms_rt_is_waiting(const struct tms_rt_thread *thread);
 
 /* In the child of a fork. */

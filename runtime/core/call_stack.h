@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions are entered and left. Most of them are no blocks, and then a frame is pushed or popped
- * and nothing else happens: no name, no call stack, no lock. What is wanted of the function later
- * is found by its address, and the site of a frame when an event is (sites.c).
+ * Function entry and exit. Most functions are not blocks: for these a frame is pushed or popped and
+ * nothing else happens, without a name, a call stack or a lock. The function is looked up by its
+ * address when it is needed, and the site of a frame with the first event (sites.c).
  *
- * Every thread remembers what it has called lately. An entry never gets old: rows in functions.c
- * stay where they are, and a function that is no block never becomes one.
- * Functions whose calls are recorded are not among these: their frames are not plain.
+ * Every thread caches the functions that it called recently. Entries never become stale: rows in
+ * functions.c do not move, and a function that is not a block never becomes one. Functions whose
+ * calls are recorded are not cached as plain.
  */
 #ifndef TMS_RUNTIME_CALL_STACK_H
 #define TMS_RUNTIME_CALL_STACK_H
@@ -16,7 +16,7 @@
 #include "runtime/core/functions.h"
 #include "runtime/core/thread.h"
 
-/* What is known of a function. */
+/* The row of a function. */
 static inline struct tms_rt_function *tms_rt_function_of(struct tms_rt_thread *thread,
                                                          uintptr_t address)
 {
@@ -28,7 +28,7 @@ static inline struct tms_rt_function *tms_rt_function_of(struct tms_rt_thread *t
     return *called;
 }
 
-/* Field by field, for it is done at every call. The site is not asked for yet. */
+/* Field by field, because this runs at every call. The site is looked up later. */
 static inline void tms_rt_push_frame(struct tms_rt_thread *thread, uintptr_t address,
                                      uintptr_t caller, uintptr_t frame, bool real)
 {
@@ -45,15 +45,15 @@ static inline void tms_rt_push_frame(struct tms_rt_thread *thread, uintptr_t add
     thread->top = top + 1;
 }
 
-/* Is the frame further in than that on top, and is there room for it? */
+/* Is the frame further in than the top one, and is there room for it? */
 static inline bool tms_rt_fits(const struct tms_rt_thread *thread, uintptr_t frame)
 {
     return frame < thread->top->frame && thread->top + 1 < thread->frames_end;
 }
 
 /*
- * Does all that follows from the call of a function, if that is little: false if not, and then
- * nothing has happened. A signal finds the thread as it was or inside the runtime.
+ * The fast path of function entry. False: the slow path is needed, and nothing has happened. A
+ * signal finds the thread either unchanged or inside the runtime.
  */
 static inline bool tms_rt_enter_plain(struct tms_rt_thread *thread, uintptr_t address,
                                       uintptr_t caller, uintptr_t frame)
@@ -71,7 +71,7 @@ static inline bool tms_rt_enter_plain(struct tms_rt_thread *thread, uintptr_t ad
     return true;
 }
 
-/* From now on that is so. */
+/* Lets the fast path handle further calls of the function. */
 static inline void tms_rt_is_plain(struct tms_rt_thread *thread,
                                    const struct tms_rt_function *function)
 {
@@ -80,7 +80,7 @@ static inline void tms_rt_is_plain(struct tms_rt_thread *thread,
         function->address << 1 | function->plumbing;
 }
 
-/* The same when it is left. */
+/* The fast path of function exit. */
 static inline bool tms_rt_exit_plain(struct tms_rt_thread *thread, uintptr_t frame)
 {
     struct tms_rt_frame *top = thread->top;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run covers; see coverage.h. */
+/* Coverage of a run; see coverage.h. */
 #include "runtime/core/coverage.h"
 
 #include "runtime/core/call_stack.h"
 #include "runtime/core/engine_online.h"
 #include "runtime/core/functions.h"
 
-/* The function that the thread is in: the innermost that is not plumbing; NULL: none is known. */
+/* The innermost function of the thread that is not plumbing; NULL: none is known. */
 static struct tms_rt_function *innermost(struct tms_rt_thread *t)
 {
     for (const struct tms_rt_frame *frame = t->top; frame > t->frames; frame--) {
@@ -18,7 +18,7 @@ static struct tms_rt_function *innermost(struct tms_rt_thread *t)
     return NULL;
 }
 
-/* Is a thread still in the outermost block in which it made an access, or is that over? */
+/* Is a thread still in the outermost block in which it made an access? */
 static bool is_in_block(uint32_t slot, uint64_t event)
 {
     const struct tms_rt_thread *u = tms_rt_thread_of_slot(slot);
@@ -27,7 +27,7 @@ static bool is_in_block(uint32_t slot, uint64_t event)
     return begin != 0 && begin <= event;
 }
 
-/* The bits are read before they are written: the row is looked at by all threads. */
+/* Reads the bits before it writes them: all threads share the row. */
 void tms_rt_cover_conflict(struct tms_rt_thread *t, uint32_t slot, uint64_t event)
 {
     struct tms_rt_function *function = innermost(t);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The frontier engine inside the program: the same matrices, logs and witnesses that check a
- * trace (frontier/frontier.h), with the cells of variables in shadow memory.
+ * The frontier engine inside the program: the same matrices, logs and witnesses as for a trace
+ * (frontier/frontier.h), but with the cells of variables in shadow memory.
  *
- * Numbers of events are clocks of the threads, because a counter for all would cost more than
- * all the rest. A thread counts its own events; an event that meets another thread's, or passes
- * through the engine for another reason, gets a number beyond those of all others that did so
- * before, under the engine's lock. So of two events that conflict the earlier has the smaller
- * number, which is all that the engine asks of them, and events that may close a cycle are
- * numbered in the order in which they happened.
+ * Event numbers are clocks of the threads, because a global counter would cost more than everything
+ * else. A thread counts its own events. An event with an edge from another thread, or that passes
+ * through the engine for another reason, gets a number larger than those of all earlier such
+ * events, under the engine's lock. So of two conflicting events the earlier has the smaller number,
+ * which is all that the engine requires, and events that may close a cycle are numbered in the
+ * order in which they happened.
  */
 #include "runtime/core/engine_online.h"
 #include "runtime/core/runtime_memory.h"
@@ -27,7 +27,7 @@ struct tms_frontier tms_rt_engine;
 struct tms_rt_mode tms_rt_mode;
 
 struct tms_rt_thread *tms_rt_by_slot[TMS_RT_SLOTS_MOST + 1];
-static uint8_t *shared_locks; /* by id: has been held by several at a time, or might have been */
+static uint8_t *shared_locks; /* by id: several threads held it at a time, or might have */
 static struct tms_memory memory = TMS_RT_MEMORY;
 static _Atomic uint64_t latest;
 
@@ -68,7 +68,7 @@ void tms_rt_yield(void)
 
 /* ---- the engine ------------------------------------------------------------------------- */
 
-/* New memory in between? Asked about whole pages, so the answer is "maybe" more often than due. */
+/* Was the memory cleared in between? Checks whole pages, so it may say yes too often. */
 static bool renewed(const struct tms_frontier *f, const struct tms_op *first,
                     const struct tms_op *second)
 {
@@ -85,7 +85,7 @@ void tms_rt_record_loss(unsigned loss)
     if (header != NULL) {
         __atomic_fetch_or(&header->lost, loss, __ATOMIC_RELAXED);
     }
-    tms_rt_mode.checks = false; /* what is not seen whole is not looked at at all */
+    tms_rt_mode.checks = false; /* an incomplete execution is not checked at all */
 }
 
 static void fail(struct tms_frontier *f, int code)
@@ -102,7 +102,7 @@ void tms_rt_refresh_filter(struct tms_rt_thread *t)
     t->stretch_span = tms_rt_mode.full ? 0 : (UINT64_C(1) << WORD_SLOT) - first;
 }
 
-/* The thread has its slot: what depends on it. */
+/* Initialises what depends on the thread's slot. */
 static void settle_in(struct tms_rt_thread *t)
 {
     assert(tms_rt_mutex_is_mine(&tms_rt_engine_lock));
@@ -113,7 +113,7 @@ static void settle_in(struct tms_rt_thread *t)
     __atomic_store_n(&tms_rt_by_slot[t->engine->slot], t, __ATOMIC_RELEASE);
 }
 
-/* Fills in the nested blocks in the engine's form, which needs them to assign blame. */
+/* Fills in the nested blocks in the engine's form, which it needs to assign blame. */
 static void lay_out_blocks(struct tms_rt_thread *t)
 {
     struct tms_nesting *nesting = &t->engine->nesting;
@@ -136,11 +136,11 @@ static void lay_out_blocks(struct tms_rt_thread *t)
     nesting->depth = depth;
 }
 
-#define SLOTS_ENOUGH 128u /* beyond, a race may be lost rather than the clocks grow */
+#define SLOTS_ENOUGH 128u /* from here on, rather lose a race than let the clocks grow */
 
-static const struct tms_rt_thread *newcomer; /* that is about to have its first event */
+static const struct tms_rt_thread *newcomer; /* the thread that is about to have its first event */
 
-/* Two threads of one slot must be in order, as what they do looks like the work of one. */
+/* Two threads of one slot must be ordered, because their events look like those of one thread. */
 static bool may_reuse(const struct tms_frontier *f, uint32_t slot, const struct tms_op *op)
 {
     assert(tms_rt_mutex_is_mine(&tms_rt_engine_lock) && slot < f->slot_count);
@@ -153,7 +153,7 @@ static bool may_reuse(const struct tms_frontier *f, uint32_t slot, const struct 
  * ---- transactions that only their thread knows ------------------------------------------
  */
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static void open_transaction(struct tms_rt_thread *t)
 {
     uint64_t begin = atomic_load_explicit(&t->unopened, memory_order_acquire);
@@ -210,7 +210,7 @@ struct tms_rt_thread *tms_rt_thread_of_index(uint32_t index)
     return e == NULL || e->id != index ? NULL : tms_rt_by_slot[e->slot];
 }
 
-/* The first time that the running transaction is found in a cycle. */
+/* Notes the locks when the running transaction is first found in a cycle. */
 static void note_closing(struct tms_rt_thread *t)
 {
     bool before = t->closing;
@@ -242,7 +242,7 @@ void tms_rt_forget_slot(struct tms_rt_thread *t)
 
 void tms_rt_rotate_log(struct tms_rt_thread *t)
 {
-    tms_rt_mutex_lock(&tms_rt_engine_lock); /* others look for entries meanwhile */
+    tms_rt_mutex_lock(&tms_rt_engine_lock); /* other threads search the log */
     tms_log_rotate(&tms_rt_engine, &t->engine->log);
     tms_rt_mutex_unlock(&tms_rt_engine_lock);
 }
@@ -270,7 +270,7 @@ void tms_rt_add_edge(struct tms_rt_thread *t, const struct tms_op *op,
     tms_frontier_add_edge(&tms_rt_engine, t->engine, op, &source);
     t->engine->nesting.depth = 0;
     note_closing(t);
-    /* Whether a transaction is to blame may show later, by an edge from where one came before. */
+    /* Only once blame is settled: until then a later edge from the same source may change it. */
     if (!implied(t->engine, source.moment) && pending->open &&
         (pending->violation.not_atomic || !tms_rt_engine.blame)) {
         note_refused(t, source.moment);
@@ -311,9 +311,8 @@ bool tms_rt_first(struct tms_rt_thread *t, struct tms_op *op)
 }
 
 /*
- * Not for a lock that was ever shared: the cell does not have all operations of its shared holders,
- * neither releases nor repeated acquires; only operations that pass through the engine are sure to
- * be numbered after those.
+ * Not for a lock that was ever shared: its cell lacks releases and repeated acquires of shared
+ * holders. Only operations that pass through the engine are sure to be numbered after those.
  */
 bool tms_rt_lock_fast_path(struct tms_rt_thread *t, struct tms_op *op)
 {
@@ -354,7 +353,7 @@ uint64_t tms_rt_lock_used(uint32_t id)
     return is_several(moment) ? 0 : moment_event(moment);
 }
 
-/* The last operation on a lock, which may have passed by the engine and its numbers. */
+/* The last operation on a lock, whose number may not have come from the engine. */
 static uint64_t lock_source(const struct tms_op *op)
 {
     bool lock = op->kind >= TMS_OP_ACQUIRE && op->kind <= TMS_OP_SHARED_RELEASE;
@@ -372,7 +371,7 @@ static void operate(void *argument)
     struct tms_frontier *f = &tms_rt_engine;
     bool first = t->engine == NULL;
 
-    if (!tms_rt_mode.checks) { /* the engine may not have heard of the block that ends here */
+    if (!tms_rt_mode.checks) { /* the engine may not know the block that ends here */
         return;
     }
     op->thread = t->index;
@@ -417,7 +416,7 @@ void tms_rt_operate(struct tms_rt_thread *t, struct tms_op *op, uint64_t source)
     tms_rt_call_deep(operate, &(struct operation){t, op, source});
 }
 
-/* Mapped for the most there can be, so that holders of locks find theirs without a lock of ours. */
+/* Mapped at its maximum size, so that a lock's holder finds its cell without a lock of ours. */
 static bool make_cells(struct tms_frontier_cells *cells)
 {
     cells->cell = tms_rt_map(TMS_RT_IDS_MOST * sizeof(*cells->cell));
@@ -427,8 +426,8 @@ static bool make_cells(struct tms_frontier_cells *cells)
 }
 
 /*
- * The engine's tables by thread have an entry for each thread ever: reserved at once, so that those
- * of threads that are over can be given back page by page.
+ * The engine's tables by thread have an entry for every thread ever: reserved at once, so that the
+ * entries of threads that have ended can be released page by page.
  */
 static bool make_thread_tables(struct tms_frontier *f)
 {
@@ -490,7 +489,7 @@ bool tms_rt_engine_start(bool blame)
            make_cells(&f->cells[TMS_PLACE_LOCK]) && make_cells(&f->cells[TMS_PLACE_BARRIER]);
 }
 
-/* The lock is held. */
+/* The caller holds the lock. */
 static void count(struct tms_spool_header *header)
 {
     const struct tms_frontier *f = &tms_rt_engine;
@@ -515,7 +514,7 @@ void tms_rt_engine_settle(void)
 {
     struct tms_frontier *f = &tms_rt_engine;
 
-    /* Who holds it may be a thread that a fatal signal has stopped: this one. */
+    /* The holder may be this very thread, stopped by a fatal signal. */
     if (!tms_rt_mutex_lock_soon(&tms_rt_engine_lock)) {
         tms_rt_record_loss(TMS_SPOOL_LOST_MEMORY);
         return;

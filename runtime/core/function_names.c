@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The names of functions, from the symbol tables of the files that the process has loaded. Asked
- * under the lock of functions.c.
+ * The names of functions, from the symbol tables of the files that the process has loaded. Callers
+ * hold the lock of functions.c.
  */
 #include <assert.h>
 #include <elf.h>
@@ -34,7 +34,7 @@ struct module {
     uintptr_t start, end, bias;
     struct symbol *symbols; /* by start */
     size_t count, capacity;
-    bool looked; /* for symbols */
+    bool looked; /* the symbol table has been read */
     bool spooled;
     char path[256];
 };
@@ -43,7 +43,7 @@ static struct tms_memory memory = TMS_RT_MEMORY;
 static struct {
     struct module modules[MODULES];
     uint32_t module_count;
-    char *scratch; /* of the demangler */
+    char *scratch; /* for the demangler */
 } known;
 
 /* ---- modules ---------------------------------------------------------------------------- */
@@ -137,7 +137,7 @@ static int by_start(const void *a, const void *b)
 
 static void sort(struct symbol *symbols, size_t count)
 {
-    /* qsort may allocate; this is a heap sort. */
+    /* Heap sort, because qsort may allocate. */
     for (size_t end = count, root = count / 2; end > 1;) {
         if (root > 0) {
             root--;
@@ -186,7 +186,7 @@ static void add_symbols(struct module *module, const char *file, size_t size,
     }
 }
 
-/* The file stays mapped: the names are in it. */
+/* The file stays mapped, because the names are in it. */
 static void read_symbols(struct module *module)
 {
     struct stat info;
@@ -221,7 +221,7 @@ static void read_symbols(struct module *module)
     sort(module->symbols, module->count);
 }
 
-/* The symbol that an address, or a return address right after its code, belongs to; or NULL. */
+/* The symbol at an address, or at a return address right after its code; NULL: none. */
 static const struct symbol *find_symbol(uintptr_t address)
 {
     struct module *module = find_module(address);
@@ -275,7 +275,7 @@ void tms_rt_find_name(uintptr_t address, char name[TMS_RT_NAME_MOST])
     }
     strncpy(name, demangled != NULL ? demangled : raw, TMS_RT_NAME_MOST - 1);
     name[TMS_RT_NAME_MOST - 1] = '\0';
-    /* "deposit.constprop.0" is a copy of deposit that the compiler made. */
+    /* "deposit.constprop.0" is a clone of deposit. */
     char *copy = demangled != NULL ? strstr(name, " [clone ") : strchr(name, '.');
     if (copy > name) {
         *copy = '\0';

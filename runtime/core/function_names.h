@@ -5,12 +5,12 @@
 
 #include "runtime/core/thread.h"
 
-/* The name of the function at an address, "" if it has none. */
+/* The name of the function at an address; "" if it has none. */
 #define TMS_RT_NAME_MOST 1000u
 void tms_rt_find_name(uintptr_t address, char name[TMS_RT_NAME_MOST]);
-/* The code of the function at an address, as the symbol table has it; false if it does not. */
+/* The bounds of the function at an address; false if no symbol table has it. */
 bool tms_rt_find_code(uintptr_t address, uintptr_t *start, uintptr_t *end);
-/* Files that were loaded since are known from now on, and written down. */
+/* Adds files that were loaded since the last call, and records them in the spool. */
 void tms_rt_note_modules(void);
 void tms_rt_names_restart(void);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions: whether they are meant to be atomic, by their names (function_names.c). Asked once per
- * function; then a table knows, which is read without a lock and so is not a base/hashtable.h.
+ * Decides by name whether functions are meant to be atomic (function_names.c). Each function is
+ * decided once; the result is in a table that is read without a lock, and so is not a
+ * base/hashtable.h.
  *
- * The specification comes from the command, which has checked it: lines of "atomic PATTERN" or
- * "not-atomic PATTERN", nothing else. Without a rule for it a function is atomic unless it is
- * main, begins a thread (but for @threads), is part of the standard library, waits for a condition,
- * a barrier or a thread, or returns with other locks than it was called with.
+ * The command has already checked the specification: lines of "atomic PATTERN" or "not-atomic
+ * PATTERN", nothing else. A function without a rule is atomic unless it is main, a thread's start
+ * function (except with @threads), or part of the standard library; waits for a condition, a
+ * barrier or a thread; or returns holding different locks than on entry.
  */
 #include <assert.h>
 #include <fcntl.h>
@@ -26,14 +27,14 @@
 #define FUNCTIONS (1u << 20)
 #define LABELS    4096u
 #define RULES     4096u
-#define STARTS    1024u /* functions that start threads; further ones are learnt when they run */
+#define STARTS    1024u /* start functions of threads; further ones are recognised when they run */
 
 struct rule {
     const char *pattern;
     bool atomic, matched;
 };
 
-/* The code of a function that starts threads. A function is known by an address inside it. */
+/* The code of a thread's start function. Functions are identified by an address inside them. */
 struct start {
     uintptr_t low, high;
 };
@@ -41,23 +42,25 @@ struct start {
 static struct tms_memory memory = TMS_RT_MEMORY;
 static struct {
     struct tms_rt_mutex lock;
-    _Atomic uint32_t *table;      /* FUNCTIONS of them, by address: the row, 0: none */
-    struct tms_rt_function *rows; /* from 1 on; close together, for they are looked at often */
+    _Atomic uint32_t *table;      /* FUNCTIONS entries, by address: the row; 0: none */
+    struct tms_rt_function *rows; /* from 1 on; compact, because they are read often */
     uint32_t function_count;
     struct rule rules[RULES];
     uint32_t rule_count;
-    bool says_atomic; /* a rule does: then what no rule names is not */
+    bool says_atomic; /* some rule names what is atomic: then everything else is not */
     struct start starts[STARTS];
     uint32_t start_count;
     struct tms_rt_label labels[LABELS];
     uint32_t label_ids;
     bool functions; /* are blocks by default … */
-    bool threads;   /* … and so are those that start threads */
+    bool threads;   /* … including start functions of threads */
 } known;
 
 /* ---- rules ------------------------------------------------------------------------------ */
 
-/* The file as a text that can be written to: lines become texts. NULL: it can't be read. */
+/*
+ * The contents of a file, writable, so that its lines can become strings. NULL: it can't be read.
+ */
 static char *read_text(const char *path)
 {
     struct stat info;
@@ -127,7 +130,7 @@ static uint32_t new_label(uintptr_t function, const char *name)
     return known.label_ids;
 }
 
-/* The one of that name, or the free one where it would be; NULL: there is no room. */
+/* The label with that name, or the free entry for it; NULL: there is no room. */
 static struct tms_rt_label *place_of(const char *name)
 {
     size_t at = 0;
@@ -170,7 +173,7 @@ static void find_label(void *argument)
     search->found = label != NULL && label->name != NULL ? label : NULL;
 }
 
-/* Where there was one text there may be another: the library that it was in may be gone. */
+/* The string at an address may change, because the library that contained it may be unloaded. */
 uint32_t tms_rt_text_label(struct tms_rt_thread *t, const char *name)
 {
     const struct tms_rt_label **last = &t->labels[(uintptr_t)name / 8 % TMS_RT_LABEL_CACHE];
@@ -235,7 +238,7 @@ static void decide(struct tms_rt_function *function, uintptr_t address)
     atomic_store(&function->label, known.functions && atomic ? function->name : 0);
 }
 
-/* The row of the function at a place in the table, if it is this one. */
+/* The row at an index of the table, if it is that of this function. */
 static struct tms_rt_function *row_at(size_t at, uintptr_t address, bool *free)
 {
     uint32_t row = atomic_load_explicit(&known.table[at % FUNCTIONS], memory_order_acquire);
@@ -245,7 +248,7 @@ static struct tms_rt_function *row_at(size_t at, uintptr_t address, bool *free)
     return row != 0 && known.rows[row].address == address ? &known.rows[row] : NULL;
 }
 
-/* Used for all functions for which the table has no room. */
+/* The row of all functions that did not fit the table. */
 static struct tms_rt_function nothing = {.end = UINTPTR_MAX, .assumed = true};
 
 bool tms_rt_find_data(uintptr_t address, uintptr_t *start, uintptr_t *end)
@@ -266,11 +269,11 @@ void tms_rt_forget_called(struct tms_rt_thread *thread)
 
 struct function_search {
     uintptr_t address;
-    size_t at; /* where it may be, or is to be */
+    size_t at; /* where the search starts or ended */
     struct tms_rt_function *found;
 };
 
-/* Nothing is known of the function yet: looks for its place from here on, under the lock. */
+/* Adds a function that is not in the table; the search continues from `at`, under the lock. */
 static void add_function(void *argument)
 {
     struct function_search *search = argument;
@@ -308,7 +311,7 @@ struct tms_rt_function *tms_rt_function(uintptr_t address)
     }
 }
 
-/* Asked again and again by threads that wait: what is so already is not written again. */
+/* Threads that wait call this repeatedly, so it writes only what changes. */
 void tms_rt_function_unfit(struct tms_rt_function *function)
 {
     assert(function == &nothing || function->address != 0);
@@ -324,7 +327,7 @@ void tms_rt_function_starts(struct tms_rt_function *function)
     }
 }
 
-/* A function without a symbol is at least known where the preload library finds it. */
+/* The preload library knows at least the start of a function without a symbol. */
 static struct start start_at(uintptr_t entry)
 {
     struct start start = {entry, entry + 2};
@@ -379,8 +382,8 @@ bool tms_rt_rules_name_blocks(void)
 }
 
 /*
- * Not under the lock: who holds it may wait for the dynamic linker, and that for who asks here.
- * Rows are only ever added.
+ * Without the lock: its holder may wait for the dynamic linker, and that for the caller. Rows are
+ * only ever added.
  */
 uint32_t tms_rt_functions_covered(uint8_t bits)
 {
@@ -403,7 +406,7 @@ void tms_rt_functions_finish(void)
     }
 }
 
-/* The same program, another spool: what it refers to is said again. */
+/* The same program with another spool: everything that the spool refers to is recorded again. */
 bool tms_rt_functions_restart(void)
 {
     tms_rt_mutex_restart(&known.lock);

@@ -36,7 +36,7 @@
 extern void *__libc_stack_end;
 
 static struct tms_rt_config config;
-static _Atomic int started; /* 0 not, 1 is about to, 2 has */
+static _Atomic int started; /* 0: no, 1: starting, 2: yes */
 static _Atomic int finished;
 
 /* ---- warnings --------------------------------------------------------------------------- */
@@ -91,7 +91,7 @@ void tms_rt_warn(const char *format, ...)
 
 /* ---- start ------------------------------------------------------------------------------ */
 
-/* A program with privileges of its own obeys no one's environment. */
+/* A set-user-ID program ignores the environment. */
 static void read_config(void)
 {
     if (getauxval(AT_SECURE) != 0) {
@@ -107,7 +107,7 @@ static uint64_t number(const char *text)
     return text == NULL ? 0 : strtoull(text, NULL, 10);
 }
 
-/* The bounds of the first stack, which can grow as far as the limit allows. */
+/* The bounds of the first thread's stack, which can grow up to the limit. */
 static void find_stack(struct tms_rt_thread *t)
 {
     struct rlimit limit;
@@ -203,7 +203,7 @@ static bool watch(void)
     return true;
 }
 
-/* Notifies the command, if it still runs, that this process is not watched. */
+/* Tells the command, if it still runs, that this process is not watched. */
 static void give_up(int error)
 {
     struct sockaddr_un address;
@@ -250,7 +250,7 @@ static void settle_deep(void *argument)
 
     assert(header != NULL);
     if (strncmp(how, "signal", 6) == 0) {
-        tms_rt_dying = true; /* whatever is locked may stay so */
+        tms_rt_dying = true; /* locks may never be released again */
     } else {
         tms_rt_functions_finish();
     }
@@ -277,14 +277,14 @@ void tms_rt_finish(const char *how)
 
     if (atomic_exchange(&finished, 1) == 0) {
         settle(how);
-        tms_rt_set_self(NULL); /* what the thread still does is not watched */
+        tms_rt_set_self(NULL); /* the thread is no longer watched */
     }
     if (t != NULL) {
         tms_rt_leave(t);
     }
 }
 
-/* After everything that the program does at exit. */
+/* Runs after everything that the program does at exit. */
 __attribute__((destructor(101))) static void at_exit(void)
 {
     tms_rt_finish("exit");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel passes between threads; see kernel_channels.h. */
+/* Order that passes through the kernel; see kernel_channels.h. */
 #include "runtime/core/kernel_channels.h"
 
 #include <assert.h>
@@ -14,22 +14,22 @@
 
 #define CHANNELS      4096u /* a power of two */
 #define CHANNELS_MOST (CHANNELS / 4 * 3)
-#define FILES         65536u /* copies of later descriptors are not known as such */
+#define FILES         65536u /* copies of higher descriptors are not recognised */
 
 struct channel {
-    _Atomic uint64_t key;    /* 0: free. It is set last, and stays */
-    _Atomic uint32_t twin;   /* the channel that this one is the same as; 0: none */
+    _Atomic uint64_t key;    /* 0: free. Written last, and only once */
+    _Atomic uint32_t twin;   /* another channel that this one is an alias of; 0: none */
     _Atomic uint32_t poller; /* the epoll instance that watches it; 0: none */
-    uint32_t id;             /* what recordings call it, from 1 on */
+    uint32_t id;             /* its id in recordings, from 1 on */
     struct tms_rt_mutex lock;
     struct tms_rt_snapshot *sent; /* under the lock */
     uint64_t number;              /* of the last release; likewise */
 };
 
 static struct {
-    struct tms_rt_mutex lock; /* for new ones */
+    struct tms_rt_mutex lock; /* for adding channels */
     uint32_t count;
-    struct channel channel[CHANNELS]; /* open addressing; the first is none */
+    struct channel channel[CHANNELS]; /* open addressing; the first is unused */
 } channels;
 
 /* ---- keys --------------------------------------------------------------------------------- */
@@ -49,7 +49,9 @@ static uint64_t key_of_inode(enum kind kind, const struct stat *info)
     return key_of(kind, info->st_ino ^ (uint64_t)info->st_dev << 40);
 }
 
-/* What a descriptor without an inode of its own is a copy of, plus one; 0: of none. */
+/*
+ * For a descriptor without an inode of its own: the descriptor that it copies, plus one; 0: none.
+ */
 static _Atomic uint32_t copies[FILES];
 #define TAKES_SIGNALS UINT32_MAX
 
@@ -64,7 +66,7 @@ static uint64_t key_of_descriptor(int file)
 
 /* ---- the table ---------------------------------------------------------------------------- */
 
-/* Where the key is, or a free place for it. */
+/* The channel with this key, or a free one for it. */
 static struct channel *find(uint64_t key)
 {
     uint32_t at = (uint32_t)tms_hash(key);
@@ -89,7 +91,7 @@ static uint32_t number_of(const struct channel *channel)
     return (uint32_t)(channel - channels.channel);
 }
 
-/* The lock is held. */
+/* The caller holds the lock. */
 static struct channel *add(uint64_t key, uint32_t twin)
 {
     struct channel *channel = find(key);
@@ -117,7 +119,7 @@ static struct channel *find_or_add(uint64_t key)
     return channel;
 }
 
-/* A socket that is none of a pair has no channel of its own. */
+/* A socket that is not part of a pair has no channel of its own. */
 static struct channel *channel_of_socket(const struct stat *info)
 {
     struct channel *channel = find(key_of_inode(PAIR, info));
@@ -130,7 +132,7 @@ static struct channel *channel_of_socket(const struct stat *info)
     return twin == 0 ? channel : &channels.channel[twin];
 }
 
-/* It represents many descriptors. */
+/* Does the channel represent many descriptors? */
 static bool is_common(const struct channel *channel)
 {
     uint64_t key = atomic_load_explicit(&channel->key, memory_order_relaxed);
@@ -143,7 +145,7 @@ static bool get_info(int file, struct stat *info)
     return tms_rt_raw(SYS_fstat, file, (long)info, 0, 0, 0, 0) == 0;
 }
 
-/* An eventfd is of no type at all, as are timers and other descriptors without a file. */
+/* An eventfd has no file type, and neither have timers and other anonymous inodes. */
 static bool leads_to_others(const struct stat *info)
 {
     return S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode) || (info->st_mode & S_IFMT) == 0;
@@ -158,13 +160,13 @@ static struct channel *channel_of(int file, const struct stat *info)
 
 /* ---- sending and receiving ---------------------------------------------------------------- */
 
-/* Who is alone is ordered with those to come by their fork. */
+/* A process with a single thread needs no order: fork orders it before later threads. */
 static bool is_followed(void)
 {
     return tms_rt_mode.checks && !tms_rt_is_alone();
 }
 
-/* Of a thread without an event the number is not beyond its fork yet. */
+/* The number of a thread without an event may still be that of its fork. */
 static void number_first(struct tms_rt_thread *t)
 {
     if (t->engine == NULL) {
@@ -185,7 +187,7 @@ static void spool(struct tms_rt_thread *t, const struct channel *channel, uint8_
 static void hand_over(struct tms_rt_thread *t, struct channel *channel)
 {
     assert(is_known(channel) && t->inside == 1);
-    tms_rt_take_signals(t); /* before the lock: it may be this channel that they came through */
+    tms_rt_take_signals(t); /* before the lock is taken: they may have come through this channel */
     number_first(t);
     tms_rt_mutex_lock(&channel->lock);
     tms_rt_clock_hand_over(t, &channel->sent);
@@ -222,7 +224,7 @@ static void receive_from(struct tms_rt_thread *t, uint64_t key)
 
 /* ---- descriptors -------------------------------------------------------------------------- */
 
-/* A thread that waits for events need not read what woke it. */
+/* Also releases to the poller: a thread that waits for events need not read what woke it. */
 void tms_rt_file_sends(struct tms_rt_thread *t, int file)
 {
     struct stat info;

@@ -13,7 +13,7 @@
 
 static uint32_t never;
 
-/* Read at every call, written hardly ever: on a line of their own. */
+/* Read at every call, written rarely: on a cache line of their own. */
 _Alignas(64) _Atomic(uint32_t *) tms_rt_wanted = &never;
 _Alignas(64) _Atomic uint32_t tms_rt_answered;
 
@@ -33,7 +33,7 @@ void tms_rt_publish_to(struct tms_spool_live *live)
     atomic_store(&busy, false);
 }
 
-/* What follows on the end of the process is not counted, as it is not checked. */
+/* Events after the end of the process are not checked, and so not counted. */
 static void publish(void *unused)
 {
     struct tms_spool_header *header = tms_rt_spool_header();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reports while the process runs. The command reads the spool at any time; what is found is there
- * as soon as it is found. Counts are not: they are kept by the threads, and added up when the
- * command asks for them by a word in the spool (struct tms_spool_live), which threads look at when
- * they leave the runtime. There is no thread for this, no signal and no descriptor.
+ * Reports while the process runs. The command may read the spool at any time; findings are there as
+ * soon as they are made. Counts are not: each thread keeps its own, and they are added up when the
+ * command asks for them by a word in the spool (struct tms_spool_live), which threads check when
+ * they leave the runtime. This needs no thread, no signal and no descriptor.
  *
- * A part of the runtime that keeps findings to itself has to hand them over in tms_rt_publish.
+ * A part of the runtime that buffers findings has to flush them in tms_rt_publish.
  */
 #ifndef TMS_RUNTIME_LIVE_COUNTS_H
 #define TMS_RUNTIME_LIVE_COUNTS_H
@@ -14,11 +14,11 @@
 
 #include "runtime/core/rt.h"
 
-/* The command's word, never NULL, and the request that was answered last. */
+/* The command's request counter, never NULL, and the last request that was answered. */
 extern _Atomic(uint32_t *) tms_rt_wanted;
 extern _Atomic uint32_t tms_rt_answered;
 
-/* Brings the counts in the spool up to date; by a thread that is inside the runtime. */
+/* Updates the counts in the spool. The calling thread is inside the runtime. */
 void tms_rt_publish(void);
 
 static inline void tms_rt_answer(void)
@@ -32,17 +32,17 @@ static inline void tms_rt_answer(void)
     }
 }
 
-/* The spool is another one, or NULL: there is none. */
+/* The spool has changed; NULL: there is none. */
 struct tms_spool_live;
 void tms_rt_publish_to(struct tms_spool_live *live);
 
-/* By which signal a report is asked for (--report-on); 0: by none. Set before signals.c starts. */
+/* The signal that requests a report (--report-on); 0: none. Set before signals.c starts. */
 extern int tms_rt_report_signal;
 
-/* A report is wanted. From any context, also a signal handler that has interrupted the runtime. */
+/* Requests a report. From any context, also a signal handler that has interrupted the runtime. */
 void tms_rt_ask_report(void);
 
-/* The signal is delivered to the program, which may go on. From any context. */
+/* The signal is delivered to the program, which may continue. From any context. */
 void tms_rt_heard_signal(int number);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks: annotated ones, functions, critical sections; and the frames of functions, whose exits
- * are not always announced.
+ * Blocks: annotated ones, functions, and critical sections; and the frames of functions, whose
+ * exits are not always announced by a hook.
  */
 #include <assert.h>
 #include <string.h>
@@ -82,8 +82,10 @@ static void spool(struct tms_rt_thread *t, uint8_t kind, uint32_t label, uint32_
     tms_rt_spool_event(t, &event);
 }
 
-/* The outermost block or call that was put off, NULL: there is none. A begin takes a number, so a
- * call inside a block has the number of that at least. */
+/*
+ * The outermost deferred block or call; NULL: none. A begin takes a number, so a call inside a
+ * block has at least the number of that block.
+ */
 static const struct tms_rt_open *next_deferred(const struct tms_rt_thread *t)
 {
     const struct tms_rt_open *block =
@@ -96,7 +98,7 @@ static const struct tms_rt_open *next_deferred(const struct tms_rt_thread *t)
     return call == NULL || (block != NULL && block->number <= call->number) ? block : call;
 }
 
-/* Events recorded meanwhile are those that do not depend on blocks. */
+/* Events that were recorded in between do not depend on blocks. */
 void tms_rt_record_begins(struct tms_rt_thread *t, uint64_t before)
 {
     const struct tms_rt_open *open;
@@ -148,7 +150,7 @@ static void begin_transaction(struct tms_rt_thread *t, uint32_t label, uint32_t 
     }
 }
 
-/* What is no function is rare enough to start an epoch each time. */
+/* Blocks that are not functions are rare enough to start an epoch each time. */
 static void open_block(struct tms_rt_thread *t, enum tms_rt_source source, uint32_t label,
                        uint32_t site, struct tms_rt_function *function)
 {
@@ -186,7 +188,7 @@ static void open_block(struct tms_rt_thread *t, enum tms_rt_source source, uint3
     tms_rt_point(t, TMS_RT_AT_BLOCK, NULL, tms_rt_site_pc(site));
 }
 
-/* The innermost block of that source, counted from 1; 0: there is none. */
+/* The index, from 1 on, of the innermost block of that source; 0: none. */
 static uint32_t innermost(const struct tms_rt_thread *t, enum tms_rt_source source)
 {
     uint32_t at = t->open_count;
@@ -197,7 +199,7 @@ static uint32_t innermost(const struct tms_rt_thread *t, enum tms_rt_source sour
     return at;
 }
 
-/* A transaction without any event is still one that was checked, and is counted. */
+/* An empty transaction was still checked, and is counted. */
 static void spool_end(struct tms_rt_thread *t, bool recorded, uint8_t kind, uint32_t label,
                       uint32_t site)
 {
@@ -214,7 +216,7 @@ static void spool_end(struct tms_rt_thread *t, bool recorded, uint8_t kind, uint
     }
 }
 
-/* Records a transaction although it is empty. */
+/* Records a transaction even if it is empty. */
 static void record_transaction(struct tms_rt_thread *t)
 {
     if (tms_rt_mode.records) {
@@ -222,7 +224,7 @@ static void record_transaction(struct tms_rt_thread *t)
     }
 }
 
-/* A block ends that is still among the open ones. If a transaction is not alone, others met it. */
+/* Ends a block that is still among the open ones; the outermost ends the transaction. */
 static inline void end_block(struct tms_rt_thread *t, uint32_t label, uint32_t site)
 {
     assert(t->open_count > 0);
@@ -234,7 +236,7 @@ static inline void end_block(struct tms_rt_thread *t, uint32_t label, uint32_t s
     }
 }
 
-/* `kind` is what a recording has for it: END or DEMOTE. */
+/* `kind`: the recorded event, END or DEMOTE. */
 static void close_block(struct tms_rt_thread *t, uint32_t at, uint8_t kind, uint32_t site)
 {
     assert(at > 0 && at <= t->open_count);
@@ -242,9 +244,9 @@ static void close_block(struct tms_rt_thread *t, uint32_t at, uint8_t kind, uint
         tms_rt_split_due(t, site);
     }
     bool epoch = t->open[at - 1].epoch | t->split_due;
-    t->split_due = false; /* with the last block there is nothing to begin */
+    t->split_due = false; /* the last block has ended: nothing is left to split */
     uint32_t label = t->open[at - 1].label;
-    if (at == 1 && t->open_count > 1) { /* it goes on, by the name that it has */
+    if (at == 1 && t->open_count > 1) { /* the transaction continues under the next block's label */
         record_transaction(t);
     }
     if (kind != TMS_EVENT_DEMOTE) {
@@ -275,7 +277,7 @@ static void close_source(struct tms_rt_thread *t, enum tms_rt_source source, uin
     }
 }
 
-/* Wherever a function is left, its block ends where it began. */
+/* The end of a function's block has the site of its begin, wherever the function returns. */
 static void close_function(struct tms_rt_thread *t)
 {
     uint32_t at = innermost(t, TMS_RT_FUNCTION);
@@ -286,8 +288,8 @@ static void close_function(struct tms_rt_thread *t)
 }
 
 /*
- * The innermost function that is a block has come to wait: its block ends, and in a recording with
- * accesses the function goes on as one that was called. Returns what its frame is from now on.
+ * The innermost function that is a block has reached a wait: its block ends, and in a recording
+ * with accesses the function continues as a call. Returns the new kind of its frame.
  */
 static enum tms_rt_frame_kind demote_function(struct tms_rt_thread *t)
 {
@@ -321,7 +323,9 @@ bool tms_rt_splits_at(unsigned what)
     return (blocks.split & what) != 0;
 }
 
-/* A fork is the last event of its transaction, everything else that splits the first of the next.
+/*
+ * A fork is the last event of its transaction; any other event that splits is the first of the
+ * next.
  */
 void tms_rt_split(struct tms_rt_thread *t, unsigned what, uintptr_t pc)
 {
@@ -331,7 +335,7 @@ void tms_rt_split(struct tms_rt_thread *t, unsigned what, uintptr_t pc)
     assert((what & (what - 1)) == 0);
     if (what == TMS_SPLIT_FORK) {
         t->split_due = true;
-        t->epoch_span = t->stretch_span = 0; /* whatever comes next is an event */
+        t->epoch_span = t->stretch_span = 0; /* the next access must not be filtered */
         return;
     }
     t->split_due = false;
@@ -398,22 +402,22 @@ static inline void leave_frame(struct tms_rt_thread *t)
     } else if (frame->block == TMS_RT_FRAME_CALL) {
         tms_rt_close_call(t);
     }
-    /* A lock taken here and still held, or the other way round: it is half of something. */
+    /* It returns with a lock taken, or released one of its caller's: only part of an operation. */
     if (frame->held != (uint16_t)t->held_count && blocks.functions) {
         tms_rt_function_unfit(tms_rt_function_of(t, frame->address));
     }
     t->top--;
 }
 
-/* On the thread's own stack, where further in is further down. */
+/* Is it on the thread's own stack, where further in means a lower address? */
 static bool is_known(const struct tms_rt_thread *t, uintptr_t frame)
 {
     return t->stack_low <= frame && frame < t->stack_high;
 }
 
 /*
- * The engine has not seen the thread yet, a transaction is to be split, or every block is to be
- * recorded or is a scheduling point.
+ * Does the block need the slow path? The engine has not seen the thread yet, a transaction is to be
+ * split, or every block is recorded or a scheduling point.
  */
 static inline bool is_special(const struct tms_rt_thread *t)
 {
@@ -426,7 +430,7 @@ static __attribute__((noinline)) void enter_any(struct tms_rt_thread *t, uintptr
     if (!tms_rt_mode.checks) {
         return;
     }
-    /* Frames that are not further out are gone, whether they said so or not. */
+    /* Frames that are not further out have been left, whether a hook announced it or not. */
     while (t->top > t->frames && is_known(t, frame) && t->top->frame <= frame) {
         leave_frame(t);
     }
@@ -450,7 +454,7 @@ static __attribute__((noinline)) void enter_any(struct tms_rt_thread *t, uintptr
     }
 }
 
-/* What enter_any and open_block do for the ordinary block, called by what a programmer wrote. */
+/* The fast path of enter_any and open_block, for an ordinary block called by user code. */
 void tms_rt_function_enter(struct tms_rt_thread *t, uintptr_t address, uintptr_t caller,
                            uintptr_t frame)
 {
@@ -494,8 +498,8 @@ static __attribute__((noinline)) void exit_any(struct tms_rt_thread *t, uintptr_
         return;
     }
     /*
-     * An exit that the compiler turned into a jump runs in the caller's frame: so the frame that is
-     * left is the last one inside that of the hook, and those further in are dead.
+     * An exit hook that is tail-called runs in the caller's frame: so the frame that is left is the
+     * last one inside that of the hook, and those further in are dead.
      */
     while (t->top > t->frames + 1 && is_known(t, frame) && t->top[-1].frame < frame) {
         leave_frame(t);
@@ -505,7 +509,7 @@ static __attribute__((noinline)) void exit_any(struct tms_rt_thread *t, uintptr_
     }
 }
 
-/* Is the frame on top left, and a block that is the innermost one? */
+/* Is the top frame left, and is it the innermost block? */
 static inline bool leaves_block(const struct tms_rt_thread *t, uintptr_t frame)
 {
     const struct tms_rt_frame *top = t->top;
@@ -515,7 +519,7 @@ static inline bool leaves_block(const struct tms_rt_thread *t, uintptr_t frame)
            t->open[t->open_count - 1].source == TMS_RT_FUNCTION;
 }
 
-/* What exit_any and close_block do for the ordinary block. */
+/* The fast path of exit_any and close_block, for an ordinary block. */
 void tms_rt_function_exit(struct tms_rt_thread *t, uintptr_t frame)
 {
     if (is_special(t) || !leaves_block(t, frame)) {
@@ -539,7 +543,7 @@ void tms_rt_function_exit(struct tms_rt_thread *t, uintptr_t frame)
 void tms_rt_unwind(struct tms_rt_thread *t, uintptr_t stack_pointer)
 {
     while (t->top > t->frames && t->top->frame < stack_pointer) {
-        t->too_deep = 0; /* those for which there was no room were further in */
+        t->too_deep = 0; /* frames that did not fit were further in */
         leave_frame(t);
     }
 }
@@ -553,7 +557,7 @@ void tms_rt_function_raced(struct tms_rt_thread *t)
     }
 }
 
-#define RELEASING_MOST 16u /* blocks, from the innermost on, that are looked at */
+#define RELEASING_MOST 16u /* innermost blocks that are checked */
 
 void tms_rt_function_releases(struct tms_rt_thread *t, uint64_t acquired)
 {

@@ -2,10 +2,10 @@
 /*
  * Writes predictions and requests to the spool; see predict_spool.h.
  *
- * The pattern of a prediction consists of what is the program's: kind, labels, the instructions
- * that take the lock, and the lock, by its address or, on the heap, by its allocation site. A small
- * cache, indexed by the lock's id, recognizes a prediction that was just repeated without taking a
- * lock. Requests are distinguished by their hash.
+ * The pattern of a prediction consists of kind, labels, the instructions that take the lock, and
+ * the lock, by its address or, on the heap, by its allocation site. A small cache, indexed by the
+ * lock's id, recognizes an immediately repeated prediction without taking a lock. Requests are
+ * identified by their hash.
  */
 #include "runtime/core/predict_spool.h"
 
@@ -25,7 +25,7 @@
 #define REQUESTS      (1u << 17) /* twice as many as are listed */
 #define LOCKS_NOTED   (1u << 15)
 #define PATTERNS_MOST (PATTERNS / 2)
-#define PAIRS_MOST    (PATTERNS_MOST / 2) /* of them: there may be one for any two locks */
+#define PAIRS_MOST    (PATTERNS_MOST / 2) /* of them: any two locks may form one */
 #define REQUESTS_MOST (REQUESTS / 2)
 
 struct pattern {
@@ -41,10 +41,10 @@ static struct {
         _Atomic uint64_t hash;
         struct tms_spool_prediction *_Atomic record;
     } cache[CACHED];
-    uint64_t *requests; /* hashes, open-addressed, mapped with the first */
+    uint64_t *requests; /* hashes, open addressing; mapped with the first one */
     uint32_t request_count;
     uint32_t
-        noted[LOCKS_NOTED]; /* locks with a record, by id; 0: none. Others may be recorded again */
+        noted[LOCKS_NOTED]; /* by id: locks with a record; 0: none. Others may be recorded again */
 } kept;
 
 void tms_rt_predict_patterns_restart(void)
@@ -119,7 +119,7 @@ static struct tms_spool_acquire whole_acquire(const struct tms_predict_acquire *
 
 /* ---- predictions -------------------------------------------------------------------------- */
 
-/* Of a lock, what stays the same from run to run, as far as that is known here. */
+/* What identifies a lock across runs, as far as that is known here. */
 static uint64_t identity_of(uint32_t lock)
 {
     uintptr_t address = tms_rt_object_address(TMS_RT_LOCK, lock);
@@ -130,7 +130,7 @@ static uint64_t identity_of(uint32_t lock)
                : address;
 }
 
-/* `first` is that of the other lock of a pair. */
+/* `first`: identity of the other lock of a pair. */
 static uint64_t pattern_of(const struct tms_prediction *p, uint64_t lock, uint64_t first)
 {
     uint64_t hash = tms_mix(lock, (uint64_t)p->error << 1 | p->rough);
@@ -192,7 +192,7 @@ static void spool(struct news *news)
     __atomic_store_n(&record->count, 1, __ATOMIC_RELEASE);
 }
 
-/* The lock of ours is held, and the stack is deep. No record: it can't be listed. */
+/* The caller holds the lock and is on a deep stack. Without a record it can't be listed. */
 static void find_pattern(void *argument)
 {
     struct news *news = argument;
@@ -294,7 +294,7 @@ static void spool_request(void *argument)
     }
 }
 
-/* Is it a new one that can be listed? The lock of ours is held. */
+/* Is it new, and is there room to list it? The caller holds the lock. */
 static bool is_new(uint64_t hash)
 {
     assert(tms_rt_mutex_is_mine(&kept.lock) && kept.request_count <= REQUESTS_MOST);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the runtime asks of preload/ in a program that was not compiled for it. */
+/* The functions of preload/ that the runtime calls in a program that was not compiled for it. */
 #ifndef TMS_RUNTIME_PRELOAD_API_H
 #define TMS_RUNTIME_PRELOAD_API_H
 
@@ -9,30 +9,30 @@
 struct tms_rt_thread;
 
 /*
- * Before an operation: brings the functions that the runtime knows of up to what is on the stack
- * of the thread. Those that are new are entered, those that have returned are left.
+ * Before an operation: brings the runtime's frames up to date with the thread's stack. New
+ * functions are entered, functions that have returned are left.
  */
 void tms_rt_sync_stack(struct tms_rt_thread *thread);
 
 /*
- * Which call of the function that the program is in it is, as a number of the thread; and above it,
- * in the upper half, which one of its caller. 0: not known. As of the last look.
+ * The number of the current activation of the innermost function, among those of this thread; in
+ * the upper half that of its caller. 0: unknown. As of the last tms_rt_sync_stack.
  */
 uint64_t tms_rt_activation(void);
 
-/* The thread is over, and its stack with it. */
+/* The thread has ended, and its stack is gone. */
 void tms_rt_drop_stack(void);
 
 /* In the child of a fork. */
 void tms_rt_preload_restart(void);
 
-/* The real return address, of which `found` was read at `slot`. */
+/* The real return address at `slot`, where `found` was read. */
 uintptr_t tms_rt_real_pc(uintptr_t found, const void *slot);
 
-/* Code of the system's libraries: not what the programmer means. */
+/* Is it code of a system library, not user code? */
 bool tms_rt_is_foreign(uintptr_t address);
 
-/* The program has a runtime in it, this one or that of a sanitizer. */
+/* Does the program contain a runtime already, this one or a sanitizer's? */
 bool tms_rt_is_superfluous(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mapped memory in sizes that are powers of two; see runtime_memory.h. Small blocks are cut from
- * slabs and come back to a list per size, large ones are mappings of their own. The lists are under
- * a lock, because threads come and go beside the engine.
+ * Mapped memory in power-of-two sizes; see runtime_memory.h. Small blocks are cut from slabs and
+ * returned to a free list per size; large ones are mappings of their own. The lists have a lock,
+ * because threads start and end concurrently with the engine.
  */
 #include "runtime/core/runtime_memory.h"
 
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define SLAB        (1u << 20)
-#define SMALL_MOST  (1u << 16) /* larger ones are mapped alone */
+#define SMALL_MOST  (1u << 16) /* larger ones are mapped individually */
 #define SMALL_LEAST 32u
 #define SIZES       12 /* 32 bytes to 64 KiB */
 
@@ -60,7 +60,7 @@ void *tms_rt_map(size_t bytes)
         return NULL;
     }
     tms_rt_raw(SYS_madvise, address, (long)bytes, MADV_DONTDUMP, 0, 0,
-               0); /* core files are for people */
+               0); /* keeps core files small */
     return (void *)address;
 }
 
@@ -81,7 +81,7 @@ void tms_rt_mutex_wait(struct tms_rt_mutex *mutex)
     int waits = 0;
     while (atomic_exchange_explicit(&mutex->state, 2, memory_order_acquire) != 0) {
         if (tms_rt_dying && waits++ > 5) {
-            return; /* better a report with a fault than none */
+            return; /* rather an inconsistent report than none */
         }
         tms_rt_raw(SYS_futex, (long)&mutex->state, FUTEX_WAIT_PRIVATE, 2, (long)&tenth, 0, 0);
     }
@@ -109,7 +109,7 @@ bool tms_rt_mutex_lock_soon(struct tms_rt_mutex *mutex)
     return false;
 }
 
-/* Another thread may have been inside at the fork: what it has left half done is not used again. */
+/* Another thread may have been inside at the fork: its half-finished lists are not reused. */
 void tms_rt_memory_restart(void)
 {
     tms_rt_mutex_restart(&pool.lock);

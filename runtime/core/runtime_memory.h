@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of the runtime's own: mapped, never from malloc, whose callers it lives among. The
- * engine's allocations (base/memory.h) are served from here as well.
+ * The runtime's own memory: mapped, never from malloc, because the runtime is called from inside
+ * malloc. The engine's allocations (base/memory.h) come from here as well.
  */
 #ifndef TMS_RUNTIME_RUNTIME_MEMORY_H
 #define TMS_RUNTIME_RUNTIME_MEMORY_H
@@ -14,13 +14,15 @@
 #include "base/memory.h"
 #include "runtime/core/rt.h"
 
-/* A system call: no cancellation point, no errno, and not the syscall() that is interposed. */
+/*
+ * A system call: not a cancellation point, leaves errno alone, bypasses the interposed syscall().
+ */
 long tms_rt_raw(long number, long a, long b, long c, long d, long e, long f);
 
-/* In the child of a fork, before anything else: locks of threads that are not there are free. */
+/* In the child of a fork, before anything else: frees locks whose holders do not exist there. */
 void tms_rt_memory_restart(void);
 
-/* Zeroed pages, NULL when there are none. They stay until the process ends. */
+/* Zeroed pages, which are never unmapped; NULL if there are none. */
 void *tms_rt_map(size_t bytes);
 
 /* For base/memory.h: every `struct tms_memory` of the runtime starts as TMS_RT_MEMORY. */
@@ -34,11 +36,11 @@ extern const struct tms_allocator tms_rt_allocator;
 struct tms_rt_mutex {
     _Atomic uint32_t state; /* 0 free, 1 taken, 2 taken with possible waiters */
 #ifndef NDEBUG
-    _Atomic uintptr_t owner; /* &tms_rt_self of the thread that holds it; 0: none, or soon */
+    _Atomic uintptr_t owner; /* &tms_rt_self of the holder; 0: free, or about to be set */
 #endif
 };
 
-/* The process is about to end in a signal handler: waits are bounded from now on. */
+/* The process is ending in a signal handler: waits for locks are bounded from now on. */
 extern bool tms_rt_dying;
 
 #ifndef NDEBUG
@@ -48,7 +50,7 @@ static inline bool tms_rt_mutex_is_owned(const struct tms_rt_mutex *mutex)
            atomic_load_explicit(&mutex->owner, memory_order_relaxed) == (uintptr_t)&tms_rt_self;
 }
 
-/* For assertions: does the caller hold it, or not? While the process dies either may be. */
+/* For assertions: does the caller hold it, or not? Both are true while the process is dying. */
 static inline bool tms_rt_mutex_is_mine(const struct tms_rt_mutex *mutex)
 {
     return tms_rt_dying || tms_rt_mutex_is_owned(mutex);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stacks of the runtime's own. A hook runs on whatever stack the program is on: that of a thread
- * with 16 KiB, or 8 KiB for signal handlers, of which nearly all may be in use. So a hook takes no
- * more than 1 KiB of it, and what needs more (the engine, symbol tables, demangling, the dynamic
- * linker, formatting) is called here.
+ * Stacks of the runtime's own. A hook runs on whatever stack the program uses: a thread's of 16
+ * KiB, or one of 8 KiB for signal handlers, of which nearly all may be in use. So a hook uses no
+ * more than 1 KiB of it, and everything that needs more (the engine, symbol tables, demangling, the
+ * dynamic linker, formatting) is called on a stack from here.
  *
- * A signal that comes meanwhile is handled on the program's stack (signal_handlers.c). But if that
- * is not the thread's own stack it may be the one for signals: the kernel takes a thread that is
- * elsewhere for one that does not use it, and would start over at its top. Then signals have to
- * wait. So they have if the runtime is not entered: a handler could leave for good. A thread that
- * is not watched stays on its stack.
+ * A signal that arrives meanwhile is handled on the program's stack (signal_handlers.c). If that is
+ * not the thread's own stack it may be the alternate signal stack: the kernel assumes that a thread
+ * whose stack pointer is elsewhere does not use it, and would overwrite it from the top. Then
+ * signals are blocked. They are also blocked if the runtime is not entered, because a handler could
+ * leave for good. A thread that is not watched stays on its stack.
  */
 #include <assert.h>
 #include <signal.h>
@@ -20,15 +20,15 @@
 #include "runtime/core/runtime_memory.h"
 #include "runtime/core/thread.h"
 
-#define SIZE       (1u << 20) /* demanglers recurse; only what is touched takes memory */
+#define SIZE       (1u << 20) /* demanglers recurse; untouched pages cost nothing */
 #define GUARD      4096u
 #define KERNEL_SET 8     /* bytes of a signal set */
-#define BELOW      1024u /* what is in use below the frame that called us */
+#define BELOW      1024u /* below the frame that called us, possibly in use */
 
-/* The header at the top of a stack that is not in use. */
+/* The header at the top of a free stack. */
 struct stack {
     struct stack *next;
-    uint64_t unused; /* so that what is below is aligned */
+    uint64_t unused; /* keeps what is below aligned */
 };
 
 static struct {
@@ -82,7 +82,7 @@ static __attribute__((noinline)) void call_on(void *top, tms_rt_deep *function, 
                        "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
 }
 
-/* Its own stack, if no handler has interrupted it there; otherwise one of those for all. */
+/* The thread's own, unless an interrupted call uses it; then one of the shared ones. */
 static struct stack *stack_for(struct tms_rt_thread *t)
 {
     struct stack *own = t->deep_stack;
@@ -149,7 +149,7 @@ void tms_rt_call_back(uintptr_t here, tms_rt_deep *function, void *argument)
     call_on((void *)((here - BELOW) & ~(uintptr_t)15), function, argument);
 }
 
-/* Others may have been in the middle of something. */
+/* Other threads may have been in the middle of an operation. */
 void tms_rt_stacks_restart(void)
 {
     tms_rt_mutex_restart(&stacks.lock);

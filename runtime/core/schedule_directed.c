@@ -9,11 +9,10 @@
  *
  * The window's object is what A accessed at `open`, or accesses at `close` if no `open` is given. A
  * thread that reaches the end of a window while another one is held there may be the one that is
- * waited for, so it is not held, unless that was in vain before. A window over two variables goes
- * on until the other thread has made a second access, at `until`. Holding never stops the program:
- * the bound lets the thread go, and so does the observation that all other threads wait. A window
- * that no other thread reached UNMET_MOST times is given up, and all are when that has cost
- * COST_MOST.
+ * waited for, so it is not held, unless that was in vain before. A window over two variables lasts
+ * until the other thread has made a second access, at `until`. Holding never stops the program: a
+ * thread is let go after the bound, or as soon as all other threads wait. A window that was held in
+ * vain UNMET_MOST times is given up; after COST_MOST of holds in vain all windows are.
  */
 #include <assert.h>
 
@@ -31,33 +30,33 @@
 #define UNMET_MOST  20u
 #define COST_MOST   (10000 * MILLISECOND)
 #define POLL        (50 * MICROSECOND)
-#define LOOK_EVERY  20u               /* polls: then it is asked who waits */
-#define SETTLES     (2 * MILLISECOND) /* the most that another thread's access is waited for */
+#define LOOK_EVERY  20u               /* polls between two checks for blocked threads */
+#define SETTLES     (2 * MILLISECOND) /* longest wait for another thread's access */
 #define PATIENCE    1u
 #define FILTER      4096u
 
 struct window {
-    _Atomic uintptr_t close, open, foreign, until; /* instructions; 0: none, or not loaded */
-    _Atomic uint32_t close_site; /* `close` is there only, with this call stack; 0: anywhere */
+    _Atomic uintptr_t close, open, foreign, until; /* instructions; 0: not given, or not loaded */
+    _Atomic uint32_t close_site;                   /* `close` only with this call stack; 0: any */
     _Atomic uint32_t unmet;
-    uint32_t patience;        /* under the lock: so many may pass a thread that is held there */
-    _Atomic uint32_t holding; /* threads */
+    uint32_t patience;        /* under the lock: threads that may pass a held one */
+    _Atomic uint32_t holding; /* held threads */
 };
 
-/* A thread that is held. Under the lock, but for `met`. */
+/* A held thread. Under the lock, except for `met`. */
 struct hold {
     const struct tms_rt_thread *thread; /* NULL: free */
     uint32_t window;
     uintptr_t object; /* 8 aligned bytes, or a lock */
     uint8_t bytes;    /* which of them; 0: it is a lock */
-    bool any;         /* reads of others conflict as well */
-    uint64_t until;   /* a thread that left by a jump may leave this set */
+    bool any;         /* reads of other threads conflict as well */
+    uint64_t until;   /* stale if the thread left by a jump */
     const struct tms_rt_thread *_Atomic met;
-    uint32_t met_at;      /* its points then */
-    _Atomic bool done;    /* `met` has come to `until` since, … */
-    uint32_t done_at;     /* … its points then */
-    uint32_t passes;      /* other threads at the end of the window that were not held */
-    _Atomic bool dropped; /* such a thread is held instead */
+    uint32_t met_at;      /* its points_passed then */
+    _Atomic bool done;    /* `met` has reached `until` since, … */
+    uint32_t done_at;     /* … and its points_passed then */
+    uint32_t passes;      /* other threads that passed the end of the window */
+    _Atomic bool dropped; /* another thread is held instead */
 };
 
 static struct {
@@ -65,7 +64,7 @@ static struct {
     struct window windows[TMS_SCHEDULE_WINDOWS];
     struct hold holds[HOLDS];
     _Atomic uint32_t active;
-    _Atomic uint64_t cost; /* nanoseconds of holds in vain */
+    _Atomic uint64_t cost; /* nanoseconds spent on holds in vain */
     _Atomic uint8_t filter[FILTER];
 } directed;
 
@@ -107,7 +106,7 @@ static bool wants(uintptr_t pc)
 
 TMS_RT_EXPORT void tmesis_schedule_step(unsigned step, const char *what);
 
-/* For debuggers: does nothing. */
+/* A breakpoint for debuggers: does nothing. */
 __attribute__((noinline)) void tmesis_schedule_step(unsigned step, const char *what)
 {
     __asm__ volatile("" : : "r"(step), "r"(what) : "memory");
@@ -154,8 +153,8 @@ static void open_window(struct tms_rt_thread *t, const struct tms_rt_point *poin
 }
 
 /*
- * Is it the end of the window? Where locks are taken in one place for all (std::mutex::lock), a
- * window between two acquires is one of the same lock, unless the schedule says otherwise.
+ * Is it the end of the window? If all locks are taken at one instruction (std::mutex::lock), a
+ * window between two acquires needs the same lock, unless the schedule says otherwise.
  */
 static bool is_end(const struct tms_rt_opened *opened, const struct tms_rt_point *point)
 {
@@ -169,7 +168,7 @@ static bool is_end(const struct tms_rt_opened *opened, const struct tms_rt_point
            atomic_load(&window->open) != atomic_load(&window->close);
 }
 
-/* False if the thread has not opened the window; it is closed by this. */
+/* Closes the window. False if the thread has not opened it. */
 static bool close_window(struct tms_rt_thread *t, uint32_t window, const struct tms_rt_point *point,
                          struct tms_rt_opened *opened)
 {
@@ -185,7 +184,7 @@ static bool close_window(struct tms_rt_thread *t, uint32_t window, const struct 
 
 /* ---- holds -------------------------------------------------------------------------------- */
 
-/* A hold of another thread about the same thing; NULL: none. */
+/* A hold of another thread on the same object; NULL: none. */
 static struct hold *find_hold(const struct tms_rt_thread *t, uintptr_t object, uint8_t bytes)
 {
     assert(tms_rt_mutex_is_mine(&directed.lock));
@@ -237,10 +236,10 @@ static struct hold *find_window_hold(const struct tms_rt_thread *t, uint32_t win
 }
 
 /*
- * Another thread is held there, and this one may be the one it waits for. If so many have passed
- * without a conflict that this is unlikely, the two change places: the held thread may lag behind
- * the other one, which never returns to what it has done. Patience doubles each time, so that the
- * thread that lags catches up.
+ * Another thread is held there, and this one may be the one that it waits for. Once so many have
+ * passed without a conflict that this is unlikely, the two trade places: the held thread may be
+ * late, waiting for accesses that the other one never repeats. Patience doubles each time, so that
+ * the late thread catches up.
  */
 static bool changes_places(struct hold *other)
 {
@@ -255,7 +254,7 @@ static bool changes_places(struct hold *other)
     return dropped;
 }
 
-/* A free hold, filled in; NULL: another thread is held there, or there are too many. */
+/* A free hold, filled in; NULL: another thread is held there, or there are too many holds. */
 static struct hold *take_hold(const struct tms_rt_thread *t, const struct tms_rt_opened *opened,
                               bool any, uint64_t until)
 {
@@ -292,7 +291,7 @@ static void give_hold(struct hold *hold)
     tms_rt_mutex_unlock(&directed.lock);
 }
 
-/* Waits until `done` says so; false: in vain. */
+/* Waits until `done` is true; false: the wait was in vain. */
 static bool wait_until(struct tms_rt_thread *t, bool (*done)(const void *what), const void *what)
 {
     uint64_t end = tms_rt_monotonic_time() + tms_rt_schedule.bound * MILLISECOND;
@@ -314,8 +313,8 @@ static bool wait_until(struct tms_rt_thread *t, bool (*done)(const void *what), 
 }
 
 /*
- * The other thread has announced its access, and makes it when it has left the runtime: it has if
- * it comes to its next point, or some time has passed since.
+ * The other thread has announced its access, and makes it after it has left the runtime. It has
+ * made it when it reaches its next point, or some time has passed.
  */
 static void let_settle(struct tms_rt_thread *t, const struct tms_rt_thread *other, uint32_t points)
 {
@@ -332,7 +331,7 @@ static bool is_done(const void *what)
     return atomic_load(&((const struct hold *)what)->done);
 }
 
-/* Until the access that has met the hold is made, and the second one, if the window has two. */
+/* Waits for the access that met the hold, and for the second one, if the window has two. */
 static void let_finish(struct tms_rt_thread *t, const struct hold *hold,
                        const struct window *window)
 {
@@ -344,7 +343,7 @@ static void let_finish(struct tms_rt_thread *t, const struct hold *hold,
     }
 }
 
-/* The thread comes to the second access that a window waits for. */
+/* The thread reaches the second access that a window waits for. */
 static void at_until(const struct tms_rt_thread *t, uint32_t window)
 {
     tms_rt_mutex_lock(&directed.lock);
@@ -364,7 +363,7 @@ static bool is_over(const void *what)
     return atomic_load(&hold->met) != NULL || atomic_load(&hold->dropped);
 }
 
-/* What was in vain is not done again and again. */
+/* Holds in vain are not repeated forever. */
 static bool is_given_up(const struct window *window)
 {
     return atomic_load(&window->unmet) >= UNMET_MOST || atomic_load(&directed.cost) > COST_MOST;
@@ -431,8 +430,8 @@ static bool wait_for_window(struct tms_rt_thread *t, struct window *window)
 /* ---- points ------------------------------------------------------------------------------- */
 
 /*
- * The site of the outermost lock that the thread has taken inside the window and still holds;
- * 0: none. Held here, it would keep the others out.
+ * The site of the outermost lock that the thread has taken inside the window and still holds; 0:
+ * none. A thread that is held with that lock would keep the others out.
  */
 static uint32_t lock_inside(const struct tms_rt_thread *t, const struct tms_rt_opened *opened)
 {
@@ -453,8 +452,8 @@ static void move_close(struct window *window, uint32_t site)
 }
 
 /*
- * The thread is at the end of a window that it is in, if that has a beginning. Of two locks it
- * waits for the second: another thread that takes both comes to that last.
+ * The thread is at the end of a window, which it is inside if the window has a beginning. With two
+ * locks it waits for the second, because another thread that takes both takes that one last.
  */
 static bool at_close(struct tms_rt_thread *t, const struct tms_rt_point *point, uint32_t index)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The strategy noise: a thread sleeps at some of the points that it comes to inside blocks, and
- * before it starts. Seed, thread and the order of its points decide at which of them, and for how
- * long.
+ * The noise strategy: a thread sleeps at some of its scheduling points inside blocks, and before it
+ * starts. Seed, thread and the order of its points determine at which, and for how long.
  *
- * A short thread passes few points, and its counterpart may not even run yet: the first points of a
- * thread are delayed more often and for longer, and so are the first visits of each place in the
- * code, because there are many accesses and few of them matter. Programs that do much are not to
- * take forever: all delays together last no longer than about half the time since the start.
+ * A short thread passes few points, and its counterpart may not even run yet: so a thread is
+ * delayed more often and for longer at its first points, and at the first visits of each code
+ * location, because there are many accesses and few of them matter. So that busy programs still
+ * finish, the sum of all delays is limited to about half the time since the start.
  */
 #include <assert.h>
 
@@ -19,7 +18,7 @@
 #define MILLISECOND UINT64_C(1000000)
 #define EARLY       32u /* points of a thread */
 #define PLACES      4096u
-#define ALLOWANCE   (100 * MILLISECOND) /* of delays, at any time */
+#define ALLOWANCE   (100 * MILLISECOND) /* delays that are always allowed */
 
 /* At one in `share` points the thread sleeps for up to `longest` nanoseconds. */
 struct density {
@@ -28,10 +27,10 @@ struct density {
     uint64_t longest;
 };
 
-/* Operations that synchronise, by how many points of them the thread has passed. */
+/* Points that synchronise, by how many of them the thread has passed. */
 static const struct density synchronising[] = {{EARLY, 2, MILLISECOND},
                                                {UINT32_MAX, 16, MILLISECOND / 5}};
-/* Others, by how often their place in the code was visited. */
+/* Other points, by how often their code location was visited. */
 static const struct density other[] = {{4, 2, MILLISECOND},
                                        {16, 4, MILLISECOND},
                                        {64, 16, MILLISECOND / 5},
@@ -42,7 +41,7 @@ static _Atomic uint8_t visits[PLACES];
 static _Atomic uint64_t slept; /* nanoseconds, of all threads */
 static _Atomic uint64_t began;
 
-/* How often a place in the code was visited; no more than 255 are counted. */
+/* How often a code location was visited; counts up to 255. */
 static uint32_t count_visit(uintptr_t pc)
 {
     _Atomic uint8_t *counter = &visits[tms_hash(pc) >> 52];
@@ -67,7 +66,7 @@ static const struct density *density_at(struct tms_rt_thread *t, const struct tm
     return density;
 }
 
-/* Time that is left for delays depends on how long the program has run. */
+/* The time left for delays depends on how long the program has run. */
 static bool may_sleep(uint64_t nanoseconds)
 {
     uint64_t now = tms_rt_monotonic_time(), none = 0;

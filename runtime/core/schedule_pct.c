@@ -28,10 +28,10 @@
 
 #define MILLISECOND  UINT64_C(1000000)
 #define THREADS_MOST 1024u
-#define LOCKS        4096u /* a power of two; locks that are held at a time, at most half as many */
+#define LOCKS        4096u /* a power of two, at least twice the locks that are held at a time */
 #define SPINS_MOST   1000u
 #define LOOK_EVERY   (2 * MILLISECOND)
-#define LONG_TIME    (200 * MILLISECOND) /* without a point: others run, too */
+#define LONG_TIME    (200 * MILLISECOND) /* without a point: then others run, too */
 #define CHANGES_MOST 64
 
 enum { WAITS, RUNS, WANTS_LOCK }; /* of a thread: `turn.state` */
@@ -48,9 +48,9 @@ static struct {
     uint32_t count;
     struct tms_rt_thread *_Atomic current; /* whose turn it is; NULL: no thread can run */
     uint64_t steps;
-    _Atomic uint64_t moved;         /* when a thread came to its last point */
-    int64_t lowest;                 /* priority that was given to a thread that spins */
-    uint64_t changes[CHANGES_MOST]; /* the points */
+    _Atomic uint64_t moved;         /* time of the last point of any thread */
+    int64_t lowest;                 /* the last priority given to a spinning thread */
+    uint64_t changes[CHANGES_MOST]; /* the change points */
     struct held held[LOCKS];
 } pct;
 
@@ -61,7 +61,7 @@ static uint64_t mix(uint64_t value)
     return value ^ value >> 31;
 }
 
-/* A random number that depends on the seed and what it is for. */
+/* A random number that depends on seed and purpose. */
 static uint64_t random_of(uint64_t purpose)
 {
     return mix(mix(tms_rt_schedule.seed + TMS_HASH_FACTOR) + purpose);
@@ -74,7 +74,7 @@ static bool takes_part(const struct tms_rt_thread *t)
     return t->turn.priority != 0;
 }
 
-/* Above those that change points give. */
+/* Initial priorities are above those that change points give. */
 static void add_thread(struct tms_rt_thread *t)
 {
     assert(tms_rt_mutex_is_mine(&pct.lock) && pct.count <= THREADS_MOST);
@@ -117,7 +117,7 @@ static struct tms_rt_thread *best_of(unsigned state)
     return best;
 }
 
-/* The next thread runs; where all want locks, the best of them tries. */
+/* Lets the next thread run; if all of them want locks, the best one tries. */
 static void hand_over(void)
 {
     struct tms_rt_thread *next = best_of(RUNS);
@@ -137,7 +137,7 @@ static void hand_over(void)
 
 /* ---- locks -------------------------------------------------------------------------------- */
 
-/* The row of a lock, or a free one where it would be. */
+/* The row of a lock, or a free one for it. */
 static struct held *find_lock(uintptr_t lock)
 {
     struct held *gone = NULL;
@@ -193,19 +193,19 @@ static void holds(struct tms_rt_thread *t, const void *object, bool shared, bool
 
 /* ---- turns -------------------------------------------------------------------------------- */
 
-/* Is the running thread away, as far as can be seen from outside? */
+/* Does the running thread wait or run elsewhere, as far as other threads can see? */
 static bool is_astray(struct tms_rt_thread *current, uint64_t moved, unsigned *seen)
 {
     if (tms_rt_monotonic_time() - moved > LONG_TIME) {
         return true;
     }
-    /* One that has its turn and has not noticed yet is not away. */
+    /* A thread that has its turn but has not woken up yet does not count. */
     bool away = !atomic_load(&current->steered) && tms_rt_is_waiting(current);
     *seen = away ? *seen + 1 : 0;
     return *seen >= 2;
 }
 
-/* The running thread has not moved since it was last looked at: another one may have to run. */
+/* Lets another thread run if the running one has not moved since the last check. */
 static void watch(unsigned *seen)
 {
     struct tms_rt_thread *current = atomic_load(&pct.current);
@@ -220,14 +220,14 @@ static void watch(unsigned *seen)
     }
     tms_rt_mutex_lock(&pct.lock);
     if (atomic_load(&pct.current) == current && atomic_load(&pct.moved) == moved) {
-        current->turn.state = WAITS; /* until it comes to a point */
+        current->turn.state = WAITS; /* until it reaches a point */
         hand_over();
     }
     tms_rt_mutex_unlock(&pct.lock);
     *seen = 0;
 }
 
-/* The thread waits for its turn, whatever others took it to do before it noticed that it had it. */
+/* Keeps a waiting thread runnable, even if others took it for blocked before it woke up. */
 static void stay_in(struct tms_rt_thread *t)
 {
     tms_rt_mutex_lock(&pct.lock);
@@ -238,7 +238,7 @@ static void stay_in(struct tms_rt_thread *t)
     tms_rt_mutex_unlock(&pct.lock);
 }
 
-/* The thread waits until it is its turn. The lock is not held. True if it had to wait. */
+/* Waits until it is the thread's turn. The lock is not held. True if it had to wait. */
 static bool wait_for_turn(struct tms_rt_thread *t)
 {
     assert(t == tms_rt_self && tms_rt_mutex_is_not_mine(&pct.lock));
@@ -267,7 +267,7 @@ static bool wait_for_turn(struct tms_rt_thread *t)
     return waited;
 }
 
-/* The thread can run again, and does when it is its turn. */
+/* The thread is runnable again, and continues when it is its turn. */
 static bool come_back(struct tms_rt_thread *t)
 {
     tms_rt_mutex_lock(&pct.lock);
@@ -301,7 +301,7 @@ static void notice_spinning(struct tms_rt_thread *t, uintptr_t pc)
     }
 }
 
-/* The thread has its turn: who is next? */
+/* The thread has its turn: chooses the next one. */
 static bool take_step(struct tms_rt_thread *t, const struct tms_rt_point *point)
 {
     tms_rt_mutex_lock(&pct.lock);
@@ -313,15 +313,14 @@ static bool take_step(struct tms_rt_thread *t, const struct tms_rt_point *point)
     return wait_for_turn(t);
 }
 
-/* Does not take part as long as another one has the lock. */
+/* The thread is not runnable while another one holds the lock. */
 static bool wait_for_lock(struct tms_rt_thread *t, uintptr_t lock)
 {
     bool waited = false, tries = false;
 
     while (!tries) {
         tms_rt_mutex_lock(&pct.lock);
-        tries =
-            t->turn.wanted == 0 && waited; /* no thread could run, so this one was chosen to try */
+        tries = t->turn.wanted == 0 && waited; /* no thread was runnable, so this one may try */
         tries = tries || !is_held_by_other(t, lock);
         t->turn.wanted = tries ? 0 : lock;
         t->turn.state = tries ? RUNS : WANTS_LOCK;

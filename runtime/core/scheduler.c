@@ -25,7 +25,7 @@ bool tms_rt_scheduled;
 struct tms_schedule tms_rt_schedule;
 
 static const struct tms_rt_strategy nothing;
-static const struct tms_rt_strategy learning = {.eager = true}; /* counts what pct would */
+static const struct tms_rt_strategy learning = {.eager = true}; /* counts the points of pct */
 static const struct tms_rt_strategy *const strategies[] = {
     [TMS_STRATEGY_LEARN] = &learning,
     [TMS_STRATEGY_NOISE] = &tms_rt_noise,
@@ -121,7 +121,7 @@ uint64_t tms_rt_random(struct tms_rt_thread *t)
     t->random ^= t->random << 13;
     t->random ^= t->random >> 7;
     t->random ^= t->random << 17;
-    assert(t->random != 0); /* or it would be 0 for ever */
+    assert(t->random != 0); /* 0 is a fixed point of the generator */
     return t->random;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steering the threads of the program along a schedule (docs/user/schedules.md). Threads announce
- * the scheduling points that they come to; a strategy decides whether a thread is delayed there. A
- * delay never happens while the thread holds a lock of the runtime.
+ * Controls the threads of the program by a schedule (docs/user/schedules.md). Threads announce
+ * their scheduling points; a strategy decides whether a thread is delayed there. A thread is never
+ * delayed while it holds a lock of the runtime.
  *
- * Everything here is called only when there is a schedule: who calls looks at
- * tms_rt_mode.scheduled, or at tms_rt_scheduled outside of core.
+ * Everything here is called only if there is a schedule: callers check tms_rt_mode.scheduled, or
+ * tms_rt_scheduled outside of core.
  */
 #ifndef TMS_RUNTIME_SCHEDULER_H
 #define TMS_RUNTIME_SCHEDULER_H
@@ -16,33 +16,36 @@
 struct tms_rt_point {
     enum tms_rt_point_kind kind;
     uintptr_t pc;       /* where the program called the runtime; 0: unknown */
-    uintptr_t object;   /* the lock that is wanted, or given up; of accesses the first byte */
-    size_t size;        /* of accesses: bytes, … */
-    bool reads, writes; /* … and how */
+    uintptr_t object;   /* the lock that is acquired or released, or the first byte accessed */
+    size_t size;        /* of an access, … */
+    bool reads, writes; /* … and its kind */
 };
 
-/* What a strategy does; NULL: nothing. The thread is inside the runtime, and holds no lock of it.
+/*
+ * Callbacks of a strategy; any may be NULL. The thread is inside the runtime and holds none of its
+ * locks.
  */
 struct tms_rt_strategy {
-    /* Once, when the schedule is known. */
+    /* Called once, when the schedule has been read. */
     void (*start)(void);
-    /* At each scheduling point, before what the thread is about to do: was it delayed there? */
+    /* At each scheduling point, before the operation. True if the thread was delayed. */
     bool (*point)(struct tms_rt_thread *thread, const struct tms_rt_point *point);
-    /* Plain accesses that pass the filter are points whatever memory they are to, but for the
-     * thread's own stack. */
+    /*
+     * Every plain access that passes the filter is a point, except those to the thread's own stack.
+     */
     bool eager;
-    /* Is a plain access at this instruction a point, whatever memory it is to? */
+    /* Is a plain access at this instruction a point, even to memory that is not shared? */
     bool (*wants)(uintptr_t pc);
     /*
-     * Before each access that passes the filter, with the 8 aligned bytes and which of them; points
-     * come first. Of atomic ones with the lock of the address held.
+     * Before each access that passes the filter, and after its scheduling point: the 8 aligned
+     * bytes, and which of them. For atomic accesses the lock of the address is held.
      */
     void (*accesses)(struct tms_rt_thread *thread, uintptr_t address, uint8_t bytes, bool writes);
-    /* The thread has got a lock, or is about to give it up. */
+    /* The thread has acquired a lock, or is about to release it. */
     void (*holds)(struct tms_rt_thread *thread, const void *lock, bool shared, bool taken);
-    /* It is about to wait for other threads, or has. */
+    /* The thread is about to wait for others, or has done so. */
     void (*waits)(struct tms_rt_thread *thread, bool begins);
-    /* It is about to be created; it is over, or could not be created. */
+    /* A thread is about to be created; has ended or could not be created. */
     void (*forks)(struct tms_rt_thread *child);
     void (*ends)(struct tms_rt_thread *thread);
     /* In the child of a fork. */
@@ -51,7 +54,7 @@ struct tms_rt_strategy {
 
 extern const struct tms_rt_strategy tms_rt_noise, tms_rt_directed, tms_rt_pct;
 
-/* Is it one of the points that are counted, and that pct knows? Others are for delays alone. */
+/* Is it a point that is counted and that pct uses? The others only allow delays. */
 static inline bool tms_rt_is_point(enum tms_rt_point_kind kind)
 {
     return kind != TMS_RT_AT_ACQUIRED && kind != TMS_RT_AT_RELEASE && kind != TMS_RT_AT_BLOCK;
@@ -64,21 +67,21 @@ extern const struct tms_rt_strategy *tms_rt_strategy;
 extern struct tms_schedule tms_rt_schedule;
 
 /*
- * Reads the schedule at `path`, or makes one of noise out of the seed in `perturb`; NULL: not
- * given. Without either there is none. False if the file is no schedule.
+ * Reads the schedule at `path`, or makes a noise schedule from the seed in `perturb`; NULL: not
+ * given. If both are NULL there is no schedule. False if the file is not a schedule.
  */
 bool tms_rt_schedule_start(const char *path, const char *perturb);
 /* In the child of a fork, which has a spool of its own. */
 void tms_rt_schedule_restart(void);
 
-/* A thread that is inside the runtime is at a scheduling point, and may be delayed there. */
+/* A scheduling point of a thread that is inside the runtime, and may be delayed there. */
 void tms_rt_point_inside(struct tms_rt_thread *thread, enum tms_rt_point_kind kind,
                          const void *object, uintptr_t pc);
 /* The same before a plain access. */
 void tms_rt_access_point(struct tms_rt_thread *thread, uintptr_t address, size_t size, bool writes,
                          uintptr_t pc);
 
-/* The first of these, if there is a schedule. */
+/* tms_rt_point_inside, if there is a schedule. */
 static inline void tms_rt_point(struct tms_rt_thread *thread, enum tms_rt_point_kind kind,
                                 const void *object, uintptr_t pc)
 {
@@ -88,22 +91,26 @@ static inline void tms_rt_point(struct tms_rt_thread *thread, enum tms_rt_point_
 }
 
 /*
- * At a point: the thread sleeps for so many nanoseconds. If it has come from outside, it is outside
- * meanwhile, so that handlers of signals are watched. No cancellation point; errno stays.
+ * Puts the thread to sleep at a scheduling point. If it entered the runtime only for the point, it
+ * is outside while it sleeps, so that signal handlers are watched. Not a cancellation point;
+ * preserves errno.
  */
 void tms_rt_rest(struct tms_rt_thread *thread, uint64_t nanoseconds);
 
-/* A file was loaded, with its code so far from where the file says. */
+/* A file was loaded, with its code at `bias` from the addresses in the file. */
 void tms_rt_steer_module(const char *path, uintptr_t bias);
 
-/* For strategies: a lock was taken or is about to be released; a thread is created, or over. */
+/*
+ * Pass events on to the strategy: a lock was acquired or is about to be released; a thread is about
+ * to be created, or has ended.
+ */
 void tms_rt_steer_holds(struct tms_rt_thread *thread, const void *lock, bool shared, bool taken);
 void tms_rt_steer_thread(struct tms_rt_thread *thread, bool forks);
 
-/* A thread was held, and let go because another one came, or in vain. */
+/* Counts a hold that has ended because another thread arrived (`met`), or in vain. */
 void tms_rt_count_hold(bool met);
 
-/* The next number of the thread's own random stream, which depends on seed and thread alone. */
+/* The next value of the thread's random stream, which depends only on seed and thread. */
 uint64_t tms_rt_random(struct tms_rt_thread *thread);
 
 #endif

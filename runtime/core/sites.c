@@ -41,7 +41,7 @@ static uint32_t hash(uint32_t parent, uintptr_t pc)
     return (uint32_t)(tms_hash(pc ^ (uint64_t)parent << 32) >> 32);
 }
 
-/* The row of a site, or the free one where it would be. */
+/* The row of a site, or the free one for it. */
 static struct site *row(struct site *table, size_t size, uint32_t parent, uintptr_t pc)
 {
     size_t at = hash(parent, pc) & (size - 1);
@@ -55,8 +55,8 @@ static struct site *row(struct site *table, size_t size, uint32_t parent, uintpt
 }
 
 /*
- * A table that grows, not one for the most there can be: rows are scattered, so each of a few
- * thousand would have a page to itself.
+ * Grows on demand instead of being reserved at full size: rows are scattered, so each of a few
+ * thousand would take a page of its own.
  */
 static bool make_room(void)
 {
@@ -124,9 +124,9 @@ static bool is_inlined(const struct tms_rt_frame *frame)
 }
 
 /*
- * The site that a call or an event at `pc` belongs to. What is there need not be the function of
- * the last frame: functions without hooks may be in between (qsort, std::function). Then that one,
- * with what was inlined into it, is on the way by its address.
+ * The parent site of a call or an event at `pc`. That need not be in the function of the last
+ * frame: functions without hooks may be in between (qsort, std::function). Then that function, with
+ * the ones inlined into it, is on the call stack by its address.
  */
 static uint32_t site_around(struct tms_rt_thread *t, const struct tms_rt_frame *last, uintptr_t pc,
                             uint32_t parent)
@@ -152,8 +152,8 @@ uint32_t tms_rt_find_parent(struct tms_rt_thread *t, uint32_t parent, uintptr_t 
 }
 
 /*
- * A function that calls itself is in the call stack once, as it was called from outside. Otherwise
- * there would be as many sites as ways through the recursion: walking a tree has a new one for each
+ * A recursive function is on the call stack once, as it was called from outside. Otherwise there
+ * would be one site for each path through the recursion: a tree walk makes a new one for every
  * node.
  */
 uint32_t tms_rt_find_frames(struct tms_rt_thread *t)
@@ -195,7 +195,7 @@ uintptr_t tms_rt_site_pc(uint32_t site)
 void tms_rt_sites_restart(void)
 {
     tms_rt_mutex_restart(&sites.lock);
-    sites.table = NULL; /* the old one stays where it is in the child of a fork */
+    sites.table = NULL; /* in the child of a fork the old table stays mapped */
     sites.size = 0;
     sites.count = 0;
 }

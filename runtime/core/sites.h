@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sites: a place in the program with its call stack, as a number (sites.c). */
+/* Sites: a location in the program together with its call stack, as a number (sites.c). */
 #ifndef TMS_RUNTIME_SITES_H
 #define TMS_RUNTIME_SITES_H
 
@@ -8,15 +8,15 @@
 
 void tms_rt_sites_restart(void);
 
-/* The way through the frames; the outermost first, and none is asked twice. */
+/* The site of the top frame, computed from the outermost frame without a site inwards. */
 uint32_t tms_rt_find_frames(struct tms_rt_thread *thread);
 static inline uint32_t tms_rt_frame_site(struct tms_rt_thread *thread)
 {
-    /* The first of the frames is not one, and has no site. */
+    /* The first entry is a sentinel and has no site. */
     return thread->top->site != 0 || thread->top == thread->frames ? thread->top->site
                                                                    : tms_rt_find_frames(thread);
 }
-/* The site below another that is not in the thread's cache; enters it there. */
+/* Looks up a site that is not in the thread's cache, and caches it. */
 uint32_t tms_rt_remember_site(struct tms_rt_site_entry *entry, uint32_t parent, uintptr_t pc);
 static inline uint32_t tms_rt_next_site(struct tms_rt_thread *thread, uint32_t parent, uintptr_t pc)
 {
@@ -27,9 +27,9 @@ static inline uint32_t tms_rt_next_site(struct tms_rt_thread *thread, uint32_t p
                ? entry->id
                : tms_rt_remember_site(entry, parent, pc);
 }
-/* The site that an event belongs to if it is not in the code of the function on top. */
+/* The parent site of an event that is not in the code of the function on top. */
 uint32_t tms_rt_find_parent(struct tms_rt_thread *thread, uint32_t parent, uintptr_t pc);
-/* The place of an event at pc: the way through the frames and pc. */
+/* The site of an event at pc: the call stack and pc. */
 static inline uint32_t tms_rt_site(struct tms_rt_thread *thread, uintptr_t pc)
 {
     const struct tms_rt_function *function =
@@ -44,7 +44,7 @@ static inline uint32_t tms_rt_site(struct tms_rt_thread *thread, uintptr_t pc)
 /* The same without a thread. */
 uint32_t tms_rt_child_site(uint32_t parent, uintptr_t pc);
 uintptr_t tms_rt_site_pc(uint32_t site);
-/* pc alone, without the way to it. */
+/* The site of pc without a call stack. */
 uint32_t tms_rt_bare_site(uintptr_t pc);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locks, conditions, barriers and other objects, by address: the id that the engine knows them by,
- * and the effect of each operation. Semaphores and once controls are variables: their operations
- * are accesses to their memory. The table is not a base/hashtable.h, which removes no single row.
+ * Locks, conditions, barriers and other objects, by address: their id in the engine, and the effect
+ * of each operation. Semaphores and once controls are variables: their operations are accesses to
+ * their memory. The table is not a base/hashtable.h, which removes no single row.
  */
 #include "runtime/core/sync_objects.h"
 #include "base/hash_mix.h"
@@ -30,11 +30,11 @@
 struct object {
     uintptr_t address; /* 0: free, 1: was used */
     uint16_t what;     /* enum tms_rt_sync */
-    bool unowned;      /* a lock that threads release for each other */
+    bool unowned;      /* threads release it for each other */
     uint32_t id;
 };
 
-/* What the lock carries: of its last exclusive holder, and of those since that shared it. */
+/* The clocks of a lock: of its last exclusive holder, and of its shared holders since. */
 struct lock_clocks {
     struct tms_rt_clock exclusive, shared;
 };
@@ -43,12 +43,12 @@ static struct tms_memory memory = TMS_RT_MEMORY;
 static struct {
     struct tms_rt_mutex lock;
     struct object *table;
-    struct lock_clocks *clocks; /* by id of a lock: mapped whole, so it never moves */
+    struct lock_clocks *clocks; /* by lock id: reserved at full size, so it never moves */
     size_t size, used;          /* size is a power of two */
     uint32_t ids[KINDS];
-    uintptr_t *address;   /* by id and what it is, for reports: mapped whole, so it never moves */
-    _Atomic uint32_t age; /* another one after each object that is gone: what threads know is old */
-    _Atomic uint32_t unowned; /* how often one of the locks was found to be unowned */
+    uintptr_t *address; /* by id and kind, for reports: reserved at full size, so it never moves */
+    _Atomic uint32_t age;     /* changes with each removal: entries in threads' caches are stale */
+    _Atomic uint32_t unowned; /* counts locks that turned out to be unowned */
 } objects;
 
 #define GONE 1
@@ -149,7 +149,7 @@ static void record_heap_block(const struct tms_rt_thread *t, uintptr_t address)
     }
 }
 
-/* The id of an object, made if it is new; 0 when there is no memory for it. */
+/* The id of an object, created if it is new; 0 if memory is short. */
 static uint32_t look_up(struct tms_rt_thread *t, const void *object, enum tms_rt_sync what)
 {
     uintptr_t address = (uintptr_t)object;
@@ -177,7 +177,7 @@ static uint32_t look_up(struct tms_rt_thread *t, const void *object, enum tms_rt
     return id;
 }
 
-/* The same: a thread remembers those that it used last. */
+/* The same, from the thread's cache if it is there. */
 static uint32_t id_of(struct tms_rt_thread *t, const void *object, enum tms_rt_sync what)
 {
     size_t at = tms_hash((uintptr_t)object >> 3) >> 58;
@@ -206,7 +206,7 @@ static void drop_clocks(const struct object *object)
     }
 }
 
-/* Its id, 0: it was not known. */
+/* Removes an object and returns its id; 0: it was unknown. */
 static uint32_t forget(uintptr_t address, uint32_t what)
 {
     struct object *found = find(objects.table, objects.size, address, what);
@@ -221,13 +221,13 @@ static uint32_t forget(uintptr_t address, uint32_t what)
     return found->id;
 }
 
-/* The number of the last operation on it, where that may not have passed the common counter. */
+/* The number of the last operation on it, which may not come from the global counter. */
 static uint64_t last_used(uint32_t what, uint32_t id)
 {
     return what == TMS_RT_LOCK && id != 0 ? tms_rt_lock_used(id) : 0;
 }
 
-/* After all earlier operations on it. */
+/* Recorded after all earlier operations on it. */
 static void spool_gone(struct tms_rt_thread *t, uintptr_t address, uint32_t what, uint32_t id)
 {
     assert(what < KINDS && id < TMS_RT_IDS_MOST);
@@ -258,7 +258,10 @@ void tms_rt_sync_gone(enum tms_rt_sync what, const void *object)
     }
 }
 
-/* With its memory. Clearing that is recorded after this, but only together with accesses. */
+/*
+ * Forgets an object because its memory is cleared. The clearing is recorded after this, but only
+ * together with accesses.
+ */
 static void forget_with_memory(struct tms_rt_thread *t, struct object *object)
 {
     uint64_t used = last_used(object->what, object->id);
@@ -282,7 +285,7 @@ void tms_rt_objects_gone(struct tms_rt_thread *t, uintptr_t address, size_t size
         return;
     }
     tms_rt_mutex_lock(&objects.lock);
-    if (size / 4 < objects.size) { /* the shorter way: by place, or by object */
+    if (size / 4 < objects.size) { /* whichever is shorter: by address, or by object */
         for (uintptr_t at = (address + 3) & ~UINT64_C(3); at < end; at += 4) {
             for (uint32_t what = 0; what < KINDS; what++) {
                 struct object *found = find(objects.table, objects.size, at, what);
@@ -318,7 +321,7 @@ void tms_rt_objects_restart(void)
 
 /* ---- events ----------------------------------------------------------------------------- */
 
-/* The id of the object; 0: the engine has stopped. */
+/* Returns the id of the object; 0: the engine has stopped. */
 static uint32_t operate(struct tms_rt_thread *t, uint8_t kind, uint8_t event, enum tms_rt_sync what,
                         const void *object, uintptr_t pc)
 {
@@ -391,8 +394,8 @@ static void drop(struct tms_rt_thread *t, const struct tms_rt_held *held)
 /* ---- locks ------------------------------------------------------------------------------- */
 
 /*
- * The holder of a lock is alone with its clocks, but for the sum of those that share it. (A lock
- * without an owner is guarded by `alone` being false.)
+ * The holder of a lock has exclusive access to its clocks, except for the sum of its shared
+ * holders. (For a lock without an owner `alone` is false.)
  */
 static void take(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bool shared, bool alone)
 {
@@ -446,10 +449,10 @@ static void give(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bool s
 }
 
 /*
- * A lock that one thread takes and another releases is a semaphore, whatever it is called. To the
- * engine it makes no difference: each operation on an exclusive lock is ordered after the one
- * before. But it has no holder from then on, and a recording has updates in place of its
- * operations, because a trace may only release locks that the thread has taken.
+ * A lock that one thread takes and another releases is in effect a semaphore. For the engine that
+ * makes no difference: each operation on an exclusive lock is ordered after the previous one. But
+ * from then on it has no holder, and a recording has updates instead of its operations, because in
+ * a trace a thread may only release locks that it has acquired.
  */
 static bool is_unowned(const void *lock)
 {
@@ -481,7 +484,7 @@ static void make_unowned(struct tms_rt_thread *t, const void *lock)
     if (id == 0) {
         return;
     }
-    tms_rt_lock_is_shared(id); /* its holder is no longer alone with it */
+    tms_rt_lock_is_shared(id); /* its holder no longer has exclusive access */
     tms_rt_predict_unowned(id);
     tms_rt_mutex_lock(&objects.lock);
     struct object *found = find(objects.table, objects.size, (uintptr_t)lock, TMS_RT_LOCK);
@@ -491,7 +494,7 @@ static void make_unowned(struct tms_rt_thread *t, const void *lock)
     spool_unowned(lock);
 }
 
-/* Locks that others have released for the thread: it does not hold them. */
+/* Drops locks that other threads have released for this thread. */
 static void drop_unowned(struct tms_rt_thread *t, uintptr_t pc)
 {
     uint32_t now = atomic_load_explicit(&objects.unowned, memory_order_acquire);
@@ -533,8 +536,7 @@ static void acquired(struct tms_rt_thread *t, const void *lock, uintptr_t pc, bo
     take(t, lock, pc, shared, true);
 }
 
-/* The same, and for windows where the lock was taken, and, if accesses are not seen, that it was.
- */
+/* The same, and notes the site for windows, and the acquire if accesses are not watched. */
 static __attribute__((noinline)) void acquired_at_point(struct tms_rt_thread *t, const void *lock,
                                                         uintptr_t pc, bool shared)
 {
@@ -681,7 +683,7 @@ void tms_rt_departed(struct tms_rt_thread *t, const void *barrier, uintptr_t pc)
     }
 }
 
-/* Where accesses are not written down, what orders threads still is: `kind` and `what` say how. */
+/* Records order where accesses are not recorded; `kind` and `what` describe it. */
 static void order(struct tms_rt_thread *t, uint8_t kind, uint8_t what, const void *object,
                   uintptr_t pc)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vector clocks; thread_clocks.h has what they mean and how they are kept. */
+/* Vector clocks; thread_clocks.h describes their meaning and representation. */
 #include "runtime/core/thread_clocks.h"
 
 #include <assert.h>
@@ -12,11 +12,11 @@
 #include "runtime/shadow/atomic_locks.h"
 #include "runtime/shadow/variable_ids.h"
 
-/* The times by slot, of the threads that there were when it was made. */
+/* Times by slot, of the threads that existed when it was made. */
 struct tms_rt_snapshot {
     _Atomic uint32_t references;
     uint32_t count, capacity;
-    struct tms_rt_snapshot *wider; /* `wider` of the thread then */
+    struct tms_rt_snapshot *wider; /* the thread's `wider` at that time */
     uint64_t at[];
 };
 
@@ -29,10 +29,10 @@ static size_t bytes_for(uint32_t capacity)
     return sizeof(struct tms_rt_snapshot) + capacity * sizeof(uint64_t);
 }
 
-/* Empty, with one reference; NULL when there is no memory for it. */
+/* Empty, with one reference; NULL if memory is short. */
 static struct tms_rt_snapshot *new_snapshot(uint32_t count)
 {
-    uint32_t capacity = 13; /* with the header, a power of two */
+    uint32_t capacity = 13; /* with the header this makes a power of two */
 
     while (capacity < count) {
         capacity = 2 * capacity + 3;
@@ -57,7 +57,7 @@ static struct tms_rt_snapshot *share(struct tms_rt_snapshot *snapshot)
     return snapshot;
 }
 
-/* What is wider has nothing wider itself, so this goes two deep at most. */
+/* `wider` has no `wider` of its own, so the recursion is at most two deep. */
 static void let_go(struct tms_rt_snapshot *snapshot)
 {
     assert(snapshot == NULL || atomic_load(&snapshot->references) > 0);
@@ -69,13 +69,13 @@ static void let_go(struct tms_rt_snapshot *snapshot)
     }
 }
 
-/* It has no other reference, so it may change. */
+/* Is this the only reference, so that it may be changed? */
 static bool is_alone(const struct tms_rt_snapshot *snapshot)
 {
     return atomic_load_explicit(&snapshot->references, memory_order_acquire) == 1;
 }
 
-/* Threads that come later are in slots beyond this, and have released nothing yet. */
+/* Later threads have slots beyond this, and have released nothing yet. */
 static uint32_t slots(void)
 {
     return __atomic_load_n(&tms_rt_engine.slot_count, __ATOMIC_RELAXED);
@@ -91,7 +91,7 @@ static void add_all(struct tms_rt_snapshot *sum, const uint64_t *at, uint32_t co
 
 /* ---- vectors of the wider order ----------------------------------------------------------- */
 
-/* The same in a vector that may be changed, with so many slots; NULL when there is no memory. */
+/* Makes the vector writable, with at least `count` slots; NULL if memory is short. */
 static struct tms_rt_snapshot *own_vector(struct tms_rt_snapshot **vector, uint32_t count)
 {
     struct tms_rt_snapshot *old = *vector;
@@ -129,7 +129,7 @@ static uint64_t time_in(const struct tms_rt_snapshot *vector, uint32_t slot)
     return vector != NULL && slot < vector->count ? vector->at[slot] : 0;
 }
 
-/* Does the vector have all of another one? */
+/* Does the vector include another one? */
 static bool includes(const struct tms_rt_snapshot *vector, const struct tms_rt_snapshot *other)
 {
     for (uint32_t slot = FIRST_SLOT; slot < other->count; slot++) {
@@ -140,7 +140,7 @@ static bool includes(const struct tms_rt_snapshot *vector, const struct tms_rt_s
     return true;
 }
 
-/* Everything in the other as well; true if there was something new in it. */
+/* Joins another vector into this one; true if that added something. */
 static bool widen_by(struct tms_rt_snapshot **vector, struct tms_rt_snapshot *other)
 {
     if (other == NULL || other == *vector || includes(*vector, other)) {
@@ -156,7 +156,7 @@ static bool widen_by(struct tms_rt_snapshot **vector, struct tms_rt_snapshot *ot
 
 static void set_wider(struct tms_rt_snapshot *snapshot, struct tms_rt_snapshot *wider)
 {
-    assert(wider == NULL || wider->wider == NULL); /* its own is the whole of it */
+    assert(wider == NULL || wider->wider == NULL); /* its own is all of it */
     assert(is_alone(snapshot));
     if (snapshot->wider != wider) {
         let_go(snapshot->wider);
@@ -166,7 +166,7 @@ static void set_wider(struct tms_rt_snapshot *snapshot, struct tms_rt_snapshot *
 
 /* ---- snapshots of threads ----------------------------------------------------------------- */
 
-/* What the thread has seen; its own time is not among it. */
+/* A snapshot of what the thread has seen; its own time is not included. */
 static struct tms_rt_snapshot *snapshot_of(struct tms_rt_thread *t)
 {
     uint32_t count = slots();
@@ -174,7 +174,7 @@ static struct tms_rt_snapshot *snapshot_of(struct tms_rt_thread *t)
     if (t->snapshot != NULL && !t->seen_more) {
         return t->snapshot;
     }
-    t->seen_more = false; /* first: a handler may set it again */
+    t->seen_more = false; /* first, because a signal handler may set it again */
     atomic_signal_fence(memory_order_seq_cst);
     tms_rt_take_signals(t);
     if (t->snapshot == NULL || !is_alone(t->snapshot) || t->snapshot->capacity < count) {
@@ -212,7 +212,7 @@ static bool see_all(struct tms_rt_thread *t, const uint64_t *at, uint32_t count)
     return more;
 }
 
-/* A handler may set `seen_more` at any time. */
+/* A signal handler may set `seen_more` at any time. */
 static void learn_wider(struct tms_rt_thread *t, struct tms_rt_snapshot *wider)
 {
     if (widen_by(&t->wider, wider)) {
@@ -220,7 +220,7 @@ static void learn_wider(struct tms_rt_thread *t, struct tms_rt_snapshot *wider)
     }
 }
 
-/* The thread's events come after those up to this number. */
+/* Orders the thread's events after those up to this number. */
 static void catch_up(struct tms_rt_thread *t, uint64_t number)
 {
     t->number = t->number < number ? number : t->number;
@@ -263,7 +263,7 @@ void tms_rt_clock_release(struct tms_rt_thread *t, struct tms_rt_clock *clock)
     tms_rt_start_epoch(t);
 }
 
-/* A vector of its own with all times of the clock; false when there is no memory for it. */
+/* Turns the clock into a sum: a vector of its own with all its times. False if memory is short. */
 static bool make_sum(struct tms_rt_clock *clock, uint32_t count)
 {
     struct tms_rt_snapshot *old = clock->snapshot;
@@ -344,8 +344,10 @@ void tms_rt_clock_drop(struct tms_rt_clock *clock)
 
 /* ---- threads ------------------------------------------------------------------------------ */
 
-/* By slot, mapped whole: a mapping at the start of a thread could be where the program has unmapped
- * something and counts on getting it again. */
+/*
+ * By slot, reserved at full size: a mapping made at a thread's start could take an address range
+ * that the program has just unmapped and expects to get back.
+ */
 static uint64_t *seen_by_slot;
 
 bool tms_rt_clocks_start(void)
@@ -384,7 +386,7 @@ void tms_rt_clock_join(struct tms_rt_thread *t, const struct tms_rt_thread *chil
     tms_rt_start_epoch(t);
 }
 
-/* By slot: the last event of the thread that had it. */
+/* By slot: the last event of its previous thread. */
 static uint64_t ends[TMS_RT_SLOTS_MOST + 1];
 
 void tms_rt_clock_end(const struct tms_rt_thread *t)
@@ -427,7 +429,7 @@ const uint64_t *tms_rt_clock_wider(const struct tms_rt_thread *t, uint32_t *coun
     return t->wider->at;
 }
 
-/* A thread without an event has nothing of its own to pass on. */
+/* Passes on the creator's clock, for a thread that has no event of its own yet. */
 static void pass_on_fork(const struct tms_rt_clock *forked, struct tms_rt_snapshot **vector)
 {
     const struct tms_rt_snapshot *snapshot = forked->snapshot;
@@ -463,7 +465,7 @@ void tms_rt_clock_hand_over(struct tms_rt_thread *t, struct tms_rt_snapshot **ve
     tms_rt_start_epoch(t);
 }
 
-/* Has the thread something to learn from the vector? */
+/* Does the vector contain something new for the thread? */
 static bool is_news(const struct tms_rt_thread *t, const struct tms_rt_snapshot *vector)
 {
     for (uint32_t slot = FIRST_SLOT; slot < vector->count; slot++) {
@@ -477,8 +479,8 @@ static bool is_news(const struct tms_rt_thread *t, const struct tms_rt_snapshot 
 }
 
 /*
- * The next number is a new one: two releases of a thread with the same number have released the
- * same. It is beyond those of the releases, so that a recording has them in this order.
+ * Takes a new number, because two releases with the same number must have released the same. It is
+ * larger than those of the releases, so that a recording has them in this order.
  */
 bool tms_rt_clock_take_over(struct tms_rt_thread *t, const struct tms_rt_snapshot *vector,
                             uint64_t number)
@@ -504,8 +506,8 @@ struct entry {
 };
 
 /*
- * Open addressing; all addresses of 8 aligned bytes start at the same place. Not a
- * base/hashtable.h, which removes no single row.
+ * Open addressing; all addresses in 8 aligned bytes have the same hash. Not a base/hashtable.h,
+ * which removes no single row.
  */
 struct table {
     struct entry *entry;
@@ -513,7 +515,7 @@ struct table {
 };
 
 static struct table tables[TMS_RT_STRIPES];
-static _Atomic size_t entries; /* in all of them */
+static _Atomic size_t entries; /* in all tables */
 
 static uint32_t start_of(const struct table *table, uintptr_t address)
 {
@@ -578,7 +580,7 @@ struct tms_rt_clock *tms_rt_clock_make(uintptr_t address)
     return entry == NULL ? NULL : &entry->clock;
 }
 
-/* Entries after the one that is removed move up, so that no search ends before them. */
+/* Removes an entry and moves later ones up, so that no search ends before them. */
 static void remove_at(struct table *table, uint32_t at)
 {
     uint32_t mask = table->size - 1, hole = at;
@@ -598,7 +600,7 @@ static void remove_at(struct table *table, uint32_t at)
     atomic_fetch_sub_explicit(&entries, 1, memory_order_relaxed);
 }
 
-/* Those of 8 aligned bytes that are in the range. */
+/* Removes the clocks of 8 aligned bytes that are in the range. */
 static void remove_word(uintptr_t word, uintptr_t address, uintptr_t end)
 {
     struct table *table = &tables[tms_rt_stripe(word)];

@@ -5,8 +5,9 @@
  *
  * Time is the event number of a thread, so an access with number e of the thread in slot u happens
  * before what thread t does now iff t->seen[u] >= e. Only release and acquire move clocks: locks,
- * fork and join, barriers, atomics by their memory order. Relaxed atomics do not, and neither do
- * the edges of data races (DESIGN: wrong verdicts if they do).
+ * fork and join, barriers, atomics by their memory order. Relaxed atomics do so only together with
+ * fences, and the edges of data races never do: verdicts would be wrong (docs/internals/runtime.md,
+ * "Exactness").
  *
  * Representation. A thread's clock is the array `seen`. An object holds the clock of the last
  * thread that released it as a snapshot: an immutable copy of `seen`, shared by all objects that
@@ -37,53 +38,54 @@
 struct tms_rt_thread;
 struct tms_rt_snapshot;
 
-/* What an object carries. All zero: nothing. */
+/* A clock. All zero: nothing was released. */
 struct tms_rt_clock {
     struct tms_rt_snapshot *snapshot;
-    uint64_t number; /* of the release: everything in the clock has a number up to this */
-    uint32_t slot;   /* of the thread that released last; 0: a sum of several */
+    uint64_t number; /* of the release: no time in the clock is larger */
+    uint32_t slot;   /* of the last thread that released; 0: a sum of several */
 };
 
-/* The thread comes after all releases in the clock. True if that is new to it. */
+/* Orders the thread after all releases in the clock. True if that added something. */
 bool tms_rt_clock_acquire(struct tms_rt_thread *thread, const struct tms_rt_clock *clock);
 
 /*
- * What the thread did up to its last event is released: in the place of what was in the clock, or
- * in addition to it. The thread's epoch ends.
+ * Releases what the thread did up to its last event: replaces the contents of the clock (_release),
+ * or joins them (_add). Ends the thread's epoch.
  */
 void tms_rt_clock_release(struct tms_rt_thread *thread, struct tms_rt_clock *clock);
 void tms_rt_clock_add(struct tms_rt_thread *thread, struct tms_rt_clock *clock);
 
-/* A second reference to the same; the target is empty. */
+/* Adds a reference; the target must be empty. */
 void tms_rt_clock_copy(struct tms_rt_clock *to, const struct tms_rt_clock *from);
-/* Everything in `from` as well; it may be that of the other thread's past. */
+/* Joins `from` into `to`. */
 void tms_rt_clock_merge(struct tms_rt_clock *to, const struct tms_rt_clock *from);
 void tms_rt_clock_drop(struct tms_rt_clock *clock);
 
 bool tms_rt_clocks_start(void);
-/* The thread has a slot from now on: it knows what its creator had released when it forked. */
+/* The thread has got its slot: it acquires what its creator had released at the fork. */
 void tms_rt_clock_start(struct tms_rt_thread *thread);
-/* The joined thread is over: everything it did comes before. */
+/* Orders the thread after everything that the joined thread did. */
 void tms_rt_clock_join(struct tms_rt_thread *thread, const struct tms_rt_thread *child);
 /* The thread has ended; the next thread in its slot should be ordered after it. */
 void tms_rt_clock_end(const struct tms_rt_thread *thread);
 bool tms_rt_clock_knows_end(const struct tms_rt_clock *clock, uint32_t slot);
-/* The descriptor is about to be used for another thread. */
+/* Releases the thread's clocks, because its descriptor will be reused. */
 void tms_rt_clock_forget(struct tms_rt_thread *thread);
 
 /* ---- the wider order ---------------------------------------------------------------------- */
 
 /*
- * What the thread knows, in either order, and what it did go into the vector, which starts as NULL;
- * its epoch ends. And from there to the thread. The vector is the caller's alone, or locked.
+ * _hand_over joins what the thread knows in either order, and its own events, into the vector,
+ * which starts as NULL, and ends its epoch. _take_over joins the vector into the thread. The vector
+ * belongs to the caller alone, or is locked.
  */
 void tms_rt_clock_hand_over(struct tms_rt_thread *thread, struct tms_rt_snapshot **vector);
-/* `number`: of the last release. True if there was something to learn. */
+/* `number`: of the last release. True if that added something. */
 bool tms_rt_clock_take_over(struct tms_rt_thread *thread, const struct tms_rt_snapshot *vector,
                             uint64_t number);
-/* Did the event come before, by what the kernel passed on? */
+/* Is the event ordered before the thread's next one, through the kernel? */
 bool tms_rt_clock_knows(struct tms_rt_thread *thread, uint32_t slot, uint64_t event);
-/* `wider`, if it is not NULL, as times by slot. */
+/* The times of `wider` by slot; NULL if there are none. */
 const uint64_t *tms_rt_clock_wider(const struct tms_rt_thread *thread, uint32_t *count);
 
 /* ---- clocks of memory: atomics, semaphores, once controls --------------------------------- */
@@ -94,10 +96,10 @@ const uint64_t *tms_rt_clock_wider(const struct tms_rt_thread *thread, uint32_t 
  */
 struct tms_rt_clock *tms_rt_clock_find(uintptr_t address);
 struct tms_rt_clock *tms_rt_clock_make(uintptr_t address);
-/* The memory is new: nothing was released there. Takes the stripes. */
+/* The memory is reused: drops the clocks in it. Takes the stripes. */
 void tms_rt_clocks_gone(uintptr_t address, uintptr_t end);
 
-/* In the child of a fork: nothing is known. */
+/* In the child of a fork: resets all clocks. */
 void tms_rt_clocks_restart(void);
 
 #endif

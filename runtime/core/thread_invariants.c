@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold of a thread's descriptor; see thread_invariants.h. */
+/* Invariants of a thread's descriptor; see thread_invariants.h. */
 #include "runtime/core/thread_invariants.h"
 #include "runtime/core/engine_online.h"
 
@@ -7,7 +7,7 @@
 
 #ifndef NDEBUG
 
-/* Begins are in the order of the list, and of the past. */
+/* Begins are in ascending order and not in the future. */
 static void check_open(const struct tms_rt_thread *t, const struct tms_rt_open *list,
                        uint32_t count)
 {
@@ -42,7 +42,7 @@ static void check_held(const struct tms_rt_thread *t)
     }
 }
 
-/* Others may make the transaction known at any time: `unopened` is read once. */
+/* Others may open the transaction at any time, so `unopened` is read once. */
 static void check_transaction(const struct tms_rt_thread *t)
 {
     uint64_t unopened = atomic_load(&t->unopened);
@@ -50,11 +50,11 @@ static void check_transaction(const struct tms_rt_thread *t)
     assert(t->running_from == atomic_load(&t->running));
     assert(unopened == 0 || unopened == t->running_from);
     assert(t->running_from <= t->number);
-    /* What is lost may be lost between the two. */
+    /* A loss may happen between the two. */
     assert((t->open_count > 0) == (t->running_from != 0) || !tms_rt_mode.checks);
 }
 
-/* What depends on the slot; its words hold numbers that have room in them, or all is lost. */
+/* Fields that depend on the slot; event numbers fit into words unless there was a loss. */
 static void check_slot(const struct tms_rt_thread *t)
 {
     uint32_t slot = t->engine->slot;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The thread registry: descriptors, from the fork to the join. A descriptor is reused only when the
- * thread has ended and can no longer be joined; its index never.
+ * The thread registry: descriptors, from fork to join. A descriptor is reused only after the thread
+ * has ended and can no longer be joined; its index is never reused.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -25,11 +25,11 @@
 #include "runtime/shadow/shadow_clear.h"
 #include "runtime/spool/spool_writer.h"
 
-#define FRAMES       4096u /* deeper ones are not distinguished */
+#define FRAMES       4096u /* deeper frames are not distinguished */
 #define FORGET_EVERY 4096u
-#define FORGET_LEAST 1024u /* indices in a row that are worth a system call */
+#define FORGET_LEAST 1024u /* consecutive indices that are worth a system call */
 #define LIVING_MOST  2048u
-#define DESCRIBED    4096u /* later threads have records only as long as their events have */
+#define DESCRIBED    4096u /* later threads get a record only while events are recorded */
 
 TMS_RT_TLS struct tms_rt_thread *tms_rt_self, *tms_rt_watched;
 
@@ -44,9 +44,9 @@ static struct tms_memory memory = TMS_RT_MEMORY;
 static struct {
     struct tms_rt_mutex lock;
     struct tms_rt_thread *free, *all;
-    uint64_t events, transactions, blocks; /* of threads that are over */
+    uint64_t events, transactions, blocks; /* of threads that have ended */
     uint32_t count;
-    uint32_t over; /* threads that are over */
+    uint32_t over; /* threads that have ended */
 } threads;
 
 struct tms_rt_thread *tms_rt_enter(void)
@@ -63,7 +63,7 @@ void tms_rt_leave(struct tms_rt_thread *t)
 
 /* ---- descriptors ------------------------------------------------------------------------ */
 
-/* Scratch memory is kept from use to use. */
+/* Fields that survive the reuse of a descriptor: its list and its scratch memory. */
 #define KEPT(X)                                                                                    \
     X(next)                                                                                        \
     X(frames)                                                                                      \
@@ -80,7 +80,7 @@ void tms_rt_leave(struct tms_rt_thread *t)
     X(spare_node)                                                                                  \
     X(deep_stack)
 
-/* Not by way of a copy: that would not fit the stacks of some threads. */
+/* Not through a copy of the descriptor, which would not fit the stacks of some threads. */
 static void clean(struct tms_rt_thread *t)
 {
 #define X(field) __typeof__(t->field) field = t->field;
@@ -106,11 +106,11 @@ static bool make_frames(struct tms_rt_thread *t)
     }
     t->frames_end = t->frames + FRAMES;
     t->frames->frame = UINTPTR_MAX;
-    t->frames->block = TMS_RT_FRAME_BLOCK; /* who leaves it looks twice */
+    t->frames->block = TMS_RT_FRAME_BLOCK; /* forces exits into the slow path */
     return true;
 }
 
-/* The lock is held. */
+/* The caller holds the lock. */
 static struct tms_rt_thread *take_descriptor(void)
 {
     struct tms_rt_thread *t = threads.free;
@@ -129,7 +129,7 @@ static struct tms_rt_thread *take_descriptor(void)
     return t;
 }
 
-/* A thread lives as soon as it has its index, or it would be taken for one that is over. */
+/* A thread is live as soon as it has an index; otherwise it would be taken for an ended one. */
 static struct tms_rt_thread *new_thread(struct tms_rt_thread *parent)
 {
     tms_rt_mutex_lock(&threads.lock);
@@ -159,8 +159,8 @@ static void retire(struct tms_rt_thread *t)
 }
 
 /*
- * The indices of threads that live, in ascending order, and the next one to be given out: between
- * any two of them all are over. 0: too many. The lock is held.
+ * The indices of live threads in ascending order, followed by the next one to be given out: all
+ * threads between two of them have ended. 0: too many. The caller holds the lock.
  */
 static unsigned list_living(uint32_t living[LIVING_MOST])
 {
@@ -185,7 +185,7 @@ static unsigned list_living(uint32_t living[LIVING_MOST])
     return count;
 }
 
-/* Gives back what the engine keeps of threads that are over. */
+/* Releases the engine's data of threads that have ended. */
 static void forget_threads(void)
 {
     static uint32_t living[LIVING_MOST];
@@ -201,12 +201,12 @@ static void forget_threads(void)
     tms_rt_mutex_unlock(&threads.lock);
 }
 
-/* One of the two who need the descriptor, the thread and its joiner, no longer does. */
+/* Drops one of the two references to the descriptor, that of the thread or of its joiner. */
 static void let_go(struct tms_rt_thread *t)
 {
     assert(atomic_load(&t->uses) > 0 && t->index > 0);
     if (atomic_fetch_sub(&t->uses, 1) == 1) {
-        retire(t); /* unless it was joined: then that has happened */
+        retire(t); /* a join has done so already */
         tms_rt_predict_end(t);
         tms_rt_mutex_lock(&threads.lock);
         threads.events += t->events_seen;
@@ -380,7 +380,7 @@ void tms_rt_thread_end(struct tms_rt_thread *t)
     assert(t->held_count == 0 || !tms_rt_mode.checks);
     tms_rt_judge_thread_ends(t);
     tms_rt_set_self(NULL);
-    /* It is still in use until the thread is gone, but what happens there is no longer watched. */
+    /* The stack is in use until the thread is gone, but is no longer watched. */
     if (t->stack_high > t->stack_low) {
         tms_rt_clear_history_by(t, t->stack_low, t->stack_high - t->stack_low);
     }
@@ -388,13 +388,13 @@ void tms_rt_thread_end(struct tms_rt_thread *t)
     let_go(t);
 }
 
-/* What it did so far is no step of a pattern any more: others need not take notice of it. */
+/* Its earlier steps can no longer be part of a pattern, so others may ignore them. */
 void tms_rt_joining(struct tms_rt_thread *t)
 {
     tms_rt_judge_rendezvous(t);
 }
 
-/* A child without events makes no edge: a join with it orders nothing. */
+/* A child without events makes no edge: joining it orders nothing. */
 void tms_rt_join_thread(struct tms_rt_thread *t, struct tms_rt_thread *child, uintptr_t pc)
 {
     assert(t != child && atomic_load(&child->uses) > 0);
@@ -438,7 +438,7 @@ struct tms_rt_thread *tms_rt_registry_start(void)
     return t;
 }
 
-/* What a thread keeps when fork makes it the only one of another process: where it is. */
+/* The state that a thread keeps when fork makes it the only one of a new process. */
 struct fork_state {
     const struct tms_rt_frame *top;
     uintptr_t stack_low, stack_high, entry;
@@ -492,7 +492,7 @@ void tms_rt_registry_restart(struct tms_rt_thread *only)
     threads.events = threads.transactions = threads.blocks = 0;
     threads.count = 1;
     threads.over = 0;
-    only->spare_node = 0; /* the shadow is empty, its nodes with it */
+    only->spare_node = 0; /* the shadow is empty, and so are its nodes */
     tms_rt_clock_forget(only);
     only->predicting = NULL;
     clean(only);

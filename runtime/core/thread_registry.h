@@ -9,11 +9,11 @@ struct tms_rt_thread *tms_rt_registry_start(void);
 void tms_rt_registry_restart(struct tms_rt_thread *only);
 /* Adds up what the threads have counted so far. */
 void tms_rt_registry_count(struct tms_spool_header *header);
-/* Calls a function for every thread that lives. */
+/* Calls a function for every live thread. */
 void tms_rt_registry_each(void (*function)(struct tms_rt_thread *thread));
-/* Has there been no thread but the first? */
+/* Has the first thread been the only one so far? */
 bool tms_rt_is_alone(void);
-/* There is at least one block, however the process ends. */
+/* Records that there was at least one block, however the process ends. */
 void tms_rt_block_seen(void);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which transaction an event belongs to, as the engine asks (frontier/frontier_port.h): here a ring
- * per thread. The thread writes to it without a lock; others read under the engine's, and an entry
- * counts only if it is whole: `end` is written last, and the ring is so long that who still reads
- * an entry that is overwritten meanwhile has slept for thousands of transactions.
+ * Finds the transaction of an event for the engine (frontier/frontier_port.h), here in a ring
+ * buffer per thread. The thread writes to it without a lock; others read under the engine's. An
+ * entry counts only if it is complete: `end` is written last. A reader can see a torn entry only if
+ * it is descheduled while the writer runs RING transactions.
  */
 #include <assert.h>
 
@@ -12,7 +12,7 @@
 #include "runtime/core/thread.h"
 #include "runtime/core/transaction_ring.h"
 
-#define RING 65536u /* transactions; mapped as they are used */
+#define RING 65536u /* transactions; reserved, mapped on demand */
 
 static inline struct tms_frontier_past *entry(const struct tms_frontier_history *history,
                                               uint64_t number)
@@ -59,7 +59,7 @@ void tms_rt_ring_end(struct tms_frontier_thread *t, uint64_t event)
     entry(&t->history, t->history.count - 1)->end = event;
 }
 
-/* The last transaction that begins at or before the event, if it holds it. */
+/* The last transaction that begins at or before the event, if it contains the event. */
 static const struct tms_frontier_past *find(const struct tms_frontier_history *history,
                                             uint64_t event, bool *forgotten)
 {
@@ -117,7 +117,9 @@ void tms_rt_publish_begin(struct tms_rt_thread *t, uint64_t begin)
     run_from(t, begin);
 }
 
-/* As tms_rt_refresh_filter, for a transaction without edges that begins or ends with this event. */
+/*
+ * Like tms_rt_refresh_filter, for a transaction without edges that begins or ends with this event.
+ */
 static inline void refresh_filter_locally(struct tms_rt_thread *t, uint64_t event)
 {
     start_stretch(t->engine, event);
@@ -125,7 +127,7 @@ static inline void refresh_filter_locally(struct tms_rt_thread *t, uint64_t even
     t->stretch_span = tms_rt_mode.full ? 0 : (UINT64_C(1) << WORD_SLOT) - (event << WORD_EVENT);
 }
 
-/* With its first transaction. */
+/* Called with the thread's first transaction. */
 static __attribute__((noinline)) bool make_room(struct tms_rt_thread *t)
 {
     if (!need_ring(&t->engine->history)) {

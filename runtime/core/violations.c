@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Violations on their way into the spool: one record per static pattern, with a count. A pattern
- * is what the program has to do with it: labels, kinds of conflict, and the instructions that
- * conflict; no addresses, threads or numbers.
+ * Writes violations to the spool: one record per static pattern, with a count. A pattern consists
+ * of labels, kinds of conflict, and the instructions that conflict, but no addresses, threads or
+ * numbers.
  */
 #include <assert.h>
 #include <string.h>
@@ -59,7 +59,7 @@ struct tms_spool_transaction tms_rt_spooled(const struct tms_transaction *transa
                                           .unary = transaction->unary};
 }
 
-/* Which bytes both events touched, if the logs still know. */
+/* The bytes that both events touched, if the logs still have them. */
 static uint8_t common_bytes(const struct tms_step *step)
 {
     const struct tms_transaction *side[2] = {&step->from, &step->to};
@@ -132,10 +132,10 @@ void tms_rt_spool_heap(const struct tms_spool_step *steps, size_t count)
     }
 }
 
-/* A violation that is to be written down. */
+/* A violation to be written. */
 struct news {
     const struct tms_violation *violation;
-    struct tms_spool_violation *record; /* to be filled in; NULL: a new one */
+    struct tms_spool_violation *record; /* record to fill in; NULL: a new one */
 };
 
 static size_t record_bytes(const struct tms_violation *violation)
@@ -184,7 +184,7 @@ static void spool(void *argument)
     }
 }
 
-/* Where the pattern is, or would be. */
+/* The pattern, or the free place for it. */
 static struct pattern *find_pattern(uint64_t hash)
 {
     assert((hash & 1) == 1 && pattern_count <= PATTERNS / 2);
@@ -228,8 +228,8 @@ static uint64_t state_of(const struct tms_violation *violation)
 }
 
 /*
- * A record is used again by the same thread if it has room. A command that copies the spool in this
- * very moment may get a mixture of the two; what does not fit together it leaves out.
+ * The thread reuses its record if it is large enough. A command that copies the spool at this
+ * moment may get a mixture of the two, and drops what is inconsistent.
  */
 static void show(struct tms_rt_thread *t, const struct tms_violation *violation)
 {
@@ -246,9 +246,9 @@ static void show(struct tms_rt_thread *t, const struct tms_violation *violation)
 }
 
 /*
- * A block may run for as long as the process does: what is known of it is written down now, because
- * every thread may be waiting when a report is asked for. A pattern that a block has already shown
- * which is over needs no second record.
+ * A block may run as long as the process does: its violation is written now, because every thread
+ * may be waiting when a report is requested. A pattern that an earlier block has shown needs no
+ * second record.
  */
 void tms_rt_spool_pending(struct tms_rt_thread *t)
 {

@@ -16,7 +16,7 @@
 
 #define ROWS         4096u /* a power of two */
 #define ROWS_MOST    (ROWS / 2)
-#define WAITING_MOST (ROWS / 4) /* rows whose memory one thread alone has used so far */
+#define WAITING_MOST (ROWS / 4) /* rows whose memory only one thread has used so far */
 #define SIGHTINGS    4096u
 #define SEEN_OFTEN   64u
 #define SKIPPED      16u
@@ -33,17 +33,17 @@ static struct {
     struct tms_rt_mutex lock;
     struct row *rows; /* ROWS */
     uint32_t count, waiting;
-    _Atomic uint8_t sightings[SIGHTINGS]; /* by block and place */
+    _Atomic uint8_t sightings[SIGHTINGS]; /* by block and location */
     struct {
         uintptr_t lock;
         uint32_t thread;
         bool shared;
-    } locks[LOCKS]; /* which threads use a lock: the last ones that fell into each row */
+    } locks[LOCKS]; /* which threads use a lock: the last ones that hashed to each row */
 } notes;
 
 /* ---- the block ---------------------------------------------------------------------------- */
 
-/* The innermost of a list that began before an event; NULL: none. */
+/* The innermost entry of a list that began before an event; NULL: none. */
 static const struct tms_rt_open *open_at(const struct tms_rt_open *list, uint32_t count,
                                          uint64_t event)
 {
@@ -54,7 +54,7 @@ static const struct tms_rt_open *open_at(const struct tms_rt_open *list, uint32_
     return count > 0 ? &list[count - 1] : NULL;
 }
 
-/* The innermost block or call that was open at an event of the thread's, and still is. */
+/* The innermost block or call that was open at an event of the thread, and still is. */
 static const struct tms_rt_open *innermost_at(const struct tms_rt_thread *t, uint64_t event)
 {
     const struct tms_rt_open *block = open_at(t->open, t->open_count, event);
@@ -66,8 +66,8 @@ static const struct tms_rt_open *innermost_at(const struct tms_rt_thread *t, uin
 /* ---- who else uses it --------------------------------------------------------------------- */
 
 /*
- * Does it matter which thread comes in between? Between two reads only a write matters; around the
- * thread's own write any use of the memory does.
+ * Would an access in between matter? Between two reads only a write does; around the thread's own
+ * write any use of the memory does.
  */
 static bool matters(uint8_t used, bool writes)
 {
@@ -85,7 +85,7 @@ static uint32_t find_open(const struct tms_rt_thread *t, uint64_t event)
     return found ? log_at(log, at)->location : 0;
 }
 
-/* Where to hold the thread: at the outermost lock that it has taken since and still has. */
+/* Where to hold the thread: at the outermost lock that it has taken since and still holds. */
 static void find_close(const struct tms_rt_thread *t, uint64_t event, struct tms_spool_window *to)
 {
     to->close = to->at;
@@ -113,7 +113,7 @@ static void spool(struct row *row)
 
     assert(row->key != 0 && row->record == NULL);
     if (tms_rt_heap_find(row->window.object >> 8, &block)) {
-        tms_rt_spool_block(&block, 0, 0); /* the reader finds it near the record */
+        tms_rt_spool_block(&block, 0, 0); /* the reader looks for it near the record */
     }
     row->record = tms_rt_spool_record(TMS_SPOOL_WINDOW, sizeof(*row->record));
     if (row->record != NULL) {
@@ -128,7 +128,7 @@ static struct row *find_row(uint64_t key)
     return TMS_HASH_SLOT_OF(notes.rows, ROWS, key);
 }
 
-/* The row of a window, made if it is new and there is room; NULL: there is none. */
+/* The row of a window, created if it is new and there is room; NULL: there is none. */
 static struct row *make_row(const struct tms_spool_window *window, bool shared)
 {
     struct row *row = find_row(key_of(window));
@@ -152,7 +152,7 @@ struct sighting {
     bool shared;
 };
 
-/* Memory that many blocks of the heap have in turn counts as soon as one of them is shared. */
+/* Memory that several heap blocks occupy in turn counts as soon as one of them is shared. */
 static void note(void *argument)
 {
     const struct sighting *sighting = argument;
@@ -180,7 +180,7 @@ static void note(void *argument)
 
 /* ---- two accesses ------------------------------------------------------------------------- */
 
-/* Places that were seen often are looked at now and then. */
+/* Frequent locations are checked only now and then. */
 static bool is_skipped(const struct tms_rt_thread *t, uint32_t label, uint32_t site)
 {
     uint64_t hash = tms_hash(tms_hash(label) + tms_rt_site_pc(site));
@@ -263,7 +263,7 @@ void tms_rt_note_acquire(struct tms_rt_thread *t, const void *lock, uint32_t sit
 
 /* ---- the process -------------------------------------------------------------------------- */
 
-/* Is the memory, or the lock, of a window that waits used by others by now? */
+/* Do other threads use the memory or the lock of a waiting window by now? */
 static bool is_shared_now(const struct tms_spool_window *window)
 {
     uintptr_t object = window->object >> 8;

@@ -16,13 +16,13 @@
 #include "runtime/core/thread.h"
 #include "runtime/intercept/interpose.h"
 
-/* The type is volatile for the sake of the callers; the runtime wants the address. */
+/* The callers' type is volatile; the runtime only needs the address. */
 static const void *plain(const volatile void *address)
 {
     return (const void *)(uintptr_t)address;
 }
 
-/* An end without a begin (which came before the thread was known, say) is nothing. */
+/* An end without a begin (which came before the thread was registered, say) is ignored. */
 static void ignore(struct tms_rt_thread *thread, enum tms_rt_access access, int change)
 {
     if (change > 0 || thread->ignored[access] > 0) {
@@ -66,7 +66,7 @@ void(tmesis_new_memory)(const volatile void *address, size_t size)
     TMS_RT_REPORT(tms_rt_clear_history((uintptr_t)address, size));
 }
 
-/* The counts first, so that the report has them as they are here. */
+/* Updates the counts first, so that the report has the current ones. */
 void(tmesis_report)(void)
 {
     TMS_RT_REPORT(tms_rt_publish());
@@ -125,12 +125,12 @@ IGNORE(tmesis_ignore_writes_end, ignore_writes, -1)
 
 /* ---- sanitizer/tsan_interface.h --------------------------------------------------------- */
 
-/* The flags that matter, as that header numbers them. */
+/* The flags that matter, with the values of that header. */
 enum {
     LINKER_INIT = 1 << 0, /* may be used before it is created, and is never destroyed */
     READ_LOCK = 1 << 3,
     TRY_LOCK_FAILED = 1 << 5,
-    RECURSIVE_LOCK = 1 << 6,   /* takes it as often over as it was given up at once, */
+    RECURSIVE_LOCK = 1 << 6,   /* acquires it to the depth at which RECURSIVE_UNLOCK released it, */
     RECURSIVE_UNLOCK = 1 << 7, /* which is how hand-made conditions wait */
 };
 
@@ -324,7 +324,7 @@ double ValgrindSlowdown(void)
     return 1;
 }
 
-/* Whatever the property is, this is not that tool. */
+/* No property is supported: this is not that tool. */
 int ThreadSanitizerQuery(const char *query)
 {
     return 0;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Descriptors, as far as they lead from one thread to another (kernel_channels.h): what makes them,
- * copies them, connects them, watches them and closes them. The last one to close or shut down its
- * end shows at the other end, by a read that returns 0. What reads and writes is in
- * io_intercept.c.
+ * Descriptors that lead from one thread to another (kernel_channels.h): the functions that create,
+ * copy, connect, watch and close them. Closing or shutting down the last descriptor of one end
+ * shows at the other end, as a read that returns 0. Reads and writes are in io_intercept.c.
  *
- * Handlers and children of fork may call most of these, so they are looked up at the start.
+ * Signal handlers and children of fork may call most of these, so they are looked up at the start.
  */
 #include <fcntl.h>
 #include <stdarg.h>

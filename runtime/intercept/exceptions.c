@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exceptions leave functions without their exit hooks where clang compiled them with
- * -finstrument-functions. When one is thrown, blocks of inlined functions end, and those of all
- * functions further in: which of them the exception leaves is not known yet, and a block that
- * seems to go on would be reported for what its caller does. When it is caught, the frames further
- * in than that of the handler are gone.
+ * Exceptions leave functions without their exit hooks if clang compiled them with
+ * -finstrument-functions. When one is thrown, the blocks of inlined functions end, and those of all
+ * functions further in: it is not known yet which of them the exception leaves, and a block that
+ * seems to continue would be reported for what its caller does. When the exception is caught, the
+ * frames further in than that of the handler are gone.
  *
- * A C++ library that is linked statically brings functions of the same names, which come first.
+ * A statically linked C++ library brings functions of the same names, which take precedence.
  */
 #include <stdlib.h>
 #include <unwind.h>
@@ -15,7 +15,7 @@
 #include "runtime/intercept/exceptions.h"
 #include "runtime/intercept/interpose.h"
 
-/* The unwinder and the C++ library may have come in with dlopen, or not at all. */
+/* The unwinder and the C++ library may have been loaded by dlopen, or not at all. */
 #define UNWINDER(result, name, parameters)                                                         \
     TMS_RT_REAL_NEXT(result, name, parameters, NULL, (void *)(uintptr_t)abort)
 #define INTERPOSE(ours) TMS_RT_EXPORT __attribute__((weak, alias(#ours)))

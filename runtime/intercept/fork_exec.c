@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes: what makes a second one (fork), what makes another one of this one (exec), and the
- * ends that no destructor sees. Children that the C library makes by itself only to run another
- * program (posix_spawn, system, popen) are looked at only for the environment that it gets.
+ * Processes: fork, exec, and exits that bypass the destructors. For children that the C library
+ * creates only to run another program (posix_spawn, system, popen), only their environment is
+ * recorded.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -44,8 +44,8 @@ static long end_fork(struct tms_rt_thread *thread, long child)
 }
 
 /*
- * Makes a child process. The handlers of pthread_atfork run inside, unwatched: in the child they
- * come before the runtime has found itself again.
+ * Creates a child process. The handlers of pthread_atfork run inside, unwatched: in the child they
+ * run before the runtime has been reset.
  */
 #define FORKS(name, parameters, arguments)                                                         \
     TMS_RT_REAL(pid_t, name, parameters)                                                           \
@@ -68,9 +68,9 @@ TMS_RT_INTERPOSE pid_t vfork(void)
 }
 
 /*
- * The system calls themselves. A child with memory of its own is one of fork's; one that shares
- * ours is a thread that the runtime can't tell from its maker, unless that one waits meanwhile, so
- * watching ends.
+ * The raw system calls. A child with memory of its own is treated like that of fork. A child that
+ * shares ours is a thread that the runtime can't tell from its creator, unless the creator waits,
+ * so watching ends.
  */
 static bool copies_memory(uint64_t flags)
 {
@@ -88,7 +88,9 @@ static bool makes_process(long number, long first, long second)
     return number == SYS_fork || (number == SYS_clone && copies_memory((uint64_t)first));
 }
 
-/* The atomics that go with a futex are seen only in programs that were built for it. */
+/*
+ * The atomics that go with a futex are visible only in programs that were compiled for the runtime.
+ */
 static void warn_of_futexes(void)
 {
     static _Atomic bool warned;
@@ -99,7 +101,7 @@ static void warn_of_futexes(void)
     }
 }
 
-/* A wait for another thread to change a word: what libraries make their own locks of. */
+/* A wait for another thread to change a word, as in libraries with locks of their own. */
 static void report_futex(long operation, uintptr_t pc)
 {
     int command = (int)operation & FUTEX_CMD_MASK;
@@ -120,7 +122,7 @@ TMS_RT_INTERPOSE long syscall(long number, ...)
     }
     va_end(list);
     if (number == SYS_vfork) {
-        number = SYS_fork; /* as vfork above */
+        number = SYS_fork; /* like vfork above */
     }
     if (number == SYS_exit_group) {
         tms_rt_finish("exit");
@@ -143,14 +145,14 @@ struct clone_start {
     struct tms_rt_thread *thread;
 };
 
-/* In the child, on its new stack: the frames of the parent are out of reach. */
+/* In the child, on its new stack: the parent's frames are out of reach. */
 static int start_clone(void *argument)
 {
     struct clone_start *start = argument;
     end_fork(start->thread, 0);
     TMS_RT_REPORT(tms_rt_unwind(thread, UINTPTR_MAX));
     int status = start->function(start->argument);
-    tms_rt_finish("exit"); /* what follows is the bare system call */
+    tms_rt_finish("exit"); /* the raw system call follows */
     return status;
 }
 
@@ -186,7 +188,7 @@ static bool to_null_device(void)
     return done;
 }
 
-/* The one of the C library forks and ends the parent under inner names. */
+/* The C library's forks and ends the parent through internal names. */
 TMS_RT_INTERPOSE int daemon(int keep_directory, int keep_files)
 {
     pid_t child = fork();
@@ -267,7 +269,7 @@ EXECUTES_LIST(execl, execv(path, ARGUMENTS))
 EXECUTES_LIST(execlp, execvp(path, ARGUMENTS))
 EXECUTES_LIST(execle, execve(path, ARGUMENTS, va_arg(list, char *const *)))
 
-/* The child runs nothing of ours before it is another program. */
+/* The child runs no code of ours before it becomes another program. */
 #define SPAWNS(name)                                                                               \
     TMS_RT_REAL(int, name,                                                                         \
                 (pid_t *, const char *, const posix_spawn_file_actions_t *,                        \
@@ -288,7 +290,7 @@ SPAWNS(posix_spawnp)
 
 /* ---- end -------------------------------------------------------------------------------- */
 
-/* With exit() the destructors of init.c see to it. */
+/* exit() is left to the destructors of init.c. */
 #define ENDS(name)                                                                                 \
     TMS_RT_REAL(void, name, (int))                                                                 \
     TMS_RT_INTERPOSE _Noreturn void name(int status)                                               \

@@ -15,16 +15,16 @@
 
 #include "runtime/core/rt.h"
 
-/* Weak: a program that brings a function of that name with it, its own malloc say, keeps it. */
+/* Weak: a function of that name in the program, such as its own malloc, takes precedence. */
 #define TMS_RT_INTERPOSE TMS_RT_EXPORT __attribute__((weak))
 
 /*
- * The next definition of a function, or of its version `version` if that is not NULL and is
- * known. If there is none: `fallback`, and if that is NULL the process ends with a sentence.
+ * The next definition of a function, or of its version `version` if that is not NULL and exists.
+ * Without one: `fallback`, or if that is NULL, the process ends with a message.
  */
 void *tms_rt_next(const char *name, const char *version, void *fallback);
 
-/* This thread is inside tms_rt_next: what it allocates now can't come from the real malloc. */
+/* Is this thread inside tms_rt_next? Its allocations can't come from the real malloc then. */
 bool tms_rt_looking_up(void);
 
 #define TMS_RT_REAL_NEXT(result, name, arguments, version, fallback)                               \
@@ -58,7 +58,7 @@ bool tms_rt_looking_up(void);
         }                                                                                          \
     } while (0)
 
-/* The same for what the functions on the stack are to be known for. */
+/* The same for operations that need the functions on the stack (TMS_RT_SYNC_STACK). */
 #define TMS_RT_REPORT_HERE(call)                                                                   \
     TMS_RT_REPORT({                                                                                \
         TMS_RT_SYNC_STACK(thread);                                                                 \
@@ -74,7 +74,7 @@ static inline void tms_rt_before(enum tms_rt_point_kind kind, const volatile voi
     }
 }
 
-/* The real function, which waits for other threads, is called between the two. */
+/* Called before and after a real function that waits for other threads. */
 static inline void tms_rt_waits(bool begins)
 {
     if (__builtin_expect(tms_rt_scheduled, 0)) {

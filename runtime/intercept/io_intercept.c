@@ -28,13 +28,13 @@ static void taken(const void *buffer, size_t size, uintptr_t pc)
     TMS_RT_REPORT(tms_rt_access(thread, (uintptr_t)buffer, size, TMS_RT_READ, pc));
 }
 
-/* Before what came with it. */
+/* Before the data that came with it is recorded. */
 static void received(int file, uintptr_t pc)
 {
     TMS_RT_REPORT(tms_rt_received(thread, file, pc));
 }
 
-/* After what goes with it. */
+/* After the data that goes with it is recorded. */
 static void sends(int file)
 {
     TMS_RT_REPORT(tms_rt_file_sends(thread, file));
@@ -262,8 +262,8 @@ static void record_text(void *argument)
 }
 
 /*
- * What was printed of `length` characters and the end, with room for `room` bytes. A function with
- * any number of arguments has a large frame, so this is called deep.
+ * Records the output of `length` characters and the terminator into a buffer of `room` bytes.
+ * Called on a deep stack, because variadic functions have large frames.
  */
 static int printed(char *to, size_t room, int length, uintptr_t pc)
 {
@@ -278,7 +278,7 @@ static int printed(char *to, size_t room, int length, uintptr_t pc)
     return length;
 }
 
-/* A function and its sibling with a va_list; the parameters up to the format. */
+/* A function and its va_list variant; the parameters up to the format. */
 #define PRINTS(name, vname, parameters, arguments, room)                                           \
     TMS_RT_INTERPOSE int name(UNWRAP parameters, const char *format, ...);                         \
     TMS_RT_INTERPOSE int name(UNWRAP parameters, const char *format, ...)                          \

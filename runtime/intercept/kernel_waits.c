@@ -24,15 +24,15 @@
 #include "runtime/core/live_counts.h"
 #include "runtime/intercept/interpose.h"
 
-/* Of a time that the kernel has read: it is not looked at before, for it may be nowhere. */
+/* Called only after the kernel has read the time, because it may be an invalid address. */
 static bool is_zero(const struct timespec *time)
 {
     return time != NULL && time->tv_sec == 0 && time->tv_nsec == 0;
 }
 
 /*
- * `heard` is what makes it a rendezvous, in terms of `came`, which the call has returned; `learns`
- * says by which channel, then.
+ * `heard`: the condition on `came`, the result of the call, that makes it a rendezvous; `learns`:
+ * then acquires from the channel.
  */
 #define WAITS_NEXT(result, name, parameters, arguments, heard, learns, fallback)                   \
     TMS_RT_REAL_NEXT(result, name, parameters, NULL, fallback)                                     \
@@ -55,7 +55,7 @@ static bool is_zero(const struct timespec *time)
 
 /* ---- descriptors ------------------------------------------------------------------------ */
 
-/* A time-out, or a signal, ends a wait as well; `looks`: it was none. */
+/* A timeout or a signal ends a wait as well; `looks`: the call was a poll, not a wait. */
 #define HAS_WAITED(looks) (came > 0 || (count > 0 && (came == 0 ? !(looks) : errno == EINTR)))
 /* The read or accept that follows reports what happened to the descriptor. */
 #define POLLS(name, parameters, arguments, looks)                                                  \
@@ -76,7 +76,7 @@ POLLS(__ppoll_chk,
        size_t room),
       (files, count, timeout, mask, room), is_zero(timeout))
 POLLS(select, (int count, fd_set *reads, fd_set *writes, fd_set *others, struct timeval *timeout),
-      (count, reads, writes, others, timeout), false) /* it has changed the time */
+      (count, reads, writes, others, timeout), false) /* select has changed the time */
 POLLS(pselect,
       (int count, fd_set *reads, fd_set *writes, fd_set *others, const struct timespec *timeout,
        const sigset_t *mask),
@@ -87,7 +87,7 @@ EPOLLS(epoll_pwait,
        (int file, struct epoll_event *events, int count, int timeout, const sigset_t *mask),
        (file, events, count, timeout, mask), timeout == 0)
 
-/* Not in every C library. */
+/* Not every C library has it. */
 static int no_epoll_pwait2(int file, struct epoll_event *events, int count,
                            const struct timespec *timeout, const sigset_t *mask)
 {
@@ -124,7 +124,7 @@ WAITS_CHILD(int, waitid, (idtype_t type, id_t child, siginfo_t *info, int option
 
 /* ---- signals ---------------------------------------------------------------------------- */
 
-/* The program has got the signal as if by a handler. */
+/* The program has received the signal as if by a handler. */
 static void took(struct tms_rt_thread *thread, int number)
 {
     tms_rt_heard_signal(number);

@@ -4,7 +4,7 @@
  * memory after it, so that no other thread owns it in between.
  *
  * realloc is recorded as its parts: the old block is read, the new one written, the old one freed.
- * If the new block were just new, the order that this makes between threads would be lost.
+ * Treating the new block as fresh memory would lose the order between threads that this makes.
  *
  * C++: operator new of the C++ library calls malloc, which would make the library the site of every
  * allocation, so it is interposed to record its caller. delete calls free, and needs no
@@ -21,17 +21,17 @@
 
 /* ---- before there is a real malloc ------------------------------------------------------ */
 
-/* What the dynamic linker allocates while it looks malloc up: never given back, zero at first. */
+/* Allocations of the dynamic linker while it looks malloc up: zero at first, never freed. */
 #define EARLY_SIZE 16384u
 
 struct early_block {
     size_t size;
-    size_t reserved; /* so that what follows is aligned for anything */
+    size_t reserved; /* keeps what follows aligned for any type */
 };
 
 static _Alignas(max_align_t) char early[EARLY_SIZE];
 
-/* The memory that this thread allocates from instead of the heap, while it is lent some. */
+/* The memory that this thread allocates from instead of the heap, if it has been lent some. */
 static TMS_RT_TLS struct {
     char *start, *next, *end;
 } lent;
@@ -86,7 +86,7 @@ static void *early_allocate(size_t size)
 
 /* ---- malloc and its family -------------------------------------------------------------- */
 
-/* Who wants the allocation, if not the caller of malloc; 0 otherwise. */
+/* The site of the allocation, if it is not the caller of malloc; 0 otherwise. */
 static TMS_RT_TLS uintptr_t wanted_at;
 
 void tms_rt_allocating(uintptr_t pc)
@@ -133,7 +133,7 @@ TMS_RT_INTERPOSE void *calloc(size_t count, size_t size)
 TMS_RT_REAL(void, free, (void *))
 TMS_RT_INTERPOSE void free(void *block)
 {
-    /* Looking up frees the message of one that failed: to look free up for that has no end. */
+    /* A failed lookup frees its message: looking up free for that would recurse forever. */
     if (block == NULL || is_early(block) || without_heap()) {
         return;
     }
@@ -184,7 +184,7 @@ static void *resize(void *block, size_t size, uintptr_t pc)
     void *moved = real_realloc()(block, size);
     if (moved != NULL) {
         TMS_RT_REPORT(record_new_block(thread, moved, size, kept, pc));
-    } else if (size != 0) { /* it failed, and the block is where it was */
+    } else if (size != 0) { /* it failed, and the block is unchanged */
         had(block, old_size, pc);
     }
     return moved;
@@ -232,9 +232,8 @@ ALLOCATES(pvalloc, (size_t size), (size))
 /* ---- C++ -------------------------------------------------------------------------------- */
 
 /*
- * Without a C++ library after us in the search order (it may be linked statically, and then
- * operator new would be ours) the fallbacks serve. std::__throw_bad_alloc() exists if the program
- * has it.
+ * Fallbacks for programs without a C++ library after us in the search order (if it is linked
+ * statically, operator new would be ours). std::__throw_bad_alloc() exists if the program has it.
  */
 extern void _ZSt17__throw_bad_allocv(void) __attribute__((weak));
 
@@ -314,8 +313,9 @@ MAPS(mmap64, off64_t)
 
 /*
  * Locking all memory would fault in terabytes of shadow memory, so pages are locked when they are
- * touched. Without privileges the size of the reservations alone is over the limit: then nothing is
- * locked, as other sanitizers do, because what a program does must not depend on being watched.
+ * touched. Without privileges the reserved address space alone exceeds the limit: then nothing is
+ * locked, as in other sanitizers, because a program must behave the same whether it is watched or
+ * not.
  */
 TMS_RT_REAL(int, mlockall, (int))
 TMS_RT_INTERPOSE int mlockall(int flags)
@@ -341,8 +341,8 @@ TMS_RT_INTERPOSE int munmap(void *start, size_t size)
 }
 
 /*
- * A mapping that stays where it is keeps its history, so that is tried first. One that moves is
- * new memory at both ends.
+ * A mapping that stays in place keeps its history, so that is tried first. One that moves is new
+ * memory at both addresses.
  */
 TMS_RT_REAL(void *, mremap, (void *, size_t, size_t, int, ...))
 TMS_RT_INTERPOSE void *mremap(void *start, size_t size, size_t new_size, int flags, ...)

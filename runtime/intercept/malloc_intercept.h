@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The next allocation of this thread is that of the code at `pc`. */
+/* The code at `pc` counts as the caller of this thread's next allocation. */
 void tms_rt_allocating(uintptr_t pc);
 
 /*
- * Until it is called with NULL, what this thread allocates comes from here, aligned as from
- * malloc, zero if the memory is, and nothing is given back: for library functions that allocate
- * and are called where the heap may be locked.
+ * Until the next call with NULL, this thread allocates from this memory, with the alignment of
+ * malloc; nothing is freed, and blocks are zero if the memory is. For library functions that
+ * allocate and are called where the heap may be locked.
  */
 void tms_rt_lend(char *memory, size_t size);
 

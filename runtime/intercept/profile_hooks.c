@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hooks of -finstrument-functions, with which C++ is compiled instead of with the entry hooks
- * of -fsanitize=thread: these are added before functions are inlined, so an inlined function
- * keeps its entry and its exit, and functions of system headers have none.
+ * The hooks of -finstrument-functions. C++ is compiled with these instead of the entry hooks of
+ * -fsanitize=thread: they are inserted before inlining, so an inlined function keeps its entry and
+ * exit, and functions of system headers have none.
  *
- * An inlined function shares the stack frame of the function that it was inlined into, and so its
- * return address. In the list of frames it is one byte further in, so that the rest of the runtime
- * can go on ordering frames by their addresses; its caller is marked, because debug information
- * expands the call of an inlined function from the address of whatever happens inside it.
+ * An inlined function shares the stack frame, and so the return address, of the function that it
+ * was inlined into. In the list of frames it is one byte further in, so that the rest of the
+ * runtime can still order frames by address; its caller is marked, because debug information
+ * expands the call of an inlined function from any address inside it.
  *
- * An exit is matched by function. gcc calls it for exceptions as well; clang does not, and then
- * unwinding is announced by exceptions.c.
+ * An exit is matched by function. gcc calls the exit hook for exceptions as well; clang does not,
+ * and then exceptions.c announces the unwinding.
  */
 #include "runtime/core/call_stack.h"
 #include "runtime/intercept/exceptions.h"
@@ -18,10 +18,12 @@
 TMS_RT_EXPORT void __cyg_profile_func_enter(void *function, void *caller) __attribute__((weak));
 TMS_RT_EXPORT void __cyg_profile_func_exit(void *function, void *caller) __attribute__((weak));
 
-/* Stack pointers at calls are aligned to this, which leaves room for so many inlined functions. */
+/*
+ * Stack pointers at calls are aligned to this, which leaves room for that many inlined functions.
+ */
 #define ALIGNMENT ((uintptr_t)16)
 
-/* A function is known by an address inside it, of which the one before counts. */
+/* A function is identified like a return address inside it: the byte before it counts. */
 static uintptr_t inside_of(const void *function)
 {
     return (uintptr_t)function + 1;
@@ -33,8 +35,8 @@ static uintptr_t round_up(uintptr_t frame)
 }
 
 /*
- * Was a function with this stack pointer and return address inlined into the one on top? Where
- * exceptions are not seen, that one may be over, so it is left: its block may end too early.
+ * Was a function with this stack pointer and return address inlined into the top one? If exceptions
+ * are not intercepted the top one may have been left, so it is popped: its block may end too early.
  */
 static bool is_inlined(const struct tms_rt_frame *top, uintptr_t caller, uintptr_t frame)
 {
@@ -63,7 +65,7 @@ void __cyg_profile_func_enter(void *function, void *caller)
         frame = thread->top->frame - 1;
         from |= TMS_RT_INLINED;
         if (frame % ALIGNMENT == 0) {
-            return; /* inlined too deep: part of the one around it */
+            return; /* inlined too deep: counts as part of the enclosing one */
         }
     }
     if (!tms_rt_enter_plain(thread, address, from, frame)) {
@@ -71,7 +73,10 @@ void __cyg_profile_func_enter(void *function, void *caller)
     }
 }
 
-/* The frame of the function; those further in than the hook have been left. NULL: not entered. */
+/*
+ * The frame of the function; frames further in than the hook have been left. NULL: it was not
+ * entered.
+ */
 static const struct tms_rt_frame *find_frame(const struct tms_rt_thread *thread, uintptr_t address,
                                              uintptr_t frame)
 {

@@ -23,7 +23,7 @@
 #include "runtime/core/runtime_memory.h"
 #include "runtime/intercept/thread_start.h"
 
-/* The descriptor stays here after tms_rt_self is gone, for who joins. */
+/* Keeps the descriptor after tms_rt_self is cleared, for the joining thread. */
 static TMS_RT_TLS struct tms_rt_thread *own;
 
 struct tms_rt_thread *tms_rt_thread_of(pthread_t id)
@@ -41,7 +41,7 @@ static pthread_key_t end_key;
 static bool end_key_made;
 static pthread_once_t end_key_once = PTHREAD_ONCE_INIT;
 
-/* The value counts the rounds, from 1 on. */
+/* The value counts the rounds of destructors, from 1 on. */
 static void at_end(void *value)
 {
     uintptr_t round = (uintptr_t)value;
@@ -96,8 +96,7 @@ TMS_RT_INTERPOSE void pthread_exit(void *result)
 
 /* ---- creation --------------------------------------------------------------------------- */
 
-/* The caller stays inside the runtime until _end_creation: what creation allocates is not watched.
- */
+/* The caller stays inside the runtime until _end_creation, so that allocations are not watched. */
 bool tms_rt_begin_creation(struct tms_rt_thread_creation *creation, uintptr_t pc)
 {
     tms_rt_start();
@@ -122,7 +121,7 @@ struct own_stack {
     uintptr_t low, high;
 };
 
-/* Asking for one's own stack allocates, so this comes before the thread is watched. */
+/* Querying a thread's own stack allocates, so this runs before the thread is watched. */
 static void find_stack(void *argument)
 {
     struct own_stack *own_stack = argument;

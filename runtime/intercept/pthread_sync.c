@@ -16,7 +16,7 @@
 #include "runtime/intercept/interpose.h"
 #include "runtime/intercept/pthread_sync.h"
 
-/* The condition variables that are no longer those of the oldest glibc for x86-64. */
+/* The version of condition variables that replaced glibc's oldest for x86-64. */
 #define NEW_CONDITION "GLIBC_2.3.2"
 
 /* ---- mutexes, read-write locks, spin locks ---------------------------------------------- */
@@ -53,7 +53,7 @@ TMS_RT_RENEWS(pthread_rwlock_init,
               (object, attributes), TMS_RT_LOCK, NULL)
 TMS_RT_RENEWS(pthread_rwlock_destroy, (pthread_rwlock_t * object), (object), TMS_RT_LOCK, NULL)
 
-/* The type is volatile, which is of no concern to the runtime: it wants the address. */
+/* The type is volatile; the runtime only needs the address. */
 #define SPIN_TAKEN(thread, lock, pc)    tms_rt_acquired(thread, (const void *)(uintptr_t)lock, pc)
 #define SPIN_RELEASED(thread, lock, pc) tms_rt_releasing(thread, (const void *)(uintptr_t)lock, pc)
 
@@ -135,9 +135,9 @@ TMS_RT_RENEWS(pthread_barrier_destroy, (pthread_barrier_t * object), (object), T
 static TMS_RT_TLS struct tms_rt_once *calling;
 
 /*
- * In the place of the initialiser. It looks at `calling` before anything else can change it: an
- * initialiser may call once itself, and may leave by an exception or by cancellation, after
- * which it was not done.
+ * Runs in place of the initialiser. Reads `calling` before anything else can change it: an
+ * initialiser may call once itself. If it leaves by an exception or by cancellation it was not
+ * done.
  */
 static void initialise(void)
 {

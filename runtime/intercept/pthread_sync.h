@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shapes of synchronising functions, which POSIX and C11 threads have in common: success is 0
- * with both, and a row says the rest. Parameters are called `lock`, `condition` and `object`.
+ * Macros for synchronisation functions of POSIX and C11 threads: success is 0 in both. Parameters
+ * must be named `lock`, `condition` and `object`.
  */
 #ifndef TMS_RUNTIME_PTHREAD_SYNC_H
 #define TMS_RUNTIME_PTHREAD_SYNC_H
@@ -11,7 +11,7 @@
 
 #include "runtime/intercept/interpose.h"
 
-/* Takes `lock`, unless it fails; `kind` of a scheduling point before. */
+/* Acquires `lock` unless it fails; `kind`: of the scheduling point before it. */
 #define TMS_RT_TAKES_AT(kind, name, parameters, arguments, how)                                    \
     TMS_RT_REAL(int, name, parameters)                                                             \
     TMS_RT_INTERPOSE int name parameters                                                           \
@@ -27,11 +27,11 @@
 
 #define TMS_RT_TAKES(name, parameters, arguments, how)                                             \
     TMS_RT_TAKES_AT(TMS_RT_AT_ACQUIRE, name, parameters, arguments, how)
-/* The same if it does not wait, or not for long. */
+/* The same for functions that do not wait, or not for long. */
 #define TMS_RT_TRIES(name, parameters, arguments, how)                                             \
     TMS_RT_TAKES_AT(TMS_RT_AT_TRY, name, parameters, arguments, how)
 
-/* Mutexes whose unlock fails in any thread but the owner: all but the plainest (glibc). */
+/* Mutexes whose unlock fails in any thread but the owner: in glibc all except the normal kind. */
 static inline void tms_rt_releasing_mutex(struct tms_rt_thread *thread, const pthread_mutex_t *lock,
                                           uintptr_t pc)
 {
@@ -44,7 +44,7 @@ static inline void tms_rt_releasing_mutex(struct tms_rt_thread *thread, const pt
     }
 }
 
-/* Gives up `lock`. */
+/* Releases `lock`. */
 #define TMS_RT_GIVES(name, parameters, how)                                                        \
     TMS_RT_REAL(int, name, parameters)                                                             \
     TMS_RT_INTERPOSE int name parameters                                                           \
@@ -54,7 +54,7 @@ static inline void tms_rt_releasing_mutex(struct tms_rt_thread *thread, const pt
         return real_##name()(lock);                                                                \
     }
 
-/* Makes `object`, or ends it: either way what was known of it is over. */
+/* Initialises or destroys `object`: either way its history ends. */
 #define TMS_RT_RENEWS(name, parameters, arguments, what, version)                                  \
     TMS_RT_REAL_VERSION(int, name, parameters, version)                                            \
     TMS_RT_INTERPOSE int name parameters                                                           \
@@ -67,9 +67,9 @@ static inline void tms_rt_releasing_mutex(struct tms_rt_thread *thread, const pt
     }
 
 /*
- * Waits for `condition`. However the wait ends, by a time-out or by cancellation as well, the
- * mutex is taken again, and before any cleanup handler of the program's runs. `refused`: the real
- * function will fail before it lets go of the mutex.
+ * Waits for `condition`. However the wait ends, even by timeout or cancellation, the mutex is taken
+ * again before any cleanup handler of the program runs. `refused`: the real function will fail
+ * before it releases the mutex.
  */
 #define TMS_RT_WAITS(name, parameters, arguments, refused, version)                                \
     TMS_RT_REAL_VERSION(int, name, parameters, version)                                            \
@@ -87,7 +87,7 @@ static inline void tms_rt_releasing_mutex(struct tms_rt_thread *thread, const pt
         return result;                                                                             \
     }
 
-/* Says nothing, but is a good place to let another thread in. */
+/* Not an event, only a scheduling point. */
 #define TMS_RT_DELAYS(name, parameters, arguments, version)                                        \
     TMS_RT_REAL_VERSION(int, name, parameters, version)                                            \
     TMS_RT_INTERPOSE int name parameters                                                           \
@@ -106,7 +106,7 @@ struct tms_rt_waiting {
 void tms_rt_begin_wait(struct tms_rt_waiting *waiting);
 void tms_rt_end_wait(void *waiting);
 
-/* A time that the real function refuses before it lets go of the mutex. */
+/* A timeout that the real function refuses before it releases the mutex. */
 static inline bool tms_rt_bad_time(const struct timespec *until)
 {
     return until->tv_nsec < 0 || until->tv_nsec >= 1000000000;
@@ -121,7 +121,7 @@ struct tms_rt_once {
     bool done; /* by this call */
 };
 
-/* What to hand to the real function, right away, in the place of the initialiser. */
+/* The function to pass to the real call, immediately, instead of the initialiser. */
 tms_rt_initialiser *tms_rt_begin_once(struct tms_rt_once *once);
 void tms_rt_end_once(const struct tms_rt_once *once);
 

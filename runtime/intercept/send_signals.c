@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Signals that the program sends: the handler comes after that, or who waits for the signal
- * (kernel_channels.h). What is sent to other processes says nothing, and costs little. Handlers may
- * send signals, so the functions are looked up at the start.
+ * Signals that the program sends: the handler, or the thread that waits for the signal, is ordered
+ * after the send (kernel_channels.h). Signals to other processes order nothing, and cost little.
+ * Handlers may send signals, so the functions are looked up at the start.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program's signal handlers. A handler may interrupt the runtime, which then has a cell or one
- * of its locks locked, and may leave by siglongjmp, never to come back: the next thread that wants
- * the cell would wait for ever. So such a jump is put off. The handler is called from here, and
- * what jumps out of it comes back here instead; the interrupted runtime runs on to where it is
- * left (tms_rt_leave_fast), and there the program jumps.
+ * The program's signal handlers. A handler may interrupt the runtime while it holds a cell or one
+ * of its locks, and leave by siglongjmp for good: the next thread that wants the cell would wait
+ * forever. So such a jump is deferred. The handler is called from here, and a jump out of it
+ * returns here instead; the interrupted runtime continues until it is left (tms_rt_leave_fast), and
+ * the program jumps from there.
  *
- * The kernel passes the context of the interruption to every handler, whether it was asked for or
- * not, so flags need no change and the program reads back the ones it has set.
+ * The kernel passes the interrupted context to every handler, whether it was requested or not, so
+ * flags need no change and the program reads back the ones it has set.
  */
 #include <signal.h>
 #include <sys/syscall.h>
@@ -19,15 +19,15 @@
 #include "runtime/intercept/interpose.h"
 
 #define KERNEL_SET     8     /* bytes of a signal set */
-#define FAR            65536 /* a handler on an unknown stack needs no more */
+#define FAR            65536 /* assumed extent of a handler's frames on an unknown stack */
 #define BUILTIN_BUFFER 5
 
 typedef void program_handler(int, siginfo_t *, void *);
 
-/* A handler that runs while the runtime is in the middle of something. */
+/* A handler that has interrupted the runtime. */
 struct tms_rt_handler {
     struct tms_rt_handler *outer;
-    uintptr_t low, high; /* where its frames are */
+    uintptr_t low, high; /* bounds of its frames */
     uintptr_t away_from; /* see runtime_stack.c */
     void *back[BUILTIN_BUFFER];
 };
@@ -50,7 +50,7 @@ static void find_frames(struct tms_rt_handler *handler, const struct tms_rt_thre
     handler->low = apart ? start : own ? t->stack_low : here - FAR;
 }
 
-/* The jump was put off: it happens with the mask that it would have had here. */
+/* The jump was deferred: it will use the signal mask that it would have used here. */
 static void keep_mask(ucontext_t *context)
 {
     tms_rt_raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&context->uc_sigmask, KERNEL_SET, 0, 0);
@@ -71,9 +71,9 @@ static void handle(void *argument)
 }
 
 /*
- * On a stack for signals, or on the program's: it may be a handler that scans the stack. A signal
- * that comes just before the thread goes to a stack of the runtime's, or just after it has come
- * back, is handled where it is: below, its own frame would be overwritten.
+ * On the alternate signal stack, or on the program's, because the handler may scan the stack. A
+ * signal that arrives just before the thread switches to a stack of the runtime's, or just after it
+ * has switched back, is handled in place: further down, it would overwrite its own frame.
  */
 static void run_handler(struct signal *signal)
 {

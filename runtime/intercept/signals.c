@@ -63,7 +63,7 @@ static void announce_end(int number)
     tms_rt_finish(how);
 }
 
-/* Blocked while it is handled, the signal comes again as soon as this returns. */
+/* The signal is blocked while it is handled, and arrives again as soon as this returns. */
 static void end_by_signal(int number)
 {
     int saved_errno = errno;
@@ -73,7 +73,7 @@ static void end_by_signal(int number)
     errno = saved_errno;
 }
 
-/* With --report-on: where a thread is in the runtime, the counts are those of an earlier look. */
+/* With --report-on. If a thread is inside the runtime, the counts are slightly out of date. */
 static void ask_by_signal(int number)
 {
     TMS_RT_REPORT(tms_rt_publish());
@@ -86,7 +86,7 @@ static bool is_ours(int number)
            atomic_load(&watching);
 }
 
-/* In the place of the default action. */
+/* Our handler, installed in place of the default action. */
 static struct sigaction ours(int number)
 {
     bool asks = number == tms_rt_report_signal;
@@ -103,7 +103,7 @@ static bool replaces_default(handler_function *handler)
 
 /* ---- what the program calls ------------------------------------------------------------- */
 
-/* In the place of what the program wants to handle a signal. */
+/* The handler that is installed in place of the one the program asks for. */
 static handler_function *in_place_of(int number, handler_function *handler)
 {
     if (!atomic_load(&watching)) {
@@ -113,13 +113,13 @@ static handler_function *in_place_of(int number, handler_function *handler)
                                                  : tms_rt_wrap_handler(number, handler);
 }
 
-/* What the program had set where this was; `before` is what a wrapper stood for. */
+/* The handler that the program had set; `before` is the one that a wrapper replaced. */
 static handler_function *hide_ours(handler_function *handler, handler_function *before)
 {
     return replaces_default(handler) ? SIG_DFL : tms_rt_is_wrapped(handler) ? before : handler;
 }
 
-/* The handler comes after this, in whatever thread it runs. */
+/* The handler is ordered after this, whatever thread it runs in. */
 static void sets_handler(int number)
 {
     if (number > 0 && number < _NSIG) {
@@ -168,7 +168,7 @@ SETS_HANDLER(sigset)
 
 /* ---- start ------------------------------------------------------------------------------ */
 
-/* Only where the default action applies, in the program and in what it inherited. */
+/* Only if the default action applies, set by the program or inherited. */
 static void watch(int number)
 {
     struct sigaction action;

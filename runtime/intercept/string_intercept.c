@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The functions of <string.h> that access the program's memory: the C library is not instrumented,
- * so their accesses are recorded here, as the caller's, for exactly the bytes that the C standard
- * has them touch. Calls from uninstrumented libraries count as well: they touch the program's
- * memory in the same way.
+ * so their accesses are recorded here, on behalf of the caller, for exactly the bytes that the C
+ * standard has them touch. Calls from uninstrumented libraries count as well: they touch the
+ * program's memory in the same way.
  *
  * Calls by the runtime itself also arrive here; the thread is inside the runtime then, and nothing
- * is recorded. Accesses are recorded before they happen, as with all hooks, except for lengths that
+ * is recorded. Accesses are recorded before they happen, as in all hooks, except for lengths that
  * only the search finds.
  */
 #undef _FORTIFY_SOURCE
@@ -47,7 +47,7 @@ static void copies(void *to, const void *from, size_t size, uintptr_t pc)
                   tms_rt_access(thread, (uintptr_t)to, size, TMS_RT_WRITE, pc));
 }
 
-/* Bytes of a string with its end, but not more than `limit`. */
+/* The size of a string with its terminator, but not more than `limit`. */
 static size_t extent(const char *text, size_t limit)
 {
     size_t length = real_strnlen()(text, limit);
@@ -135,7 +135,7 @@ TMS_RT_INTERPOSE void bzero(void *to, size_t size)
 
 COMPARES_MEMORY(memcmp)
 COMPARES_MEMORY(bcmp)
-COMPARES_MEMORY(__memcmpeq) /* what compilers make of a memcmp that is only tested for zero */
+COMPARES_MEMORY(__memcmpeq) /* compilers emit it for a memcmp that is only compared with zero */
 
 TMS_RT_REAL(void *, memchr, (const void *, int, size_t))
 TMS_RT_INTERPOSE void *memchr(const void *from, int byte, size_t size)
@@ -170,7 +170,7 @@ TMS_RT_INTERPOSE size_t strnlen(const char *text, size_t limit)
     return length;
 }
 
-/* What a function that copies or appends a string touches. `limit` may be NO_LIMIT. */
+/* The accesses of a function that copies a string. `limit` may be NO_LIMIT. */
 static void copies_string(char *to, const char *from, size_t limit, uintptr_t pc)
 {
     copies(to, from, extent(from, limit), pc);
@@ -183,7 +183,7 @@ static void copies_padded(char *to, const char *from, size_t limit, uintptr_t pc
     writes(to, limit, pc);
 }
 
-/* The end of `to` is looked for, then written over; a zero always ends the result. */
+/* Finds the end of `to` and overwrites it; the result is always terminated. */
 static void appends_string(char *to, const char *from, size_t limit, uintptr_t pc)
 {
     size_t old = real_strlen()(to);

@@ -16,26 +16,25 @@
 
 struct tms_rt_thread_creation {
     struct tms_rt_thread *parent, *child;
-    uintptr_t routine; /* what the program wants the child to run, and with what */
+    uintptr_t routine; /* the child's start function */
     void *argument;
     _Atomic uint32_t begun;
 };
 
-/* In the creator, before; false: the child will run unwatched, create it as the program asked. */
+/* In the creator, before the creation. False: the child will run unwatched; create it as it is. */
 bool tms_rt_begin_creation(struct tms_rt_thread_creation *creation, uintptr_t pc);
-/* In the child, the first thing; `creation` is gone afterwards. */
+/* In the child, before anything else; `creation` is invalid afterwards. */
 void tms_rt_child_runs(struct tms_rt_thread_creation *creation);
-/* In the creator, after; `created`: it worked, `detached`: there will be no join. */
+/* In the creator, after the creation; `created`: it succeeded, `detached`: it won't be joined. */
 void tms_rt_end_creation(struct tms_rt_thread_creation *creation, bool created, bool detached);
 
-/* NULL for a thread that is not watched. The thread must not be joined yet. */
+/* NULL for a thread that is not watched. The thread must not have been joined. */
 struct tms_rt_thread *tms_rt_thread_of(pthread_t id);
 
 /* Before the calling thread, which may be the first one, ends itself. */
 void tms_rt_exiting(void);
 
-/* Waits for the end of thread `id`; success is 0. `waits`: whatever happens, as long as it takes.
- */
+/* Joins thread `id`; success is 0. `waits`: it always waits until the thread ends. */
 #define TMS_RT_JOINS(name, parameters, arguments, waits)                                           \
     TMS_RT_REAL(int, name, parameters)                                                             \
     TMS_RT_INTERPOSE int name parameters                                                           \

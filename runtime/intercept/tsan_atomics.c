@@ -37,8 +37,8 @@ typedef uint64_t word64;
 __extension__ typedef unsigned __int128 word128;
 
 /*
- * As they are passed: clang takes it for granted that a narrow argument was widened by the caller,
- * but its own calls of the hooks don't do it. So the hooks take a whole register and cut it.
+ * Types of arguments: clang assumes that the caller extends a narrow argument, but its own calls of
+ * the hooks don't. So the hooks take a whole register and truncate it.
  */
 typedef uint32_t argument8, argument16, argument32;
 typedef uint64_t argument64;
@@ -82,7 +82,7 @@ BASIC(64)
 
 /*
  * The builtins for 16 bytes call libatomic, which may not be there; these are cmpxchg16b. Like
- * libatomic's its load needs memory that may be written.
+ * libatomic's, the load needs writable memory.
  */
 INLINE word128 compare128(volatile word128 *address, word128 expected, word128 value)
 {
@@ -123,7 +123,7 @@ INLINE void store128(volatile word128 *address, word128 value, int order)
 
 /* ---- recording them --------------------------------------------------------------------- */
 
-/* Nothing follows from the load; then neither does from its order. */
+/* A load that is redundant needs no clocks either. */
 INLINE bool repeated_read(const volatile void *address, size_t size, int order)
 {
     const struct tms_rt_thread *thread = tms_rt_self;
@@ -140,7 +140,7 @@ static inline void before(const volatile void *address, size_t size, enum tms_rt
     }
 }
 
-/* The thread, with the lock of the address; NULL if the operation is not to be recorded. */
+/* Returns the thread, with the lock of the address held; NULL if the operation is not recorded. */
 static struct tms_rt_thread *begin(const volatile void *address)
 {
     struct tms_rt_thread *thread = tms_rt_enter();
@@ -166,7 +166,7 @@ static void record(struct tms_rt_thread *thread, const volatile void *address, s
     }
 }
 
-/* A compare-and-swap: an update, or the read of one that failed. */
+/* Records a compare-and-swap: an update, or a read if it failed. */
 static void record_swap(struct tms_rt_thread *thread, const volatile void *address, size_t size,
                         bool swaps, int order, uintptr_t pc)
 {
@@ -321,8 +321,8 @@ void __tsan_atomic_signal_fence(int order)
 
 /*
  * For 16 bytes clang calls libatomic unless it may use cmpxchg16b, and so do both compilers for
- * larger objects. The former are the same functions under other names (and other names in C,
- * where a compiler would take them for its builtins).
+ * larger objects. The former are aliases of the functions above, under C names that the compiler
+ * does not take for its builtins.
  */
 #define SAME128(operation, libatomic, result, ...)                                                 \
     TMS_RT_INTERPOSE result libatomic_##operation(volatile word128 *, __VA_ARGS__) __asm__(        \
@@ -338,7 +338,7 @@ UPDATES(X)
 /*
  * Objects of any size are left to libatomic. The linker finds its functions here and may leave it
  * out; then one lock suffices (tms_rt_wide_atomics), as libatomic has no other users. Only 16 bytes
- * may be touched without the lock, above.
+ * may be accessed without that lock, above.
  */
 static bool is_word128(size_t size, const void *address)
 {
@@ -443,7 +443,7 @@ WIDE(void, __atomic_exchange, (size_t size, void *address, const void *value, vo
     end(thread, address);
 }
 
-/* Recorded when it is done: no load of such an object goes without the lock. */
+/* Recorded after it is carried out: all loads of such an object take the lock. */
 WIDE(bool, __atomic_compare_exchange,
      (size_t size, void *address, void *expected, const void *value, int order, int fail_order),
      wide_compare)

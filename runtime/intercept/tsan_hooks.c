@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the compilers call, and the functions of the sanitizers' public headers that a program
- * may call itself. A program that was compiled with -fsanitize=thread comes here before every
- * read and write that may be shared, and at the start and the end of every function. What is
- * atomic by itself is in tsan_atomics.c, what announces locks and order in annotate.c.
+ * The hooks that compilers insert, and the functions of the sanitizers' public headers that a
+ * program may call itself. A program compiled with -fsanitize=thread calls a hook before every read
+ * and write that may be shared, and at the start and end of every function. Atomic operations are
+ * in tsan_atomics.c, annotations of locks and order in annotate.c.
  *
- * This is the hottest code there is: a hook finds its thread, asks the shadow whether the access
- * says anything new, and returns. Before the start (static constructors, resolvers of indirect
- * functions) and after the end there is no thread, and nothing to do.
+ * This is the hottest code of the runtime: a hook finds its thread, asks the shadow whether the
+ * access is redundant, and returns. Before the start (static constructors, ifunc resolvers) and
+ * after the end there is no thread, and nothing to do.
  */
 #include "runtime/core/call_stack.h"
 #include "runtime/shadow/shadow.h"
@@ -40,7 +40,7 @@
     SAME(access, volatile_, size)                                                                  \
     SAME(access, unaligned_volatile_, size)
 
-/* One call for a plain read and the write after it: still two events, with a gap between. */
+/* One call for a plain read and the following write: still two separate events. */
 #define READ_WRITE_HOOK(size)                                                                      \
     TMS_RT_EXPORT void __tsan_read_write##size(void *address);                                     \
     void __tsan_read_write##size(void *address)                                                    \
@@ -88,7 +88,10 @@ static inline __attribute__((always_inline)) void range(const void *address, siz
 RANGE_HOOK(read, TMS_RT_READ)
 RANGE_HOOK(write, TMS_RT_WRITE)
 
-/* Newer compilers call these for the C functions, which are watched under their own names. */
+/*
+ * Newer compilers call these instead of the C functions, which are intercepted under their own
+ * names.
+ */
 TMS_RT_EXPORT void *__tsan_memcpy(void *to, const void *from, size_t size);
 TMS_RT_EXPORT void *__tsan_memmove(void *to, const void *from, size_t size);
 TMS_RT_EXPORT void *__tsan_memset(void *to, int byte, size_t size);
@@ -157,8 +160,8 @@ static __attribute__((noinline)) void leave(struct tms_rt_thread *thread, uintpt
 }
 
 /*
- * The frame is the stack pointer at the call. gcc may jump to the exit hook as the last thing in
- * a function; then it is that of the caller, and so is the address that the hook returns to.
+ * The frame is the stack pointer at the call. gcc may tail-call the exit hook; then both the frame
+ * and the hook's return address are the caller's.
  */
 void __tsan_func_entry(void *caller)
 {
@@ -239,7 +242,7 @@ TMS_RT_EXPORT void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 TMS_RT_EXPORT void __tsan_set_fiber_name(void *fiber, const char *name);
 TMS_RT_EXPORT void __tsan_flush_memory(void);
 
-/* A fiber is something to hold on to, no more. */
+/* Fibers are not supported: all of them get this handle. */
 static char only_fiber;
 
 void *__tsan_get_current_fiber(void)
@@ -271,14 +274,14 @@ void __tsan_flush_memory(void)
 {
 }
 
-/* Weak: with -fsanitize=undefined the compiler's runtime for that brings its own. */
+/* Weak: with -fsanitize=undefined the compiler's runtime defines these itself. */
 #define SHARED TMS_RT_EXPORT __attribute__((weak))
 SHARED void __sanitizer_print_stack_trace(void);
 SHARED void __sanitizer_set_report_path(const char *path);
 SHARED void __sanitizer_set_report_fd(void *descriptor);
 SHARED void __sanitizer_set_death_callback(void (*callback)(void));
 
-/* Reports are made by the command when the program is over. */
+/* The command prints reports after the program has ended. */
 void __sanitizer_print_stack_trace(void)
 {
 }

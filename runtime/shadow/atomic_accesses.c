@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Atomic accesses and fences: beside what every access does, they pass clocks on, by the rules of
- * C11 for releases, acquires and release sequences.
+ * Atomic accesses and fences: besides the work of every access, they pass clocks on by C11's rules
+ * for releases, acquires and release sequences.
  */
 #include "runtime/core/open_blocks.h"
 #include "runtime/core/sites.h"
@@ -29,7 +29,7 @@ bool tms_rt_is_repeated_load(const struct tms_rt_thread *t, uintptr_t address, s
     return !tms_rt_mode.scheduled; /* then it may be the end of a window */
 }
 
-/* By __ATOMIC_…; the bits above say what does not matter here. */
+/* By __ATOMIC_…; higher bits do not matter here. */
 static const uint8_t orders[8] = {
     [__ATOMIC_RELAXED] = TMS_ORDER_RELAXED, [__ATOMIC_CONSUME] = TMS_ORDER_ACQUIRE,
     [__ATOMIC_ACQUIRE] = TMS_ORDER_ACQUIRE, [__ATOMIC_RELEASE] = TMS_ORDER_RELEASE,
@@ -46,7 +46,7 @@ static bool releases(int order)
     return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
 }
 
-/* The value that is read may have been released: now, or when a fence says so. */
+/* Acquires the clock of the value that is read: now, or at the next acquire fence. */
 static void read_clock(struct tms_rt_thread *t, uintptr_t address, int order)
 {
     const struct tms_rt_clock *clock = tms_rt_clock_find(address);
@@ -62,9 +62,9 @@ static void read_clock(struct tms_rt_thread *t, uintptr_t address, int order)
 }
 
 /*
- * A store releases what the thread did, or with a relaxed order what it did before its last release
- * fence, in the place of what was there; a read-modify-write in addition to it, for it continues
- * the release sequence.
+ * A store replaces the clock with what the thread releases (for a relaxed store, what its last
+ * release fence released); a read-modify-write adds to the clock, because it continues the release
+ * sequence.
  */
 static void write_clock(struct tms_rt_thread *t, uintptr_t address, bool update, int order)
 {
@@ -86,7 +86,7 @@ static void write_clock(struct tms_rt_thread *t, uintptr_t address, bool update,
     }
 }
 
-/* The thread's first event is an atomic access: it gets its clock before. */
+/* The thread's first event is an atomic access: it needs its clock before that. */
 static __attribute__((noinline)) bool settle_in(struct tms_rt_thread *t, uintptr_t address,
                                                 uint32_t site)
 {

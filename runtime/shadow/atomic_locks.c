@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locks for atomic operations, by address: while one is carried out no other is on these bytes. */
+/* Striped locks, by address: they exclude other atomic operations on the same bytes. */
 #include <assert.h>
 
 #include "base/hash_mix.h"
@@ -11,7 +11,8 @@ static _Atomic uint32_t stripes[TMS_RT_STRIPES];
 struct tms_rt_mutex tms_rt_wide_atomics;
 
 #ifndef NDEBUG
-static _Atomic uintptr_t owners[TMS_RT_STRIPES]; /* as &tms_rt_self; 0: none, or soon */
+static _Atomic uintptr_t
+    owners[TMS_RT_STRIPES]; /* &tms_rt_self of the holder; 0: free, or about to be set */
 
 bool tms_rt_stripe_is_mine(uint32_t stripe)
 {
@@ -39,7 +40,7 @@ void tms_rt_stripes_restart(void)
     tms_rt_mutex_restart(&tms_rt_wide_atomics);
 }
 
-/* Not the bits that tables of a stripe use (core/thread_clocks.c). */
+/* Avoids the bits that the tables of a stripe use (core/thread_clocks.c). */
 uint32_t tms_rt_stripe(uintptr_t address)
 {
     return tms_hash(address >> 3) >> 48 & (TMS_RT_STRIPES - 1);

@@ -14,7 +14,7 @@ void tms_rt_stripe_unlock(uint32_t stripe);
 bool tms_rt_stripe_is_mine(uint32_t stripe); /* for assertions: does the caller hold it? */
 #endif
 
-/* For atomic operations on objects that no instruction can handle. */
+/* For atomic operations on objects that are too large for any instruction. */
 extern struct tms_rt_mutex tms_rt_wide_atomics;
 
 /* In the child of a fork. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words of a cell, and the nodes of those that do not fit it. */
+/* The words of a cell, and the nodes of words that do not fit. */
 #include "runtime/shadow/cells.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 #include "runtime/core/runtime_memory.h"
 
 struct node {
-    uint64_t word[NODE_WORDS]; /* 0: free, and so are those after it */
+    uint64_t word[NODE_WORDS]; /* 0: free, as are all after it */
     uint32_t next;             /* 0: the last */
     uint32_t unused;
 };
@@ -38,7 +38,7 @@ void tms_rt_cells_restart(void)
 
 /* ---- nodes -------------------------------------------------------------------------------- */
 
-/* Lists of one node come and go; a thread keeps the last one for its next. */
+/* Lists of one node come and go, so a thread keeps a spare one. */
 static uint32_t take_node(struct tms_rt_thread *t)
 {
     uint32_t number = t->spare_node;
@@ -131,7 +131,7 @@ void tms_rt_unpack_nodes(struct tms_rt_thread *t, struct tms_rt_unpacked *unpack
     }
 }
 
-/* Writes words into the nodes that there are, and new ones; the first node, 0: none. */
+/* Writes words into existing nodes, then into new ones; returns the first node, 0: none. */
 static uint32_t write_nodes(struct tms_rt_thread *t, uint32_t first, const uint64_t *word,
                             uint32_t count)
 {
@@ -159,7 +159,7 @@ static uint32_t write_nodes(struct tms_rt_thread *t, uint32_t first, const uint6
     return first;
 }
 
-/* Moves covered words to the front: no filter looks for them, so they are the first to spill. */
+/* Moves covered words to the front, to spill first: no filter looks for them. */
 static void covered_first(struct tms_rt_unpacked *unpacked)
 {
     uint32_t covered = 0;
@@ -176,8 +176,10 @@ static void covered_first(struct tms_rt_unpacked *unpacked)
 }
 
 #ifndef NDEBUG
-/* No two words that would be one, none without bytes, and a write's bytes are its own alone, but
- * for those that it covers. */
+/*
+ * No two words could be merged, none is empty, and no other word has bytes of a write, except for
+ * those that it covers.
+ */
 static void check(const struct tms_rt_unpacked *unpacked)
 {
     for (uint32_t i = 0; i < unpacked->count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cell of shadow memory in the hands of the thread that has locked it: its words one by one,
- * wherever they are kept, and back again. shadow.h has what a word says.
+ * A locked cell of shadow memory, unpacked: its words as a list, wherever they are stored. shadow.h
+ * has the layout of a word.
  *
  * Words that do not fit the cell (more than three threads that read between two writes, or parts of
  * the 8 bytes that were accessed at different times) spill into a list of nodes. The newest words
@@ -20,12 +20,12 @@
 #define SPINS      1000
 _Static_assert(NODES - 1 <= LINK_NODE, "the link holds the number of a node");
 
-/* A cell that is locked, unpacked: the oldest words first. */
+/* An unpacked cell, which is locked: oldest words first. */
 struct tms_rt_unpacked {
     struct tms_rt_cell *cell;
-    uint64_t link; /* without the lock */
+    uint64_t link; /* without the lock bit */
     uint32_t count;
-    uint64_t *word; /* `few`, or memory of the thread */
+    uint64_t *word; /* `few`, or the thread's `entries` */
     uint64_t few[CELL_WORDS + 1];
 };
 
@@ -56,13 +56,13 @@ static inline void tms_rt_cell_unlock(struct tms_rt_cell *cell, uint64_t link)
     atomic_store_explicit(&cell->link, link, memory_order_release);
 }
 
-/* The words in the nodes of the cell, and those for which there is no room in it: see below. */
+/* The slow paths of the functions below, for cells with nodes or with more words than fit. */
 void tms_rt_unpack_nodes(struct tms_rt_thread *thread, struct tms_rt_unpacked *unpacked);
 void tms_rt_add_spilled(struct tms_rt_thread *thread, struct tms_rt_unpacked *unpacked,
                         uint64_t word);
 void tms_rt_pack_nodes(struct tms_rt_thread *thread, struct tms_rt_unpacked *unpacked);
 
-/* One more word, the newest. */
+/* Appends a word, which is the newest. */
 static inline void tms_rt_add_word(struct tms_rt_thread *thread, struct tms_rt_unpacked *unpacked,
                                    uint64_t word)
 {
@@ -92,8 +92,10 @@ static inline void tms_rt_unpack(struct tms_rt_thread *thread, struct tms_rt_cel
     }
 }
 
-/* The words from `first` on, up to three, go into the cell: the newest write, the newest read, and
- * what is left where there is room. */
+/*
+ * Stores the words from `first` on, at most three, in the cell: the newest write, the newest read,
+ * and another one where there is room.
+ */
 static inline void tms_rt_pack_words(const struct tms_rt_unpacked *unpacked, uint32_t first)
 {
     uint64_t placed[CELL_WORDS] = {0};

@@ -10,10 +10,10 @@ static inline bool is_atomic_write(const struct tms_rt_word_access *a)
 }
 
 /*
- * May a later access race with the word, and not with this atomic write? One that is atomic races
- * with plain accesses only; a plain one that the write is ordered before need not come after atomic
- * accesses that the write itself does not come after. In the other cases who races with the word
- * races with the write.
+ * May a later access race with the word, but not with this atomic write? A later atomic access
+ * races with plain accesses only. A later plain access that is ordered after the write need not be
+ * ordered after atomic accesses that the write itself is not ordered after. In all other cases an
+ * access that races with the word races with the write.
  */
 static inline bool outlives(const struct tms_rt_thread *t, uint64_t word)
 {
@@ -21,8 +21,8 @@ static inline bool outlives(const struct tms_rt_thread *t, uint64_t word)
 }
 
 /*
- * Is the memory accessed plainly as well? Otherwise the words of atomic accesses are covered in
- * vain, unless the first plain access is still to come, which only exact races allow for.
+ * Does the cell have plain accesses, too? Otherwise it is useless to cover words of atomic
+ * accesses, unless the first plain access is still to come, which only exact races allow for.
  */
 static inline bool is_mixed(const struct tms_rt_unpacked *cell)
 {
@@ -34,7 +34,7 @@ static inline bool is_mixed(const struct tms_rt_unpacked *cell)
     return mixed;
 }
 
-/* Marks what an atomic write covers: whole words, or the part of them that it has in common. */
+/* Marks the words that an atomic write covers, whole or the part of them that it overlaps. */
 static void cover_words(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,
                         const struct tms_rt_word_access *a)
 {
@@ -53,8 +53,8 @@ static void cover_words(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,
 }
 
 /*
- * A plain write takes its bytes from all words, an atomic one from those that it does not only
- * cover, a read from the thread's own reads of the same kind.
+ * What is left of a word. A plain write takes its bytes from all words, an atomic one from those
+ * that it does not merely cover, a read from the thread's own reads of the same kind.
  */
 static inline uint64_t left_of(const struct tms_rt_thread *t, uint64_t word,
                                const struct tms_rt_word_access *a)
@@ -67,9 +67,9 @@ static inline uint64_t left_of(const struct tms_rt_thread *t, uint64_t word,
 }
 
 /*
- * The two can be one word: of a plain write, `synced` then holds for some of the bytes. Never
- * across a release, which others may have come after: the word would say of older accesses that
- * they are of now, and race.
+ * Can the two be merged? For a plain write `synced` then holds for some of the bytes. Never across
+ * a release, which others may be ordered after: the word would date older accesses to now, as
+ * races.
  */
 static inline bool is_joined(const struct tms_rt_thread *t, uint64_t word, uint64_t mine)
 {
@@ -78,7 +78,7 @@ static inline bool is_joined(const struct tms_rt_thread *t, uint64_t word, uint6
     return ((word ^ mine) & kind) == 0 && is_fresh(t, word) && is_of_epoch(t, word);
 }
 
-/* Its own word, and what is left of others; those that only take up room stay. */
+/* Adds the access's own word, and keeps what is left of the others. */
 static void claim_bytes(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,
                         struct tms_rt_word_access *a, uint64_t event)
 {
@@ -112,8 +112,8 @@ static void claim_bytes(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,
 }
 
 /*
- * Covered words stay as long as there is room in the cell, and with exact races in any case: where
- * many threads use an atomic without ordering each other, each of them would have one.
+ * Covered words stay as long as they fit the cell, and with exact races in any case: if many
+ * threads use an atomic without ordering each other, each of them would have one.
  */
 static void drop_covered(struct tms_rt_unpacked *cell)
 {
@@ -132,7 +132,7 @@ static void drop_covered(struct tms_rt_unpacked *cell)
     cell->count = kept;
 }
 
-/* Readers stay as long as there is room in the cell: the fast path serves them all. */
+/* Readers stay as long as they fit the cell, because the fast path serves all of them. */
 static void drop_superseded(struct tms_rt_thread *t, struct tms_rt_unpacked *cell)
 {
     uint64_t mine = cell->word[cell->count - 1];

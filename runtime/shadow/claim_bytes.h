@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an access leaves of the words of a cell. */
+/* How an access changes the words of a cell. */
 #ifndef TMS_RUNTIME_CLAIM_BYTES_H
 #define TMS_RUNTIME_CLAIM_BYTES_H
 
 #include "runtime/shadow/access.h"
 
-/* The access takes its bytes from words of the locked cell, and gets one of its own. */
+/* The access takes its bytes from the words of the locked cell, and gets a word of its own. */
 void tms_rt_claim(struct tms_rt_thread *thread, struct tms_rt_unpacked *cell,
                   struct tms_rt_word_access *access, uint64_t event);
 

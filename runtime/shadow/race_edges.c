@@ -8,7 +8,7 @@
 #include "runtime/core/runtime_memory.h"
 #include "runtime/shadow/races.h"
 
-/* Where the event of a word happened: looked up in what its thread did lately. */
+/* The site of a word's event, looked up in the log of its thread. */
 static uint32_t find_place(const struct tms_frontier *f, uint64_t moment, const struct tms_op *op)
 {
     const struct tms_frontier_thread *u = f->threads[moment_slot(moment)];

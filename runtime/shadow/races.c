@@ -14,7 +14,7 @@
 #include "runtime/core/violations.h"
 #include "runtime/spool/spool_writer.h"
 
-#define PAIRS      4096u /* that are distinguished; a power of two */
+#define PAIRS      4096u /* pairs that are distinguished; a power of two */
 #define PAIRS_MOST (PAIRS / 2)
 
 struct pair {
@@ -49,7 +49,7 @@ static struct pair *find_pair(uint64_t hash)
 
 /* ---- records ------------------------------------------------------------------------------ */
 
-/* As the trace would call it: atomic ones have kinds of their own. */
+/* The event kind in a trace, which has separate kinds for atomic accesses. */
 static uint8_t kind_of(const struct tms_rt_race_access *access)
 {
     const unsigned atomic = TMS_EVENT_ATOMIC_READ - TMS_EVENT_READ;
@@ -73,7 +73,7 @@ static struct tms_spool_transaction transaction_of(const struct tms_rt_race_acce
                                     .location = access->site,
                                     .unary = true};
 
-    if (thread != NULL) { /* NULL: it ended so long ago that it is forgotten */
+    if (thread != NULL) { /* NULL: it ended too long ago */
         found = tms_rt_ring_find(thread, access->event, access->site);
     }
     return tms_rt_spooled(&found);

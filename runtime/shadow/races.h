@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Data races that were seen, the first of each pair of places, for the report. A race is two
- * conflicting accesses, not both atomic, that no synchronisation orders.
+ * Data races for the report, the first of each pair of locations. A race is two conflicting
+ * accesses, not both atomic, that no synchronisation orders.
  */
 #ifndef TMS_RUNTIME_RACES_H
 #define TMS_RUNTIME_RACES_H
@@ -12,7 +12,7 @@
 struct tms_rt_race_access {
     uint64_t event;
     uint32_t thread; /* its index */
-    uint32_t site;   /* 0: not known any more */
+    uint32_t site;   /* 0: no longer known */
     uint8_t kind;    /* enum tms_event_kind */
     bool atomic;
 };
@@ -23,7 +23,7 @@ struct tms_rt_race {
     struct tms_rt_race_access first, second;
 };
 
-/* Takes a race in; the engine's lock is held. */
+/* Records a race. The caller holds the engine's lock. */
 void tms_rt_race(const struct tms_rt_race *race);
 void tms_rt_races_restart(void);
 

@@ -14,10 +14,11 @@
  * free. The last plain write is the first word, the last plain read the second, if they are in the
  * cell. `fast` marks words that the fast path may use: plain accesses to memory on which no race
  * was seen. `synced` means, of an atomic read, that it acquired; of an atomic write, that it is a
- * read-modify-write; of a plain write, that the thread had read these bytes before in the epoch. A
- * word is `covered` if a later atomic write could not replace it: that write carries all that the
- * engine and `judge` need to know of the bytes, but a later access may race with the covered one
- * and not with the write. No filter takes a covered word for a thread's own.
+ * read-modify-write; of a plain write, that it forms an update with the thread's read of these
+ * bytes (is_read_before). A word is `covered` if a later atomic write could not replace it: that
+ * write carries all that the engine and `judge` need to know of the bytes, but a later access may
+ * race with the covered one and not with the write. No filter takes a covered word for a thread's
+ * own.
  *
  * The link holds the number of a node with further words (cells.h), the data that `judge` keeps for
  * the cell, and the lock bit, which is set while a thread changes the cell.
@@ -38,12 +39,12 @@
 #include "runtime/core/thread.h"
 
 /*
- * Free in every layout of the address space: mappings start at the top and grow down, or from a
- * third of it up (a legacy layout), or from a sixth of it down (an unlimited stack).
+ * Free in every layout of the address space: mappings grow down from the top, or up from a third of
+ * it (legacy layout), or down from a sixth of it (unlimited stack).
  */
 #define SHADOW_BASE  UINT64_C(0x180000000000)
 #define SHADOW_MASK  UINT64_C(0x3fffffffff8) /* 42 bits: program, libraries and stack stay apart */
-#define SHADOW_SHIFT 2                       /* bytes of shadow for a byte, as a power of two */
+#define SHADOW_SHIFT 2                       /* log2 of the shadow bytes per byte */
 #define SHADOW_SIZE  ((SHADOW_MASK + 8) << SHADOW_SHIFT)
 
 #define CELL_WORDS 3
@@ -58,7 +59,7 @@ struct tms_rt_cell {
 #define WORD_ATOMIC  (UINT64_C(1) << 10)
 #define WORD_SYNCED  (UINT64_C(1) << 11)
 #define WORD_COVERED (UINT64_C(1) << 63)
-/* Two words with these in common, of one thread and epoch, can be one. */
+/* Two words of one thread and epoch that agree in these bits can be merged. */
 #define WORD_KIND (WORD_FAST | WORD_WRITE | WORD_ATOMIC | WORD_SYNCED)
 
 #define LINK_LOCK  (UINT64_C(1) << 63)
@@ -73,7 +74,10 @@ static inline struct tms_rt_cell *tms_rt_cell(uintptr_t address)
     return (struct tms_rt_cell *)(SHADOW_BASE + ((address & SHADOW_MASK) << SHADOW_SHIFT));
 }
 
-/* Those of 8 aligned bytes that an access touches; beyond 8 bits, it is not within them. */
+/*
+ * The bytes of an aligned group of 8 that an access touches, as a mask; bits above the lowest 8: it
+ * reaches beyond the group.
+ */
 static inline uint64_t tms_rt_bytes(uintptr_t address, size_t size)
 {
     return ((UINT64_C(1) << size) - 1) << (address & 7);
@@ -82,21 +86,21 @@ static inline uint64_t tms_rt_bytes(uintptr_t address, size_t size)
 /* Maps the shadow; false if that can't be done. */
 bool tms_rt_shadow_start(void);
 
-/* The program has got a block of the heap. */
+/* The program has allocated a heap block: maps its shadow on huge pages where that pays. */
 void tms_rt_expect_use(uintptr_t address, size_t size);
 
 /* ---- the fast path ------------------------------------------------------------------------ */
 
-/* The word is the thread's own, of its epoch, and has all these bits. */
+/* Is the word the thread's own, of its epoch, and does it have all these bits? */
 static inline bool tms_rt_covers(const struct tms_rt_thread *thread, uint64_t word, uint64_t bits)
 {
     return word - thread->epoch < thread->epoch_span && (~word & bits) == 0;
 }
 
 /*
- * Has the thread made this plain access in its epoch? Within 8 aligned bytes, or the answer is no.
- * `access` is a constant. Looks without the lock: a word that is the thread's own was in the cell,
- * and only an access that races with this one can have taken it away since.
+ * The fast path: has the thread made this plain access in its epoch? Always false for an access
+ * across 8 aligned bytes. `access` is a constant. Reads without the lock: a word of the thread's
+ * own was in the cell, and only an access that races with this one can have removed it since.
  */
 static inline __attribute__((always_inline)) bool
 tms_rt_is_repeated(const struct tms_rt_thread *thread, uintptr_t address, size_t size,
@@ -123,8 +127,8 @@ tms_rt_is_repeated(const struct tms_rt_thread *thread, uintptr_t address, size_t
 }
 
 /*
- * An access that the fast path has not dealt with, by the thread that runs: in, and out again. One
- * that is within 8 aligned bytes; and any up to 16 bytes, where that is not known.
+ * The slow path, for an access of the running thread; enters and leaves the runtime. _slow: within
+ * 8 aligned bytes; _wide: up to 16 bytes, any alignment.
  */
 void tms_rt_access_slow(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc);
 void tms_rt_access_wide(uintptr_t address, size_t size, enum tms_rt_access access, uintptr_t pc);
@@ -146,13 +150,13 @@ tms_rt_hook(const volatile void *at, size_t size, enum tms_rt_access access, uin
 }
 
 /*
- * Is a load from which nothing follows one that the thread has made in its stretch? For atomic
- * loads, which then need no lock. `synced`: it acquires.
+ * Has the thread made this load in its stretch already, so that it adds nothing? Atomic loads then
+ * need no lock. `synced`: it acquires.
  */
 bool tms_rt_is_repeated_load(const struct tms_rt_thread *thread, uintptr_t address, size_t size,
                              bool synced);
 
-/* All that was known is forgotten, in the child of a fork. */
+/* In the child of a fork: clears the shadow. */
 void tms_rt_shadow_restart(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that is freed, allocated or mapped has nothing to do with what was there before. */
+/* Clears the history of memory that is freed, allocated or mapped. */
 #include <assert.h>
 #include <sys/mman.h>
 
@@ -12,10 +12,10 @@
 #include "runtime/shadow/variable_ids.h"
 #include "runtime/spool/spool_writer.h"
 
-#define DROP_BYTES     65536u /* from here on shadow is given back to the system, not cleared */
-#define SHADOWED_BYTES (UINT64_C(4096) >> SHADOW_SHIFT) /* of the program, by a page of shadow */
+#define DROP_BYTES     65536u /* from this size on shadow is released, not cleared */
+#define SHADOWED_BYTES (UINT64_C(4096) >> SHADOW_SHIFT) /* of the program, per page of shadow */
 
-/* The thread comes after what the word says, whatever ordered the two. */
+/* Numbers the thread's next event after that of the word, whatever ordered the two. */
 static inline void follow(struct tms_rt_thread *t, uint64_t word)
 {
     t->number = t->number < word_event(word) ? word_event(word) : t->number;
@@ -67,8 +67,8 @@ static void clear_words(struct tms_rt_thread *t, uintptr_t address, uintptr_t en
 }
 
 /*
- * Gives whole pages of shadow back. A recording needs their contents; otherwise they are not read,
- * and the nodes they refer to are lost to reuse.
+ * Releases whole pages of shadow to the system. A recording needs their contents; otherwise they
+ * are not read, and the nodes they refer to leak.
  */
 static void clear_pages(struct tms_rt_thread *t, uintptr_t first, uintptr_t last)
 {

@@ -5,7 +5,7 @@
 
 #include "runtime/core/thread.h"
 
-/* As tms_rt_clear_history, for a thread that may be no longer watched. */
+/* Like tms_rt_clear_history, for a thread that may no longer be watched. */
 void tms_rt_clear_history_by(struct tms_rt_thread *thread, uintptr_t address, size_t size);
 
 #endif

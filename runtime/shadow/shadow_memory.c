@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where shadow memory is mapped, and on which pages. */
+/* The mapping of shadow memory, and its huge pages. */
 #include <assert.h>
 #include <sys/mman.h>
 
@@ -9,15 +9,14 @@
 #include "runtime/shadow/variable_ids.h"
 
 /*
- * Cells are scattered over four times the memory that they are for, so misses of the processor's
- * table of pages are what random accesses wait for. Huge pages for the shadow of the heap made
- * bench/kernels/tree.c and hashmap.c faster by about a third, on a busy machine. Stacks have none:
- * each would take 2 MB.
+ * Cells are spread over four times the memory that they describe, so random accesses are bound by
+ * TLB misses. Huge pages for the shadow of the heap made bench/kernels/tree.c and hashmap.c faster
+ * by about a third, on a busy machine. Stacks have none: each would take 2 MB.
  */
-#define LARGE        (UINT64_C(1) << 21 >> SHADOW_SHIFT) /* of the program, by a huge page */
-#define LARGE_BLOCKS 1024u /* a process has only so many mappings of different kinds */
-#define REGION_SHIFT 26    /* what malloc maps for the small blocks of a thread, and aligns so */
-#define MAPPED_LEAST (UINT64_C(1) << 17) /* blocks that malloc maps by themselves */
+#define LARGE        (UINT64_C(1) << 21 >> SHADOW_SHIFT) /* bytes of the program per huge page */
+#define LARGE_BLOCKS 1024u /* the number of mappings of a process is limited */
+#define REGION_SHIFT 26    /* size and alignment of malloc's arenas for small blocks */
+#define MAPPED_LEAST (UINT64_C(1) << 17) /* blocks that malloc maps individually */
 
 static void use_huge_pages(uintptr_t address, uintptr_t end)
 {

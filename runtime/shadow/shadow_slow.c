@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The slow path of an access: what the fast path in shadow.h has not recognised as repeated.
+ * The slow path of an access that the fast path in shadow.h has not recognised as repeated.
  *
  *        unpack        order                    claim               pack
  *     cell ──▶ words ──▶ every conflicting word ──▶ bytes taken over ──▶ cell
  *                          │ ordered before: nothing
  *                          │ both atomic: an edge, unless it is redundant
- *                          └ neither: a data race, and an edge. If the kernel orders the two it is
- *                            no race to be reported, but all else is as if it were
+ *                          └ neither: a data race, and an edge. If the kernel orders the two, the
+ *                            race is not reported, but still makes an edge
  *
  * The cell is locked from the first step to the last, so the order in which a cell sees accesses is
  * the order of their numbers, and recording and engine agree even where the program has a race.
- * Inside it come the judge's lock and the engine's (docs/internals/locking.md), never the other way
- * round. Accesses that are ordered after all words of a cell take none (access_ordered).
+ * The judge's lock and the engine's may be taken while it is held, never the other way round
+ * (docs/internals/locking.md). Accesses that are ordered after all words of a cell take no lock
+ * (access_ordered).
  */
 #include <assert.h>
 
@@ -28,7 +29,7 @@
 
 /* ---- one cell ----------------------------------------------------------------------------- */
 
-/* What the run covers: does a cell have accesses of other threads to the same bytes? */
+/* Updates the coverage: does the cell have accesses of other threads to the same bytes? */
 static __attribute__((noinline)) void cover(struct tms_rt_thread *t, const uint64_t *word,
                                             uint32_t count, const struct tms_rt_word_access *a)
 {
@@ -39,7 +40,7 @@ static __attribute__((noinline)) void cover(struct tms_rt_thread *t, const uint6
     }
 }
 
-/* Has the thread done the same in its stretch? Only what the fast path does not decide. */
+/* Has the thread made this access in its stretch? Only cases that the fast path does not decide. */
 static __attribute__((noinline)) bool repeats(const struct tms_rt_thread *t,
                                               const struct tms_rt_unpacked *cell,
                                               const struct tms_rt_word_access *a)
@@ -47,7 +48,7 @@ static __attribute__((noinline)) bool repeats(const struct tms_rt_thread *t,
     bool found = false;
 
     if ((a->kind & WORD_FAST) != 0 || (tms_rt_mode.records && (a->kind & WORD_WRITE) != 0)) {
-        return false; /* a recording has every write that may release something */
+        return false; /* a recording needs every write that may release something */
     }
     for (uint32_t i = 0; i < cell->count; i++) {
         uint64_t word = cell->word[i];
@@ -84,7 +85,7 @@ spool_access(struct tms_rt_thread *t, const struct tms_rt_word_access *a, uint64
     tms_rt_spool_access(t, &record);
 }
 
-/* The cell is locked; it is unlocked after this. The number of the event, 0: there was none. */
+/* Handles an access to a locked cell, and unlocks it. Returns the number of the event; 0: none. */
 static uint64_t access_unpacked(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,
                                 struct tms_rt_word_access *a)
 {
@@ -111,7 +112,7 @@ static uint64_t access_unpacked(struct tms_rt_thread *t, struct tms_rt_unpacked 
         tms_rt_start_epoch_at(t, event);
         tms_rt_function_raced(t);
         tms_rt_mark_raced(cell, a);
-    } else if (tms_rt_mode.exact_races) { /* order for the engine, even if none for the clocks */
+    } else if (tms_rt_mode.exact_races) { /* order for the engine, though not for the clocks */
         tms_rt_start_epoch_at(t, event);
     }
     if (t->judge != NULL) {
@@ -134,8 +135,8 @@ bool tms_rt_first_access(struct tms_rt_thread *t, const struct tms_rt_word_acces
 }
 
 /*
- * Who uses new memory comes after the one who made it new. Mostly that is so by what ordered the
- * two; if nothing did that is seen, the numbers of a recording still say it.
+ * Orders the first use of new memory after the event that made it new. Mostly synchronisation has
+ * done that already; otherwise at least the numbers in a recording say it.
  */
 static inline void follow_renewal(struct tms_rt_thread *t, uint32_t word)
 {
@@ -150,7 +151,7 @@ static inline void follow_renewal(struct tms_rt_thread *t, uint32_t word)
 
 /* ---- plain accesses that are ordered ------------------------------------------------------ */
 
-/* No edge comes from the word, and no lock is needed to see that it stays so. */
+/* The word makes no edge, and that can't change without the lock. */
 static inline bool is_ordered(const struct tms_rt_thread *t, uint64_t word,
                               const struct tms_rt_word_access *a)
 {
@@ -158,7 +159,7 @@ static inline bool is_ordered(const struct tms_rt_thread *t, uint64_t word,
            ((word & WORD_FAST) != 0 && (!conflicts(t, word, a) || happens_before(t, word)));
 }
 
-/* What stays of a word; what can be one with the new word becomes part of that. */
+/* What remains of a word; what can be merged with the new word becomes part of it. */
 static inline uint64_t keep(const struct tms_rt_thread *t, uint64_t word,
                             const struct tms_rt_word_access *a, uint64_t *mine)
 {
@@ -174,10 +175,10 @@ static inline uint64_t keep(const struct tms_rt_thread *t, uint64_t word,
 }
 
 /*
- * Nearly all accesses that are not repeated: plain, and after everything that the cell has of other
- * threads. That needs no lock. Another thread that comes this very moment races with this one, or
- * both read, or it is after other bytes; its word, or this one, may get lost then, which can hide a
- * race and nothing else. False if it is another case, and then nothing has happened.
+ * Nearly all accesses that are not repeated: plain, and ordered after everything that the cell has
+ * of other threads. They need no lock. Another thread that accesses the cell at this moment races
+ * with this one, or both read, or it accesses other bytes; one of the two words may then be lost,
+ * which can hide a race and nothing else. False in all other cases; then nothing has happened.
  */
 static inline bool access_ordered(struct tms_rt_thread *t, struct tms_rt_cell *cell,
                                   struct tms_rt_word_access *a)
@@ -214,13 +215,13 @@ static inline bool access_ordered(struct tms_rt_thread *t, struct tms_rt_cell *c
     return true;
 }
 
-/* What `judge` has to know of the words that a cell has on the bytes of an access. */
+/* The words of a cell on the bytes of an access that matter to `judge`. */
 struct judged_words {
     uint64_t own_read; /* the thread's own read, if no other access to the bytes followed; else 0 */
-    uint64_t write;    /* the last write, if it is foreign; else 0 */
+    uint64_t write;    /* the last write, if another thread made it; else 0 */
 };
 
-/* False if a step of another thread is among them that matters: then the lock is needed. */
+/* False if one of them is another thread's step that matters: then the lock is needed. */
 static inline bool look_at_words(const struct tms_rt_thread *t, const struct tms_rt_cell *cell,
                                  const struct tms_rt_word_access *a, struct judged_words *found)
 {
@@ -249,7 +250,7 @@ static inline bool look_at_words(const struct tms_rt_thread *t, const struct tms
     return true;
 }
 
-/* The same where accesses are judged. */
+/* The same if accesses are judged. */
 static bool access_judged(struct tms_rt_thread *t, struct tms_rt_cell *cell,
                           struct tms_rt_word_access *a)
 {
@@ -265,7 +266,7 @@ static bool access_judged(struct tms_rt_thread *t, struct tms_rt_cell *cell,
 
 /* ---- one word ----------------------------------------------------------------------------- */
 
-/* A function of its own, so that the path without the lock needs little of the stack. */
+/* A function of its own, to keep the stack frame of the path without the lock small. */
 static __attribute__((noinline)) uint64_t
 access_locked(struct tms_rt_thread *t, struct tms_rt_cell *cell, struct tms_rt_word_access *a)
 {
@@ -275,7 +276,7 @@ access_locked(struct tms_rt_thread *t, struct tms_rt_cell *cell, struct tms_rt_w
     return access_unpacked(t, &unpacked, a);
 }
 
-/* Within 8 aligned bytes, and not repeated. */
+/* An access within 8 aligned bytes that is not repeated. */
 static void access_word(struct tms_rt_thread *t, uintptr_t address, size_t size, uint64_t kind,
                         uint32_t site)
 {

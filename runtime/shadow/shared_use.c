@@ -23,7 +23,7 @@ uint8_t tms_rt_sharing_of(uint32_t id)
     return sharing != NULL ? atomic_load_explicit(&sharing[id], memory_order_relaxed) : 0;
 }
 
-/* Has another thread accessed some of the bytes? Older words, in nodes, are not looked at. */
+/* Has another thread accessed some of the bytes? Ignores older words, in nodes. */
 static bool is_met(const struct tms_rt_thread *t, const struct tms_rt_cell *cell,
                    const struct tms_rt_word_access *a)
 {
@@ -57,7 +57,7 @@ static bool is_on_own_stack(const struct tms_rt_thread *t, uintptr_t address)
     return t->stack_low <= address && address < t->stack_high;
 }
 
-/* The thread's own last access to some of the bytes; 0: none that the cell still has. */
+/* The thread's own last access to some of the bytes; 0: none is left in the cell. */
 static uint64_t own_event(const struct tms_rt_thread *t, const struct tms_rt_cell *cell,
                           const struct tms_rt_word_access *a)
 {
@@ -112,7 +112,7 @@ void tms_rt_steer_access(struct tms_rt_thread *t, const struct tms_rt_cell *cell
     if (t->mark <= TMS_SPOOL_RETRY && !is_on_own_stack(t, a->address)) {
         look_for_window(t, cell, a, used);
     }
-    if ((a->kind & WORD_ATOMIC) == 0) { /* others were points before their lock was taken */
+    if ((a->kind & WORD_ATOMIC) == 0) { /* atomic ones were points before their lock was taken */
         point_at(t, a, used);
     }
     if (tms_rt_strategy->accesses != NULL) {

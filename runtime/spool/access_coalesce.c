@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accesses on their way into the spool. An instruction that goes through memory byte by byte, or
- * element by element, needs one event for as long as the thread is left in peace: the access is
- * written as part of the last one of the same site, if it is beside that and
+ * Coalesces accesses on their way into the spool. A loop that walks memory byte by byte, or element
+ * by element, needs one event as long as nothing interferes: an access extends the last recorded
+ * one of the same site if the two are adjacent and
  *
- * - nothing came into the thread in between, and it did nothing to locks, threads or the heap;
- * - both are outside of blocks, or the innermost block around them is the same;
+ * - the thread had no incoming edge in between, and did nothing to locks, threads or the heap;
+ * - both are outside of blocks, or have the same innermost block;
  * - neither is marked as more than an access.
  *
- * Then the two may as well have happened at once, when the first did: see
+ * Then both can be taken to have happened at once, at the time of the first: see
  * docs/internals/runtime-process.md.
  */
 #include "runtime/spool/access_coalesce.h"
@@ -20,13 +20,13 @@ static struct tms_rt_run *run_of(struct tms_rt_thread *t, uint32_t site)
     return &t->runs[site % TMS_RT_RUNS];
 }
 
-/* The begin of the innermost block, 0: none. */
+/* The begin of the innermost block; 0: none. */
 static uint64_t block_of(const struct tms_rt_thread *t)
 {
     return t->open_count > 0 ? t->open[t->open_count - 1].number : 0;
 }
 
-/* Is the access beside what was written, and may as well have happened with it? */
+/* Is the access adjacent to the recorded one, and can it be coalesced with it? */
 static bool is_beside(const struct tms_rt_thread *t, const struct tms_rt_run *run,
                       const struct tms_spool_event *access)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is recorded along with a check: synchronisation, for engines that look at nothing else. To
- * them a block means something only if there are two acquires in it, and most have one: a locked
- * getter, a locked setter. So the begin of a block waits, with the first acquire and its release,
- * for the second; if the block ends before, it is not mentioned.
+ * Records synchronisation along with a check, for engines that need nothing else. To them a block
+ * matters only if it contains two acquires, and most have one: a locked getter, a locked setter. So
+ * the begin of a block, its first acquire and the release are deferred until the second acquire; if
+ * the block ends before that, they are recorded without the block.
  *
- * What waits when the process is killed is lost: an acquire, or one with its release, which leaves
- * a trace that is well-formed.
+ * Events that are still deferred when the process is killed are lost: an acquire, or an acquire
+ * with its release. The trace stays well-formed without them.
  */
 #include "runtime/spool/sync_recorder.h"
 #include "runtime/core/open_blocks.h"
@@ -23,7 +23,7 @@ static bool gives(const struct tms_spool_event *event)
     return event->kind == TMS_EVENT_RELEASE || event->kind == TMS_EVENT_SHARED_RELEASE;
 }
 
-/* Is there nothing yet that the event would be the second of? */
+/* Is the event the first of its kind in the block, so that it can be deferred? */
 static bool can_wait(const struct tms_rt_thread *t, const struct tms_spool_event *event)
 {
     if (t->deferred_begins == 0) {
