@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * What a program can tell tmesis about itself: which blocks are meant to be atomic, which locks it
- * made by hand, and what things are called.
+ * Annotations for programs that tmesis watches: which blocks are meant to be atomic, which objects
+ * are custom locks, and names for reports.
  *
  *     void deposit(struct account *a, long sum)
  *     {
@@ -9,9 +9,9 @@
  *         set(a, get(a) + sum);
  *     }
  *
- * This file is all that is needed, in C and in C++. Where the runtime of tmesis is not linked in,
- * each call is one test of an address that is null; with -DTMESIS_OFF, and with compilers that
- * lack the means, it is nothing at all. Names are string literals, or live as long as the program.
+ * This header is self-contained and works in C and C++. If the tmesis runtime is not linked in,
+ * each call costs one test of a null address; with -DTMESIS_OFF, and with compilers without weak
+ * symbols, it costs nothing. Names must be string literals or live as long as the program.
  *
  * Permission to use, copy, modify, and/or distribute this software for any purpose with or without
  * fee is hereby granted. THE SOFTWARE IS PROVIDED "AS IS" AND THE AUTHOR DISCLAIMS ALL WARRANTIES
@@ -26,7 +26,9 @@
 
 #include <stddef.h>
 
-/* Weak, with default visibility: found in the executable if it is there, null if it is not. */
+/*
+ * Weak, with default visibility: resolves to the runtime in the executable, or to null without one.
+ */
 #if defined(__GNUC__) && defined(__ELF__) && !defined(TMESIS_OFF)
 #define TMESIS_RUNTIME    extern __attribute__((__weak__, __visibility__("default")))
 #define TMESIS_CALL(f, x) (f ? f x : (void)0)
@@ -39,16 +41,16 @@
 extern "C" {
 #endif
 
-/* A block from begin to end, by the same thread. Blocks nest; `end` closes the innermost. */
+/* Delimit an atomic block of the calling thread. Blocks nest; `end` closes the innermost. */
 TMESIS_RUNTIME void tmesis_begin(const char *name);
 TMESIS_RUNTIME void tmesis_end(void);
 #define tmesis_begin(name) TMESIS_CALL(tmesis_begin, (name))
 #define tmesis_end()       TMESIS_CALL(tmesis_end, ())
 
 /*
- * A lock that is not one of the system's: call these right after it was acquired, and right before
- * it is released. A lock may be held by one, or shared by several. Gone: destroyed, its memory is
- * used for something else.
+ * Annotate a custom lock. Call `acquired` right after acquiring it, and `releasing` right before
+ * releasing it; the _shared variants are for readers of a reader-writer lock. Call `gone` when the
+ * lock is destroyed and its memory may be reused.
  */
 TMESIS_RUNTIME void tmesis_lock_acquired(const volatile void *lock);
 TMESIS_RUNTIME void tmesis_lock_releasing(const volatile void *lock);
@@ -62,8 +64,9 @@ TMESIS_RUNTIME void tmesis_lock_gone(const volatile void *lock);
 #define tmesis_lock_gone(lock)             TMESIS_CALL(tmesis_lock_gone, (lock))
 
 /*
- * Between begin and end (they nest) what this thread reads, or writes, or both, is no event: the
- * inside of a hand-made lock, counters of statistics. Locks and blocks are followed all the same.
+ * Ignore the reads, the writes, or all accesses of the calling thread between begin and end, which
+ * nest: for the implementation of a custom lock, or for statistics counters. Locks and blocks are
+ * still recorded.
  */
 TMESIS_RUNTIME void tmesis_ignore_begin(void);
 TMESIS_RUNTIME void tmesis_ignore_end(void);
@@ -78,26 +81,32 @@ TMESIS_RUNTIME void tmesis_ignore_writes_end(void);
 #define tmesis_ignore_writes_begin() TMESIS_CALL(tmesis_ignore_writes_begin, ())
 #define tmesis_ignore_writes_end()   TMESIS_CALL(tmesis_ignore_writes_end, ())
 
-/* Calls of tmesis_happens_before on an object come before later ones of tmesis_happens_after. */
+/*
+ * A call of tmesis_happens_before on an object happens before later calls of tmesis_happens_after
+ * on it.
+ */
 TMESIS_RUNTIME void tmesis_happens_before(const volatile void *object);
 TMESIS_RUNTIME void tmesis_happens_after(const volatile void *object);
 #define tmesis_happens_before(object) TMESIS_CALL(tmesis_happens_before, (object))
 #define tmesis_happens_after(object)  TMESIS_CALL(tmesis_happens_after, (object))
 
 /*
- * A barrier made by hand: call these before the thread waits, and when it goes on. Like the
- * barriers of the system it cuts a block in two.
+ * Annotate a custom barrier. Call `arriving` before the thread waits, and `departed` when it
+ * continues. Like a system barrier, it splits a block in two.
  */
 TMESIS_RUNTIME void tmesis_barrier_arriving(const volatile void *barrier);
 TMESIS_RUNTIME void tmesis_barrier_departed(const volatile void *barrier);
 #define tmesis_barrier_arriving(barrier) TMESIS_CALL(tmesis_barrier_arriving, (barrier))
 #define tmesis_barrier_departed(barrier) TMESIS_CALL(tmesis_barrier_departed, (barrier))
 
-/* An allocator of the program's own hands out this memory: its past is forgotten. */
+/* Declares that a custom allocator returns this memory: earlier accesses to it are forgotten. */
 TMESIS_RUNTIME void tmesis_new_memory(const volatile void *address, size_t size);
 #define tmesis_new_memory(address, size) TMESIS_CALL(tmesis_new_memory, (address, size))
 
-/* Names for reports: of this thread, of a lock or the like, of the variable at an address. */
+/*
+ * Set the name that reports use for the calling thread, for a lock or other synchronisation object,
+ * or for the variable at an address.
+ */
 TMESIS_RUNTIME void tmesis_name_thread(const char *name);
 TMESIS_RUNTIME void tmesis_name_lock(const volatile void *lock, const char *name);
 TMESIS_RUNTIME void tmesis_name_memory(const volatile void *address, const char *name);
@@ -106,13 +115,13 @@ TMESIS_RUNTIME void tmesis_name_memory(const volatile void *address, const char 
 #define tmesis_name_memory(address, name) TMESIS_CALL(tmesis_name_memory, (address, name))
 
 /*
- * Asks `tmesis run` for the report of what was found so far. It does not wait for it: the report
- * follows on the command's standard error within a second, and the program goes on.
+ * Asks `tmesis run` to report the findings so far. Returns immediately; the command writes the
+ * report to its standard error within a second.
  */
 TMESIS_RUNTIME void tmesis_report(void);
 #define tmesis_report() TMESIS_CALL(tmesis_report, ())
 
-/* A block from here to the end of the scope, however that is left. */
+/* Makes the rest of the scope an atomic block, which ends however the scope is left. */
 #if defined(__GNUC__) && defined(__ELF__) && !defined(TMESIS_OFF)
 #define TMESIS_ATOMIC(name)                                                                        \
     __attribute__((__cleanup__(tmesis_scope_end), __unused__)) char TMESIS_JOIN(                   \

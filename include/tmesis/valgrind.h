@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * The names of Valgrind's annotations for threads, with the meaning they have for tmesis: in the
- * place of <valgrind/helgrind.h> and <valgrind/drd.h>, or after them. Annotations of other
- * libraries, by functions that are called Annotate…, work without this. See annotate.h; the same
- * licence holds here.
+ * Valgrind's thread annotations, mapped to those of tmesis. Include this header instead of
+ * <valgrind/helgrind.h> and <valgrind/drd.h>, or after them. Annotations by functions called
+ * Annotate…, as other libraries have them, work without it. See annotate.h, which also has the
+ * licence.
  */
 #ifndef TMESIS_VALGRIND_H
 #define TMESIS_VALGRIND_H
@@ -64,7 +64,9 @@
 #define ANNOTATE_PCQ_PUT(queue)                    tmesis_happens_before(queue)
 #define ANNOTATE_PCQ_GET(queue)                    tmesis_happens_after(queue)
 
-/* Condition variables made by hand: the lock that goes with them orders. */
+/*
+ * Custom condition variables are mapped to happens-before edges; their mutex needs no annotation.
+ */
 #undef ANNOTATE_CONDVAR_LOCK_WAIT
 #undef ANNOTATE_CONDVAR_WAIT
 #undef ANNOTATE_CONDVAR_SIGNAL
@@ -96,7 +98,7 @@
 #define ANNOTATE_NEW_MEMORY(address, size) tmesis_new_memory(address, size)
 #define ANNOTATE_THREAD_NAME(name)         tmesis_name_thread(name)
 
-/* A race that does no harm may cut a block all the same. */
+/* Ignored: even a benign race can violate the atomicity of a block. */
 #undef ANNOTATE_BENIGN_RACE
 #undef ANNOTATE_BENIGN_RACE_SIZED
 #undef ANNOTATE_EXPECT_RACE

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An analysis: its engines, from their start to their results. What happens to an event is in
- * pipeline.c; operations come back here to be handed to each engine, in batches. The clock is read
- * twice per batch and engine.
+ * An analysis: its engines, from their start to their results. pipeline.c turns events into
+ * operations and returns them here in batches, to be passed to each engine. The clock is read twice
+ * per batch and engine.
  */
 #include "analysis/analysis.h"
 
@@ -144,7 +144,7 @@ static bool observes(const struct tms_run *run)
     return run->engine->info.found == TMS_VERDICT_VIOLATION;
 }
 
-/* Those that speak of other schedules are not waited for, unless there are no others. */
+/* Does not wait for predictive engines, unless there are no others. */
 bool tms_analysis_had_enough(const struct tms_analysis *analysis)
 {
     bool observing = false;
@@ -283,7 +283,7 @@ static int set_up(struct tms_analysis *analysis)
     if (code == TMS_OK && analysis->run_count > 0) {
         code = choose_lane(analysis);
     }
-    analysis->settings.engines = NULL; /* the caller's string is not ours to keep */
+    analysis->settings.engines = NULL; /* the caller owns the string */
     return code == TMS_ERR_MEMORY ? tms_fail_memory(analysis->context) : code;
 }
 
@@ -344,7 +344,7 @@ struct tms_context *tms_analysis_context(const struct tms_analysis *analysis)
     return analysis->context;
 }
 
-/* ---- what is known besides ---------------------------------------------------------------- */
+/* ---- losses and counts -------------------------------------------------------------------- */
 
 int tms_analysis_doubt(struct tms_analysis *analysis, uint32_t label, const char *why)
 {
@@ -570,7 +570,10 @@ const struct tms_result *tms_analysis_result(const struct tms_analysis *analysis
     return there ? &tms_analysis_run(analysis, index)->result : NULL;
 }
 
-/* What was observed elsewhere has its stacks, and numbers of its own. */
+/*
+ * Skips imported findings: they have stacks already, and their event numbers are those of another
+ * trace.
+ */
 void tms_analysis_resolve(struct tms_analysis *analysis, tms_stack_of *stack_of, void *user)
 {
     for (size_t i = 0; analysis->merged == NULL && i < analysis->run_count - analysis->observed;
@@ -580,7 +583,7 @@ void tms_analysis_resolve(struct tms_analysis *analysis, tms_stack_of *stack_of,
             analysis->runs[i].engine->resolve(&analysis->runs[i], stack_of, user);
         }
     }
-    tms_suppress_findings(analysis); /* short of memory, some stay that are merely shown */
+    tms_suppress_findings(analysis); /* out of memory, some are shown that should not be */
 }
 
 const char *tms_analysis_loss(const struct tms_analysis *analysis)

@@ -9,15 +9,15 @@
 #include "spec/lower.h"
 #include "trace/validate.h"
 
-/* One engine at work. */
+/* A running engine and its result. */
 struct tms_run {
     const struct tms_engine *engine;
     void *state;
     bool concurrent; /* runs on the engine thread */
     struct tms_host host;
     double seconds;
-    struct tms_result result; /* filled by the finish */
-    /* While results are compared: the turn of each finding, and all of them, as bits. */
+    struct tms_result result; /* filled by tms_analysis_finish */
+    /* While results are compared: the turn of each finding, and a mask of all turns. */
     uint8_t *turn_of;
     unsigned turns;
     struct tms_counters counters;
@@ -42,24 +42,24 @@ struct tms_analysis {
     int failed; /* sticky */
     bool finished;
     bool stopped;    /* at the first violation, as asked */
-    size_t observed; /* so many runs, the last ones, worked elsewhere; the first of them has the
-                        first result, … */
-    struct tms_trace_summary elsewhere; /* … and its summary counts */
+    size_t observed; /* the number of runs, at the end, with imported results; the first of them is
+                        the first result, … */
+    struct tms_trace_summary elsewhere; /* … with this summary */
     bool marked;                        /* known findings are at the end of the lists */
-    struct tms_merged *merged;          /* its results are those of others; NULL: its own */
+    struct tms_merged *merged;          /* results merged from other analyses; NULL: its own */
     char loss[TMS_MESSAGE_SIZE];
 };
 
-/* All engines have taken in what was fed; no more will be. */
+/* Waits until all engines have processed what was fed. Nothing may be fed afterwards. */
 void tms_analysis_flush(struct tms_analysis *analysis);
 
-/* Seconds since some time. */
+/* Seconds of a monotonic clock. */
 double tms_analysis_now(void);
 
-/* The engine was at work so long; beyond settings.timeout it fails. */
+/* Adds to the time of an engine, which fails once it exceeds settings.timeout. */
 void tms_run_took(const struct tms_settings *settings, struct tms_run *run, double seconds);
 
-/* With settings.first: has every engine what it was asked for, or given up? */
+/* With settings.first: has every engine found a violation or given up? */
 bool tms_analysis_had_enough(const struct tms_analysis *analysis);
 
 /* The findings of a run that has a result: those of its engine, or of its host. */

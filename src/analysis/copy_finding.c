@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Findings carried from one context to another; see copy_finding.h. */
+/* Copies findings from one context to another; see copy_finding.h. */
 #include "analysis/copy_finding.h"
 
 #include <string.h>

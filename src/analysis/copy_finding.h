@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Findings of one context as findings of another: all names in them are interned there. */
+/* Copies findings from one context to another, where it interns their names. */
 #ifndef TMS_ANALYSIS_COPY_FINDING_H
 #define TMS_ANALYSIS_COPY_FINDING_H
 
@@ -11,10 +11,10 @@ struct tms_copying {
     struct tms_context *into;
     struct tms_arena *arena; /* for everything that the copies point to */
     struct tms_memory *memory;
-    bool failed; /* sticky: memory was short, or there are too many names */
+    bool failed; /* sticky: out of memory, or there are too many names */
 };
 
-/* The copy of a finding; it means something only if nothing has failed. */
+/* The copy of a finding; valid only if `failed` is not set. */
 struct tms_finding tms_copy_finding(struct tms_copying *copying, const struct tms_finding *finding);
 
 /* A copy of a text, NULL for NULL. */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Results compared; see cross_engine.h.
+ * Compares the results of engines; see cross_engine.h.
  *
- * Two findings are the same if they cut blocks of one label, and either conflict on the same thing
- * or are cut by blocks of one label. Neither alone would do: a lock-based engine meets the other
- * thread on the lock, an access-based one on the variable that it protects, and a block that
- * releases its lock half-way is one mistake, whichever thread comes in between. An engine that
- * keeps no cycle names the block alone, so the label decides. Observed cycles are the same only if
- * their ids are: they are facts, and two of them are two. Predictions of one engine are the same if
- * all variables, locks and nested blocks are, whichever thread comes in between and on which side
- * that was in this run. Races and deadlocks are the same if their ids are.
+ * Two findings are the same if they are about blocks of one label, and either conflict on the same
+ * object or are interleaved with blocks of one label. Either condition is needed: a lock-based
+ * engine sees the conflict on the lock, an access-based one on the variable that it protects, and a
+ * block that releases its lock half-way is one bug, whichever thread runs in between. An engine
+ * that keeps no cycle names the block alone, so the label decides. Observed cycles are the same
+ * only if their ids are: they are facts, and two of them are two. Predictions of one engine are the
+ * same if all variables, locks and nested blocks are, whichever thread comes in between and on
+ * which side that was in this run. Races and deadlocks are the same if their ids are.
  *
- * A finding registers under the hash of each of these features; a later one looks its own up. So
- * the cost is that of hashing, however many there are.
+ * Each finding is entered into a hash table under each of these features; later ones look theirs
+ * up. So the cost is linear in the number of findings.
  */
 #include "analysis/cross_engine.h"
 
@@ -24,7 +24,7 @@
 
 #include "base/hash_mix.h"
 
-/* What a finding can have in common with another. */
+/* What two findings can have in common. */
 enum feature {
     FEATURE_ID,    /* all of it */
     FEATURE_THING, /* label, and what it conflicts on */
@@ -35,16 +35,16 @@ enum feature {
 
 struct key {
     uint64_t hash;
-    const char *id;            /* of the finding that was the first to have it; NULL: free */
-    const struct tms_run *run; /* … and whose that was */
+    const char *id;            /* of the first finding that has it; NULL: free */
+    const struct tms_run *run; /* … and its run */
 };
 
 struct index {
     struct tms_memory *memory;
     struct key *keys; /* open-addressed */
     size_t size, count;
-    bool apart;  /* each violation is to be listed by itself */
-    bool shared; /* features are in it that findings of another run may have */
+    bool apart;  /* violations are listed individually */
+    bool shared; /* has features that findings of another run may have */
 };
 
 /* ---- the index -------------------------------------------------------------------------- */
@@ -94,12 +94,12 @@ static int put(struct index *index, uint64_t hash, const char *id, const struct 
 
 /* ---- features --------------------------------------------------------------------------- */
 
-/* What is done with each feature; not 0 ends the walk. */
+/* Called for each feature; a result other than 0 ends the walk. */
 struct walk {
     struct index *index;
-    const struct tms_run *run; /* whose finding it is */
+    const struct tms_run *run; /* the run of the finding */
     const struct tms_finding *finding;
-    const char *id; /* what is found, or to be entered */
+    const char *id; /* the id found, or the id to be entered */
     int (*step)(struct walk *walk, uint64_t hash);
 };
 
@@ -151,7 +151,7 @@ static int walk_cycle(struct walk *walk)
     return code;
 }
 
-/* Of a finding without cycle: what the events that make it are about. */
+/* For a finding without a cycle: the objects of the events in its schedule. */
 static int walk_schedule(struct walk *walk)
 {
     const struct tms_finding *finding = walk->finding;
@@ -172,7 +172,7 @@ static bool has_cycle(const struct tms_finding *finding)
     return finding->cycle_length > 1;
 }
 
-/* All have the label in common with one that knows no more. */
+/* A finding that knows only its label matches any other with that label. */
 static int walk_features(struct walk *walk)
 {
     bool cycle = has_cycle(walk->finding);
@@ -186,7 +186,7 @@ static int walk_features(struct walk *walk)
 
 /* ---- findings --------------------------------------------------------------------------- */
 
-/* Mostly the first letter tells. */
+/* The first letter decides nearly always. */
 static inline bool is_of_kind(const struct tms_finding *finding, const char *kind)
 {
     return finding->kind[0] == kind[0] && strcmp(finding->kind, kind) == 0;
@@ -202,7 +202,7 @@ static uint64_t hash_of_id(const struct tms_finding *finding)
     return XXH3_64bits_withSeed(finding->id, strlen(finding->id), FEATURE_ID);
 }
 
-/* Is it known by its features? What happened, races and deadlocks are by their ids alone. */
+/* Is it compared by features? Observed findings, races and deadlocks are compared by id. */
 static bool has_features(const struct tms_finding *finding)
 {
     bool happened = finding->evidence == TMS_EVIDENCE_OBSERVED && has_cycle(finding);
@@ -210,7 +210,7 @@ static bool has_features(const struct tms_finding *finding)
     return cuts_block(finding) && !happened;
 }
 
-/* Has anybody registered one with that label? Without it no feature is there. */
+/* Is there an entry with that label? If not, no other feature has one. */
 static bool knows_label(const struct index *index, const struct tms_finding *finding)
 {
     return find_key(index, hash_of(finding, FEATURE_LABEL, 0, 0))->id != NULL;
@@ -230,7 +230,7 @@ static const char *find_same(struct index *index, const struct tms_run *run,
     return knows_label(index, finding) && walk_features(&walk) != 0 ? walk.id : NULL;
 }
 
-/* One that is the same as another adds what it knows to that one. */
+/* A finding that is the same as an earlier one adds its features to that one. */
 static int register_finding(struct index *index, const struct tms_run *run,
                             const struct tms_finding *finding)
 {
@@ -258,8 +258,8 @@ static int mark_same(struct index *index, struct tms_run *run, size_t at)
 }
 
 /*
- * What is compared before what: stronger evidence, and then those that have more to tell and less
- * that stands against them.
+ * The order of comparison: stronger evidence first, then findings with more detail and without a
+ * caveat.
  */
 static unsigned turn_of(const struct tms_finding *finding)
 {
@@ -268,7 +268,7 @@ static unsigned turn_of(const struct tms_finding *finding)
 
 #define TURN_COUNT (4u * (TMS_EVIDENCE_POTENTIAL + 1))
 
-/* Looks at all findings of the run once: then those of each turn are found without a look. */
+/* Computes the turn of every finding once, so that each pass only compares a byte. */
 static bool take_turns(struct tms_memory *memory, struct tms_run *run)
 {
     size_t count = run->result.finding_count;
@@ -282,7 +282,7 @@ static bool take_turns(struct tms_memory *memory, struct tms_run *run)
     return run->turn_of != NULL || count == 0;
 }
 
-/* Will findings of another run be looked at, now or later? */
+/* Will findings of another run be compared, now or later? */
 static bool others_follow(const struct tms_analysis *analysis, const struct tms_run *run,
                           unsigned turn)
 {
@@ -344,7 +344,7 @@ static int compare_all(struct tms_analysis *analysis)
 
 /* ---- assumptions ------------------------------------------------------------------------ */
 
-/* Who presupposes something that others look at; `blocks` looks for deadlocks itself. */
+/* The engines whose assumptions another engine can check; `blocks` detects deadlocks itself. */
 #define PREDICTS  "sidetrack"
 #define RACES     "fasttrack"
 #define DEADLOCKS "goodlock"
@@ -381,8 +381,8 @@ static void write_check(FILE *out, const char *what, const char *engine,
 }
 
 /*
- * Are there accesses that could race, or could be: a program that is checked while it runs does not
- * hand them out unless an engine wants them.
+ * Could accesses have been checked for races? A watched program checks its accesses itself, and
+ * passes them on only if an engine needs them, so imported results count too.
  */
 static bool has_accesses(const struct tms_analysis *analysis)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the results of one analysis have to say about each other, once all of them are there.
+ * Relates the results of the engines of one analysis to each other, once all have finished.
  *
  * A finding of several engines is reported once: the one with the strongest evidence; of equally
  * strong ones one that has a cycle, and then the one whose engine comes first. The others point at
- * it (same_as). An engine whose findings presuppose something also learns whether another engine
- * has checked that.
+ * it (same_as). The assumption of a result also states whether another engine has checked it.
  */
 #ifndef TMS_ANALYSIS_CROSS_ENGINE_H
 #define TMS_ANALYSIS_CROSS_ENGINE_H

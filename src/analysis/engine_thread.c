@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buffers of operations go round between two threads; see engine_thread.h. A buffer is large enough
- * that waking the other thread costs little per operation, and all of them together fit into a
- * second-level cache or two.
+ * Circulates buffers of operations between two threads; see engine_thread.h. A buffer is large
+ * enough that waking the other thread costs little per operation, and all of them together fit into
+ * a second-level cache or two.
  */
 #include "analysis/engine_thread.h"
 

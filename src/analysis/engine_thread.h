@@ -20,18 +20,21 @@ struct tms_engine_thread;
 /* After the last operation, TMS_OPS_AHEAD more can be read, with any content. */
 typedef void tms_take_ops(void *user, const struct tms_op *ops, size_t count);
 
-/* NULL when memory is short. `take` is called by one thread at a time. */
+/* NULL if out of memory. `take` is called by one thread at a time. */
 struct tms_engine_thread *tms_engine_thread_new(struct tms_memory *memory, tms_take_ops *take,
                                                 void *user);
 
-/* Also without a finish: what was not taken yet is dropped. NULL is fine. */
+/* May be called without tms_engine_thread_finish: drops unprocessed operations. Accepts NULL. */
 void tms_engine_thread_free(struct tms_engine_thread *thread, struct tms_memory *memory);
 
 /* Copies the operations; waits if all buffers are full. */
 void tms_engine_thread_put(struct tms_engine_thread *thread, const struct tms_op *ops,
                            size_t count);
 
-/* Waits until all have been taken; then the thread has ended. Nothing may be put afterwards. */
+/*
+ * Waits until all operations have been processed and the thread has ended. Nothing may be put
+ * afterwards.
+ */
 void tms_engine_thread_finish(struct tms_engine_thread *thread);
 
 #endif

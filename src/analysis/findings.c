@@ -10,13 +10,13 @@
 #include "base/arena.h"
 
 #define ID_SIZE   40
-#define ID_DIGITS 6 /* shown as long as they tell the findings of a result apart */
+#define ID_DIGITS 6 /* more if the ids of a result would collide */
 
-/* A finding by its key, with what is looked at often: the rest is elsewhere in memory. */
+/* The entry of a finding in the index, with its frequently used fields. */
 struct slot {
     uint64_t key;
     uint64_t event; /* the one that it shows */
-    uint64_t again; /* violations that it stands for as well, and does not count yet */
+    uint64_t again; /* repetitions that its count does not include yet */
     size_t finding; /* its number in the list, from 1 on; 0: the slot is free */
 };
 
@@ -26,13 +26,13 @@ struct tms_findings {
     struct tms_memory *memory;
     struct tms_finding *list; /* in the order in which they were found; at the close, of events */
     size_t count, capacity;
-    struct tms_arena lists; /* what they point to; if another speaks for a group, the old stays */
+    struct tms_arena lists; /* what they point to; kept when a representative changes */
     struct slot *index;     /* open-addressed, by key */
     size_t index_size;
     uint64_t total;    /* violations */
-    uint64_t unlisted; /* those that max_violations left out of `list`, one by one */
+    uint64_t unlisted; /* individual violations that max_violations left out of `list` */
     enum tms_evidence strongest;
-    const char **doubts; /* by label: what stands against predictions of it, NULL: nothing */
+    const char **doubts; /* by label: the reason to doubt predictions about it, NULL: none */
     size_t doubt_capacity;
     char (*ids)[ID_SIZE]; /* of those that are listed, when they are */
     uint64_t *places;     /* likewise, tms_fingerprint_place */
@@ -71,7 +71,7 @@ void tms_findings_free(struct tms_findings *findings)
 
 /* ---- the index -------------------------------------------------------------------------- */
 
-/* Where the key is, or belongs, in the index. */
+/* The slot of the key, or the free slot where it belongs. */
 static struct slot *find_slot(struct slot *index, size_t size, uint64_t key)
 {
     size_t at = key & (size - 1);
@@ -120,7 +120,7 @@ static size_t size_of_lists(const struct tms_finding *finding)
            finding->held_count * sizeof(*finding->held);
 }
 
-/* An engine that knows of no block inside still refutes the transaction that it blames. */
+/* An engine that does not track nested blocks still refutes the transaction that it blames. */
 static size_t count_refuted(const struct tms_violation *violation)
 {
     if (!violation->not_atomic) {
@@ -181,7 +181,7 @@ static uint64_t most_listed(const struct tms_findings *findings)
     return findings->settings->suppressions == NULL ? findings->settings->max_violations : 0;
 }
 
-/* Each violation by itself. Beyond the limit the latest event makes room for an earlier one. */
+/* Lists each violation individually. Beyond the limit an earlier event replaces the latest one. */
 static int add_single(struct tms_findings *findings, const struct tms_violation *violation)
 {
     uint64_t most = most_listed(findings);
@@ -220,7 +220,7 @@ static int add_grouped(struct tms_findings *findings, const struct tms_violation
     if (violation->not_atomic != known->not_atomic ? violation->not_atomic
                                                    : violation->event < known->event) {
         slot->event = violation->event;
-        return fill(findings, known, violation); /* speaks better for the group */
+        return fill(findings, known, violation); /* a better representative of the group */
     }
     known->count += 1 + violation->repeats;
     return TMS_OK;
@@ -471,7 +471,7 @@ static void resolve_cycle(struct tms_findings *findings, struct tms_finding *fin
     struct tms_step *cycle = tms_arena_take(&findings->lists, findings->memory, size);
 
     if (cycle == NULL) {
-        return; /* without stacks it says the same */
+        return; /* stacks are optional */
     }
     memcpy(cycle, finding->cycle, size);
     for (size_t i = 0; i < finding->cycle_length; i++) {

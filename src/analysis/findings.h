@@ -2,11 +2,11 @@
 /*
  * The findings of one engine: violations grouped by static pattern, with ids made of names.
  *
- * What a pattern is says fingerprint.h. Of a group the first violation with a transaction to blame
- * is shown, or if there is none, the first. The id shows the first 24 bits of the 128-bit hash of
+ * fingerprint.h defines patterns. The representative of a group is its first violation that blames
+ * a transaction, or else its first violation. The id shows the first 24 bits of the 128-bit hash of
  * the pattern, and more of them where two patterns of one result would share an id.
  *
- * Names are looked up at the close: until then, adding needs nothing that others use.
+ * Names are looked up by tms_findings_close. Until then adding uses no shared state.
  */
 #ifndef TMS_ANALYSIS_FINDINGS_H
 #define TMS_ANALYSIS_FINDINGS_H
@@ -26,13 +26,12 @@ int tms_findings_add(struct tms_findings *findings, const struct tms_violation *
 /* See tms_host_again. */
 bool tms_findings_again(struct tms_findings *findings, uint64_t key, uint64_t event);
 
-/* From now on what is predicted of blocks of that label is only potential. TMS_OK, TMS_ERR_MEMORY.
- */
+/* Makes later predictions about blocks of that label potential. TMS_OK or TMS_ERR_MEMORY. */
 int tms_findings_doubt(struct tms_findings *findings, uint32_t label, const char *why);
 
 /*
- * Sorts by event, gives the ids, applies max_violations. The array belongs to the findings.
- * Call once, after the last add.
+ * Sorts by event, assigns ids, applies max_violations. The array belongs to the findings. Call
+ * once, after the last add.
  */
 int tms_findings_close(struct tms_findings *findings, const struct tms_finding **list,
                        size_t *count, uint64_t *unlisted);
@@ -52,10 +51,10 @@ void tms_findings_judged(struct tms_findings *findings, size_t index, const char
 /* After the close: see tms_analysis_resolve. */
 void tms_findings_resolve(struct tms_findings *findings, tms_stack_of *stack_of, void *user);
 
-/* After the close: the finding at `index` is the same as the one with that id; NULL: as none. */
+/* After the close: sets same_as of the finding at `index`; NULL: none. */
 void tms_findings_same(struct tms_findings *findings, size_t index, const char *id);
 
-/* After the close: the list that it gave, to be changed. */
+/* After the close: the list of findings, modifiable. */
 struct tms_finding *tms_findings_list(struct tms_findings *findings);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patterns of findings, hashed; fingerprint.h says what they are. */
+/* Hashes the patterns of findings; see fingerprint.h. */
 #define XXH_STATIC_LINKING_ONLY /* the hash state lives on the stack */
 #include "analysis/fingerprint.h"
 
@@ -7,8 +7,10 @@
 
 #include "base/hash_mix.h"
 
-/* What a step of the cycle conflicts on, as far as it is a name of the program. Threads are none:
- * a fork is a fork, whichever thread was forked. */
+/*
+ * The name that a step of the cycle conflicts on. Threads are left out: which thread was forked
+ * does not matter.
+ */
 static uint32_t name_of_step(const struct tms_step *step)
 {
     if (step->on_class == TMS_CLASS_THREAD) {
@@ -17,7 +19,7 @@ static uint32_t name_of_step(const struct tms_step *step)
     return step->on_alias != 0 ? step->on_alias : step->on;
 }
 
-/* Numbers on their way into a hash, a few at a time. */
+/* Buffers a few numbers for the hash. */
 struct digest {
     uint64_t hash;
     uint32_t count;
@@ -39,7 +41,10 @@ static void digest_word(struct digest *digest, uint32_t word)
     digest->words[digest->count++] = word;
 }
 
-/* A name has one id, so ids distinguish findings as well as names do, and need no context. */
+/*
+ * A name has one id, so within a run ids distinguish findings as well as names do, without a
+ * context.
+ */
 uint64_t tms_fingerprint_key(const struct tms_violation *violation)
 {
     if (violation->key != 0) {
@@ -77,7 +82,7 @@ uint64_t tms_fingerprint_place(const struct tms_finding *finding)
     return hash;
 }
 
-/* Texts on their way into a hash: mostly they are short, and all of them go at once. */
+/* Buffers texts for the hash: they are mostly short and hashed in one call. */
 struct texts {
     size_t length;
     char bytes[512];
@@ -143,7 +148,7 @@ static void hash_name(const struct tms_context *context, struct texts *texts, en
     }
 }
 
-/* A text whose size is known, since there are many findings and their texts are always the same. */
+/* A constant text with its size, which need not be computed for every finding. */
 struct sized {
     const char *text;
     size_t size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Findings from elsewhere as an analysis of our own, so that all that follows, ids, reports
- * and exit status, is the same for a program that was watched as for a trace that was read.
+ * Imports findings of the runtime into an analysis, so that ids, reports and exit status are the
+ * same for a watched program as for a trace.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -76,7 +76,7 @@ static void fill_result(struct tms_analysis *analysis, struct tms_run *run,
     result->memory_bytes = observation->memory_bytes;
 }
 
-/* The run of the algorithm that worked elsewhere; NULL if there is one that works here. */
+/* The run for an imported result of the engine; NULL if the engine itself runs in the analysis. */
 static struct tms_run *add_run(struct tms_analysis *analysis, const char *algorithm)
 {
     const struct tms_engine *engine = tms_engine_find(algorithm, strlen(algorithm));
@@ -97,7 +97,7 @@ int tms_analysis_observe(struct tms_analysis *analysis, const struct tms_observa
     bool open = !analysis->finished && analysis->failed == TMS_OK;
 
     if (open) {
-        tms_analysis_flush(analysis); /* for those that work here */
+        tms_analysis_flush(analysis); /* for the engines that run here */
     }
     struct tms_run *run = open ? add_run(analysis, ALGORITHM) : NULL;
     if (run == NULL) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Saved results as a finished analysis, for reports: tms_analysis_restore. */
+/* Creates a finished analysis from saved results, for reports: tms_analysis_restore. */
 #include <stdio.h>
 #include <string.h>
 

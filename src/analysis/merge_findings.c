@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Findings of several processes, merged; see merge_findings.h. */
+/* Merges the findings of several processes; see merge_findings.h. */
 #include "analysis/merge_findings.h"
 
 #include <assert.h>
@@ -56,7 +56,7 @@ static void put_objects(FILE *out, const struct tms_judgement *judgement)
     fprintf(out, "%s%c%s", swap ? two : one, '\0', swap ? one : two);
 }
 
-/* What is said of which blocks. */
+/* The key of what a finding says about which blocks. */
 static bool put_blocks(FILE *out, const struct tms_context *names,
                        const struct tms_finding *finding)
 {
@@ -74,7 +74,7 @@ static bool put_blocks(FILE *out, const struct tms_context *names,
     return good;
 }
 
-/* The number of a key, with room for it in `found`; 0 if memory is short. */
+/* The number of a key, with room for it in `found`; 0 if out of memory. */
 static uint32_t key_number(struct tms_merging *merging, size_t list, bool by_id,
                            const struct tms_context *names, const struct tms_finding *finding)
 {
@@ -128,7 +128,7 @@ static bool add_finding(struct tms_merging *merging, struct tms_merged_list *lis
     return true;
 }
 
-/* What is shown is the more severe; what is counted, both. */
+/* Shows the more severe of the two; counts both. */
 static void combine_judged(struct tms_copying *copying, struct tms_finding *into,
                            struct tms_judgement *sum, const struct tms_finding *from)
 {

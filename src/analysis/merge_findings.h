@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Findings of several processes, merged.
+ * Merges the findings of several processes.
  *
- * Findings of `judge` are one if function and objects are. Those of other engines are one if their
- * ids are, or else if they are about the same blocks in the same way: variables without a name have
- * addresses in their ids, which differ from process to process. What is shown of a merged finding
- * is the first occurrence with the highest level. Memory grows with the number of different
- * findings.
+ * Findings of `judge` are the same if function and objects are. Those of other engines are the same
+ * if their ids are, or else if they say the same about the same blocks: the ids of variables
+ * without a name contain addresses, which differ between processes. A merged finding shows its
+ * first occurrence with the highest level. Memory grows with the number of different findings.
  */
 #ifndef TMS_ANALYSIS_MERGE_FINDINGS_H
 #define TMS_ANALYSIS_MERGE_FINDINGS_H
@@ -15,7 +14,7 @@
 #include "base/arena.h"
 #include "base/names.h"
 
-/* What is kept beside each finding. */
+/* Bookkeeping for each finding. */
 struct tms_merged_entry {
     uint64_t last;             /* the last process that it occurred in */
     struct tms_judgement *sum; /* its judgement, NULL: none */
@@ -26,22 +25,22 @@ struct tms_merged_list {
     struct tms_finding *findings;
     struct tms_merged_entry *entries;
     size_t count, capacity, entry_capacity;
-    size_t renamed; /* so many name others by the ids that these have here */
+    size_t renamed; /* the number of those whose references to other ids are translated */
 };
 
 /* Those of all engines. */
 struct tms_merging {
     struct tms_memory memory;
     struct tms_arena arena;
-    struct tms_names keys; /* what findings are recognized by: ids, and blocks */
+    struct tms_names keys; /* what findings are compared by: ids and blocks */
     uint32_t *found;       /* by key: the number of the finding in its list, from 1 on */
     size_t found_capacity;
     struct tms_merged_list *lists;
     size_t list_count, list_capacity;
-    uint64_t process; /* the number of the one whose findings come, from 1 on */
+    uint64_t process; /* the number of the current process, from 1 */
 };
 
-/* TMS_OK or TMS_ERR_MEMORY; tms_merging_clear is due in both cases. */
+/* TMS_OK or TMS_ERR_MEMORY; call tms_merging_clear in both cases. */
 int tms_merging_init(struct tms_merging *merging);
 void tms_merging_clear(struct tms_merging *merging);
 

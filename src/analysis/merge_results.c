@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The results of several processes as one analysis: one result for each engine that any of them
- * had, with the worst verdict, merged findings (merge_findings.h), sums of what was counted, and
- * every kind of loss once, with the number of processes that had it.
+ * Merges the results of several processes into one analysis: one result for each engine that any of
+ * them had, with the worst verdict, merged findings (merge_findings.h), summed counts, and each
+ * distinct loss with the number of processes that had it.
  */
 #include "analysis/merge_results.h"
 
@@ -24,7 +24,7 @@ struct losses {
 
 struct tms_merged {
     struct tms_merging merging;
-    struct losses *losses; /* by result; of whole processes in front: [0] */
+    struct losses *losses; /* by result + 1; [0]: of whole processes */
     size_t loss_capacity;
 };
 
@@ -95,7 +95,7 @@ static enum tms_verdict worse(enum tms_verdict a, enum tms_verdict b)
     static const uint8_t weights[] = {
         [TMS_VERDICT_INCOMPLETE] = 1, [TMS_VERDICT_POTENTIAL] = 2, [TMS_VERDICT_RACE] = 3,
         [TMS_VERDICT_PREDICTED] = 4,  [TMS_VERDICT_AFFECTED] = 5,  [TMS_VERDICT_VIOLATION] = 6,
-        [TMS_VERDICT_UNAFFECTED] = 0, /* the last; as all that found nothing */
+        [TMS_VERDICT_UNAFFECTED] = 0, /* the last; like all that found nothing */
     };
 
     return weights[b] > weights[a] ? b : a;
@@ -162,7 +162,7 @@ static int merge_result(struct tms_analysis *into, size_t index, struct tms_copy
     return add_loss(merged, copying, index + 1, from->loss) ? TMS_OK : TMS_ERR_MEMORY;
 }
 
-/* The lists as a result has them: those that are suppressed, which have a list, at the end. */
+/* Sets the list of a result; suppressed findings, which are in a list of their own, come last. */
 static int set_findings(struct tms_analysis *into, size_t index)
 {
     struct tms_merged_list *list = tms_merged_list(into->merged, index);
@@ -184,7 +184,7 @@ static int set_findings(struct tms_analysis *into, size_t index)
     return TMS_OK;
 }
 
-/* Ids in new findings name those of their own process. */
+/* Translates the ids that new findings refer to, which are those of their own process. */
 static void rename_ids(struct tms_merging *merging)
 {
     for (size_t i = 0; i < merging->list_count; i++) {

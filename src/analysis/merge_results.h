@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an analysis keeps that has the results of others (tms_analysis_merge). */
+/* The state of an analysis with merged results (tms_analysis_merge). */
 #ifndef TMS_ANALYSIS_MERGE_RESULTS_H
 #define TMS_ANALYSIS_MERGE_RESULTS_H
 

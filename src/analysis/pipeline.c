@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From events to engines, in one of two lanes.
+ * Takes events to the engines, in one of two lanes.
  *
- * The general lane validates each event, lowers it to operations, and gives these to the engines in
- * batches. The fused lane is for an engine that is alone and does all of that in one loop
+ * The general lane validates each event, lowers it to operations, and passes these to the engines
+ * in batches. The fused lane is for a single engine that does all of this in one loop
  * (fused_lane.h): it takes plain events, and the general lane takes the others.
  */
 #include <stdio.h>
@@ -15,8 +15,9 @@
 
 #define COMPLAINTS_SHOWN 10
 /*
- * So many events take the general lane after one that is not plain, because it empties its buffer
- * before the fused lane goes on, and a trace with many such events would do so for each.
+ * The number of events that take the general lane after one that is not plain. Switching back to
+ * the fused lane flushes the buffer of operations, which would be costly in a trace with many such
+ * events.
  */
 #define GENERAL_STRETCH 32
 
@@ -54,8 +55,8 @@ static int refuse(struct tms_analysis *analysis, struct tms_reader *reader, size
 /* ---- the general lane ------------------------------------------------------------------- */
 
 /*
- * Plain events from here on, blocks among them, as many as fit into the buffer of operations. Is it
- * stopped by one that is not plain?
+ * Lowers plain events, blocks among them, until the buffer of operations is full or an event is not
+ * plain, which sets *stopped. Returns their number.
  */
 static size_t lower_plain(struct tms_analysis *analysis, const struct tms_event *restrict events,
                           size_t count, bool *stopped)
@@ -109,7 +110,9 @@ static int lower_one(struct tms_analysis *analysis, const struct feed *feed, siz
                : tms_lower_event(&analysis->lower, event, analysis->summary.events, validity);
 }
 
-/* Events from `at` to before `end`. TMS_OK, 1 if the analysis wants no more, or a negative code. */
+/*
+ * Takes events from `at` up to `end`. TMS_OK, 1 if the analysis needs no more, or a negative code.
+ */
 static int take_general(struct tms_analysis *analysis, const struct feed *feed, size_t at,
                         size_t end)
 {
@@ -134,7 +137,7 @@ static int take_general(struct tms_analysis *analysis, const struct feed *feed, 
 
 /* ---- the fused lane --------------------------------------------------------------------- */
 
-/* Plain events from here on; all of the time counts as the engine's. */
+/* Takes plain events; all of the time counts as the engine's. */
 static size_t fuse_plain(struct tms_analysis *analysis, const struct tms_event *events,
                          size_t count)
 {
@@ -170,7 +173,7 @@ static int take_fused(struct tms_analysis *analysis, const struct feed *feed)
 
 /* ---- both ------------------------------------------------------------------------------- */
 
-/* The names of the batch are known, so the tables by thread and lock can have their size. */
+/* All names of the batch are interned, so this sizes the tables by thread and lock. */
 static int make_room(struct tms_analysis *analysis)
 {
     int code = tms_validator_reserve(&analysis->validator);

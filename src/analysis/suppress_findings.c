@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Suppressed findings. One that says the same as a suppressed one, or that a suppressed judgement
- * is about, is suppressed with it: a rule need not know which engine's finding the report shows.
+ * Marks suppressed findings. A finding that is the same as a suppressed one (same_as, judged) is
+ * suppressed with it, so a rule need not know which engine's finding the report shows.
  */
 #include "analysis/suppress_findings.h"
 
 #include <string.h>
 
-/* Marks what rules match, and notes the ids. TMS_OK or TMS_ERR_MEMORY. */
+/* Marks the findings that rules match, and records their ids. TMS_OK or TMS_ERR_MEMORY. */
 static int mark_matching(struct tms_analysis *analysis, struct tms_run *run, struct tms_names *ids)
 {
     struct tms_finding *list = tms_run_findings(run);
@@ -25,7 +25,7 @@ static int mark_matching(struct tms_analysis *analysis, struct tms_run *run, str
     return TMS_OK;
 }
 
-/* Is the id among the first so many? Those that are not come after them. */
+/* Is the id among the first `known` ones? Ids that are not known get larger numbers. */
 static int is_among(struct tms_names *ids, uint32_t known, const char *id, bool *among)
 {
     int64_t place = id != NULL ? tms_names_intern(ids, id, strlen(id)) : 0;

@@ -7,8 +7,8 @@
 
 /*
  * Marks them in all results, and moves them to the end of the list; then applies max_violations,
- * which suppressed findings don't count for. For the finish, and again when more is known of the
- * findings. TMS_OK or TMS_ERR_MEMORY.
+ * which suppressed findings don't count for. Called when the analysis finishes, and again when
+ * stacks are resolved. TMS_OK or TMS_ERR_MEMORY.
  */
 int tms_suppress_findings(struct tms_analysis *analysis);
 

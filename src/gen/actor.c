@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one thread of a synthetic trace does: blocks, nested blocks, critical sections and
- * accesses. Which variables and locks it may use is decided in shared_state.c.
+ * The behaviour of one thread of a synthetic trace: blocks, nested blocks, critical sections and
+ * accesses. shared_state.c decides which variables and locks it may use.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #define NEST_CHANCE   60000
 #define UNNEST_CHANCE 125000
 
-/* Where there are atomics, in millionths of the accesses: a fence instead. */
+/* With atomics, the share of accesses that are replaced by a fence, in millionths. */
 #define FENCE_CHANCE 10000
 
 static const struct {
@@ -78,7 +78,7 @@ void tms_actor_emit(struct tms_gen *gen, struct tms_actor *actor, uint8_t kind, 
     }
 }
 
-/* The rank that the thread's next event has; one outside blocks is a transaction of its own. */
+/* The rank of the thread's next event; outside blocks each event is a transaction of its own. */
 static uint64_t *rank(struct tms_actor *actor, uint64_t *unary)
 {
     *unary = 0;
@@ -99,7 +99,7 @@ static void begin(struct tms_gen *gen, struct tms_actor *actor)
     if (gen->shape.labels > 0) {
         uint64_t index = tms_random_below(&gen->random, gen->shape.labels);
         label = tms_gen_id(gen, TMS_POOL_LABEL, index);
-        actor->line = index * 7; /* the code of a label has its own place */
+        actor->line = index * 7; /* each label has its own range of lines */
     }
     if (actor->depth == 0) {
         actor->left = draw_length(gen);
@@ -218,7 +218,7 @@ static void step_block(struct tms_gen *gen, struct tms_actor *actor)
     } else if (room && tms_chance(&gen->random, TMS_ACQUIRE_CHANCE) && acquire(gen, actor)) {
         return;
     } else if (!tms_actor_touch(gen, actor) && !(room && acquire(gen, actor))) {
-        actor->left = 0; /* nothing is left that its rank may touch: it ends early */
+        actor->left = 0; /* its rank may access nothing any more: it ends early */
         end(gen, actor);
     }
 }

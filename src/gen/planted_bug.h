@@ -31,10 +31,10 @@ struct tms_script {
     const struct tms_script_line *lines;
     size_t length;
     size_t closing; /* index of the line that closes the cycle */
-    uint64_t locks; /* it takes for itself */
+    uint64_t locks; /* locks that only the script uses */
 };
 
-/* The script for a shape with so many locks: the locked one if one lock is left for the rest. */
+/* The script for a shape with `locks` locks: with a lock if one is left for the rest. */
 const struct tms_script *tms_script(uint64_t locks);
 
 #endif

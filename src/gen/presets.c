@@ -5,7 +5,7 @@
  * `bench` is the trace of this project's own measurements; `bench-any` is the same without the
  * discipline. The others take the numbers of Tables 1 and 2 in "Atomicity Checking in Linear Time
  * using Vector Clocks" (Mathur and Viswanathan, ASPLOS 2020): events, threads, locks, variables,
- * transactions, and whether a violation was found. They are stand-ins of that shape, not the
+ * transactions, and whether a violation was found. They are substitutes of that shape, not the
  * programs: where accesses went is not published.
  *
  * What is not in the tables is chosen so:
@@ -85,7 +85,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* `number` for so many events, in proportion to the program's, but not below `floor`. */
+/* Scales `number` in proportion to the events of the program, but not below `floor`. */
 static uint64_t scaled(const struct program *program, uint64_t events, uint64_t number,
                        uint64_t floor)
 {

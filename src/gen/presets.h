@@ -11,8 +11,8 @@
 const char *tms_preset_name(size_t index);
 
 /*
- * Fills `shape` for the preset of that name (one of tms_preset_name), scaled to so many events;
- * 0 events: the preset's own number, but a million at most.
+ * Fills `shape` for the preset of that name (one of tms_preset_name), scaled to `events` events; 0:
+ * the preset's own number, but at most a million.
  */
 void tms_preset_shape(const char *name, uint64_t events, struct tms_shape *shape);
 

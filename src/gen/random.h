@@ -55,8 +55,8 @@ static inline uint64_t tms_random_next(struct tms_random *random)
 }
 
 /*
- * A number from 0 to limit - 1; limit is 1 to 2^32. Some come up more often than others by a
- * part in 2^32 / limit at most, which no trace can show.
+ * A number from 0 to limit - 1; limit is 1 to 2^32. The bias is at most limit / 2^32, which is not
+ * noticeable in a trace.
  */
 static inline uint64_t tms_random_below(struct tms_random *random, uint64_t limit)
 {
@@ -64,7 +64,7 @@ static inline uint64_t tms_random_below(struct tms_random *random, uint64_t limi
     return ((tms_random_next(random) >> 32) * limit) >> 32;
 }
 
-/* True in so many cases of a million. */
+/* True with a probability in millionths. */
 static inline bool tms_chance(struct tms_random *random, uint32_t millionths)
 {
     return tms_random_below(random, TMS_MILLION) < millionths;

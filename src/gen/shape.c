@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Defaults of a shape, and which shapes can be had. */
+/* Defaults of a shape, and validation of shapes. */
 #include "gen/shape.h"
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@ void tms_shape_init(struct tms_shape *shape)
     };
 }
 
-/* Of the labels that are cut: events that have one lost update among them. */
+/* With cut labels: the number of events per lost update. */
 #define CUT_SPACING 1000
 
 uint64_t tms_shape_cuts(const struct tms_shape *shape)

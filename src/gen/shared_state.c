@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Looking for a variable or lock that the rank may use is given up after so many. */
+/* Attempts to find a variable or lock that the rank may use. */
 #define TRIES 4
 
 static void lay_out(struct tms_shared_state *store, const struct tms_shape *shape,
@@ -18,7 +18,7 @@ static void lay_out(struct tms_shared_state *store, const struct tms_shape *shap
     }
     store->guarded = store->locks > 0 ? shared * shape->guarded / TMS_MILLION : 0;
     if (store->guarded == variables) {
-        store->guarded--; /* something must be there for those who hold no lock */
+        store->guarded--; /* threads without a lock need at least one variable */
     }
     store->open = shared - store->guarded;
     store->atomic = store->open * shape->atomics / TMS_MILLION;

@@ -3,10 +3,10 @@
  * The variables and locks of a synthetic trace, and the discipline that keeps it serializable.
  *
  * Discipline. Every transaction has a rank, counted up: it takes the next one at its first
- * operation on something common (or at its end if there is none); an event outside blocks takes
- * the next one at once. A lock or variable remembers the highest rank that operated on it, a
- * variable separately for reads and writes, and a transaction operates only on what no
- * conflicting transaction of a higher rank has operated on; otherwise it turns to something else.
+ * operation on something common (or at its end if there is none); an event outside blocks takes the
+ * next one at once. A lock or variable remembers the highest rank that operated on it, a variable
+ * separately for reads and writes, and a transaction operates only on what no conflicting
+ * transaction of a higher rank has operated on; otherwise it chooses something else.
  *
  * Proof. Ranks rise along each thread, from a fork to the events of its thread and from those to
  * the join (both are outside blocks), and by the rule above along every conflict on a lock or a
@@ -16,9 +16,10 @@
  * Transactions still overlap freely: two that are both open may exchange values any number of
  * times, as long as it is in one direction.
  *
- * Variables, by index: first those guarded by lock (index mod locks), touched only while it is
- * held; then the open ones, which any thread may touch at any time; then an equal share for each
- * thread to itself. At 16 bytes for a common variable this is the memory of the generator.
+ * Variables, by index: first those guarded by lock (index mod locks), accessed only while it is
+ * held; then the open ones, which any thread may access at any time; then an equal number of
+ * private ones for each thread. At 16 bytes for a common variable this is the memory of the
+ * generator.
  */
 #ifndef TMS_GEN_SHARED_STATE_H
 #define TMS_GEN_SHARED_STATE_H
@@ -43,14 +44,14 @@ struct tms_shared_state {
     struct tms_cell *cells;
     struct tms_gate *gates;
     uint64_t guarded, open, own; /* variables; `own` for each thread */
-    uint64_t atomic;             /* so many of the open ones, the first, are atomic */
+    uint64_t atomic;             /* the number of open ones, from the first, that are atomic */
     uint64_t locks;
     uint32_t sharing;
 };
 
 #define TMS_NO_LOCK UINT64_MAX
 
-/* For `locks` and `variables` of the shape, less what a planted violation takes for itself. */
+/* Initialises `locks` and `variables` of the shape, minus what a planted violation reserves. */
 bool tms_shared_state_init(struct tms_shared_state *store, const struct tms_shape *shape,
                            uint64_t variables, uint64_t locks);
 void tms_shared_state_clear(struct tms_shared_state *store);

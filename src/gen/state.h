@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of the generator: its state, and the events that one thread can make.
+ * Internal state of the generator, and the events that one thread can emit.
  *
  * A thread is idle, or busy: inside a block, holding a lock, or both. What every busy thread still
  * has to close, the joins that are due and the script of the planted violation are kept as one
@@ -35,23 +35,23 @@ enum tms_pool {
 /* A thread of the trace. */
 struct tms_actor {
     uint32_t id;
-    uint64_t slot;    /* its index among the threads of the moment */
+    uint64_t slot;    /* its index among the current threads */
     uint64_t lock;    /* TMS_NO_LOCK: none */
     uint64_t section; /* accesses still to make under the lock */
     uint64_t depth;   /* open blocks */
     uint64_t left;    /* events of the outermost block still to come, its end among them */
     uint64_t rank;    /* of the block, see shared_state.h; 0: none yet */
-    uint64_t line;    /* where in the source it is */
+    uint64_t line;    /* its current source line */
     uint32_t *labels; /* of the open blocks */
 };
 
 struct tms_planted {
     const struct tms_script *script; /* NULL: none */
     size_t at;                       /* next line */
-    bool playing;                    /* its threads belong to it */
+    bool playing;                    /* its threads execute only the script */
     uint64_t number;                 /* of this one among all, from 0 */
-    uint64_t wanted;                 /* where it should close */
-    uint64_t closed;                 /* where the first one did */
+    uint64_t wanted;                 /* the event at which it should close */
+    uint64_t closed;                 /* the event at which the first one did */
     uint64_t first_cut;              /* of the labels that are cut, by index */
     struct tms_actor *actor[2];
     uint32_t label[2], variable, lock;
@@ -76,28 +76,31 @@ struct tms_gen {
     int failed;
 };
 
-/* That a thread without a lock takes one, in millionths of its steps. */
+/* The chance that a thread without a lock acquires one, in millionths of its steps. */
 #define TMS_ACQUIRE_CHANCE 125000
-/* Accesses under a lock: 1 to so many. */
+/* The most accesses under a lock; at least 1. */
 #define TMS_SECTION_MOST 4
 
 /* The id of the index-th name of a pool, or of any name; 0 with gen->failed set. */
 uint32_t tms_gen_id(struct tms_gen *gen, enum tms_pool pool, uint64_t index);
 uint32_t tms_gen_intern(struct tms_gen *gen, enum tms_class cls, const char *name);
 
-/* The actor becomes a thread that has not been there before. */
+/* Turns the actor into a new thread. */
 void tms_actor_name(struct tms_gen *gen, struct tms_actor *actor);
 
-/* Writes one event as it is; the debt is the caller's. */
+/* Emits one event; the caller updates the debt. */
 void tms_actor_emit(struct tms_gen *gen, struct tms_actor *actor, uint8_t kind, uint32_t target);
 
-/* One event of whatever comes next; there is slack. */
+/* Emits the next event of the thread; requires slack. */
 void tms_actor_step(struct tms_gen *gen, struct tms_actor *actor);
 
-/* One read or write. False, and no event, if its rank may touch nothing: never when idle. */
+/*
+ * Emits one read or write. False, without an event, if its rank may access nothing; never when
+ * idle.
+ */
 bool tms_actor_touch(struct tms_gen *gen, struct tms_actor *actor);
 
-/* One event of a busy thread towards being idle. */
+/* Emits one event that brings a busy thread closer to idle. */
 void tms_actor_close_one(struct tms_gen *gen, struct tms_actor *actor);
 
 static inline uint64_t tms_actor_debt(const struct tms_actor *actor)
@@ -110,7 +113,7 @@ static inline bool tms_actor_busy(const struct tms_actor *actor)
     return tms_actor_debt(actor) > 0;
 }
 
-/* Events that can be made beyond those that have to be. */
+/* Events that can be emitted beyond the mandatory ones. */
 static inline uint64_t tms_gen_slack(const struct tms_gen *gen)
 {
     assert(gen->emitted + gen->debt <= gen->shape.events);

@@ -2,10 +2,10 @@
 /*
  * The generator: chooses the next thread. One call of next_event makes one event.
  *
- * A planted violation closes exactly at the wanted event, or as soon after it as possible: when the
- * events up to there are few enough its two threads are brought to rest, play the script while
- * others go on, and at the latest possible moment no other thread gets a turn. When labels are to
- * be cut, one script follows the other, each with threads of its own.
+ * A planted violation closes exactly at the wanted event, or as soon after it as possible: shortly
+ * before it the two threads become idle, then execute the script while others continue, and at the
+ * latest possible moment only they run. With cut labels one script follows the other, each with its
+ * own threads.
  */
 #include "gen/trace_generator.h"
 
@@ -13,9 +13,9 @@
 
 #include "gen/state.h"
 
-/* Of an event that is free to go elsewhere, in millionths: that it goes to the planted script. */
+/* The chance that an optional event goes to the planted script, in millionths. */
 #define SCRIPT_CHANCE 250000
-/* So many events ahead, the threads of the planted violation are brought to rest. */
+/* Events before a planted violation at which its threads start to become idle. */
 #define SCRIPT_AHEAD 64
 
 /* ---- planted violations ----------------------------------------------------------------- */
@@ -63,7 +63,7 @@ static uint64_t latest_event(const struct tms_gen *gen)
            script->closing + 1;
 }
 
-/* The label that is cut, and the one of the block that comes between. */
+/* Sets the label that is cut, and that of the interfering block. */
 static void label_script(struct tms_gen *gen)
 {
     struct tms_planted *planted = &gen->planted;
@@ -163,7 +163,10 @@ static void planted_step(struct tms_gen *gen)
             return;
         }
     }
-    /* With no other thread to fill the time, the script waits until it can be played in one go. */
+    /*
+     * With no other thread to fill the time, the script waits until it can run without
+     * interruption.
+     */
     if (planted->at == 0 && gen->shape.threads == 2 && planted_time(gen) > planted_need(planted)) {
         tms_actor_touch(gen, planted->actor[0]);
     } else {
@@ -179,7 +182,7 @@ static void fork_thread(struct tms_gen *gen, struct tms_actor *actor)
     tms_actor_emit(gen, &gen->actors[0], TMS_EVENT_FORK, actor->id);
 }
 
-/* Not when the planted violation is near: it must not be made late. */
+/* Not shortly before the planted violation, which must not be delayed. */
 static bool replacement_due(const struct tms_gen *gen)
 {
     const struct tms_shape *shape = &gen->shape;
@@ -219,7 +222,7 @@ static void begin_replacement(struct tms_gen *gen)
     gen->retiring = &gen->actors[1 + tms_random_below(&gen->random, workers)];
 }
 
-/* ---- who goes next ---------------------------------------------------------------------- */
+/* ---- the next thread -------------------------------------------------------------------- */
 
 static bool reserved(const struct tms_gen *gen, const struct tms_actor *actor)
 {
@@ -239,7 +242,7 @@ static struct tms_actor *choose(struct tms_gen *gen)
     return gen->current = actor;
 }
 
-/* No event to spare: blocks are closed, threads replaced, the script is played, threads joined. */
+/* No slack is left: closes blocks, replaces threads, executes the script, joins threads. */
 static void wind_down(struct tms_gen *gen)
 {
     struct tms_actor *start = gen->current;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The trace generator: a shape in, well-formed events out, in batches. Memory: 20 bytes for a
- * variable, the names that were used, and nothing for an event.
+ * The trace generator: turns a shape into well-formed events, in batches. Memory: 20 bytes per
+ * variable and the names that were used, independent of the number of events.
  */
 #ifndef TMS_GEN_TRACE_GENERATOR_H
 #define TMS_GEN_TRACE_GENERATOR_H

@@ -30,21 +30,21 @@ enum tms_hunt_strategy {
 /* NULL after the last. */
 const char *tms_hunt_strategy_word(size_t index);
 
-/* Where a thread is to be held, so that a finding may show. */
+/* Where to suspend a thread so that a finding may occur. */
 struct tms_hunt_window {
     char *id;                             /* of the finding */
     char *close, *open, *foreign, *until; /* sites; all but the first may be NULL */
     bool two_locks;                       /* both are acquires, of different locks */
-    bool predicted;                       /* otherwise learned: the block may be atomic there */
-    bool guarded;   /* the thread holds some lock all the time: others may be kept out */
+    bool predicted;                       /* else learned: the block may be atomic there */
+    bool guarded;   /* the thread holds some lock throughout, which may keep others out */
     uint64_t tries; /* directed runs that had it */
 };
 
-/* A schedule that is tried as it is, and how often it showed the first target. */
+/* A given schedule, and how often it showed the first target. */
 struct tms_given_schedule {
     char *text;
     uint64_t tries, shown;
-    bool surest; /* comes first until it has failed */
+    bool surest; /* tried first until it fails */
 };
 
 struct tms_chooser {
@@ -62,12 +62,12 @@ struct tms_chooser {
 
 void tms_chooser_clear(struct tms_chooser *chooser);
 
-/* Takes in what the JSON object of a run says. False when memory is short. */
+/* Learns from the JSON object of a run. False if out of memory. */
 bool tms_chooser_learn(struct tms_chooser *chooser, const json_t *result);
 
 /*
- * Adds a schedule to be tried as it is, with what is known of it or of others like it. What shows
- * the target most often is tried next. False when memory is short.
+ * Adds a given schedule with the results so far of it or of similar ones. The schedule that shows
+ * the target most often is tried next. False if out of memory.
  */
 bool tms_chooser_give(struct tms_chooser *chooser, const char *text, uint64_t tries,
                       uint64_t shown);
@@ -78,11 +78,11 @@ void tms_chooser_feedback(struct tms_chooser *chooser, const char *text, bool sh
 /* A schedule that was chosen. */
 struct tms_choice {
     const char *strategy; /* its word */
-    char *text;           /* of the schedule file, to be freed; NULL: memory is short */
+    char *text;           /* of the schedule file, freed by the caller; NULL: out of memory */
 };
 
 /*
- * For a run with this seed, which is the shard's `number`-th, from 0 on. Windows of findings that
+ * Chooses for a run with this seed, the `number`-th of the shard, from 0. Windows of findings that
  * `hunt` has observed come last.
  */
 struct tms_choice tms_choose(struct tms_chooser *chooser, const struct tms_hunt *hunt,

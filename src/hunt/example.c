@@ -129,7 +129,7 @@ json_t *tms_origin_of(const json_t *result)
     return origin;
 }
 
-/* What is not known comes last. */
+/* Unknown values come last. */
 static int compare_text(const json_t *a, const json_t *b, const char *key)
 {
     const char *one = json_string_value(json_object_get(a, key));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program that failed said about it; see failure_text.h. */
+/* Extracts the error message of a failed program; see failure_text.h. */
 #include "hunt/failure_text.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-/* glibc's assert, C++, GLib and sanitizers, as they begin or as they are in a line. */
+/* Messages of glibc's assert, C++, GLib and sanitizers, at the start of or inside a line. */
 static const char *const signs[] = {
     "Assertion ", "assertion failed", "terminate called", "ERROR:", "*** ", "runtime error:",
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does a finding go together with failures of the program? Fisher's exact test, one-sided: with
+ * Is a finding correlated with failures of the program? Fisher's exact test, one-sided: with
  * `failed` of `runs` runs failed, and a finding in `seen` of them, how probable is it that at least
- * `both` of those failed if the finding has nothing to do with it?
+ * `both` of those failed if the two are independent?
  */
 #ifndef TMS_HUNT_FISHER_H
 #define TMS_HUNT_FISHER_H

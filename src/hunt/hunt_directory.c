@@ -44,7 +44,7 @@ static bool join(char path[PATH_MAX], const char *directory, const char *name)
 
 /* ---- directories -------------------------------------------------------------------------- */
 
-/* Makes the directories above a path; an error shows when the path itself is made. */
+/* Creates the parent directories of a path; errors surface when the path itself is created. */
 static void make_above(const char *path)
 {
     char above[PATH_MAX];
@@ -162,7 +162,7 @@ bool tms_hunt_directory_write(const struct tms_hunt_directory *store, const char
                                          : fail(reason, "%.200s is too long", store->path);
 }
 
-/* The text of an object and a line end; NULL when memory is short. */
+/* The text of an object and a line end; NULL if out of memory. */
 char *tms_json_line(const json_t *object)
 {
     char *text = object != NULL ? json_dumps(object, JSON_REAL_PRECISION(9)) : NULL;
@@ -195,7 +195,7 @@ bool tms_hunt_directory_write_json(const struct tms_hunt_directory *store, const
                                          : fail(reason, "%.200s is too long", store->path);
 }
 
-/* A line that could not be written whole is taken back, so that the file stays one of lines. */
+/* Truncates the file after a partial write, so that it contains only whole lines. */
 bool tms_hunt_directory_add_run(struct tms_hunt_directory *store, const json_t *record,
                                 char reason[TMS_STORE_REASON])
 {
@@ -228,7 +228,7 @@ bool tms_hunt_directory_add_log(struct tms_hunt_directory *store, uint64_t index
     return tms_hunt_directory_write(store, name, bytes, length, reason);
 }
 
-/* Ids come from files, and become names of files. */
+/* Validates an id, which comes from a file and becomes a file name. */
 static bool is_id(const char *id)
 {
     return id != NULL && strncmp(id, "AV-", 3) == 0 &&

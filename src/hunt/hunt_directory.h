@@ -9,9 +9,9 @@
  *     environment.json   where it was made
  *     input              a copy of standard input, if it was a file or a pipe
  *
- * Files are written whole or not at all (base/atomic_file.h), but for runs.jsonl: it grows by whole
- * lines, and a last one that is cut off is passed over. Directories are created by one writer; who
- * changes one that is there holds its lock.
+ * Files are replaced atomically (base/atomic_file.h), except runs.jsonl: lines are appended to it,
+ * and a truncated last line is skipped. One writer creates a directory; a process that changes an
+ * existing one holds its lock.
  */
 #ifndef TMS_HUNT_HUNT_DIRECTORY_H
 #define TMS_HUNT_HUNT_DIRECTORY_H
@@ -33,8 +33,8 @@ struct tms_hunt_directory {
 #define TMS_STORE_LOGS 50
 
 /*
- * Makes the directory, which must not be there, and those above it. False with a sentence;
- * tms_hunt_directory_close is due in both cases.
+ * Creates the directory, which must not exist, and its parents. False with a sentence; call
+ * tms_hunt_directory_close in both cases.
  */
 bool tms_hunt_directory_create(struct tms_hunt_directory *store, const char *path,
                                char reason[TMS_STORE_REASON]);
@@ -47,7 +47,7 @@ bool tms_hunt_directory_open(struct tms_hunt_directory *store, const char *path,
 
 void tms_hunt_directory_close(struct tms_hunt_directory *store);
 
-/* False with a sentence: what was there is still there. */
+/* Appends a record. On failure returns false with a sentence, and the file is unchanged. */
 bool tms_hunt_directory_add_run(struct tms_hunt_directory *store, const json_t *record,
                                 char reason[TMS_STORE_REASON]);
 bool tms_hunt_directory_write_json(const struct tms_hunt_directory *store, const char *name,
@@ -55,16 +55,16 @@ bool tms_hunt_directory_write_json(const struct tms_hunt_directory *store, const
 bool tms_hunt_directory_write(const struct tms_hunt_directory *store, const char *name,
                               const char *bytes, size_t length, char reason[TMS_STORE_REASON]);
 
-/* result.json and, unless it is partial, the schedules of judged findings. */
+/* Writes result.json and, unless it is partial, the schedules of judged findings. */
 bool tms_hunt_directory_write_result(const struct tms_hunt_directory *store,
                                      const struct tms_hunt *hunt, bool partial,
                                      char reason[TMS_STORE_REASON]);
 
-/* The last words of a program that failed; nothing once there are enough logs. */
+/* Writes the last output of a failed program; does nothing once there are enough logs. */
 bool tms_hunt_directory_add_log(struct tms_hunt_directory *store, uint64_t index, const char *bytes,
                                 size_t length, char reason[TMS_STORE_REASON]);
 
-/* An object as files have it: a line, to be freed. NULL for NULL and when memory is short. */
+/* An object as one line of text, which the caller frees. NULL for NULL and if out of memory. */
 char *tms_json_line(const json_t *object);
 
 /* Writes a JSON file anywhere. */

@@ -35,7 +35,7 @@ void tms_hunt_clear(struct tms_hunt *hunt)
 
 /* ---- hunts -------------------------------------------------------------------------------- */
 
-/* What makes two hunts the same: neither the shard, nor how many runs it has. */
+/* Hashes what identifies a hunt, which excludes the shard and the number of runs. */
 char *tms_hunt_key(const json_t *entry)
 {
     static const char *const members[] = {"program", "options", "seed", "strategy", "strength"};
@@ -56,7 +56,7 @@ char *tms_hunt_key(const json_t *entry)
     return asprintf(&key, "%016" PRIx64, hash) >= 0 ? key : NULL;
 }
 
-/* Whether the text of the first is smaller: an order for things that otherwise weigh the same. */
+/* Is the text of the first smaller? A tie-breaker. */
 static bool is_smaller(const json_t *a, const json_t *b)
 {
     char *first = json_dumps(a, JSON_COMPACT | JSON_SORT_KEYS);
@@ -68,7 +68,7 @@ static bool is_smaller(const json_t *a, const json_t *b)
     return smaller;
 }
 
-/* Of two plans for the same hunt the longer one counts. */
+/* Of two plans for the same hunt keeps the longer one. */
 bool tms_hunt_made(struct tms_hunt *hunt, const char *key, json_t *entry)
 {
     const json_t *known = json_object_get(hunt->hunts, key);
@@ -90,7 +90,7 @@ static void write_name(const json_t *record, char name[64])
     snprintf(name, 64, "%.32s %020" PRIu64, tms_record_hunt(record), tms_record_index(record));
 }
 
-/* Of two records of one run the one that shows more counts; a total order. */
+/* Is the first of two records of one run the more informative, which is kept? A total order. */
 static bool shows_more(const json_t *a, const json_t *b)
 {
     size_t one = json_array_size(json_object_get(a, "findings"));
@@ -124,7 +124,7 @@ static const char *site_of(const json_t *window, const char *place)
     return site != NULL ? site : "";
 }
 
-/* Of several with the same sites that of the smaller text. */
+/* Of several windows with the same sites keeps the one with the smaller text. */
 static bool add_window(struct tms_hunt *hunt, json_t *window)
 {
     const char *id = json_string_value(json_object_get(window, "id"));

@@ -3,8 +3,8 @@
  * The result of a hunt: a set of runs (run_record.h), and for each finding its most informative
  * example: observed rather than predicted, of the highest level, of the first run.
  *
- * Everything else follows from the set. So results can be merged in any order, and a run that
- * several of them have counts once: hunts are identified by a key made of program, options, seed
+ * Everything else is derived from the set. So results can be merged in any order, and a run that
+ * several of them contain counts once: hunts are identified by a key made of program, options, seed
  * and strategy, and runs of a hunt by their index.
  *
  * Not thread-safe. Memory grows with runs times findings.
@@ -26,39 +26,39 @@ struct tms_hunt {
     json_t *origin;   /* of a result: version, host, started; NULL: there was none yet */
 };
 
-/* False when memory is short; tms_hunt_clear is due in both cases. */
+/* False if out of memory; call tms_hunt_clear in both cases. */
 bool tms_hunt_init(struct tms_hunt *hunt);
 void tms_hunt_clear(struct tms_hunt *hunt);
 
 /*
- * The key of a hunt, to be freed: a hash of everything that makes two hunts the same. NULL when
- * memory is short.
+ * The key of a hunt, which the caller frees: a hash of everything that identifies it. NULL if out
+ * of memory.
  */
 char *tms_hunt_key(const json_t *entry);
 
 /*
- * Takes in how a hunt was made: `hunt` is its key; `program`, `options`, `seed`, `strategy`,
- * `planned` (null: as many runs as time allows) and others. The same key again changes nothing.
- * Takes the entry over. False when memory is short.
+ * Adds the parameters of a hunt: `hunt` is its key; `program`, `options`, `seed`, `strategy`,
+ * `planned` (null: as many runs as time allows) and others. If the key exists, keeps the entry with
+ * the longer plan. Takes ownership of the entry. False if out of memory.
  */
 bool tms_hunt_made(struct tms_hunt *hunt, const char *key, json_t *entry);
 
 /* What a run has shown. */
 enum tms_news {
-    TMS_NEWS_FAILED = -1, /* memory is short */
+    TMS_NEWS_FAILED = -1, /* out of memory */
     TMS_NEWS_NONE,
     TMS_NEWS_SOME, /* an error or warning that no run had shown as strongly */
 };
 
-/* Takes in the windows of a result, which tms_hunt_add does too. False when memory is short. */
+/* Adds the windows of a result, as tms_hunt_add does too. False if out of memory. */
 bool tms_hunt_add_windows(struct tms_hunt *hunt, const json_t *result);
 
-/* Takes a record over; `result` is the JSON object of the run, or NULL. */
+/* Adds a record and takes ownership of it; `result` is the JSON object of the run, or NULL. */
 enum tms_news tms_hunt_add(struct tms_hunt *hunt, json_t *record, const json_t *result);
 
 /*
- * Takes in another result: its records, one by one, and its examples. All are copied or shared;
- * `from` stays as it is. False when memory is short.
+ * Merges another result: its records and its examples, which are copied or shared; `from` is
+ * unchanged. False if out of memory.
  */
 bool tms_hunt_merge(struct tms_hunt *hunt, const struct tms_hunt *from);
 
@@ -69,12 +69,12 @@ struct tms_hunt_counts {
 };
 struct tms_hunt_counts tms_hunt_count(const struct tms_hunt *hunt);
 
-/* The records by hunt and index: a list to be freed, NULL when memory is short. */
+/* The records sorted by hunt and index: a list that the caller frees, NULL if out of memory. */
 json_t **tms_hunt_records(const struct tms_hunt *hunt, size_t *count);
 
 /*
  * By id, the record of the first run that showed a finding of `judge` with the evidence that it has
- * now: a new object, NULL when memory is short.
+ * now: a new object, NULL if out of memory.
  */
 json_t *tms_hunt_firsts(const struct tms_hunt *hunt);
 

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * How the numbers of several runs are combined: counts of things that each run creates are summed.
- */
+/* How the numbers of several runs are combined: counts of what each run creates are summed. */
 enum how { SUM, MOST };
 
 struct member {
@@ -27,7 +25,7 @@ static json_t *combine(const json_t *a, const json_t *b, enum how how)
     return json_real(how == SUM ? one + two : one > two ? one : two);
 }
 
-/* A number that one run has not counted is not known of all. */
+/* If one run lacks a number, the total is unknown. */
 static bool add_member(json_t *into, const json_t *from, const struct member *member)
 {
     json_t *known = json_object_get(into, member->key), *more = json_object_get(from, member->key);
@@ -100,7 +98,7 @@ static const struct member trace_members[] = {
     {"seconds", SUM, false},       {"functions_shared", MOST, true},
     {"functions_met", MOST, true}, {0}};
 
-/* What the first run that has it says. */
+/* Copies a member from the first run that has it. */
 static bool add_once(json_t *into, const json_t *from, const char *key)
 {
     json_t *value = json_object_get(from, key);
@@ -150,7 +148,7 @@ static const struct member engine_members[] = {
 static const struct member stats_members[] = {
     {"seconds", SUM, false}, {"peak_memory_bytes", MOST, false}, {0}};
 
-/* Verdicts from that which weighs least on; those that are not here found nothing. */
+/* Verdicts in ascending severity; all others mean that nothing was found. */
 static int weight_of(const json_t *verdict)
 {
     static const char *const words[] = {"incomplete", "potential", "race",
@@ -179,7 +177,7 @@ static bool add_counters(json_t *into, const json_t *from)
     return good;
 }
 
-/* An engine before its first run: `losses` is taken out in the end. */
+/* An engine before its first run; `losses` is removed at the end. */
 static json_t *new_engine(const json_t *from)
 {
     json_t *engine = json_pack(
@@ -191,7 +189,7 @@ static json_t *new_engine(const json_t *from)
     return engine;
 }
 
-/* The verdict that weighs most, with the event of the first run that has it. */
+/* Keeps the most severe verdict, with the event of the first run that has it. */
 static bool add_verdict(json_t *into, const json_t *from)
 {
     json_t *verdict = json_object_get(from, "verdict");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What runs of a hunt counted, put together: `trace` and `results` without their findings. */
+/* Combines the counts of the runs of a hunt: `trace` and `results` without their findings. */
 #ifndef TMS_HUNT_MERGED_COUNTS_H
 #define TMS_HUNT_MERGED_COUNTS_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Both are new; NULL when memory is short. `path` is what the result is about. */
+/* Both return a new object, NULL if out of memory. `path` names the subject of the result. */
 json_t *tms_merged_trace(json_t *const *records, size_t count, const char *path);
 json_t *tms_merged_engines(json_t *const *records, size_t count);
 

@@ -23,7 +23,7 @@ struct tms_merged_findings {
     json_t *places; /* by key: the place in the list before it was ranked */
 };
 
-/* False when memory is short; tms_merged_findings_clear is due in both cases. */
+/* False if out of memory; call tms_merged_findings_clear in both cases. */
 bool tms_merged_findings_make(struct tms_merged_findings *findings, const struct tms_hunt *hunt,
                               json_t *const *records, size_t count);
 void tms_merged_findings_clear(struct tms_merged_findings *findings);

@@ -34,7 +34,7 @@ static const char *merged_id(const struct tms_hunt *hunt, const json_t *example,
     return NULL;
 }
 
-/* Findings are named by the ids that they have here. */
+/* Translates references to other findings to the ids of the merged result. */
 static bool rename_same(const struct tms_hunt *hunt, const json_t *example, json_t *finding)
 {
     const char *same = json_string_value(json_object_get(finding, "same_as"));
@@ -43,7 +43,7 @@ static bool rename_same(const struct tms_hunt *hunt, const json_t *example, json
     return id == NULL || json_object_set_new(finding, "same_as", json_string(id)) == 0;
 }
 
-/* The example with what all runs say of it. */
+/* The example with the numbers over all runs. */
 static json_t *finding_json(const struct tms_hunt *hunt, const struct tms_merged_finding *merged)
 {
     const struct {
@@ -144,7 +144,7 @@ static uint64_t count_runs(json_t *const *records, size_t count, const char *key
     return done;
 }
 
-/* How a hunt was made, and how far it came. */
+/* The parameters of a hunt and its progress. */
 static json_t *hunt_json(const struct tms_hunt *hunt, const char *key, json_t *const *records,
                          size_t count)
 {
@@ -168,7 +168,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The keys of an object in order, to be freed; NULL when memory is short. */
+/* The keys of an object in order, to be freed; NULL if out of memory. */
 static const char **sorted_keys(json_t *object)
 {
     const char **keys = calloc(json_object_size(object) + 1, sizeof(*keys)), *key;
@@ -233,7 +233,7 @@ static bool is_whole(const json_t *hunts)
 
 /* ---- outcomes ----------------------------------------------------------------------------- */
 
-/* The same end, apart from how long it took. */
+/* Are the outcomes the same, apart from the time? */
 static bool is_same_outcome(const json_t *a, const json_t *b)
 {
     static const char *const members[] = {"kind", "status", "signal", "text"};
@@ -328,7 +328,7 @@ static bool set_origin(json_t *object, const struct tms_hunt *hunt)
     return good;
 }
 
-/* Of one hunt its seed; several have several. */
+/* The seed of a single hunt; null for several. */
 static json_t *seed_of(const struct tms_hunt *hunt)
 {
     void *first = json_object_iter(hunt->hunts);
@@ -367,9 +367,9 @@ json_t *tms_hunt_json(const struct tms_hunt *hunt, bool partial)
     return good ? object : NULL;
 }
 
-/* ---- the way back ------------------------------------------------------------------------- */
+/* ---- from JSON ---------------------------------------------------------------------------- */
 
-/* Values about all runs are left in the finding: they are overwritten when it is written. */
+/* Leaves values over all runs in the finding: they are overwritten when it is written. */
 static bool take_finding(struct tms_hunt *hunt, const char *engine, json_t *finding)
 {
     char *key = tms_finding_key(engine, finding);

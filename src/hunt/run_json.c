@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* What only the objects of processes have, and the one over all of them has not. */
+/* Gathers what only the objects of processes have, and the merged object lacks. */
 static bool gather(json_t *windows, json_t **schedule, const json_t *object)
 {
     json_t *own = json_object_get(object, "windows");

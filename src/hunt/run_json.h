@@ -5,9 +5,8 @@
 #include <jansson.h>
 
 /*
- * What `tmesis run --json` wrote: of several processes the object over all of them, with the
- * windows that any of them saw. A new reference; NULL: there is none, or the file is not what it
- * should be.
+ * Reads the JSON that `tmesis run --json` wrote: for several processes the merged object, with the
+ * windows of all of them. Returns a new reference; NULL: there is none, or the file is invalid.
  */
 json_t *tms_run_json(const char *path);
 

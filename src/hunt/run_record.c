@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is kept of one run; see run_record.h. */
+/* The record of one run; see run_record.h. */
 #include "hunt/run_record.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ static const char *text_of(const json_t *object, const char *key)
     return text != NULL ? text : "";
 }
 
-/* Races and deadlocks are about variables and locks, which their ids are made of. */
+/* Races and deadlocks are about variables and locks, and their ids are hashes of those. */
 static bool is_known_by_id(const json_t *finding)
 {
     const char *kind = text_of(finding, "kind");
@@ -91,7 +91,7 @@ char *tms_finding_key(const char *engine, const json_t *finding)
 
 /* ---- making ------------------------------------------------------------------------------- */
 
-/* Copies members that are there; false when memory is short. */
+/* Copies members that are there; false if out of memory. */
 static bool copy_members(json_t *into, const json_t *from, const char *const *keys)
 {
     bool good = into != NULL;
@@ -160,7 +160,7 @@ static json_t *outcome_json(const struct tms_outcome *outcome)
     return good ? object : NULL;
 }
 
-/* What the program's own result says. */
+/* Copies members from the result of the run. */
 static bool add_result(json_t *record, const json_t *result)
 {
     static const char *const members[] = {"trace", NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is kept of one run of a hunt, as a JSON object: a line of runs.jsonl (docs/user/hunting.md).
+ * The record of one run of a hunt, a JSON object: a line of runs.jsonl (docs/user/hunting.md).
  *
  *     hunt, index     which run of which hunt this is: together they name it
  *     seed, strategy, schedule   how it was made; `schedule` is the text of the schedule file
@@ -10,7 +10,7 @@
  *     findings        key, engine, id, evidence, count; of judged ones level, executions, cut,
  *                     patterns. Findings of several runs are the same if their keys are
  *
- * A result over many runs is made of such records, and of one finding in full for each key.
+ * A result over many runs consists of such records, and of one complete finding for each key.
  */
 #ifndef TMS_HUNT_RUN_RECORD_H
 #define TMS_HUNT_RUN_RECORD_H
@@ -47,17 +47,17 @@ struct tms_run_origin {
     const char *strategy, *schedule;
 };
 
-/* A text as a JSON string; what is not UTF-8 is replaced. NULL when memory is short. */
+/* A text as a JSON string; what is not UTF-8 is replaced. NULL if out of memory. */
 json_t *tms_json_text_of(const char *text);
 
 /*
  * The record of a run; `result` is the JSON object that it wrote, NULL: it wrote none. The caller
- * owns the new object. NULL when memory is short.
+ * owns the new object. NULL if out of memory.
  */
 json_t *tms_run_record(const struct tms_run_origin *origin, const struct tms_outcome *outcome,
                        const json_t *result);
 
-/* What is in a record. Texts live as long as it does. */
+/* Accessors of a record. Texts live as long as it does. */
 const char *tms_record_hunt(const json_t *record);
 uint64_t tms_record_index(const json_t *record);
 uint64_t tms_record_seed(const json_t *record);
@@ -67,10 +67,10 @@ bool tms_record_failed(const json_t *record);
 /* Does the run show the judged finding with that id as observed? */
 bool tms_record_shows(const json_t *record, const char *id);
 
-/* The key of a finding of an engine: a new string, NULL when memory is short. */
+/* The key of a finding of an engine: a new string, NULL if out of memory. */
 char *tms_finding_key(const char *engine, const json_t *finding);
 
-/* Is this an object that a hunt can go on with? Records come from files. */
+/* Is this a valid record? Needed because records come from files. */
 bool tms_record_is_sound(const json_t *record);
 
 #endif

@@ -7,7 +7,10 @@
 
 #define COUNT_MOST UINT64_C(1000000)
 
-/* Digits up to `end`; where that is, NULL: there are none, or too many of them. */
+/*
+ * Parses digits up to `end`; returns the position of `end`, NULL if there are no digits or too
+ * many.
+ */
 static const char *read_number(const char *text, char end, uint64_t *number)
 {
     const char *at = text;

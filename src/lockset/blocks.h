@@ -268,8 +268,7 @@ static inline struct tms_held tms_blocks_held_now(const struct tms_blocks_thread
     return count > 0 ? thread->holds[count - 1].held : (struct tms_held){0};
 }
 
-/* ---- blocks_transaction.c ---------------------------------------------------------------------
- */
+/* ---- blocks_transaction.c ------------------------------------------------------------- */
 
 /* A transaction begins, with the name that the thread has, and ends. */
 void tms_blocks_start(struct tms_blocks_engine *b, struct tms_blocks_thread *thread);

@@ -4,7 +4,7 @@
 
 #include "predict/lock_windows_take.h"
 
-/* The section `back` places before the last; NULL: it is not known any more. */
+/* The section `back` places before the last; NULL: no longer remembered. */
 static const struct tms_predict_recent *recent_at(const struct tms_predict_thread *t, uint32_t back)
 {
     const struct tms_predict_recent *recent =
@@ -46,7 +46,7 @@ static bool has_lock(const struct tms_predict_recent *const *first, uint32_t cou
     return false;
 }
 
-/* The last sections of other locks in the transaction, which are over. How many. */
+/* Finds the last completed sections of other locks in the transaction; returns their number. */
 static uint32_t find_firsts(const struct tms_predict_thread *t, uint32_t lock,
                             const struct tms_predict_op *op,
                             const struct tms_predict_recent **first)
@@ -64,7 +64,7 @@ static uint32_t find_firsts(const struct tms_predict_thread *t, uint32_t lock,
     return count;
 }
 
-/* All blocks that are open; the list only if it is not that of the window before. */
+/* Sets all open blocks; copies the list only if it differs from that of the previous window. */
 static void set_blocks(const struct tms_predictor *p, struct tms_predict_thread *t,
                        const struct tms_predict_op *op, struct tms_predict_window *window)
 {
@@ -124,7 +124,7 @@ void tms_predict_follow_pairs(const struct tms_predictor *p, struct tms_predict_
     tms_predict_write_acquire(t, op, &pair->window.second);
 }
 
-/* ---- who could cut it --------------------------------------------------------------------- */
+/* ---- culprits ----------------------------------------------------------------------------- */
 
 /* The thread's last section of the lock, if it came after the first one of the window. */
 static const struct tms_predict_recent *find_through(const struct tms_predict_thread *t,
@@ -141,7 +141,7 @@ static const struct tms_predict_recent *find_through(const struct tms_predict_th
     return after ? recent : NULL;
 }
 
-/* Rather in the transaction of the acquire, and else the last ones. */
+/* Prefers sections in the transaction of the acquire; otherwise takes the last ones. */
 bool tms_predict_find_way(const struct tms_predict_thread *t, const struct tms_predict_pair *pair,
                           const struct tms_predict_op *op, struct tms_predict_way *way)
 {

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Windows between two locks, for lock_windows.c: a transaction has a section of one lock, and later
- * one of another, between which a thread that takes both could come (sidetrack_pairs.c says why). A
- * lock has one such window, which only its holder touches; what a thread compares with it are its
- * own last sections, so that no thread looks at another one's state.
+ * Windows between two locks, for lock_windows.c: a transaction has a section of one lock and later
+ * one of another, and a thread that acquires both could run in between (sidetrack_pairs.c explains
+ * why). A lock has one such window, which only its holder accesses; a thread compares it with its
+ * own last sections, so no thread reads the state of another.
  */
 #ifndef TMS_PREDICT_LOCK_PAIRS_H
 #define TMS_PREDICT_LOCK_PAIRS_H
 
 #include "predict/lock_windows.h"
 
-/* How a culprit comes into a window: after a first section, by its own section of that lock. */
+/* How a culprit gets into a window: after a first section, by its own section of that lock. */
 struct tms_predict_way {
     const struct tms_predict_recent *first, *through;
 };
 
-/* Is there a way for the acquire, in which all conflict? It does not know the second acquire. */
+/*
+ * Is there a way into the window for the acquire in which all sections conflict? The acquire must
+ * not know of the second acquire.
+ */
 bool tms_predict_find_way(const struct tms_predict_thread *thread,
                           const struct tms_predict_pair *pair, const struct tms_predict_op *op,
                           struct tms_predict_way *way);
@@ -25,13 +28,18 @@ void tms_predict_find_culprit(const struct tms_predictor *predict,
                               struct tms_predict_thread *thread, const struct tms_predict_op *op,
                               struct tms_predict_cut *cut);
 
-/* At each acquire, by its holder: the window that it makes with sections before it, if any. */
+/*
+ * Called at each acquire by the holder: records the window that it forms with earlier sections, if
+ * any.
+ */
 void tms_predict_follow_pairs(const struct tms_predictor *predict,
                               struct tms_predict_thread *thread, struct tms_predict_lock *lock,
                               const struct tms_predict_op *op);
 
-/* Of the blocks of a window between two locks, how many were open at the first; 0: only the
- * transaction. */
+/*
+ * The number of blocks of a window between two locks that were open at the first section; 0: only
+ * the transaction.
+ */
 uint32_t tms_predict_blocks_since(const struct tms_predict_window *window, uint64_t first);
 
 #endif

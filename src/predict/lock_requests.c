@@ -19,7 +19,7 @@ static bool make_tables(struct tms_requests_thread *r, struct tms_memory *memory
     return r->noted != NULL && r->bare != NULL;
 }
 
-/* Of the set of locks: in any order. */
+/* Hashes the set of held locks, independently of their order. */
 static uint64_t hash_held(const struct tms_predict_thread *t)
 {
     uint64_t hash = SEED;
@@ -31,7 +31,7 @@ static uint64_t hash_held(const struct tms_predict_thread *t)
     return hash;
 }
 
-/* Of the wanted lock, the thread and its held locks. Never 0. */
+/* Hashes the wanted lock, the thread and its held locks. Never 0. */
 static uint64_t hash_of(const struct tms_requests_thread *r, const struct tms_predict_thread *t,
                         bool join, uint32_t wanted, uint8_t kind)
 {
@@ -41,7 +41,7 @@ static uint64_t hash_of(const struct tms_requests_thread *r, const struct tms_pr
     return hash != 0 ? hash : 1;
 }
 
-/* Was it noted before? It is from now on. */
+/* Was it recorded before? Records it. */
 static bool was_noted(struct tms_requests_thread *r, uint64_t hash)
 {
     uint64_t *place = &r->noted[hash % TMS_REQUESTS_NOTED];
@@ -100,7 +100,7 @@ static bool keep_bare(struct tms_requests_thread *r, const struct tms_predict_th
     return true;
 }
 
-/* What the thread wants now, with or without locks. */
+/* Records what the thread requests now, with or without locks held. */
 static void note(const struct tms_requests_port *port, struct tms_requests_thread *r,
                  struct tms_predict_thread *t, bool join, uint32_t wanted,
                  const struct tms_predict_op *op)
@@ -131,7 +131,7 @@ void tms_requests_acquire(const struct tms_requests_port *port, struct tms_reque
     note(port, r, t, false, lock->id, op);
 }
 
-/* A thread that holds a lock waits for the end of their thread. */
+/* A thread that holds a lock joins their thread: passes its bare requests to the port. */
 static void make_bare(const struct tms_requests_port *port, const struct tms_requests_thread *child)
 {
     for (uint32_t i = 0; i < child->bare_count; i++) {

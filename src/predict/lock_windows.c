@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows of two acquires, and who could cut them; lock_windows.h says how this is kept. */
+/* Windows of two acquires, and the acquires that could interleave with them; see lock_windows.h. */
 #include <assert.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #define LEAST_TAKEN 8u
 #define LEAST_HELD  8u
 
-/* One acquire on its way through the rules. */
+/* The acquire that the rules are being applied to. */
 struct taking {
     struct tms_predictor *p;
     struct tms_predict_thread *t;
@@ -59,8 +59,7 @@ static void learn(const struct taking *taking)
     }
 }
 
-/* R := C. If the thread has learnt nothing since its last time, R is right but for one component.
- */
+/* R := C. If the thread has learnt nothing since it last set R, only one component changes. */
 static bool teach(struct tms_predict_thread *t, struct tms_predict_lock *lock, uint64_t number)
 {
     const struct tms_thread_order *order = &t->order;
@@ -85,7 +84,7 @@ static bool teach_shared(struct tms_predict_thread *t, struct tms_predict_lock *
            tms_vector_set(&lock->memory, &lock->released_shared, t->order.slot, number);
 }
 
-/* Those who share a lock come here one at a time; who has it alone is alone anyway. */
+/* A spin lock among shared holders; an exclusive holder needs none. */
 static void enter(struct tms_predict_lock *lock, int kind)
 {
     while (kind == TMS_TAKE_SHARED &&
@@ -103,8 +102,7 @@ static void leave(struct tms_predict_lock *lock, int kind)
 
 /* ---- waiting with locks ------------------------------------------------------------------- */
 
-/* The thread may have to wait: its locks are held that long, and their sections are of that kind.
- */
+/* The thread may wait: marks the locks that it holds meanwhile, and their sections. */
 static void wait_held(struct tms_predictor *p, struct tms_predict_thread *t, uint64_t number,
                       uint8_t section)
 {
@@ -204,7 +202,7 @@ static void report_cut(const struct tms_predictor *p, struct tms_predict_thread 
 
 /* ---- H and I ------------------------------------------------------------------------------ */
 
-/* Where the lock is, or a free place for it. There always is one: the table is never full. */
+/* The entry of the lock, or a free one for it; the table is never full. */
 static struct tms_predict_taken *find_taken(struct tms_predict_taken *table, size_t size,
                                             uint64_t block, const struct tms_predict_lock *lock)
 {
@@ -235,7 +233,7 @@ static bool grow_taken(struct tms_predict_thread *t)
     return true;
 }
 
-/* What the transaction knows of a lock: at first, that it was not taken. NULL: too many. */
+/* The entry of a lock in the transaction, initially not taken. NULL: too many. */
 static struct tms_predict_taken *taken_of(const struct tms_predictor *p,
                                           struct tms_predict_thread *t,
                                           const struct tms_predict_lock *lock, uint64_t block)
@@ -261,7 +259,10 @@ static struct tms_predict_taken *taken_of(const struct tms_predictor *p,
     return taken;
 }
 
-/* The acquire is the first of its form. Is there one before that could come after it? */
+/*
+ * The acquire is the first of its kind in the transaction. Is there an earlier acquire that could
+ * come after it?
+ */
 static void start_form(const struct taking *taking, struct tms_predict_taken *taken, int form)
 {
     taken->since[form] = taking->op->number;
@@ -274,7 +275,7 @@ static void start_form(const struct taking *taking, struct tms_predict_taken *ta
     }
 }
 
-/* The acquire with that number, if it is still known. */
+/* The acquire with that number, if it is still remembered. */
 static const struct tms_predict_acquire *find_acquire(const struct tms_predict_lock *lock, int kind,
                                                       uint64_t number)
 {
@@ -308,7 +309,7 @@ static void check_before(const struct taking *taking, struct tms_predict_taken *
     }
 }
 
-/* Are all open blocks those of the window before, and all open since the first acquire? */
+/* Are all open blocks those of the previous window, and all open since the first acquire? */
 static bool has_blocks(const struct taking *taking, const struct tms_predict_window *window,
                        const struct tms_predict_place *first)
 {
@@ -338,7 +339,7 @@ static void set_window(const struct taking *taking, const struct tms_predict_pla
     }
 }
 
-/* The acquire comes after one of its form in the same transaction. */
+/* The acquire follows one of its kind in the same transaction: it closes a window. */
 static void close_form(const struct taking *taking, struct tms_predict_taken *taken, int form)
 {
     const struct tms_predict_acquire *culprit = last_of(taking->lock, !form);
@@ -406,7 +407,10 @@ static uint32_t take_cut(const struct taking *taking)
     return 0;
 }
 
-/* What the acquire could cut goes with the thread until it is known how the section went. */
+/*
+ * Moves the window that the acquire could interleave with to the thread, until its section has
+ * ended.
+ */
 static uint32_t put_off(const struct taking *taking)
 {
     struct tms_predict_window *window = &taking->lock->window[!taking->op->kind];
@@ -424,7 +428,7 @@ static uint32_t put_off(const struct taking *taking)
     return number;
 }
 
-/* The same with the window between two locks. Seldom, so its frame is its own. */
+/* The same for the window between two locks. Rare, so not inlined. */
 static __attribute__((noinline)) uint32_t put_pair_off(const struct taking *taking)
 {
     struct tms_predict_pair *pair = taking->lock->pair;
@@ -452,7 +456,7 @@ static void put_back(struct tms_predict_lock *lock, const struct tms_predict_cut
 {
     *place = cut->window;
     if (is_pair(cut)) {
-        lock->pair->first[0] = cut->first; /* others may be of another window by now */
+        lock->pair->first[0] = cut->first; /* the others may have been overwritten */
         lock->pair->first_count = 1;
     }
 }
@@ -479,7 +483,10 @@ static void settle(struct tms_predictor *p, struct tms_predict_thread *t,
     }
 }
 
-/* The culprit's section is over: what it could cut is reported, or, if that can't be, put back. */
+/*
+ * The culprit's section has ended: reports the windows that it could interleave with, or returns
+ * them to their locks.
+ */
 static void settle_all(struct tms_predictor *p, struct tms_predict_thread *t,
                        const struct tms_predict_hold *hold)
 {
@@ -528,7 +535,7 @@ void tms_predict_acquire(struct tms_predictor *p, struct tms_predict_thread *t,
     }
     enter(lock, kind);
     if (t->woken) {
-        learn(&taking); /* the signal may be due to anything that was done under the lock since */
+        learn(&taking); /* the signal may follow from anything done under the lock since */
         t->woken = false;
     }
     lock->shared = lock->shared || kind == TMS_TAKE_SHARED;
@@ -550,7 +557,10 @@ void tms_predict_acquire(struct tms_predictor *p, struct tms_predict_thread *t,
     leave(lock, kind);
 }
 
-/* How the section went, for before-errors in which its thread is the culprit, or the block's. */
+/*
+ * Records what the section did, for before-errors in which its thread is the culprit or runs the
+ * block.
+ */
 static void note_section(const struct tms_predictor *p, struct tms_predict_thread *t,
                          const struct tms_predict_hold *hold, uint64_t block, uint8_t section)
 {
@@ -576,9 +586,9 @@ static void bind_window(const struct tms_predict_thread *t, struct tms_predict_w
 }
 
 /*
- * A shared section that others overlap. What is known here must come before the lock is free: so no
- * culprit comes before an acquire that this thread knows of, and a shared acquire that it knows of
- * is not put off.
+ * Handles a shared section that others overlap. Everything that this thread knows of must happen
+ * before the lock is free: so no culprit precedes an acquire that it knows of, and a shared acquire
+ * that it knows of is not deferred.
  */
 static void bind_shared(const struct tms_predict_thread *t, struct tms_predict_lock *lock)
 {
@@ -639,7 +649,7 @@ void tms_predict_release(struct tms_predictor *p, struct tms_predict_thread *t,
     bool room;
 
     if (hold == NULL) {
-        return; /* taken before anything was watched */
+        return; /* acquired before watching began */
     }
     int kind = hold->acquire.place.kind;
     uint8_t section = section_of(t, hold);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fast path of acquire and release: the lock is not shared, no window of it can be cut, the
- * thread knows its last release, the transaction takes it for the first time, and the thread does
- * not wait inside the section. Inlined into the caller, so that the operation stays in registers;
- * the slow path is in lock_windows.c. (A lock and unlock through tms_predict_acquire and
- * tms_predict_release alone takes 40 ns instead of 15.)
+ * The fast path of acquire and release: the lock is not shared, the thread could not interleave
+ * with any window of it and knows its last release, the transaction acquires it for the first time,
+ * and the thread does not wait inside the section. Inlined into the caller, so that the operation
+ * stays in registers; the slow path is in lock_windows.c. (A lock and unlock through
+ * tms_predict_acquire and tms_predict_release alone takes 40 ns instead of 15.)
  */
 #ifndef TMS_PREDICT_LOCK_WINDOWS_TAKE_H
 #define TMS_PREDICT_LOCK_WINDOWS_TAKE_H
@@ -33,7 +33,7 @@ static inline struct tms_predict_place tms_predict_place_of(const struct tms_pre
     return (struct tms_predict_place){op->number, op->activation, op->site, op->kind};
 }
 
-/* A, V or a hold: the thread's moment before it learns from the lock. */
+/* A, V or a hold: the clock of the thread before it learns from the lock. */
 static inline void tms_predict_write_acquire(const struct tms_predict_thread *t,
                                              const struct tms_predict_op *op,
                                              struct tms_predict_acquire *acquire)
@@ -52,7 +52,7 @@ static inline void tms_predict_write_acquire(const struct tms_predict_thread *t,
     acquire->fixed = false;
 }
 
-/* The acquire begins a section that others may follow. */
+/* Records the section that the acquire begins. */
 static inline void tms_predict_remember(struct tms_predict_thread *t, uint32_t lock,
                                         const struct tms_predict_acquire *acquire)
 {
@@ -66,7 +66,7 @@ static inline void tms_predict_remember(struct tms_predict_thread *t, uint32_t l
     recent->unary = acquire->unary;
 }
 
-/* A section ends: does that of its transaction make windows with those that follow? */
+/* A section ends: can it form windows with later sections of its transaction? */
 static inline void tms_predict_complete(struct tms_predict_thread *t,
                                         const struct tms_predict_hold *hold,
                                         const struct tms_predict_op *op)
@@ -74,14 +74,14 @@ static inline void tms_predict_complete(struct tms_predict_thread *t,
     t->completed = hold->acquire.block.begin == op->block.begin ? op->block.begin : t->completed;
 }
 
-/* Is there no window of the lock that the thread could cut? */
+/* Is there no window of the lock that the thread could interleave with? */
 static inline bool tms_predict_cuts_none(const struct tms_predict_thread *t,
                                          const struct tms_predict_acquire *second)
 {
     return second->slot == 0 || tms_predict_knows(t, second);
 }
 
-/* Is it an acquire as above, but for what the transaction has taken? */
+/* Is it an acquire for the fast path, apart from what the transaction has acquired? */
 static inline bool tms_predict_is_plain(const struct tms_predict_thread *t,
                                         const struct tms_predict_lock *lock,
                                         const struct tms_predict_op *op)
@@ -94,7 +94,8 @@ static inline bool tms_predict_is_plain(const struct tms_predict_thread *t,
            (lock->pair == NULL || tms_predict_cuts_none(t, &lock->pair->window.second));
 }
 
-/* The place of a lock that the transaction takes for the first time; NULL: it may be another case.
+/*
+ * The entry for a lock that the transaction acquires for the first time; NULL: use the slow path.
  */
 static inline struct tms_predict_taken *
 tms_predict_first(struct tms_predict_thread *t, const struct tms_predict_lock *lock, uint64_t block)
@@ -141,7 +142,7 @@ static inline void tms_predict_take(struct tms_predictor *p, struct tms_predict_
         tms_predict_acquire(p, t, lock, op);
         return;
     }
-    if (t->held_count > 0) { /* and all are known to be held over waiting */
+    if (t->held_count > 0) { /* and all are known to be held during waits */
         uint64_t newest = t->held[t->held_count - 1].acquire.place.number;
         t->cramped = newest > t->cramped ? newest : t->cramped;
         t->nested =

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clocks and slots; predict_order.h says what they mean. */
+/* Clocks and slots; see predict_order.h. */
 #include "predict/predict_order.h"
 
 #include <assert.h>
 
 #define FIRST_SLOT  1u
-#define SLOTS_TRIED 8u /* of the retired ones, the last first */
+#define SLOTS_TRIED 8u /* retired slots, the latest first */
 #define AGE_SHIFT   38 /* threads are fewer than 2²⁶, and learn less often than 2³⁸ times */
 
 /* ---- slots ------------------------------------------------------------------------------ */
 
-/* Among the last retired: one all of whose past must come before the child. 0: none. */
+/* A recently retired slot whose entire past must happen before the child; 0: none. */
 static uint32_t find_past(const struct tms_order_slots *slots,
                           const struct tms_thread_order *parent)
 {

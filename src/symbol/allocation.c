@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks of the heap and their types; see allocation.h. */
+/* Types of heap blocks; see allocation.h. */
 #include "symbol/allocation.h"
 
 #include "symbol/assigned.h"
 
-/* On the way from where memory was taken to the program's own function. */
+/* The search from the allocation outwards to the program's own function. */
 struct search {
     struct tms_symbols *symbols;
     uint64_t size;
-    const char *callee;          /* the wrapper that was passed last; NULL: none */
-    const struct tms_type *type; /* of an allocator that was passed; NULL: none */
+    const char *callee;          /* the last wrapper on the way; NULL: none */
+    const struct tms_type *type; /* of an allocator on the way; NULL: none */
     const char *type_name;
     bool through_library;
     struct tms_allocation found;
@@ -41,7 +41,7 @@ static bool is_own(const struct tms_frame *frame)
     return !frame->foreign && !frame->bare && frame->brief != NULL;
 }
 
-/* Is there another function of the program further out? A wrapper is called by one. */
+/* Is there another function of the program further out? A wrapper has such a caller. */
 static bool is_called(struct tms_symbols *symbols, struct place place)
 {
     const struct tms_frame *frame;
@@ -61,7 +61,7 @@ static bool fits(const struct tms_type *type, uint64_t size)
            (size % type->size == 0 || (type->kind == TMS_TYPE_RECORD && size > type->size));
 }
 
-/* Before an array with destructors, `new` keeps how many there are. */
+/* `new` stores the number of elements before an array with destructors. */
 static void settle(struct search *search, const struct tms_type *type, const char *name,
                    bool counted)
 {

@@ -4,16 +4,15 @@
  * objects in it, if that is certain. Both are parts of names that stay the same from run to run,
  * with any compiler and optimisation, so nothing here depends on addresses or line numbers.
  *
- * The function is the innermost one that is not of the system, nor one that passes memory on
- * itself: those that return void * and are given a size, such as xmalloc. The type is, in this
- * order,
+ * The function is the innermost one that is neither a system function nor an allocation wrapper: a
+ * function that returns void * and takes a size, such as xmalloc. The type is, in this order,
  *
  *   - what an allocator or std::make_unique on the way is an instance for;
  *   - the one named in a new expression;
  *   - what the pointer leads to that the result is assigned to, or that the function returns;
  *   - the one named in sizeof.
  *
- * It counts only if the size of the block fits to it.
+ * A type counts only if it fits the size of the block.
  */
 #ifndef TMS_SYMBOL_ALLOCATION_H
 #define TMS_SYMBOL_ALLOCATION_H

@@ -93,7 +93,7 @@ static const struct tms_type *type_of(struct question *question, struct tms_word
     return type;
 }
 
-/* ---- guesses that are none ---------------------------------------------------------------- */
+/* ---- inference ---------------------------------------------------------------------------- */
 
 static bool set(struct question *question, const struct tms_type *type,
                 struct tms_assigned *assigned)
@@ -109,7 +109,7 @@ static bool set(struct question *question, const struct tms_type *type,
     return assigned->type != NULL;
 }
 
-/* Of several new expressions the one with just the size. */
+/* Of several new expressions takes the one whose type has exactly the size. */
 static bool by_new(struct question *question, const struct tms_statement *statement,
                    struct tms_assigned *assigned)
 {

@@ -11,7 +11,7 @@
 #define DETOURS   8 /* from a copy to where the function was declared */
 #define NAME_MOST 256
 
-/* An inlined or optimised copy leads to the function as it was written, if `attribute` is so. */
+/* Follows the attribute from an inlined or optimised copy to the function as it was written. */
 static Dwarf_Die follow(const Dwarf_Die *function, unsigned name)
 {
     Dwarf_Die die = *function, next;
@@ -71,8 +71,8 @@ static void look_at(struct lookup *lookup, Dwarf_Die *die)
 }
 
 /*
- * Optimisation takes blocks away, and variables out of copies: so all blocks of the function as it
- * was written are looked through, whatever the address.
+ * Optimisation removes blocks, and variables from copies, so all blocks of the function as it was
+ * written are searched, regardless of the address.
  */
 static void look_through(struct lookup *lookup, Dwarf_Die *parent, int depth)
 {
@@ -150,7 +150,7 @@ bool tms_function_allocates(struct tms_types *types, Dwarf_Die *function)
            takes_size(types, &written);
 }
 
-/* The first type that a template is an instance for. */
+/* The first type argument of a template instance. */
 static const struct tms_type *argument_of(struct tms_types *types, Dwarf_Die *die)
 {
     Dwarf_Die child;
@@ -207,7 +207,7 @@ const char *tms_function_type_name(struct tms_types *types, const struct tms_typ
     return tms_symbol_texts_keep(types->texts, text);
 }
 
-/* "std::_Sp_counted_ptr_inplace", "std::_Rb_tree_node": of interest is what they hold. */
+/* "std::_Sp_counted_ptr_inplace", "std::_Rb_tree_node": only the type that they hold matters. */
 static bool is_internal(const char *name)
 {
     return strstr(name, "std::_") != NULL || strstr(name, "__detail::_") != NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What debug information says about one function, by its entry: inlined copies included. */
+/* Queries about one function, or an inlined copy, by its entry in the debug information. */
 #ifndef TMS_SYMBOL_FUNCTION_H
 #define TMS_SYMBOL_FUNCTION_H
 
@@ -8,16 +8,15 @@
 
 #include "symbol/types.h"
 
-/* Is its code so short that it does one thing only? Inlined copies are. */
+/* Is its code so short that it does only one thing? Inlined copies count as short. */
 bool tms_function_is_short(Dwarf_Die *function);
 
-/* Does it return void * and take a size, so that it allocates for others? */
+/* Does it return void * and take a size, like an allocation wrapper? */
 bool tms_function_allocates(struct tms_types *types, Dwarf_Die *function);
 
 /*
- * What an allocator of the standard library allocates memory for: the type, and the name of the
- * program's type in it, which differs where the library puts something of its own around. NULL: the
- * function is no allocator.
+ * The type that an allocator of the standard library allocates, and the name of the program's type
+ * in it, which differs if the library wraps it. NULL: the function is not an allocator.
  */
 const struct tms_type *tms_function_holds(struct tms_types *types, Dwarf_Die *function,
                                           const char **name);
@@ -26,10 +25,10 @@ const struct tms_type *tms_function_holds(struct tms_types *types, Dwarf_Die *fu
 const struct tms_type *tms_function_variable(struct tms_types *types, Dwarf_Die *function,
                                              const char *name, size_t length);
 
-/* What it returns; NULL: unknown, or nothing. */
+/* The return type; NULL: unknown, or void. */
 const struct tms_type *tms_function_returns(struct tms_types *types, Dwarf_Die *function);
 
-/* What a type is called in the name of a block: pointers have a star. NULL: it has no name. */
+/* The name of a type as used in the name of a block: pointers have a star. NULL: it has no name. */
 const char *tms_function_type_name(struct tms_types *types, const struct tms_type *type);
 
 #endif

@@ -22,14 +22,14 @@ __attribute__((noreturn)) static void out_of_memory(void)
     longjmp(*tms_module_escape, 1);
 }
 
-/* It is not closed: what it has allocated stays allocated. */
+/* Does not close it: its memory is leaked. */
 void tms_module_give_up(struct tms_module *module)
 {
     module->dwfl = NULL;
     module->image = NULL;
 }
 
-/* A path out of a damaged spool may be that of a pipe, to wait at for ever. */
+/* A path from a damaged spool may be that of a FIFO, on which open would block forever. */
 static bool is_file(const char *path)
 {
     struct stat status;
@@ -89,7 +89,7 @@ const char *tms_module_name(const struct tms_module *module)
 
 /* ---- functions -------------------------------------------------------------------------- */
 
-/* A question about one address, on its way through the frames. */
+/* The lookup of one address. */
 struct search {
     struct tms_symbol_texts *texts;
     struct tms_types *types;
@@ -106,8 +106,8 @@ static bool is_inlined(Dwarf_Die *die)
 }
 
 /*
- * The name as the linker knows it has the parts that a method's own lacks. Of what is local to a
- * file not every compiler writes it down; then the symbol table has it.
+ * The linkage name has the qualification that the name of a method lacks. Not every compiler
+ * records it for local functions; then the symbol table has it.
  */
 static const char *name_of(struct search *search, Dwarf_Die *die)
 {
@@ -158,7 +158,10 @@ static void set_call_place(struct search *search, struct tms_frame *frame, Dwarf
     }
 }
 
-/* The functions among the DIEs around the address, which go from the inside out. */
+/*
+ * Takes the functions among the DIEs around the address, which are ordered from innermost to
+ * outermost.
+ */
 static void take_scopes(struct search *search, Dwarf_Die *scopes, int count)
 {
     Dwarf_Die *called = NULL; /* the inlined function that the next frame calls */
@@ -197,8 +200,8 @@ static bool has_blocks(int tag)
 }
 
 /*
- * The innermost function or block around an address. dwarf_getscopes would leave out what is in a
- * namespace, where clang puts functions.
+ * The innermost function or block around an address. dwarf_getscopes omits functions in a
+ * namespace, where clang puts them.
  */
 static bool find_innermost(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *innermost, int depth)
 {
@@ -221,7 +224,7 @@ static bool find_innermost(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *inn
     return false;
 }
 
-/* From the inside out: the way to where an inlined function is called. */
+/* The scopes of an address, innermost first, up to the callers of inlined functions. */
 static int find_scopes(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **scopes)
 {
     Dwarf_Die innermost;
@@ -251,8 +254,8 @@ static void search_line(struct search *search, Dwarf_Addr address)
 }
 
 /*
- * The compilation unit around an address, and in *bias what the address is too high for it. The
- * table by address is not written by every compiler: without an entry there, each unit is asked.
+ * The compilation unit of an address; sets *bias to what has to be subtracted from the address. Not
+ * every compiler writes the address table; without an entry there, all units are searched.
  */
 static Dwarf_Die *find_unit(Dwfl_Module *image, Dwarf_Addr address, Dwarf_Addr *bias)
 {
@@ -266,7 +269,7 @@ static Dwarf_Die *find_unit(Dwfl_Module *image, Dwarf_Addr address, Dwarf_Addr *
     return unit;
 }
 
-/* Without debug information, or outside what it speaks of: the symbol table has the name. */
+/* Falls back to the symbol table where debug information has no function. */
 static void search_table(struct search *search)
 {
     if (search->count == 0 && search->symbol != NULL) {

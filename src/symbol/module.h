@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file of the process with what libdw knows of it, opened at the first question. Each file is
- * looked at by itself and in its own addresses, so that a wrong map of the process can't make two
- * of them collide.
+ * A file of the process, opened with libdw at the first query. Each file is opened separately and
+ * in its own addresses, so that a wrong memory map of the process cannot make two of them collide.
  */
 #ifndef TMS_SYMBOL_MODULE_H
 #define TMS_SYMBOL_MODULE_H
@@ -21,12 +20,12 @@
 struct tms_module_variable {
     uint64_t start, size;
     uint64_t home;   /* start of its first piece */
-    uint64_t before; /* bytes of it that are elsewhere, because it was taken apart */
+    uint64_t before; /* bytes of it in earlier pieces, if it was split */
     const char *name;
     const char *file; /* NULL: unknown */
     unsigned line;
     Dwarf_Die die;
-    const struct tms_type *type; /* NULL: not asked for yet, or unknown */
+    const struct tms_type *type; /* NULL: not looked up yet, or unknown */
 };
 
 struct tms_module {
@@ -46,8 +45,9 @@ Dwfl_Module *tms_module_image(struct tms_module *module);
 void tms_module_close(struct tms_module *module);
 
 /*
- * Where libdw's functions jump when they find no memory: by default they end the process. Set
- * before the functions below; afterwards the module must be given up, since its state is undefined.
+ * The target of a longjmp when libdw is out of memory; by default it ends the process. Set it
+ * before calling the functions below. After a jump the module must be given up, since its state is
+ * undefined.
  */
 extern _Thread_local jmp_buf *tms_module_escape;
 void tms_module_give_up(struct tms_module *module);
@@ -56,8 +56,8 @@ void tms_module_give_up(struct tms_module *module);
 const char *tms_module_name(const struct tms_module *module);
 
 /*
- * The functions around an address of the file, innermost first; at most `room` frames. 0: the file
- * knows of none.
+ * The functions around an address of the file, innermost first; at most `room` frames. 0: none is
+ * known.
  */
 size_t tms_module_frames(struct tms_module *module, struct tms_symbol_texts *texts,
                          uint64_t address, struct tms_frame *frames, size_t room);

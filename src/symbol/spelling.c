@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A name on its way: it only gets shorter, so it is rewritten in place. */
+/* A name being rewritten in place, as it only gets shorter. */
 struct name {
     char *text;
     size_t length;
@@ -21,7 +21,7 @@ static bool starts(const char *text, const char *with)
 
 /* ---- what compilers add ------------------------------------------------------------------- */
 
-/* ".constprop.0", ".cold": from where on the rest is such suffixes, or the end. */
+/* The length without suffixes such as ".constprop.0" and ".cold". */
 static size_t plain_length(const char *name)
 {
     static const char *const suffixes[] = {".constprop", ".isra", ".part", ".cold", ".lto_priv"};
@@ -197,7 +197,7 @@ static void cut_qualifiers(char *name)
     }
 }
 
-/* Without a return type before it; "operator new" has a blank of its own. */
+/* Removes the return type; "operator new" contains a blank itself. */
 static void cut_before(char *name)
 {
     char *start = strstr(name, "operator");
@@ -209,7 +209,7 @@ static void cut_before(char *name)
     memmove(name, start, strlen(start) + 1);
 }
 
-/* What runs the constructors of variables, which each compiler calls differently. */
+/* Is it the function that runs static constructors? Its name depends on the compiler. */
 static bool is_initializer(const char *name)
 {
     return starts(name, "__static_initialization_and_destruction_") ||

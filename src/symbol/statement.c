@@ -35,7 +35,7 @@ static const char *skip_word(const char *at, const char *end)
     return at;
 }
 
-/* From an opening bracket to one past the matching one. */
+/* Skips from an opening bracket to one past the matching one. */
 static const char *skip_brackets(const char *at, const char *end)
 {
     int depth = 0;
@@ -129,7 +129,7 @@ static struct tms_words statement_at(const struct tms_source_code *code, const c
     return (struct tms_words){from, (size_t)(to - from)};
 }
 
-/* Of the statements that have a part in a line, the only one that allocates, or assigns at all. */
+/* Chooses the only statement with a part in the line that allocates or, failing that, assigns. */
 static bool choose_by_line(const struct tms_statement_place *place, const char *stop,
                            struct tms_words *chosen)
 {

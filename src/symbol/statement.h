@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a line of source says about memory that is allocated there: which type is named, and what
- * the result is assigned to. Debug information knows the types of variables, but not which of them
- * a call's result goes to. Only the shape of one statement is looked at; what is written in another
- * way is unknown, and never guessed.
+ * Parses a source line that allocates memory: which type it names, and what the result is assigned
+ * to. Debug information has the types of variables, but not which of them a call's result is
+ * assigned to. Only the form of one statement is recognised; anything else is unknown, and never
+ * guessed.
  */
 #ifndef TMS_SYMBOL_STATEMENT_H
 #define TMS_SYMBOL_STATEMENT_H

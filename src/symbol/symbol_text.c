@@ -57,7 +57,7 @@ void tms_symbol_texts_close(struct tms_symbol_texts *texts)
     }
 }
 
-/* Takes the block over; NULL, with the block freed, when memory is short. */
+/* Takes the block over; NULL, with the block freed, if out of memory. */
 static void *own(struct tms_symbol_texts *texts, void *text)
 {
     if (!TMS_RESERVE(NULL, &texts->texts, &texts->capacity, texts->count + 1, 64)) {
@@ -135,7 +135,7 @@ static bool is_same_file(const char *path, const char *other)
            x.st_ino == y.st_ino;
 }
 
-/* Where a directory is a symbolic link, the way back from it does not lead where it seems to. */
+/* If a directory is a symbolic link, ".." after it leads elsewhere, so the result is checked. */
 static const char *tidied(struct tms_symbol_texts *texts, const char *path)
 {
     char plain[PATH_MAX], shorter[PATH_MAX];
@@ -259,7 +259,7 @@ const char *tms_symbol_texts_source(struct tms_symbol_texts *texts, const char *
 
 /* ---- code --------------------------------------------------------------------------------- */
 
-/* What begins here and is no code: up to where. `at` itself if it is code. */
+/* The end of the comment, string or directive that begins here; `at` itself if it is code. */
 static char *skip_other(char *at, const char *end, bool line_start)
 {
     char *from = at;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What symbols are put together from: texts that live as long as their pool, names without their
- * mangling, paths made short, and lines of source files.
+ * The parts of symbols: texts owned by a pool, demangled names, shortened paths, and source lines.
  */
 #ifndef TMS_SYMBOL_SYMBOL_TEXT_H
 #define TMS_SYMBOL_SYMBOL_TEXT_H
@@ -24,15 +23,15 @@ struct tms_symbol_texts {
 void tms_symbol_texts_open(struct tms_symbol_texts *texts);
 void tms_symbol_texts_close(struct tms_symbol_texts *texts);
 
-/* A copy that the pool owns; NULL for NULL and when memory is short. */
+/* A copy that the pool owns; NULL for NULL and if out of memory. */
 const char *tms_symbol_texts_keep(struct tms_symbol_texts *texts, const char *text);
 
-/* So many bytes, all zero, that the pool owns; NULL when memory is short. */
+/* Zeroed bytes that the pool owns; NULL if out of memory. */
 void *tms_symbol_texts_room(struct tms_symbol_texts *texts, size_t bytes);
 
 /*
- * The name as a programmer writes it. Only C++ knows how its names are mangled: its library is
- * asked if the machine has it, and otherwise the name stays as it is.
+ * The demangled name. Demangling uses the C++ library if the machine has it; otherwise the name
+ * stays unchanged.
  */
 const char *tms_symbol_texts_demangle(struct tms_symbol_texts *texts, const char *name);
 
@@ -44,15 +43,15 @@ const char *tms_symbol_texts_path(struct tms_symbol_texts *texts, const char *pa
                                   const char *compiled_in);
 
 /*
- * Line `line` of a file without the blanks around it, and others in place of control characters;
+ * Line `line` of a file without surrounding blanks, and with control characters replaced by blanks;
  * NULL if there is no such line, or it is empty.
  */
 const char *tms_symbol_texts_source(struct tms_symbol_texts *texts, const char *path,
                                     unsigned line);
 
 /*
- * All of a file with blanks in the place of comments, strings and what is for the preprocessor, and
- * where in it a line starts. False if there is no such line.
+ * A whole file with comments, strings and preprocessor directives replaced by blanks, and the start
+ * of a line in it. False if there is no such line.
  */
 struct tms_source_code {
     const char *start, *end, *line; /* until the next call */
@@ -60,7 +59,7 @@ struct tms_source_code {
 bool tms_symbol_texts_code(struct tms_symbol_texts *texts, const char *path, unsigned line,
                            struct tms_source_code *code);
 
-/* The path that a compiler wrote down, from the root if the directory is known. */
+/* The path as the compiler recorded it, absolute if the directory is known. */
 const char *tms_symbol_texts_full_path(struct tms_symbol_texts *texts, const char *path,
                                        const char *compiled_in);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which file an address belongs to, and the answers given so far; see symbols.h. */
+/* Maps addresses to files, and caches answers; see symbols.h. */
 #include "symbol/symbols.h"
 
 #include <inttypes.h>
@@ -44,7 +44,7 @@ static void drop_frames(const struct tms_frame *frames)
 {
     void *block;
 
-    memcpy(&block, &frames, sizeof(block)); /* ours; the view that is handed out is const */
+    memcpy(&block, &frames, sizeof(block)); /* casts away const: the block is ours */
     free(block);
 }
 
@@ -154,7 +154,9 @@ static size_t ask_for_frames(struct tms_symbols *symbols, struct tms_module *mod
         return 0;
     }
     tms_module_escape = &escape;
-    /* The call is before the place that it returns to, which may even be another function. */
+    /*
+     * Looks up the call, which precedes the return address; that may even be in another function.
+     */
     return tms_module_frames(module, &symbols->texts, pc - module->bias - 1, frames, FRAMES_MOST);
 }
 
@@ -196,7 +198,7 @@ static const struct answer *find_answer(const struct tms_symbols *symbols, uint6
     return found != 0 ? &symbols->answers[found - 1] : NULL;
 }
 
-/* Keeps a copy of the frames, one at least; NULL when memory is short. */
+/* Keeps a copy of the frames, one at least; NULL if out of memory. */
 static const struct answer *keep_answer(struct tms_symbols *symbols, uint64_t pc,
                                         const struct tms_frame *frames, size_t count)
 {

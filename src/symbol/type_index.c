@@ -60,7 +60,7 @@ static int by_text(const char *x, size_t x_length, const char *y, size_t y_lengt
     return order != 0 ? order : (x_length > y_length) - (x_length < y_length);
 }
 
-/* In the file's order where names are equal. */
+/* Orders by name; equal names in the order of the file. */
 static int by_name(const void *a, const void *b)
 {
     const struct tms_type_entry *x = a, *y = b;

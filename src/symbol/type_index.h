@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All records and typedefs of a file by name, for types that are known by nothing else: those that
- * a unit only declares, and those that a line of source mentions. Made at the first question, in
- * one walk over the debug information; a lookup costs the logarithm of their number.
+ * An index of all records and typedefs of a file by name, for types of which only the name is
+ * known: those that a unit only declares, and those that a source line mentions. Built at the first
+ * query, in one walk over the debug information; a lookup costs the logarithm of their number.
  */
 #ifndef TMS_SYMBOL_TYPE_INDEX_H
 #define TMS_SYMBOL_TYPE_INDEX_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Names go up to template arguments. */
+/* Names end before template arguments. */
 struct tms_type_entry {
     const char *name;
     size_t length;
@@ -27,7 +27,10 @@ struct tms_type_index {
 
 void tms_type_index_close(struct tms_type_index *index);
 
-/* The first complete one of this name, and in *count how many follow each other, 0: none. */
+/*
+ * The first complete type with this name; sets *count to the number of such entries in a row, 0:
+ * none.
+ */
 const struct tms_type_entry *tms_type_index_find(struct tms_type_index *index, Dwarf *dwarf,
                                                  const char *name, size_t length, size_t *count);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From an offset in an object to the fields and elements around it; see types.h. Asked for each
- * variable of a recording, of which there may be millions: no memory is taken, and a level costs a
- * walk over the members of a record.
+ * Maps an offset in an object to its path of fields and elements; see types.h. Called for each
+ * variable of a recording, of which there may be millions: it allocates nothing, and a level costs
+ * a walk over the members of a record.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@ struct walk {
     bool full;
     const struct tms_type *type;
     uint64_t at;    /* offset in `type` */
-    uint64_t shown; /* offset in what the path has come to */
+    uint64_t shown; /* offset in what the path denotes so far */
     uint64_t bytes;
     const char *base; /* class to be named before the next member */
 };
@@ -47,7 +47,7 @@ static void put_number(struct walk *walk, uint64_t number)
     put(walk, digits + at, sizeof(digits) - at);
 }
 
-/* An array without an end goes on however far. */
+/* A flexible array member has no end. */
 static bool is_endless(const struct tms_member *member)
 {
     return member->type != NULL && member->type->kind == TMS_TYPE_ARRAY &&
@@ -60,9 +60,8 @@ static bool covers(const struct tms_member *member, uint64_t at)
 }
 
 /*
- * The member at an offset. Members overlap in a union, where the first counts, or the first that
- * has just the size; and where a class puts its own into the padding of its base, which begins
- * before.
+ * The member at an offset. Members overlap in a union, where the first of exactly the size counts,
+ * or else the first; and where a class puts members into the padding of its base.
  */
 static const struct tms_member *find_member(const struct walk *walk)
 {
@@ -146,7 +145,9 @@ static bool enter_array(struct walk *walk)
     return true;
 }
 
-/* Is it all of something that has consecutive parts? A union has not. */
+/*
+ * Does the access cover a whole array or record? Not for unions, whose parts are not consecutive.
+ */
 static bool is_whole(const struct walk *walk)
 {
     const struct tms_type *type = walk->type;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Types out of debug information; see types.h. Compilers differ in how they spell some of them
- * ("long unsigned int", "unsigned long") and in what they leave out of a file when another has it;
- * names of memory must not.
+ * Reads types from debug information; see types.h. Compilers spell some types differently ("long
+ * unsigned int", "unsigned long") and omit different definitions that another file has; names of
+ * memory must not depend on that.
  */
 #include "symbol/types.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEEPEST      64         /* types around each other; damaged files have circles */
+#define DEEPEST      64         /* nesting of types; damaged files contain cycles */
 #define MEMBERS_MOST (1u << 16) /* of one record */
 
 struct tms_built_type {
@@ -157,13 +157,13 @@ static bool is_reserved(const char *name)
     return name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z'));
 }
 
-/* What the standard library keeps an object of the program in: std::make_shared, nodes. */
+/* Is it standard library storage for an object of the program: std::make_shared, nodes? */
 static bool is_storage(const char *name)
 {
     return strcmp(name, "_M_storage") == 0 || strcmp(name, "_M_impl") == 0;
 }
 
-/* False: it has no fixed place, as a virtual base has. */
+/* False: it has no fixed offset, like a virtual base. */
 static bool member_place(Dwarf_Die *die, struct tms_member *member)
 {
     Dwarf_Attribute attribute;
@@ -196,7 +196,7 @@ static bool member_place(Dwarf_Die *die, struct tms_member *member)
     return member->offset <= UINT32_MAX;
 }
 
-/* Does a record have a member of this name, besides one of its own parts? */
+/* Does a record have a member of this name other than the given one? */
 static bool has_twin(const struct tms_type *record, const struct tms_member *besides,
                      const struct tms_type *part)
 {
@@ -284,7 +284,10 @@ static void build_members(struct tms_types *types, Dwarf_Die *die, struct tms_ty
 
 /* ---- types -------------------------------------------------------------------------------- */
 
-/* A record that this unit only declares: another may have it, under the very same name. */
+/*
+ * Finds the definition of a record that this unit only declares; another unit may have it under the
+ * same name.
+ */
 static bool find_definition(struct tms_types *types, Dwarf_Die *die)
 {
     const char *name = dwarf_diename(die);
@@ -402,7 +405,7 @@ static void build_dimensions(struct tms_types *types, Dwarf_Die *die, struct tms
     } while (dwarf_siblingof(&range, &range) == 0);
 }
 
-/* const and the like say nothing about memory; a typedef gives a name to what has none. */
+/* Qualifiers do not affect memory; a typedef names an anonymous type. */
 static void build_alias(struct tms_types *types, Dwarf_Die *die, struct tms_type *type, int depth)
 {
     Dwarf_Die aliased;
@@ -468,7 +471,7 @@ static const struct tms_type *build(struct tms_types *types, Dwarf_Die *die, int
         return built;
     }
     struct tms_type *type = tms_symbol_texts_room(types->texts, sizeof(*type));
-    if (type == NULL || !add_built(types, key, type)) { /* at once, against circles */
+    if (type == NULL || !add_built(types, key, type)) { /* before its parts, to stop at cycles */
         return NULL;
     }
     build_by_tag(types, die, type, depth);
@@ -497,7 +500,7 @@ const struct tms_type *tms_types_pointee(struct tms_types *types, const struct t
     return build(types, &die, 0);
 }
 
-/* All of a name that are alike count as one. */
+/* Identical types with the same name count as one. */
 const struct tms_type *tms_types_named(struct tms_types *types, const char *name, size_t length,
                                        uint64_t size)
 {

@@ -3,7 +3,7 @@
  * Types of a program, as far as names of memory need them: records with their members, arrays,
  * pointers, and everything else by its size. Read lazily from debug information and kept: a type
  * that was built never changes, and lives as long as the texts that it was built with. The target
- * of a pointer is read only when it is followed, so a type brings along no more than its own parts.
+ * of a pointer is read only when it is followed, so reading a type reads only its own parts.
  */
 #ifndef TMS_SYMBOL_TYPES_H
 #define TMS_SYMBOL_TYPES_H
@@ -29,12 +29,12 @@ struct tms_type;
 struct tms_member {
     const char *name;      /* NULL: a base class or an anonymous member; its members belong to the
                               record around it */
-    uint64_t offset, size; /* bytes that it has a part in */
+    uint64_t offset, size; /* the bytes that it overlaps */
     const struct tms_type *type;
-    const char *base; /* name of a base class whose members would be confused with others */
+    const char *base; /* name of a base class whose members would be ambiguous */
     bool bits;        /* a bit-field */
-    bool hidden;      /* its name is reserved to the implementation, as those of std::vector */
-    bool passed;      /* hidden, but parts of it may be the program's */
+    bool hidden; /* its name is reserved for the implementation, like the members of std::vector */
+    bool passed; /* hidden, but may contain parts of the program's */
 };
 
 struct tms_type {
@@ -45,10 +45,10 @@ struct tms_type {
     uint64_t count;                   /* of an array: 0 if unknown */
     const struct tms_member *members; /* of a record, in the order of declaration */
     size_t member_count;
-    bool built;         /* false: a circle, in a damaged file */
+    bool built;         /* false: a cycle, in a damaged file */
     const char *inside; /* of a record that is an instance of a template: the name of its first
                            argument; NULL: unknown */
-    bool open;          /* a record whose last member is an array without an end */
+    bool open;          /* a record whose last member is a flexible array */
     Dwarf_Die where;    /* of a pointer: what it leads to; .addr NULL: void */
 };
 
@@ -64,10 +64,10 @@ struct tms_types {
 
 void tms_types_close(struct tms_types *types);
 
-/* The type that an entry has (DW_AT_type), NULL: void, or memory is short. */
+/* The type of an entry (DW_AT_type); NULL: void, or out of memory. */
 const struct tms_type *tms_types_of(struct tms_types *types, Dwarf_Die *entry);
 
-/* The type that an entry is. */
+/* The type that an entry defines. */
 const struct tms_type *tms_types_at(struct tms_types *types, Dwarf_Die *entry);
 
 /* The target type of a pointer; NULL: unknown. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Variables with static storage. Debug information says where a variable is and where it was
- * declared, but has no order by address: at the first question about a file all of its variables
- * are listed. What it does not know of, the symbol table may.
+ * Variables with static storage. Debug information has the address and the declaration of a
+ * variable, but no index by address: the first query about a file lists all of its variables. The
+ * symbol table is the fallback.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -50,7 +50,7 @@ static uint64_t size_of(Dwarf_Die *die)
     return size;
 }
 
-/* libdw's own function for this takes the first file of a DWARF 5 unit for none. */
+/* libdw's own function for this treats the first file of a DWARF 5 unit as none. */
 static const char *declared_in(const struct listing *listing, Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
@@ -87,7 +87,7 @@ static void add_variable(struct tms_module *module, const struct tms_module_vari
     module->variables[module->variable_count++] = *variable;
 }
 
-/* Optimisation may take a variable apart: then it is listed piece by piece. */
+/* Optimisation may split a variable: then each piece is listed. */
 static void add_pieces(const struct listing *listing, Dwarf_Attribute *location,
                        struct tms_module_variable *variable)
 {
@@ -191,7 +191,7 @@ static void list_all(struct tms_module *module, struct tms_symbol_texts *texts, 
     }
 }
 
-/* The last variable that starts at the address or before it, if it goes so far. */
+/* The last variable that starts at or before the address, if it extends to it. */
 static struct tms_module_variable *find_listed(const struct tms_module *module, uint64_t address)
 {
     size_t low = 0, high = module->variable_count;

@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 
-/* What detection may look at; more of a pipe is not waited for than DETECT_LEAST. */
+/* The bytes that detection examines. It waits for no more than DETECT_LEAST bytes from a pipe. */
 #define DETECT_LEAST 4096
 #define DETECT_MOST  65536
 
@@ -484,7 +484,7 @@ int tms_writer_write(struct tms_writer *writer, const struct tms_event *events, 
     return writer->failed;
 }
 
-/* Formats of lines have it in one. */
+/* Replaces control characters, as text formats write the loss as one line. */
 void tms_writer_lost(struct tms_writer *writer, const char *loss)
 {
     snprintf(writer->loss, sizeof(writer->loss), "%s", *loss != '\0' ? loss : "its end is missing");

@@ -40,18 +40,18 @@ struct tms_writer {
     struct tms_output *output;
     int level;
     bool no_accesses; /* see struct tms_writer_settings */
-    int failed;       /* first error; everything after it is refused with the same */
+    int failed;       /* first error; returned by every later call */
     uint64_t events;
     void *state;
     char loss[TMS_MESSAGE_SIZE /
-              2]; /* why the trace is not complete, "": it is. For `finish` to mark. */
+              2]; /* why the trace is incomplete, "": it is complete. Written by `finish`. */
 };
 
 struct tms_format {
     struct tms_format_info info;
     bool counts_lines;    /* positions are lines, not event numbers */
     bool own_compression; /* never wrapped in gzip or zstd by the writer */
-    bool omits_accesses;  /* the writer goes by `no_accesses` */
+    bool omits_accesses;  /* the writer supports `no_accesses` */
 
     /*
      * Does content that starts like this look like the format? Called in registry order. NULL: the
@@ -78,18 +78,18 @@ struct tms_format {
 };
 
 /*
- * A reader found something wrong at `line`, or in that event if its format does not count
- * lines. Strict: records the failure "PATH:LINE: sentence" and returns TMS_ERR_SYNTAX. Lenient:
- * complains, counts, returns TMS_OK.
+ * Reports a syntax error at `line`, or at that event if the format does not count lines. Strict:
+ * records the failure "PATH:LINE: sentence" and returns TMS_ERR_SYNTAX. Lenient: complains, counts,
+ * returns TMS_OK.
  */
 __attribute__((format(printf, 3, 4))) int tms_reader_skip(struct tms_reader *reader, uint64_t line,
                                                           const char *format, ...);
 
-/* The file ends in the middle of something: complains, and tms_reader_loss says so. */
+/* Reports that the file is truncated: complains, and sets tms_reader_loss. */
 __attribute__((format(printf, 2, 3))) void tms_reader_cut(struct tms_reader *reader,
                                                           const char *format, ...);
 
-/* The same where the trace itself says that something is missing, and what. */
+/* The same if the trace itself is marked as incomplete. */
 void tms_reader_marked_lost(struct tms_reader *reader, const char *loss, size_t length);
 
 extern const struct tms_format tms_format_std;

@@ -16,7 +16,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#define WINDOW_MOST  (1u << 20) /* at first; it grows when it has to */
+#define WINDOW_MOST  (1u << 20) /* initial limit; it grows if necessary */
 #define RAW_MOST     (1u << 18)
 #define BUFFER_LEAST (1u << 14)
 #define MAGIC_MOST   4
@@ -45,7 +45,7 @@ struct tms_input_source {
     ZSTD_DStream *zstd;
 };
 
-/* How the bytes of one member become plain. */
+/* The decoder of one compressed member. */
 struct decoder {
     const char *name;
     unsigned char magic[MAGIC_MOST], mask[MAGIC_MOST];
@@ -333,7 +333,7 @@ static int open_file(struct tms_input_source *source, const char *path)
     return TMS_OK;
 }
 
-/* Small files, and there are many, do without large buffers. */
+/* Keeps buffers small for small files, which are common. */
 static size_t buffer_size(const struct tms_input_source *source, size_t most)
 {
     if (source->size == 0 || source->size >= most) {

@@ -27,7 +27,7 @@ struct tms_input {
     struct tms_input_source *source;
 };
 
-/* How messages call a path: as it is, or "standard input" for "-". */
+/* The path for messages: unchanged, or "standard input" for "-". */
 const char *tms_input_name(const char *path);
 
 /* `path` must live as long as the input. */

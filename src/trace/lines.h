@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What readers of text formats share: whole lines out of the input, and quotes for complaints. */
+/* Shared by readers of text formats: splits the input into lines, and quotes text in complaints. */
 #ifndef TMS_TRACE_LINES_H
 #define TMS_TRACE_LINES_H
 
@@ -20,7 +20,7 @@ int tms_lines_next(struct tms_reader *reader, uint64_t number, struct tms_span *
 
 #define TMS_LINE_MOST (1u << 20)
 
-/* A text fit for a message: shortened, with unprintable characters replaced. */
+/* Quotes a text for a message: shortened, with unprintable characters replaced. */
 #define TMS_QUOTE_SIZE 64
 const char *tms_lines_quote(struct tms_span text, char buffer[TMS_QUOTE_SIZE]);
 

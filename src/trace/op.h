@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What engines see. The events of a trace have been validated, re-entrant acquires dropped,
- * functions turned into blocks by the specification, nested blocks folded into the outermost,
- * and blocks split at waits and barriers before an engine gets them, so that every engine
- * means the same by a transaction.
+ * Operations, the input of engines. The events of a trace have been validated, re-entrant acquires
+ * dropped, functions turned into blocks by the specification, nested blocks folded into the
+ * outermost, and blocks split at waits and barriers before an engine gets them, so that all engines
+ * have the same notion of a transaction.
  *
  * An operation carries the number of its event. Numbers never decrease; two operations share
  * one when an event gives rise to both (a split, a free).
@@ -67,7 +67,7 @@ enum {
 
 #define TMS_OPS_AHEAD 16 /* readable after each batch, for engines that look ahead */
 
-/* From `thread` on it is laid out as the event is, so that one is made from the other fast. */
+/* From `thread` on the layout is that of struct tms_event, so that conversion is a copy. */
 struct tms_op {
     uint64_t event;
     uint32_t thread;

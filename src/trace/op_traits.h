@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What all engines know of an operation: what it acts on, and with which other operations on the
- * same target it conflicts. The columns are those of TMS_OPS; what an engine does about an
- * operation is in a table of its own.
+ * Properties of operations that all engines share: what an operation acts on, and which operations
+ * on the same target it conflicts with. The columns are those of TMS_OPS; each engine has a table
+ * of its own for its handlers.
  */
 #ifndef TMS_TRACE_OP_TRAITS_H
 #define TMS_TRACE_OP_TRAITS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Output; see output.h. Bytes gather in a buffer; a full buffer goes through the encoder, whose
- * own buffer goes to the file.
+ * Output; see output.h. Bytes collect in a buffer; a full buffer is passed to the encoder, whose
+ * own buffer is written to the file.
  */
 #include "trace/output.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes of a trace on their way out: to a file or standard output, plain, gzip or zstd.
- * Buffered; an error is kept and returned by the next call and by tms_output_close.
+ * Writes the bytes of a trace to a file or standard output, plain, gzip or zstd. Buffered; an error
+ * is kept and returned by the next call and by tms_output_close.
  *
- * A file gets its name only when it is whole (base/atomic_file.h). Messages name the path as it was
+ * A file gets its name only when it is complete (base/atomic_file.h). Messages show the path as
  * given.
  */
 #ifndef TMS_TRACE_OUTPUT_H
@@ -26,7 +26,7 @@ int tms_output_write(struct tms_output *output, const void *bytes, size_t length
 /* Flushes, closes, gives the file its name, and frees. After an error nothing is left of it. */
 int tms_output_close(struct tms_output *output);
 
-/* The file is not wanted any more: takes it away, and frees. */
+/* Removes the file, and frees the output. */
 void tms_output_abandon(struct tms_output *output);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A trace for a timeline: the Trace Event Format of Chromium as JSON ("Trace Event Format", a
- * document by Google), which Perfetto and chrome://tracing show. Write only.
+ * Writes a trace as a timeline in the Trace Event Format of Chromium (JSON), which Perfetto and
+ * chrome://tracing display.
  *
  * The process "threads" has a track for each thread: blocks and functions are slices, inside each
  * other as they were nested, and any other event is a slice as long as one event. The process
@@ -29,7 +29,7 @@
 #define PID_THREADS 1
 #define PID_LOCKS   2
 
-/* What an event is on a timeline. */
+/* How an event appears on the timeline. */
 enum shape {
     SHAPE_STEP, /* a slice of its own */
     SHAPE_OPEN,
@@ -99,7 +99,7 @@ struct perfetto {
     struct lock *locks;
     struct shared_hold *shared;
     size_t thread_capacity, lock_capacity, shared_count, shared_capacity;
-    uint64_t ids; /* that arrows and shared holds were given */
+    uint64_t ids; /* ids used for arrows and shared holds */
     int code;     /* the first error */
 };
 
@@ -211,7 +211,10 @@ static void put_track(struct tms_writer *writer, int pid, const char *word, enum
         pid, id, id);
 }
 
-/* From the slice of one thread at one event to that of another at a later one. */
+/*
+ * Draws an arrow from the slice of one thread at an event to that of another thread at a later
+ * event.
+ */
 static void put_arrow(struct tms_writer *writer, const char *name, uint32_t from, uint64_t first,
                       uint32_t to, uint64_t second)
 {
@@ -313,7 +316,7 @@ static int write_lock(struct tms_writer *writer, const struct tms_event *event, 
 
 /* ---- threads ---------------------------------------------------------------------------- */
 
-/* NULL when memory is short; lives until the next call. */
+/* NULL if out of memory; lives until the next call. */
 static struct thread *find_thread(struct tms_writer *writer, uint32_t id)
 {
     struct perfetto *perfetto = writer->state;
@@ -342,7 +345,7 @@ static void put_slice(struct tms_writer *writer, const struct tms_event *event, 
     put_arguments(writer, event, number);
 }
 
-/* An end without a begin is a step: it closes nothing. */
+/* Writes an end without a begin as a step, since it closes nothing. */
 static void put_on_thread(struct tms_writer *writer, struct thread *thread,
                           const struct tms_event *event, uint64_t number)
 {
@@ -359,7 +362,7 @@ static void put_on_thread(struct tms_writer *writer, struct thread *thread,
     }
 }
 
-/* To a thread that was forked. Both ends are known when the second one is. */
+/* Draws the arrow to a forked thread at its first event, when both ends are known. */
 static void draw_fork(struct tms_writer *writer, struct thread *thread,
                       const struct tms_event *event, uint64_t number)
 {
@@ -440,7 +443,7 @@ static int create_writer(struct tms_writer *writer)
     return perfetto->code;
 }
 
-/* Ends at the end of the trace what its events did not end. */
+/* Closes all open slices at the end of the trace. */
 static void close_all(struct tms_writer *writer)
 {
     struct perfetto *perfetto = writer->state;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The RegionTrack binary format, both ways: three big-endian 32-bit integers per event, thread,
- * opcode and operand. A number becomes the name that is its decimal text, and such a name
- * becomes its number again, so reading and writing gives the same bytes. Other names get the
- * lowest numbers from 1 on that no name of their class has as text.
+ * Reads and writes the RegionTrack binary format: three big-endian 32-bit integers per event,
+ * thread, opcode and operand. A number becomes the name that is its decimal text, and such a name
+ * becomes its number again, so reading and writing gives the same bytes. Other names get the lowest
+ * numbers from 1 on that no name of their class has as text.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ static void store(char *at, uint32_t word)
 
 /* ---- in ---------------------------------------------------------------------------------- */
 
-/* Numbers met lately, so that most need no text. */
+/* A cache of recent numbers, so that most need no conversion to text. */
 struct cached {
     uint32_t number;
     uint32_t cls;
@@ -169,7 +169,7 @@ static bool detect(const char *head, size_t length)
 struct numbering {
     int64_t *number; /* by id, one more than the number so that 0 is "none yet" */
     size_t capacity;
-    int32_t *given; /* to names that are no numbers, in rising order */
+    int32_t *given; /* to names that are not numbers, in ascending order */
     size_t given_count, given_capacity;
     int32_t next; /* the lowest that may be given */
 };
@@ -205,7 +205,7 @@ static bool is_given(const struct numbering *numbering, int32_t number)
     return low < numbering->given_count && numbering->given[low] == number;
 }
 
-/* A number that is no name's text so far and was not given before. */
+/* Finds a number that is neither the text of a name nor assigned yet. */
 static int give(struct tms_writer *writer, enum tms_class cls, int32_t *number)
 {
     struct rt_writer *rt = writer->state;
@@ -264,7 +264,7 @@ static int assign(struct tms_writer *writer, enum tms_class cls, uint32_t id)
     return TMS_OK;
 }
 
-/* The number of a name as it is written; of a block without label 0. */
+/* The number to write for a name; 0 for a block without a label. */
 static int number_of(struct tms_writer *writer, enum tms_class cls, uint32_t id, uint32_t *number)
 {
     const struct rt_writer *rt = writer->state;
@@ -339,7 +339,7 @@ static int write_events(struct tms_writer *writer, const struct tms_event *event
     return TMS_OK;
 }
 
-/* There is no place for a mark, but every reader sees that a record is not whole. */
+/* The format cannot mark a loss, so an incomplete record is written, which every reader detects. */
 static int finish_writer(struct tms_writer *writer)
 {
     return writer->loss[0] == '\0' ? TMS_OK : tms_output_write(writer->output, "", 1);

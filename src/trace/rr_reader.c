@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RoadRunner's text log, in: what its print tool writes, "@ Rd(0,@05.x_I)  shadow  A.java:3:7".
- * Lines without the "@" are other output of the program or the tool, and are passed over; a file
- * with nothing else is no such log.
+ * Reads RoadRunner's text log, as its print tool writes it: "@ Rd(0,@05.x_I) shadow A.java:3:7".
+ * Lines without the "@" are other output of the program or the tool and are skipped; a file without
+ * any "@" line is not such a log.
  *
  * RoadRunner prints Start, Join and Wait twice, before and after the operation, in the same
  * words; other tools print them once. A thread is silent between the two, so a line that
@@ -42,7 +42,7 @@ struct rr_reader {
     bool twice;    /* a Start was repeated: so are joins */
 };
 
-/* A line taken apart. */
+/* A parsed line. */
 struct rr_line {
     uint64_t number;
     const struct rr_op *op;
@@ -261,7 +261,7 @@ static int take_barrier(struct tms_reader *reader, const struct rr_line *line)
     return TMS_OK;
 }
 
-/* A thread goes on with another line: what its last one left open ends before it. */
+/* The thread has another line: completes the operation that its previous line left open. */
 static void settle(struct tms_reader *reader, struct rr_line *line)
 {
     struct rr_thread *self = thread_at(reader, line->self);
@@ -435,7 +435,7 @@ static int read_line(struct tms_reader *reader, struct tms_span text)
     struct tms_span name = word_of(rest);
     line.op = find_op(name);
     rest = skip(rest, name.length);
-    /* With a "(" it is an event, without it is talk: "@ 1 started by 0". */
+    /* A "(" marks an event; other lines are messages: "@ 1 started by 0". */
     bool call = name.length > 0 && rest.length > 0 && rest.at[0] == '(';
     rr->has_call = rr->has_call || call || line.op != NULL;
     if (line.op == NULL) {
@@ -452,7 +452,10 @@ static int read_line(struct tms_reader *reader, struct tms_span text)
     return line.op->take(reader, &line);
 }
 
-/* A log without any operation is something else, unless it is empty or its beginning is all. */
+/*
+ * A log without any operation is not a RoadRunner log, unless it is empty or truncated at the
+ * start.
+ */
 static int at_end(const struct tms_reader *reader)
 {
     const struct rr_reader *rr = reader->state;

@@ -2,8 +2,8 @@
 /*
  * Escapes of the std format. A byte that would end a name, a field or a line is written as \xHH:
  * docs/user/formats.md lists which. Only these are read as escapes, and a backslash that would
- * begin one is escaped itself. So every name without a zero byte survives, and nearly every text
- * with backslashes means what it says.
+ * begin one is escaped itself. So every name without a zero byte round-trips, and nearly every text
+ * with backslashes is read literally.
  */
 #ifndef TMS_TRACE_STD_ESCAPE_H
 #define TMS_TRACE_STD_ESCAPE_H
@@ -15,7 +15,7 @@
 
 #define TMS_STD_ESCAPE_SIZE 4 /* bytes that an escaped byte takes */
 
-/* Is the name of this class written as it is? */
+/* Can the name of this class be written without escapes? */
 bool tms_std_is_plain(enum tms_class cls, const char *name, size_t length);
 
 /*

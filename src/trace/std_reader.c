@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The std format, in: THREAD|OPERATION(OPERAND)|LOCATION, a line each. docs/user/formats.md has the
- * grammar.
+ * Reads the std format, one event per line: THREAD|OPERATION(OPERAND)|LOCATION.
+ * docs/user/formats.md has the grammar.
  *
- * A line is read in one of two ways. The quick one takes the usual line of up to 63 bytes
- * straight from the window: marks of its shaping characters (std_scan.h), the thread from a
- * small cache, the operation from a hash of its name. Whatever is not quite usual (long lines,
- * comments, backslashes, blanks in locations, the end of the window, every mistake) goes the plain
- * way, which knows the whole grammar and words the complaints. Both give the same events.
+ * The fast path parses a typical line of up to 63 bytes directly in the window: it finds the
+ * delimiters by bit masks (std_scan.h), the thread in a small cache, and the operation by a hash of
+ * its name. Everything else (long lines, comments, backslashes, blanks in locations, the end of the
+ * window, every error) takes the slow path, which implements the whole grammar and reports errors.
+ * Both produce the same events.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@
 #define LEAST_NAME     256
 #define ORDER_LENGTH   7 /* of each of them, by chance */
 
-/* Lines whose operands are looked up together, while the table's entries are on their way. */
+/* Lines whose operands are looked up together, so that prefetches of table entries overlap. */
 #define GROUP 64
 
 struct op_slot {
@@ -88,7 +88,7 @@ static uint64_t op_word(enum tms_event_kind kind)
     return word;
 }
 
-/* Gives every operation the slot that a factor says: false if two want the same. */
+/* Places every operation in the slot computed with a factor; false on a collision. */
 static bool place_ops(struct std_reader *std, uint64_t factor)
 {
     memset(std->ops, 0, sizeof(std->ops));
@@ -108,7 +108,7 @@ static bool place_ops(struct std_reader *std, uint64_t factor)
 
 /* ---- orders ------------------------------------------------------------------------------ */
 
-/* Of texts of ORDER_LENGTH bytes: TMS_ORDER_NONE if it is none that the kind can have. */
+/* The order named by a text of ORDER_LENGTH bytes; TMS_ORDER_NONE if the kind cannot have it. */
 static enum tms_order find_order(const char *text, enum tms_event_kind kind)
 {
     enum tms_order found = memcmp(text, "consume", ORDER_LENGTH) == 0 ? TMS_ORDER_ACQUIRE : 0;
@@ -121,7 +121,7 @@ static enum tms_order find_order(const char *text, enum tms_event_kind kind)
 }
 
 /*
- * Takes the order off the end of what is in the parentheses, and the comma before it if there is
+ * Strips the order from the end of the text in the parentheses, and the comma before it if there is
  * an operand. TMS_ORDER_NONE: there is none.
  */
 static enum tms_order cut_order(const struct op_slot *op, struct tms_span *inside)
@@ -139,7 +139,7 @@ static enum tms_order cut_order(const struct op_slot *op, struct tms_span *insid
     return find_order(text, op->kind);
 }
 
-/* ---- the quick way ----------------------------------------------------------------------- */
+/* ---- the fast path ----------------------------------------------------------------------- */
 
 static inline int64_t quick_thread(struct tms_context *context, struct std_reader *std,
                                    const char *at, unsigned length)
@@ -170,7 +170,7 @@ struct shape {
     unsigned length;    /* with the line end */
 };
 
-/* False if the line has to go the plain way: not usual, not whole, or wrong. */
+/* False if the line has to take the slow path: unusual, incomplete, or wrong. */
 static inline bool find_shape(const char *at, struct shape *shape)
 {
     struct tms_std_marks marks = tms_std_scan(at);
@@ -201,7 +201,7 @@ static inline bool find_shape(const char *at, struct shape *shape)
     return shape->name_end - shape->name - 1 < OP_LENGTH_MOST; /* and not empty */
 }
 
-/* Notes the operand for its lookup: false if the line has to go the plain way. */
+/* Queues the operand for lookup; false if the line has to take the slow path. */
 static inline bool note_operand(struct tms_context *context, struct std_reader *std,
                                 const struct op_slot *op, const char *at, const struct shape *shape,
                                 size_t index, struct tms_event *event)
@@ -290,7 +290,7 @@ static int resolve(struct tms_reader *reader)
         const struct lookup *lookup = &std->lookups[i];
         struct tms_names *names = &reader->context->names[lookup->cls];
         int64_t id = tms_names_intern_key(names, &lookup->key, lookup->name, lookup->length);
-        if (id < 0) { /* again, for its sentence */
+        if (id < 0) { /* retried for its error message */
             id = tms_intern(reader->context, lookup->cls, lookup->name, lookup->length);
         }
         if (id < 0) {
@@ -302,7 +302,10 @@ static int resolve(struct tms_reader *reader)
     return TMS_OK;
 }
 
-/* Usual lines into the batch from `count` on, up to a group: the new count, or a code. */
+/*
+ * Reads up to a group of typical lines into the batch from `count` on; returns the new count, or a
+ * code.
+ */
 static int64_t quick_lines(struct tms_reader *reader, size_t count)
 {
     struct std_reader *std = reader->state;
@@ -321,7 +324,7 @@ static int64_t quick_lines(struct tms_reader *reader, size_t count)
     return code == TMS_OK ? (int64_t)count : code;
 }
 
-/* ---- the plain way ----------------------------------------------------------------------- */
+/* ---- the slow path ----------------------------------------------------------------------- */
 
 /* The text before the next bar; the text after it stays in *rest, NULL if there was none. */
 static struct tms_span next_field(struct tms_span *rest)
@@ -408,7 +411,7 @@ static int64_t refuse_order(struct tms_reader *reader, uint64_t line, const stru
                            list, tms_lines_quote(field, quoted));
 }
 
-/* What is in the parentheses: 1, 0 if it was complained about, or a code. */
+/* Parses the text in the parentheses: 1, 0 after a complaint, or a code. */
 static int64_t plain_operand(struct tms_reader *reader, uint64_t line, const struct op_slot *op,
                              struct tms_span field, struct tms_event *event)
 {
@@ -471,7 +474,7 @@ static int64_t plain_location(struct tms_reader *reader, struct tms_span locatio
     return intern_text(reader, TMS_CLASS_LOCATION, location);
 }
 
-/* Fields and bytes that no line may have: true if it was complained about into *code. */
+/* Rejects fields and bytes that no line may have: true, with *code set, after a complaint. */
 static bool misshapen(struct tms_reader *reader, uint64_t line, struct tms_span text, int *code)
 {
     char quoted[TMS_QUOTE_SIZE];
@@ -538,7 +541,7 @@ static int64_t plain_line(struct tms_reader *reader, uint64_t line, struct tms_s
 
 /* ---- batches ----------------------------------------------------------------------------- */
 
-/* The next line into the batch at `count`: the new count, or a code. */
+/* Reads the next line into the batch at `count`; returns the new count, or a code. */
 static int64_t plain_step(struct tms_reader *reader, size_t count, bool *ended)
 {
     struct std_reader *std = reader->state;
@@ -603,7 +606,7 @@ static void close_std(struct tms_reader *reader)
     tms_release(&reader->context->memory, std->unescaped, std->unescaped_capacity, 1);
 }
 
-/* Any text: without zero bytes and the like where a first line would be. */
+/* Accepts any text without control characters in its first line. */
 static bool detect_std(const char *head, size_t length)
 {
     size_t odd = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The characters that shape a line of the std format, found many at a time. A mark word has
- * bit i set where byte i of the line is such a character, so fields are found by counting
- * zeros, without a loop or a branch on the bytes.
+ * Finds the delimiters of a line of the std format, many bytes at a time. A mark word has bit i set
+ * where byte i of the line is such a character, so fields are found by counting zeros, without a
+ * loop or a branch on the bytes.
  */
 #ifndef TMS_TRACE_STD_SCAN_H
 #define TMS_TRACE_STD_SCAN_H

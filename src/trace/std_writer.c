@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The std format, out. Nothing is lost: bytes that can't be in a name are escaped (std_escape.h).
- * Most names have none; these are looked at once, when they are first written.
+ * Writes the std format without loss: bytes that a name cannot contain are escaped (std_escape.h).
+ * Most names have none; each name is checked once, when it is first written.
  */
 #include "trace/std_writer.h"
 
@@ -16,7 +16,7 @@
  * location, and the line end. */
 #define LINE_EXTRA 40
 
-/* Marks the name as plain, so that it is not looked at again. False when memory is short. */
+/* Marks the name as plain, so that it is not checked again. False if out of memory. */
 static bool mark_plain(struct tms_writer *writer, struct tms_std_plain *plain, uint32_t id)
 {
     if (!TMS_RESERVE(&writer->context->memory, &plain->bits, &plain->words, (size_t)id / 64 + 1,
@@ -239,7 +239,7 @@ void tms_std_destroy(struct tms_writer *writer)
     }
 }
 
-/* A comment to everybody else. */
+/* Other programs read the line as a comment. */
 int tms_std_finish(struct tms_writer *writer)
 {
     static const char mark[] = TMS_STD_LOSS, end[] = "\n";

@@ -20,7 +20,7 @@ struct tms_std_writer {
 int tms_std_write(struct tms_writer *writer, const struct tms_event *events, size_t count);
 int tms_std_finish(struct tms_writer *writer);
 
-/* A line that begins so says why the trace is not all that happened. */
+/* The start of the line that says why the trace is incomplete. */
 #define TMS_STD_LOSS "# incomplete: "
 void tms_std_destroy(struct tms_writer *writer);
 

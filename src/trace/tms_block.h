@@ -27,8 +27,8 @@
 #include "trace/tms_format.h"
 
 /*
- * The kinds of events as the file counts them: one for each order that a kind can have. Returns how
- * many there are; of pairs that there are not, the number is 0.
+ * Numbers the kinds of events for the file: one for each order that a kind can have. Returns their
+ * count; the number of an impossible pair is 0.
  */
 typedef uint8_t tms_file_kinds[TMS_EVENT_COUNT][TMS_ORDER_COUNT];
 unsigned tms_number_kinds(tms_file_kinds numbers);
@@ -52,7 +52,7 @@ struct tms_encoder {
     uint8_t plane[TMS_BLOCK_EVENTS];
 };
 
-/* NULL when memory is short. `level` is zstd's; 0 is what suits these columns. */
+/* NULL if out of memory. `level` is zstd's; 0 is what suits these columns. */
 struct tms_encoder *tms_encoder_new(struct tms_memory *memory, int level);
 void tms_encoder_free(struct tms_encoder *encoder);
 
@@ -64,14 +64,14 @@ struct tms_new_names {
 
 /*
  * Appends the payload of a block to `out`. The ids are those of the file; `count` is 1 to
- * TMS_BLOCK_EVENTS. False when memory is short.
+ * TMS_BLOCK_EVENTS. False if out of memory.
  */
 bool tms_encode(struct tms_encoder *encoder, const struct tms_event *events, size_t count,
                 uint64_t before, const struct tms_new_names *names, struct tms_bytes *out);
 
 /* ---- decoding ------------------------------------------------------------------------- */
 
-/* From the ids of a file to those of the context. */
+/* Maps the ids of a file to those of the context. */
 struct tms_name_map {
     uint32_t count; /* ids 1 to count are there */
     uint32_t *ids;  /* by id, [0] is 0; NULL as long as all are the same on both sides */
@@ -102,7 +102,7 @@ _Static_assert(sizeof(struct tms_event_shape) ==
                        offsetof(struct tms_event, kind) - offsetof(struct tms_event, location),
                "an event ends with its shape");
 
-/* The operands of a shape: ids from least to most, below 2^31, are there. */
+/* The operands of a shape: valid ids are from least to most, below 2^31. */
 struct tms_operand_shape {
     uint32_t least, most;
     uint32_t cls; /* enum tms_class */
@@ -126,7 +126,7 @@ struct tms_decoder {
     struct tms_cursor cursors[TMS_BLOCK_EVENTS];
     struct tms_event_shape shapes[TMS_BLOCK_SHAPES];
     struct tms_operand_shape operand_shapes[TMS_BLOCK_SHAPES];
-    size_t of_variable[TMS_BLOCK_SHAPES]; /* all ones: it is in the first half of `values`; or 0 */
+    size_t of_variable[TMS_BLOCK_SHAPES]; /* all ones: in the first half of `values`; else 0 */
     uint8_t schedule[TMS_BLOCK_EVENTS];
     uint32_t wide_schedule[TMS_BLOCK_EVENTS]; /* instead, with more than 256 threads */
     uint8_t codes[TMS_BLOCK_EVENTS];
@@ -141,17 +141,17 @@ struct tms_decoder *tms_decoder_new(struct tms_memory *memory);
 void tms_decoder_free(struct tms_decoder *decoder);
 
 /*
- * Takes the start of a block and its names; the caller puts these into the tables and goes on
- * with tms_decode_events, which needs the payload once more. TMS_OK, TMS_ERR_MEMORY,
- * TMS_ERR_SYNTAX (see `why`), and for the second TMS_ERR_FORMAT (see `unknown_kind`).
+ * Decodes the start of a block and its names; the caller enters these into the tables and continues
+ * with tms_decode_events, which needs the payload again. TMS_OK, TMS_ERR_MEMORY, TMS_ERR_SYNTAX
+ * (see `why`), and for the second TMS_ERR_FORMAT (see `unknown_kind`).
  */
 int tms_decode_start(struct tms_decoder *decoder, const uint8_t *payload, size_t length);
 int tms_decode_events(struct tms_decoder *decoder, const struct tms_tables *tables);
 
-/* Gives up a block that could not be decoded. */
+/* Discards a block that could not be decoded. */
 void tms_decoder_drop(struct tms_decoder *decoder);
 
-/* Hands out the next events of the block, at most `room`; 0 when it is used up. */
+/* Returns the next events of the block, at most `room`; 0 at its end. */
 size_t tms_decoder_take(struct tms_decoder *decoder, struct tms_event *events, size_t room);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define BYTES_LEAST 4096
 #define CODING_BITS 4
-/* Below this zstd's own frame eats what it gains. */
+/* Below this size the overhead of a zstd frame exceeds the gain. */
 #define WORTH_ZSTD 24
 
 uint8_t *tms_bytes_room(struct tms_bytes *bytes, size_t more)
@@ -169,7 +169,7 @@ bool tms_column_read(struct tms_span *in, ZSTD_DCtx *zstd, uint8_t *values, size
     return true;
 }
 
-/* One loop per plane, so that the compiler makes vectors of it. */
+/* One loop per plane, which the compiler vectorizes. */
 static void add_plane(uint32_t *restrict values, const uint8_t *restrict plane, size_t count,
                       unsigned shift)
 {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Columns: many small numbers of one meaning, next to each other on disk.
+ * Columns: many small numbers of the same kind, stored consecutively.
  *
- * A column of bytes is stored either bit-packed, with as many bits for each value as the
- * largest needs (8 bits: as it is; 0 bits: all zero, nothing stored), or as a zstd frame,
- * whichever suits. Bit-packed values come back in a seventh of the time, so they are taken when
- * they are at most half larger: random ids gain next to nothing from entropy coding. A
- * column of wider numbers is split into byte planes, the lowest bytes first, and each plane is
- * a column of bytes by itself: the low bytes of random ids are incompressible and are only
- * copied, the high bytes have little in them.
+ * A column of bytes is stored either bit-packed, with as many bits for each value as the largest
+ * needs (8 bits: as it is; 0 bits: all zero, nothing stored), or as a zstd frame. Bit-packed values
+ * decode in a seventh of the time, so they are preferred when they are at most half larger: random
+ * ids gain next to nothing from entropy coding. A column of wider numbers is split into byte
+ * planes, the lowest bytes first, and each plane is a column of bytes by itself: the low bytes of
+ * random ids are incompressible and are only copied, the high bytes have little in them.
  *
- * In the file a column is a u32, `stored length << 4 | coding`, and the stored bytes. How many
- * values there are is known from elsewhere.
+ * In the file a column is a u32, `stored length << 4 | coding`, and the stored bytes. The number of
+ * values is stored elsewhere.
  */
 #ifndef TMS_TRACE_TMS_COLUMN_H
 #define TMS_TRACE_TMS_COLUMN_H
@@ -37,11 +36,11 @@ struct tms_bytes {
     size_t length, capacity;
 };
 
-/* Room for `more` bytes after the current length, NULL when memory is short. */
+/* Room for `more` bytes after the current length, NULL if out of memory. */
 uint8_t *tms_bytes_room(struct tms_bytes *bytes, size_t more);
 void tms_bytes_free(struct tms_bytes *bytes);
 
-/* Appends a column; false when memory is short. */
+/* Appends a column; false if out of memory. */
 bool tms_column_write(struct tms_bytes *out, ZSTD_CCtx *zstd, const uint8_t *values, size_t count);
 
 /* How many byte planes numbers up to `most` take: 0 to 4. */

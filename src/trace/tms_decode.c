@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decoding of blocks; see tms_block.h. Nothing in a block is trusted, although its checksum
- * was right: each column is checked as a whole, so that handing out events needs no checks.
+ * Decoding of blocks; see tms_block.h. Nothing in a block is trusted, although its checksum was
+ * right: each column is validated as a whole, so that assembling events needs no checks.
  */
 #include <assert.h>
 #include <string.h>
@@ -170,7 +170,10 @@ static int read_shapes(struct tms_decoder *decoder, const struct tms_tables *tab
     return TMS_OK;
 }
 
-/* Four counts side by side: neighbours are often of one thread, and would wait on each other. */
+/*
+ * Four separate counts, to break the dependency chain between neighbours, which are often of one
+ * thread.
+ */
 static void count_turns(struct tms_decoder *decoder, uint32_t turns[256])
 {
     uint32_t counts[4][256] = {{0}};
@@ -248,7 +251,7 @@ static int read_codes(struct tms_decoder *decoder)
     return most < decoder->shape_count ? TMS_OK : bad(decoder, "it uses a shape it doesn't have");
 }
 
-/* Apart from the merging: variables, which are most of them, have the same bounds all. */
+/* Separate from the merging: all variables, the majority, have the same bounds. */
 static bool operands_are_there(const struct tms_decoder *decoder, const struct tms_tables *tables)
 {
     const uint32_t *variables = decoder->values, *others = decoder->values + TMS_BLOCK_EVENTS;
@@ -265,9 +268,8 @@ static bool operands_are_there(const struct tms_decoder *decoder, const struct t
 }
 
 /*
- * Brings the two operand columns together, without a branch that would be guessed wrong half
- * the time. Both have room for a whole block, so a wrong number of variables may wait until
- * the end to be noticed.
+ * Merges the two operand columns without a branch, which would be mispredicted half the time. Both
+ * have room for a whole block, so a wrong number of variables may be detected at the end.
  */
 static bool merge_operands(struct tms_decoder *decoder)
 {

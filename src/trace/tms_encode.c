@@ -177,7 +177,7 @@ static uint32_t least_location(const struct tms_event *events, size_t count)
     return least;
 }
 
-/* Numbered lines make short steps in trace order, places in a program don't. */
+/* Line numbers of a trace have small differences in trace order; source locations do not. */
 static enum tms_location_mode choose_mode(const struct tms_event *events, size_t count,
                                           uint32_t least)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encoding beside the thread that writes; see tms_encode_thread.h. */
+/* Encodes blocks on a second thread; see tms_encode_thread.h. */
 #include "trace/tms_encode_thread.h"
 
 #include <assert.h>
@@ -66,7 +66,7 @@ void tms_encode_thread_free(struct tms_encode_thread *encoding)
     tms_encoder_free(encoding->encoder);
 }
 
-/* ---- the one that writes ---------------------------------------------------------------- */
+/* ---- the writing thread ----------------------------------------------------------------- */
 
 static struct tms_encode_block *other_block(struct tms_encode_thread *encoding)
 {

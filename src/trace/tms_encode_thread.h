@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks of the native format, encoded on a thread of their own while the next one is filled: that
- * is as much work as all that comes before it. There are two blocks, which change places. What
- * encoding needs is in them, so that the thread touches neither the context nor the file.
+ * Encodes blocks of the native format on a second thread while the next block is filled, since
+ * encoding takes as long as everything before it. There are two blocks, used alternately. They
+ * contain everything that encoding needs, so the thread accesses neither the context nor the file.
  *
- * The thread is started with the first block that is full, so short files do without; if it can't
- * be had, blocks are encoded where they are handed over.
+ * The thread starts with the first full block, so short files need none; if it cannot be started,
+ * blocks are encoded by the submitting thread.
  */
 #ifndef TMS_TRACE_TMS_ENCODE_THREAD_H
 #define TMS_TRACE_TMS_ENCODE_THREAD_H
@@ -14,7 +14,7 @@
 #include "trace/tms_block.h"
 
 struct tms_encode_block {
-    struct tms_bytes section; /* what becomes of it, checksum included */
+    struct tms_bytes section; /* the encoded section, checksum included */
     struct tms_bytes names;   /* that are new in it */
     uint32_t name_count;
     uint64_t before; /* events before it */
@@ -26,14 +26,14 @@ struct tms_encode_thread {
     struct tms_memory memory; /* of what the thread makes */
     struct tms_encoder *encoder;
     struct tms_worker worker; /* its item: the block that is not being filled */
-    bool failed;              /* memory was short; the worker's until tms_encode_thread_wait */
+    bool failed;              /* out of memory; the worker's until tms_encode_thread_wait */
     unsigned filling;
     struct tms_encode_block blocks[2];
 };
 
 /*
  * `memory` is for the names of blocks that are filled, `level` as tms_encoder_new has it. False
- * when memory is short: tms_encode_thread_free is due as well.
+ * if out of memory: tms_encode_thread_free must be called too.
  */
 bool tms_encode_thread_init(struct tms_encode_thread *encoding, struct tms_memory *memory,
                             int level);
@@ -47,13 +47,15 @@ static inline struct tms_encode_block *tms_encode_thread_filling(struct tms_enco
 
 /*
  * Waits for the block that is being encoded, and returns its section, with its number of events
- * before it in `before`: NULL if there is none. It is good until tms_encode_thread_hand_over.
+ * before it in `before`: NULL if there is none. It is valid until tms_encode_thread_hand_over.
  */
 const struct tms_bytes *tms_encode_thread_wait(struct tms_encode_thread *encoding,
                                                uint64_t *before);
 
-/* The block that is filled is to be encoded, after tms_encode_thread_wait; the other one is filled
- * then. */
+/*
+ * Submits the filled block for encoding and switches to the other one. Call it after
+ * tms_encode_thread_wait.
+ */
 void tms_encode_thread_hand_over(struct tms_encode_thread *encoding, bool is_last);
 
 /* Fills in the start of a section: its tag, its length and its checksum. */

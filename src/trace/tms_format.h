@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The native format on disk: constants, limits, and numbers to bytes and back. Everything is
- * little-endian. docs/user/formats.md describes the layout byte by byte.
+ * The native format on disk: constants, limits, and conversion of numbers to bytes and back.
+ * Everything is little-endian. docs/user/formats.md describes the layout byte by byte.
  *
  *     magic, byte order mark, version
  *     section HEAD    the texts of event kinds and name classes
@@ -44,7 +44,10 @@ enum {
     TMS_SECTION_SIZE = 16,
 };
 
-/* A tag is four letters in reading order. A small first letter: who doesn't know it, skips it. */
+/*
+ * A tag is four letters in reading order. A lower-case first letter marks a section that readers
+ * may skip if they do not know it.
+ */
 #define TMS_TAG(a, b, c, d)                                                                        \
     ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 #define TMS_TAG_HEAD     TMS_TAG('H', 'E', 'A', 'D')
@@ -81,7 +84,7 @@ enum tms_location_mode {
 enum {
     TMS_INDEX_AT_EVENTS = 0,   /* u64, in the whole file */
     TMS_INDEX_AT_BLOCKS = 8,   /* u64, in the whole file */
-    TMS_INDEX_AT_STRIDE = 16,  /* u64, one entry for so many blocks */
+    TMS_INDEX_AT_STRIDE = 16,  /* u64, blocks per entry */
     TMS_INDEX_AT_COUNT = 24,   /* u32, entries */
     TMS_INDEX_AT_CLASSES = 28, /* u32, name counts that follow, one u32 per class of HEAD */
     TMS_INDEX_START_SIZE = 32,
@@ -99,8 +102,10 @@ enum {
 
 #define TMS_KIND_COMMA "," /* between a kind of event and its memory order */
 
-/* A writer begins a new block when so many bytes of names wait: below TMS_NAMES_BYTES, even if
- * the event that reaches it brings three of the longest names. */
+/*
+ * A writer begins a new block at this many bytes of new names. That stays below TMS_NAMES_BYTES
+ * even if the last event adds three names of maximal length.
+ */
 #define TMS_NAMES_FULL (1u << 20)
 
 static inline uint16_t tms_get16(const uint8_t *bytes)

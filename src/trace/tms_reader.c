@@ -2,10 +2,10 @@
 /*
  * Reads the native format, in one pass and without seeking; tms_format.h has the layout.
  *
- * A section counts only as a whole and with the right checksum. A file that ends before its index
- * is cut: what came before is read, and the loss is stated. A damaged section is an error; a
- * lenient reader stops before it as if the file were cut there, and does not look for later blocks,
- * because they may use names that were lost with it.
+ * A section is used only if it is complete and its checksum is right. A file that ends before its
+ * index is truncated: what precedes the end is read, and the loss is reported. A damaged section is
+ * an error; a lenient reader stops before it as if the file were truncated there, and does not look
+ * for later blocks, because they may use names that were lost with it.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -272,7 +272,7 @@ static int open_file(struct tms_reader *reader)
 
 /* ---- names ---------------------------------------------------------------------------- */
 
-/* From here on the ids of file and context differ. */
+/* Creates the explicit mapping, as the ids of file and context differ from here on. */
 static bool spell_out(struct tms_memory *memory, struct tms_name_map *map)
 {
     size_t capacity = tms_capacity(map->capacity, (size_t)map->count + 2, IDS_LEAST);
@@ -343,7 +343,7 @@ static int read_names(struct tms_reader *reader)
         if (length == 0 || cls == TMS_CLASS_NONE || memchr(in.at, '\0', length) != NULL) {
             return damaged(reader, "a section has a name that is none");
         }
-        /* Only events that are not known either can have names of a class that is not. */
+        /* Names of an unknown class can only belong to events of unknown kinds. */
         int code =
             cls == CLASS_UNKNOWN ? TMS_OK : add_name(reader, cls, (const char *)in.at, length);
         if (code != TMS_OK) {
@@ -488,7 +488,7 @@ static void close_file(struct tms_reader *reader)
     tms_decoder_free(state->decoder);
 }
 
-/* A file cut within its magic is one of ours too, unless it is empty. */
+/* Accepts a file that is truncated within its magic, unless it is empty. */
 static bool detect(const char *head, size_t length)
 {
     size_t compared = length < TMS_FILE_MAGIC_SIZE ? length : TMS_FILE_MAGIC_SIZE;

@@ -18,7 +18,7 @@ static int put_bytes(struct tms_writer *writer, const void *bytes, size_t length
     return tms_output_write(writer->output, bytes, length);
 }
 
-/* Appends room to the section being made; NULL when memory is short. */
+/* Appends room to the section being made; NULL if out of memory. */
 static uint8_t *extend(struct tms_file_writer *state, size_t length)
 {
     uint8_t *room = tms_bytes_room(&state->section, length);
@@ -156,7 +156,7 @@ static void add_to_index(struct tms_file_writer *state, struct tms_index_entry e
     state->blocks++;
 }
 
-/* The block that was handed over last goes into the file. */
+/* Writes the block that was submitted last to the file. */
 static int put_block(struct tms_writer *writer)
 {
     struct tms_file_writer *state = writer->state;

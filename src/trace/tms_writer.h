@@ -2,11 +2,11 @@
 /*
  * The writing half of the native format, for its entry in the registry (tms_reader.c).
  *
- * The file has ids of its own, given out as names appear, so it holds the names it uses and no
- * others, whatever else the context knows. Events wait, with the file's ids, until they make a
- * block, and a block waits until it is encoded and the next one is full (tms_encode_thread.h).
- * Memory does not grow with the number of events: of the index of a very long file only every
- * second, fourth, … block is kept.
+ * The file has its own ids, assigned as names appear, so it contains only the names that it uses,
+ * whatever else the context has. Events are buffered, with the file's ids, until a block is full,
+ * and a block is written once it is encoded and the next one is full (tms_encode_thread.h). Memory
+ * does not grow with the number of events: of the index of a very long file only every second,
+ * fourth, … block is kept.
  */
 #ifndef TMS_TRACE_TMS_WRITER_H
 #define TMS_TRACE_TMS_WRITER_H
@@ -27,7 +27,7 @@ struct tms_file_ids {
 };
 
 struct tms_file_writer {
-    struct tms_bytes section; /* the one being made, but for blocks */
+    struct tms_bytes section; /* the current section, except blocks */
     struct tms_file_ids ids[TMS_CLASS_COUNT];
     size_t block_events;
     uint64_t handed;         /* events of blocks that are done or being encoded */
@@ -36,7 +36,7 @@ struct tms_file_writer {
     size_t index_count;
     struct tms_index_entry index[TMS_INDEX_MOST];
     struct tms_encode_thread
-        encoding; /* with the events that wait, and the names that no block has yet */
+        encoding; /* with the buffered events, and the names that no block has yet */
 };
 
 /* The functions of struct tms_format. */
@@ -45,7 +45,10 @@ int tms_file_write(struct tms_writer *writer, const struct tms_event *events, si
 int tms_file_finish(struct tms_writer *writer);
 void tms_file_destroy(struct tms_writer *writer);
 
-/* For tests: blocks of so many events (1 to TMS_BLOCK_EVENTS). Before the first write. */
+/*
+ * For tests: sets the number of events per block (1 to TMS_BLOCK_EVENTS). Call it before the first
+ * write.
+ */
 void tms_file_set_block(struct tms_writer *writer, size_t events);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Is this a trace that a program can have? The rules are in docs/research/semantics.md
- * ("Well-formed traces"). Always on.
+ * Validates that a trace is well-formed. The rules are in docs/research/semantics.md ("Well-formed
+ * traces"). Always on.
  */
 #ifndef TMS_TRACE_VALIDATE_H
 #define TMS_TRACE_VALIDATE_H
@@ -22,7 +22,7 @@ struct tms_valid_thread {
     uint32_t open[TMS_OPEN_KINDS]; /* TMS_OPEN_…: how many begins, enters, calls */
 };
 
-/* How one thread shares a lock, and how often over. */
+/* A shared hold of a lock by one thread, with its recursion count. */
 struct tms_hold {
     uint32_t thread;
     uint32_t depth;
@@ -30,9 +30,9 @@ struct tms_hold {
 
 struct tms_valid_lock {
     /*
-     * Held by a thread, so often more than once: again << 32 | thread; free: 0; shared:
-     * TMS_LOCK_SHARED. Held once, as nearly always, it is the thread's id: taking a free lock and
-     * giving it back is one comparison.
+     * Held by a thread: recursion << 32 | thread; free: 0; shared: TMS_LOCK_SHARED. Held once, as
+     * nearly always, it is the thread's id, so validating an acquire or a release takes one
+     * comparison.
      */
     uint64_t hold;
     struct tms_hold *shared;
@@ -58,29 +58,29 @@ void tms_validator_clear(struct tms_validator *validator);
 int tms_validator_reserve(struct tms_validator *validator);
 
 /*
- * An enum tms_validity, or a negative code. Kind and ids of the event must be in range. Asked of
- * everything but plain accesses (see spec/lower.h), about which there is no rule.
+ * An enum tms_validity, or a negative code. Kind and ids of the event must be in range. Called for
+ * everything except plain accesses (see spec/lower.h), which have no rule.
  */
 int tms_validate(struct tms_validator *validator, const struct tms_event *event);
 
 /*
- * What makes an event plain, by its kind, as masks: the next kind is hard to guess, so there is
- * one way for all and no branch. Every event looks at a lock and expects to find something:
- *   an access looks at lock 0, which there is not, and expects it free;
+ * What makes an event plain, by its kind, as masks: the next kind is unpredictable, so the check is
+ * branch-free. Every event checks the state of a lock:
+ *   an access checks lock 0, which does not exist, and expects it free;
  *   an acquire expects its lock free, a release expects it held, once, by its own thread;
  *   everything else expects lock 0 held by its thread, so is never plain.
  */
 struct tms_plain_kind {
-    uint32_t lock;      /* looks at its target */
+    uint32_t lock;      /* checks its target */
     uint64_t held;      /* expects it held by its thread */
-    uint64_t changes;   /* takes the lock, or gives it back */
+    uint64_t changes;   /* acquires or releases the lock */
     uint64_t exclusive; /* conflicts with all on its target, not only with what is exclusive */
 };
 extern const struct tms_plain_kind tms_plain_kinds[TMS_EVENT_COUNT];
 
 /*
- * Is the event an access, about which there is no rule, or the taking of a free lock, or the
- * giving back? If so it is done with. Not `plain`: its thread has not begun, or has ended.
+ * Fast path: is the event an access, which has no rule, or a plain acquire or release? If so, it is
+ * validated and the state updated. `plain` is false if its thread has not begun or has ended.
  * `locks` are the validator's, `kind` is the event's.
  */
 static inline bool tms_validate_plain(struct tms_valid_lock *locks, const struct tms_event *event,
@@ -91,11 +91,11 @@ static inline bool tms_validate_plain(struct tms_valid_lock *locks, const struct
     if (!plain || *hold != (event->thread & kind->held)) {
         return false;
     }
-    *hold ^= event->thread & kind->changes; /* from free to mine, or back */
+    *hold ^= event->thread & kind->changes; /* from free to held by the thread, or back */
     return true;
 }
 
-/* A block of a thread that has begun, or a function, is opened or, if it is open, closed. */
+/* Opens a block or function of a thread that has begun, or closes an open one. */
 static inline void tms_validate_block(struct tms_validator *validator,
                                       const struct tms_event *event, bool opens)
 {
