@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One program file, in the shape libFuzzer wants: the command looks into the ELF headers and the
- * symbols of what it is to run. Whatever they say, it is of some kind, and of the same kind each
- * time.
+ * One program file, as a libFuzzer target: the command reads the ELF headers and the symbols of the
+ * program that it is to run. Any contents must be classified, and the same way each time.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One result file, in the shape libFuzzer wants. A file that is refused comes with one sentence
- * that names it. Of one that is taken, every finding can be shown, and is known to a baseline that
- * was made from it.
+ * One result file, as a libFuzzer target. A refused file gets one message that names it. In an
+ * accepted one every finding can be shown, and is known to a baseline made from it.
  */
 #include <stdio.h>
 #include <stdlib.h>

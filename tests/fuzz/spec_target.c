@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One specification file, in the shape libFuzzer wants. A file that is refused comes with one
- * sentence. One that is taken answers for labels of all sorts, the same each time it is asked,
- * and what it says is unmatched can be listed. The bytes are also a label, and as a pattern they
- * match themselves.
+ * One specification file, as a libFuzzer target. A refused file gets one message. An accepted one
+ * answers for labels of all kinds, the same each time, and its unmatched rules can be listed. The
+ * bytes are also used as a label, which they must match as a pattern.
  */
 #include <stdio.h>
 #include <stdlib.h>

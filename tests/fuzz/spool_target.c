@@ -141,7 +141,7 @@ static int feed(void *user, const struct tms_event *events, size_t count)
     return code < 0 ? code : TMS_OK;
 }
 
-/* What the process found, and what other engines find in what it recorded along. */
+/* The findings of the process, and those of other engines on its recording. */
 static void try_run(const char *path)
 {
     struct tms_trace_outcome outcome;

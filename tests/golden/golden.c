@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The golden traces through the public interface: every exact engine must give the verdict, the
- * first violation event and the blame of EXPECTED.tsv, as far as it promises them, and
- * witnesses that hold up against the raw events. What is malformed must be refused, and the
- * message must name the line.
+ * first violation event and the blame of EXPECTED.tsv, as far as it promises them, and witnesses
+ * that agree with the raw events. Malformed traces must be refused, and the message must name the
+ * line.
  *
  *     golden DIRECTORY
  *

@@ -27,7 +27,7 @@ struct shape {
     unsigned updates, shared; /* of a hundred accesses, lock operations */
     bool loose;               /* locks are given back in any order */
     bool forks;               /* threads are forked and joined */
-    unsigned share;           /* one of so many sets */
+    unsigned share;           /* one in so many sets */
 };
 
 static bool holds(const struct tms_view_action *open, size_t depth, unsigned lock)
@@ -227,8 +227,8 @@ static bool cycle_holds(const struct tms_view_set *set, const struct tms_finding
 }
 
 /*
- * Does the schedule come in a trace of its transactions that no serial order explains? Cycles of
- * more than two are only promised to come.
+ * Does the schedule occur in a trace of its transactions that no serial order explains? Cycles of
+ * more than two are only promised to occur.
  */
 static bool schedule_holds(const struct tms_view_set *set, const struct tms_finding *finding,
                            bool full)
@@ -286,7 +286,7 @@ struct tally {
     size_t refuted, clean, spared; /* spared: a finding, and yet all traces can be serialized */
 };
 
-/* What holds only if locks are taken and given back inside each other. NULL, or what is wrong. */
+/* Checks that apply only to properly nested locks. NULL, or the fault. */
 static const char *judge_exactness(const struct shape *shape, const struct tms_view_set *set,
                                    const struct tms_subject *subject, bool atomic)
 {
@@ -302,7 +302,7 @@ static const char *judge_exactness(const struct shape *shape, const struct tms_v
     return NULL;
 }
 
-/* The test of `reduction` by itself (theorem.h) has no forks and joins. */
+/* The test of `reduction` itself (theorem.h) has no forks and joins. */
 static bool reduction_is_silent(const struct tms_view_set *set)
 {
     struct tms_subject subject = tms_subject_of_set(set, "reduction", TMS_BLOCKS_1V);
@@ -312,7 +312,7 @@ static bool reduction_is_silent(const struct tms_view_set *set)
     return silent;
 }
 
-/* NULL, or what is wrong. */
+/* NULL, or the fault. */
 static const char *judge(const struct shape *shape, const struct tms_view_set *set,
                          const struct tms_subject *subject, struct tally *tally)
 {

@@ -11,7 +11,10 @@ struct tms_subject {
     const struct tms_result *result; /* of the first engine */
 };
 
-/* What `engines` say, everything escaped, each violation listed. Ends the program on an error. */
+/*
+ * The findings of `engines`, with everything escaped and each violation listed. Ends the program on
+ * an error.
+ */
 struct tms_subject tms_subject_of_set(const struct tms_view_set *set, const char *engines,
                                       enum tms_blocks blocks);
 /* The same of a trace in STD, with lines ended by blanks. */

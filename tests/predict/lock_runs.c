@@ -73,7 +73,7 @@ static void fork_one(struct maker *m, unsigned t)
     }
 }
 
-/* A thread that is over, by the one that forked it. */
+/* Joins a thread that has ended, by the one that forked it. */
 static void join_one(struct maker *m, unsigned t)
 {
     for (unsigned u = 1; u < m->threads; u++) {
@@ -153,7 +153,7 @@ void tms_run_make(uint64_t seed, struct tms_run *run)
 struct world {
     const struct tms_run *run;
     bool *seen;
-    struct tms_run_state *todo; /* those to go on from */
+    struct tms_run_state *todo; /* states still to be expanded */
     size_t todo_count, states;
 };
 

@@ -40,7 +40,7 @@ struct tms_run_state {
  */
 void tms_run_make(uint64_t seed, struct tms_run *run);
 
-/* What the thread holds of a lock after so many steps. */
+/* How the thread holds a lock after `at` steps. */
 enum tms_run_hold tms_run_hold_at(const struct tms_run *run, unsigned thread, size_t at,
                                   unsigned lock);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Interned sets of locks against sets as bits, and thread periods of programs that start threads
- * all the time: how many lines they take, and what they know. Prints TAP.
+ * Interned locksets against bit sets, and thread periods of programs that start threads all the
+ * time: how many lines they take, and which threads they order. Prints TAP.
  *
  *   predict-locksets [STEPS]
  */
@@ -144,7 +144,7 @@ static void follow(struct tms_periods *periods, enum tms_op_kind kind, uint32_t 
                        &(struct tms_op){.kind = (uint8_t)kind, .thread = thread, .target = target});
 }
 
-/* Children one after the other go on in one line, and are not parallel to each other. */
+/* Children that run one after the other share one line, and are not parallel to each other. */
 static void test_in_turn(struct tap *tap)
 {
     struct tms_settings settings;

@@ -345,7 +345,7 @@ static void find_pieces(struct state *s)
     }
 }
 
-/* The release that ends what this acquire begins; trace->count: none in the same piece. */
+/* The release that matches this acquire; trace->count: none in the same piece. */
 static size_t release_of(const struct state *s, size_t acquire)
 {
     for (size_t i = acquire + 1; i < s->trace->count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the reduction engine should say of a short trace, straight from the definitions, with
- * everything looked up in the trace again and again: which accesses have escaped, which may be in
+ * The expected findings of the reduction engine on a short trace, straight from the definitions,
+ * with everything searched for in the trace each time: which accesses have escaped, which may be in
  * parallel, which variables may race by each of the tests, which locks order something, and which
  * transactions have the form of theorem 2.
  */
@@ -12,11 +12,11 @@
 
 struct naive {
     bool racy[SMALL_TARGETS];    /* by variable */
-    bool contact[SMALL_TARGETS]; /* conflicts in parallel, whatever locks are held */
+    bool contact[SMALL_TARGETS]; /* conflicts in parallel, regardless of locks */
     bool orders[SMALL_TARGETS];  /* by lock */
     /*
      * By event: the stretch of its thread between begin, end, fork, join, arrive and depart that
-     * contains it, as far as in a block; 0: none. Does the stretch fail?
+     * contains it, if it is in a block; 0: none. Does the stretch fail?
      */
     unsigned piece[SMALL_EVENTS];
     bool fails[SMALL_EVENTS + 1];

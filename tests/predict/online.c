@@ -78,7 +78,7 @@ static bool is_same(const struct online_prediction *mine, const struct tms_findi
                mine->through_begin == out->to.begin_event;
     }
 
-    /* The engine lists what it refutes, or that it is the transaction alone. */
+    /* The engine lists the blocks that it refutes, or none for the transaction alone. */
     size_t blocks = mine->block_count > 0 ? mine->block_count : 1;
     same = same && blocks == finding->refuted_count;
     for (size_t i = 0; i < mine->block_count && same; i++) {
@@ -107,7 +107,9 @@ static bool was_found(const struct online_result *mine, const struct tms_finding
     return false;
 }
 
-/* Does some schedule of the trace have the culprit in the window, or get stuck there, as said? */
+/*
+ * Does some schedule of the trace have the culprit in the window, or get stuck there, as predicted?
+ */
 static bool is_feasible(const struct tms_trace *trace, const struct online_prediction *mine)
 {
     struct tms_schedules *schedules = tms_schedules_new(trace->events, trace->count);

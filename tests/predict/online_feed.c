@@ -104,7 +104,7 @@ static void request(void *user, const struct tms_request *from, const struct tms
         memcpy(to->held, held, held_count * sizeof(*held));
     }
     for (size_t i = 0; i < held_count; i++) {
-        to->held[i].acquire.slot = held[i].lock->id; /* what is left of the lock */
+        to->held[i].acquire.slot = held[i].lock->id; /* all that is left of the lock */
         to->held[i].lock = NULL;
     }
     to->must = (struct tms_vector){0};

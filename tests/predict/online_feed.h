@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A trace, event by event, through the core that predicts inside running programs (src/predict),
+ * Feeds a trace, event by event, to the core that predicts inside running programs (src/predict),
  * as the runtime would call it: blocks are known from their begins alone, and slots are retired at
- * joins. What the core says is written down.
+ * joins. Records what the core reports.
  */
 #ifndef TMS_PREDICT_ONLINE_FEED_H
 #define TMS_PREDICT_ONLINE_FEED_H
@@ -44,7 +44,7 @@ struct online_result {
 };
 
 /*
- * TMS_OK, or what is wrong with the trace. `taken_most` is how many locks of a transaction are
+ * TMS_OK, or the error of the trace. `taken_most`: the number of locks of a transaction that are
  * followed.
  */
 int online_feed(struct tms_context *context, const struct tms_trace *trace, uint32_t taken_most,

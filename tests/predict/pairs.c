@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Windows between two locks (sidetrack's pairs) of random short traces. Whatever is predicted must
- * be found among all schedules (schedules.h), with the four acquires in that order, and not be
- * serializable; or, with the caveat, one of them must be stuck there. Of the four acquires that the
- * trace has in the order of a pair, none is predicted that no schedule has; and there are such in
- * each kind of trace where something may order the threads. And all that is predicted is
- * what a second, naive implementation of the rule says (pairs_naive.h).
+ * Windows between two locks (sidetrack's pairs) in random short traces. Every prediction must be
+ * found among all schedules (schedules.h), with the four acquires in that order, and not be
+ * serializable; or, with the caveat, one of the schedules must be stuck there. Four acquires that
+ * no schedule has in the order of a pair must not be predicted; and every kind of trace in which
+ * something may order the threads contains such cases. Finally, the predictions must equal those of
+ * a second, naive implementation of the rule (pairs_naive.h).
  *
  *   predict-pairs [REPORTS]
  *

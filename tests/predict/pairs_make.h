@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random short traces about windows between two locks: one thread has sections of m and of n in a
- * block, another one takes m and then n, a third may use either. On top comes something that may
- * order them, put at random places, so that it does in some traces and does not in others.
+ * Random short traces with windows between two locks: one thread has sections of m and of n in a
+ * block, another one takes m and then n, a third may use either. Operations that may order them are
+ * inserted at random places, so that they do in some traces and do not in others.
  */
 #ifndef TMS_PREDICT_PAIRS_MAKE_H
 #define TMS_PREDICT_PAIRS_MAKE_H

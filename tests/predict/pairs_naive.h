@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sidetrack's rule for windows between two locks, straight from its definition, with everything
- * looked up in the trace again and again, and an order that is a closure over pairs of events.
+ * searched for in the trace each time, and an order that is a closure over pairs of events.
  */
 #ifndef TMS_PREDICT_PAIRS_NAIVE_H
 #define TMS_PREDICT_PAIRS_NAIVE_H
@@ -18,8 +18,8 @@
 size_t pairs_ordered(const struct tms_trace *trace, struct tms_cut *cuts);
 
 /*
- * The pairs that are to be predicted. How many; or PAIRS_UNSURE, if a culprit does more in its
- * section than to hold the lock: what then is certain enough is not decided here.
+ * The pairs that should be predicted. Returns their number; or PAIRS_UNSURE, if a culprit does more
+ * in its section than hold the lock: which predictions are certain then is not decided here.
  */
 #define PAIRS_UNSURE SIZE_MAX
 size_t pairs_naive(const struct tms_trace *trace, struct tms_cut *cuts);

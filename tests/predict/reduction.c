@@ -133,7 +133,7 @@ struct tally {
     unsigned sets, clean, clean_by_improvement, alarms, false_alarms;
 };
 
-/* Every 16th alarm is looked at as well, to see that not all sets are atomic. */
+/* Every 16th alarm is checked as well, so that not all sets are atomic. */
 static const char *check_set(const struct theorem_set *set, uint64_t *random, struct tally *tally)
 {
     struct small_trace trace, other;
@@ -191,7 +191,7 @@ static void test_theorem(struct tap *tap, uint64_t seed, uint64_t count)
 
 #define SHORT_TRACES 40
 
-/* Room for one allocation more each time, until it is enough: it says so, or is right. */
+/* One more allocation succeeds each time, until all do: it reports the failure, or is right. */
 static void test_memory(struct tap *tap, const char *engine, uint64_t seed)
 {
     unsigned refused = 0;

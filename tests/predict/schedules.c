@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ways through the sets of events; schedules.h says which there are. */
+/* Enumerates schedules by their sets of executed events; see schedules.h. */
 #include "schedules.h"
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@ typedef uint32_t set;
 struct tms_schedules {
     const struct tms_event *events;
     size_t count;
-    set needs[TMS_SCHEDULE_MOST];        /* what must have happened before */
-    set unlocks[TMS_SCHEDULE_MOST];      /* of an acquire: its release, none if there is none */
+    set needs[TMS_SCHEDULE_MOST];        /* events that must have happened before */
+    set unlocks[TMS_SCHEDULE_MOST];      /* of an acquire: its release, empty if there is none */
     set conflicts[TMS_SCHEDULE_MOST];    /* of an acquire: those of other threads it excludes */
     uint8_t variable[TMS_SCHEDULE_MOST]; /* of an atomic access: which one, from 0 on */
     uint8_t source[TMS_SCHEDULE_MOST]; /* of an atomic load or update: 1 + the event that it has its
@@ -79,7 +79,7 @@ static bool is_fixed(const struct tms_event *a, const struct tms_event *b)
     return a->kind == TMS_EVENT_ARRIVE && b->kind == TMS_EVENT_DEPART && a->target == b->target;
 }
 
-/* The wait that this acquire comes back from, or `count` if it comes from none. */
+/* The wait that this acquire returns from; `count`: none. */
 static size_t wait_before(const struct tms_schedules *schedules, size_t acquire)
 {
     const struct tms_event *events = schedules->events;
@@ -203,7 +203,7 @@ void tms_schedules_free(struct tms_schedules *schedules)
     }
 }
 
-/* Does the event have to load what it was seen to load? */
+/* Must the event load the same value as in the trace? */
 static bool is_bound(const struct tms_schedules *schedules, const struct tms_cut *cut, size_t event)
 {
     size_t culprit = cut->culprit - 1, second = cut->second - 1;

@@ -43,7 +43,7 @@ struct tms_cut {
 
 struct tms_search {
     bool cut;   /* there is a schedule with all in that order: `schedule` */
-    bool stuck; /* there is one that ends, for ever, between the first and the second */
+    bool stuck; /* there is a schedule that is stuck between the first and the second */
     struct tms_event schedule[TMS_SCHEDULE_MOST]; /* up to the second */
     size_t length;
 };

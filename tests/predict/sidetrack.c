@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * No false alarms: whatever sidetrack predicts of a random short trace is looked for among all its
- * schedules (schedules.h). One of them must have the culprit between the two acquires, and not be
- * serializable. If none has, then one must be stuck in that window for ever, the finding must say
- * that it may be, and goodlock must have seen that deadlock coming. The blocks that a finding
- * refutes must be those open at both acquires, as the trace has them.
+ * No false alarms: every prediction of sidetrack on a random short trace is searched for among all
+ * its schedules (schedules.h). One of them must have the culprit between the two acquires, and not
+ * be serializable. If none has, then one must be stuck in that window forever, the finding must say
+ * that it may be, and goodlock must have predicted that deadlock. The blocks that a finding refutes
+ * must be those that are open at both acquires in the trace.
  *
  *   predict-sidetrack DIRECTORY [REPORTS]
  *
@@ -26,7 +26,7 @@ struct test {
     char fault[512]; /* of the current trace, "" while there is none */
 };
 
-/* What came of the traces of a profile. */
+/* Results on the traces of a profile. */
 struct tally {
     unsigned traces, reported, before, in, after, pairs, rough, stuck, accesses;
     unsigned paired; /* traces with a pair */
@@ -204,7 +204,7 @@ static bool check_pair(struct test *test, const struct tms_trace *trace,
                  (unsigned)cut->through, (unsigned)cut->culprit, (unsigned)cut->second);
 }
 
-/* The finding hangs together, and its events are what it says they are. */
+/* The finding is consistent, and its events are of the kinds that it says. */
 static bool check_shape(struct test *test, const struct tms_trace *trace,
                         const struct tms_finding *finding, struct tms_cut *cut)
 {

@@ -124,7 +124,7 @@ static void step_update(struct maker *m, unsigned t)
     emit(m, t, TMS_EVENT_UPDATE, below(m, m->locks));
 }
 
-/* Any order: it makes no difference to what can happen. */
+/* Any memory order: it makes no difference to the schedules. */
 static void step_atomic(struct maker *m, unsigned t)
 {
     static const enum tms_event_kind kinds[] = {TMS_EVENT_ATOMIC_READ, TMS_EVENT_ATOMIC_READ,
@@ -140,7 +140,7 @@ static void step_atomic(struct maker *m, unsigned t)
     m->trace->events[m->trace->count - 1].order = (uint8_t)order;
 }
 
-/* Mostly under the lock of the same number: that is what makes it the variable's own. */
+/* Mostly under the lock of the same number, which makes that the variable's own lock. */
 static void step_access(struct maker *m, unsigned t)
 {
     unsigned variable = below(m, m->locks);

@@ -38,7 +38,7 @@ struct small_check {
 /* Ends the program if something is wrong with the trace. Settings name the engine. */
 struct small_check small_check(const struct small_trace *trace,
                                const struct tms_settings *settings);
-/* The same, with room for so many allocations of the engine once it is made; 0: no limit. */
+/* The same, but the engine runs out of memory after so many allocations; 0: never. */
 struct small_check small_check_short(const struct small_trace *trace,
                                      const struct tms_settings *settings, uint64_t allocations);
 void small_done(struct small_check *check);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything is tried; see theorem.h. */
+/* Exhaustive search; see theorem.h. */
 #include "theorem.h"
 
 #include <string.h>
@@ -271,8 +271,8 @@ static bool take_access(const struct theorem_set *set, struct course *course, un
 }
 
 /*
- * A thread that can begin, end or release does so at once: whatever accesses come in whatever order
- * if it waits, they can come so as well if it does not.
+ * A thread that can begin, end or release does so at once: any order of accesses that is possible
+ * if it waits is also possible if it does not.
  */
 static int find_eager(const struct theorem_set *set, const struct world *world)
 {

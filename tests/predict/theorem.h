@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All traces that a few short transactions can have, by trying everything: can they deadlock, and
- * is each of them equivalent to a serial one? Equivalent here means that all conflicting accesses
- * come in the same order, which is what moving operations past each other keeps, and more than
- * that every read sees the same write.
+ * All traces that a few short transactions can have, by exhaustive search: can they deadlock, and
+ * is each of them equivalent to a serial one? Equivalent means that all conflicting accesses come
+ * in the same order. Moving operations past each other preserves that, and it is stronger than that
+ * every read sees the same write.
  */
 #ifndef TMS_PREDICT_THEOREM_H
 #define TMS_PREDICT_THEOREM_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The definition that block theorems are held against: all traces that a few short transactions
+ * The definition that block theorems are compared with: all traces that a few short transactions
  * can have, and for each whether some serial order gives every read the same write and every
- * variable the same last write. By trying everything.
+ * variable the same last write. By exhaustive search.
  *
  * Transactions of one thread come in their order, in traces and in serial orders; nothing of a
  * thread comes before its fork, and its join comes after all of it. The initial value of a variable
@@ -57,7 +57,7 @@ static inline bool tms_view_orders_threads(const struct tms_view_transaction *tr
 #define TMS_VIEW_NUMBERS (TMS_VIEW_TRANSACTIONS * TMS_VIEW_ACTIONS)
 unsigned tms_view_number(const struct tms_view_set *set, size_t transaction, size_t action);
 
-/* Can the threads come to a point from which none can go on? */
+/* Can the threads reach a state in which none can continue? */
 bool tms_view_deadlocks(const struct tms_view_set *set);
 
 /* Is every trace equivalent to a serial one? The set must not deadlock. */

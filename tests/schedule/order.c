@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A bug of depth 1: the thread must not run before its creator has gone on. */
+/* A bug of depth 1: the thread must not run before its creator has continued. */
 #include <pthread.h>
 #include <stdio.h>
 

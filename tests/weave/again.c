@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A loop over an array that a thread goes through in one block after the other, with nobody in
- * between, and once more in the block "again", while another thread writes to one element. That
- * cuts the block apart, wherever the element is, although the loop is nothing new.
+ * A thread loops over an array in one block after the other without interference, and once more in
+ * the block "again", while another thread writes to one element. That cuts the block, wherever the
+ * element is, although the accesses of the loop are repeated ones.
  *
  *     again WIDTH READERS ELEMENT     WIDTH 1 or 8 bytes; READERS 1 or 2; ELEMENT -1: none is
  * written

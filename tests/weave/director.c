@@ -48,13 +48,13 @@ struct variable {
 
 struct thread;
 
-/* A call at turn `turn`; `resumed` is the turn at which one that waits goes on, otherwise 0. */
+/* A call at turn `turn`; `resumed`: the turn at which a call that waits continues, otherwise 0. */
 struct call {
     enum weave_deed deed;
     unsigned turn, resumed, at;
     const struct line *line;
     void *object, *second;
-    /* What is known only when it is played: where a variable is, which thread is to be joined. */
+    /* Known only when it is played: the address of a variable, the thread to be joined. */
     struct variable *variable;
     struct thread *joined;
     bool renewed[MOST]; /* which variables */
@@ -218,7 +218,9 @@ static void make_locks(void)
 
 /* ---- calls ------------------------------------------------------------------------------ */
 
-/* From a plain access, or an update, to how it is made at this turn: order.py says the same. */
+/*
+ * Maps a plain access or an update to the way it is made at this turn; order.py has the same rule.
+ */
 static int atomic_way(enum weave_deed plain, unsigned turn)
 {
     if (plain == WEAVE_UPDATE_1) {
@@ -337,7 +339,7 @@ static const struct {
     {"end", plan_end},      {"alloc", plan_renew}, {"free", plan_renew},
 };
 
-/* An event at the place of an earlier one is the rest of that call: it waits, or goes on. */
+/* An event at the location of an earlier one is the rest of that call: it waits, or continues. */
 static struct call *call_of(struct thread *thread, const struct line *line, unsigned turn)
 {
     bool rest = thread->count > 0 && thread->calls[thread->count - 1].at == line->at;
@@ -447,7 +449,7 @@ int weave_play(const char *path, weave_event *const *events)
 {
     alarm(60);
     turn_pass(0);
-    tmesis_ignore_begin(); /* what the C library's functions read and write here is no part of it */
+    tmesis_ignore_begin(); /* ignores the accesses of the C library's functions here */
     play.events = events;
     play.nothing = malloc(WEAVE_MEMORY);
     read_trace(path);

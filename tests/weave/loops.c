@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that take turns, by means that nobody sees, at what a seed says: loops over two arrays,
- * all by the same few instructions, alone, in blocks, and under a lock. A recording tells these
- * loops as runs; `loops` compares it with a full one.
+ * Threads that take turns, by means that the runtime does not see, with work chosen by a seed:
+ * loops over two arrays, all by the same few instructions, alone, in blocks, and under a lock. A
+ * recording coalesces these loops into runs; `loops` compares it with a full one.
  *
  *     loops SEED STEPS
  */
@@ -18,7 +18,10 @@
 #define UNSEEN  __attribute__((no_sanitize("thread"), noinline))
 #define SEEN    __attribute__((noinline)) static
 
-/* Both go across the end of 4 KiB, within which the runtime keeps track of what is done again. */
+/*
+ * Both cross the end of a 4 KiB page, the granularity at which the runtime tracks repeated
+ * accesses.
+ */
 static struct {
     unsigned char before[4096 - 6], bytes[96];
     unsigned char between[4096 - 90 - 24];
@@ -31,7 +34,7 @@ static volatile int turn;
 static unsigned seed;
 static int steps;
 
-/* What a step is: who does it, what it is, and to what. */
+/* A step: its thread, operation and operand. */
 struct step {
     unsigned who, what, from, to, count;
 };
@@ -104,7 +107,7 @@ SEEN unsigned read_words(unsigned at, unsigned count)
     return (unsigned)sum;
 }
 
-/* At any place: these may be parts of two words, and of two times 4 KiB. */
+/* At any offset: the bytes may be in two words, and in two pages. */
 SEEN unsigned add_to_four(unsigned at)
 {
     struct __attribute__((packed)) {

@@ -152,7 +152,7 @@ static void drop(struct prepared *p, size_t at)
     p->keep[at] = DROP;
 }
 
-/* What a woven program does is not atomic, but for updates. */
+/* A woven program has no atomic accesses except updates. */
 static void prepare_atomic(struct prepared *p, size_t at)
 {
     struct tms_event *event = &p->trace.events[at];
@@ -185,8 +185,8 @@ static void prepare_renewal(struct prepared *p, size_t at)
 }
 
 /*
- * Later ones may look at what earlier ones have dropped. A wait or a departure that is left has not
- * become part of a call.
+ * Later passes may rely on what earlier ones have dropped. A wait or a departure that is left is
+ * not part of a call.
  */
 static const struct {
     enum tms_event_kind kind;

@@ -54,7 +54,7 @@ enum weave_deed {
 
 typedef void *weave_event(enum weave_deed deed, void *object, void *second);
 
-/* What a thread starts with. */
+/* The start function of a thread. */
 void *weave_enter(void *thread);
 /* Plays the trace with the functions of the events from 0 on; the exit status. */
 int weave_play(const char *path, weave_event *const *events);

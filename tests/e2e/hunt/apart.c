@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program for tests of tmesis confirm and replay: two deposits that nothing orders, but that are
- * 30 ms apart, so that only a thread that is held lets them meet. Built with -DFIXED, the deposit
- * keeps its lock.
+ * A program for tests of tmesis confirm and replay: two unordered deposits that are 30 ms apart, so
+ * that they overlap only if a thread is held. Built with -DFIXED, the deposit keeps its lock.
  */
 #include <pthread.h>
 #include <unistd.h>

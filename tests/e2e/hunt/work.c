@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program for tests of tmesis hunt. Its deposits take long and cut each other; that they do in
- * every run is not certain, and no test relies on it. The first argument says how it ends.
+ * A program for tests of tmesis hunt. Its deposits are slow and usually cut each other, but not in
+ * every run, and no test relies on it. The first argument says how it ends.
  */
 #include <assert.h>
 #include <pthread.h>

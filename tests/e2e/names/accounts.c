@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variables of all sorts that two threads use, for the names that they have in a recording. */
+/* Variables of all kinds that two threads use, for tests of their names in a recording. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>

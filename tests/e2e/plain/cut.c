@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transfer() takes the same lock twice, and the other thread takes it in between, every time: two
- * semaphores see to it.
+ * transfer() takes the same lock twice, and the other thread takes it in between in every run,
+ * because two semaphores force it.
  */
 #include <pthread.h>
 #include <semaphore.h>

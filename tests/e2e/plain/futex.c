@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A futex by the system call, and a change of stacks, as libraries of locks and of fibres do. */
+/* A futex by raw system call, and a switch of stacks, as in libraries of locks and of fibers. */
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * add() reads and writes a counter in two critical sections, and two threads call it one after the
- * other. What puts them in order is said by the first word: a semaphore, a once control, or
- * nothing but time ("time"). In "inside" there is a post between the two sections of add().
+ * other. The argument says what orders them: a semaphore, a once control, or nothing but time
+ * ("time"). In "inside" there is a post between the two sections of add().
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What recordings have for `judge` alone, one thing in each function. The first argument says which
- * of them the second thread calls.
+ * Events that recordings have for `judge` only, one kind in each function. The first argument says
+ * which function the second thread calls.
  */
 #include <errno.h>
 #include <linux/futex.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A violation, and then the end of the process in one way or another: the report must be there
- * all the same. With "fork" the child goes on with threads and memory of its own, and the parent
- * waits for it. With "exec" the process goes on as another program.
+ * A violation, and then the end of the process in one of many ways: the report must be complete in
+ * each. With "fork" the child continues with threads and memory of its own, and the parent waits
+ * for it. With "exec" the process continues as another program.
  */
 #include <signal.h>
 #include <sys/wait.h>
@@ -28,7 +28,7 @@ static void *work(void *unused)
     return unused;
 }
 
-/* The child of a fork can do what a process can; 0 if all went well. */
+/* Checks that the child of a fork works like any process; 0 if it does. */
 static int live(void)
 {
     pthread_t threads[2];
@@ -65,7 +65,7 @@ static int end(const char *way)
     } else if (strcmp(way, "terminate") == 0) {
         raise(SIGTERM);
     } else if (strcmp(way, "interrupt") == 0) {
-        signal(SIGINT, SIG_DFL); /* what runs in the background inherits that it is ignored */
+        signal(SIGINT, SIG_DFL); /* a background process inherits that it is ignored */
         raise(SIGINT);
     } else if (strcmp(way, "kill") == 0) {
         raise(SIGKILL);

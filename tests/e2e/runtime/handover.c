@@ -30,7 +30,7 @@
 #define SHORT 20000 /* microseconds: until the other thread is where it is meant to be */
 #define LONG  150000
 
-extern long data; /* not static: the compiler must not know who writes it */
+extern long data; /* not static: the compiler must not know all writers */
 long data;
 static int ends[2], others[2]; /* the receiver's end first */
 static int poller;
@@ -235,7 +235,7 @@ static void make_watched(void)
     watch();
 }
 
-/* It is readable already: adding it is what wakes the other thread. */
+/* It is readable already: adding it wakes the other thread. */
 static void make_ready(void)
 {
     make_poller();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks that are functions inlined into the one that starts the thread. cut() reads x, another
- * thread writes it, and the first one does: in cut(), which is a violation, or after cut() was
- * left in one of several ways, which is none.
+ * Blocks that are functions inlined into a thread's start function. cut() reads x, another thread
+ * writes it, and then the first one writes it: in cut(), which is a violation, or after cut() was
+ * left in one of several ways, which is not.
  */
 #include <alloca.h>
 #include <csetjmp>

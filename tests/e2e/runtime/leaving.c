@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ways out of a block other than its end. The function cut() is the block. It reads a variable
- * and is left; then another thread writes the variable, and the first writes it too. If the first
- * were taken to be still in its block, that would be a violation.
+ * Ways to leave a block other than its end. The function cut() is the block. It reads a variable
+ * and is left; then another thread writes the variable, and the first writes it too. That would be
+ * a violation if the first thread were taken to be still in its block.
  *
  * "stay" does the same without leaving, to show that it can be one, "open" ends the thread after
  * it, in the middle of its blocks.
@@ -39,7 +39,7 @@ __attribute__((noinline)) static void deeper(const char *way)
     }
 }
 
-/* Once: in the block, or outside it, wherever that was left. */
+/* Once: in the block, or outside it if it has been left. */
 static void write_again(void *unused)
 {
     static bool written;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The threads of the C++ library, which comes down to those of POSIX: what a block does before and
- * after another thread came in between. See scene.h.
+ * Threads of the C++ library, which is implemented on POSIX threads: what a block does before and
+ * after another thread comes in between. See scene.h.
  */
 #include <atomic>
 #include <condition_variable>
@@ -20,7 +20,7 @@ static std::timed_mutex timed;
 static std::shared_mutex shared;
 static std::atomic<int> number;
 static std::once_flag one, two;
-extern int plain; /* not static: somebody may look at it */
+extern int plain; /* not static: other files may access it */
 int plain;
 static std::thread thread;
 static std::future<void> result;
@@ -105,7 +105,7 @@ static void nothing()
 {
 }
 
-/* What operator new hands out again is new: the two threads get the same memory in turn. */
+/* Memory that operator new reuses is new: the two threads get the same memory in turn. */
 static void use_new()
 {
     std::unique_ptr<std::vector<char>> memory(new std::vector<char>(8192));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens in a library that comes in with dlopen is seen like anything else. */
+/* Accesses in a library that was loaded by dlopen are seen like any others. */
 #include <dlfcn.h>
 
 #include "scene.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every kind of lock, and every way to take it: taken and given up before, between and after, it
- * orders the two threads both ways. Two who share it are not ordered, and a try that fails is
- * nothing.
+ * Every kind of lock, and every way to take it: taken and released before, between and after, it
+ * orders the two threads both ways. Two shared holders are not ordered, and a failed try has no
+ * effect.
  */
 #include <semaphore.h>
 #include <threads.h>

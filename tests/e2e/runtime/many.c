@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * 300 threads over time, 64 of them alive at a time: each counts under the lock, in a block of
- * its own, which is fine. The last two do so by turns, in the middle of each other, which is not.
+ * 300 threads over time, 64 of them alive at a time: each counts under the lock, in a block of its
+ * own, which is fine. The last two do so alternately, inside each other's blocks, which is not.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks that are cut by a thread which answers through the kernel. That orders the accesses, so
- * nothing races, but it is no conflict and takes none away: the block is cut all the same if data
- * conflicts, and is not if only messages go back and forth.
+ * Blocks that a thread cuts by an answer through the kernel. That orders the accesses, so nothing
+ * races, but it neither is a conflict nor removes one: the block is cut if data conflicts, and is
+ * not if only messages go back and forth.
  */
 #include <sys/eventfd.h>
 #include <sys/socket.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What orders threads besides locks: once, creating and joining. And what does not: a child that
- * does nothing, one that is never joined.
+ * What orders threads besides locks: once, creation and join. And what does not: a child that does
+ * nothing, one that is never joined.
  */
 #include <threads.h>
 

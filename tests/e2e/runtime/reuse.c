@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that was given back is new memory when it is handed out again: what two threads do to
- * the same address then has nothing to do with each other. The program complains if it never was
- * the same address, since it then proves nothing.
+ * Freed memory is new memory when it is allocated again: accesses of two threads to the same
+ * address are unrelated then. The program fails if the address was never reused, since it would
+ * prove nothing.
  */
 #include <malloc.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The scene that most of these programs play: a thread opens the block "cut" and does something,
- * then another thread does something outside any block, then the first does something again and
- * closes its block. If the runtime takes what the second did to conflict with both what came
- * before and what came after, the block was cut apart; otherwise not.
+ * The scene of most of these programs: a thread opens the block "cut" and does something, then
+ * another thread does something outside any block, then the first does something again and closes
+ * its block. The block was cut if the second thread's part conflicts with what came before as well
+ * as with what came after it.
  *
  * The program plays the scene that its argument names.
  */
@@ -24,7 +24,7 @@ struct scene {
     void (*after)(void); /* NULL: the same as before */
 };
 
-/* Makes what the C library keeps for each thread. (A compiler would leave out a plain pair.) */
+/* Makes the C library allocate its per-thread data. (A compiler would remove a plain pair.) */
 static void scene_warm_up(void)
 {
     void *volatile memory = malloc(1);
@@ -33,8 +33,8 @@ static void scene_warm_up(void)
 }
 
 /*
- * Both are there from the first turn to the last, and only then does the C library give back what
- * it keeps for them: the memory that one gives back in between is what the other gets.
+ * Both threads exist from the first turn to the last, and only then does the C library release its
+ * data for them: memory that one frees in between is what the other allocates.
  */
 static void *scene_block(void *argument)
 {

@@ -4,7 +4,7 @@
  *
  * The block "cut" writes y, which the first child reads; the second child writes z, which the
  * block reads. If the children were connected as well, the block would have been cut apart; and
- * what they have in common is an array on their stacks, at the same address. Nobody joins the
+ * what they have in common is an array on their stacks, at the same address. No thread joins the
  * first child before the second is created, as that would connect them.
  */
 #include <pthread.h>

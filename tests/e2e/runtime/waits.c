@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting inside a block, by every means. Another thread does its part meanwhile: it is only not
- * a violation because waiting cuts the block in two, so `--split=none` must make one of it.
+ * Every kind of wait inside a block. Another thread does its part meanwhile: this is not a
+ * violation only because a wait splits the block in two, so `--split=none` must report one.
  */
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A server that obeys single letters on standard input, and waits in poll() in between.
+ * A server that follows single-letter commands on standard input, and waits in poll() in between.
  *
  *     w   work: two threads make deposits that cut each other apart
  *     o   open: cuts a block apart that then waits for the next letter

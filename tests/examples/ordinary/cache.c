@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cache under a read-write lock: looked up by readers, filled by whoever misses. Between the
- * look and the filling the lock is given up, so the same entry may be made twice.
+ * A cache under a read-write lock: lookups take it shared, and a thread that misses fills it. The
+ * lock is released between the lookup and the fill, so the same entry may be computed twice.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What most programs here do besides being awkward: two threads pay into an account, some blocks of
- * which are atomic, so that a verdict is possible. `bank_work` is safe to call again and again.
+ * The common work of most programs here: two threads pay into an account, and some of their blocks
+ * are atomic, so that there is a verdict. `bank_work` may be called repeatedly.
  */
 #ifndef TMS_HARM_BANK_H
 #define TMS_HARM_BANK_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Forks by the instruction, which nothing can intercept; parent and child go on at the same time.
+/*
+ * Forks by the raw instruction, which can't be intercepted; parent and child run on concurrently.
  */
 #include <stdlib.h>
 #include <sys/syscall.h>

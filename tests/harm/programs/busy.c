@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Creates the file "ready", works in blocks, and with a number creates "ended" after so many. */
+/* Creates the file "ready", works in blocks, and with a number N creates "ended" after N blocks. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>

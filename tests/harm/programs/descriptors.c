@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tidies up descriptors as daemons do, and then has a file of its own where a careless runtime has
+ * Closes descriptors as daemons do, and then has a file of its own where a careless runtime has
  * one: `closefrom` closes everything from 3 on and opens "data" many times; `dup2` puts "data" over
- * every descriptor up to 1023; `open` just opens it, for a start with standard descriptors closed.
+ * every descriptor up to 1023; `open` just opens it, when started with standard descriptors closed.
  * Then it records as much as it can.
  */
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mutexes that one thread takes and another releases: "turns" two threads take turns by them,
- * "cut" an atomic block hands over in its middle, "reader" the same with read-write locks.
- * "refused" are mutexes that only their owner can release, "atfork" releases in a child what the
- * parent took.
+ * Mutexes that one thread acquires and another releases: in "turns" two threads alternate by them,
+ * in "cut" an atomic block hands over in its middle, "reader" is the same with read-write locks.
+ * "refused": mutexes that only their owner can release; "atfork": a child releases what the parent
+ * acquired.
  */
 #include <errno.h>
 #include <pthread.h>

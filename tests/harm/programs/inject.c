@@ -73,8 +73,7 @@ static const int *numbers_of(const char *name)
     exit(BROKEN);
 }
 
-/* ---- the command, in a child ------------------------------------------------------------------
- */
+/* ---- the command, in a child ---------------------------------------------------------- */
 
 static int install(const int numbers[VARIANTS])
 {
@@ -129,8 +128,7 @@ static int fetch_listener(pid_t pid, int channel)
     return listener;
 }
 
-/* ---- answering --------------------------------------------------------------------------------
- */
+/* ---- answering ------------------------------------------------------------------------ */
 
 struct fault {
     pid_t command;
@@ -178,8 +176,8 @@ static bool is_linker(pid_t process, unsigned long long instruction)
 }
 
 /*
- * A close that fails closes all the same, but not if it never reaches the kernel. For a file that
- * makes no difference; for the end of a pipe, another process may wait for it.
+ * A close that fails closes the descriptor anyway, but not if it never reaches the kernel. For a
+ * file that makes no difference; for the end of a pipe, another process may wait for it.
  */
 static bool is_file(pid_t process, int descriptor)
 {

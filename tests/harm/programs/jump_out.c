@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A timer's handler leaves by siglongjmp, a thousand times a second, whatever it has interrupted,
- * while other threads use the same memory and locks. "nested" handlers jump inside of one another
- * and out of both; with "stack" they run on a stack of their own.
+ * while other threads use the same memory and locks. "nested" handlers jump inside one another and
+ * out of both; with "stack" they run on an alternate stack.
  */
 #include <pthread.h>
 #include <setjmp.h>

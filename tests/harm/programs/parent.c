@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starts a short child and goes on for longer than it; both have blocks. */
+/* Starts a short-lived child and outlives it; both have blocks. */
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes a process, ends, or changes what it may do, in the way that its argument names. */
+/* Creates a process, ends, or restricts itself, as its argument says. */
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -130,7 +130,7 @@ static void by_exit_group(char **argv)
     syscall(SYS_exit_group, 0);
 }
 
-/* Like the system's own, but for the frames that would be reused. */
+/* Like the system's own, except for the frames that would be reused. */
 static __attribute__((noinline)) int overflow(volatile char *before)
 {
     volatile char room[65536];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program can see of itself while reports about it are asked for: what it does with signals,
- * which of them are blocked, how many threads and descriptors it has, and that nothing that waits
- * is interrupted. It says so once before and once after; in between "ready" is a file, and the one
- * who asks makes "done".
+ * Checks what a program can observe of itself while reports about it are requested: signal
+ * dispositions, blocked signals, the number of threads and descriptors, and that no wait is
+ * interrupted. It prints these before and after; in between it creates the file "ready" and waits
+ * for the file "done".
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Little stack: a thread with the least that there may be, a thread with 32 KiB, and handlers on a
- * stack of 8 KiB, each running code that is new to whoever watches: functions with long names,
- * locks, threads, conflicts, violations. The stacks are painted, and what was used of them is
- * written to the file that the second word names.
+ * Small stacks: a thread with the minimum size, a thread with 32 KiB, and handlers on a stack of 8
+ * KiB, each running code that is new to the runtime: functions with long names, locks, threads,
+ * conflicts, violations. The stacks are painted, and the used size is written to the file that the
+ * second argument names.
  */
 #include <climits>
 #include <csignal>

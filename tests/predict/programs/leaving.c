@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that are left in other ways than by returning; stacks that are not the thread's. */
+/* Functions that are left other than by returning; stacks that are not the thread's own. */
 #include <execinfo.h>
 #include <semaphore.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A function with one critical section, called again and again from a loop: each call has its frame
- * at the same place, and none can be cut apart; nor is what the loop does itself part of one. The
- * same with 64 threads, in a callback of the C library, and with a jump out of it.
+ * A function with one critical section, called repeatedly from a loop: each call has its frame at
+ * the same address, and none can be cut; nor is the loop's own code part of one. The same with 64
+ * threads, in a callback of the C library, and with a jump out of it.
  */
 #include <setjmp.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What functions return, of every kind, and what they leave alone. */
+/* Return values of every kind, and registers that a function preserves. */
 #include <complex.h>
 #include <immintrin.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exceptions through functions whose frames are known, with destructors that take locks. */
+/* Exceptions through functions with return hooks, with destructors that take locks. */
 #include <exception>
 #include <memory>
 #include <mutex>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For programs that do what a library in their process could spoil. Each scene says what came out,
- * and takes locks on the way, so that there is something to be looked at in every function.
+ * For programs whose behaviour a preloaded library could break. Each scene prints its result, and
+ * takes locks on the way, so that every function is on a watched stack.
  */
 #ifndef TMS_TESTS_UNHARMED_H
 #define TMS_TESTS_UNHARMED_H
@@ -20,7 +20,7 @@ __attribute__((noinline)) static void touch(void)
 {
     pthread_mutex_lock(&unharmed_lock);
     pthread_mutex_unlock(&unharmed_lock);
-    __asm__ volatile(""); /* no jump in the place of the last call */
+    __asm__ volatile(""); /* prevents a tail call */
 }
 
 #define say(...) (printf(__VA_ARGS__), putchar('\n'), fflush(stdout))
