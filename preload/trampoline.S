@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a function returns to whose return address was replaced: return_hook.c says where it would have
- * returned to, and we go on there, with every register as the function left it. All of them are
- * kept and not only those that carry results, because a compiler that sees both sides of a call
- * may rely on more than the calling convention promises; vector and floating-point registers are
- * left alone because the C function is compiled without them.
+ * The target of a hooked return address: asks return_hook.c for the real one and jumps there, with
+ * every register as the function left it. All of them are saved, not only those that carry results,
+ * because a compiler that sees both sides of a call may rely on more than the calling convention
+ * promises; vector and floating-point registers need no saving because the C function is compiled
+ * without them.
  *
- * To an unwinder this is a frame of no size whose return address lies in the very slot from which
- * ours was read. Its personality routine puts the real address there before the unwinder looks.
- * An unwinder looks for the byte before a return address, so there is one.
+ * To an unwinder this is a frame of size zero whose return address is in the slot that ours was
+ * read from. Its personality routine restores the real address there before the unwinder reads it.
+ * An unwinder looks up the byte before a return address, hence the nop.
  */
     .text
     .hidden tms_rt_trampoline
