@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# --baseline: what an earlier result has is known, and only what is new counts and is shown.
+# --baseline: findings of an earlier result are known; only new ones count and are shown.
 # shellcheck disable=SC2154 # common.bash sets them
 load common
 
@@ -57,7 +57,7 @@ judged() {
 }
 
 @test "several objects, in any layout" {
-    judged one.json fine.std nobody.std
+    judged one.json fine.std blameless.std
     judged two.json lost.std
     cat one.json two.json >both.json
     jq . both.json >pretty.json

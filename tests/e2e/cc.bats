@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# The compiler wrapper: what it hands on, what it adds, what it refuses. Each test that compiles
+# The compiler wrapper: what it passes on, adds and refuses. Each test that compiles
 # runs with gcc and with clang.
 # shellcheck disable=SC2154,SC2016 # common.bash sets them; an inner shell expands them
 load common
@@ -42,7 +42,7 @@ setup() {
     sources
 }
 
-# both FUNCTION: calls it with gcc and with clang behind the wrapper.
+# both FUNCTION: calls it with the wrapper around gcc and around clang.
 both() {
     for TMESIS_CC in gcc clang; do
         export TMESIS_CC
@@ -347,7 +347,7 @@ C
     [ "$status" -eq 17 ]
 }
 
-@test "wrong words of our own" {
+@test "wrong values of our own options" {
     tms cc
     [ "$status" -eq 2 ]
     [ "$stderr" = "tmesis: cc needs ARG…; see tmesis cc --help" ]
@@ -366,9 +366,12 @@ C
     run env PATH=/nowhere "$tmesis" cc one.c
     [ "$status" -eq 2 ]
     [[ $output == "tmesis: there is no C compiler; install gcc or clang"* ]]
+    run env PATH=/nowhere "$tmesis" c++ one.cpp
+    [ "$status" -eq 2 ]
+    [[ $output == "tmesis: there is no C++ compiler; install g++ or clang"* ]]
 }
 
-@test "a missing runtime is said before the linker complains" {
+@test "a missing runtime is reported before the linker fails" {
     cp -L "$tmesis" tmesis
     run ./tmesis cc one.c
     [ "$status" -eq 2 ]

@@ -56,14 +56,14 @@ load common
     valid result
     query '[b["label"] for b in d[0]["results"][0]["violations"][0]["refuted"]] == ["transfer", "deposit"]'
     query 'd[0]["results"][0]["violations"][0]["refuted"][1]["begin"]["line"] == 20'
-    tms check -q --json lost.std nobody.std
+    tms check -q --json lost.std blameless.std
     valid result
     query '[v["label"] for v in d[0]["results"][0]["violations"][0]["refuted"]] == ["deposit"]'
     query '"refuted" not in d[1]["results"][0]["violations"][0]'
 }
 
-@test "violations that refute other blocks inside are other findings" {
-    # The same cycle twice; the first time its begin lies in an inner block.
+@test "violations that refute different inner blocks are different findings" {
+    # The same cycle twice; the first time its begin is in an inner block.
     for inner in begin step; do
         echo "A|begin(f)"
         [ $inner = begin ] && echo "A|begin(g)"
@@ -79,7 +79,7 @@ load common
 }
 
 @test "the report when no single block is at fault" {
-    tms check --engine=frontier,sidetrack nobody.std
+    tms check --engine=frontier,sidetrack blameless.std
     [ "$status" -eq 1 ]
     [[ $flat == *"No single block is at fault"* ]]
     [[ $flat != *"At fault: "* ]]
@@ -91,7 +91,7 @@ load common
     for i in 1 2 3; do
         printf 'A|begin(f%s)\nA|r(x)\nB|w(x)\nA|w(x)\nA|end\n' $i
     done >three.std
-    cat nobody.std >>three.std
+    cat blameless.std >>three.std
     tms check --engine=frontier,reference --verbose three.std
     [ "$(grep -c '^ *At fault: A.s f[123] is not atomic (begin event [0-9]*, cut before event [0-9]*)\.$' <<<"$stderr")" -eq 3 ]
     [ "$(grep -c '^    No single block is at fault\.$' <<<"$stderr")" -eq 1 ]
@@ -139,7 +139,7 @@ load common
     [ "$status" -eq 0 ]
 }
 
-@test "a trace that ends before its first block is not told to have none" {
+@test "a trace that ends before its first block is not said to have none" {
     tms convert -q fine.std whole.tms
     head -c 60 whole.tms >part.tms
     tms check part.tms
@@ -152,7 +152,7 @@ load common
     [[ $flat != *"Mark the code that is meant"* ]]
 }
 
-@test "a trace that is not well-formed is told of --lenient" {
+@test "the message about a malformed trace suggests --lenient" {
     tms check bad.std
     [[ $stderr == "tmesis: bad.std:2: "*"; --lenient skips such events" ]]
 }
@@ -181,7 +181,7 @@ load common
     [ "$(wc -l <<<"$stderr")" -eq 2 ]
 }
 
-@test "suggestions stand below each other, without a gap" {
+@test "suggestions are on consecutive lines" {
     tms check --verbose fine.std
     [[ $stderr == *$'Next:\n  tmesis check --potential fine.std  # '*$'\n  tmesis info fine.std               # '* ]]
     tms check --verbose lost.std
@@ -297,7 +297,7 @@ load common
     query 'd[0]["trace"]["events"] < 15'
 }
 
-@test "split: a wait cuts a block on purpose, unless told otherwise" {
+@test "split: a wait splits a block by default" {
     printf 'A|begin(f)\nA|acq(m)\nA|r(x)\nA|rel(m)\nA|wait(c)\nA|acq(m)\nA|w(x)\nA|rel(m)\nA|end\n' |
         sed '5i B|acq(m)\nB|w(x)\nB|rel(m)' >wait.std
     tms check -q wait.std

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034,SC2154 # bats and the tests use and set them
-# What the tests of the command line share. The command is $TMESIS, or the one in build/.
+# Shared by the tests of the command line. The command is $TMESIS, or the one in build/.
 bats_require_minimum_version 1.5.0
 
 here=$BATS_TEST_DIRNAME
@@ -13,7 +13,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
     cp "$golden/lost-update-locked.std" lost.std
     cp "$golden/neighbours-ok.std" fine.std
-    cp "$golden/aerodrome-rho3.std" nobody.std
+    cp "$golden/aerodrome-rho3.std" blameless.std
     printf 'A|acq(m)|1\nB|acq(m)|2\n' >bad.std
     printf 'A|r(x)\nB|w(x)\n' >unmarked.std
 }
@@ -35,7 +35,7 @@ print(result)
 sys.exit(0 if result is True else 1)' "$1" <<<"$output"
 }
 
-# valid SCHEMA: every line of standard output keeps to the schema in docs/schema.
+# valid SCHEMA: every line of standard output conforms to the schema in docs/schema.
 valid() {
     python3 -c 'import json, sys, jsonschema
 schema = json.load(open(sys.argv[1]))
@@ -51,4 +51,14 @@ for line in lines:
 observing() {
     "$tmesis" engines --json | python3 -c 'import json, sys
 print(",".join(e["name"] for e in json.load(sys.stdin)["engines"] if e["answers"][0] == "violation"))'
+}
+
+# wait_for TEXT FILE [TIMES]: until the file has so many lines with it.
+wait_for() {
+    for _ in {1..600}; do
+        (($(grep -c -- "$1" "$2") >= ${3:-1})) && return
+        sleep 0.05
+    done
+    cat "$2"
+    false
 }

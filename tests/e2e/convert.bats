@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# tmesis convert: between formats, and what is left behind when something goes wrong.
+# tmesis convert: between formats, and the files that are left after an error.
 # shellcheck disable=SC2154,SC2016 # common.bash sets them; an inner shell expands them
 load common
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What a run covers: functions that touch memory of other threads, and those that met one there.
+# Coverage of a run: functions that access memory of other threads, and those that met one there.
 # shellcheck disable=SC2154 # common.bash sets them
 
 load common

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# The doctor: all is well here, and what is not is named with what to do.
+# The doctor: no problems here, and each problem is named with its remedy.
 # shellcheck disable=SC2154,SC2016 # common.bash sets them; an inner shell expands them
 load common
 
@@ -25,7 +25,7 @@ line() {
     done
 }
 
-@test "nothing is left behind" {
+@test "no files are left" {
     mkdir tmp
     TMPDIR=$PWD/tmp tms doctor
     [ -z "$(ls tmp)" ]

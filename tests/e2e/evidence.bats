@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What was observed, what is predicted, and what is merely potential: never mixed up.
+# Observed, predicted and potential findings are never mixed up.
 # shellcheck disable=SC2154 # common.bash sets them
 load common
 
-# Both deposits give the lock away half-way, but one came after the other; then the same again with
-# a variable that somebody reads without the lock, and with locks taken in opposite orders.
+# Both deposits release the lock halfway, but ran one after the other; then the same again with
+# a variable that a thread reads without the lock, and with locks taken in opposite orders.
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return
     deposit() {
@@ -21,8 +21,8 @@ setup_file() {
     } >order.std
 }
 
-# told: the words of the findings that the report tells, in their order.
-told() {
+# evidence: the evidence words of the findings in the report, in their order.
+evidence() {
     grep -oE '^AV-[0-9a-f]+  [a-z]+:' <<<"$stderr" | sed 's/.* //' | tr -d '\n'
 }
 
@@ -36,7 +36,7 @@ trace() {
     valid result
     [[ $stderr == *"whole.std: predicted: no atomic block was cut apart in this run, but one can be with another timing."* ]]
     [[ $flat == *"Predicted: did not happen in this run, but can with another timing. AV-"* ]]
-    [ "$(told)" = predicted: ]
+    [ "$(evidence)" = predicted: ]
     [[ $flat == *"What can happen, in this order (not the order of this run; event numbers are those of the trace):"* ]]
     [[ $flat == *"Holding m across both acquires would prevent it."* ]]
     query '[r["engine"] for r in d[0]["results"]] == ["frontier", "sidetrack"]'
@@ -58,27 +58,27 @@ trace() {
     [[ $stderr == *" acq(m) a→  first acquire"*" →a acq(m) b→  culprit"*" →b acq(m)  second acquire"* ]]
 }
 
-@test "what several engines found is one entry with all the evidence" {
+@test "a finding of several engines is one entry with all the evidence" {
     tms check --engine=frontier,sidetrack,blocks,reduction --escape=off --json lost.std
-    [ "$(told)" = observed: ]
+    [ "$(evidence)" = observed: ]
     [[ $flat == *"Evidence: observed by frontier; predicted by sidetrack (in); potential by blocks (pattern), reduction."* ]]
     query '[len(r["violations"]) for r in d[0]["results"]] == [1, 1, 1, 1]'
     query 'all(r["violations"][0]["same_as"] == d[0]["results"][0]["violations"][0]["id"] for r in d[0]["results"][1:])'
     query '"same_as" not in d[0]["results"][0]["violations"][0]'
-    # Whichever comes first: the surer one stands.
+    # Whichever comes first: the stronger evidence wins.
     tms check --engine=reduction,blocks,sidetrack,frontier --escape=off lost.std
-    [ "$(told)" = observed: ]
+    [ "$(evidence)" = observed: ]
     [[ $stderr == *"lost.std: violation: "* ]]
     [[ $flat == *"Evidence: observed by frontier; predicted by sidetrack (in); potential by reduction, blocks (pattern)."* ]]
 }
 
-@test "on the same lock it is the same, whoever came in between" {
+@test "findings on the same lock are merged, whichever thread came in between" {
     printf '%s\n' 'A|begin(deposit)' 'A|acq(m)' 'A|rel(m)' 'B|begin(audit)' 'B|acq(m)' 'B|rel(m)' \
         'B|end' 'A|acq(m)' 'A|rel(m)' 'A|end' >seen.std
     printf '%s\n' 'A|begin(deposit)' 'A|acq(m)' 'A|rel(m)' 'A|acq(m)' 'A|rel(m)' 'A|end' \
         'C|begin(clear)' 'C|acq(m)' 'C|rel(m)' 'C|end' >>seen.std
     tms check --engine=frontier,sidetrack --json seen.std
-    [ "$(told)" = observed: ]
+    [ "$(evidence)" = observed: ]
     query '{v["cycle"][1]["from"]["label"] for v in d[0]["results"][1]["violations"]} >= {"clear"}'
     query 'all("same_as" in v for v in d[0]["results"][1]["violations"])'
     tms check --engine=frontier,sidetrack --all -q --json seen.std
@@ -93,14 +93,14 @@ trace() {
     query '[len(r["violations"]) > 0 for r in d[0]["results"]] == [True, True]'
     query 'all(("same_as" in v) == (v["transaction"]["label"] == "deposit") for v in d[0]["results"][1]["violations"] if "same_as" not in v or v["same_as"] == d[0]["results"][0]["violations"][0]["id"])'
     tms check --engine=frontier,sidetrack both.std
-    [[ $(told) == observed:predicted:* ]]
+    [[ $(evidence) == observed:predicted:* ]]
     [[ $stderr == *"; "*" predicted."* ]]
     cat "$(trace whole)" third.std >two.std
     tms check --engine=frontier,sidetrack --json two.std
     query 'len({v["schedule"][0]["on"] for v in d[0]["results"][1]["violations"] if "same_as" not in v}) == 2'
 }
 
-@test "whoever else can come in between is named in the same entry" {
+@test "other threads that can come in between are named in the same entry" {
     {
         sed -n 1,8p "$(trace whole)"
         printf '%s\n' 'B|begin(audit)' 'B|acq(m)' 'B|rel(m)' 'B|end'
@@ -108,32 +108,32 @@ trace() {
         printf '%s\n' 'C|begin(clear)' 'C|acq(m)' 'C|rel(m)' 'C|end'
     } >three.std
     tms check --engine=frontier,sidetrack three.std
-    [ "$(told)" = predicted: ]
+    [ "$(evidence)" = predicted: ]
     [[ $flat == *"A's deposit can be cut apart by B's audit, "*" It can also be cut apart by clear. "*"Evidence: predicted by sidetrack ("*"after)."* ]]
 }
 
 @test "--all keeps apart what one engine found, and still puts engines together" {
     cat "$(trace whole)" "$(trace whole)" >twice.std
     tms check --engine=frontier,sidetrack twice.std
-    [ "$(told)" = predicted: ]
+    [ "$(evidence)" = predicted: ]
     tms check --engine=frontier,sidetrack --all --json twice.std
-    [[ $(told) == predicted:predicted:* ]]
+    [[ $(evidence) == predicted:predicted:* ]]
     query 'len(d[0]["results"][1]["violations"]) > 2 and not any("same_as" in v for v in d[0]["results"][1]["violations"])'
     tms check --engine=frontier,sidetrack --all lost.std
-    [ "$(told)" = observed: ]
+    [ "$(evidence)" = observed: ]
 }
 
-@test "the surest comes first, and each says its word" {
+@test "the strongest evidence comes first, and each finding names its evidence" {
     tms check --engine=goodlock,fasttrack,sidetrack,frontier "$(trace race)" "$(trace order)" lost.std
     [ "$status" -eq 1 ]
-    [ "$(told)" = predicted:predicted:predicted:predicted:potential:observed: ]
+    [ "$(evidence)" = predicted:predicted:predicted:predicted:potential:observed: ]
     tms check --engine=goodlock,sidetrack "$(trace order)"
-    [ "$(told)" = predicted:potential: ]
+    [ "$(evidence)" = predicted:potential: ]
     [[ $flat == *"Potential: the locks held do not rule this out. It may be a false alarm. AV-"*"potential: deadlock: "*" may wait for each other forever."* ]]
     [[ $flat == *" holds p (since event 17), and "*" wants it (event 22)."* ]]
 }
 
-@test "what sidetrack presupposes, and whether that was looked at" {
+@test "assumptions of sidetrack, and whether they were checked" {
     tms check --engine=frontier,sidetrack --json "$(trace whole)"
     [[ $flat == *"Assumed by sidetrack: A predicted schedule can happen if the program is free of data races and deadlocks. Races: not checked; --engine=…,fasttrack does. Deadlocks: not checked; --engine=…,goodlock does."* ]]
     [[ $stderr == *"tmesis check --engine=frontier,sidetrack,fasttrack,goodlock "*"whole.std "*"# check what the predictions assume"* ]]
@@ -147,12 +147,12 @@ trace() {
     [[ $flat == *"But: fasttrack found a data race in this run, first at event 9."* ]]
     tms check --engine=frontier,sidetrack,goodlock "$(trace order)"
     [[ $flat == *"Deadlocks: goodlock found 1, so this may not hold."* ]]
-    # Where nothing is predicted, nothing is presupposed.
+    # Without a prediction there are no assumptions.
     tms check --engine=frontier,sidetrack --json fine.std
     query '"assumption" not in d[0]["results"][1]'
 }
 
-@test "blocks looks for deadlocks itself, and nobody sends you to another engine for them" {
+@test "blocks looks for deadlocks itself, and the report suggests no other engine for them" {
     tms check --engine=blocks --escape=off --json lost.std
     [[ $flat == *": potential: "* ]]
     [[ $flat != *"Assumed by"* ]]
@@ -200,7 +200,7 @@ trace() {
     [[ $stderr == *"--fail-on takes one or more of note, warning, error, observed, predicted, potential, race, not \"everything\""* ]]
 }
 
-@test "exit status: who can't change it can't make it doubtful either" {
+@test "exit status: 3 if an engine could not check the whole trace" {
     tms gen -q --events 12k --violation=none -o t.std
     tms check -q --engine=reference,sidetrack t.std
     [ "$status" -eq 3 ]
@@ -214,7 +214,7 @@ trace() {
     query '[r["engine"] for r in d[0]["results"]] == ["frontier", "judge", "sidetrack", "blocks", "reduction", "goodlock"]'
     tms check --potential --engine=frontier,sidetrack --json "$(trace order)"
     [ "$status" -eq 0 ]
-    [[ $(told) == predicted:*potential: ]]
+    [[ $(evidence) == predicted:*potential: ]]
     query '[r["verdict"] for r in d[0]["results"] if r["engine"] == "goodlock"] == ["potential"]'
     tms check --potential --engine=frontier,goodlock --json "$(trace order)"
     query '[r["engine"] for r in d[0]["results"]] == ["frontier", "goodlock", "blocks", "reduction"]'
@@ -233,7 +233,7 @@ trace() {
     query 'd[0]["trace"]["events"] == 27'
     query 'd[0]["results"][0]["first_violation_event"] == 27'
     query 'all(r["loss"] == "stopped at the first violation, as asked" for r in d[0]["results"])'
-    # One that is not predicted, since no lock has to do with it.
+    # One that is not predicted, since it involves no lock.
     { printf '%s\n' 'A|begin(f)' 'A|r(x)' 'B|w(x)' 'A|w(x)' 'A|end'; cat fine.std; } >plain.std
     tms check -q --first --json plain.std
     query 'd[0]["trace"]["events"] == 4'
@@ -271,7 +271,7 @@ trace() {
     [[ $stderr == *": serializable: "* ]]
     tms check -q --escape=off --engine=blocks lost.std
     [[ $stderr == *": potential: "* ]]
-    # Two threads that own x in turn are none too many for the race test of atomizer's paper.
+    # The race test of atomizer's paper allows two threads that own x in turn.
     printf '%s\n' 'A|w(x)' 'B|begin(add)' 'B|r(x)' 'B|w(x)' 'B|end' >owners.std
     tms check -q --escape=off --engine=atomizer owners.std
     [[ $stderr == *": none-potential: "* ]]

@@ -181,7 +181,7 @@ refused() {
     [[ $stderr == *"-o FILE"* ]]
 }
 
-@test "half a trace is not left behind" {
+@test "an error leaves no partial trace" {
     tms gen --fork-join -o a.rt
     [ "$status" -eq 2 ]
     [[ $stderr == "tmesis: a.rt: event 1, fork"* ]]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # Data that is handed over through the kernel does not race; runtime/handover.c has the ways.
-# That verdicts do not depend on it, runtime/EXPECTED.tsv has (messages).
+# Verdicts do not depend on it: see messages in runtime/EXPECTED.tsv.
 # shellcheck disable=SC2154 # common.bash sets them
 load common
 
@@ -46,7 +46,7 @@ COMPARE
     judge_ways late race
 }
 
-# What a recording says is what the process said; the way that spins would fill it.
+# A recording has the same result as the process. Without the way that spins, which would fill it.
 @test "fasttrack says the same of a recording, full or not" {
     build_handover gcc -O2
     for way in "${ways[@]}"; do
@@ -89,10 +89,10 @@ void add(void)
 {
     set(get() + 1);
 }
-static void *second(void *told)
+static void *second(void *notified)
 {
     char byte;
-    if (told != NULL) {
+    if (notified != NULL) {
         if (read(ends[0], &byte, 1) != 1)
             abort();
     } else {
@@ -115,15 +115,15 @@ int main(int count, char **words)
 }
 SOURCE
     "$tmesis" cc -g window.c -o window
-    for told in "" told; do
+    for notified in "" notified; do
         wanted=predicted
-        [ -z "$told" ] || wanted=none-predicted
+        [ -z "$notified" ] || wanted=none-predicted
         # shellcheck disable=SC2086 # no word at all, or one
-        tms run -q --json=run.json ./window $told
+        tms run -q --json=run.json ./window $notified
         output=$(cat run.json)
         query '[r["verdict"] for r in d[0]["results"] if r["engine"] == "sidetrack"] == ["'"$wanted"'"]'
         # shellcheck disable=SC2086
-        tms record -q -o window.tms ./window $told
+        tms record -q -o window.tms ./window $notified
         tms check -q --engine=sidetrack --json window.tms
         query '[r["verdict"] for r in d[0]["results"]] == ["'"$wanted"'"]'
     done

@@ -15,7 +15,7 @@ teardown() {
     umount small 2>/dev/null || true
 }
 
-# hunt ARGUMENT…: as tms, with temporary files where they are looked for.
+# hunt ARGUMENT…: like tms, with temporary files where nothing_left looks for them.
 hunt() {
     mkdir -p temporary
     TMPDIR=$PWD/temporary tms hunt "$@"
@@ -141,7 +141,7 @@ print(*(v["id"] for r in json.load(open("out/result.json"))["results"] if r["eng
     nothing_left
 }
 
-@test "a daemon that a program leaves behind does not outlive its run" {
+@test "a daemon that a program starts does not outlive its run" {
     hunt --runs=2 --seed=1 -o out "$programs/work" daemon
     [ -s daemon ]
     nothing_left

@@ -122,3 +122,11 @@ many() {
     tms check $judged lost.std
     [ "${plain%·*}" = "${stderr%·*}" ]
 }
+
+@test "a heap block whose name is too long for the line is named by its type and number" {
+    python3 "$here/reports/crowd.py" "$here/reports/bank.json" 1 >crowd.json
+    tms report crowd.json
+    flat=$(tr -s ' \n' ' ' <<<"$output")
+    [[ $flat == *" nni_aio_expire_queue#240.a_expire was lost"* ]]
+    [[ $flat == *" changed nni_aio_expire_queue#240.a_expire after T2 had read it"* ]]
+}

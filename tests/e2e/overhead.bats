@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# The benchmark of watched programs works, and they print what they print natively. What it costs
+# The benchmark of watched programs works, and they print the same as natively. The cost
 # is not tested.
 # shellcheck disable=SC2154 # common.bash sets them
 load common

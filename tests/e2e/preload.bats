@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Programs that were not built for it, and what is recorded along with a check: what is said, what
+# Programs that were not compiled for tmesis, and recordings along with a check: messages, what
 # rules do, exit statuses. What is predicted of which program is tested in tests/predict/programs,
 # that programs behave as they do natively in tests/harm.
 # shellcheck disable=SC2154 # common.bash sets them
@@ -75,7 +75,7 @@ setup() {
         query 'all(v["evidence"] == "potential" for r in d[0]["results"] for v in r["violations"])'
         query 'any("deposit (inlined)" in str(v) for r in d[0]["results"] for v in r["violations"])'
     done
-    # Engines that decide about this run get no such blocks at all.
+    # Engines that judge this run as it is get no such blocks.
     tms run --engine=velodrome,reference,frontier,sidetrack --json=inlined.json ./inlined
     output=$(<inlined.json)
     query '"inlined)" not in str(d)'

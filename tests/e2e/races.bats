@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Data races that the runtime sees, in reports of tmesis run. That they are those of fasttrack on
-# full recordings, tests/weave has on hundreds of programs.
+# Data races that the runtime sees, in reports of tmesis run. tests/weave compares them with those
+# of fasttrack on full recordings, for hundreds of programs.
 # shellcheck disable=SC2154 # common.bash sets them
 load common
 

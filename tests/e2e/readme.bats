@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What the documents say is so: commands, what they print, code.
+# The documents are accurate: commands, their output, code.
 # shellcheck disable=SC2154,SC2016 # common.bash sets them; backquotes are Markdown's
 load common
 
@@ -98,7 +98,7 @@ step() {
     [ "$texts" -ge 7 ]
 }
 
-# The files that other pages speak of are stand-ins: what counts is that no command is refused.
+# The files that other pages mention are placeholders: no command may be refused.
 @test "the commands of the other pages are commands" {
     cp "$top/examples/bank/fixed.c" bank.c
     "$tmesis" cc -g bank.c -o server

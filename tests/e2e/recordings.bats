@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What recordings contain for `judge` alone: calls of functions that are no blocks by default, waits
+# Events that recordings contain for `judge` only: calls of functions that are not blocks by default, waits
 # for others, compare-and-swaps that failed, delays.
 # shellcheck disable=SC2154 # common.bash sets them
 load common

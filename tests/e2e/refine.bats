@@ -136,7 +136,7 @@ not-atomic deposit" ]]
 }
 
 @test "without a block at fault nothing is dropped, and that is said" {
-    tms refine -o n.spec nobody.std
+    tms refine -o n.spec blameless.std
     [ "$status" -eq 1 ]
     [ "$(dropped n.spec)" = "" ]
     [[ $flat == *"1 round: 0 labels are not atomic, 0 blocks cut tmesis: still not serializable: 1 violation is left in which frontier finds no single block at fault"* ]]
@@ -225,7 +225,7 @@ EOF
 }
 
 @test "JSON keeps to its schema" {
-    for trace in lost.std fine.std nobody.std; do
+    for trace in lost.std fine.std blameless.std; do
         tms refine -q --json -o t.spec $trace
         valid refine
     done
@@ -350,7 +350,7 @@ CODE
     [ "$status" -eq 0 ]
 }
 
-@test "what is behind -- may still be traces; programs that can't be watched are refused" {
+@test "operands after -- may still be traces; programs that can't be watched are refused" {
     tms refine -q -o t.spec -- lost.std
     [ "$status" -eq 1 ]
     [ "$(dropped t.spec)" = deposit ]

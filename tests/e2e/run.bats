@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Programs watched: reports, traces, exit statuses, and what is said when it can't be done. What
+# Watched programs: reports, traces, exit statuses, and messages if they can't be watched. What
 # the runtime sees of programs is tested elsewhere; here are programs whose verdict is the same in
 # every run.
 # shellcheck disable=SC2154,SC2016 # common.bash sets them; an inner shell expands them
@@ -11,7 +11,7 @@ setup_file() {
     local tmesis=${TMESIS:-$BATS_TEST_DIRNAME/../../build/tmesis}
     cd "$programs" || return
     # The account is read, changed by another thread, and written: in the first round, or in one of
-    # the next. Nobody waits for anybody in between, which would be no error.
+    # the next. No thread waits for the other in between: such a wait would split the block.
     cat >cut.c <<'END'
 #include <pthread.h>
 #include <signal.h>
@@ -95,7 +95,7 @@ setup() {
     cd "$programs" || return
 }
 
-# Whatever happened, nothing is left of the spools.
+# Whatever happened, no spool is left.
 teardown() {
     rmdir "$TMPDIR"
 }
@@ -174,7 +174,7 @@ teardown() {
     [ "$status" -eq 125 ]
 }
 
-@test "output and exit status stay the program's, and all words behind it are its own" {
+@test "output and exit status are the program's, and it gets all arguments after its name" {
     tms run ./cut seven --quiet -- --help
     [ "$status" -eq 7 ]
     [ "$output" = $'--quiet\n--\n--help' ]
@@ -325,14 +325,14 @@ teardown() {
     [[ $stderr == *'set TMPDIR to another one'* ]]
 }
 
-@test "a seed is told, and taken" {
+@test "a seed is reported, and accepted" {
     tms run --perturb ./cut plain
     [[ $flat =~ 'perturbed with seed '[0-9]+'; --perturb=' ]]
     tms run --perturb=12 ./cut plain
     [[ $flat == *'perturbed with seed 12;'* ]]
 }
 
-@test "what is sent to the command is sent on" {
+@test "signals to the command are passed on" {
     printf '#include <unistd.h>\nint main(void) { for (;;) pause(); }\n' >waits.c
     "$tmesis" cc -g waits.c -o waits
     "$tmesis" run ./waits 2>said &

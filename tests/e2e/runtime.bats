@@ -5,7 +5,7 @@
 # shellcheck disable=SC2154 # common.bash sets them
 load common
 
-# The program that makes a violation and then ends in a way that it is told.
+# The program that makes a violation and then ends in the way that its argument names.
 build_ending() {
     cc -O2 -c "$top/tests/weave/turn.c" -o turn.o
     "$tmesis" cc -g -I"$top/include" -I"$top/tests" "$here/runtime/ending.c" turn.o -o ending

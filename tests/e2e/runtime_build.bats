@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What the archive of the runtime offers, and what it does not.
+# The symbols of the runtime's archive: what it exports, and what it does not.
 # shellcheck disable=SC2154 # common.bash sets them
 load common
 
@@ -124,6 +124,19 @@ objects() {
     run awk '$2 != $3' both
     echo "$output"
     [ -z "$output" ]
+}
+
+@test "the runtime uses neither the program's heap nor its streams" {
+    nm -A -u "$runtime/libtmesis-rt-parts.a" | sed -nE 's|^.*[:/]([^:/]+)\.o: +U (\w+)$|\1 \2|p' |
+        grep -E ' (malloc|calloc|realloc|free|posix_memalign|strn?dup|v?f?printf|f?puts|f(open|close|write|read|flush)|stdin|stdout|stderr)$' |
+        LC_ALL=C sort >used
+    # strdup gives its copy to the program; memory.c calls the C library where no allocator is given.
+    diff used - <<'END'
+.._src_base_memory.c calloc
+.._src_base_memory.c free
+.._src_base_memory.c realloc
+intercept_string_intercept.c malloc
+END
 }
 
 @test "annotations do nothing without the runtime, in C and in C++" {

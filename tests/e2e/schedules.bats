@@ -49,7 +49,7 @@ setup_file() {
     [ "$status" -eq 66 ]
     output=$(cat found.json)
     query 'd[0]["seed"] == 3'
-    # The site of an event is the instruction after its hook, so on the line that is told.
+    # The site of an event is the instruction after its hook, so on the line that is reported.
     query 'all(v["own"][0]["at"]["site"].startswith("bank+0x") for r in d[0]["results"] for v in r["violations"] if "own" in v)'
     valid result
     site=$(python3 -c 'import json, sys
@@ -108,7 +108,7 @@ for line in open(sys.argv[1]):
               *[w[k]["line"] for k in ("open", "close", "at")])' "$1"
 }
 
-@test "a run tells its windows, with the ids of the findings that they would be" {
+@test "a run reports its windows, with the ids of the findings that they would be" {
     made learn 'strategy learn'
     tms run -q --schedule=learn --json=learnt.json "$BATS_FILE_TMPDIR/bank"
     windows learnt.json
@@ -129,7 +129,7 @@ for line in open(sys.argv[1]):
     windows learnt.json | grep -x 'AV-bc22fc deposit lock:account.lock 25 33 33'
 }
 
-@test "a window that only one thread passed is told once others use the memory" {
+@test "a window that only one thread passed is reported once others use the memory" {
     cat >once.c <<'END'
 #include <pthread.h>
 static int *table, storage, unshared;
@@ -231,7 +231,7 @@ counted() {
 print(json.loads(open("found.json").readline())["schedule"][sys.argv[1]])' "$1"
 }
 
-# A deposit in each of two threads, one after the other unless somebody holds the first one.
+# A deposit in each of two threads, one after the other unless the first one is held.
 account() {
     cat >"$1.c" <<'END'
 #include <pthread.h>
@@ -480,7 +480,7 @@ unmet() {
     [ "$(counted released)" -ge 1 ]
 }
 
-@test "a hold that nobody meets is over with its bound" {
+@test "a hold that no thread meets ends with its bound" {
     unmet alone twice x 50 <<'END'
 #include <pthread.h>
 #include <stdio.h>

@@ -38,23 +38,13 @@ teardown() {
     wait
 }
 
-# wait_for TEXT FILE [TIMES]: until the file has so many lines with it.
-wait_for() {
-    for _ in {1..200}; do
-        (($(grep -c -- "$1" "$2") >= ${3:-1})) && return
-        sleep 0.05
-    done
-    cat out err
-    false
-}
-
 # tell LETTER WORD: sends the server a letter, and waits for its answer.
 tell() {
     printf %s "$1" >&5
     wait_for "$2" out
 }
 
-# ends STATUS: the server is told to end, and the command ends so.
+# ends STATUS: ends the server; the command must end with this status.
 ends() {
     local status=0
     printf q >&5

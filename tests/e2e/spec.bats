@@ -90,7 +90,7 @@ tmesis: no label was seen that matches not-atomic "with*"' ]
     printf 'A|begin(withdraw)\nA|end\n' >other.std
     tms check --not-atomic='with*' fine.std other.std
     [[ $stderr != *"no label was seen"* ]]
-    # What was not read can't be spoken of.
+    # Not for a trace that was not read completely.
     tms check --first --not-atomic='with*' lost.std
     [[ $stderr != *"no label was seen"* ]]
     tms check --not-atomic='with*' fine.std not-there.std

@@ -21,14 +21,14 @@ row() {
     [[ ${stderr_lines[-1]} == "Seconds, events/s and memory are the engine's own; the whole pass took "*" s." ]]
 }
 
-@test "no violation, nobody to blame, no label" {
+@test "no violation, no blame, no label" {
     tms check --engine frontier,regiontrack-blame --table fine.std
     [ "$status" -eq 0 ]
     [[ $(row frontier) == "frontier serializable - 0 0 "* ]]
     [[ $(row regiontrack-blame) == "regiontrack-blame none-blamed - 0 0 "* ]]
     tms check --engine frontier,doublechecker --table "$golden/regiontrack-alpha1.std"
-    [[ $(row frontier) == "frontier violation 14 1 0 "* ]] # nobody is blamed
-    [[ $(row doublechecker) == "doublechecker violation 14 1 1 "* ]] # it blames nobody ever
+    [[ $(row frontier) == "frontier violation 14 1 0 "* ]] # without blame
+    [[ $(row doublechecker) == "doublechecker violation 14 1 1 "* ]] # it never blames a single block
     printf '%s\n' 'A|begin' 'A|r(x)' 'B|w(x)' 'A|w(x)' 'A|end' >bare.std
     tms check --table bare.std
     [[ $(row frontier) == "frontier violation 4 1 0 "* ]]

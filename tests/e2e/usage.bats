@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Words to commands: help, options, the environment, and what is said to a mistake.
+# The command line: help, options, the environment, and messages about mistakes.
 # shellcheck disable=SC2154,SC2016 # common.bash sets them; an inner shell expands them
 load common
 
@@ -18,7 +18,7 @@ load common
         run --separate-stderr "$tmesis" "$command" --help
         [ "$status" -eq 0 ]
         [[ $output == "Usage: tmesis $command "* ]]
-        # The words of the wrapper are the compiler's: it has no other options of ours.
+        # The wrapper's arguments are the compiler's: it has no other options of ours.
         case $command in
         cc | c++) [[ $output == *--tmesis-inline*TMESIS_INLINE* && $output != *--quiet* ]] ;;
         *) [[ $output == *--quiet*--help* ]] ;;
@@ -68,7 +68,7 @@ load common
     [ "$stderr" = 'tmesis: --help takes only all, not "most"' ]
 }
 
-@test "nothing at all shows the help and is wrong" {
+@test "no arguments: shows the help, and is an error" {
     tms
     [ "$status" -eq 2 ]
     [[ $stderr == *"Usage: tmesis COMMAND"* ]]
@@ -101,7 +101,7 @@ load common
     [[ $stderr == *"no option -z"* ]]
 }
 
-@test "wrong values are told what is accepted" {
+@test "wrong values are refused, and the message lists the accepted ones" {
     tms check --engine=frontir lost.std
     [ "$status" -eq 2 ]
     [[ $stderr == *'--engine takes one or more of all, frontier, reference, '*', not "frontir"; did you mean frontier?' ]]
@@ -164,7 +164,7 @@ load common
     [[ $stderr == "-q: serializable"* ]]
 }
 
-@test "the environment sets options, and the command line outweighs it" {
+@test "the environment sets options, and the command line overrides it" {
     TMESIS_ENGINE=reference tms check -q --json lost.std
     query 'd[0]["results"][0]["engine"] == "reference"'
     TMESIS_ENGINE=reference tms check -q --json --engine=frontier lost.std
@@ -204,7 +204,7 @@ load common
     [ -z "$output" ]
 }
 
-@test "engines: what there is" {
+@test "engines: the list" {
     tms engines
     [ "$status" -eq 0 ]
     [[ $output == *frontier*guarantee*reference*guarantee* ]]

@@ -48,7 +48,7 @@ def prepare(bench):
 
 
 def require_harmless(bench, fault):
-    """What holds of every command. Returns the files that are there now."""
+    """Checks that apply to every command. Returns the files that exist now."""
     done, files = fault.done, snapshot(bench.work)
     fault.require(done.status < 128 and done.status != BROKEN, "it crashed")
     fault.require(done.status == 0 or done.err or fault.call == "write", "it said nothing")
@@ -65,7 +65,7 @@ def numbers(total):
 
 
 def each(bench, who, words, judge):
-    """Runs the command as often as there are calls, and has each run judged."""
+    """Runs the command once per call that can fail, and judges each run."""
     count = os.path.join(bench.directory, "count")
 
     def attempt(call, error, number):

@@ -68,7 +68,7 @@ def file_size(bench):
     program = bench.build("processes.c")
     bench.compare(program, "file-size").expect(0)
     native = bench.run("bash", "-c", 'ulimit -f 64; exec "$0" "$@"', program.native, "file-size")
-    # 64 KiB from the start on: too little for a spool, so the program runs unwatched, and it is said.
+    # A limit of 64 KiB from the start: too little for a spool, so the program runs unwatched, with a warning.
     done = bench.run("bash", "-c", 'ulimit -f 64; exec "$0" "$@"', TMESIS, "run",
                      program.watched, "file-size")
     check(done.out == native.out, str(done))
@@ -101,7 +101,7 @@ def full(bench):
         subprocess.run(["umount", small], check=True)
 
 
-@case("a set-user-ID program obeys nobody's environment")
+@case("a set-user-ID program ignores the environment")
 def set_uid(bench):
     if os.geteuid() != 0:
         raise Skip("becoming another user needs root")

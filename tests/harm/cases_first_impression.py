@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the README and the demo show happens in every run, on a busy machine too."""
+"""The results in the README and the demo are those of every run, on a busy machine too."""
 import os
 import subprocess
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Locks that are not used as they are meant to be, or handed over where nobody sees it: the run ends
+"""Locks that are misused, or handed over in ways the runtime does not see: the run ends
 with a verdict all the same, and a recording of it can be checked."""
 from harm import case, check
 

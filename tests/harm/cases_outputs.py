@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Outputs are written whole or not at all, replace nothing that is read, and leave nothing."""
+"""Outputs are written completely or not at all, never replace an input, and leave no other files."""
 import os
 import resource
 import shutil
@@ -90,10 +90,10 @@ def named_twice(bench):
 @case("an output may be a link, a FIFO, a device or a descriptor", compilers=False)
 def kinds(bench):
     trace(bench)
-    os.symlink("behind.json", bench.path("dangling"))
+    os.symlink("target.json", bench.path("dangling"))
     bench.tmesis("check", "-q", "--json=dangling", "t.std").expect(1)
     check(os.path.islink(bench.path("dangling")), "the link was replaced")
-    check(os.path.getsize(bench.path("behind.json")) > 0, "nothing is behind the link")
+    check(os.path.getsize(bench.path("target.json")) > 0, "the link's target is empty")
     bench.tmesis("check", "-q", "--json=/dev/null", "t.std").expect(1)
     check(not os.path.isfile("/dev/null"), "/dev/null was replaced")
     bench.run("sh", "-c", 'echo before >log; "$0" check -q --json=/dev/stdout t.std >>log; '
@@ -137,7 +137,7 @@ def full(bench):
 @case("a file that can only be overwritten is refused", compilers=False)
 def no_room_beside(bench):
     if os.getuid() != 0:
-        raise Skip("needs root, to become somebody who may not write")
+        raise Skip("needs root, to become a user who may not write")
     folder = bench.path("closed")
     os.mkdir(folder)
     os.chmod(bench.directory, 0o755)
@@ -153,7 +153,7 @@ def no_room_beside(bench):
 # ---- interruption -----------------------------------------------------------------------------
 
 def interrupt(bench, words, numbers, when, **options):
-    """Starts the command, sends the signals once `when()` says so, and waits for its end."""
+    """Starts the command, sends the signals once `when()` is true, and waits for its end."""
     with open(bench.path("printed"), "wb") as printed:
         process = subprocess.Popen([TMESIS, *words], cwd=bench.work, env=bench.environment,
                                    stdin=options.pop("stdin", subprocess.DEVNULL), stdout=printed,
@@ -228,7 +228,7 @@ def program_is_over(bench, program):
 
 @case("a report or trace being written can be interrupted")
 def interrupted_report(bench):
-    """The FIFO is not read, so the command stays in the writing, with the spool still there."""
+    """The FIFO is not read, so the command blocks in a write, while the spool still exists."""
     program = bench.build("busy.c").watched
     os.mkfifo(bench.path("fifo"))
     for words in (["run", "--json=fifo", program, "1"], ["record", "-o", "fifo", program, "1"]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names and paths are bytes of strangers: none of them reaches a terminal or breaks JSON."""
+"""Names and paths are untrusted bytes: none of them reaches a terminal or breaks JSON."""
 import json
 import os
 import re

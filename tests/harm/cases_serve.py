@@ -24,7 +24,7 @@ def read(path):
 
 
 class Serving:
-    """The program in the background, natively or watched, until it is told that it is done."""
+    """The program in the background, natively or watched, until the file "done" appears."""
 
     def __init__(self, bench, program, words, options=None):
         self.bench = bench

@@ -19,7 +19,7 @@ def used(bench, *words, env=None):
 
 @case("threads and handlers with little stack")
 def painted(bench):
-    """The same binary, watched and not: what differs is what the runtime uses."""
+    """The same binary, watched and not: the difference is what the runtime uses."""
     program = bench.build("small_stacks.cpp")
     trace = os.path.join(bench.directory, "t.tms")
     for how, binary in ((["run", "--exit-code=0"], program.watched),

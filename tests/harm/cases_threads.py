@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Threads: what is known of them does not depend on when they get to run."""
+"""Threads: the report on them does not depend on when they get to run."""
 from harm import case, check
 
 RUNS = 8

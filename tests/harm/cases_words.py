@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A wrong command or a wrong program gets the sentence that a person needs, before it runs."""
+"""A wrong command or a wrong program gets a helpful message before it runs."""
 import os
 import shutil
 import subprocess
@@ -36,7 +36,7 @@ def wrong_words(bench):
     check(sorted(os.listdir(bench.work)) == ["prog", "t.std"], f"{os.listdir(bench.work)}")
 
 
-@case("a program that can't be watched is told before it runs")
+@case("a program that can't be watched is refused before it runs")
 def unwatchable(bench):
     program = bench.build("busy.c")
     foreign = bench.path("foreign")

@@ -71,7 +71,7 @@ class Done:
                 f"--- err\n{self.err}")
 
     def expect(self, status=None, says=None, silent_about=None):
-        """Fails, with all that the command printed, unless it ended and spoke like this."""
+        """Fails, with the whole output, unless the command ended with this status and output."""
         check(status is None or self.status == status, f"status {status} expected\n{self}")
         check(says is None or says in self.flat, f"expected to hear: {says}\n{self}")
         check(silent_about is None or silent_about not in self.flat,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much stack the runtime's functions can use, worked out from their code.
+"""How much stack the runtime's functions can use, computed from their code.
 
 A function's instructions are followed along all branches with the depth of the stack at each; a call
 adds what the callee can use, a jump out of the function replaces it. What is called through a pointer
@@ -64,7 +64,7 @@ def immediate(operands):
 
 
 def step(depth, operation, operands, base):
-    """The depth after an instruction; `base` is the depth that %rbp stands for."""
+    """The depth after an instruction; `base` is the depth of %rbp."""
     value = immediate(operands)
     if operation == "push":
         return depth + 8
@@ -88,7 +88,7 @@ def step(depth, operation, operands, base):
 
 
 def calls_of(function, starts):
-    """Pairs of a depth and who is called there, and the deepest that the function itself goes."""
+    """Pairs of a depth and the function called there, and the maximum depth of the function itself."""
     calls, deepest, seen = [], 8, set()
     work = [(function.order[0], 8, 8)]
     following = dict(zip(function.order, function.order[1:]))
@@ -144,7 +144,7 @@ class Depths:
         for depth, callee in calls:
             if callee is None:
                 continue
-            if self.is_real(callee) and not self.is_real(name):  # it is inside, so it is not told
+            if self.is_real(callee) and not self.is_real(name):  # already inside, so not reported
                 unknown += [] if callee in SMALL or "?" + callee in unknown else ["?" + callee]
                 continue
             below, way = self.of(callee, above + (name,))
@@ -156,7 +156,7 @@ class Depths:
 
 
     def entries_beyond(self, limit):
-        """Lines about entries from the program that go deeper, or call what may."""
+        """Lines about entries from the program that exceed the limit, or call what may."""
         rows = []
         for name in sorted(self.entries & self.functions.keys()):  # the rest are other names
             size, way = self.of(name)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What `make install` puts down is enough: the example is built against it, by pkg-config alone.
+# The files of `make install` suffice: the example is built against them, by pkg-config alone.
 
 setup_file() {
     export TREE=$BATS_FILE_TMPDIR/tree
@@ -72,7 +72,7 @@ build_example() {
 }
 
 @test "every manual page is installed" {
-    for page in "$BATS_TEST_DIRNAME"/../../docs/man/*.scd; do
+    for page in "$BATS_TEST_DIRNAME"/../../docs/man/*.1.scd; do
         [ -e "$page" ] || continue
         find "$TREE" -path "*/man/man?/$(basename "$page" .scd)" | grep -q .
     done

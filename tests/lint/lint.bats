@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What every file of the project keeps to. A rule that is broken prints where.
+# Rules for every file of the project. A violated rule prints the place.
 
 # The lists of files are made once: each takes longer than most tests.
 setup_file() {
@@ -9,7 +9,8 @@ setup_file() {
     tests/lint/files '*.c' '*.h' >"$BATS_FILE_TMPDIR/c_files"
     tests/lint/files 'include/*.h' 'src/*.h' 'runtime/*.h' 'preload/*.h' 'tests/*.h' >"$BATS_FILE_TMPDIR/headers"
     tests/lint/files 'include/*.h' 'src/*.[ch]' 'runtime/*.[ch]' 'preload/*.[ch]' >"$BATS_FILE_TMPDIR/product"
-    xargs -d '\n' grep -lE '^#!.*\b(bash|bats)$' <"$BATS_FILE_TMPDIR/all" >"$BATS_FILE_TMPDIR/scripts"
+    { xargs -d '\n' grep -lE '^#!.*\b(bash|bats)$' <"$BATS_FILE_TMPDIR/all" &&
+        tests/lint/files '*.bash'; } >"$BATS_FILE_TMPDIR/scripts"
     { tests/lint/files '*.c' '*.h' '*.bats' '*.py' '*.map' '*meson.build' Makefile &&
         cat "$BATS_FILE_TMPDIR/scripts"; } >"$BATS_FILE_TMPDIR/sources"
     grep -vE '^(LICENSE|tests/(fuzz/corpus|golden)/.*)$' "$BATS_FILE_TMPDIR/all" |
@@ -54,7 +55,7 @@ nothing() {
     [ -z "$output" ]
 }
 
-@test "no function that invites mistakes" {
+@test "no banned functions" {
     nothing -P '\b(strcpy|strcat|sprintf|vsprintf|gets|rand|srand|strtok|alloca|atoi|atol) ?\(' \
         "${product[@]}"
 }
@@ -64,11 +65,11 @@ nothing() {
     nothing -P '^\s*(} )?else(\s*\\)?$' "${product[@]}"
 }
 
-@test "open questions are marked in one way" {
+@test "open questions are marked NEEDSWORK" {
     nothing -wE "TO""DO|FIX""ME|XX""X|HA""CK" "${texts[@]}"
 }
 
-@test "nothing in the text belongs to one machine or says nothing" {
+@test "no machine-specific paths and no filler words" {
     nothing -E '(^|[^[:alnum:]_.*-])/(wor[k]|hom[e]|roo[t])(/|$)' "${texts[@]}"
     nothing -iwP 'h[e]lpers?|s[e]ssions?|mis[c](?!:Depends)|u[t]ils?' "${texts[@]}"
 }
@@ -129,13 +130,14 @@ allowed_for() {
     protocol) echo "protocol/" ;;
     spool) echo "base/ spool/ symbol/ protocol/ runtime/core/rt.h" ;;
     cli) echo "base/ cli/ gen/ hunt/ saved/ store/ spool/ protocol/config.h protocol/schedule.h" ;;
+    man) echo "cli/ man/" ;;
     runtime) echo "base/ clock/ trace/op.h frontier/ judge/ predict/ spec/ protocol/ runtime/" ;;
     preload) echo "base/hash_mix.h runtime/ $(cd preload && echo *.h)" ;;
     *) echo "src/$1 has no rule" >&2 ;;
     esac
 }
 
-# bats is slow in loops of many steps, so awk has this one.
+# In awk, because bats is slow in loops of many steps.
 @test "includes point the right way" {
     grep -rnoP '^\s*#\s*include\s*"\K[^"]+' src runtime preload --include='*.[ch]' |
         sed -E 's,^(src/)?([^/]+),\2:&,' >"$BATS_TEST_TMPDIR/includes"
@@ -183,7 +185,7 @@ allowed_for() {
 }
 
 @test "the build knows every manual page" {
-    for page in $(tests/lint/files 'docs/man/*.scd'); do
+    for page in $(tests/lint/files 'docs/man/*.1.scd'); do
         grep -qF "'$(basename "$page" .scd)'" meson.build || { echo "$page" && return 1; }
     done
 }
@@ -196,6 +198,28 @@ allowed_for() {
         done
 }
 
+# needed_libraries: the packages, by scripts/install-deps, of the libraries that meson.build can't do without.
+needed_libraries() {
+    sed -nE "s/^\w+ = dependency\('([^']+)'\)$/\1/p" meson.build | grep -vx threads |
+        while read -r library; do
+            awk -v library="$library" '$1 == "lib" && $2 == library { print $3; found = 1 }
+                END { if (!found) print "scripts/install-deps:" library }' scripts/install-deps
+        done
+}
+
+@test "every list of packages has the libraries that the build needs" {
+    [[ $(needed_libraries) == *libzstd-dev* ]]
+    for list in debian/control ci/github/action.yml docs/internals/dependencies.md; do
+        needed_libraries | while read -r package; do
+            # What the packages made here depend on is not what the build needs.
+            sed '/^Package:/,$d' "$list" | grep -qw -e "$package" || { echo "$list: $package is missing" && return 1; }
+        done
+    done
+    # The image has no list of its own.
+    grep -q 'apt-get build-dep .*/source/tmesis' ci/Containerfile
+    nothing -E '\blib[a-z0-9]+' ci/Containerfile
+}
+
 @test "the version is the same everywhere" {
     version=$(sed -nE "s/^ *version: '([0-9.]+)',/\1/p" meson.build)
     header=$(awk '/#define TMS_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", dot, $3; dot = "."}' \
@@ -206,7 +230,7 @@ allowed_for() {
 }
 
 # The sanitized build has them, and so has its runtime in the programs that tests watch.
-@test "engines, judge and runtime have 15 assertions in a thousand lines" {
+@test "engines, judge and runtime have 15 assertions per thousand lines" {
     for part in src/frontier src/engines src/lockset src/judge runtime/shadow runtime/core; do
         length=$(cat "$part"/*.[ch] | wc -l)
         asserts=$(cat "$part"/*.[ch] | grep -cE '\bassert\(')
@@ -215,6 +239,24 @@ allowed_for() {
     done
 }
 
-@test "how long functions are (told, not judged)" {
+@test "function lengths are reported (without a limit)" {
     tests/lint/function-lengths src runtime preload >&3
+}
+
+@test "every deliberate fault still changes its file" {
+    while IFS=$'\t' read -r file expression meaning; do
+        if sed "$expression" "$file" | cmp -s - "$file"; then
+            echo "$file: $meaning" && return 1
+        fi
+    done < <(grep -hv '^#' tests/judge/MUTATIONS tests/weave/MUTATIONS)
+}
+
+@test "headings of sections are one line" {
+    nothing -E '^/\* ----.*[^/]$' "${c_files[@]}"
+}
+
+@test "architecture.md names every directory of the source" {
+    for directory in $(tests/lint/files 'src/*/*' 'runtime/*/*' | cut -d/ -f1,2 | sort -u); do
+        grep -qF "\`$directory\`" docs/internals/architecture.md || { echo "$directory" && return 1; }
+    done
 }

@@ -212,7 +212,7 @@ static void example_3(void)
     }
     tms_tap(tms_view_deadlocks(&set) && deadlocks == 1 && patterns == 1 &&
                 subject.result->finding_count == 2,
-            "example 3: the potential deadlock is found, and stands against the pattern");
+            "example 3: the potential deadlock is found, and the pattern has a caveat");
     tms_subject_clear(&subject);
 }
 
@@ -362,7 +362,7 @@ static void run_trace(const struct trace *trace)
 
 #define RING_TEXT 112
 
-/* Each thread reads what the one before it writes: a cycle through all of them, and no other. */
+/* Each thread reads what the previous one writes: a cycle through all of them, and no other. */
 static struct tms_subject check_ring(unsigned threads)
 {
     char text[32 * RING_TEXT] = "";

@@ -138,7 +138,10 @@ static void sync_by_load(struct test *test, size_t load, size_t b)
     }
 }
 
-/* What synchronizes with b: an acquiring load, or an acquire fence for all loads before it. */
+/*
+ * The loads that synchronize with b: an acquiring load, or for an acquire fence all loads before
+ * it.
+ */
 static void synchronize(struct test *test, size_t b)
 {
     const struct tms_event *y = at(test, b);
@@ -411,7 +414,7 @@ static void compare(struct test *test, uint64_t from, uint64_t to)
     say(test, good, what);
 }
 
-/* Fences, and half of the atomic accesses, become what goes through one of two channels. */
+/* Fences, and half of the atomic accesses, become operations on one of two channels. */
 static void use_channels(const struct test *test, struct tms_trace *trace)
 {
     for (size_t i = 0; i < trace->count; i++) {
@@ -464,9 +467,9 @@ static const struct golden {
     {"different locks don't", "A acq m,A w x,A rel m,B acq n,B w x,B rel n", 5, 1},
     {"knowledge goes on through a lock that was released before it was there",
      "B acq m,B rel m,A w x,A acq n,A rel n,B acq n,B rel n,B acq m,B rel m,C acq m,C r x", 0, 0},
-    {"a silent thread lies between its fork and its join", "A w x,A fork S,B join S,B w x", 0, 0},
+    {"a silent thread is between its fork and its join", "A w x,A fork S,B join S,B w x", 0, 0},
     {"siblings are not ordered", "A fork B,A fork C,B w x,C r x", 4, 1},
-    {"a slot goes on only to somebody who knows of the join",
+    {"a slot is reused only by a thread ordered after the join",
      "A fork B,A fork C,B w x,A join B,C fork D,D w x", 6, 1},
     {"shared holds don't order each other", "A racq m,A w x,A rrel m,B racq m,B r x,B rrel m", 5,
      1},

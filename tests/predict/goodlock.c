@@ -96,7 +96,7 @@ static void confirm(void *user, const struct tms_run_state *state, bool stuck)
     const struct test *test = confirmation->test;
     const struct tms_finding *finding = confirmation->finding;
 
-    (void)stuck; /* others may still go on */
+    (void)stuck; /* others may still run */
     for (size_t i = 0; i < finding->cycle_length; i++) {
         unsigned t = thread_of(test, finding->cycle[i].to.thread);
         if (!is_before(test->run, state, t, finding->cycle[i].second_event) ||
@@ -141,7 +141,9 @@ static bool check_step(const struct test *test, const struct tms_step *step)
            !(run->kind[a] == TMS_EVENT_SHARED_ACQUIRE && run->kind[b] == TMS_EVENT_SHARED_ACQUIRE);
 }
 
-/* Where each thread waits, it still holds what the finding says, and no two exclude each other. */
+/*
+ * Where each thread waits, it still holds the locks of the finding, and no two exclude each other.
+ */
 static bool check_holds(const struct test *test, const struct tms_finding *finding)
 {
     const struct tms_run *run = test->run;
@@ -279,7 +281,7 @@ static void compare_some(struct test *test, uint64_t from)
 /* Events as "thread operation operand", separated by commas. */
 static const struct golden {
     const char *name, *text;
-    size_t threads; /* of the one deadlock that is found; 0: none is */
+    size_t threads; /* of the one deadlock that is found; 0: none */
 } goldens[] = {
     {"two threads, two locks, opposite orders",
      "A acq m,A acq n,A rel n,A rel m,B acq n,B acq m,B rel m,B rel n", 2},
@@ -489,8 +491,8 @@ static void take_pairs(struct feeder *feeder, const char *thread, bool forward, 
 }
 
 /*
- * The first thread takes them in one order, the crowd, which it forks before or after that, in the
- * other: no cycle, far too many, or none but a lot to look at.
+ * The first thread takes the locks in one order; a crowd that it forks before or after that takes
+ * them in the other order: no cycle, far too many, or none but a large search.
  */
 static void check_crowd(struct test *test, bool before, bool gated, enum tms_verdict verdict,
                         bool complete, const char *what)
@@ -548,7 +550,7 @@ int main(int argc, char **argv)
     check_philosophers(&test, 5, false);
     check_philosophers(&test, 5, true);
     check_chain(&test);
-    check_crowd(&test, true, true, TMS_VERDICT_NONE_POTENTIAL, true, "a crowd behind a gate");
+    check_crowd(&test, true, true, TMS_VERDICT_NONE_POTENTIAL, true, "a crowd with a gate lock");
     check_crowd(&test, true, false, TMS_VERDICT_POTENTIAL, false, "too much to find all");
     check_crowd(&test, false, false, TMS_VERDICT_INCOMPLETE, false, "too much to be sure");
     printf(

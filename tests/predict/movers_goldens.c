@@ -5,7 +5,7 @@
  */
 #include "movers.h"
 
-/* Example (1), and what others do to its variable. */
+/* Example (1), and what other threads do to its variable. */
 #define EXAMPLE_1 "a begin t; a acq l1; a r v; a acq l2; a w v; a r v; a rel l2; a rel l1; a end; "
 
 /* Figures 1 and 5: the constructor takes the lock of the other vector twice. */
@@ -213,7 +213,7 @@ const struct golden goldens[] = {
      {ALL, .no_acq_rel = true},
      {0, 1, 4, 5}},
     {"a lock that one thread uses", CUT("a") "b r y", {ALL, .no_acq_rel = true}, {0, 0, 0, 0}},
-    {"a lock that nobody takes exclusively",
+    {"a lock that no thread takes exclusively",
      "a begin; a racq m; a r x; a rrel m; a racq m; a r x; a rrel m; a end; b racq m; b rrel m",
      {ALL, .no_acq_rel = true},
      {0, 0, 0, 0}},
@@ -267,7 +267,7 @@ const struct golden goldens[] = {
      {ALL},
      {0, 1, 4, 5}},
 
-    /* Online, by what has been seen so far. */
+    /* Online, with what has been seen so far. */
     {"online: the race is known too late",
      INCREMENT("a") INCREMENT("b") "a w x",
      {ONLINE},

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything is tried; see view.h. */
+/* Exhaustive search; see view.h. */
 #include "view.h"
 
 #include <assert.h>
 #include <string.h>
 
-#define THREADS TMS_VIEW_THREADS
-#define NOBODY  (-1)
-#define INITIAL (-1)
-#define ORDERS  24 /* of four transactions */
+#define THREADS  TMS_VIEW_THREADS
+#define NO_OWNER (-1)
+#define INITIAL  (-1)
+#define ORDERS   24 /* of four transactions */
 _Static_assert(TMS_VIEW_BLOCKS == 4, "as many as ORDERS is for");
 
-/* What a trace makes visible: of each read its write, and of each variable the last write. */
+/* The view of a trace: the write that each read sees, and the last write of each variable. */
 struct view {
     int8_t source[TMS_VIEW_NUMBERS];
     int8_t last[TMS_VIEW_TARGETS];
@@ -34,7 +34,7 @@ struct search {
     struct view now;
     struct view serial[ORDERS];
     size_t serial_count;
-    const unsigned *wanted;   /* actions that are to come in this order, … */
+    const unsigned *wanted;   /* actions that must come in this order, … */
     size_t wanted_count, met; /* … and how many of them have */
 };
 
@@ -53,7 +53,7 @@ static void set_up(struct search *s, const struct tms_view_set *set)
     memset(s, 0, sizeof(*s));
     memset(&s->now, INITIAL, sizeof(s->now));
     for (size_t i = 0; i < TMS_VIEW_TARGETS; i++) {
-        s->owner[i] = NOBODY;
+        s->owner[i] = NO_OWNER;
     }
     s->set = set;
     for (size_t i = 0; i < set->count; i++) {
@@ -87,7 +87,7 @@ static bool can_go(const struct search *s, size_t thread)
         return false;
     }
     const struct tms_view_action *action = next_action(s, thread);
-    bool free = s->owner[action->target] == NOBODY;
+    bool free = s->owner[action->target] == NO_OWNER;
     switch (action->kind) {
     case TMS_EVENT_ACQUIRE:
         return free && s->sharers[action->target] == 0;
@@ -122,7 +122,7 @@ static void go(struct search *s, size_t thread)
         s->owner[target] = (int)thread;
         break;
     case TMS_EVENT_RELEASE:
-        s->owner[target] = NOBODY;
+        s->owner[target] = NO_OWNER;
         break;
     case TMS_EVENT_SHARED_ACQUIRE:
         s->sharers[target]++;
@@ -224,7 +224,7 @@ static bool is_serializable(const struct search *s, const struct view *view)
     return false;
 }
 
-/* Gathers in `all` what each serial order makes visible. */
+/* Collects in `all` the view of each serial order. */
 static void try_orders(struct search *all, const struct search *from, bool *done, size_t left)
 {
     if (left == 0) {

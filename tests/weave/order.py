@@ -118,7 +118,7 @@ class Order:
                 (one.order is None or two.order is None))
 
     def latest(self, numbers):
-        """Those of some events that none of the others comes after."""
+        """The maximal ones among some events: none of the others comes after them."""
         return [one for one in numbers if not any(self.before[two] >> one & 1 for two in numbers)]
 
 

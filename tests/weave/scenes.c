@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accesses that a recording leaves out or puts together, where that could change what is found: in
+ * Accesses that a recording omits or coalesces, in cases where that could change the findings: in
  * each scene one thread has blocks, and another comes between at one moment.
  *
  *     scenes NAME
@@ -17,8 +17,8 @@
 #define SEEN   __attribute__((noinline)) static
 
 /*
- * No read is left out. From byte 4 on they are in the next 4 KiB: what is done again is kept in
- * mind by that.
+ * No read is left out. From byte 4 on they are in the next 4 KiB page, the granularity at which
+ * repeated accesses are tracked.
  */
 static struct {
     unsigned char before[4096 - 4];
@@ -78,21 +78,21 @@ UNSEEN void let_in(void)
 /* ---- scenes ------------------------------------------------------------------------------- */
 
 /*
- * What the one thread does: < and > begin and end a block, r42 reads from byte 4 on two, f4 four at
- * once, L and U take and release the lock, A allocates and frees, ! lets the other thread come and
- * write byte 5. All accesses are called from one place, so that they are of one site.
+ * The operations of the one thread: < and > begin and end a block, r42 reads two bytes from byte 4
+ * on, f4 reads four at once, L and U acquire and release the lock, A allocates and frees, ! lets
+ * the other thread write byte 5. All accesses are made at one site.
  */
 static const struct {
     const char *name, *script;
     bool locked; /* so writes the other */
 } scenes[] = {
-    /* What the second block reads first is beside what the first one read last. */
+    /* The first read of the second block is adjacent to the last one of the first block. */
     {"next-block", "<r04> <r44!r51>", false},
     {"inner-block", "<r04 <r44!r51>>", false},
-    /* Nothing is cut apart: what the block does to what the other wrote is behind that. */
-    {"behind-a-lock", "<r41 ! L r51 U>", true},
-    /* What the inner block does again is met when the heap has been spoken of since. */
-    {"behind-an-allocation", "<r51> <<r51 A ! r51>>", false},
+    /* Nothing is cut apart: the block's accesses to what the other wrote all come after that. */
+    {"after-a-lock", "<r41 ! L r51 U>", true},
+    /* Repeated accesses of the inner block are recorded again after an operation on the heap. */
+    {"after-an-allocation", "<r51> <<r51 A ! r51>>", false},
     /* The same bytes in block after block, nothing of it new: met, or not. */
     {"over-and-over", "<r08> <r08> <r08> <r08!r51> <r08>", false},
     {"all-at-once", "<f3> <f3> <f3> <f3!r51> <f3>", false},

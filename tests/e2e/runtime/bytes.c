@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What conflicts in memory: bytes, not words and not accesses. Neighbours don't, whatever
- * overlaps does, by whichever means it was read or written.
+ * Conflicts are between bytes, not words or accesses. Neighbouring bytes don't conflict,
+ * overlapping ones do, however they were read or written.
  */
 #include <stdatomic.h>
 #include <stdint.h>
@@ -105,18 +105,18 @@ static struct scene scenes[] = {
     /* neighbours, and reads among themselves */
     {"next-byte", write_0, write_1, NULL},
     {"next-word", write_word, write_8, NULL},
-    {"behind-wide", write_wide, write_16, NULL},
-    {"behind-unaligned", write_1_to_4, write_5, NULL},
+    {"after-wide", write_wide, write_16, NULL},
+    {"after-unaligned", write_1_to_4, write_5, NULL},
     {"before-unaligned", write_1_to_4, write_0, NULL},
     {"unaligned-neighbours", write_1_to_4, read_5_to_8, NULL},
-    {"behind-set", set_8_to_31, write_32, NULL},
+    {"after-set", set_8_to_31, write_32, NULL},
     {"before-set", set_8_to_31, write_7, NULL},
-    {"behind-copy", copy_from_8, write_32, NULL},
-    {"behind-struct", assign_half, write_32, NULL},
-    {"behind-text", copy_text, write_8, NULL},
-    {"behind-measured", measure, write_1, NULL},
-    {"behind-atomic-1", add_1, write_1, NULL},
-    {"behind-atomic-8", exchange_8, write_8, NULL},
+    {"after-copy", copy_from_8, write_32, NULL},
+    {"after-struct", assign_half, write_32, NULL},
+    {"after-text", copy_text, write_8, NULL},
+    {"after-measured", measure, write_1, NULL},
+    {"after-atomic-1", add_1, write_1, NULL},
+    {"after-atomic-8", exchange_8, write_8, NULL},
     {"reads", read_word, read_7, NULL},
     {"range-reads", copy_from_8, read_31, NULL},
     {"atomic-reads", load_8, load_1, NULL},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting in the kernel, in all the ways that the runtime takes the place of: what the calls
- * return, what errno is, what they change, and that they can be interrupted and cancelled.
+ * Waits in the kernel, by every function that the runtime interposes: results, errno, changed
+ * arguments, interruption and cancellation.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -337,7 +337,7 @@ static void fulfilled(void)
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     say("read, nothing there", read(ends[0], bytes, sizeof(bytes)));
     say("recv, nothing there", recv(ends[0], bytes, sizeof(bytes), 0));
-    say("accept, nobody there",
+    say("accept, no connection",
         (fcntl(listener, F_SETFL, O_NONBLOCK), accept(listener, NULL, NULL)));
     say("poll, nothing there", poll(&file, 1, 1));
     say("write", write(ends[1], "abc", 3));

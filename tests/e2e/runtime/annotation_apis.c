@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program tells by itself, in the words of tmesis/annotate.h, of Valgrind, of the dynamic
- * annotations and of ThreadSanitizer's public header; and atomic operations on wide objects, for
- * which compilers call a library.
+ * Annotations of tmesis/annotate.h, Valgrind, the dynamic annotations and ThreadSanitizer's public
+ * header; and atomic operations on wide objects, for which compilers call a library.
  */
 #include <sanitizer/tsan_interface.h>
 #include <stdatomic.h>
@@ -64,7 +63,7 @@ DO(dynamic_read, AnnotateIgnoreReadsBegin(HERE); read_number(); AnnotateIgnoreRe
 DO(dynamic_renewed, AnnotateNewMemory(HERE, (const void *)&number, sizeof(number)); number = 1)
 DO(dynamic_race, AnnotateBenignRace(HERE, (const void *)&number, "harmless"); change())
 
-/* A lock whose inside is not to be seen, whatever it does there. */
+/* A lock whose implementation is ignored, whatever it accesses. */
 static void tsan_hold(unsigned flags)
 {
     __tsan_mutex_pre_lock(&object, flags);
