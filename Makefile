@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# A thin front for meson and ninja.
+# A thin front end to meson and ninja.
 #
 #   make            build/tmesis and the library
 #   make demo       install what is missing, build, and watch a bank lose money
 #   make test       install what is missing, build, run every test
-#   make test-long  many more random traces and programs made of them: SEED=… N=… WOVEN=…
+#   make test-long  many more random traces and programs made of them, and packages: SEED=… N=… WOVEN=…
 #   make fuzz       fuzz a reader with libFuzzer, FORMAT=std TIME=60: of traces (std, rr,
-#                   regiontrack, tms), of specifications (spec), of what a watched process left
-#                   behind (spool), of results (result), of programs (program), of response
+#                   regiontrack, tms), of specifications (spec), of spools of watched
+#                   processes (spool), of results (result), of programs (program), of response
 #                   files (response)
 #   make bench      measure speed and memory
 #   make bench-engines  every engine on every preset, as tables
-#   make bench-overhead  what it costs to watch programs, beside ThreadSanitizer
+#   make bench-overhead  overhead of watched programs, compared with ThreadSanitizer
 #   make bench-scaling  how that grows with locks, blocks, memory and threads
 #   make bench-soak  what memory a watched program takes in ten minutes
 #   make bench-predict  what the predicting engines find in the examples, and their cost
@@ -27,7 +27,7 @@ FORMAT  ?= std
 TIME    ?= 60
 
 NINJA = ninja --quiet
-# Silent when all goes well; everything meson had to say when not.
+# Silent on success; prints meson's whole output on failure.
 SETUP = setup() { said=$$(meson setup --prefix=$(prefix) "$$@" 2>&1) || { echo "$$said"; exit 1; }; }; setup
 
 .PHONY: all asan deps demo test test-long fuzz bench bench-engines bench-overhead \
@@ -53,7 +53,7 @@ build-fuzz/build.ninja:
 deps:
 	@scripts/install-deps
 
-# No more than it needs: tests and manual pages can wait.
+# Builds only what the demo needs, without tests and manual pages.
 demo: deps
 	@$(MAKE) --no-print-directory build/build.ninja
 	@$(NINJA) -C build tmesis runtime/libtmesis-rt.a runtime/libtmesis-preload.so runtime/gcc.specs \
@@ -75,9 +75,12 @@ test-long: all
 	@FORK_RUNS=20 tests/harm/run 'a child does not wait for locks*' >build/harm.tap; \
 	status=$$?; grep -v '^ok' build/harm.tap; exit $$status
 	@REPORT_SECONDS=2 bats -f '5,000 findings' tests/e2e/reports.bats
+	@tests/e2e/reports/sarif-schema
 	@tests/hunt/prove
 	@tests/hunt/slurm
 	@tests/packaging/debian
+	@tests/packaging/debian --chroot
+	@tests/packaging/container
 	@tests/schedule/pct --runs 2000 --alarm 0.01
 	@tests/weave/mutate
 	@tests/judge/mutate
