@@ -56,6 +56,14 @@ static bool is_stuck(const struct doing *doing)
                                     operation == FUTEX_LOCK_PI));
 }
 
+/* Does the directed strategy hold it, for something that has not happened yet? */
+static bool is_held(const struct tms_rt_thread *t)
+{
+    const _Atomic uint32_t *flag = atomic_load(&t->held_until);
+
+    return flag != NULL && atomic_load(flag) == 0;
+}
+
 struct question {
     const struct tms_rt_thread *thread;
     bool stuck;
@@ -65,8 +73,7 @@ static struct question question; /* under the lock of thread_registry.c */
 static void ask(struct tms_rt_thread *t)
 {
     assert(question.thread != NULL);
-    if (!question.stuck || t == question.thread || atomic_load(&t->uses) == 0 ||
-        atomic_load_explicit(&t->steered, memory_order_relaxed)) {
+    if (!question.stuck || t == question.thread || atomic_load(&t->uses) == 0 || is_held(t)) {
         return;
     }
     struct doing doing = {.call = -1}; /* -1: a thread that has not started yet can run */

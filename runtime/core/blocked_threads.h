@@ -11,7 +11,7 @@
 
 /*
  * Does every other thread of the program wait for a lock, a condition or another thread without a
- * timeout, or because a schedule holds it (`steered`)? If the kernel does not say, the answer is
+ * timeout, or because a schedule holds it (`held_until`)? If the kernel does not say, the answer is
  * no. The caller is inside the runtime and holds none of its locks. Cost: a few system calls per
  * thread.
  */

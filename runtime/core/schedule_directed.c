@@ -43,7 +43,7 @@ struct window {
     _Atomic uint32_t holding; /* held threads */
 };
 
-/* A held thread. Under the lock, except for `met`. */
+/* A held thread. Under the lock, except for what is atomic. */
 struct hold {
     const struct tms_rt_thread *thread; /* NULL: free */
     uint32_t window;
@@ -52,11 +52,12 @@ struct hold {
     bool any;         /* reads of other threads conflict as well */
     uint64_t until;   /* stale if the thread left by a jump */
     const struct tms_rt_thread *_Atomic met;
-    uint32_t met_at;      /* its points_passed then */
-    _Atomic bool done;    /* `met` has reached `until` since, … */
-    uint32_t done_at;     /* … and its points_passed then */
-    uint32_t passes;      /* other threads that passed the end of the window */
-    _Atomic bool dropped; /* another thread is held instead */
+    uint32_t met_at;       /* its points_passed then */
+    _Atomic uint32_t done; /* nonzero: `met` has reached `until` since, … */
+    uint32_t done_at;      /* … and its points_passed then */
+    uint32_t passes;       /* other threads that passed the end of the window */
+    _Atomic bool dropped;  /* another thread is held instead */
+    _Atomic uint32_t over; /* nonzero: met or dropped */
 };
 
 static struct {
@@ -208,6 +209,7 @@ static void meet(const struct tms_rt_thread *t, uintptr_t object, uint8_t bytes,
     if (met) {
         hold->met_at = t->points_passed;
         atomic_store(&hold->met, t);
+        atomic_store(&hold->over, 1);
     }
     tms_rt_mutex_unlock(&directed.lock);
     if (met) {
@@ -250,6 +252,7 @@ static bool changes_places(struct hold *other)
     if (dropped) {
         window->patience *= 2;
         atomic_store(&other->dropped, true);
+        atomic_store(&other->over, 1);
     }
     return dropped;
 }
@@ -291,24 +294,27 @@ static void give_hold(struct hold *hold)
     tms_rt_mutex_unlock(&directed.lock);
 }
 
-/* Waits until `done` is true; false: the wait was in vain. */
-static bool wait_until(struct tms_rt_thread *t, bool (*done)(const void *what), const void *what)
+/*
+ * Waits until the flag is not 0; false: the wait was in vain. The flag is published, so that a
+ * thread whose wait is over, but which has not run since, does not count as stuck.
+ */
+static bool wait_for(struct tms_rt_thread *t, const _Atomic uint32_t *flag)
 {
+    const _Atomic uint32_t *outer = atomic_load(&t->held_until); /* if this is a signal handler */
     uint64_t end = tms_rt_monotonic_time() + tms_rt_schedule.bound * MILLISECOND;
     unsigned stuck = 0;
 
     assert(t == tms_rt_self && tms_rt_mutex_is_not_mine(&directed.lock));
-    assert(!atomic_load(&t->steered));
-    atomic_store(&t->steered, true);
-    bool came = done(what);
+    atomic_store(&t->held_until, flag);
+    bool came = atomic_load(flag) != 0;
     for (unsigned polls = 1; !came && stuck < 2 && tms_rt_monotonic_time() < end; polls++) {
         tms_rt_rest(t, POLL);
-        came = done(what);
+        came = atomic_load(flag) != 0;
         if (!came && polls % LOOK_EVERY == 0) {
             stuck = tms_rt_others_are_stuck(t) ? stuck + 1 : 0;
         }
     }
-    atomic_store(&t->steered, false);
+    atomic_store(&t->held_until, outer);
     return came;
 }
 
@@ -326,11 +332,6 @@ static void let_settle(struct tms_rt_thread *t, const struct tms_rt_thread *othe
              tms_rt_monotonic_time() < end);
 }
 
-static bool is_done(const void *what)
-{
-    return atomic_load(&((const struct hold *)what)->done);
-}
-
 /* Waits for the access that met the hold, and for the second one, if the window has two. */
 static void let_finish(struct tms_rt_thread *t, const struct hold *hold,
                        const struct window *window)
@@ -338,7 +339,7 @@ static void let_finish(struct tms_rt_thread *t, const struct hold *hold,
     const struct tms_rt_thread *other = atomic_load(&hold->met);
 
     let_settle(t, other, hold->met_at);
-    if (atomic_load(&window->until) != 0 && wait_until(t, is_done, hold)) {
+    if (atomic_load(&window->until) != 0 && wait_for(t, &hold->done)) {
         let_settle(t, other, hold->done_at);
     }
 }
@@ -349,18 +350,11 @@ static void at_until(const struct tms_rt_thread *t, uint32_t window)
     tms_rt_mutex_lock(&directed.lock);
     struct hold *hold = find_window_hold(t, window);
     if (hold != NULL && atomic_load(&hold->met) == t && t->points_passed != hold->met_at &&
-        !atomic_load(&hold->done)) {
+        atomic_load(&hold->done) == 0) {
         hold->done_at = t->points_passed;
-        atomic_store(&hold->done, true);
+        atomic_store(&hold->done, 1);
     }
     tms_rt_mutex_unlock(&directed.lock);
-}
-
-static bool is_over(const void *what)
-{
-    const struct hold *hold = what;
-
-    return atomic_load(&hold->met) != NULL || atomic_load(&hold->dropped);
 }
 
 /* Holds in vain are not repeated forever. */
@@ -390,7 +384,7 @@ static bool hold_there(struct tms_rt_thread *t, const struct tms_rt_opened *open
         return false;
     }
     atomic_fetch_add(&window->holding, 1);
-    bool over = wait_until(t, is_over, hold), met = atomic_load(&hold->met) != NULL;
+    bool over = wait_for(t, &hold->over), met = atomic_load(&hold->met) != NULL;
     assert(atomic_load(&window->holding) > 0);
     atomic_fetch_sub(&window->holding, 1);
     if (met) {
@@ -406,22 +400,15 @@ static bool hold_there(struct tms_rt_thread *t, const struct tms_rt_opened *open
 
 /* ---- the other thread --------------------------------------------------------------------- */
 
-static bool is_holding(const void *what)
-{
-    const struct window *window = what;
-
-    return atomic_load(&window->holding) > 0;
-}
-
 /* True if the thread had to wait for another one to be inside the window. */
 static bool wait_for_window(struct tms_rt_thread *t, struct window *window)
 {
     uint64_t now = tms_rt_monotonic_time();
 
-    if (is_holding(window) || is_given_up(window)) {
+    if (atomic_load(&window->holding) != 0 || is_given_up(window)) {
         return false;
     }
-    if (!wait_until(t, is_holding, window)) {
+    if (!wait_for(t, &window->holding)) {
         count_vain(window, now);
     }
     return true;
@@ -513,6 +500,9 @@ static void restart(void)
     tms_rt_mutex_restart(&directed.lock);
     for (uint32_t i = 0; i < HOLDS; i++) {
         directed.holds[i].thread = NULL;
+    }
+    for (uint32_t i = 0; i < TMS_SCHEDULE_WINDOWS; i++) {
+        atomic_store(&directed.windows[i].holding, 0);
     }
     atomic_store(&directed.active, 0);
 }

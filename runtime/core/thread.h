@@ -249,15 +249,16 @@ struct tms_rt_thread {
     int64_t tid;
 
     /*
-     * scheduler.c and its strategies, window_learning.c. Other threads read `points_passed` and
-     * `steered` without a lock; `turn` is under the lock of schedule_pct.c.
+     * scheduler.c and its strategies, window_learning.c. Other threads read `points_passed`,
+     * `steered` and `held_until` without a lock; `turn` is under the lock of schedule_pct.c.
      */
     uint64_t random; /* state of its random stream */
     struct tms_rt_acquires acquires;
     struct tms_rt_opened opened[TMS_RT_OPENED];
     uint32_t points_passed;
     struct tms_rt_turn turn;
-    _Atomic bool steered;   /* the schedule makes it wait */
+    _Atomic bool steered;                       /* schedule_pct.c makes it wait */
+    const _Atomic uint32_t *_Atomic held_until; /* directed: it waits until this is not 0 */
     bool from_outside;      /* it was outside the runtime when it reached its point */
     uint32_t places_passed; /* points that synchronise; only the first ones are counted */
 
