@@ -662,7 +662,7 @@ static pthread_spinlock_t spin;
 static pthread_barrier_t barrier;
 static sem_t posted;
 static atomic_int flag;
-static int turn, total, ends[2];
+static int turn, total[3], ends[2]; /* a total per lock */
 static void take_turns(int self)
 {
     for (int i = 0; i < 10; i++) {
@@ -679,15 +679,15 @@ static void add(void)
 {
     while (pthread_mutex_trylock(&lock) != 0) {
     }
-    total++;
+    total[0]++;
     pthread_mutex_unlock(&lock);
     pthread_rwlock_rdlock(&shared);
     pthread_rwlock_unlock(&shared);
     pthread_rwlock_wrlock(&shared);
-    total++;
+    total[1]++;
     pthread_rwlock_unlock(&shared);
     pthread_spin_lock(&spin);
-    total++;
+    total[2]++;
     pthread_spin_unlock(&spin);
 }
 static void *first(void *unused)
@@ -700,7 +700,7 @@ static void *first(void *unused)
     }
     usleep(1000);
     add();
-    return write(ends[1], &byte, 1) == 1 ? unused : &total;
+    return write(ends[1], &byte, 1) == 1 ? unused : total;
 }
 static void *second(void *unused)
 {
@@ -712,7 +712,7 @@ static void *second(void *unused)
     sem_post(&posted);
     atomic_store(&flag, 1);
     add();
-    return poll(&input, 1, -1) == 1 && read(ends[0], &byte, 1) == 1 ? unused : &total;
+    return poll(&input, 1, -1) == 1 && read(ends[0], &byte, 1) == 1 ? unused : total;
 }
 int main(void)
 {
@@ -727,7 +727,7 @@ int main(void)
     pthread_create(&thread[1], 0, second, 0);
     pthread_join(thread[0], 0);
     pthread_join(thread[1], 0);
-    printf("%d %d\n", turn, total);
+    printf("%d %d\n", turn, total[0] + total[1] + total[2]);
     return 7;
 }
 END
