@@ -68,7 +68,7 @@ struct question {
     const struct tms_rt_thread *thread;
     bool stuck;
 };
-static struct question question; /* under the lock of thread_registry.c */
+static struct question question; /* under `asking` */
 
 static void ask(struct tms_rt_thread *t)
 {

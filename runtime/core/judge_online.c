@@ -514,7 +514,7 @@ static uint64_t own_read(const struct meeting *meeting, const struct tms_judge_w
     return 0;
 }
 
-static void meet(void *argument)
+static void judge_access(void *argument)
 {
     const struct meeting *meeting = argument;
     struct tms_rt_thread *t = meeting->thread;
@@ -559,32 +559,32 @@ void tms_rt_judge_shared_access(struct tms_rt_thread *t, struct tms_rt_unpacked 
     if (is_synchronisation(t)) {
         tms_rt_call_deep(update, &meeting);
     } else if (!judge.online.core.failed) {
-        tms_rt_call_deep(meet, &meeting);
+        tms_rt_call_deep(judge_access, &meeting);
     }
 }
 
-struct renewal {
+struct clearing {
     uintptr_t address;
     uint8_t bytes;
     uint32_t variable;
 };
 
-static void renew(void *argument)
+static void clear_bytes(void *argument)
 {
-    struct renewal *renewal = argument;
+    struct clearing *clearing = argument;
 
-    renewal->variable = tms_judge_online_clear_bytes(&judge.online, renewal->address & ~UINT64_C(7),
-                                                     renewal->bytes, renewal->variable);
+    clearing->variable = tms_judge_online_clear_bytes(
+        &judge.online, clearing->address & ~UINT64_C(7), clearing->bytes, clearing->variable);
 }
 
 void tms_rt_judge_clear_bytes(struct tms_rt_unpacked *cell, uintptr_t address, uint64_t bytes)
 {
-    struct renewal renewal = {address, (uint8_t)bytes,
-                              (uint32_t)(cell->link >> LINK_JUDGED & LINK_JUDGED_MOST)};
+    struct clearing clearing = {address, (uint8_t)bytes,
+                                (uint32_t)(cell->link >> LINK_JUDGED & LINK_JUDGED_MOST)};
 
-    if (renewal.variable != 0) {
-        tms_rt_call_deep(renew, &renewal);
-        cell->link = (cell->link & ~(LINK_JUDGED_MOST << LINK_JUDGED)) | (uint64_t)renewal.variable
+    if (clearing.variable != 0) {
+        tms_rt_call_deep(clear_bytes, &clearing);
+        cell->link = (cell->link & ~(LINK_JUDGED_MOST << LINK_JUDGED)) | (uint64_t)clearing.variable
                                                                              << LINK_JUDGED;
     }
 }

@@ -94,7 +94,7 @@ static struct tms_spool_turn foreign_turn(const struct tms_judge_foreign *access
                                    .thread = thread_of(access->thread),
                                    .site = access->location,
                                    .kind = access->kind,
-                                   .atomic = !access->halved};
+                                   .atomic = !access->plain_update};
 }
 
 uint32_t tms_rt_judged_learn(uint64_t name)

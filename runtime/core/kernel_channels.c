@@ -196,7 +196,7 @@ static void hand_over(struct tms_rt_thread *t, struct channel *channel)
     spool(t, channel, TMS_EVENT_SEND);
 }
 
-static void take_over(struct tms_rt_thread *t, struct channel *channel)
+static void receive_order(struct tms_rt_thread *t, struct channel *channel)
 {
     assert(is_known(channel) && channel->id > 0);
     tms_rt_mutex_lock(&channel->lock);
@@ -218,7 +218,7 @@ static void send_to(struct tms_rt_thread *t, uint64_t key)
 static void receive_from(struct tms_rt_thread *t, uint64_t key)
 {
     if (is_followed()) {
-        take_over(t, find_or_add(key));
+        receive_order(t, find_or_add(key));
     }
 }
 
@@ -248,7 +248,7 @@ bool tms_rt_file_receives(struct tms_rt_thread *t, int file)
         return false;
     }
     if (is_followed()) {
-        take_over(t, channel_of(file, &info));
+        receive_order(t, channel_of(file, &info));
     }
     return true;
 }

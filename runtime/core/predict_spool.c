@@ -149,14 +149,14 @@ static uint64_t pattern_of(const struct tms_prediction *p, uint64_t lock, uint64
     return hash | 1;
 }
 
-struct news {
+struct spooling {
     const struct tms_prediction *prediction;
     struct tms_spool_prediction *record;
 };
 
-static void spool(struct news *news)
+static void spool(struct spooling *spooling)
 {
-    const struct tms_prediction *p = news->prediction;
+    const struct tms_prediction *p = spooling->prediction;
     struct tms_spool_transaction block = transaction_of(&p->block, p->thread, false);
 
     assert((p->first_in != NULL) == (p->through != NULL));
@@ -167,7 +167,7 @@ static void spool(struct news *news)
     struct tms_spool_prediction *record = tms_rt_spool_record(
         TMS_SPOOL_PREDICTION,
         sizeof(*record) + p->block_count * sizeof(struct tms_spool_transaction));
-    news->record = record;
+    spooling->record = record;
     if (record == NULL) {
         return;
     }
@@ -195,8 +195,8 @@ static void spool(struct news *news)
 /* The caller holds the lock and is on a deep stack. Without a record it can't be listed. */
 static void find_pattern(void *argument)
 {
-    struct news *news = argument;
-    const struct tms_prediction *p = news->prediction;
+    struct spooling *spooling = argument;
+    const struct tms_prediction *p = spooling->prediction;
     uint64_t first = p->first_in != NULL ? identity_of(p->first_in->lock) : 0;
     uint64_t hash = pattern_of(p, identity_of(p->lock->id), first);
     struct pattern *pattern = TMS_HASH_SLOT_OF(kept.patterns, PATTERNS, hash);
@@ -204,9 +204,9 @@ static void find_pattern(void *argument)
     assert(tms_rt_mutex_is_mine(&kept.lock));
     assert(kept.pattern_count <= PATTERNS_MOST && kept.pair_count <= kept.pattern_count);
     if (pattern->hash == hash) {
-        news->record = pattern->record;
-        if (news->record != NULL) {
-            __atomic_fetch_add(&news->record->count, 1, __ATOMIC_RELAXED);
+        spooling->record = pattern->record;
+        if (spooling->record != NULL) {
+            __atomic_fetch_add(&spooling->record->count, 1, __ATOMIC_RELAXED);
         }
         return;
     }
@@ -215,10 +215,10 @@ static void find_pattern(void *argument)
         lose();
         return;
     }
-    spool(news);
+    spool(spooling);
     kept.pattern_count++;
     kept.pair_count += pair;
-    *pattern = (struct pattern){hash, news->record};
+    *pattern = (struct pattern){hash, spooling->record};
 }
 
 void tms_rt_spool_prediction(void *user, const struct tms_prediction *p)
@@ -234,12 +234,12 @@ void tms_rt_spool_prediction(void *user, const struct tms_prediction *p)
         __atomic_fetch_add(&record->count, 1, __ATOMIC_RELAXED);
         return;
     }
-    struct news news = {.prediction = p};
+    struct spooling spooling = {.prediction = p};
     tms_rt_mutex_lock(&kept.lock);
-    tms_rt_call_deep(find_pattern, &news);
+    tms_rt_call_deep(find_pattern, &spooling);
     atomic_store_explicit(&kept.cache[at].record, NULL, memory_order_relaxed);
     atomic_store_explicit(&kept.cache[at].hash, hash, memory_order_release);
-    atomic_store_explicit(&kept.cache[at].record, news.record, memory_order_release);
+    atomic_store_explicit(&kept.cache[at].record, spooling.record, memory_order_release);
     tms_rt_mutex_unlock(&kept.lock);
 }
 

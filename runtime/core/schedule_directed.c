@@ -201,7 +201,7 @@ static struct hold *find_hold(const struct tms_rt_thread *t, uintptr_t object, u
     return NULL;
 }
 
-static void meet(const struct tms_rt_thread *t, uintptr_t object, uint8_t bytes, bool writes)
+static void meet_hold(const struct tms_rt_thread *t, uintptr_t object, uint8_t bytes, bool writes)
 {
     tms_rt_mutex_lock(&directed.lock);
     struct hold *hold = find_hold(t, object, bytes);
@@ -220,7 +220,7 @@ static void meet(const struct tms_rt_thread *t, uintptr_t object, uint8_t bytes,
 static void accesses(struct tms_rt_thread *t, uintptr_t address, uint8_t bytes, bool writes)
 {
     if (atomic_load_explicit(&directed.active, memory_order_relaxed) != 0) {
-        meet(t, address & ~UINT64_C(7), bytes, writes);
+        meet_hold(t, address & ~UINT64_C(7), bytes, writes);
     }
 }
 
@@ -483,11 +483,11 @@ static bool at_place(struct tms_rt_thread *t, const struct tms_rt_point *point)
     return held;
 }
 
-static bool pass(struct tms_rt_thread *t, const struct tms_rt_point *point)
+static bool at_point(struct tms_rt_thread *t, const struct tms_rt_point *point)
 {
     if (point->kind == TMS_RT_AT_ACQUIRED &&
         atomic_load_explicit(&directed.active, memory_order_relaxed) != 0) {
-        meet(t, point->object, 0, true);
+        meet_hold(t, point->object, 0, true);
     }
     bool place =
         is_access(point) || point->kind == TMS_RT_AT_ACQUIRE || point->kind == TMS_RT_AT_TRY;
@@ -508,4 +508,4 @@ static void restart(void)
 }
 
 const struct tms_rt_strategy tms_rt_directed = {
-    .point = pass, .wants = wants, .accesses = accesses, .restart = restart};
+    .point = at_point, .wants = wants, .accesses = accesses, .restart = restart};

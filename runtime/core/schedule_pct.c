@@ -336,7 +336,7 @@ static bool wait_for_lock(struct tms_rt_thread *t, uintptr_t lock)
     return waited;
 }
 
-static bool pass(struct tms_rt_thread *t, const struct tms_rt_point *point)
+static bool at_point(struct tms_rt_thread *t, const struct tms_rt_point *point)
 {
     if (!tms_rt_is_point(point->kind)) {
         return false;
@@ -406,7 +406,7 @@ static void restart(void)
 }
 
 const struct tms_rt_strategy tms_rt_pct = {.start = start,
-                                           .point = pass,
+                                           .point = at_point,
                                            .eager = true,
                                            .holds = holds,
                                            .waits = waits,

@@ -138,7 +138,7 @@ void tms_rt_count_hold(bool met)
     }
 }
 
-static void pass(struct tms_rt_thread *t, const struct tms_rt_point *point)
+static void reach_point(struct tms_rt_thread *t, const struct tms_rt_point *point)
 {
     bool delayed = tms_rt_strategy->point != NULL && tms_rt_strategy->point(t, point);
 
@@ -163,7 +163,7 @@ static void pass_outside(const struct tms_rt_point *point)
     if (t != NULL) {
         int error = errno;
         t->from_outside = true;
-        pass(t, point);
+        reach_point(t, point);
         t->from_outside = false;
         errno = error;
         tms_rt_leave(t);
@@ -173,18 +173,18 @@ static void pass_outside(const struct tms_rt_point *point)
 void tms_rt_point_inside(struct tms_rt_thread *t, enum tms_rt_point_kind kind, const void *object,
                          uintptr_t pc)
 {
-    pass(t, &(struct tms_rt_point){.kind = kind, .object = (uintptr_t)object, .pc = pc});
+    reach_point(t, &(struct tms_rt_point){.kind = kind, .object = (uintptr_t)object, .pc = pc});
 }
 
 void tms_rt_access_point(struct tms_rt_thread *t, uintptr_t address, size_t size, bool writes,
                          uintptr_t pc)
 {
-    pass(t, &(struct tms_rt_point){.kind = TMS_RT_AT_ACCESS,
-                                   .pc = pc,
-                                   .object = address,
-                                   .size = size,
-                                   .reads = !writes,
-                                   .writes = writes});
+    reach_point(t, &(struct tms_rt_point){.kind = TMS_RT_AT_ACCESS,
+                                          .pc = pc,
+                                          .object = address,
+                                          .size = size,
+                                          .reads = !writes,
+                                          .writes = writes});
 }
 
 void tms_rt_point_outside(enum tms_rt_point_kind kind, const void *object, uintptr_t pc)

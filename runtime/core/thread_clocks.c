@@ -58,13 +58,13 @@ static struct tms_rt_snapshot *share(struct tms_rt_snapshot *snapshot)
 }
 
 /* `wider` has no `wider` of its own, so the recursion is at most two deep. */
-static void let_go(struct tms_rt_snapshot *snapshot)
+static void drop_snapshot(struct tms_rt_snapshot *snapshot)
 {
     assert(snapshot == NULL || atomic_load(&snapshot->references) > 0);
     if (snapshot != NULL &&
         atomic_fetch_sub_explicit(&snapshot->references, 1, memory_order_acq_rel) == 1) {
         assert(snapshot->wider == NULL || snapshot->wider->wider == NULL);
-        let_go(snapshot->wider);
+        drop_snapshot(snapshot->wider);
         tms_release(&memory, snapshot, 1, bytes_for(snapshot->capacity));
     }
 }
@@ -108,7 +108,7 @@ static struct tms_rt_snapshot *own_vector(struct tms_rt_snapshot **vector, uint3
     }
     if (old != NULL) {
         memcpy(copy->at, old->at, known * sizeof(*old->at));
-        let_go(old);
+        drop_snapshot(old);
     }
     assert(copy->capacity >= count && copy->count >= known);
     *vector = copy;
@@ -159,7 +159,7 @@ static void set_wider(struct tms_rt_snapshot *snapshot, struct tms_rt_snapshot *
     assert(wider == NULL || wider->wider == NULL); /* its own is all of it */
     assert(is_alone(snapshot));
     if (snapshot->wider != wider) {
-        let_go(snapshot->wider);
+        drop_snapshot(snapshot->wider);
         snapshot->wider = share(wider);
     }
 }
@@ -178,7 +178,7 @@ static struct tms_rt_snapshot *snapshot_of(struct tms_rt_thread *t)
     atomic_signal_fence(memory_order_seq_cst);
     tms_rt_take_signals(t);
     if (t->snapshot == NULL || !is_alone(t->snapshot) || t->snapshot->capacity < count) {
-        let_go(t->snapshot);
+        drop_snapshot(t->snapshot);
         t->snapshot = new_snapshot(count);
         if (t->snapshot == NULL) {
             return NULL;
@@ -255,7 +255,7 @@ void tms_rt_clock_release(struct tms_rt_thread *t, struct tms_rt_clock *clock)
 
     assert(snapshot == NULL || t->engine->slot < snapshot->count);
     if (clock->snapshot != snapshot) {
-        let_go(clock->snapshot);
+        drop_snapshot(clock->snapshot);
         clock->snapshot = share(snapshot);
     }
     clock->slot = t->engine->slot;
@@ -283,7 +283,7 @@ static bool make_sum(struct tms_rt_clock *clock, uint32_t count)
         sum->at[clock->slot] = clock->number;
     }
     set_wider(sum, old->wider);
-    let_go(old);
+    drop_snapshot(old);
     clock->snapshot = sum;
     clock->slot = 0;
     return true;
@@ -338,7 +338,7 @@ void tms_rt_clock_merge(struct tms_rt_clock *to, const struct tms_rt_clock *from
 
 void tms_rt_clock_drop(struct tms_rt_clock *clock)
 {
-    let_go(clock->snapshot);
+    drop_snapshot(clock->snapshot);
     *clock = (struct tms_rt_clock){0};
 }
 
@@ -407,8 +407,8 @@ bool tms_rt_clock_knows_end(const struct tms_rt_clock *clock, uint32_t slot)
 
 void tms_rt_clock_forget(struct tms_rt_thread *t)
 {
-    let_go(t->snapshot);
-    let_go(t->wider);
+    drop_snapshot(t->snapshot);
+    drop_snapshot(t->wider);
     t->snapshot = t->wider = NULL;
     tms_rt_clock_drop(&t->forked);
     tms_rt_clock_drop(&t->fenced);

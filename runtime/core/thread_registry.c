@@ -202,7 +202,7 @@ static void forget_threads(void)
 }
 
 /* Drops one of the two references to the descriptor, that of the thread or of its joiner. */
-static void let_go(struct tms_rt_thread *t)
+static void drop_reference(struct tms_rt_thread *t)
 {
     assert(atomic_load(&t->uses) > 0 && t->index > 0);
     if (atomic_fetch_sub(&t->uses, 1) == 1) {
@@ -343,8 +343,8 @@ void tms_rt_fork_failed(struct tms_rt_thread *child)
     if (tms_rt_mode.scheduled) {
         tms_rt_steer_thread(child, false);
     }
-    let_go(child);
-    let_go(child);
+    drop_reference(child);
+    drop_reference(child);
 }
 
 void tms_rt_thread_start(struct tms_rt_thread *child, uintptr_t entry, uintptr_t low,
@@ -385,7 +385,7 @@ void tms_rt_thread_end(struct tms_rt_thread *t)
         tms_rt_clear_history_by(t, t->stack_low, t->stack_high - t->stack_low);
     }
     tms_rt_spool_thread_ends(t);
-    let_go(t);
+    drop_reference(t);
 }
 
 /* Its earlier steps can no longer be part of a pattern, so others may ignore them. */
@@ -416,12 +416,12 @@ void tms_rt_join_thread(struct tms_rt_thread *t, struct tms_rt_thread *child, ui
             child->engine = NULL; /* the engine has retired it */
         }
     }
-    let_go(child);
+    drop_reference(child);
 }
 
 void tms_rt_detach_thread(struct tms_rt_thread *child)
 {
-    let_go(child);
+    drop_reference(child);
 }
 
 /* ---- the first thread ------------------------------------------------------------------- */

@@ -133,7 +133,7 @@ void tms_rt_spool_heap(const struct tms_spool_step *steps, size_t count)
 }
 
 /* A violation to be written. */
-struct news {
+struct spooling {
     const struct tms_violation *violation;
     struct tms_spool_violation *record; /* record to fill in; NULL: a new one */
 };
@@ -174,13 +174,14 @@ static void fill(struct tms_spool_violation *record, const struct tms_violation 
 
 static void spool(void *argument)
 {
-    struct news *news = argument;
+    struct spooling *spooling = argument;
 
-    if (news->record == NULL) {
-        news->record = tms_rt_spool_record(TMS_SPOOL_VIOLATION, record_bytes(news->violation));
+    if (spooling->record == NULL) {
+        spooling->record =
+            tms_rt_spool_record(TMS_SPOOL_VIOLATION, record_bytes(spooling->violation));
     }
-    if (news->record != NULL) {
-        fill(news->record, news->violation);
+    if (spooling->record != NULL) {
+        fill(spooling->record, spooling->violation);
     }
 }
 
@@ -207,12 +208,12 @@ int tms_rt_take_violation(struct tms_frontier *f, const struct tms_violation *vi
             __atomic_fetch_add(&pattern->record->count, 1, __ATOMIC_RELAXED);
         }
     } else if (pattern_count < PATTERNS / 2) {
-        struct news news = {.violation = violation};
+        struct spooling spooling = {.violation = violation};
         pattern_count++;
-        tms_rt_call_deep(spool, &news);
-        *pattern = (struct pattern){hash, news.record};
-        if (news.record != NULL) {
-            __atomic_store_n(&news.record->count, 1, __ATOMIC_RELEASE);
+        tms_rt_call_deep(spool, &spooling);
+        *pattern = (struct pattern){hash, spooling.record};
+        if (spooling.record != NULL) {
+            __atomic_store_n(&spooling.record->count, 1, __ATOMIC_RELEASE);
         }
     }
     return TMS_OK;
@@ -235,13 +236,13 @@ static void show(struct tms_rt_thread *t, const struct tms_violation *violation)
 {
     struct tms_spool_violation *before = t->shown;
     bool fits = before != NULL && before->record.length >= record_bytes(violation);
-    struct news news = {.violation = violation, .record = fits ? before : NULL};
+    struct spooling spooling = {.violation = violation, .record = fits ? before : NULL};
 
     assert(!fits || before->open == 0);
-    tms_rt_call_deep(spool, &news);
-    t->shown = news.record != NULL ? news.record : before;
-    if (news.record != NULL) {
-        __atomic_store_n(&news.record->open, 1, __ATOMIC_RELEASE);
+    tms_rt_call_deep(spool, &spooling);
+    t->shown = spooling.record != NULL ? spooling.record : before;
+    if (spooling.record != NULL) {
+        __atomic_store_n(&spooling.record->open, 1, __ATOMIC_RELEASE);
     }
 }
 

@@ -167,7 +167,8 @@ static inline void fill_in(const struct tms_rt_thread *t, const struct tms_rt_wo
 }
 
 /* Numbers and logs an access that makes no edge. */
-static inline uint64_t pass_by(struct tms_rt_thread *t, const struct tms_rt_word_access *a)
+static inline uint64_t record_without_edge(struct tms_rt_thread *t,
+                                           const struct tms_rt_word_access *a)
 {
     struct tms_op *note = tms_rt_next_note(t);
 

@@ -66,7 +66,7 @@ static void report_race(const struct meeting *meeting, uint64_t word)
     });
 }
 
-static void meet(void *argument)
+static void add_edges(void *argument)
 {
     struct meeting *meeting = argument;
     struct tms_rt_thread *t = meeting->thread;
@@ -107,7 +107,7 @@ bool tms_rt_add_access_edges(struct tms_rt_thread *t, const struct tms_rt_unpack
 
     fill_in(t, a, &meeting.op);
     t->coalesce_epoch++;
-    tms_rt_call_deep(meet, &meeting);
+    tms_rt_call_deep(add_edges, &meeting);
     tms_rt_note(t, &meeting.op);
     *event = meeting.op.event;
     return meeting.raced;

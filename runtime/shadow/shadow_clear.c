@@ -16,7 +16,7 @@
 #define SHADOWED_BYTES (UINT64_C(4096) >> SHADOW_SHIFT) /* of the program, per page of shadow */
 
 /* Numbers the thread's next event after that of the word, whatever ordered the two. */
-static inline void follow(struct tms_rt_thread *t, uint64_t word)
+static inline void number_after(struct tms_rt_thread *t, uint64_t word)
 {
     t->number = t->number < word_event(word) ? word_event(word) : t->number;
 }
@@ -42,7 +42,7 @@ static void clear_cell(struct tms_rt_thread *t, uintptr_t address, uint64_t byte
     tms_rt_unpack(t, at, tms_rt_cell_lock(at), &cell);
     for (uint32_t i = 0; i < cell.count; i++) {
         uint64_t word = cell.word[i] & ~bytes;
-        follow(t, cell.word[i]);
+        number_after(t, cell.word[i]);
         if ((word & WORD_BYTES) != 0) {
             cell.word[kept++] = word;
         }

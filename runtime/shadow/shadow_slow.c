@@ -107,7 +107,7 @@ static uint64_t access_unpacked(struct tms_rt_thread *t, struct tms_rt_unpacked 
         cover(t, cell->word, cell->count, a);
     }
     if (!edges) {
-        event = pass_by(t, a);
+        event = record_without_edge(t, a);
     } else if (tms_rt_add_access_edges(t, cell, a, &event)) {
         tms_rt_start_epoch_at(t, event);
         tms_rt_function_raced(t);
@@ -208,7 +208,7 @@ static inline bool access_ordered(struct tms_rt_thread *t, struct tms_rt_cell *c
     if (tms_rt_cover_is_due(t)) {
         cover(t, word, CELL_WORDS, a);
     }
-    mine |= make_word(t, pass_by(t, a), a);
+    mine |= make_word(t, record_without_edge(t, a), a);
     atomic_store_explicit(&cell->word[0], place == 0 ? mine : write, memory_order_relaxed);
     atomic_store_explicit(&cell->word[1], place == 0 ? read : mine, memory_order_relaxed);
     atomic_store_explicit(&cell->word[2], third, memory_order_relaxed);
@@ -235,7 +235,7 @@ static inline bool look_at_words(const struct tms_rt_thread *t, const struct tms
             continue;
         }
         if (!own && ((word | a->kind) & WORD_WRITE) != 0 &&
-            (t->judge->taken_count > 0 || is_kept_step(word))) {
+            (t->judge->taken_over_count > 0 || is_kept_step(word))) {
             return false;
         }
         if ((word & WORD_WRITE) != 0) {

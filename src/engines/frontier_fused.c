@@ -11,8 +11,9 @@
 #include "frontier/frontier_access.h"
 
 /* False if the engine has failed. */
-static __attribute__((noinline)) bool meet(struct tms_frontier *f, struct tms_frontier_thread *t,
-                                           const struct tms_event *event, uint64_t number)
+static __attribute__((noinline)) bool access_slow(struct tms_frontier *f,
+                                                  struct tms_frontier_thread *t,
+                                                  const struct tms_event *event, uint64_t number)
 {
     struct tms_op *op = log_room(f, &t->log);
 
@@ -36,7 +37,7 @@ static inline bool access_event(struct tms_frontier *f, struct tms_frontier_cell
     case REPEATS:
         break;
     case MEETS:
-        return meet(f, t, event, number);
+        return access_slow(f, t, event, number);
     case PASSES:
         note_place(f, &f->cells[of], target, kind->exclusive, event->location);
         tms_lower_bare(log_room(f, &t->log), event, number);

@@ -28,7 +28,7 @@
 /* How a lock is taken. Of windows, SHARED means acquires of any kind. */
 enum { SHARED, EXCLUSIVE, KINDS };
 
-enum sidetrack_error { ERROR_BEFORE, ERROR_IN, ERROR_AFTER, ERROR_PAIR, ERROR_KINDS };
+enum tms_sidetrack_error { ERROR_BEFORE, ERROR_IN, ERROR_AFTER, ERROR_PAIR, ERROR_KINDS };
 
 /* What went on inside a section of a lock. */
 enum {
@@ -93,7 +93,7 @@ struct tms_sidetrack_source {
 };
 
 /* Is the variable of an atomic a semaphore? Its name is asked for once. */
-enum is_semaphore { SEMAPHORE_UNKNOWN, SEMAPHORE_NO, SEMAPHORE_YES };
+enum tms_sidetrack_semaphore { SEMAPHORE_UNKNOWN, SEMAPHORE_NO, SEMAPHORE_YES };
 
 /*
  * Where there are thousands of locks, none of them is at hand when it is taken. What an exclusive
@@ -107,7 +107,7 @@ struct tms_sidetrack_lock {
     bool shared_since;          /* shared releases since the last exclusive acquire */
     bool shared;                /* was ever taken so */
     bool inner;                 /* was held by a thread that waited for something */
-    uint8_t semaphore;          /* of an atomic: enum is_semaphore */
+    uint8_t semaphore;          /* of an atomic: enum tms_sidetrack_semaphore */
     uint8_t newest[KINDS];      /* which of the two last ones is A */
     bool paired;                /* `pair` is there */
     struct tms_sidetrack_window window[KINDS]; /* V */
@@ -497,7 +497,7 @@ void tms_sidetrack_access(struct tms_sidetrack *s, const struct tms_op *op);
 
 /* What a report is made of: the window, and who cuts it. */
 struct tms_sidetrack_prediction {
-    enum sidetrack_error error;
+    enum tms_sidetrack_error error;
     bool rough;    /* threads may wait for each other in that schedule */
     bool unproven; /* the culprit may itself be what has to wait */
     uint8_t on_class;

@@ -16,7 +16,7 @@ bool tms_sidetrack_refute(struct tms_sidetrack *s, const struct tms_sidetrack_th
 }
 
 static void report_here(struct tms_sidetrack *s, const struct tms_sidetrack_taking *taking,
-                        enum sidetrack_error error, const struct tms_sidetrack_place *first,
+                        enum tms_sidetrack_error error, const struct tms_sidetrack_place *first,
                         const struct tms_sidetrack_acquire *culprit, bool rough)
 {
     const struct tms_sidetrack_place second = sidetrack_place(taking->op);

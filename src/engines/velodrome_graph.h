@@ -77,7 +77,7 @@ struct tms_velodrome_graph {
  * The nodes from which an edge entered the last node of a thread. The birth number distinguishes
  * all nodes, so an entry for another sink counts as empty, and a new sink needs no cleanup.
  */
-enum source_state {
+enum tms_velodrome_source_state {
     SOURCE_NEW,     /* no edge so far */
     SOURCE_EDGE,    /* there is an edge */
     SOURCE_REFUSED, /* the edge would have closed a cycle */
@@ -85,7 +85,7 @@ enum source_state {
 
 struct tms_velodrome_source {
     uint64_t birth;
-    enum source_state state;
+    enum tms_velodrome_source_state state;
 };
 
 struct tms_velodrome_sources {

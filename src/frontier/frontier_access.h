@@ -9,7 +9,7 @@
 #include "frontier/frontier.h"
 
 /* The outcome of an access. */
-enum outcome {
+enum tms_frontier_outcome {
     REPEATS, /* nothing: it is recorded already */
     MEETS,  /* slow path: edges, or several readers; tms_frontier_meet does everything except … */
     PASSES, /* recorded; the caller still has to record its location, and … log the operation */
@@ -20,9 +20,10 @@ enum outcome {
  * `always`, likewise: recorded even when it repeats. Arithmetic instead of branches: the next
  * operation is unpredictable.
  */
-static inline enum outcome access_cell(const struct tms_frontier_thread *t,
-                                       struct tms_frontier_cell *cell, uint64_t exclusive,
-                                       uint64_t always, uint64_t moment)
+static inline enum tms_frontier_outcome access_cell(const struct tms_frontier_thread *t,
+                                                    struct tms_frontier_cell *cell,
+                                                    uint64_t exclusive, uint64_t always,
+                                                    uint64_t moment)
 {
     uint64_t write = cell->write;
     uint64_t read = cell->read;

@@ -20,9 +20,9 @@ static uint8_t kind_of_own(const struct tms_judge_step *step, bool second)
 
 static uint8_t kind_of_foreign(const struct tms_judge_foreign *access)
 {
-    return access->kind == TMS_JUDGE_R                     ? TMS_EVENT_READ
-           : access->kind == TMS_JUDGE_W || access->halved ? TMS_EVENT_WRITE
-                                                           : TMS_EVENT_UPDATE;
+    return access->kind == TMS_JUDGE_R                           ? TMS_EVENT_READ
+           : access->kind == TMS_JUDGE_W || access->plain_update ? TMS_EVENT_WRITE
+                                                                 : TMS_EVENT_UPDATE;
 }
 
 static struct tms_turn own_turn(const struct tms_judge_engine *engine,

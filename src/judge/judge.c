@@ -40,7 +40,7 @@ bool tms_judge_finish_copy(struct tms_judge *judge, struct tms_judge_thread *cop
     if (!makes_sense(judge, copy)) {
         return false;
     }
-    copy->taken_count = 0; /* that list is the thread's own */
+    copy->taken_over_count = 0; /* that list is the thread's own */
     tms_judge_close_all(judge, copy, event);
     for (size_t i = 0; i < copy->function_capacity; i++) {
         if (copy->functions[i].executions > 0) {

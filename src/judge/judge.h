@@ -35,7 +35,7 @@
 #include "base/hashtable.h"
 #include "tmesis/tmesis.h"
 
-#define TMS_JUDGE_TAKEN 16 /* variables of a thread that were taken over, at most */
+#define TMS_JUDGE_TAKEN_OVER 16 /* variables of a thread that were taken over, at most */
 
 /*
  * An activation is busy if it acquires one lock, or writes one atomic, more often than SAME_MOST;
@@ -100,9 +100,9 @@ struct tms_judge_foreign {
     uint64_t event; /* 0: none */
     uint32_t thread;
     uint32_t location;
-    uint32_t node; /* the innermost activation, 0: none; known in records only */
-    uint8_t kind;  /* enum tms_judge_kind; a U is `u`, or the write of a step U, … */
-    bool halved;   /* … that is, only its second half */
+    uint32_t node;     /* the innermost activation, 0: none; known in records only */
+    uint8_t kind;      /* enum tms_judge_kind */
+    bool plain_update; /* the kind is U, of a plain read and a plain write: this is its write */
 };
 
 /* A variable. */
@@ -121,9 +121,9 @@ enum tms_judge_flag {
     TMS_JUDGE_ASKED = 1,      /* the port was asked for its object */
     TMS_JUDGE_IGNORED = 2,    /* it is synchronisation */
     TMS_JUDGE_SHOWN_READ = 4, /* the owner has read it since it took over, and records show it; … */
-    TMS_JUDGE_SHOWN_WRITE = 8, /* … has written it */
-    TMS_JUDGE_EXTRA = 16,      /* the owner's record has something open: `read_write` or `open` */
-    TMS_JUDGE_HALVED = 32,     /* the last write is the second half of a U */
+    TMS_JUDGE_SHOWN_WRITE = 8,   /* … has written it */
+    TMS_JUDGE_EXTRA = 16,        /* the owner's record has something open: `read_write` or `open` */
+    TMS_JUDGE_PLAIN_UPDATE = 32, /* the last write is that of a U which is not atomic */
 };
 
 /* A pattern that was found, or a candidate that depends on what follows its read. */
@@ -151,7 +151,7 @@ struct tms_judge_record {
     uint32_t thread, variable;
     uint32_t next;       /* of the variable; or the next free one */
     bool away;           /* another thread is the owner: `step` and what follows it are valid */
-    bool taken;          /* it is in the thread's list of variables that were taken over */
+    bool taken_over;     /* it is in the thread's list of variables that were taken over */
     bool read, write;    /* foreign accesses so far include these kinds */
     bool has_read_write; /* `read_write` and `its_reader` are valid */
     uint32_t open;       /* the first open case; 0: none */
@@ -282,8 +282,9 @@ struct tms_judge_thread {
     struct tms_hashtable use_index;
     struct tms_judge_function *functions; /* by number; counted_cut is in the judge */
     size_t function_capacity;
-    uint32_t taken[TMS_JUDGE_TAKEN]; /* records, in the order in which they were taken over */
-    size_t taken_count;
+    /* Records, in the order in which they were taken over. */
+    uint32_t taken_over[TMS_JUDGE_TAKEN_OVER];
+    size_t taken_over_count;
 };
 
 /* A variable that is accessed while a lock is held, and the site where the lock is acquired. */
@@ -447,8 +448,8 @@ void tms_judge_adopt_read(struct tms_judge *judge, uint32_t variable, uint32_t t
                           const struct tms_judge_step *read);
 
 /* After tms_judge_note: processes the step for its variable. Its kind may be U. */
-void tms_judge_take(struct tms_judge *judge, struct tms_judge_thread *thread, uint32_t variable,
-                    const struct tms_judge_step *step);
+void tms_judge_process(struct tms_judge *judge, struct tms_judge_thread *thread, uint32_t variable,
+                       const struct tms_judge_step *step);
 
 static inline void tms_judge_guard(const struct tms_judge *judge, bool enter)
 {

@@ -37,10 +37,10 @@ static void check_held(const struct tms_judge_thread *t)
 
 static void check_taken(const struct tms_judge *judge, const struct tms_judge_thread *t)
 {
-    for (size_t i = 0; i < t->taken_count; i++) {
-        assert(t->taken[i] > 0 && t->taken[i] <= judge->records.count);
-        assert(judge->records.at[t->taken[i]].taken);
-        assert(judge->records.at[t->taken[i]].thread == t->id);
+    for (size_t i = 0; i < t->taken_over_count; i++) {
+        assert(t->taken_over[i] > 0 && t->taken_over[i] <= judge->records.count);
+        assert(judge->records.at[t->taken_over[i]].taken_over);
+        assert(judge->records.at[t->taken_over[i]].thread == t->id);
     }
 }
 
@@ -51,7 +51,7 @@ void tms_judge_check_thread(const struct tms_judge *judge, const struct tms_judg
     if (judge->port.guard != NULL || judge->failed) {
         return;
     }
-    assert(t->held_count <= t->held_capacity && t->taken_count <= TMS_JUDGE_TAKEN);
+    assert(t->held_count <= t->held_capacity && t->taken_over_count <= TMS_JUDGE_TAKEN_OVER);
     assert(t->awaited_count <= TMS_JUDGE_RECENT && t->uses.count == t->use_index.count);
     check_open(judge, t);
     check_held(t);
@@ -63,7 +63,7 @@ static void check_record(const struct tms_judge *judge, const struct tms_judge_c
                          const struct tms_judge_record *record)
 {
     assert(record->thread != 0 && record->away == (record->thread != cell->owner));
-    assert(!record->taken || record->away);
+    assert(!record->taken_over || record->away);
     assert(record->open <= judge->cases.count && record->reads <= judge->reads.count);
     assert(record->away || (cell->flags & TMS_JUDGE_EXTRA) != 0 ||
            (record->open == 0 && !record->has_read_write));

@@ -128,7 +128,7 @@ static bool matters(const struct tms_judge_thread *t, const struct tms_judge_met
             kept = kept || (word->thread != NULL && tms_judge_keeps(word->thread, word->event));
         }
     }
-    return kept || (foreign && t->taken_count > 0) || met->step.cleared;
+    return kept || (foreign && t->taken_over_count > 0) || met->step.cleared;
 }
 
 /* The bytes that were accessed by the same words as the lowest one. */
@@ -195,12 +195,12 @@ static void adopt(struct tms_judge_online *online, uint32_t variable,
         owner = word->id;
         last = look_up_step(online, met, word);
         if (word->kind != TMS_JUDGE_R) {
-            write =
-                (struct tms_judge_foreign){.event = word->event,
-                                           .thread = word->id,
-                                           .location = last.location,
-                                           .kind = word->kind,
-                                           .halved = word->kind == TMS_JUDGE_U && !word->atomic};
+            write = (struct tms_judge_foreign){.event = word->event,
+                                               .thread = word->id,
+                                               .location = last.location,
+                                               .kind = word->kind,
+                                               .plain_update =
+                                                   word->kind == TMS_JUDGE_U && !word->atomic};
         }
     }
     assert(write.event <= last.event);
@@ -236,21 +236,21 @@ static bool is_useless(const struct tms_judge_online *online, uint32_t variable)
     return at == 0;
 }
 
-static void take(struct tms_judge_online *online, struct tms_judge_thread *t, uint32_t variable,
-                 const struct tms_judge_step *step, uint32_t *first)
+static void process(struct tms_judge_online *online, struct tms_judge_thread *t, uint32_t variable,
+                    const struct tms_judge_step *step, uint32_t *first)
 {
     if (step->cleared) {
         tms_judge_retry(&online->core, t, variable, step->event);
     }
-    tms_judge_take(&online->core, t, variable, step);
+    tms_judge_process(&online->core, t, variable, step);
     if (is_useless(online, variable)) {
         drop(online, variable, first);
     }
 }
 
 /* Processes the bytes that have a variable; returns those that have none. */
-static uint8_t take_known(struct tms_judge_online *online, struct tms_judge_thread *t,
-                          const struct tms_judge_met *met, uint32_t *first)
+static uint8_t process_known(struct tms_judge_online *online, struct tms_judge_thread *t,
+                             const struct tms_judge_met *met, uint32_t *first)
 {
     uint8_t rest = met->bytes;
     uint32_t next;
@@ -261,7 +261,7 @@ static uint8_t take_known(struct tms_judge_online *online, struct tms_judge_thre
         next = online->memory[variable].next;
         if ((bytes & met->bytes) == bytes) {
             rest &= (uint8_t)~bytes;
-            take(online, t, variable, &met->step, first);
+            process(online, t, variable, &met->step, first);
         } else if ((bytes & met->bytes) != 0) {
             drop(online, variable,
                  first); /* only a part of it: the words have enough information */
@@ -270,14 +270,14 @@ static uint8_t take_known(struct tms_judge_online *online, struct tms_judge_thre
     return rest;
 }
 
-static void take_new(struct tms_judge_online *online, struct tms_judge_thread *t,
-                     const struct tms_judge_met *met, uint8_t bytes, uint32_t *first)
+static void process_new(struct tms_judge_online *online, struct tms_judge_thread *t,
+                        const struct tms_judge_met *met, uint8_t bytes, uint32_t *first)
 {
     uint32_t variable = new_variable(online, met->address, bytes, first);
 
     if (variable != 0) {
         adopt(online, variable, met, bytes);
-        take(online, t, variable, &met->step, first);
+        process(online, t, variable, &met->step, first);
     }
 }
 
@@ -294,12 +294,12 @@ uint32_t tms_judge_online_access(struct tms_judge_online *online, struct tms_jud
     }
     tms_judge_guard(&online->core, true);
     first = check(online, first, met->address);
-    uint8_t rest = take_known(online, t, met, &first);
+    uint8_t rest = process_known(online, t, met, &first);
     while (rest != 0 && !online->core.failed) {
         uint8_t group = group_of(met, rest);
         rest &= (uint8_t)~group;
         if (matters(t, met, group)) {
-            take_new(online, t, met, group, &first);
+            process_new(online, t, met, group, &first);
         }
     }
     tms_judge_guard(&online->core, false);

@@ -42,7 +42,7 @@ static struct tms_judge_foreign foreign_of(struct tms_judge *judge, const struct
         .location = access->step.location,
         .node = tms_judge_block(judge, access->t, access->step.event),
         .kind = access->step.kind,
-        .halved = access->step.kind == TMS_JUDGE_U && !access->step.atomic,
+        .plain_update = access->step.kind == TMS_JUDGE_U && !access->step.atomic,
     };
 }
 
@@ -54,9 +54,9 @@ static void note_write(struct tms_judge_cell *cell, const struct access *access)
         cell->write_thread = access->t->id;
         cell->write_location = access->step.location;
         cell->write_kind = access->step.kind;
-        bool halved = access->step.kind == TMS_JUDGE_U && !access->step.atomic;
-        cell->flags =
-            (uint8_t)((cell->flags & ~TMS_JUDGE_HALVED) | (halved ? TMS_JUDGE_HALVED : 0));
+        bool plain_update = access->step.kind == TMS_JUDGE_U && !access->step.atomic;
+        cell->flags = (uint8_t)((cell->flags & ~TMS_JUDGE_PLAIN_UPDATE) |
+                                (plain_update ? TMS_JUDGE_PLAIN_UPDATE : 0));
     }
 }
 
@@ -276,7 +276,7 @@ static void come_back(struct tms_judge *judge, const struct access *access, uint
 
     assert(record.thread == access->t->id && record.away);
     judge->records.at[number].away = false;
-    tms_judge_untake(judge, number);
+    tms_judge_unlist(judge, number);
     if (!tms_judge_is_own(access->t, &record.step)) {
         judge->records.at[number].has_read_write = false;
         return;
@@ -298,8 +298,8 @@ static void come_back(struct tms_judge *judge, const struct access *access, uint
     }
 }
 
-static __attribute__((noinline)) void take_over(struct tms_judge *judge,
-                                                const struct access *access)
+static __attribute__((noinline)) void change_owner(struct tms_judge *judge,
+                                                   const struct access *access)
 {
     struct tms_judge_cell *cell = &judge->cells[access->variable];
 
@@ -399,8 +399,8 @@ void tms_judge_note(struct tms_judge *judge, struct tms_judge_thread *t, uint64_
     t->previous_location = step->location;
 }
 
-void tms_judge_take(struct tms_judge *judge, struct tms_judge_thread *t, uint32_t variable,
-                    const struct tms_judge_step *step)
+void tms_judge_process(struct tms_judge *judge, struct tms_judge_thread *t, uint32_t variable,
+                       const struct tms_judge_step *step)
 {
     struct tms_judge_cell *cell = &judge->cells[variable];
     uint8_t kind = step->kind == TMS_JUDGE_U && !step->atomic ? TMS_JUDGE_W : step->kind;
@@ -416,7 +416,7 @@ void tms_judge_take(struct tms_judge *judge, struct tms_judge_thread *t, uint32_
         cell->last = access.step;
         note_write(cell, &access);
     } else {
-        take_over(judge, &access);
+        change_owner(judge, &access);
     }
     tms_judge_check_variable(judge, variable);
 }
@@ -428,14 +428,14 @@ void tms_judge_adopt(struct tms_judge *judge, uint32_t variable, uint32_t owner,
         return;
     }
     assert(judge->cells[variable].records == 0);
-    judge->cells[variable] =
-        (struct tms_judge_cell){.last = *last,
-                                .owner = owner,
-                                .write_event = write->event,
-                                .write_thread = write->thread,
-                                .write_location = write->location,
-                                .write_kind = write->kind,
-                                .flags = TMS_JUDGE_ASKED | (write->halved ? TMS_JUDGE_HALVED : 0)};
+    judge->cells[variable] = (struct tms_judge_cell){
+        .last = *last,
+        .owner = owner,
+        .write_event = write->event,
+        .write_thread = write->thread,
+        .write_location = write->location,
+        .write_kind = write->kind,
+        .flags = TMS_JUDGE_ASKED | (write->plain_update ? TMS_JUDGE_PLAIN_UPDATE : 0)};
 }
 
 void tms_judge_adopt_read(struct tms_judge *judge, uint32_t variable, uint32_t thread,
@@ -454,7 +454,7 @@ void tms_judge_adopt_read(struct tms_judge *judge, uint32_t variable, uint32_t t
     }
 }
 
-/* The step for an access of a trace, without the fields that take_over and access_again set. */
+/* The step for an access of a trace, without the fields that change_owner and access_again set. */
 static struct tms_judge_step step_of(const struct tms_judge *judge,
                                      const struct tms_judge_thread *t, uint32_t variable,
                                      uint8_t kind, bool atomic)
@@ -493,7 +493,7 @@ void tms_judge_access(struct tms_judge *judge, struct tms_judge_thread *t, uint3
     step.event = event;
     step.location = location;
     tms_judge_note(judge, t, variable, &step, cell->write_thread != t->id ? cell->write_event : 0);
-    tms_judge_take(judge, t, variable, &step);
+    tms_judge_process(judge, t, variable, &step);
     if (t->learning > 0) {
         tms_judge_learn(judge, t, variable, 1u << kind | 1u << step.kind);
     }
@@ -522,7 +522,7 @@ void tms_judge_retry(struct tms_judge *judge, struct tms_judge_thread *t, uint32
         cell->last.cleared = true;
     } else if (number != 0) {
         judge->records.at[number].step.cleared = true;
-        tms_judge_untake(judge, number);
+        tms_judge_unlist(judge, number);
     }
 }
 
@@ -532,21 +532,21 @@ static void forget_taken(struct tms_judge *judge, struct tms_judge_thread *t)
     size_t kept = 0;
 
     tms_judge_guard(judge, true);
-    for (size_t i = 0; i < t->taken_count; i++) {
-        struct tms_judge_record *record = &judge->records.at[t->taken[i]];
-        record->taken = tms_judge_is_kept(t, &record->step);
-        t->taken[kept] = t->taken[i];
-        kept += record->taken;
+    for (size_t i = 0; i < t->taken_over_count; i++) {
+        struct tms_judge_record *record = &judge->records.at[t->taken_over[i]];
+        record->taken_over = tms_judge_is_kept(t, &record->step);
+        t->taken_over[kept] = t->taken_over[i];
+        kept += record->taken_over;
     }
-    assert(kept <= t->taken_count);
-    t->taken_count = kept;
+    assert(kept <= t->taken_over_count);
+    t->taken_over_count = kept;
     tms_judge_guard(judge, false);
 }
 
 void tms_judge_clear_steps(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t event)
 {
     atomic_store_explicit(&t->cleared, event, memory_order_relaxed);
-    if (t->taken_count > 0) {
+    if (t->taken_over_count > 0) {
         forget_taken(judge, t);
     }
 }

@@ -104,35 +104,36 @@ enum tms_judge_answer tms_judge_reads_only(const struct tms_judge_case *open, co
 
 /* ---- variables that were taken over --------------------------------------------------- */
 
-void tms_judge_untake(struct tms_judge *judge, uint32_t record)
+void tms_judge_unlist(struct tms_judge *judge, uint32_t record)
 {
     struct tms_judge_record *r = &judge->records.at[record];
     struct tms_judge_thread *t = judge->threads[r->thread];
     size_t at = 0;
 
-    if (!r->taken || t == NULL) {
+    if (!r->taken_over || t == NULL) {
         return;
     }
-    while (t->taken[at] != record) {
+    while (t->taken_over[at] != record) {
         at++;
-        assert(at < t->taken_count);
+        assert(at < t->taken_over_count);
     }
-    t->taken_count--;
-    memmove(&t->taken[at], &t->taken[at + 1], (t->taken_count - at) * sizeof(*t->taken));
-    r->taken = false;
+    t->taken_over_count--;
+    memmove(&t->taken_over[at], &t->taken_over[at + 1],
+            (t->taken_over_count - at) * sizeof(*t->taken_over));
+    r->taken_over = false;
 }
 
-static void take(struct tms_judge *judge, uint32_t record)
+static void list_taken_over(struct tms_judge *judge, uint32_t record)
 {
     struct tms_judge_thread *t = judge->threads[judge->records.at[record].thread];
 
-    assert(t != NULL && !judge->records.at[record].taken);
-    if (t->taken_count == TMS_JUDGE_TAKEN) {
-        tms_judge_untake(judge, t->taken[0]);
+    assert(t != NULL && !judge->records.at[record].taken_over);
+    if (t->taken_over_count == TMS_JUDGE_TAKEN_OVER) {
+        tms_judge_unlist(judge, t->taken_over[0]);
     }
-    assert(t->taken_count < TMS_JUDGE_TAKEN);
-    t->taken[t->taken_count++] = record;
-    judge->records.at[record].taken = true;
+    assert(t->taken_over_count < TMS_JUDGE_TAKEN_OVER);
+    t->taken_over[t->taken_over_count++] = record;
+    judge->records.at[record].taken_over = true;
 }
 
 /*
@@ -254,13 +255,13 @@ void tms_judge_show(struct tms_judge *judge, const struct tms_judge_cell *cell,
         if (access->kind != TMS_JUDGE_R) {
             show_write(record, access);
         }
-        if (access->kind != TMS_JUDGE_W && !access->halved) {
+        if (access->kind != TMS_JUDGE_W && !access->plain_update) {
             show_read(judge, at, access);
         }
         record = &judge->records.at[at];
         if (!conflict && is_conflict(record) &&
             tms_judge_is_own(judge->threads[record->thread], &record->step)) {
-            take(judge, at);
+            list_taken_over(judge, at);
         }
     }
 }
@@ -270,7 +271,7 @@ static void free_record(struct tms_judge *judge, uint32_t number)
 {
     assert(number > 0 && judge->records.at[number].thread != 0);
     tms_judge_settle(judge, number, tms_judge_reads_only, NULL);
-    tms_judge_untake(judge, number);
+    tms_judge_unlist(judge, number);
     free_reads(judge, &judge->records.at[number]);
     memset(&judge->records.at[number], 0, sizeof(judge->records.at[number]));
     tms_judge_give_record(judge, number);

@@ -41,7 +41,7 @@ void tms_judge_settle(struct tms_judge *judge, uint32_t record, tms_judge_outcom
 tms_judge_outcome tms_judge_reads_only;
 
 /* The record's variable is no longer among those of its thread that were taken over. */
-void tms_judge_untake(struct tms_judge *judge, uint32_t record);
+void tms_judge_unlist(struct tms_judge *judge, uint32_t record);
 
 /* The first read of `thread` after the record's step, if no write came before it; else NULL. */
 const struct tms_judge_foreign *tms_judge_read_of(const struct tms_judge *judge,

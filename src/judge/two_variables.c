@@ -61,8 +61,8 @@ static const struct tms_judge_record *find_first(const struct search *search,
     const struct tms_judge_thread *t = search->t;
     const struct tms_judge_record *best = NULL;
 
-    for (size_t i = 0; i < t->taken_count; i++) {
-        const struct tms_judge_record *record = &judge->records.at[t->taken[i]];
+    for (size_t i = 0; i < t->taken_over_count; i++) {
+        const struct tms_judge_record *record = &judge->records.at[t->taken_over[i]];
         if (record->variable == search->variable || !tms_judge_is_own(t, &record->step) ||
             (best != NULL && record->step.event < best->step.event)) {
             continue;
@@ -114,7 +114,7 @@ void tms_judge_pairs(struct tms_judge *judge, struct tms_judge_thread *t, uint32
     const struct tms_judge_cell *cell = &judge->cells[variable];
 
     assert(cell->owner != t->id);
-    if (t->taken_count == 0) {
+    if (t->taken_over_count == 0) {
         return;
     }
     if (cell->write_thread != 0 && cell->write_thread != t->id && written) {
@@ -123,7 +123,7 @@ void tms_judge_pairs(struct tms_judge *judge, struct tms_judge_thread *t, uint32
             .thread = cell->write_thread,
             .location = cell->write_location,
             .kind = cell->write_kind,
-            .halved = (cell->flags & TMS_JUDGE_HALVED) != 0,
+            .plain_update = (cell->flags & TMS_JUDGE_PLAIN_UPDATE) != 0,
         };
         try_pair(&search, &later);
     }

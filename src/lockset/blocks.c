@@ -184,7 +184,7 @@ static int create(void *state, struct tms_host *host)
     b->cell_count = b->transaction_count = 1; /* 0 is none */
     tms_periods_init(&b->periods, host);
     tms_escapes_init(&b->escapes, host);
-    tms_intern_table_init(&b->classes, b->memory, sizeof(struct class),
+    tms_intern_table_init(&b->classes, b->memory, sizeof(struct tms_blocks_class),
                           sizeof(struct tms_blocks_class_key));
     tms_intern_table_init(&b->uses, b->memory, sizeof(struct tms_blocks_use),
                           sizeof(struct tms_blocks_use_key));

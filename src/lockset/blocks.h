@@ -50,7 +50,7 @@ struct tms_blocks_cell {
 enum { KIND_READ, KIND_WRITE };
 
 /* Windows are named by their operations, in the order of the trace. */
-enum what {
+enum tms_blocks_what {
     POINT_READ,  /* an initial one: the others read what their own transaction wrote */
     POINT_WRITE, /* there is a later one in its transaction */
     POINT_FINAL,
@@ -62,12 +62,11 @@ enum what {
 
 struct tms_blocks_class_key {
     uint32_t cell;
-    uint32_t what; /* enum what */
+    uint32_t what; /* enum tms_blocks_what */
     struct tms_held held;
 };
 
-struct class
-{
+struct tms_blocks_class {
     struct tms_blocks_class_key key;
     uint32_t next;     /* in its cell */
     uint32_t uses;     /* the first, … */
@@ -123,7 +122,7 @@ struct tms_blocks_touch {
 };
 
 /* A step of a flow. */
-enum item_kind {
+enum tms_blocks_item_kind {
     ITEM_READ,
     ITEM_WRITE,
     ITEM_ACQUIRE,
@@ -134,7 +133,7 @@ enum item_kind {
 };
 
 struct tms_blocks_item {
-    uint32_t kind;        /* enum item_kind */
+    uint32_t kind;        /* enum tms_blocks_item_kind */
     uint32_t target;      /* cell, lock or label */
     struct tms_held held; /* then, a lock that is taken among them */
     struct tms_blocks_place at;
@@ -218,7 +217,8 @@ static inline struct tms_blocks_use *tms_blocks_use(const struct tms_blocks_engi
     return tms_intern_table_row(&b->uses, number);
 }
 
-static inline struct class *tms_blocks_class(const struct tms_blocks_engine *b, uint32_t number)
+static inline struct tms_blocks_class *tms_blocks_class(const struct tms_blocks_engine *b,
+                                                        uint32_t number)
 {
     return tms_intern_table_row(&b->classes, number);
 }
@@ -285,10 +285,12 @@ uint32_t tms_blocks_cell(struct tms_blocks_engine *b, uint32_t variable);
 uint32_t tms_blocks_keep_transaction(struct tms_blocks_engine *b, struct tms_blocks_thread *thread);
 
 void tms_blocks_keep_point(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
-                           uint32_t cell, enum what what, const struct tms_blocks_access *access);
+                           uint32_t cell, enum tms_blocks_what what,
+                           const struct tms_blocks_access *access);
 /* The second access is the current one. */
 void tms_blocks_keep_window(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
-                            uint32_t cell, enum what what, const struct tms_blocks_access *first,
+                            uint32_t cell, enum tms_blocks_what what,
+                            const struct tms_blocks_access *first,
                             const struct tms_blocks_access *second);
 
 /* ---- blocks_flows.c ----------------------------------------------------------------------- */
@@ -305,7 +307,7 @@ void tms_blocks_log_write(struct tms_blocks_engine *b, struct tms_blocks_thread 
                           struct tms_blocks_touch *touch, const struct tms_blocks_access *access);
 /* Anything else, after it was done. */
 void tms_blocks_log_op(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
-                       enum item_kind kind, const struct tms_op *op);
+                       enum tms_blocks_item_kind kind, const struct tms_op *op);
 /* A block that was open when the transaction began. */
 void tms_blocks_log_nest(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
                          const struct tms_nested *nested);
@@ -337,7 +339,7 @@ bool tms_blocks_kept_out(struct tms_blocks_engine *b, uint32_t cell, int kind,
                          struct tms_held held);
 
 /* A use of this class of points whose period is parallel to that one; 0: none. */
-uint32_t tms_blocks_parallel_use(struct tms_blocks_engine *b, const struct class *class,
+uint32_t tms_blocks_parallel_use(struct tms_blocks_engine *b, const struct tms_blocks_class *class,
                                  uint32_t period);
 
 /* ---- blocks_1v.c, blocks_2v.c, blocks_cycles.c -------------------------------------------- */

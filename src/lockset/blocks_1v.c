@@ -6,7 +6,7 @@
 #include "lockset/blocks.h"
 
 /* Can no serial order explain that the point came into the window? */
-static bool is_pattern(enum what window, enum what point)
+static bool is_pattern(enum tms_blocks_what window, enum tms_blocks_what point)
 {
     switch (window) {
     case WINDOW_READ_READ:
@@ -20,8 +20,8 @@ static bool is_pattern(enum what window, enum what point)
 }
 
 /* Points of this class can come into windows of that: which of them do, and were not known to? */
-static void compare_uses(struct tms_blocks_engine *b, const struct class *windows,
-                         const struct class *points)
+static void compare_uses(struct tms_blocks_engine *b, const struct tms_blocks_class *windows,
+                         const struct tms_blocks_class *points)
 {
     for (uint32_t i = windows->uses; i != 0;) {
         struct tms_blocks_use *window = tms_blocks_use(b, i);
@@ -34,7 +34,7 @@ static void compare_uses(struct tms_blocks_engine *b, const struct class *window
     }
 }
 
-static void compare_class(struct tms_blocks_engine *b, const struct class *windows)
+static void compare_class(struct tms_blocks_engine *b, const struct tms_blocks_class *windows)
 {
     int kind = windows->key.what == WINDOW_WRITE_WRITE ? KIND_READ : KIND_WRITE;
 
@@ -42,7 +42,7 @@ static void compare_class(struct tms_blocks_engine *b, const struct class *windo
         return;
     }
     for (uint32_t i = b->cells[windows->key.cell].points; i != 0;) {
-        const struct class *points = tms_blocks_class(b, i);
+        const struct tms_blocks_class *points = tms_blocks_class(b, i);
         if (is_pattern(windows->key.what, points->key.what) &&
             !tms_blocks_apart(b, windows->key.held, points->key.held)) {
             compare_uses(b, windows, points);

@@ -97,7 +97,7 @@ static bool find_entry(struct tms_blocks_engine *b, const struct entry_key *key)
         return false;
     }
     for (uint32_t i = b->cells[key->cell].points; i != 0;) {
-        const struct class *class = tms_blocks_class(b, i);
+        const struct tms_blocks_class *class = tms_blocks_class(b, i);
         bool conflicts =
             class->key.what == POINT_FINAL || (class->key.what == POINT_READ && key->writes != 0);
         if (conflicts && !tms_blocks_apart(b, key->held, class->key.held) &&

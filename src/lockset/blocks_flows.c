@@ -11,7 +11,8 @@
 #include "lockset/blocks.h"
 
 static void log_item(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
-                     enum item_kind kind, uint32_t target, const struct tms_blocks_access *access)
+                     enum tms_blocks_item_kind kind, uint32_t target,
+                     const struct tms_blocks_access *access)
 {
     if (RESERVE(b, &thread->items, &thread->item_capacity, thread->item_count + 1)) {
         thread->items[thread->item_count++] =
@@ -41,7 +42,7 @@ void tms_blocks_log_write(struct tms_blocks_engine *b, struct tms_blocks_thread 
 }
 
 void tms_blocks_log_op(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
-                       enum item_kind kind, const struct tms_op *op)
+                       enum tms_blocks_item_kind kind, const struct tms_op *op)
 {
     struct tms_blocks_access access = {
         .at = {op->event, op->location, op->event_kind},

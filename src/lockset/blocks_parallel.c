@@ -26,7 +26,7 @@ static int by_line(const void *a, const void *b)
                                   : (x->use > y->use) - (x->use < y->use);
 }
 
-static void mark_class(struct tms_blocks_engine *b, struct class *class)
+static void mark_class(struct tms_blocks_engine *b, struct tms_blocks_class *class)
 {
     class->marks = b->mark_count;
     for (uint32_t i = class->uses; i != 0; i = tms_blocks_use(b, i)->next) {
@@ -39,7 +39,7 @@ static void mark_class(struct tms_blocks_engine *b, struct class *class)
 }
 
 static void add_to_always(struct tms_blocks_engine *b, struct tms_blocks_cell *cell,
-                          const struct class *class)
+                          const struct tms_blocks_class *class)
 {
     int kind = class->key.what == POINT_READ ? KIND_READ : KIND_WRITE;
 
@@ -88,7 +88,7 @@ static size_t first_beyond(const struct tms_blocks_engine *b, size_t at, size_t 
     return at;
 }
 
-uint32_t tms_blocks_parallel_use(struct tms_blocks_engine *b, const struct class *class,
+uint32_t tms_blocks_parallel_use(struct tms_blocks_engine *b, const struct tms_blocks_class *class,
                                  uint32_t period)
 {
     const struct tms_period *asked = &b->periods.periods[period];

@@ -7,7 +7,7 @@
 
 #include "lockset/blocks.h"
 
-static bool is_window(enum what what)
+static bool is_window(enum tms_blocks_what what)
 {
     return what >= WINDOW_READ_READ;
 }
@@ -64,7 +64,7 @@ static uint32_t class_of(struct tms_blocks_engine *b, const struct tms_blocks_cl
 
 static void chain_use(struct tms_blocks_engine *b, uint32_t number, uint32_t class_number)
 {
-    struct class *class = tms_blocks_class(b, class_number);
+    struct tms_blocks_class *class = tms_blocks_class(b, class_number);
 
     assert(number > 0 && (class->uses == 0) == (class->last_use == 0));
     if (class->uses == 0) {
@@ -125,7 +125,8 @@ static void keep_use(struct tms_blocks_engine *b, struct tms_blocks_thread *thre
 }
 
 void tms_blocks_keep_point(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
-                           uint32_t cell, enum what what, const struct tms_blocks_access *access)
+                           uint32_t cell, enum tms_blocks_what what,
+                           const struct tms_blocks_access *access)
 {
     struct tms_blocks_use use = {
         .key = {.of = {cell, what, access->held}, .period = thread->period},
@@ -160,7 +161,8 @@ static uint32_t path_since(const struct tms_blocks_thread *thread, uint64_t even
 }
 
 void tms_blocks_keep_window(struct tms_blocks_engine *b, struct tms_blocks_thread *thread,
-                            uint32_t cell, enum what what, const struct tms_blocks_access *first,
+                            uint32_t cell, enum tms_blocks_what what,
+                            const struct tms_blocks_access *first,
                             const struct tms_blocks_access *second)
 {
     if (first->at.event == second->at.event) {

@@ -144,8 +144,8 @@ static void make_bare(const struct tms_requests_port *port, const struct tms_req
     }
 }
 
-static void take_over(struct tms_requests_thread *r, struct tms_memory *memory,
-                      struct tms_requests_thread *child, struct tms_memory *child_memory)
+static void inherit_requests(struct tms_requests_thread *r, struct tms_memory *memory,
+                             struct tms_requests_thread *child, struct tms_memory *child_memory)
 {
     uint32_t room = TMS_REQUESTS_BARE - r->bare_count;
     uint32_t count = child->bare_count < room ? child->bare_count : room;
@@ -168,7 +168,7 @@ void tms_requests_join(const struct tms_requests_port *port, struct tms_requests
     if (child->bare_count > 0 && t->held_count > 0) {
         make_bare(port, child);
     } else if (child->bare_count > 0 && r->bare != NULL) {
-        take_over(r, &t->memory, child, child_memory);
+        inherit_requests(r, &t->memory, child, child_memory);
     }
     tms_requests_clear(child, child_memory);
 }

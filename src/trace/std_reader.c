@@ -253,7 +253,7 @@ static inline int64_t quick_location(struct tms_context *context, const char *at
  * target, or 0 if it has to take the slow path. 64 bytes at `at` are readable; the zero bytes after
  * the window stop every usual line.
  */
-static inline size_t quick_line(struct tms_reader *reader, const char *at, size_t index)
+static inline size_t fast_line(struct tms_reader *reader, const char *at, size_t index)
 {
     struct tms_context *context = reader->context;
     struct std_reader *std = reader->state;
@@ -306,7 +306,7 @@ static int resolve(struct tms_reader *reader)
  * Reads up to a group of typical lines into the batch from `count` on; returns the new count, or a
  * code.
  */
-static int64_t quick_lines(struct tms_reader *reader, size_t count)
+static int64_t fast_lines(struct tms_reader *reader, size_t count)
 {
     struct std_reader *std = reader->state;
     struct tms_input *input = &reader->input;
@@ -314,7 +314,7 @@ static int64_t quick_lines(struct tms_reader *reader, size_t count)
     size_t length = 1;
 
     while (count < limit && input->at < input->end && length > 0) {
-        length = quick_line(reader, input->at, count);
+        length = fast_line(reader, input->at, count);
         reader->line_offset[count] = (uint32_t)(std->line - reader->first_line);
         input->at += length;
         std->line += length > 0;
@@ -511,8 +511,8 @@ static void read_comment(struct tms_reader *reader, struct tms_span text)
 }
 
 /* One line without its end: 1 with the event set, 0 if there is none in it, or a code. */
-static int64_t plain_line(struct tms_reader *reader, uint64_t line, struct tms_span text,
-                          struct tms_event *event)
+static int64_t slow_line(struct tms_reader *reader, uint64_t line, struct tms_span text,
+                         struct tms_event *event)
 {
     struct tms_span blank = text;
     int code;
@@ -555,7 +555,7 @@ static int64_t plain_step(struct tms_reader *reader, size_t count, bool *ended)
     if (count == 0) {
         reader->first_line = std->line; /* so that offsets stay small after long comments */
     }
-    good = plain_line(reader, std->line, text, &reader->events[count]);
+    good = slow_line(reader, std->line, text, &reader->events[count]);
     reader->line_offset[count] = (uint32_t)(std->line - reader->first_line);
     std->line++;
     return good < 0 ? good : (int64_t)count + good;
@@ -570,7 +570,7 @@ static int64_t read_batch(struct tms_reader *reader)
     reader->first_line = std->line;
     while (count >= 0 && count < TMS_BATCH && !ended) {
         int64_t before = count;
-        count = quick_lines(reader, (size_t)count);
+        count = fast_lines(reader, (size_t)count);
         if (count == before) {
             count = plain_step(reader, (size_t)count, &ended);
         }

@@ -55,6 +55,12 @@ nothing() {
     [ -z "$output" ]
 }
 
+@test "types in headers have the prefix" {
+    local product_headers
+    mapfile -t product_headers < <(printf '%s\n' "${product[@]}" | grep '\.h$')
+    nothing -P '^(struct|union|enum) (?!tms_|tmesis_)\w+ *(\{|$)' "${product_headers[@]}"
+}
+
 @test "no banned functions" {
     nothing -P '\b(strcpy|strcat|sprintf|vsprintf|gets|rand|srand|strtok|alloca|atoi|atol) ?\(' \
         "${product[@]}"
