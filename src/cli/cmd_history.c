@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array_length.h"
 #include "cli/console.h"
 #include "cli/difference_list.h"
 #include "cli/options.h"
@@ -22,7 +23,7 @@ struct values {
     const char *store, *why, *who;
     struct tms_result_origin origin;
     uint64_t keep, keep_details;
-    bool details_given;
+    bool keep_given, details_given;
     bool remove;
 };
 
@@ -66,6 +67,7 @@ static const struct tms_option options[] = {
     {.name = "keep",
      .type = TMS_OPTION_COUNT,
      .at = AT(keep),
+     .given = AT(keep_given),
      .initial = "30",
      .least = 1,
      .value = "N",
@@ -90,26 +92,39 @@ static int bad(const struct tms_history *history)
     return tms_bad("%s", history->reason);
 }
 
+static void print_imported(size_t added, size_t refused, size_t count)
+{
+    printf("%zu of %zu result%s imported", added, count, count == 1 ? "" : "s");
+    if (added + refused < count) {
+        printf("; %zu %s there already", count - added - refused,
+               count - added - refused == 1 ? "was" : "were");
+    }
+    if (refused > 0) {
+        printf("; %zu can't be used", refused);
+    }
+    putchar('\n');
+}
+
+/* A result that can't be used does not keep out those after it. */
 static int import(struct tms_history *history, const struct values *values,
                   const struct tms_operands *operands)
 {
-    size_t added = 0;
+    size_t added = 0, refused = 0;
 
     for (size_t i = 0; i < operands->count; i++) {
         char path[PATH_MAX];
         bool new = false;
         tms_hunt_directory_json_path(operands->text[i], path);
         if (!tms_result_import(history, path, &values->origin, &new)) {
-            return bad(history);
+            bad(history);
+            refused++;
         }
         added += new;
     }
     if (!values->common.quiet) {
-        printf("%zu of %zu result%s imported%s\n", added, operands->count,
-               operands->count == 1 ? "" : "s",
-               added < operands->count ? "; the others were there already" : "");
+        print_imported(added, refused, operands->count);
     }
-    return TMS_EXIT_OK;
+    return refused == 0 ? TMS_EXIT_OK : TMS_EXIT_BAD;
 }
 
 static void show_text(const char *before, const char *text)
@@ -175,8 +190,10 @@ static void show_line(void *user, const struct tms_history_finding *finding)
     }
     printf("%-7s  %s  ", tms_level_text(row->level), row->id);
     tms_finding_row_describe(stdout, row);
-    printf("  %s to %s, %llu result%s", finding->first_label, finding->last_label,
-           (unsigned long long)finding->results, finding->results == 1 ? "" : "s");
+    show_text("  ", finding->first_label);
+    show_text(" to ", finding->last_label);
+    printf(", %llu result%s", (unsigned long long)finding->results,
+           finding->results == 1 ? "" : "s");
     if (row->evidence != TMS_EVIDENCE_OBSERVED) {
         printf(", %s", tms_evidence_text(row->evidence));
     }
@@ -207,12 +224,16 @@ static void show_finding(void *user, const struct tms_history_finding *finding)
         fputs(", ", stdout);
         tms_console_name(stdout, finding->row->place);
     }
-    printf("\n  first seen %s (%s), last seen %s (%s), in %llu result%s\n", finding->first_seen,
-           finding->first_label, finding->last_seen, finding->last_label,
-           (unsigned long long)finding->results, finding->results == 1 ? "" : "s");
+    show_text("\n  first seen ", finding->first_seen);
+    show_text(" (", finding->first_label);
+    show_text("), last seen ", finding->last_seen);
+    show_text(" (", finding->last_label);
+    printf("), in %llu result%s\n", (unsigned long long)finding->results,
+           finding->results == 1 ? "" : "s");
     if (finding->suppressed_why != NULL) {
-        printf("  suppressed by %s at %s: ", finding->suppressed_by, finding->suppressed_at);
-        tms_console_name(stdout, finding->suppressed_why);
+        show_text("  suppressed by ", finding->suppressed_by);
+        show_text(" at ", finding->suppressed_at);
+        show_text(": ", finding->suppressed_why);
         putchar('\n');
     }
 }
@@ -220,7 +241,8 @@ static void show_finding(void *user, const struct tms_history_finding *finding)
 static void show_occurrence(void *user, const struct tms_history_occurrence *occurrence)
 {
     (void)user;
-    printf("  %s  %-7s  %s", occurrence->label, tms_level_text(occurrence->level),
+    show_text("  ", occurrence->label);
+    printf("  %-7s  %s", tms_level_text(occurrence->level),
            tms_evidence_text(occurrence->evidence));
     if (occurrence->executions > 0) {
         printf(", cut in %llu of %llu", (unsigned long long)occurrence->cut,
@@ -252,6 +274,19 @@ static int show(struct tms_history *history, const struct values *values,
                            id);
 }
 
+/* The first night is no failure. */
+static int diff_first(const struct values *values, const char *label)
+{
+    if (label[0] == '\0') {
+        return tms_bad("the history has no result yet; tmesis history import or --store adds one");
+    }
+    if (!values->common.quiet) {
+        tms_console_name(stdout, label);
+        puts(" is the first label: there is nothing to compare it with yet");
+    }
+    return TMS_EXIT_OK;
+}
+
 static int diff(struct tms_history *history, const struct values *values,
                 const struct tms_operands *operands)
 {
@@ -267,7 +302,7 @@ static int diff(struct tms_history *history, const struct values *values,
         }
     }
     if (good && labels[0][0] == '\0') {
-        return tms_bad("the history has one label at most; diff needs two to compare");
+        return diff_first(values, labels[1]);
     }
     int status = TMS_EXIT_BAD;
     if (good && tms_history_has_label(history, labels[0]) &&
@@ -275,7 +310,10 @@ static int diff(struct tms_history *history, const struct values *values,
         tms_history_rows(history, labels[0], &before) &&
         tms_history_rows(history, labels[1], &after)) {
         if (!values->common.quiet) {
-            printf("%s → %s\n", labels[0], labels[1]);
+            tms_console_name(stdout, labels[0]);
+            fputs(" → ", stdout);
+            tms_console_name(stdout, labels[1]);
+            putchar('\n');
         }
         status = tms_difference_list(&before, &after, &values->filter, &values->common);
     } else {
@@ -312,9 +350,10 @@ static void write_rule(void *user, const struct tms_history_finding *finding)
 {
     (void)user;
     if (finding->suppressed_why != NULL && finding->row->evidence == TMS_EVIDENCE_OBSERVED) {
-        printf("id %s # %s, %s: ", finding->row->id, finding->suppressed_by,
-               finding->suppressed_at);
-        tms_console_name(stdout, finding->suppressed_why);
+        printf("id %s", finding->row->id);
+        show_text(" # ", finding->suppressed_by);
+        show_text(", ", finding->suppressed_at);
+        show_text(": ", finding->suppressed_why);
         putchar('\n');
     }
 }
@@ -325,6 +364,9 @@ static int suppress(struct tms_history *history, const struct values *values,
     const struct passwd *user = getpwuid(geteuid());
     const char *who = values->who != NULL ? values->who : user != NULL ? user->pw_name : "unknown";
 
+    if (operands->count == 0 && (values->remove || values->why != NULL || values->who != NULL)) {
+        return tms_bad("suppress needs the id of a finding; tmesis history list shows them");
+    }
     if (operands->count == 0) {
         return tms_history_findings(history, NULL, write_rule, NULL) ? TMS_EXIT_OK : bad(history);
     }
@@ -339,27 +381,27 @@ static const struct action {
     const char *name;
     size_t least, most; /* operands after the name; most 0: none, SIZE_MAX: any number */
     const char *operands;
+    const char *options; /* that are for it, each between blanks */
     action_function *act;
-    bool creates;
+    enum tms_history_access access;
 } actions[] = {
-    {"import", 1, SIZE_MAX, "RESULT…", import, true},
-    {"list", 0, 0, "nothing after it", list, false},
-    {"results", 0, 1, "at most one label or revision", results, false},
-    {"show", 1, 1, "the id of a finding", show, false},
-    {"diff", 0, 2, "at most two labels", diff, false},
-    {"prune", 0, 0, "nothing after it", prune, false},
-    {"suppress", 0, 1, "at most one id", suppress, false},
+    {"import", 1, SIZE_MAX, "RESULT…", " label revision ", import, TMS_HISTORY_CREATE},
+    {"list", 0, 0, "nothing after it", " notes predicted ", list, TMS_HISTORY_READ},
+    {"results", 0, 1, "at most one label or revision", "", results, TMS_HISTORY_READ},
+    {"show", 1, 1, "the id of a finding", "", show, TMS_HISTORY_READ},
+    {"diff", 0, 2, "at most two labels", " notes predicted ", diff, TMS_HISTORY_READ},
+    {"prune", 0, 0, "nothing after it", " keep keep-details ", prune, TMS_HISTORY_WRITE},
+    {"suppress", 0, 1, "at most one id", " why who remove ", suppress, TMS_HISTORY_WRITE},
 };
-#define ACTIONS (sizeof(actions) / sizeof(actions[0]))
 
 static const char *action_name(size_t index)
 {
-    return index < ACTIONS ? actions[index].name : NULL;
+    return index < TMS_LENGTH(actions) ? actions[index].name : NULL;
 }
 
 static const struct action *find_action(const char *name)
 {
-    for (size_t i = 0; i < ACTIONS; i++) {
+    for (size_t i = 0; i < TMS_LENGTH(actions); i++) {
         if (strcmp(actions[i].name, name) == 0) {
             return &actions[i];
         }
@@ -369,6 +411,42 @@ static const struct action *find_action(const char *name)
             "and suppress",
             name, near != NULL ? ", did you mean " : "", near != NULL ? near : "");
     return NULL;
+}
+
+/* A value of the command line: those of the environment are for all actions. */
+static bool is_given(const char *value, const char *variable)
+{
+    const char *environment = getenv(variable);
+
+    return value != NULL && (environment == NULL || strcmp(value, environment) != 0);
+}
+
+/* False after a sentence if an option was given that is for other actions. */
+static bool takes_options(const struct action *action, const struct values *values)
+{
+    const struct {
+        const char *name; /* between blanks, as in the table of actions */
+        bool given;
+    } all[] = {
+        {" label ", is_given(values->origin.label, "TMESIS_LABEL")},
+        {" revision ", is_given(values->origin.revision, "TMESIS_REVISION")},
+        {" why ", values->why != NULL},
+        {" who ", values->who != NULL},
+        {" remove ", values->remove},
+        {" keep ", values->keep_given},
+        {" keep-details ", values->details_given},
+        {" notes ", values->filter.notes},
+        {" predicted ", values->filter.predicted},
+    };
+
+    for (size_t i = 0; i < TMS_LENGTH(all); i++) {
+        if (all[i].given && strstr(action->options, all[i].name) == NULL) {
+            tms_say("history %s has no option --%.*s; see tmesis history --help", action->name,
+                    (int)strlen(all[i].name) - 2, all[i].name + 1);
+            return false;
+        }
+    }
+    return true;
 }
 
 static int run(const void *all_values, const struct tms_operands *operands)
@@ -385,7 +463,10 @@ static int run(const void *all_values, const struct tms_operands *operands)
         return tms_bad("history %s takes %s; see tmesis history --help", action->name,
                        action->operands);
     }
-    int status = tms_history_open(&history, values->store, action->creates)
+    if (!takes_options(action, values)) {
+        return TMS_EXIT_BAD;
+    }
+    int status = tms_history_open(&history, values->store, action->access)
                      ? action->act(&history, values, &rest)
                      : bad(&history);
     tms_history_close(&history);
@@ -407,8 +488,8 @@ const struct tms_command tms_command_history = {
         "occurrences.\n"
         "results shows the results, the newest first: number, label, time, how many findings, "
         "command, how the program ended, host, revision and seed.\n"
-        "diff compares two labels, or the last two: blocks that are new, worse, still there and "
-        "gone.\n"
+        "diff compares two labels, one with the newest, or the newest two: blocks that are new, "
+        "worse, still there and gone. The order is that of the times when the programs ran.\n"
         "suppress makes a finding count no more; without an ID it writes the rules of all "
         "suppressed findings, for --suppress=FILE of run and check.\n"
         "prune removes old results, or with --keep-details only what reports are made from. When a "

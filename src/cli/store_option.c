@@ -35,7 +35,7 @@ static bool is_apart(const char *path, const char *output)
 static bool can_be_used(const char *path)
 {
     struct tms_history history;
-    bool good = tms_history_open(&history, path, true);
+    bool good = tms_history_open(&history, path, TMS_HISTORY_CREATE);
 
     if (!good) {
         tms_say("%s", history.reason);
@@ -77,10 +77,10 @@ int tms_storing_import(const struct tms_storing *storing, const char *bytes, siz
     bool added;
     int status = TMS_EXIT_OK;
 
-    if (!tms_history_open(&history, path, true)) {
+    if (!tms_history_open(&history, path, TMS_HISTORY_CREATE)) {
         status = tms_bad("%s", history.reason);
     } else if (!tms_result_import_bytes(&history, "the result", bytes, size, &origin, &added)) {
-        status = tms_bad("%s: %s", path, history.reason);
+        status = tms_bad("%s", history.reason);
     }
     tms_history_close(&history);
     return status;

@@ -102,7 +102,7 @@ int tms_stored_results_open(struct tms_stored_results *stored, const char *path,
     int status;
 
     *stored = (struct tms_stored_results){0};
-    if (!tms_history_open(&history, path, false) ||
+    if (!tms_history_open(&history, path, TMS_HISTORY_READ) ||
         !tms_timeline_load(&stored->over_time, &history, choice) ||
         !tms_history_results(&history, choice, choose, &chosen)) {
         status = tms_bad("%s", history.reason);

@@ -10,60 +10,117 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/array_length.h"
 #include "store/history_schema.h"
 #include "store/history_sql.h"
 
-#define BUSY_MOST 60000 /* milliseconds that a writer waits for others */
+#define BUSY_MOST      60000 /* milliseconds that a writer waits for others */
+#define HISTORY_TABLES 4     /* of every version */
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-static bool is_newer(struct tms_history *history, uint64_t version)
+/* What a database says of itself, and how many tables of a history it has. */
+struct identity {
+    uint64_t application, version;
+    uint64_t tables, histories;
+};
+
+static bool identify(struct tms_history *history, struct identity *is)
 {
-    return version > TMS_HISTORY_VERSION &&
-           !tms_history_fail(history,
-                             "the history has schema version %llu, and this "
-                             "tmesis knows up to %zu: use a newer tmesis",
-                             (unsigned long long)version, TMS_HISTORY_VERSION);
+    static const char *const asked[] = {
+        "PRAGMA application_id", "PRAGMA user_version", "SELECT COUNT(*) FROM sqlite_master",
+        "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name IN ('results',"
+        " 'findings', 'occurrences', 'suppressions')"};
+    uint64_t *const answers[] = {&is->application, &is->version, &is->tables, &is->histories};
+    bool good = true;
+
+    for (size_t i = 0; good && i < TMS_LENGTH(asked); i++) {
+        good = tms_sql_number(history, tms_sql_prepare(history, asked[i], ""), answers[i]);
+    }
+    return good;
+}
+
+static bool is_empty(const struct identity *is)
+{
+    return is->application == 0 && is->version == 0 && is->tables == 0;
+}
+
+/* False after a sentence: a database that is none of ours is left alone. */
+static bool is_usable(struct tms_history *history, const struct identity *is)
+{
+    bool old = is->application == 0 && is->version > 0 && is->histories == HISTORY_TABLES;
+
+    if (is->application != TMS_HISTORY_APPLICATION && !old && !is_empty(is)) {
+        return tms_history_fail(
+            history, "%.200s is a database of another program; choose another file with --store",
+            history->path);
+    }
+    return is->version <= TMS_HISTORY_VERSION ||
+           tms_history_fail(history,
+                            "%.200s has schema version %llu, and this tmesis knows up to %zu: use "
+                            "a newer tmesis",
+                            history->path, (unsigned long long)is->version, TMS_HISTORY_VERSION);
 }
 
 /* In a transaction, so that of two processes that migrate it, the second finds it done. */
 static bool migrate(struct tms_history *history)
 {
-    uint64_t version = 0;
-    char pragma[64];
+    struct identity is = {0};
+    char pragmas[96];
 
     if (!tms_sql_execute(history, "BEGIN IMMEDIATE")) {
         return false;
     }
-    bool good =
-        tms_sql_number(history, tms_sql_prepare(history, "PRAGMA user_version", ""), &version) &&
-        !is_newer(history, version);
-    for (size_t i = version; good && i < TMS_HISTORY_VERSION; i++) {
+    bool good = identify(history, &is) && is_usable(history, &is);
+    for (size_t i = is.version; good && i < TMS_HISTORY_VERSION; i++) {
         good = tms_sql_execute(history, tms_history_steps[i]);
     }
+    snprintf(pragmas, sizeof(pragmas), "PRAGMA user_version = %zu; PRAGMA application_id = %u",
+             TMS_HISTORY_VERSION, TMS_HISTORY_APPLICATION);
+    return tms_sql_end(history, good && tms_sql_execute(history, pragmas));
+}
+
+/* Writes what is there already, and takes it back: fails where nothing can be written. */
+static bool try_writing(struct tms_history *history)
+{
+    char pragma[64];
+
     snprintf(pragma, sizeof(pragma), "PRAGMA user_version = %zu", TMS_HISTORY_VERSION);
-    return tms_sql_end(history, good && tms_sql_execute(history, pragma));
+    bool good = tms_sql_execute(history, "BEGIN IMMEDIATE") && tms_sql_execute(history, pragma);
+    sqlite3_exec(history->db, "ROLLBACK", NULL, NULL, NULL);
+    return good;
 }
 
-static bool prepare_schema(struct tms_history *history)
+/* Only a creator fills an empty file, and a reader never writes to a history of today's version. */
+static bool prepare(struct tms_history *history, enum tms_history_access access)
 {
-    uint64_t version = 0;
+    struct identity is = {0};
 
-    return tms_sql_execute(history, "PRAGMA foreign_keys = ON") &&
-           tms_sql_number(history, tms_sql_prepare(history, "PRAGMA user_version", ""), &version) &&
-           (version == TMS_HISTORY_VERSION || (!is_newer(history, version) && migrate(history)));
+    if (!tms_sql_execute(history, "PRAGMA foreign_keys = ON; BEGIN") ||
+        !tms_sql_end(history, identify(history, &is)) || !is_usable(history, &is)) {
+        return false; /* one transaction, because another process may be creating it */
+    }
+    if (is_empty(&is) && access != TMS_HISTORY_CREATE) {
+        return tms_history_fail(history,
+                                "%.200s is empty; tmesis history import or --store makes a history",
+                                history->path);
+    }
+    bool good = is.version == TMS_HISTORY_VERSION || migrate(history);
+    return good && (access == TMS_HISTORY_READ ? tms_sql_execute(history, "PRAGMA query_only = ON")
+                                               : try_writing(history));
 }
 
-/* Creates ".tmesis" of ".tmesis/history.db"; its parent directories must exist. */
-static bool make_directory(struct tms_history *history, const char *path)
+static bool make_directories(struct tms_history *history, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char *directory = slash != NULL && slash != path ? strndup(path, (size_t)(slash - path)) : NULL;
-    bool good =
-        directory == NULL || mkdir(directory, 0777) == 0 || errno == EEXIST ||
-        tms_history_fail(history, "the directory %s can't be made: %s", directory, strerror(errno));
+    char directory[PATH_MAX];
+    bool good = true;
 
-    free(directory);
+    for (const char *at = strchr(path + 1, '/'); good && at != NULL; at = strchr(at + 1, '/')) {
+        snprintf(directory, sizeof(directory), "%.*s", (int)(at - path), path);
+        good = mkdir(directory, 0777) == 0 || errno == EEXIST ||
+               tms_history_fail(history, "the directory %s can't be made: %s", directory,
+                                strerror(errno));
+    }
     return good;
 }
 
@@ -77,17 +134,21 @@ static bool open_file(struct tms_history *history, const char *path, bool create
     return sqlite3_open_v2(plain, &history->db, flags, NULL) == SQLITE_OK;
 }
 
-bool tms_history_open(struct tms_history *history, const char *path, bool create)
+bool tms_history_open(struct tms_history *history, const char *path, enum tms_history_access access)
 {
+    bool create = access == TMS_HISTORY_CREATE;
     struct stat status;
 
-    *history = (struct tms_history){0};
+    *history = (struct tms_history){.path = path};
+    if (path[0] == '\0') {
+        return tms_history_fail(history, "the history needs the name of a file");
+    }
     if (!create && stat(path, &status) != 0) {
         return tms_history_fail(history,
                                 "%s can't be read: %s; tmesis history import or --store makes it",
                                 path, strerror(errno));
     }
-    if (create && !make_directory(history, path)) {
+    if (create && !make_directories(history, path)) {
         return false;
     }
     if (!open_file(history, path, create)) {
@@ -95,12 +156,7 @@ bool tms_history_open(struct tms_history *history, const char *path, bool create
                                 sqlite3_errmsg(history->db));
     }
     sqlite3_busy_timeout(history->db, BUSY_MOST);
-    if (!prepare_schema(history)) {
-        char reason[TMS_HISTORY_REASON];
-        memcpy(reason, history->reason, sizeof(reason));
-        return tms_history_fail(history, "%.200s: %.300s", path, reason);
-    }
-    return true;
+    return prepare(history, access);
 }
 
 void tms_history_close(struct tms_history *history)
@@ -123,28 +179,33 @@ static void write_now(char text[TIME_SIZE])
 }
 
 static bool insert_result(struct tms_history *history, const struct tms_history_run *run,
-                          const char *now)
+                          const char *now, const char *seen)
 {
     return tms_sql_perform(
-        history, tms_sql_prepare(
-                     history,
-                     "INSERT INTO results (digest, label, revision, command, host, started,"
-                     " imported, seconds, seed, runs, outcome)"
-                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                     "tttttttrnnt", run->digest, run->label, run->revision, run->command, run->host,
-                     run->started, now, run->seconds, run->seed, run->runs, run->outcome));
+        history,
+        tms_sql_prepare(history,
+                        "INSERT INTO results (digest, label, revision, command, host, started,"
+                        " imported, seen, seconds, seed, runs, outcome)"
+                        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                        "ttttttttrnnt", run->digest, run->label, run->revision, run->command,
+                        run->host, run->started, now, seen, run->seconds, run->seed, run->runs,
+                        run->outcome));
 }
 
 static bool insert_row(struct tms_history *history, uint64_t result,
-                       const struct tms_finding_row *row, const char *label, const char *now)
+                       const struct tms_finding_row *row, const char *label, const char *seen)
 {
     return tms_sql_perform(
                history, tms_sql_prepare(
                             history,
                             "INSERT INTO findings (id, block, first_seen, first_label, last_seen,"
                             " last_label) VALUES (?1, ?2, ?3, ?4, ?3, ?4)"
-                            " ON CONFLICT (id) DO UPDATE SET last_seen = ?3, last_label = ?4",
-                            "tttt", row->id, row->block, now, label)) &&
+                            " ON CONFLICT (id) DO UPDATE SET"
+                            " first_label = CASE WHEN ?3 < first_seen THEN ?4 ELSE first_label END,"
+                            " first_seen = CASE WHEN ?3 < first_seen THEN ?3 ELSE first_seen END,"
+                            " last_label = CASE WHEN ?3 < last_seen THEN last_label ELSE ?4 END,"
+                            " last_seen = CASE WHEN ?3 < last_seen THEN last_seen ELSE ?3 END",
+                            "tttt", row->id, row->block, seen, label)) &&
            tms_sql_perform(
                history,
                tms_sql_prepare(
@@ -162,12 +223,13 @@ static bool insert_all(struct tms_history *history, const struct tms_history_run
                        const struct tms_finding_rows *rows, uint64_t *result)
 {
     char now[TIME_SIZE];
+    const char *seen = run->started != NULL ? run->started : now;
 
     write_now(now);
-    bool good = insert_result(history, run, now);
+    bool good = insert_result(history, run, now, seen);
     *result = (uint64_t)sqlite3_last_insert_rowid(history->db);
     for (size_t i = 0; good && i < rows->count; i++) {
-        good = insert_row(history, *result, &rows->at[i], run->label, now);
+        good = insert_row(history, *result, &rows->at[i], run->label, seen);
     }
     return good;
 }
@@ -213,9 +275,8 @@ bool tms_history_import(struct tms_history *history, const struct tms_history_ru
 
 bool tms_history_label(struct tms_history *history, unsigned back, char *label, size_t size)
 {
-    sqlite3_stmt *statement = tms_sql_prepare(
-        history, "SELECT label FROM results GROUP BY label ORDER BY MAX(id) DESC LIMIT 1 OFFSET ?",
-        "n", (uint64_t)back);
+    sqlite3_stmt *statement =
+        tms_sql_prepare(history, TMS_SQL_LABELS "LIMIT 1 OFFSET ?", "n", (uint64_t)back);
     bool failed = statement == NULL;
 
     label[0] = '\0';
@@ -295,8 +356,9 @@ bool tms_history_findings(struct tms_history *history, const char *id, tms_histo
         "SELECT " ROW ", f.first_seen, f.last_seen, f.first_label, f.last_label,"
         " (SELECT COUNT(DISTINCT p.result) FROM occurrences p WHERE p.finding = o.finding),"
         " s.who, s.at, s.why" ROW_TABLES "WHERE (?1 IS NULL OR o.finding = ?1) AND o.result ="
-        " (SELECT MAX(p.result) FROM occurrences p WHERE p.finding = o.finding)"
-        " ORDER BY o.result DESC, o.level DESC, o.finding, o.evidence",
+        " (SELECT p.result FROM occurrences p JOIN results q ON q.id = p.result"
+        " WHERE p.finding = o.finding ORDER BY q.seen DESC, q.id DESC LIMIT 1)"
+        " ORDER BY r.seen DESC, o.result DESC, o.level DESC, o.finding, o.evidence",
         "t", id);
     bool failed = statement == NULL;
 
@@ -325,7 +387,7 @@ bool tms_history_occurrences(struct tms_history *history, const char *id,
         history,
         "SELECT r.label, r.started, r.command, r.revision, r.outcome, o.patterns, o.level,"
         " o.evidence, o.cut, o.executions FROM occurrences o JOIN results r"
-        " ON r.id = o.result WHERE o.finding = ? ORDER BY r.id DESC, o.evidence",
+        " ON r.id = o.result WHERE o.finding = ? ORDER BY r.seen DESC, r.id DESC, o.evidence",
         "t", id);
     bool failed = statement == NULL;
 
@@ -357,8 +419,8 @@ bool tms_history_results(struct tms_history *history, const struct tms_history_c
         " (SELECT COUNT(DISTINCT o.finding) FROM occurrences o WHERE o.result = r.id),"
         " (SELECT COUNT(*) FROM documents d WHERE d.result = r.id) FROM results r"
         " WHERE (?1 IS NULL OR r.label = ?1 OR r.revision = ?1) AND (?2 = 0 OR r.id = ?2)"
-        " AND (?3 = 0 OR r.label IN (SELECT label FROM results GROUP BY label"
-        " ORDER BY MAX(id) DESC LIMIT ?3)) ORDER BY r.id DESC",
+        " AND (?3 = 0 OR r.label IN (" TMS_SQL_LABELS "LIMIT ?3))"
+        " ORDER BY r.seen DESC, r.id DESC",
         "tnn", choice->name, choice->result, choice->labels);
     bool failed = statement == NULL;
 
@@ -394,7 +456,7 @@ static bool prune_table(struct tms_history *history, const char *sql, uint64_t k
     return good;
 }
 
-#define LAST_LABELS "(SELECT label FROM results GROUP BY label ORDER BY MAX(id) DESC LIMIT ?)"
+#define LAST_LABELS "(" TMS_SQL_LABELS "LIMIT ?)"
 
 bool tms_history_prune(struct tms_history *history, struct tms_history_prune *prune)
 {

@@ -21,14 +21,22 @@ struct sqlite3;
 
 struct tms_history {
     struct sqlite3 *db;
+    const char *path; /* of the caller, who keeps it until the history is closed */
     char reason[TMS_HISTORY_REASON];
 };
 
+enum tms_history_access {
+    TMS_HISTORY_READ,   /* nothing is changed, except that an older schema is migrated */
+    TMS_HISTORY_WRITE,  /* fails if the database can't be written */
+    TMS_HISTORY_CREATE, /* … and creates a missing one, and its directories */
+};
+
 /*
- * Opens the database and migrates an older schema; with `create`, creates a missing database and
- * its directory. Refuses a newer schema. Call tms_history_close in both cases.
+ * Opens the database and migrates an older schema. Refuses a newer schema, and a database of
+ * another program. Call tms_history_close in both cases.
  */
-bool tms_history_open(struct tms_history *history, const char *path, bool create);
+bool tms_history_open(struct tms_history *history, const char *path,
+                      enum tms_history_access access);
 void tms_history_close(struct tms_history *history);
 
 /* A result, as it is imported. Texts may be NULL if they are unknown. */
@@ -55,7 +63,7 @@ bool tms_history_import(struct tms_history *history, const struct tms_history_ru
 bool tms_history_rows(struct tms_history *history, const char *label,
                       struct tms_finding_rows *rows);
 
-/* Finds the last imported label (`back` 0), the one before that (1) …; "" if there is none. */
+/* Finds the newest label (`back` 0), the one before that (1) …; "" if there is none. */
 bool tms_history_label(struct tms_history *history, unsigned back, char *label, size_t size);
 
 /* False after a sentence if no result has the label. */

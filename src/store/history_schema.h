@@ -4,6 +4,9 @@
  * steps. Steps are never changed once released; a new version appends one. Plain SQL that
  * PostgreSQL accepts too: texts for times (ISO 8601, UTC), no SQLite-only types or functions. BYTEA
  * is PostgreSQL's type for bytes; SQLite stores bytes in a column of any type.
+ *
+ * The version is SQLite's user_version. The application_id tells a history from the databases of
+ * other programs; a history that has been of version 2 at most does not have it.
  */
 #ifndef TMS_STORE_HISTORY_SCHEMA_H
 #define TMS_STORE_HISTORY_SCHEMA_H
@@ -55,8 +58,18 @@ static const char *const tms_history_steps[] = {
     " result BIGINT PRIMARY KEY REFERENCES results (id) ON DELETE CASCADE,"
     " size BIGINT NOT NULL,"
     " bytes BYTEA NOT NULL);",
+    /* 3: what counts is when the program ran, not when its result was imported */
+    "ALTER TABLE results ADD COLUMN seen TEXT NOT NULL DEFAULT '';"
+    "UPDATE results SET seen = COALESCE(started, imported);"
+    "UPDATE findings SET first_seen = (SELECT MIN(r.seen) FROM occurrences o JOIN results r"
+    " ON r.id = o.result WHERE o.finding = findings.id) WHERE first_seen > (SELECT MIN(r.seen)"
+    " FROM occurrences o JOIN results r ON r.id = o.result WHERE o.finding = findings.id);"
+    "UPDATE findings SET last_seen = (SELECT MAX(r.seen) FROM occurrences o JOIN results r"
+    " ON r.id = o.result WHERE o.finding = findings.id) WHERE last_seen > (SELECT MAX(r.seen)"
+    " FROM occurrences o JOIN results r ON r.id = o.result WHERE o.finding = findings.id);",
 };
 
-#define TMS_HISTORY_VERSION (sizeof(tms_history_steps) / sizeof(tms_history_steps[0]))
+#define TMS_HISTORY_APPLICATION 0x746d6573u /* "tmes" */
+#define TMS_HISTORY_VERSION     (sizeof(tms_history_steps) / sizeof(tms_history_steps[0]))
 
 #endif

@@ -16,7 +16,11 @@ bool tms_history_fail(struct tms_history *history, const char *format, ...)
 
 bool tms_sql_fail(struct tms_history *history)
 {
-    return tms_history_fail(history, "the history can't be used: %s", sqlite3_errmsg(history->db));
+    bool busy = sqlite3_errcode(history->db) == SQLITE_BUSY;
+
+    return tms_history_fail(history, "the history %.200s can't be used: %.200s%s", history->path,
+                            sqlite3_errmsg(history->db),
+                            busy ? "; another process has written to it for too long" : "");
 }
 
 bool tms_sql_execute(struct tms_history *history, const char *sql)

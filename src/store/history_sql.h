@@ -10,6 +10,10 @@
 
 #include "store/history_db.h"
 
+/* The labels, the newest first: a label is as new as its newest result. */
+#define TMS_SQL_LABELS                                                                             \
+    "SELECT l.label FROM results l GROUP BY l.label ORDER BY MAX(l.seen) DESC, MAX(l.id) DESC "
+
 /* Both return false and set the reason: to the given sentence, or to SQLite's message. */
 __attribute__((format(printf, 2, 3))) bool tms_history_fail(struct tms_history *history,
                                                             const char *format, ...);

@@ -40,10 +40,12 @@ static const char *copy(struct loading *loading, const char *text)
 
 /* The key of a result's column: the first result of its label, or the result itself. */
 #define BY_LABEL                                                                                   \
-    "WITH keyed AS (SELECT r.*, (SELECT MIN(f.id) FROM results f WHERE f.label = r.label) AS key," \
-    " r.label AS name FROM results r) "
+    "WITH labels AS (SELECT l.label AS name, MIN(l.id) AS key, MAX(l.id) AS last,"                 \
+    " MAX(l.seen) AS at FROM results l GROUP BY l.label),"                                         \
+    " keyed AS (SELECT r.*, l.key, l.name, l.at, l.last FROM results r"                            \
+    " JOIN labels l ON l.name = r.label) "
 #define BY_RESULT                                                                                  \
-    "WITH keyed AS (SELECT r.*, r.id AS key, COALESCE(r.started, r.imported) AS name"              \
+    "WITH keyed AS (SELECT r.*, r.id AS key, r.seen AS name, r.seen AS at, r.id AS last"           \
     " FROM results r) "
 
 static sqlite3_stmt *ask(struct loading *loading, const char *by_label, const char *by_result,
@@ -56,9 +58,9 @@ static sqlite3_stmt *ask(struct loading *loading, const char *by_label, const ch
 
 #define COLUMNS                                                                                    \
     "SELECT k.key, k.name, COUNT(*), SUM(k.runs), MAX(CASE WHEN (?2 IS NULL OR k.label = ?2 OR"    \
-    " k.revision = ?2) AND (?3 = 0 OR k.id = ?3) AND (?4 = 0 OR k.label IN (SELECT label FROM"     \
-    " results GROUP BY label ORDER BY MAX(id) DESC LIMIT ?4)) THEN 1 ELSE 0 END)"                  \
-    " FROM keyed k GROUP BY k.key, k.name ORDER BY MAX(k.id) DESC LIMIT ?1"
+    " k.revision = ?2) AND (?3 = 0 OR k.id = ?3) AND (?4 = 0 OR k.label IN (" TMS_SQL_LABELS       \
+    "LIMIT ?4)) THEN 1 ELSE 0 END)"                                                                \
+    " FROM keyed k GROUP BY k.key, k.name ORDER BY MAX(k.at) DESC, MAX(k.last) DESC LIMIT ?1"
 
 static void load_columns(struct loading *loading, const struct tms_history_choice *choice)
 {
@@ -136,7 +138,7 @@ static void load_findings(struct loading *loading)
     " MIN(o.suppressed) AS suppressed FROM occurrences o GROUP BY o.finding, o.result)"            \
     " SELECT s.finding, k.key, MAX(s.level), COUNT(*), SUM(s.runs), MIN(s.suppressed)"             \
     " FROM seen s JOIN keyed k ON k.id = s.result GROUP BY s.finding, k.key"                       \
-    " ORDER BY s.finding, MAX(k.id)"
+    " ORDER BY s.finding, MAX(k.at), MAX(k.last)"
 
 /* Cells by finding, then by column. */
 struct row {

@@ -6,8 +6,13 @@ load common
 # results: bug.json has a finding, fine.json none.
 results() {
     export TMESIS_STORE=history.db
-    "$tmesis" check -q --json=bug.json lost.std 2>/dev/null || [ $? -eq 1 ]
     "$tmesis" check -q --json=fine.json fine.std 2>/dev/null
+    "$tmesis" check -q --json=bug.json lost.std 2>/dev/null || [ $? -eq 1 ]
+}
+
+# ran DAY FILE: the result, as if the program had run on that day of November.
+ran() {
+    sed -E "s/(\"started\": )\"[^\"]*\"/\1\"2026-11-0$1T02:00:00.000Z\"/" "$2"
 }
 
 @test "diff says what is new, still there and gone" {
@@ -50,8 +55,8 @@ results() {
     [ "$(cat nonsense.db)" = nonsense ]
     tms history import bug.json
     tms history diff
-    [ "$status" -eq 2 ]
-    [[ $stderr == *"needs two to compare"* ]]
+    [ "$status" -eq 0 ]
+    [[ $output == *" is the first label: there is nothing to compare it with yet" ]]
     tms history diff monday tuesday
     [ "$status" -eq 2 ]
     [[ $stderr == *"no result with the label monday"* ]]
@@ -107,14 +112,14 @@ results() {
 @test "a week of nights with writers at the same time, one of them killed" {
     results
     for program in {1..30}; do
-        sed "s/\"command\":null/\"command\":\".\/test$program\"/" fine.json >"fine$program.json"
+        sed "s/\"command\": null/\"command\": \".\/test$program\"/" fine.json >"fine$program.json"
     done
     for day in {1..7}; do
         mkdir "day$day"
         for program in {1..30}; do
             from=fine$program.json
             ((day < 3 || day > 5 || program != 17)) || from=bug.json
-            { cat "$from" && printf '%*s\n' "$((30 * day + program))" ''; } >"day$day/$program.json"
+            { ran "$day" "$from" && printf '%*s\n' "$((30 * day + program))" ''; } >"day$day/$program.json"
         done
         if ((day == 4)); then
             "$tmesis" history import -q --label=day4 day4/{1..30}.json &
@@ -143,4 +148,115 @@ assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 assert db.execute("SELECT COUNT(*) FROM results").fetchone() == (210,)'
     tms history diff day2 day5
     [ "$status" -eq 1 ]
+}
+
+@test "labels are in the order in which the programs ran, whenever they are imported" {
+    results
+    ran 2 fine.json >tuesday.json
+    ran 1 bug.json >monday.json
+    ran 1 fine.json >late.json
+    tms history import --label=tuesday tuesday.json
+    tms history import --label=monday monday.json late.json
+    [ "$output" = "2 of 2 results imported" ]
+    tms history diff
+    [ "$status" -eq 0 ]
+    [[ $output == "monday → tuesday"*"1 gone" ]]
+    tms history diff monday
+    [[ $output == "monday → tuesday"* ]]
+    tms history show "$(tmesis_id)"
+    [[ $output == *"first seen 2026-11-01T02:00:00.000Z (monday), last seen 2026-11-01T02:00:00.000Z (monday)"* ]]
+    tms history prune --keep=1
+    [ "$output" = "2 results removed" ]
+    tms history results
+    [[ $output == "1  tuesday"* ]]
+}
+
+# tmesis_id: of the finding of bug.json.
+tmesis_id() {
+    "$tmesis" history list | awk '{print $2}'
+}
+
+@test "a database of another program is left alone, and reading changes nothing" {
+    results
+    for version in 0 1 2 3; do
+        rm -f other.db
+        python3 -c 'import sqlite3, sys
+db = sqlite3.connect("other.db")
+db.execute("CREATE TABLE results (id)")
+db.execute("PRAGMA user_version = " + sys.argv[1])' "$version"
+        cp other.db before.db
+        for action in list diff "import bug.json" prune; do
+            # shellcheck disable=SC2086 # several words
+            tms history --store=other.db $action
+            [ "$status" -eq 2 ]
+            [[ $stderr == *"other.db is a database of another program; choose another file"* ]]
+            cmp other.db before.db
+        done
+    done
+    : >empty.db
+    tms history list --store=empty.db
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"empty.db is empty"* ]]
+    [ ! -s empty.db ]
+    tms history import bug.json
+    cp history.db before.db
+    for action in list results diff "show $(tmesis_id)"; do
+        # shellcheck disable=SC2086 # several words
+        tms history $action
+        [ "$status" -eq 0 ]
+    done
+    cmp history.db before.db
+}
+
+@test "a history that can't be written is refused before the program runs" {
+    [ "$(id -u)" -eq 0 ] || skip "only root can become another user"
+    local other=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    "${other[@]}" test -x "$tmesis" || skip "another user can't run $tmesis"
+    results
+    local store
+    store=$(mktemp -d)/history.db
+    tms history import --store="$store" bug.json
+    chmod 755 "${store%/*}"
+    run "${other[@]}" "$tmesis" history list --store="$store"
+    [ "$status" -eq 0 ]
+    run "${other[@]}" "$tmesis" run -q --store="$store" echo it-ran
+    [ "$status" -eq 125 ]
+    [[ $output == *"$store can't be used: attempt to write a readonly database" ]]
+    rm -r "${store%/*}"
+}
+
+@test "import goes on after a result that can't be used" {
+    results
+    head -c 300 bug.json >cut.json
+    tms history import fine.json cut.json bug.json
+    [ "$status" -eq 2 ]
+    [ "$output" = "2 of 3 results imported; 1 can't be used" ]
+    [[ $stderr == *"cut.json: line 1 is not JSON"* ]]
+}
+
+@test "names of a suppression stay in their line" {
+    results
+    tms history import bug.json
+    tms history suppress "$(tmesis_id)" --why=$'a\nblock *' --who=$'bob\nblock *'
+    [ "$status" -eq 0 ]
+    tms history suppress
+    [ "${#lines[@]}" -eq 1 ]
+    tms history show "$(tmesis_id)"
+    [[ $output == *"suppressed by bob"*" at "* ]]
+}
+
+@test "options of other actions are refused" {
+    results
+    tms history import bug.json
+    for wrong in "prune --label=x" "list --why=x" "diff --keep=3" "results --notes" "show AV-000000 --remove"; do
+        # shellcheck disable=SC2086 # several words
+        tms history $wrong
+        [ "$status" -eq 2 ]
+        [[ $stderr == *"has no option --"*"see tmesis history --help"* ]]
+    done
+    tms history suppress --remove
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"suppress needs the id of a finding"* ]]
+    TMESIS_LABEL=monday tms history list
+    [ "$status" -eq 0 ]
 }

@@ -100,12 +100,12 @@ same_rows() {
         set -- $command
         bad=2
         [ "$1" != run ] || bad=125
-        tms "$1" -q --store=none/deep/history.db "${@:2}"
+        tms "$1" -q --store=lost.std/deep/history.db "${@:2}"
         [ "$status" -eq "$bad" ]
-        [ "$flat" = "tmesis: the directory none/deep can't be made: No such file or directory " ]
+        [ "$flat" = "tmesis: the directory lost.std/deep can't be made: Not a directory " ]
         tms "$1" -q --store=lost.std "${@:2}"
         [ "$status" -eq "$bad" ]
-        [[ $flat == "tmesis: lost.std: the history can't be used: file is not a database " ]]
+        [[ $flat == "tmesis: the history lost.std can't be used: file is not a database " ]]
         tms "$1" -q --store=both --json=both "${@:2}"
         [ "$status" -eq "$bad" ]
         [[ $flat == *"both can't be the history and another output"* ]]
@@ -123,12 +123,12 @@ same_rows() {
 @test "what goes wrong at the end leaves the report, and is an error" {
     tms run --store=history.db --json=run.json "$programs/sum" "$PWD/history.db"
     [ "$status" -eq 125 ]
-    [[ $stderr == *"executions checked"*"history.db: the history can't be used: file is not a database"* ]]
+    [[ $stderr == *"executions checked"*"the history history.db can't be used: file is not a database"* ]]
     output=$(<run.json)
     valid result
     tms hunt -n 1 -o found --store=history2.db "$programs/sum" "$PWD/history2.db"
     [ "$status" -eq 2 ]
-    [[ $stderr == *"executions checked"*"history2.db: the history can't be used: file is not a database"* ]]
+    [[ $stderr == *"executions checked"*"the history history2.db can't be used: file is not a database"* ]]
     [ -s found/result.json ]
 }
 
@@ -164,7 +164,8 @@ sqlite3.connect("old.db").executescript(open(sys.argv[1]).read())' "$here/histor
     [ "$(sql 'PRAGMA user_version' old.db)" = 1 ]
     tms history list --store=old.db --notes
     [[ $output == *"AV-bc22fc  deposit(), account.balance  monday to monday, 1 result"*"AV-e32f1c"*", suppressed" ]]
-    [ "$(sql 'PRAGMA user_version' old.db)" = 2 ]
+    [ "$(sql 'PRAGMA user_version' old.db)" = 3 ]
+    [ "$(sql 'SELECT first_seen, last_seen FROM findings LIMIT 1' old.db)" = "2026-11-18T05:53:56.050Z|2026-11-18T05:53:56.050Z" ]
     tms history results --store=old.db
     [[ $output == *"revision abc123"*"  without details" ]]
     tms report --store=old.db --format=csv
