@@ -3,6 +3,9 @@
 #include "cli/baseline_option.h"
 
 #include "cli/console.h"
+#include "cli/output_file.h"
+#include "cli/report_files.h"
+#include "hunt/hunt_directory.h"
 #include "saved/saved_result.h"
 
 static int learn(struct tms_known *known, const struct tms_saved *saved)
@@ -20,14 +23,15 @@ static int learn(struct tms_known *known, const struct tms_saved *saved)
 
 int tms_known_open(struct tms_known *known, const char *path)
 {
-    char reason[TMS_SAVED_REASON];
+    char reason[TMS_SAVED_REASON], json[PATH_MAX];
     struct tms_saved saved;
 
     *known = (struct tms_known){0};
     if (path == NULL) {
         return TMS_EXIT_OK;
     }
-    bool good = tms_saved_open(&saved, path, reason);
+    tms_hunt_directory_json_path(path, json);
+    bool good = tms_saved_open(&saved, json, reason);
     if (!good) {
         tms_say("--baseline: %s", reason);
     } else {
@@ -41,6 +45,22 @@ int tms_known_open(struct tms_known *known, const char *path)
     }
     tms_saved_close(&saved);
     return good ? TMS_EXIT_OK : TMS_EXIT_BAD;
+}
+
+bool tms_known_spared(const char *path, const struct tms_given *reports, const char *json,
+                      const char *other)
+{
+    char file[PATH_MAX];
+    const char *input = file;
+    const struct tms_operands inputs = {&input, 1};
+
+    if (path == NULL) {
+        return true;
+    }
+    tms_hunt_directory_json_path(path, file);
+    return (json == NULL || tms_new_file_spares(json, &inputs, NULL)) &&
+           (other == NULL || tms_new_file_spares(other, &inputs, NULL)) &&
+           tms_report_files_good(reports, &inputs, NULL, NULL);
 }
 
 void tms_known_close(struct tms_known *known)

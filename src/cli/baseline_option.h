@@ -12,7 +12,7 @@
         .name = "baseline", .type = TMS_OPTION_TEXT, .at = (field), .environment = true,           \
         .value = "FILE",                                                                           \
         .help = "show and count only findings that are new or worse than in FILE, an earlier "     \
-                "result written by --json",                                                        \
+                "result written by --json, or the directory of a hunt",                            \
         .brief = "show only what is new or worse since that result"                                \
     }
 
@@ -28,6 +28,13 @@ struct tms_known {
  */
 int tms_known_open(struct tms_known *known, const char *path);
 void tms_known_close(struct tms_known *known);
+
+/*
+ * False after a sentence if one of the reports, or of two more outputs (NULL: not given), would
+ * replace the baseline (NULL: none).
+ */
+bool tms_known_spared(const char *path, const struct tms_given *reports, const char *json,
+                      const char *other);
 
 /* Marks the known findings of a finished analysis. TMS_OK or TMS_ERR_MEMORY. */
 int tms_known_mark(const struct tms_known *known, struct tms_analysis *analysis);

@@ -236,7 +236,11 @@ static bool outputs_are_good(const struct values *values, const struct tms_opera
            tms_report_files_good(&values->reports, NULL, &values->suppressing.rules,
                                  values->suppressing.output) &&
            output_is_good(values, operands, tms_check_output(&values->outputs.json)) &&
-           output_is_good(values, operands, tms_check_output(&values->outputs.csv));
+           output_is_good(values, operands, tms_check_output(&values->outputs.csv)) &&
+           tms_known_spared(values->baseline, &values->reports,
+                            tms_check_output(&values->outputs.json),
+                            tms_check_output(&values->outputs.csv)) &&
+           tms_known_spared(values->baseline, &values->reports, values->suppressing.output, NULL);
 }
 
 static bool usage_is_good(struct terms *terms, const struct tms_operands *operands)

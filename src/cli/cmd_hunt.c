@@ -156,6 +156,15 @@ static enum tms_hunt_strategy strategy_of(const char *word)
     return (enum tms_hunt_strategy)index;
 }
 
+/* Can it be written, and does it replace neither the program nor a file of rules? */
+static bool json_is_good(const struct values *values, const struct tms_operands *program)
+{
+    return values->json == NULL ||
+           (tms_new_file_spares(values->json, program, &values->rules) &&
+            tms_new_file_spares(values->json, NULL, &values->suppressing.rules) &&
+            tms_new_file_possible(values->json) == TMS_EXIT_OK);
+}
+
 /* False after a sentence. */
 static bool make_plan(const struct values *values, struct tms_hunting_plan *plan)
 {
@@ -184,7 +193,8 @@ static bool make_plan(const struct values *values, struct tms_hunting_plan *plan
     plan->run_limit = values->timeout;
     plan->output = values->output;
     plan->keep = true;
-    return (values->json == NULL || tms_new_file_possible(values->json) == TMS_EXIT_OK) &&
+    return json_is_good(values, plan->program) &&
+           tms_known_spared(values->baseline, &values->reports, values->json, NULL) &&
            tms_report_files_good(&values->reports, plan->program, &values->rules, values->json) &&
            tms_report_files_good(&values->reports, NULL, &values->suppressing.rules, NULL) &&
            tms_storing_good(&values->storing, values->json, &values->reports);

@@ -83,3 +83,36 @@ judged() {
     [ "$status" -eq 125 ]
     [[ $stderr == 'tmesis: --baseline: cut.json: line 1 is not JSON ('*'; expected a result of '* ]]
 }
+
+@test "no output replaces the baseline" {
+    judged old.json lost.std
+    cp old.json before.json
+    cp /bin/true sum
+    for command in "check lost.std" "run ./sum" "hunt -n 1 -o found ./sum"; do
+        # shellcheck disable=SC2086 # several words
+        set -- $command
+        for output in --json=old.json --report=csv:./old.json; do
+            tms "$1" -q --baseline=old.json "$output" "${@:2}"
+            [ "$status" -eq "$([ "$1" = run ] && echo 125 || echo 2)" ]
+            [[ $stderr == *"old.json are the same file; write to another one" ]]
+        done
+    done
+    tms check -q --baseline=old.json --csv=old.json lost.std
+    [ "$status" -eq 2 ]
+    tms check -q --baseline=old.json --write-suppressions=old.json lost.std
+    [ "$status" -eq 2 ]
+    tms run -q --baseline=old.json --write-suppressions=old.json ./sum
+    [ "$status" -eq 125 ]
+    tms hunt -q -n 1 -o found --json=./sum ./sum
+    [ "$status" -eq 2 ]
+    cmp old.json before.json
+    [ -x sum ]
+    [ ! -e found ]
+}
+
+@test "the directory of a hunt is a baseline, too" {
+    mkdir hunted
+    judged hunted/result.json lost.std
+    tms check -q --engine=frontier,judge --baseline=hunted lost.std
+    [ "$status" -eq 0 ]
+}
