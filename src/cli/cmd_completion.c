@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/array_length.h"
 #include "cli/console.h"
 #include "cli/option_table.h"
 #include "cli/options.h"
@@ -89,6 +90,15 @@ static void bash_values(const struct tms_command *command)
     }
 }
 
+static void bash_first(const struct tms_command *command)
+{
+    if (command->first != NULL) {
+        printf("    %s) echo '", command->name);
+        write_words(command->first);
+        puts("' ;;");
+    }
+}
+
 /* All commands, and those that start a program. */
 static void bash_lists(void)
 {
@@ -117,7 +127,7 @@ static const char bash_rest[] =
     "}\n"
     "_tmesis() {\n"
     "    local current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]}\n"
-    "    local options option= words i at=0\n"
+    "    local options option= words i at=0 first=1\n"
     "    COMPREPLY=()\n"
     "    if ((COMP_CWORD == 1)); then\n"
     "        _tmesis_reply \"$_tmesis_commands\" \"$current\"\n"
@@ -135,7 +145,9 @@ static const char bash_rest[] =
     "                option=${COMP_WORDS[i]}\n"
     "                ((at = i += 1))\n"
     "            fi ;;\n"
-    "        *) [[ $_tmesis_starting != *\" $command \"* ]] || return 0 ;;\n"
+    "        *)\n"
+    "            [[ $_tmesis_starting != *\" $command \"* ]] || return 0\n"
+    "            first= ;;\n"
     "        esac\n"
     "    done\n"
     "    ((at >= COMP_CWORD)) || option=\n"
@@ -149,8 +161,8 @@ static const char bash_rest[] =
     "        [[ -z $words ]] || _tmesis_reply \"$words\" \"$current\"\n"
     "    elif [[ $current == -* ]]; then\n"
     "        _tmesis_reply \"$options\" \"$current\"\n"
-    "    elif [[ $command == completion ]]; then\n"
-    "        _tmesis_reply 'bash zsh fish' \"$current\"\n"
+    "    elif [[ -n $first && -n $(_tmesis_first \"$command\") ]]; then\n"
+    "        _tmesis_reply \"$(_tmesis_first \"$command\")\" \"$current\"\n"
     "    elif [[ $_tmesis_starting == *\" $command \"* && $current != */* ]]; then\n"
     "        mapfile -t COMPREPLY < <(compgen -c -- \"$current\")\n"
     "    fi\n"
@@ -168,6 +180,10 @@ static void write_bash(void)
     puts("    esac\n}\n_tmesis_values() {\n    case $1:$2 in");
     for (size_t i = 0; (command = tms_command_at(i)) != NULL; i++) {
         bash_values(command);
+    }
+    puts("    esac\n}\n_tmesis_first() {\n    case $1 in");
+    for (size_t i = 0; (command = tms_command_at(i)) != NULL; i++) {
+        bash_first(command);
     }
     puts("    esac\n}");
     bash_lists();
@@ -220,19 +236,27 @@ static void zsh_option(const struct tms_option *option)
     }
 }
 
+static void zsh_operands(const struct tms_command *command)
+{
+    if (command->first != NULL) {
+        fputs("        '1:word:(", stdout);
+        write_words(command->first);
+        fputs(")'", stdout);
+    }
+    puts(command->starts_program ? "        '1:program:_command_names -e' '*::argument:_normal'"
+                                 : "        '*:file:_files'");
+}
+
 static void zsh_command(const struct tms_command *command)
 {
     const struct tms_option *option;
-    bool chooses = strcmp(command->name, "completion") == 0;
 
     printf("    %s)\n        _arguments %s\\\n", command->name,
            command->starts_program ? "-A '-*' " : "");
     for (size_t i = 0; (option = tms_option_at(command, i)) != NULL; i++) {
         zsh_option(option);
     }
-    puts(command->starts_program ? "        '1:program:_command_names -e' '*::argument:_normal'"
-         : chooses               ? "        '1:shell:(bash zsh fish)'"
-                                 : "        '*:file:_files'");
+    zsh_operands(command);
     puts("        ;;");
 }
 
@@ -299,6 +323,12 @@ static void fish_command(const struct tms_command *command)
     for (size_t i = 0; (option = tms_option_at(command, i)) != NULL; i++) {
         fish_option(command, option);
     }
+    if (command->first != NULL) {
+        printf("complete -c tmesis -n '__tmesis_in %s; and __tmesis_operand' -f -a '",
+               command->name);
+        write_words(command->first);
+        puts("'");
+    }
     if (command->starts_program) {
         printf("complete -c tmesis -n '__tmesis_in %s' -x -a '(__fish_complete_subcommand "
                "--fcs-skip=2)'\n",
@@ -316,11 +346,13 @@ static void write_fish(void)
          "function __tmesis_in\n"
          "    set -l words (commandline -opc)\n"
          "    test (count $words) -gt 1; and test $words[2] = $argv[1]\n"
+         "end\n"
+         "function __tmesis_operand\n"
+         "    test (count (string match -v -- '-*' (commandline -opc))) -eq 2\n"
          "end");
     for (size_t i = 0; (command = tms_command_at(i)) != NULL; i++) {
         fish_command(command);
     }
-    puts("complete -c tmesis -n '__tmesis_in completion' -f -a 'bash zsh fish'");
 }
 
 /* ---- the command ---------------------------------------------------------------------- */
@@ -330,12 +362,15 @@ static const struct {
     void (*write)(void);
 } shells[] = {{"bash", write_bash}, {"zsh", write_zsh}, {"fish", write_fish}};
 
-#define SHELL_COUNT (sizeof(shells) / sizeof(shells[0]))
+static const char *shell_name(size_t index)
+{
+    return index < TMS_LENGTH(shells) ? shells[index].name : NULL;
+}
 
 static int run(const void *values, const struct tms_operands *operands)
 {
     (void)values;
-    for (size_t i = 0; i < SHELL_COUNT; i++) {
+    for (size_t i = 0; i < TMS_LENGTH(shells); i++) {
         if (strcmp(shells[i].name, operands->text[0]) == 0) {
             shells[i].write();
             return TMS_EXIT_OK;
@@ -360,5 +395,6 @@ const struct tms_command tms_command_completion = {
     .values_size = sizeof(struct values),
     .operands_least = 1,
     .operands_most = 1,
+    .first = shell_name,
     .run = run,
 };

@@ -499,5 +499,6 @@ const struct tms_command tms_command_history = {
     .options = options,
     .values_size = sizeof(struct values),
     .operands_least = 1,
+    .first = action_name,
     .run = run,
 };

@@ -2,6 +2,7 @@
 /* tmesis merge: the results of several hunts, or of the shards of one, as one result. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/console.h"
 #include "cli/hunt_summary.h"
@@ -30,11 +31,38 @@ static const struct tms_option options[] = {
     TMS_REPORTING_OPTIONS(AT(reporting)),
     {0}};
 
+/* The name of the program, without its directory; NULL: there is no hunt yet. */
+static const char *program_of(const struct tms_hunt *hunt)
+{
+    const json_t *entry = json_object_iter_value(json_object_iter(hunt->hunts));
+    const char *path = json_string_value(json_array_get(json_object_get(entry, "program"), 0));
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Counts of different programs have nothing in common, so they are not added up. */
+static bool is_same_program(const struct tms_hunt *into, const struct tms_hunt *from,
+                            const char *path, char reason[TMS_STORE_REASON])
+{
+    const char *first = program_of(into), *other = program_of(from);
+
+    if (first == NULL || other == NULL || strcmp(first, other) == 0) {
+        return true;
+    }
+    snprintf(reason, TMS_STORE_REASON,
+             "%.200s is a hunt of %.60s, and the first one of %.60s; merge joins hunts of one "
+             "program, tmesis history import results of many",
+             path, other, first);
+    return false;
+}
+
 static bool merge_one(struct tms_hunt *into, const char *path)
 {
     struct tms_hunt from;
     char reason[TMS_STORE_REASON] = "out of memory";
-    bool good = tms_hunt_init(&from) && tms_hunt_directory_load(&from, path, reason);
+    bool good = tms_hunt_init(&from) && tms_hunt_directory_load(&from, path, reason) &&
+                is_same_program(into, &from, path, reason);
 
     if (good && !tms_hunt_merge(into, &from)) {
         snprintf(reason, sizeof(reason), "out of memory");
@@ -128,12 +156,12 @@ const struct tms_command tms_command_merge = {
     .group = TMS_GROUP_RESULT,
     .summary = "merge the results of several hunts",
     .usage = "RESULT… -o DIR",
-    .about =
-        "Merges the results of several hunts, or of the shards of one (hunt --shard). Findings "
-        "are merged by id, and a run in several results counts once, so their order does not "
-        "matter, and merging again changes nothing. Names shards with missing runs, and marks "
-        "them in the result.\n\n"
-        "Exit status: 0, or 2 if a result can't be read or written.",
+    .about = "Merges the results of several hunts of a program, or of the shards of one (hunt "
+             "--shard). Findings "
+             "are merged by id, and a run in several results counts once, so their order does not "
+             "matter, and merging again changes nothing. Names shards with missing runs, and marks "
+             "them in the result.\n\n"
+             "Exit status: 0, or 2 if a result can't be read or written.",
     .options = options,
     .values_size = sizeof(struct values),
     .operands_least = 1,

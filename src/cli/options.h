@@ -139,6 +139,7 @@ struct tms_command {
     size_t values_size;               /* of the values structure, which starts with tms_common */
     size_t operands_least, operands_most; /* most 0: any number; for none, least 0 and most 0
                                              with usage NULL */
+    const char *(*first)(size_t index);   /* the words that the first operand may be; NULL: any */
     bool raw; /* the words are another program's: only --tmesis-… are options, the common ones
                  don't exist, and all the rest are operands */
     bool starts_program; /* the first operand is a program; all words after it are its own */

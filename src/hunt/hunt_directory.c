@@ -322,14 +322,21 @@ static bool load_result(struct tms_hunt *hunt, const char *path, char reason[TMS
     json_error_t error;
     json_t *result = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
 
+    if (result == NULL && json_error_code(&error) == json_error_cannot_open_file) {
+        return fail(reason, "%.200s can't be read: %.100s", path, strerror(errno));
+    }
     if (result == NULL) {
-        return fail(reason, "%.200s can't be read: %.160s", path, error.text);
+        return fail(reason, "%.200s: line %d is not JSON (%.160s); expected the result of a hunt",
+                    path, error.line, error.text);
     }
     bool ours = json_is_object(json_object_get(result, "hunt"));
     bool good = ours && tms_hunt_from_json(hunt, result);
     json_decref(result);
     if (!ours) {
-        return fail(reason, "%.200s is not the result of a hunt", path);
+        return fail(reason,
+                    "%.200s is not the result of a hunt; other results are joined by tmesis "
+                    "history import",
+                    path);
     }
     return good || fail_memory(reason);
 }

@@ -61,6 +61,10 @@ END
     [ "$output" = --tmesis-verbose ]
     in_bash completion z
     [ "$output" = zsh ]
+    in_bash history --store = a.db pr
+    [ "$output" = prune ]
+    in_bash history import pr
+    [ -z "$output" ]
     in_bash run bas
     grep -qx bash <<<"$output"
 }
@@ -83,6 +87,8 @@ END
     [ "$output" = --perturb ]
     in_fish 'tmesis run --color=al'
     [[ $output == *always ]]
+    in_fish 'tmesis history pru'
+    [ "$output" = prune ]
     in_fish 'tmesis completion z'
     [ "$output" = zsh ]
     in_fish 'tmesis check --pe'
@@ -93,6 +99,8 @@ END
     command -v zsh >/dev/null || skip "zsh is not installed"
     in_zsh 'tmesis hun'
     [ "$output" = 'tmesis hunt ' ]
+    in_zsh 'tmesis history pru'
+    [ "$output" = 'tmesis history prune ' ]
     in_zsh 'tmesis run --pe'
     [ "$output" = 'tmesis run --perturb=' ]
     in_zsh 'tmesis run --color=al'

@@ -267,6 +267,25 @@ interrupted() {
     result 'd["hunt"]["hunts"][0]["partial_shards"] == [1] and not d["hunt"]["whole"]' some
 }
 
+@test "hunts of different programs are not merged" {
+    cp "$programs/work" other
+    hunt -q --runs=1 --seed=9 -o one "$programs/work"
+    hunt -q --runs=1 --seed=9 -o two ./other
+    tms merge one two -o both
+    [ "$status" -eq 2 ]
+    [[ $flat == *"two is a hunt of other, and the first one of work; merge joins hunts of one program"* ]]
+    [ ! -e both ]
+    echo '{}' >result.json
+    tms merge one result.json -o both
+    [[ $flat == *"result.json is not the result of a hunt; other results are joined by tmesis history import"* ]]
+    head -c 100 one/result.json >result.json
+    tms merge one result.json -o both
+    [[ $flat == *"result.json: line 1 is not JSON"*"expected the result of a hunt"* ]]
+    tms merge one none -o both
+    [[ $flat == *"none can't be read: No such file or directory"* ]]
+    [ ! -e both ]
+}
+
 @test "a last line that is cut off is passed over, other lines have to be right" {
     hunt -q --runs=2 --seed=9 -o out "$programs/work"
     printf '{"hunt": "12' >>out/runs.jsonl
