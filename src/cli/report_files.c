@@ -17,6 +17,18 @@ const char *tms_word_export(size_t index)
     return format != NULL ? format->name : NULL;
 }
 
+static void say_formats(const char *text)
+{
+    char list[256] = "";
+    const char *word;
+
+    for (size_t i = 0, used = 0; (word = tms_word_export(i)) != NULL && used < sizeof(list); i++) {
+        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i > 0 ? ", " : "", word);
+    }
+    tms_say("--report takes FORMAT:FILE, such as sarif:tmesis.sarif, not \"%s\"; formats are %s",
+            text, list);
+}
+
 /* The format that "sarif:out.sarif" begins with; NULL after a sentence. */
 static const char *format_of(const char *text)
 {
@@ -32,9 +44,7 @@ static const char *format_of(const char *text)
             return word;
         }
     }
-    tms_say("--report takes FORMAT:FILE with a format of tmesis report --format, such as "
-            "sarif:tmesis.sarif, not \"%s\"",
-            text);
+    say_formats(text);
     return NULL;
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/atomic_file.h"
+#include "base/parent_directories.h"
 #include "hunt/merged_json.h"
 #include "hunt/run_record.h"
 
@@ -43,17 +44,6 @@ static bool join(char path[PATH_MAX], const char *directory, const char *name)
 }
 
 /* ---- directories -------------------------------------------------------------------------- */
-
-/* Creates the parent directories of a path; errors surface when the path itself is created. */
-static void make_above(const char *path)
-{
-    char above[PATH_MAX];
-
-    for (const char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        snprintf(above, sizeof(above), "%.*s", (int)(slash - path), path);
-        mkdir(above, 0777);
-    }
-}
 
 static bool make_parts(const char *path)
 {
@@ -91,8 +81,12 @@ static bool open_parts(struct tms_hunt_directory *store, char reason[TMS_STORE_R
 bool tms_hunt_directory_create(struct tms_hunt_directory *store, const char *path,
                                char reason[TMS_STORE_REASON])
 {
+    char failed[PATH_MAX];
+
     *store = (struct tms_hunt_directory){.runs = -1, .lock = -1};
-    make_above(path);
+    if (!tms_make_parent_directories(path, failed)) {
+        return fail(reason, "the directory %.300s can't be made: %s", failed, strerror(errno));
+    }
     if (strlen(path) + 64 >= PATH_MAX || mkdir(path, 0777) != 0) {
         return fail(reason, "the directory %.300s can't be made: %s", path,
                     errno == EEXIST ? "it is there already" : strerror(errno));

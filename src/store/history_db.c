@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/array_length.h"
+#include "base/parent_directories.h"
 #include "store/history_schema.h"
 #include "store/history_sql.h"
 
@@ -110,18 +111,13 @@ static bool prepare(struct tms_history *history, enum tms_history_access access)
                                                : try_writing(history));
 }
 
-static bool make_directories(struct tms_history *history, const char *path)
+static bool make_directories(struct tms_history *history)
 {
-    char directory[PATH_MAX];
-    bool good = true;
+    char failed[PATH_MAX];
 
-    for (const char *at = strchr(path + 1, '/'); good && at != NULL; at = strchr(at + 1, '/')) {
-        snprintf(directory, sizeof(directory), "%.*s", (int)(at - path), path);
-        good = mkdir(directory, 0777) == 0 || errno == EEXIST ||
-               tms_history_fail(history, "the directory %s can't be made: %s", directory,
-                                strerror(errno));
-    }
-    return good;
+    return tms_make_parent_directories(history->path, failed) ||
+           tms_history_fail(history, "the directory %.200s can't be made: %s", failed,
+                            strerror(errno));
 }
 
 /* To SQLite ":memory:" is not a file name. */
@@ -148,7 +144,7 @@ bool tms_history_open(struct tms_history *history, const char *path, enum tms_hi
                                 "%s can't be read: %s; tmesis history import or --store makes it",
                                 path, strerror(errno));
     }
-    if (create && !make_directories(history, path)) {
+    if (create && !make_directories(history)) {
         return false;
     }
     if (!open_file(history, path, create)) {
