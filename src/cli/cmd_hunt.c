@@ -221,6 +221,11 @@ static void say_end(const struct tms_hunting *hunting, const struct values *valu
     if (hunting->interrupted) {
         tms_say("the hunt was interrupted; these are its findings so far");
     }
+    struct tms_hunt_counts counts = tms_hunt_count(&hunting->hunt);
+    if (values->common.quiet && counts.failed > 0) { /* it explains the exit status */
+        tms_say("the program failed in %llu of %llu runs", (unsigned long long)counts.failed,
+                (unsigned long long)counts.runs);
+    }
     if (!values->common.quiet) {
         tms_hunt_summarize(&hunting->hunt, hunting->seconds);
         tms_say("the result%s is in %s; tmesis report shows it again, --seed=%llu repeats the same "

@@ -267,6 +267,12 @@ interrupted() {
     result 'd["hunt"]["hunts"][0]["partial_shards"] == [1] and not d["hunt"]["whole"]' some
 }
 
+@test "a quiet hunt says why it fails" {
+    hunt -q --runs=2 --seed=9 -o out "$programs/work" status
+    [ "$status" -eq 1 ]
+    [[ $flat == *"tmesis: the program failed in 2 of 2 runs "* ]]
+}
+
 @test "hunts of different programs are not merged" {
     cp "$programs/work" other
     hunt -q --runs=1 --seed=9 -o one "$programs/work"
