@@ -18,6 +18,7 @@
 
 #define VARIABLES_MOST (1u << 18)
 #define WORDS_MOST     64 /* the newest words of a cell that are used */
+#define COPIES_MOST    8  /* attempts to copy the state of a running thread */
 #define LOOK_BACK      64 /* entries of a thread's log that are searched */
 
 static struct tms_memory memory = TMS_RT_MEMORY;
@@ -202,25 +203,37 @@ static void *copy_array(const void *from, size_t count, size_t size)
 
 #define COPY_ARRAY(from, count) copy_array((from), (count), sizeof(*(from)))
 
-/* Adds the open blocks and the counts of a thread that may still run. */
-static void finish_thread(struct tms_rt_thread *t)
+/* False if the thread changed its state while it was copied. */
+static bool finish_copy(const struct tms_rt_thread *t, const struct tms_judge_thread *own)
 {
-    const struct tms_judge_thread *own = t->judge;
     size_t runs = t->run_capacity;
-
-    if (own == NULL) {
-        return;
-    }
     uint64_t *runs_of = COPY_ARRAY(t->runs_of, runs);
     struct tms_judge_thread *copy = COPY_ARRAY(own, 1);
+
     if (runs_of == NULL || copy == NULL) {
-        return;
+        return false;
     }
     copy->open = COPY_ARRAY(copy->open, copy->open_count);
     copy->functions = COPY_ARRAY(copy->functions, copy->function_capacity);
-    if (copy->open != NULL && copy->functions != NULL) {
-        add_runs(runs_of, runs);
-        tms_judge_finish_copy(&judge.online.core, copy, UINT64_MAX >> 1);
+    if (copy->open == NULL || copy->functions == NULL ||
+        !tms_judge_finish_copy(&judge.online.core, copy, UINT64_MAX >> 1)) {
+        return false;
+    }
+    add_runs(runs_of, runs);
+    return true;
+}
+
+/*
+ * Adds the open blocks and the counts of a thread that may still run. They are left out if it never
+ * stays as it is for the time of a copy.
+ */
+static void finish_thread(struct tms_rt_thread *t)
+{
+    const struct tms_judge_thread *own = t->judge;
+    bool done = own == NULL;
+
+    for (unsigned i = 0; !done && i < COPIES_MOST; i++) {
+        done = finish_copy(t, own);
     }
 }
 

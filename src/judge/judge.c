@@ -23,21 +23,54 @@ void tms_judge_decide_open(struct tms_judge *judge)
     }
 }
 
-static bool makes_sense(const struct tms_judge *judge, const struct tms_judge_thread *copy)
+/* Is the node, if there is one, still open? The thread may just have ended it. */
+static bool has_open_node(const struct tms_judge *judge, const struct tms_judge_open *open)
+{
+    if (open->node == 0 || open->node > judge->nodes.count) {
+        return open->node == 0;
+    }
+    return judge->nodes.at[open->node].used && judge->nodes.at[open->node].end == 0;
+}
+
+/* Counts the open activations of the copy as ended, or takes that back. False: too many are open.
+ */
+static bool count_open(const struct tms_judge_thread *copy, size_t count, int ended)
+{
+    bool good = true;
+
+    for (size_t i = 0; i < count; i++) {
+        struct tms_judge_function *function = &copy->functions[copy->open[i].function];
+        function->ended += (uint64_t)ended;
+        good = good && function->ended <= function->executions;
+    }
+    return good;
+}
+
+/* A copy of a running thread is torn if its counts or its activations contradict each other. */
+static bool is_consistent(const struct tms_judge *judge, const struct tms_judge_thread *copy)
 {
     bool good = copy->open_count <= copy->open_capacity && copy->busy <= copy->open_count &&
                 copy->settled <= copy->busy;
 
     for (size_t i = 0; good && i < copy->open_count; i++) {
         good = copy->open[i].function < copy->function_capacity &&
-               copy->open[i].node <= judge->nodes.count;
+               has_open_node(judge, &copy->open[i]);
+    }
+    for (size_t i = 0; good && i < copy->function_capacity; i++) {
+        const struct tms_judge_function *counts = &copy->functions[i];
+        good = counts->ended <= counts->executions && counts->same <= counts->ended &&
+               counts->busy <= counts->ended && counts->counted <= counts->ended;
+    }
+    if (good) {
+        good = count_open(copy, copy->open_count, 1);
+        count_open(copy, copy->open_count, -1);
     }
     return good;
 }
 
 bool tms_judge_finish_copy(struct tms_judge *judge, struct tms_judge_thread *copy, uint64_t event)
 {
-    if (!makes_sense(judge, copy)) {
+    if (!is_consistent(judge, copy)) {
         return false;
     }
     copy->taken_over_count = 0; /* that list is the thread's own */
