@@ -36,7 +36,7 @@ static void phrase_location(const struct tms_page *page, FILE *note, uint32_t lo
     }
 }
 
-/* "m", or nothing if the finding has no cycle. */
+/* "m"; the finding has a cycle. */
 static void phrase_on(const struct tms_page *page, FILE *note, const struct tms_finding *finding)
 {
     const struct tms_step *step = finding->cycle;
@@ -229,12 +229,15 @@ static void reduction_reason(const struct tms_page *page, FILE *note,
 static void race_headline(const struct tms_page *page, FILE *note,
                           const struct tms_finding *finding)
 {
-    const struct tms_step *step = finding->cycle;
-
+    if (finding->cycle_length == 0) {
+        fprintf(note, "data race at event %" PRIu64 "; its two accesses are not known.",
+                finding->event);
+        return;
+    }
     fputs("data race on ", note);
     phrase_on(page, note, finding);
     fputs(": ", note);
-    tms_phrase_step(page, note, step, true);
+    tms_phrase_step(page, note, finding->cycle, true);
     fputs(", and nothing orders the two.", note);
 }
 
@@ -254,7 +257,7 @@ static void deadlock_headline(const struct tms_page *page, FILE *note,
 {
     size_t count = finding->cycle_length;
 
-    fputs("deadlock: ", note);
+    fputs(count > 0 ? "deadlock: " : "deadlock: threads", note);
     for (size_t i = 0; i < count; i++) {
         fputs(i == 0 ? "" : i + 1 == count ? " and " : ", ", note);
         tms_phrase_thing(page, note, TMS_CLASS_THREAD, finding->cycle[i].from.thread);

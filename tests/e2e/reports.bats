@@ -226,6 +226,17 @@ seven_nights() {
     cmp hunt.sarif again.sarif
 }
 
+@test "a result in which a member is missing, null or empty is shown or refused" {
+    for trace in "$golden"/*.std; do
+        tms check -q --engine=all --json="$(basename "$trace" .std).json" "$trace"
+    done
+    python3 "$here/reports/mutilate.py" "$tmesis" "$here"/reports/{lazy,requeue}.json ./*.json
+    jq -c '(.results[] | select(.engine == "fasttrack").violations[].cycle) = null' "$here/reports/lazy.json" >race.json
+    tms report --races race.json
+    [ "$status" -eq 0 ]
+    [[ $output == *"data race at event 90416; its two accesses are not known."* ]]
+}
+
 @test "wrong formats, files and places are refused in a sentence, before anything is done" {
     "$tmesis" check -q --json=result.json lost.std || true
     cp result.json before.json
