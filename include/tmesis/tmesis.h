@@ -1236,7 +1236,10 @@ struct tms_report_settings {
     const struct tms_steering *steering; /* of a program; NULL: it was not steered */
     const struct tms_timeline *timeline; /* for tms_export: earlier results; NULL: none */
     const struct tms_timing *timings;    /* for "table" and "json": one per result, … */
-    size_t timing_count; /* … in the same order, owned by the caller; 0: a single pass */
+    size_t timing_count;  /* … in the same order, owned by the caller; 0: a single pass */
+    uint64_t failed_runs; /* for tms_export: of `runs`, in which the program failed, … */
+    const char *failures; /* … and how, "SIGABRT, status 3"; NULL: unknown */
+    const char *version;  /* of the tmesis that made the result; NULL: unknown */
 };
 #define TMS_FORMAT_LIVE "live"
 

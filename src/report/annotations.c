@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * GitHub annotations: commands that a workflow step prints, one line for each finding, and that
- * GitHub shows at the line of the source.
+ * GitHub shows at the line of the source. Lines without a place say what is wrong with a run.
  */
 #include <string.h>
 
 #include "base/utf8.h"
 #include "report/exported_finding.h"
+#include "report/part_outcome.h"
 
 /* A value of a command; one of a property must not have what ends it. */
 static void put_value(FILE *out, const char *text, size_t length, bool property)
@@ -52,11 +53,38 @@ static void put_annotation(FILE *out, const struct tms_exported *exported)
     fputc('\n', out);
 }
 
+static void put_trouble(const struct tms_export_job *job, size_t part,
+                        const struct tms_part_trouble *trouble)
+{
+    struct tms_page *page = &job->pages[part];
+    FILE *note = tms_page_note(page);
+
+    fprintf(note, "%s: ", job->parts[part].settings->path);
+    trouble->write(&job->parts[part], note);
+    fprintf(job->out, "::warning title=tmesis %s::", trouble->type);
+    put_note(job->out, page, false);
+    fputc('\n', job->out);
+}
+
+static void put_troubles(const struct tms_export_job *job)
+{
+    const struct tms_part_trouble *trouble;
+
+    for (size_t i = 0; i < job->part_count; i++) {
+        for (size_t j = 0; (trouble = tms_part_trouble(j)) != NULL; j++) {
+            if (trouble->is_there(&job->parts[i])) {
+                put_trouble(job, i, trouble);
+            }
+        }
+    }
+}
+
 int tms_export_annotations(const struct tms_export_job *job)
 {
     struct tms_exported exported;
     int code = TMS_OK;
 
+    put_troubles(job);
     for (size_t i = 0; i < job->count && code == TMS_OK; i++) {
         if (tms_export_is_shown(&job->entries[i])) {
             code = tms_exported_make(&exported, &job->entries[i]);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/exported_finding.h"
+#include "report/html_about.h"
 #include "report/html_page.inc"
 #include "report/html_sources.h"
 #include "report/html_stacks.h"
@@ -172,7 +173,7 @@ static int put_findings(FILE *out, const struct tms_export_job *job,
 /* The columns of the timeline. */
 static void put_timeline(FILE *out, const struct tms_timeline *timeline)
 {
-    tms_json_text(out, "],\n\"timeline\": {", "unit", timeline->unit);
+    tms_json_text(out, ",\n\"timeline\": {", "unit", timeline->unit);
     fprintf(out, ", \"omitted\": %zu, \"columns\": [", timeline->omitted);
     for (size_t i = 0; i < timeline->column_count; i++) {
         const struct tms_timeline_column *column = &timeline->columns[i];
@@ -194,17 +195,9 @@ static int put_data(FILE *out, const struct tms_export_job *job)
     struct tms_html_stacks stacks = {0};
 
     tms_json_text(out, "{", "version", tms_version());
-    fputs(", \"parts\": [", out);
-    for (size_t i = 0; i < job->part_count; i++) {
-        const char *loss = tms_analysis_loss(job->parts[i].analysis);
-        tms_json_text(out, i > 0 ? ", {" : "{", "path", job->parts[i].settings->path);
-        tms_json_text(out, ", ", "loss", loss);
-        fputc('}', out);
-    }
+    tms_html_about_write(out, job);
     if (job->timeline != NULL) {
         put_timeline(out, job->timeline);
-    } else {
-        fputc(']', out);
     }
     fputs(",\n\"findings\": [", out);
     int code = put_findings(out, job, &ranges, &stacks);

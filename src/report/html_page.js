@@ -340,6 +340,8 @@ function choice(name, label, words) {
 const isNew = (finding) => Boolean(finding.history && finding.history.isNew);
 const unique = (key) => [...new Set(data.findings.map((finding) => finding[key]))].sort();
 const several = unique("path").length > 1;
+const subjects = data.parts.every((part) => part.live) ? "Program" : data.parts.some((part) => part.live) ?
+  "Program or trace" : "Trace";
 const counted = (level) => data.findings.filter((finding) => finding.level === level &&
   !finding.known && !finding.suppressed);
 
@@ -366,6 +368,17 @@ function tile(level) {
     findings.length === 1 ? level : `${level}s`, ...(evidence ? [" ", element("small", {}, evidence)] : []));
 }
 
+// Verdict, outcome, when and where: a row for each trace or program, a column for what is known of one.
+function about() {
+  const known = [["Verdict", "verdict"], ["Outcome", "outcome"], ["Started", "started"], ["Host", "host"],
+    ["Seed", "seed"], ["tmesis", "version"]].filter(([, key]) => data.parts.some((part) => part[key]));
+  const folded = table("About", [subjects, ...known.map(([head]) => head)], data.parts.map((part) =>
+    [part.path, ...known.map(([, key]) => readable(part[key] || "\u2013"))]));
+  folded.id = "about";
+  folded.open = data.parts.length === 1;
+  return folded;
+}
+
 function build() {
   const main = document.getElementById("main");
   const fresh = data.findings.filter((finding) => isNew(finding) && !finding.known && !finding.suppressed).length;
@@ -375,7 +388,7 @@ function build() {
   const form = element("form", {role: "search", "aria-label": "Findings"},
     element("label", {class: "field"}, "Search", search),
     choice("rule", "Pattern", unique("rule")), choice("evidence", "Evidence", unique("evidence")),
-    ...(several ? [choice("path", "Program", unique("path"))] : []),
+    ...(several ? [choice("path", subjects, unique("path"))] : []),
     element("fieldset", {}, element("legend", {}, "Show"),
       ...LEVELS.map((level) => checkbox(level, `${level}s`, level !== "note" || !worse)),
       checkbox("known", "known and suppressed", false), checkbox("group", "one entry per block", true),
@@ -512,9 +525,9 @@ function build() {
     element("ul", {class: "overview", "aria-label": "Overview"}, ...LEVELS.map(tile),
       ...(data.timeline?.unit === "label" ? [element("li", {}, element("b", {}, number(fresh)), "new")] : [])),
     ...allOverTime(),
-    ...data.parts.filter((part) => part.loss).map((part) => element("p", {class: "loss"}, element("b", {}, "Incomplete: "),
-      `${part.path}: ${part.loss}.`)),
-    form, element("h2", {}, "Findings"), shown, list, more);
+    ...data.parts.flatMap((part) => part.troubles.map((trouble) => element("p", {class: "trouble"},
+      element("b", {}, `${part.path}: `), trouble))),
+    form, element("h2", {}, "Findings"), shown, list, more, about());
   form.addEventListener("input", update);
   more.addEventListener("click", () => extend().firstChild.focus());
   form.addEventListener("submit", (event) => event.preventDefault());

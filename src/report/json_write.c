@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 bool tms_json_to_stream(void *user, const char *text, size_t length)
 {
@@ -46,5 +47,17 @@ void tms_json_if(FILE *out, const char *key, const char *text)
 {
     if (text != NULL) {
         tms_json_text(out, ", ", key, text);
+    }
+}
+
+void tms_json_time(FILE *out, const char *key, double seconds)
+{
+    time_t whole = (time_t)seconds;
+    struct tm parts;
+    char text[32];
+
+    if (seconds > 0 && gmtime_r(&whole, &parts) != NULL &&
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts) > 0) {
+        fprintf(out, ", \"%s\": \"%s.%03dZ\"", key, text, (int)((seconds - (double)whole) * 1000));
     }
 }

@@ -17,6 +17,9 @@ void tms_json_if(FILE *out, const char *key, const char *text);
 void tms_json_number(FILE *out, const char *before, const char *key, uint64_t value);
 void tms_json_seconds(FILE *out, const char *before, double seconds);
 
+/* `, "key": "2026-11-17T08:12:03.250Z"`; nothing if it is not known (0). */
+void tms_json_time(FILE *out, const char *key, double seconds);
+
 /* "true" or "false". */
 const char *tms_json_bool(bool value);
 

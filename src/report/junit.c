@@ -2,13 +2,15 @@
 /*
  * JUnit XML: a suite for each trace or program, and a test case for each block that has a finding.
  * It fails if an error or a warning was observed in the block, as the exit status of `run` counts
- * them, and is skipped if there is nothing worse than a note or a prediction.
+ * them, and is skipped if there is nothing worse than a note or a prediction. A program that failed
+ * and a result that is not complete are errors: test cases of their own.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/exported_finding.h"
+#include "report/part_outcome.h"
 #include "report/xml_text.h"
 
 /* Entries of one part; those of a block that was written are marked. */
@@ -152,10 +154,21 @@ static int put_case(const struct suite *suite, size_t index)
 /* ---- suites --------------------------------------------------------------------------------- */
 
 struct counts {
-    size_t tests, failures, skipped;
+    size_t tests, failures, errors, skipped;
 };
 
-/* Blocks of the part; if there are none, the one test case that says so. */
+static size_t count_troubles(const struct tms_export_part *part)
+{
+    const struct tms_part_trouble *trouble;
+    size_t count = 0;
+
+    for (size_t i = 0; (trouble = tms_part_trouble(i)) != NULL; i++) {
+        count += trouble->is_there(part);
+    }
+    return count;
+}
+
+/* What is wrong with the part as a whole, and its blocks; or the one test case that nothing is. */
 static struct counts count_cases(const struct suite *suite)
 {
     const struct tms_export_job *job = suite->job;
@@ -172,14 +185,68 @@ static struct counts count_cases(const struct suite *suite)
         }
     }
     counts.skipped = counts.tests - counts.failures;
+    counts.errors = count_troubles(suite->part);
+    counts.tests += counts.errors;
     counts.tests += counts.tests == 0;
     return counts;
 }
 
 static void put_counts(FILE *out, const struct counts *counts)
 {
-    fprintf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\"", counts->tests,
-            counts->failures, counts->skipped);
+    fprintf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\"", counts->tests,
+            counts->failures, counts->errors, counts->skipped);
+}
+
+static void put_property(FILE *out, const char *name, const char *value)
+{
+    if (value != NULL && *value != '\0') {
+        fputs("      <property", out);
+        tms_xml_attribute(out, "name", name);
+        tms_xml_attribute(out, "value", value);
+        fputs("/>\n", out);
+    }
+}
+
+/* The command, how the program ended, and why the result is not complete, as far as is known. */
+static void put_properties(const struct suite *suite)
+{
+    struct tms_page *page = &suite->job->pages[suite->part - suite->job->parts];
+    FILE *out = suite->job->out;
+
+    tms_part_outcome_write(suite->part, tms_page_note(page));
+    fflush(page->note);
+    fputs("    <properties>\n", out);
+    put_property(out, "tmesis", tms_version());
+    put_property(out, "command", suite->part->settings->command);
+    put_property(out, "outcome", page->note_text);
+    put_property(out, "loss", tms_part_loss(suite->part));
+    fputs("    </properties>\n", out);
+}
+
+static void put_trouble(const struct suite *suite, const struct tms_part_trouble *trouble)
+{
+    struct tms_page *page = &suite->job->pages[suite->part - suite->job->parts];
+    FILE *out = suite->job->out;
+
+    trouble->write(suite->part, tms_page_note(page));
+    fputs("    <testcase classname=\"tmesis\"", out);
+    tms_xml_attribute(out, "name", trouble->name);
+    fputs(" time=\"0\">\n      <error", out);
+    tms_xml_attribute(out, "type", trouble->type);
+    fputs(" message=\"", out);
+    put_note(out, page);
+    fputs("\"/>\n    </testcase>\n", out);
+}
+
+static void put_troubles(const struct suite *suite)
+{
+    const struct tms_part_trouble *trouble;
+
+    for (size_t i = 0; (trouble = tms_part_trouble(i)) != NULL; i++) {
+        if (trouble->is_there(suite->part)) {
+            put_trouble(suite, trouble);
+        }
+    }
 }
 
 static int put_suite(const struct suite *suite)
@@ -187,7 +254,7 @@ static int put_suite(const struct suite *suite)
     const struct tms_report_settings *settings = suite->part->settings;
     struct counts counts = count_cases(suite);
     FILE *out = suite->job->out;
-    bool any = false;
+    bool any = counts.errors > 0;
     int code = TMS_OK;
 
     fputs("  <testsuite", out);
@@ -198,6 +265,8 @@ static int put_suite(const struct suite *suite)
         tms_xml_attribute(out, "hostname", settings->host);
     }
     fputs(">\n", out);
+    put_properties(suite);
+    put_troubles(suite);
     for (size_t i = 0; i < suite->job->count && code == TMS_OK; i++) {
         if (suite->job->entries[i].part == suite->part && !suite->written[i]) {
             code = put_case(suite, i);
@@ -222,6 +291,7 @@ int tms_export_junit(const struct tms_export_job *job)
         struct counts counts = count_cases(&suite);
         all.tests += counts.tests;
         all.failures += counts.failures;
+        all.errors += counts.errors;
         all.skipped += counts.skipped;
     }
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tmesis\"", job->out);

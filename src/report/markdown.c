@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Markdown as GitHub and GitLab show it, for a comment on a pull request: a line that counts, a
- * table of findings, and the worst of them in full, folded.
+ * Markdown as GitHub and GitLab show it, for a comment on a pull request: a line that counts, what
+ * is wrong with the run as a whole, a table of findings, and the worst of them in full, folded.
  */
 #include <string.h>
 
 #include "base/utf8.h"
 #include "report/exported_finding.h"
+#include "report/part_outcome.h"
 #include "report/xml_text.h"
 
 #define ROWS_MOST 50 /* of the table, … */
@@ -161,11 +162,47 @@ static void put_counts(const struct tms_export_job *job)
     fputs("\n\n", job->out);
 }
 
+/* A paragraph: "**./bank:** The program was ended by SIGABRT." */
+static void put_trouble(const struct tms_export_job *job, size_t part,
+                        const struct tms_part_trouble *trouble)
+{
+    const char *path = job->parts[part].settings->path;
+    struct tms_page *page = &job->pages[part];
+
+    fputs("**", job->out);
+    put_inline(job->out, path, strlen(path));
+    fputs(":** ", job->out);
+    trouble->write(&job->parts[part], tms_page_note(page));
+    put_note(job->out, page);
+    fputs("\n\n", job->out);
+}
+
+static void put_troubles(const struct tms_export_job *job)
+{
+    const struct tms_part_trouble *trouble;
+    size_t put = 0, left = 0;
+
+    for (size_t i = 0; i < job->part_count; i++) {
+        for (size_t j = 0; (trouble = tms_part_trouble(j)) != NULL; j++) {
+            bool there = trouble->is_there(&job->parts[i]);
+            if (there && put < FULL_MOST) {
+                put_trouble(job, i, trouble);
+            }
+            put += there && put < FULL_MOST;
+            left += there;
+        }
+    }
+    if (left > put) {
+        fprintf(job->out, "… and %zu more that failed or are incomplete.\n\n", left - put);
+    }
+}
+
 int tms_export_markdown(const struct tms_export_job *job)
 {
     size_t shown = 0;
 
     put_counts(job);
+    put_troubles(job);
     for (size_t i = 0; i < job->count; i++) {
         shown += tms_export_is_shown(&job->entries[i]);
     }

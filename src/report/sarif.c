@@ -8,10 +8,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "report/exported_finding.h"
 #include "report/json_write.h"
+#include "report/part_outcome.h"
 
 #define SCHEMA                                                                                     \
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -311,33 +311,49 @@ static void put_rules(FILE *out)
     }
 }
 
-static void put_time(FILE *out, const char *key, double seconds)
+static void put_exit(FILE *out, const struct tms_report_settings *settings)
 {
-    time_t whole = (time_t)seconds;
-    struct tm parts;
-    char text[32];
-
-    if (seconds > 0 && gmtime_r(&whole, &parts) != NULL &&
-        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts) > 0) {
-        fprintf(out, ", \"%s\": \"%s.%03dZ\"", key, text, (int)((seconds - (double)whole) * 1000));
+    if (settings->ended && settings->exit_signal != 0) {
+        fputs(", \"exitSignalName\": \"", out);
+        tms_signal_write(out, settings->exit_signal);
+        fprintf(out, "\", \"exitSignalNumber\": %d", settings->exit_signal);
+    } else if (settings->ended) {
+        fprintf(out, ", \"exitCode\": %d", settings->exit_status);
     }
 }
 
-static void put_invocation(FILE *out, const struct tms_export_part *part)
+/* What is wrong with the run as a whole. */
+static void put_notifications(FILE *out, const struct tms_export_part *part, struct tms_page *page)
+{
+    const struct tms_part_trouble *trouble;
+    size_t put = 0;
+
+    for (size_t i = 0; (trouble = tms_part_trouble(i)) != NULL; i++) {
+        if (trouble->is_there(part)) {
+            trouble->write(part, tms_page_note(page));
+            fflush(page->note);
+            fputs(put++ > 0 ? ", " : ", \"toolExecutionNotifications\": [", out);
+            fputs("{\"level\": \"warning\"", out);
+            put_message(out, ", ", "message", page->note_text);
+            fputc('}', out);
+        }
+    }
+    fputs(put > 0 ? "]" : "", out);
+}
+
+static void put_invocation(FILE *out, const struct tms_export_part *part, struct tms_page *page)
 {
     const struct tms_report_settings *settings = part->settings;
-    const char *loss = tms_analysis_loss(part->analysis);
+    bool good = !tms_part_failed(part) && tms_part_loss(part) == NULL;
 
-    fprintf(out, "{\"executionSuccessful\": %s", tms_json_bool(!settings->partial));
+    fprintf(out, "{\"executionSuccessful\": %s", tms_json_bool(good));
+    put_exit(out, settings);
     tms_json_if(out, "commandLine", settings->command);
     tms_json_if(out, "machine", settings->host);
-    put_time(out, "startTimeUtc", settings->started);
-    put_time(out, "endTimeUtc", settings->started > 0 ? settings->started + settings->seconds : 0);
-    if (loss != NULL) {
-        fputs(", \"toolExecutionNotifications\": [{\"level\": \"warning\"", out);
-        put_message(out, ", ", "message", loss);
-        fputs("}]", out);
-    }
+    tms_json_time(out, "startTimeUtc", settings->started);
+    tms_json_time(out, "endTimeUtc",
+                  settings->started > 0 ? settings->started + settings->seconds : 0);
+    put_notifications(out, part, page);
     fputc('}', out);
 }
 
@@ -364,7 +380,7 @@ int tms_export_sarif(const struct tms_export_job *job)
     fputs(",\n\"invocations\": [", out);
     for (size_t i = 0; i < job->part_count; i++) {
         fputs(i > 0 ? ", " : "", out);
-        put_invocation(out, &job->parts[i]);
+        put_invocation(out, &job->parts[i], &job->pages[i]);
     }
     fputs("],\n\"originalUriBaseIds\": {\"" ROOT "\": ", out);
     put_message(out, "{", "description", "The directory in which the report was written.");

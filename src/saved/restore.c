@@ -95,6 +95,14 @@ void tms_saved_settings(const struct tms_saved_object *object, struct tms_report
     settings->baseline = object->baseline;
     settings->processes = object->processes;
     settings->runs = object->runs;
+    settings->failed_runs = object->failed_runs;
+    settings->failures = object->failures;
+    settings->version = object->version;
+    settings->seed = object->seed;
+    settings->seeded = object->seeded;
+    settings->ended = object->exit_status >= 0 || object->exit_signal > 0;
+    settings->exit_status = object->exit_status > 0 ? (int)object->exit_status : 0;
+    settings->exit_signal = object->exit_signal > 0 ? (int)object->exit_signal : 0;
     settings->partial = object->partial;
     settings->coverage = object->coverage;
     settings->locks_only = object->locks_only;

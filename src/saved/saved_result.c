@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "saved/load_finding.h"
+#include "saved/load_outcomes.h"
 
 #define MOST_TEXT "256 MiB"
 #define EXPECTED  "a result of tmesis check --json, run --json or hunt"
@@ -167,9 +168,12 @@ static struct tms_saved_object load_origin(struct tms_loading *loading, const js
         .processes = tms_load_number(loading, object, "processes"),
         .runs = tms_load_number(loading, hunt, "runs"),
         .failed_runs = tms_load_number(loading, hunt, "failed"),
+        .failures = hunt != NULL ? tms_saved_failures(loading, hunt) : NULL,
+        .version = tms_loading_keep(loading, tms_load_text(loading, object, "version")),
         .exit_status = integer_or_none(end, "status"),
         .exit_signal = integer_or_none(end, "signal"),
         .seed = tms_load_number(loading, object, "seed"),
+        .seeded = json_is_integer(json_object_get(object, "seed")),
         .started_text = started,
         .started = time_of(started),
         .seconds = tms_load_seconds(loading, object, "seconds"),

@@ -33,10 +33,13 @@ struct tms_saved_object {
     bool merged, partial, locks_only;
     bool baseline;            /* its findings were compared with one */
     uint64_t processes, runs; /* 0: one */
-    uint64_t failed_runs;     /* of a hunt */
+    uint64_t failed_runs;     /* of a hunt, … */
+    const char *failures;     /* … and how they ended, "SIGABRT, status 3"; NULL: unknown */
+    const char *version;      /* of the tmesis that wrote it; NULL: unknown */
     int64_t exit_status;      /* of the program; -1: unknown */
     int64_t exit_signal;      /* that ended it; -1: none */
     uint64_t seed;
+    bool seeded;
     const char *started_text; /* as in the file; NULL: unknown */
     double started;           /* seconds since 1970; 0: unknown */
     double seconds;

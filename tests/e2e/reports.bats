@@ -226,6 +226,56 @@ seven_nights() {
     cmp hunt.sarif again.sarif
 }
 
+# abort_or_fail: a program that ends with status 3, or with an argument by SIGABRT.
+abort_or_fail() {
+    printf '%s\n' '#include <pthread.h>' '#include <stdlib.h>' 'static int sum;' \
+        'static void add(void) { int old = sum; sum = old + 1; }' \
+        'static void *work(void *unused) { add(); return unused; }' \
+        'int main(int count, char **words) { pthread_t other; (void)words;' \
+        '    pthread_create(&other, 0, work, 0); pthread_join(other, 0);' \
+        '    if (count > 1) abort();' '    return 3; }' >fail.c
+    "$tmesis" cc -g fail.c -o fail
+}
+
+@test "documents say that the program failed" {
+    abort_or_fail
+    tms run -q --json=status.json "${the_others[@]}" --report=sarif:out.sarif ./fail
+    python3 "$here/reports/others.py" status.json out
+    grep -q '<error type="program-failed" message="The program ended with status 3."/>' out.junit
+    jq -e '.runs[0].invocations[0] | .exitCode == 3 and .executionSuccessful == false' out.sarif
+    tms run -q --json=signal.json "${the_others[@]}" --report=sarif:out.sarif ./fail now
+    python3 "$here/reports/others.py" signal.json out
+    python3 "$here/reports/sarif.py" signal.json out.sarif
+    grep -q '<testcase classname="tmesis" name="program"' out.junit
+    grep -qF '**./fail now:** The program was ended by SIGABRT.' out.markdown
+    grep -q '^::warning title=tmesis program-failed::./fail now: The program was ended by SIGABRT.$' out.github
+    grep -q '"troubles": \["The program was ended by SIGABRT."\]' out.html
+    jq -e '.runs[0].invocations[0] | .exitSignalName == "SIGABRT" and .exitSignalNumber == 6 and
+        .executionSuccessful == false' out.sarif
+    tms hunt -q -n 3 -o found --json=hunt.json "${the_others[@]}" ./fail now
+    python3 "$here/reports/others.py" hunt.json out
+    grep -qF 'The program failed in 3 of 3 runs (SIGABRT).' out.markdown
+}
+
+@test "documents say that a result is incomplete, or that there was nothing to check" {
+    printf 'T1|r(x)|1\nT2|w(x)|2\n' >noblock.std
+    printf 'T1|begin(f)|1\nT1|w(x)|2\nT1|end|3\nT1|rel(m)|4\n' >odd.std
+    for trace in noblock.std odd.std; do
+        tms check -q --lenient --json=result.json "${the_others[@]}" --report=sarif:out.sarif "$trace"
+        [ "$status" -ne 0 ]
+        python3 "$here/reports/others.py" result.json out
+        python3 "$here/reports/sarif.py" result.json out.sarif
+        [ "$(grep -c '<error type="incomplete"' out.junit)" -eq 1 ]
+        run ! grep 'no finding' out.junit
+        jq -e '.runs[0].invocations[0] | .executionSuccessful == false and
+            (.toolExecutionNotifications[0].message.text | startswith("Incomplete: "))' out.sarif
+        [ "$trace" = odd.std ] || grep -q 'Nothing was checked, so this says nothing about the program' out.github
+    done
+    jq -c '.partial = true | del(.exit)' "$here/reports/bank.json" >partial.json
+    tms report --format=markdown partial.json
+    [[ $output == *'Incomplete: the program was still running.'* ]]
+}
+
 @test "a result in which a member is missing, null or empty is shown or refused" {
     for trace in "$golden"/*.std; do
         tms check -q --engine=all --json="$(basename "$trace" .std).json" "$trace"

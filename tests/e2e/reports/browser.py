@@ -171,6 +171,11 @@ def small(browser, path):
     check(browser.value("[...document.querySelectorAll('pre .in')].map((e) => e.textContent.trim()"
                         ".split(/ +/)[1])"), ["40", "41", "42"])
     accessible(browser)
+    # What the result says about the run.
+    check(browser.value("[...document.querySelectorAll('#about th, #about td')].map((e) => e.textContent)"),
+          ["Program", "Verdict", "Outcome", "Started", "Host", "Seed", "tmesis", "./bank",
+           "frontier: violation, judge: affected, sidetrack: predicted, fasttrack: no-race", "ended with status 0",
+           "2026-11-18 05:53:56 UTC", "host", "1", "0.1.0"])
     # Notes, and the search, which "/" leads to.
     browser.value("document.querySelector('input[name=note]').click()")
     check(browser.value("document.getElementById('shown').textContent"), "2 of 2 findings")

@@ -15,11 +15,20 @@ import xml.etree.ElementTree
 
 
 def load(path):
+    """The objects that are shown, and their findings, each with the number of its object."""
     with open(path, encoding="utf-8") as file:
         objects = [json.loads(line) for line in file if line.strip()]
-    merged = [o for o in objects if o.get("merged")]
-    return [(n, f) for n, o in enumerate(merged or objects) for r in o.get("results", [])
-            for f in r["violations"] if f.get("finding") is None and f.get("same_as") is None]
+    objects = [o for o in objects if o.get("merged")] or objects
+    return objects, [(n, f) for n, o in enumerate(objects) for r in o.get("results", [])
+                     for f in r["violations"] if f.get("finding") is None and f.get("same_as") is None]
+
+
+def troubles(each):
+    """What is wrong with a run as a whole."""
+    end, lost = each.get("exit") or {}, each["trace"]["loss"]
+    failed = end.get("status") or end.get("signal") or each.get("hunt", {}).get("failed")
+    losses = [r["loss"] for r in each["results"] if r["engine"] in ("frontier", "judge")]
+    return ["program-failed"] * bool(failed) + ["incomplete"] * bool(lost or any(losses))
 
 
 def level(finding):
@@ -45,16 +54,19 @@ def block(part, finding):
     return part, label, None if label else begin
 
 
-def check_junit(path, findings):
+def check_junit(path, findings, wrong):
     root = xml.etree.ElementTree.parse(path).getroot()
     cases = root.findall("testsuite/testcase")
     blocks = {block(p, f) for p, f in findings}
     failing = {block(p, f) for p, f in findings if fails(f)}
-    named = [c for c in cases if c.get("name") != "no finding"]
+    assert [e.get("type") for e in root.findall(".//error")] == wrong
+    assert all(e.get("message") for e in root.findall(".//error"))
+    named = [c for c in cases if c.get("name") != "no finding" and c.find("error") is None]
+    assert len(cases) == len(named) + len(wrong) or not (findings and wrong), cases
     assert len(named) == len(blocks), (len(named), blocks)
     assert len(root.findall(".//failure")) == len(failing), failing
     assert len(root.findall(".//skipped")) == len(blocks) - len(failing)
-    for what, count in (("tests", len(cases)), ("failures", len(failing)),
+    for what, count in (("tests", len(cases)), ("failures", len(failing)), ("errors", len(wrong)),
                         ("skipped", len(blocks) - len(failing))):
         assert int(root.get(what)) == count
         assert sum(int(s.get(what)) for s in root.findall("testsuite")) == count
@@ -62,12 +74,14 @@ def check_junit(path, findings):
     assert sorted(re.findall(r"^\w+ (AV-\w+), ", text, re.M)) == sorted(f["id"] for _, f in findings)
 
 
-def check_github(path, findings):
+def check_github(path, findings, wrong):
     with open(path, encoding="utf-8", newline="") as file:
         lines = file.read().split("\n")
     assert lines.pop() == ""
     ids = []
-    for line in lines:
+    first = [re.fullmatch(r"::warning title=tmesis ([\w-]+)::[^\n\r]+\.", line) for line in lines[:len(wrong)]]
+    assert [match and match[1] for match in first] == wrong, lines
+    for line in lines[len(wrong):]:
         match = re.fullmatch(r"::(error|warning|notice) ((?:\w+=[^,:]*,)*)title=tmesis (\S+) (AV-\w+)"
                              r"::([^\n\r]+)", line)
         assert match, line
@@ -77,9 +91,10 @@ def check_github(path, findings):
     assert sorted(ids) == sorted((f["id"], level(f)) for _, f in findings if shown(f)), ids
 
 
-def check_markdown(path, findings):
+def check_markdown(path, findings, wrong):
     with open(path, encoding="utf-8") as file:
         text = file.read()
+    assert len(re.findall(r"^\*\*.*:\*\* (?:The program|Incomplete: ).*\.$", text, re.M)) == len(wrong), text
     rows = re.findall(r"^\| (?:\*\*)?(\w+)(?:\*\*)? \|(?:[^|\\\n]|\\.)*\|(?:[^|\\\n]|\\.)*\| \w+ \| "
                       r"(AV-\w+) \|$", text, re.M)
     wanted = [(level(f), f["id"]) for _, f in findings if shown(f)]
@@ -117,13 +132,14 @@ class Page(html.parser.HTMLParser):
         self.data += data if self.inside else ""
 
 
-def check_html(path, findings):
+def check_html(path, findings, wrong):
     page = Page()
     with open(path, encoding="utf-8") as file:
         page.feed(file.read())
     assert page.tags == ["html", "head", "meta", "meta", "meta", "title", "style", "body", "header",
                          "h1", "span", "main", "noscript", "p", "script", "script"], page.tags
     data = json.loads(page.data)
+    assert sum(len(part["troubles"]) for part in data["parts"]) == len(wrong), data["parts"]
     assert sorted((f["id"], f["level"]) for f in data["findings"]) == sorted(
         (f["id"], level(f)) for _, f in findings)
     for finding in data["findings"]:
@@ -132,12 +148,13 @@ def check_html(path, findings):
 
 
 def main(result, base):
-    findings = load(result)
-    check_junit(f"{base}.junit", findings)
-    check_github(f"{base}.github", findings)
-    check_markdown(f"{base}.markdown", findings)
+    objects, findings = load(result)
+    wrong = [trouble for each in objects for trouble in troubles(each)]
+    check_junit(f"{base}.junit", findings, wrong)
+    check_github(f"{base}.github", findings, wrong)
+    check_markdown(f"{base}.markdown", findings, wrong)
     check_csv(f"{base}.csv", findings)
-    check_html(f"{base}.html", findings)
+    check_html(f"{base}.html", findings, wrong)
 
 
 main(*sys.argv[1:])

@@ -56,7 +56,8 @@ RESULT = thing(["message", "ruleId"], ruleId=TEXT, ruleIndex=COUNT, kind={"const
 NOTIFICATION = thing(["message"], message=MESSAGE, level=LEVEL)
 INVOCATION = thing(["executionSuccessful"], executionSuccessful={"type": "boolean"},
                    commandLine=TEXT, machine=TEXT, startTimeUtc=TEXT, endTimeUtc=TEXT,
-                   toolExecutionNotifications=listing(NOTIFICATION))
+                   exitCode={"type": "integer"}, exitSignalName=TEXT, exitSignalNumber=COUNT,
+                   toolExecutionNotifications=listing(NOTIFICATION, 1))
 DRIVER = thing(["name"], name=TEXT, version=TEXT, semanticVersion=TEXT, shortDescription=MESSAGE,
                rules=listing(RULE))
 RUN = thing(["tool", "results"], tool=thing(["driver"], driver=DRIVER),
