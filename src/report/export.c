@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/export_order.h"
 #include "report/sink_stream.h"
 
 static const struct document {
@@ -79,17 +80,6 @@ static size_t count_findings(const struct tms_export_job *job)
     return count;
 }
 
-static void count_entry(struct tms_export_counts *counts, const struct tms_export_entry *entry)
-{
-    if (entry->finding->suppressed) {
-        counts->suppressed++;
-    } else if (entry->finding->known) {
-        counts->known++;
-    } else {
-        counts->levels[entry->level]++;
-    }
-}
-
 static void add_findings(struct tms_export_job *job, size_t part, const struct tms_result *result)
 {
     for (size_t i = 0; i < listed(result); i++) {
@@ -108,19 +98,6 @@ static void add_findings(struct tms_export_job *job, size_t part, const struct t
             job->count++;
         }
     }
-}
-
-static int by_severity(const void *a, const void *b)
-{
-    const struct tms_export_entry *one = a, *two = b;
-
-    if (one->level != two->level) {
-        return one->level > two->level ? -1 : 1;
-    }
-    if (one->finding->evidence != two->finding->evidence) {
-        return one->finding->evidence < two->finding->evidence ? -1 : 1;
-    }
-    return one->rank < two->rank ? -1 : one->rank > two->rank;
 }
 
 /* The strongest evidence of a finding first, and the first part that has it. */
@@ -168,10 +145,7 @@ static int list_findings(struct tms_export_job *job, bool by_part)
     if (job->timeline != NULL && !by_part) {
         leave_one_part(job);
     }
-    qsort(job->entries, job->count, sizeof(*job->entries), by_severity);
-    for (size_t i = 0; i < job->count; i++) {
-        count_entry(&job->counts, &job->entries[i]);
-    }
+    tms_export_arrange(job);
     return TMS_OK;
 }
 

@@ -20,19 +20,28 @@ struct tms_export_entry {
     enum tms_level level;
     const struct tms_timeline_finding *over_time; /* NULL: nothing is known of other results */
     size_t rank;                                  /* in the order of parts, engines and findings */
+    uint64_t block;                               /* that it is about, … */
+    size_t head;  /* … the place of the block's worst finding, … */
+    size_t place; /* … and its own, by severity */
+    bool heads;   /* it is that finding */
 };
 
-/* How many findings there are of each level; those that are known or suppressed apart. */
+/* As the text report counts: each block once, by the finding that heads it. */
 struct tms_export_counts {
-    size_t levels[TMS_LEVEL_ERROR + 1];
+    size_t levels[TMS_LEVEL_ERROR + 1]; /* errors and warnings that were observed; notes */
+    size_t predicted;                   /* errors and warnings that were not */
+    size_t races, potential;            /* findings, as all that follows */
     size_t known, suppressed;
+    size_t hidden_notes, hidden_races, hidden_potential; /* that tms_export_is_shown leaves out */
 };
 
 struct tms_export_job {
     const struct tms_export_part *parts;
     size_t part_count;
     struct tms_page *pages; /* one for each part */
-    /* Errors before warnings before notes; observed, then predicted, then potential; then by rank
+    /*
+     * The findings of a block together. Blocks by their heads: errors before warnings before notes;
+     * observed, then predicted, then potential; then by rank.
      */
     struct tms_export_entry *entries;
     size_t count;

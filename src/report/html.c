@@ -189,6 +189,19 @@ static void put_timeline(FILE *out, const struct tms_timeline *timeline)
     fputs("]}", out);
 }
 
+static void put_counts(FILE *out, const struct tms_export_counts *counts)
+{
+    fputs(",\n\"counts\": {", out);
+    for (enum tms_level level = TMS_LEVEL_NOTE; level <= TMS_LEVEL_ERROR; level++) {
+        tms_json_number(out, level > TMS_LEVEL_NOTE ? ", " : "", tms_level_text(level),
+                        counts->levels[level]);
+    }
+    tms_json_number(out, ", ", "predicted", counts->predicted);
+    tms_json_number(out, ", ", "race", counts->races);
+    tms_json_number(out, ", ", "potential", counts->potential);
+    fputc('}', out);
+}
+
 static int put_data(FILE *out, const struct tms_export_job *job)
 {
     struct tms_source_ranges ranges = {0};
@@ -196,6 +209,7 @@ static int put_data(FILE *out, const struct tms_export_job *job)
 
     tms_json_text(out, "{", "version", tms_version());
     tms_html_about_write(out, job);
+    put_counts(out, &job->counts);
     if (job->timeline != NULL) {
         put_timeline(out, job->timeline);
     }

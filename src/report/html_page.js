@@ -5,7 +5,6 @@
 (() => {
 const data = JSON.parse(document.getElementById("data").textContent);
 const LEVELS = ["error", "warning", "note"];
-const EVIDENCE = ["observed", "predicted", "potential"];
 const PRINTED = 200; // findings that printing opens
 const PAGE = 300; // entries that are listed at a time
 const SVG = "http://www.w3.org/2000/svg";
@@ -354,18 +353,13 @@ const anchors = (() => {
   });
 })();
 
-// "", "predicted", "3 observed, 31 predicted": nothing if all were observed.
-function evidenceOf(findings) {
-  const kinds = EVIDENCE.map((evidence) => [evidence, findings.filter((finding) => finding.evidence === evidence).length])
-    .filter(([, count]) => count);
-  if (kinds.length < 2) return kinds.length && kinds[0][0] !== "observed" ? kinds[0][0] : "";
-  return kinds.map(([evidence, count]) => `${number(count)} ${evidence}`).join(", ");
-}
-
-function tile(level) {
-  const findings = counted(level), evidence = evidenceOf(findings);
-  return element("li", {class: level}, element("b", {}, number(findings.length)),
-    findings.length === 1 ? level : `${level}s`, ...(evidence ? [" ", element("small", {}, evidence)] : []));
+// As in the text report: blocks whose worst finding was observed, by level; the others by what they are.
+function tiles() {
+  const words = [["error", "error", "errors"], ["warning", "warning", "warnings"],
+    ["predicted", "predicted", "predicted"], ["note", "note", "notes"],
+    ["race", "data race", "data races"], ["potential", "potential", "potential"]];
+  return words.filter(([key]) => LEVELS.includes(key) || data.counts[key]).map(([key, one, many]) =>
+    element("li", {class: key}, element("b", {}, number(data.counts[key])), data.counts[key] === 1 ? one : many));
 }
 
 // Verdict, outcome, when and where: a row for each trace or program, a column for what is known of one.
@@ -438,7 +432,7 @@ function build() {
     tally(hidden);
   }
 
-  // As in the text report: of each block the worst finding, which comes first, with the others.
+  // As in the text report: of each block the finding that heads it, which comes first, with the others.
   function grouped(indexes) {
     const found = new Map();
     for (const index of indexes) {
@@ -522,7 +516,7 @@ function build() {
   }
 
   main.replaceChildren(
-    element("ul", {class: "overview", "aria-label": "Overview"}, ...LEVELS.map(tile),
+    element("ul", {class: "overview", "aria-label": "Overview"}, ...tiles(),
       ...(data.timeline?.unit === "label" ? [element("li", {}, element("b", {}, number(fresh)), "new")] : [])),
     ...allOverTime(),
     ...data.parts.flatMap((part) => part.troubles.map((trouble) => element("p", {class: "trouble"},

@@ -73,7 +73,7 @@ static int by_first(const void *a, const void *b)
 }
 
 /* Blocks without label are distinguished by their location, or else by the finding's id. */
-static uint64_t key_of(const struct tms_context *names, const struct tms_finding *finding)
+uint64_t tms_block_key(const struct tms_context *names, const struct tms_finding *finding)
 {
     char number[TMS_NUMBER_SIZE];
     uint32_t label = finding->transaction.label, location = finding->transaction.location;
@@ -140,7 +140,7 @@ int tms_judged_listing_make(struct tms_judged_listing *listing, const struct tms
         if (finding->evidence == TMS_EVIDENCE_POTENTIAL && !potential) {
             listing->potential++;
         } else if (finding->judgement != NULL) {
-            keyed[count++] = (struct keyed){key_of(names, finding), finding};
+            keyed[count++] = (struct keyed){tms_block_key(names, finding), finding};
         }
     }
     if (good) {

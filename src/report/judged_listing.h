@@ -41,6 +41,9 @@ void tms_judged_listing_free(struct tms_judged_listing *listing);
 void tms_judged_listing_write(struct tms_page *page, const struct tms_judged_listing *listing,
                               bool notes);
 
+/* The block of a finding: the function, or for a block without label its location. */
+uint64_t tms_block_key(const struct tms_context *names, const struct tms_finding *finding);
+
 /* One line with the notes by kind; nothing if there are none. */
 void tms_judged_listing_notes(struct tms_page *page, const struct tms_judged_listing *listing);
 

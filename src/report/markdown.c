@@ -145,6 +145,31 @@ static void put_count(FILE *out, size_t count, const char *one, const char *many
     fprintf(out, "%zu %s", count, count == 1 ? one : many);
 }
 
+/* What the table leaves out: "Not shown: 1 note (--notes), 77 data races (--races)." */
+static void put_hidden(const struct tms_export_job *job)
+{
+    const struct tms_export_counts *counts = &job->counts;
+    const struct {
+        size_t count;
+        const char *one, *many;
+    } hidden[] = {
+        {counts->hidden_notes, "note (--notes)", "notes (--notes)"},
+        {counts->hidden_races, "data race (--races)", "data races (--races)"},
+        {counts->hidden_potential, "potential finding (--potential)",
+         "potential findings (--potential)"},
+    };
+    const char *before = "Not shown: ";
+
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++) {
+        if (hidden[i].count > 0) {
+            fputs(before, job->out);
+            put_count(job->out, hidden[i].count, hidden[i].one, hidden[i].many);
+            before = ", ";
+        }
+    }
+    fputs(*before == ',' ? ".\n\n" : "", job->out);
+}
+
 static void put_counts(const struct tms_export_job *job)
 {
     const struct tms_export_counts *counts = &job->counts;
@@ -152,6 +177,9 @@ static void put_counts(const struct tms_export_job *job)
     fputs("### tmesis: ", job->out);
     put_count(job->out, counts->levels[TMS_LEVEL_ERROR], "error, ", "errors, ");
     put_count(job->out, counts->levels[TMS_LEVEL_WARNING], "warning, ", "warnings, ");
+    if (counts->predicted > 0) {
+        put_count(job->out, counts->predicted, "predicted, ", "predicted, ");
+    }
     put_count(job->out, counts->levels[TMS_LEVEL_NOTE], "note", "notes");
     if (counts->known > 0) {
         fprintf(job->out, "; %zu known", counts->known);
@@ -160,6 +188,22 @@ static void put_counts(const struct tms_export_job *job)
         fprintf(job->out, "; %zu suppressed", counts->suppressed);
     }
     fputs("\n\n", job->out);
+}
+
+/* A block counts once, but has a row for each of its findings that are shown. */
+static void put_more_rows(const struct tms_export_job *job, size_t shown)
+{
+    size_t heads = 0;
+
+    for (size_t i = 0; i < job->count; i++) {
+        heads += job->entries[i].heads && tms_export_is_shown(&job->entries[i]);
+    }
+    if (shown > heads) {
+        fprintf(job->out,
+                "The counts are of blocks; %zu of the findings below %s in the same block "
+                "as another one.\n\n",
+                shown - heads, shown - heads == 1 ? "is" : "are");
+    }
 }
 
 /* A paragraph: "**./bank:** The program was ended by SIGABRT." */
@@ -206,10 +250,12 @@ int tms_export_markdown(const struct tms_export_job *job)
     for (size_t i = 0; i < job->count; i++) {
         shown += tms_export_is_shown(&job->entries[i]);
     }
+    put_hidden(job);
     if (shown == 0) {
         fputs("Nothing to show.\n", job->out);
         return TMS_OK;
     }
+    put_more_rows(job, shown);
     fputs("| level | what | where | evidence | id |\n|---|---|---|---|---|\n", job->out);
     int code = put_each(job, ROWS_MOST, &shown, put_row);
     fputc('\n', job->out);

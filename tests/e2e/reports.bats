@@ -97,6 +97,26 @@ browser() {
     [[ $output == *'| note |'*AV-e32f1c* ]]
 }
 
+@test "documents count as the text report does, and say what they leave out" {
+    for name in $examples; do
+        "$tmesis" report "$here/reports/$name.json" | tail -n 1 | grep -o '^[0-9].* notes\?' |
+            sed 's/ · /, /g' >text
+        tms report --format=markdown "$here/reports/$name.json"
+        [ "$(head -n 1 <<<"$output")" = "### tmesis: $(cat text)" ]
+    done
+    tms report --format=markdown "$here/reports/lazy.json"
+    [[ $output == *'Not shown: 3 data races (--races).'* ]]
+    tms report --format=markdown --races "$here/reports/lazy.json"
+    [[ $output != *'Not shown'* && $output == *'data race on primes'* ]]
+}
+
+@test "a block is headed by what was observed, not by a prediction" {
+    tms report --format=github "$here/reports/requeue.json"
+    [[ $output == ::warning*AV-35f37f*::error*' can be cut: '* ]]
+    "$tmesis" report --format=html -o requeue.html "$here/reports/requeue.json"
+    browser entries requeue.html
+}
+
 @test "HTML quotes the source only from below the working directory" {
     cd "$top" || return
     "$tmesis" report --format=html "$here/reports/bank.json" >"$BATS_TEST_TMPDIR/here.html"

@@ -232,7 +232,7 @@ def crowd(browser, path, count):
     browser.open(path)
     # What comes first: errors and warnings, each block once, and what is left out.
     check(browser.value("[...document.querySelectorAll('.overview li')].map((e) => e.textContent)"),
-          ["2errors 1 observed, 1 predicted", "2warnings", f"{count - 4:,}notes"])
+          ["1error", "1warning", "1predicted", "10notes"])
     check(shown(browser), f"4 of {count:,} findings, in 3 entries. Not shown: {notes}.")
     check(browser.value("[...document.querySelectorAll('#findings > .finding .level')].map((e) =>"
                         " e.textContent)"), ["error", "error", "warning"])
@@ -323,6 +323,21 @@ def results(browser, path):
     check(browser.complaints(), [])
 
 
+def entries(browser, path):
+    """A block is headed by what was observed, and counts once."""
+    browser.open(path)
+    check(browser.value("[...document.querySelectorAll('.overview li')].map((e) => e.textContent)"),
+          ["0errors", "1warning", "1note"])
+    check(browser.value("[...document.querySelectorAll('#findings > .finding')].map((e) =>"
+                        " [e.querySelector('.level').textContent, e.id])"), [["warning", "AV-35f37f"]])
+    check(browser.value("document.querySelector('#findings > .others').textContent"),
+          "1 more in run_oldest()")
+    browser.value("document.querySelector('#findings > .others').open = true")
+    browser.until("document.querySelector('.others .finding') !== null")
+    assert "predicted" in browser.value("document.querySelector('.others .where').textContent")
+    check(browser.complaints(), [])
+
+
 def programs(browser, path):
     """A function of the same name in another program is another block, with an entry of its own."""
     browser.open(path)
@@ -408,6 +423,7 @@ def main(what, *arguments):
     browser = Browser()
     try:
         {"small": small, "large": large, "crowd": crowd, "results": results, "programs": programs,
+         "entries": entries,
          "history": history,
          "shot": shot}[what](browser, *arguments)
     finally:
